@@ -114,10 +114,7 @@ enum Failure {
     Alone(u64, usize),
     #[cfg(feature = "web")]
     #[error(transparent)]
-    Web(#[from] pixelferry_web::Error),
-    #[cfg(feature = "web")]
-    #[error(transparent)]
-    Video(#[from] pixelferry_video::Error),
+    Video(#[from] pixelferry_media::video::Error),
     #[cfg(feature = "web")]
     #[error("no picture of {0} came; does anybody serve it?")]
     Unserved(String),

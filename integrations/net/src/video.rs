@@ -2,7 +2,7 @@
 
 use crate::{Failure, Through, join};
 use clap::Args;
-use pixelferry_video::Recorder;
+use pixelferry_media::video::Recorder;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 

@@ -2,7 +2,7 @@
 
 use crate::{Failure, Through, join};
 use clap::{Args, ValueEnum};
-use pixelferry_web::{Gateway, Hop, WebOptions};
+use pixelferry_media::web::{Hop, WebOptions};
 use std::net::SocketAddr;
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -43,7 +43,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         Codec::Served => Hop::Served,
         Codec::H264 => Hop::H264,
     };
-    let gateway = Gateway::open(&join(&options.through)?, &options.scene, web)?;
+    let gateway = join(&options.through)?.gateway(&options.scene, web)?;
     println!("open http://{}", gateway.address());
     loop {
         std::thread::park();

@@ -1,21 +1,19 @@
 //! Memory that a message is computed in: shared where Zenoh can pass it on without a copy, else the program's own.
 
 use crate::alive::lock;
-use crate::named;
-use crate::wire::HEADER_BYTES;
+use crate::named::{self, Provider};
+use pixelferry_media::wire::HEADER_BYTES;
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, OnceLock};
 use zenoh::Wait;
 use zenoh::bytes::ZBytes;
-use zenoh::shm::{AllocAlignment, GarbageCollect, PosixShmProviderBackend, ShmProvider, ZShmMut};
+use zenoh::shm::{AllocAlignment, GarbageCollect, ZShmMut};
 
 /// Of a message and, its header being as long, of its pixels.
 #[repr(align(128))]
 struct Aligned;
 
 const ALIGNMENT: AllocAlignment = AllocAlignment::for_type::<Aligned>();
-
-pub(crate) type Provider = ShmProvider<PosixShmProviderBackend>;
 
 /// Shared memory of one program, made when it is first asked for.
 pub(crate) struct Pool {

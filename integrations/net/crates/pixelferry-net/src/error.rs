@@ -1,6 +1,7 @@
 //! What can go wrong, typed.
 
-use crate::wire::WireError;
+use pixelferry_media::wire::WireError;
+use pixelferry_rules::key::Keys;
 use pixelferry::Region;
 use std::time::Duration;
 
@@ -61,6 +62,10 @@ pub enum Error {
     /// A display or a backend reported an error.
     #[error(transparent)]
     Pixelferry(#[from] pixelferry::Error),
+    /// There is no gateway for browsers.
+    #[cfg(feature = "web")]
+    #[error(transparent)]
+    Web(#[from] pixelferry_media::web::Error),
 }
 
 impl Error {
@@ -68,10 +73,23 @@ impl Error {
         Self::Invalid { operation, problem: problem.into() }
     }
 
+    /// What a codec does not take is the caller's mistake.
+    pub(crate) fn from_packing(error: pixelferry::Error) -> Self {
+        match error {
+            pixelferry::Error::InvalidInput { operation, problem } => Self::Invalid { operation, problem },
+            other => other.into(),
+        }
+    }
+
     /// For `map_err`.
     pub(crate) fn zenoh(operation: &'static str, hint: &'static str) -> impl FnOnce(zenoh::Error) -> Self {
         move |error| Self::Zenoh { operation, reason: error.to_string(), hint }
     }
+}
+
+/// A scene's keys.
+pub(crate) fn keys(scene: &str) -> Result<Keys> {
+    Keys::new(scene).map_err(|problem| Error::invalid("scene", problem))
 }
 
 /// What a call on an open session fails of.

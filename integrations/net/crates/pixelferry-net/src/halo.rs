@@ -1,12 +1,12 @@
 //! What the parts of a simulation give each other, step by step: the edges of their domains.
 
 use crate::alive::lock;
-use crate::error::{CLOSED, Error, Result};
-use crate::key::{Keys, read_receiver};
+use crate::error::{CLOSED, Error, Result, keys};
 use crate::net::{Net, now};
 use crate::pixels::read_header;
 use crate::status::Entry;
-use crate::wire::{HEADER_BYTES, Header, Kind, Limits, WireError};
+use pixelferry_media::wire::{HEADER_BYTES, Header, Kind, Limits, WireError};
+use pixelferry_rules::key::{Keys, read_receiver};
 use pixelferry::{ImageDesc, PixelFormat};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -110,7 +110,7 @@ impl Net {
     /// [`Error::Invalid`] for a name that is none; [`Error::Zenoh`].
     pub fn halo(&self, scene: &str, run: u64, part: u32, neighbours: &[u32]) -> Result<Halo> {
         const OP: &str = "Net::halo";
-        let keys = Keys::new(scene)?;
+        let keys = keys(scene)?;
         let came = neighbours.iter().map(|&part| (part, Came::default())).collect();
         let edges = Mutex::new(Edges { came, ..Edges::default() });
         let (limits, entry) = (self.limits(), self.status().enter("part", scene));

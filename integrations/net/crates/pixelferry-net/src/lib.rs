@@ -3,7 +3,7 @@
 //! Frames and control go by [Zenoh](https://zenoh.io). Workers offer to compute tiles of a scene ([`Net::tile`]), a display
 //! asks for frames and puts their tiles together ([`Net::assemble`]), and viewers look on ([`Net::serve`], [`Net::view`]).
 //! Who computes which tile follows from who lives: nobody coordinates. Whatever starts the processes restarts them.
-//! `net/docs/protocol.md` specifies the bytes; `pixelferry.net` in Python speaks the same.
+//! `integrations/net/docs/protocol.md` specifies the bytes; `pixelferry.net` in Python speaks the same.
 //!
 //! ```
 //! use pixelferry::{CpuBackend, ImageDesc, Link, LinkOptions, MemoryDisplay, PixelFormat, SurfaceDesc};
@@ -36,42 +36,42 @@
 mod alive;
 mod assemble;
 mod canvas;
-mod codec;
 mod compute;
 mod error;
-mod event;
-mod grid;
 mod halo;
-mod hash;
-mod jpeg;
-mod key;
 mod named;
 mod net;
 mod options;
 mod others;
 mod pack;
-mod packing;
 mod pixels;
 mod serve;
-mod session;
 mod status;
-mod turns;
 mod view;
-pub mod wire;
+#[cfg(feature = "web")]
+mod web;
 mod worker;
 
-pub use assemble::{Assembly, Late, Mode, Scene, Tiles, Update};
+pub use assemble::{Assembly, Late, Scene, Tiles, Update};
 pub use error::{Error, Result};
-pub use event::Event;
-pub use grid::{Grid, MOST_TILES};
 pub use halo::Halo;
-pub use hash::{USUAL_WEIGHT, Weights, score};
 pub use net::Net;
 pub use options::{Options, Place, Security};
-pub use packing::Packing;
+pub use pixelferry_media::Event;
+pub use pixelferry_media::wire::{Codec, Limits, WireError};
+pub use pixelferry_rules::board::Mode;
+pub use pixelferry_rules::grid::{Grid, MOST_TILES};
+pub use pixelferry_rules::hash::{USUAL_WEIGHT, Weights, score};
+pub use pixelferry_rules::packing::Packing;
 pub use pixels::Pixels;
 pub use serve::Server;
 pub use status::{NodeStatus, Role};
 pub use view::Viewer;
-pub use wire::{Codec, Limits, WireError};
 pub use worker::{Job, Tile};
+
+/// The bytes of messages, as `integrations/net/docs/protocol.md` specifies them.
+pub mod wire {
+    pub use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind, Limits, MAGIC, VERSION, WireError};
+    pub use pixelferry_rules::job::JobMessage;
+    pub use pixelferry_rules::report::Report;
+}

@@ -3,11 +3,12 @@
 //! write there ever after, nobody else can open it, and what is sent in it is lost without an error.
 
 use crate::alive::lock;
-use crate::canvas::Provider;
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, OnceLock};
 use zenoh::Wait;
-use zenoh::shm::{AllocAlignment, MemoryLayout, PosixShmProviderBackend, ShmProviderBuilder};
+use zenoh::shm::{AllocAlignment, MemoryLayout, PosixShmProviderBackend, ShmProvider, ShmProviderBuilder};
+
+pub(crate) type Provider = ShmProvider<PosixShmProviderBackend>;
 
 /// As often a pool is made anew.
 const TRIES: usize = 16;

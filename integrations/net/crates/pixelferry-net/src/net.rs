@@ -6,7 +6,7 @@ use crate::named;
 use crate::options::Options;
 use crate::others;
 use crate::status::Board;
-use crate::wire::Limits;
+use pixelferry_media::wire::Limits;
 use std::net::{TcpStream, ToSocketAddrs as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,7 +1,7 @@
 //! How a program joins the network.
 
 use crate::error::{Error, Result};
-use crate::wire::Limits;
+use pixelferry_media::wire::Limits;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Duration;

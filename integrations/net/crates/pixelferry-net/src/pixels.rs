@@ -1,9 +1,8 @@
 //! Pixels that came, and writing them where they are shown.
 
-use crate::codec::unpack;
 use crate::error::{Error, Result};
 use crate::net::now;
-use crate::wire::{Codec, HEADER_BYTES, Header, Kind, Limits, WireError};
+use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind, Limits, WireError};
 use pixelferry::{ImageView, Region, View, WriteFrame};
 use std::borrow::Cow;
 use std::io::Read;
@@ -42,7 +41,7 @@ impl Pixels {
             Codec::None => Bytes::Message(message),
             _ => {
                 let whole = message.to_bytes();
-                let unpacked = unpack(&header, whole.get(HEADER_BYTES..).unwrap_or_default())?;
+                let unpacked = header.unpack(whole.get(HEADER_BYTES..).unwrap_or_default())?;
                 check_memory(&header, &message)?;
                 Bytes::Unpacked(unpacked)
             }
@@ -182,7 +181,7 @@ pub(crate) fn copy(header: &Header, message: &ZBytes, codecs: &[Codec]) -> Resul
     if header.codec == Codec::None || codecs.contains(&header.codec) {
         return Ok(bytes);
     }
-    let pixels = unpack(header, bytes.get(HEADER_BYTES..).unwrap_or_default())?;
+    let pixels = header.unpack(bytes.get(HEADER_BYTES..).unwrap_or_default())?;
     let unpacked = Header { codec: Codec::None, payload: header.pixel_bytes(), ..*header };
     Ok([&unpacked.to_bytes()[..], &pixels].concat())
 }

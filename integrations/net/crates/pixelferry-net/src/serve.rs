@@ -1,14 +1,13 @@
 //! Pictures for viewers, and what viewers send back.
 
 use crate::alive::lock;
-use crate::error::{CLOSED, Error, Result};
-use crate::key::Keys;
+use crate::error::{CLOSED, Error, Result, keys};
 use crate::net::{Net, now};
 use crate::pack::{Packer, Way};
-use crate::packing::Packing;
 use crate::pixels::read_header;
 use crate::status::Entry;
-use crate::wire::{HEADER_BYTES, Header, Kind, WireError};
+use pixelferry_media::wire::{HEADER_BYTES, Header, Kind, WireError};
+use pixelferry_rules::packing::Packing;
 use pixelferry::ImageDesc;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -64,7 +63,7 @@ impl Net {
     /// [`Error::Invalid`] for a name that is none; [`Error::Zenoh`].
     pub fn serve(&self, scene: &str) -> Result<Server> {
         const OP: &str = "Net::serve";
-        let keys = Keys::new(scene)?;
+        let keys = keys(scene)?;
         let entry = Arc::new(self.status().enter("server", scene));
         let way = Way { key: keys.view(), priority: Priority::DataLow, congestion: CongestionControl::Drop };
         let publisher = self

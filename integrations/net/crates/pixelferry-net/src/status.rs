@@ -2,8 +2,8 @@
 
 use crate::alive::lock;
 use crate::error::{CLOSED, Error, Result};
-use crate::key;
 use crate::net::Net;
+use pixelferry_rules::key;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -1,14 +1,14 @@
 //! A viewer: the newest picture of a scene.
 
 use crate::alive::lock;
-use crate::error::{CLOSED, Error, Result};
-use crate::key::{self, Keys};
+use crate::error::{CLOSED, Error, Result, keys};
 use crate::net::{Net, now};
-use crate::pack::Meter;
 use crate::pixels::{Pixels, copy, read_header};
-use crate::session::{Followed, News};
 use crate::status::Entry;
-use crate::wire::{Codec, Header, Kind, Limits, WireError};
+use pixelferry_media::wire::{Codec, Header, Kind, Limits, WireError};
+use pixelferry_rules::key;
+use pixelferry_rules::link::Meter;
+use pixelferry_rules::session::{Followed, News};
 use pixelferry::{ImageDesc, PixelFormat};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -53,7 +53,7 @@ impl Net {
     /// [`Error::Invalid`] for a name that is none; [`Error::Zenoh`].
     pub fn view(&self, scene: &str) -> Result<Viewer> {
         const OP: &str = "Net::view";
-        let keys = Keys::new(scene)?;
+        let keys = keys(scene)?;
         let limits = self.limits();
         let entry = self.status().enter("viewer", scene);
         let (newest, meter) = Default::default();

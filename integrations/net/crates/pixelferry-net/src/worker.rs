@@ -1,16 +1,17 @@
 //! A worker: tiles of the newest arguments, one after the other.
 
-use crate::alive::{Workers, follow, lock};
+use crate::alive::{follow, lock};
 use crate::canvas::Canvas;
 use crate::compute;
-use crate::error::{CLOSED, Error, Result};
-use crate::key::Keys;
+use crate::error::{CLOSED, Error, Result, keys};
 use crate::net::Net;
 use crate::pack::{Packer, Way};
-use crate::packing::Packing;
 use crate::status::Entry;
-use crate::turns::{Turn, Turns};
-use crate::wire::{Header, JobMessage, Kind, WireError};
+use pixelferry_media::wire::{Header, Kind, WireError};
+use pixelferry_rules::job::JobMessage;
+use pixelferry_rules::packing::Packing;
+use pixelferry_rules::turns::{Turn, Turns};
+use pixelferry_rules::workers::Workers;
 use pixelferry::{Arg, ComputeBackend, ImageDesc, Kernel, Region};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -51,7 +52,7 @@ impl Net {
     /// [`Error::Invalid`] for a name that is none; [`Error::Zenoh`].
     pub fn tile(&self, scene: &str, region: Option<Region>) -> Result<Tile> {
         let hint = CLOSED;
-        let keys = Keys::new(scene)?;
+        let keys = keys(scene)?;
         let node = self.number();
         let entry = Arc::new(self.status().enter("worker", scene));
         let turns = Mutex::new(Turns::new(node, region));

@@ -1,6 +1,5 @@
 //! Keys of the protocol.
 
-use crate::error::{Error, Result};
 use pixelferry::Region;
 
 const ROOT: &str = "pixelferry";
@@ -9,17 +8,19 @@ const MOST_LETTERS: usize = 64;
 
 /// A scene's keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Keys(String);
+pub struct Keys(String);
 
 impl Keys {
     /// Refuses names that would be patterns or parts of other keys.
-    pub fn new(scene: &str) -> Result<Self> {
+    ///
+    /// # Errors
+    /// What is wrong with the name, in words.
+    pub fn new(scene: &str) -> Result<Self, String> {
         let allowed = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
         if scene.is_empty() || scene.len() > MOST_LETTERS || !scene.chars().all(allowed) {
-            let problem = format!(
+            return Err(format!(
                 "'{scene}' is no name of a scene; take 1 to {MOST_LETTERS} of the letters a-z, A-Z, 0-9, - and _"
-            );
-            return Err(Error::invalid("scene", problem));
+            ));
         }
         Ok(Self(format!("{ROOT}/{scene}")))
     }
@@ -76,32 +77,32 @@ fn token(node: u64, region: Option<Region>) -> String {
 }
 
 /// The key of marks that go ahead of the pixels of a key.
-pub(crate) fn mark(pixels: &str) -> String {
+pub fn mark(pixels: &str) -> String {
     format!("{pixels}/mark")
 }
 
 /// The key of reports about the pixels of a key.
-pub(crate) fn report(pixels: &str) -> String {
+pub fn report(pixels: &str) -> String {
     format!("{pixels}/report")
 }
 
 /// The key under which a node tells of itself.
-pub(crate) fn status(node: u64) -> String {
+pub fn status(node: u64) -> String {
     format!("{ROOT}/@node/{node:016x}")
 }
 
 /// All such keys.
-pub(crate) fn all_status() -> String {
+pub fn all_status() -> String {
     format!("{ROOT}/@node/*")
 }
 
 /// Reads to whom [`Keys::edge`] is; `None` for anything else.
-pub(crate) fn read_receiver(key: &str) -> Option<u32> {
+pub fn read_receiver(key: &str) -> Option<u32> {
     key.rsplit('/').next()?.parse().ok()
 }
 
 /// Reads what [`Keys::worker`] wrote: the node, and where it computes. `None` for anything else.
-pub(crate) fn read_worker(key: &str) -> Option<(u64, Option<Region>)> {
+pub fn read_worker(key: &str) -> Option<(u64, Option<Region>)> {
     let mut parts = key.rsplit('/');
     let (place, node) = (parts.next()?, parts.next()?);
     let mut sides = place.split('_').map(|side| side.parse().ok());

@@ -9,7 +9,7 @@ pub const MOST_TILES: u32 = 65_536;
 ///
 /// ```
 /// use pixelferry::{Extent, Region};
-/// use pixelferry_net::Grid;
+/// use pixelferry_rules::grid::Grid;
 ///
 /// let grid = Grid::new(Extent::new(100, 70), Extent::new(64, 64))?;
 /// assert_eq!(grid.len(), 4);

@@ -1,6 +1,6 @@
 //! Which session a receiver follows, and how far it is.
 
-use crate::wire::WireError;
+use pixelferry_media::wire::WireError;
 use std::time::{Duration, Instant};
 
 /// A session that says nothing for so long gives way to any other, and a frame to any other, so that neither a wrong clock nor a
@@ -24,7 +24,7 @@ const MOST_RIVALS: usize = 8;
 /// The session that is followed, and its newest frame: mostly the one that began last, by its number. The page of the protocol
 /// says the rule, under "Sessions and frames".
 #[derive(Debug, Default)]
-pub(crate) struct Followed {
+pub struct Followed {
     heard: Option<Heard>,
     /// Slots of those that were followed, one after the other.
     slots: u32,
@@ -65,7 +65,7 @@ fn count(slots: &mut u32, slot: &mut Instant, now: Instant) {
 
 /// What a message of the session that is followed is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum News {
+pub enum News {
     /// Of another session than before, or of one that counts its frames anew: what was known of frames is void.
     Session,
     /// Of a newer frame than before.

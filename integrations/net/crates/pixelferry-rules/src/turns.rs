@@ -1,9 +1,10 @@
 //! Which tile a worker computes next. Knows no network.
 
-use crate::alive::Workers;
+use crate::job::JobMessage;
+use crate::workers::Workers;
 use crate::session::{Followed, News};
-use crate::wire::{Header, JobMessage, WireError};
 use pixelferry::Region;
+use pixelferry_media::wire::{Header, WireError};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,7 +14,7 @@ const LOST_AFTER: Duration = Duration::from_secs(1);
 
 /// One tile of one frame.
 #[derive(Clone)]
-pub(crate) struct Turn {
+pub struct Turn {
     message: Arc<JobMessage>,
     index: u32,
     region: Region,
@@ -36,7 +37,7 @@ impl Turn {
 }
 
 /// The newest job, and how far it is done.
-pub(crate) struct Turns {
+pub struct Turns {
     node: u64,
     place: Option<Region>,
     followed: Followed,
@@ -151,8 +152,8 @@ mod tests {
     use super::*;
     use crate::grid::Grid;
     use crate::hash::Weights;
-    use crate::wire::Kind;
     use pixelferry::{Extent, ImageDesc, PixelFormat};
+    use pixelferry_media::wire::Kind;
 
     fn job(epoch: u64, frame: u64, wanted: &[u32]) -> JobMessage {
         let image = ImageDesc::new(64, 64, PixelFormat::R8);

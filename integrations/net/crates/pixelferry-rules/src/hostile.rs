@@ -1,10 +1,7 @@
 //! Messages from right to broken, of every kind: for the fuzz of the decoders, and for strangers at a running scene.
 
-#![allow(dead_code)] // each test program uses a part
-
 use pixelferry::{AlphaMode, Encoding, ImageDesc, PixelFormat, Region, RowOrder};
-use pixelferry_net::Codec;
-use pixelferry_net::wire::{HEADER_BYTES, Header, Kind};
+use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -131,8 +128,9 @@ pub fn any_message(kinds: &[Kind]) -> impl Strategy<Value = (Kind, Vec<u8>)> {
     select(kinds.to_vec()).prop_flat_map(|kind| (Just(kind), message(kind)))
 }
 
-/// Cases of a fuzz: `PIXELFERRY_MESSAGES`, else `few`.
+/// Cases of a fuzz: `PIXELFERRY_MESSAGES`, else so many, and twenty times as many by night.
 pub fn cases(few: u32) -> ProptestConfig {
-    let cases = std::env::var("PIXELFERRY_MESSAGES").ok().and_then(|count| count.parse().ok()).unwrap_or(few);
+    let asked = std::env::var("PIXELFERRY_MESSAGES").ok().and_then(|count| count.parse().ok());
+    let cases = asked.unwrap_or_else(|| pixelferry_testing::by_level(few, few, 20 * few));
     ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 10_000, ..ProptestConfig::default() }
 }

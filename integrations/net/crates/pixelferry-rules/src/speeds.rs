@@ -12,7 +12,7 @@ const MOST: usize = 4096;
 
 /// Pixels per microsecond, smoothed, of each worker.
 #[derive(Debug, Default)]
-pub(super) struct Speeds {
+pub struct Speeds {
     rows: BTreeMap<u64, f64>,
     used: BTreeMap<u64, f64>,
 }

@@ -1,9 +1,7 @@
 //! The payload of a report: what a receiver measured of its link.
 
-use super::error::WireError;
-use super::header::{Header, Limits};
-use super::{HEADER_BYTES, Kind, Numbers};
 use pixelferry::{ImageDesc, PixelFormat};
+use pixelferry_media::wire::{HEADER_BYTES, Header, Kind, Limits, Numbers, WireError};
 
 const BYTES: usize = 24;
 const SHARED: u64 = 1;

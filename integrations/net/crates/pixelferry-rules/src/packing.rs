@@ -1,13 +1,14 @@
 //! What a program says about packing: a codec, or that the link decides.
 
-use crate::wire::Codec;
+use pixelferry_media::wire::Codec;
 use std::fmt;
 use std::str::FromStr;
 
 /// How pixels are packed before they are sent.
 ///
 /// ```
-/// use pixelferry_net::{Codec, Packing};
+/// use pixelferry_media::wire::Codec;
+/// use pixelferry_rules::packing::Packing;
 ///
 /// assert_eq!("auto".parse(), Ok(Packing::Auto { lossy: false }));
 /// assert_eq!(Packing::from(Codec::Lz4).to_string(), "lz4");

@@ -1,7 +1,8 @@
 //! What is known of a link: receivers measure it, senders listen. Knows no network.
 
-use crate::wire::{Header, Report};
+use crate::report::Report;
 use pixelferry::Region;
+use pixelferry_media::wire::Header;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -17,7 +18,7 @@ const NEWEST: f64 = 0.5;
 
 /// The way from a sender to a receiver.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Link {
+pub struct Link {
     /// Bytes a second.
     pub rate: f64,
     /// Whether the receiver reads the sender's shared memory.
@@ -34,7 +35,7 @@ impl fmt::Display for Link {
 /// What one receiver measures: from the arrival of a mark to the end of the message that the sender sent right after it.
 /// Neither clocks nor the time that the first byte takes matter to that.
 #[derive(Debug, Default)]
-pub(crate) struct Meter(BTreeMap<u64, Measured>);
+pub struct Meter(BTreeMap<u64, Measured>);
 
 #[derive(Debug)]
 struct Measured {
@@ -92,7 +93,7 @@ impl Meter {
 
 /// What a sender knows of its receivers.
 #[derive(Debug, Default)]
-pub(super) struct Links(BTreeMap<u64, (Link, Instant)>);
+pub struct Links(BTreeMap<u64, (Link, Instant)>);
 
 impl Links {
     /// Takes a report.
@@ -120,8 +121,8 @@ impl Links {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::Kind;
     use pixelferry::{ImageDesc, PixelFormat};
+    use pixelferry_media::wire::Kind;
 
     fn header(sender: u64, frame: u64) -> Header {
         let image = ImageDesc::new(100, 10, PixelFormat::R8);

@@ -1,9 +1,8 @@
 //! Which codec gets a picture there first. Knows no network.
 
-use super::link::Link;
-use crate::codec::pack;
-use crate::wire::{Codec, Header};
+use crate::link::Link;
 use pixelferry::Region;
+use pixelferry_media::wire::{Codec, Header};
 use std::time::Instant;
 
 /// A codec is left only for one that takes at most this part of its time.
@@ -30,7 +29,7 @@ struct Cost {
 
 /// Chooses among codecs.
 #[derive(Debug)]
-pub(super) struct Chooser {
+pub struct Chooser {
     lossy: bool,
     current: Codec,
     costs: [Option<Cost>; Codec::ALL.len()],
@@ -103,7 +102,7 @@ impl Chooser {
             }
             let header = Header { codec, region, ..*header };
             let begun = Instant::now();
-            if let Ok(Some(packed)) = pack(&header, part, quality) {
+            if let Ok(Some(packed)) = header.pack_rows(part, quality) {
                 self.note(codec, part.len(), packed.len(), begun.elapsed().as_secs_f64());
             }
         }
@@ -127,8 +126,8 @@ impl Chooser {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::Kind;
     use pixelferry::{ImageDesc, PixelFormat};
+    use pixelferry_media::wire::Kind;
 
     const FAST: Link = Link { rate: 1e10, shared: false };
     const SLOW: Link = Link { rate: 1e6, shared: false };

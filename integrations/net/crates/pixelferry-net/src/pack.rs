@@ -1,20 +1,15 @@
 //! A sender's packing: by a codec, or by what is known of the link.
 
-mod choose;
-mod link;
-
-pub(crate) use link::Meter;
-
 use crate::alive::lock;
-use crate::codec::pack;
 use crate::error::{CLOSED, Error, Result};
-use crate::key;
 use crate::net::Net;
-use crate::packing::Packing;
 use crate::status::Entry;
-use crate::wire::{Codec, Header, Kind, Report};
-use choose::Chooser;
-use link::{Link, Links};
+use pixelferry_media::wire::{Codec, Header, Kind};
+use pixelferry_rules::choose::Chooser;
+use pixelferry_rules::key;
+use pixelferry_rules::link::{Link, Links};
+use pixelferry_rules::packing::Packing;
+use pixelferry_rules::report::Report;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use zenoh::Wait;
@@ -76,7 +71,7 @@ impl Packer {
         };
         let header = Header { codec, ..*header };
         let begun = Instant::now();
-        let packed = pack(&header, pixels, self.quality)?;
+        let packed = header.pack_rows(pixels, self.quality).map_err(Error::from_packing)?;
         if let (Some(packed), Some(auto)) = (&packed, lock(&self.auto).as_mut()) {
             auto.chooser.note(codec, pixels.len(), packed.len(), begun.elapsed().as_secs_f64());
         }

@@ -1,6 +1,14 @@
-//! Which tiles of which frame came. Knows no network.
+//! Which tiles of which frame came.
 
-use super::Mode;
+/// When tiles are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Mode {
+    /// When all of a frame came. The last complete frame stays until then.
+    #[default]
+    Whole,
+    /// Shows tiles when they come; a picture may show tiles of several frames, each with its number.
+    Progressive,
+}
 
 struct Slot<T> {
     /// The frame that is on show; 0 for none.
@@ -10,7 +18,7 @@ struct Slot<T> {
 }
 
 /// The tiles of one picture.
-pub(super) struct Board<T> {
+pub struct Board<T> {
     mode: Mode,
     slots: Vec<Slot<T>>,
     /// The frame that is wanted; 0 for none.

@@ -54,7 +54,7 @@ impl Weights {
     /// Which of `nodes` computes `tile`; the greater number where two score alike.
     ///
     /// ```
-    /// use pixelferry_net::Weights;
+    /// use pixelferry_rules::hash::Weights;
     ///
     /// let all = Weights::default();
     /// let before: Vec<_> = (0..100).map(|tile| all.owner([7, 8, 9].into_iter(), tile)).collect();
@@ -87,7 +87,7 @@ impl Weights {
 mod tests {
     use super::*;
 
-    /// Also in `net/docs/protocol.md`, for other languages.
+    /// Also in `integrations/net/docs/protocol.md`, for other languages.
     #[test]
     fn scores_are_those_of_the_protocol() {
         assert_eq!(score(0, 0), 0xA706_DD2F_4D19_7E6F);

@@ -1,23 +1,21 @@
 //! The display's side: asks for frames, and puts the tiles together that workers send.
 
-mod board;
-mod owing;
-mod speeds;
-
-use crate::alive::{Workers, follow, lock};
-use crate::error::{CLOSED, Error, Result};
-use crate::grid::Grid;
-use crate::hash::Weights;
-use crate::key::{self, Keys};
+use crate::alive::{follow, lock};
+use crate::error::{CLOSED, Error, Result, keys};
 use crate::net::{Net, now};
-use crate::pack::Meter;
 use crate::pixels::{Pixels, read_header, write_all};
 use crate::status::Entry;
-use crate::wire::{Header, JobMessage, Kind, Limits, WireError};
-use board::Board;
-use owing::Owing;
+use pixelferry_media::wire::{Header, Kind, Limits, WireError};
+use pixelferry_rules::board::{Board, Mode};
+use pixelferry_rules::grid::Grid;
+use pixelferry_rules::hash::Weights;
+use pixelferry_rules::job::JobMessage;
+use pixelferry_rules::key::{self, Keys};
+use pixelferry_rules::link::Meter;
+use pixelferry_rules::owing::Owing;
+use pixelferry_rules::speeds::Speeds;
+use pixelferry_rules::workers::Workers;
 use pixelferry::{Extent, ImageDesc, Link, Region, WriteFrame};
-use speeds::Speeds;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use zenoh::Wait;
@@ -27,16 +25,6 @@ use zenoh::qos::{CongestionControl, Priority};
 
 /// Missing tiles are asked for again so often; a change among the workers asks at once.
 const ASK_AGAIN: Duration = Duration::from_millis(250);
-
-/// When tiles are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Mode {
-    /// When all of a frame came. The last complete frame stays until then.
-    #[default]
-    Whole,
-    /// Shows tiles when they come; a picture may show tiles of several frames, each with its number.
-    Progressive,
-}
 
 /// A picture that workers compute together.
 #[derive(Debug, Clone, PartialEq)]
@@ -202,7 +190,7 @@ impl Net {
     /// [`Error::Invalid`] for a name or a size that cannot be; [`Error::Zenoh`].
     pub fn assemble(&self, scene: Scene, deadline: Duration) -> Result<Assembly> {
         const OP: &str = "Net::assemble";
-        let keys = Keys::new(&scene.name)?;
+        let keys = keys(&scene.name)?;
         let grid = Grid::new(scene.image.extent, scene.tile).map_err(|problem| Error::invalid(OP, problem))?;
         let (limits, epoch) = (self.limits(), now());
         // What others would refuse is refused here.

@@ -1,11 +1,9 @@
 //! The payload of a job: which tiles are wanted, and the arguments.
 
-use super::error::WireError;
-use super::header::{Header, Limits, too_large};
-use super::{HEADER_BYTES, Kind, Numbers};
 use crate::grid::Grid;
 use crate::hash::Weights;
 use pixelferry::Extent;
+use pixelferry_media::wire::{HEADER_BYTES, Header, Kind, Limits, Numbers, WireError, too_large};
 
 const FIXED: usize = 24;
 const WEIGHT_BYTES: usize = 16;

@@ -14,7 +14,7 @@ const MOST: usize = 4096;
 
 /// Since when each worker owes tiles, and who is passed over for that.
 #[derive(Debug, Default)]
-pub(super) struct Owing(BTreeMap<u64, Row>);
+pub struct Owing(BTreeMap<u64, Row>);
 
 #[derive(Debug)]
 struct Row {
