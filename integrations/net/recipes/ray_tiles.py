@@ -1,6 +1,6 @@
 """Ray places workers of pixelferry's network and starts them again; this program shows what they compute.
 
-    pip install ray numpy ./net/python
+    pip install ray numpy ./integrations/net/python
     python ray_tiles.py --workers 4 --frames 100 --picture last.ppm
 
 Every worker is an actor with ``max_restarts=-1``: where one dies, the others take over its tiles at once, and Ray starts it

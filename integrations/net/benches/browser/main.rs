@@ -3,7 +3,7 @@
 //! `cargo bench --bench browser -- samples.jsonl` prints a table and writes the raw samples.
 
 #[allow(dead_code)] // what only tests call
-#[path = "../../tests/browser/chromium.rs"]
+#[path = "../../tests/suite/browser/chromium.rs"]
 mod chromium;
 mod floor;
 mod ours;

@@ -5,7 +5,7 @@ use crate::page::{self, Sample};
 use crate::scene::{IMAGE, QUALITY, Scene};
 use crate::{Result, Way};
 use pixelferry_net::{Codec, Event, Net, Options, Server};
-use pixelferry_web::{Gateway, Hop, WebOptions};
+use pixelferry_media::web::{Hop, WebOptions};
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ pub fn measure(browser: &mut Chromium, scene: &Scene, way: Way) -> Result<Sample
     let server = Net::join(Options::hub(&hub))?.serve("sea")?.with_codec(codec, QUALITY);
     let mut options = WebOptions::at(([127, 0, 0, 1], 0).into());
     options.hop = if way == Way::H264 { Hop::H264 } else { Hop::Served };
-    let gateway = Gateway::open(&Net::join(Options::through(&hub))?, "sea", options)?;
+    let gateway = Net::join(Options::through(&hub))?.gateway("sea", options)?;
     let (is_answering, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
     std::thread::scope(|threads| {
         let served =

@@ -4,7 +4,7 @@ use crate::{Result, Way};
 use pixelferry::{ImageDesc, PixelFormat};
 use pixelferry_net::Codec;
 use pixelferry_net::wire::{Header, Kind};
-use pixelferry_video::{Encoder, Said, Shape, encoders};
+use pixelferry_media::video::{Encoder, Said, Shape, encoders};
 use std::sync::mpsc;
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-"""pixelferry's network in Python: workers, displays and viewers, with the bytes of ``net/docs/protocol.md``.
+"""pixelferry's network in Python: workers, displays and viewers, with the bytes of ``integrations/net/docs/protocol.md``.
 
 Needs ``eclipse-zenoh``; pixels packed by LZ4 also need ``lz4``, those packed by JPEG need Pillow.
 """

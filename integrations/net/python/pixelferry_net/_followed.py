@@ -1,4 +1,4 @@
-"""Which session a receiver follows: the rule under "Sessions and frames" in ``net/docs/protocol.md``."""
+"""Which session a receiver follows: the rule under "Sessions and frames" in ``integrations/net/docs/protocol.md``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bytes of ``net/docs/protocol.md``."""
+"""The bytes of ``integrations/net/docs/protocol.md``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// Mouse, wheel and keys of the canvas, as net/docs/protocol.md has them.
+// Mouse, wheel and keys of the canvas, as integrations/net/docs/protocol.md has them.
 
 // Calls `send` with bytes to be sent. A move is sent once for each of the browser's frames, all else at once.
 export function listen(canvas, send) {

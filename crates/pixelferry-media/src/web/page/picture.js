@@ -1,4 +1,4 @@
-// Messages with pictures, as net/docs/protocol.md has them.
+// Messages with pictures, as integrations/net/docs/protocol.md has them.
 
 export const HEADER_BYTES = 128;
 const MAGIC = 0x59465850; // "PXFY"

@@ -74,7 +74,7 @@ pub fn run(role: &str) -> Result<()> {
         "answer-zenoh" => floor::answer(&net, shared)?,
         other => return Err(format!("no role {other}").into()),
     }
-    tell_ready("")?;
+    tell_ready()?;
     let mut window = String::new();
     std::io::stdin().read_to_string(&mut window)?;
     let (from, to) = window.trim().split_once(' ').unwrap_or(("0", "0"));

@@ -3,7 +3,6 @@
 
 mod child;
 mod floor;
-#[path = "../common/process.rs"]
 mod process;
 mod raw;
 mod table;

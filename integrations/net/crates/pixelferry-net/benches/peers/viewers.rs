@@ -93,7 +93,7 @@ fn seen(viewers: Viewers, count: usize, python: &str) -> Result<Vec<Vec<u64>>> {
         others.push(server);
     }
     let mut processes = (0..count).map(|_| viewers.start(&hub, python)).collect::<Result<Vec<_>>>()?;
-    processes.iter_mut().try_for_each(|process| process.wait_until_ready().map(drop))?;
+    processes.iter_mut().try_for_each(|process| process.wait_until_ready())?;
     std::thread::sleep(Duration::from_millis(500));
     let from = now() + WARMING;
     let window = (from, from + MEASURED);

@@ -1,10 +1,6 @@
 //! Tiles of several workers make the picture that one process makes, byte for byte.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::driver::devices::borrows::Holder;
 use pixelferry::driver::{ComputeCaps, HostBlock};
@@ -13,7 +9,7 @@ use pixelferry::{
     PixelFormat, Region, RowOrder, Target,
 };
 use pixelferry_net::{Codec, Mode, Net, Options, Scene, Update};
-use pixelferry_testing::{Patience, wait_until};
+use pixelferry_testing::{Patience, by_level, wait_until};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -29,7 +25,7 @@ fn frame(image: ImageDesc, seed: u32) -> Vec<u8> {
 #[test]
 fn tiles_of_one_to_seven_workers_are_the_picture_of_one_process() {
     let (net, endpoint) = hub();
-    for count in 1..=7 {
+    for &count in by_level(&[1, 2, 5][..], &[1, 2, 3, 4, 5, 6, 7], &[1, 2, 3, 4, 5, 6, 7]) {
         let crew = Crew::start(count, &endpoint, "whole", if count % 2 == 0 { Codec::Lz4 } else { Codec::None });
         for (at, format) in PixelFormat::ALL.into_iter().enumerate() {
             // Odd sizes, tiles that are cut off, and both row orders.

@@ -1,11 +1,10 @@
 //! What the tests of the network share: pictures known byte for byte, workers that compute them, and reading what is shown.
 
-#![allow(dead_code)] // each test program uses a part
-
 use pixelferry::{CpuBackend, ImageDesc, Link, LinkOptions, MemoryDisplay, Region, SurfaceDesc};
 use pixelferry_net::{Assembly, Codec, Job, Net, Options, Tile, Tiles, Update};
 use pixelferry_testing::{Patience, wait_until};
-use std::sync::Arc;
+use std::cell::RefCell;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -83,8 +82,36 @@ impl Crew {
     }
 }
 
+/// Whether other tests of this program may run meanwhile.
+static TURN: RwLock<()> = RwLock::new(());
+
+enum Turn {
+    Alone(#[allow(dead_code)] RwLockWriteGuard<'static, ()>),
+    Beside(#[allow(dead_code)] RwLockReadGuard<'static, ()>),
+}
+
+thread_local! {
+    /// As long as this thread lasts, which is the test's own.
+    static HELD: RefCell<Option<Turn>> = const { RefCell::new(None) };
+}
+
+/// No other test runs from now to this one's end: for those that count what the process or the machine has.
+pub fn alone() {
+    HELD.take();
+    let turn = Turn::Alone(TURN.write().unwrap_or_else(PoisonError::into_inner));
+    HELD.set(Some(turn));
+}
+
+/// This test runs beside others.
+fn beside() {
+    HELD.with_borrow_mut(|held| {
+        held.get_or_insert_with(|| Turn::Beside(TURN.read().unwrap_or_else(PoisonError::into_inner)));
+    });
+}
+
 /// A hub on a port that the system chooses.
 pub fn hub() -> (Net, String) {
+    beside();
     let net = Net::join(Options::hub("tcp/127.0.0.1:0")).expect("loopback");
     let endpoint = net.endpoints().expect("an endpoint")[0].clone();
     (net, endpoint)

@@ -1,7 +1,5 @@
 //! The recipes of `recipes/`: read as those read them who run them.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
-
 use serde::Deserialize as _;
 use serde_yaml::Value;
 use std::fs;

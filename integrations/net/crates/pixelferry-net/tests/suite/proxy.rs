@@ -1,7 +1,5 @@
 //! A TCP proxy on loopback that stands for a bad network: slow, narrow, silent, cut off, and one that loses or changes bytes.
 
-#![allow(dead_code)] // each test program uses a part
-
 use pixelferry_testing::Dice;
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};

@@ -1,8 +1,8 @@
 //! The command's worker, display and page: the scene answers to mouse and keys, and a display that is killed and started again
 //! is seen again.
 
-use crate::chromium::Chromium;
-use crate::{browser, canvas, pixel, wait_for_state, words};
+use super::chromium::Chromium;
+use super::{browser, canvas, pixel, wait_for_state, words};
 use pixelferry_testing::Patience;
 use serde_json::json;
 use std::io::{BufRead as _, BufReader};

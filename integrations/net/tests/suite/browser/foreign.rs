@@ -1,9 +1,9 @@
 //! Pages of other sites in the same browser: they neither see the scene nor send it anything.
 
-use crate::{browser, wait_for};
+use super::{browser, wait_for};
 use pixelferry::{ImageDesc, PixelFormat};
 use pixelferry_net::{Net, Options};
-use pixelferry_web::{Gateway, WebOptions};
+use pixelferry_media::web::WebOptions;
 use serde_json::json;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -30,7 +30,7 @@ fn pages_of_other_sites_neither_see_the_scene_nor_send_input() {
     let Some(mut browser) = browser(&["--host-resolver-rules=MAP evil.example 127.0.0.1"]) else { return };
     let net = Net::join(Options::hub("tcp/127.0.0.1:0")).unwrap();
     let server = net.serve("sea").unwrap();
-    let gateway = Gateway::open(&net, "sea", WebOptions::at(([127, 0, 0, 1], 0).into())).unwrap();
+    let gateway = net.gateway("sea", WebOptions::at(([127, 0, 0, 1], 0).into())).unwrap();
     let (address, port) = (gateway.address(), gateway.address().port());
     let pixels = [7; 4];
     server.publish(ImageDesc::new(1, 1, PixelFormat::Rgba8), 1, None, &pixels).unwrap();

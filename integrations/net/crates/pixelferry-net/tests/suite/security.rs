@@ -1,13 +1,7 @@
 //! Who may join: certificates, names and passwords, right and wrong ones.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
-
-mod common;
-#[path = "common/papers.rs"]
-mod papers;
-
-use common::*;
-use papers::{Papers, folder, security};
+use crate::common::*;
+use crate::papers::{Papers, folder, security};
 use pixelferry::{ImageDesc, PixelFormat};
 use pixelferry_net::{Error, Net, Options, Security};
 use pixelferry_testing::wait_until;

@@ -1,7 +1,5 @@
 //! `peer.py`, the Python side of tests.
 
-#![allow(dead_code)] // each test program uses a part
-
 use pixelferry::{ImageDesc, Region};
 use std::process::{Child, Command};
 

@@ -1,15 +1,10 @@
 //! Workers that are killed in the midst of a frame, viewers that do not read, and what thousands of frames leave behind.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use pixelferry::{ImageDesc, PixelFormat};
 use pixelferry_net::{Codec, Net, Options, Scene, Update};
-use pixelferry_testing::{Patience, Usage, wait_until};
+use pixelferry_testing::{Patience, Usage, by_level, wait_until};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 const HUB: &str = "PIXELFERRY_TEST_HUB";
@@ -41,7 +36,7 @@ struct Worker(Child);
 impl Worker {
     fn start(hub: &str) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "worker_process", "--include-ignored"]).env(HUB, hub);
+        command.args(["--exact", "lasting::worker_process", "--include-ignored"]).env(HUB, hub);
         Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
     }
 }
@@ -52,13 +47,6 @@ impl Drop for Worker {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
     }
-}
-
-/// One test at a time: they count what the whole machine has.
-static ALONE: Mutex<()> = Mutex::new(());
-
-fn alone() -> MutexGuard<'static, ()> {
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Files with tiles in them. Zenoh's small ones, of counters, last as long as the process that saw them.
@@ -73,7 +61,7 @@ fn shared_memory_files() -> usize {
 
 #[test]
 fn a_worker_that_is_killed_tears_no_frame_and_its_tiles_come_back() {
-    let _alone = alone();
+    alone();
     let (net, endpoint) = hub();
     let image = ImageDesc::new(96, 64, PixelFormat::Rgba8);
     let mut assembly = net.assemble(Scene::new(SCENE, image).with_tile(16, 16), NEVER).unwrap();
@@ -81,7 +69,7 @@ fn a_worker_that_is_killed_tears_no_frame_and_its_tiles_come_back() {
     let mut workers: Vec<Worker> = (0..2).map(|_| Worker::start(&endpoint)).collect();
     wait_for_workers(&assembly, 2);
     let mut slowest = Duration::ZERO;
-    for round in 0..6u32 {
+    for round in 0..by_level(2, 6, 6u32) {
         for _ in 0..3 {
             assembly.request(&(round * 10 + 1).to_le_bytes()).unwrap();
             show(&mut assembly, &mut link);
@@ -122,7 +110,7 @@ fn mapped_segments() -> usize {
 
 #[test]
 fn what_killed_workers_shared_is_given_back() {
-    let _alone = alone();
+    alone();
     let (net, endpoint) = hub();
     let image = ImageDesc::new(32, 32, PixelFormat::Rgba8);
     let mut assembly = net.assemble(Scene::new(SCENE, image).with_tile(32, 32), NEVER).unwrap();
@@ -145,8 +133,8 @@ fn what_killed_workers_shared_is_given_back() {
 
 #[test]
 fn thousands_of_frames_leave_nothing_behind() {
-    let _alone = alone();
-    let frames: u32 = std::env::var("PIXELFERRY_FRAMES").ok().and_then(|n| n.parse().ok()).unwrap_or(10_000);
+    alone();
+    let frames: u32 = by_level(2_000, 10_000, 100_000);
     let (net, endpoint) = hub();
     let image = ImageDesc::new(40, 24, PixelFormat::Rgba8);
     let mut assembly = net.assemble(Scene::new("long", image).with_tile(20, 24), NEVER).unwrap();
@@ -183,7 +171,6 @@ fn thousands_of_frames_leave_nothing_behind() {
 /// Nobody looks for others by multicast, and nobody listens where nobody asked it to.
 #[test]
 fn nothing_listens_unless_it_is_asked_to() {
-    let _alone = alone();
     let silent = Net::join(Options::default()).unwrap();
     assert!(silent.endpoints().unwrap().is_empty());
     let (net, endpoint) = hub();
@@ -208,14 +195,14 @@ fn viewer_process() {
 
 #[test]
 fn a_viewer_that_never_reads_slows_nobody() {
-    let _alone = alone();
+    alone();
     let (net, endpoint) = hub();
     let image = ImageDesc::new(320, 240, PixelFormat::Rgba8);
     let server = net.serve("busy").unwrap().with_codec(Codec::Lz4, 0);
     // Pixels that LZ4 does not shrink: 300 kB a frame fill any socket soon.
     let pixels = expected(&image, image.extent.full(), 3);
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "viewer_process", "--include-ignored"]).env(HUB, &endpoint);
+    command.args(["--exact", "lasting::viewer_process", "--include-ignored"]).env(HUB, &endpoint);
     let stopped = Worker(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
     wait_until("the viewer", || server.is_viewed().unwrap());
     let stop = Command::new("kill").args(["-STOP", &stopped.0.id().to_string()]).status().unwrap();
@@ -245,7 +232,6 @@ fn a_viewer_that_never_reads_slows_nobody() {
 
 #[test]
 fn viewers_get_pictures_by_every_codec_and_the_one_of_before_they_came() {
-    let _alone = alone();
     let (net, endpoint) = hub();
     for (codec, format) in
         [(Codec::None, PixelFormat::Rgba32F), (Codec::Lz4, PixelFormat::Rgb10A2), (Codec::Jpeg, PixelFormat::Bgra8)]

@@ -1,20 +1,16 @@
-//! The codec that follows the link: over connections whose speeds lie a factor of 100 apart, and through shared memory.
+//! The codec that follows the link: over a slow connection, over a fast one, and through shared memory.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
-
-mod common;
-
-use common::*;
+use crate::common::*;
+use crate::proxy::{Proxy, Way};
 use pixelferry::{ImageDesc, PixelFormat};
 use pixelferry_net::{Codec, Net, Options, Packing, Scene, Server, Update, Viewer};
 use pixelferry_testing::{Dice, Patience};
-use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Bytes a second.
-const SLOW: u32 = 1_000_000;
-const FAST: u32 = 100 * SLOW;
+const SLOW: u64 = 1_000_000;
+/// No limit: what the proxy passes on is a hundred times as fast, and more.
+const FAST: u64 = 0;
 /// Pictures after which a choice is settled, once the link is known.
 const ENOUGH: u32 = 8;
 
@@ -22,38 +18,11 @@ fn image() -> ImageDesc {
     ImageDesc::new(512, 288, PixelFormat::Rgba8)
 }
 
-/// Copies at most so many bytes a second.
-fn pour(mut from: TcpStream, mut to: TcpStream, rate: u32) {
-    let (begun, mut poured) = (Instant::now(), Duration::ZERO);
-    let mut piece = vec![0; 16 << 10];
-    while let Ok(count @ 1..) = from.read(&mut piece) {
-        // A time in which nothing came is not made up for.
-        poured = poured.max(begun.elapsed()) + Duration::from_secs(1) * count as u32 / rate;
-        // A sleep takes longer than a piece does on a fast connection.
-        let ahead = poured.saturating_sub(begun.elapsed());
-        if ahead > Duration::from_millis(2) {
-            std::thread::sleep(ahead);
-        }
-        if to.write_all(&piece[..count]).is_err() {
-            break;
-        }
-    }
-}
-
-/// An endpoint through which a hub is reached at so many bytes a second, both ways.
-fn throttled(hub: &str, rate: u32) -> String {
-    let hub = hub.trim_start_matches("tcp/").to_owned();
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let endpoint = format!("tcp/{}", listener.local_addr().unwrap());
-    std::thread::spawn(move || {
-        while let (Ok((near, _)), Ok(far)) = (listener.accept(), TcpStream::connect(&hub)) {
-            for (from, to) in [(&near, &far), (&far, &near)] {
-                let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
-                std::thread::spawn(move || pour(from, to, rate));
-            }
-        }
-    });
-    endpoint
+/// A proxy through which a hub is reached at so many bytes a second, both ways.
+fn throttled(hub: &str, rate: u64) -> Proxy {
+    let (proxy, way) = (Proxy::before(hub), Way { rate, ..Way::default() });
+    proxy.set(way, way);
+    proxy
 }
 
 /// Joins from another machine, as far as pictures can tell.
@@ -97,7 +66,8 @@ fn a_slow_viewer_gets_jpeg_where_that_is_allowed_and_a_fast_one_exact_pictures()
     for (rate, is_exact) in [(SLOW, false), (FAST, true)] {
         let (net, endpoint) = hub();
         let server = net.serve("link").unwrap().with_codec(Packing::Auto { lossy: true }, 85);
-        let viewer = join(&throttled(&endpoint, rate), false).view("link").unwrap();
+        let proxy = throttled(&endpoint, rate);
+        let viewer = join(proxy.endpoint(), false).view("link").unwrap();
         let (mut patience, mut frame) = (Patience::new(), 0);
         let (codec, row) = loop {
             let (codec, row) = settled(&net, &server, &viewer, &pixels, &mut frame);
@@ -125,7 +95,8 @@ fn exact_pictures_go_as_they_are_through_shared_memory_and_packed_over_a_slow_li
     assert_eq!(codec, Codec::None, "{row}");
     assert!(row.contains("shared memory"), "{row}");
     drop(near);
-    let far = join(&throttled(&endpoint, SLOW), false).view("link").unwrap();
+    let proxy = throttled(&endpoint, SLOW);
+    let far = join(proxy.endpoint(), false).view("link").unwrap();
     let mut patience = Patience::new();
     let packed = loop {
         let (codec, row) = settled(&net, &server, &far, &pixels, &mut frame);
@@ -143,7 +114,8 @@ fn a_worker_behind_a_slow_link_packs_its_tiles() {
         let (net, endpoint) = hub();
         let scene = Scene::new("link", image()).with_tile(image().extent.width, 144);
         let mut assembly = net.assemble(scene, NEVER).unwrap();
-        let far = join(&throttled(&endpoint, rate), false);
+        let proxy = throttled(&endpoint, rate);
+        let far = join(proxy.endpoint(), false);
         let tile = far.tile("link", None).unwrap().with_codec(Packing::Auto { lossy: true });
         let mut picture = link(image());
         let pixels = noise(image().extent.width as usize * 144 * 4);

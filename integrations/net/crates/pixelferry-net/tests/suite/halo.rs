@@ -1,16 +1,10 @@
 //! Edges of parts: lost ones come again, and those of others are refused.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
-
-mod common;
-#[path = "common/proxy.rs"]
-mod proxy;
-
-use common::*;
+use crate::common::*;
 use pixelferry::{ImageDesc, PixelFormat};
 use pixelferry_net::wire::{Header, Kind};
 use pixelferry_net::{Error, Net, Options, WireError};
-use proxy::{Proxy, Way};
+use crate::proxy::{Proxy, Way};
 use std::time::Duration;
 use zenoh::Wait as _;
 

@@ -1,7 +1,5 @@
 //! Processes of their own: a bench starts itself again in a role.
 
-#![allow(dead_code)] // each bench uses a part
-
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -18,9 +16,9 @@ pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
 }
 
-/// In a process that was started: tells that it is ready, and perhaps a word.
-pub fn tell_ready(word: &str) -> Result<()> {
-    println!("ready {word}");
+/// In a process that was started: tells that it is ready.
+pub fn tell_ready() -> Result<()> {
+    println!("ready");
     Ok(std::io::stdout().flush()?)
 }
 
@@ -46,21 +44,10 @@ impl Process {
         Ok(Self { child, input, output: BufReader::new(output) })
     }
 
-    /// The word that it tells.
-    pub fn wait_until_ready(&mut self) -> Result<String> {
+    pub fn wait_until_ready(&mut self) -> Result<()> {
         let mut line = String::new();
         self.output.read_line(&mut line)?;
-        let word = line.trim().strip_prefix("ready").ok_or("a process did not start")?;
-        Ok(word.trim().to_owned())
-    }
-
-    pub fn id(&self) -> u32 {
-        self.child.id()
-    }
-
-    /// Gives it a sign.
-    pub fn nudge(&mut self) -> Result<()> {
-        Ok(self.input.as_mut().ok_or("its input ended before")?.write_all(b"!")?)
+        Ok((line.trim() == "ready").then_some(()).ok_or("a process did not start")?)
     }
 
     /// Ends its input with these words.

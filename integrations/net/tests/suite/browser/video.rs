@@ -1,12 +1,12 @@
 //! Pictures as H.264 in the page, beside what was served; and pages and machines that have no H.264.
 
-use crate::chromium::Chromium;
-use crate::command::{Part, later};
-use crate::{browser, canvas, wait_for, wait_for_state};
+use super::chromium::Chromium;
+use super::command::{Part, later};
+use super::{browser, canvas, wait_for, wait_for_state};
 use pixelferry::{ImageDesc, PixelFormat, RowOrder};
 use pixelferry_net::{Codec, Net, Options, Server};
 use pixelferry_testing::{Need, Patience, need, wait_until};
-use pixelferry_web::{Gateway, Hop, WebOptions};
+use pixelferry_media::web::{Gateway, Hop, WebOptions};
 use serde_json::json;
 use std::net::TcpListener;
 use std::path::Path;
@@ -17,14 +17,14 @@ const NOTE: &str = "document.getElementById('note').value";
 
 /// A browser and GStreamer, or SKIPPED and why.
 fn browser_and_gstreamer() -> Option<Chromium> {
-    let found = pixelferry_video::encoders().map_err(|error| error.to_string());
+    let found = pixelferry_media::video::encoders().map_err(|error| error.to_string());
     need(Need::Gstreamer, found).and_then(|_| browser(&[]))
 }
 
 fn gateway(net: &Net) -> Gateway {
     let mut options = WebOptions::at(([127, 0, 0, 1], 0).into());
     options.hop = Hop::H264;
-    Gateway::open(net, "sea", options).unwrap()
+    net.gateway("sea", options).unwrap()
 }
 
 /// Smooth, and of another colour in each corner and frame.
@@ -225,7 +225,7 @@ fn an_encoder_that_is_killed_is_started_again() {
 
 #[test]
 fn a_scene_is_recorded() {
-    if need(Need::Gstreamer, pixelferry_video::encoders().map_err(|error| error.to_string())).is_none() {
+    if need(Need::Gstreamer, pixelferry_media::video::encoders().map_err(|error| error.to_string())).is_none() {
         return;
     }
     let (_parts, hub) = display();

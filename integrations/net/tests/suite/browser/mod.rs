@@ -1,7 +1,5 @@
 //! The page in a headless Chromium: what its canvas shows, beside what was served.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
-
 mod chromium;
 mod command;
 mod foreign;

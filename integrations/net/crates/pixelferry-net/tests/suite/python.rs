@@ -1,16 +1,9 @@
 //! Workers and viewers in Python for Rust, and the reverse; and the recipe for Ray. Needs `eclipse-zenoh`, `lz4`, `pillow`,
 //! `numpy` and `ray` in the Python that `PIXELFERRY_NET_PYTHON` names, else `python3`: `cargo test --test python -- --ignored`.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
-
-mod common;
-#[path = "common/hostile.rs"]
-mod hostile;
-#[path = "common/peer.rs"]
-mod peer;
-
-use common::*;
-use peer::{NET, Running, interpreter, python, rows};
+use crate::common::*;
+use crate::hostile;
+use crate::peer::{NET, Running, interpreter, python, rows};
 use pixelferry::{ImageDesc, PixelFormat};
 use pixelferry_net::wire::{HEADER_BYTES, Header, JobMessage, Kind, Limits};
 use pixelferry_net::{Codec, Scene};

@@ -1,22 +1,14 @@
 //! Workers and viewers behind a bad network: what is shown stays right meanwhile, all comes back afterwards, and who is not
 //! behind it notices nothing.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
-
-mod common;
-#[path = "common/papers.rs"]
-mod papers;
-#[path = "common/proxy.rs"]
-mod proxy;
-
-use common::*;
-use papers::{Papers, folder, security};
+use crate::common::*;
+use crate::papers::{Papers, folder, security};
 use pixelferry::{Extent, ImageDesc, Link, PixelFormat, Region};
 use pixelferry_net::{Assembly, Codec, Grid, Mode, Net, Options, Scene, Security, Server, Tiles, Update, Viewer};
-use pixelferry_testing::{Child, Patience, Usage, wait_until};
-use proxy::{Change, Proxy, Way};
+use pixelferry_testing::{Child, Patience, Usage, by_level, wait_until};
+use crate::proxy::{Change, Proxy, Way};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Mutex, Once, PoisonError};
 use std::time::Duration;
 
 const SCENE: &str = "faults";
@@ -24,12 +16,12 @@ const SCENE: &str = "faults";
 const LEASE: Duration = Duration::from_secs(1);
 const FAR_WORKERS: usize = 2;
 
-/// One test at a time: they measure this process, and hear its panics.
-static ALONE: Mutex<()> = Mutex::new(());
 /// What panicked, on whatever thread: also one of Zenoh's, where nobody would hear of it.
 static PANICS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-fn alone() -> MutexGuard<'static, ()> {
+/// No other test meanwhile: these measure this process, and hear its panics.
+fn listen_alone() {
+    alone();
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let usual = std::panic::take_hook();
@@ -38,9 +30,7 @@ fn alone() -> MutexGuard<'static, ()> {
             usual(panic);
         }));
     });
-    let guard = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     PANICS.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    guard
 }
 
 /// A display, and a worker and a viewer beside it; two workers and a viewer behind the proxy. The seed of each frame's picture is
@@ -218,11 +208,9 @@ impl Rig {
     }
 }
 
-const ROUNDS: usize = 2;
-
 /// Frames go on under a fault, which comes several times, and nothing of it stays.
 fn survive(what: &str, fault: impl Fn(&Proxy)) {
-    let _alone = alone();
+    listen_alone();
     for mode in [Mode::Whole, Mode::Progressive] {
         let rig = Rig::new(mode, "tcp/127.0.0.1:0", Security::default(), &Security::default());
         goes_on(what, rig, &fault);
@@ -232,7 +220,8 @@ fn survive(what: &str, fault: impl Fn(&Proxy)) {
 fn goes_on(what: &str, mut rig: Rig, fault: impl Fn(&Proxy)) {
     rig.frames(3);
     let mut after_first = None;
-    for _ in 0..ROUNDS {
+    let rounds = by_level(1, 2, 2);
+    for _ in 0..rounds {
         let refused = rig.assembly.refused();
         fault(&rig.proxy);
         rig.request();
@@ -244,7 +233,7 @@ fn goes_on(what: &str, mut rig: Rig, fault: impl Fn(&Proxy)) {
         after_first.get_or_insert_with(|| Usage::here().unwrap());
     }
     let (before, now) = (after_first.unwrap(), Usage::here().unwrap());
-    println!("{what}, {:?}: {before:?} after the first time, {now:?} after {ROUNDS}", rig.mode);
+    println!("{what}, {:?}: {before:?} after the first time, {now:?} after {rounds}", rig.mode);
     assert!(now.rss < before.rss + (12 << 20), "memory grows: {before:?}, {now:?}");
     assert!(now.descriptors <= before.descriptors + 4, "descriptors stay: {before:?}, {now:?}");
     assert!(now.threads <= before.threads + 4, "threads stay: {before:?}, {now:?}");
@@ -298,7 +287,7 @@ const KNOWN: &str = "ChunkVecBuffer";
 #[test]
 #[ignore = "run by the test below in a process of its own, as Zenoh's TLS link may end it"]
 fn tls_process() {
-    let _alone = alone();
+    listen_alone();
     let papers = Papers::issue(&folder("faults"), "ours");
     let ours = security(|it| it.identity = Some(papers.identity.clone()));
     let theirs = security(|it| it.authority = Some(papers.authority.clone()));
@@ -311,7 +300,7 @@ fn tls_process() {
 
 #[test]
 fn changed_bytes_end_a_tls_connection() {
-    let ended = Child::of("tls_process").unwrap().run().unwrap();
+    let ended = Child::of("faults::tls_process").unwrap().run().unwrap();
     println!("{}", ended.output);
     let is_known = ended.output.contains(KNOWN) || ended.status.code().is_none() && !ended.hung;
     assert!(ended.success() || is_known, "{}:\n{}", ended.how(), ended.output);
@@ -320,7 +309,7 @@ fn changed_bytes_end_a_tls_connection() {
 /// Without TLS a changed pixel looks like a right one. But nothing panics, nothing hangs, and who connects again is well.
 #[test]
 fn changed_bytes_of_a_bare_connection_break_nothing_for_long() {
-    let _alone = alone();
+    listen_alone();
     for mode in [Mode::Whole, Mode::Progressive] {
         let mut rig = Rig::new(mode, "tcp/127.0.0.1:0", Security::default(), &Security::default());
         rig.frames(3);
@@ -348,7 +337,7 @@ fn changed_bytes_of_a_bare_connection_break_nothing_for_long() {
 /// A number that changed on the way holds nobody up for longer than a session's silence.
 #[test]
 fn wrong_numbers_of_frames_and_sessions_are_forgotten() {
-    let _alone = alone();
+    listen_alone();
     for mode in [Mode::Whole, Mode::Progressive] {
         let mut rig = Rig::new(mode, "tcp/127.0.0.1:0", Security::default(), &Security::default());
         rig.frames(3);

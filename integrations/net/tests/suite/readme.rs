@@ -1,13 +1,11 @@
 //! The README's shell command: two workers, a display and a viewer on loopback.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
-
 use std::net::TcpListener;
 use std::process::Command;
 
 /// The block of the README that begins with this line.
 fn command() -> String {
-    let readme = include_str!("../README.md");
+    let readme = include_str!("../../README.md");
     let (_, rest) = readme.split_once("```sh\nexport HUB=").expect("the README has the command");
     let (block, _) = rest.split_once("```").unwrap();
     format!("export HUB={block}")

@@ -1,35 +1,27 @@
 //! A scene that goes on while strangers send a thousand hostile messages of each kind: nobody ends, and nobody's memory grows.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
-
-mod common;
-#[path = "common/hostile.rs"]
-mod hostile;
-#[path = "common/peer.rs"]
-mod peer;
-
-use common::*;
-use peer::{Running, python, rows};
+use crate::common::*;
+use crate::hostile;
+use crate::peer::{Running, python, rows};
 use pixelferry::{ImageDesc, Link, PixelFormat};
 use pixelferry_net::wire::{Header, Kind};
 use pixelferry_net::{Assembly, Net, Options, Scene, Server};
-use pixelferry_testing::Usage;
+use pixelferry_testing::{Usage, by_level};
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use zenoh::Wait as _;
 
 const HUB: &str = "PIXELFERRY_TEST_HUB";
-/// Messages of each kind.
-const MANY: usize = 1000;
 /// Memory may grow by this: an allocator's share, not a message's.
 const GROWN: u64 = 48 << 20;
 
-/// One scene at a time: this process is a part of each, and its memory is measured.
-static ALONE: Mutex<()> = Mutex::new(());
+/// Messages of each kind.
+fn many() -> usize {
+    by_level(100, 1000, 1000)
+}
 
 #[test]
 #[ignore = "run by the other tests in processes of their own"]
@@ -84,7 +76,7 @@ impl Stage {
     }
 }
 
-/// Messages that strangers send to a kind's keys; `MANY` of each, and as many tokens.
+/// Messages that strangers send to a kind's keys; [`many`] of each, and as many tokens.
 fn storm(hub: &str, stage: &mut Stage) {
     let stranger = Net::join(Options::through(hub)).unwrap();
     let session = stranger.session();
@@ -100,13 +92,13 @@ fn storm(hub: &str, stage: &mut Stage) {
             _ => &["edge/0000000000000007/0/1"],
         };
         let messages = hostile::message(kind);
-        for at in 0..MANY {
+        for at in 0..many() {
             let message = messages.new_tree(&mut runner).unwrap().current();
             for key in keys {
                 let put = session.put(format!("pixelferry/python/{key}"), message.clone());
                 put.congestion_control(zenoh::qos::CongestionControl::Block).wait().unwrap();
             }
-            if at % 250 == 0 {
+            if at % (many() / 4) == 0 {
                 stage.frames();
             }
         }
@@ -116,7 +108,7 @@ fn storm(hub: &str, stage: &mut Stage) {
         let place = ["0_0_0_0", "1_2_3", "0_0_0_0_0", "x", "0_0_99999999999_1", "0_0_4294967295_4294967295"][at % 6];
         session.liveliness().declare_token(format!("pixelferry/python/worker/{node:016x}/{place}")).wait().unwrap()
     };
-    let ghosts: Vec<_> = (0..MANY).map(token).collect();
+    let ghosts: Vec<_> = (0..many()).map(token).collect();
     stage.frames();
     drop(ghosts);
     stage.frames();
@@ -151,7 +143,8 @@ fn lockout(hub: &str, stage: &mut Stage) {
 
 /// Runs a scene of these programs under two storms, and holds what they have after each against the other.
 fn survive(workers: usize, programs: impl Fn(&str) -> Vec<(&'static str, Command)>) {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    // This process is a part of the scene, and its memory is measured.
+    alone();
     let (net, endpoint) = hub();
     let _part = net.halo("python", 7, 1, &[0]).unwrap();
     let image = ImageDesc::new(61, 37, PixelFormat::Rgba8);
@@ -179,7 +172,7 @@ fn survive(workers: usize, programs: impl Fn(&str) -> Vec<(&'static str, Command
     }
     lockout(&endpoint, &mut stage);
     println!("{} messages refused by the display", stage.assembly.refused());
-    assert!(stage.assembly.refused() > MANY as u64);
+    assert!(stage.assembly.refused() > many() as u64);
 }
 
 #[test]
