@@ -1,9 +1,9 @@
 //! Pictures into the child: of those that come faster than it takes them, the newest.
 
 use super::shape::{self, Shape};
+use crate::wire::{Codec, Header};
 use bytes::Bytes;
 use interop_core::RowOrder;
-use crate::wire::{Codec, Header};
 use std::collections::VecDeque;
 use std::io::Write;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

@@ -1,8 +1,8 @@
 //! What one encoder's pictures have in common, and their rows as it takes them.
 
 use super::error::Error;
-use interop_core::{Extent, PixelFormat, RowOrder};
 use crate::wire::{HEADER_BYTES, Header, Limits};
+use interop_core::{Extent, PixelFormat, RowOrder};
 
 /// Smaller pictures are padded: some hardware takes none below 145 pixels.
 const LEAST: u32 = 160;
@@ -93,8 +93,8 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use interop_core::ImageDesc;
     use crate::wire::Kind;
+    use interop_core::ImageDesc;
 
     fn message(image: ImageDesc, pixels: &[u8]) -> Vec<u8> {
         [&Header::new(Kind::Picture, image, image.extent.full()).to_bytes()[..], pixels].concat()

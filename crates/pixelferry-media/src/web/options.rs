@@ -59,4 +59,3 @@ pub enum Error {
     #[error("no threads for the gateway: {0}")]
     Threads(std::io::Error),
 }
-

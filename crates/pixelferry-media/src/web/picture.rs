@@ -1,8 +1,8 @@
 //! A picture as it was served, and as JPEG for browsers that wait for video.
 
-use axum::body::Bytes;
 use crate::wire::Codec;
 use crate::wire::{HEADER_BYTES, Header, Limits};
+use axum::body::Bytes;
 use std::sync::OnceLock;
 
 const QUALITY: u8 = 80;

@@ -37,4 +37,3 @@ pub struct Shared {
     pub names: Vec<String>,
     pub rooms: Arc<Semaphore>,
 }
-

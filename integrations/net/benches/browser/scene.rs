@@ -2,9 +2,9 @@
 
 use crate::{Result, Way};
 use pixelferry::{ImageDesc, PixelFormat};
+use pixelferry_media::video::{Encoder, Said, Shape, encoders};
 use pixelferry_net::Codec;
 use pixelferry_net::wire::{Header, Kind};
-use pixelferry_media::video::{Encoder, Said, Shape, encoders};
 use std::sync::mpsc;
 use std::time::Duration;
 

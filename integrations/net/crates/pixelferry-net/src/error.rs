@@ -1,8 +1,8 @@
 //! What can go wrong, typed.
 
+use pixelferry::Region;
 use pixelferry_media::wire::WireError;
 use pixelferry_rules::key::Keys;
-use pixelferry::Region;
 use std::time::Duration;
 
 /// Result of this crate's calls.

@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::net::now;
-use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind, Limits, WireError};
 use pixelferry::{ImageView, Region, View, WriteFrame};
+use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind, Limits, WireError};
 use std::borrow::Cow;
 use std::io::Read;
 use std::time::Duration;

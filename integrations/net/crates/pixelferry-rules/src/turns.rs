@@ -1,8 +1,8 @@
 //! Which tile a worker computes next. Knows no network.
 
 use crate::job::JobMessage;
-use crate::workers::Workers;
 use crate::session::{Followed, News};
+use crate::workers::Workers;
 use pixelferry::Region;
 use pixelferry_media::wire::{Header, WireError};
 use std::collections::{HashMap, HashSet, VecDeque};

@@ -2,8 +2,8 @@
 
 use super::{browser, wait_for};
 use pixelferry::{ImageDesc, PixelFormat};
-use pixelferry_net::{Net, Options};
 use pixelferry_media::web::WebOptions;
+use pixelferry_net::{Net, Options};
 use serde_json::json;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;

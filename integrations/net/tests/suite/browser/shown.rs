@@ -2,8 +2,8 @@
 
 use super::{browser, canvas, wait_for, wait_for_state, words};
 use pixelferry::{ImageDesc, PixelFormat, RowOrder};
-use pixelferry_net::{Codec, Net, Options};
 use pixelferry_media::web::WebOptions;
+use pixelferry_net::{Codec, Net, Options};
 
 const SIZE: (u32, u32) = (61, 37);
 

@@ -4,8 +4,8 @@ use pixelferry::{CpuBackend, ImageDesc, Link, LinkOptions, MemoryDisplay, Region
 use pixelferry_net::{Assembly, Codec, Job, Net, Options, Tile, Tiles, Update};
 use pixelferry_testing::{Patience, wait_until};
 use std::cell::RefCell;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
 

@@ -3,10 +3,10 @@
 
 use crate::common::*;
 use crate::papers::{Papers, folder, security};
+use crate::proxy::{Change, Proxy, Way};
 use pixelferry::{Extent, ImageDesc, Link, PixelFormat, Region};
 use pixelferry_net::{Assembly, Codec, Grid, Mode, Net, Options, Scene, Security, Server, Tiles, Update, Viewer};
 use pixelferry_testing::{Child, Patience, Usage, by_level, wait_until};
-use crate::proxy::{Change, Proxy, Way};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, Once, PoisonError};
 use std::time::Duration;

@@ -1,10 +1,10 @@
 //! Edges of parts: lost ones come again, and those of others are refused.
 
 use crate::common::*;
+use crate::proxy::{Proxy, Way};
 use pixelferry::{ImageDesc, PixelFormat};
 use pixelferry_net::wire::{Header, Kind};
 use pixelferry_net::{Error, Net, Options, WireError};
-use crate::proxy::{Proxy, Way};
 use std::time::Duration;
 use zenoh::Wait as _;
 
