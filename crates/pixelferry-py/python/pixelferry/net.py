@@ -6,5 +6,5 @@ try:
 except ImportError as error:
     raise ImportError(
         f"pixelferry.net is the package pixelferry-net, which cannot be imported ({error}). "
-        "Install it from pixelferry's repository: pip install ./net/python"
+        "Install it from pixelferry's repository: pip install ./integrations/net/python"
     ) from error

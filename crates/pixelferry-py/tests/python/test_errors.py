@@ -153,7 +153,7 @@ def test_the_stubs_are_of_this_module(module, stubs, classes):
 def test_the_network_is_a_package_of_its_own(monkeypatch):
     monkeypatch.delitem(sys.modules, "pixelferry.net", raising=False)
     monkeypatch.setitem(sys.modules, "pixelferry_net", None)
-    with pytest.raises(ImportError, match="the package pixelferry-net.*pip install ./net/python"):
+    with pytest.raises(ImportError, match="the package pixelferry-net.*pip install ./integrations/net/python"):
         importlib.import_module("pixelferry.net")
     installed = types.ModuleType("pixelferry_net")
     installed.__all__, installed.join = ["join"], object()

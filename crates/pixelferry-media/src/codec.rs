@@ -1,0 +1,121 @@
+//! Packing and unpacking pixels.
+
+#[cfg(feature = "jpeg")]
+use crate::jpeg;
+use crate::wire::{Codec, Header, WireError};
+use interop_core::{Error, Result};
+
+impl Header {
+    /// Packs tight rows of the header's region by its codec; `None` for no codec, where the rows are the payload.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for a format or a size that the codec does not take, and for one that was not built.
+    pub fn pack_rows(&self, pixels: &[u8], quality: u8) -> Result<Option<Vec<u8>>> {
+        match self.codec {
+            Codec::None => Ok(None),
+            #[cfg(feature = "lz4")]
+            Codec::Lz4 => Ok(Some(lz4_flex::block::compress(pixels))),
+            #[cfg(feature = "jpeg")]
+            Codec::Jpeg => jpeg::pack(self, pixels, quality).map(Some),
+            #[allow(unreachable_patterns)] // where all are built
+            other => Err(Error::invalid("Header::pack", format!("{other} (quality {quality}) {NOT_BUILT}"))),
+        }
+    }
+
+    /// A message with tight rows of this header's region, packed by `codec`; `quality` from 1 to 100 is JPEG's.
+    ///
+    /// # Errors
+    /// As [`Header::pack_rows`].
+    pub fn pack(&self, codec: Codec, pixels: &[u8], quality: u8) -> Result<Vec<u8>> {
+        let header = Self { codec, ..*self };
+        let packed = header.pack_rows(pixels, quality)?;
+        let payload = packed.as_deref().unwrap_or(pixels);
+        Ok([&Self { payload: payload.len() as u64, ..header }.to_bytes()[..], payload].concat())
+    }
+
+    /// Unpacks the payload of a message with this header to tight rows of its region.
+    ///
+    /// # Errors
+    /// [`WireError::Payload`] for one that does not unpack to exactly the region.
+    pub fn unpack(&self, payload: &[u8]) -> Result<Vec<u8>, WireError> {
+        let bad = |problem: String| WireError::Payload { codec: self.codec.name(), problem };
+        // `Header::read` held it against the limits.
+        let expected = usize::try_from(self.pixel_bytes()).map_err(|error| bad(error.to_string()))?;
+        let pixels = match self.codec {
+            Codec::None => payload.to_vec(),
+            #[cfg(feature = "lz4")]
+            Codec::Lz4 => {
+                // LZ4 packs at most 255 to 1: what claims more is not unpacked.
+                if payload.len().saturating_mul(255) < expected {
+                    return Err(bad(format!("{} bytes cannot hold {expected}", payload.len())));
+                }
+                lz4_flex::block::decompress(payload, expected).map_err(|error| bad(error.to_string()))?
+            }
+            #[cfg(feature = "jpeg")]
+            Codec::Jpeg => jpeg::unpack(self, payload).map_err(bad)?,
+            #[allow(unreachable_patterns)] // where all are built
+            _ => return Err(bad(NOT_BUILT.into())),
+        };
+        if pixels.len() != expected {
+            return Err(bad(format!("it unpacks to {} bytes, not {expected}", pixels.len())));
+        }
+        Ok(pixels)
+    }
+}
+
+/// Of a codec whose feature is off.
+const NOT_BUILT: &str = "is not built into this program";
+
+#[cfg(all(test, feature = "jpeg", feature = "lz4"))]
+mod tests {
+    use super::*;
+    use crate::wire::Kind;
+    use interop_core::{ImageDesc, PixelFormat, Region};
+
+    fn header(format: PixelFormat, codec: Codec) -> Header {
+        let image = ImageDesc::new(100, 80, format);
+        Header { codec, ..Header::new(Kind::Tile, image, Region::new(3, 5, 37, 29)) }
+    }
+
+    fn ramp(header: &Header) -> Vec<u8> {
+        let bytes = header.pixel_bytes() as usize;
+        (0..bytes).map(|at| (at / 37 * 2) as u8).collect()
+    }
+
+    #[test]
+    fn exact_codecs_give_every_byte_back() {
+        for format in PixelFormat::ALL {
+            let header = header(format, Codec::Lz4);
+            let pixels = ramp(&header);
+            let packed = header.pack_rows(&pixels, 90).unwrap().unwrap();
+            assert!(packed.len() < pixels.len());
+            assert_eq!(header.unpack(&packed).unwrap(), pixels);
+            assert!(header.unpack(&packed[..packed.len() / 2]).is_err());
+        }
+    }
+
+    #[test]
+    fn jpeg_keeps_colours_in_their_channels() {
+        for format in [PixelFormat::R8, PixelFormat::Rgba8, PixelFormat::Bgra8] {
+            let header = header(format, Codec::Jpeg);
+            let pixel: &[u8] = if format == PixelFormat::R8 { &[180] } else { &[200, 100, 30, 255] };
+            let pixels: Vec<u8> = pixel.iter().copied().cycle().take(header.pixel_bytes() as usize).collect();
+            let packed = header.pack_rows(&pixels, 90).unwrap().unwrap();
+            let back = header.unpack(&packed).unwrap();
+            assert_eq!(back.len(), pixels.len());
+            assert!(back.iter().zip(&pixels).all(|(a, b)| a.abs_diff(*b) <= 6), "{format}: {:?}", &back[..4]);
+        }
+        let deep = header(PixelFormat::Rgba32F, Codec::Jpeg);
+        assert!(deep.pack_rows(&ramp(&deep), 90).is_err());
+    }
+
+    #[test]
+    fn a_jpeg_of_another_size_is_refused() {
+        let small = header(PixelFormat::Rgba8, Codec::Jpeg);
+        let packed = small.pack_rows(&ramp(&small), 90).unwrap().unwrap();
+        let other = Header { region: Region::new(0, 0, 38, 29), ..small };
+        assert!(matches!(other.unpack(&packed), Err(WireError::Payload { .. })));
+        let other = Header { region: Region::new(0, 0, 8, 8), ..small };
+        assert!(matches!(other.unpack(&packed), Err(WireError::Payload { .. })));
+    }
+}

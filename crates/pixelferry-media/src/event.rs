@@ -1,0 +1,87 @@
+//! What the browser's page sends to a scene.
+
+use crate::wire::WireError;
+use serde::{Deserialize, Serialize};
+
+/// One event of the browser's page: an input's bytes, as JSON. Places are pixels of the picture, from its upper left corner
+/// as it is seen; outside the picture while a button is held.
+///
+/// ```
+/// use pixelferry_media::Event;
+///
+/// let event = Event::read(br#"{"event":"pointer","x":12.5,"y":3,"buttons":1}"#)?;
+/// assert_eq!(event, Event::Pointer { x: 12.5, y: 3.0, buttons: 1 });
+/// # Ok::<(), pixelferry_media::wire::WireError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Event {
+    /// The pointer is there, with these buttons down: 1 the left, 2 the right, 4 the middle one.
+    Pointer {
+        /// Columns from the left edge.
+        x: f32,
+        /// Rows from the upper edge.
+        y: f32,
+        /// The sum of those that are down.
+        buttons: u16,
+    },
+    /// The wheel was turned there.
+    Wheel {
+        /// Columns from the left edge.
+        x: f32,
+        /// Rows from the upper edge.
+        y: f32,
+        /// To the right, in the browser's pixels.
+        dx: f32,
+        /// Downwards, in the browser's pixels.
+        dy: f32,
+    },
+    /// A key went down or up; one that is held goes down again and again.
+    Key {
+        /// The key's place on the keyboard, such as `KeyA` or `Space`.
+        code: String,
+        /// What it types, such as `a`, or its name.
+        key: String,
+        /// Whether it went down.
+        down: bool,
+    },
+}
+
+impl Event {
+    /// Reads an input.
+    ///
+    /// # Errors
+    /// [`WireError::Payload`] for bytes that are no event, or of a later version.
+    pub fn read(input: &[u8]) -> Result<Self, WireError> {
+        let bad = |problem: String| WireError::Payload { codec: "event", problem };
+        let event: Self = serde_json::from_slice(input).map_err(|error| bad(error.to_string()))?;
+        let numbers = match &event {
+            Self::Pointer { x, y, .. } => [*x, *y, 0.0, 0.0],
+            Self::Wheel { x, y, dx, dy } => [*x, *y, *dx, *dy],
+            Self::Key { .. } => [0.0; 4],
+        };
+        if numbers.iter().all(|number| number.is_finite()) { Ok(event) } else { Err(bad("a place is too far".into())) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_come_back_and_others_are_refused() {
+        let all = [
+            Event::Pointer { x: -1.5, y: 2.0, buttons: 5 },
+            Event::Wheel { x: 1.0, y: 2.0, dx: 0.0, dy: -120.0 },
+            Event::Key { code: "KeyA".into(), key: "ä".into(), down: true },
+        ];
+        for event in all {
+            assert_eq!(Event::read(&serde_json::to_vec(&event).unwrap()), Ok(event));
+        }
+        for bad in ["", "{}", "[1]", r#"{"event":"tilt","x":1}"#, r#"{"event":"pointer","x":1e300,"y":0,"buttons":0}"#]
+        {
+            assert!(matches!(Event::read(bad.as_bytes()), Err(WireError::Payload { .. })), "{bad}");
+        }
+    }
+}

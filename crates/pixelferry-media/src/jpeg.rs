@@ -1,0 +1,100 @@
+//! JPEG, of which few bytes could stand for much memory.
+
+use crate::wire::Header;
+use interop_core::{Error, PixelFormat, Result};
+use jpeg_encoder::{ColorType, Encoder};
+use zune_core::bytestream::ZCursor;
+use zune_core::colorspace::ColorSpace;
+use zune_core::options::DecoderOptions;
+use zune_jpeg::JpegDecoder;
+
+/// A block of 8x8 values takes two bits at least.
+const PIXELS_PER_BYTE: usize = 256;
+const MOST_COMPONENTS: u8 = 4;
+
+const BASELINE: u8 = 0xc0;
+const SCAN: u8 = 0xda;
+const END: u8 = 0xd9;
+
+/// Packs tight rows of the header's region.
+pub(crate) fn pack(header: &Header, pixels: &[u8], quality: u8) -> Result<Vec<u8>> {
+    const OP: &str = "Codec::Jpeg";
+    let color = match header.image.format {
+        PixelFormat::R8 => ColorType::Luma,
+        PixelFormat::Rgba8 => ColorType::Rgba,
+        PixelFormat::Bgra8 => ColorType::Bgra,
+        other => return Err(Error::invalid(OP, format!("JPEG takes R8, RGBA8 and BGRA8, not {other}; take lz4"))),
+    };
+    let side = |pixels: u32| {
+        u16::try_from(pixels)
+            .map_err(|_| Error::invalid(OP, format!("a JPEG has at most 65535 pixels a side, not {pixels}")))
+    };
+    let (width, height) = (side(header.region.width)?, side(header.region.height)?);
+    let mut packed = Vec::new();
+    let encoded = Encoder::new(&mut packed, quality.clamp(1, 100)).encode(pixels, width, height, color);
+    encoded.map_err(|error| Error::invalid(OP, error.to_string()))?;
+    Ok(packed)
+}
+
+/// Refuses what is no baseline JPEG of this size with at most a scan for each component: other kinds are many times as large
+/// while they are decoded, and take long.
+fn check(payload: &[u8], width: usize, height: usize) -> Result<(), String> {
+    if payload.len().saturating_mul(PIXELS_PER_BYTE) < width.saturating_mul(height) {
+        return Err(format!("{} bytes cannot hold {width}x{height} pixels", payload.len()));
+    }
+    let (mut frame, mut scans, mut rest) = (None, 0, payload);
+    while let Some(at) = rest.iter().position(|&byte| byte == 0xff) {
+        rest = rest.get(at + 1..).unwrap_or_default();
+        let Some((&marker, after)) = rest.split_first() else { break };
+        match marker {
+            // Filling, which goes on.
+            0xff => continue,
+            // A value of pixels, and what has no length.
+            0 | 0xd0..=0xd8 => {
+                rest = after;
+                continue;
+            }
+            END => break,
+            // Huffman tables, extensions and arithmetic tables are no frames.
+            0xc1..=0xcf if ![0xc4, 0xc8, 0xcc].contains(&marker) => return Err("it is no baseline JPEG".into()),
+            SCAN => scans += 1,
+            _ => {}
+        }
+        let Some(&[high, low]) = after.first_chunk() else { break };
+        if marker == BASELINE {
+            let [_, _, _, high, low, wide, narrow, components] = *after.first_chunk().ok_or("its frame is cut off")?;
+            let found = (u16::from_be_bytes([wide, narrow]).into(), u16::from_be_bytes([high, low]).into());
+            if frame.replace((found, components)).is_some() {
+                return Err("it has more than one frame".into());
+            }
+        }
+        rest = after.get(usize::from(u16::from_be_bytes([high, low]))..).unwrap_or_default();
+    }
+    let (found, components) = frame.ok_or("it has no frame")?;
+    if found != (width, height) {
+        return Err(format!("it is of {found:?}, not of {width}x{height}"));
+    }
+    if !(1..=MOST_COMPONENTS).contains(&components) || scans > u32::from(components) {
+        return Err(format!("it has {scans} scans of {components} components"));
+    }
+    Ok(())
+}
+
+/// Unpacks to tight rows of the header's region; what is wrong where it does not.
+pub(crate) fn unpack(header: &Header, payload: &[u8]) -> Result<Vec<u8>, String> {
+    let (width, height) = (header.region.width as usize, header.region.height as usize);
+    check(payload, width, height)?;
+    let space = if header.image.format == PixelFormat::R8 { ColorSpace::Luma } else { ColorSpace::RGBA };
+    let options = DecoderOptions::default().set_max_width(width).set_max_height(height);
+    let options = options.jpeg_set_out_colorspace(space).jpeg_set_max_scans(MOST_COMPONENTS.into());
+    let mut decoder = JpegDecoder::new_with_options(ZCursor::new(payload), options);
+    decoder.decode_headers().map_err(|error| error.to_string())?;
+    if decoder.dimensions() != Some((width, height)) {
+        return Err(format!("it is of {:?}, not of {width}x{height}", decoder.dimensions()));
+    }
+    let mut pixels = decoder.decode().map_err(|error| error.to_string())?;
+    if header.image.format == PixelFormat::Bgra8 {
+        pixels.chunks_exact_mut(4).for_each(|pixel| pixel.swap(0, 2));
+    }
+    Ok(pixels)
+}

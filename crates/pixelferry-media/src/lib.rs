@@ -1,0 +1,37 @@
+//! Pictures as other programs take them: as messages of one header ([`wire`]), packed by LZ4 or JPEG, as H.264, and in browsers.
+//! No network of its own: whoever has messages gives them.
+//!
+//! | feature | what it brings |
+//! |---|---|
+//! | `lz4`, `jpeg` | codecs of [`wire::Header::pack`] and [`wire::Header::unpack`] |
+//! | `video` | `video::Encoder` and `video::Recorder`: H.264 by GStreamer's tools, where they are installed |
+//! | `web` | `web::Gateway`: a page with the pictures, for browsers, which send mouse and keys back |
+//! | `events` | [`wire`]'s inputs as `Event`: what that page sends |
+//!
+//! ```
+//! use interop_core::{ImageDesc, PixelFormat};
+//! use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind, Limits};
+//!
+//! # #[cfg(feature = "lz4")] {
+//! let image = ImageDesc::new(64, 48, PixelFormat::Rgba8);
+//! let pixels = vec![7; 64 * 48 * 4];
+//! let message = Header::new(Kind::Picture, image, image.extent.full()).pack(Codec::Lz4, &pixels, 0)?;
+//! let header = Header::read(&message, &Limits::default())?;
+//! assert_eq!(header.unpack(&message[HEADER_BYTES..])?, pixels);
+//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod codec;
+#[cfg(feature = "events")]
+mod event;
+#[cfg(feature = "jpeg")]
+mod jpeg;
+#[cfg(feature = "video")]
+pub mod video;
+#[cfg(feature = "web")]
+pub mod web;
+pub mod wire;
+
+#[cfg(feature = "events")]
+pub use event::Event;

@@ -1,0 +1,57 @@
+//! The child process, `gst-launch-1.0`.
+
+use super::elements::Element;
+use super::error::Error;
+use super::shape::Shape;
+use std::io::Read as _;
+use std::process::{Child, ChildStderr, Command, Stdio};
+
+const LAUNCH: &str = "gst-launch-1.0";
+/// Of what it says when it fails, so much is kept.
+const MOST_WORDS: usize = 4 << 10;
+
+/// The element that writes to the child's standard output.
+const TO_OUTPUT: [&str; 4] = ["fdsink", "fd=1", "sync=false", "async=false"];
+
+/// Starts a pipeline from raw pictures on its standard input, through `element` and what is `after` it, to `output`. All
+/// arguments are GStreamer's language: none of them may hold a user's words.
+pub(crate) fn start(
+    element: &Element,
+    shape: &Shape,
+    rate: u32,
+    after: &[&str],
+    output: Stdio,
+) -> Result<Child, Error> {
+    let (name, padded) = (shape.name().unwrap_or_default(), shape.padded());
+    let parse = [
+        "rawvideoparse".into(),
+        format!("width={}", padded.width),
+        format!("height={}", padded.height),
+        format!("format={name}"),
+        format!("framerate={rate}/1"),
+    ];
+    let mut launch = Command::new(LAUNCH);
+    launch.args(["-q", "fdsrc", "fd=0", "blocksize=1048576", "!"]).args(parse);
+    launch.args(["!", "videoconvert", "!", "video/x-raw,format=(string){I420,NV12},colorimetry=(string)bt709", "!"]);
+    launch.arg(element.name).args(element.properties).args(["!", "h264parse", "config-interval=-1", "!"]).args(after);
+    launch.arg("!").args(TO_OUTPUT);
+    #[cfg(unix)]
+    // A Ctrl-C in the terminal is for this program. The child ends when its input does.
+    std::os::unix::process::CommandExt::process_group(&mut launch, 0);
+    let child = launch.stdin(Stdio::piped()).stdout(output).stderr(Stdio::piped()).spawn();
+    child.map_err(|source| Error::NoTools { tool: LAUNCH, source })
+}
+
+/// What it said when it ended, as one line.
+pub(crate) fn words(mut pipe: ChildStderr) -> String {
+    let (mut kept, mut piece) = (Vec::new(), [0; 1024]);
+    // An error is an end, too: nobody hears it any more.
+    while let Ok(count @ 1..) = pipe.read(&mut piece) {
+        let room = MOST_WORDS.saturating_sub(kept.len());
+        kept.extend_from_slice(&piece[..count.min(room)]);
+    }
+    let text = String::from_utf8_lossy(&kept);
+    let told = |line: &&str| line.contains("ERROR") || line.contains("erroneous");
+    let line = text.lines().find(told).or_else(|| text.lines().next_back());
+    line.map_or_else(|| "it ended without a word".into(), |line| line.trim().into())
+}

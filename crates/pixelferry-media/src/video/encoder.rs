@@ -1,0 +1,111 @@
+//! An encoder: a child process, and the threads at its pipes.
+
+use super::child;
+use super::elements::Element;
+use super::error::Error;
+use super::feed::Feed;
+use super::shape::Shape;
+use super::units::{self, Unit};
+use bytes::Bytes;
+use std::process::{Child, ChildStdout, Stdio};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// For the encoder's rate control only: pictures come when they come.
+const RATE: u32 = 60;
+const SECOND: u64 = 1_000_000_000;
+/// A program that starts for the first time reads all plugins, and a loaded machine takes long.
+const PATIENCE: Duration = Duration::from_secs(20);
+const UNITS: [&str; 3] = ["video/x-h264,stream-format=byte-stream,alignment=au", "!", "gdppay"];
+
+/// What an encoder tells.
+#[derive(Debug)]
+pub enum Said {
+    /// One picture. Its first one is a keyframe.
+    Unit(Unit),
+    /// It ended, and gives no more: why.
+    Ended(Error),
+}
+
+/// A running encoder for pictures of one shape. It ends when this is dropped.
+///
+/// Threads: any.
+pub struct Encoder {
+    feed: Arc<Feed>,
+    child: Child,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Encoder {
+    /// Starts one. `told` hears what it gives, on a thread of the encoder's; it must not drop the encoder.
+    ///
+    /// # Errors
+    /// [`Error::NoTools`], [`Error::Threads`].
+    pub fn start(element: Element, shape: Shape, mut told: impl FnMut(Said) + Send + 'static) -> Result<Self, Error> {
+        let child = child::start(&element, &shape, RATE, &UNITS, Stdio::piped())?;
+        let mut encoder = Self { feed: Arc::default(), child, threads: Vec::new() };
+        let Child { stdin, stdout, stderr, .. } = &mut encoder.child;
+        let (Some(stdin), Some(stdout), Some(stderr)) = (stdin.take(), stdout.take(), stderr.take()) else {
+            return Err(Error::Threads(std::io::ErrorKind::BrokenPipe.into()));
+        };
+        let words = thread::Builder::new().name("encoder-words".into()).spawn(|| child::words(stderr));
+        let words = words.map_err(Error::Threads)?;
+        let feed = encoder.feed.clone();
+        encoder.spawn("encoder-in", move || feed.write(&shape, stdin))?;
+        let feed = encoder.feed.clone();
+        encoder.spawn("encoder-out", move || {
+            let problem = read(&feed, stdout, &mut told);
+            let reason = problem.unwrap_or_else(|| words.join().unwrap_or_default());
+            told(Said::Ended(Error::Ended { element: element.name, reason }));
+        })?;
+        Ok(encoder)
+    }
+
+    fn spawn(&mut self, name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
+        self.threads.push(thread::Builder::new().name(name.into()).spawn(work).map_err(Error::Threads)?);
+        Ok(())
+    }
+
+    /// Gives it a picture's message. One that waited is dropped, and so is one of another shape.
+    pub fn write(&self, message: Bytes) {
+        self.feed.put(message);
+    }
+
+    /// Whether it has owed a unit for so long that it will give none.
+    pub fn is_stuck(&self) -> bool {
+        self.feed.owed() > PATIENCE
+    }
+}
+
+impl Drop for Encoder {
+    fn drop(&mut self) {
+        self.feed.end();
+        // One that ended by itself is not there any more.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        for thread in self.threads.drain(..) {
+            // They return nothing.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Tells of units until the child ends; what is wrong with it where its pipe says so.
+fn read(feed: &Feed, mut pipe: ChildStdout, told: &mut impl FnMut(Said)) -> Option<String> {
+    let mut first = None;
+    loop {
+        let packet = match units::next(&mut pipe) {
+            Ok(packet) => packet?,
+            Err(error) => return Some(error.to_string()),
+        };
+        // Encoders may begin at any time of their own.
+        let since = packet.time.saturating_sub(*first.get_or_insert(packet.time));
+        let number = (u128::from(since) * u128::from(RATE) + u128::from(SECOND / 2)) / u128::from(SECOND);
+        let Some(header) = feed.came(number as u64) else {
+            return Some(format!("it gave a unit of picture {number}, which it was not given"));
+        };
+        let is_key = units::is_key(&packet.bytes);
+        told(Said::Unit(Unit { header, is_key, bytes: packet.bytes }));
+    }
+}

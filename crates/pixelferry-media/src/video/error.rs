@@ -1,0 +1,63 @@
+//! What can go wrong, typed.
+
+use interop_core::{Extent, PixelFormat};
+use std::path::PathBuf;
+
+/// Why there is no H.264, and what to try.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// GStreamer's tools do not run.
+    #[error("{tool} does not run ({source}); install GStreamer's tools (Debian: gstreamer1.0-tools)")]
+    NoTools {
+        /// The program.
+        tool: &'static str,
+        /// The system's words.
+        source: std::io::Error,
+    },
+    /// GStreamer lacks an element that every encoder needs.
+    #[error("GStreamer has no {element}; install its plugins (Debian: {package})")]
+    NoElement {
+        /// Its name.
+        element: &'static str,
+        /// The Debian package that has it.
+        package: &'static str,
+    },
+    /// GStreamer knows no encoder.
+    #[error(
+        "GStreamer has none of {0}; install one (Debian: gstreamer1.0-plugins-ugly has x264enc, gstreamer1.0-plugins-bad \
+         openh264enc)"
+    )]
+    NoEncoder(String),
+    /// A picture that H.264 cannot have.
+    #[error("{0} pictures cannot be H.264; serve RGBA8, BGRA8 or R8")]
+    Format(PixelFormat),
+    /// A picture that is larger than encoders take.
+    #[error("{0} pixels are too many for H.264, which has at most 16384 a side")]
+    Size(Extent),
+    /// Bytes that are no picture.
+    #[error(transparent)]
+    Wire(#[from] crate::wire::WireError),
+    /// The system gives no thread.
+    #[error("no thread for the encoder: {0}")]
+    Threads(std::io::Error),
+    /// The child ended, or did not take what it should.
+    #[error("{element}: {reason}")]
+    Ended {
+        /// The encoder.
+        element: &'static str,
+        /// GStreamer's words, or what was seen.
+        reason: String,
+    },
+    /// A file that cannot be made.
+    #[error("{} cannot be written: {source}. Is its folder there, and may you write to it?", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The system's words.
+        source: std::io::Error,
+    },
+    /// A file's name that says no container.
+    #[error("{0}: its ending says no container; take .mp4, .mkv, .ts or .h264")]
+    Container(PathBuf),
+}

@@ -1,0 +1,142 @@
+//! Pictures into the child: of those that come faster than it takes them, the newest.
+
+use super::shape::{self, Shape};
+use crate::wire::{Codec, Header};
+use bytes::Bytes;
+use interop_core::RowOrder;
+use std::collections::VecDeque;
+use std::io::Write;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// An encoder that holds a picture back so long gets it again, which pushes it out.
+const PUSH: Duration = Duration::from_millis(300);
+/// So often at most for one picture.
+const MOST_PUSHES: u32 = 8;
+
+/// Between who has pictures, the thread that writes them, and the one that reads units.
+#[derive(Default)]
+pub(crate) struct Feed {
+    state: Mutex<State>,
+    told: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    newest: Option<Bytes>,
+    is_over: bool,
+    /// Headers of the pictures inside the encoder, by their number in its stream.
+    inside: VecDeque<(u64, Header)>,
+    written: u64,
+    /// Since when the encoder owes a unit.
+    owes: Option<Instant>,
+}
+
+enum Next {
+    Picture(Bytes),
+    Pause,
+    End,
+}
+
+impl Feed {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn put(&self, message: Bytes) {
+        self.lock().newest = Some(message);
+        self.told.notify_all();
+    }
+
+    /// Lets the writer end after the newest picture.
+    pub(crate) fn end(&self) {
+        self.lock().is_over = true;
+        self.told.notify_all();
+    }
+
+    /// How long the encoder has owed a unit.
+    pub(crate) fn owed(&self) -> Duration {
+        self.lock().owes.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    /// The header of the unit with this number.
+    pub(crate) fn came(&self, number: u64) -> Option<Header> {
+        let mut state = self.lock();
+        while let Some((inside, header)) = state.inside.pop_front() {
+            if inside == number {
+                state.owes = (!state.inside.is_empty()).then(Instant::now);
+                return Some(header);
+            }
+        }
+        None
+    }
+
+    fn next(&self) -> Next {
+        let mut state = self.lock();
+        let until = Instant::now() + PUSH;
+        loop {
+            if let Some(message) = state.newest.take() {
+                return Next::Picture(message);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if state.is_over {
+                return Next::End;
+            }
+            if left.is_zero() {
+                return Next::Pause;
+            }
+            state = self.told.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn owes(&self) -> bool {
+        !self.lock().inside.is_empty()
+    }
+
+    fn enter(&self, header: Header) {
+        let mut state = self.lock();
+        let number = state.written;
+        state.inside.push_back((number, header));
+        state.written += 1;
+        state.owes.get_or_insert_with(Instant::now);
+    }
+
+    /// Writes pictures of `shape` until the end, or until the child takes none.
+    pub(crate) fn write(&self, shape: &Shape, mut child: impl Write) {
+        let (mut rows, mut last, mut pushes) = (Vec::new(), None, 0);
+        loop {
+            match self.next() {
+                Next::End => return,
+                Next::Pause if self.owes() && pushes < MOST_PUSHES => pushes += 1,
+                Next::Pause => continue,
+                Next::Picture(message) => {
+                    let read = shape::header(&message).and_then(|header| Ok((header, Shape::new(&header)?)));
+                    match read.and_then(|(header, found)| Ok((header, found, shape.rows(&message)?))) {
+                        Ok((header, found, now)) if found == *shape => {
+                            (rows, last, pushes) = (now, Some(shown(header)), 0)
+                        }
+                        // Another encoder's.
+                        Ok(_) => continue,
+                        Err(error) => {
+                            tracing::debug!("a picture was not encoded: {error}");
+                            continue;
+                        }
+                    }
+                }
+            }
+            let Some(header) = last else { continue };
+            self.enter(header);
+            if let Err(error) = child.write_all(&rows) {
+                // Who reads units tells why.
+                tracing::debug!("the encoder takes no more: {error}");
+                return;
+            }
+        }
+    }
+}
+
+/// The header of a picture that is encoded from its top, and without alpha.
+fn shown(header: Header) -> Header {
+    let image = header.image.with_row_order(RowOrder::TopDown);
+    Header { image, codec: Codec::None, payload: 0, ..header }
+}

@@ -1,0 +1,36 @@
+//! Pictures as H.264, by GStreamer's tools where they are installed.
+//!
+//! An [`Encoder`] is a child process, `gst-launch-1.0`, that takes raw pictures and gives an access unit for each. No library of
+//! GStreamer's is linked: a driver's fault ends the child, and the program goes on. [`encoders`] lists what this machine has,
+//! hardware first. A [`Recorder`] writes pictures into a file by the same means.
+//!
+//! ```no_run
+//! use pixelferry_media::video::{Encoder, Error, Said, Shape, encoders};
+//!
+//! # fn encode(message: bytes::Bytes) -> Result<(), Error> {
+//! // A picture's message.
+//! let shape = Shape::of(&message)?;
+//! let encoder = Encoder::start(encoders()?[0], shape, |said| match said {
+//!     Said::Unit(unit) => println!("frame {}: {} bytes", unit.header.frame, unit.bytes.len()),
+//!     Said::Ended(reason) => eprintln!("{reason}"),
+//! })?;
+//! encoder.write(message);
+//! # Ok(())
+//! # }
+//! ```
+
+mod child;
+mod elements;
+mod encoder;
+mod error;
+mod feed;
+mod record;
+mod shape;
+mod units;
+
+pub use elements::{Element, encoders};
+pub use encoder::{Encoder, Said};
+pub use error::Error;
+pub use record::Recorder;
+pub use shape::Shape;
+pub use units::Unit;

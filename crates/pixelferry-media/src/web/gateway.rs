@@ -1,0 +1,108 @@
+//! The gateway: what it listens at, and the thread that takes pictures from their source.
+
+use super::http;
+use super::options::{Error, WebOptions};
+use super::picture::Picture;
+use super::shared::{Shared, Source};
+use super::video::Video;
+use crate::wire::Codec;
+use axum::body::Bytes;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::sync::{Semaphore, watch};
+
+/// How long the thread waits for a picture before it looks whether it shall end.
+const WAIT: Duration = Duration::from_millis(100);
+/// How often it looks whether anybody serves the scene.
+const LOOK: Duration = Duration::from_millis(500);
+/// What the page unpacks. Pixels that are packed otherwise go to it raw.
+const UNPACKED_BY_BROWSERS: [Codec; 1] = [Codec::Jpeg];
+
+/// Serves a page with a scene's pictures until it is dropped.
+///
+/// Threads: any; its own serve the browsers.
+pub struct Gateway {
+    address: SocketAddr,
+    options: WebOptions,
+    shared: Arc<Shared>,
+    stop: Arc<AtomicBool>,
+    pump: Option<JoinHandle<()>>,
+    runtime: Option<Runtime>,
+}
+
+impl Gateway {
+    /// Listens, and shows what comes from `source`; the page calls it `scene`.
+    ///
+    /// # Errors
+    /// [`Error::Listen`]; [`Error::Threads`].
+    pub fn open(scene: &str, source: impl Source + 'static, options: WebOptions) -> Result<Self, Error> {
+        let shared = Arc::new(Shared {
+            scene: scene.into(),
+            source: Box::new(source),
+            pictures: watch::Sender::new(None),
+            video: Arc::new(Video::open().map_err(Error::Threads)?),
+            hop: options.hop,
+            served: watch::Sender::new(false),
+            names: options.names.clone(),
+            rooms: Arc::new(Semaphore::new(options.viewers.min(Semaphore::MAX_PERMITS))),
+        });
+        let mut threads = tokio::runtime::Builder::new_multi_thread();
+        let runtime = threads.worker_threads(2).thread_name("gateway").enable_all().build().map_err(Error::Threads)?;
+        let refused = |source| Error::Listen { address: options.listen, source };
+        let listener = runtime.block_on(TcpListener::bind(options.listen)).map_err(refused)?;
+        let address = listener.local_addr().map_err(refused)?;
+        runtime.spawn(http::serve(listener, shared.clone()));
+        let stop = Arc::new(AtomicBool::new(false));
+        let (pumped, stopped) = (shared.clone(), stop.clone());
+        let pump = std::thread::Builder::new().name("pictures".into()).spawn(move || pump(&pumped, &stopped));
+        let pump = Some(pump.map_err(Error::Threads)?);
+        Ok(Self { address, options, shared, stop, pump, runtime: Some(runtime) })
+    }
+
+    /// Where it listens, with the port that the system chose.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Browsers that look on at the moment.
+    pub fn viewers(&self) -> usize {
+        self.options.viewers.saturating_sub(self.shared.rooms.available_permits())
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+        if let Some(pump) = self.pump.take() {
+            // It returns nothing.
+            let _ = pump.join();
+        }
+    }
+}
+
+fn pump(shared: &Shared, stop: &AtomicBool) {
+    let mut looked: Option<Instant> = None;
+    while !stop.load(Ordering::Relaxed) {
+        if let Some(message) = shared.source.next_message(&UNPACKED_BY_BROWSERS, WAIT) {
+            let message = Bytes::from(message);
+            shared.video.picture(&message);
+            shared.pictures.send_replace(Some(Arc::new(Picture::new(message))));
+        }
+        if looked.is_none_or(|at| at.elapsed() >= LOOK) {
+            looked = Some(Instant::now());
+            let is_served = shared.source.is_served();
+            let has_changed = shared.served.send_if_modified(|was| std::mem::replace(was, is_served) != is_served);
+            if has_changed && is_served {
+                shared.source.ask();
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The page's files, and the way to the pictures.
+
+use super::shared::Shared;
+use super::{guard, viewer};
+use axum::Router;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::get;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+/// Connections at most that have not become a browser's way to the pictures; the system lets others wait.
+const MOST_CONNECTIONS: usize = 128;
+/// A request's head must be there by then, and a connection that asks for nothing ends.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// A connection that has not become a browser's way to the pictures ends by then, whatever it asks for and however slowly it
+/// reads: one that reads nothing would hold its place for good. Browsers connect again.
+const LIFE: Duration = Duration::from_secs(15);
+/// Bytes of a message from the page at most.
+const MOST_MESSAGE: usize = 16 << 10;
+
+const FILES: [(&str, &str, &str); 6] = [
+    ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
+    ("/style.css", "text/css; charset=utf-8", include_str!("page/style.css")),
+    ("/page.js", "text/javascript; charset=utf-8", include_str!("page/page.js")),
+    ("/picture.js", "text/javascript; charset=utf-8", include_str!("page/picture.js")),
+    ("/video.js", "text/javascript; charset=utf-8", include_str!("page/video.js")),
+    ("/input.js", "text/javascript; charset=utf-8", include_str!("page/input.js")),
+];
+
+/// No other site may embed the page or read it, and it loads nothing of others.
+const HEADERS: [(HeaderName, &str); 5] = [
+    (header::CONTENT_SECURITY_POLICY, "default-src 'self'; img-src data:; frame-ancestors 'none'; form-action 'none'"),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::CACHE_CONTROL, "no-cache"),
+];
+
+/// Accepts connections until the runtime ends.
+pub async fn serve(listener: TcpListener, shared: Arc<Shared>) {
+    let router = router(shared);
+    let rooms = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    // Nobody closes the semaphore.
+    while let Ok(room) = rooms.clone().acquire_owned().await {
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                // No descriptors, say: others may end meanwhile.
+                tracing::debug!("a connection failed: {error}");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            }
+        };
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!("small messages will wait: {error}");
+        }
+        let service = TowerToHyperService::new(router.clone());
+        tokio::spawn(async move {
+            let mut http = http1::Builder::new();
+            http.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+            let served = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
+            match timeout(LIFE, served).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tracing::debug!("a connection ended: {error}"),
+                Err(_) => tracing::debug!("a connection was ended after {LIFE:?}"),
+            }
+            drop(room);
+        });
+    }
+}
+
+fn router(shared: Arc<Shared>) -> Router {
+    let mut router = Router::new().route("/pictures", get(connect));
+    for (path, kind, text) in FILES {
+        router = router.route(path, get(move || async move { ([(header::CONTENT_TYPE, kind)], text) }));
+    }
+    router.layer(middleware::from_fn_with_state(shared.clone(), answer)).with_state(shared)
+}
+
+/// Refuses requests to foreign names, and sets what every answer has.
+async fn answer(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+    let mut response = match guard::host(request.headers(), &shared.names) {
+        Ok(_) => next.run(request).await,
+        Err(refusal) => refuse(&refusal),
+    };
+    for (name, value) in HEADERS {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+fn refuse(refusal: &guard::Refusal) -> Response {
+    tracing::debug!("request refused: {refusal}");
+    (StatusCode::FORBIDDEN, format!("{refusal}\n")).into_response()
+}
+
+async fn connect(State(shared): State<Arc<Shared>>, headers: HeaderMap, upgrade: WebSocketUpgrade) -> Response {
+    let own = guard::host(&headers, &shared.names).and_then(|host| guard::origin(&headers, &host));
+    if let Err(refusal) = own {
+        return refuse(&refusal);
+    }
+    let Ok(room) = shared.rooms.clone().try_acquire_owned() else {
+        return (StatusCode::SERVICE_UNAVAILABLE, "as many browsers look on as may\n").into_response();
+    };
+    upgrade.max_message_size(MOST_MESSAGE).max_frame_size(MOST_MESSAGE).on_upgrade(move |socket| async move {
+        if let Err(error) = viewer::serve(socket, &shared).await {
+            tracing::debug!("a browser left: {error}");
+        }
+        drop(room);
+    })
+}

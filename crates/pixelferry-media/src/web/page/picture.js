@@ -1,0 +1,79 @@
+// Messages with pictures, as integrations/net/docs/protocol.md has them.
+
+export const HEADER_BYTES = 128;
+const MAGIC = 0x59465850; // "PXFY"
+const VERSION = 1;
+const PICTURE = 2;
+const CODECS = ["none", "lz4", "jpeg", "h264"];
+const FORMATS = [
+  "R8", "RG8", "RGBA8", "R32F", "RGBA16F", "RGBA32F", "R16", "R16F", "BGRA8", "RGB10A2", "RG16F", "RG32F",
+];
+const ENCODINGS = ["unmanaged", "sRGB", "linear", "gamma 2.2"];
+
+// A message's header; throws what is wrong with it.
+export function readHeader(message) {
+  if (message.byteLength < HEADER_BYTES) {
+    throw new Error(`${message.byteLength} bytes are no message`);
+  }
+  const view = new DataView(message);
+  if (view.getUint32(0, true) !== MAGIC || view.getUint8(6) !== PICTURE) {
+    throw new Error("a message is no picture");
+  }
+  if (view.getUint16(4, true) !== VERSION) {
+    throw new Error(`version ${view.getUint16(4, true)} of the protocol; this page speaks ${VERSION}`);
+  }
+  const header = {
+    codec: CODECS[view.getUint8(7)] ?? `codec ${view.getUint8(7)}`,
+    epoch: view.getBigUint64(8, true),
+    frame: Number(view.getBigUint64(16, true)),
+    time: Number(view.getBigUint64(24, true)),
+    width: view.getUint32(40, true),
+    height: view.getUint32(44, true),
+    format: FORMATS[view.getUint8(64)] ?? `format ${view.getUint8(64)}`,
+    encoding: ENCODINGS[view.getUint8(65)] ?? `encoding ${view.getUint8(65)}`,
+    isBottomUp: view.getUint8(66) === 1,
+    bytes: message.byteLength,
+  };
+  if (Number(view.getBigUint64(72, true)) !== message.byteLength - HEADER_BYTES) {
+    throw new Error("a message is not as long as it says");
+  }
+  if (header.encoding === "linear" || header.encoding === "gamma 2.2") {
+    throw new Error(`cannot show ${header.encoding} pictures; serve sRGB`);
+  }
+  return header;
+}
+
+// The picture as an ImageBitmap, decoded beside the page's own thread; throws what the page cannot show.
+export async function decode(header, message) {
+  const options = { premultiplyAlpha: "none", colorSpaceConversion: "none" };
+  if (header.isBottomUp) options.imageOrientation = "flipY";
+  if (header.codec === "jpeg") {
+    const picture = await createImageBitmap(new Blob([new Uint8Array(message, HEADER_BYTES)], { type: "image/jpeg" }), options);
+    if (picture.width !== header.width || picture.height !== header.height) {
+      throw new Error(`a JPEG of ${picture.width}x${picture.height} is not the ${header.width}x${header.height} that it says`);
+    }
+    return picture;
+  }
+  if (header.codec !== "none") {
+    throw new Error(`cannot show the codec ${header.codec}; serve jpeg or none`);
+  }
+  const pixels = new Uint8ClampedArray(message, HEADER_BYTES);
+  return createImageBitmap(new ImageData(opaque(header, pixels), header.width, header.height), options);
+}
+
+// Raw pixels as RGBA8 without transparency.
+function opaque(header, pixels) {
+  if (header.format === "RGBA8" || header.format === "BGRA8") {
+    const [red, blue] = header.format === "RGBA8" ? [0, 2] : [2, 0];
+    for (let at = 0; at < pixels.length; at += 4) {
+      [pixels[at], pixels[at + 2], pixels[at + 3]] = [pixels[at + red], pixels[at + blue], 255];
+    }
+    return pixels;
+  }
+  if (header.format === "R8") {
+    const grey = new Uint8ClampedArray(4 * pixels.length).fill(255);
+    pixels.forEach((value, at) => grey.fill(value, 4 * at, 4 * at + 3));
+    return grey;
+  }
+  throw new Error(`cannot show raw ${header.format}; serve RGBA8, BGRA8 or R8`);
+}

@@ -1,0 +1,230 @@
+//! The thread that has the encoder, and hands its units on.
+//!
+//! GStreamer's command takes no request for a keyframe. So who needs one gets a new encoder, which begins with one. The old one
+//! goes on until the new one gives its first unit.
+
+use super::picture::header;
+use crate::video::{Element, Encoder, Error, Said, Shape, encoders};
+use axum::body::Bytes;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+use tokio::sync::{broadcast, watch};
+
+/// How often it looks at the clock.
+const LOOK: Duration = Duration::from_millis(100);
+/// Starts of encoders are this far apart, whoever comes and goes: each one is a process.
+const APART: Duration = Duration::from_secs(1);
+/// After one that worked and ended sooner, another one is tried.
+const SOON: Duration = Duration::from_secs(5);
+/// Where none works, all are tried again after this.
+const RETRY: Duration = Duration::from_secs(30);
+
+/// To all browsers with video.
+#[derive(Clone)]
+pub enum Part {
+    Unit {
+        message: Bytes,
+        is_key: bool,
+    },
+    /// No unit follows the ones before. Pictures as they were served do, until there is a keyframe.
+    Lost,
+}
+
+/// To the thread that has the encoder.
+pub enum Event {
+    Picture(Bytes),
+    /// Browsers came, left, or need a keyframe.
+    Wanted {
+        key: bool,
+    },
+    /// Of the encoder with this number.
+    Said(u64, Said),
+    End,
+}
+
+struct Running {
+    number: u64,
+    shape: Shape,
+    encoder: Encoder,
+    begun: Instant,
+}
+
+pub struct Relay {
+    events: Sender<Event>,
+    units: broadcast::Sender<Part>,
+    problem: watch::Sender<Option<String>>,
+    seats: Arc<AtomicUsize>,
+    newest: Option<Bytes>,
+    shape: Option<Shape>,
+    /// What this machine has, once it was looked for.
+    elements: Vec<Element>,
+    /// The row that is tried.
+    at: usize,
+    retry: Option<Instant>,
+    current: Option<Running>,
+    /// Has given nothing yet.
+    next: Option<Running>,
+    is_key_wanted: bool,
+    started: u64,
+    last_start: Option<Instant>,
+}
+
+impl Relay {
+    pub fn new(
+        events: Sender<Event>,
+        units: broadcast::Sender<Part>,
+        problem: watch::Sender<Option<String>>,
+        seats: Arc<AtomicUsize>,
+    ) -> Self {
+        Self {
+            events,
+            units,
+            problem,
+            seats,
+            newest: None,
+            shape: None,
+            elements: Vec::new(),
+            at: 0,
+            retry: None,
+            current: None,
+            next: None,
+            is_key_wanted: false,
+            started: 0,
+            last_start: None,
+        }
+    }
+
+    pub fn run(mut self, events: &Receiver<Event>) {
+        loop {
+            match events.recv_timeout(LOOK) {
+                Ok(Event::Picture(message)) => self.picture(message),
+                Ok(Event::Wanted { key }) => self.is_key_wanted |= key,
+                Ok(Event::Said(number, Said::Unit(unit))) => self.unit(number, unit.is_key, || unit.message().into()),
+                Ok(Event::Said(number, Said::Ended(error))) => self.ended(number, &error),
+                Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            self.tend();
+        }
+    }
+
+    fn picture(&mut self, message: Bytes) {
+        let is_older = |was: &Bytes| match (header(was), header(&message)) {
+            (Some(was), Some(now)) => was.epoch == now.epoch && was.frame > now.frame,
+            _ => false,
+        };
+        // A browser that comes brings the picture of its moment.
+        if self.newest.as_ref().is_some_and(is_older) {
+            return;
+        }
+        self.newest = Some(message.clone());
+        match Shape::of(&message) {
+            Ok(shape) => {
+                if self.shape != Some(shape) {
+                    (self.shape, self.at, self.retry) = (Some(shape), 0, None);
+                }
+            }
+            Err(error) => {
+                self.shape = None;
+                self.fail(&error);
+            }
+        }
+        let other = |running: &Running| Some(running.shape) != self.shape;
+        self.next.take_if(|running| other(running));
+        if self.current.take_if(|running| other(running)).is_some() {
+            self.send(Part::Lost);
+        }
+        for running in self.current.iter().chain(&self.next) {
+            running.encoder.write(message.clone());
+        }
+    }
+
+    fn unit(&mut self, number: u64, is_key: bool, message: impl FnOnce() -> Bytes) {
+        let is = |running: &Option<Running>| running.as_ref().is_some_and(|running| running.number == number);
+        if is(&self.next) && is_key {
+            self.current = self.next.take();
+            self.is_key_wanted = false;
+            self.problem.send_if_modified(|problem| problem.take().is_some());
+        }
+        if is(&self.current) {
+            self.send(Part::Unit { message: message(), is_key });
+        }
+    }
+
+    fn ended(&mut self, number: u64, error: &Error) {
+        let is = |running: &mut Running| running.number == number;
+        if self.next.take_if(is).is_some() {
+            self.at += 1;
+            if self.at >= self.elements.len() {
+                self.fail(error);
+            }
+        } else if let Some(current) = self.current.take_if(is) {
+            tracing::warn!("{error}; another one is started");
+            self.send(Part::Lost);
+            if current.begun.elapsed() < SOON {
+                self.at = (self.at + 1) % self.elements.len().max(1);
+            }
+        }
+    }
+
+    /// Nothing can be encoded for now.
+    fn fail(&mut self, error: &Error) {
+        let words = error.to_string();
+        (self.at, self.retry) = (0, Some(Instant::now() + RETRY));
+        self.elements.clear();
+        self.problem.send_if_modified(|problem| {
+            let is_new = problem.as_ref() != Some(&words);
+            if is_new {
+                tracing::warn!("no video: {words}");
+            }
+            *problem = Some(words);
+            is_new
+        });
+    }
+
+    /// Does what is due.
+    fn tend(&mut self) {
+        if self.seats.load(Ordering::Relaxed) == 0 {
+            (self.current, self.next, self.newest, self.is_key_wanted) = (None, None, None, false);
+            return;
+        }
+        let stuck = self.current.iter().chain(&self.next).find(|running| running.encoder.is_stuck());
+        if let Some(number) = stuck.map(|running| running.number) {
+            let reason = "it gives nothing for the pictures that it got".into();
+            self.ended(number, &Error::Ended { element: "the encoder", reason });
+        }
+        let is_due = self.current.is_none() || self.is_key_wanted;
+        let is_apart = self.last_start.is_none_or(|last| last.elapsed() > APART);
+        if is_due && is_apart && self.next.is_none() && self.retry.is_none_or(|retry| retry <= Instant::now()) {
+            self.retry = None;
+            if let Err(error) = self.start() {
+                self.fail(&error);
+            }
+        }
+    }
+
+    fn start(&mut self) -> Result<(), Error> {
+        let (Some(newest), Some(shape)) = (self.newest.clone(), self.shape) else { return Ok(()) };
+        if self.elements.is_empty() {
+            self.elements = encoders()?;
+        }
+        let Some(element) = self.elements.get(self.at) else { return Ok(()) };
+        let (number, events) = (self.started, self.events.clone());
+        self.last_start = Some(Instant::now());
+        let encoder = Encoder::start(*element, shape, move |said| {
+            // An error says that the thread has ended.
+            let _ = events.send(Event::Said(number, said));
+        })?;
+        self.started += 1;
+        encoder.write(newest);
+        self.next = Some(Running { number, shape, encoder, begun: Instant::now() });
+        Ok(())
+    }
+
+    fn send(&self, part: Part) {
+        // An error says that nobody is there to hear it.
+        let _ = self.units.send(part);
+    }
+}

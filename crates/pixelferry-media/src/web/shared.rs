@@ -1,0 +1,39 @@
+//! Where a gateway's pictures come from, and what its browsers share.
+
+use super::options::Hop;
+use super::picture::Picture;
+use super::video::Video;
+use crate::wire::Codec;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Semaphore, watch};
+
+/// A scene as a gateway sees it: pictures come, and what browsers send goes. Whoever serves it may come and go.
+pub trait Source: Send + Sync {
+    /// The newest picture that no call gave yet, header and payload; `None` where none came in time. Packed by one of `codecs`
+    /// or not at all.
+    fn next_message(&self, codecs: &[Codec], timeout: Duration) -> Option<Vec<u8>>;
+
+    /// Whether somebody serves the scene.
+    fn is_served(&self) -> bool;
+
+    /// Asks for the picture of now, where no newer one may come: called when somebody begins to serve.
+    fn ask(&self);
+
+    /// Takes what a browser's page sent, an [`Event`](crate::Event)'s bytes as a rule.
+    fn send(&self, input: &[u8]);
+}
+
+/// What all of a gateway's browsers share.
+pub struct Shared {
+    pub scene: String,
+    pub source: Box<dyn Source>,
+    /// The newest picture, as the network's protocol has it.
+    pub pictures: watch::Sender<Option<Arc<Picture>>>,
+    pub video: Arc<Video>,
+    pub hop: Hop,
+    /// Whether somebody serves the scene.
+    pub served: watch::Sender<bool>,
+    pub names: Vec<String>,
+    pub rooms: Arc<Semaphore>,
+}

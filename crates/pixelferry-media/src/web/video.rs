@@ -1,0 +1,123 @@
+//! The scene as H.264: one encoder for all browsers that ask for it.
+
+use super::relay::{Event, Part, Relay};
+use axum::body::Bytes;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use tokio::sync::{broadcast, watch};
+
+/// Units that a browser may be behind. One that is further behind goes on at a keyframe.
+const BEHIND: usize = 32;
+/// A browser that falls behind asks for a keyframe so often at most: each one costs the others bytes.
+const ASK: Duration = Duration::from_secs(10);
+
+/// The scene's encoder. It runs while somebody wants it.
+pub struct Video {
+    events: Sender<Event>,
+    units: broadcast::Sender<Part>,
+    /// Why there are no units.
+    problem: watch::Sender<Option<String>>,
+    seats: Arc<AtomicUsize>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Video {
+    pub fn open() -> std::io::Result<Self> {
+        let (events, heard) = mpsc::channel();
+        let (units, problem) = (broadcast::Sender::new(BEHIND), watch::Sender::new(None));
+        let seats = Arc::new(AtomicUsize::new(0));
+        let relay = Relay::new(events.clone(), units.clone(), problem.clone(), seats.clone());
+        let thread = std::thread::Builder::new().name("video".into()).spawn(move || relay.run(&heard))?;
+        Ok(Self { events, units, problem, seats, thread: Some(thread) })
+    }
+
+    /// A new picture of the scene.
+    pub fn picture(&self, message: &Bytes) {
+        if self.seats.load(Ordering::Relaxed) > 0 {
+            self.tell(Event::Picture(message.clone()));
+        }
+    }
+
+    /// Why browsers that asked get no units, where that is so.
+    pub fn problem(&self) -> watch::Receiver<Option<String>> {
+        self.problem.subscribe()
+    }
+
+    /// For a browser that asks for H.264, from the picture of now on.
+    pub fn join(self: &Arc<Self>, newest: Option<Bytes>) -> Seat {
+        self.seats.fetch_add(1, Ordering::Relaxed);
+        let seat = Seat { units: self.units.subscribe(), video: self.clone(), is_synced: false, asked: Instant::now() };
+        if let Some(newest) = newest {
+            self.tell(Event::Picture(newest));
+        }
+        self.tell(Event::Wanted { key: true });
+        seat
+    }
+
+    fn tell(&self, event: Event) {
+        // An error says that the thread has ended, and the gateway with it.
+        let _ = self.events.send(event);
+    }
+}
+
+impl Drop for Video {
+    fn drop(&mut self) {
+        self.tell(Event::End);
+        if let Some(thread) = self.thread.take() {
+            // It returns nothing.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// One browser's place at the encoder.
+pub struct Seat {
+    units: broadcast::Receiver<Part>,
+    video: Arc<Video>,
+    /// Whether it has every unit since a keyframe.
+    is_synced: bool,
+    asked: Instant,
+}
+
+impl Seat {
+    pub fn is_synced(&self) -> bool {
+        self.is_synced
+    }
+
+    /// The next message for it, or `None` where one was passed over. May be dropped while it waits.
+    pub async fn next(&mut self) -> Option<Bytes> {
+        match self.units.recv().await {
+            Ok(Part::Unit { message, is_key }) if is_key || self.is_synced => {
+                self.is_synced = true;
+                return Some(message);
+            }
+            Ok(Part::Unit { .. }) => {}
+            Ok(Part::Lost) => self.is_synced = false,
+            Err(broadcast::error::RecvError::Lagged(_)) => {
+                self.is_synced = false;
+                if self.asked.elapsed() > ASK {
+                    self.ask();
+                }
+            }
+            // The gateway has ended, and the browser's connection will.
+            Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
+        }
+        None
+    }
+
+    /// Asks for a keyframe, for one that could not decode what it has.
+    pub fn ask(&mut self) {
+        (self.is_synced, self.asked) = (false, Instant::now());
+        self.video.tell(Event::Wanted { key: true });
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.video.seats.fetch_sub(1, Ordering::Relaxed);
+        self.video.tell(Event::Wanted { key: false });
+    }
+}

@@ -1,0 +1,159 @@
+//! One browser: pictures to it, and what its page sends back.
+
+use super::options::Hop;
+use super::pace::Pace;
+use super::shared::Shared;
+use super::video::Seat;
+use axum::body::Bytes;
+use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
+use serde::{Deserialize, Serialize};
+use std::time::{Duration, Instant};
+use tokio::task::block_in_place;
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+/// How often a browser is asked whether it is there.
+const BEAT: Duration = Duration::from_secs(10);
+/// One that is not heard for so long, or takes nothing, is gone.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// What the page is told beside the pictures.
+#[derive(Serialize)]
+struct Status<'a> {
+    scene: &'a str,
+    served: bool,
+    /// What the page shall ask for.
+    #[serde(skip_serializing_if = "is_served")]
+    codec: Hop,
+    /// Why it does not get what it asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<&'a str>,
+}
+
+fn is_served(hop: &Hop) -> bool {
+    *hop == Hop::Served
+}
+
+/// What the page tells.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Told {
+    /// So many pictures more were shown or passed over.
+    Taken { taken: u32 },
+    /// How it wants pictures, from a keyframe on.
+    Codec { codec: Hop },
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum Ended {
+    #[error(transparent)]
+    Socket(#[from] axum::Error),
+    #[error("it took nothing for {SILENCE:?}")]
+    Stalled,
+    #[error("it said nothing for {SILENCE:?}")]
+    Silent,
+    #[error("its message is none of the protocol")]
+    Foreign,
+}
+
+/// Sends pictures until the browser leaves.
+pub async fn serve(mut socket: WebSocket, shared: &Shared) -> Result<(), Ended> {
+    let (mut pictures, mut served) = (shared.pictures.subscribe(), shared.served.subscribe());
+    let (mut problem, mut seat) = (shared.video.problem(), None);
+    // Who comes gets the picture of now.
+    pictures.mark_changed();
+    served.mark_changed();
+    let (mut pace, mut heard, mut beat) = (Pace::new(), Instant::now(), interval(BEAT));
+    beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            // An error says that the gateway is gone, and the socket with it.
+            Ok(()) = served.changed() => {
+                let text = status(shared, *served.borrow_and_update(), seat.is_some());
+                send(&mut socket, text).await?;
+            }
+            Ok(()) = problem.changed(), if seat.is_some() => {
+                problem.mark_unchanged();
+                let text = status(shared, *served.borrow(), true);
+                send(&mut socket, text).await?;
+            }
+            Ok(()) = pictures.changed(), if pace.is_open() && !seat.as_ref().is_some_and(Seat::is_synced) => {
+                let picture = pictures.borrow_and_update().clone();
+                if let Some(picture) = picture {
+                    let packed = || block_in_place(|| picture.small());
+                    let message = if seat.is_some() { packed() } else { picture.message() };
+                    pace.sent(Instant::now());
+                    send(&mut socket, Message::Binary(message)).await?;
+                }
+            }
+            unit = next(&mut seat), if pace.is_open() => {
+                // Where one was passed over, other pictures may be due now.
+                if let Some(unit) = unit {
+                    pace.sent(Instant::now());
+                    send(&mut socket, Message::Binary(unit)).await?;
+                }
+            }
+            message = socket.recv() => {
+                let Some(message) = message else { return Ok(()) };
+                heard = Instant::now();
+                let had_asked = seat.is_some();
+                if !take(message?, shared, &mut pace, &mut seat) {
+                    let frame = CloseFrame { code: close_code::POLICY, reason: "no message of the protocol".into() };
+                    send(&mut socket, Message::Close(Some(frame))).await?;
+                    return Err(Ended::Foreign);
+                }
+                if seat.is_some() && !had_asked && problem.borrow().is_some() {
+                    problem.mark_changed();
+                }
+            }
+            _ = beat.tick() => {
+                if heard.elapsed() > SILENCE {
+                    return Err(Ended::Silent);
+                }
+                send(&mut socket, Message::Ping(Bytes::new())).await?;
+            }
+        }
+    }
+}
+
+/// The next unit for one that asked for video.
+async fn next(seat: &mut Option<Seat>) -> Option<Bytes> {
+    match seat {
+        Some(seat) => seat.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+fn status(shared: &Shared, served: bool, has_asked: bool) -> Message {
+    let problem = if has_asked { shared.video.problem().borrow().clone() } else { None };
+    let status = Status { scene: &shared.scene, served, codec: shared.hop, problem: problem.as_deref() };
+    Message::Text(serde_json::to_string(&status).unwrap_or_default().into())
+}
+
+async fn send(socket: &mut WebSocket, message: Message) -> Result<(), Ended> {
+    Ok(timeout(SILENCE, socket.send(message)).await.map_err(|_| Ended::Stalled)??)
+}
+
+/// `false` for what the page never sends.
+fn take(message: Message, shared: &Shared, pace: &mut Pace, seat: &mut Option<Seat>) -> bool {
+    match message {
+        Message::Binary(input) => {
+            shared.source.send(&input);
+            true
+        }
+        Message::Text(text) => {
+            let now = Instant::now();
+            match (serde_json::from_str(&text), seat.as_mut()) {
+                (Ok(Told::Taken { taken }), _) => return (0..taken).all(|_| pace.taken(now)),
+                (Ok(Told::Codec { codec: Hop::H264 }), Some(seat)) => seat.ask(),
+                (Ok(Told::Codec { codec: Hop::H264 }), None) => {
+                    let newest = shared.pictures.borrow().as_ref().map(|picture| picture.message());
+                    *seat = Some(shared.video.join(newest));
+                }
+                (Ok(Told::Codec { codec: Hop::Served }), _) => *seat = None,
+                (Err(_), _) => return false,
+            }
+            true
+        }
+        Message::Ping(_) | Message::Pong(_) | Message::Close(_) => true,
+    }
+}

@@ -1,0 +1,196 @@
+//! The numbers by which the wire knows kinds, codecs and properties of pixels.
+
+use super::error::WireError;
+use interop_core::{AlphaMode, Encoding, PixelFormat, RowOrder};
+use std::fmt;
+use std::str::FromStr;
+
+/// What a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// Pixels of one tile, from a worker.
+    Tile,
+    /// A whole picture, for viewers.
+    Picture,
+    /// What workers shall compute.
+    Job,
+    /// Bytes from a viewer to the program that computes: mouse, keys.
+    Input,
+    /// Goes ahead of pixels, so that their receiver measures the link.
+    Mark,
+    /// What a receiver measured of the link.
+    Report,
+    /// What one part of a simulation gives another.
+    Edge,
+}
+
+/// How the pixels of a payload are packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Codec {
+    /// No packing: rows without gaps.
+    #[default]
+    None,
+    /// One LZ4 block: exact.
+    Lz4,
+    /// Baseline JPEG of `R8`, `RGBA8` and `BGRA8`: nearly the same colours, without alpha.
+    Jpeg,
+}
+
+const KINDS: [(Kind, u8, &str); 7] = [
+    (Kind::Tile, 1, "tile"),
+    (Kind::Picture, 2, "picture"),
+    (Kind::Job, 3, "job"),
+    (Kind::Input, 4, "input"),
+    (Kind::Mark, 5, "mark"),
+    (Kind::Report, 6, "report"),
+    (Kind::Edge, 7, "edge"),
+];
+
+const CODECS: [(Codec, u8, &str); 3] = [(Codec::None, 0, "none"), (Codec::Lz4, 1, "lz4"), (Codec::Jpeg, 2, "jpeg")];
+
+const ENCODINGS: [(Encoding, u8, &str); 4] = [
+    (Encoding::Unmanaged, 0, "unmanaged"),
+    (Encoding::Srgb, 1, "srgb"),
+    (Encoding::Linear, 2, "linear"),
+    (Encoding::Gamma22, 3, "gamma22"),
+];
+
+const ROW_ORDERS: [(RowOrder, u8, &str); 2] =
+    [(RowOrder::TopDown, 0, "top-down"), (RowOrder::BottomUp, 1, "bottom-up")];
+
+const ALPHAS: [(AlphaMode, u8, &str); 4] = [
+    (AlphaMode::Stored, 0, "stored"),
+    (AlphaMode::Opaque, 1, "opaque"),
+    (AlphaMode::Premultiplied, 2, "premultiplied"),
+    (AlphaMode::Straight, 3, "straight"),
+];
+
+fn value<T: Copy>(rows: &[(T, u8, &str)], field: &'static str, code: u8) -> Result<T, WireError> {
+    let row = rows.iter().find(|row| row.1 == code);
+    row.map(|row| row.0).ok_or(WireError::Unknown { field, value: code.into() })
+}
+
+/// 255, which nothing has, for what a later version of pixelferry added and the protocol does not know yet.
+fn code<T: Copy + PartialEq>(rows: &[(T, u8, &str)], value: T) -> u8 {
+    rows.iter().find(|row| row.0 == value).map_or(u8::MAX, |row| row.1)
+}
+
+fn name<T: Copy + PartialEq>(rows: &[(T, u8, &'static str)], value: T) -> &'static str {
+    rows.iter().find(|row| row.0 == value).map_or("unknown", |row| row.2)
+}
+
+macro_rules! coded {
+    ($($type:ty, $rows:ident, $field:literal;)*) => {$(
+        impl Coded for $type {
+            fn from_code(number: u8) -> Result<Self, WireError> {
+                value(&$rows, $field, number)
+            }
+
+            fn number(self) -> u8 {
+                code(&$rows, self)
+            }
+        }
+    )*};
+}
+
+/// What one byte of a header stands for.
+pub(super) trait Coded: Sized {
+    fn from_code(code: u8) -> Result<Self, WireError>;
+    fn number(self) -> u8;
+}
+
+coded! {
+    Kind, KINDS, "kind";
+    Codec, CODECS, "codec";
+    Encoding, ENCODINGS, "encoding";
+    RowOrder, ROW_ORDERS, "row order";
+    AlphaMode, ALPHAS, "alpha mode";
+}
+
+/// By the numbers that shaders know formats by, which never change.
+impl Coded for PixelFormat {
+    fn from_code(code: u8) -> Result<Self, WireError> {
+        let format = Self::ALL.into_iter().find(|format| format.info().shader_id == u32::from(code));
+        format.ok_or(WireError::Unknown { field: "pixel format", value: code.into() })
+    }
+
+    fn number(self) -> u8 {
+        u8::try_from(self.info().shader_id).unwrap_or(u8::MAX)
+    }
+}
+
+impl Kind {
+    /// Name in messages.
+    pub fn name(self) -> &'static str {
+        name(&KINDS, self)
+    }
+}
+
+impl Codec {
+    /// Every codec.
+    pub const ALL: [Self; 3] = [Self::None, Self::Lz4, Self::Jpeg];
+
+    /// Name on the command line.
+    pub fn name(self) -> &'static str {
+        name(&CODECS, self)
+    }
+
+    /// Whether every bit of a pixel comes back.
+    pub fn is_exact(self) -> bool {
+        self != Self::Jpeg
+    }
+
+    /// Whether it packs pixels of this format.
+    pub fn takes(self, format: PixelFormat) -> bool {
+        self.is_exact() || matches!(format, PixelFormat::R8 | PixelFormat::Rgba8 | PixelFormat::Bgra8)
+    }
+}
+
+impl fmt::Display for Codec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Codec {
+    type Err = String;
+
+    /// By [`Codec::name`].
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|codec| codec.name() == text);
+        found.ok_or_else(|| format!("'{text}' is no codec; there are {}", Self::ALL.map(Self::name).join(", ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn returns<T: Coded + Copy + PartialEq + fmt::Debug>(all: &[T]) {
+        for value in all {
+            assert_eq!(T::from_code(value.number()), Ok(*value));
+        }
+        assert!(T::from_code(u8::MAX).is_err());
+    }
+
+    #[test]
+    fn every_code_comes_back_and_others_are_refused() {
+        returns(&PixelFormat::ALL);
+        returns(&KINDS.map(|row| row.0));
+        returns(&Codec::ALL);
+        returns(&ENCODINGS.map(|row| row.0));
+        returns(&ROW_ORDERS.map(|row| row.0));
+        returns(&ALPHAS.map(|row| row.0));
+    }
+
+    #[test]
+    fn codecs_are_named_and_say_what_they_take() {
+        for codec in Codec::ALL {
+            assert_eq!(codec.name().parse(), Ok(codec));
+        }
+        assert!("zip".parse::<Codec>().unwrap_err().contains("none, lz4, jpeg"));
+        assert!(Codec::Lz4.takes(PixelFormat::Rgba32F) && !Codec::Jpeg.takes(PixelFormat::R16));
+    }
+}

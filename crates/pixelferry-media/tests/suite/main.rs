@@ -1,0 +1,8 @@
+//! What encoders, files and browsers are given.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
+
+#[cfg(feature = "video")]
+mod decode;
+#[cfg(feature = "web")]
+mod gateway;

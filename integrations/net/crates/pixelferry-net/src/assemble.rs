@@ -1,0 +1,523 @@
+//! The display's side: asks for frames, and puts the tiles together that workers send.
+
+use crate::alive::{follow, lock};
+use crate::error::{CLOSED, Error, Result, keys};
+use crate::net::{Net, now};
+use crate::pixels::{Pixels, read_header, write_all};
+use crate::status::Entry;
+use pixelferry::{Extent, ImageDesc, Link, Region, WriteFrame};
+use pixelferry_media::wire::{Header, Kind, Limits, WireError};
+use pixelferry_rules::board::{Board, Mode};
+use pixelferry_rules::grid::Grid;
+use pixelferry_rules::hash::Weights;
+use pixelferry_rules::job::JobMessage;
+use pixelferry_rules::key::{self, Keys};
+use pixelferry_rules::link::Meter;
+use pixelferry_rules::owing::Owing;
+use pixelferry_rules::speeds::Speeds;
+use pixelferry_rules::workers::Workers;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use zenoh::Wait;
+use zenoh::bytes::ZBytes;
+use zenoh::pubsub::{Publisher, Subscriber};
+use zenoh::qos::{CongestionControl, Priority};
+
+/// Missing tiles are asked for again so often; a change among the workers asks at once.
+const ASK_AGAIN: Duration = Duration::from_millis(250);
+
+/// A picture that workers compute together.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Scene {
+    /// Its name: letters, digits, `-` and `_`.
+    pub name: String,
+    /// The picture. Size, format, encoding, row order and alpha travel to the workers.
+    pub image: ImageDesc,
+    /// Size of a tile.
+    pub tile: Extent,
+    /// When tiles are shown.
+    pub mode: Mode,
+    /// Whether faster workers get more tiles, by the time that their tiles took.
+    pub balance: bool,
+}
+
+impl Scene {
+    /// A scene in tiles of 256x256 pixels, shown in whole frames, shared out evenly.
+    pub fn new(name: &str, image: ImageDesc) -> Self {
+        Self { name: name.into(), image, tile: Extent::new(256, 256), mode: Mode::Whole, balance: false }
+    }
+
+    /// Sets the size of a tile.
+    #[must_use]
+    pub fn with_tile(self, width: u32, height: u32) -> Self {
+        Self { tile: Extent::new(width, height), ..self }
+    }
+
+    /// Sets when tiles are shown.
+    #[must_use]
+    pub fn with_mode(self, mode: Mode) -> Self {
+        Self { mode, ..self }
+    }
+
+    /// Sets whether faster workers get more tiles.
+    #[must_use]
+    pub fn with_balance(self, balance: bool) -> Self {
+        Self { balance, ..self }
+    }
+}
+
+/// What came of a wait.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Update {
+    /// Nothing yet.
+    Nothing,
+    /// Something to show.
+    Tiles(Tiles),
+    /// The deadline of a frame passed. What was shown stays; the missing tiles are still asked for.
+    Late(Late),
+}
+
+/// Tiles to show: all of a frame, or what came since.
+#[derive(Debug)]
+pub struct Tiles {
+    frame: u64,
+    is_whole: bool,
+    tiles: Vec<Pixels>,
+}
+
+/// A frame that is not complete in time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Late {
+    /// The frame.
+    pub frame: u64,
+    /// The tiles that did not come.
+    pub missing: Vec<Region>,
+    /// Workers that live.
+    pub workers: usize,
+}
+
+impl Tiles {
+    /// The frame; of progressive tiles the newest that was asked for.
+    pub fn frame(&self) -> u64 {
+        self.frame
+    }
+
+    /// Whether they are all tiles of one frame.
+    pub fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
+    /// Each tile, with its frame's number in its header.
+    pub fn tiles(&self) -> &[Pixels] {
+        &self.tiles
+    }
+
+    /// Writes a whole frame's tiles into a frame of the whole picture, by one copy.
+    ///
+    /// # Errors
+    /// [`Error::Gone`] where a tile's memory was taken back: give the frame up then. [`Error::Invalid`] where these are not
+    /// all tiles, or the frame is of another picture.
+    pub fn write(&self, frame: &mut WriteFrame<'_>) -> Result<()> {
+        if !self.is_whole {
+            return Err(Error::invalid(
+                "Tiles::write",
+                "these are not all tiles; write each into a frame of its region",
+            ));
+        }
+        write_all(&self.tiles, frame)
+    }
+}
+
+struct State {
+    board: Board<Pixels>,
+    workers: Workers,
+    /// Workers came or went since the last job.
+    changed: bool,
+    speeds: Speeds,
+    owing: Owing,
+    /// When it was looked who owes tiles.
+    looked: Option<Instant>,
+    meter: Meter,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    told: Condvar,
+    entry: Entry,
+}
+
+/// The frame that is being computed.
+struct Asked {
+    message: JobMessage,
+    deadline: Instant,
+    again: Instant,
+}
+
+/// A scene's display: asks for frames and gets their tiles.
+///
+/// Threads: any, one at a time.
+pub struct Assembly {
+    scene: Scene,
+    deadline: Duration,
+    grid: Grid,
+    epoch: u64,
+    frames: u64,
+    asked: Option<Asked>,
+    /// The frame that was taken last.
+    taken: Option<JobMessage>,
+    /// Arguments that came while a whole frame was being computed; the newest win.
+    next: Option<(u64, Vec<u8>)>,
+    shared: Arc<Shared>,
+    limits: Limits,
+    publisher: Publisher<'static>,
+    keys: Keys,
+    /// By which workers know this display's reports.
+    number: u64,
+    net: Net,
+    _tiles: Subscriber<()>,
+    _marks: Subscriber<()>,
+    _alive: Subscriber<()>,
+}
+
+impl Net {
+    /// Shows a scene: asks the workers for frames and puts their tiles together. `deadline` is how long a frame may take
+    /// before [`Update::Late`] says which tiles are missing. A scene has one display; a later one takes over.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a name or a size that cannot be; [`Error::Zenoh`].
+    pub fn assemble(&self, scene: Scene, deadline: Duration) -> Result<Assembly> {
+        const OP: &str = "Net::assemble";
+        let keys = keys(&scene.name)?;
+        let grid = Grid::new(scene.image.extent, scene.tile).map_err(|problem| Error::invalid(OP, problem))?;
+        let (limits, epoch) = (self.limits(), now());
+        // What others would refuse is refused here.
+        let header = Header::new(Kind::Job, scene.image, scene.image.extent.full());
+        let (wanted, weights, args) = Default::default();
+        JobMessage { header, grid, wanted, weights, args }.check(&limits)?;
+        let session = self.session();
+        let board = Board::new(scene.mode, grid.len());
+        let (workers, speeds, owing, meter) = Default::default();
+        let state = State { board, workers, changed: false, speeds, owing, looked: None, meter };
+        let entry = self.status().enter("display", &scene.name);
+        let shared = Arc::new(Shared { state: Mutex::new(state), told: Condvar::new(), entry });
+        let publisher = session
+            .declare_publisher(keys.job())
+            .congestion_control(CongestionControl::Block)
+            .priority(Priority::InteractiveHigh)
+            .express(true)
+            .wait()
+            .map_err(Error::zenoh(OP, CLOSED))?;
+        let receiver = Receiver { shared: shared.clone(), image: scene.image, grid, epoch, limits };
+        let tiles = session.declare_subscriber(keys.tiles()).callback(move |sample| receiver.take(sample.payload()));
+        let tiles = tiles.wait().map_err(Error::zenoh(OP, CLOSED))?;
+        let told = shared.clone();
+        let mark = move |sample: zenoh::sample::Sample| told.mark(sample.payload(), &limits);
+        let marks = session.declare_subscriber(key::mark(&keys.tiles())).callback(mark).wait();
+        let marks = marks.map_err(Error::zenoh(OP, CLOSED))?;
+        let told = shared.clone();
+        let alive = move |workers: &Workers| {
+            let mut state = lock(&told.state);
+            state.workers = workers.clone();
+            state.changed = true;
+            told.told.notify_all();
+        };
+        let alive = follow(session, &keys, alive)?;
+        Ok(Assembly {
+            scene,
+            deadline,
+            grid,
+            epoch,
+            frames: 0,
+            asked: None,
+            taken: None,
+            next: None,
+            shared,
+            limits,
+            publisher,
+            keys,
+            number: self.number(),
+            net: self.clone(),
+            _tiles: tiles,
+            _marks: marks,
+            _alive: alive,
+        })
+    }
+}
+
+impl State {
+    /// Looks now and then which workers owe tiles of a job, by the weights that they know.
+    fn look(&mut self, job: &JobMessage, now: Instant) {
+        if self.looked.is_some_and(|looked| now.duration_since(looked) < ASK_AGAIN) {
+            return;
+        }
+        self.looked = Some(now);
+        let owners = self.board.missing().into_iter().filter_map(|tile| self.workers.owner(job, tile)).collect();
+        self.owing.look(&owners, self.workers.nodes(), now);
+    }
+}
+
+impl Shared {
+    fn mark(&self, message: &ZBytes, limits: &Limits) {
+        match read_header(message, Kind::Mark, limits) {
+            Ok(header) => lock(&self.state).meter.mark(&header, message.as_shm().is_some(), Instant::now()),
+            Err(refused) => self.entry.refuse(&refused),
+        }
+    }
+}
+
+/// What takes tiles from the network.
+struct Receiver {
+    shared: Arc<Shared>,
+    image: ImageDesc,
+    grid: Grid,
+    epoch: u64,
+    limits: Limits,
+}
+
+impl Receiver {
+    fn take(&self, message: &ZBytes) {
+        match self.read(message) {
+            Ok(true) => self.shared.told.notify_all(),
+            Ok(false) => {}
+            Err(refused) => self.shared.entry.refuse(&refused),
+        }
+    }
+
+    fn read(&self, message: &ZBytes) -> Result<bool, WireError> {
+        let header = read_header(message, Kind::Tile, &self.limits)?;
+        if header.epoch != self.epoch {
+            return Err(WireError::Foreign { found: header.epoch, current: self.epoch });
+        }
+        // What does not travel is as here.
+        let image = header.image.with_access(self.image.access).with_unwritten(self.image.unwritten);
+        if image != self.image {
+            return Err(WireError::Scene("it is a tile of another picture"));
+        }
+        let index = self.grid.index(header.region).ok_or(WireError::Scene("it is none of the picture's tiles"))?;
+        let mut state = lock(&self.shared.state);
+        let now = Instant::now();
+        state.meter.came(&header, now);
+        if state.workers.has(header.sender) {
+            state.owing.sent(header.sender, now);
+        }
+        if !state.board.wants(index, header.frame) {
+            return Ok(false);
+        }
+        drop(state);
+        // Unpacking takes time, and others wait for the lock.
+        let pixels = Pixels::new(header, message.clone())?;
+        let mut state = lock(&self.shared.state);
+        state.speeds.note(header.sender, header.cost, header.region.extent().pixels());
+        let left_over = state.board.offer(index, header.frame, pixels);
+        drop(state);
+        let is_taken = left_over.is_none();
+        if is_taken {
+            self.shared.entry.count();
+        }
+        Ok(is_taken)
+    }
+}
+
+impl Assembly {
+    /// Asks for a frame; `args` are the program's own bytes, which every worker gets. In whole mode it waits for the frame
+    /// that is being computed, and of several that wait the newest wins. Gives the frame's number.
+    ///
+    /// # Errors
+    /// [`Error::Wire`] for more bytes than the limits allow; [`Error::Zenoh`].
+    pub fn request(&mut self, args: &[u8]) -> Result<u64> {
+        let (bytes, limit) = (args.len() as u64, self.limits.args / 2);
+        if bytes > limit {
+            return Err(WireError::TooLarge { bytes, limit }.into());
+        }
+        self.frames += 1;
+        if self.scene.mode == Mode::Whole && self.asked.is_some() {
+            self.next = Some((self.frames, args.to_vec()));
+        } else {
+            self.begin(self.frames, args.to_vec())?;
+        }
+        Ok(self.frames)
+    }
+
+    fn begin(&mut self, frame: u64, args: Vec<u8>) -> Result<()> {
+        let image = self.scene.image;
+        let header =
+            Header { epoch: self.epoch, frame, time: now(), ..Header::new(Kind::Job, image, image.extent.full()) };
+        let message = JobMessage { header, grid: self.grid, wanted: Vec::new(), weights: Weights::default(), args };
+        lock(&self.shared.state).board.request(frame);
+        self.ask_for(message)
+    }
+
+    fn ask_for(&mut self, message: JobMessage) -> Result<()> {
+        let begun = Instant::now();
+        self.asked = Some(Asked { message, deadline: begun + self.deadline, again: begun });
+        self.ask(Vec::new())
+    }
+
+    /// Sends the job of the frame that is being computed.
+    fn ask(&mut self, wanted: Vec<u32>) -> Result<()> {
+        let Some(asked) = &mut self.asked else { return Ok(()) };
+        let now = Instant::now();
+        let mut state = lock(&self.shared.state);
+        state.changed = false;
+        asked.message.wanted = wanted;
+        state.look(&asked.message, now);
+        let weights = if self.scene.balance { state.speeds.weights() } else { Weights::default() };
+        asked.message.weights = weights.passing_over(state.owing.passed_over(now));
+        drop(state);
+        asked.again = now + ASK_AGAIN;
+        let sent = self.publisher.put(asked.message.to_bytes()).wait();
+        sent.map_err(Error::zenoh("Assembly", CLOSED))
+    }
+
+    /// Waits for something to show. Call it in a loop: it also asks again for tiles that are missing.
+    ///
+    /// # Errors
+    /// [`Error::Zenoh`].
+    pub fn update(&mut self, timeout: Duration) -> Result<Update> {
+        let until = Instant::now() + timeout;
+        loop {
+            self.report()?;
+            if let Some(tiles) = self.take()? {
+                return Ok(Update::Tiles(tiles));
+            }
+            let now = Instant::now();
+            if let Some(late) = self.late(now)? {
+                return Ok(Update::Late(late));
+            }
+            let again = self.asked.as_ref().map(|asked| (asked.again, asked.deadline));
+            let mut state = lock(&self.shared.state);
+            if state.board.is_ready() {
+                continue;
+            }
+            if again.is_some_and(|(again, _)| state.changed || now >= again) {
+                let missing = state.board.missing();
+                drop(state);
+                self.ask(missing)?;
+                continue;
+            }
+            if now >= until {
+                return Ok(Update::Nothing);
+            }
+            let wake = again.map_or(until, |(again, deadline)| until.min(again).min(deadline));
+            state = self.shared.told.wait_timeout(state, wake - now).unwrap_or_else(PoisonError::into_inner).0;
+            drop(state);
+        }
+    }
+
+    /// Tells workers what is known of the links from them, where that is due.
+    fn report(&self) -> Result<()> {
+        let due = lock(&self.shared.state).meter.due(self.number, Instant::now());
+        due.iter().try_for_each(|(worker, report)| {
+            let put = self.net.session().put(key::report(&self.keys.tile(*worker)), report.to_bytes());
+            let put = put.congestion_control(CongestionControl::Drop).priority(Priority::InteractiveHigh);
+            put.express(true).wait().map_err(Error::zenoh("Assembly", CLOSED))
+        })
+    }
+
+    fn take(&mut self) -> Result<Option<Tiles>> {
+        let mut state = lock(&self.shared.state);
+        let is_complete = state.board.is_complete();
+        let tiles = state.board.take();
+        if is_complete {
+            state.owing.clear();
+        }
+        drop(state);
+        let Some(asked) = self.asked.as_ref().filter(|_| !tiles.is_empty()) else { return Ok(None) };
+        let frame = asked.message.header.frame;
+        let is_whole = self.scene.mode == Mode::Whole;
+        if is_complete {
+            self.taken = self.asked.take().map(|asked| asked.message);
+            self.begin_next()?;
+        }
+        Ok(Some(Tiles { frame, is_whole, tiles }))
+    }
+
+    fn begin_next(&mut self) -> Result<()> {
+        match self.next.take() {
+            Some((frame, args)) => self.begin(frame, args),
+            None => Ok(()),
+        }
+    }
+
+    fn late(&mut self, now: Instant) -> Result<Option<Late>> {
+        let Some(asked) = self.asked.as_mut().filter(|asked| now >= asked.deadline) else { return Ok(None) };
+        let frame = asked.message.header.frame;
+        asked.deadline = now + self.deadline;
+        let state = lock(&self.shared.state);
+        let missing = state.board.missing().into_iter().filter_map(|index| self.grid.region(index)).collect();
+        let late = Late { frame, missing, workers: state.workers.len() };
+        drop(state);
+        // Newer arguments need not wait for tiles that nobody computes.
+        self.begin_next()?;
+        Ok(Some(late))
+    }
+
+    /// Calls [`Assembly::update`], and shows what came: whole frames by one frame of the link, progressive tiles by a frame
+    /// of their region each. What cannot be shown leaves the picture as it was.
+    ///
+    /// # Errors
+    /// [`Error::Pixelferry`] from the link, which must be of the scene's picture; [`Error::Zenoh`].
+    pub fn show(&mut self, link: &mut Link, timeout: Duration) -> Result<Update> {
+        let update = self.update(timeout)?;
+        let Update::Tiles(tiles) = &update else { return Ok(update) };
+        match show(tiles, link) {
+            Ok(()) => Ok(update),
+            Err(Error::Gone(region)) => {
+                self.again(tiles.frame, region)?;
+                Ok(Update::Nothing)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Asks again for a tile that was taken and could not be read, of a whole frame for all; does nothing where a newer
+    /// frame is on its way.
+    ///
+    /// # Errors
+    /// [`Error::Zenoh`].
+    pub fn again(&mut self, frame: u64, region: Region) -> Result<()> {
+        let Some(index) = self.grid.index(region) else { return Ok(()) };
+        let newest = self.asked.as_ref().map(|asked| asked.message.header.frame);
+        if newest.is_some_and(|newest| newest != frame) {
+            return Ok(());
+        }
+        lock(&self.shared.state).board.again(index);
+        match self.taken.take_if(|taken| newest.is_none() && taken.header.frame == frame) {
+            Some(message) => self.ask_for(message),
+            None => Ok(()),
+        }
+    }
+
+    /// The session's number.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Workers that live.
+    pub fn workers(&self) -> usize {
+        lock(&self.shared.state).workers.len()
+    }
+
+    /// Messages that were none of the protocol, or of other sessions or pictures.
+    pub fn refused(&self) -> u64 {
+        self.shared.entry.refused()
+    }
+}
+
+fn show(tiles: &Tiles, link: &mut Link) -> Result<()> {
+    if tiles.is_whole {
+        let mut frame = link.acquire()?;
+        tiles.write(&mut frame)?;
+        return Ok(frame.finish()?);
+    }
+    for tile in &tiles.tiles {
+        let mut frame = link.acquire_region(tile.region())?;
+        frame.write(&tile.to_bytes()?)?;
+        tile.check()?;
+        frame.finish()?;
+    }
+    Ok(())
+}

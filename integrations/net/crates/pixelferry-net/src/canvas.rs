@@ -1,0 +1,194 @@
+//! Memory that a message is computed in: shared where Zenoh can pass it on without a copy, else the program's own.
+
+use crate::alive::lock;
+use crate::named::{self, Provider};
+use pixelferry_media::wire::HEADER_BYTES;
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, OnceLock};
+use zenoh::Wait;
+use zenoh::bytes::ZBytes;
+use zenoh::shm::{AllocAlignment, GarbageCollect, ZShmMut};
+
+/// Of a message and, its header being as long, of its pixels.
+#[repr(align(128))]
+struct Aligned;
+
+const ALIGNMENT: AllocAlignment = AllocAlignment::for_type::<Aligned>();
+
+/// Shared memory of one program, made when it is first asked for.
+pub(crate) struct Pool {
+    bytes: usize,
+    provider: OnceLock<Option<Mutex<Provider>>>,
+}
+
+impl Pool {
+    /// `bytes` of shared memory; 0 for none.
+    pub fn new(bytes: usize) -> Self {
+        Self { bytes, provider: OnceLock::new() }
+    }
+
+    /// A buffer for a message with `payload` bytes after its header; `None` where no memory holds that.
+    pub fn canvas(&self, payload: usize) -> Option<Canvas> {
+        let bytes = payload.checked_add(HEADER_BYTES)?;
+        let memory = match self.shared(bytes) {
+            Some(shared) => Memory::Shared(shared),
+            None => Memory::reserve(bytes)?,
+        };
+        // What an earlier message left in shared memory is nobody's picture.
+        Some(Canvas { memory, payload, is_clean: false })
+    }
+
+    fn shared(&self, bytes: usize) -> Option<ZShmMut> {
+        // A message that takes more than a quarter leaves no room for those that are being read.
+        if bytes > self.bytes / 4 {
+            return None;
+        }
+        let make = || named::provider(NonZeroUsize::new(self.bytes)?, ALIGNMENT);
+        let provider = self.provider.get_or_init(make).as_ref()?;
+        lock(provider).alloc(bytes).with_policy::<GarbageCollect>().wait().ok()
+    }
+}
+
+/// Memory of one message, header first.
+pub(crate) enum Memory {
+    Shared(ZShmMut),
+    /// Reserved, and empty until somebody writes: zeros that pixels replace would cost as much as the pixels.
+    Own(Vec<u8>),
+}
+
+impl Memory {
+    /// `None` where the system has no such memory: who asked for it may be a stranger.
+    fn reserve(bytes: usize) -> Option<Self> {
+        let mut own = Vec::new();
+        own.try_reserve_exact(bytes).ok()?;
+        Some(Self::Own(own))
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        match self {
+            Self::Shared(bytes) => bytes,
+            Self::Own(bytes) => bytes,
+        }
+    }
+
+    /// The bytes behind the header.
+    pub fn payload_mut(&mut self) -> &mut [u8] {
+        self.bytes_mut().get_mut(HEADER_BYTES..).unwrap_or_default()
+    }
+}
+
+/// The bytes of one message, header first.
+pub(crate) struct Canvas {
+    memory: Memory,
+    /// Bytes after the header.
+    payload: usize,
+    /// Whether the payload is zero, or somebody's pixels.
+    is_clean: bool,
+}
+
+impl Canvas {
+    pub fn is_shared(&self) -> bool {
+        matches!(self.memory, Memory::Shared(_))
+    }
+
+    /// Bytes after the header.
+    pub fn len(&self) -> usize {
+        self.payload
+    }
+
+    /// What follows the header, zero at first.
+    pub fn payload_mut(&mut self) -> &mut [u8] {
+        if !std::mem::replace(&mut self.is_clean, true) {
+            let bytes = HEADER_BYTES + self.payload;
+            match &mut self.memory {
+                Memory::Own(own) => own.resize(bytes, 0),
+                Memory::Shared(shared) => shared.fill(0),
+            }
+        }
+        self.memory.payload_mut()
+    }
+
+    /// Takes the memory out, written or zero: for somebody who may keep it. Without [`Canvas::put_back`] the canvas gets
+    /// memory of its own when it is next written.
+    pub fn take_out(&mut self) -> Memory {
+        self.payload_mut();
+        self.is_clean = false;
+        std::mem::replace(&mut self.memory, Memory::Own(Vec::new()))
+    }
+
+    /// Puts back what [`Canvas::take_out`] gave.
+    pub fn put_back(&mut self, memory: Memory) {
+        (self.memory, self.is_clean) = (memory, true);
+    }
+
+    /// Writes all that follows the header, without zeros first; `false` where these are not as many bytes.
+    pub fn write(&mut self, pixels: &[u8]) -> bool {
+        if self.payload != pixels.len() {
+            return false;
+        }
+        match &mut self.memory {
+            Memory::Own(own) => {
+                own.clear();
+                own.reserve_exact(HEADER_BYTES + pixels.len());
+                own.extend_from_slice(&[0; HEADER_BYTES]);
+                own.extend_from_slice(pixels);
+            }
+            Memory::Shared(shared) => {
+                shared.get_mut(HEADER_BYTES..).unwrap_or_default().copy_from_slice(pixels);
+            }
+        }
+        self.is_clean = true;
+        true
+    }
+
+    /// The message, with this header; zero where nobody wrote.
+    pub fn into_message(mut self, header: &[u8; HEADER_BYTES]) -> ZBytes {
+        self.payload_mut();
+        if let Some(place) = self.memory.bytes_mut().first_chunk_mut() {
+            *place = *header;
+        }
+        match self.memory {
+            Memory::Shared(bytes) => bytes.into(),
+            Memory::Own(bytes) => bytes.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_sees_what_an_earlier_message_left() {
+        let pool = Pool::new(1 << 20);
+        let header = [7; HEADER_BYTES];
+        // Fewer fit than are made, so that memory comes again.
+        for round in 0..40 {
+            let mut canvas = pool.canvas(200_000).unwrap();
+            assert!(canvas.is_shared());
+            if round % 2 == 0 {
+                assert!(canvas.write(&[9; 200_000]) && !canvas.write(&[9; 3]));
+                assert!(canvas.payload_mut().iter().all(|&byte| byte == 9));
+            } else if round % 4 == 1 {
+                assert!(canvas.payload_mut().iter().all(|&byte| byte == 0), "round {round}");
+            } else {
+                let message = canvas.into_message(&header).to_bytes().into_owned();
+                assert!(message[..HEADER_BYTES] == header && message[HEADER_BYTES..].iter().all(|&byte| byte == 0));
+            }
+        }
+    }
+
+    #[test]
+    fn canvases_beyond_the_shared_memory_are_the_programs_own() {
+        let pool = Pool::new(1 << 20);
+        let mut many: Vec<_> = (0..20).map(|_| pool.canvas(100_000).unwrap()).collect();
+        let shared = many.iter().filter(|canvas| canvas.is_shared()).count();
+        assert!((5..=10).contains(&shared), "{shared}");
+        let is_aligned = |canvas: &mut Canvas| canvas.payload_mut().as_ptr().addr().is_multiple_of(128);
+        assert!(many.iter_mut().all(|canvas| !canvas.is_shared() || is_aligned(canvas)));
+        assert!(!pool.canvas(1 << 20).unwrap().is_shared());
+        assert!(!Pool::new(0).canvas(1).unwrap().is_shared());
+        assert!(pool.canvas(usize::MAX).is_none());
+        assert!(many.iter_mut().all(|canvas| canvas.len() == 100_000 && canvas.payload_mut().len() == 100_000));
+    }
+}

@@ -1,0 +1,119 @@
+//! The network as one program sees it.
+
+use crate::canvas::Pool;
+use crate::error::{CLOSED, Error, Result};
+use crate::named;
+use crate::options::Options;
+use crate::others;
+use crate::status::Board;
+use pixelferry_media::wire::Limits;
+use std::net::{TcpStream, ToSocketAddrs as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use zenoh::{Session, Wait};
+
+/// A program's connection to the network. Clones are the same connection, which ends with the last of them and of what
+/// was made of it.
+///
+/// Threads: any; all of it is `Send` and `Sync`.
+#[derive(Clone)]
+pub struct Net(Arc<Shared>);
+
+pub(crate) struct Shared {
+    pub session: Session,
+    pub options: Options,
+    pub pool: Pool,
+    pub status: Board,
+    made: AtomicU64,
+}
+
+/// How long the look waits whether anybody listens at an endpoint that was not joined.
+const KNOCK: Duration = Duration::from_secs(1);
+
+impl Net {
+    /// Joins.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] where somebody listens who does not take this program's certificate, name or password;
+    /// [`Error::Zenoh`] where an endpoint cannot be listened at or reached, or an option is none.
+    pub fn join(options: Options) -> Result<Self> {
+        const OP: &str = "Net::join";
+        let hint = "Does something else listen at the endpoint, and does somebody where it connects?";
+        let shared_memory = options.shared_memory && named::has_list();
+        let options = Options { shared_memory, ..options };
+        let session = open(&options)?.map_err(Error::zenoh(OP, hint))?;
+        let pool = Pool::new(if options.shared_memory { options.shared_memory_bytes } else { 0 });
+        let id = session.zid().to_le_bytes();
+        let node = id.iter().rev().fold(0u64, |node, &byte| node.rotate_left(8) ^ u64::from(byte));
+        let status = Board::declare(&session, node)?;
+        Ok(Self(Arc::new(Shared { session, options, pool, status, made: AtomicU64::new(node) })))
+    }
+
+    /// Where others can connect to this program, with the ports that the system chose.
+    ///
+    /// # Errors
+    /// None at present.
+    pub fn endpoints(&self) -> Result<Vec<String>> {
+        Ok(self.session().info().locators().wait().iter().map(ToString::to_string).collect())
+    }
+
+    /// The Zenoh session, for a program's own messages.
+    pub fn session(&self) -> &Session {
+        &self.0.session
+    }
+
+    /// Leaves at once; whatever was made of this connection fails from then on.
+    ///
+    /// # Errors
+    /// [`Error::Zenoh`].
+    pub fn leave(&self) -> Result<()> {
+        self.session().close().wait().map_err(Error::zenoh("Net::leave", CLOSED))
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        self.0.options.limits
+    }
+
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.0.pool
+    }
+
+    pub(crate) fn status(&self) -> &Board {
+        &self.0.status
+    }
+
+    /// A number that no other worker or display has.
+    pub(crate) fn number(&self) -> u64 {
+        // One apart is enough: every use hashes it.
+        self.0.made.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+/// Zenoh says the same of an endpoint where nobody listens and of one that lets nobody in; a bare connection tells them
+/// apart. Who began to listen only now is asked once more.
+fn open(options: &Options) -> Result<zenoh::Result<Session>> {
+    let join = || -> Result<_> { Ok(zenoh::open(options.config()?).with_shm_clients(others::segments()).wait()) };
+    let opened = join()?;
+    let listens = || options.connect.iter().find(|endpoint| is_listening(endpoint));
+    if opened.is_ok() {
+        return Ok(opened);
+    }
+    let Some(endpoint) = listens() else { return Ok(opened) };
+    let again = join()?;
+    let refused = || Error::Refused { endpoint: endpoint.clone(), papers: options.security.papers() };
+    again.map(Ok).map_err(|_| refused())
+}
+
+fn is_listening(endpoint: &str) -> bool {
+    let Some((_protocol, rest)) = endpoint.split_once('/') else { return false };
+    let address = rest.split(['?', '#']).next().unwrap_or_default();
+    let Ok(mut found) = address.to_socket_addrs() else { return false };
+    found.any(|address| TcpStream::connect_timeout(&address, KNOCK).is_ok())
+}
+
+/// Microseconds since 1970.
+pub(crate) fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+}

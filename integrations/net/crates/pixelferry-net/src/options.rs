@@ -1,0 +1,179 @@
+//! How a program joins the network.
+
+use crate::error::{Error, Result};
+use pixelferry_media::wire::Limits;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A program's place in the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Place {
+    /// Connected to those it knows, and to those they know.
+    #[default]
+    Peer,
+    /// Connected to one hub or router, which passes everything on.
+    Client,
+    /// Passes on what others send, as the router `zenohd` does.
+    Hub,
+}
+
+/// Who may join, and what others can read on the way. All of it is Zenoh's own.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Security {
+    /// Certificates (PEM) of the authority that others' certificates are checked with, for endpoints `tls/...`.
+    pub authority: Option<PathBuf>,
+    /// This program's certificate and its private key (PEM).
+    pub identity: Option<(PathBuf, PathBuf)>,
+    /// Whether those who connect must have a certificate of the authority, too.
+    pub mutual: bool,
+    /// Name and password with which this program connects.
+    pub user: Option<(String, String)>,
+    /// Lines `name:password` of those who may connect to this program.
+    pub users: Option<PathBuf>,
+}
+
+impl Security {
+    /// What this program shows to those it connects to, without secrets.
+    pub(crate) fn papers(&self) -> String {
+        let identity = self.identity.as_ref().filter(|_| self.mutual);
+        let certificate = identity.map(|(path, _)| format!("with the certificate {}", path.display()));
+        let user = self.user.as_ref().map(|(name, _)| format!("with the name {name} and a password"));
+        let authority = match &self.authority {
+            Some(path) => format!("trust in the authority {}", path.display()),
+            None => "trust in the usual authorities".into(),
+        };
+        let none = "without certificate, without name and password".to_owned();
+        let shown: Vec<_> = certificate.into_iter().chain(user).collect();
+        format!("{} ({authority})", if shown.is_empty() { none } else { shown.join(" and ") })
+    }
+}
+
+/// Options of [`crate::Net::join`]. By default nothing is connected, nothing listens beyond this machine, and nothing is
+/// looked for by multicast.
+///
+/// ```
+/// use pixelferry_net::{Net, Options};
+///
+/// // A hub on a port that the system chooses, and a program that goes through it.
+/// let hub = Net::join(Options::hub("tcp/127.0.0.1:0"))?;
+/// let client = Net::join(Options::through(&hub.endpoints()?[0]))?;
+/// # let _ = client;
+/// # Ok::<(), pixelferry_net::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Options {
+    /// The place in the network.
+    pub place: Place,
+    /// Endpoints to listen at, such as `tcp/127.0.0.1:7447` or `tls/0.0.0.0:7447`.
+    pub listen: Vec<String>,
+    /// Endpoints to connect to.
+    pub connect: Vec<String>,
+    /// Who may join.
+    pub security: Security,
+    /// How long a host may be silent before the others take it for gone. A process that dies is noticed at once: the
+    /// system closes its connections.
+    pub lease: Duration,
+    /// Whether messages go through shared memory where both ends are on one machine.
+    pub shared_memory: bool,
+    /// Bytes of shared memory for tiles that are being computed or read.
+    pub shared_memory_bytes: usize,
+    /// What messages are taken at most.
+    pub limits: Limits,
+    /// Zenoh's own options, as key and JSON, set last: `("transport/link/tx/batch_size", "8192")`.
+    pub zenoh: Vec<(String, String)>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            place: Place::Peer,
+            listen: Vec::new(),
+            connect: Vec::new(),
+            security: Security::default(),
+            lease: Duration::from_secs(2),
+            shared_memory: true,
+            shared_memory_bytes: 64 << 20,
+            limits: Limits::default(),
+            zenoh: Vec::new(),
+        }
+    }
+}
+
+impl Options {
+    /// A hub that listens at `endpoint`.
+    pub fn hub(endpoint: &str) -> Self {
+        Self { place: Place::Hub, listen: vec![endpoint.into()], ..Self::default() }
+    }
+
+    /// A program that goes through the hub or router at `endpoint`.
+    pub fn through(endpoint: &str) -> Self {
+        Self { place: Place::Client, connect: vec![endpoint.into()], ..Self::default() }
+    }
+
+    /// Sets who may join.
+    #[must_use]
+    pub fn with_security(self, security: Security) -> Self {
+        Self { security, ..self }
+    }
+
+    /// What Zenoh is told.
+    pub(crate) fn config(&self) -> Result<zenoh::Config> {
+        let mut config = zenoh::Config::default();
+        let mut set = |key: &str, value: Value| insert(&mut config, key, &value.to_string());
+        set(
+            "mode",
+            json!(match self.place {
+                Place::Peer => "peer",
+                Place::Client => "client",
+                Place::Hub => "router",
+            }),
+        )?;
+        // Zenoh's own default is to listen at every address.
+        set("listen/endpoints", json!(self.listen))?;
+        set("connect/endpoints", json!(self.connect))?;
+        set("scouting/multicast/enabled", json!(false))?;
+        set("transport/link/tx/lease", json!(self.lease.as_millis().clamp(100, 3_600_000) as u64))?;
+        // So many batches of 64 KiB wait for a viewer before it loses pictures.
+        set("transport/link/tx/queue/size/data_low", json!(16))?;
+        set("transport/link/tx/queue/size/data", json!(16))?;
+        set("transport/link/rx/max_message_size", json!(self.limits.bytes.saturating_add(1 << 20)))?;
+        set("transport/shared_memory/enabled", json!(self.shared_memory))?;
+        let security = &self.security;
+        let path = |path: &PathBuf| json!(path.to_string_lossy());
+        if let Some(authority) = &security.authority {
+            set("transport/link/tls/root_ca_certificate", path(authority))?;
+        }
+        if let Some((certificate, key)) = &security.identity {
+            for (end, ours) in [("listen", !self.listen.is_empty()), ("connect", security.mutual)] {
+                if ours {
+                    set(&format!("transport/link/tls/{end}_certificate"), path(certificate))?;
+                    set(&format!("transport/link/tls/{end}_private_key"), path(key))?;
+                }
+            }
+        }
+        if security.mutual {
+            set("transport/link/tls/enable_mtls", json!(true))?;
+        }
+        if let Some((user, password)) = &security.user {
+            set("transport/auth/usrpwd/user", json!(user))?;
+            set("transport/auth/usrpwd/password", json!(password))?;
+        }
+        if let Some(users) = &security.users {
+            set("transport/auth/usrpwd/dictionary_file", path(users))?;
+        }
+        for (key, value) in &self.zenoh {
+            insert(&mut config, key, value)?;
+        }
+        Ok(config)
+    }
+}
+
+fn insert(config: &mut zenoh::Config, key: &str, value: &str) -> Result<()> {
+    let failed = Error::zenoh("Options", "Is the option spelled as in Zenoh's DEFAULT_CONFIG.json5?");
+    // What the value is stays out of the message: it may be a password.
+    config.insert_json5(key, value).map_err(|error| failed(format!("option {key}: {error}").into()))
+}

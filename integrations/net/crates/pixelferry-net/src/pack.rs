@@ -1,0 +1,131 @@
+//! A sender's packing: by a codec, or by what is known of the link.
+
+use crate::alive::lock;
+use crate::error::{CLOSED, Error, Result};
+use crate::net::Net;
+use crate::status::Entry;
+use pixelferry_media::wire::{Codec, Header, Kind};
+use pixelferry_rules::choose::Chooser;
+use pixelferry_rules::key;
+use pixelferry_rules::link::{Link, Links};
+use pixelferry_rules::packing::Packing;
+use pixelferry_rules::report::Report;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+use zenoh::Wait;
+use zenoh::pubsub::{Publisher, Subscriber};
+use zenoh::qos::{CongestionControl, Priority};
+
+/// How a sender's messages with pixels go: on this key, so important, and waiting or not. Marks must not overtake them.
+#[derive(Debug, Clone)]
+pub(crate) struct Way {
+    pub key: String,
+    pub priority: Priority,
+    pub congestion: CongestionControl,
+}
+
+/// Packs one sender's pixels.
+pub(crate) struct Packer {
+    net: Net,
+    entry: Arc<Entry>,
+    way: Way,
+    packing: Packing,
+    quality: u8,
+    /// Made when the link is first asked for.
+    auto: Mutex<Option<Auto>>,
+}
+
+struct Auto {
+    chooser: Chooser,
+    links: Arc<Mutex<Links>>,
+    /// What `probe` was told last.
+    told: Option<(Codec, Option<Link>)>,
+    marks: Publisher<'static>,
+    _reports: Subscriber<()>,
+}
+
+impl Packer {
+    pub fn new(net: &Net, entry: &Arc<Entry>, way: Way, quality: u8) -> Self {
+        let (net, entry) = (net.clone(), entry.clone());
+        Self { net, entry, way, packing: Packing::default(), quality, auto: Mutex::new(None) }.told()
+    }
+
+    /// Another way to pack; what was known of the link is forgotten.
+    pub fn with(self, packing: Packing, quality: u8) -> Self {
+        Self { packing, quality, auto: Mutex::new(None), ..self }.told()
+    }
+
+    fn told(self) -> Self {
+        self.entry.pack(self.packing.name());
+        self
+    }
+
+    /// Packs tight rows of the header's region: the message's header, and its payload where that is not the rows.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] where a fixed codec does not take the format; [`Error::Zenoh`].
+    pub fn pack(&self, header: &Header, pixels: &[u8]) -> Result<(Header, Option<Vec<u8>>)> {
+        let codec = match self.packing {
+            Packing::Fixed(codec) => codec,
+            Packing::Auto { lossy } => self.choose(lossy, header, pixels)?,
+        };
+        let header = Header { codec, ..*header };
+        let begun = Instant::now();
+        let packed = header.pack_rows(pixels, self.quality).map_err(Error::from_packing)?;
+        if let (Some(packed), Some(auto)) = (&packed, lock(&self.auto).as_mut()) {
+            auto.chooser.note(codec, pixels.len(), packed.len(), begun.elapsed().as_secs_f64());
+        }
+        let payload = packed.as_ref().map_or(pixels.len(), Vec::len) as u64;
+        Ok((Header { payload, ..header }, packed))
+    }
+
+    fn choose(&self, lossy: bool, header: &Header, pixels: &[u8]) -> Result<Codec> {
+        let mut auto = lock(&self.auto);
+        if auto.is_none() {
+            *auto = Some(self.listen(lossy)?);
+        }
+        let Some(auto) = auto.as_mut() else { return Ok(Codec::None) };
+        let link = lock(&auto.links).median(Instant::now());
+        let codec = auto.chooser.choose(header, pixels, self.quality, link);
+        if auto.told != Some((codec, link)) {
+            auto.told = Some((codec, link));
+            let link = link.map_or("no viewer or display told of the link".into(), |link| link.to_string());
+            self.entry.pack(&format!("{codec} ({}: {link})", self.packing));
+        }
+        Ok(codec)
+    }
+
+    fn listen(&self, lossy: bool) -> Result<Auto> {
+        const OP: &str = "Packing::Auto";
+        let session = self.net.session();
+        let marks = session
+            .declare_publisher(key::mark(&self.way.key))
+            .congestion_control(self.way.congestion)
+            .priority(self.way.priority)
+            .express(true)
+            .wait()
+            .map_err(Error::zenoh(OP, CLOSED))?;
+        let links = Arc::new(Mutex::new(Links::default()));
+        let (told, entry, limits) = (links.clone(), self.entry.clone(), self.net.limits());
+        let report = move |sample: zenoh::sample::Sample| match Report::read(&sample.payload().to_bytes(), &limits) {
+            Ok(report) => lock(&told).note(&report, Instant::now()),
+            Err(refused) => entry.refuse(&refused),
+        };
+        let reports = session.declare_subscriber(key::report(&self.way.key)).callback(report).wait();
+        let reports = reports.map_err(Error::zenoh(OP, CLOSED))?;
+        Ok(Auto { chooser: Chooser::new(lossy), links, told: None, marks, _reports: reports })
+    }
+
+    /// Call right before the message with this header is put: receivers measure from here on, where the codec follows the link.
+    ///
+    /// # Errors
+    /// [`Error::Zenoh`].
+    pub fn mark(&self, header: &Header) -> Result<()> {
+        let auto = lock(&self.auto);
+        let (Some(auto), Some(canvas)) = (auto.as_ref(), self.net.pool().canvas(0)) else { return Ok(()) };
+        let mark = Header { kind: Kind::Mark, codec: Codec::None, payload: 0, ..*header };
+        // In shared memory, where there is some: who reads it there reads pixels there.
+        let sent = auto.marks.put(canvas.into_message(&mark.to_bytes())).wait();
+        sent.map_err(Error::zenoh("Packing::Auto", CLOSED))
+    }
+}

@@ -1,0 +1,219 @@
+//! Pixels that came, and writing them where they are shown.
+
+use crate::error::{Error, Result};
+use crate::net::now;
+use pixelferry::{ImageView, Region, View, WriteFrame};
+use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind, Limits, WireError};
+use std::borrow::Cow;
+use std::io::Read;
+use std::time::Duration;
+use zenoh::bytes::ZBytes;
+
+/// One message with pixels: a tile, or a picture.
+#[derive(Debug)]
+pub struct Pixels {
+    header: Header,
+    bytes: Bytes,
+}
+
+#[derive(Debug)]
+enum Bytes {
+    /// The message as it came, header first: in shared memory, or in pieces from the network.
+    Message(ZBytes),
+    Unpacked(Vec<u8>),
+}
+
+/// Reads the header of a message and holds it against its key's kind.
+pub(crate) fn read_header(message: &ZBytes, kind: Kind, limits: &Limits) -> Result<Header, WireError> {
+    // Read once: what lies in shared memory could change between two looks.
+    let mut bytes = [0; HEADER_BYTES];
+    let short = WireError::Short { found: message.len(), needed: HEADER_BYTES };
+    message.reader().read_exact(&mut bytes).map_err(|_| short)?;
+    let header = Header::read(&bytes, limits)?;
+    header.expect(kind, message.len())?;
+    Ok(header)
+}
+
+impl Pixels {
+    /// Takes a message whose header was read. Packed ones are unpacked here.
+    pub(crate) fn new(header: Header, message: ZBytes) -> Result<Self, WireError> {
+        let bytes = match header.codec {
+            Codec::None => Bytes::Message(message),
+            _ => {
+                let whole = message.to_bytes();
+                let unpacked = header.unpack(whole.get(HEADER_BYTES..).unwrap_or_default())?;
+                check_memory(&header, &message)?;
+                Bytes::Unpacked(unpacked)
+            }
+        };
+        Ok(Self { header, bytes })
+    }
+
+    /// Session, frame, sender, picture and place.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The part of the picture that they are.
+    pub fn region(&self) -> Region {
+        self.header.region
+    }
+
+    /// How long ago their frame was asked for, by the clocks of both machines; zero where those disagree.
+    pub fn age(&self) -> Duration {
+        Duration::from_micros(now().saturating_sub(self.header.time))
+    }
+
+    /// Whether they lie in memory that the sender shares.
+    pub fn is_shared(&self) -> bool {
+        matches!(&self.bytes, Bytes::Message(message) if message.as_shm().is_some())
+    }
+
+    /// Tight rows; a copy only where they came in pieces.
+    ///
+    /// # Errors
+    /// [`Error::Gone`] where the sender took the memory back.
+    pub fn to_bytes(&self) -> Result<Cow<'_, [u8]>> {
+        match &self.bytes {
+            Bytes::Unpacked(pixels) => Ok(Cow::Borrowed(pixels)),
+            Bytes::Message(message) => {
+                let mut slices = message.slices();
+                if let (Some(only), None) = (slices.next(), slices.next()) {
+                    self.check()?;
+                    return Ok(Cow::Borrowed(only.get(HEADER_BYTES..).unwrap_or_default()));
+                }
+                let mut pixels = Vec::with_capacity(message.len());
+                self.pieces().for_each(|piece| pixels.extend_from_slice(piece));
+                Ok(Cow::Owned(pixels))
+            }
+        }
+    }
+
+    /// Copies the pixels, in tight rows: into memory that is at hand this is one copy, however they came.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] where `to` is not as long as the pixels; [`Error::Gone`] where the sender took the memory back.
+    pub fn copy_to(&self, to: &mut [u8]) -> Result<()> {
+        let (found, needed) = (to.len() as u64, self.header.pixel_bytes());
+        if found != needed {
+            return Err(Error::invalid("Pixels::copy_to", format!("{found} bytes for pixels that take {needed}")));
+        }
+        self.reader().fill(to)?;
+        self.check()
+    }
+
+    /// Refuses pixels whose shared memory the sender took back; what was read of it may be of any frame.
+    pub(crate) fn check(&self) -> Result<()> {
+        match &self.bytes {
+            Bytes::Message(message) if !is_valid(message) => Err(Error::Gone(self.region())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Copies the pixels to their place in `to`, which begins at byte `base` of `view`'s memory and shows all of the
+    /// picture. Check afterwards.
+    pub(crate) fn lay(&self, view: &ImageView, base: usize, to: &mut [u8]) -> Result<()> {
+        let Region { x, y, height, .. } = self.region();
+        let pixel = self.header.image.format.bytes_per_pixel();
+        let row_bytes = self.region().width as usize * pixel;
+        let mut rows = self.reader();
+        for row in y..y + height {
+            let start = view.row_start(row).wrapping_add(x as usize * pixel).wrapping_sub(base);
+            let place = start.checked_add(row_bytes).and_then(|end| to.get_mut(start..end));
+            let place =
+                place.ok_or_else(|| Error::invalid("Tiles::write", "the frame is not of the tiles' picture"))?;
+            rows.fill(place)?;
+        }
+        Ok(())
+    }
+
+    /// The pixels as they lie in memory.
+    fn pieces<'a>(&'a self) -> impl Iterator<Item = &'a [u8]> {
+        let (message, unpacked) = match &self.bytes {
+            Bytes::Message(message) => (Some(message), None),
+            Bytes::Unpacked(pixels) => (None, Some(pixels.as_slice())),
+        };
+        let mut header = HEADER_BYTES;
+        let after_header = move |slice: &'a [u8]| {
+            let (skipped, rest) = slice.split_at(header.min(slice.len()));
+            header -= skipped.len();
+            rest
+        };
+        message.into_iter().flat_map(|message| message.slices()).map(after_header).chain(unpacked)
+    }
+
+    fn reader(&self) -> Reader<'_, impl Iterator<Item = &[u8]>> {
+        Reader { region: self.region(), piece: &[], pieces: self.pieces() }
+    }
+}
+
+/// Reads pixels from one piece after the other.
+struct Reader<'a, Pieces> {
+    region: Region,
+    piece: &'a [u8],
+    pieces: Pieces,
+}
+
+impl<'a, Pieces: Iterator<Item = &'a [u8]>> Reader<'a, Pieces> {
+    /// Fills `to` by the pixels that come next.
+    fn fill(&mut self, mut to: &mut [u8]) -> Result<()> {
+        while !to.is_empty() {
+            if self.piece.is_empty() {
+                self.piece = self.pieces.next().ok_or(Error::Gone(self.region))?;
+            }
+            let (now, later) = self.piece.split_at(self.piece.len().min(to.len()));
+            let (place, rest) = to.split_at_mut(now.len());
+            place.copy_from_slice(now);
+            (self.piece, to) = (later, rest);
+        }
+        Ok(())
+    }
+}
+
+const TAKEN_BACK: &str = "its shared memory was taken back while it was read";
+
+/// A copy of a message whose header was read. Pixels that are packed by none of `codecs` are unpacked.
+pub(crate) fn copy(header: &Header, message: &ZBytes, codecs: &[Codec]) -> Result<Vec<u8>, WireError> {
+    // Whoever reads the copy sees the header that was checked, whatever shared memory holds by now.
+    let mut bytes = message.to_bytes().into_owned();
+    bytes.splice(..HEADER_BYTES.min(bytes.len()), header.to_bytes());
+    check_memory(header, message)?;
+    if header.codec == Codec::None || codecs.contains(&header.codec) {
+        return Ok(bytes);
+    }
+    let pixels = header.unpack(bytes.get(HEADER_BYTES..).unwrap_or_default())?;
+    let unpacked = Header { codec: Codec::None, payload: header.pixel_bytes(), ..*header };
+    Ok([&unpacked.to_bytes()[..], &pixels].concat())
+}
+
+fn check_memory(header: &Header, message: &ZBytes) -> Result<(), WireError> {
+    let taken_back = || WireError::Payload { codec: header.codec.name(), problem: TAKEN_BACK.into() };
+    if is_valid(message) { Ok(()) } else { Err(taken_back()) }
+}
+
+/// False where shared memory was given to another message since.
+fn is_valid(message: &ZBytes) -> bool {
+    use zenoh::shm::ShmBuf;
+    message.as_shm().is_none_or(|bytes| bytes.is_valid())
+}
+
+/// Writes all of `pixels` into a frame of the whole picture: one copy, from the network's memory into the frame's.
+pub(crate) fn write_all(pixels: &[Pixels], frame: &mut WriteFrame<'_>) -> Result<()> {
+    let (memory, view) = frame.target()?.into_parts();
+    let View::Image(view) = view else {
+        return Err(Error::invalid("Tiles::write", "a buffer was given where a picture is due"));
+    };
+    if pixels.iter().any(|part| part.header.image.extent != view.extent || part.header.image.format != view.format) {
+        return Err(Error::invalid("Tiles::write", "the frame is not of the tiles' picture"));
+    }
+    let span = view.span();
+    let mut failed = None;
+    memory.map_write(span.clone(), &mut |to| {
+        failed = pixels.iter().find_map(|part| part.lay(&view, span.start, to).err());
+        Ok(())
+    })?;
+    if let Some(failed) = failed {
+        return Err(failed);
+    }
+    pixels.iter().try_for_each(Pixels::check)
+}

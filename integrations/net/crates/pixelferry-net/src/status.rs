@@ -1,0 +1,206 @@
+//! What a node tells of itself, for `probe`.
+
+use crate::alive::lock;
+use crate::error::{CLOSED, Error, Result};
+use crate::net::Net;
+use pixelferry_rules::key;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use zenoh::query::Queryable;
+use zenoh::{Session, Wait};
+
+/// One node's row of [`Net::probe`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct NodeStatus {
+    /// Name of the host.
+    pub host: String,
+    /// Number of the process.
+    pub process: u32,
+    /// Version of this crate.
+    pub version: String,
+    /// What the node does.
+    pub roles: Vec<Role>,
+}
+
+/// One thing that a node does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Role {
+    /// `worker`, `display`, `server` or `viewer`.
+    pub role: String,
+    /// Name of the scene.
+    pub scene: String,
+    /// Tiles or pictures since it began.
+    pub messages: u64,
+    /// What was counted in the last second.
+    pub per_second: f64,
+    /// Messages that were refused.
+    pub refused: u64,
+    /// How pixels are packed, and where the link decides, what is known of it; empty for who packs none.
+    #[serde(default)]
+    pub codec: String,
+    /// The program's own words: a device, say.
+    pub detail: String,
+}
+
+/// How long [`Net::probe`] waits for answers at most.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Answers longer than this are no status.
+const MOST_BYTES: usize = 64 << 10;
+
+impl Net {
+    /// Asks every node of the network what it does. Takes until all answered, two seconds at most.
+    ///
+    /// # Errors
+    /// [`Error::Zenoh`].
+    pub fn probe(&self) -> Result<Vec<NodeStatus>> {
+        let asked = self.session().get(key::all_status()).timeout(PATIENCE).wait();
+        let replies = asked.map_err(Error::zenoh("Net::probe", CLOSED))?;
+        let mut nodes = Vec::new();
+        while let Ok(reply) = replies.recv() {
+            let Ok(sample) = reply.result() else { continue };
+            if sample.payload().len() > MOST_BYTES {
+                continue;
+            }
+            nodes.extend(serde_json::from_slice::<NodeStatus>(&sample.payload().to_bytes()));
+        }
+        nodes.sort_by(|a, b| (&a.host, a.process).cmp(&(&b.host, b.process)));
+        Ok(nodes)
+    }
+}
+
+/// Counts of what one worker, display, server or viewer did.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    started: Instant,
+    messages: u64,
+    /// Of the second that is over, and of the one that runs.
+    last: u64,
+    running: u64,
+    second: u64,
+    refused: u64,
+    codec: String,
+    detail: String,
+}
+
+impl Tally {
+    fn new() -> Self {
+        let (codec, detail) = Default::default();
+        Self { started: Instant::now(), messages: 0, last: 0, running: 0, second: 0, refused: 0, codec, detail }
+    }
+
+    fn turn(&mut self) {
+        let second = self.started.elapsed().as_secs();
+        if second != self.second {
+            self.last = if second == self.second + 1 { self.running } else { 0 };
+            (self.running, self.second) = (0, second);
+        }
+    }
+}
+
+/// What the node tells: a row for each handle that lives.
+pub(crate) struct Board {
+    rows: Rows,
+    _queryable: Queryable<()>,
+}
+
+type Rows = Arc<Mutex<BTreeMap<u64, Row>>>;
+
+struct Row {
+    role: &'static str,
+    scene: String,
+    tally: Tally,
+}
+
+/// A row of the board; the row goes with it.
+pub(crate) struct Entry {
+    rows: Rows,
+    at: u64,
+}
+
+impl Board {
+    pub fn declare(session: &Session, node: u64) -> Result<Self> {
+        let rows = Rows::default();
+        let told = rows.clone();
+        let key = key::status(node);
+        let own = key.clone();
+        let answer = move |query: zenoh::query::Query| {
+            let Ok(status) = serde_json::to_vec(&status(&told)) else { return };
+            if let Err(error) = query.reply(&own, status).wait() {
+                tracing::debug!("no status was sent: {error}");
+            }
+        };
+        let declared = session.declare_queryable(key).callback(answer).wait();
+        Ok(Self { rows, _queryable: declared.map_err(Error::zenoh("Net::join", CLOSED))? })
+    }
+
+    pub fn enter(&self, role: &'static str, scene: &str) -> Entry {
+        let mut rows = lock(&self.rows);
+        let at = rows.keys().next_back().map_or(0, |last| last + 1);
+        rows.insert(at, Row { role, scene: scene.into(), tally: Tally::new() });
+        Entry { rows: self.rows.clone(), at }
+    }
+}
+
+fn status(rows: &Rows) -> NodeStatus {
+    let role = |row: &mut Row| {
+        row.tally.turn();
+        Role {
+            role: row.role.into(),
+            scene: row.scene.clone(),
+            messages: row.tally.messages,
+            per_second: row.tally.last as f64,
+            refused: row.tally.refused,
+            codec: row.tally.codec.clone(),
+            detail: row.tally.detail.clone(),
+        }
+    };
+    let roles = lock(rows).values_mut().map(role).collect();
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = if host.trim().is_empty() { "unnamed".into() } else { host.trim().to_owned() };
+    NodeStatus { host, process: std::process::id(), version: env!("CARGO_PKG_VERSION").into(), roles }
+}
+
+impl Entry {
+    fn with(&self, change: impl FnOnce(&mut Tally)) {
+        if let Some(row) = lock(&self.rows).get_mut(&self.at) {
+            change(&mut row.tally);
+        }
+    }
+
+    pub fn count(&self) {
+        self.with(|tally| {
+            tally.turn();
+            tally.messages += 1;
+            tally.running += 1;
+        });
+    }
+
+    /// Counts a refused message, and says why in the log.
+    pub fn refuse(&self, why: &dyn std::fmt::Display) {
+        tracing::debug!("message refused: {why}");
+        self.with(|tally| tally.refused += 1);
+    }
+
+    pub fn refused(&self) -> u64 {
+        lock(&self.rows).get(&self.at).map_or(0, |row| row.tally.refused)
+    }
+
+    /// Says how pixels are packed.
+    pub fn pack(&self, codec: &str) {
+        self.with(|tally| tally.codec = codec.into());
+    }
+
+    pub fn describe(&self, detail: &str) {
+        self.with(|tally| tally.detail = detail.into());
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        lock(&self.rows).remove(&self.at);
+    }
+}

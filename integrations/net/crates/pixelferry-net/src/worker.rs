@@ -1,0 +1,249 @@
+//! A worker: tiles of the newest arguments, one after the other.
+
+use crate::alive::{follow, lock};
+use crate::canvas::Canvas;
+use crate::compute;
+use crate::error::{CLOSED, Error, Result, keys};
+use crate::net::Net;
+use crate::pack::{Packer, Way};
+use crate::status::Entry;
+use pixelferry::{Arg, ComputeBackend, ImageDesc, Kernel, Region};
+use pixelferry_media::wire::{Header, Kind, WireError};
+use pixelferry_rules::job::JobMessage;
+use pixelferry_rules::packing::Packing;
+use pixelferry_rules::turns::{Turn, Turns};
+use pixelferry_rules::workers::Workers;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use zenoh::Wait;
+use zenoh::liveliness::LivelinessToken;
+use zenoh::pubsub::{Publisher, Subscriber};
+use zenoh::qos::{CongestionControl, Priority};
+
+/// Quality of JPEG tiles.
+const QUALITY: u8 = 90;
+
+/// A worker of one scene. Others see it as long as it lives, and give it tiles.
+///
+/// Threads: any number may take jobs of one worker.
+pub struct Tile {
+    net: Net,
+    shared: Arc<Shared>,
+    node: u64,
+    packer: Packer,
+    publisher: Publisher<'static>,
+    // Undeclared in this order: no more tiles first, then no more news.
+    _token: LivelinessToken,
+    _jobs: Subscriber<()>,
+    _alive: Subscriber<()>,
+}
+
+struct Shared {
+    turns: Mutex<Turns>,
+    changed: Condvar,
+    entry: Arc<Entry>,
+}
+
+impl Net {
+    /// Offers to compute tiles of a scene: all that lie inside `region`, or anywhere. Which of them this worker gets is by
+    /// rendezvous hashing over the workers that live, so that nobody distributes work.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a name that is none; [`Error::Zenoh`].
+    pub fn tile(&self, scene: &str, region: Option<Region>) -> Result<Tile> {
+        let hint = CLOSED;
+        let keys = keys(scene)?;
+        let node = self.number();
+        let entry = Arc::new(self.status().enter("worker", scene));
+        let turns = Mutex::new(Turns::new(node, region));
+        let shared = Arc::new(Shared { turns, changed: Condvar::new(), entry });
+        let way = Way { key: keys.tile(node), priority: Priority::Data, congestion: CongestionControl::Block };
+        let session = self.session();
+        let publisher = session
+            .declare_publisher(way.key.clone())
+            .congestion_control(way.congestion)
+            .priority(way.priority)
+            .express(true)
+            .wait()
+            .map_err(Error::zenoh("Net::tile", hint))?;
+        let (told, limits) = (shared.clone(), self.limits());
+        let job = move |sample: zenoh::sample::Sample| {
+            let message = JobMessage::read(&sample.payload().to_bytes(), &limits);
+            let taken = message.and_then(|message| lock(&told.turns).take_job(message, Instant::now()));
+            if let Err(refused) = taken {
+                told.entry.refuse(&refused);
+            }
+            told.changed.notify_all();
+        };
+        let jobs = session.declare_subscriber(keys.job()).callback(job).wait();
+        let jobs = jobs.map_err(Error::zenoh("Net::tile", hint))?;
+        let token = session.liveliness().declare_token(keys.worker(node, region)).wait();
+        let token = token.map_err(Error::zenoh("Net::tile", hint))?;
+        let told = shared.clone();
+        let alive = move |workers: &Workers| {
+            lock(&told.turns).set_workers(workers.clone());
+            told.changed.notify_all();
+        };
+        let alive = follow(session, &keys, alive)?;
+        let (net, packer) = (self.clone(), Packer::new(self, &shared.entry, way, QUALITY));
+        Ok(Tile { net, shared, node, packer, publisher, _token: token, _jobs: jobs, _alive: alive })
+    }
+}
+
+impl Tile {
+    /// Packs tiles by a [`crate::Codec`], or by the one that fits the link. By default they go as they are, through shared
+    /// memory where there is some.
+    #[must_use]
+    pub fn with_codec(self, codec: impl Into<Packing>) -> Self {
+        Self { packer: self.packer.with(codec.into(), QUALITY), ..self }
+    }
+
+    /// What `probe` shows of this worker, its device, say.
+    pub fn describe(&self, detail: &str) {
+        self.shared.entry.describe(detail);
+    }
+
+    /// The next tile that is this worker's; `None` where none came in time. Of the newest arguments only: tiles of older
+    /// ones that were not begun are forgotten. Those that were shown longest ago come first. A job whose tiles no memory
+    /// holds is refused, as it may be a stranger's.
+    ///
+    /// # Errors
+    /// None at present.
+    pub fn next(&self, timeout: Duration) -> Result<Option<Job>> {
+        let until = Instant::now() + timeout;
+        let mut turns = lock(&self.shared.turns);
+        loop {
+            if let Some(turn) = turns.begin() {
+                drop(turns);
+                match self.job(turn) {
+                    Ok(job) => return Ok(Some(job)),
+                    Err(refused) => self.shared.entry.refuse(&refused),
+                }
+                turns = lock(&self.shared.turns);
+                continue;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(None);
+            }
+            turns = self.shared.changed.wait_timeout(turns, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn job(&self, turn: Turn) -> std::result::Result<Job, WireError> {
+        let held = Held { turn, shared: self.shared.clone() };
+        let bytes = held.turn.header().pixel_bytes();
+        let canvas = usize::try_from(bytes).ok().and_then(|bytes| self.net.pool().canvas(bytes));
+        let canvas = canvas.ok_or(WireError::Scene("no memory holds one of its tiles"))?;
+        Ok(Job { held, canvas, begun: Instant::now() })
+    }
+
+    /// Sends a tile to whoever shows the scene.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] where the codec does not take the format; [`Error::Zenoh`].
+    pub fn publish(&self, job: Job) -> Result<()> {
+        let Job { held, mut canvas, begun } = job;
+        let cost = u32::try_from(begun.elapsed().as_micros()).unwrap_or(u32::MAX);
+        let header = Header { kind: Kind::Tile, sender: self.node, cost, ..held.turn.header() };
+        let (header, packed) = self.packer.pack(&header, canvas.payload_mut())?;
+        let message = match packed {
+            None => canvas.into_message(&header.to_bytes()),
+            Some(packed) => [header.to_bytes().as_slice(), &packed].concat().into(),
+        };
+        self.packer.mark(&header)?;
+        self.publisher.put(message).wait().map_err(Error::zenoh("Tile::publish", CLOSED))?;
+        lock(&self.shared.turns).publish(&held.turn, Instant::now());
+        self.shared.entry.count();
+        Ok(())
+    }
+
+    /// Messages that were none of the protocol, or of other sessions.
+    pub fn refused(&self) -> u64 {
+        self.shared.entry.refused()
+    }
+
+    /// How many workers of the scene this one sees, itself among them.
+    pub fn workers(&self) -> usize {
+        lock(&self.shared.turns).workers()
+    }
+}
+
+/// A turn that is given back when its job goes, published or not.
+struct Held {
+    turn: Turn,
+    shared: Arc<Shared>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        lock(&self.shared.turns).end(&self.turn);
+    }
+}
+
+/// A tile to compute: its pixels lie in shared memory that the display reads. Dropped without [`Tile::publish`], the tile
+/// is asked for again.
+pub struct Job {
+    held: Held,
+    canvas: Canvas,
+    begun: Instant,
+}
+
+impl Job {
+    /// Number of the frame.
+    pub fn frame(&self) -> u64 {
+        self.held.turn.header().frame
+    }
+
+    /// The whole picture.
+    pub fn image(&self) -> ImageDesc {
+        self.held.turn.header().image
+    }
+
+    /// The part of it to compute; rows count in the picture's row order.
+    pub fn region(&self) -> Region {
+        self.held.turn.header().region
+    }
+
+    /// The display's bytes: what the picture shall be.
+    pub fn args(&self) -> &[u8] {
+        &self.held.turn.message().args
+    }
+
+    /// True where newer arguments have come since; the tile may be given up.
+    pub fn is_stale(&self) -> bool {
+        lock(&self.held.shared.turns).is_stale(&self.held.turn)
+    }
+
+    /// The region's pixels in tight rows, zero at first.
+    pub fn pixels(&mut self) -> &mut [u8] {
+        self.canvas.payload_mut()
+    }
+
+    /// Writes all of the region's pixels, in tight rows: for pixels that were computed elsewhere, faster than [`Job::pixels`].
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] where the bytes are not as many as the region's pixels take.
+    pub fn write(&mut self, pixels: &[u8]) -> Result<()> {
+        if self.canvas.write(pixels) {
+            return Ok(());
+        }
+        let (found, needed) = (pixels.len(), self.canvas.len());
+        Err(Error::invalid("Job::write", format!("{found} bytes for a tile that takes {needed}")))
+    }
+
+    /// Whether the pixels lie in memory that other processes read in place.
+    pub fn is_shared(&self) -> bool {
+        self.canvas.is_shared()
+    }
+
+    /// Runs a kernel over the region's pixels and waits for it. The kernel counts pixels from the region's corner; where
+    /// that lies is for `args`. It writes the shared memory in place where the backend takes host memory there.
+    ///
+    /// # Errors
+    /// What the backend reported.
+    pub fn launch(&mut self, backend: &dyn ComputeBackend, kernel: &dyn Kernel, args: &[Arg<'_>]) -> Result<()> {
+        let described = (self.region().extent(), self.image().format);
+        compute::launch(&mut self.canvas, backend, described, kernel, args)
+    }
+}

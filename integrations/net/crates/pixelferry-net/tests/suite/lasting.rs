@@ -1,0 +1,263 @@
+//! Workers that are killed in the midst of a frame, viewers that do not read, and what thousands of frames leave behind.
+
+use crate::common::*;
+use pixelferry::{ImageDesc, PixelFormat};
+use pixelferry_net::{Codec, Net, Options, Scene, Update};
+use pixelferry_testing::{Patience, Usage, by_level, wait_until};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const HUB: &str = "PIXELFERRY_TEST_HUB";
+const SCENE: &str = "killed";
+
+/// The worker that other tests kill: it computes a row, waits, and computes the next, so that it dies within a tile.
+#[test]
+#[ignore = "run by the other tests in processes of their own"]
+fn worker_process() {
+    let Ok(hub) = std::env::var(HUB) else { return };
+    let net = Net::join(Options::through(&hub)).unwrap();
+    let tile = net.tile(SCENE, None).unwrap();
+    loop {
+        let Some(mut job) = tile.next(LOOK).unwrap() else { continue };
+        let seed = u32::from_le_bytes(*job.args().first_chunk().unwrap());
+        let (image, region) = (job.image(), job.region());
+        let rows = expected(&image, region, seed);
+        let half = rows.len() / 2;
+        job.pixels()[..half].copy_from_slice(&rows[..half]);
+        std::thread::sleep(Duration::from_millis(3));
+        job.pixels()[half..].copy_from_slice(&rows[half..]);
+        tile.publish(job).unwrap();
+    }
+}
+
+/// A process that is killed when it goes.
+struct Worker(Child);
+
+impl Worker {
+    fn start(hub: &str) -> Self {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "lasting::worker_process", "--include-ignored"]).env(HUB, hub);
+        Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // SIGKILL: nothing of it says goodbye.
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+/// Files with tiles in them. Zenoh's small ones, of counters, last as long as the process that saw them.
+fn shared_memory_files() -> usize {
+    let files = std::fs::read_dir("/dev/shm").map(|files| files.flatten().collect::<Vec<_>>()).unwrap_or_default();
+    let is_tiles = |file: &std::fs::DirEntry| {
+        let large = file.metadata().is_ok_and(|file| file.len() >= 32 << 20);
+        large && file.file_name().to_string_lossy().ends_with(".zenoh")
+    };
+    files.iter().filter(|file| is_tiles(file)).count()
+}
+
+#[test]
+fn a_worker_that_is_killed_tears_no_frame_and_its_tiles_come_back() {
+    alone();
+    let (net, endpoint) = hub();
+    let image = ImageDesc::new(96, 64, PixelFormat::Rgba8);
+    let mut assembly = net.assemble(Scene::new(SCENE, image).with_tile(16, 16), NEVER).unwrap();
+    let mut link = link(image);
+    let mut workers: Vec<Worker> = (0..2).map(|_| Worker::start(&endpoint)).collect();
+    wait_for_workers(&assembly, 2);
+    let mut slowest = Duration::ZERO;
+    for round in 0..by_level(2, 6, 6u32) {
+        for _ in 0..3 {
+            assembly.request(&(round * 10 + 1).to_le_bytes()).unwrap();
+            show(&mut assembly, &mut link);
+        }
+        let before = bytes(&mut link);
+        assert!(before == expected(&image, image.extent.full(), round * 10 + 1));
+        let seed = round * 10 + 2;
+        let frame = assembly.request(&seed.to_le_bytes()).unwrap();
+        // Some tiles are there, and one of the workers is within another.
+        std::thread::sleep(Duration::from_millis(10));
+        drop(workers.remove(0));
+        let killed = Instant::now();
+        assert!(bytes(&mut link) == before, "the last complete frame stays");
+        let shown = show(&mut assembly, &mut link);
+        slowest = slowest.max(killed.elapsed());
+        assert_eq!(shown.frame(), frame);
+        assert!(bytes(&mut link) == expected(&image, image.extent.full(), seed), "a torn frame, or a black one");
+        wait_for_workers(&assembly, 1);
+        workers.push(Worker::start(&endpoint));
+        wait_for_workers(&assembly, 2);
+    }
+    println!("the slowest frame after a kill came in {} ms", slowest.as_millis());
+    assert!(slowest < Duration::from_secs(2), "{slowest:?}");
+    assert_eq!(assembly.refused(), 0);
+    drop(workers);
+}
+
+/// Segments with tiles in them that this process has mapped.
+fn mapped_segments() -> usize {
+    let is_tiles = |line: &&str| {
+        let ends = line.split_once(' ').and_then(|(range, _)| range.split_once('-'));
+        let number = |text| usize::from_str_radix(text, 16).unwrap();
+        let large = ends.is_some_and(|(from, to)| number(to) - number(from) >= 32 << 20);
+        large && line.contains("/dev/shm/") && line.contains(".zenoh")
+    };
+    std::fs::read_to_string("/proc/self/maps").unwrap().lines().filter(is_tiles).count()
+}
+
+#[test]
+fn what_killed_workers_shared_is_given_back() {
+    alone();
+    let (net, endpoint) = hub();
+    let image = ImageDesc::new(32, 32, PixelFormat::Rgba8);
+    let mut assembly = net.assemble(Scene::new(SCENE, image).with_tile(32, 32), NEVER).unwrap();
+    let mut link = link(image);
+    let mut mapped = Vec::new();
+    for seed in 0..6u32 {
+        let worker = Worker::start(&endpoint);
+        wait_for_workers(&assembly, 1);
+        assembly.request(&seed.to_le_bytes()).unwrap();
+        show(&mut assembly, &mut link);
+        mapped.push(mapped_segments());
+        drop(worker);
+        wait_for_workers(&assembly, 0);
+        // Of a segment that was read just now nobody knows that it is idle.
+        std::thread::sleep(Duration::from_millis(1100));
+    }
+    // What tests before left goes when the first worker comes.
+    assert!(mapped[1..].iter().all(|each| *each == mapped[1]), "{mapped:?}");
+}
+
+#[test]
+fn thousands_of_frames_leave_nothing_behind() {
+    alone();
+    let frames: u32 = by_level(2_000, 10_000, 100_000);
+    let (net, endpoint) = hub();
+    let image = ImageDesc::new(40, 24, PixelFormat::Rgba8);
+    let mut assembly = net.assemble(Scene::new("long", image).with_tile(20, 24), NEVER).unwrap();
+    let crew = Crew::start(2, &endpoint, "long", Codec::None);
+    wait_for_workers(&assembly, 2);
+    let server = net.serve("long").unwrap();
+    let viewer = Net::join(Options::through(&endpoint)).unwrap().view("long").unwrap();
+    let mut link = link(image);
+    let mut patience = Patience::new();
+    let mut after_warming = None;
+    for seed in 0..frames {
+        assembly.request(&seed.to_le_bytes()).unwrap();
+        loop {
+            match assembly.show(&mut link, Duration::from_secs(1)).unwrap() {
+                Update::Tiles(tiles) => break server.publish(image, tiles.frame(), None, &bytes(&mut link)).unwrap(),
+                _ => assert!(!patience.is_over(), "frame {seed} did not come"),
+            }
+        }
+        patience.renew();
+        let _ = viewer.next(Duration::ZERO);
+        if seed == frames / 5 {
+            after_warming = Some((Usage::here().unwrap(), shared_memory_files()));
+        }
+    }
+    assert!(bytes(&mut link) == expected(&image, image.extent.full(), frames - 1));
+    let ((before, files), now) = (after_warming.unwrap(), Usage::here().unwrap());
+    println!("{before:?} after a fifth of {frames} frames, {now:?} after all");
+    assert!(now.rss < before.rss + (8 << 20), "memory grows: {before:?}, {now:?}");
+    assert!(now.descriptors <= before.descriptors + 2, "{before:?}, {now:?}");
+    assert!(shared_memory_files() <= files);
+    crew.stop();
+}
+
+/// Nobody looks for others by multicast, and nobody listens where nobody asked it to.
+#[test]
+fn nothing_listens_unless_it_is_asked_to() {
+    let silent = Net::join(Options::default()).unwrap();
+    assert!(silent.endpoints().unwrap().is_empty());
+    let (net, endpoint) = hub();
+    let endpoints = net.endpoints().unwrap();
+    assert!(endpoints.iter().all(|endpoint| endpoint.starts_with("tcp/127.0.0.1:")), "{endpoints:?}");
+    let through = Net::join(Options::through(&endpoint)).unwrap();
+    assert!(through.endpoints().unwrap().is_empty());
+    assert!(Net::join(Options::through("tcp/127.0.0.1:1")).is_err());
+}
+
+/// A viewer that takes nothing from its socket: the others get their pictures all the same.
+#[test]
+#[ignore = "run by the other tests in processes of their own"]
+fn viewer_process() {
+    let Ok(hub) = std::env::var(HUB) else { return };
+    let net = Net::join(Options::through(&hub)).unwrap();
+    let viewer = net.view("busy").unwrap();
+    loop {
+        let _ = viewer.next(LOOK);
+    }
+}
+
+#[test]
+fn a_viewer_that_never_reads_slows_nobody() {
+    alone();
+    let (net, endpoint) = hub();
+    let image = ImageDesc::new(320, 240, PixelFormat::Rgba8);
+    let server = net.serve("busy").unwrap().with_codec(Codec::Lz4, 0);
+    // Pixels that LZ4 does not shrink: 300 kB a frame fill any socket soon.
+    let pixels = expected(&image, image.extent.full(), 3);
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "lasting::viewer_process", "--include-ignored"]).env(HUB, &endpoint);
+    let stopped = Worker(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    wait_until("the viewer", || server.is_viewed().unwrap());
+    let stop = Command::new("kill").args(["-STOP", &stopped.0.id().to_string()]).status().unwrap();
+    assert!(stop.success());
+    let viewer = Net::join(Options::through(&endpoint)).unwrap().view("busy").unwrap();
+    let mut before = 0;
+    let begun = Instant::now();
+    let mut seen = 0;
+    for frame in 1..=200 {
+        if frame == 100 {
+            before = Usage::here().unwrap().rss;
+        }
+        server.publish(image, frame, None, &pixels).unwrap();
+        if let Some(picture) = viewer.next(Duration::from_millis(200)) {
+            assert!(*picture.to_bytes().unwrap() == pixels);
+            seen += 1;
+        }
+    }
+    let grown = Usage::here().unwrap().rss.saturating_sub(before);
+    println!(
+        "{seen} of 200 pictures in {} ms beside a viewer that stands still; {grown} bytes more",
+        begun.elapsed().as_millis()
+    );
+    assert!(seen >= 150, "{seen} of 200 pictures came");
+    assert!(grown < 16 << 20, "{grown} bytes wait for who does not read");
+}
+
+#[test]
+fn viewers_get_pictures_by_every_codec_and_the_one_of_before_they_came() {
+    let (net, endpoint) = hub();
+    for (codec, format) in
+        [(Codec::None, PixelFormat::Rgba32F), (Codec::Lz4, PixelFormat::Rgb10A2), (Codec::Jpeg, PixelFormat::Bgra8)]
+    {
+        let server = net.serve("seen").unwrap().with_codec(codec, 95);
+        let image = ImageDesc::new(301, 200, format);
+        // One colour, which JPEG keeps nearly.
+        let pixels = [200, 100, 40, 255].repeat(301 * 200 * format.bytes_per_pixel() / 4);
+        server.publish(image, 1, None, &pixels).unwrap();
+        let viewer = Net::join(Options::through(&endpoint)).unwrap().view("seen").unwrap();
+        let mut picture = None;
+        wait_until("the picture of before", || {
+            picture = viewer.next(LOOK);
+            picture.is_some()
+        });
+        let picture = picture.unwrap();
+        assert_eq!((picture.header().frame, picture.header().image), (1, image));
+        let close = picture.to_bytes().unwrap().iter().zip(&pixels).all(|(a, b)| a.abs_diff(*b) <= 4);
+        assert!(close && (!codec.is_exact() || *picture.to_bytes().unwrap() == pixels), "{codec}");
+        viewer.send(b"key w").unwrap();
+        let mut input = None;
+        wait_until("the key", || {
+            input = input.take().or_else(|| server.input());
+            input.is_some()
+        });
+        assert_eq!(input.unwrap(), b"key w");
+        assert_eq!(viewer.refused(), 0);
+    }
+}

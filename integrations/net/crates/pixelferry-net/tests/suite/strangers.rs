@@ -1,0 +1,194 @@
+//! A scene that goes on while strangers send a thousand hostile messages of each kind: nobody ends, and nobody's memory grows.
+
+use crate::common::*;
+use crate::hostile;
+use crate::peer::{Running, python, rows};
+use pixelferry::{ImageDesc, Link, PixelFormat};
+use pixelferry_net::wire::{Header, Kind};
+use pixelferry_net::{Assembly, Net, Options, Scene, Server};
+use pixelferry_testing::{Usage, by_level};
+use proptest::strategy::{Strategy as _, ValueTree as _};
+use proptest::test_runner::TestRunner;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use zenoh::Wait as _;
+
+const HUB: &str = "PIXELFERRY_TEST_HUB";
+/// Memory may grow by this: an allocator's share, not a message's.
+const GROWN: u64 = 48 << 20;
+
+/// Messages of each kind.
+fn many() -> usize {
+    by_level(100, 1000, 1000)
+}
+
+#[test]
+#[ignore = "run by the other tests in processes of their own"]
+fn worker_process() {
+    let Ok(hub) = std::env::var(HUB) else { return };
+    let tile = Net::join(Options::through(&hub)).unwrap().tile("python", None).unwrap();
+    loop {
+        let Some(mut job) = tile.next(LOOK).unwrap() else { continue };
+        let (image, region, seed) = (job.image(), job.region(), job.args().first().copied());
+        if let Some(seed) = seed.filter(|_| job.pixels().len() < 1 << 16) {
+            job.pixels().copy_from_slice(&rows(&image, region, seed));
+        }
+        tile.publish(job).unwrap();
+    }
+}
+
+#[test]
+#[ignore = "run by the other tests in processes of their own"]
+fn viewer_process() {
+    let Ok(hub) = std::env::var(HUB) else { return };
+    let viewer = Net::join(Options::through(&hub)).unwrap().view("python").unwrap();
+    loop {
+        let _ = viewer.next(LOOK);
+    }
+}
+
+fn rust(test: &str, hub: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test, "--include-ignored"]).env(HUB, hub).stdout(Stdio::null());
+    command
+}
+
+struct Stage {
+    image: ImageDesc,
+    assembly: Assembly,
+    link: Link,
+    server: Server,
+    seed: u8,
+}
+
+impl Stage {
+    /// Some frames, each of them as it should be.
+    fn frames(&mut self) {
+        for _ in 0..4 {
+            self.seed = self.seed % 200 + 1;
+            self.assembly.request(&[self.seed]).unwrap();
+            let shown = show(&mut self.assembly, &mut self.link);
+            let pixels = bytes(&mut self.link);
+            assert!(pixels == rows(&self.image, self.image.extent.full(), self.seed));
+            self.server.publish(self.image, shown.frame(), None, &pixels).unwrap();
+        }
+    }
+}
+
+/// Messages that strangers send to a kind's keys; [`many`] of each, and as many tokens.
+fn storm(hub: &str, stage: &mut Stage) {
+    let stranger = Net::join(Options::through(hub)).unwrap();
+    let session = stranger.session();
+    let mut runner = TestRunner::deterministic();
+    for kind in hostile::KINDS {
+        let keys: &[&str] = match kind {
+            Kind::Job => &["job"],
+            Kind::Tile => &["tile/0000000000000001"],
+            Kind::Picture => &["view"],
+            Kind::Input => &["input"],
+            Kind::Mark => &["view/mark", "tile/0000000000000001/mark"],
+            Kind::Report => &["view/report", "tile/0000000000000001/report"],
+            _ => &["edge/0000000000000007/0/1"],
+        };
+        let messages = hostile::message(kind);
+        for at in 0..many() {
+            let message = messages.new_tree(&mut runner).unwrap().current();
+            for key in keys {
+                let put = session.put(format!("pixelferry/python/{key}"), message.clone());
+                put.congestion_control(zenoh::qos::CongestionControl::Block).wait().unwrap();
+            }
+            if at % (many() / 4) == 0 {
+                stage.frames();
+            }
+        }
+    }
+    let token = |at: usize| {
+        let node = (at as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let place = ["0_0_0_0", "1_2_3", "0_0_0_0_0", "x", "0_0_99999999999_1", "0_0_4294967295_4294967295"][at % 6];
+        session.liveliness().declare_token(format!("pixelferry/python/worker/{node:016x}/{place}")).wait().unwrap()
+    };
+    let ghosts: Vec<_> = (0..many()).map(token).collect();
+    stage.frames();
+    drop(ghosts);
+    stage.frames();
+}
+
+/// A stranger who sends a job and a picture of the greatest epoch every second and a half keeps workers from no display.
+fn lockout(hub: &str, stage: &mut Stage) {
+    let stranger = Net::join(Options::through(hub)).unwrap();
+    let image = ImageDesc::new(1, 1, PixelFormat::R8);
+    let send = |kind, key: &str, payload: &[u8]| {
+        let new = Header::new(kind, image, image.extent.full());
+        let header = Header { epoch: u64::MAX, frame: 1, payload: payload.len() as u64, ..new };
+        let message = [&header.to_bytes()[..], payload].concat();
+        stranger.session().put(format!("pixelferry/python/{key}"), message).wait().unwrap();
+    };
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                send(Kind::Picture, "view", &[0]);
+                send(Kind::Job, "job", &[1u32, 1, 0, 0, 0, 0].map(u32::to_le_bytes).concat());
+                std::thread::sleep(Duration::from_millis(1500));
+            }
+        });
+        for _ in 0..6 {
+            stage.frames();
+            std::thread::sleep(Duration::from_secs(1));
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+}
+
+/// Runs a scene of these programs under two storms, and holds what they have after each against the other.
+fn survive(workers: usize, programs: impl Fn(&str) -> Vec<(&'static str, Command)>) {
+    // This process is a part of the scene, and its memory is measured.
+    alone();
+    let (net, endpoint) = hub();
+    let _part = net.halo("python", 7, 1, &[0]).unwrap();
+    let image = ImageDesc::new(61, 37, PixelFormat::Rgba8);
+    let assembly = net.assemble(Scene::new("python", image).with_tile(16, 16), NEVER).unwrap();
+    let server = net.serve("python").unwrap();
+    let mut running: Vec<_> =
+        programs(&endpoint).into_iter().map(|(name, mut command)| (name, Running(command.spawn().unwrap()))).collect();
+    let mut stage = Stage { image, assembly, link: link(image), server, seed: 0 };
+    wait_for_workers(&stage.assembly, workers);
+    stage.frames();
+    let mut before: Vec<Usage> = Vec::new();
+    for round in 0..2 {
+        storm(&endpoint, &mut stage);
+        let mut now = vec![Usage::here().unwrap()];
+        for (name, program) in &mut running {
+            assert!(program.0.try_wait().unwrap().is_none(), "{name} has ended");
+            now.push(Usage::of(program.0.id()).unwrap());
+        }
+        let names = ["display"].into_iter().chain(running.iter().map(|row| row.0));
+        for (at, name) in names.enumerate().filter(|_| round > 0) {
+            println!("{name}: {} MiB, then {} MiB", before[at].rss >> 20, now[at].rss >> 20);
+            assert!(now[at].rss < before[at].rss + GROWN, "{name} grows: {:?}, {:?}", before[at], now[at]);
+        }
+        before = now;
+    }
+    lockout(&endpoint, &mut stage);
+    println!("{} messages refused by the display", stage.assembly.refused());
+    assert!(stage.assembly.refused() > many() as u64);
+}
+
+#[test]
+fn strangers_end_nobody() {
+    let test = |name| move |hub: &str| rust(name, hub);
+    let (worker, viewer) = (test("worker_process"), test("viewer_process"));
+    survive(2, |hub| vec![("worker", worker(hub)), ("another worker", worker(hub)), ("viewer", viewer(hub))]);
+}
+
+#[test]
+#[ignore = "needs eclipse-zenoh, lz4 and pillow in Python"]
+fn strangers_end_nobody_in_python_either() {
+    survive(3, |hub| {
+        let mut programs = vec![("worker in Rust", rust("worker_process", hub))];
+        let parts = [("worker in Python", "worker"), ("another in Python", "worker"), ("viewer in Python", "looks")];
+        programs.extend(parts.map(|(name, part)| (name, python(part, hub))));
+        programs
+    });
+}

@@ -1,0 +1,33 @@
+//! What pixelferry's network decides, without a network: the bytes of messages, how a picture is cut into tiles, who computes which,
+//! whose session counts, how pixels are packed. So it builds and is tested in seconds, and without Zenoh.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | payloads of jobs and reports; headers are `pixelferry_media::wire`'s | `job`, `report` |
+//! | names under which messages go | `key` |
+//! | tiles, and who computes which | `grid`, `hash`, `workers`, `turns`, `speeds`, `owing` |
+//! | which tiles of a frame came | `board` |
+//! | whose messages count | `session` |
+//! | which codec fits a link | `packing`, `link`, `choose` |
+//!
+//! What users name of it, `pixelferry-net` gives on.
+#![allow(missing_docs)] // between the network's own crates names say enough
+
+pub mod board;
+pub mod choose;
+#[cfg(test)]
+mod fuzz;
+pub mod grid;
+pub mod hash;
+#[cfg(test)]
+mod hostile;
+pub mod job;
+pub mod key;
+pub mod link;
+pub mod owing;
+pub mod packing;
+pub mod report;
+pub mod session;
+pub mod speeds;
+pub mod turns;
+pub mod workers;

@@ -1,0 +1,61 @@
+//! How fast each worker is, by the time that its tiles took.
+
+use crate::hash::{USUAL_WEIGHT, Weights};
+use std::collections::BTreeMap;
+
+/// A worker's weight changes only where its speed is so many times what it was, so that tiles rarely move.
+const STEP: f64 = 1.25;
+/// How much of a worker's speed the newest tile says.
+const NEWEST: f64 = 0.1;
+/// More senders than any cluster has are somebody's invention.
+const MOST: usize = 4096;
+
+/// Pixels per microsecond, smoothed, of each worker.
+#[derive(Debug, Default)]
+pub struct Speeds {
+    rows: BTreeMap<u64, f64>,
+    used: BTreeMap<u64, f64>,
+}
+
+impl Speeds {
+    pub fn note(&mut self, node: u64, microseconds: u32, pixels: u64) {
+        let speed = pixels as f64 / f64::from(microseconds.max(1));
+        if let Some(known) = self.rows.get_mut(&node) {
+            *known += NEWEST * (speed - *known);
+        } else if self.rows.len() < MOST {
+            self.rows.insert(node, speed);
+        }
+    }
+
+    pub fn weights(&mut self) -> Weights {
+        for (node, speed) in &self.rows {
+            let used = self.used.entry(*node).or_insert(*speed);
+            if *speed > *used * STEP || *speed * STEP < *used {
+                *used = *speed;
+            }
+        }
+        let mean = self.used.values().sum::<f64>() / self.used.len().max(1) as f64;
+        let weight = |speed: f64| (f64::from(USUAL_WEIGHT) * speed / mean).clamp(1.0, 1e6) as u32;
+        Weights::new(self.used.iter().map(|(&node, &speed)| (node, weight(speed))).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_three_times_as_fast_weighs_three_times_as_much() {
+        let mut speeds = Speeds::default();
+        (0..100).for_each(|_| {
+            speeds.note(1, 300, 3000);
+            speeds.note(2, 100, 3000);
+        });
+        let weights = speeds.weights();
+        assert_eq!(weights.rows(), [(1, 500), (2, 1500)]);
+        // A little faster is not worth moving tiles.
+        speeds.note(1, 250, 3000);
+        assert_eq!(speeds.weights(), weights);
+        assert_eq!(Speeds::default().weights(), Weights::default());
+    }
+}

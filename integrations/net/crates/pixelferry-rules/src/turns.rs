@@ -1,0 +1,260 @@
+//! Which tile a worker computes next. Knows no network.
+
+use crate::job::JobMessage;
+use crate::session::{Followed, News};
+use crate::workers::Workers;
+use pixelferry::Region;
+use pixelferry_media::wire::{Header, WireError};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A tile that was sent, and is still wanted so much later, was lost.
+const LOST_AFTER: Duration = Duration::from_secs(1);
+
+/// One tile of one frame.
+#[derive(Clone)]
+pub struct Turn {
+    message: Arc<JobMessage>,
+    index: u32,
+    region: Region,
+}
+
+impl Turn {
+    pub fn message(&self) -> &JobMessage {
+        &self.message
+    }
+
+    /// Of the tile's message, as far as the job says it.
+    pub fn header(&self) -> Header {
+        Header { region: self.region, ..self.message.header }
+    }
+
+    fn is_of(&self, message: &JobMessage) -> bool {
+        let (ours, other) = (&self.message.header, &message.header);
+        (ours.epoch, ours.frame) == (other.epoch, other.frame)
+    }
+}
+
+/// The newest job, and how far it is done.
+pub struct Turns {
+    node: u64,
+    place: Option<Region>,
+    followed: Followed,
+    workers: Workers,
+    job: Option<Arc<JobMessage>>,
+    queue: VecDeque<u32>,
+    /// Of the newest job: tiles that are being computed, and when others were sent.
+    begun: HashSet<u32>,
+    sent: HashMap<u32, Instant>,
+    /// The frame that each tile was last sent of, in this session.
+    shown: HashMap<u32, u64>,
+}
+
+impl Turns {
+    /// Of a worker that computes inside `place`, or anywhere. It lives before the network says so.
+    pub fn new(node: u64, place: Option<Region>) -> Self {
+        let mut workers = Workers::default();
+        workers.insert(node, place);
+        Self {
+            node,
+            place,
+            followed: Followed::default(),
+            workers,
+            job: None,
+            queue: VecDeque::new(),
+            begun: HashSet::new(),
+            sent: HashMap::new(),
+            shown: HashMap::new(),
+        }
+    }
+
+    /// Takes a job: a newer frame, or again the same one with what is missing.
+    pub fn take_job(&mut self, message: JobMessage, now: Instant) -> Result<(), WireError> {
+        match self.followed.accept(message.header.epoch, message.header.frame, now)? {
+            News::Older => return Ok(()),
+            News::Again => {}
+            News::Newer => self.forget_frame(),
+            News::Session => {
+                self.forget_frame();
+                self.shown.clear();
+            }
+        }
+        self.job = Some(Arc::new(message));
+        self.plan(now);
+        Ok(())
+    }
+
+    fn forget_frame(&mut self) {
+        self.begun.clear();
+        self.sent.clear();
+    }
+
+    /// Tells who lives. This worker is among them, whatever the network says of it yet.
+    pub fn set_workers(&mut self, mut workers: Workers) {
+        workers.insert(self.node, self.place);
+        self.workers = workers;
+        self.plan(Instant::now());
+    }
+
+    pub fn workers(&self) -> usize {
+        self.workers.len()
+    }
+
+    fn plan(&mut self, now: Instant) {
+        let Some(job) = &self.job else { return };
+        let all: Vec<u32> = if job.wanted.is_empty() { (0..job.grid.len()).collect() } else { job.wanted.clone() };
+        let is_due = |index: &u32| {
+            let lost = |sent: &Instant| now.duration_since(*sent) >= LOST_AFTER;
+            !self.begun.contains(index) && self.sent.get(index).is_none_or(lost)
+        };
+        let mut due: Vec<u32> = all.into_iter().filter(is_due).collect();
+        due.retain(|&index| self.workers.owner(job, index) == Some(self.node));
+        due.sort_by_key(|index| (self.shown.get(index).copied().unwrap_or(0), *index));
+        due.dedup();
+        self.queue = due.into();
+    }
+
+    /// The next tile, from now on begun.
+    pub fn begin(&mut self) -> Option<Turn> {
+        let message = self.job.clone()?;
+        let index = self.queue.pop_front()?;
+        let region = message.grid.region(index)?;
+        self.begun.insert(index);
+        Some(Turn { message, index, region })
+    }
+
+    /// The tile was sent.
+    pub fn publish(&mut self, turn: &Turn, now: Instant) {
+        let Some(job) = &self.job else { return };
+        if job.header.epoch == turn.message.header.epoch {
+            self.shown.insert(turn.index, turn.message.header.frame);
+        }
+        if turn.is_of(job) {
+            self.sent.insert(turn.index, now);
+        }
+    }
+
+    /// The tile is no longer being computed.
+    pub fn end(&mut self, turn: &Turn) {
+        if self.job.as_ref().is_some_and(|job| turn.is_of(job)) {
+            self.begun.remove(&turn.index);
+        }
+    }
+
+    pub fn is_stale(&self, turn: &Turn) -> bool {
+        self.job.as_ref().is_some_and(|job| !turn.is_of(job))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Grid;
+    use crate::hash::Weights;
+    use pixelferry::{Extent, ImageDesc, PixelFormat};
+    use pixelferry_media::wire::Kind;
+
+    fn job(epoch: u64, frame: u64, wanted: &[u32]) -> JobMessage {
+        let image = ImageDesc::new(64, 64, PixelFormat::R8);
+        let header = Header { epoch, frame, ..Header::new(Kind::Job, image, image.extent.full()) };
+        let grid = Grid::new(image.extent, Extent::new(16, 16)).unwrap();
+        JobMessage { header, grid, wanted: wanted.to_vec(), weights: Weights::default(), args: Vec::new() }
+    }
+
+    fn alone() -> Turns {
+        Turns::new(1, None)
+    }
+
+    fn drain(turns: &mut Turns, now: Instant) -> Vec<u32> {
+        let mut done = Vec::new();
+        while let Some(turn) = turns.begin() {
+            turns.publish(&turn, now);
+            turns.end(&turn);
+            done.push(turn.index);
+        }
+        done
+    }
+
+    #[test]
+    fn a_tile_is_sent_again_only_when_it_was_lost() {
+        let (mut turns, start) = (alone(), Instant::now());
+        turns.take_job(job(1, 1, &[]), start).unwrap();
+        assert_eq!(drain(&mut turns, start).len(), 16);
+        turns.take_job(job(1, 1, &[3]), start).unwrap();
+        assert!(drain(&mut turns, start).is_empty());
+        turns.take_job(job(1, 1, &[3]), start + LOST_AFTER).unwrap();
+        assert_eq!(drain(&mut turns, start + LOST_AFTER), [3]);
+    }
+
+    #[test]
+    fn newer_arguments_win_and_older_ones_are_forgotten() {
+        let (mut turns, now) = (alone(), Instant::now());
+        turns.take_job(job(1, 1, &[]), now).unwrap();
+        let first = turns.begin().unwrap();
+        turns.publish(&first, now);
+        turns.end(&first);
+        turns.take_job(job(1, 2, &[]), now).unwrap();
+        assert!(turns.is_stale(&first));
+        // Tile 0 was shown last, so its turn comes last: no tile starves.
+        let order = drain(&mut turns, now);
+        assert_eq!((order.len(), order[15]), (16, 0));
+        turns.take_job(job(1, 1, &[]), now).unwrap();
+        assert!(drain(&mut turns, now).is_empty());
+        // A session that began before is refused; a later one takes over from its first frame on.
+        assert!(turns.take_job(job(0, 9, &[]), now).is_err());
+        turns.take_job(job(2, 1, &[]), now).unwrap();
+        assert_eq!(drain(&mut turns, now).len(), 16);
+    }
+
+    #[test]
+    fn a_job_that_was_given_up_comes_again() {
+        let (mut turns, now) = (alone(), Instant::now());
+        turns.take_job(job(1, 1, &[5]), now).unwrap();
+        let turn = turns.begin().unwrap();
+        turns.take_job(job(1, 1, &[5]), now).unwrap();
+        assert!(turns.begin().is_none(), "it is being computed");
+        turns.end(&turn);
+        turns.take_job(job(1, 1, &[5]), now).unwrap();
+        assert_eq!(drain(&mut turns, now), [5]);
+    }
+
+    #[test]
+    fn tiles_are_shared_out_once_and_a_death_hands_over_its_own() {
+        let now = Instant::now();
+        let mut all = Workers::default();
+        (1..=3).for_each(|node| all.insert(node, None));
+        let mut tiles = Vec::new();
+        let mut each = Vec::new();
+        for node in 1..=3 {
+            let mut turns = Turns::new(node, None);
+            turns.set_workers(all.clone());
+            turns.take_job(job(1, 1, &[]), now).unwrap();
+            let mine = drain(&mut turns, now);
+            tiles.extend(mine.clone());
+            each.push((turns, mine));
+        }
+        tiles.sort_unstable();
+        assert_eq!(tiles, (0..16).collect::<Vec<_>>());
+        let (_, lost) = each.pop().unwrap();
+        let mut left = Workers::default();
+        (1..=2).for_each(|node| left.insert(node, None));
+        let mut again = Vec::new();
+        for (turns, _) in &mut each {
+            turns.set_workers(left.clone());
+            again.extend(drain(turns, now));
+        }
+        again.sort_unstable();
+        let mut lost = lost;
+        lost.sort_unstable();
+        assert_eq!(again, lost);
+    }
+
+    #[test]
+    fn a_worker_with_a_place_gets_tiles_inside_it_only() {
+        let now = Instant::now();
+        let mut turns = Turns::new(1, Some(Region::new(0, 0, 33, 16)));
+        turns.take_job(job(1, 1, &[]), now).unwrap();
+        assert_eq!(drain(&mut turns, now), [0, 1]);
+    }
+}

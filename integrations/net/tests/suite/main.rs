@@ -1,0 +1,7 @@
+//! The command as its users run it: what the README and the recipes say, and the page in a browser.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
+
+mod browser;
+mod readme;
+mod recipes;
