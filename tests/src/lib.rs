@@ -13,11 +13,9 @@ mod xvfb;
 pub use displays::{displays, need_display};
 pub use each_backend::on;
 pub use paths::{has_path, path_problems};
-/// The name it had.
-pub use pixelferry_testing::Need as Driver;
 pub use pixelferry_testing::{
-    Child, Dice, Need, Patience, Usage, asked, given, gl_double, has, in_child, need, pass_in_child, receive,
-    wait_until,
+    Child, Dice, Level, Need, Patience, Usage, asked, by_level, from, given, gl_double, has, in_child, need,
+    pass_in_child, receive, wait_until,
 };
 pub use ramp::{ramp, ramp_pixel};
 #[cfg(target_os = "linux")]
