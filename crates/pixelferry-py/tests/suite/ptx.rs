@@ -1,16 +1,13 @@
 //! The PTX in the tree is that of the kernels beside it.
 
-// Helpers of tests may panic as tests may.
-#![allow(clippy::unwrap_used)]
-
-#[path = "../../cuda-backend/src/ptx/stamp.rs"]
+#[path = "../../../cuda-backend/src/ptx/stamp.rs"]
 #[allow(dead_code)] // not every user needs all of it
 mod stamp;
 
-const PTX: &str = include_str!("../src/ptx/show.ptx");
+const PTX: &str = include_str!("../../src/ptx/show.ptx");
 const EACH: [(&str, &str, &str); 2] = [
-    ("kernels/show.cu", include_str!("../kernels/show.cu"), PTX),
-    ("kernels/pack.cu", include_str!("../kernels/pack.cu"), include_str!("../src/ptx/pack.ptx")),
+    ("kernels/show.cu", include_str!("../../kernels/show.cu"), PTX),
+    ("kernels/pack.cu", include_str!("../../kernels/pack.cu"), include_str!("../../src/ptx/pack.ptx")),
 ];
 
 #[test]

@@ -1,13 +1,7 @@
 //! `pixelferry.h` is written by hand, as C programs read it. A C compiler compares it with the Rust sources: every constant,
 //! struct, field, type of a function and exported function, both ways.
 
-#![cfg(target_os = "linux")]
-// Helpers of tests may panic as tests may.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-
-use common::{Language, build, compiler, done, root, run, scratch};
+use crate::common::{Language, build, compiler, done, root, run, scratch};
 use quote::ToTokens as _;
 use std::collections::BTreeSet;
 use std::fs;

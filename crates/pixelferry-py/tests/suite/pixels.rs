@@ -1,37 +1,11 @@
-//! Arrays as pixels, for every description that the checks let through. The modules are taken as sources: the library
-//! itself runs inside Python only.
+//! Arrays as pixels, for every description that the checks let through.
 
-#![allow(dead_code)] // a test does not use all of the modules
-#![allow(clippy::unwrap_used)] // how tests fail
-
-/// In the place of the library's own, which makes Python's exceptions.
-mod failure {
-    #[derive(Debug)]
-    pub enum Failure {
-        Dtype(String),
-        Shape(String),
-    }
-}
-
-#[path = "../src/convert.rs"]
-mod convert;
-#[path = "../src/items.rs"]
-mod items;
-#[path = "../src/plane.rs"]
-mod plane;
-#[path = "../src/raw"]
-mod raw {
-    pub mod simd;
-}
-#[path = "../src/span.rs"]
-mod span;
-
-use convert::{Numbers, Pixel};
+use crate::convert::{Numbers, Pixel};
+use crate::items::Items;
+use crate::plane::{Axes, Element, Plane};
+use crate::span::{Number, Place, Raw, Sort};
 use half::f16;
-use items::Items;
-use plane::{Axes, Element, Plane};
 use proptest::prelude::*;
-use span::{Number, Place, Raw, Sort};
 
 /// A row by the definition, in numbers of 128 bits.
 fn row_by_definition(numbers: &Numbers<'_>, y: u32, width: u32) -> Vec<[u8; 4]> {

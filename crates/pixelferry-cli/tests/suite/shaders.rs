@@ -1,7 +1,5 @@
 //! `pixelferry demo --backend gl|wgpu`: every scene's picture is that of the threads.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
-
 use image::RgbaImage;
 use pixelferry::{BackendChoice, DisplayChoice, open_backend, open_headless};
 use pixelferry_tests::{Need, need};

@@ -1,7 +1,5 @@
 //! Every example shows the same picture on every backend, or says why it cannot.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
-
 use image::RgbaImage;
 use pixelferry::arrays::{Arrays, Expr, Philox, philox4x32};
 use pixelferry::{BackendChoice, Choice, DisplayChoice, Error, open_backend, open_headless};

@@ -1,7 +1,5 @@
 //! `pixelferry bench` as a program: its exit codes and what it says about mistakes.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
-
 use std::process::{Command, Output};
 
 fn bench(arguments: &[&str], env: &[(&str, &str)]) -> Output {

@@ -1,9 +1,6 @@
 //! OpenCL that shares with OpenGL, on the double of `cl_khr_gl_sharing` (`tests/gl_double`): every command opens the backend
 //! inside the display, so that the path `direct` is offered.
 
-#![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
-
 use pixelferry_tests::{Need, Xvfb, gl_double, need};
 use serde_json::Value;
 use std::path::{Path, PathBuf};

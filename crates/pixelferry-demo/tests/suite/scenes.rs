@@ -1,7 +1,6 @@
 //! The scenes give the same pictures on every backend, late or not, and their CUDA sources compile.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
-
+use crate::drivers::Pair;
 use pixelferry::driver::compute::SourceCode;
 use pixelferry::{
     ComputeBackend, CpuBackend, Display, Extent, KernelSource, Language, LinkOptions, MemoryDisplay, cuda_backend,
@@ -20,9 +19,6 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-mod common;
-use common::{backends, on_every_driver};
-
 type Make = dyn Fn(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Result<Box<dyn Scene>, SceneError>;
 
 fn asset(name: &str) -> PathBuf {
@@ -39,9 +35,8 @@ fn after(make: &Make, backend: Arc<dyn ComputeBackend>, frames: u32) -> Box<dyn 
 }
 
 /// Channels may differ by one where two compilers round differently, and hardly any by more.
-fn same_picture(make: &Make, frames: u32) {
-    let Some((opencl, cpu)) = backends() else { return };
-    let [a, b] = [opencl, cpu].map(|b| pixelferry::picture(after(make, b, frames).link()).unwrap().into_raw());
+fn same_picture(pair: &Pair, make: &Make, frames: u32) {
+    let [a, b] = pair.clone().map(|b| pixelferry::picture(after(make, b, frames).link()).unwrap().into_raw());
     assert_eq!(a.len(), b.len());
     let far = a.iter().zip(&b).filter(|(a, b)| a.abs_diff(**b) > 1).count();
     assert!(far * 10_000 <= a.len(), "{far} of {} channels differ", a.len());
@@ -49,37 +44,27 @@ fn same_picture(make: &Make, frames: u32) {
     assert!(high - low > 50, "the picture is flat");
 }
 
-#[test]
-fn plasma_is_the_same_on_every_backend() {
-    on_every_driver("child_plasma");
-}
-
-#[test]
-#[ignore = "run by the test above, in a process that sees one driver"]
-fn child_plasma() {
+pub fn plasma(pair: &Pair) {
     for tone in [Tone::None, Tone::Srgb, Tone::Reinhard, Tone::Aces, Tone::Light] {
         for (format, alpha) in [(Format::Rgba8, Alpha::Opaque), (Format::Rgba16f, Alpha::Premultiplied)] {
             println!("{tone:?} {format:?} {alpha:?}");
             let pixels = Pixels { tone, format, alpha };
-            same_picture(&move |b, d| Ok(Box::new(Plasma::new(b, d, (321, 123), pixels, LinkOptions::default())?)), 5);
+            same_picture(
+                pair,
+                &move |b, d| Ok(Box::new(Plasma::new(b, d, (321, 123), pixels, LinkOptions::default())?)),
+                5,
+            );
         }
     }
 }
 
-#[test]
-fn fluid_is_the_same_on_every_backend() {
-    on_every_driver("child_fluid");
-}
-
-#[test]
-#[ignore = "run by the test above, in a process that sees one driver"]
-fn child_fluid() {
+pub fn fluid(pair: &Pair) {
     let all = [
         Pixels { alpha: Alpha::Straight, ..Pixels::default() },
         Pixels { tone: Tone::Light, format: Format::Rgba16f, alpha: Alpha::Opaque },
     ];
     for pixels in all {
-        same_picture(&move |b, d| Ok(Box::new(Fluid::new(b, d, (160, 90), pixels, LinkOptions::default())?)), 12);
+        same_picture(pair, &move |b, d| Ok(Box::new(Fluid::new(b, d, (160, 90), pixels, LinkOptions::default())?)), 12);
     }
 }
 
@@ -113,25 +98,13 @@ fn the_fluid_flows_and_does_not_pile_up() {
     }
 }
 
-#[test]
-fn filters_are_the_same_on_every_backend() {
-    on_every_driver("child_filters");
-}
-
-#[test]
-#[ignore = "run by the test above, in a process that sees one driver"]
-fn child_filters() {
+pub fn filters(pair: &Pair) {
     for filter in [Filter::Gaussian, Filter::Sobel, Filter::Edges] {
         let make = move |b, d| -> Result<Box<dyn Scene>, SceneError> {
             Ok(Box::new(FilterScene::open(b, d, &asset("lake.jpg"), filter, LinkOptions::default())?))
         };
-        same_picture(&make, 1);
+        same_picture(pair, &make, 1);
     }
-}
-
-#[test]
-fn a_video_is_the_same_on_every_backend() {
-    on_every_driver("child_video");
 }
 
 fn clip(backend: Arc<dyn ComputeBackend>, display: Rc<dyn Display>) -> Result<Box<dyn Scene>, SceneError> {
@@ -139,10 +112,8 @@ fn clip(backend: Arc<dyn ComputeBackend>, display: Rc<dyn Display>) -> Result<Bo
     Ok(Box::new(FilterScene::open(backend, display, &asset("clip.y4m"), Filter::Gaussian, options)?))
 }
 
-#[test]
-#[ignore = "run by the test above, in a process that sees one driver"]
-fn child_video() {
-    same_picture(&clip, 24);
+pub fn video(pair: &Pair) {
+    same_picture(pair, &clip, 24);
 }
 
 #[test]
@@ -155,36 +126,20 @@ fn a_video_ends() {
     assert!(!scene.advance(0.0).unwrap(), "there is a 25th frame");
 }
 
-#[test]
-fn sine_is_the_same_on_every_backend() {
-    on_every_driver("child_sine");
-}
-
-#[test]
-#[ignore = "run by the test above, in a process that sees one driver"]
-fn child_sine() {
-    let Some((opencl, cpu)) = backends() else { return };
+pub fn sine(pair: &Pair) {
     let make = |b, d| -> Result<Box<dyn Scene>, SceneError> { Ok(Box::new(Sine::new(b, d, LinkOptions::default())?)) };
     let points = |backend| -> Vec<f32> {
         let bytes = after(&make, backend, 2).link().read_back().unwrap();
         bytes.chunks_exact(4).map(|b| f32::from_ne_bytes(b.try_into().unwrap())).collect()
     };
-    let (a, b) = (points(opencl), points(cpu));
+    let [a, b] = pair.clone().map(points);
     assert_eq!(a.len(), 2 * POINTS as usize);
     assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-4), "the lines differ");
     assert!((a[0] + 1.0).abs() < 1e-6 && (a[a.len() - 2] - 1.0).abs() < 1e-6, "the line does not span the screen");
 }
 
-#[test]
-fn fountain_is_the_same_on_every_backend() {
-    on_every_driver("child_fountain");
-}
-
-#[test]
-#[ignore = "run by the test above, in a process that sees one driver"]
-fn child_fountain() {
+pub fn fountain(pair: &Pair) {
     const DROPS: u32 = 5_000;
-    let Some((opencl, cpu)) = backends() else { return };
     let make = |b, d| -> Result<Box<dyn Scene>, SceneError> {
         Ok(Box::new(Fountain::new(b, d, DROPS, LinkOptions::default())?))
     };
@@ -192,7 +147,7 @@ fn child_fountain() {
         let bytes = after(&make, backend, 40).link().read_back().unwrap();
         bytes.chunks_exact(4).map(|b| f32::from_ne_bytes(b.try_into().unwrap())).collect()
     };
-    let (a, b) = (drops(opencl), drops(cpu));
+    let [a, b] = pair.clone().map(drops);
     assert_eq!(a.len(), 4 * DROPS as usize);
     // One that is just between two lives may be in another on the other device.
     let far = a.chunks(4).zip(b.chunks(4)).filter(|(a, b)| a.iter().zip(*b).any(|(a, b)| (a - b).abs() > 1e-3)).count();
@@ -201,19 +156,12 @@ fn child_fountain() {
     assert!(heights.iter().all(|y| (0.0..1.5).contains(y)) && heights.iter().any(|y| *y > 0.8), "no fountain");
 }
 
-#[test]
-fn the_tile_keeps_what_a_frame_does_not_write() {
-    on_every_driver("child_tile");
-}
-
-#[test]
-#[ignore = "run by the test above, in a process that sees one driver"]
-fn child_tile() {
+/// What a frame does not write stays.
+pub fn tile(pair: &Pair) {
     let make = |b, d| -> Result<Box<dyn Scene>, SceneError> { Ok(Box::new(Tile::new(b, d, LinkOptions::default())?)) };
     // Long enough for three of the four parts.
-    same_picture(&make, 18);
-    let Some((opencl, _)) = backends() else { return };
-    let picture = after(&make, opencl, 18).link().read_back().unwrap();
+    same_picture(pair, &make, 18);
+    let picture = after(&make, Arc::clone(&pair[0]), 18).link().read_back().unwrap();
     for (i, (now, before)) in picture.chunks(4).zip(chessboard().chunks(4)).enumerate() {
         let (x, y) = (i as u32 % 4, i as u32 / 4);
         let last = x >= 2 && y >= 2;

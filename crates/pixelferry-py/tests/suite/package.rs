@@ -1,10 +1,6 @@
 //! The package as Python sees it: runs the tests in `python`, with pytest and NumPy, on the extension that cargo built.
 
 // The file names of extensions, and the X server, are Linux's.
-#![cfg(target_os = "linux")]
-// Helpers of tests may panic as tests may.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 use pixelferry::{BackendChoice, Choice as _, DisplayChoice};
 use pixelferry_testing::{Need, gl_double, need, needs_in_words};
 use std::env;
@@ -59,7 +55,7 @@ fn the_package_works_in_python() {
 
 #[test]
 fn the_stubs_name_every_backend_and_display() {
-    let stubs = include_str!("../python/pixelferry/__init__.pyi");
+    let stubs = include_str!("../../python/pixelferry/__init__.pyi");
     let line = |start: &str| stubs.lines().find(|line| line.trim_start().starts_with(start)).unwrap();
     // The package is built without the features `vulkan` and `wgpu`, which other crates of the workspace switch on.
     let left_out = [DisplayChoice::Vulkan, DisplayChoice::Wgpu];

@@ -1,7 +1,6 @@
 //! The bodies go the same way on every backend, as physics says, and reach the screen late or not.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
-
+use crate::drivers::Pair;
 use pixelferry::gl_display::Viewport;
 use pixelferry::{
     ComputeBackend, CpuBackend, DisplayChoice, Error, LinkOptions, MemoryDisplay, Mode, Policy, open_headless,
@@ -11,9 +10,6 @@ use pixelferry_demo::{Scene, SceneError};
 use pixelferry_tests::{Need, need};
 use std::rc::Rc;
 use std::sync::Arc;
-
-mod common;
-use common::{backends, on_every_driver};
 
 /// Fills neither the last tile of a GPU nor the last vector of a CPU.
 const BODIES: u32 = 1_003;
@@ -36,21 +32,13 @@ fn farthest(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
 }
 
-#[test]
-fn bodies_go_the_same_way_on_every_backend() {
-    on_every_driver("child_same_way");
-}
-
 /// A sum of a thousand pulls of up to about 100 is off by some 1e-5 in single precision, by the order of adding that a
 /// compiler chooses. Over the 0.24 units of time here that alone moves a body by less than 1e-6; passing the cores, where
 /// ways part, makes a few times that of it (4e-6 was measured). A wrong kernel is off by the way they went, about 1.
-#[test]
-#[ignore = "run by the test above, in a process that sees one driver"]
-fn child_same_way() {
+pub fn same_way([driver, cpu]: &Pair) {
     const TOLERANCE: f32 = 1e-4;
-    let Some((opencl, cpu)) = backends() else { return };
-    let start = vertices(Arc::clone(&cpu), 1);
-    let (a, b) = (vertices(opencl, 21), vertices(cpu, 21));
+    let start = vertices(Arc::clone(cpu), 1);
+    let [a, b] = [driver, cpu].map(|backend| vertices(Arc::clone(backend), 21));
     let (apart, way) = (farthest(&a, &b), farthest(&start, &b));
     println!("apart {apart:e}, way {way}");
     assert!(apart < TOLERANCE, "{apart} apart after a way of {way}");
@@ -76,7 +64,7 @@ fn conserved(all: &Bodies) -> (f64, [f64; 3]) {
 
 /// The energy is counted from the potential that the force should be the slope of: a wrong force does not keep it. The
 /// bounds are a few times what was measured: 9e-5 for the energy (the steps' length), 2e-8 for the momentum (rounding).
-fn check_conservation(backend: Arc<dyn ComputeBackend>) {
+pub fn conservation(backend: Arc<dyn ComputeBackend>) {
     let mut simulation = Simulation::new(backend, BODIES).unwrap();
     let (energy, momentum) = conserved(&simulation.read().unwrap());
     assert!(energy < -0.1, "not bound: {energy}");
@@ -92,20 +80,7 @@ fn check_conservation(backend: Arc<dyn ComputeBackend>) {
 
 #[test]
 fn energy_and_momentum_are_kept_by_threads() {
-    check_conservation(cpu());
-}
-
-#[test]
-fn energy_and_momentum_are_kept_by_every_device() {
-    on_every_driver("child_conservation");
-}
-
-#[test]
-#[ignore = "run by the test above, in a process that sees one driver"]
-fn child_conservation() {
-    if let Some((opencl, _)) = backends() {
-        check_conservation(opencl);
-    }
+    conservation(cpu());
 }
 
 #[test]
@@ -129,20 +104,11 @@ fn numbers_that_cannot_be_are_explained() {
 }
 
 #[test]
-fn late_frames_are_those_of_before_and_all_arrive() {
-    late_on(cpu());
-    on_every_driver("child_late");
+fn late_frames_of_threads_are_those_of_before_and_all_arrive() {
+    late(cpu());
 }
 
-#[test]
-#[ignore = "run by the test above, in a process that sees one driver"]
-fn child_late() {
-    if let Some((opencl, _)) = backends() {
-        late_on(opencl);
-    }
-}
-
-fn late_on(backend: Arc<dyn ComputeBackend>) {
+pub fn late(backend: Arc<dyn ComputeBackend>) {
     const FRAMES: u32 = 9;
     let Some(screen) = need(Need::Egl, open_headless(DisplayChoice::Gl)) else { return };
     let gl = Rc::clone(screen.gl().expect("an OpenGL display was asked for"));

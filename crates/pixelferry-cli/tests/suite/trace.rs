@@ -1,7 +1,5 @@
 //! `pixelferry demo --trace`: what is in the file, on the drivers of this machine.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
-
 use pixelferry_tests::{Need, need};
 use serde_json::Value;
 use std::path::PathBuf;

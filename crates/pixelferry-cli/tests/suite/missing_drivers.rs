@@ -1,7 +1,5 @@
 //! `pixelferry probe --json` and `demo` with this and that driver missing: the right answer, never a crash.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
-
 use pixelferry::PathId;
 use pixelferry_tests::{Need, need};
 use serde_json::Value;

@@ -1,9 +1,8 @@
 //! The engines: their pictures, lost contexts and devices, windows on threads, and what windows that come and go
 //! leave behind.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
-
 use image::RgbaImage;
+use pixelferry_examples::engine::View;
 use pixelferry_tests::{Need, Usage, Xvfb, need, receive};
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -215,4 +214,23 @@ fn windows_of_engine_gl_on_two_threads_leave_nothing_behind() {
 #[test]
 fn windows_of_engine_wgpu_leave_nothing_behind() {
     leaks_nothing("engine_wgpu", "windows closed", 2, &["--lose-at", "9"]);
+}
+
+/// The depth of a point on the line of sight, `distance` before the eye.
+fn depth(nearest: f32, distance: f32) -> f32 {
+    let View { camera, eye, .. } = View::new((640, 360), 100, 3.0, nearest);
+    let ahead = [-eye[0], 1.35 - eye[1], -eye[2]];
+    let far = ahead.iter().map(|a| a * a).sum::<f32>().sqrt();
+    let point = [0, 1, 2].map(|i| eye[i] + distance * ahead[i] / far);
+    let at = |row: usize| (0..3).map(|c| camera[c][row] * point[c]).sum::<f32>() + camera[3][row];
+    assert!(at(0).abs() < 1e-4 && at(1).abs() < 1e-4, "not in the middle of the screen");
+    at(2) / at(3)
+}
+
+#[test]
+fn depth_runs_from_the_nearest_plane_to_one() {
+    for nearest in [-1.0, 0.0] {
+        assert!((depth(nearest, 0.1) - nearest).abs() < 1e-3);
+        assert!((depth(nearest, 60.0) - 1.0).abs() < 1e-3);
+    }
 }

@@ -1,8 +1,5 @@
 //! A real window on a virtual X server: what is on its screen is what the headless picture shows.
 
-#![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
-
 use pixelferry_tests::{Need, Patience, Rgb, Viewer, Xvfb, need};
 use std::ops::Range;
 use std::path::PathBuf;

@@ -1,8 +1,5 @@
 //! The demo's controls without a window, from the command line.
 
-#![cfg(feature = "overlay")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
-
 use std::path::PathBuf;
 use std::process::{Command, Output};
 

@@ -1,8 +1,5 @@
 //! The command's words and pictures where its output cannot be written, and outputs that it refuses before it works.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
-#![cfg(target_os = "linux")] // /dev/full
-
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;

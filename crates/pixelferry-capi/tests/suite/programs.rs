@@ -1,13 +1,7 @@
 //! The examples in C and C++, and programs that misuse the library: built, run, their pictures compared.
 
 // Programs find the library as Linux's loader does.
-#![cfg(target_os = "linux")]
-// Helpers of tests may panic as tests may.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-
-use common::{Language, build, compiler, done, libraries, package, root, run, scratch};
+use crate::common::{Language, build, compiler, done, libraries, package, root, run, scratch};
 use pixelferry_testing::{Need, asked, need};
 use std::fs;
 use std::path::PathBuf;

@@ -1,7 +1,5 @@
 //! Frames that opencl3, cudarc and a pointer wrote, on every path of every driver, byte for byte.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
-
 use pixelferry::{
     ComputeBackend, CpuBackend, Display, DisplayChoice, Error, ImageAccess, ImageDesc, Link, LinkOptions,
     MemoryDisplay, Mode, PathId, PixelFormat, Policy, Profiles, RawMemory, Region, RowOrder, SurfaceDesc, backend_in,
