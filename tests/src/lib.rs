@@ -14,8 +14,8 @@ pub use displays::{displays, need_display};
 pub use each_backend::on;
 pub use paths::{has_path, path_problems};
 pub use pixelferry_testing::{
-    Child, Dice, Level, Need, Patience, Usage, asked, by_level, from, given, gl_double, has, in_child, need,
-    pass_in_child, receive, wait_until,
+    Child, Dice, Level, Need, Patience, Usage, asked, by_level, from, given, gl_double, has, in_child, level, need,
+    pass_in_child, receive, tests, wait_until,
 };
 pub use ramp::{ramp, ramp_pixel};
 #[cfg(target_os = "linux")]

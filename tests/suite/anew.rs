@@ -1,13 +1,15 @@
 //! A window that is dragged, and a program that begins again and again: links whose path is chosen automatically are
 //! resized and made anew, with their display and backend too. Descriptors, threads, GL objects and memory stay flat.
 //!
-//! `PIXELFERRY_RESIZES` and `PIXELFERRY_ROUNDS` say how often; the numbers in continuous integration are small.
+//! `PIXELFERRY_RESIZES` and `PIXELFERRY_ROUNDS` say how often.
 
 use pixelferry::{
     Arg, BackendChoice, Choice as _, ComputeBackend, DisplayChoice, Headless, ImageAccess, ImageDesc, Link,
     LinkOptions, PixelFormat, Policy, Profiles, SurfaceDesc, open_backend, open_headless_for,
 };
-use pixelferry_tests::{Need, Usage, asked, given, need, need_display, pass_in_child, ramp, ramp_pixel, wait_until};
+use pixelferry_tests::{
+    Need, Usage, asked, by_level, given, need, need_display, pass_in_child, ramp, ramp_pixel, wait_until,
+};
 use std::collections::HashMap;
 use std::process::Command;
 use std::sync::Arc;
@@ -81,7 +83,7 @@ fn open(backend: BackendChoice, display: DisplayChoice) -> pixelferry::Result<(A
 }
 
 fn resizes(backend: &Arc<dyn ComputeBackend>, screen: &Headless) {
-    let resizes = number("PIXELFERRY_RESIZES", 48);
+    let resizes = number("PIXELFERRY_RESIZES", by_level(48, 48, 480));
     let mut link = Link::open(Arc::clone(backend), screen.display(), desc(0), options()).unwrap();
     println!("chosen: {}", link.path());
     let mut watch = Watch::default();
@@ -107,7 +109,7 @@ fn resizes(backend: &Arc<dyn ComputeBackend>, screen: &Headless) {
 }
 
 fn rounds(backend: BackendChoice, display: DisplayChoice) {
-    let rounds = number("PIXELFERRY_ROUNDS", 8);
+    let rounds = number("PIXELFERRY_ROUNDS", by_level(4, 8, 80));
     let mut watch = Watch::default();
     for n in 0..rounds {
         let (backend, screen) = open(backend, display).unwrap();
@@ -140,24 +142,11 @@ fn on(backend: &str, driver: Option<Need>, display: &str) {
     pass_in_child("anew::child", driver, &env, &["FLAT"]);
 }
 
-#[test]
-fn threads_to_opengl() {
-    on("threads", None, "gl");
-}
-
-#[test]
-fn threads_to_wgpu() {
-    on("threads", None, "wgpu");
-}
-
-#[test]
-fn pocl_to_opengl() {
-    on("opencl", Some(Need::Pocl), "gl");
-}
-
-#[test]
-fn pocl_to_wgpu() {
-    on("opencl", Some(Need::Pocl), "wgpu");
+pixelferry_tests::tests! {
+    threads_to_opengl => on("threads", None, "gl");
+    threads_to_wgpu => on("threads", None, "wgpu");
+    pocl_to_opengl => on("opencl", Some(Need::Pocl), "gl");
+    pocl_to_wgpu => on("opencl", Some(Need::Pocl), "wgpu");
 }
 
 /// The GPU's drivers keep more, and are asked for by name: `PIXELFERRY_GPU=1`.

@@ -10,7 +10,8 @@ use pixelferry::{
     opencl_backend, picture,
 };
 use pixelferry_tests::{
-    Need, asked, displays, given, has, in_child, need, pass_in_child, path_problems, ramp, ramp_pixel,
+    Level, Need, asked, displays, from, given, has, in_child, level, need, pass_in_child, path_problems, ramp,
+    ramp_pixel,
 };
 use std::rc::Rc;
 use std::sync::Arc;
@@ -21,27 +22,24 @@ fn screens() -> impl Iterator<Item = Headless> {
     displays().filter(|(choice, _)| *choice != DisplayChoice::Vulkan).map(|(_, display)| display)
 }
 
-/// Runs in latency mode and pipelined, prints and judges.
+/// Runs in latency mode and, but for the shortest level, pipelined; prints and judges.
 fn check(backend: &Arc<dyn ComputeBackend>) {
-    let mut all = Vec::new();
-    for display in screens() {
-        all.extend(run(backend, &display.display(), Manner::default()));
+    let behind: &[usize] = if level() == Level::Short { &[0] } else { &[0, 3] };
+    let manner = |behind| if behind == 0 { Manner::default() } else { Manner::late(behind) };
+    for behind in behind.iter().copied() {
+        let rows: Vec<Row> = screens().flat_map(|d| run(backend, &d.display(), manner(behind))).collect();
+        println!("\n{behind} frames behind:");
+        judge(backend, &rows);
     }
-    judge(backend, &all);
-    let mut late = Vec::new();
-    for display in screens() {
-        late.extend(run(backend, &display.display(), Manner::late(3)));
-    }
-    println!("\nPipelined, 3 frames behind:");
-    judge(backend, &late);
     for sync in [SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore] {
         if backend.caps().can_open_semaphore(sync).is_yes() {
             let mut all = Vec::new();
             for display in screens().filter(|d| d.display().caps().can_make_semaphore(sync).is_yes()) {
-                all.extend(run(backend, &display.display(), Manner { sync: Some(sync), ..Manner::default() }));
-                all.extend(run(backend, &display.display(), Manner { sync: Some(sync), ..Manner::late(3) }));
+                for behind in behind.iter().copied() {
+                    all.extend(run(backend, &display.display(), Manner { sync: Some(sync), ..manner(behind) }));
+                }
             }
-            println!("\nKept apart by a {sync}, at once and 3 frames behind:");
+            println!("\nKept apart by a {sync}, {behind:?} frames behind:");
             judge(backend, &all);
         }
     }
@@ -80,12 +78,18 @@ fn on_threads() {
 
 #[test]
 fn on_threads_to_wgpus_opengl() {
+    if !from(Level::All) {
+        return;
+    }
     check_wgpus_opengl(&(Arc::new(CpuBackend::new().unwrap()) as Arc<dyn ComputeBackend>));
 }
 
 /// An OpenGL whose shaders read and write no storage buffers: NVIDIA gives wgpu the 3.3 that it asks for, Mesa more.
 #[test]
 fn on_threads_to_wgpus_opengl_3_3() {
+    if !from(Level::All) {
+        return;
+    }
     let version = [("MESA_GL_VERSION_OVERRIDE", "3.3"), ("MESA_GLSL_VERSION_OVERRIDE", "330")];
     let child = in_child("conformance::child_threads_to_wgpus_opengl", None, &version).unwrap();
     println!("{}", child.output);
@@ -249,30 +253,27 @@ fn on_cuda(check: fn(&Arc<dyn ComputeBackend>)) {
     check(&(Arc::new(backend) as Arc<dyn ComputeBackend>));
 }
 
-#[test]
-#[ignore = "run by the test above, in a process of its own"]
-fn child_cuda() {
-    on_cuda(check);
-}
-
-#[test]
-#[ignore = "run by the test above, in a process of its own"]
-fn child_cuda_to_wgpus_opengl() {
-    on_cuda(check_wgpus_opengl);
-}
-
-#[test]
-fn on_pocl() {
-    on(Need::Pocl);
+pixelferry_tests::tests! {
+    #[ignore = "run by the test above, in a process of its own"]
+    child_cuda => on_cuda(check);
+    #[ignore = "run by the test above, in a process of its own"]
+    child_cuda_to_wgpus_opengl => on_cuda(check_wgpus_opengl);
+    on_pocl => on(Need::Pocl);
 }
 
 #[test]
 fn on_a_part_of_pocl() {
+    if !from(Level::All) {
+        return;
+    }
     child("child_opencl_part", Need::Pocl);
 }
 
 #[test]
 fn on_pocl_to_wgpus_opengl() {
+    if !from(Level::All) {
+        return;
+    }
     child("child_opencl_to_wgpus_opengl", Need::Pocl);
 }
 

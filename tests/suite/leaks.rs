@@ -1,4 +1,4 @@
-//! 4 000 frames (or `PIXELFERRY_FRAMES`) and 200 resizes (or `PIXELFERRY_RESIZES`) by every path: memory of the host and of the GPU, file
+//! Thousands of frames (or `PIXELFERRY_FRAMES`) and 200 resizes (or `PIXELFERRY_RESIZES`) by every path: memory of the host and of the GPU, file
 //! descriptors and GL objects stay flat.
 
 use pixelferry::gl_display::{GlDisplay, ObjectCounts};
@@ -6,7 +6,7 @@ use pixelferry::{
     Arg, ComputeBackend, CpuBackend, DisplayChoice, ImageAccess, ImageDesc, Link, LinkOptions, PathId, PixelFormat,
     Policy, SurfaceDesc, cuda_backend, open_headless, opencl_backend,
 };
-use pixelferry_tests::{Need, Usage, asked, given, has_path, need, pass_in_child, ramp};
+use pixelferry_tests::{Need, Usage, asked, by_level, given, has_path, need, pass_in_child, ramp};
 use std::sync::Arc;
 
 /// Pages that the allocator keeps here and there.
@@ -41,8 +41,8 @@ fn desc(size: u32) -> SurfaceDesc {
 }
 
 fn run(backend: &Arc<dyn ComputeBackend>, gpu: GpuMemory<'_>) {
-    let frames = number("PIXELFERRY_FRAMES", 4_000);
-    let frames_per_resize = (frames / number("PIXELFERRY_RESIZES", 200)).max(1);
+    let frames = number("PIXELFERRY_FRAMES", by_level(800, 4_000, 50_000));
+    let frames_per_resize = (frames / number("PIXELFERRY_RESIZES", by_level(100, 200, 200))).max(1);
     // Drivers fill caches in the beginning, one of them for a hundred resizes.
     let warm_up = frames / 2;
     let used = |gl| used(gpu, gl);
@@ -71,7 +71,7 @@ fn run(backend: &Arc<dyn ComputeBackend>, gpu: GpuMemory<'_>) {
             next.launch(kernel.as_ref(), &[Arg::U32(frame)]).unwrap();
             next.finish().unwrap();
             // A viewer looks now and then.
-            if frame % 500 == 499 {
+            if frame % 250 == 249 {
                 link.flush().unwrap();
                 assert_eq!(link.read_back().unwrap()[2], frame as u8, "{path}: a stale frame");
             }
@@ -140,22 +140,9 @@ fn on_nvidia(test: &str) {
     }
 }
 
-#[test]
-fn cuda_leaks_nothing() {
-    on_nvidia("child_cuda");
-}
-
-#[test]
-fn opencl_of_nvidia_leaks_nothing() {
-    on_nvidia("child_opencl");
-}
-
-#[test]
-fn pocl_leaks_nothing() {
-    on("child_opencl", Some(Need::Pocl));
-}
-
-#[test]
-fn rusticl_leaks_nothing() {
-    on("child_opencl", Some(Need::Rusticl));
+pixelferry_tests::tests! {
+    cuda_leaks_nothing => on_nvidia("child_cuda");
+    opencl_of_nvidia_leaks_nothing => on_nvidia("child_opencl");
+    pocl_leaks_nothing => on("child_opencl", Some(Need::Pocl));
+    rusticl_leaks_nothing => on("child_opencl", Some(Need::Rusticl));
 }

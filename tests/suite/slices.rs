@@ -341,14 +341,9 @@ fn on(driver: Need) {
     }
 }
 
-#[test]
-fn on_pocl() {
-    on(Need::Pocl);
-}
-
-#[test]
-fn on_rusticl() {
-    on(Need::Rusticl);
+pixelferry_tests::tests! {
+    on_pocl => on(Need::Pocl);
+    on_rusticl => on(Need::Rusticl);
 }
 
 /// Lets `display` write a block that others have, while they have a slice of it and while nobody waited.

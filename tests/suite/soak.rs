@@ -1,5 +1,5 @@
 //! What a long session does to a program: frames, resizes, links and displays that come and go, and calls of the drivers
-//! that fail, 10 000 frames of it (or `PIXELFERRY_FRAMES`). After every fault the whole picture is the last that was
+//! that fail, thousands of frames of it (or `PIXELFERRY_FRAMES`). After every fault the whole picture is the last that was
 //! finished, and in the end memory, descriptors and GL objects are where they were.
 
 use pixelferry::gl_display::ObjectCounts;
@@ -8,7 +8,7 @@ use pixelferry::{
     LinkOptions, PathId, PixelFormat, Policy, Profiles, SurfaceDesc, open_headless, opencl_backend,
 };
 use pixelferry_faults::{BackendDouble, DisplayDouble, Fault, FaultKind, Faults, Step};
-use pixelferry_tests::{Dice, Need, Usage, given, need, need_display, pass_in_child, ramp, ramp_pixel};
+use pixelferry_tests::{Dice, Need, Usage, by_level, given, need, need_display, pass_in_child, ramp, ramp_pixel};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -143,7 +143,8 @@ impl Soak<'_> {
     }
 
     fn run(&mut self) {
-        let frames: u32 = std::env::var("PIXELFERRY_FRAMES").map_or(10_000, |n| n.parse().expect("a number"));
+        let frames: u32 = std::env::var("PIXELFERRY_FRAMES")
+            .map_or_else(|_| by_level(1_100, 10_000, 100_000), |n| n.parse().expect("a number"));
         let (mut dice, mut size) = (Dice(1), 0);
         let mut session = Session::open(self.choice, &self.backend, &self.faults, (*dice.pick(&PathId::ALL), size));
         let (mut before, mut made) = (None, Vec::new());
@@ -240,22 +241,9 @@ fn on(test: &str, driver: Option<Need>, display: &str) {
     pass_in_child(&format!("soak::{test}"), driver, &[("PIXELFERRY_SOAK", display)], &["SOAKED"]);
 }
 
-#[test]
-fn threads_to_opengl() {
-    on("child_threads", None, "gl");
-}
-
-#[test]
-fn threads_to_wgpu() {
-    on("child_threads", None, "wgpu");
-}
-
-#[test]
-fn opencl_to_opengl() {
-    on("child_opencl", Some(Need::Pocl), "gl");
-}
-
-#[test]
-fn opencl_to_wgpu() {
-    on("child_opencl", Some(Need::Pocl), "wgpu");
+pixelferry_tests::tests! {
+    threads_to_opengl => on("child_threads", None, "gl");
+    threads_to_wgpu => on("child_threads", None, "wgpu");
+    opencl_to_opengl => on("child_opencl", Some(Need::Pocl), "gl");
+    opencl_to_wgpu => on("child_opencl", Some(Need::Pocl), "wgpu");
 }

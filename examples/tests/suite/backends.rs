@@ -53,14 +53,9 @@ fn same_on(backend: &str, driver: Need, choice: BackendChoice) {
     }
 }
 
-#[test]
-fn every_example_is_the_same_on_opengl() {
-    same_on("gl", Need::Egl, BackendChoice::Gl);
-}
-
-#[test]
-fn every_example_is_the_same_on_wgpu() {
-    same_on("wgpu", Need::Lavapipe, BackendChoice::Wgpu);
+pixelferry_tests::tests! {
+    every_example_is_the_same_on_opengl => same_on("gl", Need::Egl, BackendChoice::Gl);
+    every_example_is_the_same_on_wgpu => same_on("wgpu", Need::Lavapipe, BackendChoice::Wgpu);
 }
 
 /// What shaders cannot do is refused by a typed error, which names the device and what to use instead.

@@ -79,15 +79,10 @@ fn survives_a_loss(name: &str, backend: &str) {
     assert_eq!((made(&said), made(&said_when_lost)), (1, 2), "{said_when_lost}");
 }
 
-#[test]
-fn engine_gl_survives_the_loss_of_its_context() {
-    survives_a_loss("engine_gl", "auto");
-}
-
-/// Kernels that run in the engine's own context go with it and are built again.
-#[test]
-fn kernels_in_engine_gls_context_survive_its_loss() {
-    survives_a_loss("engine_gl", "gl");
+pixelferry_tests::tests! {
+    engine_gl_survives_the_loss_of_its_context => survives_a_loss("engine_gl", "auto");
+    /// Kernels that run in the engine's own context go with it and are built again.
+    kernels_in_engine_gls_context_survive_its_loss => survives_a_loss("engine_gl", "gl");
 }
 
 /// On the double of `cl_khr_gl_sharing`: each context has a backend inside it, which goes before the context is lost.
@@ -113,15 +108,10 @@ fn engine_gl_shares_with_opencl() {
     assert_same(&direct, &copied);
 }
 
-#[test]
-fn engine_wgpu_survives_the_loss_of_its_device() {
-    survives_a_loss("engine_wgpu", "auto");
-}
-
-/// Kernels that run in the engine's own queue go with its device and are built again.
-#[test]
-fn kernels_in_engine_wgpus_queue_survive_its_loss() {
-    survives_a_loss("engine_wgpu", "wgpu");
+pixelferry_tests::tests! {
+    engine_wgpu_survives_the_loss_of_its_device => survives_a_loss("engine_wgpu", "auto");
+    /// Kernels that run in the engine's own queue go with its device and are built again.
+    kernels_in_engine_wgpus_queue_survive_its_loss => survives_a_loss("engine_wgpu", "wgpu");
 }
 
 /// Frames that were computed on two APIs' devices look the same, but at edges: one smooths them.

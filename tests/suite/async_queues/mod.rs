@@ -46,14 +46,9 @@ fn on(driver: Need) {
     pass_in_child("async_queues::child_opencl", Some(driver), &[], &["RAN ON"]);
 }
 
-#[test]
-fn on_pocl() {
-    on(Need::Pocl);
-}
-
-#[test]
-fn on_rusticl() {
-    on(Need::Rusticl);
+pixelferry_tests::tests! {
+    on_pocl => on(Need::Pocl);
+    on_rusticl => on(Need::Rusticl);
 }
 
 /// CUDA, and whatever OpenCL the machine's own environment shows: with `PIXELFERRY_GPU=1`.

@@ -24,20 +24,11 @@ fn in_each(child: &str, driver: Option<Need>) {
     }
 }
 
-#[test]
-fn threads_to_opengl_es() {
-    in_each("contexts::es::child_threads", None);
-}
-
-#[test]
-fn pocl_to_opengl_es() {
-    in_each("contexts::es::child_opencl", Some(Need::Pocl));
-}
-
-#[test]
-#[ignore = "run by the test above, in a process of its own"]
-fn child_threads() {
-    check(&(Arc::new(CpuBackend::new().unwrap()) as Arc<dyn ComputeBackend>));
+pixelferry_tests::tests! {
+    threads_to_opengl_es => in_each("contexts::es::child_threads", None);
+    pocl_to_opengl_es => in_each("contexts::es::child_opencl", Some(Need::Pocl));
+    #[ignore = "run by the test above, in a process of its own"]
+    child_threads => check(&(Arc::new(CpuBackend::new().unwrap()) as Arc<dyn ComputeBackend>));
 }
 
 #[test]

@@ -147,14 +147,9 @@ fn child_of_either() {
     println!("ALL DONE");
 }
 
-#[test]
-#[ignore = "run by the tests of the crate's root, in a process of its own"]
-fn child_egl() {
-    run(System::Egl);
-}
-
-#[test]
-#[ignore = "run by the tests of the crate's root, in a process of its own"]
-fn child_glx() {
-    run(System::Glx);
+pixelferry_tests::tests! {
+    #[ignore = "run by the tests of the crate's root, in a process of its own"]
+    child_egl => run(System::Egl);
+    #[ignore = "run by the tests of the crate's root, in a process of its own"]
+    child_glx => run(System::Glx);
 }

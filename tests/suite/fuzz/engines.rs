@@ -1,10 +1,6 @@
 //! Objects of an engine's own: frames into them and out of them, by every path, while the engine draws into them itself.
 
-use crate::fuzz::Rng;
-use crate::fuzz::drivers::Drivers;
-use crate::fuzz::host::paste;
-use crate::fuzz::hostile;
-use crate::fuzz::log::{Checked, Log, fail, hold};
+use crate::fuzz::{Checked, Log, Rng, drivers::Drivers, fail, hold, host::paste, hostile};
 use pixelferry::driver::Part;
 use pixelferry::driver::conformance::tight;
 use pixelferry::driver::describe::pattern::{Pattern, rows};

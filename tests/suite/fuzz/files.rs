@@ -1,8 +1,6 @@
 //! Files that programs before left behind: damaged, of others, with any numbers in them. They cost a measurement, no more.
 
-use crate::fuzz::Rng;
-use crate::fuzz::drivers::Drivers;
-use crate::fuzz::log::{Checked, Failure, Log, hold};
+use crate::fuzz::{Checked, Failure, Log, Rng, drivers::Drivers, hold};
 use pixelferry::{
     ComputeBackend, CpuBackend, Display, Link, LinkOptions, MemoryDisplay, Mode, PathId, PixelFormat, Policy, Profiles,
     SurfaceDesc,

@@ -19,10 +19,11 @@ mod hostile;
 mod kernels;
 mod links;
 mod log;
+mod model;
 mod payload;
 
 use drivers::Drivers;
-use log::{Checked, Failure, Log};
+use log::{Checked, Failure, Log, fail, hold};
 use pixelferry::driver::describe::panics::catch;
 use pixelferry_tests::{Need, by_level, pass_in_child};
 use proptest::prelude::{Rng as _, *};
@@ -89,33 +90,34 @@ trait World {
 struct Things {
     area: String,
     drivers: Drivers,
-    engines: compute::Engines,
+    engines: Option<compute::Engines>,
     base: Option<cl::Base>,
-    sides: links::Sides,
-    makers: arrays::Makers,
+    sides: Option<links::Sides>,
+    makers: Option<arrays::Makers>,
 }
 
 impl Things {
     fn new(area: String, drivers: Drivers) -> Checked<Self> {
+        let is = |name: &str| area == name;
         Ok(Self {
+            engines: is("compute").then(|| compute::Engines::new(&drivers)).transpose()?,
+            base: is("cl").then(|| cl::Base::new(&drivers)).transpose()?.flatten(),
+            sides: is("links").then(|| links::Sides::new(&drivers)).transpose()?,
+            makers: is("arrays").then(|| arrays::Makers::new(&drivers)).transpose()?,
             area,
-            engines: compute::Engines::new(&drivers)?,
-            base: cl::Base::new(&drivers)?,
-            sides: links::Sides::new(&drivers)?,
-            makers: arrays::Makers::new(&drivers)?,
             drivers,
         })
     }
 
     fn world(&self, rng: &mut Rng) -> Checked<Option<Box<dyn World + '_>>> {
         Ok(Some(match self.area.as_str() {
-            "compute" => Box::new(compute::World::new(&self.engines)),
+            "compute" => Box::new(compute::World::new(self.engines.as_ref().unwrap())),
             "cl" => match &self.base {
                 Some(base) => Box::new(cl::World::new(base)),
                 None => return Ok(None),
             },
-            "links" => Box::new(links::World::new(&self.sides, rng)?),
-            "arrays" => Box::new(arrays::World::new(&self.makers)),
+            "links" => Box::new(links::World::new(self.sides.as_ref().unwrap(), rng)?),
+            "arrays" => Box::new(arrays::World::new(self.makers.as_ref().unwrap())),
             "files" => Box::new(files::World::new(&self.drivers)?),
             "host" => Box::new(host::World::new(&self.drivers, rng)?),
             "engines" => Box::new(engines::World::new(&self.drivers, rng)?),

@@ -32,104 +32,27 @@ fn on_double_under_x(child: &str) {
     on_double_at(child, EVENTS, Some(&server));
 }
 
-#[test]
-fn one_call_opens_both_sides() {
-    on_double("pairs::child_pair", SHARING);
-}
-
-#[test]
-fn probe_proves_the_direct_path() {
-    on_double("pairs::child_probe", SHARING);
-}
-
-#[test]
-fn a_backend_is_opened_for_a_window_of_glx() {
-    on_double_under_x("pairs::child_window_glx");
-}
-
-#[test]
-fn a_backend_is_opened_for_a_window_of_egl() {
-    on_double_under_x("pairs::child_window_egl");
-}
-
-#[test]
-fn a_backend_is_opened_in_an_engines_context_of_egl() {
-    on_double("pairs::child_engine_egl", EVENTS);
-}
-
-#[test]
-fn a_backend_is_opened_in_an_engines_context_of_glx() {
-    on_double_under_x("pairs::child_engine_glx");
-}
-
-#[test]
-fn a_backend_holds_the_context_that_it_shares_with() {
-    on_double("pairs::child_held", SHARING);
-}
-
-#[test]
-fn the_direct_path_conforms() {
-    on_double("paths::child_conforms", SHARING);
-}
-
-#[test]
-fn the_direct_path_conforms_with_events() {
-    on_double("paths::child_conforms", EVENTS);
-}
-
-#[test]
-fn links_choose_it_and_leak_nothing() {
-    on_double("paths::child_links", EVENTS);
-}
-
-#[test]
-fn an_engines_objects_are_read_and_written_where_they_lie() {
-    on_double("paths::child_way_back", SHARING);
-}
-
-#[test]
-fn objects_of_every_kind() {
-    on_double("objects::child_every_kind", EVENTS);
-}
-
-#[test]
-fn kernels_write_textures_of_every_format() {
-    on_double("objects::child_kernels_write_textures", SHARING);
-}
-
-#[test]
-fn the_tutorials_kernel_runs_on_its_own_buffer() {
-    on_double("arguments::child_tutorial", SHARING);
-}
-
-#[test]
-fn kernels_take_textures_both_ways() {
-    on_double("arguments::child_textures", EVENTS);
-}
-
-#[test]
-fn lists_are_acquired_and_released() {
-    on_double("arguments::child_lists", SHARING);
-}
-
-#[test]
-fn fences_of_opengl_are_events() {
-    on_double("arguments::child_fences", EVENTS);
-}
-
-#[test]
-fn without_fences_acquire_waits() {
-    on_double("arguments::child_fences", SHARING);
-}
-
-#[test]
-fn what_is_out_of_order_is_refused() {
-    on_double("refusals::child_out_of_order", EVENTS);
-}
-
-#[test]
-fn what_is_wrong_is_refused() {
-    on_double("refusals::child_wrong", SHARING);
+pixelferry_tests::tests! {
+    one_call_opens_both_sides => on_double("pairs::child_pair", SHARING);
+    probe_proves_the_direct_path => on_double("pairs::child_probe", SHARING);
+    a_backend_is_opened_for_a_window_of_glx => on_double_under_x("pairs::child_window_glx");
+    a_backend_is_opened_for_a_window_of_egl => on_double_under_x("pairs::child_window_egl");
+    a_backend_is_opened_in_an_engines_context_of_egl => on_double("pairs::child_engine_egl", EVENTS);
+    a_backend_is_opened_in_an_engines_context_of_glx => on_double_under_x("pairs::child_engine_glx");
+    a_backend_holds_the_context_that_it_shares_with => on_double("pairs::child_held", SHARING);
+    the_direct_path_conforms => on_double("paths::child_conforms", SHARING);
+    the_direct_path_conforms_with_events => on_double("paths::child_conforms", EVENTS);
+    links_choose_it_and_leak_nothing => on_double("paths::child_links", EVENTS);
+    an_engines_objects_are_read_and_written_where_they_lie => on_double("paths::child_way_back", SHARING);
+    objects_of_every_kind => on_double("objects::child_every_kind", EVENTS);
+    kernels_write_textures_of_every_format => on_double("objects::child_kernels_write_textures", SHARING);
+    the_tutorials_kernel_runs_on_its_own_buffer => on_double("arguments::child_tutorial", SHARING);
+    kernels_take_textures_both_ways => on_double("arguments::child_textures", EVENTS);
+    lists_are_acquired_and_released => on_double("arguments::child_lists", SHARING);
+    fences_of_opengl_are_events => on_double("arguments::child_fences", EVENTS);
+    without_fences_acquire_waits => on_double("arguments::child_fences", SHARING);
+    what_is_out_of_order_is_refused => on_double("refusals::child_out_of_order", EVENTS);
+    what_is_wrong_is_refused => on_double("refusals::child_wrong", SHARING);
 }
 
 /// Without the double: the driver, which would end the process, is asked nothing.

@@ -138,16 +138,11 @@ fn in_a_window(prefer_egl: bool) {
     println!("ALL DONE");
 }
 
-#[test]
-#[ignore = "run by the tests of the crate's root, in a process of its own"]
-fn child_window_glx() {
-    in_a_window(false);
-}
-
-#[test]
-#[ignore = "run by the tests of the crate's root, in a process of its own"]
-fn child_window_egl() {
-    in_a_window(true);
+pixelferry_tests::tests! {
+    #[ignore = "run by the tests of the crate's root, in a process of its own"]
+    child_window_glx => in_a_window(false);
+    #[ignore = "run by the tests of the crate's root, in a process of its own"]
+    child_window_egl => in_a_window(true);
 }
 
 /// What needs no OpenGL goes on.
@@ -202,16 +197,11 @@ fn in_an_engine(system: System) {
     println!("ALL DONE");
 }
 
-#[test]
-#[ignore = "run by the tests of the crate's root, in a process of its own"]
-fn child_engine_egl() {
-    in_an_engine(System::Egl);
-}
-
-#[test]
-#[ignore = "run by the tests of the crate's root, in a process of its own"]
-fn child_engine_glx() {
-    in_an_engine(System::Glx);
+pixelferry_tests::tests! {
+    #[ignore = "run by the tests of the crate's root, in a process of its own"]
+    child_engine_egl => in_an_engine(System::Egl);
+    #[ignore = "run by the tests of the crate's root, in a process of its own"]
+    child_engine_glx => in_an_engine(System::Glx);
 }
 
 /// A display that goes leaves its context to the backend that shares with it.

@@ -1,4 +1,4 @@
-//! Windows that are opened and closed again, 24 or 48 times or `PIXELFERRY_ROUNDS`: the memory of the process, its descriptors
+//! Windows that are opened and closed again, 24, 48 or 2000 times or `PIXELFERRY_ROUNDS`: the memory of the process, its descriptors
 //! and threads, and what it keeps in the X server stay what they were.
 
 use super::rounds::{Api, App, Sample};
@@ -6,7 +6,7 @@ use super::visit::SIZES;
 use pixelferry::Manner;
 use pixelferry::gl_display::winit::event_loop::EventLoop;
 use pixelferry::gl_display::winit::platform::x11::EventLoopBuilderExtX11 as _;
-use pixelferry_tests::{Need, Usage, Viewer, Xvfb, need, pass_in_child};
+use pixelferry_tests::{Level, Need, Usage, Viewer, Xvfb, by_level, from, need, pass_in_child};
 
 /// Pages that the allocator keeps here and there.
 const RSS_SLACK: u64 = 2 << 20;
@@ -32,7 +32,8 @@ fn child() {
     // With two threads the caches of drivers take longer to fill: Mesa 25 grows in the first 24 rounds, and not after them. Of
     // lavapipe more windows must pass the larger slack.
     let usual = if kind.ends_with(" 2") || kind.starts_with("wgpu ") { 48 } else { 24 };
-    let rounds = std::env::var("PIXELFERRY_ROUNDS").map_or(usual, |n| n.parse().expect("a number"));
+    let rounds = std::env::var("PIXELFERRY_ROUNDS");
+    let rounds = rounds.map_or_else(|_| by_level(usual, usual, 2000), |n| n.parse().expect("a number"));
     let viewer = Viewer::of(&std::env::var("DISPLAY").unwrap()).unwrap();
     let event_loop = EventLoop::with_user_event().with_any_thread(true).build().unwrap();
     let mut app = App::new(kind, rounds, viewer, event_loop.create_proxy());
@@ -70,13 +71,11 @@ fn judge(samples: &[Sample], (api, at_a_time): &(Api, usize)) {
     assert_eq!(kept, first.kept, "in the X server");
 }
 
-/// Of a kind of windows, and so many at a time.
-fn churn(kind: &str) {
-    churn_by(kind, None);
-}
-
-/// Of a kind of windows, with every draw by `manner`.
-fn churn_by(kind: &str, manner: Option<Manner>) {
+/// Of a kind of windows, so many at a time, from a level on, with every draw by `manner`.
+fn churn(level: Level, kind: &str, manner: Option<Manner>) {
+    if !from(level) {
+        return;
+    }
     let Some(server) = need(Need::Xvfb, Xvfb::start(800, 600)) else { return };
     // With a heap for each thread that comes and goes the allocator keeps 10 MB more or less by chance.
     // Paths that are compared meanwhile have memory or none, as it happens.
@@ -92,53 +91,22 @@ fn churn_by(kind: &str, manner: Option<Manner>) {
     println!("the X server: {before:?} -> {:?}", Usage::of(server.process()).unwrap());
 }
 
-#[test]
-fn windows_by_glx() {
-    churn("own-glx 1");
+macro_rules! churns {
+    ($($name:ident: $level:ident, $kind:literal, $manner:expr;)*) => {
+        $(#[test] fn $name() { churn(Level::$level, $kind, $manner); })*
+    };
 }
 
-#[test]
-fn windows_by_glx_drawn_by_compute() {
-    churn_by("own-glx 1", Some(Manner::Compute));
-}
-
-#[test]
-fn windows_by_egl() {
-    churn("own-egl 1");
-}
-
-#[test]
-fn windows_by_wgpu() {
-    // While lavapipe is timed by either manner its pools have 2 MB more or less by chance.
-    churn_by("wgpu 1", Some(Manner::Triangle));
-}
-
-#[test]
-fn windows_by_wgpu_drawn_by_compute() {
-    churn_by("wgpu 1", Some(Manner::Compute));
-}
-
-#[test]
-fn windows_by_wgpu_on_opengl() {
-    churn("wgpu-on-gl 1");
-}
-
-#[test]
-fn two_threads_by_glx() {
-    churn("engine-glx 2");
-}
-
-#[test]
-fn two_threads_by_egl_drawn_by_compute() {
-    churn_by("engine-egl 2", Some(Manner::Compute));
-}
-
-#[test]
-fn two_threads_by_egl() {
-    churn("engine-egl 2");
-}
-
-#[test]
-fn two_threads_by_wgpu() {
-    churn_by("wgpu 2", Some(Manner::Triangle));
+// While lavapipe is timed by either manner its pools have 2 MB more or less by chance.
+churns! {
+    windows_by_glx: Short, "own-glx 1", None;
+    windows_by_glx_drawn_by_compute: All, "own-glx 1", Some(Manner::Compute);
+    windows_by_egl: Short, "own-egl 1", None;
+    windows_by_wgpu: Short, "wgpu 1", Some(Manner::Triangle);
+    windows_by_wgpu_drawn_by_compute: All, "wgpu 1", Some(Manner::Compute);
+    windows_by_wgpu_on_opengl: Short, "wgpu-on-gl 1", None;
+    two_threads_by_glx: All, "engine-glx 2", None;
+    two_threads_by_egl_drawn_by_compute: All, "engine-egl 2", Some(Manner::Compute);
+    two_threads_by_egl: Short, "engine-egl 2", None;
+    two_threads_by_wgpu: All, "wgpu 2", Some(Manner::Triangle);
 }

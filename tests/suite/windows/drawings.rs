@@ -78,12 +78,7 @@ fn pass(extra: &[(&str, &str)]) {
     pass_in_child("windows::drawings::child", None, &env, &["1 passed"]);
 }
 
-#[test]
-fn by_glx() {
-    pass(&[]);
-}
-
-#[test]
-fn by_egl() {
-    pass(&[("PREFER_EGL", "1")]);
+pixelferry_tests::tests! {
+    by_glx => pass(&[]);
+    by_egl => pass(&[("PREFER_EGL", "1")]);
 }

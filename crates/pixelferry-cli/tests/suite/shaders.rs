@@ -52,13 +52,8 @@ fn same_on(backend: &str, driver: Need, choice: BackendChoice) {
     }
 }
 
-#[test]
-fn every_scene_is_the_same_on_opengl() {
-    same_on("gl", Need::Egl, BackendChoice::Gl);
-}
-
-#[test]
-#[cfg(feature = "wgpu")]
-fn every_scene_is_the_same_on_wgpu() {
-    same_on("wgpu", Need::Lavapipe, BackendChoice::Wgpu);
+pixelferry_tests::tests! {
+    every_scene_is_the_same_on_opengl => same_on("gl", Need::Egl, BackendChoice::Gl);
+    #[cfg(feature = "wgpu")]
+    every_scene_is_the_same_on_wgpu => same_on("wgpu", Need::Lavapipe, BackendChoice::Wgpu);
 }

@@ -49,22 +49,9 @@ fn on(driver: Option<Need>, env: &[(&str, &str)]) {
     pass_in_child("drivers::child", driver, env, &["RAN ON"]);
 }
 
-#[test]
-fn scenes_are_the_same_on_pocl() {
-    on(Some(Need::Pocl), &[]);
-}
-
-#[test]
-fn scenes_are_the_same_on_rusticl() {
-    on(Some(Need::Rusticl), &[]);
-}
-
-#[test]
-fn scenes_are_the_same_on_opengl() {
-    on(None, &[(INSTEAD, "gl")]);
-}
-
-#[test]
-fn scenes_are_the_same_on_wgpu() {
-    on(None, &[(INSTEAD, "wgpu")]);
+pixelferry_tests::tests! {
+    scenes_are_the_same_on_pocl => on(Some(Need::Pocl), &[]);
+    scenes_are_the_same_on_rusticl => on(Some(Need::Rusticl), &[]);
+    scenes_are_the_same_on_opengl => on(None, &[(INSTEAD, "gl")]);
+    scenes_are_the_same_on_wgpu => on(None, &[(INSTEAD, "wgpu")]);
 }

@@ -1,9 +1,7 @@
 //! Layouts alone, without memory: any numbers.
 
 use super::{bad_shape, shape};
-use crate::fuzz::Rng;
-use crate::fuzz::hostile;
-use crate::fuzz::log::{Checked, Log, hold};
+use crate::fuzz::{Checked, Log, Rng, hold, hostile};
 use pixelferry::arrays::Layout;
 
 /// A chain of views. Whatever is taken must stay inside the elements that there are.

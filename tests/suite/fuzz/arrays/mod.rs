@@ -3,10 +3,7 @@
 mod layouts;
 mod views;
 
-use crate::fuzz::Rng;
-use crate::fuzz::drivers::Drivers;
-use crate::fuzz::hostile;
-use crate::fuzz::log::{Checked, Log, hold};
+use crate::fuzz::{Checked, Log, Rng, drivers::Drivers, hold, hostile};
 use pixelferry::arrays::{Array, Arrays, Expr, Monoid, Philox, Scan};
 
 /// What outlives rounds: kernels are built once for each form of an expression.

@@ -1,9 +1,7 @@
 //! Views of arrays.
 
 use super::World;
-use crate::fuzz::Rng;
-use crate::fuzz::hostile;
-use crate::fuzz::log::{Checked, Log, hold};
+use crate::fuzz::{Checked, Log, Rng, hold, hostile};
 
 /// Elements that a view may have for its values to be compared.
 const MOST: usize = 1 << 14;

@@ -1,9 +1,7 @@
 //! Boxes of bytes in buffers.
 
 use super::{Effect, World};
-use crate::fuzz::Rng;
-use crate::fuzz::hostile;
-use crate::fuzz::log::{Checked, Log, fail, hold};
+use crate::fuzz::{Checked, Log, Rng, fail, hold, hostile};
 use pixelferry::opencl_backend::cl::RectLayout;
 
 /// Where every byte of a box is; `None` where one is outside of `len` bytes.
@@ -60,7 +58,7 @@ impl World<'_> {
                 all[to] = Some(slot.start + from);
             }
             let (root, event) = (slot.root, bytes.event());
-            self.taken(event, wait, &[at], Effect::Gathered { from: root, places: all, bytes });
+            self.taken(event, wait, &[at], Effect::read(root, all.into_iter(), || bytes.wait()));
         }
         Ok(())
     }
@@ -81,7 +79,7 @@ impl World<'_> {
             let found = places(&device, region, slot.buffer.len()).zip(places(&host, region, len));
             let Some((to, from)) = found else { fail!("{region:?} {device:?}, {host:?} of {len} was taken") };
             let bytes = to.into_iter().zip(from).map(|(to, from)| (slot.start + to, bytes[from])).collect();
-            let effect = Effect::Scatter { to: slot.root, bytes };
+            let effect = Effect::scatter(slot.root, bytes);
             self.taken(event, wait, &[at], effect);
         }
         Ok(())
@@ -100,7 +98,7 @@ impl World<'_> {
             let bytes: Vec<(usize, usize)> =
                 source.into_iter().zip(target).map(|(a, b)| (from.start + a, to.start + b)).collect();
             hold!(!bytes.is_empty(), "a box of nothing was taken");
-            let effect = Effect::Move { from: from.root, to: to.root, bytes };
+            let effect = Effect::moves(from.root, to.root, bytes.into_iter());
             self.taken(event, wait, &[a, b], effect);
         }
         Ok(())

@@ -1,9 +1,7 @@
 //! What a device says of itself, parts of it, and objects of another context.
 
 use super::World;
-use crate::fuzz::Rng;
-use crate::fuzz::hostile;
-use crate::fuzz::log::{Checked, Log, hold};
+use crate::fuzz::{Checked, Log, Rng, hold, hostile};
 use pixelferry::opencl_backend::cl::{Arg, Buffer, Context, Device, MemFlags, NdRange, Partition, Queue, UserEvent};
 
 impl World<'_> {

@@ -1,9 +1,7 @@
 //! Events: the program's own, callbacks, futures, markers.
 
 use super::{Effect, World};
-use crate::fuzz::Rng;
-use crate::fuzz::log::{Checked, Log, hold};
-use crate::fuzz::payload;
+use crate::fuzz::{Checked, Log, Rng, hold, payload};
 use pixelferry::opencl_backend::cl::{Event, Status, UserEvent};
 use std::pin::pin;
 use std::sync::Arc;
@@ -87,7 +85,7 @@ impl World<'_> {
             _ => queue.flush().map(|()| None),
         };
         if let Some(Some(event)) = log.end(marked) {
-            self.taken(event, wait, &[], Effect::Nothing);
+            self.taken(event, wait, &[], Effect::nothing());
         }
         Ok(())
     }

@@ -1,9 +1,7 @@
 //! Host memory as buffers.
 
 use super::World;
-use crate::fuzz::Rng;
-use crate::fuzz::hostile;
-use crate::fuzz::log::{Checked, Log, fail, hold};
+use crate::fuzz::{Checked, Log, Rng, fail, hold, hostile};
 use pixelferry::driver::HostBlock;
 use pixelferry::opencl_backend::cl::{HostBuffer, MemFlags};
 

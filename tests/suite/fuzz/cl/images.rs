@@ -1,9 +1,7 @@
 //! Images: of all types and some formats, read, written, copied, mapped, from and to buffers.
 
 use super::{Effect, World};
-use crate::fuzz::Rng;
-use crate::fuzz::hostile;
-use crate::fuzz::log::{Checked, Log, hold};
+use crate::fuzz::{Checked, Log, Rng, hold, hostile};
 use pixelferry::opencl_backend::cl::{
     ChannelOrder, ChannelType, Colour, Event, Image, ImageBox, ImageFormat, ImageSize, MemFlags, Queue,
 };
@@ -188,7 +186,7 @@ impl World<'_> {
             let fits = offset.checked_add(bytes.len()).is_some_and(|end| end <= to.buffer.len());
             hold!(fits, "{part:?} to {offset} of {} was taken", to.buffer.len());
             let range = to.range(&(offset..offset + bytes.len()));
-            let effect = Effect::Set { to: to.root, range, bytes };
+            let effect = Effect::set(to.root, range.start, bytes);
             self.taken(event.clone(), wait, &[b], effect);
             self.over(rng, log, &event)?;
         }
@@ -204,7 +202,7 @@ impl World<'_> {
         let copied = queue.copy_buffer_to_image((&from.buffer, offset), (&slot.image, part), &wait);
         if let Some(event) = log.end(copied) {
             hold!(slot.inside(part), "{part:?} of {:?} was taken", slot.image.region());
-            self.taken(event.clone(), wait, &[b], Effect::Nothing);
+            self.taken(event.clone(), wait, &[b], Effect::nothing());
             self.over(rng, log, &event)?;
             // Everything before it is in the model now.
             self.drain(log)?;
@@ -212,7 +210,7 @@ impl World<'_> {
                 let (slot, from) = (&mut self.images[at], &self.slots[b]);
                 let len = part.host_bytes(slot.pixel).unwrap_or(0);
                 let place = from.range(&(offset..offset + len));
-                let bytes = self.models.get(&from.root).map(|model| model[place].to_vec()).unwrap_or_default();
+                let bytes = self.models.of(from.root)?[place].to_vec();
                 slot.scatter(part, &bytes);
             }
         }
@@ -241,9 +239,7 @@ impl World<'_> {
         hold!(map.row(usize::MAX, usize::MAX).is_none(), "a row past all rows was given");
         for slice in 0..slices {
             for row in 0..rows {
-                let Some(found) = map.row_mut(row, slice) else {
-                    crate::fuzz::log::fail!("row {row} {slice} is missing")
-                };
+                let Some(found) = map.row_mut(row, slice) else { crate::fuzz::fail!("row {row} {slice} is missing") };
                 let wanted = &mut bytes[(slice * rows + row) * len..][..len];
                 hold!(found == wanted, "row {row} {slice} of {part:?} holds something else");
                 found.fill(rng.word() as u8);

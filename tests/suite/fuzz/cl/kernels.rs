@@ -1,10 +1,7 @@
 //! Kernels and their arguments.
 
 use super::{Effect, World};
-use crate::fuzz::Rng;
-use crate::fuzz::hostile;
-use crate::fuzz::kernels::stamp_byte;
-use crate::fuzz::log::{Checked, Log, fail, hold};
+use crate::fuzz::{Checked, Log, Rng, fail, hold, hostile};
 use pixelferry::opencl_backend::cl::{Addressing, Arg, Filter, NdRange, Sampler};
 
 impl World<'_> {
@@ -25,8 +22,7 @@ impl World<'_> {
         let (launched, effect) = if rng.one_in(2) {
             log.op("cl: launch stamp", format_args!("{} by {range:?}", to.root));
             let args = [Arg::from(&to.buffer), Arg::from(len), Arg::from(seed)];
-            let bytes = (0..place.len()).map(|i| stamp_byte(i, seed)).collect();
-            (queue.launch(&kernels.stamp, &args, range, &wait), Effect::Set { to: to.root, range: place, bytes })
+            (queue.launch(&kernels.stamp, &args, range, &wait), Effect::stamp(to.root, place, seed))
         } else {
             if to.root == from.root {
                 return Ok(());
@@ -35,7 +31,7 @@ impl World<'_> {
             let n = from.buffer.len() as u32;
             let args = [Arg::from(&to.buffer), Arg::from(len), Arg::from(&from.buffer), Arg::from(n), Arg::Local(16)];
             let of = from.range(&(0..from.buffer.len()));
-            let effect = Effect::Stir { from: from.root, of, to: to.root, range: place };
+            let effect = Effect::stir(from.root, Some(of), to.root, place);
             (queue.launch(&kernels.stir, &args, range, &wait), effect)
         };
         match log.end_with(launched) {

@@ -1,10 +1,7 @@
 //! Mapped buffers, and closures that run as commands.
 
 use super::{Effect, World};
-use crate::fuzz::Rng;
-use crate::fuzz::hostile;
-use crate::fuzz::log::{Checked, Log, hold};
-use crate::fuzz::payload;
+use crate::fuzz::{Checked, Log, Rng, hold, hostile, payload};
 
 impl World<'_> {
     pub(super) fn map(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
@@ -27,7 +24,7 @@ impl World<'_> {
             hold!(*again == *map, "two maps of the same bytes differ");
             drop(again);
             let unmapped = if rng.one_in(2) { Some(map.unmap()?) } else { None };
-            self.done(Effect::Saw { from: root, range: place, bytes });
+            self.done(Effect::saw(root, place, bytes));
             self.unmapped(at, unmapped, &queue)?;
             return Ok(());
         }
@@ -52,9 +49,9 @@ impl World<'_> {
         hold!(!taken, "bytes that are mapped for writing were used");
         hold!(*map == *bytes, "bytes changed under a mutable reference to them");
         if how != 3 {
-            self.done(Effect::Saw { from: root, range: place.clone(), bytes: before });
+            self.done(Effect::saw(root, place.clone(), before));
         }
-        self.done(Effect::Set { to: root, range: place, bytes });
+        self.done(Effect::set(root, place.start, bytes));
         if rng.one_in(40) {
             log.did("cl: forget a map", format_args!(""));
             std::mem::forget(map);
@@ -98,8 +95,8 @@ impl World<'_> {
         let Some(native) = log.end(queue.native(&[&one.buffer, &other.buffer], run, &wait)) else { return Ok(()) };
         hold!(!overlap, "a closure got the same bytes twice");
         let (event, roots) = (native.event().clone(), [one.root, other.root]);
-        let set = |i: usize| Effect::Set { to: roots[i], range: places[i].clone(), bytes: vec![seed; places[i].len()] };
-        let effects = if panics.is_some() { [Effect::Nothing, Effect::Nothing] } else { [set(0), set(1)] };
+        let set = |i: usize| Effect::set(roots[i], places[i].start, vec![seed; places[i].len()]);
+        let effects = if panics.is_some() { [Effect::nothing(), Effect::nothing()] } else { [set(0), set(1)] };
         for effect in effects {
             self.taken(event.clone(), wait.clone(), &[a, b], effect);
         }

@@ -4,22 +4,16 @@
 
 mod boxes;
 mod devices;
-mod effect;
 mod events;
 mod hosts;
 mod images;
 mod kernels;
 mod maps;
-mod model;
 mod transfers;
 mod views;
 
-use crate::fuzz::Rng;
-use crate::fuzz::drivers::Drivers;
-use crate::fuzz::hostile;
-use crate::fuzz::kernels::ClKernels;
-use crate::fuzz::log::{Checked, Log, hold};
-use effect::{Effect, Entry};
+use crate::fuzz::model::{self, Effect, Entry, Models};
+use crate::fuzz::{Checked, Log, Rng, drivers::Drivers, hold, hostile, kernels::ClKernels};
 use pixelferry::opencl_backend::cl::{
     Buffer, Context, Device, Event, MemFlags, Queue, QueueOptions, Status, UserEvent,
 };
@@ -75,10 +69,10 @@ pub struct World<'a> {
     images: Vec<images::Slot>,
     users: Vec<UserEvent>,
     events: Vec<Event>,
-    models: BTreeMap<u32, Vec<u8>>,
+    models: Models,
     /// The last command of every buffer.
     last: BTreeMap<u32, Event>,
-    pending: Vec<Entry>,
+    pending: Vec<Entry<Event>>,
     next: u32,
     /// Some command has failed by its wait list: what PoCL 3.1 does not bear then is left out.
     failed: bool,
@@ -155,7 +149,7 @@ impl<'a> World<'a> {
             images: Vec::new(),
             users: Vec::new(),
             events: Vec::new(),
-            models: BTreeMap::new(),
+            models: Models::default(),
             last: BTreeMap::new(),
             pending: Vec::new(),
             next: 0,
@@ -281,6 +275,37 @@ impl<'a> World<'a> {
                 self.slots.swap_remove(rng.below(self.slots.len()));
             }
         }
+        Ok(())
+    }
+
+    /// Completes or fails every event of the program's own: what blocks would wait for them for ever.
+    fn settle(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
+        for user in std::mem::take(&mut self.users) {
+            log.op("cl: complete, fail or drop an event", format_args!(""));
+            let how = rng.below(5);
+            self.failed |= how < 2;
+            let settled = match how {
+                0 => user.fail(-(1 + rng.below(70) as i32)),
+                1 => {
+                    drop(user);
+                    Ok(())
+                }
+                _ => user.complete(),
+            };
+            log.end_with(settled)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for everything, and compares what was read with what should have been there.
+    fn drain(&mut self, log: &mut Log) -> Checked {
+        self.settle(&mut Rng::of(self.next.into()), log)?;
+        log.did("cl: wait for all", format_args!("{} commands", self.pending.len()));
+        model::drain(&mut self.pending, &mut self.models, true)?;
+        // Chains of failed commands end here.
+        self.last.clear();
+        self.events.clear();
+        self.models.keep(self.slots.iter().map(|slot| slot.root));
         Ok(())
     }
 }

@@ -1,9 +1,7 @@
 //! Reads, writes, fills, copies, migrations.
 
 use super::{Effect, World};
-use crate::fuzz::Rng;
-use crate::fuzz::hostile;
-use crate::fuzz::log::{Checked, Log, hold};
+use crate::fuzz::{Checked, Log, Rng, hold, hostile};
 use pixelferry::opencl_backend::cl::{Buffer, Migration};
 
 impl World<'_> {
@@ -22,24 +20,22 @@ impl World<'_> {
             log.op("cl: read into", format_args!("{range:?} of {from}"));
             let read = log.end_with(queue.read_into(&slot.buffer, range.start, &mut bytes, &wait));
             if read.is_ok() {
-                let Some(place) = place else {
-                    crate::fuzz::log::fail!("{range:?} of {} was taken", slot.buffer.len())
-                };
-                self.done(Effect::Saw { from, range: place, bytes });
+                let Some(place) = place else { crate::fuzz::fail!("{range:?} of {} was taken", slot.buffer.len()) };
+                self.done(Effect::saw(from, place, bytes));
             }
             return Ok(());
         }
         log.op("cl: read", format_args!("{range:?} of {from}"));
         if let Some(bytes) = log.end(queue.read::<u8>(&slot.buffer, range.start, range.len(), &wait)) {
-            let Some(range) = place else { crate::fuzz::log::fail!("{range:?} of {} was taken", slot.buffer.len()) };
+            let Some(range) = place else { crate::fuzz::fail!("{range:?} of {} was taken", slot.buffer.len()) };
             let event = bytes.event();
             let effect = match rng.below(8) {
-                0 => Effect::Nothing,
+                0 => Effect::nothing(),
                 1 => {
                     std::mem::forget(bytes);
-                    Effect::Nothing
+                    Effect::nothing()
                 }
-                _ => Effect::Read { from, range, bytes },
+                _ => Effect::read(from, range.map(Some), || bytes.wait()),
             };
             self.taken(event, wait, &[at], effect);
         } else {
@@ -70,7 +66,7 @@ impl World<'_> {
             None => hold!(!fits || slot.stuck || Self::doomed(&wait), "{range:?} of {} was refused", slot.buffer.len()),
             Some(event) => {
                 hold!(fits, "{range:?} of {} was taken", slot.buffer.len());
-                let effect = Effect::Set { to: slot.root, range: slot.range(&range), bytes };
+                let effect = Effect::set(slot.root, slot.range(&range).start, bytes);
                 match event {
                     Some(event) => self.taken(event, wait, &[at], effect),
                     None => self.done(effect),
@@ -101,7 +97,7 @@ impl World<'_> {
             let fits = range.start < range.end && range.end <= slot.buffer.len();
             hold!(fits && size != 3, "{range:?} of {} was taken", slot.buffer.len());
             let bytes = pattern.iter().copied().cycle().take(range.len()).collect();
-            let effect = Effect::Set { to: slot.root, range: slot.range(&range), bytes };
+            let effect = Effect::set(slot.root, slot.range(&range).start, bytes);
             self.taken(event, wait, &[at], effect);
         }
         Ok(())
@@ -125,7 +121,7 @@ impl World<'_> {
             let (source, target) = (from.range(&range), to.start + start);
             let overlap = from.root == to.root && source.start < target + bytes && target < source.end;
             hold!(!overlap, "bytes were copied onto themselves");
-            let effect = Effect::Copy { from: from.root, range: source, to: to.root, start: target };
+            let effect = Effect::copy(from.root, source, to.root, target);
             self.taken(event, wait, &[a, b], effect);
         }
         Ok(())
@@ -143,7 +139,7 @@ impl World<'_> {
         }
         log.op("cl: migrate", format_args!("{} buffers, {how:?}", buffers.len()));
         if let Some(event) = log.end(queue.migrate(buffers, how, &wait)) {
-            self.taken(event, wait, &[a, b], Effect::Nothing);
+            self.taken(event, wait, &[a, b], Effect::nothing());
         }
         Ok(())
     }

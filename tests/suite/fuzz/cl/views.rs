@@ -1,9 +1,7 @@
 //! N-dimensional views of buffers.
 
 use super::{Effect, World};
-use crate::fuzz::Rng;
-use crate::fuzz::hostile;
-use crate::fuzz::log::{Checked, Log, hold};
+use crate::fuzz::{Checked, Log, Rng, hold, hostile};
 use pixelferry::opencl_backend::cl::{Buffer, NdView};
 
 /// Values that a view may have for its places to be listed.
@@ -77,9 +75,9 @@ impl World<'_> {
             0 => {
                 log.op("cl: read a view", format_args!("{view:?} of {}", slot.root));
                 if let Some(bytes) = log.end(queue.read_view(&view, &wait)) {
-                    let places = all.into_iter().map(|at| Some(start + at)).collect();
+                    let places = all.into_iter().map(move |at| Some(start + at));
                     let (event, from) = (bytes.event(), slot.root);
-                    self.taken(event, wait, &[a], Effect::Gathered { from, places, bytes });
+                    self.taken(event, wait, &[a], Effect::read(from, places, || bytes.wait()));
                 }
             }
             1 => {
@@ -93,7 +91,7 @@ impl World<'_> {
                 if let Some(event) = log.end(queue.write_view(&view, bytes.clone(), &wait)) {
                     hold!(count == all.len(), "{count} values were taken for {view:?}");
                     let bytes = all.into_iter().map(|at| start + at).zip(bytes).collect();
-                    let effect = Effect::Scatter { to: slot.root, bytes };
+                    let effect = Effect::scatter(slot.root, bytes);
                     self.taken(event, wait, &[a], effect);
                 }
             }
@@ -102,7 +100,7 @@ impl World<'_> {
                 log.op("cl: fill a view", format_args!("{view:?} of {}", slot.root));
                 if let Some(event) = log.end(queue.fill_view(&view, value, &wait)) {
                     let bytes = all.into_iter().map(|at| (start + at, value)).collect();
-                    let effect = Effect::Scatter { to: slot.root, bytes };
+                    let effect = Effect::scatter(slot.root, bytes);
                     self.taken(event, wait, &[a], effect);
                 }
             }
@@ -124,8 +122,8 @@ impl World<'_> {
                 let copied = target.and_then(|target| Ok((queue.copy_view(&view, &target, &wait)?, target)));
                 if let Some((event, target)) = log.end(copied) {
                     let targets = places(&target).into_iter().map(|at| to.start + at);
-                    let bytes = all.into_iter().map(|at| start + at).zip(targets).collect();
-                    let effect = Effect::Move { from: slot.root, to: to.root, bytes };
+                    let bytes: Vec<_> = all.into_iter().map(|at| start + at).zip(targets).collect();
+                    let effect = Effect::moves(slot.root, to.root, bytes.into_iter());
                     self.taken(event, wait, &[a, b], effect);
                 }
             }

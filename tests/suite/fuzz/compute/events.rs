@@ -1,9 +1,7 @@
 //! Events: asked, awaited, called back, cloned, dropped, forgotten, on any thread.
 
 use super::World;
-use crate::fuzz::Rng;
-use crate::fuzz::log::{Checked, Failure, Log, hold};
-use crate::fuzz::payload;
+use crate::fuzz::{Checked, Failure, Log, Rng, hold, payload};
 use pixelferry::{Event, EventStatus, UserEvent};
 use std::pin::pin;
 use std::sync::Arc;

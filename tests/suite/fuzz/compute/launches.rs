@@ -2,10 +2,8 @@
 
 use super::memories::Liar;
 use super::{Effect, World};
-use crate::fuzz::Rng;
-use crate::fuzz::hostile;
-use crate::fuzz::log::{Checked, Log, fail, hold};
-use crate::fuzz::payload;
+use crate::fuzz::kernels;
+use crate::fuzz::{Checked, Log, Rng, fail, hold, hostile, payload};
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::{Arg, BufferView, ImageView, Kernel, PixelFormat, Target, View};
 
@@ -26,9 +24,9 @@ impl Fit {
 
     pub(super) fn effect(&self, to: u32, from: u32) -> Effect {
         match *self {
-            Self::Stamp(view, seed) => Effect::Stamp { to, range: view.offset..view.offset + view.len, seed },
-            Self::Mix(view, _) => Effect::Mix { to, range: view.offset..view.offset + view.len, from },
-            Self::Image(view, seed) => Effect::Image { to, view, seed },
+            Self::Stamp(view, seed) => Effect::stamp(to, view.offset..view.offset + view.len, seed),
+            Self::Mix(view, _) => Effect::stir(from, None, to, view.offset..view.offset + view.len),
+            Self::Image(view, seed) => Effect::change(to, move |all| kernels::paint(&view, seed, all)),
         }
     }
 }
@@ -108,7 +106,7 @@ impl World<'_> {
         if overlaps(view) {
             let bytes = rng.bytes(self.slots[at].memory.len());
             self.slots[at].memory.write(0, &bytes)?;
-            self.note(None, Vec::new(), Effect::Write { to: self.slots[at].id, offset: 0, bytes });
+            self.note(None, Vec::new(), Effect::set(self.slots[at].id, 0, bytes));
         }
         Ok(())
     }
@@ -169,7 +167,7 @@ impl World<'_> {
             // What the other threads had written by then is anybody's guess.
             let bytes = rng.bytes(self.slots[at].memory.len());
             self.slots[at].memory.write(0, &bytes)?;
-            self.note(None, Vec::new(), Effect::Write { to: self.slots[at].id, offset: 0, bytes });
+            self.note(None, Vec::new(), Effect::set(self.slots[at].id, 0, bytes));
         }
         Ok(())
     }
@@ -184,7 +182,7 @@ impl World<'_> {
         log.op("compute: write the pattern", format_args!("{view:?} of {to}"));
         let target = Target::new(slot.memory.as_mut(), view);
         if log.end(target.and_then(|target| engine.backend.write_pattern(target, &pattern))).is_some() {
-            self.note(None, Vec::new(), Effect::Pattern { to, view, pattern });
+            self.note(None, Vec::new(), Effect::change(to, move |all| pattern.write(&view, all)));
             self.define(rng, at, &view)?;
         }
         Ok(())

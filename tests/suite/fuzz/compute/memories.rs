@@ -1,9 +1,7 @@
 //! Memory, by the backend's own calls.
 
 use super::{Effect, MOST, World};
-use crate::fuzz::Rng;
-use crate::fuzz::hostile;
-use crate::fuzz::log::{Checked, Log, fail, hold};
+use crate::fuzz::{Checked, Log, Rng, fail, hold, hostile};
 use pixelferry::{ComputeMemory, Error, Result, SyncKind};
 use std::ops::Range;
 
@@ -45,7 +43,7 @@ impl World<'_> {
         log.op("compute: read", format_args!("{range:?} of {id}"));
         if log.end(self.slots[at].memory.read(range.start, &mut bytes)).is_some() {
             inside(&range, len)?;
-            self.note(None, Vec::new(), Effect::Saw { from: id, range, bytes });
+            self.note(None, Vec::new(), Effect::saw(id, range, bytes));
         }
         Ok(())
     }
@@ -61,7 +59,7 @@ impl World<'_> {
         log.op("compute: write", format_args!("{range:?} of {id}"));
         if log.end(self.slots[at].memory.write(range.start, &bytes)).is_some() {
             inside(&range, len)?;
-            self.note(None, Vec::new(), Effect::Write { to: id, offset: range.start, bytes });
+            self.note(None, Vec::new(), Effect::set(id, range.start, bytes));
         }
         Ok(())
     }
@@ -84,7 +82,7 @@ impl World<'_> {
             hold!(shown.is_err() || !refuse, "the closure's error was lost");
             if log.end(shown).is_some() {
                 inside(&range, len)?;
-                self.note(None, Vec::new(), Effect::Saw { from: id, range, bytes });
+                self.note(None, Vec::new(), Effect::saw(id, range, bytes));
             }
         } else if !refuse {
             let mut bytes = rng.bytes(range.len().min(MOST));
@@ -100,7 +98,7 @@ impl World<'_> {
                 inside(&range, len)?;
                 hold!(given == range.len(), "{given} bytes were given for {range:?}");
                 bytes.truncate(range.len());
-                self.note(None, Vec::new(), Effect::Write { to: id, offset: range.start, bytes });
+                self.note(None, Vec::new(), Effect::set(id, range.start, bytes));
             }
         }
         Ok(())
@@ -111,12 +109,12 @@ impl World<'_> {
         let (a, b) = self.two_slots(rng);
         let range = hostile::range(rng, self.slots[a].memory.len().min(self.slots[b].memory.len()));
         let backend = &self.engine(a).backend;
-        let [from, to] = self.slots.get_disjoint_mut([a, b]).map_err(|e| crate::fuzz::log::Failure(e.to_string()))?;
+        let [from, to] = self.slots.get_disjoint_mut([a, b]).map_err(|e| crate::fuzz::Failure(e.to_string()))?;
         log.op("compute: copy", format_args!("{range:?} of {} to {}", from.id, to.id));
         if log.end(backend.copy(from.memory.as_ref(), to.memory.as_mut(), range.clone())).is_some() {
             hold!(from.owner == to.owner, "a copy between two backends was taken");
             inside(&range, from.memory.len().min(to.memory.len()))?;
-            let effect = Effect::Copy { from: from.id, range: range.clone(), to: to.id, offset: range.start };
+            let effect = Effect::copy(from.id, range.clone(), to.id, range.start);
             self.note(None, Vec::new(), effect);
         }
         Ok(())

@@ -1,22 +1,15 @@
 //! Backends: memory, kernels, queues, events. Every byte of every memory is known, whatever the order of operations.
 
-mod effect;
 mod events;
 mod launches;
 mod memories;
-mod model;
 mod nothing;
 mod queues;
 mod threads;
 
-use crate::fuzz::Rng;
-use crate::fuzz::drivers::Drivers;
-use crate::fuzz::hostile;
-use crate::fuzz::kernels;
-use crate::fuzz::log::{Checked, Log, hold};
-use effect::{Effect, Entry};
+use crate::fuzz::model::{self, Effect, Entry, Models};
+use crate::fuzz::{Checked, Log, Rng, drivers::Drivers, hold, hostile, kernels};
 use pixelferry::{ComputeBackend, ComputeMemory, ComputeQueue, Event, Kernel, PixelFormat, QueueOptions, UserEvent};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -82,8 +75,8 @@ pub struct World<'a> {
     users: Vec<UserEvent>,
     events: Vec<Event>,
     /// What memories hold once all of `pending` is over.
-    models: BTreeMap<u32, Vec<u8>>,
-    pending: Vec<Entry>,
+    models: Models,
+    pending: Vec<Entry<Event>>,
     next: u32,
     told: Arc<AtomicUsize>,
     to_tell: usize,
@@ -149,7 +142,7 @@ impl<'a> World<'a> {
             queues: Vec::new(),
             users: Vec::new(),
             events: Vec::new(),
-            models: BTreeMap::new(),
+            models: Models::default(),
             pending: Vec::new(),
             next: 0,
             told: Arc::default(),
@@ -189,7 +182,7 @@ impl<'a> World<'a> {
         let bytes = hostile::size(rng, MOST);
         log.op("compute: allocate", format_args!("{bytes} bytes on {owner}"));
         let Some(mut memory) = log.end(self.engines[owner].backend.allocate(bytes)) else {
-            crate::fuzz::log::fail!("{bytes} bytes were refused");
+            crate::fuzz::fail!("{bytes} bytes were refused");
         };
         hold!(memory.len() == bytes, "{bytes} bytes were asked for, {} came", memory.len());
         let content = rng.bytes(bytes);
@@ -214,5 +207,33 @@ impl<'a> World<'a> {
             self.queues.push(Queue { queue, owner });
         }
         Ok(())
+    }
+
+    fn drain(&mut self, log: &mut Log) -> Checked {
+        self.settle_users(&mut Rng::of(self.next.into()), log);
+        log.did("compute: wait for all", format_args!("{} operations", self.pending.len()));
+        model::drain(&mut self.pending, &mut self.models, false)?;
+        self.models.keep(self.slots.iter().map(|slot| slot.id));
+        Ok(())
+    }
+
+    /// Completes or fails every event of the program's own: operations that block would wait for them for ever.
+    fn settle_users(&mut self, rng: &mut Rng, log: &mut Log) {
+        for user in std::mem::take(&mut self.users) {
+            match rng.below(4) {
+                0 => {
+                    log.did("compute: fail an event", format_args!(""));
+                    user.fail("on purpose");
+                }
+                1 => {
+                    log.did("compute: drop an event of the program's", format_args!(""));
+                    drop(user);
+                }
+                _ => {
+                    log.did("compute: complete an event", format_args!(""));
+                    user.complete();
+                }
+            }
+        }
     }
 }

@@ -2,9 +2,7 @@
 
 use super::launches::Fit;
 use super::{Effect, MOST, World};
-use crate::fuzz::Rng;
-use crate::fuzz::hostile;
-use crate::fuzz::log::{Checked, Log, hold};
+use crate::fuzz::{Checked, Log, Rng, hold, hostile};
 use pixelferry::{Arg, ComputeQueue, Event, Target};
 
 impl World<'_> {
@@ -77,7 +75,7 @@ impl World<'_> {
             let bytes = rng.bytes(slot.memory.len());
             let event = self.queues[queue].queue.write(slot.memory.as_mut(), 0, bytes.clone().into(), &[])?;
             let to = slot.id;
-            self.queued(&event, Vec::new(), Effect::Write { to, offset: 0, bytes });
+            self.queued(&event, Vec::new(), Effect::set(to, 0, bytes));
         }
         Ok(())
     }
@@ -96,14 +94,14 @@ impl World<'_> {
             0 => {
                 log.did("queue: drop a read", format_args!(""));
                 drop(bytes);
-                self.queued(&event, wait, Effect::Nothing);
+                self.queued(&event, wait, Effect::nothing());
             }
             1 => {
                 log.did("queue: forget a read", format_args!(""));
                 std::mem::forget(bytes);
-                self.queued(&event, wait, Effect::Nothing);
+                self.queued(&event, wait, Effect::nothing());
             }
-            _ => self.queued(&event, wait, Effect::Read { from, range, bytes }),
+            _ => self.queued(&event, wait, Effect::read(from, range.map(Some), || Ok(bytes.wait()?.into_vec()))),
         }
         Ok(())
     }
@@ -133,7 +131,7 @@ impl World<'_> {
             hold!(own, "a queue took memory of another backend");
             let fits = range.start.checked_add(count).is_some_and(|end| end <= len) && count > 0;
             hold!(fits, "{count} bytes at {} of {len} were taken", range.start);
-            self.queued(&event, wait, Effect::Write { to, offset: range.start, bytes });
+            self.queued(&event, wait, Effect::set(to, range.start, bytes));
         }
         Ok(())
     }
@@ -142,7 +140,7 @@ impl World<'_> {
         let (a, b) = self.two_slots(rng);
         let (queue, own) = self.queue_for(rng, a);
         let wait = self.wait_list(rng);
-        let [from, to] = self.slots.get_disjoint_mut([a, b]).map_err(|e| crate::fuzz::log::Failure(e.to_string()))?;
+        let [from, to] = self.slots.get_disjoint_mut([a, b]).map_err(|e| crate::fuzz::Failure(e.to_string()))?;
         let range = hostile::range(rng, from.memory.len());
         let offset = match rng.one_in(6) {
             true => hostile::near(rng, to.memory.len()),
@@ -155,7 +153,7 @@ impl World<'_> {
             hold!(own && from.owner == to.owner, "a queue took memory of another backend");
             let fits = offset.checked_add(range.len()).is_some_and(|end| end <= to.memory.len());
             hold!(fits && range.end <= from.memory.len(), "{range:?} to {offset} was taken");
-            let effect = Effect::Copy { from: from.id, range, to: to.id, offset };
+            let effect = Effect::copy(from.id, range, to.id, offset);
             self.queued(&event, wait, effect);
         }
         Ok(())
@@ -173,7 +171,8 @@ impl World<'_> {
         if let Some(event) = log.end(filled) {
             let fits = range.start < range.end && range.end <= len && !pattern.is_empty();
             hold!(own && fits, "{range:?} of {len} bytes was taken");
-            self.queued(&event, wait, Effect::Fill { to, range, pattern });
+            let bytes = pattern.into_iter().cycle().take(range.len()).collect();
+            self.queued(&event, wait, Effect::set(to, range.start, bytes));
         }
         Ok(())
     }
@@ -218,7 +217,7 @@ impl World<'_> {
             _ => queue.flush().map(|()| None),
         };
         if let Some(Some(event)) = log.end(marked) {
-            self.queued(&event, wait, Effect::Nothing);
+            self.queued(&event, wait, Effect::nothing());
         }
         Ok(())
     }

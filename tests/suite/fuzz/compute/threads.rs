@@ -1,8 +1,7 @@
 //! Several threads at once.
 
 use super::{Engine, World};
-use crate::fuzz::Rng;
-use crate::fuzz::log::{Checked, Failure, Log, hold};
+use crate::fuzz::{Checked, Failure, Log, Rng, hold};
 use pixelferry::{Arg, ComputeQueue, Event, Target, UserEvent};
 
 /// What one thread does with memory of its own, and queues that all share.

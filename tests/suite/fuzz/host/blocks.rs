@@ -1,9 +1,7 @@
 //! Blocks: imported by backends and displays, several times, and used by one way while another is in use.
 
 use super::{Door, Open, World};
-use crate::fuzz::Rng;
-use crate::fuzz::hostile;
-use crate::fuzz::log::{Checked, Log, fail, hold};
+use crate::fuzz::{Checked, Log, Rng, fail, hold, hostile};
 use pixelferry::driver::{HostBlock, StagingKind};
 use pixelferry::{Arg, BufferView, ComputeBackend as _, Error, ImageView, Result, Target, View};
 use std::ops::Range;

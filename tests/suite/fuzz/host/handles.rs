@@ -1,9 +1,7 @@
 //! Handles that name nothing, and contexts that are not current.
 
 use super::World;
-use crate::fuzz::Rng;
-use crate::fuzz::hostile;
-use crate::fuzz::log::{Checked, Log, hold};
+use crate::fuzz::{Checked, Log, Rng, hold, hostile};
 use pixelferry::driver::{HandleType, SharedHandle, StagingKind};
 use pixelferry::{PixelFormat, SurfaceDesc, SyncKind};
 

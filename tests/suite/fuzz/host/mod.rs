@@ -6,10 +6,7 @@ mod surfaces;
 
 pub(crate) use surfaces::paste;
 
-use crate::fuzz::Rng;
-use crate::fuzz::drivers::Drivers;
-use crate::fuzz::hostile;
-use crate::fuzz::log::{Checked, Log};
+use crate::fuzz::{Checked, Log, Rng, drivers::Drivers, hostile};
 use pixelferry::driver::{HostBlock, Staging};
 use pixelferry::gl_display::GlDisplay;
 use pixelferry::{ComputeBackend, ComputeMemory, Display, Surface, SurfaceDesc};
@@ -109,7 +106,7 @@ impl<'a> World<'a> {
         let bytes = if rng.one_in(6) { hostile::bad_size(rng) } else { hostile::size(rng, 20 << 10) };
         log.op("host: allocate a block", format_args!("{bytes} bytes"));
         if let Some(block) = log.end(HostBlock::allocate(bytes)) {
-            crate::fuzz::log::hold!(block.len() >= bytes && bytes > 0, "{bytes} bytes gave {}", block.len());
+            crate::fuzz::hold!(block.len() >= bytes && bytes > 0, "{bytes} bytes gave {}", block.len());
             self.next += 1;
             self.blocks.push((block, self.next));
         }

@@ -1,9 +1,7 @@
 //! Surfaces and staging, by a display's own calls.
 
 use super::{Door, Shown, World};
-use crate::fuzz::Rng;
-use crate::fuzz::hostile;
-use crate::fuzz::log::{Checked, Log, hold};
+use crate::fuzz::{Checked, Log, Rng, hold, hostile};
 use pixelferry::driver::Part;
 use pixelferry::driver::conformance::tight;
 use pixelferry::driver::describe::pattern::{Pattern, rows};

@@ -1,9 +1,7 @@
 //! What a link shows, drawn; and what it says of itself.
 
 use super::{Screen, World};
-use crate::fuzz::Rng;
-use crate::fuzz::hostile;
-use crate::fuzz::log::{Checked, Log, hold};
+use crate::fuzz::{Checked, Log, Rng, hold, hostile};
 use pixelferry::gl_display::Viewport;
 use pixelferry::{DrawOptions, Error, Filter, Fit, Manner, Region, TargetEncoding, ToneMap};
 use pixelferry_faults::Faults;

@@ -1,10 +1,7 @@
 //! Frames: whole and in part, finished, dropped and forgotten.
 
 use super::World;
-use crate::fuzz::Rng;
-use crate::fuzz::hostile;
-use crate::fuzz::kernels;
-use crate::fuzz::log::{Checked, Log, hold};
+use crate::fuzz::{Checked, Log, Rng, hold, hostile, kernels};
 use pixelferry::{Arg, Error, ImageView, Kernel, PixelFormat, Region, SurfaceDesc, WriteFrame};
 use std::ops::Range;
 use std::sync::Arc;

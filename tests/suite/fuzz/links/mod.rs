@@ -4,11 +4,7 @@ mod draws;
 mod frames;
 mod trouble;
 
-use crate::fuzz::Rng;
-use crate::fuzz::drivers::Drivers;
-use crate::fuzz::hostile;
-use crate::fuzz::kernels;
-use crate::fuzz::log::{Checked, Failure, Log, hold};
+use crate::fuzz::{Checked, Failure, Log, Rng, drivers::Drivers, hold, hostile, kernels};
 use pixelferry::driver::conformance::tight;
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::gl_display::GlDisplay;

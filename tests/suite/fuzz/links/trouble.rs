@@ -1,9 +1,7 @@
 //! Resizes, faults, contexts that are not current, panics in closures.
 
 use super::{Screen, World};
-use crate::fuzz::Rng;
-use crate::fuzz::log::{Checked, Log, hold};
-use crate::fuzz::payload;
+use crate::fuzz::{Checked, Log, Rng, hold, payload};
 use pixelferry::driver::describe::panics::catch;
 use pixelferry::{Error, Extent, SurfaceDesc};
 use pixelferry_faults::{Fault, FaultKind, Faults, Step};
