@@ -22,6 +22,11 @@ pub use ramp::{ramp, ramp_pixel};
 pub use viewer::{Rgb, Viewer};
 pub use xvfb::Xvfb;
 
+/// All of them, or at the shortest level the first few.
+pub fn few<T>(all: &[T], short: usize) -> &[T] {
+    if level() == Level::Short { &all[..short] } else { all }
+}
+
 /// What the repository's README shows is compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]

@@ -5,6 +5,7 @@ use super::run::{Checked, Run, Writes};
 use super::table::{Outcome, Table};
 use pixelferry::{ImageDesc, Mode, PathId, PathState, Policy, SurfaceDesc, SyncKind};
 use pixelferry_tests::faulty::{Fault, FaultKind, Faults, Step};
+use pixelferry_tests::{Level, by_level, level};
 
 struct Situation {
     name: &'static str,
@@ -56,6 +57,10 @@ const SITUATIONS: [Situation; 22] = [
     Situation { name: "timeline semaphores, late", sync: TIMELINE, ..LATE },
     Situation { name: "timeline semaphores, regions", sync: TIMELINE, writes: Writes::Regions, ..PLAIN },
 ];
+
+/// Those of the shortest level: between them every call is made.
+const SHORT: [&str; 5] =
+    ["resize", "a part written, late", "binary semaphores", "shared events", "timeline semaphores, late"];
 
 const IMAGE: ImageDesc = image(24, 10);
 const RESIZED: ImageDesc = image(17, 13);
@@ -236,7 +241,8 @@ fn cell(rig: &Rig, log: &Log, path: PathId, situation: &Situation, step: Step) -
 fn every_call_may_fail() {
     let (rig, log, mut table) = (Rig::new(), Log::default(), Table::default());
     tracing::subscriber::with_default(log.clone(), || {
-        for situation in &SITUATIONS {
+        let runs = |situation: &&Situation| level() > Level::Short || SHORT.contains(&situation.name);
+        for situation in SITUATIONS.iter().filter(runs) {
             for path in PathId::ALL {
                 let steps = match steps_of(&rig, path, situation) {
                     Ok(Some(steps)) => steps,
@@ -271,5 +277,6 @@ fn every_call_may_fail() {
     // Made by the way back, by measurements, which have no time here, and by frames that the host writes.
     let elsewhere = [Step::Download, Step::DrawOffscreen, Step::Write, Step::MapWrite];
     assert_eq!(table.untried(), elsewhere, "no path makes these calls in any situation");
-    assert!(passed >= 150, "only {passed} cells were tried");
+    let least = by_level(60, 150, 150);
+    assert!(passed >= least, "only {passed} cells were tried");
 }

@@ -8,6 +8,7 @@ use pixelferry::{
     Arg, ComputeBackend, Display, Extent, ImageDesc, ImageView, KernelSource, PixelFormat, SurfaceDesc, SyncKind,
     Target, View,
 };
+use pixelferry_tests::few;
 
 const SIDES: [i32; 3] = [6, 4, 3];
 
@@ -145,7 +146,7 @@ fn child_kernels_write_textures() {
     ];
     let written = &backend.caps().image_formats;
     assert!(written.len() >= 5, "the driver writes images of {written:?} only");
-    for (format, pixel, value) in types.into_iter().filter(|(format, ..)| written.contains(format)) {
+    for (format, pixel, value) in few(&types, 4).iter().copied().filter(|(format, ..)| written.contains(format)) {
         let desc = ImageDesc::new(9, 7, format);
         let surface = display.create_surface(&SurfaceDesc::Image(desc)).unwrap();
         let mut shown = surface;
