@@ -4,6 +4,7 @@ mod displays;
 mod each_backend;
 #[cfg(unix)]
 pub mod faulty;
+mod folder;
 mod paths;
 mod ramp;
 #[cfg(target_os = "linux")]
@@ -12,6 +13,7 @@ mod xvfb;
 
 pub use displays::{displays, need_display};
 pub use each_backend::on;
+pub use folder::Folder;
 pub use paths::{has_path, path_problems};
 pub use pixelferry_testing::{
     Child, Dice, Level, Need, Patience, Usage, asked, by_level, from, given, gl_double, has, in_child, level, need,

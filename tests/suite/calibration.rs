@@ -5,8 +5,9 @@ use pixelferry::{
     ComputeBackend, ImageAccess, ImageDesc, Link, LinkOptions, Mode, PathId, PathReport, PathState, PixelFormat,
     Policy, Profiles, SurfaceDesc, Unwritten,
 };
+use pixelferry_tests::Folder;
 use pixelferry_tests::faulty::{Fault, FaultKind, Faults, FaultyBackend, FaultyDisplay, Step};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,25 +16,6 @@ use std::time::Duration;
 const SLOW: Duration = Duration::from_millis(3);
 /// Enough for every path.
 const BUDGET: Duration = Duration::from_secs(600);
-
-/// A folder that is gone afterwards.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        Self(std::env::temp_dir().join(format!("pixelferry-calibration-{name}-{}", std::process::id())))
-    }
-
-    fn files(&self) -> usize {
-        std::fs::read_dir(&self.0).map_or(0, Iterator::count)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 fn policy(folder: &Path) -> Policy {
     Policy::default().with_budget(BUDGET).with_profiles(Profiles::Folder(folder.to_owned()))
@@ -73,7 +55,7 @@ fn slow_all_but(faults: &Faults, quick: Step) {
 
 #[test]
 fn what_is_slow_is_not_chosen() {
-    let folder = Folder::new("slow");
+    let folder = Folder::new("calibration-slow");
     let faults = Faults::default();
     slow_all_but(&faults, Step::Upload);
     let link = open(&faults, policy(&folder.0));
@@ -128,7 +110,7 @@ fn a_path_whose_first_frames_are_slow_is_ranked_by_its_later_ones() {
 /// The copy of the frame before is made by the compute side, on paths with several pieces of memory.
 #[test]
 fn paths_are_timed_with_what_keeps_unwritten_pixels() {
-    let folder = Folder::new("keep");
+    let folder = Folder::new("calibration-keep");
     let faults = Faults::default();
     faults.slow(Step::Copy, SLOW);
     let link = open_by(&faults, policy(&folder.0), Unwritten::Keep);
@@ -205,7 +187,7 @@ fn after_a_failure_the_quickest_of_the_others_is_taken_as_late_as_before() {
 
 #[test]
 fn a_budget_of_zero_keeps_the_static_order_and_measures_nothing() {
-    let folder = Folder::new("zero");
+    let folder = Folder::new("calibration-zero");
     let faults = Faults::default();
     slow_all_but(&faults, Step::Upload);
     let link = open(&faults, policy(&folder.0).with_budget(Duration::ZERO));
@@ -215,7 +197,7 @@ fn a_budget_of_zero_keeps_the_static_order_and_measures_nothing() {
 
 #[test]
 fn the_second_start_only_proves() {
-    let folder = Folder::new("second");
+    let folder = Folder::new("calibration-second");
     let faults = Faults::default();
     slow_all_but(&faults, Step::Upload);
     assert_eq!(open(&faults, policy(&folder.0)).path(), PathId::HOST_ROUND_TRIP);
@@ -235,7 +217,7 @@ fn the_second_start_only_proves() {
 
 #[test]
 fn a_profile_whose_path_works_no_longer_is_measured_again() {
-    let folder = Folder::new("stale");
+    let folder = Folder::new("calibration-stale");
     let faults = Faults::default();
     slow_all_but(&faults, Step::Upload);
     assert_eq!(open(&faults, policy(&folder.0)).path(), PathId::HOST_ROUND_TRIP);
@@ -255,7 +237,7 @@ fn a_profile_whose_path_works_no_longer_is_measured_again() {
 
 #[test]
 fn a_path_that_fails_while_it_is_timed_is_not_chosen() {
-    let folder = Folder::new("timed");
+    let folder = Folder::new("calibration-timed");
     for nth in [1, 3, 4, 5, 6, 8, 11, 15, 25] {
         let faults = Faults::default();
         slow_all_but(&faults, Step::Upload);
@@ -316,7 +298,7 @@ fn a_resize_keeps_the_lateness_and_the_way_of_taking_turns() {
 
 #[test]
 fn two_threads_at_once_leave_one_whole_profile() {
-    let folder = Folder::new("threads");
+    let folder = Folder::new("calibration-threads");
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {

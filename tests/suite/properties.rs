@@ -5,7 +5,7 @@ use pixelferry::{
     ComputeBackend, CpuBackend, Display, DisplayChoice, ImageAccess, ImageDesc, Link, LinkOptions, MemoryDisplay,
     PathId, PathState, PixelFormat, Policy, Region, RowOrder, SurfaceDesc, open_headless,
 };
-use pixelferry_tests::{Need, has_path, need};
+use pixelferry_tests::{Need, few, has_path, need};
 use proptest::prelude::*;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -153,7 +153,7 @@ fn large_and_impossible_sizes() {
                 Link::open(Arc::clone(&backend), Rc::clone(&display), desc, options.clone())
             };
             // Opening proves the pixels.
-            for (w, h) in [(8192, 8192), (8191, 3), (3, 8191)] {
+            for (w, h) in few(&[(8191, 3), (3, 8191), (8192, 8192)], 2).iter().copied() {
                 let link = open(w, h, PixelFormat::R8).unwrap_or_else(|e| panic!("{path} {w}x{h}: {e}"));
                 assert_eq!(link.path(), path);
             }

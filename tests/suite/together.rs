@@ -4,8 +4,7 @@ use pixelferry::{
     Api, Arg, BackendChoice, Basis, CpuKernelExt as _, DisplayChoice, Error, ImageAccess, ImageDesc, JointState,
     KernelSource, Opened, PixelFormat, Policy, Profiles, Scratch, SurfaceDesc, Workload, open_headless,
 };
-use pixelferry_tests::{Need, need, ramp, ramp_pixel};
-use std::path::PathBuf;
+use pixelferry_tests::{Folder, Need, need, ramp, ramp_pixel};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -122,18 +121,9 @@ fn what_there_is_no_time_for_is_said_and_the_first_is_opened_in_any_case() {
     assert_eq!(opened.report.rows.iter().filter(|row| row.median_us.is_some()).count(), 1, "{}", opened.report);
 }
 
-/// A folder that is gone afterwards.
-struct Folder(PathBuf);
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 #[test]
 fn the_next_start_measures_nothing() {
-    let folder = Folder(std::env::temp_dir().join(format!("pixelferry-together-{}", std::process::id())));
+    let folder = Folder::new("together");
     if need(Need::Egl, open_headless(DisplayChoice::Gl)).is_none() {
         return;
     }

@@ -107,6 +107,6 @@ churns! {
     windows_by_wgpu_on_opengl: Short, "wgpu-on-gl 1", None;
     two_threads_by_glx: All, "engine-glx 2", None;
     two_threads_by_egl_drawn_by_compute: All, "engine-egl 2", Some(Manner::Compute);
-    two_threads_by_egl: Short, "engine-egl 2", None;
+    two_threads_by_egl: All, "engine-egl 2", None;
     two_threads_by_wgpu: All, "wgpu 2", Some(Manner::Triangle);
 }

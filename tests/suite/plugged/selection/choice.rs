@@ -9,7 +9,7 @@ use interop_core::{
     Profiles, SharingPath as _,
 };
 use pixelferry_plugged::{Board, own_pages};
-use std::path::PathBuf;
+use pixelferry_tests::Folder;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,18 +17,9 @@ use std::time::Duration;
 /// More than any path takes on a loaded machine but by the wire.
 const WIRE: Duration = Duration::from_millis(5);
 
-/// A folder that is gone afterwards.
-struct Folder(PathBuf);
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 #[test]
 fn the_quickest_is_chosen_remembered_and_named() {
-    let folder = Folder(std::env::temp_dir().join(format!("pixelferry-plugged-{}", std::process::id())));
+    let folder = Folder::new("plugged");
     let display: Rc<dyn Display> = Board::new(WIRE);
     let policy = Policy::default()
         .with_paths(paths())

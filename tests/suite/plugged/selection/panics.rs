@@ -58,50 +58,31 @@ fn when_it_is_dropped_or_cannot_say_so() {
 }
 
 /// A backend that panics where it is asked for what it lacks.
-struct Fragile(CpuBackend);
+struct Fragile {
+    inner: CpuBackend,
+}
 
 // SAFETY: all calls are handed on unchanged, or panic.
 unsafe impl ComputeBackend for Fragile {
-    fn device(&self) -> &DeviceIdentity {
-        self.0.device()
-    }
-
-    fn caps(&self) -> &ComputeCaps {
-        self.0.caps()
-    }
-
-    fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
-        self.0.build(source)
-    }
-
-    fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
-        self.0.allocate(bytes)
+    pixelferry_faults::forward! {
+        & device() -> &DeviceIdentity;
+        & caps() -> &ComputeCaps;
+        & build(source: &KernelSource) -> Result<Arc<dyn Kernel>>;
+        & allocate(bytes: usize) -> Result<Box<dyn ComputeMemory>>;
+        & launch(kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()>;
+        & write_pattern(target: Target<'_>, pattern: &Pattern) -> Result<()>;
+        & copy(from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()>;
+        & finish() -> Result<()>;
     }
 
     fn import_host(&self, _: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
         panic!("on purpose")
     }
-
-    fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
-        self.0.launch(kernel, target, args)
-    }
-
-    fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
-        self.0.write_pattern(target, pattern)
-    }
-
-    fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
-        self.0.copy(from, to, range)
-    }
-
-    fn finish(&self) -> Result<()> {
-        self.0.finish()
-    }
 }
 
 #[test]
 fn of_a_backend_while_a_path_is_tried() {
-    let backend = Arc::new(Fragile(CpuBackend::new().unwrap()));
+    let backend = Arc::new(Fragile { inner: CpuBackend::new().unwrap() });
     let options = LinkOptions::new(at_once(Paths::default()));
     let mut link = Link::open(backend, MemoryDisplay::new(), desc(), options).unwrap();
     let PathState::OpenFailed { reason } = state(link.report(), "pinned-upload") else { panic!("{}", link.report()) };
