@@ -1,5 +1,5 @@
-//! Thousands of frames (or `PIXELFERRY_FRAMES`) and 200 resizes (or `PIXELFERRY_RESIZES`) by every path: memory of the host and of the GPU, file
-//! descriptors and GL objects stay flat.
+//! Thousands of frames (or `PIXELFERRY_FRAMES`) and 200 resizes (or `PIXELFERRY_RESIZES`) by every path: memory of the host and
+//! of the GPU, file descriptors and GL objects stay flat.
 
 use pixelferry::gl_display::{GlDisplay, ObjectCounts};
 use pixelferry::{

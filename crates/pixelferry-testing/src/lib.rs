@@ -19,6 +19,8 @@ mod double;
 mod known;
 mod level;
 mod machine;
+#[cfg(all(test, unix))]
+mod one_place;
 mod patience;
 mod table;
 mod usage;

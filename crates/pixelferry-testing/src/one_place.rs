@@ -1,10 +1,7 @@
 //! The table is the one place that says what tests need: the scripts install what it names, tests ask for every row, and
 //! no other file has a rule of its own.
 
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
-
-use pixelferry_testing::MACHINE;
+use crate::machine::MACHINE;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -35,8 +32,8 @@ fn scripts_install_what_the_rows_name() {
 /// The Rust and Python files of the repository, by their path in it, but those of this crate.
 fn sources() -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
-    let mut folders: Vec<PathBuf> =
-        ["crates", "examples", "tests", "xtask", "net"].map(|name| root().join(name)).into();
+    let folders = ["crates", "examples", "tests", "xtask", "net", "integrations"].map(|name| root().join(name));
+    let mut folders: Vec<PathBuf> = folders.into_iter().filter(|folder| folder.is_dir()).collect();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
             let path = entry.unwrap().path();
@@ -70,8 +67,8 @@ fn tests_ask_for_every_row() {
 #[test]
 fn no_other_file_decides_what_may_be_skipped() {
     let in_tests = |name: &Path| name.iter().any(|part| part == "tests" || part == "tests.rs");
-    // The words of a table, and a program, which is told by its arguments what must be there.
-    let others = ["tests/faults/table.rs", "tests/fuzz"];
+    // The words of a table.
+    let others = ["tests/suite/faults/table.rs"];
     for (name, text) in sources() {
         let mut forbidden =
             vec!["\"PIXELFERRY_REQUIRE\"", "var(\"CI\")", "var_os(\"CI\")", "environ.get(\"CI\"", "importorskip"];
