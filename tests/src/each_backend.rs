@@ -27,12 +27,22 @@ macro_rules! on_each_backend {
 
         #[test]
         fn on_pocl() {
-            $crate::pass_in_child("child_opencl", Some($crate::Need::Pocl), &[], &[$opencl_says]);
+            $crate::pass_in_child(
+                concat!(module_path!(), "::child_opencl"),
+                Some($crate::Need::Pocl),
+                &[],
+                &[$opencl_says],
+            );
         }
 
         #[test]
         fn on_rusticl() {
-            $crate::pass_in_child("child_opencl", Some($crate::Need::Rusticl), &[], &[$opencl_says]);
+            $crate::pass_in_child(
+                concat!(module_path!(), "::child_opencl"),
+                Some($crate::Need::Rusticl),
+                &[],
+                &[$opencl_says],
+            );
         }
 
         #[test]
@@ -44,8 +54,8 @@ macro_rules! on_each_backend {
         #[test]
         fn on_nvidia() {
             if $crate::asked($crate::Need::Nvidia) {
-                $crate::pass_in_child("child_opencl", None, &[], &[$opencl_says]);
-                $crate::pass_in_child("child_cuda", None, &[], &[$cuda_says]);
+                $crate::pass_in_child(concat!(module_path!(), "::child_opencl"), None, &[], &[$opencl_says]);
+                $crate::pass_in_child(concat!(module_path!(), "::child_cuda"), None, &[], &[$cuda_says]);
             }
         }
     };

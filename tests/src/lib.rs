@@ -4,6 +4,7 @@ mod displays;
 mod each_backend;
 #[cfg(unix)]
 pub mod faulty;
+mod folder;
 mod paths;
 mod ramp;
 #[cfg(target_os = "linux")]
@@ -12,17 +13,21 @@ mod xvfb;
 
 pub use displays::{displays, need_display};
 pub use each_backend::on;
+pub use folder::Folder;
 pub use paths::{has_path, path_problems};
-/// The name it had.
-pub use pixelferry_testing::Need as Driver;
 pub use pixelferry_testing::{
-    Child, Dice, Need, Patience, Usage, asked, given, gl_double, has, in_child, need, pass_in_child, receive,
-    wait_until,
+    Child, Dice, Level, Need, Patience, Usage, asked, by_level, from, given, gl_double, has, in_child, level, need,
+    pass_in_child, receive, tests, wait_until,
 };
 pub use ramp::{ramp, ramp_pixel};
 #[cfg(target_os = "linux")]
 pub use viewer::{Rgb, Viewer};
 pub use xvfb::Xvfb;
+
+/// All of them, or at the shortest level the first few.
+pub fn few<T>(all: &[T], short: usize) -> &[T] {
+    if level() == Level::Short { &all[..short] } else { all }
+}
 
 /// What the repository's README shows is compiled and run.
 #[cfg(doctest)]

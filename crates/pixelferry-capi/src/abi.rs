@@ -1,6 +1,6 @@
 //! What crosses the boundary, as `include/pixelferry.h` declares it: constants, structs, types of functions.
 //!
-//! The header documents each. `tests/header.rs` lets a C compiler compare every item of this file with it.
+//! The header documents each. `tests/suite/header.rs` lets a C compiler compare every item of this file with it.
 
 // The header has all of it, whatever features are on.
 #![allow(dead_code)]

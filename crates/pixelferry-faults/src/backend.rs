@@ -36,21 +36,21 @@ impl BackendDouble {
 
 // SAFETY: all calls are handed on unchanged, or refused.
 unsafe impl ComputeBackend for BackendDouble {
-    fn device(&self) -> &DeviceIdentity {
-        self.inner.device()
-    }
-
-    fn caps(&self) -> &ComputeCaps {
-        self.inner.caps()
+    crate::forward! {
+        & device() -> &DeviceIdentity;
+        & caps() -> &ComputeCaps;
+        & build(source: &KernelSource) -> Result<Arc<dyn Kernel>>;
+        PrepareHost before & prepare_host(block: &HostBlock) -> Result<Option<Box<dyn Any>>>;
+        & can_export_to(display: &DeviceIdentity) -> Support;
+        DeferSubmission after & defer_submission() -> Result<()>;
+        & finish() -> Result<()>;
+        & set_timeline(on: bool) -> Result<Support>;
+        & drain_timeline(into: &mut dyn FnMut(DeviceSpan)) -> Result<()>;
     }
 
     fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>> {
         let opened = self.inner.open_in(display)?;
         Ok(opened.map(|inner| Self::over(inner, &self.faults) as Arc<dyn ComputeBackend>))
-    }
-
-    fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
-        self.inner.build(source)
     }
 
     fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
@@ -68,18 +68,9 @@ unsafe impl ComputeBackend for BackendDouble {
         Ok(self.memory(self.inner.import_host(block)?))
     }
 
-    fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any>>> {
-        self.faults.check(Step::PrepareHost)?;
-        self.inner.prepare_host(block)
-    }
-
     fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
         self.faults.check(Step::ImportSurface)?;
         Ok(self.memory(self.inner.import_surface(handle, desc)?))
-    }
-
-    fn can_export_to(&self, display: &DeviceIdentity) -> Support {
-        self.inner.can_export_to(display)
     }
 
     fn allocate_shared(
@@ -132,22 +123,5 @@ unsafe impl ComputeBackend for BackendDouble {
 
     fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
         Ok(Box::new(QueueDouble { inner: self.inner.queue(options)?, wrapped: self.wrapped.clone() }))
-    }
-
-    fn defer_submission(&self) -> Result<()> {
-        self.inner.defer_submission()?;
-        self.faults.check(Step::DeferSubmission)
-    }
-
-    fn finish(&self) -> Result<()> {
-        self.inner.finish()
-    }
-
-    fn set_timeline(&self, on: bool) -> Result<Support> {
-        self.inner.set_timeline(on)
-    }
-
-    fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
-        self.inner.drain_timeline(into)
     }
 }

@@ -31,12 +31,17 @@ impl DisplayDouble {
 }
 
 impl Display for DisplayDouble {
-    fn device(&self) -> &DeviceIdentity {
-        self.inner.device()
-    }
-
-    fn caps(&self) -> &DisplayCaps {
-        self.inner.caps()
+    crate::forward! {
+        & device() -> &DeviceIdentity;
+        & caps() -> &DisplayCaps;
+        & hold_gl() -> Result<Arc<dyn GlContext>>;
+        & drop_in_context(object: Box<dyn Any>);
+        DrawOffscreen before & draw_offscreen(surface: &dyn Surface) -> Result<()>;
+        DrawOffscreen before & draw_offscreen_by(surface: &dyn Surface, manner: Option<Manner>) -> Result<()>;
+        & drawn() -> Option<Drawn>;
+        DisplayFinish after & finish() -> Result<()>;
+        & set_timeline(on: bool) -> Result<Support>;
+        & drain_timeline(into: &mut dyn FnMut(DeviceSpan)) -> Result<()>;
     }
 
     fn create_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
@@ -49,14 +54,6 @@ impl Display for DisplayDouble {
         Ok(self.surface(self.inner.create_in_place_surface(desc)?))
     }
 
-    fn hold_gl(&self) -> Result<Arc<dyn GlContext>> {
-        self.inner.hold_gl()
-    }
-
-    fn drop_in_context(&self, object: Box<dyn Any>) {
-        self.inner.drop_in_context(object);
-    }
-
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Box<dyn Staging>> {
         self.faults.check(Step::CreateStaging)?;
         let inner = self.inner.create_staging(kind, bytes)?;
@@ -67,32 +64,5 @@ impl Display for DisplayDouble {
         self.faults.check(Step::CreateSemaphore)?;
         let (inner, handle) = self.inner.create_semaphore(kind)?;
         Ok((Box::new(DisplaySemaphoreDouble { inner, faults: self.faults.clone() }), handle))
-    }
-
-    fn draw_offscreen(&self, surface: &dyn Surface) -> Result<()> {
-        self.faults.check(Step::DrawOffscreen)?;
-        self.inner.draw_offscreen(surface)
-    }
-
-    fn draw_offscreen_by(&self, surface: &dyn Surface, manner: Option<Manner>) -> Result<()> {
-        self.faults.check(Step::DrawOffscreen)?;
-        self.inner.draw_offscreen_by(surface, manner)
-    }
-
-    fn drawn(&self) -> Option<Drawn> {
-        self.inner.drawn()
-    }
-
-    fn finish(&self) -> Result<()> {
-        self.inner.finish()?;
-        self.faults.check(Step::DisplayFinish)
-    }
-
-    fn set_timeline(&self, on: bool) -> Result<Support> {
-        self.inner.set_timeline(on)
-    }
-
-    fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
-        self.inner.drain_timeline(into)
     }
 }

@@ -19,6 +19,7 @@
 mod backend;
 mod display;
 mod faults;
+mod forward;
 mod memory;
 mod queue;
 mod semaphore;

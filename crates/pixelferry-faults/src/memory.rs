@@ -1,7 +1,6 @@
 //! Memory of the backend's double.
 
 use crate::faults::Faults;
-use crate::step::Step;
 use interop_core::{Arg, ComputeMemory, Error, Result, SyncKind, Target};
 use std::ops::Range;
 
@@ -50,52 +49,16 @@ impl Wrapped {
 }
 
 impl ComputeMemory for MemoryDouble {
-    fn len(&self) -> usize {
-        self.inner.len()
-    }
-
-    fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
-        self.inner.read(offset, into)?;
-        self.faults.check(Step::Read)
-    }
-
-    fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
-        self.inner.write(offset, from)?;
-        self.faults.check(Step::Write)
-    }
-
-    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        self.faults.check(Step::MapRead)?;
-        self.inner.map_read(range, f)
-    }
-
-    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        self.inner.map_write(range, f)?;
-        self.faults.check(Step::MapWrite)
-    }
-
-    fn set_sync(&mut self, kind: SyncKind) -> Result<()> {
-        self.faults.check(Step::SetSync)?;
-        self.inner.set_sync(kind)
-    }
-
-    fn acquire(&mut self) -> Result<()> {
-        self.faults.check(Step::Acquire)?;
-        self.inner.acquire()
-    }
-
-    fn submit(&mut self) -> Result<()> {
-        self.inner.submit()?;
-        self.faults.check(Step::Submit)
-    }
-
-    fn release(&mut self) -> Result<()> {
-        self.inner.release()?;
-        self.faults.check(Step::Release)
-    }
-
-    fn release_in_queue(&mut self) -> Result<()> {
-        self.inner.release_in_queue()?;
-        self.faults.check(Step::ReleaseInQueue)
+    crate::forward! {
+        & len() -> usize;
+        Read after &mut read(offset: usize, into: &mut [u8]) -> Result<()>;
+        Write after &mut write(offset: usize, from: &[u8]) -> Result<()>;
+        MapRead before &mut map_read(range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
+        MapWrite after &mut map_write(range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
+        SetSync before &mut set_sync(kind: SyncKind) -> Result<()>;
+        Acquire before &mut acquire() -> Result<()>;
+        Submit after &mut submit() -> Result<()>;
+        Release after &mut release() -> Result<()>;
+        ReleaseInQueue after &mut release_in_queue() -> Result<()>;
     }
 }

@@ -13,8 +13,13 @@ pub(crate) struct QueueDouble {
 }
 
 impl ComputeQueue for QueueDouble {
-    fn options(&self) -> QueueOptions {
-        self.inner.options()
+    crate::forward! {
+        & options() -> QueueOptions;
+        & marker(wait: &[Event]) -> Result<Event>;
+        & barrier(wait: &[Event]) -> Result<Event>;
+        & flush() -> Result<()>;
+        & finish() -> Result<()>;
+        & host_buffer(len: usize) -> Result<HostBuffer>;
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>], wait: &[Event]) -> Result<Event> {
@@ -50,25 +55,5 @@ impl ComputeQueue for QueueDouble {
         wait: &[Event],
     ) -> Result<Event> {
         self.inner.fill(self.wrapped.memory_mut(memory, "QueueDouble::fill")?, range, pattern, wait)
-    }
-
-    fn marker(&self, wait: &[Event]) -> Result<Event> {
-        self.inner.marker(wait)
-    }
-
-    fn barrier(&self, wait: &[Event]) -> Result<Event> {
-        self.inner.barrier(wait)
-    }
-
-    fn flush(&self) -> Result<()> {
-        self.inner.flush()
-    }
-
-    fn finish(&self) -> Result<()> {
-        self.inner.finish()
-    }
-
-    fn host_buffer(&self, len: usize) -> Result<HostBuffer> {
-        self.inner.host_buffer(len)
     }
 }

@@ -1,7 +1,6 @@
 //! Both ends of a semaphore, wrapped.
 
 use crate::faults::Faults;
-use crate::step::Step;
 use interop_core::{ComputeSemaphore, DisplaySemaphore, Result, Staging};
 
 /// The compute side's end.
@@ -11,14 +10,9 @@ pub(crate) struct ComputeSemaphoreDouble {
 }
 
 impl ComputeSemaphore for ComputeSemaphoreDouble {
-    fn signal(&mut self, value: u64) -> Result<()> {
-        self.faults.check(Step::ComputeSignal)?;
-        self.inner.signal(value)
-    }
-
-    fn wait(&mut self, value: u64) -> Result<()> {
-        self.faults.check(Step::ComputeWait)?;
-        self.inner.wait(value)
+    crate::forward! {
+        ComputeSignal before &mut signal(value: u64) -> Result<()>;
+        ComputeWait before &mut wait(value: u64) -> Result<()>;
     }
 }
 
@@ -29,13 +23,8 @@ pub(crate) struct DisplaySemaphoreDouble {
 }
 
 impl DisplaySemaphore for DisplaySemaphoreDouble {
-    fn signal(&mut self, value: u64, staging: &mut dyn Staging) -> Result<()> {
-        self.faults.check(Step::DisplaySignal)?;
-        self.inner.signal(value, staging)
-    }
-
-    fn wait(&mut self, value: u64, staging: &mut dyn Staging) -> Result<()> {
-        self.faults.check(Step::DisplayWait)?;
-        self.inner.wait(value, staging)
+    crate::forward! {
+        DisplaySignal before &mut signal(value: u64, staging: &mut dyn Staging) -> Result<()>;
+        DisplayWait before &mut wait(value: u64, staging: &mut dyn Staging) -> Result<()>;
     }
 }

@@ -13,16 +13,16 @@ pub(crate) struct SurfaceDouble {
 }
 
 impl Surface for SurfaceDouble {
-    fn desc(&self) -> &SurfaceDesc {
-        self.inner.desc()
-    }
-
-    fn check_upload(&self) -> Result<()> {
-        self.inner.check_upload()
-    }
-
-    fn check_download(&self) -> Result<()> {
-        self.inner.check_download()
+    crate::forward! {
+        & desc() -> &SurfaceDesc;
+        & check_upload() -> Result<()>;
+        & check_download() -> Result<()>;
+        Download before &mut download(part: &Part, staging: &mut dyn Staging, view: &View) -> Result<()>;
+        ReadInPlace before &mut read_in_place(staging: &dyn Staging, view: &View) -> Result<()>;
+        ReadBack before &mut read_back(part: &Part) -> Result<Vec<u8>>;
+        &mut draw_back(region: Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>>;
+        Export before & export(handle: HandleType) -> Result<SharedHandle>;
+        & as_any() -> &dyn Any;
     }
 
     fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
@@ -37,33 +37,5 @@ impl Surface for SurfaceDouble {
             return Ok(());
         }
         self.inner.upload_staged(at, staging, view)
-    }
-
-    fn download(&mut self, part: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
-        self.faults.check(Step::Download)?;
-        self.inner.download(part, staging, view)
-    }
-
-    fn read_in_place(&mut self, staging: &dyn Staging, view: &View) -> Result<()> {
-        self.faults.check(Step::ReadInPlace)?;
-        self.inner.read_in_place(staging, view)
-    }
-
-    fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
-        self.faults.check(Step::ReadBack)?;
-        self.inner.read_back(part)
-    }
-
-    fn draw_back(&mut self, region: Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
-        self.inner.draw_back(region, plan, manner)
-    }
-
-    fn export(&self, handle: HandleType) -> Result<SharedHandle> {
-        self.faults.check(Step::Export)?;
-        self.inner.export(handle)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self.inner.as_any()
     }
 }

@@ -29,11 +29,13 @@ pub struct Child {
 }
 
 impl Child {
-    /// One test alone, whether it is ignored otherwise or not. `name` is that of the test, with its modules.
+    /// One test alone, whether it is ignored otherwise or not. `name` is that of the test, with its modules; what
+    /// `module_path!()` says in a `suite` is one, too.
     ///
     /// # Errors
     /// The system does not tell where this program is.
     pub fn of(name: &str) -> io::Result<Self> {
+        let name = name.strip_prefix("suite::").unwrap_or(name);
         Self::with(name, &["--exact", name, "--include-ignored"])
     }
 

@@ -7,6 +7,7 @@
 //! - [`Child`]: a test run again in a process of its own. OpenCL loaders read their environment once, and two drivers in
 //!   one process may bring two copies of one compiler library, so each driver is tested in a process that sees only it.
 //! - [`level`]: how much of a test runs, as `scripts/test`, its `--all` and its `--long` ask for it.
+//! - [`tests`]: tests of one call each, as rows.
 //! - [`Patience`]: a limit for waits that the load of the machine does not break.
 
 // How tests fail.
@@ -18,7 +19,10 @@ mod double;
 mod known;
 mod level;
 mod machine;
+#[cfg(all(test, unix))]
+mod one_place;
 mod patience;
+mod table;
 mod usage;
 
 pub use child::{Child, Ended, given, in_child, pass_in_child};

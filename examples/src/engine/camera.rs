@@ -45,26 +45,3 @@ fn unit(v: [f32; 3]) -> [f32; 3] {
 fn cross(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The depth of a point on the line of sight, `distance` before the eye.
-    fn depth(nearest: f32, distance: f32) -> f32 {
-        let View { camera, eye, .. } = View::new((640, 360), 100, 3.0, nearest);
-        let ahead = unit([-eye[0], 1.35 - eye[1], -eye[2]]);
-        let point = [0, 1, 2].map(|i| eye[i] + distance * ahead[i]);
-        let at = |row: usize| (0..3).map(|c| camera[c][row] * point[c]).sum::<f32>() + camera[3][row];
-        assert!(at(0).abs() < 1e-4 && at(1).abs() < 1e-4, "not in the middle of the screen");
-        at(2) / at(3)
-    }
-
-    #[test]
-    fn depth_runs_from_the_nearest_plane_to_one() {
-        for nearest in [-1.0, 0.0] {
-            assert!((depth(nearest, 0.1) - nearest).abs() < 1e-3);
-            assert!((depth(nearest, 60.0) - 1.0).abs() < 1e-3);
-        }
-    }
-}

@@ -98,6 +98,12 @@ impl FaultyBackend {
 
 // SAFETY: all calls are handed on unchanged, or refused.
 unsafe impl ComputeBackend for FaultyBackend {
+    pixelferry_faults::forward! {
+        & build(source: &KernelSource) -> Result<Arc<dyn Kernel>>;
+        PrepareHost before & prepare_host(block: &HostBlock) -> Result<Option<Box<dyn Any>>>;
+        DeferSubmission before & defer_submission() -> Result<()>;
+    }
+
     fn device(&self) -> &DeviceIdentity {
         &self.device
     }
@@ -109,10 +115,6 @@ unsafe impl ComputeBackend for FaultyBackend {
     fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>> {
         // The CPU has nothing to gain there.
         self.inner.open_in(display)
-    }
-
-    fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
-        self.inner.build(source)
     }
 
     fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
@@ -128,11 +130,6 @@ unsafe impl ComputeBackend for FaultyBackend {
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
         self.faults.check(Step::ImportHost)?;
         self.over(block)
-    }
-
-    fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any>>> {
-        self.faults.check(Step::PrepareHost)?;
-        self.inner.prepare_host(block)
     }
 
     fn import_surface(&self, handle: &SharedHandle, _desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
@@ -205,11 +202,6 @@ unsafe impl ComputeBackend for FaultyBackend {
         to.writing(true);
         self.inner.copy(self.inner_of(from, OP)?, to.inner.as_mut(), range)?;
         self.faults.check(Step::Copy)
-    }
-
-    fn defer_submission(&self) -> Result<()> {
-        self.faults.check(Step::DeferSubmission)?;
-        self.inner.defer_submission()
     }
 
     /// Links make none.

@@ -80,6 +80,15 @@ impl FaultyDisplay {
 }
 
 impl Display for FaultyDisplay {
+    pixelferry_faults::forward! {
+        & hold_gl() -> Result<Arc<dyn GlContext>>;
+        & drop_in_context(object: Box<dyn Any>);
+        & drawn() -> Option<Drawn>;
+        DisplayFinish before & finish() -> Result<()>;
+        & set_timeline(on: bool) -> Result<Support>;
+        & drain_timeline(into: &mut dyn FnMut(DeviceSpan)) -> Result<()>;
+    }
+
     fn device(&self) -> &DeviceIdentity {
         &self.device
     }
@@ -96,14 +105,6 @@ impl Display for FaultyDisplay {
     fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
         self.faults.check(Step::CreateInPlaceSurface)?;
         Ok(self.surface(self.inner.create_in_place_surface(desc)?))
-    }
-
-    fn hold_gl(&self) -> Result<Arc<dyn GlContext>> {
-        self.inner.hold_gl()
-    }
-
-    fn drop_in_context(&self, object: Box<dyn Any>) {
-        self.inner.drop_in_context(object);
     }
 
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Box<dyn Staging>> {
@@ -149,23 +150,6 @@ impl Display for FaultyDisplay {
     fn draw_offscreen_by(&self, surface: &dyn Surface, _: Option<Manner>) -> Result<()> {
         // The memory display has one manner.
         self.draw_offscreen(surface)
-    }
-
-    fn drawn(&self) -> Option<Drawn> {
-        self.inner.drawn()
-    }
-
-    fn finish(&self) -> Result<()> {
-        self.faults.check(Step::DisplayFinish)?;
-        self.inner.finish()
-    }
-
-    fn set_timeline(&self, on: bool) -> Result<Support> {
-        self.inner.set_timeline(on)
-    }
-
-    fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
-        self.inner.drain_timeline(into)
     }
 }
 

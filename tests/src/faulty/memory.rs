@@ -25,24 +25,19 @@ impl FaultyMemory {
 }
 
 impl ComputeMemory for FaultyMemory {
-    fn len(&self) -> usize {
-        self.inner.len()
-    }
-
-    fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
-        self.inner.read(offset, into)?;
-        self.faults.check(Step::Read)
+    pixelferry_faults::forward! {
+        & len() -> usize;
+        Read after &mut read(offset: usize, into: &mut [u8]) -> Result<()>;
+        MapRead before &mut map_read(range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
+        Acquire before &mut acquire() -> Result<()>;
+        Submit before &mut submit() -> Result<()>;
+        ReleaseInQueue before &mut release_in_queue() -> Result<()>;
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
         self.writing(true);
         self.inner.write(offset, from)?;
         self.faults.check(Step::Write)
-    }
-
-    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        self.faults.check(Step::MapRead)?;
-        self.inner.map_read(range, f)
     }
 
     fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
@@ -59,26 +54,11 @@ impl ComputeMemory for FaultyMemory {
         }
     }
 
-    fn acquire(&mut self) -> Result<()> {
-        self.faults.check(Step::Acquire)?;
-        self.inner.acquire()
-    }
-
-    fn submit(&mut self) -> Result<()> {
-        self.faults.check(Step::Submit)?;
-        self.inner.submit()
-    }
-
     fn release(&mut self) -> Result<()> {
         self.faults.check(Step::Release)?;
         if let Some(turn) = &self.turn {
             turn.written();
         }
         self.inner.release()
-    }
-
-    fn release_in_queue(&mut self) -> Result<()> {
-        self.faults.check(Step::ReleaseInQueue)?;
-        self.inner.release_in_queue()
     }
 }

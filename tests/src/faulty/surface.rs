@@ -69,16 +69,10 @@ impl Drop for FaultySurface {
 }
 
 impl Surface for FaultySurface {
-    fn desc(&self) -> &SurfaceDesc {
-        self.inner.desc()
-    }
-
-    fn check_upload(&self) -> Result<()> {
-        self.inner.check_upload()
-    }
-
-    fn check_download(&self) -> Result<()> {
-        self.inner.check_download()
+    pixelferry_faults::forward! {
+        & desc() -> &SurfaceDesc;
+        & check_upload() -> Result<()>;
+        & check_download() -> Result<()>;
     }
 
     fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {

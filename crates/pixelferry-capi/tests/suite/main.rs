@@ -1,0 +1,9 @@
+//! The header, and programs in C and C++ that use it.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
+
+mod common;
+#[cfg(target_os = "linux")]
+mod header;
+#[cfg(target_os = "linux")]
+mod programs;

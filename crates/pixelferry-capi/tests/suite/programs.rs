@@ -1,0 +1,182 @@
+//! The examples in C and C++, and programs that misuse the library: built, run, their pictures compared.
+
+// Programs find the library as Linux's loader does.
+use crate::common::{Language, build, compiler, done, libraries, package, root, run, scratch};
+use pixelferry_testing::{Need, asked, need};
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+#[test]
+fn a_c_program_saves_what_threads_compute_in_plain_memory() {
+    let Some(program) = build(Language::C, &root().join("examples/picture.c"), &[]) else { return };
+    let file = scratch("rings.png");
+    let _ = fs::remove_file(&file);
+    let said = done(run(program).arg(&file));
+    assert!(said.contains("every pixel as computed"), "{said}");
+    assert!(fs::read(file).unwrap().starts_with(b"\x89PNG"));
+}
+
+/// With a driver that is not there the program says so; then the row of the table decides.
+fn said_by(command: &mut Command, driver: Option<Need>) -> Option<String> {
+    let output = command.output().unwrap();
+    let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    if let Some(driver) = driver
+        && said.contains("PF_ERROR_UNAVAILABLE")
+    {
+        return need::<String>(driver, Err(said));
+    }
+    assert!(output.status.success(), "{command:?}: {said}");
+    Some(said)
+}
+
+#[test]
+fn a_c_program_draws_in_its_own_window() {
+    let Some(mut libraries) = need(Need::Glfw, package("glfw3")) else { return };
+    let Some(gl) = need(Need::Glfw, package("gl")) else { return };
+    libraries.extend(gl);
+    let Some(program) = build(Language::C, &root().join("examples/window.c"), &libraries) else { return };
+    if need(Need::Xvfb, Command::new("xvfb-run").arg("--help").output()).is_none() {
+        return;
+    }
+    let both: [(&[&str], _); 4] =
+        [(&["cpu"], None), (&["cpu", "loader"], None), (&["gl"], None), (&["opencl"], Some(Need::Pocl))];
+    for (arguments, driver) in both {
+        let Some(said) = said_by(run("xvfb-run").arg("-a").arg(&program).args(arguments), driver) else { continue };
+        assert!(said.contains("every pixel as computed"), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn a_c_program_writes_the_devices_memory_by_calls_of_its_own() {
+    let Some(program) = build(Language::C, &root().join("examples/device.c"), &["-ldl".into()]) else { return };
+    let mut tried = vec![("opencl", Need::Pocl)];
+    if asked(Need::Nvidia) {
+        tried.push(("cuda", Need::Nvidia));
+    }
+    for (backend, driver) in tried {
+        let Some(said) = said_by(run(&program).arg(backend), Some(driver)) else { continue };
+        assert!(said.contains("every pixel as computed"), "{backend}: {said}");
+    }
+}
+
+#[test]
+fn a_c_program_copies_from_its_own_vulkan_device() {
+    let Some(libraries) = need(Need::VulkanDev, package("vulkan")) else { return };
+    let Some(program) = build(Language::C, &root().join("examples/vulkan.c"), &libraries) else { return };
+    for (backend, driver) in [("cpu", None), ("opencl", Some(Need::Pocl))] {
+        let output = run(&program).arg(backend).output().unwrap();
+        if output.status.code() == Some(2) {
+            need::<()>(Need::Lavapipe, Err("no Vulkan device"));
+            return;
+        }
+        let Some(said) = said_by(run(&program).arg(backend), driver) else { continue };
+        assert!(said.contains("every pixel as computed"), "{backend}: {said}");
+    }
+}
+
+#[test]
+fn a_program_in_cpp_goes_through_every_backend_and_display() {
+    let Some(program) = build(Language::Cpp, &root().join("examples/picture.cpp"), &[]) else { return };
+    for (backend, display, driver) in [
+        ("cpu", "memory", None),
+        ("cpu", "gl", Some(Need::Egl)),
+        ("gl", "gl", Some(Need::Egl)),
+        ("opencl", "memory", Some(Need::Pocl)),
+        ("opencl", "compute", Some(Need::Pocl)),
+        ("cuda", "memory", Some(Need::Nvidia)),
+        ("cuda", "gl", Some(Need::Nvidia)),
+    ] {
+        if driver == Some(Need::Nvidia) && !asked(Need::Nvidia) {
+            continue;
+        }
+        let Some(said) = said_by(run(&program).args([backend, display]), driver) else { continue };
+        assert!(said.contains("every pixel as computed"), "{backend}, {display}: {said}");
+    }
+}
+
+#[test]
+fn what_a_caller_does_wrong_is_a_status() {
+    let Some(program) = misuse() else { return };
+    assert!(done(&mut run(program)).contains("all as expected"));
+}
+
+fn misuse() -> Option<PathBuf> {
+    build(Language::C, &root().join("tests/programs/misuse.c"), &["-pthread".into()])
+}
+
+#[test]
+fn valgrind_sees_neither_errors_nor_leaks() {
+    let Some(program) = misuse() else { return };
+    if need(Need::Valgrind, Command::new("valgrind").arg("--version").output()).is_none() {
+        return;
+    }
+    let suppressions = format!("--suppressions={}", root().join("tests/valgrind.supp").display());
+    let options =
+        ["-q", "--leak-check=full", "--error-exitcode=9", "--errors-for-leak-kinds=definite,indirect,possible"];
+    let said = done(run("valgrind").args(options).arg(suppressions).arg(program));
+    assert_eq!(said.trim(), "all as expected");
+}
+
+/// The page's programs are what readers copy.
+#[test]
+fn the_programs_of_the_page_run() {
+    let page = fs::read_to_string(root().join("../../docs/c.md")).unwrap();
+    let folder = scratch("page");
+    fs::create_dir_all(&folder).unwrap();
+    for (mark, language, picture) in [("c", Language::C, "ramp.png"), ("cpp", Language::Cpp, "xor.png")] {
+        let (_, text) = page.split_once(&format!("```{mark}\n")).unwrap();
+        let file = folder.join("page").with_extension(mark);
+        fs::write(&file, text.split_once("```").unwrap().0).unwrap();
+        let Some(program) = build(language, &file, &[]) else { return };
+        let picture = folder.join(picture);
+        let _ = fs::remove_file(&picture);
+        done(run(program).current_dir(&folder));
+        assert!(fs::read(picture).unwrap().starts_with(b"\x89PNG"));
+    }
+}
+
+/// What cargo-c installs, laid out by hand.
+#[test]
+fn cmake_finds_what_is_installed() {
+    let Some(_) = need(Need::Cmake, Command::new("cmake").arg("--version").output()) else { return };
+    let Some(_) = compiler(Language::Cpp) else { return };
+    let (prefix, source) = (scratch("prefix"), scratch("cmake"));
+    let _ = fs::remove_dir_all(&source);
+    let library = libraries().join("libpixelferry_capi.so");
+    for (folder, files) in [
+        ("include", vec![root().join("include/pixelferry.h"), root().join("include/pixelferry.hpp")]),
+        ("share/cmake/pixelferry", fs::read_dir(root().join("cmake")).unwrap().map(|f| f.unwrap().path()).collect()),
+    ] {
+        fs::create_dir_all(prefix.join(folder)).unwrap();
+        for file in files {
+            fs::copy(&file, prefix.join(folder).join(file.file_name().unwrap())).unwrap();
+        }
+    }
+    fs::create_dir_all(prefix.join("lib")).unwrap();
+    let _ = fs::remove_file(prefix.join("lib/libpixelferry.so"));
+    std::os::unix::fs::symlink(library, prefix.join("lib/libpixelferry.so")).unwrap();
+    fs::create_dir_all(&source).unwrap();
+    fs::copy(root().join("examples/picture.cpp"), source.join("picture.cpp")).unwrap();
+    let version = env!("CARGO_PKG_VERSION");
+    let lists = format!(
+        "cmake_minimum_required(VERSION 3.16)\nproject(outside CXX)\nset(CMAKE_CXX_STANDARD 17)\n\
+         find_package(pixelferry {version} EXACT CONFIG REQUIRED)\nadd_executable(picture picture.cpp)\n\
+         target_link_libraries(picture pixelferry::pixelferry)\n"
+    );
+    fs::write(source.join("CMakeLists.txt"), lists).unwrap();
+    let build = source.join("build");
+    let prefix = format!("-DCMAKE_PREFIX_PATH={}", prefix.display());
+    done(Command::new("cmake").arg("-S").arg(&source).arg("-B").arg(&build).arg(prefix));
+    done(Command::new("cmake").arg("--build").arg(&build));
+    assert!(done(run(build.join("picture")).args(["cpu", "memory"])).contains("every pixel as computed"));
+}
+
+#[test]
+fn the_static_library_links() {
+    let program = scratch("static");
+    let Some(mut compiler) = compiler(Language::C) else { return };
+    compiler.arg(root().join("examples/picture.c")).arg(libraries().join("libpixelferry_capi.a"));
+    done(compiler.args(["-lpthread", "-ldl", "-lm", "-lgcc_s", "-lrt", "-lutil", "-o"]).arg(&program));
+    assert!(done(&mut run(program)).contains("every pixel as computed"));
+}

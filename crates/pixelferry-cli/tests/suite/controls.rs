@@ -1,0 +1,83 @@
+//! The demo's controls without a window, from the command line.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+const BIN: &str = env!("CARGO_BIN_EXE_pixelferry");
+
+fn demo(arguments: &[&str], env: &[(&str, &str)]) -> Output {
+    let common = ["demo", "--backend", "cpu", "--size", "1000x600", "--picture", "160x90"];
+    Command::new(BIN).args(common).args(arguments).env_remove("DISPLAY").envs(env.iter().copied()).output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+#[test]
+fn a_path_that_fails_is_left_and_the_picture_shows_it() {
+    let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("controls.png");
+    let output = demo(&["fluid", "--frames", "8", "--inject", "compute-launch@5", "--out", out.to_str().unwrap()], &[]);
+    assert!(output.status.success(), "{}", said(&output));
+    let text = said(&output);
+    assert!(text.contains("fault injected: the next 'compute: launch' fails"), "{text}");
+    assert!(text.contains("a path failed and was left") && text.contains("on purpose"), "{text}");
+    assert!(text.contains("8 frames, p50 "), "{text}");
+    let picture = image::open(&out).unwrap().into_rgb8();
+    assert_eq!((picture.dimensions(), picture.get_pixel(3, 300).0), ((1000, 600), [22, 24, 31]));
+}
+
+#[test]
+fn nothing_there_still_gives_picture_and_controls() {
+    let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bare.png");
+    let no_egl = [("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent.json")];
+    let output = demo(&["--frames", "2", "--out", out.to_str().unwrap()], &no_egl);
+    assert!(output.status.success(), "{}", said(&output));
+    let picture = image::open(&out).unwrap().into_rgb8();
+    assert_eq!((picture.dimensions(), picture.get_pixel(3, 300).0), ((1000, 600), [22, 24, 31]));
+    let (a, b) = (picture.get_pixel(500, 150), picture.get_pixel(700, 220));
+    assert_ne!(a, b, "the scene has one colour only");
+}
+
+#[test]
+fn where_there_is_no_room_or_no_wish_for_controls_it_is_said() {
+    for (arguments, reason) in [
+        (&["demo", "--headless", "--frames", "1", "--size", "320x180"][..], "they need 1000x600"),
+        (&["demo", "--headless", "--frames", "1", "--plain", "--size", "64x36"], "as asked for"),
+    ] {
+        let output = Command::new(BIN).args(arguments).args(["--backend", "cpu"]).output().unwrap();
+        assert!(output.status.success() && said(&output).contains(&format!("without controls: {reason}")));
+    }
+    let output = demo(&["--inject", "sabotage"], &[]);
+    assert!(output.status.code() == Some(2) && said(&output).contains("display-upload-staged"), "{}", said(&output));
+}
+
+#[test]
+fn a_look_is_asked_for_with_and_without_controls() {
+    let saved = |name: &str, arguments: &[&str]| {
+        let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let common = ["demo", "--backend", "cpu", "--frames", "1", "--headless", "--display", "memory", "--out"];
+        let output = Command::new(BIN).args(common).arg(&out).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", said(&output));
+        (image::open(&out).unwrap().into_rgb8(), said(&output))
+    };
+    let plain = ["--plain", "--size", "64x36", "--tone", "light"];
+    let (dark, _) = saved("dark.png", &plain);
+    // What is to be exposed is light by itself.
+    let (bright, text) = saved("bright.png", &["--plain", "--size", "64x36", "--exposure", "2"]);
+    assert!(text.contains("image 64x36 RGBA16F"), "{text}");
+    let sum = |picture: &image::RgbImage| picture.iter().map(|v| u64::from(*v)).sum::<u64>();
+    assert!(sum(&bright) > sum(&dark) + 64 * 36 * 30, "{} and {}", sum(&bright), sum(&dark));
+    let square = ["--size", "1000x600", "--picture", "90x90", "--background", "00ff00"];
+    let (picture, _) = saved("background.png", &square);
+    assert_eq!([picture.get_pixel(365, 120).0, picture.get_pixel(980, 120).0], [[0, 255, 0]; 2]);
+    for (arguments, reason) in [
+        (&["--exposure", "99"][..], "stops"),
+        (&["--tone-map", "sunny"], "aces-narkowicz"),
+        (&["--plain", "--size", "64x36", "--tone", "none", "--exposure", "1", "--out", "no.png"], "encoding"),
+    ] {
+        let common = ["demo", "--backend", "cpu", "--frames", "1", "--headless", "--display", "memory"];
+        let output = Command::new(BIN).args(common).args(arguments).output().unwrap();
+        assert!(!output.status.success() && said(&output).contains(reason), "{arguments:?}: {}", said(&output));
+    }
+}

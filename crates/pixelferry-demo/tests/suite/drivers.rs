@@ -1,0 +1,64 @@
+//! Every driver against threads, each in a process of its own.
+
+use crate::{nbody, scenes};
+use pixelferry::{BackendChoice, ComputeBackend, CpuBackend, open_backend, opencl_backend};
+use pixelferry_tests::{Level, Need, from, given, need, pass_in_child};
+use std::sync::Arc;
+
+/// Names the API to take in place of OpenCL.
+const INSTEAD: &str = "PIXELFERRY_TEST_BACKEND";
+
+/// A driver's first device, and threads.
+pub type Pair = [Arc<dyn ComputeBackend>; 2];
+
+/// What is the same on both, or holds on the device alone.
+const CHECKS: [(&str, fn(&Pair)); 10] = [
+    ("plasma", scenes::plasma),
+    ("fluid", scenes::fluid),
+    ("filters", scenes::filters),
+    ("a video", scenes::video),
+    ("sine", scenes::sine),
+    ("fountain", scenes::fountain),
+    ("the tile", scenes::tile),
+    ("bodies go the same way", nbody::same_way),
+    ("energy and momentum are kept", kept),
+    ("late frames are those of before, and all arrive", |[driver, _]| nbody::late(Arc::clone(driver))),
+];
+
+/// Sixty steps, which take long on threads' processor.
+fn kept([driver, _]: &Pair) {
+    if from(Level::All) {
+        nbody::conservation(Arc::clone(driver));
+    }
+}
+
+fn opened() -> Option<Arc<dyn ComputeBackend>> {
+    Some(match std::env::var(INSTEAD).as_deref() {
+        Ok("gl") => need(Need::Egl, open_backend(BackendChoice::Gl))?,
+        Ok("wgpu") => need(Need::Lavapipe, open_backend(BackendChoice::Wgpu))?,
+        _ => Arc::new(need(given(), opencl_backend::OpenClBackend::open_best())?),
+    })
+}
+
+#[test]
+#[ignore = "run by the tests below, in a process that sees one driver"]
+fn child() {
+    let Some(driver) = opened() else { return };
+    println!("RAN ON {}", driver.device());
+    let pair = [driver, Arc::new(CpuBackend::new().unwrap())];
+    for (name, check) in CHECKS {
+        println!("{name}");
+        check(&pair);
+    }
+}
+
+fn on(driver: Option<Need>, env: &[(&str, &str)]) {
+    pass_in_child("drivers::child", driver, env, &["RAN ON"]);
+}
+
+pixelferry_tests::tests! {
+    scenes_are_the_same_on_pocl => on(Some(Need::Pocl), &[]);
+    scenes_are_the_same_on_rusticl => on(Some(Need::Rusticl), &[]);
+    scenes_are_the_same_on_opengl => on(None, &[(INSTEAD, "gl")]);
+    scenes_are_the_same_on_wgpu => on(None, &[(INSTEAD, "wgpu")]);
+}

@@ -1,0 +1,7 @@
+//! The scenes on every backend.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
+
+mod drivers;
+mod nbody;
+mod scenes;

@@ -1,0 +1,236 @@
+//! The scenes give the same pictures on every backend, late or not, and their CUDA sources compile.
+
+use crate::drivers::Pair;
+use pixelferry::driver::compute::SourceCode;
+use pixelferry::{
+    ComputeBackend, CpuBackend, Display, Extent, KernelSource, Language, LinkOptions, MemoryDisplay, cuda_backend,
+};
+use pixelferry_demo::pixels::{Alpha, Format, Pixels, Tone};
+use pixelferry_demo::scenes::filter::{Filter, FilterScene};
+use pixelferry_demo::scenes::fluid::{Fluid, STEP, Simulation};
+use pixelferry_demo::scenes::fountain::Fountain;
+use pixelferry_demo::scenes::nbody::NBody;
+use pixelferry_demo::scenes::plasma::Plasma;
+use pixelferry_demo::scenes::sine::{POINTS, Sine};
+use pixelferry_demo::scenes::tile::{Tile, chessboard};
+use pixelferry_demo::{Scene, SceneError};
+use pixelferry_tests::{Need, by_level, few, need};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+
+type Make = dyn Fn(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Result<Box<dyn Scene>, SceneError>;
+
+fn asset(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name)
+}
+
+/// The scene after so many frames.
+fn after(make: &Make, backend: Arc<dyn ComputeBackend>, frames: u32) -> Box<dyn Scene> {
+    let mut scene = make(backend, MemoryDisplay::new()).unwrap();
+    for n in 0..frames {
+        assert!(scene.advance(n as f32 / 30.0).unwrap());
+    }
+    scene
+}
+
+/// Channels may differ by one where two compilers round differently, and hardly any by more.
+fn same_picture(pair: &Pair, make: &Make, frames: u32) {
+    let [a, b] = pair.clone().map(|b| pixelferry::picture(after(make, b, frames).link()).unwrap().into_raw());
+    assert_eq!(a.len(), b.len());
+    let far = a.iter().zip(&b).filter(|(a, b)| a.abs_diff(**b) > 1).count();
+    assert!(far * 10_000 <= a.len(), "{far} of {} channels differ", a.len());
+    let (low, high) = (a.iter().min().unwrap(), a.iter().max().unwrap());
+    assert!(high - low > 50, "the picture is flat");
+}
+
+pub fn plasma(pair: &Pair) {
+    for tone in few(&[Tone::Aces, Tone::None, Tone::Srgb, Tone::Reinhard, Tone::Light], 1).iter().copied() {
+        for (format, alpha) in [(Format::Rgba8, Alpha::Opaque), (Format::Rgba16f, Alpha::Premultiplied)] {
+            println!("{tone:?} {format:?} {alpha:?}");
+            let pixels = Pixels { tone, format, alpha };
+            same_picture(
+                pair,
+                &move |b, d| Ok(Box::new(Plasma::new(b, d, (321, 123), pixels, LinkOptions::default())?)),
+                5,
+            );
+        }
+    }
+}
+
+pub fn fluid(pair: &Pair) {
+    let all = [
+        Pixels { alpha: Alpha::Straight, ..Pixels::default() },
+        Pixels { tone: Tone::Light, format: Format::Rgba16f, alpha: Alpha::Opaque },
+    ];
+    for pixels in few(&all, 1).iter().copied() {
+        same_picture(
+            pair,
+            &move |b, d| Ok(Box::new(Fluid::new(b, d, (160, 90), pixels, LinkOptions::default())?)),
+            by_level(4, 12, 12),
+        );
+    }
+}
+
+/// What flows out of the inner cells, root mean square, per second.
+fn divergence(flow: &[[f32; 4]], cells: Extent) -> f32 {
+    let (w, h) = (cells.width as usize, cells.height as usize);
+    let inner = (2..h - 2).flat_map(|y| (2..w - 2).map(move |x| y * w + x));
+    let out = inner.map(|i| 0.5 * h as f32 * (flow[i + 1][0] - flow[i - 1][0] + flow[i + w][1] - flow[i - w][1]));
+    let squares: Vec<f32> = out.map(|d| d * d).collect();
+    (squares.iter().sum::<f32>() / squares.len() as f32).sqrt()
+}
+
+#[test]
+fn the_fluid_flows_and_does_not_pile_up() {
+    let cells = Extent::new(96, 54);
+    let mut fluid = Simulation::new(Arc::new(CpuBackend::new().unwrap()), cells).unwrap();
+    let speed = |flow: &[[f32; 4]]| flow.iter().map(|v| v[0].hypot(v[1])).fold(0.0, f32::max);
+    for _ in 0..240 {
+        fluid.step().unwrap();
+    }
+    let flow = fluid.read_flow().unwrap();
+    let (fastest, piling) = (speed(&flow), divergence(&flow, cells));
+    assert!(flow.iter().flatten().all(|v| v.is_finite()));
+    // Jets of the order of a height a second; what is pumped in by them is let out again but for a small part.
+    assert!((0.2..8.0).contains(&fastest), "{fastest} heights a second after {} s", 240.0 * STEP);
+    let shear = fastest * cells.height as f32 / 4.0;
+    assert!(piling < 0.05 * shear, "{piling} per second, where a jet shears by {shear}");
+    for wrong in [Extent::new(0, 4), Extent::new(4, 5000)] {
+        let backend = Arc::new(CpuBackend::new().unwrap());
+        assert!(matches!(Simulation::new(backend, wrong), Err(pixelferry::Error::InvalidInput { .. })));
+    }
+}
+
+pub fn filters(pair: &Pair) {
+    for filter in few(&[Filter::Edges, Filter::Gaussian, Filter::Sobel], 1).iter().copied() {
+        let make = move |b, d| -> Result<Box<dyn Scene>, SceneError> {
+            Ok(Box::new(FilterScene::open(b, d, &asset("lake.jpg"), filter, LinkOptions::default())?))
+        };
+        same_picture(pair, &make, 1);
+    }
+}
+
+fn clip(backend: Arc<dyn ComputeBackend>, display: Rc<dyn Display>) -> Result<Box<dyn Scene>, SceneError> {
+    let options = LinkOptions::default();
+    Ok(Box::new(FilterScene::open(backend, display, &asset("clip.y4m"), Filter::Gaussian, options)?))
+}
+
+pub fn video(pair: &Pair) {
+    same_picture(pair, &clip, by_level(4, 24, 24));
+}
+
+#[test]
+fn a_video_ends() {
+    let mut scene = clip(Arc::new(CpuBackend::new().unwrap()) as _, MemoryDisplay::new() as _).unwrap();
+    assert_eq!(scene.frames(), Some(24));
+    for _ in 0..24 {
+        assert!(scene.advance(0.0).unwrap());
+    }
+    assert!(!scene.advance(0.0).unwrap(), "there is a 25th frame");
+}
+
+pub fn sine(pair: &Pair) {
+    let make = |b, d| -> Result<Box<dyn Scene>, SceneError> { Ok(Box::new(Sine::new(b, d, LinkOptions::default())?)) };
+    let points = |backend| -> Vec<f32> {
+        let bytes = after(&make, backend, 2).link().read_back().unwrap();
+        bytes.chunks_exact(4).map(|b| f32::from_ne_bytes(b.try_into().unwrap())).collect()
+    };
+    let [a, b] = pair.clone().map(points);
+    assert_eq!(a.len(), 2 * POINTS as usize);
+    assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-4), "the lines differ");
+    assert!((a[0] + 1.0).abs() < 1e-6 && (a[a.len() - 2] - 1.0).abs() < 1e-6, "the line does not span the screen");
+}
+
+pub fn fountain(pair: &Pair) {
+    const DROPS: u32 = 5_000;
+    let make = |b, d| -> Result<Box<dyn Scene>, SceneError> {
+        Ok(Box::new(Fountain::new(b, d, DROPS, LinkOptions::default())?))
+    };
+    let drops = |backend| -> Vec<f32> {
+        let bytes = after(&make, backend, 40).link().read_back().unwrap();
+        bytes.chunks_exact(4).map(|b| f32::from_ne_bytes(b.try_into().unwrap())).collect()
+    };
+    let [a, b] = pair.clone().map(drops);
+    assert_eq!(a.len(), 4 * DROPS as usize);
+    // One that is just between two lives may be in another on the other device.
+    let far = a.chunks(4).zip(b.chunks(4)).filter(|(a, b)| a.iter().zip(*b).any(|(a, b)| (a - b).abs() > 1e-3)).count();
+    assert!(far <= 2, "{far} drops are elsewhere");
+    let heights: Vec<f32> = a.chunks(4).map(|drop| drop[1]).collect();
+    assert!(heights.iter().all(|y| (0.0..1.5).contains(y)) && heights.iter().any(|y| *y > 0.8), "no fountain");
+}
+
+/// What a frame does not write stays.
+pub fn tile(pair: &Pair) {
+    let make = |b, d| -> Result<Box<dyn Scene>, SceneError> { Ok(Box::new(Tile::new(b, d, LinkOptions::default())?)) };
+    // Long enough for three of the four parts.
+    same_picture(pair, &make, 18);
+    let picture = after(&make, Arc::clone(&pair[0]), 18).link().read_back().unwrap();
+    for (i, (now, before)) in picture.chunks(4).zip(chessboard().chunks(4)).enumerate() {
+        let (x, y) = (i as u32 % 4, i as u32 / 4);
+        let last = x >= 2 && y >= 2;
+        assert_eq!(now == before, last, "pixel {x}, {y}: {now:?}");
+    }
+}
+
+#[test]
+fn files_that_cannot_be_read_are_explained() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let write = |name: &str, bytes: &[u8]| {
+        let path = folder.join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    };
+    let cases = [
+        (folder.join("absent.png"), "cannot read the picture"),
+        (write("no.png", b"not a picture"), "cannot read the picture"),
+        (folder.join("absent.y4m"), "cannot read the video"),
+        (write("no.y4m", b"not a video"), "cannot read the video"),
+        (write("mono.y4m", b"YUV4MPEG2 W4 H4 F25:1 Cmono\nFRAME\n0123456789abcdef"), "colour format"),
+        (write("deep.y4m", b"YUV4MPEG2 W4 H4 F25:1 C420p10\n"), "colour format"),
+    ];
+    for (path, expected) in cases {
+        let backend = Arc::new(CpuBackend::new().unwrap());
+        let opened = FilterScene::open(backend, MemoryDisplay::new(), &path, Filter::Edges, LinkOptions::default());
+        let said = opened.err().expect("a broken file was taken").to_string();
+        assert!(said.contains(expected) && said.contains(path.to_str().unwrap()), "{said}");
+    }
+}
+
+#[test]
+fn cuda_sources_compile() {
+    let pixels = |tone, format, alpha| Pixels { tone, format, alpha };
+    let sources: Vec<KernelSource> = [
+        Plasma::sources(pixels(Tone::None, Format::Rgba8, Alpha::Opaque)),
+        Plasma::sources(pixels(Tone::Srgb, Format::Rgba16f, Alpha::Straight)),
+        Plasma::sources(pixels(Tone::Reinhard, Format::Rgba8, Alpha::Premultiplied)),
+        Plasma::sources(pixels(Tone::Aces, Format::Rgba16f, Alpha::Opaque)),
+        NBody::sources(),
+        Fluid::sources(pixels(Tone::None, Format::Rgba8, Alpha::Premultiplied)),
+        Fluid::sources(pixels(Tone::Light, Format::Rgba16f, Alpha::Straight)),
+        Sine::sources(),
+        Tile::sources(),
+        Fountain::sources(1000),
+        FilterScene::sources(),
+    ]
+    .concat();
+    for source in sources {
+        let Some(SourceCode::Text(text)) = source.source(Language::CudaCpp) else {
+            panic!("{} has no CUDA C++", source.name());
+        };
+        let variants = if text.contains("PF_BUFFER") {
+            vec![cuda_backend::Variant::Linear]
+        } else {
+            vec![cuda_backend::Variant::Linear, cuda_backend::Variant::Surface]
+        };
+        for variant in variants {
+            match cuda_backend::compile_ptx(source.name(), text, 75, variant) {
+                Err(e) if !matches!(e, pixelferry::Error::Unavailable { .. }) => panic!("{}: {e}", source.name()),
+                compiled => match need(Need::Nvrtc, compiled) {
+                    Some(ptx) => assert!(ptx.text.contains(".entry")),
+                    None => return,
+                },
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Frames into an engine's own object, and out of it, while calls fail.
+
+use super::rig::{Rig, paint};
+use pixelferry::driver::Part;
+use pixelferry::{Arg, Extent, Intake, Outlet, PathId, PixelFormat, Region, Result, SurfaceDesc};
+use pixelferry_tests::faulty::{Fault, FaultKind, Faults, Step};
+use std::rc::Rc;
+use std::sync::Arc;
+
+const SURFACE: SurfaceDesc = SurfaceDesc::image(24, 10, PixelFormat::Rgba8);
+
+fn lasting(step: Step, kind: FaultKind) -> Fault {
+    Fault { step, nth: 1, lasting: true, kind }
+}
+
+fn outlet(rig: &Rig) -> Outlet {
+    let target = rig.display.create_surface(&SURFACE).unwrap();
+    Outlet::open(Arc::clone(&rig.backend), Rc::clone(&rig.display), target).unwrap()
+}
+
+/// Opens by a path that copies. Where kernels reach the object itself, no call is that path's alone: if one fails, all paths do.
+fn by_copies<T>(rig: &Rig, open: impl FnOnce() -> T) -> T {
+    rig.faults.arm(lasting(Step::ImportSurface, FaultKind::Driver));
+    let opened = open();
+    rig.faults.disarm();
+    opened
+}
+
+fn frame(rig: &Rig, outlet: &mut Outlet, n: u32) -> Result<()> {
+    outlet.frame(|frame| frame.launch(rig.kernel.as_ref(), &[Arg::U32(n)]))
+}
+
+fn check(rig: &Rig, outlet: &mut Outlet, n: u32) {
+    let mut expected = vec![0; 24 * 10 * 4];
+    paint(&mut expected, Extent::new(24, 10), Region::new(0, 0, 24, 10), n);
+    let found = rig.faults.paused(|| outlet.surface().read_back(&Part::full(&SURFACE))).unwrap();
+    assert!(found == expected, "{}, frame {n}", outlet.path());
+}
+
+fn works(outlet: &Outlet) -> usize {
+    outlet.rows().iter().filter(|row| row.found.is_ok()).count()
+}
+
+#[test]
+fn a_target_that_fails_in_each_frame_costs_few_searches() {
+    let rig = Rig::new();
+    let mut outlet = outlet(&rig);
+    frame(&rig, &mut outlet, 1).unwrap();
+    let (path, paths) = (outlet.path(), works(&outlet));
+    assert!(paths > 1, "{:?}", outlet.rows());
+    // The context is lost with the first of these calls that a frame makes.
+    let loses = [Step::Upload, Step::UploadStaged, Step::Export, Step::MapStaging].into_iter().find(|step| {
+        rig.faults.arm(lasting(*step, FaultKind::ContextLost));
+        frame(&rig, &mut outlet, 2).is_err()
+    });
+    assert!(loses.is_some(), "{path}: nothing that it calls fails");
+    let before = rig.faults.calls(Step::CreateSurface);
+    for n in 0..300 {
+        let error = frame(&rig, &mut outlet, n).unwrap_err();
+        assert!(Faults::injected(&error), "{error}");
+    }
+    // After 1, 2, 4 ... 64, 64 and 64 frames.
+    let searched = (rig.faults.calls(Step::CreateSurface) - before) as usize;
+    assert!((paths - 1..=9 * (paths - 1)).contains(&searched), "{searched} of {paths} paths");
+    rig.faults.disarm();
+    frame(&rig, &mut outlet, 3).unwrap();
+    check(&rig, &mut outlet, 3);
+    assert_eq!((outlet.path(), works(&outlet)), (path, paths), "it was not the paths' fault");
+}
+
+#[test]
+fn a_path_that_fails_is_left_and_the_frame_done_again() {
+    for step in [Step::UploadStaged, Step::Release, Step::Acquire, Step::Wait, Step::MapStaging, Step::Upload] {
+        let rig = Rig::new();
+        let mut outlet = by_copies(&rig, || outlet(&rig));
+        let before = outlet.path();
+        rig.faults.arm(lasting(step, FaultKind::Driver));
+        match frame(&rig, &mut outlet, 7) {
+            Ok(()) => {
+                check(&rig, &mut outlet, 7);
+                assert_eq!(rig.faults.fired() > 0, outlet.path() != before, "{step:?}");
+            }
+            Err(error) => assert!(Faults::injected(&error) && outlet.path() == before, "{error}"),
+        }
+        rig.faults.disarm();
+        frame(&rig, &mut outlet, 8).unwrap();
+        check(&rig, &mut outlet, 8);
+        assert_eq!(rig.faults.violations(), Vec::<String>::new(), "{step:?}");
+    }
+    let rig = Rig::new();
+    let mut outlet = by_copies(&rig, || outlet(&rig));
+    let before = outlet.path();
+    // A call that other paths do not make.
+    let own = if before == PathId::HOST_ROUND_TRIP { Step::Upload } else { Step::UploadStaged };
+    rig.faults.arm(lasting(own, FaultKind::Driver));
+    frame(&rig, &mut outlet, 9).unwrap();
+    assert_ne!(outlet.path(), before, "{own:?}");
+    check(&rig, &mut outlet, 9);
+}
+
+#[test]
+fn a_source_that_fails_is_taken_by_another_path() {
+    let rig = Rig::new();
+    let mut source = rig.display.create_surface(&SURFACE).unwrap();
+    let bytes: Vec<u8> = (0..24 * 10 * 4).map(|at| (at * 7) as u8).collect();
+    let view = pixelferry::driver::conformance::tight(&SURFACE).unwrap();
+    source.upload(&Part::full(&SURFACE), &bytes, &view).unwrap();
+    let open = || Intake::open(Arc::clone(&rig.backend), Rc::clone(&rig.display), source).unwrap();
+    let mut intake = by_copies(&rig, open);
+    let mut left = 0;
+    let of_the_display = [Step::Download, Step::Wait, Step::Export, Step::ReadBack];
+    // By the last two the host writes what it has read.
+    let of_the_device = [Step::Acquire, Step::Release, Step::Copy, Step::Write, Step::MapWrite];
+    for step in of_the_display.into_iter().chain(of_the_device) {
+        let before = intake.path();
+        rig.faults.arm(lasting(step, FaultKind::Driver));
+        let taken = intake.take().map(drop);
+        let fired = rig.faults.fired() > 0;
+        rig.faults.disarm();
+        assert_eq!(fired && taken.is_ok(), intake.path() != before, "{step:?}, {before}: {taken:?}");
+        left += usize::from(intake.path() != before);
+        assert!(intake.take().unwrap().read().unwrap() == bytes, "{step:?}, {}", intake.path());
+    }
+    assert!(left > 0, "no step made it leave {}", intake.path());
+    let before = intake.path();
+    // Nothing of the display's works any more, whatever is called first.
+    let lost = [Step::ReadBack, Step::Download, Step::Export].into_iter().find(|step| {
+        rig.faults.arm(lasting(*step, FaultKind::ContextLost));
+        intake.take().is_err()
+    });
+    assert!(lost.is_some(), "{before}: nothing that it calls fails");
+    rig.faults.disarm();
+    assert!(intake.take().unwrap().read().unwrap() == bytes);
+    assert_eq!(intake.path(), before, "it was not the paths' fault");
+}

@@ -1,0 +1,115 @@
+//! Events: asked, awaited, called back, cloned, dropped, forgotten, on any thread.
+
+use super::World;
+use crate::fuzz::{Checked, Failure, Log, Rng, hold, payload};
+use pixelferry::{Event, EventStatus, UserEvent};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, Wake, Waker};
+
+/// Wakes nobody, or panics.
+struct Alarm {
+    panics: Option<usize>,
+}
+
+impl Wake for Alarm {
+    fn wake(self: Arc<Self>) {
+        if let Some(kind) = self.panics {
+            payload::go_off(kind);
+        }
+    }
+}
+
+impl World<'_> {
+    pub(super) fn user_event(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
+        match rng.below(6) {
+            0 => self.settle_users(rng, log),
+            1 if !self.users.is_empty() => {
+                let user = self.users.swap_remove(rng.below(self.users.len()));
+                log.did("event: completed by another thread", format_args!(""));
+                std::thread::spawn(move || user.complete());
+            }
+            2 => {
+                // Another owner of what panics: dropped while its thread unwinds.
+                let user = UserEvent::new();
+                let (event, kind) = (user.event(), payload::kind(rng));
+                self.listen_to(&event, rng, log);
+                log.did("event: dropped by a panic", format_args!("{kind}"));
+                let ended = std::thread::spawn(move || {
+                    let _user = user;
+                    payload::go_off(kind);
+                });
+                let Err(payload) = ended.join();
+                // Its drop may panic.
+                std::mem::forget(payload);
+                hold!(event.wait().is_err(), "an event that was dropped is complete");
+            }
+            _ if self.users.len() < 4 => {
+                log.did("event: of the program's", format_args!(""));
+                self.users.push(UserEvent::new());
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn some_event(&self, rng: &mut Rng) -> Option<Event> {
+        (!self.events.is_empty()).then(|| self.events[rng.below(self.events.len())].clone())
+    }
+
+    pub(super) fn ask(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
+        let Some(event) = self.some_event(rng) else { return Ok(()) };
+        log.did("event: status, outcome, profile, poll", format_args!(""));
+        let (status, settled) = (event.status(), event.is_settled());
+        if matches!(status, EventStatus::Complete | EventStatus::Failed) {
+            let outcome = event.outcome().ok_or_else(|| Failure(format!("{status:?}, and no outcome")))?;
+            hold!(settled, "{status:?}, and not settled");
+            hold!(outcome.is_ok() == (status == EventStatus::Complete), "{status:?} with {outcome:?}");
+        }
+        if let Some(p) = event.profile() {
+            let ordered = p.queued <= p.submitted && p.submitted <= p.started && p.started <= p.ended;
+            hold!(ordered, "the times {p:?} are not in order");
+        }
+        let panics = rng.one_in(3).then(|| payload::kind(rng));
+        let waker = Waker::from(Arc::new(Alarm { panics }));
+        let mut context = Context::from_waker(&waker);
+        let mut other = pin!(event.clone());
+        for _ in 0..rng.below(3) {
+            if let Poll::Ready(outcome) = Future::poll(other.as_mut(), &mut context) {
+                hold!(event.is_settled(), "ready with {outcome:?}, and not settled");
+            }
+        }
+        if rng.one_in(12) {
+            std::mem::forget(event);
+        }
+        Ok(())
+    }
+
+    pub(super) fn listen(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
+        if let Some(event) = self.some_event(rng) {
+            self.listen_to(&event, rng, log);
+        }
+        Ok(())
+    }
+
+    fn listen_to(&mut self, event: &Event, rng: &mut Rng, log: &mut Log) {
+        let (told, panics) = (Arc::clone(&self.told), rng.one_in(4).then(|| payload::kind(rng)));
+        // What a callback owns may be the last of its kind.
+        let mut owned = Some((self.users.pop().filter(|_| rng.one_in(2)), event.clone()));
+        if let Some((user, _)) = &mut owned
+            && let Some(user) = user.take_if(|_| rng.one_in(2))
+        {
+            self.users.push(user);
+        }
+        self.to_tell += 1;
+        log.did("event: call back", format_args!("panics: {panics:?}"));
+        event.on_complete(move |_| {
+            told.fetch_add(1, Ordering::SeqCst);
+            drop(owned);
+            if let Some(kind) = panics {
+                payload::go_off(kind);
+            }
+        });
+    }
+}

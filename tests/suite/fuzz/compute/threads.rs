@@ -1,0 +1,62 @@
+//! Several threads at once.
+
+use super::{Engine, World};
+use crate::fuzz::{Checked, Failure, Log, Rng, hold};
+use pixelferry::{Arg, ComputeQueue, Event, Target, UserEvent};
+
+/// What one thread does with memory of its own, and queues that all share.
+fn work(engine: &Engine, queues: &[(usize, &dyn ComputeQueue)], owner: usize, mut rng: Rng) -> Checked {
+    let mut memory = engine.backend.allocate(1 + rng.below(3000))?;
+    let mut expected = rng.bytes(memory.len());
+    memory.write(0, &expected)?;
+    let own: Vec<_> = queues.iter().filter(|(of, _)| *of == owner).map(|(_, queue)| *queue).collect();
+    let mut last: Option<Event> = None;
+    for _ in 0..4 {
+        let (seed, wait) = (rng.word(), last.iter().filter(|_| rng.one_in(2)).cloned().collect::<Vec<_>>());
+        let target = Target::buffer(memory.as_mut());
+        let kernel = engine.kernels.stamp.as_ref();
+        if own.is_empty() || rng.one_in(3) {
+            engine.backend.launch(kernel, target, &[Arg::U32(seed)])?;
+        } else {
+            last = Some(rng.pick(&own).launch(kernel, target, &[Arg::U32(seed)], &wait)?);
+        }
+        expected = (0..expected.len()).map(|i| crate::fuzz::kernels::stamp_byte(i, seed)).collect();
+    }
+    let mut found = vec![0; expected.len()];
+    match own.first() {
+        Some(queue) if rng.one_in(2) => {
+            found = queue.read(memory.as_ref(), 0..found.len(), &[])?.wait()?.into_vec();
+        }
+        _ => memory.read(0, &mut found)?,
+    }
+    hold!(found == expected, "memory that one thread alone uses holds something else");
+    Ok(())
+}
+
+impl World<'_> {
+    /// Threads that allocate, launch, wait and drop beside each other.
+    pub(super) fn beside(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
+        // A queue in order waits for what the program has not completed.
+        self.settle_users(rng, log);
+        let queues: Vec<_> = self.queues.iter().map(|q| (q.owner, q.queue.as_ref())).collect();
+        let engines = self.engines;
+        log.did("compute: several threads", format_args!(""));
+        let user = UserEvent::new();
+        let awaited = user.event();
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..3)
+                .map(|_| {
+                    let (owner, seed, queues) = (rng.below(engines.len()), rng.bits(), &queues);
+                    scope.spawn(move || work(&engines[owner], queues, owner, Rng::of(seed)))
+                })
+                .collect();
+            let waiter = scope.spawn(move || awaited.wait().is_ok());
+            user.complete();
+            hold!(waiter.join().is_ok_and(|ok| ok), "an event that was completed failed");
+            for worker in workers {
+                worker.join().map_err(|_| Failure("a thread panicked".into()))??;
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,63 @@
+//! Handles that name nothing, and contexts that are not current.
+
+use super::World;
+use crate::fuzz::{Checked, Log, Rng, hold, hostile};
+use pixelferry::driver::{HandleType, SharedHandle, StagingKind};
+use pixelferry::{PixelFormat, SurfaceDesc, SyncKind};
+
+impl World<'_> {
+    /// Objects by names that nobody gave out, and calls that this pair does not offer.
+    pub(super) fn handle(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
+        let backend = &self.backends[rng.below(self.backends.len())];
+        let name = hostile::near(rng, 8) as u32;
+        let handle = match rng.one_in(2) {
+            true => SharedHandle::GlBuffer { name },
+            false => SharedHandle::GlTexture { name, target: 0x0DE1 },
+        };
+        let desc = rng.pick(&[SurfaceDesc::buffer(64), SurfaceDesc::image(4, 4, PixelFormat::Rgba8)]);
+        log.op("host: a handle of nobody's", format_args!("{handle:?}"));
+        let what = rng.below(6);
+        let taken = match what {
+            0 => log.end(backend.import_surface(&handle, &desc)).is_some(),
+            1 => log.end(self.display.create_staging(StagingKind::External(handle), 64)).is_some(),
+            2 => log.end(backend.import_semaphore(&handle)).is_some(),
+            3 => log.end(backend.allocate_shared(64, HandleType::GlObject, self.display.device())).is_some(),
+            4 => {
+                // What is made is dropped at once.
+                let _ = log.end(self.display.create_semaphore(rng.pick(&[SyncKind::Implicit, SyncKind::Finish])));
+                false
+            }
+            _ => {
+                let _ = log.end(self.display.create_staging(StagingKind::Exported, hostile::size(rng, 4096)));
+                false
+            }
+        };
+        hold!(!taken, "{what}: a handle that names nothing was taken");
+        Ok(())
+    }
+
+    /// Another context is current.
+    pub(super) fn elsewhere(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
+        let Some((own, other)) = &self.gl else { return Ok(()) };
+        other.make_current()?;
+        let at = rng.below(self.surfaces.len());
+        let shown = &mut self.surfaces[at];
+        let part = pixelferry::driver::Part::full(&shown.desc);
+        log.op("host: in another context", format_args!(""));
+        let refused = match rng.below(4) {
+            0 => self.display.create_surface(&SurfaceDesc::buffer(64)).map(|_| ()),
+            1 => self.display.create_staging(StagingKind::Persistent, 64).map(|_| ()),
+            2 => shown.surface.read_back(&part).map(|_| ()),
+            _ => {
+                let refused = shown.surface.read_back(&part).map(|_| ());
+                // Freed later, when its context is current again.
+                self.surfaces.swap_remove(at);
+                refused
+            }
+        };
+        let refused = log.end(refused);
+        own.make_current()?;
+        hold!(refused.is_none(), "a call was taken while another context is current");
+        Ok(())
+    }
+}

@@ -1,0 +1,159 @@
+//! What memories should hold: effects of operations one after the other, and what was read beside them.
+
+use crate::fuzz::kernels::stamp_byte;
+use crate::fuzz::{Checked, Failure, fail, hold};
+use pixelferry::Result;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Bytes by the number of their memory.
+#[derive(Default)]
+pub struct Models(BTreeMap<u32, Vec<u8>>);
+
+impl Models {
+    pub fn insert(&mut self, id: u32, bytes: Vec<u8>) {
+        self.0.insert(id, bytes);
+    }
+
+    /// Forgets all but these.
+    pub fn keep(&mut self, ids: impl Iterator<Item = u32>) {
+        let ids: Vec<u32> = ids.collect();
+        self.0.retain(|id, _| ids.contains(id));
+    }
+
+    pub fn of(&mut self, id: u32) -> Checked<&mut Vec<u8>> {
+        self.0.get_mut(&id).ok_or_else(|| Failure(format!("memory {id} is not in the model")))
+    }
+
+    /// Each byte with the place that it comes from; one from nowhere is 0.
+    fn compare(&mut self, id: u32, places: impl ExactSizeIterator<Item = Option<usize>>, bytes: &[u8]) -> Checked {
+        let model = self.of(id)?;
+        hold!(bytes.len() == places.len(), "{} bytes were read in the place of {}", bytes.len(), places.len());
+        for (number, (place, found)) in places.zip(bytes).enumerate() {
+            let wanted = place.map_or(0, |place| model[place]);
+            hold!(*found == wanted, "memory {id}: byte {number}, from {place:?}, is {found}, and should be {wanted}");
+        }
+        Ok(())
+    }
+}
+
+/// What an operation does where it succeeds. Ranges and positions are those of the model.
+pub enum Effect {
+    /// It cannot succeed.
+    Fails,
+    Does(Box<dyn FnOnce(&mut Models) -> Checked>),
+}
+
+impl Effect {
+    fn does(f: impl FnOnce(&mut Models) -> Checked + 'static) -> Self {
+        Self::Does(Box::new(f))
+    }
+
+    pub fn nothing() -> Self {
+        Self::does(|_| Ok(()))
+    }
+
+    /// Changes one memory.
+    pub fn change(to: u32, f: impl FnOnce(&mut [u8]) + 'static) -> Self {
+        Self::does(move |models| {
+            f(models.of(to)?);
+            Ok(())
+        })
+    }
+
+    pub fn set(to: u32, start: usize, bytes: Vec<u8>) -> Self {
+        Self::change(to, move |all| all[start..start + bytes.len()].copy_from_slice(&bytes))
+    }
+
+    /// Single bytes: where they go, and what they become.
+    pub fn scatter(to: u32, bytes: Vec<(usize, u8)>) -> Self {
+        Self::change(to, move |all| bytes.into_iter().for_each(|(at, byte)| all[at] = byte))
+    }
+
+    pub fn stamp(to: u32, range: Range<usize>, seed: u32) -> Self {
+        Self::set(to, range.start, (0..range.len()).map(|i| stamp_byte(i, seed)).collect())
+    }
+
+    /// Single bytes: where they come from, where they go.
+    pub fn moves(from: u32, to: u32, bytes: impl Iterator<Item = (usize, usize)> + 'static) -> Self {
+        Self::does(move |models| {
+            let (source, target) = (models.of(from)?.clone(), models.of(to)?);
+            bytes.for_each(|(from, to)| target[to] = source[from]);
+            Ok(())
+        })
+    }
+
+    pub fn copy(from: u32, range: Range<usize>, to: u32, start: usize) -> Self {
+        let places = start..start + range.len();
+        Self::moves(from, to, range.zip(places))
+    }
+
+    /// Changes every byte by one of another memory's, of all of them where `of` names none.
+    pub fn stir(from: u32, of: Option<Range<usize>>, to: u32, range: Range<usize>) -> Self {
+        Self::does(move |models| {
+            let from = models.of(from)?.clone();
+            let from = of.map_or(&from[..], |of| &from[of]);
+            let bytes = models.of(to)?[range].iter_mut().enumerate();
+            bytes.for_each(|(i, byte)| *byte ^= from[i % from.len()]);
+            Ok(())
+        })
+    }
+
+    /// Bytes that were read; they must be those of this moment.
+    pub fn saw(from: u32, range: Range<usize>, bytes: Vec<u8>) -> Self {
+        Self::does(move |models| models.compare(from, range.map(Some), &bytes))
+    }
+
+    /// Bytes on their way, each with its place.
+    pub fn read(
+        from: u32,
+        places: impl ExactSizeIterator<Item = Option<usize>> + 'static,
+        bytes: impl FnOnce() -> Result<Vec<u8>> + 'static,
+    ) -> Self {
+        Self::does(move |models| models.compare(from, places, &bytes()?))
+    }
+}
+
+/// An event of either kind.
+pub trait Awaited {
+    fn outcome(&self) -> Result<()>;
+}
+
+impl Awaited for pixelferry::Event {
+    fn outcome(&self) -> Result<()> {
+        self.wait()
+    }
+}
+
+impl Awaited for pixelferry::opencl_backend::cl::Event {
+    fn outcome(&self) -> Result<()> {
+        self.wait()
+    }
+}
+
+/// An operation in the order of the calls.
+pub struct Entry<E> {
+    /// `None` for one that blocked.
+    pub event: Option<E>,
+    pub wait: Vec<E>,
+    pub effect: Effect,
+}
+
+/// Waits for everything, and compares what was read with what should have been there. With `chains`, drivers may give up
+/// whatever comes after a command that failed.
+pub fn drain<E: Awaited>(pending: &mut Vec<Entry<E>>, models: &mut Models, chains: bool) -> Checked {
+    let mut failed = false;
+    for Entry { event, wait, effect } in pending.drain(..) {
+        let outcome = event.as_ref().map_or(Ok(()), E::outcome);
+        let failed_before = wait.iter().any(|event| event.outcome().is_err());
+        failed = failed_before || (failed && chains);
+        match (outcome, effect) {
+            (Ok(()), _) if failed_before => fail!("an operation ran although an event that it waits for failed"),
+            (Ok(()), Effect::Does(effect)) => effect(models)?,
+            (Ok(()), Effect::Fails) => fail!("an operation succeeded that cannot"),
+            (Err(_), effect) if failed || matches!(effect, Effect::Fails) => {}
+            (Err(error), _) => fail!("an operation failed that nothing stood in the way of: {error}"),
+        }
+    }
+    Ok(())
+}

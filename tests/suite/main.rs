@@ -1,0 +1,32 @@
+//! Whole links on real drivers, in one program. What counts a process's memory, needs an environment of its own, or may take
+//! its process down runs itself again by `pixelferry_testing::Child`.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
+
+mod anew;
+mod async_queues;
+#[cfg(unix)]
+mod calibration;
+mod choice;
+mod conformance;
+#[cfg(target_os = "linux")]
+mod contexts;
+#[cfg(unix)]
+mod faults;
+mod fuzz;
+mod gl_drawing;
+#[cfg(target_os = "linux")]
+mod gl_sharing;
+mod leaks;
+#[cfg(unix)]
+mod meanwhile;
+mod plugged;
+mod properties;
+mod side_by_side;
+mod slices;
+mod soak;
+mod together;
+mod unwritten;
+mod way_back;
+#[cfg(target_os = "linux")]
+mod windows;

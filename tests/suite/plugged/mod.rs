@@ -1,0 +1,4 @@
+//! Paths, backends and displays from outside.
+
+mod conformance;
+mod selection;

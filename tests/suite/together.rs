@@ -1,0 +1,161 @@
+//! Backend, display and path chosen together, by the program's kernels on scratch memory, on what this machine has.
+
+use pixelferry::{
+    Api, Arg, BackendChoice, Basis, CpuKernelExt as _, DisplayChoice, Error, ImageAccess, ImageDesc, JointState,
+    KernelSource, Opened, PixelFormat, Policy, Profiles, Scratch, SurfaceDesc, Workload, open_headless,
+};
+use pixelferry_tests::{Folder, Need, need, ramp, ramp_pixel};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+const WIDTH: u32 = 96;
+const HEIGHT: u32 = 54;
+
+fn workload() -> Workload {
+    let desc = ImageDesc::new(WIDTH, HEIGHT, PixelFormat::Rgba8).with_access(ImageAccess::Any);
+    let policy = Policy::default().with_profiles(Profiles::Off).with_budget(Duration::from_millis(20));
+    Workload::new(SurfaceDesc::Image(desc)).policy(policy).budget(Duration::from_secs(600))
+}
+
+/// A frame of the ramp on what was opened is right, and nothing was shown before.
+fn check(opened: &mut Opened) {
+    let Opened { backend, link, report, .. } = opened;
+    assert!(matches!(link.shown(), Err(Error::NothingShown)), "{report}");
+    let kernel = backend.build(&ramp()).unwrap();
+    // What a frame does not write is zero: nothing of the measurement is left.
+    link.frame(|_| Ok(())).unwrap();
+    assert!(link.read_back().unwrap().iter().all(|byte| *byte == 0), "{report}");
+    link.frame(|frame| frame.launch(kernel.as_ref(), &[Arg::U32(9)])).unwrap();
+    let shown = link.read_back().unwrap();
+    for (x, y) in [(0, 0), (WIDTH - 1, HEIGHT - 1), (WIDTH / 2, HEIGHT / 3)] {
+        let at = ((y * WIDTH + x) * 4) as usize;
+        assert_eq!(shown[at..at + 4], ramp_pixel(x, y, 9), "{report}");
+    }
+}
+
+#[test]
+fn every_pair_that_has_a_text_is_measured_and_one_is_taken() {
+    let mut opened = workload().launch(&ramp(), [Scratch::U32(3)]).open().unwrap();
+    println!("{}", opened.report);
+    check(&mut opened);
+    let report = &opened.report;
+    assert!(matches!(report.basis, Basis::Measured(_)), "{report}");
+    let chosen = report.chosen().unwrap();
+    assert_eq!(chosen.compute, opened.backend.device().to_string());
+    assert_eq!(chosen.display, opened.display.device().to_string());
+    assert_eq!(chosen.path.as_deref(), Some(opened.link.path().name()));
+    assert_eq!(report.rows.iter().filter(|row| row.state == JointState::Chosen).count(), 1, "{report}");
+    assert!(report.rows.iter().all(|row| !matches!(row.state, JointState::NotTried { .. })), "{report}");
+    let timed = |row: &&pixelferry::JointRow| row.median_us.is_some_and(|us| us > 0.0) && !row.because.is_empty();
+    let works = report.rows.iter().filter(|row| matches!(row.state, JointState::Chosen | JointState::Slower));
+    assert!(works.clone().all(|row| timed(&row)) && works.count() >= 1, "{report}");
+    assert!(report.to_string().contains("measured on scratch memory") && report.to_string().contains(" us"));
+    if need(Need::Egl, open_headless(DisplayChoice::Gl)).is_some() {
+        let threads =
+            report.rows.iter().find(|row| row.compute.starts_with("CPU") && row.display.starts_with("OpenGL"));
+        assert!(threads.is_some_and(|row| timed(&row)), "{report}");
+        let in_queue =
+            report.rows.iter().find(|row| row.path.as_deref().is_some_and(|path| path.starts_with("in-queue")));
+        assert!(in_queue.is_none_or(|row| row.because.contains("in the display's queue")), "{report}");
+    }
+}
+
+#[test]
+fn who_stays_on_a_backend_or_a_display_is_not_moved() {
+    let pinned = workload().backend(BackendChoice::Cpu).launch(&ramp(), [Scratch::U32(3)]);
+    let mut opened = pinned.clone().open().unwrap();
+    check(&mut opened);
+    assert!(opened.report.rows.iter().all(|row| row.compute.starts_with("CPU")), "{}", opened.report);
+    let mut opened = pinned.display(DisplayChoice::Memory).open().unwrap();
+    check(&mut opened);
+    assert_eq!((opened.report.rows.len(), opened.display.device().api), (1, Api::Cpu), "{}", opened.report);
+    assert!(matches!(&opened.report.basis, Basis::CostModel(why) if why.contains("are given")), "{}", opened.report);
+
+    let mut opened = workload().display(DisplayChoice::Memory).launch(&ramp(), [Scratch::U32(3)]).open().unwrap();
+    check(&mut opened);
+    assert_eq!(opened.display.device().api, Api::Cpu, "{}", opened.report);
+
+    // A display that is there already.
+    let screen = open_headless(DisplayChoice::Memory).unwrap();
+    let own = screen.display();
+    let mut opened = workload().shown_by(&own).launch(&ramp(), [Scratch::U32(3)]).open().unwrap();
+    check(&mut opened);
+    assert!(std::rc::Rc::ptr_eq(&opened.display, &own) && opened.screen.is_none(), "{}", opened.report);
+}
+
+#[test]
+fn without_arguments_the_cost_model_decides_and_says_so() {
+    for undeclared in [workload().kernel(&ramp()), workload().launch(&ramp(), [Scratch::U32(1)]).kernel(&ramp())] {
+        let mut opened = undeclared.open().unwrap();
+        check(&mut opened);
+        let text = opened.report.to_string();
+        assert!(text.contains("by the cost model: no arguments were declared for kernel 'ramp'"), "{text}");
+        assert!(opened.report.rows.iter().all(|row| row.median_us.is_none()), "{text}");
+    }
+}
+
+#[test]
+fn what_does_not_do_the_frames_is_not_taken_and_says_why() {
+    // Only threads have a text that is one.
+    // SAFETY: no compiler takes it, so that it never runs.
+    let broken = unsafe { KernelSource::new("broken").opencl_c("kernel void broken(") }
+        .wgsl("fn broken( {")
+        .cpu_image(|out, _| out.par_pixels(|_, _| [1_u8, 2, 3, 255]));
+    let opened = workload().launch(&broken, []).open().unwrap();
+    assert_eq!(opened.backend.device().api, Api::Cpu, "{}", opened.report);
+    let failed: Vec<_> =
+        opened.report.rows.iter().filter(|row| matches!(row.state, JointState::Failed { .. })).collect();
+    assert!(failed.iter().all(|row| !row.compute.starts_with("CPU")), "{}", opened.report);
+    // No pair takes an argument that the kernel does not have.
+    let Err(error) = workload().display(DisplayChoice::Memory).launch(&ramp(), [Scratch::F32(1.0)]).open() else {
+        panic!("the ramp takes a whole number");
+    };
+    assert!(error.to_string().contains("CPU"), "{error}");
+}
+
+#[test]
+fn what_there_is_no_time_for_is_said_and_the_first_is_opened_in_any_case() {
+    let mut opened = workload().budget(Duration::from_nanos(1)).launch(&ramp(), [Scratch::U32(3)]).open().unwrap();
+    check(&mut opened);
+    assert_eq!(opened.report.rows.iter().filter(|row| row.median_us.is_some()).count(), 1, "{}", opened.report);
+}
+
+#[test]
+fn the_next_start_measures_nothing() {
+    let folder = Folder::new("together");
+    if need(Need::Egl, open_headless(DisplayChoice::Gl)).is_none() {
+        return;
+    }
+    let runs = Arc::new(AtomicU32::new(0));
+    let counter = Arc::clone(&runs);
+    let counted = KernelSource::new("counted").cpu_image(move |out, _| {
+        counter.fetch_add(1, Ordering::Relaxed);
+        out.par_pixels(|_, _| [1_u8, 2, 3, 255])
+    });
+    let policy = Policy::default().with_profiles(Profiles::Folder(folder.0.clone()));
+    let workload = workload().policy(policy).backend(BackendChoice::Cpu).launch(&counted, [Scratch::Zeros(64)]);
+    let first = workload.clone().open().unwrap();
+    let measured = runs.swap(0, Ordering::Relaxed);
+    if first.report.rows.len() < 2 {
+        // Built without wgpu: backend and display are given.
+        return;
+    }
+    assert!(measured > 0, "{}", first.report);
+    let again = workload.clone().open().unwrap();
+    assert_eq!(runs.load(Ordering::Relaxed), 0, "{}", again.report);
+    assert_eq!(again.report.basis, Basis::Remembered);
+    let rows = |opened: &Opened| {
+        opened.report.rows.iter().map(|row| (row.display.clone(), row.state.clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(rows(&again), rows(&first), "{}", again.report);
+    assert_eq!(again.display.device(), first.display.device());
+    // Other arguments are another question, and so is a damaged file.
+    drop(workload.clone().launch(&counted, [Scratch::Bytes(vec![1; 64])]).open().unwrap());
+    assert!(runs.swap(0, Ordering::Relaxed) > 0);
+    for file in std::fs::read_dir(&folder.0).unwrap() {
+        std::fs::write(file.unwrap().path(), "{").unwrap();
+    }
+    drop(workload.open().unwrap());
+    assert!(runs.load(Ordering::Relaxed) > 0);
+}

@@ -1,0 +1,271 @@
+//! Kernels that write only some pixels of a frame: what the others are, on every path of this machine's drivers, at once
+//! and late. What a surface may say of them is in [`pixelferry::Unwritten`]; `interop_core::conformance` tries each rule.
+
+use pixelferry::driver::describe::panics::catch;
+use pixelferry::wgpu_display::wgpu;
+use pixelferry::{
+    Arg, ComputeBackend, CpuKernelExt as _, Display, DisplayChoice, Error, ImageAccess, ImageDesc, Kernel,
+    KernelSource, Link, LinkOptions, MemoryDisplay, Mode, PathId, PixelFormat, Policy, Profiles, RowOrder, SurfaceDesc,
+    Unwritten, WriteFrame, open_headless,
+};
+use pixelferry_faults::{BackendDouble, DisplayDouble, Fault, FaultKind, Faults, Step};
+use pixelferry_tests::{Need, few, need, on_each_backend};
+use std::collections::HashSet;
+use std::ops::Range;
+use std::panic::resume_unwind;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+const WIDTH: u32 = 37;
+const HEIGHT: u32 = 11;
+
+/// Stores columns `first` to `end` of a frame, nothing else.
+fn columns() -> KernelSource {
+    let opencl = "kernel void columns(PF_IMAGE(uchar4, out), uint first, uint end, uint n) {
+           uint x = get_global_id(0), y = get_global_id(1);
+           if (x < out_width && y < out_height && x >= first && x < end) PF_STORE(out, x, y, (uchar4)(n, x, y, 255));
+         }";
+    let cuda = "__global__ void columns(PF_IMAGE(uchar4, out), unsigned first, unsigned end, unsigned n) {
+           unsigned x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+           if (x < out_width && y < out_height && x >= first && x < end)
+             PF_STORE(out, x, y, make_uchar4(n, x, y, 255));
+         }";
+    // SAFETY: both write pixels below the width and height only, and take numbers.
+    unsafe { KernelSource::new("columns").opencl_c(opencl).cuda_cpp(cuda) }.cpu_image(|out, args| {
+        let (first, end, n) = (args.u32(0)?, args.u32(1)?, args.u32(2)?);
+        out.par_rows::<[u8; 4]>(|y, row| (first..end).for_each(|x| row[x as usize] = pixel(x, y, n)))
+    })
+}
+
+const fn pixel(x: u32, y: u32, n: u32) -> [u8; 4] {
+    [n as u8, x as u8, y as u8, 255]
+}
+
+/// A link, and the pictures that its frames came to.
+struct Run {
+    link: Link,
+    kernel: Arc<dyn Kernel>,
+    pictures: Vec<Vec<u8>>,
+    /// The oldest that may be on show.
+    floor: usize,
+    what: String,
+}
+
+fn launch(kernel: &dyn Kernel, frame: &mut WriteFrame<'_>, columns: &Range<u32>, n: u32) -> pixelferry::Result<()> {
+    frame.launch(kernel, &[Arg::U32(columns.start), Arg::U32(columns.end), Arg::U32(n)])
+}
+
+impl Run {
+    fn new(backend: &dyn ComputeBackend, link: Link) -> Self {
+        let what = format!("{} to {} by {}", backend.device(), link.display().device(), link.path());
+        let zero = vec![0; (WIDTH * HEIGHT * 4) as usize];
+        Self { link, kernel: backend.build(&columns()).unwrap(), pictures: vec![zero], floor: 0, what }
+    }
+
+    /// A frame of the whole surface, of which only some columns are written.
+    fn frame(&mut self, columns: Range<u32>, n: u32) {
+        let was = self.link.path();
+        let shown = self.on_show();
+        let kernel = Arc::clone(&self.kernel);
+        self.link.frame(|frame| launch(kernel.as_ref(), frame, &columns, n)).unwrap();
+        self.wrote(&columns, n);
+        if self.pictures.len() == 2 || self.link.path() != was {
+            // The first frame of a path is shown at once.
+            self.floor = self.pictures.len() - 1;
+        }
+        self.check(&format!("after {n} in columns {columns:?}, where picture {shown} was on show"));
+    }
+
+    /// The first after something changed that the path's name does not tell: shown at once.
+    fn first_frame(&mut self, columns: Range<u32>, n: u32) {
+        let kernel = Arc::clone(&self.kernel);
+        self.link.frame(|frame| launch(kernel.as_ref(), frame, &columns, n)).unwrap();
+        self.wrote(&columns, n);
+        self.floor = self.pictures.len() - 1;
+        self.check(&format!("after {n} in columns {columns:?}, the first frame"));
+    }
+
+    /// One more picture: that before it with these columns written.
+    fn wrote(&mut self, columns: &Range<u32>, n: u32) {
+        let mut picture = self.pictures.last().unwrap().clone();
+        for (i, bytes) in picture.chunks_exact_mut(4).enumerate() {
+            let (x, y) = (i as u32 % WIDTH, i as u32 / WIDTH);
+            if columns.contains(&x) {
+                bytes.copy_from_slice(&pixel(x, y, n));
+            }
+        }
+        self.pictures.push(picture);
+    }
+
+    /// Which picture must be on show.
+    fn on_show(&self) -> usize {
+        let newest = self.pictures.len() - 1;
+        newest.saturating_sub(self.link.frames_behind()).max(self.floor)
+    }
+
+    fn check(&mut self, when: &str) {
+        let (expected, shown) = (&self.pictures[self.on_show()], self.link.read_back().unwrap());
+        if let Some(at) = expected.chunks(4).zip(shown.chunks(4)).position(|(a, b)| a != b) {
+            let (x, y) = (at as u32 % WIDTH, at as u32 / WIDTH);
+            let (expected, shown) = (&expected[4 * at..4 * at + 4], &shown[4 * at..4 * at + 4]);
+            panic!("{}, {when}: pixel ({x}, {y}) is {shown:?}, not {expected:?}", self.what);
+        }
+    }
+
+    fn flush(&mut self) {
+        self.link.flush().unwrap();
+        self.floor = self.pictures.len() - 1;
+        self.check("after a flush");
+    }
+
+    /// Frames that are half written and come to nothing.
+    fn given_up(&mut self, n: u32) {
+        let kernel = Arc::clone(&self.kernel);
+        let mut frame = self.link.acquire().unwrap();
+        launch(kernel.as_ref(), &mut frame, &(0..WIDTH), n).unwrap();
+        drop(frame);
+        let failed = self.link.frame(|frame| {
+            launch(kernel.as_ref(), frame, &(0..20), n + 1)?;
+            Err(Error::NothingShown)
+        });
+        assert!(matches!(failed, Err(Error::NothingShown)), "{failed:?}");
+        let panicked = catch(|| {
+            self.link.frame(|frame| {
+                launch(kernel.as_ref(), frame, &(10..WIDTH), n + 2)?;
+                resume_unwind(Box::new("on purpose"))
+            })
+        });
+        assert!(panicked.is_err());
+        if self.pictures.len() > 1 {
+            self.check("after frames were given up");
+        }
+    }
+}
+
+fn policy(mode: Mode) -> Policy {
+    Policy::default().with_mode(mode).with_budget(Duration::ZERO).with_profiles(Profiles::Off)
+}
+
+fn modes() -> &'static [Mode] {
+    few(&[Mode::Latency, Mode::FramesBehind(1), Mode::FramesBehind(2), Mode::FramesBehind(3)], 2)
+}
+
+/// Without a word of what unwritten pixels are: they are kept.
+fn surfaces() -> [SurfaceDesc; 2] {
+    let image = ImageDesc::new(WIDTH, HEIGHT, PixelFormat::Rgba8);
+    assert_eq!(image.unwritten, Unwritten::Keep);
+    [image, image.with_access(ImageAccess::Any).with_row_order(RowOrder::BottomUp)].map(SurfaceDesc::Image)
+}
+
+/// Every path that opens; how many links there were, and how many paths.
+fn every_path(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) -> (usize, usize) {
+    let (mut ran, mut paths) = (0, HashSet::new());
+    for (path, mode) in PathId::ALL.into_iter().flat_map(|path| modes().iter().map(move |mode| (path, *mode))) {
+        for desc in surfaces() {
+            let options = LinkOptions::new(policy(mode).with_force(path));
+            let link = match Link::open(Arc::clone(backend), Rc::clone(display), desc, options) {
+                Ok(link) => link,
+                Err(Error::NoPath { .. }) => continue,
+                Err(other) => panic!("{path}: {other}"),
+            };
+            ran += 1;
+            paths.insert(path);
+            let mut run = Run::new(backend.as_ref(), link);
+            run.what += &format!(", {mode:?}");
+            run.given_up(1);
+            run.frame(0..0, 0);
+            run.frame(3..4, 7);
+            run.frame(0..WIDTH, 8);
+            for column in 0..8 {
+                run.frame(4 * column..4 * column + 1, 20 + column);
+            }
+            for n in 0..6 {
+                run.frame(0..0, n);
+            }
+            run.given_up(30);
+            run.frame(5..7, 40);
+            run.flush();
+            run.given_up(50);
+            run.flush();
+            run.frame(9..10, 60);
+            // No call to the path at all.
+            run.link.frame(|_| Ok(())).unwrap();
+            run.link.flush().unwrap();
+            run.floor = run.pictures.len() - 1;
+            run.check("after a frame that does nothing");
+        }
+    }
+    (ran, paths.len())
+}
+
+/// Another path, or another rule for the same surface, goes on from the picture on show; another size from zero.
+fn goes_on(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) {
+    for (mode, desc) in modes().iter().flat_map(|mode| surfaces().map(|desc| (*mode, desc))) {
+        let options = LinkOptions::new(policy(mode));
+        let desc = desc.with_unwritten(Unwritten::Overwrite);
+        let link = Link::open(Arc::clone(backend), Rc::clone(display), desc, options).unwrap();
+        let mut run = Run::new(backend.as_ref(), link);
+        run.what += &format!(", {mode:?}");
+        run.frame(0..WIDTH, 1);
+        run.flush();
+        run.link.resize(desc.with_unwritten(Unwritten::Keep)).unwrap();
+        run.first_frame(2..3, 2);
+        run.frame(4..5, 3);
+        run.frame(6..7, 4);
+        // Frames that are finished and not shown yet are kept, too.
+        run.link.recalibrate().unwrap();
+        run.first_frame(8..9, 5);
+        run.frame(10..11, 6);
+        let wider = SurfaceDesc::image(WIDTH + 1, HEIGHT, PixelFormat::Rgba8);
+        run.link.resize(wider).unwrap();
+        run.link.frame(|_| Ok(())).unwrap();
+        assert_eq!(run.link.read_back().unwrap(), vec![0; wider.byte_len("test").unwrap()], "{}", run.what);
+    }
+}
+
+/// A call fails in mid-stream, and the frame is done again on another path, so often; how many paths were left.
+fn left_paths(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, times: u32) -> usize {
+    let mut left = 0;
+    for mode in modes().iter().copied() {
+        let faults = Faults::default();
+        let backend: Arc<dyn ComputeBackend> = BackendDouble::over(Arc::clone(backend), &faults);
+        let display: Rc<dyn Display> = DisplayDouble::over(Rc::clone(display), &faults);
+        let desc = surfaces()[1];
+        let link = Link::open(Arc::clone(&backend), display, desc, LinkOptions::new(policy(mode))).unwrap();
+        let mut run = Run::new(backend.as_ref(), link);
+        run.what += &format!(" at first, {mode:?}, with faults injected");
+        run.frame(0..WIDTH, 1);
+        for n in 1..=times {
+            for column in 0..5 {
+                run.frame(column..column + 1, 10 * n + column);
+            }
+            // The kernel has run when this is reported.
+            faults.arm(Fault { step: Step::Launch, nth: 1, lasting: false, kind: FaultKind::Driver });
+            run.frame(10 + n..11 + n, n);
+            assert!(faults.fired() > 0);
+            faults.disarm();
+        }
+        left += run.link.demoted().len();
+    }
+    left
+}
+
+fn check(backend: &Arc<dyn ComputeBackend>) {
+    let gl = need(Need::Egl, open_headless(DisplayChoice::Gl)).map(|display| display.display());
+    let options = pixelferry::wgpu_display::WgpuOptions::default().with_backends(wgpu::Backends::VULKAN);
+    let vulkan = need(Need::Lavapipe, pixelferry::wgpu_display::WgpuDisplay::headless(options));
+    let vulkan = vulkan.map(|display| display as Rc<dyn Display>);
+    let memory = Some(MemoryDisplay::new() as Rc<dyn Display>);
+    for display in [gl, vulkan, memory].into_iter().flatten() {
+        goes_on(backend, &display);
+        let (ran, paths) = every_path(backend, &display);
+        // The last one has nobody behind it.
+        let times = paths.saturating_sub(1).min(4);
+        let left = left_paths(backend, &display, times as u32);
+        println!("RAN ON {} to {}: {ran} links, {left} paths left", backend.device(), display.device());
+        assert!(times > 0 && left == times * modes().len(), "{paths} paths, {ran} links, {left} paths left");
+    }
+}
+
+on_each_backend!(check, "RAN ON");
