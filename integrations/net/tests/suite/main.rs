@@ -3,5 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 mod browser;
+// The command's own, with its tests.
+#[allow(dead_code)]
+#[path = "../../src/plasma.rs"]
+mod plasma;
 mod readme;
 mod recipes;

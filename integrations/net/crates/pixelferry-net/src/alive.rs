@@ -1,17 +1,13 @@
 //! Which workers of a scene live, by Zenoh's liveliness tokens.
 
 use crate::error::{CLOSED, Error, Result};
+use crate::lock::lock;
 use pixelferry_rules::key::{Keys, read_worker};
 use pixelferry_rules::workers::Workers;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use zenoh::pubsub::Subscriber;
 use zenoh::sample::SampleKind;
 use zenoh::{Session, Wait};
-
-/// A poisoned lock holds no half-made state here: every change is one insertion or removal.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Follows the tokens of a scene's workers; `changed` is called after each change, with all that live.
 pub(crate) fn follow(

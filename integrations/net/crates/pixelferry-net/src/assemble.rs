@@ -1,6 +1,7 @@
 //! The display's side: asks for frames, and puts the tiles together that workers send.
 
-use crate::alive::{follow, lock};
+use crate::alive::follow;
+use crate::lock::lock;
 use crate::error::{CLOSED, Error, Result, keys};
 use crate::net::{Net, now};
 use crate::pixels::{Pixels, read_header, write_all};
@@ -195,8 +196,7 @@ impl Net {
         let (limits, epoch) = (self.limits(), now());
         // What others would refuse is refused here.
         let header = Header::new(Kind::Job, scene.image, scene.image.extent.full());
-        let (wanted, weights, args) = Default::default();
-        JobMessage { header, grid, wanted, weights, args }.check(&limits)?;
+        JobMessage::new(header, grid, Vec::new()).check(&limits)?;
         let session = self.session();
         let board = Board::new(scene.mode, grid.len());
         let (workers, speeds, owing, meter) = Default::default();
@@ -345,7 +345,7 @@ impl Assembly {
         let image = self.scene.image;
         let header =
             Header { epoch: self.epoch, frame, time: now(), ..Header::new(Kind::Job, image, image.extent.full()) };
-        let message = JobMessage { header, grid: self.grid, wanted: Vec::new(), weights: Weights::default(), args };
+        let message = JobMessage::new(header, self.grid, args);
         lock(&self.shared.state).board.request(frame);
         self.ask_for(message)
     }

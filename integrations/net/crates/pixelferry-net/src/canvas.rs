@@ -1,6 +1,6 @@
 //! Memory that a message is computed in: shared where Zenoh can pass it on without a copy, else the program's own.
 
-use crate::alive::lock;
+use crate::lock::lock;
 use crate::named::{self, Provider};
 use pixelferry_media::wire::HEADER_BYTES;
 use std::num::NonZeroUsize;

@@ -1,6 +1,6 @@
 //! What the parts of a simulation give each other, step by step: the edges of their domains.
 
-use crate::alive::lock;
+use crate::lock::lock;
 use crate::error::{CLOSED, Error, Result, keys};
 use crate::net::{Net, now};
 use crate::pixels::read_header;

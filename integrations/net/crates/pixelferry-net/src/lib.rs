@@ -39,6 +39,7 @@ mod canvas;
 mod compute;
 mod error;
 mod halo;
+mod lock;
 mod named;
 mod net;
 mod options;

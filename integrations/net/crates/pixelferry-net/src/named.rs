@@ -2,7 +2,7 @@
 //! of programs that were killed, and with them one that another program has just made and not locked yet: its maker can
 //! write there ever after, nobody else can open it, and what is sent in it is lost without an error.
 
-use crate::alive::lock;
+use crate::lock::lock;
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, OnceLock};
 use zenoh::Wait;

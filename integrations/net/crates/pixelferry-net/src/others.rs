@@ -1,7 +1,7 @@
 //! Shared memory of other processes. Zenoh keeps what it has mapped as long as the program lasts; here it goes when nobody
 //! reads it, so that workers that were killed leave nothing behind.
 
-use crate::alive::lock;
+use crate::lock::lock;
 use std::fmt;
 use std::sync::atomic::{Ordering, fence};
 use std::sync::{Arc, Mutex, OnceLock};

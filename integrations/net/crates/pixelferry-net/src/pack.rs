@@ -1,6 +1,6 @@
 //! A sender's packing: by a codec, or by what is known of the link.
 
-use crate::alive::lock;
+use crate::lock::lock;
 use crate::error::{CLOSED, Error, Result};
 use crate::net::Net;
 use crate::status::Entry;
@@ -68,6 +68,8 @@ impl Packer {
         let codec = match self.packing {
             Packing::Fixed(codec) => codec,
             Packing::Auto { lossy } => self.choose(lossy, header, pixels)?,
+            // None at present.
+            _ => Codec::None,
         };
         let header = Header { codec, ..*header };
         let begun = Instant::now();

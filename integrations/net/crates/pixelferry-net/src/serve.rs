@@ -1,6 +1,6 @@
 //! Pictures for viewers, and what viewers send back.
 
-use crate::alive::lock;
+use crate::lock::lock;
 use crate::error::{CLOSED, Error, Result, keys};
 use crate::net::{Net, now};
 use crate::pack::{Packer, Way};

@@ -1,6 +1,6 @@
 //! What a node tells of itself, for `probe`.
 
-use crate::alive::lock;
+use crate::lock::lock;
 use crate::error::{CLOSED, Error, Result};
 use crate::net::Net;
 use pixelferry_rules::key;

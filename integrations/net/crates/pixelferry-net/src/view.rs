@@ -1,6 +1,6 @@
 //! A viewer: the newest picture of a scene.
 
-use crate::alive::lock;
+use crate::lock::lock;
 use crate::error::{CLOSED, Error, Result, keys};
 use crate::net::{Net, now};
 use crate::pixels::{Pixels, copy, read_header};

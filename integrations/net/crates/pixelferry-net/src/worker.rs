@@ -1,6 +1,7 @@
 //! A worker: tiles of the newest arguments, one after the other.
 
-use crate::alive::{follow, lock};
+use crate::alive::follow;
+use crate::lock::lock;
 use crate::canvas::Canvas;
 use crate::compute;
 use crate::error::{CLOSED, Error, Result, keys};

@@ -25,6 +25,11 @@ pub struct JobMessage {
 }
 
 impl JobMessage {
+    /// All tiles of a picture, by workers that are all alike.
+    pub fn new(header: Header, grid: Grid, args: Vec<u8>) -> Self {
+        Self { header, grid, wanted: Vec::new(), weights: Weights::default(), args }
+    }
+
     /// All bytes of the message.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut payload = Vec::with_capacity(FIXED + 4 * self.wanted.len() + self.args.len());

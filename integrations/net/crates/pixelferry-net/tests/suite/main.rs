@@ -2,6 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
+// What is private to the crate, with its own tests: one program for all of them.
+#[allow(dead_code)]
+#[path = "../../src/canvas.rs"]
+mod canvas;
 mod common;
 mod examples;
 mod faults;
@@ -9,6 +13,11 @@ mod halo;
 #[path = "../../../pixelferry-rules/src/hostile.rs"]
 mod hostile;
 mod lasting;
+#[path = "../../src/lock.rs"]
+mod lock;
+#[allow(dead_code)]
+#[path = "../../src/named.rs"]
+mod named;
 mod packing;
 mod papers;
 mod peer;
