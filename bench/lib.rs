@@ -2,7 +2,7 @@
 //!
 //! | program | measures |
 //! |---|---|
-//! | `queue` | kernels and draws in one queue, beside OpenGL, Vulkan and wgpu by hand; the gate for changes of a frame's calls |
+//! | `queue` | kernels and draws in one queue, beside OpenGL and Vulkan by hand; the gate for changes of a frame's calls |
 //! | `engine` | a frame to an engine's own Vulkan image, beside a program by hand |
 //! | `layer` | what a link costs above the path that it took |
 //! | `start` | what choosing a path costs when a link is opened |

@@ -1,7 +1,7 @@
 //! `cargo bench -p pixelferry-measure --bench queue [-- --json FILE --frames N --sizes TEXT,... --rows TEXT,... --cuda]`:
 //! kernels in the display's own queue. Every frame a kernel writes all pixels and a draw brings them to a target of the same
-//! size, by a triangle or by a compute shader. Beside pixelferry stand programs by hand that do nothing else, on OpenGL, on
-//! wgpu and on Vulkan, and the floors: the kernel alone and the draw alone. Any device will do.
+//! size, by a triangle or by a compute shader. Beside pixelferry stand programs by hand that do nothing else, on OpenGL and
+//! on Vulkan, and the floors: the kernel alone and the draw alone. Any device will do.
 //!
 //! With `--cuda`, Vulkan's queues also run CUDA's kernels (`VK_NVX_binary_import`). They are not there otherwise, as with them the
 //! driver makes a context of CUDA's, too, which slows every other row on Vulkan.
@@ -16,7 +16,6 @@ mod ours;
 mod report;
 mod shaders;
 mod vulkan_by_hand;
-mod wgpu_by_hand;
 
 use measure::argument;
 use pixelferry::Manner;
@@ -109,7 +108,6 @@ fn main() {
         let mut subjects: Vec<Box<dyn Subject>> = Vec::new();
         subjects.extend(ours::subjects(width, height));
         subjects.extend(gl_by_hand::subjects(width, height));
-        subjects.extend(wgpu_by_hand::subjects(width, height));
         subjects.extend(vulkan_by_hand::subjects(width, height));
         subjects.retain(|subject| listed("--rows", &subject.name()));
         subjects.iter_mut().for_each(|subject| check(subject.as_mut(), width));

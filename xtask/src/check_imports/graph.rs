@@ -20,7 +20,8 @@ const MOST_STEPS: usize = 8;
 /// What a name given on by `pub use` stands for: by the module that gives it on, and the name.
 type GivenOn = BTreeMap<(String, String), Vec<String>>;
 
-/// Reads the paths of all modules; those of tests are left out.
+/// Reads the paths of all modules; those of tests are left out. A file that calls one of its own modules without an import stands
+/// above it, and is not counted.
 pub fn of(modules: &Crate) -> Graph {
     let given_on = given_on(modules);
     let mut graph = Graph::new();
@@ -225,5 +226,24 @@ mod tests {
         let given_on = given_on(&modules);
         assert_eq!(owner(&modules, &given_on, names("a::C"), 0), "a::b");
         assert_eq!(owner(&modules, &given_on, names("a::Other"), 0), "a");
+    }
+
+    #[test]
+    fn a_path_through_an_imported_module_leads_to_the_file_behind_it() {
+        let folder = std::env::temp_dir().join(format!("pixelferry-graph-{}", std::process::id()));
+        let files = [
+            ("main.rs", "mod a; mod b;"),
+            ("a.rs", "use crate::b; pub fn f() { b::g() }"),
+            ("b/mod.rs", "mod c; pub use c::g;"),
+            ("b/c.rs", "use crate::a; pub fn g() { a::f() }"),
+        ];
+        std::fs::create_dir_all(folder.join("b")).unwrap();
+        files.iter().for_each(|(file, text)| std::fs::write(folder.join(file), text).unwrap());
+        let graph = Crate::load(&folder.join("main.rs")).map(|modules| of(&modules));
+        std::fs::remove_dir_all(&folder).unwrap();
+        let graph = graph.unwrap();
+        assert_eq!(graph[&folder.join("a.rs")], [folder.join("b/c.rs")].into());
+        assert_eq!(graph[&folder.join("b/c.rs")], [folder.join("a.rs")].into());
+        assert!(graph[&folder.join("b/mod.rs")].is_empty(), "what is given on belongs to those who name it");
     }
 }
