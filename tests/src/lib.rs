@@ -1,5 +1,6 @@
 //! What the tests of whole links share, beside `pixelferry_testing`: a virtual X server, doubles that fail, and a kernel.
 
+mod conform;
 mod displays;
 mod each_backend;
 #[cfg(unix)]
@@ -11,6 +12,7 @@ mod ramp;
 mod viewer;
 mod xvfb;
 
+pub use conform::{conform, conform_on};
 pub use displays::{displays, need_display};
 pub use each_backend::on;
 pub use folder::Folder;

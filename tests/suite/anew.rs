@@ -8,7 +8,7 @@ use pixelferry::{
     LinkOptions, PixelFormat, Policy, Profiles, SurfaceDesc, open_backend, open_headless_for,
 };
 use pixelferry_tests::{
-    Need, Usage, asked, by_level, given, need, need_display, pass_in_child, ramp, ramp_pixel, wait_until,
+    Level, Need, Usage, asked, by_level, from, given, need, need_display, pass_in_child, ramp, ramp_pixel, wait_until,
 };
 use std::collections::HashMap;
 use std::process::Command;
@@ -137,16 +137,19 @@ fn child() {
     println!("FLAT");
 }
 
-fn on(backend: &str, driver: Option<Need>, display: &str) {
+fn on(level: Level, backend: &str, driver: Option<Need>, display: &str) {
+    if !from(level) {
+        return;
+    }
     let env = [("PIXELFERRY_ANEW_BACKEND", backend), ("PIXELFERRY_ANEW_DISPLAY", display)];
     pass_in_child("anew::child", driver, &env, &["FLAT"]);
 }
 
 pixelferry_tests::tests! {
-    threads_to_opengl => on("threads", None, "gl");
-    threads_to_wgpu => on("threads", None, "wgpu");
-    pocl_to_opengl => on("opencl", Some(Need::Pocl), "gl");
-    pocl_to_wgpu => on("opencl", Some(Need::Pocl), "wgpu");
+    threads_to_opengl => on(Level::All, "threads", None, "gl");
+    threads_to_wgpu => on(Level::Short, "threads", None, "wgpu");
+    pocl_to_opengl => on(Level::Short, "opencl", Some(Need::Pocl), "gl");
+    pocl_to_wgpu => on(Level::All, "opencl", Some(Need::Pocl), "wgpu");
 }
 
 /// The GPU's drivers keep more, and are asked for by name: `PIXELFERRY_GPU=1`.
@@ -157,7 +160,7 @@ fn nvidia() {
     }
     for backend in ["cuda", "opencl", "threads"] {
         for display in ["gl", "wgpu"] {
-            on(backend, None, display);
+            on(Level::Short, backend, None, display);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The conformance suite over every backend, display and path of this machine.
 
-use interop_core::conformance::{Manner, Outcome, Row, Table, run};
+use interop_core::conformance::{Manner, Outcome, Row, Table};
 use interop_core::path::Medium::{Image, Object};
 use interop_core::path::PATHS;
 use pixelferry::wgpu_display::{WgpuDisplay, WgpuOptions, wgpu};
@@ -10,8 +10,8 @@ use pixelferry::{
     opencl_backend, picture,
 };
 use pixelferry_tests::{
-    Level, Need, asked, displays, few, from, given, has, in_child, level, need, pass_in_child, path_problems, ramp,
-    ramp_pixel,
+    Level, Need, asked, conform, displays, few, from, given, has, in_child, level, need, pass_in_child, path_problems,
+    ramp, ramp_pixel,
 };
 use std::rc::Rc;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ fn check(backend: &Arc<dyn ComputeBackend>) {
     let behind = few(&[0, 3], 1);
     let manner = |behind| if behind == 0 { Manner::default() } else { Manner::late(behind) };
     for behind in behind.iter().copied() {
-        let rows: Vec<Row> = screens().flat_map(|d| run(backend, &d.display(), manner(behind))).collect();
+        let rows: Vec<Row> = screens().flat_map(|d| conform(backend, &d.display(), manner(behind))).collect();
         println!("\n{behind} frames behind:");
         judge(backend, &rows);
     }
@@ -39,7 +39,7 @@ fn check(backend: &Arc<dyn ComputeBackend>) {
             let mut all = Vec::new();
             for display in screens().filter(|d| d.display().caps().can_make_semaphore(sync).is_yes()) {
                 for behind in behind.iter().copied() {
-                    all.extend(run(backend, &display.display(), Manner { sync: Some(sync), ..manner(behind) }));
+                    all.extend(conform(backend, &display.display(), Manner { sync: Some(sync), ..manner(behind) }));
                 }
             }
             println!("\nKept apart by a {sync}, {behind:?} frames behind:");
@@ -55,7 +55,7 @@ fn check_wgpus_opengl(backend: &Arc<dyn ComputeBackend>) {
     println!("{}", display.device().driver);
     let in_place = display.caps().in_place_images.is_yes();
     let display: Rc<dyn Display> = display;
-    let mut rows = run(backend, &display, Manner::default());
+    let mut rows = conform(backend, &display, Manner::default());
     println!("{}", Table(&rows));
     if !in_place {
         // Linear memory of any kind that the draw itself would read.
@@ -122,7 +122,7 @@ fn beside_displays(alone: &Arc<dyn ComputeBackend>, own: DisplayChoice) {
     for (choice, display) in displays().filter(|(choice, _)| *choice != DisplayChoice::Memory) {
         let display = display.display();
         let backend = backend_in(alone, display.as_ref());
-        let rows = run(&backend, &display, Manner::default());
+        let rows = conform(&backend, &display, Manner::default());
         judge(&backend, &rows);
         let ran = |path| rows.iter().any(|row| row.path == path && row.outcome == Outcome::Pass);
         let in_queue = [PathId::IN_QUEUE_IN_PLACE, PathId::IN_QUEUE_UPLOAD].map(ran);
@@ -221,7 +221,7 @@ fn child_opencl_part() {
     println!("RAN ON {}", backend.device());
     assert!(backend.device().name.contains("a part of 1 units"));
     let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
-    let rows = screens().flat_map(|display| run(&backend, &display.display(), Manner::default()));
+    let rows = screens().flat_map(|display| conform(&backend, &display.display(), Manner::default()));
     judge(&backend, &rows.collect::<Vec<_>>());
 }
 

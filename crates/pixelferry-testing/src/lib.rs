@@ -19,7 +19,8 @@ mod double;
 mod known;
 mod level;
 mod machine;
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod one_place;
 mod patience;
 mod table;

@@ -3,7 +3,7 @@
 
 use image::RgbaImage;
 use pixelferry_examples::engine::View;
-use pixelferry_tests::{Need, Usage, Xvfb, need, receive};
+use pixelferry_tests::{Need, Usage, Xvfb, by_level, need, receive};
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
@@ -141,7 +141,8 @@ fn a_resize_with_frames_in_flight_ends_in_the_picture_of_that_size() {
 /// Windows that are resized, closed and opened again, `PIXELFERRY_WINDOWS` times.
 fn leaks_nothing(name: &str, line: &str, windows: u32, more: &[&str]) {
     let Some(server) = need(Need::Xvfb, Xvfb::start(800, 600)) else { return };
-    let times = std::env::var("PIXELFERRY_WINDOWS").map_or(12, |n| n.parse().expect("a number"));
+    let times =
+        std::env::var("PIXELFERRY_WINDOWS").map_or_else(|_| by_level(8, 12, 100), |n| n.parse().expect("a number"));
     let mut command = engine(name);
     let frames = (4 * times).to_string();
     command.env("DISPLAY", server.display()).args(["--size", "96x64", "--churn", "1", "--frames", &frames]).args(more);

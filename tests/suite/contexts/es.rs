@@ -2,9 +2,9 @@
 //! not.
 
 use super::engine::{Maker, System};
-use pixelferry::driver::conformance::{Manner, Outcome, Row, Table, run};
+use pixelferry::driver::conformance::{Manner, Outcome, Row, Table};
 use pixelferry::{ComputeBackend, CpuBackend, Display, Error, PathId, backend_in, opencl_backend};
-use pixelferry_tests::{Level, Need, few, from, given, need, pass_in_child};
+use pixelferry_tests::{Level, Need, conform, few, from, given, need, pass_in_child};
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ fn check(backend: &Arc<dyn ComputeBackend>) {
     let more = if version == "3.0" { &[][..] } else { &FROM_3_1 };
     let expected: HashSet<_> = IN_ALL.iter().chain(more).copied().collect();
     for manner in few(&[Manner::default(), Manner::late(3)], 1) {
-        let found = passed(&run(backend, &display, *manner));
+        let found = passed(&conform(backend, &display, *manner));
         assert!(IN_ALL.iter().all(|path| found.contains(path)), "{found:?}");
         assert!(!is_mesa || found == expected, "{found:?}");
     }
@@ -87,6 +87,6 @@ fn child_in_queue() {
     };
     assert!(Arc::ptr_eq(&backend_in(&backend, gl.as_ref()), &backend));
     let display: Rc<dyn Display> = gl.clone();
-    let found = passed(&run(&backend, &display, Manner::default()));
+    let found = passed(&conform(&backend, &display, Manner::default()));
     assert!(IN_QUEUE.iter().all(|path| found.contains(path)), "{found:?}");
 }

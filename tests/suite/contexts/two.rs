@@ -118,7 +118,7 @@ fn run(system: System) {
 
 /// One context of each system: each is asked about its own, whatever the other says.
 #[test]
-#[ignore = "run by the tests of the crate's root, in a process of its own"]
+#[ignore = "run by the tests of the module above, in a process of its own"]
 fn child_of_either() {
     let (Some(egl), Some(glx)) = (Maker::of(System::Egl), Maker::of(System::Glx)) else { return };
     let of_egl = egl.context();
@@ -148,8 +148,8 @@ fn child_of_either() {
 }
 
 pixelferry_tests::tests! {
-    #[ignore = "run by the tests of the crate's root, in a process of its own"]
+    #[ignore = "run by the tests of the module above, in a process of its own"]
     child_egl => run(System::Egl);
-    #[ignore = "run by the tests of the crate's root, in a process of its own"]
+    #[ignore = "run by the tests of the module above, in a process of its own"]
     child_glx => run(System::Glx);
 }

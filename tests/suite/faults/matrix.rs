@@ -60,7 +60,7 @@ const SITUATIONS: [Situation; 22] = [
 
 /// Those of the shortest level: between them every call is made.
 const SHORT: [&str; 5] =
-    ["resize", "a part written, late", "binary semaphores", "shared events", "timeline semaphores, late"];
+    ["resize", "a part written, late", "finish", "binary semaphores, resize, late", "shared events, resize"];
 
 const IMAGE: ImageDesc = image(24, 10);
 const RESIZED: ImageDesc = image(17, 13);

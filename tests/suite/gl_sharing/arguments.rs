@@ -157,7 +157,7 @@ fn refused<T>(result: Result<T>, word: &str) {
 
 /// The tutorial as it stands: its own kernel, its own buffer of OpenGL's, an array of the host.
 #[test]
-#[ignore = "run by the tests of the crate's root, in a process of its own"]
+#[ignore = "run by the tests of the module above, in a process of its own"]
 fn child_tutorial() {
     let Some(rig) = Rig::new() else { return };
     let points: Vec<[f32; 2]> = (0..1000).map(|i| [i as f32 / 500.0 - 1.0, 0.0]).collect();
@@ -200,7 +200,7 @@ fn child_tutorial() {
 
 /// The sample as it stands on a texture, and OpenCL on what OpenGL has rendered.
 #[test]
-#[ignore = "run by the tests of the crate's root, in a process of its own"]
+#[ignore = "run by the tests of the module above, in a process of its own"]
 fn child_textures() {
     let Some(rig) = Rig::new() else { return };
     let (queue, red) = (&rig.queue, [255u8, 0, 0, 255]);
@@ -279,7 +279,7 @@ fn child_textures() {
 
 /// Lists, and everything that must be refused outside a turn, in the wrong order, or of what is no GL object.
 #[test]
-#[ignore = "run by the tests of the crate's root, in a process of its own"]
+#[ignore = "run by the tests of the module above, in a process of its own"]
 fn child_lists() {
     let Some(rig) = Rig::new() else { return };
     let (queue, context) = (&rig.queue, &rig.context);
@@ -389,7 +389,7 @@ fn child_lists() {
 
 /// Events of OpenGL's fences in wait lists, where the device has them.
 #[test]
-#[ignore = "run by the tests of the crate's root, in a process of its own"]
+#[ignore = "run by the tests of the module above, in a process of its own"]
 fn child_fences() {
     let Some(rig) = Rig::new() else { return };
     let texture = rig.texture([0; 4]);

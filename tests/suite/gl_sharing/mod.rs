@@ -41,7 +41,7 @@ pixelferry_tests::tests! {
     a_backend_is_opened_in_an_engines_context_of_glx => on_double_under_x("pairs::child_engine_glx");
     a_backend_holds_the_context_that_it_shares_with => on_double("pairs::child_held", SHARING);
     the_direct_path_conforms => if from(Level::All) { on_double("paths::child_conforms", SHARING) };
-    the_direct_path_conforms_with_events => on_double("paths::child_conforms", EVENTS);
+    the_direct_path_conforms_with_events => if from(Level::All) { on_double("paths::child_conforms", EVENTS) };
     links_choose_it_and_leak_nothing => on_double("paths::child_links", EVENTS);
     an_engines_objects_are_read_and_written_where_they_lie => on_double("paths::child_way_back", SHARING);
     objects_of_every_kind => on_double("objects::child_every_kind", EVENTS);

@@ -34,7 +34,7 @@ unsafe fn texture(gl: &glow::Context, target: u32) -> glow::Texture {
 }
 
 #[test]
-#[ignore = "run by the tests of the crate's root, in a process of its own"]
+#[ignore = "run by the tests of the module above, in a process of its own"]
 fn child_every_kind() {
     let Some((backend, display)) = open() else { return };
     let gl = display.gl();
@@ -130,7 +130,7 @@ fn child_every_kind() {
 /// A kernel that writes the image itself, and one that must go by way of linear memory, on parts of textures, either way
 /// up.
 #[test]
-#[ignore = "run by the tests of the crate's root, in a process of its own"]
+#[ignore = "run by the tests of the module above, in a process of its own"]
 fn child_kernels_write_textures() {
     let Some((backend, display)) = open() else { return };
     let types = [

@@ -51,7 +51,7 @@ fn system(display: &GlDisplay) -> System {
 }
 
 #[test]
-#[ignore = "run by the tests of the crate's root, in a process of its own"]
+#[ignore = "run by the tests of the module above, in a process of its own"]
 fn child_pair() {
     let pair = open_pair(BackendChoice::OpenCl, DisplayChoice::Gl, &[ramp()]);
     let Some((backend, screen)) = need(Need::Egl, pair) else { return };
@@ -69,7 +69,7 @@ fn child_pair() {
 }
 
 #[test]
-#[ignore = "run by the tests of the crate's root, in a process of its own"]
+#[ignore = "run by the tests of the module above, in a process of its own"]
 fn child_probe() {
     let SystemReport { pairings, problems, .. } = probe(&DESC).unwrap();
     assert!(problems.is_empty(), "{problems:?}");
@@ -139,9 +139,9 @@ fn in_a_window(prefer_egl: bool) {
 }
 
 pixelferry_tests::tests! {
-    #[ignore = "run by the tests of the crate's root, in a process of its own"]
+    #[ignore = "run by the tests of the module above, in a process of its own"]
     child_window_glx => in_a_window(false);
-    #[ignore = "run by the tests of the crate's root, in a process of its own"]
+    #[ignore = "run by the tests of the module above, in a process of its own"]
     child_window_egl => in_a_window(true);
 }
 
@@ -198,15 +198,15 @@ fn in_an_engine(system: System) {
 }
 
 pixelferry_tests::tests! {
-    #[ignore = "run by the tests of the crate's root, in a process of its own"]
+    #[ignore = "run by the tests of the module above, in a process of its own"]
     child_engine_egl => in_an_engine(System::Egl);
-    #[ignore = "run by the tests of the crate's root, in a process of its own"]
+    #[ignore = "run by the tests of the module above, in a process of its own"]
     child_engine_glx => in_an_engine(System::Glx);
 }
 
 /// A display that goes leaves its context to the backend that shares with it.
 #[test]
-#[ignore = "run by the tests of the crate's root, in a process of its own"]
+#[ignore = "run by the tests of the module above, in a process of its own"]
 fn child_held() {
     let pair = || open_pair(BackendChoice::OpenCl, DisplayChoice::Gl, &[ramp()]);
     let Some((backend, screen)) = need(Need::Egl, pair()) else { return };

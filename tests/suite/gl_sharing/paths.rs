@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 #[test]
-#[ignore = "run by the tests of the crate's root, in a process of its own"]
+#[ignore = "run by the tests of the module above, in a process of its own"]
 fn child_conforms() {
     let Some((backend, display)) = open() else { return };
     let events = backend.caps().can_open_semaphore(SyncKind::SharedEvent).is_yes();
@@ -44,7 +44,7 @@ fn child_conforms() {
 }
 
 #[test]
-#[ignore = "run by the tests of the crate's root, in a process of its own"]
+#[ignore = "run by the tests of the module above, in a process of its own"]
 fn child_way_back() {
     let Some((backend, display)) = open() else { return };
     let backend = backend as Arc<dyn ComputeBackend>;
@@ -55,7 +55,7 @@ fn child_way_back() {
 }
 
 #[test]
-#[ignore = "run by the tests of the crate's root, in a process of its own"]
+#[ignore = "run by the tests of the module above, in a process of its own"]
 fn child_links() {
     let Some((backend, display)) = open() else { return };
     let desc = SurfaceDesc::Image(ImageDesc::new(65, 33, PixelFormat::Rgba8));

@@ -16,7 +16,7 @@ fn is_wrong_context<T>(result: pixelferry::Result<T>, what: &str) {
 }
 
 #[test]
-#[ignore = "run by the tests of the crate's root, in a process of its own"]
+#[ignore = "run by the tests of the module above, in a process of its own"]
 fn child_out_of_order() {
     let Some((backend, display)) = open() else { return };
     let desc = SurfaceDesc::buffer(64);
@@ -95,7 +95,7 @@ fn child_out_of_order() {
 }
 
 #[test]
-#[ignore = "run by the tests of the crate's root, in a process of its own"]
+#[ignore = "run by the tests of the module above, in a process of its own"]
 fn child_wrong() {
     let Some((backend, display)) = open() else { return };
     let desc = SurfaceDesc::Image(ImageDesc::new(8, 8, PixelFormat::Rgba8));
@@ -173,7 +173,7 @@ fn child_wrong() {
 }
 
 #[test]
-#[ignore = "run by the tests of the crate's root, in a process of its own"]
+#[ignore = "run by the tests of the module above, in a process of its own"]
 fn child_not_listed() {
     let Some(display) = need(Need::Egl, open_headless(DisplayChoice::Gl)) else { return };
     let Some(all) = need(given(), devices()) else { return };

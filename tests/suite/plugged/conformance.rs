@@ -2,10 +2,10 @@
 
 use cpu_fallback::{CpuBackend, MemoryDisplay};
 use gl_display::{GlDisplay, HeadlessOptions};
-use interop_core::conformance::{Manner, Outcome, Row, Table, run_on};
+use interop_core::conformance::{Manner, Outcome, Row, Table};
 use interop_core::{ComputeBackend, Display, Paths};
 use pixelferry_plugged::{Board, Worker, changed_rows, lent_bytes, own_pages, page_flip};
-use pixelferry_tests::{Need, few, need};
+use pixelferry_tests::{Need, conform_on, few, need};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ fn passed(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) -> Vec<&
     let paths = paths();
     let mut rows: Vec<Row> = Vec::new();
     for manner in few(&[Manner::default(), Manner::late(2)], 1) {
-        rows.extend(run_on(&paths, backend, display, *manner));
+        rows.extend(conform_on(&paths, backend, display, *manner));
     }
     println!("{}", Table(&rows));
     assert_eq!(Table(&rows).counts().1, 0, "see the table");

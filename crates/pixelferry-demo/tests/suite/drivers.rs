@@ -11,8 +11,10 @@ const INSTEAD: &str = "PIXELFERRY_TEST_BACKEND";
 /// A driver's first device, and threads.
 pub type Pair = [Arc<dyn ComputeBackend>; 2];
 
+type Check = fn(&Pair);
+
 /// What is the same on both, or holds on the device alone.
-const CHECKS: [(&str, fn(&Pair)); 10] = [
+const CHECKS: [(&str, Check); 10] = [
     ("plasma", scenes::plasma),
     ("fluid", scenes::fluid),
     ("filters", scenes::filters),

@@ -10,7 +10,7 @@ import pytest
 import pixelferry
 
 
-# The rows of pixelferry-testing's table, from tests/python.rs: a "!" follows what the machine must have. Empty where
+# The rows of pixelferry-testing's table, from tests/suite/package.rs: a "!" follows what the machine must have. Empty where
 # pytest was started by hand.
 NEEDS = os.environ.get("PIXELFERRY_NEEDS", "").split()
 

@@ -5,6 +5,11 @@ import subprocess
 import time
 
 
+def by_level(short, full):
+    """How often, by `PIXELFERRY_TESTS` as `crates/pixelferry-testing/src/level.rs` reads it."""
+    return short if os.environ.get("PIXELFERRY_TESTS", "") in ("", "short") else full
+
+
 def turns():
     """Goes on for ten minutes of an idle machine; beside other work a minute counts for less."""
     spent, seen = 0.0, time.monotonic()

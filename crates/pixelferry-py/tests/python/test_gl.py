@@ -11,7 +11,7 @@ import pytest
 import pixelferry
 import pixelferry.gl
 from conftest import missing, reference, sample
-from patience import run
+from patience import by_level, run
 from programs import context, current, gl, moderngl, on_a_thread, open_context, state, two
 
 
@@ -266,12 +266,12 @@ def test_textures_that_come_and_go_leave_no_names(context):
         return {kind: sum(gl(kind, name) for name in range(1, 5000)) for kind in ["glIsTexture", "glIsBuffer", "glIsShader"]}
 
     array, before = sample((8, 8), "u1"), names()
-    for _ in range(50):
+    for _ in range(by_level(10, 50)):
         with pixelferry.gl.Texture(array):
             pass
     with pixelferry.gl.Texture(array) as kept:
         alone = names()
-        for _ in range(50):
+        for _ in range(by_level(10, 50)):
             pixelferry.gl.Texture(array).update(array[::-1])
         assert names() == alone and alone["glIsTexture"] > 0
         assert kept.name < 5000
