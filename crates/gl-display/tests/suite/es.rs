@@ -33,11 +33,14 @@ const TESTS: [&str; 7] = [
 
 /// Mesa gives its newest for any that is asked for, and this one where the variable says so.
 fn in_version(tests: &[&str], version: &str) {
+    if Engine::es().is_none() {
+        return;
+    }
     let child = Child::of_each(tests).unwrap().env("MESA_GLES_VERSION_OVERRIDE", version);
     let output = child.run().unwrap().passed();
     println!("{output}");
     let ran = output.matches("RAN ON").count();
-    assert!(ran >= tests.len() || output.contains("SKIPPED: "), "{ran} tests ran on OpenGL ES {version}");
+    assert!(ran >= tests.len(), "{ran} tests ran on OpenGL ES {version}");
 }
 
 #[test]
