@@ -1,7 +1,6 @@
 //! The kernels: one text for OpenCL C and CUDA, built when they are first used.
 
 use interop_core::{ComputeBackend, ComputeCaps, Error, Kernel, KernelSource, Result};
-use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
@@ -37,21 +36,15 @@ impl Work {
 }
 
 /// Those of one backend.
+#[derive(Default)]
 pub struct Kernels {
     built: [[OnceCell<Arc<dyn Kernel>>; SIZES]; Work::ALL.len()],
-    text: Cow<'static, str>,
-}
-
-impl Default for Kernels {
-    fn default() -> Self {
-        Self { built: Default::default(), text: TEXT.into() }
-    }
 }
 
 impl Kernels {
     /// Refuses a backend that speaks neither language.
     pub fn check(device: &str, caps: &ComputeCaps) -> Result<()> {
-        let source = source(TEXT, Work::Draw, 4);
+        let source = source(Work::Draw, 4);
         if source.suits(caps) {
             return Ok(());
         }
@@ -69,13 +62,13 @@ impl Kernels {
         if let Some(kernel) = place.get() {
             return Ok(kernel.as_ref());
         }
-        let built = backend.build(&source(&self.text, work, 1 << size))?;
+        let built = backend.build(&source(work, 1 << size))?;
         Ok(place.get_or_init(|| built).as_ref())
     }
 }
 
-fn source(text: &str, work: Work, bytes: usize) -> KernelSource {
-    let text = format!("#define PF_BYTES {bytes}\n{text}");
+fn source(work: Work, bytes: usize) -> KernelSource {
+    let text = format!("#define PF_BYTES {bytes}\n{TEXT}");
     let name = format!("pf_{}_{bytes}", work.name());
     // SAFETY: each item writes its own pixel below the target's width and height. `draw.rs` makes all launches: it checks
     // that the view of the memory that is read lies inside it, and a kernel reads pixels of that view only (its columns and
@@ -91,48 +84,4 @@ fn module(name: &str) -> String {
     let header = parts.next().unwrap_or_default();
     let own = parts.find(|part| part.split('(').next() == Some(name)).unwrap_or_default();
     format!("{header}{ENTRY}{own}")
-}
-
-#[cfg(test)]
-impl Kernels {
-    /// Kernels of a text that takes pixels of `format` for those of another.
-    pub fn that_mistake(format: interop_core::PixelFormat) -> Self {
-        let line = format!("#define PF_{} {}\n", format.name(), format.info().shader_id);
-        Self { text: TEXT.replace(&line, &format!("#define PF_{} 99\n", format.name())).into(), ..Self::default() }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use interop_core::PixelFormat;
-
-    #[test]
-    fn the_ptx_is_that_of_the_source_and_has_every_kernel() {
-        let unit = cuda_backend::translation_unit(TEXT);
-        let hash = unit
-            .replace("\r\n", "\n")
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-        let expected = format!("// Compiled from kernels/draw.cu by cargo xtask ptx; source {hash:016x}");
-        assert_eq!(PTX.lines().next(), Some(expected.as_str()), "run `cargo xtask ptx`: the kernels have changed");
-        assert!(PTX.contains("\n.version 8.0\n") && PTX.contains("\n.target sm_50\n"), "for every driver and device");
-        // Each kernel is loaded alone.
-        assert!([".func", ".global .", ".const ."].iter().all(|shared| !PTX.lines().any(|l| l.starts_with(shared))));
-        for (work, size) in Work::ALL.iter().flat_map(|work| (0..SIZES).map(move |size| (work, 1 << size))) {
-            let name = format!("pf_{}_{size}", work.name());
-            let module = module(&name);
-            assert!(module.contains(&format!("{ENTRY}{name}(")) && module.trim_end().ends_with('}'), "{name}");
-            assert!(module.starts_with("// ") && module.contains(".address_size 64"), "{name}");
-        }
-    }
-
-    /// A format without its number in the text would be drawn as RGBA8.
-    #[test]
-    fn every_format_has_its_number_in_the_text() {
-        for format in PixelFormat::ALL {
-            let line = format!("#define PF_{} {}\n", format.name(), format.info().shader_id);
-            assert!(TEXT.contains(&line), "{line}");
-        }
-    }
 }

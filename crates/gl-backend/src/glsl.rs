@@ -78,30 +78,3 @@ fn memories(shape: &ProgramShape) -> Result<Vec<u64>, String> {
 fn is_target(name: &str) -> bool {
     name.starts_with("type_") && name.ends_with("_block_0Compute")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_no_launch_binds_is_refused_with_the_reason() {
-        let block = |name: &str, binding| (name.to_owned(), binding, 4);
-        let shape = |storage: &[(&str, u32)], uniforms: &[&str]| ProgramShape {
-            group: [1; 3],
-            storage: storage.iter().map(|(name, binding)| block(name, *binding)).collect(),
-            uniforms: uniforms.iter().map(|name| (*name).to_owned()).collect(),
-        };
-        let target = ("type_5_block_0Compute", 0);
-        assert_eq!(memories(&shape(&[target, ("b", 2), ("a", 1)], &[])), Ok(vec![4, 4]));
-        assert_eq!(memories(&shape(&[], &[])), Ok(vec![]));
-        for (storage, uniforms, part) in [
-            (&[target][..], &["picture"][..], "'picture'"),
-            (&[target, ("mine", 0)], &[], "'mine' has binding 0"),
-            (&[("a", 1), ("c", 3)], &[], "[1, 3]"),
-            (&[("a", 1), ("b", 1)], &[], "[1, 1]"),
-        ] {
-            let error = memories(&shape(storage, uniforms)).unwrap_err();
-            assert!(error.contains(part), "{error}");
-        }
-    }
-}

@@ -26,6 +26,8 @@ pub struct Child {
     name: String,
     patience: Patience,
     short: bool,
+    /// That must run.
+    tests: usize,
 }
 
 impl Child {
@@ -35,8 +37,24 @@ impl Child {
     /// # Errors
     /// The system does not tell where this program is.
     pub fn of(name: &str) -> io::Result<Self> {
-        let name = name.strip_prefix("suite::").unwrap_or(name);
-        Self::with(name, &["--exact", name, "--include-ignored"])
+        Self::of_each(&[name.strip_prefix("suite::").unwrap_or(name)])
+    }
+
+    /// These tests alone, one after the other, as [`Child::of`] says.
+    ///
+    /// # Errors
+    /// The system does not tell where this program is.
+    pub fn of_each(names: &[&str]) -> io::Result<Self> {
+        let arguments = [names, &["--exact", "--include-ignored"]].concat();
+        Ok(Self { tests: names.len(), ..Self::with(&names.join(", "), &arguments)? })
+    }
+
+    /// All tests whose names contain one of `parts`.
+    ///
+    /// # Errors
+    /// The system does not tell where this program is.
+    pub fn of_those(parts: &[&str]) -> io::Result<Self> {
+        Self::with(&parts.join(", "), parts)
     }
 
     /// All tests whose names do not contain `without`.
@@ -50,7 +68,7 @@ impl Child {
     fn with(name: &str, arguments: &[&str]) -> io::Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         command.args(arguments).args(["--nocapture", "--test-threads=1"]);
-        let child = Self { command, name: name.to_owned(), patience: Patience::new(), short: false };
+        let child = Self { command, name: name.to_owned(), patience: Patience::new(), short: false, tests: 1 };
         Ok(child.without(&["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"]))
     }
 
@@ -128,7 +146,7 @@ impl Child {
             thread::sleep(Duration::from_millis(10));
         };
         let text = [out, err].into_iter().flatten().map(|output| output.text(hung)).collect();
-        Ok(Ended { name: self.name, status, hung, output: text })
+        Ok(Ended { name: self.name, status, hung, output: text, tests: self.tests })
     }
 }
 
@@ -179,6 +197,7 @@ pub struct Ended {
     pub hung: bool,
     /// What it printed, standard error after standard output.
     pub output: String,
+    tests: usize,
 }
 
 impl Ended {
@@ -196,11 +215,12 @@ impl Ended {
     /// What it printed, where it passed.
     ///
     /// # Panics
-    /// Where it did not, or ran no test.
+    /// Where it did not, or ran fewer tests than were named.
     #[track_caller]
     pub fn passed(self) -> String {
         assert!(self.success(), "{}:\n{}", self.how(), self.output);
-        assert!(!self.output.contains("running 0 tests"), "no test is called {}:\n{}", self.name, self.output);
+        let ran = self.output.split("running ").nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok());
+        assert!(ran >= Some(self.tests), "no such tests as {}:\n{}", self.name, self.output);
         self.output
     }
 }

@@ -1,9 +1,10 @@
-//! A double: any backend, as if its kernels could not read the host's memory, as with NVIDIA's OpenCL.
+//! A double: any backend, as if its kernels could not read the host's memory, as with NVIDIA's OpenCL; or with other texts of kernels.
 
+use interop_core::compute::SourceCode;
 use interop_core::describe::pattern::Pattern;
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, HandleType, HostBlock, Kernel, KernelSource,
-    Result, SharedHandle, Support, SurfaceDesc, Target,
+    Language, Result, SharedHandle, Support, SurfaceDesc, Target,
 };
 use std::any::Any;
 use std::ops::Range;
@@ -12,6 +13,8 @@ use std::sync::Arc;
 pub struct Apart {
     inner: Arc<dyn ComputeBackend>,
     caps: ComputeCaps,
+    /// What is replaced in the texts of kernels, and by what.
+    replaced: (String, String),
 }
 
 impl Apart {
@@ -20,7 +23,13 @@ impl Apart {
         for cap in caps.imports.iter_mut().filter(|cap| cap.handle == HandleType::HostPointer) {
             cap.support = Support::No("memory apart".into());
         }
-        Arc::new(Self { inner, caps })
+        Arc::new(Self { inner, caps, replaced: Default::default() })
+    }
+
+    /// The backend as it is, but for the texts in OpenCL C that it is given.
+    pub fn with_text(inner: Arc<dyn ComputeBackend>, replaced: (String, String)) -> Arc<dyn ComputeBackend> {
+        let caps = inner.caps().clone();
+        Arc::new(Self { inner, caps, replaced })
     }
 }
 
@@ -35,7 +44,15 @@ unsafe impl ComputeBackend for Apart {
     }
 
     fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
-        self.inner.build(source)
+        match source.source(Language::OpenClC) {
+            Some(SourceCode::Text(text)) if !self.replaced.0.is_empty() => {
+                assert!(text.contains(&self.replaced.0), "{}", self.replaced.0);
+                let text = text.replace(&self.replaced.0, &self.replaced.1);
+                // SAFETY: only the numbers of formats are others, all of as many bytes.
+                self.inner.build(&unsafe { KernelSource::new(source.name().to_owned()).opencl_c(text) })
+            }
+            _ => self.inner.build(source),
+        }
     }
 
     fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {

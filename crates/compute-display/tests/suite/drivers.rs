@@ -1,14 +1,19 @@
 //! This test program started again, with one OpenCL driver each.
 
-use pixelferry_testing::{Child, Need};
+use pixelferry_testing::{Child, Level, Need, from, level};
 
 fn all_on(driver: Need) {
-    Child::of_all("drivers::").unwrap().passes_on(driver);
+    let some = ["every_drawing", "surfaces::"];
+    let child = if level() == Level::Short { Child::of_those(&some) } else { Child::of_all("drivers::") };
+    child.unwrap().passes_on(driver);
 }
 
 #[test]
 fn on_pocl() {
-    all_on(Need::Pocl);
+    // The devices that the loader lists are tested anyway.
+    if from(Level::All) {
+        all_on(Need::Pocl);
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@
 mod apart;
 mod draws;
 mod drivers;
+mod kernels;
 mod links;
 mod surfaces;
 

@@ -1,25 +1,32 @@
 //! One suite for every (backend, display, path): what users may rely on, whoever implements it.
 //!
 //! Backends and displays of other crates run it too: [`run`] gives rows, [`Table`] prints them. What displays draw is
-//! [`Drawing`]s.
+//! [`Drawing`]s, and what they do without a link are [`Surfaces`];
+//! what backends do without one is [`memory()`].
 
 mod cases;
 mod context;
 mod drawing;
 mod failure;
+mod memory;
 mod outlets;
 mod pixels;
 mod sizes;
+mod surfaces;
 mod table;
 mod threads;
+mod timeline;
 mod unwritten;
 
 pub use cases::CASES;
 pub use context::{Context, Manner};
 pub use drawing::Drawing;
 pub use failure::Failure;
-pub use pixels::{same_bytes, tight};
+pub use memory::{memory, pattern_in};
+pub use pixels::{expected, fill, in_place, patterned, same_bytes, stored, tight};
+pub use surfaces::{Surfaces, Ways};
 pub use table::{Outcome, Row, Table};
+pub use timeline::lies_within;
 
 use crate::compute::ComputeBackend;
 use crate::display::Display;

@@ -4,8 +4,10 @@ use super::failure::Failure;
 use crate::describe::error::Result;
 use crate::describe::format::PixelFormat;
 use crate::describe::geometry::{Extent, Region};
+use crate::describe::pattern::Pattern;
 use crate::describe::surface::{ImageAccess, ImageDesc, SurfaceDesc};
 use crate::describe::view::{BufferView, ImageView, View};
+use crate::display::{Display, Part, Staging, StagingKind, Surface};
 
 /// The view of tight rows in the surface's order.
 pub fn tight(desc: &SurfaceDesc) -> Result<View> {
@@ -29,6 +31,53 @@ pub fn same_bytes(what: &str, expected: &[u8], shown: &[u8]) -> Result<(), Failu
         shown[at],
         expected[at]
     )))
+}
+
+/// Memory that holds the pattern of `nonce` in `view`, with 0xA5 around it.
+pub fn patterned(view: &View, nonce: u32) -> Vec<u8> {
+    let mut bytes = vec![0xA5; view.span().end + 7];
+    Pattern::for_view(view, nonce).write(view, &mut bytes);
+    bytes
+}
+
+/// The same pattern in tight rows.
+pub fn expected(view: &View, nonce: u32) -> Vec<u8> {
+    let tight = match *view {
+        View::Image(i) => View::Image(ImageView { offset: 0, row_pitch: i.row_len() as isize, ..i }),
+        View::Buffer(b) => View::Buffer(BufferView { offset: 0, len: b.len }),
+    };
+    let mut bytes = patterned(&tight, nonce);
+    bytes.truncate(tight.payload_len());
+    bytes
+}
+
+/// Writes the first bytes of a block, once nothing reads it.
+pub fn fill(block: &mut dyn Staging, bytes: &[u8]) -> Result<()> {
+    block.wait()?;
+    block.map_write(&mut |to| {
+        to[..bytes.len()].copy_from_slice(bytes);
+        Ok(())
+    })
+}
+
+/// A surface with storage of its own that holds these tight rows or bytes.
+pub fn stored(display: &dyn Display, desc: &SurfaceDesc, bytes: &[u8]) -> Result<Box<dyn Surface>> {
+    let mut surface = display.create_surface(desc)?;
+    surface.upload(&Part::full(desc), bytes, &tight(desc)?)?;
+    Ok(surface)
+}
+
+/// A surface that reads these tight rows or bytes where they lie, in a block that stays mapped or, where the display has none,
+/// in another.
+pub fn in_place(display: &dyn Display, desc: &SurfaceDesc, bytes: &[u8]) -> Result<Box<dyn Surface>> {
+    let stays = display.caps().persistent_staging.is_yes();
+    let kind = if stays { StagingKind::Persistent } else { StagingKind::Orphaned };
+    // Some blocks are of whole words.
+    let mut block = display.create_staging(kind, bytes.len().next_multiple_of(4))?;
+    fill(block.as_mut(), bytes)?;
+    let mut surface = display.create_in_place_surface(desc)?;
+    surface.read_in_place(block.as_ref(), &tight(desc)?)?;
+    Ok(surface)
 }
 
 /// The kind of image that this path can be asked for most freely.

@@ -1,109 +1,23 @@
 //! Memories: transfers, imported host memory, refusals.
 
 use crate::{content, described, memory_with, on_every_device, vouched};
+use interop_core::conformance;
 use interop_core::devices::borrows::Holder;
 use interop_core::{
     Arg, ComputeBackend, ComputeMemory, Error, HandleType, HostBlock, MemoryShape, Result, Support, Target,
 };
 use opencl_backend::OpenClBackend;
-use pixelferry_testing::has;
-use std::cell::Cell;
+use pixelferry_testing::{by_level, has};
 
 fn count(n: usize) -> Vec<u8> {
     (0..n).map(|i| (i * 7 + i / 256) as u8).collect()
 }
 
 #[test]
-fn read_write_view_fill_and_copy() {
+fn memory_is_as_every_backends() {
     on_every_device(|backend| {
-        let expected = count(1000);
-        let mut memory = memory_with(backend, &expected);
-        assert_eq!(memory.len(), 1000);
-        let mut part = [0; 10];
-        memory.read(17, &mut part).unwrap();
-        assert_eq!(part, expected[17..27]);
-        memory
-            .map_read(3..900, &mut |bytes| {
-                assert_eq!(bytes, &expected[3..900]);
-                Ok(())
-            })
-            .unwrap();
-        memory
-            .map_write(100..200, &mut |bytes| {
-                bytes.fill(5);
-                Ok(())
-            })
-            .unwrap();
-        let mut copy = memory_with(backend, &[0; 1000]);
-        backend.copy(memory.as_ref(), copy.as_mut(), 90..210).unwrap();
-        let mut wanted = vec![0; 1000];
-        wanted[90..210].copy_from_slice(&expected[90..210]);
-        wanted[100..200].fill(5);
-        assert_eq!(content(copy.as_mut()), wanted);
-    });
-}
-
-#[test]
-fn ranges_outside_are_refused_and_empty_ones_are_nothing() {
-    on_every_device(|backend| {
-        let mut memory = memory_with(backend, &count(16));
-        let mut other = backend.allocate(8).unwrap();
-        let backwards = std::ops::Range { start: 5, end: 4 };
-        let results = [
-            memory.read(10, &mut [0; 7]),
-            memory.read(usize::MAX, &mut [0; 7]),
-            memory.write(16, &[0]),
-            memory.map_read(0..17, &mut |_| Ok(())),
-            memory.map_read(backwards.clone(), &mut |_| Ok(())),
-            memory.map_write(17..17, &mut |_| Ok(())),
-            backend.copy(memory.as_ref(), other.as_mut(), 0..9),
-            backend.copy(other.as_ref(), memory.as_mut(), 0..9),
-            backend.copy(memory.as_ref(), other.as_mut(), backwards),
-        ];
-        for result in results {
-            assert!(matches!(result, Err(Error::InvalidInput { .. })), "{result:?}");
-        }
-        memory.read(16, &mut []).unwrap();
-        memory.write(16, &[]).unwrap();
-        backend.copy(memory.as_ref(), other.as_mut(), 3..3).unwrap();
-        let calls = Cell::new(0);
-        memory
-            .map_read(4..4, &mut |b| {
-                calls.set(calls.get() + b.len() + 1);
-                Ok(())
-            })
-            .unwrap();
-        memory
-            .map_write(4..4, &mut |b| {
-                calls.set(calls.get() + b.len() + 1);
-                Ok(())
-            })
-            .unwrap();
-        assert_eq!(calls.get(), 2);
-        assert_eq!(content(memory.as_mut()), count(16));
-    });
-}
-
-#[test]
-fn errors_and_panics_of_closures_come_through_and_leave_the_memory_usable() {
-    on_every_device(|backend| {
-        let mut memory = memory_with(backend, &count(64));
-        let error = || Error::invalid("test", "mine");
-        for result in [memory.map_read(0..8, &mut |_| Err(error())), memory.map_write(0..8, &mut |_| Err(error()))] {
-            assert!(result.unwrap_err().to_string().contains("mine"));
-        }
-        for filling in [false, true] {
-            let caught = interop_core::describe::panics::catch(|| {
-                if filling {
-                    memory.map_write(0..8, &mut |_| panic!("expected by this test"))
-                } else {
-                    memory.map_read(0..8, &mut |_| panic!("expected by this test"))
-                }
-            });
-            assert!(caught.is_err());
-        }
-        memory.write(0, &count(64)).unwrap();
-        assert_eq!(content(memory.as_mut()), count(64));
+        let sizes = [(5, 3), (1, 1), (64, 16), (101, 7)];
+        conformance::memory(backend, &sizes[..by_level(1, 4, 4)]).unwrap();
     });
 }
 
@@ -218,17 +132,6 @@ fn blocks_that_do_not_fit_are_refused() {
         let (a, mut b) = (backend.import_host(&whole).unwrap(), backend.import_host(&whole).unwrap());
         let error = backend.copy(a.as_ref(), b.as_mut(), 0..16).unwrap_err();
         assert!(error.to_string().contains("overlap"), "{error}");
-    });
-}
-
-#[test]
-fn own_memory_can_be_released() {
-    on_every_device(|backend| {
-        let mut memory = memory_with(backend, &count(100));
-        add(backend, memory.as_mut(), 1).unwrap();
-        memory.release().unwrap();
-        let expected: Vec<u8> = count(100).iter().map(|b| b.wrapping_add(1)).collect();
-        assert_eq!(content(memory.as_mut()), expected);
     });
 }
 

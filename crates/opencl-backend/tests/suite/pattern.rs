@@ -1,41 +1,11 @@
 //! The pattern that a kernel writes must be the reference, byte for byte, and touch nothing else.
 
 use crate::{content, every_device, memory_with, on_every_device};
-use interop_core::describe::pattern::Pattern;
-use interop_core::{BufferView, ComputeBackend, Extent, ImageView, PixelFormat, Target, View};
+use interop_core::conformance::pattern_in;
+use interop_core::{BufferView, Extent, ImageView, PixelFormat, Target, View};
 use opencl_backend::OpenClBackend;
+use pixelferry_testing::by_level;
 use proptest::prelude::*;
-
-fn check(backend: &OpenClBackend, view: View, nonce: u32) {
-    let len = view.span().end + 9;
-    for pattern in [Pattern::for_view(&view, nonce), Pattern::flat(&view, nonce)] {
-        let mut expected = vec![0xab; len];
-        pattern.write(&view, &mut expected);
-        let mut memory = memory_with(backend, &vec![0xab; len]);
-        backend.write_pattern(Target::new(memory.as_mut(), view).unwrap(), &pattern).unwrap();
-        let found = content(memory.as_mut());
-        if let Some(at) = found.iter().zip(&expected).position(|(a, b)| a != b) {
-            panic!("{view:?}, {pattern:?}: byte {at} is {:#x}, not {:#x}", found[at], expected[at]);
-        }
-    }
-}
-
-#[test]
-fn usual_views() {
-    on_every_device(|backend| {
-        for format in PixelFormat::ALL {
-            for (w, h) in [(1, 1), (5, 3), (64, 16), (101, 7)] {
-                for reversed in [false, true] {
-                    let view = ImageView::packed(Extent::new(w, h), format, 4, 0, reversed).unwrap();
-                    check(backend, View::Image(view), w);
-                }
-            }
-        }
-        for len in [1, 3, 4, 4095, 4096, 4097, 10_001] {
-            check(backend, View::Buffer(BufferView { offset: 0, len }), 5);
-        }
-    });
-}
 
 /// Every row in the memory of one: as many work items as there are rows, for ever.
 #[test]
@@ -55,13 +25,7 @@ fn rows_that_overlap_never_reach_the_driver() {
 
 #[test]
 fn nothing_is_written_to_an_empty_view() {
-    on_every_device(|backend| {
-        let mut memory = memory_with(backend, &[1; 8]);
-        let view = View::Buffer(BufferView { offset: 4, len: 0 });
-        let target = Target::new(memory.as_mut(), view).unwrap();
-        backend.write_pattern(target, &Pattern::for_view(&view, 0)).unwrap();
-        assert_eq!(content(memory.as_mut()), [1; 8]);
-    });
+    on_every_device(|backend| pattern_in(backend, View::Buffer(BufferView { offset: 4, len: 0 }), 0).unwrap());
 }
 
 fn image_views() -> impl Strategy<Value = View> {
@@ -88,9 +52,10 @@ fn buffer_views() -> impl Strategy<Value = View> {
 fn any_view() {
     for device in every_device() {
         let backend = OpenClBackend::open(&device).unwrap();
-        let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) };
+        let config =
+            ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(by_level(30, 200, 2000)) };
         proptest!(config, |(view in prop_oneof![3 => image_views(), 1 => buffer_views()], nonce: u32)| {
-            check(&backend, view, nonce);
+            pattern_in(&backend, view, nonce).unwrap();
         });
     }
 }

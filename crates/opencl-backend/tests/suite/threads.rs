@@ -1,8 +1,8 @@
 //! One backend and one kernel used by several threads.
 
 use crate::{content, on_every_device, vouched};
-use interop_core::describe::pattern::Pattern;
-use interop_core::{Arg, ComputeBackend, Extent, PixelFormat, Target};
+use interop_core::conformance::pattern_in;
+use interop_core::{Arg, BufferView, ComputeBackend, Extent, PixelFormat, Target, View};
 use opencl_backend::OpenClBackend;
 
 fn shared_between_threads<T: Send + Sync>() {}
@@ -38,22 +38,8 @@ fn the_pattern_and_transfers_work_from_several_threads() {
     on_every_device(|backend| {
         std::thread::scope(|scope| {
             for thread in 0..4 {
-                scope.spawn(move || {
-                    let mut memory = backend.allocate(5000 + thread).unwrap();
-                    let target = Target::buffer(memory.as_mut());
-                    let view = target.view();
-                    let pattern = Pattern::for_view(&view, thread as u32);
-                    backend.write_pattern(target, &pattern).unwrap();
-                    let mut expected = vec![0; memory.len()];
-                    pattern.write(&view, &mut expected);
-                    let all = 0..memory.len();
-                    memory
-                        .map_read(all, &mut |bytes| {
-                            assert!(bytes == expected);
-                            Ok(())
-                        })
-                        .unwrap();
-                });
+                let view = View::Buffer(BufferView { offset: 0, len: 5000 + thread });
+                scope.spawn(move || pattern_in(backend, view, thread as u32).unwrap());
             }
         });
     });

@@ -6,9 +6,14 @@
 mod conformance;
 mod drivers;
 mod engine;
+#[path = "../../../interop-core/tests/displays/engine_objects.rs"]
+mod engine_objects;
 mod engine_surfaces;
 mod engines_own;
 mod misuse;
+#[cfg(target_os = "linux")]
+#[path = "../../../interop-core/tests/displays/sharing.rs"]
+mod shared_memory;
 #[cfg(target_os = "linux")]
 mod sharing;
 

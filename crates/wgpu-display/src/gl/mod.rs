@@ -5,8 +5,6 @@
 //! All of wgpu-hal's `unsafe` for OpenGL is in this module.
 
 mod memory;
-#[cfg(test)]
-mod tests;
 
 pub(crate) use memory::Memory;
 

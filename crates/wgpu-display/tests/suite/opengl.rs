@@ -1,0 +1,19 @@
+//! The tests of other modules once more, on wgpu's OpenGL; the paths are run by the workspace's table.
+
+use crate::common::OPENGL;
+use pixelferry_testing::Child;
+
+#[test]
+fn drawing_and_sharing_are_as_on_vulkan() {
+    let child = Child::of_those(&["colour::", "drawing::", "manners::", "sharing::"]).unwrap();
+    println!("{}", child.env(OPENGL, "1").run().unwrap().passed());
+}
+
+/// Alone in its process, as it counts what that has.
+#[test]
+fn frames_and_displays_leave_nothing() {
+    let tests =
+        ["opengl_leaks::frames_by_every_path_leave_nothing", "opengl_leaks::a_context_that_is_taken_is_an_error"];
+    let child = Child::of_each(&tests).unwrap();
+    println!("{}", child.env(OPENGL, "1").run().unwrap().passed());
+}
