@@ -1,8 +1,8 @@
 //! The display's side: asks for frames, and puts the tiles together that workers send.
 
 use crate::alive::follow;
-use crate::lock::lock;
 use crate::error::{CLOSED, Error, Result, keys};
+use crate::lock::lock;
 use crate::net::{Net, now};
 use crate::pixels::{Pixels, read_header, write_all};
 use crate::status::Entry;

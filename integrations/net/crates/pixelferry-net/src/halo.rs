@@ -1,7 +1,7 @@
 //! What the parts of a simulation give each other, step by step: the edges of their domains.
 
-use crate::lock::lock;
 use crate::error::{CLOSED, Error, Result, keys};
+use crate::lock::lock;
 use crate::net::{Net, now};
 use crate::pixels::read_header;
 use crate::status::Entry;

@@ -5,7 +5,7 @@ use crate::error::{CLOSED, Error, Result};
 use crate::named;
 use crate::options::Options;
 use crate::others;
-use crate::status::Board;
+use crate::status::{self, Board, NodeStatus};
 use pixelferry_media::wire::Limits;
 use std::net::{TcpStream, ToSocketAddrs as _};
 use std::sync::Arc;
@@ -77,6 +77,14 @@ impl Net {
 
     pub(crate) fn pool(&self) -> &Pool {
         &self.0.pool
+    }
+
+    /// Asks every node of the network what it does. Takes until all answered, two seconds at most.
+    ///
+    /// # Errors
+    /// [`Error::Zenoh`].
+    pub fn probe(&self) -> Result<Vec<NodeStatus>> {
+        status::ask(self.session())
     }
 
     pub(crate) fn status(&self) -> &Board {

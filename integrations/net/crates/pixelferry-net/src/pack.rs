@@ -1,7 +1,7 @@
 //! A sender's packing: by a codec, or by what is known of the link.
 
-use crate::lock::lock;
 use crate::error::{CLOSED, Error, Result};
+use crate::lock::lock;
 use crate::net::Net;
 use crate::status::Entry;
 use pixelferry_media::wire::{Codec, Header, Kind};

@@ -1,7 +1,7 @@
 //! Pictures for viewers, and what viewers send back.
 
-use crate::lock::lock;
 use crate::error::{CLOSED, Error, Result, keys};
+use crate::lock::lock;
 use crate::net::{Net, now};
 use crate::pack::{Packer, Way};
 use crate::pixels::read_header;

@@ -1,8 +1,7 @@
 //! What a node tells of itself, for `probe`.
 
-use crate::lock::lock;
 use crate::error::{CLOSED, Error, Result};
-use crate::net::Net;
+use crate::lock::lock;
 use pixelferry_rules::key;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -11,7 +10,7 @@ use std::time::{Duration, Instant};
 use zenoh::query::Queryable;
 use zenoh::{Session, Wait};
 
-/// One node's row of [`Net::probe`].
+/// One node's row of [`Net::probe`](crate::Net::probe).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct NodeStatus {
@@ -46,30 +45,25 @@ pub struct Role {
     pub detail: String,
 }
 
-/// How long [`Net::probe`] waits for answers at most.
+/// How long [`Net::probe`](crate::Net::probe) waits for answers at most.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Answers longer than this are no status.
 const MOST_BYTES: usize = 64 << 10;
 
-impl Net {
-    /// Asks every node of the network what it does. Takes until all answered, two seconds at most.
-    ///
-    /// # Errors
-    /// [`Error::Zenoh`].
-    pub fn probe(&self) -> Result<Vec<NodeStatus>> {
-        let asked = self.session().get(key::all_status()).timeout(PATIENCE).wait();
-        let replies = asked.map_err(Error::zenoh("Net::probe", CLOSED))?;
-        let mut nodes = Vec::new();
-        while let Ok(reply) = replies.recv() {
-            let Ok(sample) = reply.result() else { continue };
-            if sample.payload().len() > MOST_BYTES {
-                continue;
-            }
-            nodes.extend(serde_json::from_slice::<NodeStatus>(&sample.payload().to_bytes()));
+/// The rows of all nodes that answer, sorted by host and process.
+pub(crate) fn ask(session: &Session) -> Result<Vec<NodeStatus>> {
+    let asked = session.get(key::all_status()).timeout(PATIENCE).wait();
+    let replies = asked.map_err(Error::zenoh("Net::probe", CLOSED))?;
+    let mut nodes = Vec::new();
+    while let Ok(reply) = replies.recv() {
+        let Ok(sample) = reply.result() else { continue };
+        if sample.payload().len() > MOST_BYTES {
+            continue;
         }
-        nodes.sort_by(|a, b| (&a.host, a.process).cmp(&(&b.host, b.process)));
-        Ok(nodes)
+        nodes.extend(serde_json::from_slice::<NodeStatus>(&sample.payload().to_bytes()));
     }
+    nodes.sort_by(|a, b| (&a.host, a.process).cmp(&(&b.host, b.process)));
+    Ok(nodes)
 }
 
 /// Counts of what one worker, display, server or viewer did.

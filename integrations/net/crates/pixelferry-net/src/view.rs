@@ -1,7 +1,7 @@
 //! A viewer: the newest picture of a scene.
 
-use crate::lock::lock;
 use crate::error::{CLOSED, Error, Result, keys};
+use crate::lock::lock;
 use crate::net::{Net, now};
 use crate::pixels::{Pixels, copy, read_header};
 use crate::status::Entry;

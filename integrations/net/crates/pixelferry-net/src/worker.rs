@@ -1,10 +1,10 @@
 //! A worker: tiles of the newest arguments, one after the other.
 
 use crate::alive::follow;
-use crate::lock::lock;
 use crate::canvas::Canvas;
 use crate::compute;
 use crate::error::{CLOSED, Error, Result, keys};
+use crate::lock::lock;
 use crate::net::Net;
 use crate::pack::{Packer, Way};
 use crate::status::Entry;
