@@ -10,8 +10,11 @@ function close_binary(    part) {
         failed += part[2]
         sub(/.*finished in /, "", result)
         seconds += result
-        if (part[1] + part[2] > 0)
+        if (part[1] + part[2] > 0) {
             rows[++row_count] = sprintf("| %.1f | %s | %d passed%s |", result, binary, part[1], part[2] + 0 ? ", " part[2] : "")
+            print rows[row_count]
+            fflush()
+        }
     }
     result = within = ""
     hidden = outputs = 0
@@ -30,7 +33,7 @@ $1 == "Doc-tests" { close_binary(); binary = $2 " documentation" }
 /^(successes|failures):$/ { outputs = 1; hidden = /^s/ }
 /^---- .* stdout ----$/ { within = binary ": " substr($0, 6, length($0) - 17) }
 /^SKIPPED: / { skip(substr($0, 10), within == "" ? binary : within) }
-/^test result: / { result = $0; hidden = 0 }
+/^test result: / { result = $0; next }
 
 /^test .* \.\.\. / && !outputs {
     name = $2
@@ -46,7 +49,7 @@ $1 == "Doc-tests" { close_binary(); binary = $2 " documentation" }
     next
 }
 
-!hidden
+!hidden { print; fflush() }
 
 END {
     close_binary()
