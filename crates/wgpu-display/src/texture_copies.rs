@@ -30,9 +30,10 @@ fn layout(view: &ImageView, operation: &'static str) -> Result<wgpu::TexelCopyBu
     Ok(wgpu::TexelCopyBufferLayout { offset: view.offset as u64, bytes_per_row, rows_per_image: None })
 }
 
-/// Whether wgpu copies rows that lie so.
+/// Whether wgpu copies rows that lie so: from whole pixels on, and from row to row by its alignment.
 fn is_aligned(view: &ImageView) -> bool {
-    view.extent.height == 1 || view.pitch().is_multiple_of(ALIGNMENT)
+    let begins = view.offset.is_multiple_of(view.format.bytes_per_pixel());
+    begins && (view.extent.height == 1 || view.pitch().is_multiple_of(ALIGNMENT))
 }
 
 /// Copies from memory of the host.
@@ -68,7 +69,10 @@ pub(crate) fn from_staging(
     let staging = WgpuStaging::of_mut(staging, shared, OP)?;
     let (region, view) = image_source(desc, at, view, len, OP)?;
     if !is_aligned(&view) {
-        return Err(Error::invalid(OP, format!("rows in staging memory must begin at multiples of {ALIGNMENT} bytes")));
+        let pixel = view.format.bytes_per_pixel();
+        let problem =
+            format!("rows in staging memory lie {ALIGNMENT} bytes apart, or a multiple, from a multiple of {pixel} on");
+        return Err(Error::invalid(OP, problem));
     }
     let from = wgpu::TexelCopyBufferInfo { buffer: staging.buffer(OP)?, layout: layout(&view, OP)? };
     let index = shared.submit(OP, |encoder| encoder.copy_buffer_to_texture(from, corner(to, region), size(region)))?;
