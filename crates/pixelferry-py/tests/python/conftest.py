@@ -7,6 +7,7 @@ import subprocess
 import numpy as np
 import pytest
 
+import patience  # noqa: F401 (sets what the level asks for)
 import pixelferry
 
 

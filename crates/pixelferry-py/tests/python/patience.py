@@ -10,6 +10,18 @@ def by_level(short, full):
     return short if os.environ.get("PIXELFERRY_TESTS", "") in ("", "short") else full
 
 
+def pairs(first, second):
+    """Every pair; at the shortest level each value in one or more of them."""
+    if by_level(False, True):
+        return [(a, b) for a in first for b in second]
+    return [(first[n % len(first)], second[n % len(second)]) for n in range(max(len(first), len(second)))]
+
+
+# Paths are timed by the tests that are about the choice; elsewhere the shortest level takes the first that works.
+if by_level(True, False):
+    os.environ.setdefault("PIXELFERRY_CALIBRATE_MS", "0")
+
+
 def turns():
     """Goes on for ten minutes of an idle machine; beside other work a minute counts for less."""
     spent, seen = 0.0, time.monotonic()

@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import functools
 import gc
 import threading
 
@@ -19,9 +20,14 @@ def open_context():
         missing("egl", why)
 
 
+@functools.cache
+def library_of_gl():
+    return ctypes.CDLL("libGL.so.1")
+
+
 def gl(name, *arguments):
     """A function of OpenGL that moderngl has no word for, in the context that is current."""
-    function = getattr(ctypes.CDLL("libGL.so.1"), name)
+    function = getattr(library_of_gl(), name)
     function.restype = ctypes.c_ubyte
     return function(*arguments)
 

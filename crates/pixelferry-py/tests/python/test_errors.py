@@ -13,6 +13,7 @@ import pytest
 import pixelferry
 import pixelferry.gl
 from conftest import check, sample
+from patience import by_level
 
 
 @pytest.mark.parametrize("array,text", [
@@ -111,15 +112,19 @@ def test_no_cuda_here_is_an_error_not_the_end():
         assert "CUDA" in str(error)
 
 
-def test_reports():
-    found = pixelferry.probe(32, 32)
-    assert isinstance(found, dict) and isinstance(found, pixelferry.Report) and found["chosen"] and found["pairings"]
-    assert str(found).startswith("pixelferry ") and "->" in str(found)
+def test_reports(monkeypatch):
+    # At the shortest level the machine is probed by test_command.py alone.
+    if by_level(False, True):
+        found = pixelferry.probe(32, 32)
+        assert isinstance(found, dict) and isinstance(found, pixelferry.Report) and found["chosen"] and found["pairings"]
+        assert str(found).startswith("pixelferry ") and "->" in str(found)
     with pytest.raises(pixelferry.ShapeError):
         pixelferry.probe(0, 4)
+    # The choice is by time.
+    monkeypatch.delenv("PIXELFERRY_CALIBRATE_MS", raising=False)
     with pixelferry.Viewer(8, 8, headless=True) as viewer:
         viewer.show(sample((3, 4), "u1"))
-        assert viewer.path in {p["id"] for p in viewer.report["paths"]}
+        assert isinstance(viewer.report, pixelferry.Report) and viewer.path in {p["id"] for p in viewer.report["paths"]}
         assert str(viewer.report) == viewer.explain() and viewer.path in viewer.explain()
 
 

@@ -11,7 +11,7 @@ import pytest
 import pixelferry
 import pixelferry.gl
 from conftest import missing, reference, sample
-from patience import by_level, run
+from patience import by_level, pairs, run
 from programs import context, current, gl, moderngl, on_a_thread, open_context, state, two
 
 
@@ -22,10 +22,12 @@ def read(context, texture, dtype="f1", components=4):
     return np.frombuffer(seen.read(alignment=1), "u1" if dtype == "f1" else dtype).reshape(height, width, components)
 
 
-@pytest.mark.parametrize("backend", [None, "gl", "opencl"])
-@pytest.mark.parametrize("dtype", ["u1", "u2", "f2", "f4"])
-@pytest.mark.parametrize("shape", [(48, 64), (37, 3, 1), (48, 64, 3), (1, 1, 4), (33, 61, 4)], ids=str)
-def test_every_pixel_has_its_place(context, shape, dtype, backend):
+SHAPES = [(48, 64), (37, 3, 1), (48, 64, 3), (1, 1, 4), (33, 61, 4)]
+
+
+@pytest.mark.parametrize("of, backend", pairs(pairs(SHAPES, ["u1", "u2", "f2", "f4"]), [None, "gl", "opencl"]), ids=str)
+def test_every_pixel_has_its_place(context, of, backend):
+    shape, dtype = of
     try:
         texture = pixelferry.gl.Texture(sample(shape, dtype), backend=backend)
     except pixelferry.DeviceError as why:
@@ -199,7 +201,7 @@ def test_no_context_and_other_threads(context):
 
 def test_a_context_that_is_destroyed_early(context):
     array = sample((6, 5, 4), "u1")
-    for _ in range(10):
+    for _ in range(by_level(3, 10)):
         early = open_context()
         texture = pixelferry.gl.Texture(array)
         context.__enter__()
@@ -266,12 +268,12 @@ def test_textures_that_come_and_go_leave_no_names(context):
         return {kind: sum(gl(kind, name) for name in range(1, 5000)) for kind in ["glIsTexture", "glIsBuffer", "glIsShader"]}
 
     array, before = sample((8, 8), "u1"), names()
-    for _ in range(by_level(10, 50)):
+    for _ in range(by_level(4, 50)):
         with pixelferry.gl.Texture(array):
             pass
     with pixelferry.gl.Texture(array) as kept:
         alone = names()
-        for _ in range(by_level(10, 50)):
+        for _ in range(by_level(4, 50)):
             pixelferry.gl.Texture(array).update(array[::-1])
         assert names() == alone and alone["glIsTexture"] > 0
         assert kept.name < 5000

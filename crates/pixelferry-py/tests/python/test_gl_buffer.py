@@ -8,6 +8,7 @@ import pytest
 import pixelferry
 import pixelferry.gl
 from conftest import missing, sample
+from patience import pairs
 from programs import context, gl, moderngl, on_a_thread, open_context, state
 
 ARRAY_BUFFER, FLOAT = 0x8892, 0x1406
@@ -36,8 +37,8 @@ VIEWS = {
 }
 
 
-@pytest.mark.parametrize("backend", [None, "gl", "opencl"])
-@pytest.mark.parametrize("dtype", ["i1", "u2", "f4", "f8", "c16", ">f4", "?", [("at", "f4", 3), ("colour", "u1", 4)]], ids=str)
+@pytest.mark.parametrize("dtype, backend", pairs(
+    ["i1", "u2", "f4", "f8", "c16", ">f4", "?", [("at", "f4", 3), ("colour", "u1", 4)]], [None, "gl", "opencl"]), ids=str)
 def test_every_byte_has_its_place(context, dtype, backend):
     array = np.frombuffer(np.random.default_rng(0).bytes(1000 * 4 * np.dtype(dtype).itemsize), dtype).reshape(1000, 4)
     if np.dtype(dtype) == np.dtype("?"):

@@ -9,6 +9,7 @@ import pytest
 import pixelferry
 import pixelferry.gl
 from conftest import sample
+from patience import by_level, pairs
 from programs import context, current, gl, moderngl, on_a_thread, open_context, state, two
 from test_gl import script
 from test_lifetime import descriptors, resident
@@ -25,9 +26,9 @@ def filled(context, shape, seed=0, components=4, dtype="f1", numbers="u1"):
     return context.texture((width, height), components, rows.tobytes(), alignment=1, dtype=dtype), rows
 
 
-@pytest.mark.parametrize("components, dtype, format, numbers", FORMATS)
-@pytest.mark.parametrize("shape", [(48, 64), (37, 3), (1, 1), (33, 61), (1, 70), (70, 1)], ids=str)
-def test_every_pixel_has_its_place(context, shape, components, dtype, format, numbers):
+@pytest.mark.parametrize("shape, of", pairs([(48, 64), (37, 3), (1, 1), (33, 61), (1, 70), (70, 1)], FORMATS), ids=str)
+def test_every_pixel_has_its_place(context, shape, of):
+    components, dtype, format, numbers = of
     texture, rows = filled(context, shape, 0, components, dtype, numbers)
     for order in ["top-down", "bottom-up"]:
         with pixelferry.gl.Source(texture, format=format, rows=order) as source:
@@ -235,7 +236,7 @@ def test_threads_and_contexts(two):
 
 def test_arrays_outlive_their_context(context):
     kept = []
-    for seed in range(8):
+    for seed in range(by_level(2, 8)):
         early = open_context()
         texture, rows = filled(early, (50, 60), seed)
         source = pixelferry.gl.Source(texture)
@@ -268,14 +269,14 @@ def test_many_reads_leave_nothing(context):
             for _ in range(count):
                 assert np.from_dlpack(source.read())[0, 0, 0] == rows[-1, 0, 0]
 
-        reads(100)
+        reads(by_level(30, 100))
         gc.collect()
         size, files = resident(), descriptors()
         reads(200)
         gc.collect()
         # All of them would be 50 MB.
         assert resident() - size < 10 << 20 and descriptors() == files
-    for _ in range(20):
+    for _ in range(by_level(4, 20)):
         pixelferry.gl.Source(texture).read()
     assert names() == before
 

@@ -1,15 +1,21 @@
-"""Windows on an X server of our own. Each case is a process: it has one event loop."""
+"""Windows on an X server of our own. The cases share a process, but for those about its end."""
 
+import json
 import os
+import subprocess
 import sys
+import threading
+
+import pytest
 
 import patience
+from patience import by_level
 
 HEAD = '''
-import ctypes as c, os, signal, threading, time
+import ctypes as c, gc, os, signal, threading, time
 import numpy as np
+from patience import by_level, wait_for
 import pixelferry
-from patience import wait_for
 
 x = c.CDLL("libX11.so.6")
 for name, result in {"XOpenDisplay": c.c_void_p, "XDefaultRootWindow": c.c_ulong, "XGetImage": c.c_void_p,
@@ -79,17 +85,55 @@ def plain(colour):
 '''
 
 
+# Runs each line's code, and tells its end.
+LOOP = '''
+import json, sys, traceback
+for line in sys.stdin:
+    case = dict(globals())
+    try:
+        exec(json.loads(line), case)
+    except BaseException:
+        traceback.print_exc(file=sys.stdout)
+    del case
+    gc.collect()
+    print(END, flush=True)
+'''
+END = "the end of a case"
+
+
+def environment(screen):
+    found = {k: v for k, v in os.environ.items() if k != "WAYLAND_DISPLAY"} | {"DISPLAY": screen or ""}
+    found["PYTHONPATH"] = os.pathsep.join([os.path.dirname(__file__), found.get("PYTHONPATH", "")])
+    return found
+
+
+@pytest.fixture(scope="module")
+def python(screen):
+    """Runs code in one process; the code's own words."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
+    code = f"{HEAD}\nEND = {END!r}\n{LOOP}"
+    with subprocess.Popen([sys.executable, "-c", code], env=environment(screen), **pipes) as process:
+        def run(code):
+            said = []
+            process.stdin.write(json.dumps(code) + "\n")
+            reader = threading.Thread(target=lambda: said.extend(iter(process.stdout.readline, END + "\n")), daemon=True)
+            reader.start()
+            assert patience.wait_for(lambda: not reader.is_alive()), f"it hangs: {said}"
+            return [line.rstrip("\n") for line in said]
+
+        yield run
+        process.kill()
+
+
 def run(screen, code):
-    """The code's own words, after it ended well."""
-    environment = {k: v for k, v in os.environ.items() if k != "WAYLAND_DISPLAY"} | {"DISPLAY": screen or ""}
-    environment["PYTHONPATH"] = os.pathsep.join([os.path.dirname(__file__), environment.get("PYTHONPATH", "")])
-    ended = patience.run([sys.executable, "-c", HEAD + code if screen else code], env=environment)
+    """In a process of its own; the code's own words, after it ended well."""
+    ended = patience.run([sys.executable, "-c", HEAD + code if screen else code], env=environment(screen))
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout.split("\n")[:-1]
 
 
-def test_two_windows_and_a_viewer_without(screen):
-    assert run(screen, '''
+def test_two_windows_and_a_viewer_without(python):
+    assert python('''
 with pixelferry.Viewer(160, 120, title="one") as one, pixelferry.Viewer(160, 120, title="two") as two, \\
         pixelferry.Viewer(160, 120, headless=True) as three:
     for n in range(20):
@@ -111,8 +155,8 @@ print("done")
 ''') == ["done"]
 
 
-def test_the_shape_is_kept_and_the_frame_stays_through_a_resize(screen):
-    assert run(screen, '''
+def test_the_shape_is_kept_and_the_frame_stays_through_a_resize(python):
+    assert python('''
 with pixelferry.Viewer(160, 120, title="shape") as viewer:
     viewer.show(plain((255, 255, 255))[:120, :40])
     window = windows()["shape"]
@@ -124,8 +168,8 @@ print("done")
 ''') == ["done"]
 
 
-def test_a_window_closed_by_the_user(screen):
-    assert run(screen, '''
+def test_a_window_closed_by_the_user(python):
+    assert python('''
 viewer = pixelferry.Viewer(160, 120, title="closed")
 viewer.show(plain((1, 2, 3)))
 close(windows()["closed"])
@@ -147,11 +191,11 @@ print("done")
 ''') == ["the window was closed", "the viewer is closed", "done"]
 
 
-def test_the_loop_of_the_readme_ends_with_its_window(screen):
-    assert run(screen, '''
-for n in range(6):
+def test_the_loop_of_the_readme_ends_with_its_window(python):
+    assert python('''
+for n in range(by_level(2, 6)):
     with pixelferry.Viewer(160, 120, title=f"loop {n}") as viewer:
-        show_until(viewer, f"loop {n}", n, close if n < 4 else destroy)
+        show_until(viewer, f"loop {n}", n, destroy if n % 3 == 1 else close)
         assert viewer.show(plain((1, 2, 3))) is None and not viewer.is_open
         try:
             viewer.finish()
@@ -167,11 +211,11 @@ with pixelferry.Viewer(160, 120, title="after") as viewer:
         viewer.show(plain((1, 2, 3)))
     except pixelferry.ClosedError:
         print("done")
-''') == [f"closed {n}" for n in range(6)] + ["done"]
+''') == [f"closed {n}" for n in range(by_level(2, 6))] + ["done"]
 
 
-def test_a_window_has_the_size_of_its_array(screen):
-    assert run(screen, '''
+def test_a_window_has_the_size_of_its_array(python):
+    assert python('''
 def size_of(array, **options):
     with pixelferry.show(array, "sized", block=False, **options):
         a, b = c.c_ulong(), [c.c_uint() for _ in range(6)]
@@ -188,10 +232,10 @@ print("done")
 ''') == ["done"]
 
 
-def test_windows_that_others_destroy_end_alone(screen):
+def test_windows_that_others_destroy_end_alone(python):
     """The server refuses the pictures that are on their way then."""
-    assert run(screen, '''
-for n in range(10):
+    assert python('''
+for n in range(by_level(2, 10)):
     with pixelferry.Viewer(160, 120, title=f"taken {n}") as viewer:
         def other(window):
             time.sleep(n / 1000)
@@ -201,9 +245,9 @@ print("done")
 ''') == ["done"]
 
 
-def test_x_errors_of_others_close_no_window(screen):
+def test_x_errors_of_others_close_no_window(python):
     """Xlib has one error handler for all connections of a process, a toolkit's beside ours."""
-    assert run(screen, '''
+    assert python('''
 pixelferry.Viewer(8, 8).close()  # from here on the handler is that of the windows
 other, ended = c.c_void_p(x.XOpenDisplay(None)), threading.Event()
 def wrong():
@@ -212,7 +256,7 @@ def wrong():
 thread = threading.Thread(target=wrong)
 thread.start()
 try:
-    for n in range(10):
+    for n in range(by_level(3, 10)):
         with pixelferry.Viewer(40, 30, title=f"window {n}") as viewer:
             viewer.show(plain((n, 0, 0)))
 finally:
@@ -222,8 +266,8 @@ print("done")
 ''') == ["done"]
 
 
-def test_show_waits_for_the_window_and_for_ctrl_c(screen):
-    assert run(screen, '''
+def test_show_waits_for_the_window_and_for_ctrl_c(python):
+    assert python('''
 def user():
     assert wait_for(lambda: "blocking" in windows())
     close(windows()["blocking"])
@@ -261,8 +305,8 @@ print("done")
 ''') == ["done"]
 
 
-def test_files_level_over_windows(screen):
-    assert run(screen, '''
+def test_files_level_over_windows(python):
+    assert python('''
 def files():
     return len(os.listdir("/proc/self/fd"))
 def once():
@@ -270,14 +314,14 @@ def once():
         viewer.show(plain((1, 1, 1)))
 [once() for _ in range(3)]
 before = files()
-[once() for _ in range(8)]
+[once() for _ in range(by_level(3, 8))]
 assert files() <= before + 1, (before, files())
 print("done")
 ''') == ["done"]
 
 
-def test_a_forked_process_opens_no_window(screen):
-    assert run(screen, '''
+def test_a_forked_process_opens_no_window(python):
+    assert python('''
 with pixelferry.Viewer(80, 60) as viewer:
     viewer.show(plain((1, 1, 1)))
     child = os.fork()
@@ -293,8 +337,8 @@ print("done")
 ''') == ["done"]
 
 
-def test_events(screen):
-    assert run(screen, '''
+def test_events(python):
+    assert python('''
 try:
     test = c.CDLL("libXtst.so.6")
 except OSError as why:
@@ -382,8 +426,8 @@ with pixelferry.Viewer(160, 120, title="hand", vsync=True) as viewer, pixelferry
 ''') == ["done"]
 
 
-def test_ctrl_c_ends_a_wait_for_events(screen):
-    assert run(screen, '''
+def test_ctrl_c_ends_a_wait_for_events(python):
+    assert python('''
 with pixelferry.Viewer(80, 60) as viewer:
     viewer.show(plain((1, 1, 1)))
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
