@@ -3,11 +3,11 @@
 mod conform;
 mod displays;
 mod each_backend;
-#[cfg(unix)]
-pub mod faulty;
 mod folder;
 mod paths;
 mod ramp;
+#[cfg(unix)]
+pub mod sharing;
 #[cfg(target_os = "linux")]
 mod viewer;
 mod xvfb;

@@ -2,14 +2,13 @@
 //! remembered, and what is remembered is proved again.
 
 use pixelferry::{
-    ComputeBackend, ImageAccess, ImageDesc, Link, LinkOptions, Mode, PathId, PathReport, PathState, PixelFormat,
-    Policy, Profiles, SurfaceDesc, Unwritten,
+    Display, ImageAccess, ImageDesc, Link, LinkOptions, Mode, PathId, PathReport, PathState, PixelFormat, Policy,
+    Profiles, SurfaceDesc, Unwritten,
 };
 use pixelferry_tests::Folder;
-use pixelferry_tests::faulty::{Fault, FaultKind, Faults, FaultyBackend, FaultyDisplay, Step};
+use pixelferry_tests::sharing::{Fault, FaultKind, Faults, Step, backend, display, display_in_a_queue_of_its_own};
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// More than a loaded machine takes for a frame of this size.
@@ -30,12 +29,11 @@ fn open(faults: &Faults, policy: Policy) -> Link {
 }
 
 fn open_by(faults: &Faults, policy: Policy, unwritten: Unwritten) -> Link {
-    open_to(FaultyDisplay::new(faults), faults, policy, unwritten)
+    open_to(display(faults), faults, policy, unwritten)
 }
 
-fn open_to(display: Rc<FaultyDisplay>, faults: &Faults, policy: Policy, unwritten: Unwritten) -> Link {
-    let backend: Arc<dyn ComputeBackend> = FaultyBackend::new(faults).unwrap();
-    Link::open(backend, display, desc().with_unwritten(unwritten), LinkOptions::new(policy)).unwrap()
+fn open_to(display: Rc<dyn Display>, faults: &Faults, policy: Policy, unwritten: Unwritten) -> Link {
+    Link::open(backend(faults), display, desc().with_unwritten(unwritten), LinkOptions::new(policy)).unwrap()
 }
 
 /// How many paths were timed.
@@ -282,7 +280,7 @@ fn a_resize_keeps_the_lateness_and_the_way_of_taking_turns() {
     let mode = Mode::Throughput { most: 2 };
     let policy = Policy::default().with_mode(mode).with_budget(BUDGET).with_profiles(Profiles::Off);
     // In one queue nobody waits.
-    let display = FaultyDisplay::in_a_queue_of_its_own(&faults);
+    let display = display_in_a_queue_of_its_own(&faults);
     let mut link = open_to(display, &faults, policy, Unwritten::Overwrite);
     let chosen = |link: &Link| match link.report().chosen().map(|row| row.state.clone()) {
         Some(PathState::Chosen { sync, .. }) => sync,

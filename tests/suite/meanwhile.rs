@@ -3,12 +3,11 @@
 use pixelferry::Trials;
 use pixelferry::driver::select::report::Outcome;
 use pixelferry::{
-    Arg, BackendChoice, ComputeBackend, DisplayChoice, ImageAccess, ImageDesc, Link, LinkOptions, Mode, PathId,
-    PixelFormat, Policy, Profiles, SurfaceDesc, open_pair,
+    Arg, BackendChoice, DisplayChoice, ImageAccess, ImageDesc, Link, LinkOptions, Mode, PathId, PixelFormat, Policy,
+    Profiles, SurfaceDesc, open_pair,
 };
-use pixelferry_tests::faulty::{Fault, FaultKind, Faults, FaultyBackend, FaultyDisplay, Step};
+use pixelferry_tests::sharing::{Fault, FaultKind, Faults, Step, backend, display};
 use pixelferry_tests::{Need, need, ramp, ramp_pixel};
-use std::sync::Arc;
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -40,8 +39,7 @@ fn policy(faults: &Faults) -> Policy {
 }
 
 fn open(faults: &Faults, policy: Policy) -> Link {
-    let backend: Arc<dyn ComputeBackend> = FaultyBackend::new(faults).unwrap();
-    Link::open(backend, FaultyDisplay::new(faults), desc(10), LinkOptions::new(policy)).unwrap()
+    Link::open(backend(faults), display(faults), desc(10), LinkOptions::new(policy)).unwrap()
 }
 
 /// A frame, and `wait` after it; what is on show is this frame and no other.

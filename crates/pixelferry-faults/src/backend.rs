@@ -1,10 +1,10 @@
 //! A compute backend that fails when it is told to.
 
+use crate::double::Double;
 use crate::faults::Faults;
-use crate::memory::{MemoryDouble, Wrapped};
 use crate::queue::QueueDouble;
-use crate::semaphore::ComputeSemaphoreDouble;
 use crate::step::Step;
+use crate::wrapped::Wrapped;
 use interop_core::describe::pattern::Pattern;
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan,
@@ -18,19 +18,34 @@ use std::sync::Arc;
 /// Any backend, wrapped. No call of the queues beside the backend's own fails on purpose.
 pub struct BackendDouble {
     inner: Arc<dyn ComputeBackend>,
-    wrapped: Wrapped,
+    wrapped: Wrapped<Double<dyn ComputeMemory>>,
     faults: Faults,
 }
 
 impl BackendDouble {
     /// `inner`, failing as `faults` says.
     pub fn over(inner: Arc<dyn ComputeBackend>, faults: &Faults) -> Arc<Self> {
-        let wrapped = Wrapped { device: inner.device().to_string() };
+        let wrapped = Wrapped::of(inner.device().to_string());
         Arc::new(Self { inner, wrapped, faults: faults.clone() })
     }
 
-    fn memory(&self, inner: Box<dyn ComputeMemory>) -> Box<dyn ComputeMemory> {
-        Box::new(MemoryDouble { inner, faults: self.faults.clone() })
+    /// Memory that a call makes, unless that is to fail.
+    fn memory(
+        &self,
+        step: Step,
+        call: impl FnOnce() -> Result<Box<dyn ComputeMemory>>,
+    ) -> Result<Box<dyn ComputeMemory>> {
+        Ok(Double::over(self.faults.before(step, call)?, &self.faults, "memory"))
+    }
+
+    /// Memory with a name for others.
+    fn shared(
+        &self,
+        step: Step,
+        call: impl FnOnce() -> Result<(Box<dyn ComputeMemory>, SharedHandle)>,
+    ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+        let (memory, handle) = self.faults.before(step, call)?;
+        Ok((Double::over(memory, &self.faults, "memory"), handle))
     }
 }
 
@@ -42,7 +57,7 @@ unsafe impl ComputeBackend for BackendDouble {
         & build(source: &KernelSource) -> Result<Arc<dyn Kernel>>;
         PrepareHost before & prepare_host(block: &HostBlock) -> Result<Option<Box<dyn Any>>>;
         & can_export_to(display: &DeviceIdentity) -> Support;
-        DeferSubmission after & defer_submission() -> Result<()>;
+        DeferSubmission ends & defer_submission() -> Result<()>;
         & finish() -> Result<()>;
         & set_timeline(on: bool) -> Result<Support>;
         & drain_timeline(into: &mut dyn FnMut(DeviceSpan)) -> Result<()>;
@@ -54,8 +69,7 @@ unsafe impl ComputeBackend for BackendDouble {
     }
 
     fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
-        self.faults.check(Step::Allocate)?;
-        Ok(self.memory(self.inner.allocate(bytes)?))
+        self.memory(Step::Allocate, || self.inner.allocate(bytes))
     }
 
     fn allocate_send(&self, _: usize) -> Result<Box<dyn ComputeMemory + Send>> {
@@ -64,13 +78,11 @@ unsafe impl ComputeBackend for BackendDouble {
     }
 
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
-        self.faults.check(Step::ImportHost)?;
-        Ok(self.memory(self.inner.import_host(block)?))
+        self.memory(Step::ImportHost, || self.inner.import_host(block))
     }
 
     fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
-        self.faults.check(Step::ImportSurface)?;
-        Ok(self.memory(self.inner.import_surface(handle, desc)?))
+        self.memory(Step::ImportSurface, || self.inner.import_surface(handle, desc))
     }
 
     fn allocate_shared(
@@ -79,9 +91,7 @@ unsafe impl ComputeBackend for BackendDouble {
         handle: HandleType,
         display: &DeviceIdentity,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
-        self.faults.check(Step::AllocateShared)?;
-        let (memory, shared) = self.inner.allocate_shared(bytes, handle, display)?;
-        Ok((self.memory(memory), shared))
+        self.shared(Step::AllocateShared, || self.inner.allocate_shared(bytes, handle, display))
     }
 
     fn allocate_shared_image(
@@ -89,26 +99,24 @@ unsafe impl ComputeBackend for BackendDouble {
         image: &ImageDesc,
         handle: HandleType,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
-        self.faults.check(Step::AllocateSharedImage)?;
-        let (memory, shared) = self.inner.allocate_shared_image(image, handle)?;
-        Ok((self.memory(memory), shared))
+        self.shared(Step::AllocateSharedImage, || self.inner.allocate_shared_image(image, handle))
     }
 
     fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
-        self.faults.check(Step::ImportSemaphore)?;
-        let inner = self.inner.import_semaphore(handle)?;
-        Ok(Box::new(ComputeSemaphoreDouble { inner, faults: self.faults.clone() }))
+        let inner = self.faults.before(Step::ImportSemaphore, || self.inner.import_semaphore(handle))?;
+        Ok(Double::over(inner, &self.faults, "compute semaphore"))
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
         const OP: &str = "BackendDouble::launch";
-        self.inner.launch(kernel, self.wrapped.target(target, OP)?, &self.wrapped.args(args, OP)?)?;
-        self.faults.check(Step::Launch)
+        let (target, args) = (self.wrapped.target(target, OP)?, self.wrapped.args(args, OP)?);
+        // What fails has written before: a target must not be what is shown.
+        self.faults.after(Step::Launch, || self.inner.launch(kernel, target, &args))
     }
 
     fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
-        self.inner.write_pattern(self.wrapped.target(target, "BackendDouble::write_pattern")?, pattern)?;
-        self.faults.check(Step::WritePattern)
+        let target = self.wrapped.target(target, "BackendDouble::write_pattern")?;
+        self.faults.after(Step::WritePattern, || self.inner.write_pattern(target, pattern))
     }
 
     fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
@@ -117,11 +125,12 @@ unsafe impl ComputeBackend for BackendDouble {
 
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
         const OP: &str = "BackendDouble::copy";
-        self.inner.copy(self.wrapped.memory(from, OP)?, self.wrapped.memory_mut(to, OP)?, range)?;
-        self.faults.check(Step::Copy)
+        let (from, to) = (self.wrapped.memory(from, OP)?, self.wrapped.memory_mut(to, OP)?);
+        self.faults.after(Step::Copy, || self.inner.copy(from, to, range))
     }
 
     fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
-        Ok(Box::new(QueueDouble { inner: self.inner.queue(options)?, wrapped: self.wrapped.clone() }))
+        let wrapped = Wrapped::of(self.device().to_string());
+        Ok(Box::new(QueueDouble { inner: self.inner.queue(options)?, wrapped }))
     }
 }

@@ -1,10 +1,8 @@
 //! A display that fails when it is told to.
 
+use crate::double::Double;
 use crate::faults::Faults;
-use crate::semaphore::DisplaySemaphoreDouble;
-use crate::staging::StagingDouble;
 use crate::step::Step;
-use crate::surface::SurfaceDouble;
 use interop_core::{
     DeviceIdentity, DeviceSpan, Display, DisplayCaps, DisplaySemaphore, Drawn, GlContext, Manner, Result, SharedHandle,
     Staging, StagingKind, Support, Surface, SurfaceDesc, SyncKind,
@@ -25,8 +23,9 @@ impl DisplayDouble {
         Rc::new(Self { inner, faults: faults.clone() })
     }
 
-    fn surface(&self, inner: Box<dyn Surface>) -> Box<dyn Surface> {
-        Box::new(SurfaceDouble { inner, faults: self.faults.clone() })
+    /// A surface that a call makes, unless that is to fail.
+    fn surface(&self, step: Step, call: impl FnOnce() -> Result<Box<dyn Surface>>) -> Result<Box<dyn Surface>> {
+        Ok(Double::over(self.faults.before(step, call)?, &self.faults, "surface"))
     }
 }
 
@@ -39,30 +38,26 @@ impl Display for DisplayDouble {
         DrawOffscreen before & draw_offscreen(surface: &dyn Surface) -> Result<()>;
         DrawOffscreen before & draw_offscreen_by(surface: &dyn Surface, manner: Option<Manner>) -> Result<()>;
         & drawn() -> Option<Drawn>;
-        DisplayFinish after & finish() -> Result<()>;
+        DisplayFinish ends & finish() -> Result<()>;
         & set_timeline(on: bool) -> Result<Support>;
         & drain_timeline(into: &mut dyn FnMut(DeviceSpan)) -> Result<()>;
     }
 
     fn create_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
-        self.faults.check(Step::CreateSurface)?;
-        Ok(self.surface(self.inner.create_surface(desc)?))
+        self.surface(Step::CreateSurface, || self.inner.create_surface(desc))
     }
 
     fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
-        self.faults.check(Step::CreateInPlaceSurface)?;
-        Ok(self.surface(self.inner.create_in_place_surface(desc)?))
+        self.surface(Step::CreateInPlaceSurface, || self.inner.create_in_place_surface(desc))
     }
 
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Box<dyn Staging>> {
-        self.faults.check(Step::CreateStaging)?;
-        let inner = self.inner.create_staging(kind, bytes)?;
-        Ok(Box::new(StagingDouble { inner, faults: self.faults.clone() }))
+        let inner = self.faults.before(Step::CreateStaging, || self.inner.create_staging(kind, bytes))?;
+        Ok(Double::over(inner, &self.faults, "staging"))
     }
 
     fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
-        self.faults.check(Step::CreateSemaphore)?;
-        let (inner, handle) = self.inner.create_semaphore(kind)?;
-        Ok((Box::new(DisplaySemaphoreDouble { inner, faults: self.faults.clone() }), handle))
+        let (inner, handle) = self.faults.before(Step::CreateSemaphore, || self.inner.create_semaphore(kind))?;
+        Ok((Double::over(inner, &self.faults, "display semaphore"), handle))
     }
 }

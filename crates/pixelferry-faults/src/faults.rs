@@ -51,6 +51,7 @@ struct State {
     jitter: f64,
     random: u64,
     lies: BTreeSet<Step>,
+    ends_are_left_out: bool,
     live: BTreeMap<&'static str, usize>,
     violations: Vec<String>,
     /// Where calls take the time of a clock of their own.
@@ -164,14 +165,38 @@ impl Faults {
         Alive(self.clone(), kind)
     }
 
-    /// Counts a call as [`Faults::check`] does; true where the call is to do nothing. For doubles.
-    pub fn check_or_lie(&self, step: Step) -> Result<bool> {
-        self.check(step)?;
-        Ok(self.state().lies.contains(&step))
+    /// A call that ends a turn is not made where it is to fail, so that whoever goes on all the same is seen to. Not for devices,
+    /// which might write memory that is freed then.
+    pub fn leave_ends_out(&self) {
+        self.state().ends_are_left_out = true;
     }
 
-    /// Counts a call, takes its time, and fails where it is to; for doubles.
-    pub fn check(&self, step: Step) -> Result<()> {
+    /// A call that is not made where it is to fail.
+    pub(crate) fn before<T>(&self, step: Step, call: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.check(step)?;
+        call()
+    }
+
+    /// A call that is made in any case.
+    pub(crate) fn after<T>(&self, step: Step, call: impl FnOnce() -> Result<T>) -> Result<T> {
+        let value = call()?;
+        self.check(step)?;
+        Ok(value)
+    }
+
+    /// A call that ends a turn, or waits for an end: see [`Faults::leave_ends_out`].
+    pub(crate) fn ends<T>(&self, step: Step, call: impl FnOnce() -> Result<T>) -> Result<T> {
+        if self.state().ends_are_left_out { self.before(step, call) } else { self.after(step, call) }
+    }
+
+    /// A call that may be to do nothing: see [`Faults::lie`].
+    pub(crate) fn unless_a_lie(&self, step: Step, call: impl FnOnce() -> Result<()>) -> Result<()> {
+        self.check(step)?;
+        if self.state().lies.contains(&step) { Ok(()) } else { call() }
+    }
+
+    /// Counts a call, takes its time, and fails where it is to.
+    fn check(&self, step: Step) -> Result<()> {
         let (delay, failed) = self.state().count(step);
         if let Some(delay) = delay {
             let own = self.state().time.as_mut().map(|time| *time += delay);

@@ -18,16 +18,16 @@
 
 mod backend;
 mod display;
+mod double;
 mod faults;
 mod forward;
-mod memory;
 mod queue;
-mod semaphore;
-mod staging;
 mod step;
-mod surface;
+mod wrapped;
 
 pub use backend::BackendDouble;
 pub use display::DisplayDouble;
 pub use faults::{Alive, Fault, FaultKind, Faults};
 pub use step::{Side, Step};
+#[doc(hidden)]
+pub use wrapped::{Wrapped, Wraps};

@@ -1,6 +1,7 @@
 //! Queues beside the backend's own: none of their calls fails on purpose, they only find the wrapped memory.
 
-use crate::memory::Wrapped;
+use crate::double::Double;
+use crate::wrapped::Wrapped;
 use interop_core::{
     Arg, ComputeMemory, ComputeQueue, Event, HostBuffer, Kernel, QueueOptions, ReadBack, Result, Target,
 };
@@ -9,7 +10,7 @@ use std::ops::Range;
 /// A queue of the wrapped backend.
 pub(crate) struct QueueDouble {
     pub inner: Box<dyn ComputeQueue>,
-    pub wrapped: Wrapped,
+    pub wrapped: Wrapped<Double<dyn ComputeMemory>>,
 }
 
 impl ComputeQueue for QueueDouble {

@@ -3,7 +3,7 @@
 use super::rig::{Rig, paint};
 use pixelferry::driver::Part;
 use pixelferry::{Arg, Extent, Intake, Outlet, PathId, PixelFormat, Region, Result, SurfaceDesc};
-use pixelferry_tests::faulty::{Fault, FaultKind, Faults, Step};
+use pixelferry_tests::sharing::{Fault, FaultKind, Faults, Step};
 use std::rc::Rc;
 use std::sync::Arc;
 

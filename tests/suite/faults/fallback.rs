@@ -2,7 +2,7 @@
 
 use super::rig::{Log, Rig, image, paint, policy};
 use pixelferry::{Arg, Error, Extent, Link, Mode, PathId, PathState, Region, SurfaceDesc};
-use pixelferry_tests::faulty::{Fault, FaultKind, Faults, Step};
+use pixelferry_tests::sharing::{Fault, FaultKind, Faults, Step};
 
 const SURFACE: SurfaceDesc = SurfaceDesc::Image(image(24, 10));
 const WHOLE: Region = Region::new(0, 0, 24, 10);

@@ -2,7 +2,7 @@
 
 use super::rig::{Rig, image, paint, policy};
 use pixelferry::{Extent, Mode, PathId, Region, SurfaceDesc, Unwritten};
-use pixelferry_tests::faulty::{Fault, FaultKind, Faults, Step};
+use pixelferry_tests::sharing::{Fault, FaultKind, Faults, Step};
 
 const SMALL: Extent = Extent::new(24, 10);
 const SMALLER: Extent = Extent::new(12, 7);

@@ -5,7 +5,7 @@ use pixelferry::{
     LinkOptions, Mode, PixelFormat, Policy, Profiles, Region, Result, RowOrder, SurfaceDesc, SyncKind, Target, View,
     WriteFrame,
 };
-use pixelferry_tests::faulty::{Faults, FaultyBackend, FaultyDisplay};
+use pixelferry_tests::sharing::{self, Faults};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,9 +23,9 @@ pub struct Rig {
 impl Rig {
     pub fn new() -> Self {
         let faults = Faults::default();
-        let backend = FaultyBackend::new(&faults).unwrap();
+        let backend = sharing::backend(&faults);
         let kernel = backend.build(&source()).unwrap();
-        let display = FaultyDisplay::new(&faults);
+        let display = sharing::display(&faults);
         Self { faults, backend, display, kernel }
     }
 

@@ -2,7 +2,7 @@
 
 use super::rig::{Rig, paint};
 use pixelferry::{Error, Extent, ImageDesc, Link, Region, SurfaceDesc};
-use pixelferry_tests::faulty::Faults;
+use pixelferry_tests::sharing::Faults;
 
 /// What frames write.
 #[derive(Clone, Copy, PartialEq, Eq)]

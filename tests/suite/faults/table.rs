@@ -1,7 +1,7 @@
 //! Results: one block for each situation, one row for each step, one column for each path.
 
 use pixelferry::PathId;
-use pixelferry_tests::faulty::Step;
+use pixelferry_tests::sharing::Step;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

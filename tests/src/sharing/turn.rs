@@ -7,7 +7,7 @@ use std::rc::{Rc, Weak};
 
 /// Of one block. What is out of turn goes to the list of violations.
 #[derive(Debug, Default)]
-pub(super) struct Turn {
+pub struct Turn {
     /// A surface shows the block in place.
     shown: Cell<bool>,
     /// The display was told to read and may not be done.

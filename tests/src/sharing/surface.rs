@@ -1,7 +1,7 @@
-//! Surfaces of the faulty display.
+//! Surfaces of the sharing display.
 
+use super::display::SharedStaging;
 use super::handles::name_gl;
-use super::staging::FaultyStaging;
 use super::turn::Turn;
 use pixelferry::driver::conformance::tight;
 use pixelferry::driver::describe::pattern::lay_out;
@@ -11,32 +11,37 @@ use pixelferry::driver::{HandleType, HostBlock, Part, SharedHandle, Staging, Sta
 use pixelferry::{
     BufferView, Display, Error, ImageView, Manner, MemoryDisplay, Region, Result, Surface, SurfaceDesc, View,
 };
-use pixelferry_faults::{Alive, Faults, Step};
+use pixelferry_faults::Faults;
 use std::any::Any;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
 /// A surface of the memory display, wrapped.
-pub(super) struct FaultySurface {
-    pub inner: Box<dyn Surface>,
+pub struct SharedSurface {
+    inner: Box<dyn Surface>,
     /// Once others have opened it: a surface over the block that they write.
-    pub shared: OnceCell<Box<dyn Surface>>,
+    shared: OnceCell<Box<dyn Surface>>,
     /// That block.
-    pub named: OnceCell<HostBlock>,
+    named: OnceCell<HostBlock>,
     /// The block that is shown in place.
-    pub shown: Option<Rc<Turn>>,
-    pub display: Rc<MemoryDisplay>,
-    pub faults: Faults,
-    pub _alive: Alive,
+    shown: Option<Rc<Turn>>,
+    display: Rc<MemoryDisplay>,
+    faults: Faults,
 }
 
-impl FaultySurface {
+impl SharedSurface {
+    /// Over a surface of `display`.
+    pub fn new(inner: Box<dyn Surface>, display: &Rc<MemoryDisplay>, faults: &Faults) -> Self {
+        let (shared, named, display) = (OnceCell::new(), OnceCell::new(), Rc::clone(display));
+        Self { inner, shared, named, shown: None, display, faults: faults.clone() }
+    }
+
     /// Lets others who opened it see what the display wrote.
     fn share(&mut self, at: &Part) -> Result<()> {
         let Some(block) = self.named.get() else { return Ok(()) };
         let (desc, pixels) = (*self.inner.desc(), self.inner.read_back(at)?);
         let mut bytes =
-            block.write(0..desc.byte_len("FaultySurface::upload")?, Holder::Staging, "FaultySurface::upload")?;
+            block.write(0..desc.byte_len("SharedSurface::upload")?, Holder::Staging, "SharedSurface::upload")?;
         let view = match (tight(&desc)?, at) {
             (View::Image(all), Part::Image(part)) => {
                 let first = all.row_start(part.y) + part.x as usize * all.format.bytes_per_pixel();
@@ -55,12 +60,12 @@ impl FaultySurface {
     }
 
     fn foreign(operation: &'static str) -> Error {
-        Error::Foreign { operation, object: "staging block", device: "the faulty display".into() }
+        Error::Foreign { operation, object: "staging block", device: "the sharing display".into() }
     }
 }
 
 /// A path that keeps its memory at another size makes a new surface for it.
-impl Drop for FaultySurface {
+impl Drop for SharedSurface {
     fn drop(&mut self) {
         if let Some(shown) = self.shown.take() {
             shown.gone();
@@ -68,7 +73,7 @@ impl Drop for FaultySurface {
     }
 }
 
-impl Surface for FaultySurface {
+impl Surface for SharedSurface {
     pixelferry_faults::forward! {
         & desc() -> &SurfaceDesc;
         & check_upload() -> Result<()>;
@@ -76,34 +81,26 @@ impl Surface for FaultySurface {
     }
 
     fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
-        if self.faults.check_or_lie(Step::Upload)? {
-            return Ok(());
-        }
         self.inner.upload(at, bytes, view)?;
         self.share(at)
     }
 
     fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
-        let staging: Option<&mut FaultyStaging> = staging.as_any_mut().downcast_mut();
-        let staging = staging.ok_or_else(|| Self::foreign("FaultySurface::upload_staged"))?;
-        if self.faults.check_or_lie(Step::UploadStaged)? {
-            return Ok(());
-        }
+        let staging: Option<&mut SharedStaging> = staging.as_any_mut().downcast_mut();
+        let staging = staging.ok_or_else(|| Self::foreign("SharedSurface::upload_staged"))?;
         staging.turn.read(&self.faults);
         self.inner.upload_staged(at, staging.inner.as_mut(), view)
     }
 
     fn download(&mut self, part: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
-        let staging: Option<&mut FaultyStaging> = staging.as_any_mut().downcast_mut();
-        let staging = staging.ok_or_else(|| Self::foreign("FaultySurface::download"))?;
-        self.faults.check(Step::Download)?;
+        let staging: Option<&mut SharedStaging> = staging.as_any_mut().downcast_mut();
+        let staging = staging.ok_or_else(|| Self::foreign("SharedSurface::download"))?;
         self.inner.download(part, staging.inner.as_mut(), view)
     }
 
     fn read_in_place(&mut self, staging: &dyn Staging, view: &View) -> Result<()> {
-        let staging: Option<&FaultyStaging> = staging.as_any().downcast_ref();
-        let staging = staging.ok_or_else(|| Self::foreign("FaultySurface::read_in_place"))?;
-        self.faults.check(Step::ReadInPlace)?;
+        let staging: Option<&SharedStaging> = staging.as_any().downcast_ref();
+        let staging = staging.ok_or_else(|| Self::foreign("SharedSurface::read_in_place"))?;
         if let Some(before) = self.shown.replace(Rc::clone(&staging.turn)) {
             before.hide();
         }
@@ -112,7 +109,6 @@ impl Surface for FaultySurface {
     }
 
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
-        self.faults.check(Step::ReadBack)?;
         self.shared.get_mut().unwrap_or(&mut self.inner).read_back(part)
     }
 
@@ -121,8 +117,7 @@ impl Surface for FaultySurface {
     }
 
     fn export(&self, handle: HandleType) -> Result<SharedHandle> {
-        const OP: &str = "FaultySurface::export";
-        self.faults.check(Step::Export)?;
+        const OP: &str = "SharedSurface::export";
         if handle != HandleType::GlObject {
             return Err(Error::invalid(OP, format!("this surface is not named by a {handle}")));
         }

@@ -1,13 +1,14 @@
-//! Names of blocks and semaphores, in a list of this thread.
+//! Names of blocks and semaphores, in a list of this thread, and what is listed of them.
 
-use super::counter::Counter;
-use pixelferry::driver::{HostBlock, MemoryHandle, QueueId, SemaphoreHandle, SharedHandle};
-use pixelferry::{Error, Result, SyncKind};
+use super::semaphore::Semaphore;
+use pixelferry::driver::{
+    HandleType, HostBlock, MemoryCap, MemoryHandle, MemoryShape, QueueId, SemaphoreCap, SemaphoreHandle, SharedHandle,
+};
+use pixelferry::{Error, Result, Support, SyncKind};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::File;
 use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 
 #[derive(Default)]
@@ -15,7 +16,18 @@ struct Names {
     numbered: HashMap<u32, HostBlock>,
     next: u32,
     memory: HashMap<i32, HostBlock>,
-    semaphores: HashMap<i32, Rc<Counter>>,
+    semaphores: HashMap<i32, Semaphore>,
+}
+
+/// Semaphores that both sides list.
+pub(super) fn semaphores() -> Vec<SemaphoreCap> {
+    let kinds = [SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore];
+    kinds.map(|kind| SemaphoreCap::new(kind, Support::Yes)).to_vec()
+}
+
+/// Memory by handle, without demands.
+pub(super) fn memory_caps(list: &[(HandleType, MemoryShape)]) -> Vec<MemoryCap> {
+    list.iter().map(|(handle, shape)| MemoryCap::new(*handle, *shape, Support::Yes)).collect()
 }
 
 thread_local! {
@@ -61,9 +73,9 @@ fn name(block: &HostBlock) -> u32 {
     })
 }
 
-pub(super) fn name_semaphore(shared: &Rc<Counter>, kind: SyncKind) -> Result<SharedHandle> {
+pub(super) fn name_semaphore(semaphore: &Semaphore, kind: SyncKind) -> Result<SharedHandle> {
     let fd = descriptor()?;
-    NAMES.with_borrow_mut(|names| names.semaphores.insert(fd.as_raw_fd(), Rc::clone(shared)));
+    NAMES.with_borrow_mut(|names| names.semaphores.insert(fd.as_raw_fd(), semaphore.clone()));
     // SAFETY: only these doubles open it, by its number.
     Ok(SharedHandle::Semaphore(unsafe { SemaphoreHandle::new(fd, kind) }))
 }
@@ -79,7 +91,7 @@ pub(super) fn open_memory(handle: &SharedHandle) -> Result<HostBlock> {
     block.ok_or_else(|| Error::invalid("a double", format!("{handle:?} names no block")))
 }
 
-pub(super) fn open_semaphore(handle: &SharedHandle) -> Result<Rc<Counter>> {
+pub(super) fn open_semaphore(handle: &SharedHandle) -> Result<Semaphore> {
     let shared = NAMES.with_borrow_mut(|names| match handle {
         SharedHandle::Semaphore(handle) => names.semaphores.remove(&handle.handle().as_raw_fd()),
         _ => None,

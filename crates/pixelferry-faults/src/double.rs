@@ -1,0 +1,93 @@
+//! What the two doubles make: memory, surfaces, staging blocks and semaphores, wrapped.
+
+use crate::faults::{Alive, Faults};
+use crate::wrapped::Wraps;
+use interop_core::draw::{Manner, Plan};
+use interop_core::{
+    ComputeMemory, ComputeSemaphore, DisplaySemaphore, HandleType, HostBlock, Part, Region, Result, SharedHandle,
+    Staging, Surface, SurfaceDesc, SyncKind, View,
+};
+use std::any::Any;
+use std::ops::Range;
+
+/// An object of the wrapped side, counted while it lives.
+pub(crate) struct Double<T: ?Sized> {
+    inner: Box<T>,
+    faults: Faults,
+    _alive: Alive,
+}
+
+impl<T: ?Sized> Double<T> {
+    /// `inner`, counted by the name of its kind.
+    pub fn over(inner: Box<T>, faults: &Faults, kind: &'static str) -> Box<Self> {
+        Box::new(Self { inner, faults: faults.clone(), _alive: faults.alive(kind) })
+    }
+}
+
+impl Wraps for Double<dyn ComputeMemory> {
+    fn inner(&self) -> &dyn ComputeMemory {
+        self.inner.as_ref()
+    }
+
+    fn inner_mut(&mut self) -> &mut dyn ComputeMemory {
+        self.inner.as_mut()
+    }
+}
+
+impl ComputeMemory for Double<dyn ComputeMemory> {
+    crate::forward! {
+        & len() -> usize;
+        Read after &mut read(offset: usize, into: &mut [u8]) -> Result<()>;
+        Write after &mut write(offset: usize, from: &[u8]) -> Result<()>;
+        MapRead before &mut map_read(range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
+        MapWrite after &mut map_write(range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
+        SetSync before &mut set_sync(kind: SyncKind) -> Result<()>;
+        Acquire before &mut acquire() -> Result<()>;
+        Submit ends &mut submit() -> Result<()>;
+        Release ends &mut release() -> Result<()>;
+        ReleaseInQueue ends &mut release_in_queue() -> Result<()>;
+    }
+}
+
+impl ComputeSemaphore for Double<dyn ComputeSemaphore> {
+    crate::forward! {
+        ComputeSignal before &mut signal(value: u64) -> Result<()>;
+        ComputeWait before &mut wait(value: u64) -> Result<()>;
+    }
+}
+
+impl DisplaySemaphore for Double<dyn DisplaySemaphore> {
+    crate::forward! {
+        DisplaySignal before &mut signal(value: u64, staging: &mut dyn Staging) -> Result<()>;
+        DisplayWait before &mut wait(value: u64, staging: &mut dyn Staging) -> Result<()>;
+    }
+}
+
+impl Staging for Double<dyn Staging> {
+    crate::forward! {
+        & len() -> usize;
+        & host_block() -> Option<HostBlock>;
+        Wait ends &mut wait() -> Result<()>;
+        MapStaging after &mut map_write(f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
+        Fence ends &mut fence() -> Result<()>;
+        Export before & export(handle: HandleType) -> Result<SharedHandle>;
+        & as_any() -> &dyn Any;
+        &mut as_any_mut() -> &mut dyn Any;
+    }
+}
+
+impl Surface for Double<dyn Surface> {
+    crate::forward! {
+        & desc() -> &SurfaceDesc;
+        & check_upload() -> Result<()>;
+        & check_download() -> Result<()>;
+        Upload unless_a_lie &mut upload(at: &Part, bytes: &[u8], view: &View) -> Result<()>;
+        UploadStaged unless_a_lie &mut upload_staged(at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()>;
+        Download before &mut download(part: &Part, staging: &mut dyn Staging, view: &View) -> Result<()>;
+        ReadInPlace before &mut read_in_place(staging: &dyn Staging, view: &View) -> Result<()>;
+        ReadBack before &mut read_back(part: &Part) -> Result<Vec<u8>>;
+        &mut draw_back(region: Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>>;
+        Export before & export(handle: HandleType) -> Result<SharedHandle>;
+        & as_any() -> &dyn Any;
+    }
+}

@@ -1,0 +1,86 @@
+//! Semaphores whose use is checked.
+
+use super::display::SharedStaging;
+use super::turn::Turn;
+use pixelferry::driver::{ComputeSemaphore, DisplaySemaphore, Staging};
+use pixelferry::{Error, Result, SyncKind};
+use pixelferry_faults::Faults;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+/// Either end of a semaphore.
+#[derive(Clone)]
+pub struct Semaphore(Rc<Counter>);
+
+/// What both ends share.
+struct Counter {
+    kind: SyncKind,
+    /// The counter; of a binary one 1 where it is signalled.
+    value: Cell<u64>,
+    /// The block whose reads the signal comes after.
+    after_reads: RefCell<Option<Rc<Turn>>>,
+    faults: Faults,
+}
+
+impl Semaphore {
+    pub fn new(kind: SyncKind, faults: &Faults) -> Self {
+        let (value, after_reads) = (Cell::new(0), RefCell::default());
+        Self(Rc::new(Counter { kind, value, after_reads, faults: faults.clone() }))
+    }
+
+    fn signalled(&self, value: u64) {
+        let Counter { kind, value: counter, faults, .. } = self.0.as_ref();
+        if *kind == SyncKind::BinarySemaphore {
+            if counter.replace(1) == 1 {
+                faults.violation("a binary semaphore was signalled again before it was waited for");
+            }
+        } else if value <= counter.replace(value) {
+            faults.violation(format!("a timeline semaphore was signalled with {value}, which is no more than before"));
+        }
+    }
+
+    fn waited(&self, value: u64) {
+        let Counter { kind, value: counter, faults, .. } = self.0.as_ref();
+        let hangs = match kind {
+            SyncKind::BinarySemaphore => counter.replace(0) == 0,
+            _ => counter.get() < value,
+        };
+        if hangs {
+            faults.violation(format!("a {kind} was waited for that nobody signals"));
+        }
+    }
+
+    fn turn(staging: &dyn Staging) -> Result<Rc<Turn>> {
+        let turn = staging.as_any().downcast_ref().map(|staging: &SharedStaging| Rc::clone(&staging.turn));
+        turn.ok_or_else(|| Error::invalid("a double's semaphore", "a staging block of another display"))
+    }
+}
+
+impl ComputeSemaphore for Semaphore {
+    fn signal(&mut self, value: u64) -> Result<()> {
+        self.signalled(value);
+        Ok(())
+    }
+
+    fn wait(&mut self, value: u64) -> Result<()> {
+        self.waited(value);
+        if let Some(turn) = self.0.after_reads.take() {
+            turn.done_reading();
+        }
+        Ok(())
+    }
+}
+
+impl DisplaySemaphore for Semaphore {
+    fn signal(&mut self, value: u64, staging: &mut dyn Staging) -> Result<()> {
+        self.signalled(value);
+        self.0.after_reads.replace(Some(Self::turn(staging)?));
+        Ok(())
+    }
+
+    fn wait(&mut self, value: u64, staging: &mut dyn Staging) -> Result<()> {
+        self.waited(value);
+        Self::turn(staging)?.written();
+        Ok(())
+    }
+}
