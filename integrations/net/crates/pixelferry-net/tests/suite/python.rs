@@ -1,5 +1,5 @@
 //! Workers and viewers in Python for Rust, and the reverse; and the recipe for Ray. Needs `eclipse-zenoh`, `lz4`, `pillow`,
-//! `numpy` and `ray` in the Python that `PIXELFERRY_NET_PYTHON` names, else `python3`: `cargo test --test python -- --ignored`.
+//! `numpy` and `ray` in the Python that `PIXELFERRY_NET_PYTHON` names, else `python3`: `cargo test --package pixelferry-net --test suite python -- --ignored`.
 
 use crate::common::*;
 use crate::hostile;
