@@ -1,37 +1,29 @@
 //! Whole links: every path to the display, by its own backend and by others.
 
-use crate::{backends, on_every_display, on_every_display_and_apart};
+use crate::paths::{conform, ran};
+use crate::{backends, on_every_display, on_every_display_and_apart, on_every_display_apart};
 use compute_display::ComputeDisplay;
 use cpu_fallback::CpuBackend;
 use cuda_backend::CudaBackend;
-use interop_core::conformance::{Manner, Outcome, Row, Table, run};
+use interop_core::conformance::Manner;
 use interop_core::{
     ComputeBackend, Display, Error, HandleType, Link, LinkOptions, MemoryShape, PathId, PixelFormat, QueueOptions,
     SharedHandle, SurfaceDesc,
 };
 use opencl_backend::OpenClBackend;
-use pixelferry_testing::{Level, from};
+use pixelferry_testing::{Level, by_level, from, level};
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// Nothing failed, and these paths ran.
-fn judge(rows: &[Row], ran: &[PathId]) {
-    println!("{}", Table(rows));
-    let failed: Vec<_> = rows.iter().filter(|row| matches!(row.outcome, Outcome::Fail(_))).collect();
-    assert!(failed.is_empty(), "{}", failed.len());
-    for path in ran {
-        assert!(rows.iter().any(|row| row.path == *path && row.outcome == Outcome::Pass), "{path} did not run");
-    }
-}
 
 #[test]
 fn its_own_backend_shows_in_its_queue() {
     on_every_display(|display| {
         let (backend, shown): (_, Rc<dyn Display>) = (display.backend(), Rc::clone(display) as _);
         let in_queue = [PathId::IN_QUEUE_IN_PLACE, PathId::IN_QUEUE_UPLOAD];
-        judge(&run(backend, &shown, Manner::default()), &in_queue);
+        let paths = by_level(&in_queue[..], &PathId::ALL, &PathId::ALL);
+        ran(&conform(backend, &shown, Manner::default(), paths), &in_queue);
         if from(Level::All) {
-            judge(&run(backend, &shown, Manner::late(3)), &[PathId::HOST_ROUND_TRIP]);
+            ran(&conform(backend, &shown, Manner::late(3), paths), &[PathId::HOST_ROUND_TRIP]);
         }
         // Which path a program gets.
         let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
@@ -41,22 +33,28 @@ fn its_own_backend_shows_in_its_queue() {
     });
 }
 
+/// By memory that both sides have, where kernels read the host's: at the shortest level the workspace's table shows that.
 #[test]
 fn threads_show_by_the_hosts_memory() {
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
-    on_every_display_and_apart(|display| {
+    let shared = [PathId::HOST_VISIBLE_IN_PLACE, PathId::HOST_VISIBLE_UPLOAD];
+    let copied = [PathId::PBO_PERSISTENT, PathId::PBO_ORPHAN, PathId::HOST_ROUND_TRIP];
+    let test = |display: &Rc<ComputeDisplay>| {
         let imports = display.backend().caps();
         let reads_host = imports.can_import(HandleType::HostPointer, MemoryShape::Linear).is_yes();
         let display: Rc<dyn Display> = Rc::clone(display) as _;
-        // By memory that both sides have, where kernels read the host's.
-        let shared = [PathId::HOST_VISIBLE_IN_PLACE, PathId::HOST_VISIBLE_UPLOAD];
-        let shared = if reads_host { &shared[..] } else { &[] };
-        let copied = [PathId::PBO_PERSISTENT, PathId::PBO_ORPHAN, PathId::HOST_ROUND_TRIP];
-        judge(&run(&backend, &display, Manner::default()), &[shared, &copied].concat());
+        let paths = by_level(&copied[..], &PathId::ALL, &PathId::ALL);
+        let rows = conform(&backend, &display, Manner::default(), paths);
+        ran(&rows, &copied);
         if reads_host && from(Level::All) {
-            judge(&run(&backend, &display, Manner::late(3)), shared);
+            ran(&rows, &shared);
+            ran(&conform(&backend, &display, Manner::late(3), paths), &shared);
         }
-    });
+    };
+    match level() {
+        Level::Short => on_every_display_apart(test),
+        _ => on_every_display_and_apart(test),
+    }
 }
 
 /// The device opened twice is moved into the display's queue.

@@ -9,6 +9,8 @@ mod draws;
 mod drivers;
 mod kernels;
 mod links;
+#[path = "../../../interop-core/tests/displays/paths.rs"]
+mod paths;
 mod surfaces;
 
 use compute_display::ComputeDisplay;
@@ -42,6 +44,11 @@ fn on_every_display(test: impl Fn(&Rc<ComputeDisplay>)) {
 /// And on a display of each that reads none of the host's memory.
 fn on_every_display_and_apart(test: impl Fn(&Rc<ComputeDisplay>)) {
     on_every_display(&test);
+    on_every_display_apart(test);
+}
+
+/// On those alone that read none of the host's memory.
+fn on_every_display_apart(test: impl Fn(&Rc<ComputeDisplay>)) {
     for backend in backends() {
         test(&ComputeDisplay::on(apart::Apart::over(backend)).unwrap());
     }

@@ -11,6 +11,8 @@ mod engine;
 mod engine_state;
 mod es;
 mod glsl;
+#[path = "../../../interop-core/tests/displays/paths.rs"]
+mod paths;
 #[path = "../../../gl-display/tests/suite/state.rs"]
 mod state;
 #[path = "../../../wgsl-kernel/tests/suite/every_backend.rs"]

@@ -1,6 +1,8 @@
 //! Draws with meaning: encodings, alpha, tone maps, fits, into every kind of target.
 
+use crate::canvas::Canvas;
 use crate::colours::{are_as_the_reference, flipped, floats_are_not_cut_off, light_goes_from_a_kernel, surface};
+use crate::manner_rules::Board as _;
 use crate::{common, engine};
 use gl_display::{DrawOptions, GlDisplay, Manner, TargetEncoding, Viewport};
 use glow::HasContext as _;
@@ -9,57 +11,14 @@ use interop_core::display::{Display as _, Surface};
 use interop_core::{AlphaMode, Error, ImageAccess, PixelFormat};
 use pixelferry_testing::by_level;
 
-/// A target whose format encodes.
-struct Encoding8<'a> {
-    gl: &'a glow::Context,
-    framebuffer: glow::Framebuffer,
-    texture: glow::Texture,
-}
-
-impl<'a> Encoding8<'a> {
-    fn new(gl: &'a glow::Context, width: u32, height: u32) -> Self {
-        // SAFETY: the context is current; the names are made and used here.
-        unsafe {
-            let (framebuffer, texture) = (gl.create_framebuffer().unwrap(), gl.create_texture().unwrap());
-            gl.bind_texture(glow::TEXTURE_2D, Some(texture));
-            gl.tex_storage_2d(glow::TEXTURE_2D, 1, glow::SRGB8_ALPHA8, width as i32, height as i32);
-            gl.bind_texture(glow::TEXTURE_2D, None);
-            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(framebuffer));
-            let attachment = glow::COLOR_ATTACHMENT0;
-            gl.framebuffer_texture_2d(glow::FRAMEBUFFER, attachment, glow::TEXTURE_2D, Some(texture), 0);
-            Self { gl, framebuffer, texture }
-        }
-    }
-
-    fn read(&self, (width, height): (u32, u32)) -> Vec<u8> {
-        let row = width as usize * 4;
-        let mut bytes = vec![0; row * height as usize];
-        let data = glow::PixelPackData::Slice(Some(&mut bytes));
-        // SAFETY: the context is current with the framebuffer bound; rows of 4-byte pixels are aligned as they are tight.
-        unsafe { self.gl.read_pixels(0, 0, width as i32, height as i32, glow::RGBA, glow::UNSIGNED_BYTE, data) };
-        flipped(&bytes, row)
-    }
-}
-
-impl Drop for Encoding8<'_> {
-    fn drop(&mut self) {
-        // SAFETY: the context is current and the names are of it.
-        unsafe {
-            self.gl.bind_framebuffer(glow::FRAMEBUFFER, None);
-            self.gl.delete_framebuffer(self.framebuffer);
-            self.gl.delete_texture(self.texture);
-        }
-    }
-}
-
 fn draw(display: &GlDisplay, case: &Drawing, surface: &dyn Surface) -> Vec<u8> {
-    let size @ (width, height) = (Drawing::AREA.width, Drawing::AREA.height);
+    let (width, height) = (Drawing::AREA.width, Drawing::AREA.height);
     let all = Viewport::full(width, height);
     if case.options.target == TargetEncoding::SrgbFormat {
-        let target = Encoding8::new(display.gl(), width, height);
+        let target = Canvas::new(display, (width, height), glow::SRGB8_ALPHA8);
         display.clear(case.before).unwrap();
         display.draw(surface, all, case.options).unwrap();
-        return target.read(size);
+        return flipped(&target.read(), width as usize * 4);
     }
     let target = display.create_offscreen_target_of(width, height, case.target).unwrap();
     target.bind().unwrap();

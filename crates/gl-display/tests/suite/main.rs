@@ -3,6 +3,7 @@
 // Helpers of tests fail as tests do; the lint knows only functions marked as tests.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod canvas;
 mod colour;
 #[path = "../../../interop-core/tests/displays/colour.rs"]
 mod colours;
@@ -24,6 +25,8 @@ mod es;
 mod external;
 #[cfg(unix)]
 mod external_images;
+#[path = "../../../interop-core/tests/displays/manners.rs"]
+mod manner_rules;
 mod manners;
 #[cfg(unix)]
 mod paint;

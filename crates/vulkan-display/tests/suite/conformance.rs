@@ -2,9 +2,10 @@
 
 use crate::display;
 use crate::engine::Engine;
+use crate::paths::{conform, ran};
 use cpu_fallback::CpuBackend;
 use cuda_backend::CudaBackend;
-use interop_core::conformance::{Manner, Outcome, Row, Table, run};
+use interop_core::conformance::Manner;
 use interop_core::{ComputeBackend, Display, PathId, SyncKind};
 use opencl_backend::{OpenClBackend, devices};
 use pixelferry_testing::{Level, Need, asked, by_level, from, given, need};
@@ -20,15 +21,6 @@ const WITHOUT_EXTENSIONS: [PathId; 5] = [
     PathId::HOST_ROUND_TRIP,
 ];
 
-/// Nothing failed, and these paths ran.
-fn judge(rows: &[Row], ran: &[PathId]) {
-    println!("{}", Table(rows));
-    assert!(!rows.iter().any(|row| matches!(row.outcome, Outcome::Fail(_))), "see the table above");
-    for path in ran {
-        assert!(rows.iter().any(|row| row.path == *path && row.outcome == Outcome::Pass), "{path} did not run");
-    }
-}
-
 fn threads() -> Arc<dyn ComputeBackend> {
     Arc::new(CpuBackend::new().unwrap())
 }
@@ -38,9 +30,9 @@ fn threads_show_on_a_device_of_its_own() {
     let Some(display) = display() else { return };
     let display: Rc<dyn Display> = display;
     println!("{} ({})", display.device(), display.device().driver);
-    judge(&run(&threads(), &display, Manner::default()), &WITHOUT_EXTENSIONS);
+    ran(&conform(&threads(), &display, Manner::default(), &PathId::ALL), &WITHOUT_EXTENSIONS);
     if from(Level::All) {
-        judge(&run(&threads(), &display, Manner::late(3)), &WITHOUT_EXTENSIONS[..2]);
+        ran(&conform(&threads(), &display, Manner::late(3), &PathId::ALL), &WITHOUT_EXTENSIONS[..2]);
     }
 }
 
@@ -49,7 +41,7 @@ fn threads_show_on_an_engines_device_with_and_without_extensions() {
     for bare in by_level(&[true][..], &[false, true], &[false, true]) {
         let Some(engine) = Engine::make(*bare) else { return };
         let display: Rc<dyn Display> = engine.display();
-        judge(&run(&threads(), &display, Manner::default()), &WITHOUT_EXTENSIONS);
+        ran(&conform(&threads(), &display, Manner::default(), &PathId::ALL), &WITHOUT_EXTENSIONS);
     }
 }
 
@@ -68,11 +60,11 @@ fn compute_devices_show() {
     }
     for backend in backends {
         println!("device: {}", backend.device());
-        judge(&run(&backend, &display, Manner::default()), &WITHOUT_EXTENSIONS[2..]);
+        ran(&conform(&backend, &display, Manner::default(), &PathId::ALL), &WITHOUT_EXTENSIONS[2..]);
         let syncs = [SyncKind::TimelineSemaphore, SyncKind::BinarySemaphore];
         for sync in syncs.into_iter().take(by_level(0, 2, 2)) {
             let manner = Manner { sync: Some(sync), ..Manner::default() };
-            judge(&run(&backend, &display, manner), &[]);
+            conform(&backend, &display, manner, &PathId::ALL);
         }
     }
 }

@@ -11,6 +11,8 @@ mod engine_objects;
 mod engine_surfaces;
 mod engines_own;
 mod misuse;
+#[path = "../../../interop-core/tests/displays/paths.rs"]
+mod paths;
 #[cfg(target_os = "linux")]
 #[path = "../../../interop-core/tests/displays/sharing.rs"]
 mod shared_memory;

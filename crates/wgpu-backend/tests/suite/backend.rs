@@ -1,11 +1,12 @@
 //! The backend on every adapter of this machine.
 
+use crate::paths::{conform, ran};
 use crate::suite;
 use cpu_fallback::MemoryDisplay;
-use interop_core::conformance::{Manner, Table, run, run_on};
+use interop_core::conformance::{Manner, Table};
 use interop_core::{
-    Arg, ComputeBackend, ComputeMemory, Display, Error, KernelSource, Link, LinkOptions, PathId, Paths, PixelFormat,
-    Policy, Result, SurfaceDesc, Target,
+    Arg, ComputeBackend, ComputeMemory, Display, Error, KernelSource, Link, LinkOptions, PathId, PixelFormat, Policy,
+    Result, SurfaceDesc, Target,
 };
 use pixelferry_testing::{Need, by_level, has, need};
 use std::rc::Rc;
@@ -42,12 +43,11 @@ fn on_each(test: impl Fn(&dyn ComputeBackend)) {
 
 #[test]
 fn the_conformance_suite() {
+    let by_host = [PathId::HOST_ROUND_TRIP];
     for backend in backends().into_iter().take(by_level(1, 2, 2)) {
         let display: Rc<dyn Display> = MemoryDisplay::new();
-        let rows = run(&backend, &display, Manner::default());
-        println!("{}", Table(&rows));
-        let (passed, failed, _) = Table(&rows).counts();
-        assert!(passed > 30 && failed == 0, "{passed} passed, {failed} failed");
+        let paths = by_level(&by_host[..], &PathId::ALL, &PathId::ALL);
+        ran(&conform(&backend, &display, Manner::default(), paths), &by_host);
     }
 }
 
@@ -62,15 +62,12 @@ fn the_conformance_suite_in_the_displays_queue() {
         let Some(backend) = has("compute shaders", &name, WgpuBackend::on(display.shared_device())) else { continue };
         let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
         let display: Rc<dyn Display> = display;
-        let mut rows = run_on(&Paths::default(), &backend, &display, Manner::default());
-        rows.retain(|row| [PathId::IN_QUEUE_IN_PLACE, PathId::IN_QUEUE_UPLOAD].contains(&row.path));
-        println!("{}", Table(&rows));
-        let (passed, failed, skipped) = Table(&rows).counts();
+        let rows =
+            conform(&backend, &display, Manner::default(), &[PathId::IN_QUEUE_IN_PLACE, PathId::IN_QUEUE_UPLOAD]);
+        let (passed, _, skipped) = Table(&rows).counts();
         // Fragment shaders of wgpu's OpenGL may read no memory; a texture has a way of its own.
-        assert!(
-            passed >= 15 && failed == 0 && skipped <= 16,
-            "{name}: {passed} passed, {failed} failed, {skipped} skipped"
-        );
+        let expected = by_level((5, 9), (15, 16), (15, 16));
+        assert!(passed >= expected.0 && skipped <= expected.1, "{name}: {passed} passed, {skipped} skipped");
         // A backend on a device of its own is another queue, and moves into the display's where it is asked to.
         let stranger: Arc<dyn ComputeBackend> = Arc::new(open(api).unwrap());
         let inside = stranger.open_in(display.as_ref()).unwrap().unwrap();

@@ -9,5 +9,7 @@ mod copy_in;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod engine_buffers;
+#[path = "../../../interop-core/tests/displays/paths.rs"]
+mod paths;
 #[path = "../../../wgsl-kernel/tests/suite/every_backend.rs"]
 mod suite;

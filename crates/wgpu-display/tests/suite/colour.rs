@@ -36,7 +36,6 @@ fn encoded(display: &WgpuDisplay, case: &Drawing, surface: &dyn Surface) -> Vec<
 }
 
 fn into(kind: Encoded, display: &WgpuDisplay, case: &Drawing, surface: &dyn Surface) -> Vec<u8> {
-    const PITCH: u32 = 256;
     use wgpu::TextureUsages as Usages;
     let (device, queue) = (display.wgpu_device(), display.wgpu_queue());
     // OpenGL has no views of other formats.
@@ -77,32 +76,10 @@ fn into(kind: Encoded, display: &WgpuDisplay, case: &Drawing, surface: &dyn Surf
             (format, wgpu::Color { r, g, b, a })
         }
     };
-    drop(encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-        color_attachments: &[Some(wgpu::RenderPassColorAttachment {
-            view: &view(first),
-            depth_slice: None,
-            resolve_target: None,
-            ops: wgpu::Operations { load: wgpu::LoadOp::Clear(before), store: wgpu::StoreOp::Store },
-        })],
-        ..wgpu::RenderPassDescriptor::default()
-    }));
+    drop(common::pass(&mut encoder, &view(first), wgpu::LoadOp::Clear(before)));
     queue.submit([encoder.finish()]);
     display.draw_to(surface, &view(format), format, None, ALL, case.options).unwrap();
-    let buffer = device.create_buffer(&wgpu::BufferDescriptor {
-        label: None,
-        size: u64::from(PITCH * SIZE.height),
-        usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
-        mapped_at_creation: false,
-    });
-    let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-    let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(PITCH), rows_per_image: None };
-    let to = wgpu::TexelCopyBufferInfo { buffer: &buffer, layout };
-    encoder.copy_texture_to_buffer(texture.as_image_copy(), to, SIZE);
-    queue.submit([encoder.finish()]);
-    buffer.map_async(wgpu::MapMode::Read, .., |_| ());
-    device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
-    let mapped = buffer.get_mapped_range(..).unwrap();
-    mapped.chunks_exact(PITCH as usize).flat_map(|row| row[..SIZE.width as usize * 4].to_vec()).collect()
+    common::read(display, &texture, 0, 0)
 }
 
 fn draw(display: &WgpuDisplay, case: &Drawing, surface: &dyn Surface) -> Vec<u8> {
@@ -123,7 +100,7 @@ fn every_drawing_is_as_the_reference() {
     let floats = display.create_offscreen_target_of(4, 4, PixelFormat::Rgba32F).is_ok();
     assert!(floats || common::is_opengl());
     // The programs are the same; OpenGL is to show that its driver runs them.
-    let every = if common::is_opengl() { by_level(12, 4, 4) } else { by_level(3, 1, 1) };
+    let every = if common::is_opengl() { by_level(48, 4, 4) } else { by_level(12, 1, 1) };
     let cases = Drawing::all().into_iter().step_by(every);
     let cases = cases.filter(|case| floats || case.target != PixelFormat::Rgba32F);
     are_as_the_reference(&*display, cases, ImageAccess::Texture, |case, surface, manner| {
@@ -146,7 +123,7 @@ fn formats_that_encode_are_stored_to_by_other_views_and_by_copies() {
     let kinds = if common::is_opengl() { &[Encoded::Copied][..] } else { &[Encoded::Copied, Encoded::Stored] };
     let (mut far, mut blended) = ([0_u32; 2], 0);
     let cases = || Drawing::all().into_iter().filter(|c| c.options.target == TargetEncoding::SrgbFormat);
-    let cases = || cases().step_by(by_level(3, 1, 1));
+    let cases = || cases().step_by(by_level(6, 1, 1));
     for (case, kind) in cases().flat_map(|case| kinds.iter().map(move |kind| (case.clone(), *kind))) {
         let texture = surface(&*display, &case, ImageAccess::Texture);
         let [triangle, compute] = Manner::ALL.map(|manner| {
@@ -207,7 +184,7 @@ fn the_shaders_curve_is_the_hardwares_within_a_step() {
 #[test]
 fn linear_memory_is_drawn_alike() {
     let Some(display) = common::display() else { return };
-    let cases = Drawing::all().into_iter().step_by(by_level(24, 8, 8));
+    let cases = Drawing::all().into_iter().step_by(by_level(96, 8, 8));
     are_as_the_reference(&*display, cases, ImageAccess::Any, |case, surface, _| draw(&display, case, surface));
 }
 
@@ -223,7 +200,7 @@ fn a_format_that_encodes_is_known_by_its_name() {
     let mut cases = Drawing::all();
     cases.retain(|c| c.options.target == TargetEncoding::SrgbFormat && c.image.encoding == Encoding::Srgb);
     assert!(!cases.is_empty());
-    for case in cases.iter().step_by(4) {
+    for case in cases.iter().step_by(by_level(16, 4, 4)) {
         let texture = surface(&*display, case, ImageAccess::Texture);
         let mut default = case.clone();
         default.options.target = TargetEncoding::Srgb;

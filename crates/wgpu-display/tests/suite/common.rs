@@ -50,6 +50,68 @@ pub fn is_software(display: &WgpuDisplay, what: &str) -> bool {
 
 pub use wgpu_display::wgpu;
 
+/// The pixels of four bytes of a level and layer, in tight rows.
+pub fn read(display: &WgpuDisplay, texture: &wgpu::Texture, level: u32, layer: u32) -> Vec<u8> {
+    let (device, queue) = (display.wgpu_device(), display.wgpu_queue());
+    let (width, height) = (texture.width() >> level, texture.height() >> level);
+    let pitch = (4 * width).next_multiple_of(256);
+    let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: u64::from(pitch * height),
+        usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+        mapped_at_creation: false,
+    });
+    let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(pitch), rows_per_image: None };
+    encoder.copy_texture_to_buffer(
+        wgpu::TexelCopyTextureInfo {
+            mip_level: level,
+            origin: wgpu::Origin3d { z: layer, ..wgpu::Origin3d::ZERO },
+            ..texture.as_image_copy()
+        },
+        wgpu::TexelCopyBufferInfo { buffer: &buffer, layout },
+        wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
+    );
+    queue.submit([encoder.finish()]);
+    bytes_of(device, &buffer).chunks_exact(pitch as usize).flat_map(|row| row[..4 * width as usize].to_vec()).collect()
+}
+
+/// What a buffer that can be mapped has when all that was submitted is done.
+pub fn bytes_of(device: &wgpu::Device, buffer: &wgpu::Buffer) -> Vec<u8> {
+    buffer.map_async(wgpu::MapMode::Read, .., |mapped| mapped.unwrap());
+    device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+    buffer.get_mapped_range(..).unwrap().to_vec()
+}
+
+/// A pass that draws into one view and keeps what it drew.
+pub fn pass<'e>(
+    encoder: &'e mut wgpu::CommandEncoder,
+    view: &wgpu::TextureView,
+    load: wgpu::LoadOp<wgpu::Color>,
+) -> wgpu::RenderPass<'e> {
+    encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+            view,
+            depth_slice: None,
+            resolve_target: None,
+            ops: wgpu::Operations { load, store: wgpu::StoreOp::Store },
+        })],
+        ..wgpu::RenderPassDescriptor::default()
+    })
+}
+
+/// The adapter of the driver that the tests are for.
+pub fn adapter() -> wgpu::Adapter {
+    let adapters = wgpu_display::wgpu_adapters(backends());
+    adapters.into_iter().find(|adapter| adapter.get_info().name.contains(LAVAPIPE)).unwrap()
+}
+
+/// That of a display, from which it can be opened again.
+pub fn adapter_of(display: &WgpuDisplay) -> wgpu::Adapter {
+    let adapters = wgpu_display::wgpu_adapters(backends());
+    adapters.into_iter().find(|adapter| adapter.get_info().name == display.device().name).unwrap()
+}
+
 /// The value of a future of wgpu's, which natively is ready at once.
 pub fn ready<T>(future: impl Future<Output = T>) -> T {
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());

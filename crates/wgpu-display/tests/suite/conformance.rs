@@ -1,9 +1,10 @@
 //! Everything that users may rely on, from the CPU to wgpu, on every path.
 
 use crate::common;
+use crate::paths::{conform, ran};
 use cpu_fallback::CpuBackend;
-use interop_core::conformance::{Manner, Outcome, Table, run};
-use interop_core::{ComputeBackend, Display};
+use interop_core::conformance::Manner;
+use interop_core::{ComputeBackend, Display, PathId};
 use pixelferry_testing::{Level, from};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -15,20 +16,16 @@ fn every_path_holds_without_storage_buffers() {
     if !from(Level::All) || common::display().is_none() {
         return;
     }
-    let adapters = wgpu_display::wgpu_adapters(common::backends());
-    let adapter = adapters.into_iter().find(|a| a.get_info().name.contains(common::LAVAPIPE)).unwrap();
+    let adapter = common::adapter();
     let required_limits = common::wgpu::Limits::downlevel_webgl2_defaults();
     let descriptor = common::wgpu::DeviceDescriptor { required_limits, ..Default::default() };
     let (device, queue) = wgpu_display::open_device(&adapter, &descriptor).unwrap();
     let display: Rc<dyn Display> = WgpuDisplay::from_engine(&adapter, device, queue).unwrap();
     assert!(!display.caps().in_place_images.is_yes());
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
-    let rows = run(&backend, &display, Manner::default());
-    println!("{}", Table(&rows));
-    assert!(!rows.iter().any(|row| matches!(row.outcome, Outcome::Fail(_))), "see the table above");
-    for path in common::host_paths().filter(|path| !path.to_string().ends_with("in-place")) {
-        assert!(rows.iter().any(|r| r.path == path && r.outcome == Outcome::Pass), "{path} was not run");
-    }
+    let rows = conform(&backend, &display, Manner::default(), &PathId::ALL);
+    let copied: Vec<_> = common::host_paths().filter(|path| !path.to_string().ends_with("in-place")).collect();
+    ran(&rows, &copied);
 }
 
 /// What an engine that makes its device itself is told to switch on.
@@ -37,8 +34,7 @@ fn extensions_are_listed_with_what_they_are_for() {
     if common::display().is_none() {
         return;
     }
-    let adapters = wgpu_display::wgpu_adapters(common::backends());
-    let adapter = adapters.into_iter().find(|a| a.get_info().name.contains(common::LAVAPIPE)).unwrap();
+    let adapter = common::adapter();
     let listed = wgpu_display::device_extensions(&adapter).unwrap();
     let of = |name: &str| listed.iter().find(|extension| extension.name.to_str() == Ok(name)).unwrap();
     assert!(of("VK_KHR_external_memory_fd").listed);

@@ -5,7 +5,7 @@ use crate::common::wgpu;
 use interop_core::{
     Display, Error, Extent, ImageAccess, ImageDesc, ImageView, Part, PixelFormat, Surface, SurfaceDesc, View,
 };
-use wgpu_display::{DrawOptions, Filter, Fit, OffscreenTarget, Viewport, WgpuDisplay, WgpuImage};
+use wgpu_display::{DrawOptions, OffscreenTarget, Viewport, WgpuDisplay, WgpuImage};
 
 fn image(display: &WgpuDisplay, width: u32, height: u32, format: PixelFormat, bytes: &[u8]) -> Box<dyn Surface> {
     let desc = SurfaceDesc::image(width, height, format);
@@ -24,29 +24,6 @@ fn draw(display: &WgpuDisplay, surface: &dyn Surface, size: (u32, u32), at: View
 
 fn reds(pixels: &[u8]) -> Vec<u8> {
     pixels.chunks(4).map(|p| p[0]).collect()
-}
-
-#[test]
-fn pictures_are_scaled_fitted_and_greyed() {
-    let Some(display) = common::display() else { return };
-    let two = image(&display, 2, 2, PixelFormat::R8, &[10, 20, 30, 40]);
-    let plain = DrawOptions::default();
-    let found = draw(&display, two.as_ref(), (2, 2), Viewport::full(2, 2), plain);
-    assert_eq!(found, [[10, 10, 10, 255], [20, 20, 20, 255], [30, 30, 30, 255], [40, 40, 40, 255]].concat());
-    let red = draw(&display, two.as_ref(), (2, 2), Viewport::full(2, 2), plain.with_grey(false));
-    assert_eq!(red[..4], [10, 0, 0, 255]);
-    let four = draw(&display, two.as_ref(), (4, 4), Viewport::full(4, 4), plain);
-    let expected = [10, 10, 20, 20, 10, 10, 20, 20, 30, 30, 40, 40, 30, 30, 40, 40];
-    assert_eq!(reds(&four), expected);
-    let part = draw(&display, two.as_ref(), (4, 4), Viewport { x: 1, y: 2, width: 2, height: 2 }, plain);
-    assert_eq!(reds(&part), [0, 0, 0, 0, 0, 0, 0, 0, 0, 10, 20, 0, 0, 30, 40, 0]);
-    let wide = plain.with_fit(Fit::Contain);
-    let fitted = draw(&display, two.as_ref(), (4, 2), Viewport::full(4, 2), wide);
-    assert_eq!(reds(&fitted), [0, 10, 20, 0, 0, 30, 40, 0]);
-    let smooth = plain.with_filter(Filter::Linear);
-    let row = image(&display, 2, 1, PixelFormat::R8, &[0, 200]);
-    let weighed = draw(&display, row.as_ref(), (4, 1), Viewport::full(4, 1), smooth);
-    assert_eq!(reds(&weighed), [0, 50, 150, 200]);
 }
 
 #[test]
@@ -159,15 +136,7 @@ fn surfaces_serve_a_pipeline_of_the_users() {
     let target = display.create_offscreen_target(3, 3).unwrap();
     let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
     {
-        let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-            color_attachments: &[Some(wgpu::RenderPassColorAttachment {
-                view: target.view(),
-                depth_slice: None,
-                resolve_target: None,
-                ops: wgpu::Operations::default(),
-            })],
-            ..wgpu::RenderPassDescriptor::default()
-        });
+        let mut pass = common::pass(&mut encoder, target.view(), wgpu::LoadOp::Load);
         pass.set_pipeline(&pipeline);
         pass.set_bind_group(0, &group, &[]);
         pass.set_vertex_buffer(0, lent.buffer.slice(lent.offset..lent.offset + lent.len));
@@ -178,11 +147,10 @@ fn surfaces_serve_a_pipeline_of_the_users() {
 }
 
 /// Opens a device as an engine does that knows nothing of us.
-fn engine() -> Option<std::rc::Rc<WgpuDisplay>> {
-    let adapters = wgpu_display::wgpu_adapters(common::backends());
-    let adapter = adapters.into_iter().find(|a| a.get_info().name.contains(common::LAVAPIPE))?;
+fn engine() -> std::rc::Rc<WgpuDisplay> {
+    let adapter = common::adapter();
     let (device, queue) = common::ready(adapter.request_device(&wgpu::DeviceDescriptor::default())).unwrap();
-    Some(WgpuDisplay::from_engine(&adapter, device, queue).unwrap())
+    WgpuDisplay::from_engine(&adapter, device, queue).unwrap()
 }
 
 #[test]
@@ -190,7 +158,7 @@ fn an_engines_device_offers_what_the_engine_switched_on() {
     if common::display().is_none() {
         return;
     }
-    let display = engine().expect("the driver is there");
+    let display = engine();
     let caps = format!("{:?}", display.caps());
     // OpenGL has no switches.
     let all = common::is_opengl();
@@ -208,8 +176,7 @@ fn an_engines_device_offers_what_the_engine_switched_on() {
 #[test]
 fn an_engines_device_opened_by_us_shares_as_ours_does() {
     let Some(own) = common::display() else { return };
-    let adapters = wgpu_display::wgpu_adapters(common::backends());
-    let adapter = adapters.into_iter().find(|a| a.get_info().name == own.device().name).unwrap();
+    let adapter = common::adapter_of(&own);
     let (device, queue) = wgpu_display::open_device(&adapter, &wgpu::DeviceDescriptor::default()).unwrap();
     let display = WgpuDisplay::from_engine(&adapter, device, queue).unwrap();
     // Each is a queue of its own.
@@ -287,7 +254,7 @@ fn an_engines_destroyed_device_is_an_error_too() {
     if common::display().is_none() {
         return;
     }
-    let display = engine().expect("the driver is there");
+    let display = engine();
     let mut surface = image(&display, 2, 2, PixelFormat::R8, &[1, 2, 3, 4]);
     display.wgpu_device().destroy();
     assert!(surface.read_back(&Part::full(&SurfaceDesc::image(2, 2, PixelFormat::R8))).is_err());

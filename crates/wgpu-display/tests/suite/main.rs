@@ -12,11 +12,15 @@ mod drawing;
 #[path = "../../../interop-core/tests/displays/engine_objects.rs"]
 mod engine_objects;
 mod engine_surfaces;
+#[path = "../../../interop-core/tests/displays/manners.rs"]
+mod manner_rules;
 mod manners;
 #[cfg(target_os = "linux")]
 mod opengl;
 #[cfg(target_os = "linux")]
 mod opengl_leaks;
+#[path = "../../../interop-core/tests/displays/paths.rs"]
+mod paths;
 mod shared;
 #[cfg(target_os = "linux")]
 #[path = "../../../interop-core/tests/displays/sharing.rs"]

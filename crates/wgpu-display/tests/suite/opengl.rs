@@ -1,11 +1,13 @@
 //! The tests of other modules once more, on wgpu's OpenGL; the paths are run by the workspace's table.
 
 use crate::common::OPENGL;
-use pixelferry_testing::Child;
+use pixelferry_testing::{Child, by_level};
 
 #[test]
 fn drawing_and_sharing_are_as_on_vulkan() {
-    let child = Child::of_those(&["colour::", "drawing::", "manners::", "sharing::"]).unwrap();
+    let all = ["colour::", "drawing::", "manners::", "sharing::"];
+    let some = ["colour::every_drawing", "drawing::an_engines", "manners::a_level", "sharing::surfaces"];
+    let child = Child::of_those(by_level(&some, &all, &all)).unwrap();
     println!("{}", child.env(OPENGL, "1").run().unwrap().passed());
 }
 

@@ -3,7 +3,7 @@
 use crate::common;
 use crate::common::wgpu;
 use cpu_fallback::CpuBackend;
-use interop_core::{Display, LinkOptions, PixelFormat, SharedLink, Surface, SurfaceDesc};
+use interop_core::{LinkOptions, PixelFormat, SharedLink, Surface, SurfaceDesc};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use wgpu_display::WgpuDisplay;
@@ -29,17 +29,14 @@ fn copy(device: &wgpu::Device, queue: &wgpu::Queue, link: &SharedLink<wgpu::Text
     encoder.copy_texture_to_buffer(texture.as_image_copy(), into, texture.size());
     queue.submit([encoder.finish()]);
     drop(frame);
-    buffer.map_async(wgpu::MapMode::Read, .., |mapped| mapped.unwrap());
-    device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
-    let bytes = buffer.get_mapped_range(..).unwrap().to_vec();
+    let bytes = common::bytes_of(device, &buffer);
     (number, bytes)
 }
 
 #[test]
 fn a_render_thread_draws_what_another_computes() {
     let Some(own) = common::display() else { return };
-    let adapters = wgpu_display::wgpu_adapters(common::backends());
-    let adapter = adapters.into_iter().find(|a| a.get_info().name == own.device().name).unwrap();
+    let adapter = common::adapter_of(&own);
     let (device, queue) = wgpu_display::open_device(&adapter, &wgpu::DeviceDescriptor::default()).unwrap();
     let engine = (device.clone(), queue.clone());
     let display = move || WgpuDisplay::from_engine(&adapter, engine.0, engine.1);

@@ -1,0 +1,57 @@
+//! The conformance suite as drivers' own suites run it. They have this file.
+
+use interop_core::conformance::{CASES, Context, Failure, Manner, Outcome, Row, Table};
+use interop_core::path::Paths;
+use interop_core::{ComputeBackend, Display, PathId};
+use pixelferry_testing::{Level, level};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What shows at the shortest level that a path carries frames. The workspace's own table has the other cases.
+const SHORT: [&str; 7] = [
+    "images as textures",
+    "buffers",
+    "many frames round the ring",
+    "regions leave the rest",
+    "a frame given up is not shown",
+    "unwritten pixels are cleared",
+    "resize shows the old frame",
+];
+
+/// Runs the suite on these paths, and prints it.
+///
+/// # Panics
+/// Where a case fails.
+pub fn conform(
+    backend: &Arc<dyn ComputeBackend>,
+    display: &Rc<dyn Display>,
+    manner: Manner,
+    paths: &[PathId],
+) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for path in paths.iter().copied() {
+        let all = level() > Level::Short;
+        for case in CASES.iter().filter(|case| all || SHORT.contains(&case.name)) {
+            let context = Context { backend, display, paths: &Paths::default(), path, manner };
+            let outcome = match (case.run)(&context) {
+                Ok(()) => Outcome::Pass,
+                Err(Failure::Skipped(reason)) => Outcome::Skipped(reason),
+                Err(Failure::Failed(reason)) => Outcome::Fail(reason),
+            };
+            let (compute, display) = (backend.device().to_string(), display.device().to_string());
+            rows.push(Row { compute, display, path, case: case.name, outcome });
+        }
+    }
+    println!("{manner:?}:\n{}", Table(&rows));
+    let failed = Table(&rows).counts().1;
+    assert_eq!(failed, 0, "see the table above");
+    rows
+}
+
+/// Each of these paths carried frames.
+#[track_caller]
+pub fn ran(rows: &[Row], paths: &[PathId]) {
+    for path in paths {
+        assert!(rows.iter().any(|row| row.path == *path && row.outcome == Outcome::Pass), "{path} did not run");
+    }
+}
