@@ -9,8 +9,8 @@ use interop_core::conformance::Drawing;
 use interop_core::describe::color::{load, store};
 use interop_core::draw::{Plan, paint};
 use interop_core::{
-    AlphaMode, Display, DrawOptions, Encoding, Error, Extent, Filter, Fit, ImageDesc, ImageView, PixelFormat, Region,
-    Surface, SurfaceDesc, TargetEncoding, ToneMap,
+    AlphaMode, Display, DrawOptions, Error, Extent, Filter, Fit, ImageDesc, ImageView, PixelFormat, Region, Surface,
+    SurfaceDesc,
 };
 use opencl_backend::OpenClBackend;
 use pixelferry_testing::by_level;
@@ -120,7 +120,7 @@ fn every_half_goes_to_a_float_and_back() {
 #[test]
 fn bytes_go_through_to_the_last_bit() {
     on_every_display(|display| {
-        for format in PixelFormat::ALL {
+        for format in PixelFormat::ALL.into_iter().step_by(by_level(5, 1, 1)) {
             let pixels = noise(9 * 4 * format.bytes_per_pixel());
             let surface = surface(display, &ImageDesc::new(9, 4, format), &pixels);
             let mut target = display.create_offscreen_target_of(9, 4, format).unwrap();
@@ -128,58 +128,6 @@ fn bytes_go_through_to_the_last_bit() {
             display.draw(surface.as_ref(), &mut target, Region::new(0, 0, 9, 4), options).unwrap();
             assert_eq!(target.read_pixels().unwrap(), pixels, "{format}");
         }
-    });
-}
-
-#[test]
-fn letterbox_viewport_and_crop() {
-    on_every_display(|display| {
-        let mut target = display.create_offscreen_target(6, 3).unwrap();
-        assert_eq!(target.read_pixels().unwrap(), [0; 72]);
-        let white = surface(display, &ImageDesc::new(1, 1, PixelFormat::Rgba8), &[255; 4]);
-        let options = DrawOptions::default().with_fit(Fit::Contain).with_background([0.2, 0.4, 0.6]);
-        display.draw(white.as_ref(), &mut target, Region::new(1, 1, 4, 2), options).unwrap();
-        let (zero, bar, one) = ([0; 4], [51, 102, 153, 255], [255; 4]);
-        let row = [zero, bar, one, one, bar, zero].concat();
-        assert_eq!(target.read_pixels().unwrap(), [[0; 24].to_vec(), row.clone(), row].concat());
-        target.clear([1.0, 0.0, 0.0, 0.5]).unwrap();
-        assert_eq!(target.read_pixels().unwrap(), [255, 0, 0, 128].repeat(18));
-        // The middle of a larger image, as it is.
-        let pixels = noise(8 * 5 * 4);
-        let large = surface(display, &ImageDesc::new(8, 5, PixelFormat::Rgba8), &pixels);
-        let own_size = DrawOptions::default().with_fit(Fit::None);
-        display.draw(large.as_ref(), &mut target, Region::new(2, 0, 4, 3), own_size).unwrap();
-        let found = target.read_pixels().unwrap();
-        for y in 0..3 {
-            assert_eq!(found[24 * y..][..8], [255, 0, 0, 128].repeat(2));
-            assert_eq!(found[24 * y + 8..][..16], pixels[32 * (y + 1) + 8..][..16]);
-        }
-    });
-}
-
-#[test]
-fn light_is_exposed_tone_mapped_and_kept_in_floats() {
-    on_every_display(|display| {
-        let row: [f32; 8] = [3.0, 3.0, 3.0, 1.0, 2.0, 2.0, 2.0, 1.0];
-        let image = ImageDesc::new(2, 1, PixelFormat::Rgba32F).with_encoding(Encoding::Linear);
-        let surface = surface(display, &image, bytemuck::cast_slice(&row));
-        let mut target = display.create_offscreen_target_of(2, 1, PixelFormat::Rgba32F).unwrap();
-        let mut shown = |tone_map, exposure| {
-            let options = DrawOptions::default()
-                .with_tone_map(tone_map)
-                .with_exposure(exposure)
-                .with_target(TargetEncoding::Linear);
-            display.draw(surface.as_ref(), &mut target, Region::new(0, 0, 2, 1), options).unwrap();
-            let bytes = target.read_pixels().unwrap();
-            [0, 16].map(|at| bytemuck::pod_read_unaligned::<f32>(&bytes[at..at + 4]))
-        };
-        let near = |found: [f32; 2], wanted: [f32; 2]| {
-            assert!(found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 2e-4), "{found:?} is not {wanted:?}");
-        };
-        near(shown(ToneMap::None, 1.0), [6.0, 4.0]);
-        near(shown(ToneMap::Clamp, 0.0), [1.0, 1.0]);
-        near(shown(ToneMap::Reinhard { white: f32::INFINITY }, 0.0), [0.75, 2.0 / 3.0]);
-        near(shown(ToneMap::AcesHill, -1.0)[1..].repeat(2).try_into().unwrap(), [0.6191; 2]);
     });
 }
 

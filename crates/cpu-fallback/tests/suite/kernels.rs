@@ -258,21 +258,6 @@ fn the_target_cannot_be_an_argument_too() {
 }
 
 #[test]
-fn the_pattern_fills_buffers_of_any_length() {
-    for backend in backends() {
-        for (offset, len) in [(0, 1), (3, 4095), (0, 4096), (5, 4097), (2, 50_003)] {
-            let view = View::Buffer(BufferView { offset, len });
-            let pattern = Pattern::for_view(&view, 77);
-            let mut memory = backend.allocate(offset + len + 7).unwrap();
-            backend.write_pattern(Target::new(memory.as_mut(), view).unwrap(), &pattern).unwrap();
-            let mut reference = vec![0; offset + len + 7];
-            pattern.write(&view, &mut reference);
-            assert!(content(memory.as_mut()) == reference, "{offset} {len}");
-        }
-    }
-}
-
-#[test]
 fn kernels_may_use_rayon_themselves() {
     use rayon::prelude::*;
     let backend = CpuBackend::with_options(&CpuOptions::default().with_threads(3).with_serial_items(0)).unwrap();

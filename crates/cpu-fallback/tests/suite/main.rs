@@ -9,7 +9,6 @@ mod display;
 mod images;
 mod kernels;
 mod memory;
-mod outlet;
 mod resizes;
 mod selection;
 mod shared;

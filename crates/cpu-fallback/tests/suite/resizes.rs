@@ -5,6 +5,7 @@ use interop_core::{
     BufferDesc, ComputeBackend, Error, Extent, ImageAccess, ImageDesc, Link, LinkOptions, Mode, PathId, PixelFormat,
     Policy, Region, SurfaceDesc, Unwritten,
 };
+use pixelferry_testing::Dice;
 use std::sync::Arc;
 
 const PATHS: [PathId; 4] =
@@ -85,16 +86,6 @@ fn a_picture_stays_where_only_room_is_made() {
     assert_eq!(link.read_back().unwrap(), [[5; 16], [3; 16], [3; 16], [3; 16]].concat());
 }
 
-/// A sequence of numbers that look random.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, most: u32) -> u32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as u32) % most
-    }
-}
-
 #[test]
 fn whatever_comes_between_resizes_the_picture_is_that_of_the_frames() {
     const MOST: u32 = 24;
@@ -102,6 +93,7 @@ fn whatever_comes_between_resizes_the_picture_is_that_of_the_frames() {
     let cases = PATHS.into_iter().flat_map(|path| rules.map(|rule| (path, rule)));
     for ((path, rule), behind) in cases.flat_map(|case| [0, 2].map(|behind| (case, behind))) {
         let mut dice = Dice(7 + behind as u64);
+        let mut below = |most: u32| dice.below(most as usize) as u32;
         let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
         let of = |width, height| {
             let image = ImageDesc::new(width, height, PixelFormat::R8).with_access(ImageAccess::Any);
@@ -114,9 +106,9 @@ fn whatever_comes_between_resizes_the_picture_is_that_of_the_frames() {
         let mut shown: Option<Vec<u8>> = None;
         let mut under = vec![0; (MOST * MOST) as usize];
         for step in 0..400 {
-            match dice.below(8) {
+            match below(8) {
                 0 | 1 => {
-                    let to = (1 + dice.below(MOST), 1 + dice.below(MOST));
+                    let to = (1 + below(MOST), 1 + below(MOST));
                     link.flush().unwrap();
                     link.resize(of(to.0, to.1)).unwrap();
                     if to != size {
@@ -137,8 +129,8 @@ fn whatever_comes_between_resizes_the_picture_is_that_of_the_frames() {
                     shown = Some(under.clone());
                 }
                 _ => {
-                    let (x, y) = (dice.below(size.0), dice.below(size.1));
-                    let part = Region::new(x, y, 1 + dice.below(size.0 - x), 1 + dice.below(size.1 - y));
+                    let (x, y) = (below(size.0), below(size.1));
+                    let part = Region::new(x, y, 1 + below(size.0 - x), 1 + below(size.1 - y));
                     let value = step as u8;
                     let bytes = vec![value; (part.width * part.height) as usize];
                     link.frame_region(part, |frame| frame.write(&bytes)).unwrap();
@@ -149,7 +141,7 @@ fn whatever_comes_between_resizes_the_picture_is_that_of_the_frames() {
                     shown = Some(under.clone());
                 }
             }
-            if dice.below(2) == 0
+            if below(2) == 0
                 && let Some(shown) = &shown
             {
                 link.flush().unwrap();

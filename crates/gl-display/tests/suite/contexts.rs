@@ -3,9 +3,7 @@
 use crate::common;
 use crate::common::{FORMATS, headless};
 use crate::engine::Engine;
-use gl_display::{
-    DrawOptions, EngineOptions, Filter, Fit, GlDisplay, HeadlessOptions, ObjectCounts, Viewport, headless_devices,
-};
+use gl_display::{DrawOptions, EngineOptions, GlDisplay, HeadlessOptions, ObjectCounts, Viewport, headless_devices};
 use glow::HasContext as _;
 use glutin::prelude::{GlDisplay as _, PossiblyCurrentGlContext as _};
 use interop_core::display::{Display, Part, StagingKind};
@@ -338,49 +336,6 @@ fn sizes_that_are_refused_leave_nothing_and_the_largest_works() {
     assert!(matches!(in_place.read_in_place(staging.as_ref(), &odd), Err(Error::InvalidInput { .. })));
     let empty = Viewport::full(0, 4);
     assert!(display.draw(long.as_ref(), empty, DrawOptions::default()).is_err());
-}
-
-#[test]
-fn drawing_fits_filters_and_greys() {
-    for display in common::displays() {
-        let desc = SurfaceDesc::image(2, 2, PixelFormat::R8);
-        let view = common::tight(&desc);
-        let mut texture = display.create_surface(&desc).unwrap();
-        texture.upload(&Part::full(&desc), &[0, 50, 100, 150], &view).unwrap();
-        let mut staging = display.create_staging(StagingKind::Orphaned, 4).unwrap();
-        staging
-            .map_write(&mut |to| {
-                to.copy_from_slice(&[0, 50, 100, 150]);
-                Ok(())
-            })
-            .unwrap();
-        let mut in_place = display.create_in_place_surface(&desc).unwrap();
-        in_place.read_in_place(staging.as_ref(), &view).unwrap();
-        for surface in [&texture, &in_place] {
-            let shot = |options: DrawOptions, width: u32| {
-                let target = display.create_offscreen_target(width, 4).unwrap();
-                target.bind().unwrap();
-                display.draw(surface.as_ref(), Viewport::full(width, 4), options).unwrap();
-                target.unbind().unwrap();
-                target.read_rgba8().unwrap()
-            };
-            let nearest = shot(DrawOptions::default(), 4);
-            let rows = |top: [u8; 2], bottom: [u8; 2]| -> Vec<u8> {
-                let row = |r: [u8; 2]| [r[0], r[0], r[1], r[1]].map(|v| [v, v, v, 255]).concat();
-                [row(top), row(top), row(bottom), row(bottom)].concat()
-            };
-            // Row 0 is the bottom row, as in any GL texture.
-            assert_eq!(nearest, rows([100, 150], [0, 50]));
-            let red = shot(DrawOptions::default().with_grey(false), 4);
-            assert_eq!(red[..4], [100, 0, 0, 255]);
-            let linear = shot(DrawOptions::default().with_filter(Filter::Linear), 4);
-            // Half a texel from the edge the corner is pure; then 1/4 of the way to the next.
-            assert_eq!([linear[0], linear[12]], [100, 150]);
-            assert!((111..=114).contains(&linear[4]), "{}", linear[4]);
-            let contained = shot(DrawOptions::default().with_fit(Fit::Contain), 8);
-            assert_eq!((&contained[..4], &contained[8..12]), (&[0; 4][..], &[100, 100, 100, 255][..]));
-        }
-    }
 }
 
 #[test]

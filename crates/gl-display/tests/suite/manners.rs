@@ -83,7 +83,7 @@ fn every_storable_format_is_drawn_and_blended_alike() {
         glow::SRGB8_ALPHA8,
     ]
     .into_iter()
-    .step_by(by_level(4, 1, 1))
+    .step_by(by_level(7, 1, 1))
     {
         let mut target = Canvas::new(&display, SIZE, format);
         target.steps = match format {

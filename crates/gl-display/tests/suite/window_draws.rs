@@ -100,7 +100,7 @@ fn every_drawing_is_as_the_reference() {
 #[test]
 fn nothing_is_written_outside_the_viewport() {
     // Numbers of 10 bits are read as bytes.
-    for bits in [(8, 0), (8, 8), (10, 2)] {
+    for bits in [(8, 0), (8, 8), (10, 2)].into_iter().take(by_level(1, 3, 3)) {
         let Some(engine) = Engine::with_framebuffer(SIZE, bits) else { return };
         let display = engine.pixelferry(None);
         let pictures = pictures(&*display);

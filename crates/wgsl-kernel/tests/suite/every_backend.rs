@@ -1,6 +1,7 @@
 //! What every backend that runs WGSL is asked.
 
 use interop_core::conformance::memory;
+use interop_core::describe::color;
 use interop_core::{
     Arg, BufferView, ComputeBackend, Error, Extent, ImageView, KernelSource, PixelFormat, Target, View,
 };
@@ -26,29 +27,9 @@ fn paint(@builtin(global_invocation_id) id: vec3<u32>) {
 
 /// What `PAINT` makes of a pixel.
 fn expected(format: PixelFormat, x: u32, y: u32, blue: f32) -> Vec<u8> {
-    let c = [x as f32 / 255.0, y as f32 / 255.0, blue, 1.0];
-    let unorm8 = |v: f32| (v * 255.0 + 0.5) as u8;
-    let half = |v: f32| half::f16::from_f32(v).to_le_bytes();
-    match format {
-        PixelFormat::R8 => vec![unorm8(c[0])],
-        PixelFormat::Rg8 => vec![unorm8(c[0]), unorm8(c[1])],
-        PixelFormat::Rgba8 => c.map(unorm8).to_vec(),
-        PixelFormat::Bgra8 => [c[2], c[1], c[0], c[3]].map(unorm8).to_vec(),
-        PixelFormat::R16 => ((c[0] * 65535.0 + 0.5) as u16).to_le_bytes().to_vec(),
-        PixelFormat::R16F => half(c[0]).to_vec(),
-        PixelFormat::Rg16F => [half(c[0]), half(c[1])].concat(),
-        PixelFormat::Rgba16F => c.map(half).concat(),
-        PixelFormat::R32F => c[0].to_le_bytes().to_vec(),
-        PixelFormat::Rg32F => c[..2].iter().flat_map(|v| v.to_le_bytes()).collect(),
-        PixelFormat::Rgba32F => c.iter().flat_map(|v| v.to_le_bytes()).collect(),
-        PixelFormat::Rgb10A2 => {
-            let q = |v: f32, most: f32| (v * most + 0.5) as u32;
-            (q(c[0], 1023.0) | q(c[1], 1023.0) << 10 | q(c[2], 1023.0) << 20 | q(c[3], 3.0) << 30)
-                .to_le_bytes()
-                .to_vec()
-        }
-        other => panic!("{other} has no row here"),
-    }
+    let mut pixel = vec![0; format.bytes_per_pixel()];
+    color::store(format, [x as f32 / 255.0, y as f32 / 255.0, blue, 1.0], &mut pixel);
+    pixel
 }
 
 /// Channels of a pixel as whole numbers, to be compared with a difference of one: conversions may round either way.
@@ -58,12 +39,7 @@ fn channels(format: PixelFormat, pixel: &[u8]) -> Vec<i64> {
         let word = words(pixel);
         return vec![word & 1023, word >> 10 & 1023, word >> 20 & 1023, word >> 30];
     }
-    let size = match format {
-        PixelFormat::R8 | PixelFormat::Rg8 | PixelFormat::Rgba8 | PixelFormat::Bgra8 => 1,
-        PixelFormat::R16 | PixelFormat::R16F | PixelFormat::Rg16F | PixelFormat::Rgba16F => 2,
-        _ => 4,
-    };
-    pixel.chunks(size).map(words).collect()
+    pixel.chunks(format.channel_kind().bytes()).map(words).collect()
 }
 
 fn kernels_write_every_format_in_any_view(backend: &dyn ComputeBackend) {
