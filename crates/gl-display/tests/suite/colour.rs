@@ -31,7 +31,7 @@ fn draw(display: &GlDisplay, case: &Drawing, surface: &dyn Surface) -> Vec<u8> {
 #[test]
 fn every_drawing_is_as_the_reference() {
     // The shaders are the same in every version: old ones draw every sixth.
-    for (display, step) in common::displays().zip(by_level([22, 88], [1, 6], [1, 6])) {
+    for (display, step) in common::displays().zip(by_level([44, 88], [1, 6], [1, 6])) {
         let cases = Drawing::all().into_iter().step_by(step);
         are_as_the_reference(&*display, cases, ImageAccess::Texture, |case, surface, manner| {
             let pixels = draw(&display, case, surface);
@@ -45,7 +45,7 @@ fn every_drawing_is_as_the_reference() {
 #[test]
 fn linear_memory_is_drawn_alike() {
     let Some(display) = common::headless(None) else { return };
-    let cases = Drawing::all().into_iter().step_by(by_level(66, 3, 3));
+    let cases = Drawing::all().into_iter().step_by(by_level(99, 3, 3));
     are_as_the_reference(&*display, cases, ImageAccess::Any, |case, surface, _| draw(&display, case, surface));
 }
 

@@ -8,7 +8,7 @@ use glow::HasContext as _;
 use interop_core::describe::format::ChannelKind;
 use interop_core::display::{Display, Part, Surface};
 use interop_core::{Error, ImageDesc, ImageView, PixelFormat, Region, Support, SurfaceDesc, View};
-use pixelferry_testing::Child;
+use pixelferry_testing::{Child, by_level};
 
 /// Every bit pattern sooner or later: denormals, infinities and NaNs among them.
 fn noise(len: usize, seed: u64) -> Vec<u8> {
@@ -73,7 +73,7 @@ fn the_shader_copies_the_same_bits() {
     ];
     assert_eq!(display.object_counts().programs, 0);
     let mut seed = 0;
-    for format in FORMATS {
+    for format in FORMATS.into_iter().step_by(by_level(3, 1, 1)) {
         let bpp = format.bytes_per_pixel();
         let desc = SurfaceDesc::image(61, 37, format);
         let whole = tight(&desc);
@@ -126,7 +126,7 @@ fn older_drivers_copy_the_same_bits() {
     }
     drop(display);
     let version = [("MESA_GL_VERSION_OVERRIDE", "4.2"), ("MESA_GLSL_VERSION_OVERRIDE", "420")];
-    for (extensions, programs) in [("", 1), ("-GL_ARB_compute_shader", 0)] {
+    for (extensions, programs) in [("-GL_ARB_compute_shader", 0), ("", 1)].into_iter().take(by_level(1, 2, 2)) {
         let child = Child::of("device_copy::the_shader_copies_the_same_bits").unwrap().envs(&version);
         let text = child.env("MESA_EXTENSION_OVERRIDE", extensions).run().unwrap().passed();
         assert!(text.contains(&format!("OpenGL (4, 2), {programs} programs")), "{text}");

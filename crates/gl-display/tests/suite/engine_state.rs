@@ -149,7 +149,7 @@ fn exercise_manners(gl: &glow::Context, display: &GlDisplay, format: PixelFormat
 fn exercise_device_memory(gl: &glow::Context, display: &GlDisplay) {
     let Some((mut memory, mut staging)) = device_memory::external(display, 1 << 14) else { return };
     let mut programs = 0;
-    for format in common::FORMATS {
+    for format in common::FORMATS.into_iter().step_by(by_level(4, 1, 1)) {
         let (bpp, channel) = (format.bytes_per_pixel(), format.channel_kind().bytes());
         let desc = SurfaceDesc::image(21, 9, format);
         let mut surface = display.create_surface(&desc).unwrap();
@@ -197,7 +197,7 @@ fn every_operation_leaves_the_state_as_it_was() {
             // A driver of GL 3.3 has one viewport.
             make_unusual(&gl, *on, limit.is_none());
             let display = unchanged(&gl, "from_loader", || engine.pixelferry(limit));
-            for format in common::FORMATS.into_iter().step_by(by_level(7, 1, 1)) {
+            for format in common::FORMATS.into_iter().step_by(by_level(12, 1, 1)) {
                 exercise(&gl, &display, format);
                 exercise_manners(&gl, &display, format, limit.is_none());
             }
@@ -230,7 +230,7 @@ fn child_es() {
     let gl = engine.glow();
     println!("RAN ON {:?}", gl.version());
     let ways = [(true, None), (true, Some((3, 0))), (false, None)];
-    for (on, limit) in ways.into_iter().take(by_level(2, 3, 3)) {
+    for (on, limit) in ways.into_iter().take(by_level(1, 3, 3)) {
         engine_framebuffers(&gl);
         make_unusual(&gl, on, limit.is_none());
         let display = unchanged(&gl, "from_loader", || engine.pixelferry(limit));
@@ -311,7 +311,6 @@ fn works_by_the_engines_own_glow() {
     // SAFETY: the context is current and outlives the display.
     let display = unsafe { GlDisplay::from_engine(gl.clone(), engine.options(None)) }.unwrap();
     exercise(&gl, &display, PixelFormat::Rgba8);
-    exercise_manners(&gl, &display, PixelFormat::Rgba8, true);
     assert!(display.make_current().is_err());
     drop(display);
     assert_eq!(Rc::strong_count(&gl), 1);

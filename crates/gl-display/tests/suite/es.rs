@@ -45,8 +45,9 @@ fn in_version(tests: &[&str], version: &str) {
 
 #[test]
 fn in_each_version() {
-    let versions = ["3.0", "3.2", "3.1"];
-    versions.iter().take(by_level(2, 3, 3)).for_each(|version| in_version(&TESTS, version));
+    // State in 3.0 is looked at at every level, by `engine_state`.
+    let versions = ["3.2", "3.0", "3.1"];
+    versions.iter().take(by_level(1, 3, 3)).for_each(|version| in_version(&TESTS, version));
 }
 
 /// That of the driver, which Mesa takes from the variable.

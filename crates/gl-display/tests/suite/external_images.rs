@@ -10,7 +10,7 @@ use interop_core::display::{Display, Part, Staging, StagingKind};
 use interop_core::{
     Error, HandleType, ImageDesc, MemoryHandle, MemoryShape, PixelFormat, SharedHandle, Support, SurfaceDesc,
 };
-use pixelferry_testing::{Child, Need, Usage, need};
+use pixelferry_testing::{Child, Need, Usage, by_level, need};
 use std::fs::File;
 use std::rc::Rc;
 
@@ -65,7 +65,7 @@ fn a_texture_shows_what_the_other_api_writes() {
     display.finish().unwrap();
     let counts = display.object_counts();
     for format in FORMATS {
-        for (width, height) in [(1, 1), (33, 17), (100, 33)] {
+        for (width, height) in [(33, 17), (1, 1), (100, 33)].into_iter().take(by_level(1, 3, 3)) {
             let (desc, image) = image(width, height, format);
             let pitch = (width as usize * format.bytes_per_pixel()).next_multiple_of(ROW_ALIGNMENT);
             let Some(mut memory) = exported(&display, pitch * height.next_multiple_of(4) as usize) else { return };

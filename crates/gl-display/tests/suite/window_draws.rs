@@ -74,7 +74,8 @@ fn draw_case(display: &GlDisplay, case: &Drawing, manner: Manner) -> Vec<u8> {
 
 #[test]
 fn every_drawing_is_as_the_reference() {
-    for (bits, step) in [((8, 0), by_level(16, 1, 1)), ((8, 8), by_level(48, 3, 3))] {
+    let windows = [((8, 0), by_level(64, 1, 1)), ((8, 8), 3)];
+    for (bits, step) in windows.into_iter().take(by_level(1, 2, 2)) {
         let Some(engine) = Engine::with_framebuffer(SIZE, bits) else { return };
         let display = engine.pixelferry(None);
         let fits = |case: &Drawing| (case.target, case.options.target) == (PixelFormat::Rgba8, TargetEncoding::Srgb);

@@ -100,7 +100,7 @@ fn every_drawing_is_as_the_reference() {
     let floats = display.create_offscreen_target_of(4, 4, PixelFormat::Rgba32F).is_ok();
     assert!(floats || common::is_opengl());
     // The programs are the same; OpenGL is to show that its driver runs them.
-    let every = if common::is_opengl() { by_level(48, 4, 4) } else { by_level(24, 1, 1) };
+    let every = if common::is_opengl() { by_level(96, 4, 4) } else { by_level(48, 1, 1) };
     let cases = Drawing::all().into_iter().step_by(every);
     let cases = cases.filter(|case| floats || case.target != PixelFormat::Rgba32F);
     are_as_the_reference(&*display, cases, ImageAccess::Texture, |case, surface, manner| {
@@ -123,7 +123,7 @@ fn formats_that_encode_are_stored_to_by_other_views_and_by_copies() {
     let kinds = if common::is_opengl() { &[Encoded::Copied][..] } else { &[Encoded::Copied, Encoded::Stored] };
     let (mut far, mut blended) = ([0_u32; 2], 0);
     let cases = || Drawing::all().into_iter().filter(|c| c.options.target == TargetEncoding::SrgbFormat);
-    let cases = || cases().step_by(by_level(9, 1, 1));
+    let cases = || cases().step_by(by_level(18, 1, 1));
     for (case, kind) in cases().flat_map(|case| kinds.iter().map(move |kind| (case.clone(), *kind))) {
         let texture = surface(&*display, &case, ImageAccess::Texture);
         let [triangle, compute] = Manner::ALL.map(|manner| {

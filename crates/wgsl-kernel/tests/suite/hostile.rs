@@ -1,5 +1,6 @@
 //! Texts of which nobody knows who wrote them: each is taken or refused, and none ends the process.
 
+use pixelferry_testing::by_level;
 use proptest::prelude::*;
 use wgsl_kernel::{Dialect, TextError, TextLimit, glsl};
 
@@ -345,7 +346,7 @@ fn hostile() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, max_shrink_iters: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: by_level(24, 96, 96), failure_persistence: None, max_shrink_iters: 64, ..ProptestConfig::default() })]
 
     #[test]
     fn no_text_ends_the_process(text in hostile()) {
