@@ -4,7 +4,7 @@
 //! `PIXELFERRY_RESIZES` and `PIXELFERRY_ROUNDS` say how often.
 
 use pixelferry::{
-    Arg, BackendChoice, Choice as _, ComputeBackend, DisplayChoice, Headless, ImageAccess, ImageDesc, Link,
+    Arg, BackendChoice, Choice as _, ComputeBackend, DisplayChoice, Headless, ImageAccess, ImageDesc, Kernel, Link,
     LinkOptions, PixelFormat, Policy, Profiles, SurfaceDesc, open_backend, open_headless_for,
 };
 use pixelferry_tests::{
@@ -65,9 +65,8 @@ impl Watch {
     }
 }
 
-fn frame(link: &mut Link, backend: &Arc<dyn ComputeBackend>, n: u32) {
-    let kernel = backend.build(&ramp()).unwrap();
-    link.frame(|next| next.launch(kernel.as_ref(), &[Arg::U32(n)])).unwrap();
+fn frame(link: &mut Link, kernel: &dyn Kernel, n: u32) {
+    link.frame(|next| next.launch(kernel, &[Arg::U32(n)])).unwrap();
     link.flush().unwrap();
     let SurfaceDesc::Image(image) = *link.desc() else { unreachable!("it is an image") };
     for (i, pixel) in link.read_back().unwrap().chunks_exact(4).enumerate() {
@@ -85,6 +84,7 @@ fn open(backend: BackendChoice, display: DisplayChoice) -> pixelferry::Result<(A
 fn resizes(backend: &Arc<dyn ComputeBackend>, screen: &Headless) {
     let resizes = number("PIXELFERRY_RESIZES", by_level(48, 48, 480));
     let mut link = Link::open(Arc::clone(backend), screen.display(), desc(0), options()).unwrap();
+    let kernel = backend.build(&ramp()).unwrap();
     println!("chosen: {}", link.path());
     let mut watch = Watch::default();
     watch.look("resizes", 0);
@@ -93,13 +93,13 @@ fn resizes(backend: &Arc<dyn ComputeBackend>, screen: &Headless) {
     let mut before = HashMap::new();
     for n in 0..resizes {
         link.resize(desc(n + 1)).unwrap();
-        frame(&mut link, backend, n);
+        frame(&mut link, kernel.as_ref(), n);
         if (n + 1) % (resizes / PARTS) == 0 {
             // Always looked at with the same size.
             link.resize(desc(0)).unwrap();
             // A path that is being compared has objects of its own.
             link.compare_paths(Duration::from_secs(60));
-            frame(&mut link, backend, n);
+            frame(&mut link, kernel.as_ref(), n);
             watch.look("resizes", n + 1);
             let now = objects();
             assert_eq!(*before.entry(link.path()).or_insert(now), now, "GL objects of {}", link.path());
@@ -114,7 +114,7 @@ fn rounds(backend: BackendChoice, display: DisplayChoice) {
     for n in 0..rounds {
         let (backend, screen) = open(backend, display).unwrap();
         let mut link = Link::open(Arc::clone(&backend), screen.display(), desc(n), options()).unwrap();
-        frame(&mut link, &backend, n);
+        frame(&mut link, backend.build(&ramp()).unwrap().as_ref(), n);
         drop((link, screen, backend));
         if (n + 1) % (rounds / PARTS).max(1) == 0 {
             watch.look("rounds", n + 1);

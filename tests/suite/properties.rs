@@ -5,7 +5,7 @@ use pixelferry::{
     ComputeBackend, CpuBackend, Display, DisplayChoice, ImageAccess, ImageDesc, Link, LinkOptions, MemoryDisplay,
     PathId, PathState, PixelFormat, Policy, Region, RowOrder, SurfaceDesc, open_headless,
 };
-use pixelferry_tests::{Need, few, has_path, need};
+use pixelferry_tests::{Need, by_level, few, has_path, need};
 use proptest::prelude::*;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -137,7 +137,7 @@ fn any_walk_in_memory() {
 #[test]
 fn any_walk_on_opengl() {
     if let Some(gl) = need(Need::Egl, open_headless(DisplayChoice::Gl)) {
-        any_walk(&gl.display(), 150);
+        any_walk(&gl.display(), by_level(40, 150, 150));
     }
 }
 

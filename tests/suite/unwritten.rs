@@ -42,6 +42,9 @@ const fn pixel(x: u32, y: u32, n: u32) -> [u8; 4] {
     [n as u8, x as u8, y as u8, 255]
 }
 
+/// A backend with the kernel.
+type Compute = (Arc<dyn ComputeBackend>, Arc<dyn Kernel>);
+
 /// A link, and the pictures that its frames came to.
 struct Run {
     link: Link,
@@ -57,10 +60,10 @@ fn launch(kernel: &dyn Kernel, frame: &mut WriteFrame<'_>, columns: &Range<u32>,
 }
 
 impl Run {
-    fn new(backend: &dyn ComputeBackend, link: Link) -> Self {
+    fn new((backend, kernel): &Compute, link: Link) -> Self {
         let what = format!("{} to {} by {}", backend.device(), link.display().device(), link.path());
         let zero = vec![0; (WIDTH * HEIGHT * 4) as usize];
-        Self { link, kernel: backend.build(&columns()).unwrap(), pictures: vec![zero], floor: 0, what }
+        Self { link, kernel: Arc::clone(kernel), pictures: vec![zero], floor: 0, what }
     }
 
     /// A frame of the whole surface, of which only some columns are written.
@@ -159,19 +162,19 @@ fn surfaces() -> [SurfaceDesc; 2] {
 }
 
 /// Every path that opens; how many links there were, and how many paths.
-fn every_path(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) -> (usize, usize) {
+fn every_path(compute: &Compute, display: &Rc<dyn Display>) -> (usize, usize) {
     let (mut ran, mut paths) = (0, HashSet::new());
     for (path, mode) in PathId::ALL.into_iter().flat_map(|path| modes().iter().map(move |mode| (path, *mode))) {
         for desc in surfaces() {
             let options = LinkOptions::new(policy(mode).with_force(path));
-            let link = match Link::open(Arc::clone(backend), Rc::clone(display), desc, options) {
+            let link = match Link::open(Arc::clone(&compute.0), Rc::clone(display), desc, options) {
                 Ok(link) => link,
                 Err(Error::NoPath { .. }) => continue,
                 Err(other) => panic!("{path}: {other}"),
             };
             ran += 1;
             paths.insert(path);
-            let mut run = Run::new(backend.as_ref(), link);
+            let mut run = Run::new(compute, link);
             run.what += &format!(", {mode:?}");
             run.given_up(1);
             run.frame(0..0, 0);
@@ -200,12 +203,12 @@ fn every_path(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) -> (
 }
 
 /// Another path, or another rule for the same surface, goes on from the picture on show; another size from zero.
-fn goes_on(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) {
+fn goes_on(compute: &Compute, display: &Rc<dyn Display>) {
     for (mode, desc) in modes().iter().flat_map(|mode| surfaces().map(|desc| (*mode, desc))) {
         let options = LinkOptions::new(policy(mode));
         let desc = desc.with_unwritten(Unwritten::Overwrite);
-        let link = Link::open(Arc::clone(backend), Rc::clone(display), desc, options).unwrap();
-        let mut run = Run::new(backend.as_ref(), link);
+        let link = Link::open(Arc::clone(&compute.0), Rc::clone(display), desc, options).unwrap();
+        let mut run = Run::new(compute, link);
         run.what += &format!(", {mode:?}");
         run.frame(0..WIDTH, 1);
         run.flush();
@@ -225,7 +228,7 @@ fn goes_on(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) {
 }
 
 /// A call fails in mid-stream, and the frame is done again on another path, so often; how many paths were left.
-fn left_paths(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, times: u32) -> usize {
+fn left_paths((backend, kernel): &Compute, display: &Rc<dyn Display>, times: u32) -> usize {
     let mut left = 0;
     for mode in modes().iter().copied() {
         let faults = Faults::default();
@@ -233,7 +236,7 @@ fn left_paths(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, time
         let display: Rc<dyn Display> = DisplayDouble::over(Rc::clone(display), &faults);
         let desc = surfaces()[1];
         let link = Link::open(Arc::clone(&backend), display, desc, LinkOptions::new(policy(mode))).unwrap();
-        let mut run = Run::new(backend.as_ref(), link);
+        let mut run = Run::new(&(backend, Arc::clone(kernel)), link);
         run.what += &format!(" at first, {mode:?}, with faults injected");
         run.frame(0..WIDTH, 1);
         for n in 1..=times {
@@ -257,12 +260,13 @@ fn check(backend: &Arc<dyn ComputeBackend>) {
     let vulkan = need(Need::Lavapipe, pixelferry::wgpu_display::WgpuDisplay::headless(options));
     let vulkan = vulkan.map(|display| display as Rc<dyn Display>);
     let memory = Some(MemoryDisplay::new() as Rc<dyn Display>);
+    let compute = (Arc::clone(backend), backend.build(&columns()).unwrap());
     for display in [gl, vulkan, memory].into_iter().flatten() {
-        goes_on(backend, &display);
-        let (ran, paths) = every_path(backend, &display);
+        goes_on(&compute, &display);
+        let (ran, paths) = every_path(&compute, &display);
         // The last one has nobody behind it.
         let times = paths.saturating_sub(1).min(4);
-        let left = left_paths(backend, &display, times as u32);
+        let left = left_paths(&compute, &display, times as u32);
         println!("RAN ON {} to {}: {ran} links, {left} paths left", backend.device(), display.device());
         assert!(times > 0 && left == times * modes().len(), "{paths} paths, {ran} links, {left} paths left");
     }

@@ -3,7 +3,7 @@
 use super::rig::{Outcome, Rig, bytes, ensure, items, mixed, same};
 use interop_core::compute::Priority;
 use pixelferry::{ComputeMemory, ComputeQueue, Error, QueueOptions};
-use pixelferry_tests::Dice;
+use pixelferry_tests::{Dice, by_level};
 
 pub fn chain(rig: &Rig) -> Outcome {
     let queue = rig.in_order();
@@ -87,18 +87,19 @@ fn pair<T>(list: &mut [T], x: usize, y: usize) -> [&mut T; 2] {
 }
 
 pub fn several_queues(rig: &Rig) -> Outcome {
-    (0..4).try_for_each(|seed| dealt(rig, &[rig.in_order(), rig.in_order(), rig.in_order()], false, seed))
+    (0..by_level(1, 4, 4))
+        .try_for_each(|seed| dealt(rig, &[rig.in_order(), rig.in_order(), rig.in_order()], false, seed))
 }
 
 pub fn out_of_order(rig: &Rig) -> Outcome {
     let queues = [rig.queue(QueueOptions::out_of_order()), rig.queue(QueueOptions::out_of_order()), rig.in_order()];
     dealt(rig, &queues[..1], false, 10)?;
-    (11..14).try_for_each(|seed| dealt(rig, &queues, false, seed))
+    (11..by_level(12, 14, 14)).try_for_each(|seed| dealt(rig, &queues, false, seed))
 }
 
 pub fn with_default_calls(rig: &Rig) -> Outcome {
     let queues = [rig.in_order(), rig.queue(QueueOptions::out_of_order())];
-    (20..24).try_for_each(|seed| dealt(rig, &queues, true, seed))
+    (20..by_level(22, 24, 24)).try_for_each(|seed| dealt(rig, &queues, true, seed))
 }
 
 pub fn ranges(rig: &Rig) -> Outcome {

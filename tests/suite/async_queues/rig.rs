@@ -25,6 +25,7 @@ impl std::fmt::Display for Lacks {
 impl std::error::Error for Lacks {}
 
 /// One backend with its kernels.
+#[derive(Clone)]
 pub struct Rig {
     pub backend: Arc<dyn ComputeBackend>,
     pub open: Open,

@@ -45,10 +45,10 @@ pub fn run(backend: &Arc<dyn ComputeBackend>, open: Open) {
     if let Err(Error::Unsupported { reason, .. }) = backend.queue(QueueOptions::in_order()) {
         panic!("{} has no queues: {reason}", backend.device());
     }
-    let mut failed = 0;
+    let (rig, mut failed) = (Rig::new(backend, open), 0);
     println!("\n| {} | |\n|---|---|", backend.device());
     for (name, case) in CASES {
-        let outcome = in_time(backend.clone(), open, *case);
+        let outcome = in_time(rig.clone(), *case);
         failed += usize::from(outcome.is_err());
         println!("| {name} | {} |", outcome.unwrap_or_else(|e| format!("FAIL: {e}")));
     }
@@ -64,10 +64,10 @@ fn verdict(outcome: Outcome) -> Result<String, String> {
     }
 }
 
-fn in_time(backend: Arc<dyn ComputeBackend>, open: Open, case: Case) -> Result<String, String> {
+fn in_time(rig: Rig, case: Case) -> Result<String, String> {
     let (done, outcome) = mpsc::channel();
     let run = move || {
-        let run = || verdict(case(&Rig::new(&backend, open)));
+        let run = || verdict(case(&rig));
         let _ = done.send(catch(run).unwrap_or_else(|panic| Err(panic.to_string())));
     };
     std::thread::spawn(run);

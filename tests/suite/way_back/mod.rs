@@ -15,7 +15,7 @@ use pixelferry::gl_display::{EngineTexture, GlDisplay, HeadlessOptions};
 use pixelferry::vulkan_display::{VulkanDisplay, VulkanOptions};
 use pixelferry::wgpu_display::{WgpuDisplay, WgpuOptions, wgpu};
 use pixelferry::{
-    ComputeBackend, CpuBackend, Display, EnginePath, Error, Extent, Intake, MemoryDisplay, Outlet, OutletFrame,
+    ComputeBackend, CpuBackend, Display, EnginePath, Error, Extent, Intake, MemoryDisplay, Outlet, OutletFrame, PathId,
     PixelFormat, Surface, SurfaceDesc, View, backend_in,
 };
 use pixelferry_tests::{Need, need, on_each_backend};
@@ -26,10 +26,10 @@ use vulkan_engine::VulkanEngine;
 use wgpu_backend::WgpuBackend;
 use wgpu_engine::WgpuEngine;
 
-/// Both ways, by every path. The names of those that were offered.
-fn both_ways(backend: &Arc<dyn ComputeBackend>, engine: &dyn Engine) -> BTreeSet<&'static str> {
-    let taken = engine::check(backend, engine);
-    let given = into_engine::check(backend, engine);
+/// Both ways, by each of these paths and by the one that is chosen. The names of those that were offered.
+pub fn both_ways(backend: &Arc<dyn ComputeBackend>, engine: &dyn Engine, paths: &[PathId]) -> BTreeSet<&'static str> {
+    let taken = engine::check(backend, engine, paths);
+    let given = into_engine::check(backend, engine, paths);
     assert!(!taken.is_empty() && taken == given, "{taken:?} {given:?}");
     taken
 }
@@ -44,16 +44,16 @@ fn wgpu_display(beside: Option<&dyn ComputeBackend>) -> Option<Rc<WgpuDisplay>> 
 fn check(backend: &Arc<dyn ComputeBackend>) {
     if let Some(display) = need(Need::Egl, GlDisplay::headless(HeadlessOptions::default())) {
         let backend = backend_in(backend, display.as_ref());
-        let paths = both_ways(&backend, &GlEngine::new(display));
+        let paths = both_ways(&backend, &GlEngine::new(display), &PathId::ALL);
         assert!(paths.len() >= 2, "{paths:?}");
     }
     if let Some(display) = wgpu_display(Some(backend.as_ref())) {
-        let paths = both_ways(backend, &WgpuEngine::new(display));
+        let paths = both_ways(backend, &WgpuEngine::new(display), &PathId::ALL);
         assert!(paths.len() >= 2, "{paths:?}");
     }
     let options = VulkanOptions::default().with_same_device_as(backend.device().clone());
     if let Some(display) = need(Need::Lavapipe, VulkanDisplay::headless(&options)) {
-        let paths = both_ways(backend, &VulkanEngine::new(display));
+        let paths = both_ways(backend, &VulkanEngine::new(display), &PathId::ALL);
         assert!(paths.len() >= 2, "{paths:?}");
     }
 }
@@ -63,7 +63,7 @@ fn check(backend: &Arc<dyn ComputeBackend>) {
 fn on_wgpu() {
     let Some(display) = wgpu_display(None) else { return };
     let backend: Arc<dyn ComputeBackend> = Arc::new(WgpuBackend::on(display.shared_device()).unwrap());
-    let paths = both_ways(&backend, &WgpuEngine::new(display));
+    let paths = both_ways(&backend, &WgpuEngine::new(display), &PathId::ALL);
     assert!(paths.contains("in-queue-upload"), "{paths:?}");
 }
 

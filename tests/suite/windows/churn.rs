@@ -1,4 +1,4 @@
-//! Windows that are opened and closed again, 24, 48 or 2000 times or `PIXELFERRY_ROUNDS`: the memory of the process, its descriptors
+//! Windows that are opened and closed again, 12 to 48 or 2000 times or `PIXELFERRY_ROUNDS`: the memory of the process, its descriptors
 //! and threads, and what it keeps in the X server stay what they were.
 
 use super::rounds::{Api, App, Sample};
@@ -33,7 +33,7 @@ fn child() {
     // lavapipe more windows must pass the larger slack.
     let usual = if kind.ends_with(" 2") || kind.starts_with("wgpu ") { 48 } else { 24 };
     let rounds = std::env::var("PIXELFERRY_ROUNDS");
-    let rounds = rounds.map_or_else(|_| by_level(usual, usual, 2000), |n| n.parse().expect("a number"));
+    let rounds = rounds.map_or_else(|_| by_level(usual / 2, usual, 2000), |n| n.parse().expect("a number"));
     let viewer = Viewer::of(&std::env::var("DISPLAY").unwrap()).unwrap();
     let event_loop = EventLoop::with_user_event().with_any_thread(true).build().unwrap();
     let mut app = App::new(kind, rounds, viewer, event_loop.create_proxy());
