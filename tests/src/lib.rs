@@ -16,7 +16,7 @@ pub use conform::{conform, conform_on};
 pub use displays::{displays, need_display};
 pub use each_backend::on;
 pub use folder::Folder;
-pub use paths::{has_path, path_problems};
+pub use paths::{has_path, offered, path_problems};
 pub use pixelferry_testing::{
     Child, Dice, Level, Need, Patience, Usage, asked, by_level, from, given, gl_double, has, in_child, level, need,
     pass_in_child, receive, tests, wait_until,

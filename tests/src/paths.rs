@@ -1,10 +1,16 @@
 //! Which paths are offered where, by the rows of `pixelferry_testing::KNOWN`.
 
+#![allow(clippy::panic)] // how tests fail
+
 use pixelferry::driver::conformance::{Outcome, Row};
-use pixelferry::{ComputeBackend, PathId};
+use pixelferry::driver::select::probe;
+use pixelferry::{ComputeBackend, Display, PathId, PathState, Policy, SurfaceDesc};
 use pixelferry_testing::{Outcome as Comes, has, judge};
 use std::collections::BTreeSet;
 use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
 
 fn described(backend: &dyn ComputeBackend) -> String {
     format!("{} ({})", backend.device(), backend.device().driver)
@@ -28,6 +34,21 @@ pub fn has_path<T>(backend: &dyn ComputeBackend, path: PathId, found: Result<T, 
         }
         found => has(path.name(), described(backend), found),
     }
+}
+
+/// The paths between the two that are offered for `desc`; of the others is said why not.
+///
+/// # Panics
+/// As [`has_path`] does, and where nothing works.
+#[track_caller]
+pub fn offered(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, desc: &SurfaceDesc) -> Vec<PathId> {
+    let report = probe(backend, display, desc, &Policy::default().with_budget(Duration::ZERO));
+    let rows = report.unwrap_or_else(|error| panic!("{error}")).paths.into_iter();
+    let found = |state: &PathState| match state {
+        PathState::NotOffered { reason } => Err(reason.clone()),
+        _ => Ok(()),
+    };
+    rows.filter(|row| has_path(backend.as_ref(), row.id, found(&row.state)).is_some()).map(|row| row.id).collect()
 }
 
 /// What is wrong with the outcomes of a path on a display: a case that failed, or a path that was run or skipped where the rows

@@ -117,9 +117,11 @@ fn on_wgpu() {
     beside_displays(&backend, DisplayChoice::Wgpu);
 }
 
-/// A backend inside each display where it can be: in its queue where the display is `own`.
+/// A backend inside each display where it can be: in its queue where the display is `own`. With the others it shares nothing, so
+/// that at the shortest level, where its own has the paths of the host, too, that is all.
 fn beside_displays(alone: &Arc<dyn ComputeBackend>, own: DisplayChoice) {
-    for (choice, display) in displays().filter(|(choice, _)| *choice != DisplayChoice::Memory) {
+    let runs = |choice| choice == own || (level() > Level::Short && choice != DisplayChoice::Memory);
+    for (choice, display) in displays().filter(|(choice, _)| runs(*choice)) {
         let display = display.display();
         let backend = backend_in(alone, display.as_ref());
         let rows = conform(&backend, &display, Manner::default());

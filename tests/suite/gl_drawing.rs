@@ -1,27 +1,22 @@
 //! What OpenGL drew into a surface stays where a later frame replaces only a part.
 
-use pixelferry::driver::select;
 use pixelferry::gl_display::glow::{self, HasContext as _};
 use pixelferry::{
-    ComputeBackend, CpuBackend, DisplayChoice, Headless, Link, LinkOptions, PathId, PathState, PixelFormat, Policy,
-    Region, SurfaceDesc, open_headless,
+    ComputeBackend, CpuBackend, DisplayChoice, Headless, Link, LinkOptions, PathId, PixelFormat, Policy, Region,
+    SurfaceDesc, open_headless,
 };
-use pixelferry_tests::{Need, has_path, need};
+use pixelferry_tests::{Need, need, offered};
 use std::sync::Arc;
 
 /// A link by every path that is offered for `desc`.
 fn links(screen: &Headless, desc: SurfaceDesc) -> Vec<(PathId, Link)> {
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
-    let report = select::probe(&backend, &screen.display(), &desc, &Policy::default()).unwrap();
-    let offered = report.paths.into_iter().filter(|p| {
-        let found = if let PathState::NotOffered { reason } = &p.state { Err(reason) } else { Ok(()) };
-        has_path(backend.as_ref(), p.id, found).is_some()
-    });
     let open = |path| {
         let options = LinkOptions::new(Policy::default().with_force(path));
         Link::open(Arc::clone(&backend), screen.display(), desc, options).unwrap()
     };
-    let links: Vec<_> = offered.map(|p| (p.id, open(p.id))).collect();
+    let paths = offered(&backend, &screen.display(), &desc);
+    let links: Vec<_> = paths.into_iter().map(|path| (path, open(path))).collect();
     assert!(links.len() >= 4, "{} paths are offered", links.len());
     links
 }

@@ -3,9 +3,9 @@
 use interop_core::conformance::tight;
 use pixelferry::{
     ComputeBackend, CpuBackend, Display, DisplayChoice, ImageAccess, ImageDesc, Link, LinkOptions, MemoryDisplay,
-    PathId, PathState, PixelFormat, Policy, Region, RowOrder, SurfaceDesc, open_headless,
+    PathId, PixelFormat, Policy, Region, RowOrder, SurfaceDesc, open_headless,
 };
-use pixelferry_tests::{Need, by_level, few, has_path, need};
+use pixelferry_tests::{Need, by_level, few, need, offered};
 use proptest::prelude::*;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -47,10 +47,9 @@ fn pixels(desc: &SurfaceDesc, seed: u8) -> Vec<u8> {
 }
 
 fn walk(display: &Rc<dyn Display>, path: PathId, format: PixelFormat, order: RowOrder, steps: &[Step]) {
-    let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
     let mut desc = image(20, 10, format, order);
     let options = LinkOptions::new(Policy::default().with_force(path));
-    let mut link = Link::open(backend, Rc::clone(display), SurfaceDesc::Image(desc), options).unwrap();
+    let mut link = Link::open(threads(), Rc::clone(display), SurfaceDesc::Image(desc), options).unwrap();
     // What must be seen, and whether the newest size has a frame yet.
     let mut seen: Option<Vec<u8>> = None;
     let mut fresh = false;
@@ -103,20 +102,17 @@ fn walk(display: &Rc<dyn Display>, path: PathId, format: PixelFormat, order: Row
     }
 }
 
-/// The paths between threads and `display` that are offered; the others are SKIPPED aloud, once.
-fn offered(display: &Rc<dyn Display>) -> Vec<PathId> {
-    let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
-    let desc = SurfaceDesc::Image(image(20, 10, PixelFormat::Rgba8, RowOrder::TopDown));
-    let report = pixelferry::driver::select::probe(&backend, display, &desc, &Policy::default()).unwrap();
-    let offered = report.paths.into_iter().filter(|p| {
-        let found = if let PathState::NotOffered { reason } = &p.state { Err(reason) } else { Ok(()) };
-        has_path(backend.as_ref(), p.id, found).is_some()
-    });
-    offered.map(|p| p.id).collect()
+fn threads() -> Arc<dyn ComputeBackend> {
+    Arc::new(CpuBackend::new().unwrap())
+}
+
+/// The paths between threads and `display`.
+fn paths(display: &Rc<dyn Display>) -> Vec<PathId> {
+    offered(&threads(), display, &SurfaceDesc::Image(image(20, 10, PixelFormat::Rgba8, RowOrder::TopDown)))
 }
 
 fn any_walk(display: &Rc<dyn Display>, cases: u32) {
-    let path = proptest::sample::select(offered(display));
+    let path = proptest::sample::select(paths(display));
     let format = proptest::sample::select(PixelFormat::ALL.to_vec());
     let order = prop_oneof![Just(RowOrder::TopDown), Just(RowOrder::BottomUp)];
     let steps = proptest::collection::vec(step(), 1..12);
@@ -137,7 +133,7 @@ fn any_walk_in_memory() {
 #[test]
 fn any_walk_on_opengl() {
     if let Some(gl) = need(Need::Egl, open_headless(DisplayChoice::Gl)) {
-        any_walk(&gl.display(), by_level(40, 150, 150));
+        any_walk(&gl.display(), by_level(20, 150, 150));
     }
 }
 
@@ -145,8 +141,8 @@ fn any_walk_on_opengl() {
 fn large_and_impossible_sizes() {
     let displays = need(Need::Egl, open_headless(DisplayChoice::Gl)).map(|gl| gl.display());
     for display in displays.into_iter().chain([MemoryDisplay::new() as Rc<dyn Display>]) {
-        let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
-        for path in offered(&display) {
+        let backend = threads();
+        for path in paths(&display) {
             let options = LinkOptions::new(Policy::default().with_force(path));
             let open = |w, h, format| {
                 let desc = SurfaceDesc::Image(image(w, h, format, RowOrder::TopDown));

@@ -190,8 +190,13 @@ fn of_opencl(check: impl FnOnce(&[Arc<dyn ComputeBackend>], &OpenClDevice)) {
 
 #[test]
 #[ignore = "run by the tests below, in a process that sees one OpenCL driver"]
-fn child_none_beside_another() {
-    of_opencl(|backends, _| none_beside_another(backends));
+fn child() {
+    of_opencl(|backends, device| {
+        none_beside_another(backends);
+        maps(backends, device);
+        waits(backends, device);
+        host_closures(backends, device);
+    });
 }
 
 /// One block as two buffers in contexts of their own, with a queue each.
@@ -202,143 +207,128 @@ fn two_buffers(device: &OpenClDevice, block: &HostBlock) -> [(HostBuffer, Queue)
     })
 }
 
-#[test]
-#[ignore = "run by the tests below, in a process that sees one OpenCL driver"]
-fn child_maps() {
-    of_opencl(|backends, device| {
-        let block = HostBlock::allocate(BYTES).unwrap();
-        let [(one, first), (two, second)] = two_buffers(device, &block);
-        let mut import = backends[2].import_host(&block).unwrap();
-        // Raced from two threads, a map has its bytes alone.
-        let race = |buffer: Buffer, queue: Queue, value: u8| {
-            let (mut won, mut refused) = (0, 0);
-            while won < 100 {
-                match queue.map_write::<u8>(&buffer, 0..256, &[]) {
-                    Ok(mut map) => {
-                        map.fill(value);
-                        std::thread::yield_now();
-                        assert!(black_box(&*map).iter().all(|b| *b == value), "two `&mut` at once");
-                        won += 1;
-                    }
-                    Err(error) => {
-                        assert!(is_held(&error), "{error}");
-                        refused += 1;
-                        std::thread::yield_now();
-                    }
+fn maps(backends: &[Arc<dyn ComputeBackend>], device: &OpenClDevice) {
+    let block = HostBlock::allocate(BYTES).unwrap();
+    let [(one, first), (two, second)] = two_buffers(device, &block);
+    let mut import = backends[2].import_host(&block).unwrap();
+    // Raced from two threads, a map has its bytes alone.
+    let race = |buffer: Buffer, queue: Queue, value: u8| {
+        let (mut won, mut refused) = (0, 0);
+        while won < 100 {
+            match queue.map_write::<u8>(&buffer, 0..256, &[]) {
+                Ok(mut map) => {
+                    map.fill(value);
+                    std::thread::yield_now();
+                    assert!(black_box(&*map).iter().all(|b| *b == value), "two `&mut` at once");
+                    won += 1;
+                }
+                Err(error) => {
+                    assert!(is_held(&error), "{error}");
+                    refused += 1;
+                    std::thread::yield_now();
                 }
             }
-            refused
-        };
-        let sides = [(Buffer::clone(&one), first.clone(), 1), (Buffer::clone(&two), second.clone(), 2)];
-        std::thread::scope(|scope| {
-            let threads = sides.map(|(buffer, queue, value)| scope.spawn(move || race(buffer, queue, value)));
-            println!("refused: {:?}", threads.map(|thread| thread.join().unwrap()));
-        });
-
-        let map = first.map_write::<u32>(&one, 0..64, &[]).unwrap();
-        held("another map", second.map_read::<u32>(&two, 0..64, &[]));
-        held("a command", second.fill(&two, 1_u8, 60..68, &[]));
-        held("a slice of the CPU", import.write(0, &[1]));
-        second.fill(&two, 1_u8, 64..68, &[]).unwrap().wait().unwrap();
-        drop(map);
-        let (a, b) =
-            (first.map_read::<u8>(&one, 0..64, &[]).unwrap(), second.map_read::<u8>(&two, 0..64, &[]).unwrap());
-        import.read(0, &mut [0; 64]).unwrap();
-        held("a write beside readers", import.write(0, &[1]));
-        drop((a, b));
-        import.write(0, &[1]).unwrap();
-        // A map that fails lets go.
-        let failed = UserEvent::new(first.context()).unwrap();
-        let wait = [failed.event().clone()];
-        failed.fail(-5).unwrap();
-        assert!(first.map_write::<u8>(&one, 0..64, &wait).is_err());
-        import.write(0, &[1]).unwrap();
-        // Leaked, it maps for ever, and the block is never freed.
-        std::mem::forget(first.map_read::<u8>(&one, 0..1, &[]).unwrap());
-        held("a write beside a leaked map", import.write(0, &[1]));
-        import.write(1, &[1]).unwrap();
+        }
+        refused
+    };
+    let sides = [(Buffer::clone(&one), first.clone(), 1), (Buffer::clone(&two), second.clone(), 2)];
+    std::thread::scope(|scope| {
+        let threads = sides.map(|(buffer, queue, value)| scope.spawn(move || race(buffer, queue, value)));
+        println!("refused: {:?}", threads.map(|thread| thread.join().unwrap()));
     });
+
+    let map = first.map_write::<u32>(&one, 0..64, &[]).unwrap();
+    held("another map", second.map_read::<u32>(&two, 0..64, &[]));
+    held("a command", second.fill(&two, 1_u8, 60..68, &[]));
+    held("a slice of the CPU", import.write(0, &[1]));
+    second.fill(&two, 1_u8, 64..68, &[]).unwrap().wait().unwrap();
+    drop(map);
+    let (a, b) = (first.map_read::<u8>(&one, 0..64, &[]).unwrap(), second.map_read::<u8>(&two, 0..64, &[]).unwrap());
+    import.read(0, &mut [0; 64]).unwrap();
+    held("a write beside readers", import.write(0, &[1]));
+    drop((a, b));
+    import.write(0, &[1]).unwrap();
+    // A map that fails lets go.
+    let failed = UserEvent::new(first.context()).unwrap();
+    let wait = [failed.event().clone()];
+    failed.fail(-5).unwrap();
+    assert!(first.map_write::<u8>(&one, 0..64, &wait).is_err());
+    import.write(0, &[1]).unwrap();
+    // Leaked, it maps for ever, and the block is never freed.
+    std::mem::forget(first.map_read::<u8>(&one, 0..1, &[]).unwrap());
+    held("a write beside a leaked map", import.write(0, &[1]));
+    import.write(1, &[1]).unwrap();
 }
 
-#[test]
-#[ignore = "run by the tests below, in a process that sees one OpenCL driver"]
-fn child_waits() {
-    of_opencl(|backends, device| {
-        let displays: Vec<_> = displays().collect();
-        let mut ways = Vec::new();
-        for display in displays.iter().map(|(_, d)| d.display()) {
-            let staging = display.create_staging(StagingKind::Persistent, BYTES).unwrap();
-            ways.push((staging.host_block().unwrap(), Way::Staging(staging)));
-        }
-        for backend in backends {
-            let block = HostBlock::allocate(BYTES).unwrap();
-            ways.extend(imports(backend, &block).map(|way| (block, way)));
-        }
-        for (block, mut way) in ways {
-            let [(one, queue), _] = two_buffers(device, &block);
-            let user = UserEvent::new(queue.context()).unwrap();
-            let pending = queue.fill(&one, 9_u8, 0..BYTES, &[user.event().clone()]).unwrap();
-            let told = AtomicBool::new(false);
-            std::thread::scope(|scope| {
-                scope.spawn(|| {
-                    std::thread::sleep(Duration::from_millis(50));
-                    told.store(true, Ordering::SeqCst);
-                    user.complete().unwrap();
-                });
-                way.map_write(&mut |bytes| {
-                    assert!(told.load(Ordering::SeqCst), "a slice beside a command that is on its way");
-                    bytes.fill(4);
-                    Ok(())
-                })
-                .unwrap();
-            });
-            pending.wait().unwrap();
-        }
-    });
-}
-
-#[test]
-#[ignore = "run by the tests below, in a process that sees one OpenCL driver"]
-fn child_host_closures() {
-    of_opencl(|backends, device| {
+fn waits(backends: &[Arc<dyn ComputeBackend>], device: &OpenClDevice) {
+    let displays: Vec<_> = displays().collect();
+    let mut ways = Vec::new();
+    for display in displays.iter().map(|(_, d)| d.display()) {
+        let staging = display.create_staging(StagingKind::Persistent, BYTES).unwrap();
+        ways.push((staging.host_block().unwrap(), Way::Staging(staging)));
+    }
+    for backend in backends {
         let block = HostBlock::allocate(BYTES).unwrap();
-        let [(one, first), (two, second)] = two_buffers(device, &block);
-        let user = UserEvent::new(first.context()).unwrap();
-        let seven = |bytes: Vec<&mut [u8]>| bytes.into_iter().for_each(|bytes| bytes.fill(7));
-        let closure = match first.native(&[&one], seven, &[user.event().clone()]) {
-            Err(Error::Unsupported { reason, .. }) => return println!("no host closures: {reason}"),
-            other => other.unwrap(),
-        };
-        held("another buffer's command", second.fill(&two, 1_u8, 0..4, &[]));
-        held("another buffer's closure", second.native(&[&two], seven, &[]));
-        // Its own buffer's commands come after it.
-        let after = first.fill(&one, 8_u8, 0..4, &[]).unwrap();
-        user.complete().unwrap();
-        let mut import = backends[2].import_host(&block).unwrap();
-        let mut seen = [0; 8];
-        import.read(0, &mut seen).unwrap();
-        assert_eq!(seen, [8, 8, 8, 8, 7, 7, 7, 7]);
-        closure.wait().and(after.wait()).unwrap();
-        second.fill(&two, 1_u8, 0..4, &[]).unwrap().wait().unwrap();
-        // One that panics, one that never runs, and one that is refused let go.
-        assert!(first.native(&[&one], |_| panic!("on purpose"), &[]).unwrap().wait().is_err());
-        second.fill(&two, 1_u8, 0..4, &[]).unwrap().wait().unwrap();
-        let user = UserEvent::new(first.context()).unwrap();
-        let never = first.native(&[&one], seven, &[user.event().clone()]).unwrap();
-        held("another buffer's command", second.fill(&two, 1_u8, 0..4, &[]));
-        user.fail(-5).unwrap();
-        assert!(never.wait().is_err());
-        wait_until("what holds the bytes", || second.fill(&two, 1_u8, 0..4, &[]).is_ok());
-        let overlapping = first.native(&[&one, &one], seven, &[]).map(drop).unwrap_err();
-        assert!(overlapping.to_string().contains("overlap"), "{overlapping}");
-        import.write(0, &[1]).unwrap();
-    });
+        ways.extend(imports(backend, &block).map(|way| (block, way)));
+    }
+    for (block, mut way) in ways {
+        let [(one, queue), _] = two_buffers(device, &block);
+        let user = UserEvent::new(queue.context()).unwrap();
+        let pending = queue.fill(&one, 9_u8, 0..BYTES, &[user.event().clone()]).unwrap();
+        let told = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(50));
+                told.store(true, Ordering::SeqCst);
+                user.complete().unwrap();
+            });
+            way.map_write(&mut |bytes| {
+                assert!(told.load(Ordering::SeqCst), "a slice beside a command that is on its way");
+                bytes.fill(4);
+                Ok(())
+            })
+            .unwrap();
+        });
+        pending.wait().unwrap();
+    }
+}
+
+fn host_closures(backends: &[Arc<dyn ComputeBackend>], device: &OpenClDevice) {
+    let block = HostBlock::allocate(BYTES).unwrap();
+    let [(one, first), (two, second)] = two_buffers(device, &block);
+    let user = UserEvent::new(first.context()).unwrap();
+    let seven = |bytes: Vec<&mut [u8]>| bytes.into_iter().for_each(|bytes| bytes.fill(7));
+    let closure = match first.native(&[&one], seven, &[user.event().clone()]) {
+        Err(Error::Unsupported { reason, .. }) => return println!("no host closures: {reason}"),
+        other => other.unwrap(),
+    };
+    held("another buffer's command", second.fill(&two, 1_u8, 0..4, &[]));
+    held("another buffer's closure", second.native(&[&two], seven, &[]));
+    // Its own buffer's commands come after it.
+    let after = first.fill(&one, 8_u8, 0..4, &[]).unwrap();
+    user.complete().unwrap();
+    let mut import = backends[2].import_host(&block).unwrap();
+    let mut seen = [0; 8];
+    import.read(0, &mut seen).unwrap();
+    assert_eq!(seen, [8, 8, 8, 8, 7, 7, 7, 7]);
+    closure.wait().and(after.wait()).unwrap();
+    second.fill(&two, 1_u8, 0..4, &[]).unwrap().wait().unwrap();
+    // One that panics, one that never runs, and one that is refused let go.
+    assert!(first.native(&[&one], |_| panic!("on purpose"), &[]).unwrap().wait().is_err());
+    second.fill(&two, 1_u8, 0..4, &[]).unwrap().wait().unwrap();
+    let user = UserEvent::new(first.context()).unwrap();
+    let never = first.native(&[&one], seven, &[user.event().clone()]).unwrap();
+    held("another buffer's command", second.fill(&two, 1_u8, 0..4, &[]));
+    user.fail(-5).unwrap();
+    assert!(never.wait().is_err());
+    wait_until("what holds the bytes", || second.fill(&two, 1_u8, 0..4, &[]).is_ok());
+    let overlapping = first.native(&[&one, &one], seven, &[]).map(drop).unwrap_err();
+    assert!(overlapping.to_string().contains("overlap"), "{overlapping}");
+    import.write(0, &[1]).unwrap();
 }
 
 fn on(driver: Need) {
-    for child in ["child_none_beside_another", "child_maps", "child_waits", "child_host_closures"] {
-        pass_in_child(&format!("slices::{child}"), Some(driver), &[], &["RAN ON"]);
-    }
+    pass_in_child("slices::child", Some(driver), &[], &["RAN ON"]);
 }
 
 pixelferry_tests::tests! {

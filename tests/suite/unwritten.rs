@@ -9,7 +9,7 @@ use pixelferry::{
     Unwritten, WriteFrame, open_headless,
 };
 use pixelferry_faults::{BackendDouble, DisplayDouble, Fault, FaultKind, Faults, Step};
-use pixelferry_tests::{Need, few, need, on_each_backend};
+use pixelferry_tests::{Level, Need, few, level, need, on_each_backend};
 use std::collections::HashSet;
 use std::ops::Range;
 use std::panic::resume_unwind;
@@ -154,6 +154,12 @@ fn modes() -> &'static [Mode] {
     few(&[Mode::Latency, Mode::FramesBehind(1), Mode::FramesBehind(2), Mode::FramesBehind(3)], 2)
 }
 
+/// Every surface in every mode; at the shortest level each once.
+fn runs() -> impl Iterator<Item = (Mode, SurfaceDesc)> {
+    let all = modes().iter().enumerate().flat_map(|(n, mode)| (0..).zip(surfaces()).map(move |run| (n, *mode, run)));
+    all.filter(|(n, _, (at, _))| level() > Level::Short || n == at).map(|(_, mode, (_, desc))| (mode, desc))
+}
+
 /// Without a word of what unwritten pixels are: they are kept.
 fn surfaces() -> [SurfaceDesc; 2] {
     let image = ImageDesc::new(WIDTH, HEIGHT, PixelFormat::Rgba8);
@@ -164,8 +170,8 @@ fn surfaces() -> [SurfaceDesc; 2] {
 /// Every path that opens; how many links there were, and how many paths.
 fn every_path(compute: &Compute, display: &Rc<dyn Display>) -> (usize, usize) {
     let (mut ran, mut paths) = (0, HashSet::new());
-    for (path, mode) in PathId::ALL.into_iter().flat_map(|path| modes().iter().map(move |mode| (path, *mode))) {
-        for desc in surfaces() {
+    for path in PathId::ALL {
+        for (mode, desc) in runs() {
             let options = LinkOptions::new(policy(mode).with_force(path));
             let link = match Link::open(Arc::clone(&compute.0), Rc::clone(display), desc, options) {
                 Ok(link) => link,
@@ -204,7 +210,7 @@ fn every_path(compute: &Compute, display: &Rc<dyn Display>) -> (usize, usize) {
 
 /// Another path, or another rule for the same surface, goes on from the picture on show; another size from zero.
 fn goes_on(compute: &Compute, display: &Rc<dyn Display>) {
-    for (mode, desc) in modes().iter().flat_map(|mode| surfaces().map(|desc| (*mode, desc))) {
+    for (mode, desc) in runs() {
         let options = LinkOptions::new(policy(mode));
         let desc = desc.with_unwritten(Unwritten::Overwrite);
         let link = Link::open(Arc::clone(&compute.0), Rc::clone(display), desc, options).unwrap();

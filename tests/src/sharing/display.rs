@@ -1,7 +1,8 @@
 //! A display that takes and gives memory by handles, and makes semaphores.
 
-use super::handles::{memory_caps, name_memory, name_semaphore, open_memory, queue, semaphores};
+use super::handles::{memory_caps, name_semaphore, open_memory, queue, semaphores};
 use super::semaphore::Semaphore;
+use super::staging::SharedStaging;
 use super::surface::SharedSurface;
 use super::turn::Turn;
 use pixelferry::driver::{
@@ -120,60 +121,5 @@ impl Display for SharingDisplay {
             device: self.device.to_string(),
         })?;
         self.inner.draw_offscreen(surface.visible())
-    }
-}
-
-/// A block of the memory display, wrapped.
-pub struct SharedStaging {
-    pub inner: Box<dyn Staging>,
-    pub turn: Rc<Turn>,
-    /// What the host may address.
-    host_block: Option<HostBlock>,
-    /// What others may open.
-    exported: Option<HostBlock>,
-    /// The driver gives new memory for each mapping.
-    renamed: bool,
-    faults: Faults,
-}
-
-impl Staging for SharedStaging {
-    pixelferry_faults::forward! {
-        & len() -> usize;
-    }
-
-    fn host_block(&self) -> Option<HostBlock> {
-        self.host_block.clone()
-    }
-
-    fn wait(&mut self) -> Result<()> {
-        self.turn.wait();
-        self.inner.wait()
-    }
-
-    fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        if !self.renamed {
-            self.turn.write(&self.faults, false);
-        }
-        self.inner.map_write(f)
-    }
-
-    fn fence(&mut self) -> Result<()> {
-        self.turn.fence();
-        self.inner.fence()
-    }
-
-    fn export(&self, handle: HandleType) -> Result<SharedHandle> {
-        match (&self.exported, handle) {
-            (Some(block), HandleType::OpaqueFd) => name_memory(block),
-            _ => Err(Error::invalid("SharedStaging::export", format!("this block is not named by a {handle}"))),
-        }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
     }
 }

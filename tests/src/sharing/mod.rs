@@ -10,6 +10,7 @@ mod backend;
 mod display;
 mod handles;
 mod semaphore;
+mod staging;
 mod surface;
 mod turn;
 

@@ -1,9 +1,8 @@
 //! Semaphores whose use is checked.
 
-use super::display::SharedStaging;
 use super::turn::Turn;
-use pixelferry::driver::{ComputeSemaphore, DisplaySemaphore, Staging};
-use pixelferry::{Error, Result, SyncKind};
+use pixelferry::driver::ComputeSemaphore;
+use pixelferry::{Result, SyncKind};
 use pixelferry_faults::Faults;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -39,7 +38,7 @@ impl Semaphore {
         }
     }
 
-    fn waited(&self, value: u64) {
+    pub(super) fn waited(&self, value: u64) {
         let Counter { kind, value: counter, faults, .. } = self.0.as_ref();
         let hangs = match kind {
             SyncKind::BinarySemaphore => counter.replace(0) == 0,
@@ -50,9 +49,10 @@ impl Semaphore {
         }
     }
 
-    fn turn(staging: &dyn Staging) -> Result<Rc<Turn>> {
-        let turn = staging.as_any().downcast_ref().map(|staging: &SharedStaging| Rc::clone(&staging.turn));
-        turn.ok_or_else(|| Error::invalid("a double's semaphore", "a staging block of another display"))
+    /// Signalled after the reads of a block.
+    pub(super) fn signalled_after(&self, value: u64, reads: Rc<Turn>) {
+        self.signalled(value);
+        self.0.after_reads.replace(Some(reads));
     }
 }
 
@@ -67,20 +67,6 @@ impl ComputeSemaphore for Semaphore {
         if let Some(turn) = self.0.after_reads.take() {
             turn.done_reading();
         }
-        Ok(())
-    }
-}
-
-impl DisplaySemaphore for Semaphore {
-    fn signal(&mut self, value: u64, staging: &mut dyn Staging) -> Result<()> {
-        self.signalled(value);
-        self.0.after_reads.replace(Some(Self::turn(staging)?));
-        Ok(())
-    }
-
-    fn wait(&mut self, value: u64, staging: &mut dyn Staging) -> Result<()> {
-        self.waited(value);
-        Self::turn(staging)?.written();
         Ok(())
     }
 }

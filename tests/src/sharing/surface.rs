@@ -1,7 +1,7 @@
 //! Surfaces of the sharing display.
 
-use super::display::SharedStaging;
 use super::handles::name_gl;
+use super::staging::SharedStaging;
 use super::turn::Turn;
 use pixelferry::driver::conformance::tight;
 use pixelferry::driver::describe::pattern::lay_out;

@@ -74,7 +74,7 @@ impl Rig {
     /// Memory full of `value`.
     pub fn memory(&self, items: usize, value: u32) -> Box<dyn ComputeMemory> {
         let mut memory = self.backend.allocate(4 * items).unwrap();
-        memory.write(0, &bytes(&vec![value; items])).unwrap();
+        memory.write(0, &value.to_ne_bytes().repeat(items)).unwrap();
         memory
     }
 

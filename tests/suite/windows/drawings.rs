@@ -46,7 +46,7 @@ impl WindowApp for App {
     fn init(&mut self, window: &GlWindow) -> Result<(), Error> {
         let display = window.display();
         let fits = |c: &Drawing| (c.target, c.options.target) == (PixelFormat::Rgba8, TargetEncoding::Srgb);
-        for case in Drawing::all().into_iter().filter(fits).step_by(by_level(16, 2, 2)) {
+        for case in Drawing::all().into_iter().filter(fits).step_by(by_level(32, 2, 2)) {
             for manner in Manner::ALL {
                 case.check(&drawn(display, &case, manner)?)?;
                 let done = display.drawn().unwrap();
@@ -69,7 +69,7 @@ fn child() {
     let options = WindowOptions::default().with_size(Extent::new(64, 48)).with_prefer_egl(prefer_egl).with_vsync(false);
     let mut app = App(0);
     run_window(&options, &mut app).unwrap();
-    assert!(app.0 > by_level(6, 50, 50), "{} cases", app.0);
+    assert!(app.0 > by_level(2, 50, 50), "{} cases", app.0);
 }
 
 fn pass(extra: &[(&str, &str)]) {

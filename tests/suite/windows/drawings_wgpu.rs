@@ -117,7 +117,7 @@ impl App {
             window.surface.configure(window.display.wgpu_device(), &config);
             let target = if encodes { TargetEncoding::SrgbFormat } else { TargetEncoding::Srgb };
             let of_it = |c: &Drawing| (c.target, c.options.target) == (PixelFormat::Rgba8, target);
-            for case in Drawing::all().into_iter().filter(of_it).step_by(by_level(24, 3, 3)) {
+            for case in Drawing::all().into_iter().filter(of_it).step_by(by_level(48, 3, 3)) {
                 for manner in Manner::ALL {
                     case.check(&window.drawn(&case, manner)).unwrap();
                     let done = window.display.drawn().unwrap();
@@ -146,7 +146,7 @@ impl ApplicationHandler for App {
 fn child() {
     let mut app = App::default();
     EventLoop::builder().with_any_thread(true).build().unwrap().run_app(&mut app).unwrap();
-    let least = by_level(12, 100, 100);
+    let least = by_level(6, 100, 100);
     assert!(
         !app.opened || (app.drawn > least && app.copied > least / 2),
         "{} draws, {} by copies",
