@@ -15,7 +15,8 @@ mod surfaces;
 
 use compute_display::ComputeDisplay;
 use cuda_backend::CudaBackend;
-use interop_core::{ComputeBackend, Display, ImageDesc, ImageView, Part, Surface, SurfaceDesc, View};
+use interop_core::conformance::stored;
+use interop_core::{ComputeBackend, ImageDesc, Surface, SurfaceDesc};
 use opencl_backend::{OpenClBackend, devices};
 use pixelferry_testing::{Need, given, need};
 use std::rc::Rc;
@@ -61,9 +62,5 @@ fn noise(len: usize) -> Vec<u8> {
 
 /// A surface that holds these tight rows.
 fn surface(display: &ComputeDisplay, image: &ImageDesc, pixels: &[u8]) -> Box<dyn Surface> {
-    let desc = SurfaceDesc::Image(*image);
-    let mut surface = display.create_surface(&desc).unwrap();
-    let view = View::Image(ImageView::packed(image.extent, image.format, 1, 0, false).unwrap());
-    surface.upload(&Part::full(&desc), pixels, &view).unwrap();
-    surface
+    stored(display, &SurfaceDesc::Image(*image), pixels).unwrap()
 }

@@ -2,19 +2,15 @@
 
 use cpu_fallback::{MemoryDisplay, OffscreenTarget};
 use half::f16;
-use interop_core::conformance::Drawing;
+use interop_core::conformance::{Drawing, stored};
 use interop_core::{
-    AlphaMode, Display, DrawOptions, Encoding, Error, Extent, Filter, Fit, ImageDesc, ImageView, Part, PixelFormat,
-    Region, Surface, SurfaceDesc, TargetEncoding, ToneMap, View,
+    AlphaMode, Display, DrawOptions, Encoding, Error, Extent, Filter, Fit, ImageDesc, PixelFormat, Region, Surface,
+    SurfaceDesc, TargetEncoding, ToneMap,
 };
 use std::rc::Rc;
 
 fn surface(display: &MemoryDisplay, image: &ImageDesc, pixels: &[u8]) -> Box<dyn Surface> {
-    let desc = SurfaceDesc::Image(*image);
-    let mut surface = display.create_surface(&desc).unwrap();
-    let view = View::Image(ImageView::packed(image.extent, image.format, 1, 0, false).unwrap());
-    surface.upload(&Part::full(&desc), pixels, &view).unwrap();
-    surface
+    stored(display, &SurfaceDesc::Image(*image), pixels).unwrap()
 }
 
 struct Bench {

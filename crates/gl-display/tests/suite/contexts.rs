@@ -6,6 +6,7 @@ use crate::engine::Engine;
 use gl_display::{DrawOptions, EngineOptions, GlDisplay, HeadlessOptions, ObjectCounts, Viewport, headless_devices};
 use glow::HasContext as _;
 use glutin::prelude::{GlDisplay as _, PossiblyCurrentGlContext as _};
+use interop_core::conformance::stored;
 use interop_core::display::{Display, Part, StagingKind};
 use interop_core::{Error, HandleType, HostBlock, PixelFormat, SharedHandle, SurfaceDesc};
 use pixelferry_testing::{Need, by_level, need};
@@ -77,9 +78,8 @@ fn the_current_context_is_found_without_a_loader() {
     let (found, loaded) = (display.caps(), by_loader.caps());
     assert_eq!((&found.exports, found.imports.len()), (&loaded.exports, loaded.imports.len()));
     assert_eq!((&found.semaphores, &found.persistent_staging), (&loaded.semaphores, &loaded.persistent_staging));
-    let mut surface = display.create_surface(&DESC).unwrap();
     let view = common::tight(&DESC);
-    surface.upload(&Part::full(&DESC), &common::pattern(&view, 1), &view).unwrap();
+    let mut surface = stored(&*display, &DESC, &common::expected(&view, 1)).unwrap();
     common::assert_same("found", &common::expected(&view, 1), &surface.read_back(&Part::full(&DESC)).unwrap());
     let texture = display.surface_texture(surface.as_ref()).unwrap();
     assert_eq!(texture.id(), texture.name.0.get());
@@ -101,9 +101,7 @@ fn a_program_that_was_deleted_in_use_is_no_error() {
     ];
     let Some(engine) = Engine::new() else { return };
     let (display, gl) = (engine.pixelferry(None), engine.glow());
-    let mut surface = display.create_surface(&DESC).unwrap();
-    let view = common::tight(&DESC);
-    surface.upload(&Part::full(&DESC), &common::pattern(&view, 1), &view).unwrap();
+    let surface = stored(&*display, &DESC, &common::expected(&common::tight(&DESC), 1)).unwrap();
     let target = display.create_offscreen_target(16, 8).unwrap();
     target.bind().unwrap();
     // SAFETY: the engine's context is current; names are made, used and deleted here.

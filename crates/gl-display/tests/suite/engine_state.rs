@@ -9,6 +9,7 @@ use crate::state::{engine_framebuffers, make_unusual, snapshot, unchanged};
 use gl_display::{AlphaMode, DrawOptions, Encoding, EngineOptions, Filter, Fit, GlDisplay, Manner, ToneMap, Viewport};
 use glow::HasContext as _;
 use glutin::prelude::{GlDisplay as _, PossiblyCurrentGlContext as _};
+use interop_core::conformance::{fill, stored};
 use interop_core::display::{Display, Part, StagingKind};
 use interop_core::{BufferView, HostBlock, ImageDesc, PixelFormat, Region, SurfaceDesc, View};
 use pixelferry_testing::{Need, by_level, need, pass_in_child};
@@ -42,13 +43,7 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
         }
         let mut staging = unchanged(gl, &name, || display.create_staging(kind, bytes).unwrap());
         let pattern = common::pattern(&padded, nonce);
-        unchanged(gl, "fill", || {
-            staging.map_write(&mut |to| {
-                to[..pattern.len()].copy_from_slice(&pattern);
-                Ok(())
-            })
-        })
-        .unwrap();
+        unchanged(gl, "fill", || fill(staging.as_mut(), &pattern).unwrap());
         unchanged(gl, "upload_staged", || surface.upload_staged(&full, staging.as_mut(), &padded).unwrap());
         unchanged(gl, "fence", || staging.fence().unwrap());
         unchanged(gl, "wait", || staging.wait().unwrap());
@@ -276,8 +271,7 @@ fn a_draw_reaches_the_engines_framebuffer_whatever_the_state() {
     let display = engine.pixelferry(None);
     let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
     let view = common::tight(&desc);
-    let mut surface = display.create_surface(&desc).unwrap();
-    surface.upload(&Part::full(&desc), &common::pattern(&view, 5), &view).unwrap();
+    let surface = stored(&*display, &desc, &common::expected(&view, 5)).unwrap();
     display.draw(surface.as_ref(), Viewport::full(64, 64), DrawOptions::default()).unwrap();
     let mut found = vec![0; 64 * 64 * 4];
     // SAFETY: the engine's context is current; pack state is set for tight rows first.

@@ -4,6 +4,7 @@ use crate::common::{assert_same, headless, pattern, tight};
 use crate::device_memory::external;
 use gl_display::{EngineTexture, GlDisplay};
 use glow::{HasContext as _, PixelUnpackData::Slice};
+use interop_core::conformance::fill;
 use interop_core::display::{Display as _, Part, StagingKind, Surface};
 use interop_core::{Error, Extent, HandleType, PixelFormat, Result};
 
@@ -66,11 +67,7 @@ fn all_calls(display: &GlDisplay, surface: &mut dyn Surface) -> Vec<(&'static st
     let (all, view) = (Part::full(surface.desc()), tight(surface.desc()));
     let bytes = pattern(&view, 7);
     let mut staging = display.create_staging(StagingKind::Orphaned, bytes.len()).unwrap();
-    let mut fill = |to: &mut [u8]| {
-        to.copy_from_slice(&bytes);
-        Ok(())
-    };
-    staging.map_write(&mut fill).unwrap();
+    fill(staging.as_mut(), &bytes).unwrap();
     vec![
         ("upload", surface.upload(&all, &bytes, &view)),
         ("upload_staged", surface.upload_staged(&all, staging.as_mut(), &view)),

@@ -8,6 +8,7 @@ use gl_display::{
 };
 use glow::HasContext as _;
 use glutin::context::GlProfile;
+use interop_core::conformance;
 use interop_core::display::{Display as _, StagingKind, Surface};
 use interop_core::{Error, Extent, ImageDesc, PixelFormat, Result, SurfaceDesc};
 use pixelferry_testing::by_level;
@@ -117,17 +118,7 @@ fn light(display: &GlDisplay) -> Box<dyn Surface> {
 /// An image that lies in linear memory and is shown in place.
 fn in_place(display: &GlDisplay) -> Box<dyn Surface> {
     let desc = SurfaceDesc::image(5, 3, PixelFormat::Rgba8);
-    let view = common::tight(&desc);
-    let pattern = common::pattern(&view, 2);
-    let mut staging = display.create_staging(StagingKind::Orphaned, pattern.len()).unwrap();
-    let fill = &mut |to: &mut [u8]| {
-        to.copy_from_slice(&pattern);
-        Ok(())
-    };
-    staging.map_write(fill).unwrap();
-    let mut surface = display.create_in_place_surface(&desc).unwrap();
-    surface.read_in_place(staging.as_ref(), &view).unwrap();
-    surface
+    conformance::in_place(display, &desc, &common::expected(&common::tight(&desc), 2)).unwrap()
 }
 
 #[test]

@@ -1,17 +1,19 @@
 //! Displays in an engine's context of OpenGL ES, of each version: what they show, what they refuse and why, and that the engine
 //! goes on drawing by programs of its own.
 
+use crate::canvas::Canvas;
 use crate::common;
-use crate::common::{assert_same, expected, pattern, read_all, tight};
+use crate::common::{assert_same, expected, read_all, tight};
 use crate::engine::Engine;
+use crate::manner_rules::Board as _;
 use cpu_fallback::{CpuBackend, CpuKernelExt as _};
 use gl_display::{DrawOptions, EngineOptions, EngineTexture, GlDisplay, TargetEncoding};
 use glow::HasContext as _;
 use glutin::prelude::GlDisplay as _;
-use interop_core::conformance::Surfaces;
+use interop_core::conformance::{Surfaces, stored};
 use interop_core::describe::format::ChannelKind;
 use interop_core::describe::pattern::rows;
-use interop_core::display::{Display, Part, StagingKind};
+use interop_core::display::{Display, StagingKind};
 use interop_core::{
     Arg, ComputeBackend, Error, Extent, ImageDesc, Intake, KernelSource, Link, LinkOptions, Outlet, OutletFrame,
     PixelFormat, RowOrder, Support, SurfaceDesc,
@@ -185,68 +187,41 @@ uniform highp sampler2D picture;
 out vec4 color;
 void main() { color = texelFetch(picture, ivec2(gl_FragCoord.xy), 0); }";
 
-struct Painter {
-    program: glow::Program,
-    vertices: glow::VertexArray,
-    framebuffer: glow::Framebuffer,
-    texture: glow::Texture,
+/// Sets the engine's state once, as engines do that count on finding it again: the program, and what it draws into.
+fn painter(display: &GlDisplay, size: (u32, u32)) -> Canvas<'_> {
+    let (gl, canvas) = (display.gl(), Canvas::new(display, size, glow::RGBA8));
+    // SAFETY: the context is current, all names are of it, and those that are left go with it.
+    unsafe {
+        let program = gl.create_program().unwrap();
+        for (stage, text) in [(glow::VERTEX_SHADER, VERTEX), (glow::FRAGMENT_SHADER, FRAGMENT)] {
+            let shader = gl.create_shader(stage).unwrap();
+            gl.shader_source(shader, text);
+            gl.compile_shader(shader);
+            assert!(gl.get_shader_compile_status(shader), "{}", gl.get_shader_info_log(shader));
+            gl.attach_shader(program, shader);
+        }
+        gl.link_program(program);
+        assert!(gl.get_program_link_status(program));
+        gl.use_program(Some(program));
+        gl.bind_vertex_array(Some(gl.create_vertex_array().unwrap()));
+        gl.viewport(0, 0, size.0 as i32, size.1 as i32);
+        gl.enable(glow::CULL_FACE);
+        gl.front_face(glow::CCW);
+    }
+    canvas
 }
 
-impl Painter {
-    /// Sets the engine's state once, as engines do that count on finding it again.
-    fn new(gl: &glow::Context, width: i32, height: i32) -> Self {
-        // SAFETY: the context is current, and all names are of it.
-        unsafe {
-            let program = gl.create_program().unwrap();
-            for (stage, text) in [(glow::VERTEX_SHADER, VERTEX), (glow::FRAGMENT_SHADER, FRAGMENT)] {
-                let shader = gl.create_shader(stage).unwrap();
-                gl.shader_source(shader, text);
-                gl.compile_shader(shader);
-                assert!(gl.get_shader_compile_status(shader), "{}", gl.get_shader_info_log(shader));
-                gl.attach_shader(program, shader);
-            }
-            gl.link_program(program);
-            assert!(gl.get_program_link_status(program));
-            let vertices = gl.create_vertex_array().unwrap();
-            let texture = gl.create_texture().unwrap();
-            gl.bind_texture(glow::TEXTURE_2D, Some(texture));
-            gl.tex_storage_2d(glow::TEXTURE_2D, 1, glow::RGBA8, width, height);
-            let framebuffer = gl.create_framebuffer().unwrap();
-            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(framebuffer));
-            let at = glow::COLOR_ATTACHMENT0;
-            gl.framebuffer_texture_2d(glow::FRAMEBUFFER, at, glow::TEXTURE_2D, Some(texture), 0);
-            gl.use_program(Some(program));
-            gl.bind_vertex_array(Some(vertices));
-            gl.viewport(0, 0, width, height);
-            gl.enable(glow::CULL_FACE);
-            gl.front_face(glow::CCW);
-            Self { program, vertices, framebuffer, texture }
-        }
+/// Draws `texture` with nothing but the texture bound anew, and reads what came of it.
+fn painted(gl: &glow::Context, canvas: &Canvas<'_>, texture: glow::Texture) -> Vec<u8> {
+    // SAFETY: the context is current.
+    unsafe {
+        gl.bind_texture(glow::TEXTURE_2D, Some(texture));
+        gl.draw_arrays(glow::TRIANGLES, 0, 3);
     }
-
-    /// Draws `texture` with nothing but the texture bound anew, and reads what came of it.
-    fn draw(&self, gl: &glow::Context, texture: glow::Texture, width: i32, height: i32) -> Vec<u8> {
-        let mut pixels = vec![0; (width * height * 4) as usize];
-        // SAFETY: the context is current; the rows are as long as `pixels` says.
-        unsafe {
-            gl.bind_texture(glow::TEXTURE_2D, Some(texture));
-            gl.draw_arrays(glow::TRIANGLES, 0, 3);
-            let into = glow::PixelPackData::Slice(Some(&mut pixels));
-            gl.read_pixels(0, 0, width, height, glow::RGBA, glow::UNSIGNED_BYTE, into);
-            assert_eq!(gl.get_error(), glow::NO_ERROR);
-        }
-        pixels
-    }
-
-    fn delete(self, gl: &glow::Context) {
-        // SAFETY: the context is current, and the names were made in it.
-        unsafe {
-            gl.delete_framebuffer(self.framebuffer);
-            gl.delete_texture(self.texture);
-            gl.delete_vertex_array(self.vertices);
-            gl.delete_program(self.program);
-        }
-    }
+    let pixels = canvas.read();
+    // SAFETY: as above.
+    assert_eq!(unsafe { gl.get_error() }, glow::NO_ERROR);
+    pixels
 }
 
 #[test]
@@ -255,7 +230,7 @@ fn an_engine_draws_frames_by_a_program_of_its_own() {
     let Some((engine, display)) = open() else { return };
     let gl = engine.glow();
     let (width, height) = (37, 21);
-    let painter = Painter::new(&gl, width, height);
+    let canvas = painter(&display, (width as u32, height as u32));
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
     let kernel = KernelSource::new("steps").cpu_image(|out, args| {
         let frame = args.u32(0)?;
@@ -284,16 +259,15 @@ fn an_engine_draws_frames_by_a_program_of_its_own() {
         let shown = link.shown().unwrap();
         let texture = display.surface_texture(shown.surface()).unwrap();
         if texture.target == glow::TEXTURE_2D {
-            assert_same("the shown texture", &pixels, &painter.draw(&gl, texture.name, width, height));
+            assert_same("the shown texture", &pixels, &painted(&gl, &canvas, texture.name));
         }
         // SAFETY: the texture was made above, and nobody else has it.
         unsafe { display.draw_to_texture(shown.surface(), target, target.viewport(), DrawOptions::default()) }.unwrap();
-        assert_same("the engine's texture", &pixels, &painter.draw(&gl, own, width, height));
+        assert_same("the engine's texture", &pixels, &painted(&gl, &canvas, own));
         // SAFETY: the texture outlives the surface.
         let mut taken = unsafe { display.engine_image(target, PixelFormat::Rgba8) }.unwrap();
         assert_same("taken", &pixels, &read_all(taken.as_mut()));
     }
-    painter.delete(&gl);
 }
 
 /// Formats that encode: the numbers go there as they are where encoding can be switched off, and are refused where not.
@@ -391,8 +365,7 @@ fn the_way_back_and_into_an_engines_texture() {
         let desc = SurfaceDesc::image(13, 7, format);
         let view = tight(&desc);
         // A texture that somebody else made.
-        let mut made = display.create_surface(&desc).unwrap();
-        made.upload(&Part::full(&desc), &pattern(&view, 3), &view).unwrap();
+        let mut made = stored(&*display, &desc, &expected(&view, 3)).unwrap();
         let texture = EngineTexture::new(display.surface_texture(made.as_ref()).unwrap().id(), Extent::new(13, 7));
         // SAFETY: the texture outlives what is opened over it.
         let image = || unsafe { display.engine_image(texture, format) }.unwrap();

@@ -186,17 +186,17 @@ fn what_no_picture_is_copied_into_is_drawn_by_a_triangle_with_a_reason() {
     assert_eq!(display.drawn().unwrap().why, Why::Only(Obstacle::NoTexture));
 }
 
-/// What loses leaves nothing.
+/// Where the triangle is the quicker one, no texture is left beside the window.
 #[test]
 fn the_quicker_manner_is_found_out_by_draws_that_all_look_the_same() {
     let Some(engine) = Engine::with_framebuffer(SIZE, (8, 0)) else { return };
-    let display = engine.pixelferry(None);
-    let window = Window(&display);
-    for picture in [plain(&*display), translucent(&*display)] {
+    for picture in [plain, translucent] {
+        let display = engine.pixelferry(None);
+        let (window, picture) = (Window(&display), picture(&*display));
         window.draw(picture.as_ref(), ALL, by(Manner::Triangle));
-        let before = display.object_counts();
-        manner_rules::the_quicker_manner_is_found_out(&window, picture.as_ref(), 40);
-        window.draw(picture.as_ref(), ALL, by(Manner::Triangle));
-        assert_eq!(display.object_counts().textures, before.textures, "no texture is left beside the window");
+        let before = display.object_counts().textures;
+        let draws = manner_rules::the_quicker_manner_is_found_out(&window, picture.as_ref(), 40);
+        let beside = usize::from(draws.last().unwrap().manner == Manner::Compute);
+        assert_eq!(display.object_counts().textures, before + beside);
     }
 }

@@ -3,6 +3,7 @@
 use crate::engine::Engine;
 use ash::vk;
 use cpu_fallback::CpuBackend;
+use interop_core::conformance::{fill, stored};
 use interop_core::path::PATHS;
 use interop_core::{
     ComputeBackend, Display, Extent, Filter, ImageAccess, ImageDesc, ImageView, Link, LinkOptions, Part, PixelFormat,
@@ -172,9 +173,8 @@ fn a_frame_is_blitted_into_an_image_of_the_engines() {
         let Some(engine) = Engine::make(bare) else { return };
         let display = engine.display();
         let desc = SurfaceDesc::image(16, 8, PixelFormat::Rgba8);
-        let mut surface = display.create_surface(&desc).unwrap();
         let bytes = noise(16 * 8 * 4, 3);
-        surface.upload(&Part::full(&desc), &bytes, &interop_core::conformance::tight(&desc).unwrap()).unwrap();
+        let surface = stored(&*display, &desc, &bytes).unwrap();
         let stretched = |filter| {
             engine.blitted(vk::Format::R8G8B8A8_UNORM, Extent::new(40, 20), |commands, image| {
                 let target =
@@ -215,12 +215,7 @@ fn rows_are_copied_at_their_own_size_and_nonsense_is_refused() {
     let view = ImageView::packed(image.extent, image.format, 256, 0, false).unwrap();
     let mut staging = display.create_staging(StagingKind::Persistent, view.span().end).unwrap();
     let bytes = noise(view.span().end, 5);
-    staging
-        .map_write(&mut |to| {
-            to.copy_from_slice(&bytes);
-            Ok(())
-        })
-        .unwrap();
+    fill(staging.as_mut(), &bytes).unwrap();
     let mut rows = display.create_in_place_surface(&SurfaceDesc::Image(image)).unwrap();
     rows.read_in_place(staging.as_ref(), &View::Image(view)).unwrap();
     let rgba = vk::Format::R8G8B8A8_UNORM;

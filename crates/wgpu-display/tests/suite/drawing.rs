@@ -2,17 +2,14 @@
 
 use crate::common;
 use crate::common::wgpu;
+use interop_core::conformance::stored;
 use interop_core::{
     Display, Error, Extent, ImageAccess, ImageDesc, ImageView, Part, PixelFormat, Surface, SurfaceDesc, View,
 };
 use wgpu_display::{DrawOptions, OffscreenTarget, Viewport, WgpuDisplay, WgpuImage};
 
 fn image(display: &WgpuDisplay, width: u32, height: u32, format: PixelFormat, bytes: &[u8]) -> Box<dyn Surface> {
-    let desc = SurfaceDesc::image(width, height, format);
-    let mut surface = display.create_surface(&desc).unwrap();
-    let view = ImageView::packed(Extent::new(width, height), format, 1, 0, false).unwrap();
-    surface.upload(&Part::full(&desc), bytes, &View::Image(view)).unwrap();
-    surface
+    stored(display, &SurfaceDesc::image(width, height, format), bytes).unwrap()
 }
 
 fn draw(display: &WgpuDisplay, surface: &dyn Surface, size: (u32, u32), at: Viewport, options: DrawOptions) -> Vec<u8> {
@@ -87,12 +84,8 @@ fn surfaces_serve_a_pipeline_of_the_users() {
 @fragment fn color() -> @location(0) vec4<f32> { return textureLoad(picture, vec2<u32>(1u, 0u), 0); }";
     let Some(display) = common::display() else { return };
     let (device, queue) = (display.wgpu_device(), display.wgpu_queue());
-    let desc = SurfaceDesc::buffer(24);
-    let mut vertices = display.create_surface(&desc).unwrap();
-    let corners: [f32; 6] = [-1.0, -1.0, 3.0, -1.0, -1.0, 3.0];
-    let whole = View::Buffer(interop_core::BufferView { offset: 0, len: 24 });
-    let bytes: Vec<u8> = corners.iter().flat_map(|v| v.to_ne_bytes()).collect();
-    vertices.upload(&Part::full(&desc), &bytes, &whole).unwrap();
+    let corners = [-1.0, -1.0, 3.0, -1.0, -1.0, 3.0_f32].map(f32::to_ne_bytes).concat();
+    let vertices = stored(&*display, &SurfaceDesc::buffer(24), &corners).unwrap();
     let surface = image(&display, 2, 1, PixelFormat::Rgba8, &[0, 0, 0, 0, 1, 2, 3, 255]);
     let WgpuImage::Texture(_, view) = display.surface_image(surface.as_ref()).unwrap() else {
         panic!("an image with storage is a texture")
