@@ -3,7 +3,7 @@
 use clap::Parser;
 use pixelferry::{BackendChoice, Choice as _};
 use pixelferry_demo::options::{choices, parse_size};
-use pixelferry_net::{Codec, Net, Options};
+use pixelferry_net::{Net, Options, Packing};
 use remote_demo::{Frames, Shown};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -26,9 +26,9 @@ struct Cli {
     /// Where to compute.
     #[arg(long, value_parser = choices::<BackendChoice>(), default_value = BackendChoice::default().name())]
     backend: BackendChoice,
-    /// How pictures are packed: none, lz4, jpeg.
+    /// How pictures are packed: none, lz4, jpeg; auto fits the link and is exact, auto-lossy may take jpeg.
     #[arg(long, default_value = "jpeg")]
-    codec: Codec,
+    codec: Packing,
     /// JPEG's quality, from 1 to 100.
     #[arg(long, default_value_t = 85, value_parser = clap::value_parser!(u8).range(1..=100))]
     quality: u8,

@@ -72,20 +72,13 @@ impl Feed {
     }
 
     fn next(&self) -> Next {
-        let mut state = self.lock();
-        let until = Instant::now() + PUSH;
-        loop {
-            if let Some(message) = state.newest.take() {
-                return Next::Picture(message);
-            }
-            let left = until.saturating_duration_since(Instant::now());
-            if state.is_over {
-                return Next::End;
-            }
-            if left.is_zero() {
-                return Next::Pause;
-            }
-            state = self.told.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        let has_none = |state: &mut State| state.newest.is_none() && !state.is_over;
+        let waited = self.told.wait_timeout_while(self.lock(), PUSH, has_none);
+        let mut state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        match state.newest.take() {
+            Some(message) => Next::Picture(message),
+            None if state.is_over => Next::End,
+            None => Next::Pause,
         }
     }
 

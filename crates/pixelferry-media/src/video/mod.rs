@@ -33,4 +33,6 @@ pub use encoder::{Encoder, Said};
 pub use error::Error;
 pub use record::Recorder;
 pub use shape::Shape;
+#[cfg(feature = "web")]
+pub(crate) use shape::header;
 pub use units::Unit;

@@ -1,7 +1,7 @@
 //! A picture as it was served, and as JPEG for browsers that wait for video.
 
-use crate::wire::Codec;
-use crate::wire::{HEADER_BYTES, Header, Limits};
+use crate::video::header;
+use crate::wire::{Codec, HEADER_BYTES};
 use axum::body::Bytes;
 use std::sync::OnceLock;
 
@@ -28,14 +28,9 @@ impl Picture {
     }
 }
 
-/// The header of a message that the viewer held against the limits.
-pub fn header(message: &[u8]) -> Option<Header> {
-    Header::read(message, &Limits { bytes: u64::MAX, ..Limits::default() }).ok()
-}
-
 /// `None` where it is packed already, or JPEG takes no such pictures.
 fn pack(message: &[u8]) -> Option<Bytes> {
-    let header = header(message)?;
+    let header = header(message).ok()?;
     let is_raw = header.codec == Codec::None;
     let packed = is_raw.then(|| header.pack(Codec::Jpeg, message.get(HEADER_BYTES..)?, QUALITY).ok())?;
     packed.map(Bytes::from)

@@ -3,8 +3,7 @@
 //! GStreamer's command takes no request for a keyframe. So who needs one gets a new encoder, which begins with one. The old one
 //! goes on until the new one gives its first unit.
 
-use super::picture::header;
-use crate::video::{Element, Encoder, Error, Said, Shape, encoders};
+use crate::video::{Element, Encoder, Error, Said, Shape, encoders, header};
 use axum::body::Bytes;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -112,7 +111,7 @@ impl Relay {
 
     fn picture(&mut self, message: Bytes) {
         let is_older = |was: &Bytes| match (header(was), header(&message)) {
-            (Some(was), Some(now)) => was.epoch == now.epoch && was.frame > now.frame,
+            (Ok(was), Ok(now)) => was.epoch == now.epoch && was.frame > now.frame,
             _ => false,
         };
         // A browser that comes brings the picture of its moment.

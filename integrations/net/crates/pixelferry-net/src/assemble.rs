@@ -2,8 +2,8 @@
 
 use crate::alive::follow;
 use crate::error::{CLOSED, Error, Result, keys};
-use crate::lock::lock;
-use crate::net::{Net, now};
+use crate::lock::{lock, until};
+use crate::net::{Net, Way, now};
 use crate::pixels::{Pixels, read_header, write_all};
 use crate::status::Entry;
 use pixelferry::{Extent, ImageDesc, Link, Region, WriteFrame};
@@ -197,26 +197,16 @@ impl Net {
         // What others would refuse is refused here.
         let header = Header::new(Kind::Job, scene.image, scene.image.extent.full());
         JobMessage::new(header, grid, Vec::new()).check(&limits)?;
-        let session = self.session();
         let board = Board::new(scene.mode, grid.len());
         let (workers, speeds, owing, meter) = Default::default();
         let state = State { board, workers, changed: false, speeds, owing, looked: None, meter };
         let entry = self.status().enter("display", &scene.name);
         let shared = Arc::new(Shared { state: Mutex::new(state), told: Condvar::new(), entry });
-        let publisher = session
-            .declare_publisher(keys.job())
-            .congestion_control(CongestionControl::Block)
-            .priority(Priority::InteractiveHigh)
-            .express(true)
-            .wait()
-            .map_err(Error::zenoh(OP, CLOSED))?;
+        let publisher = self.publisher(OP, keys.job(), Way { congestion: CongestionControl::Block, ..Way::WORDS })?;
         let receiver = Receiver { shared: shared.clone(), image: scene.image, grid, epoch, limits };
-        let tiles = session.declare_subscriber(keys.tiles()).callback(move |sample| receiver.take(sample.payload()));
-        let tiles = tiles.wait().map_err(Error::zenoh(OP, CLOSED))?;
+        let tiles = self.subscribe(OP, keys.tiles(), move |message| receiver.take(message))?;
         let told = shared.clone();
-        let mark = move |sample: zenoh::sample::Sample| told.mark(sample.payload(), &limits);
-        let marks = session.declare_subscriber(key::mark(&keys.tiles())).callback(mark).wait();
-        let marks = marks.map_err(Error::zenoh(OP, CLOSED))?;
+        let marks = self.subscribe(OP, key::mark(&keys.tiles()), move |message| told.mark(message, &limits))?;
         let told = shared.clone();
         let alive = move |workers: &Workers| {
             let mut state = lock(&told.state);
@@ -224,7 +214,7 @@ impl Net {
             state.changed = true;
             told.told.notify_all();
         };
-        let alive = follow(session, &keys, alive)?;
+        let alive = follow(self.session(), &keys, alive)?;
         Ok(Assembly {
             scene,
             deadline,
@@ -351,8 +341,7 @@ impl Assembly {
     }
 
     fn ask_for(&mut self, message: JobMessage) -> Result<()> {
-        let begun = Instant::now();
-        self.asked = Some(Asked { message, deadline: begun + self.deadline, again: begun });
+        self.asked = Some(Asked { message, deadline: until(self.deadline), again: Instant::now() });
         self.ask(Vec::new())
     }
 
@@ -377,7 +366,7 @@ impl Assembly {
     /// # Errors
     /// [`Error::Zenoh`].
     pub fn update(&mut self, timeout: Duration) -> Result<Update> {
-        let until = Instant::now() + timeout;
+        let until = until(timeout);
         loop {
             self.report()?;
             if let Some(tiles) = self.take()? {
@@ -445,7 +434,7 @@ impl Assembly {
     fn late(&mut self, now: Instant) -> Result<Option<Late>> {
         let Some(asked) = self.asked.as_mut().filter(|asked| now >= asked.deadline) else { return Ok(None) };
         let frame = asked.message.header.frame;
-        asked.deadline = now + self.deadline;
+        asked.deadline = until(self.deadline);
         let state = lock(&self.shared.state);
         let missing = state.board.missing().into_iter().filter_map(|index| self.grid.region(index)).collect();
         let late = Late { frame, missing, workers: state.workers.len() };

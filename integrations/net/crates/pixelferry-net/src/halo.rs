@@ -116,8 +116,7 @@ impl Net {
         let (limits, entry) = (self.limits(), self.status().enter("part", scene));
         let shared = Arc::new(Shared { run, limits, edges, told: Condvar::new(), entry });
         let told = shared.clone();
-        let edge = move |sample: zenoh::sample::Sample| told.take(sample.payload());
-        let edges = self.session().declare_subscriber(keys.edges_to(run, part)).callback(edge).wait();
+        let edges = self.subscribe(OP, keys.edges_to(run, part), move |message| told.take(message))?;
         let told = shared.clone();
         let answer = move |query: Query| told.answer(&query);
         let queryable = self.session().declare_queryable(keys.edges_from(run, part)).callback(answer).wait();
@@ -127,7 +126,7 @@ impl Net {
             run,
             part,
             shared,
-            _edges: edges.map_err(Error::zenoh(OP, CLOSED))?,
+            _edges: edges,
             _queryable: queryable.map_err(Error::zenoh(OP, CLOSED))?,
         })
     }

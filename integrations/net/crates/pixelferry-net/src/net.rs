@@ -11,7 +11,27 @@ use std::net::{TcpStream, ToSocketAddrs as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use zenoh::bytes::ZBytes;
+use zenoh::pubsub::{Publisher, Subscriber};
+use zenoh::qos::{CongestionControl, Priority};
+use zenoh::sample::Sample;
 use zenoh::{Session, Wait};
+
+/// How messages of one key go.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Way {
+    /// What a full queue does: the sender waits, or the message is lost.
+    pub congestion: CongestionControl,
+    pub priority: Priority,
+    /// Whether a message goes at once, and waits for none that could share its packet.
+    pub express: bool,
+}
+
+impl Way {
+    /// Of what few bytes ask for or tell, and what comes again where it is lost.
+    pub const WORDS: Self =
+        Self { congestion: CongestionControl::Drop, priority: Priority::InteractiveHigh, express: true };
+}
 
 /// A program's connection to the network. Clones are the same connection, which ends with the last of them and of what
 /// was made of it.
@@ -89,6 +109,25 @@ impl Net {
 
     pub(crate) fn status(&self) -> &Board {
         &self.0.status
+    }
+
+    /// Sends messages of one key.
+    pub(crate) fn publisher(&self, operation: &'static str, key: String, way: Way) -> Result<Publisher<'static>> {
+        let publisher = self.session().declare_publisher(key).congestion_control(way.congestion);
+        let publisher = publisher.priority(way.priority).express(way.express).wait();
+        publisher.map_err(Error::zenoh(operation, CLOSED))
+    }
+
+    /// Hears messages of a key, on a thread of Zenoh's.
+    pub(crate) fn subscribe(
+        &self,
+        operation: &'static str,
+        key: String,
+        take: impl Fn(&ZBytes) + Send + Sync + 'static,
+    ) -> Result<Subscriber<()>> {
+        let heard = move |sample: Sample| take(sample.payload());
+        let subscriber = self.session().declare_subscriber(key).callback(heard).wait();
+        subscriber.map_err(Error::zenoh(operation, CLOSED))
     }
 
     /// A number that no other worker or display has.

@@ -2,7 +2,7 @@
 
 use crate::error::{CLOSED, Error, Result};
 use crate::lock::lock;
-use crate::net::Net;
+use crate::net::{Net, Way};
 use crate::status::Entry;
 use pixelferry_media::wire::{Codec, Header, Kind};
 use pixelferry_rules::choose::Chooser;
@@ -13,21 +13,15 @@ use pixelferry_rules::report::Report;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use zenoh::Wait;
+use zenoh::bytes::ZBytes;
 use zenoh::pubsub::{Publisher, Subscriber};
-use zenoh::qos::{CongestionControl, Priority};
-
-/// How a sender's messages with pixels go: on this key, so important, and waiting or not. Marks must not overtake them.
-#[derive(Debug, Clone)]
-pub(crate) struct Way {
-    pub key: String,
-    pub priority: Priority,
-    pub congestion: CongestionControl,
-}
 
 /// Packs one sender's pixels.
 pub(crate) struct Packer {
     net: Net,
     entry: Arc<Entry>,
+    /// The key of the pixels, and how they go. Marks must not overtake them.
+    key: String,
     way: Way,
     packing: Packing,
     quality: u8,
@@ -45,9 +39,9 @@ struct Auto {
 }
 
 impl Packer {
-    pub fn new(net: &Net, entry: &Arc<Entry>, way: Way, quality: u8) -> Self {
+    pub fn new(net: &Net, entry: &Arc<Entry>, (key, way): (String, Way), quality: u8) -> Self {
         let (net, entry) = (net.clone(), entry.clone());
-        Self { net, entry, way, packing: Packing::default(), quality, auto: Mutex::new(None) }.told()
+        Self { net, entry, key, way, packing: Packing::default(), quality, auto: Mutex::new(None) }.told()
     }
 
     /// Another way to pack; what was known of the link is forgotten.
@@ -99,22 +93,14 @@ impl Packer {
 
     fn listen(&self, lossy: bool) -> Result<Auto> {
         const OP: &str = "Packing::Auto";
-        let session = self.net.session();
-        let marks = session
-            .declare_publisher(key::mark(&self.way.key))
-            .congestion_control(self.way.congestion)
-            .priority(self.way.priority)
-            .express(true)
-            .wait()
-            .map_err(Error::zenoh(OP, CLOSED))?;
+        let marks = self.net.publisher(OP, key::mark(&self.key), Way { express: true, ..self.way })?;
         let links = Arc::new(Mutex::new(Links::default()));
         let (told, entry, limits) = (links.clone(), self.entry.clone(), self.net.limits());
-        let report = move |sample: zenoh::sample::Sample| match Report::read(&sample.payload().to_bytes(), &limits) {
+        let report = move |message: &ZBytes| match Report::read(&message.to_bytes(), &limits) {
             Ok(report) => lock(&told).note(&report, Instant::now()),
             Err(refused) => entry.refuse(&refused),
         };
-        let reports = session.declare_subscriber(key::report(&self.way.key)).callback(report).wait();
-        let reports = reports.map_err(Error::zenoh(OP, CLOSED))?;
+        let reports = self.net.subscribe(OP, key::report(&self.key), report)?;
         Ok(Auto { chooser: Chooser::new(lossy), links, told: None, marks, _reports: reports })
     }
 

@@ -2,8 +2,8 @@
 
 use crate::error::{CLOSED, Error, Result, keys};
 use crate::lock::lock;
-use crate::net::{Net, now};
-use crate::pack::{Packer, Way};
+use crate::net::{Net, Way, now};
+use crate::pack::Packer;
 use crate::pixels::read_header;
 use crate::status::Entry;
 use pixelferry::ImageDesc;
@@ -11,7 +11,7 @@ use pixelferry_media::wire::{HEADER_BYTES, Header, Kind, WireError};
 use pixelferry_rules::packing::Packing;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use zenoh::Wait;
 use zenoh::bytes::ZBytes;
 use zenoh::pubsub::{Publisher, Subscriber};
@@ -65,14 +65,8 @@ impl Net {
         const OP: &str = "Net::serve";
         let keys = keys(scene)?;
         let entry = Arc::new(self.status().enter("server", scene));
-        let way = Way { key: keys.view(), priority: Priority::DataLow, congestion: CongestionControl::Drop };
-        let publisher = self
-            .session()
-            .declare_publisher(way.key.clone())
-            .congestion_control(way.congestion)
-            .priority(way.priority)
-            .wait()
-            .map_err(Error::zenoh(OP, CLOSED))?;
+        let way = Way { congestion: CongestionControl::Drop, priority: Priority::DataLow, express: false };
+        let publisher = self.publisher(OP, keys.view(), way)?;
         // Who begins to look gets the picture of now, even where none comes after it.
         let last = Arc::new(Mutex::new(None::<ZBytes>));
         let (told, key) = (last.clone(), keys.view());
@@ -86,23 +80,22 @@ impl Net {
         let queryable = queryable.map_err(Error::zenoh(OP, CLOSED))?;
         let inputs = Arc::new(Inputs::default());
         let (taken, refusing, limits) = (inputs.clone(), entry.clone(), self.limits());
-        let input = move |sample: zenoh::sample::Sample| {
-            if let Err(refused) = read_header(sample.payload(), Kind::Input, &limits) {
+        let input = move |message: &ZBytes| {
+            if let Err(refused) = read_header(message, Kind::Input, &limits) {
                 return refusing.refuse(&refused);
             }
-            taken.push(sample.payload().to_bytes().get(HEADER_BYTES..).unwrap_or_default().to_vec());
+            taken.push(message.to_bytes().get(HEADER_BYTES..).unwrap_or_default().to_vec());
         };
-        let subscriber = self.session().declare_subscriber(keys.input()).callback(input).wait();
         Ok(Server {
             net: self.clone(),
             epoch: now(),
-            packer: Packer::new(self, &entry, way, QUALITY),
+            packer: Packer::new(self, &entry, (keys.view(), way), QUALITY),
             publisher,
             last,
             inputs,
             entry,
             _queryable: queryable,
-            _inputs: subscriber.map_err(Error::zenoh(OP, CLOSED))?,
+            _inputs: self.subscribe(OP, keys.input(), input)?,
         })
     }
 }
@@ -152,23 +145,14 @@ impl Server {
     /// The oldest input that no call gave yet: a program's own bytes, from [`crate::Viewer::send`], or an [`crate::Event`]
     /// of the browser's page.
     pub fn input(&self) -> Option<Vec<u8>> {
-        lock(&self.inputs.queue).pop_front()
+        self.next_input(Duration::ZERO)
     }
 
     /// Like [`Server::input`], but waits for one.
     pub fn next_input(&self, timeout: Duration) -> Option<Vec<u8>> {
-        let until = Instant::now() + timeout;
-        let mut queue = lock(&self.inputs.queue);
-        loop {
-            let left = until.saturating_duration_since(Instant::now());
-            match queue.pop_front() {
-                None if !left.is_zero() => {
-                    let waited = self.inputs.told.wait_timeout(queue, left);
-                    queue = waited.unwrap_or_else(PoisonError::into_inner).0;
-                }
-                input => return input,
-            }
-        }
+        let queue = lock(&self.inputs.queue);
+        let waited = self.inputs.told.wait_timeout_while(queue, timeout, |queue| queue.is_empty());
+        waited.unwrap_or_else(PoisonError::into_inner).0.pop_front()
     }
 
     /// Whether anybody views the scene.

@@ -1,8 +1,8 @@
 //! A viewer: the newest picture of a scene.
 
 use crate::error::{CLOSED, Error, Result, keys};
-use crate::lock::lock;
-use crate::net::{Net, now};
+use crate::lock::{lock, until};
+use crate::net::{Net, Way, now};
 use crate::pixels::{Pixels, copy, read_header};
 use crate::status::Entry;
 use pixelferry::{ImageDesc, PixelFormat};
@@ -15,7 +15,6 @@ use std::time::{Duration, Instant};
 use zenoh::Wait;
 use zenoh::bytes::ZBytes;
 use zenoh::pubsub::{Publisher, Subscriber};
-use zenoh::qos::{CongestionControl, Priority};
 
 /// Looks at a scene. Of pictures that come faster than they are read, only the newest is kept.
 ///
@@ -58,30 +57,12 @@ impl Net {
         let entry = self.status().enter("viewer", scene);
         let (newest, meter) = Default::default();
         let shared = Arc::new(Shared { newest, meter, told: Condvar::new(), entry, limits });
-        let publisher = self
-            .session()
-            .declare_publisher(keys.input())
-            .congestion_control(CongestionControl::Drop)
-            .priority(Priority::InteractiveHigh)
-            .express(true)
-            .wait()
-            .map_err(Error::zenoh(OP, CLOSED))?;
-        let reports = self
-            .session()
-            .declare_publisher(key::report(&keys.view()))
-            .congestion_control(CongestionControl::Drop)
-            .priority(Priority::InteractiveHigh)
-            .express(true)
-            .wait()
-            .map_err(Error::zenoh(OP, CLOSED))?;
+        let publisher = self.publisher(OP, keys.input(), Way::WORDS)?;
+        let reports = self.publisher(OP, key::report(&keys.view()), Way::WORDS)?;
         let taken = shared.clone();
-        let mark = move |sample: zenoh::sample::Sample| taken.mark(sample.payload());
-        let marks = self.session().declare_subscriber(key::mark(&keys.view())).callback(mark).wait();
-        let marks = marks.map_err(Error::zenoh(OP, CLOSED))?;
+        let marks = self.subscribe(OP, key::mark(&keys.view()), move |message| taken.mark(message))?;
         let taken = shared.clone();
-        let picture = move |sample: zenoh::sample::Sample| taken.take(sample.payload());
-        let pictures = self.session().declare_subscriber(keys.view()).callback(picture).wait();
-        let pictures = pictures.map_err(Error::zenoh(OP, CLOSED))?;
+        let pictures = self.subscribe(OP, keys.view(), move |message| taken.take(message))?;
         let (number, net, key) = (self.number(), self.clone(), keys.view());
         let viewer = Viewer { shared, key, publisher, reports, number, _pictures: pictures, _marks: marks, net };
         viewer.ask()?;
@@ -131,27 +112,19 @@ impl Viewer {
     }
 
     fn take<T>(&self, timeout: Duration, read: impl Fn(Header, ZBytes) -> Result<T, WireError>) -> Option<T> {
-        let until = Instant::now() + timeout;
+        let until = until(timeout);
         self.report();
-        let mut newest = lock(&self.shared.newest);
         loop {
-            if let Some((header, message)) = newest.picture.take() {
-                drop(newest);
-                match read(header, message) {
-                    Ok(picture) => {
-                        self.shared.entry.count();
-                        return Some(picture);
-                    }
-                    Err(refused) => self.shared.entry.refuse(&refused),
+            let (newest, left) = (lock(&self.shared.newest), until.saturating_duration_since(Instant::now()));
+            let waited = self.shared.told.wait_timeout_while(newest, left, |newest| newest.picture.is_none());
+            let (header, message) = waited.unwrap_or_else(PoisonError::into_inner).0.picture.take()?;
+            match read(header, message) {
+                Ok(picture) => {
+                    self.shared.entry.count();
+                    return Some(picture);
                 }
-                newest = lock(&self.shared.newest);
-                continue;
+                Err(refused) => self.shared.entry.refuse(&refused),
             }
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return None;
-            }
-            newest = self.shared.told.wait_timeout(newest, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 

@@ -4,9 +4,9 @@ use crate::alive::follow;
 use crate::canvas::Canvas;
 use crate::compute;
 use crate::error::{CLOSED, Error, Result, keys};
-use crate::lock::lock;
-use crate::net::Net;
-use crate::pack::{Packer, Way};
+use crate::lock::{lock, until};
+use crate::net::{Net, Way};
+use crate::pack::Packer;
 use crate::status::Entry;
 use pixelferry::{Arg, ComputeBackend, ImageDesc, Kernel, Region};
 use pixelferry_media::wire::{Header, Kind, WireError};
@@ -14,9 +14,10 @@ use pixelferry_rules::job::JobMessage;
 use pixelferry_rules::packing::Packing;
 use pixelferry_rules::turns::{Turn, Turns};
 use pixelferry_rules::workers::Workers;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 use zenoh::Wait;
+use zenoh::bytes::ZBytes;
 use zenoh::liveliness::LivelinessToken;
 use zenoh::pubsub::{Publisher, Subscriber};
 use zenoh::qos::{CongestionControl, Priority};
@@ -52,41 +53,33 @@ impl Net {
     /// # Errors
     /// [`Error::Invalid`] for a name that is none; [`Error::Zenoh`].
     pub fn tile(&self, scene: &str, region: Option<Region>) -> Result<Tile> {
-        let hint = CLOSED;
+        const OP: &str = "Net::tile";
         let keys = keys(scene)?;
         let node = self.number();
         let entry = Arc::new(self.status().enter("worker", scene));
         let turns = Mutex::new(Turns::new(node, region));
         let shared = Arc::new(Shared { turns, changed: Condvar::new(), entry });
-        let way = Way { key: keys.tile(node), priority: Priority::Data, congestion: CongestionControl::Block };
-        let session = self.session();
-        let publisher = session
-            .declare_publisher(way.key.clone())
-            .congestion_control(way.congestion)
-            .priority(way.priority)
-            .express(true)
-            .wait()
-            .map_err(Error::zenoh("Net::tile", hint))?;
+        let way = Way { congestion: CongestionControl::Block, priority: Priority::Data, express: true };
+        let publisher = self.publisher(OP, keys.tile(node), way)?;
         let (told, limits) = (shared.clone(), self.limits());
-        let job = move |sample: zenoh::sample::Sample| {
-            let message = JobMessage::read(&sample.payload().to_bytes(), &limits);
+        let job = move |message: &ZBytes| {
+            let message = JobMessage::read(&message.to_bytes(), &limits);
             let taken = message.and_then(|message| lock(&told.turns).take_job(message, Instant::now()));
             if let Err(refused) = taken {
                 told.entry.refuse(&refused);
             }
             told.changed.notify_all();
         };
-        let jobs = session.declare_subscriber(keys.job()).callback(job).wait();
-        let jobs = jobs.map_err(Error::zenoh("Net::tile", hint))?;
-        let token = session.liveliness().declare_token(keys.worker(node, region)).wait();
-        let token = token.map_err(Error::zenoh("Net::tile", hint))?;
+        let jobs = self.subscribe(OP, keys.job(), job)?;
+        let token = self.session().liveliness().declare_token(keys.worker(node, region)).wait();
+        let token = token.map_err(Error::zenoh(OP, CLOSED))?;
         let told = shared.clone();
         let alive = move |workers: &Workers| {
             lock(&told.turns).set_workers(workers.clone());
             told.changed.notify_all();
         };
-        let alive = follow(session, &keys, alive)?;
-        let (net, packer) = (self.clone(), Packer::new(self, &shared.entry, way, QUALITY));
+        let alive = follow(self.session(), &keys, alive)?;
+        let (net, packer) = (self.clone(), Packer::new(self, &shared.entry, (keys.tile(node), way), QUALITY));
         Ok(Tile { net, shared, node, packer, publisher, _token: token, _jobs: jobs, _alive: alive })
     }
 }
@@ -111,23 +104,20 @@ impl Tile {
     /// # Errors
     /// None at present.
     pub fn next(&self, timeout: Duration) -> Result<Option<Job>> {
-        let until = Instant::now() + timeout;
-        let mut turns = lock(&self.shared.turns);
+        let until = until(timeout);
         loop {
-            if let Some(turn) = turns.begin() {
-                drop(turns);
-                match self.job(turn) {
-                    Ok(job) => return Ok(Some(job)),
-                    Err(refused) => self.shared.entry.refuse(&refused),
-                }
-                turns = lock(&self.shared.turns);
-                continue;
+            let (turns, left) = (lock(&self.shared.turns), until.saturating_duration_since(Instant::now()));
+            let mut begun = None;
+            let has_none = |turns: &mut Turns| {
+                begun = turns.begin();
+                begun.is_none()
+            };
+            drop(self.shared.changed.wait_timeout_while(turns, left, has_none));
+            let Some(turn) = begun else { return Ok(None) };
+            match self.job(turn) {
+                Ok(job) => return Ok(Some(job)),
+                Err(refused) => self.shared.entry.refuse(&refused),
             }
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Ok(None);
-            }
-            turns = self.shared.changed.wait_timeout(turns, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 

@@ -1,22 +1,21 @@
 //! Workers that are killed in the midst of a frame, viewers that do not read, and what thousands of frames leave behind.
 
 use crate::common::*;
+use crate::peer::{Running, joined, part};
 use pixelferry::{ImageDesc, PixelFormat};
 use pixelferry_net::{Codec, Net, Options, Scene, Update};
 use pixelferry_testing::{Patience, Usage, by_level, wait_until};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-const HUB: &str = "PIXELFERRY_TEST_HUB";
 const SCENE: &str = "killed";
 
 /// The worker that other tests kill: it computes a row, waits, and computes the next, so that it dies within a tile.
 #[test]
 #[ignore = "run by the other tests in processes of their own"]
 fn worker_process() {
-    let Ok(hub) = std::env::var(HUB) else { return };
-    let net = Net::join(Options::through(&hub)).unwrap();
-    let tile = net.tile(SCENE, None).unwrap();
+    let Some((net, scene)) = joined() else { return };
+    let tile = net.tile(&scene, None).unwrap();
     loop {
         let Some(mut job) = tile.next(LOOK).unwrap() else { continue };
         let seed = u32::from_le_bytes(*job.args().first_chunk().unwrap());
@@ -30,33 +29,8 @@ fn worker_process() {
     }
 }
 
-/// A process that is killed when it goes.
-struct Worker(Child);
-
-impl Worker {
-    fn start(hub: &str) -> Self {
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "lasting::worker_process", "--include-ignored"]).env(HUB, hub);
-        Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
-    }
-}
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        // SIGKILL: nothing of it says goodbye.
-        self.0.kill().unwrap();
-        self.0.wait().unwrap();
-    }
-}
-
-/// Files with tiles in them. Zenoh's small ones, of counters, last as long as the process that saw them.
-fn shared_memory_files() -> usize {
-    let files = std::fs::read_dir("/dev/shm").map(|files| files.flatten().collect::<Vec<_>>()).unwrap_or_default();
-    let is_tiles = |file: &std::fs::DirEntry| {
-        let large = file.metadata().is_ok_and(|file| file.len() >= 32 << 20);
-        large && file.file_name().to_string_lossy().ends_with(".zenoh")
-    };
-    files.iter().filter(|file| is_tiles(file)).count()
+fn worker(hub: &str) -> Running {
+    Running(part("lasting::worker_process", hub, SCENE).spawn().unwrap())
 }
 
 #[test]
@@ -66,13 +40,15 @@ fn a_worker_that_is_killed_tears_no_frame_and_its_tiles_come_back() {
     let image = ImageDesc::new(96, 64, PixelFormat::Rgba8);
     let mut assembly = net.assemble(Scene::new(SCENE, image).with_tile(16, 16), NEVER).unwrap();
     let mut link = link(image);
-    let mut workers: Vec<Worker> = (0..2).map(|_| Worker::start(&endpoint)).collect();
+    let mut workers: Vec<_> = (0..2).map(|_| worker(&endpoint)).collect();
     wait_for_workers(&assembly, 2);
-    let mut slowest = Duration::ZERO;
+    let (mut usual, mut slowest) = (Duration::ZERO, Duration::ZERO);
     for round in 0..by_level(2, 6, 6u32) {
         for _ in 0..3 {
+            let begun = Instant::now();
             assembly.request(&(round * 10 + 1).to_le_bytes()).unwrap();
             show(&mut assembly, &mut link);
+            usual = usual.max(begun.elapsed());
         }
         let before = bytes(&mut link);
         assert!(before == expected(&image, image.extent.full(), round * 10 + 1));
@@ -88,11 +64,12 @@ fn a_worker_that_is_killed_tears_no_frame_and_its_tiles_come_back() {
         assert_eq!(shown.frame(), frame);
         assert!(bytes(&mut link) == expected(&image, image.extent.full(), seed), "a torn frame, or a black one");
         wait_for_workers(&assembly, 1);
-        workers.push(Worker::start(&endpoint));
+        workers.push(worker(&endpoint));
         wait_for_workers(&assembly, 2);
     }
-    println!("the slowest frame after a kill came in {} ms", slowest.as_millis());
-    assert!(slowest < Duration::from_secs(2), "{slowest:?}");
+    println!("the slowest frame came in {usual:?}, after a kill in {slowest:?}");
+    // Sooner than a session is taken for gone, but for what a machine with much else to do adds to every frame.
+    assert!(slowest < Duration::from_secs(2) + 10 * usual, "{slowest:?}, else {usual:?}");
     assert_eq!(assembly.refused(), 0);
     drop(workers);
 }
@@ -116,8 +93,8 @@ fn what_killed_workers_shared_is_given_back() {
     let mut assembly = net.assemble(Scene::new(SCENE, image).with_tile(32, 32), NEVER).unwrap();
     let mut link = link(image);
     let mut mapped = Vec::new();
-    for seed in 0..6u32 {
-        let worker = Worker::start(&endpoint);
+    for seed in 0..by_level(3, 6, 6u32) {
+        let worker = worker(&endpoint);
         wait_for_workers(&assembly, 1);
         assembly.request(&seed.to_le_bytes()).unwrap();
         show(&mut assembly, &mut link);
@@ -131,10 +108,14 @@ fn what_killed_workers_shared_is_given_back() {
     assert!(mapped[1..].iter().all(|each| *each == mapped[1]), "{mapped:?}");
 }
 
+/// Parts of a run after each of which it is looked what the process has.
+const PARTS: u32 = 5;
 #[test]
 fn thousands_of_frames_leave_nothing_behind() {
     alone();
-    let frames: u32 = by_level(2_000, 10_000, 100_000);
+    // Bytes a frame, of which a tile has 1920: what is kept of each shows in every part of a run; queues that a busy machine fills
+    // once show in some. Zenoh notes each message in shared memory until that is full, after 30 000.
+    let (frames, kept): (u32, u64) = by_level((2_000, 512), (10_000, 512), (100_000, 64));
     let (net, endpoint) = hub();
     let image = ImageDesc::new(40, 24, PixelFormat::Rgba8);
     let mut assembly = net.assemble(Scene::new("long", image).with_tile(20, 24), NEVER).unwrap();
@@ -144,7 +125,7 @@ fn thousands_of_frames_leave_nothing_behind() {
     let viewer = Net::join(Options::through(&endpoint)).unwrap().view("long").unwrap();
     let mut link = link(image);
     let mut patience = Patience::new();
-    let mut after_warming = None;
+    let mut after = Vec::new();
     for seed in 0..frames {
         assembly.request(&seed.to_le_bytes()).unwrap();
         loop {
@@ -155,16 +136,19 @@ fn thousands_of_frames_leave_nothing_behind() {
         }
         patience.renew();
         let _ = viewer.next(Duration::ZERO);
-        if seed == frames / 5 {
-            after_warming = Some((Usage::here().unwrap(), shared_memory_files()));
+        if (seed + 1) % (frames / PARTS) == 0 {
+            after.push((Usage::here().unwrap(), mapped_segments()));
         }
     }
     assert!(bytes(&mut link) == expected(&image, image.extent.full(), frames - 1));
-    let ((before, files), now) = (after_warming.unwrap(), Usage::here().unwrap());
-    println!("{before:?} after a fifth of {frames} frames, {now:?} after all");
-    assert!(now.rss < before.rss + (8 << 20), "memory grows: {before:?}, {now:?}");
-    assert!(now.descriptors <= before.descriptors + 2, "{before:?}, {now:?}");
-    assert!(shared_memory_files() <= files);
+    println!("after each part of {frames} frames: {after:?}");
+    let least = after.windows(2).map(|pair| pair[1].0.rss.saturating_sub(pair[0].0.rss)).min().unwrap();
+    assert!(least <= u64::from(frames / PARTS) * kept, "memory grows with every frame: {after:?}");
+    let ((first, segments), (last, now)) = (&after[0], &after[after.len() - 1]);
+    assert!(last.rss < first.rss + (32 << 20), "memory grows: {after:?}");
+    assert!(now <= segments, "{after:?}");
+    // A connection that was made anew closes the one before it in time.
+    wait_until("few descriptors", || Usage::here().unwrap().descriptors <= first.descriptors + 2);
     crew.stop();
 }
 
@@ -183,17 +167,6 @@ fn nothing_listens_unless_it_is_asked_to() {
 
 /// A viewer that takes nothing from its socket: the others get their pictures all the same.
 #[test]
-#[ignore = "run by the other tests in processes of their own"]
-fn viewer_process() {
-    let Ok(hub) = std::env::var(HUB) else { return };
-    let net = Net::join(Options::through(&hub)).unwrap();
-    let viewer = net.view("busy").unwrap();
-    loop {
-        let _ = viewer.next(LOOK);
-    }
-}
-
-#[test]
 fn a_viewer_that_never_reads_slows_nobody() {
     alone();
     let (net, endpoint) = hub();
@@ -201,9 +174,7 @@ fn a_viewer_that_never_reads_slows_nobody() {
     let server = net.serve("busy").unwrap().with_codec(Codec::Lz4, 0);
     // Pixels that LZ4 does not shrink: 300 kB a frame fill any socket soon.
     let pixels = expected(&image, image.extent.full(), 3);
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "lasting::viewer_process", "--include-ignored"]).env(HUB, &endpoint);
-    let stopped = Worker(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    let stopped = Running(part("peer::viewer_process", &endpoint, "busy").spawn().unwrap());
     wait_until("the viewer", || server.is_viewed().unwrap());
     let stop = Command::new("kill").args(["-STOP", &stopped.0.id().to_string()]).status().unwrap();
     assert!(stop.success());
@@ -216,7 +187,7 @@ fn a_viewer_that_never_reads_slows_nobody() {
             before = Usage::here().unwrap().rss;
         }
         server.publish(image, frame, None, &pixels).unwrap();
-        if let Some(picture) = viewer.next(Duration::from_millis(200)) {
+        if let Some(picture) = viewer.next(Duration::from_secs(1)) {
             assert!(*picture.to_bytes().unwrap() == pixels);
             seen += 1;
         }

@@ -13,6 +13,7 @@ mod halo;
 #[path = "../../../pixelferry-rules/src/hostile.rs"]
 mod hostile;
 mod lasting;
+#[allow(dead_code)]
 #[path = "../../src/lock.rs"]
 mod lock;
 #[allow(dead_code)]

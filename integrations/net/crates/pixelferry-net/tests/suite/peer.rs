@@ -1,7 +1,36 @@
-//! `peer.py`, the Python side of tests.
+//! Processes of tests: this program again, and `peer.py`, the Python side.
 
+use crate::common::LOOK;
 use pixelferry::{ImageDesc, Region};
-use std::process::{Child, Command};
+use pixelferry_net::{Net, Options};
+use std::process::{Child, Command, Stdio};
+
+const HUB: &str = "PIXELFERRY_TEST_HUB";
+const SCENE: &str = "PIXELFERRY_TEST_SCENE";
+
+/// This program as one of its ignored tests, which plays a part in a scene.
+pub fn part(test: &str, hub: &str, scene: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test, "--include-ignored"]).env(HUB, hub).env(SCENE, scene);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+/// In such a process: its connection, and the name of its scene. `None` where nobody started it as one.
+pub fn joined() -> Option<(Net, String)> {
+    let (hub, scene) = (std::env::var(HUB).ok()?, std::env::var(SCENE).ok()?);
+    Some((Net::join(Options::through(&hub)).unwrap(), scene))
+}
+
+#[test]
+#[ignore = "run by the other tests in processes of their own"]
+fn viewer_process() {
+    let Some((net, scene)) = joined() else { return };
+    let viewer = net.view(&scene).unwrap();
+    loop {
+        let _ = viewer.next(LOOK);
+    }
+}
 
 pub const NET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -23,7 +52,7 @@ pub fn rows(image: &ImageDesc, region: Region, seed: u8) -> Vec<u8> {
     (region.y..region.y + region.height).flat_map(row).collect()
 }
 
-/// Ended when it goes.
+/// Killed when it goes, so that it says no goodbye.
 pub struct Running(pub Child);
 
 impl Drop for Running {

@@ -2,21 +2,22 @@
 
 use crate::common::*;
 use crate::hostile;
-use crate::peer::{Running, python, rows};
+use crate::peer::{Running, joined, part, python, rows};
 use pixelferry::{ImageDesc, Link, PixelFormat};
 use pixelferry_net::wire::{Header, Kind};
 use pixelferry_net::{Assembly, Net, Options, Scene, Server};
 use pixelferry_testing::{Usage, by_level};
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use zenoh::Wait as _;
 
-const HUB: &str = "PIXELFERRY_TEST_HUB";
 /// Memory may grow by this: an allocator's share, not a message's.
 const GROWN: u64 = 48 << 20;
+
+const WORKER: &str = "strangers::worker_process";
 
 /// Messages of each kind.
 fn many() -> usize {
@@ -26,8 +27,8 @@ fn many() -> usize {
 #[test]
 #[ignore = "run by the other tests in processes of their own"]
 fn worker_process() {
-    let Ok(hub) = std::env::var(HUB) else { return };
-    let tile = Net::join(Options::through(&hub)).unwrap().tile("python", None).unwrap();
+    let Some((net, scene)) = joined() else { return };
+    let tile = net.tile(&scene, None).unwrap();
     loop {
         let Some(mut job) = tile.next(LOOK).unwrap() else { continue };
         let (image, region, seed) = (job.image(), job.region(), job.args().first().copied());
@@ -36,22 +37,6 @@ fn worker_process() {
         }
         tile.publish(job).unwrap();
     }
-}
-
-#[test]
-#[ignore = "run by the other tests in processes of their own"]
-fn viewer_process() {
-    let Ok(hub) = std::env::var(HUB) else { return };
-    let viewer = Net::join(Options::through(&hub)).unwrap().view("python").unwrap();
-    loop {
-        let _ = viewer.next(LOOK);
-    }
-}
-
-fn rust(test: &str, hub: &str) -> Command {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", test, "--include-ignored"]).env(HUB, hub).stdout(Stdio::null());
-    command
 }
 
 struct Stage {
@@ -177,16 +162,17 @@ fn survive(workers: usize, programs: impl Fn(&str) -> Vec<(&'static str, Command
 
 #[test]
 fn strangers_end_nobody() {
-    let test = |name| move |hub: &str| rust(name, hub);
-    let (worker, viewer) = (test("worker_process"), test("viewer_process"));
-    survive(2, |hub| vec![("worker", worker(hub)), ("another worker", worker(hub)), ("viewer", viewer(hub))]);
+    survive(2, |hub| {
+        let of = |test| part(test, hub, "python");
+        vec![("worker", of(WORKER)), ("another worker", of(WORKER)), ("viewer", of("peer::viewer_process"))]
+    });
 }
 
 #[test]
 #[ignore = "needs eclipse-zenoh, lz4 and pillow in Python"]
 fn strangers_end_nobody_in_python_either() {
     survive(3, |hub| {
-        let mut programs = vec![("worker in Rust", rust("worker_process", hub))];
+        let mut programs = vec![("worker in Rust", part(WORKER, hub, "python"))];
         let parts = [("worker in Python", "worker"), ("another in Python", "worker"), ("viewer in Python", "looks")];
         programs.extend(parts.map(|(name, part)| (name, python(part, hub))));
         programs

@@ -6,12 +6,12 @@ use pixelferry::driver::devices::borrows::Holder;
 use pixelferry::driver::{ComputeCaps, HostBlock};
 use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, CpuBackend, CpuKernelExt, DeviceIdentity, ImageDesc, Kernel, KernelSource,
-    PixelFormat, Region, RowOrder, Target,
+    Link, PixelFormat, Region, RowOrder, Target,
 };
-use pixelferry_net::{Codec, Mode, Net, Options, Scene, Update};
-use pixelferry_testing::{Patience, by_level, wait_until};
+use pixelferry_net::{Assembly, Codec, Mode, Net, Options, Scene, Update};
+use pixelferry_testing::{by_level, wait_until};
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -57,31 +57,26 @@ fn progressive_tiles_are_each_of_one_frame_and_never_go_back() {
     let mut assembly = net.assemble(scene, NEVER).unwrap();
     wait_for_workers(&assembly, 2);
     let mut link = link(image);
-    let mut on_show = std::collections::BTreeMap::new();
+    // By its place, the frame that each tile on show is of.
+    let mut on_show = BTreeMap::new();
+    let mut look = |assembly: &mut Assembly, link: &mut Link| {
+        let Update::Tiles(tiles) = assembly.show(link, LOOK).unwrap() else { return on_show.clone() };
+        for tile in tiles.tiles() {
+            let (Region { x, y, .. }, frame) = (tile.region(), tile.header().frame);
+            assert!(on_show.insert((x, y), frame).is_none_or(|before| before < frame), "a tile goes back");
+        }
+        on_show.clone()
+    };
     let mut newest = 0;
-    let mut patience = Patience::new();
     for seed in 1..=40u32 {
         newest = assembly.request(&seed.to_le_bytes()).unwrap();
         assert_eq!(newest, u64::from(seed));
-        let mut look = |assembly: &mut pixelferry_net::Assembly| {
-            if let Update::Tiles(tiles) = assembly.show(&mut link, LOOK).unwrap() {
-                for tile in tiles.tiles() {
-                    let (region, frame) = (tile.region(), tile.header().frame);
-                    let before = on_show.insert((region.x, region.y), (frame, region));
-                    assert!(before.is_none_or(|(before, _)| before < frame));
-                }
-            }
-        };
-        look(&mut assembly);
+        look(&mut assembly, &mut link);
     }
-    while on_show.len() < 20 || on_show.values().any(|(frame, _)| *frame != newest) {
-        assert!(!patience.is_over());
-        if let Update::Tiles(tiles) = assembly.show(&mut link, LOOK).unwrap() {
-            for tile in tiles.tiles() {
-                on_show.insert((tile.region().x, tile.region().y), (tile.header().frame, tile.region()));
-            }
-        }
-    }
+    wait_until("all tiles of the newest frame", || {
+        let on_show = look(&mut assembly, &mut link);
+        on_show.len() == 20 && on_show.values().all(|&frame| frame == newest)
+    });
     assert!(bytes(&mut link) == frame(image, newest as u32));
     crew.stop();
 }
@@ -128,11 +123,14 @@ fn workers_with_places_compute_what_lies_inside_them() {
     wait_for_workers(&assembly, 1);
     let frame = assembly.request(&1u32.to_le_bytes()).unwrap();
     let mut places = BTreeSet::new();
-    while let Some(mut job) = upper.next(LOOK * 4).unwrap() {
-        compute(&mut job);
-        places.insert((job.region().x, job.region().y));
-        upper.publish(job).unwrap();
-    }
+    wait_until("the tiles inside", || {
+        while let Some(mut job) = upper.next(LOOK * 4).unwrap() {
+            compute(&mut job);
+            places.insert((job.region().x, job.region().y));
+            upper.publish(job).unwrap();
+        }
+        places.len() >= 2
+    });
     assert_eq!(places, BTreeSet::from([(0, 0), (16, 0)]));
     // The deadline says which tiles nobody computes, and what is shown stays.
     let mut late = None;
