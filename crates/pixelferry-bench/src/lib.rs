@@ -7,7 +7,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | what is measured | [`grid`], [`size`] |
-//! | how | `tour`, `rows`, `kernel`, `measure`, `playoff` |
+//! | how | `tour`, `rows`, `kernel`, `measure` |
 //! | what a result holds | [`record`], [`machine`], [`stats`] |
 //! | whether the automatic choice is right | [`verdict`] |
 //! | two results side by side | [`compare`] |
@@ -25,7 +25,6 @@ mod kernel;
 pub mod machine;
 mod measure;
 mod options;
-mod playoff;
 pub mod record;
 pub mod report;
 mod row_names;

@@ -5,11 +5,10 @@
 //! reason the first frames of a block do not count.
 
 use crate::grid::Mode;
-use crate::playoff;
-use crate::record::{Playoff, Row, Skipped};
+use crate::record::{Row, Skipped};
 use crate::rows::{Rows, Stage, Subject};
 use crate::stats::Stats;
-use crate::verdict;
+use crate::verdict::{is_open, undecided};
 use pixelferry::Result;
 use std::time::{Duration, Instant};
 
@@ -23,6 +22,8 @@ const FEWEST_SAMPLES: usize = 2;
 pub(crate) const ROUNDS: usize = 10;
 /// Rounds in any case.
 pub(crate) const FEWEST_ROUNDS: usize = 3;
+/// Rounds of two rows alone before they count, and at most.
+const ALONE: std::ops::RangeInclusive<usize> = 7..=60;
 /// A run of throughput takes so long at least on the quickest row, so that its one wait does not count much.
 const RUN: Duration = Duration::from_millis(40);
 /// Frames of a run, and how many pipelines deep it is at least.
@@ -35,8 +36,6 @@ pub(crate) struct Measured {
     pub frames_per_sample: usize,
     /// What the fewest rounds would have taken.
     pub least: Duration,
-    /// The automatic row and the best path once more, where the rounds left open which is ahead.
-    pub playoff: Option<Playoff>,
 }
 
 struct Contestant<'a> {
@@ -93,35 +92,37 @@ pub(crate) fn measure(stage: &Stage<'_>, rows: &mut Rows<'_>, frames: usize, sha
             Some(reason) => rows.skipped.push(Skipped { what: subject.info.row, reason }),
             None => {
                 let stats = Stats::of(rounds.iter().flatten().copied());
-                measured.push(Row { info: subject.info.clone(), stats, rounds_us: rounds });
+                measured.push(Row { info: subject.info.clone(), stats, rounds_us: rounds, alone_us: Vec::new() });
                 subjects.push(subject);
             }
         }
     }
-    // As much time again, at most.
-    let playoff = once_more(stage, &turn, &measured, &mut subjects, Instant::now() + share).unwrap_or_else(|error| {
-        let reason = format!("while it was timed once more: {error}");
-        rows.skipped.push(Skipped { what: "play-off".into(), reason });
-        None
-    });
-    Measured { rows: measured, frames_per_sample: turn.run, least, playoff }
+    // As much time again, at most. The best of many rows is partly the luckiest; in turns of its own luck is shared out anew.
+    if let Some(two) = undecided(&measured) {
+        let mut n = 0;
+        match alone(Instant::now() + share, |side| turn.take(stage, &mut subjects[two[side]], &mut n)) {
+            Ok(rounds) => two.into_iter().zip(rounds).for_each(|(at, rounds)| measured[at].alone_us = rounds),
+            Err(error) => rows.skip("rounds alone", format!("while they were timed: {error}")),
+        }
+    }
+    Measured { rows: measured, frames_per_sample: turn.run, least }
 }
 
-/// More turns of the automatic row and the best path alone, where that may change the verdict.
-fn once_more(
-    stage: &Stage<'_>,
-    turn: &Turn,
-    rows: &[Row],
-    subjects: &mut [Subject<'_>],
-    until: Instant,
-) -> Result<Option<Playoff>> {
-    let Some((automatic, rival)) = verdict::undecided(rows) else { return Ok(None) };
-    let place = |row: &Row| rows.iter().position(|other| std::ptr::eq(other, row));
-    let (Some(automatic), Some(best)) = (place(automatic), place(rival)) else { return Ok(None) };
-    let mut n = 0;
-    playoff::play(rival.info.row.clone(), until, |side| {
-        turn.take(stage, &mut subjects[[automatic, best][side]], &mut n)
-    })
+/// Lets two rows take turns (`turn(0)` is the automatic one) until it is clear on which side of the tolerance that is, or the
+/// time is over. Nothing where there was time for a few only.
+fn alone(until: Instant, mut turn: impl FnMut(usize) -> Result<Vec<f64>>) -> Result<[Vec<Vec<f64>>; 2]> {
+    let mut sides: [Vec<Vec<f64>>; 2] = Default::default();
+    for round in 0..*ALONE.end() {
+        let now = Instant::now();
+        for side in [round % 2, 1 - round % 2] {
+            let samples = turn(side)?;
+            sides[side].push(samples);
+        }
+        if round + 1 >= *ALONE.start() && !is_open(&sides[0], &sides[1]) || now + 2 * now.elapsed() > until {
+            break;
+        }
+    }
+    Ok(if sides[0].len() < *ALONE.start() { Default::default() } else { sides })
 }
 
 /// Who follows whom in a round: every other round backwards, and each begins with another row, so that none is always at
@@ -250,5 +251,21 @@ mod tests {
         assert_eq!(turn(Mode::Throughput, 40_000, 100).run, *RUN_FRAMES.start());
         let one = Turn::plan(Mode::Latency, &[], &[], 1, Duration::ZERO);
         assert_eq!((one.block, one.rounds), (1, 1));
+    }
+
+    #[test]
+    fn what_is_clear_ends_soon_and_what_is_not_has_many_turns() {
+        let rounds = |times: [f64; 2], noise: f64, time: u64| {
+            let mut n = 0.0;
+            let sides = alone(Instant::now() + Duration::from_secs(time), |side| {
+                n += 1.0;
+                Ok(vec![times[side] + noise * (n % 5.0 - 2.0)])
+            });
+            sides.unwrap().map(|rounds| rounds.len())
+        };
+        assert_eq!(rounds([100.0, 100.0], 0.1, 3600), [*ALONE.start(); 2]);
+        assert_eq!(rounds([110.0, 100.0], 0.1, 3600), [*ALONE.start(); 2]);
+        assert!(rounds([103.0, 100.0], 5.0, 3600)[0] > *ALONE.start());
+        assert_eq!(rounds([100.0, 100.0], 0.1, 0), [0, 0], "without time there is no result");
     }
 }

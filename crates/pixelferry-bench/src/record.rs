@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// Name in [`Record::schema`].
 pub const SCHEMA: &str = "pixelferry-bench";
 /// Rises when older readers would misread a result.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// Everything that was measured, on what, and how. Times are microseconds for one frame unless a name says otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -137,6 +137,9 @@ pub struct Row {
     pub stats: Stats,
     /// Every sample, by the rounds in which rows took turns; rounds of the same index ran side by side.
     pub rounds_us: Vec<Vec<f64>>,
+    /// More rounds of the automatic row and of the best path row alone, where those of all rows left open which is ahead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alone_us: Vec<Vec<f64>>,
 }
 
 /// Something that was not measured.
@@ -148,39 +151,21 @@ pub struct Skipped {
     pub reason: String,
 }
 
-/// Turns of the automatic row and of the best path row alone, taken where the rounds of all rows left open which is ahead.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Playoff {
-    /// The best path row.
-    pub rival: String,
-    /// Every sample of the automatic row, by rounds.
-    pub automatic_us: Vec<Vec<f64>>,
-    /// Every sample of the other, by rounds.
-    pub rival_us: Vec<Vec<f64>>,
-}
-
 /// The automatic choice beside the best.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// The best path row.
     pub best: String,
-    /// The path of that row.
-    pub best_path: String,
     /// Its median.
     pub best_us: f64,
     /// The path that was chosen automatically.
     pub automatic_path: String,
     /// Its median.
     pub automatic_us: f64,
-    /// Automatic over best, round by round; of the play-off where there was one.
+    /// Automatic over best, round by round; of the rounds alone where there were any.
     pub ratio: Ratio,
-    /// What was measured once more, if it was.
-    #[serde(default)]
-    pub playoff: Option<Playoff>,
     /// Median of the quickest row of the chosen path when it is asked for by name.
     pub same_path_us: Option<f64>,
-    /// How long choosing took, milliseconds.
-    pub opened_ms: Option<f64>,
     /// Within the tolerance.
     pub within: bool,
     /// Another path or lateness is the best, and the distance is larger than its uncertainty allows for. A miss that is

@@ -2,7 +2,7 @@
 
 use crate::compare::Comparison;
 use crate::grid::Mode;
-use crate::record::{Cell, Record, RowKind, Skipped, Verdict};
+use crate::record::{Cell, Record, RowInfo, RowKind, Skipped, Verdict};
 use comfy_table::{Cell as Field, CellAlignment, ContentArrangement, Table, presets::UTF8_FULL_CONDENSED};
 use std::fmt::Write as _;
 
@@ -22,12 +22,14 @@ pub fn text(record: &Record) -> String {
             let of = |c: &&Cell| c.compute == compute && c.display == display && c.mode == mode;
             let cells: Vec<&Cell> = record.cells.iter().filter(of).collect();
             if !cells.is_empty() {
-                line(&mut out, format!("{mode}: median (p99) of a frame; * the best path"));
+                line(
+                    &mut out,
+                    format!("{mode}: median (p99) of a frame; * the best path; how far the automatic one is from it"),
+                );
                 line(&mut out, UNWRITTEN.into());
                 line(&mut out, rows(&cells).to_string());
             }
         }
-        line(&mut out, verdicts(record, compute, display).to_string());
         for Skipped { what, reason } in skipped(record, compute, display) {
             line(&mut out, format!("  SKIPPED {what}: {reason}"));
         }
@@ -126,44 +128,32 @@ fn rows(cells: &[&Cell]) -> Table {
             let Some(row) = cell.row(name) else { return right("-".into()) };
             let best = cell.verdict.as_ref().is_some_and(|v| v.best == row.info.row);
             let mark = if best { "* " } else { "" };
-            let chosen = match (row.info.kind, &row.info.path) {
-                (RowKind::Automatic, Some(path)) if row.info.frames_behind > 0 => {
-                    format!("\n{path}, {} late", row.info.frames_behind)
-                }
-                (RowKind::Automatic, Some(path)) => match &row.info.started_with {
-                    Some(first) => format!("\n{path}, at first {first}"),
-                    None => format!("\n{path}"),
-                },
-                _ => String::new(),
-            };
-            right(format!("{mark}{} ({}){chosen}", time(row.stats.median_us), time(row.stats.p99_us)))
+            let more = if row.info.kind == RowKind::Automatic { chosen(cell, &row.info) } else { String::new() };
+            right(format!("{mark}{} ({}){more}", time(row.stats.median_us), time(row.stats.p99_us)))
         });
         table.add_row(std::iter::once(Field::new(name)).chain(fields));
     }
     table
 }
 
-fn verdicts(record: &Record, compute: &str, display: &str) -> Table {
-    let head = ["verdict", "best", "", "automatic", "", "distance", "chosen in"];
-    let mut table = table(head.map(str::to_owned).into());
-    for cell in record.cells.iter().filter(|c| c.compute == compute && c.display == display) {
-        let Some(v) = &cell.verdict else { continue };
+/// What was chosen, how far it is from the best (`!`: clearly too far, `?`: too close to call), and how long the choice took.
+fn chosen(cell: &Cell, automatic: &RowInfo) -> String {
+    let mut lines = automatic.path.as_ref().map(|path| format!("\n{path}")).unwrap_or_default();
+    match (automatic.frames_behind, &automatic.started_with) {
+        (0, Some(first)) => lines += &format!(", at first {first}"),
+        (0, None) => {}
+        (late, _) => lines += &format!(", {late} late"),
+    }
+    if let Some(v) = &cell.verdict {
         let sign = match (v.within, v.clear) {
             (true, _) => "",
             (false, true) => " !",
             (false, false) => " ?",
         };
-        table.add_row([
-            Field::new(format!("{}, {}", cell.picture(), cell.mode)),
-            Field::new(&v.best),
-            right(time(v.best_us)),
-            Field::new(&v.automatic_path),
-            right(time(v.automatic_us)),
-            right(format!("{} ± {:.1}{sign}", percent(v.ratio.distance()), v.ratio.uncertainty * 100.0)),
-            right(v.opened_ms.map(|ms| format!("{ms:.0} ms")).unwrap_or_default()),
-        ]);
+        lines += &format!("\n{} ± {:.1}{sign}", percent(v.ratio.distance()), v.ratio.uncertainty * 100.0);
     }
-    table
+    automatic.opened_ms.iter().for_each(|ms| lines += &format!("\nchosen in {ms:.0} ms"));
+    lines
 }
 
 /// Two results side by side: floors first, so that a slower machine is not taken for a slower library.
@@ -266,7 +256,7 @@ mod tests {
         for row in record.cells.iter().flat_map(|c| &c.rows) {
             assert!(text.contains(&row.info.row), "{}", row.info.row);
         }
-        for said in ["too large", "it has <none>", "a device did not open", "of 4 cells", "verdict"] {
+        for said in ["too large", "it has <none>", "a device did not open", "of 4 cells", "chosen in 12 ms"] {
             assert!(text.contains(said), "{said}: {text}");
         }
     }

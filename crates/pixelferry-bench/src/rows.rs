@@ -77,7 +77,7 @@ impl<'a> Rows<'a> {
         rows
     }
 
-    fn skip(&mut self, what: &str, reason: impl ToString) {
+    pub fn skip(&mut self, what: &str, reason: impl ToString) {
         self.skipped.push(Skipped { what: what.into(), reason: reason.to_string() });
     }
 

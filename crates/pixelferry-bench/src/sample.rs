@@ -20,7 +20,7 @@ pub fn row(name: &str, kind: RowKind, path: Option<&str>, us: f64) -> Row {
         why: path.map(|_| "the quickest measured, 1 us a frame".into()),
         started_with: None,
     };
-    Row { info, stats: Stats::of(rounds_us.iter().flatten().copied()), rounds_us }
+    Row { info, stats: Stats::of(rounds_us.iter().flatten().copied()), rounds_us, alone_us: Vec::new() }
 }
 
 fn cell(size: &str, mode: Mode, factor: f64) -> Cell {
@@ -43,7 +43,7 @@ fn cell(size: &str, mode: Mode, factor: f64) -> Cell {
         unwritten: USUAL,
         frame_bytes: 64 * 48 * 4,
         frames_per_sample: 1,
-        verdict: verdict::of(&rows, None),
+        verdict: verdict::of(&rows),
         rows,
         skipped: vec![Skipped { what: "pbo-orphan".into(), reason: "display: it has <none>".into() }],
     }

@@ -162,7 +162,7 @@ impl<'a> Tour<'a> {
             unwritten: spot.unwritten,
             frame_bytes: spot.bytes(),
             frames_per_sample: measured.frames_per_sample,
-            verdict: verdict::of(&measured.rows, measured.playoff),
+            verdict: verdict::of(&measured.rows),
             rows: measured.rows,
             skipped: rows.skipped,
         })

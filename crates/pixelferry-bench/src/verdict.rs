@@ -1,8 +1,7 @@
 //! Whether the library, left alone, takes the path that is best.
 
-use crate::record::{Cell, Playoff, Row, RowKind, Summary, Verdict};
+use crate::record::{Cell, Row, RowKind, Summary, Verdict};
 use crate::stats::ratio;
-use pixelferry::Ratio;
 
 /// An automatic choice at most so much slower than the best counts as right.
 pub const TOLERANCE: f64 = 0.03;
@@ -11,8 +10,9 @@ pub const TOLERANCE: f64 = 0.03;
 const FEWEST_ROUNDS: usize = 5;
 
 /// Whether chance decides on which side of the tolerance it is.
-pub(crate) fn is_open(ratio: &Ratio, tolerance: f64) -> bool {
-    ratio.least() <= 1.0 + tolerance && ratio.most() > 1.0 + tolerance
+pub(crate) fn is_open(automatic: &[Vec<f64>], rival: &[Vec<f64>]) -> bool {
+    let most = 1.0 + TOLERANCE;
+    ratio(automatic, rival).is_none_or(|found| found.least() <= most && found.most() > most)
 }
 
 fn quickest<'a>(rows: impl Iterator<Item = &'a Row>) -> Option<&'a Row> {
@@ -27,42 +27,35 @@ fn automatic(rows: &[Row]) -> Option<&Row> {
     rows.iter().find(|row| row.info.kind == RowKind::Automatic)
 }
 
-/// The automatic row and the best path row, where more turns of the two could change the verdict.
-pub(crate) fn undecided(rows: &[Row]) -> Option<(&Row, &Row)> {
+/// The places of the automatic row and the best path row, where more turns of the two could change the verdict.
+pub(crate) fn undecided(rows: &[Row]) -> Option<[usize; 2]> {
     let (automatic, best) = (automatic(rows)?, quickest(paths(rows))?);
     let found = ratio(&automatic.rounds_us, &best.rounds_us)?;
-    (found.most() > 1.0 + TOLERANCE).then_some((automatic, best))
+    let place = |row: &Row| rows.iter().position(|other| std::ptr::eq(other, row));
+    (found.most() > 1.0 + TOLERANCE).then_some([place(automatic)?, place(best)?])
 }
 
 /// Compares the automatic row of a cell with the quickest path row.
-pub fn of(rows: &[Row], playoff: Option<Playoff>) -> Option<Verdict> {
+pub fn of(rows: &[Row]) -> Option<Verdict> {
     let automatic = automatic(rows)?;
     let best = quickest(paths(rows))?;
-    let (ratio, rounds) = match &playoff {
-        Some(playoff) => (ratio(&playoff.automatic_us, &playoff.rival_us)?, playoff.rival_us.len()),
-        None => {
-            let rounds = automatic.rounds_us.len().min(best.rounds_us.len());
-            (ratio(&automatic.rounds_us, &best.rounds_us)?, rounds)
-        }
-    };
+    let is_alone = !automatic.alone_us.is_empty() && !best.alone_us.is_empty();
+    let [a, b] = [automatic, best].map(|row| if is_alone { &row.alone_us } else { &row.rounds_us });
+    let (ratio, rounds) = (ratio(a, b)?, a.len().min(b.len()));
     let same = quickest(paths(rows).filter(|row| row.info.path == automatic.info.path));
     let within = ratio.distance() <= TOLERANCE;
     // Of the same path there is nothing to choose; and too few rounds tell nothing.
     let same_way = automatic.info.path == best.info.path && automatic.info.frames_behind == best.info.frames_behind;
     let clear = !same_way && rounds >= FEWEST_ROUNDS && ratio.least() > 1.0 + TOLERANCE;
     let undecided = !same_way && !clear && (ratio.most() > 1.0 + TOLERANCE || rounds < FEWEST_ROUNDS);
-    let (chosen, best_path) = (automatic.info.path.clone()?, best.info.path.clone()?);
     let why = reason(automatic, best, within, clear);
     Some(Verdict {
         best: best.info.row.clone(),
-        best_path,
         best_us: best.stats.median_us,
-        automatic_path: chosen,
+        automatic_path: automatic.info.path.clone()?,
         automatic_us: automatic.stats.median_us,
         ratio,
-        playoff,
         same_path_us: same.map(|row| row.stats.median_us),
-        opened_ms: automatic.info.opened_ms,
         within,
         clear,
         undecided,
@@ -110,45 +103,43 @@ mod tests {
             sample::row("pbo-orphan", RowKind::Path, Some("pbo-orphan"), 200.0),
             sample::row("automatic", RowKind::Automatic, Some("direct"), 102.0),
         ];
-        let verdict = of(&rows, None).unwrap();
+        let verdict = of(&rows).unwrap();
         assert_eq!((verdict.best.as_str(), verdict.within), ("direct", true));
         assert!((verdict.ratio.distance() - 0.02).abs() < 0.002, "{verdict:?}");
-        assert_eq!(of(&rows[..3], None), None);
-        assert_eq!(of(&[rows[0].clone(), rows[3].clone()], None), None);
+        assert_eq!(of(&rows[..3]), None);
+        assert_eq!(of(&[rows[0].clone(), rows[3].clone()]), None);
     }
 
     #[test]
     fn a_miss_says_which_path_was_taken_and_whether_it_is_clear() {
         let best = sample::row("direct", RowKind::Path, Some("direct"), 100.0);
         let missed = sample::row("automatic", RowKind::Automatic, Some("pbo-orphan"), 110.0);
-        let verdict = of(&[best.clone(), missed.clone()], None).unwrap();
+        let verdict = of(&[best.clone(), missed.clone()]).unwrap();
         assert!(!verdict.within && verdict.clear && verdict.why.contains("pbo-orphan"), "{verdict:?}");
         let mut noisy = missed;
         for (i, round) in noisy.rounds_us.iter_mut().enumerate() {
             round.iter_mut().for_each(|us| *us += if i % 2 == 0 { 60.0 } else { -60.0 });
         }
-        let verdict = of(&[best, noisy], None).unwrap();
+        let verdict = of(&[best, noisy]).unwrap();
         assert!(!verdict.clear && verdict.undecided, "{verdict:?}");
 
         let best = sample::row("direct", RowKind::Path, Some("direct"), 100.0);
         let same = sample::row("automatic", RowKind::Automatic, Some("direct"), 110.0);
-        let verdict = of(&[best, same], None).unwrap();
+        let verdict = of(&[best, same]).unwrap();
         assert!(!verdict.clear && !verdict.undecided && verdict.why.contains("that of the best"), "{verdict:?}");
     }
 
     #[test]
-    fn a_play_off_decides_what_the_rounds_left_open() {
-        let rows = [
+    fn rounds_alone_decide_what_the_others_left_open() {
+        let mut rows = [
             sample::row("direct", RowKind::Path, Some("direct"), 100.0),
             sample::row("automatic", RowKind::Automatic, Some("pbo-orphan"), 110.0),
         ];
-        assert_eq!(undecided(&rows).map(|(_, best)| best.info.row.as_str()), Some("direct"));
-        let playoff = Playoff {
-            rival: "direct".into(),
-            automatic_us: vec![vec![101.0]; FEWEST_ROUNDS],
-            rival_us: vec![vec![100.0]; FEWEST_ROUNDS],
-        };
-        let verdict = of(&rows, Some(playoff)).unwrap();
+        assert_eq!(undecided(&rows), Some([1, 0]));
+        for (row, us) in rows.iter_mut().zip([100.0, 101.0]) {
+            row.alone_us = vec![vec![us]; FEWEST_ROUNDS];
+        }
+        let verdict = of(&rows).unwrap();
         assert!(verdict.within && (verdict.ratio.distance() - 0.01).abs() < 1e-9, "{verdict:?}");
         let right = [rows[0].clone(), sample::row("automatic", RowKind::Automatic, Some("direct"), 100.0)];
         assert_eq!(undecided(&right), None);

@@ -127,7 +127,7 @@ fn rules_for_unwritten_pixels_are_cells_of_their_own() {
         assert!(said.contains(name), "{name}: {said}");
     }
     // As version 1 wrote it, which knew no rules.
-    let text = std::fs::read_to_string(&file).unwrap().replace("\"schema_version\": 2", "\"schema_version\": 1");
+    let text = std::fs::read_to_string(&file).unwrap().replace("\"schema_version\": 3", "\"schema_version\": 1");
     let old = folder("rules").join("old.json");
     std::fs::write(&old, text.replace("\"unwritten\"", "\"nothing of the kind\"")).unwrap();
     assert!(read(&old).unwrap().cells.iter().all(|cell| cell.unwritten == Unwritten::Overwrite));

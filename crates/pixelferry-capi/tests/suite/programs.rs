@@ -2,7 +2,7 @@
 
 // Programs find the library as Linux's loader does.
 use crate::common::{Language, build, compiler, done, libraries, package, root, run, scratch};
-use pixelferry_testing::{Need, asked, need};
+use pixelferry_testing::{Level, Need, asked, from, need};
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -107,6 +107,9 @@ fn misuse() -> Option<PathBuf> {
 
 #[test]
 fn valgrind_sees_neither_errors_nor_leaks() {
+    if !from(Level::All) {
+        return;
+    }
     let Some(program) = misuse() else { return };
     if need(Need::Valgrind, Command::new("valgrind").arg("--version").output()).is_none() {
         return;

@@ -1,19 +1,21 @@
 //! `pixelferry bench` as a program: its exit codes and what it says about mistakes.
 
-use std::process::{Command, Output};
+use crate::{pixelferry, texts};
+use std::process::Output;
 
 fn bench(arguments: &[&str], env: &[(&str, &str)]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pixelferry"));
-    command.arg("bench").args(arguments).env_remove("DISPLAY").envs(env.iter().copied()).output().unwrap()
+    let mut command = pixelferry(&["bench"]);
+    command.args(arguments).env_remove("PIXELFERRY_CALIBRATE_MS").envs(env.iter().copied()).output().unwrap()
 }
 
-const TINY: [&str; 8] = ["--backends", "cpu", "--displays", "memory", "--sizes", "tiny", "--frames", "6"];
+const TINY: [&str; 10] =
+    ["--backends", "cpu", "--displays", "memory", "--sizes", "tiny", "--frames", "6", "--paths", "host-round-trip"];
 
 #[test]
 fn a_verdict_is_said_on_standard_output() {
     let output = bench(&[&TINY[..], &["--modes", "latency"]].concat(), &[]);
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let [said, errors] = texts(&output);
+    assert!(output.status.success(), "{errors}");
     assert!(said.contains("host-round-trip") && said.contains("automatic within"), "{said}");
 }
 
@@ -21,7 +23,7 @@ fn a_verdict_is_said_on_standard_output() {
 fn mistakes_end_with_a_reason() {
     let wrong = |arguments: &[&str], env: &[(&str, &str)], code, says: &str| {
         let output = bench(arguments, env);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let [_, said] = texts(&output);
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
         assert!(said.contains("error:") && said.contains(says), "{arguments:?}: {said}");
     };

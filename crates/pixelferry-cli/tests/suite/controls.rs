@@ -1,17 +1,16 @@
 //! The demo's controls without a window, from the command line.
 
+use crate::{pixelferry, texts};
 use std::path::PathBuf;
-use std::process::{Command, Output};
-
-const BIN: &str = env!("CARGO_BIN_EXE_pixelferry");
+use std::process::Output;
 
 fn demo(arguments: &[&str], env: &[(&str, &str)]) -> Output {
-    let common = ["demo", "--backend", "cpu", "--size", "1000x600", "--picture", "160x90"];
-    Command::new(BIN).args(common).args(arguments).env_remove("DISPLAY").envs(env.iter().copied()).output().unwrap()
+    let mut command = pixelferry(&["demo", "--backend", "cpu", "--size", "1000x600", "--picture", "160x90"]);
+    command.args(arguments).envs(env.iter().copied()).output().unwrap()
 }
 
 fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+    texts(output).concat()
 }
 
 #[test]
@@ -45,7 +44,7 @@ fn where_there_is_no_room_or_no_wish_for_controls_it_is_said() {
         (&["demo", "--headless", "--frames", "1", "--size", "320x180"][..], "they need 1000x600"),
         (&["demo", "--headless", "--frames", "1", "--plain", "--size", "64x36"], "as asked for"),
     ] {
-        let output = Command::new(BIN).args(arguments).args(["--backend", "cpu"]).output().unwrap();
+        let output = pixelferry(arguments).args(["--backend", "cpu"]).output().unwrap();
         assert!(output.status.success() && said(&output).contains(&format!("without controls: {reason}")));
     }
     let output = demo(&["--inject", "sabotage"], &[]);
@@ -57,7 +56,7 @@ fn a_look_is_asked_for_with_and_without_controls() {
     let saved = |name: &str, arguments: &[&str]| {
         let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
         let common = ["demo", "--backend", "cpu", "--frames", "1", "--headless", "--display", "memory", "--out"];
-        let output = Command::new(BIN).args(common).arg(&out).args(arguments).output().unwrap();
+        let output = pixelferry(&common).arg(&out).args(arguments).output().unwrap();
         assert!(output.status.success(), "{arguments:?}: {}", said(&output));
         (image::open(&out).unwrap().into_rgb8(), said(&output))
     };
@@ -77,7 +76,7 @@ fn a_look_is_asked_for_with_and_without_controls() {
         (&["--plain", "--size", "64x36", "--tone", "none", "--exposure", "1", "--out", "no.png"], "encoding"),
     ] {
         let common = ["demo", "--backend", "cpu", "--frames", "1", "--headless", "--display", "memory"];
-        let output = Command::new(BIN).args(common).args(arguments).output().unwrap();
+        let output = pixelferry(&common).args(arguments).output().unwrap();
         assert!(!output.status.success() && said(&output).contains(reason), "{arguments:?}: {}", said(&output));
     }
 }

@@ -14,3 +14,19 @@ mod sharing;
 mod trace;
 #[cfg(target_os = "linux")]
 mod window;
+
+use pixelferry_tests::by_level;
+use std::process::{Command, Output};
+
+/// The program without a screen. At the shortest level it times no paths, where a test is not about the choice.
+fn pixelferry(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pixelferry"));
+    command.args(arguments).env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").env_remove("WAYLAND_SOCKET");
+    command.env("PIXELFERRY_CALIBRATE_MS", by_level("0", "", ""));
+    command
+}
+
+/// What it said, on standard output and then on standard error.
+fn texts(output: &Output) -> [String; 2] {
+    [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+}

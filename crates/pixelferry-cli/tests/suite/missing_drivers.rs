@@ -1,12 +1,15 @@
 //! `pixelferry probe --json` and `demo` with this and that driver missing: the right answer, never a crash.
 
-use pixelferry::PathId;
-use pixelferry_tests::{Need, need};
+use crate::pixelferry;
+use ::pixelferry::PathId;
+use pixelferry_tests::{Need, by_level, few, need};
 use serde_json::Value;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::Output;
 
-const BIN: &str = env!("CARGO_BIN_EXE_pixelferry");
+/// Paths are timed at any level.
+const TIMED: (&str, &str) = ("PIXELFERRY_CALIBRATE_MS", "");
+const NO_EGL: (&str, &str) = ("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent.json");
 
 fn empty_folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -22,7 +25,7 @@ fn no_library() -> PathBuf {
 }
 
 fn run(arguments: &[&str], env: &[(&str, &str)]) -> Output {
-    Command::new(BIN).args(arguments).env_remove("DISPLAY").envs(env.iter().copied()).output().unwrap()
+    pixelferry(arguments).envs(env.iter().copied()).output().unwrap()
 }
 
 fn probe(env: &[(&str, &str)]) -> Value {
@@ -80,7 +83,9 @@ fn pocl_alone() {
 
 #[test]
 fn rusticl_alone() {
-    let report = probe(&[("OCL_ICD_VENDORS", "rusticl.icd"), ("RUSTICL_ENABLE", "llvmpipe")]);
+    let rusticl = [("OCL_ICD_VENDORS", "rusticl.icd"), ("RUSTICL_ENABLE", "llvmpipe")];
+    // Its way to OpenGL is driven by the suites of backends.
+    let report = probe(&[&rusticl[..], by_level(&[NO_EGL], &[], &[])].concat());
     check_report(&report);
     if let Some(device) = need(Need::Rusticl, opencl_device(&report)) {
         assert!(device.contains("rusticl") || device.contains("llvmpipe"), "{device}");
@@ -140,7 +145,7 @@ fn libraries_that_do_not_open_are_told_with_why() {
 
 #[test]
 fn no_egl_vendor_leaves_the_display_in_memory() {
-    let report = probe(&[("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent.json"), ("OCL_ICD_VENDORS", "pocl.icd")]);
+    let report = probe(&[NO_EGL, ("OCL_ICD_VENDORS", "pocl.icd")]);
     check_report(&report);
     let displays = report["displays"].as_array().unwrap();
     let gl = displays.iter().find(|d| d["kind"] == "gl-headless").unwrap();
@@ -156,7 +161,7 @@ fn a_picture_is_made_with_nothing_there() {
     let out = folder.join("nothing.png");
     let output = run(
         &["demo", "--headless", "--size", "160x120", "--frames", "2", "--out", out.to_str().unwrap()],
-        &[("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent.json"), ("LD_LIBRARY_PATH", no_library().to_str().unwrap())],
+        &[NO_EGL, ("LD_LIBRARY_PATH", no_library().to_str().unwrap())],
     );
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -170,7 +175,7 @@ fn a_picture_is_made_with_nothing_there() {
 #[test]
 fn what_the_environment_asks_for_is_done_and_said() {
     let forced = [("PIXELFERRY_PATH", "host-round-trip"), ("PIXELFERRY_PROFILES", "off")];
-    let report = probe(&forced);
+    let report = probe(&[&forced[..], by_level(&[NO_EGL], &[], &[])].concat());
     for pairing in report["pairings"].as_array().unwrap() {
         assert!(names(&pairing["diagnoses"]).contains(&"override-in-force"), "{:#}", pairing["diagnoses"]);
     }
@@ -235,7 +240,7 @@ fn a_line_is_not_computed_for_a_display_that_draws_none() {
     let said = sine("memory", &[]);
     assert!(said.contains("sine is drawn by OpenGL") && said.contains("plain memory"), "{said}");
     assert!(said.contains("--display gl") && !said.contains("libegl1"), "{said}");
-    let said = sine("auto", &[("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent.json")]);
+    let said = sine("auto", &[NO_EGL]);
     assert!(said.contains("EGL lists no devices") && said.contains("libegl1"), "{said}");
 }
 
@@ -244,9 +249,9 @@ fn a_line_is_not_computed_for_a_display_that_draws_none() {
 fn what_is_chosen_together_is_chosen_among_what_is_there() {
     let folder = empty_folder("together");
     let no_opencl = ("OCL_ICD_VENDORS", folder.to_str().unwrap());
-    let no_egl = ("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent.json");
-    for env in [&[][..], &[no_opencl], &[no_opencl, no_egl, ("VK_DRIVER_FILES", "/nonexistent.json")]] {
-        let env: Vec<_> = env.iter().copied().chain([("PIXELFERRY_PROFILES", "off")]).collect();
+    let nothing = [no_opencl, NO_EGL, ("VK_DRIVER_FILES", "/nonexistent.json")];
+    for env in few(&[&[][..], &nothing, &[no_opencl]], 2) {
+        let env: Vec<_> = env.iter().copied().chain([("PIXELFERRY_PROFILES", "off"), TIMED]).collect();
         let output = run(&["probe", "--together", "--json", "--size", "64x48"], &env);
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{:?}: {stderr}", output.status);
@@ -257,7 +262,7 @@ fn what_is_chosen_together_is_chosen_among_what_is_there() {
         let opencl = rows.iter().find(|row| row["compute"].as_str().unwrap().starts_with("OpenCL"));
         let is_there = opencl.is_some_and(|row| row["state"] != "failed");
         assert!(!is_there || !env.contains(&no_opencl), "{report:#}");
-        if env.contains(&no_egl) {
+        if env.contains(&NO_EGL) {
             assert!(chosen[0]["display"].as_str().unwrap().starts_with("CPU"), "{report:#}");
         }
     }

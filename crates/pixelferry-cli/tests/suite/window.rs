@@ -1,12 +1,12 @@
 //! A real window on a virtual X server: what is on its screen is what the headless picture shows.
 
+use crate::{pixelferry, texts};
 use pixelferry_tests::{Need, Patience, Rgb, Viewer, Xvfb, need};
 use std::ops::Range;
-use std::path::PathBuf;
-use std::process::{Child, Command};
+use std::path::{Path, PathBuf};
+use std::process::Child;
 use std::time::Duration;
 
-const BIN: &str = env!("CARGO_BIN_EXE_pixelferry");
 const SIZE: (u16, u16) = (320, 180);
 
 /// Ends the process with the test, whatever happens.
@@ -19,10 +19,22 @@ impl Drop for Running {
     }
 }
 
-fn arguments(file: &str) -> Vec<String> {
-    let input = format!("{}/../pixelferry-demo/assets/{file}", env!("CARGO_MANIFEST_DIR"));
-    let size = format!("{}x{}", SIZE.0, SIZE.1);
-    ["demo", "filter", "--input", &input, "--size", &size, "--backend", "cpu"].map(str::to_owned).to_vec()
+impl Running {
+    fn start(arguments: &[&str], server: &Xvfb) -> Self {
+        Self(pixelferry(arguments).env("DISPLAY", server.display()).spawn().unwrap())
+    }
+
+    /// The pixels in the screen's corner.
+    fn screen(&mut self, viewer: &Viewer, size: (u16, u16)) -> Vec<Rgb> {
+        if let Some(status) = self.0.try_wait().unwrap() {
+            panic!("the window closed by itself: {status}");
+        }
+        viewer.pixels((0, 0), size).unwrap()
+    }
+}
+
+fn filter(input: &Path) -> [&str; 8] {
+    ["demo", "filter", "--input", input.to_str().unwrap(), "--size", "320x180", "--backend", "cpu"]
 }
 
 #[test]
@@ -32,26 +44,19 @@ fn the_screen_shows_what_the_picture_shows() {
     let Some(server) = need(Need::Xvfb, Xvfb::start(1024, 640)) else { return };
     let viewer = Viewer::of(server.display()).unwrap();
 
-    let out = folder.join("expected.png");
-    let headless = Command::new(BIN).args(arguments("lake.jpg")).arg("--headless").arg("--out").arg(&out).output();
-    let headless = headless.unwrap();
-    assert!(headless.status.success(), "{}", String::from_utf8_lossy(&headless.stderr));
+    let (input, out) = (folder.join("input.png"), folder.join("expected.png"));
+    image::RgbImage::from_fn(320, 180, |x, y| image::Rgb([(x * y / 40) as u8, (x / 9 * 30) as u8, y as u8]))
+        .save(&input)
+        .unwrap();
+    let headless = pixelferry(&filter(&input)).arg("--headless").arg("--out").arg(&out).output().unwrap();
+    assert!(headless.status.success(), "{}", texts(&headless)[1]);
     let expected: Vec<Rgb> = image::open(&out).unwrap().into_rgb8().pixels().map(|p| p.0).collect();
 
-    let window = Command::new(BIN)
-        .args(arguments("lake.jpg"))
-        .env("DISPLAY", server.display())
-        .env_remove("WAYLAND_DISPLAY")
-        .spawn()
-        .unwrap();
-    let mut window = Running(window);
+    let mut window = Running::start(&filter(&input), &server);
     let mut patience = Patience::new();
     let mut last = Vec::new();
     while !patience.is_over() {
-        if let Some(status) = window.0.try_wait().unwrap() {
-            panic!("the window closed by itself: {status}");
-        }
-        last = viewer.pixels((0, 0), SIZE).unwrap();
+        last = window.screen(&viewer, SIZE);
         if last == expected {
             return;
         }
@@ -66,20 +71,12 @@ fn the_screen_shows_the_controls_beside_a_picture_that_moves() {
     const WINDOW: (u16, u16) = (1000, 600);
     let Some(server) = need(Need::Xvfb, Xvfb::start(1024, 640)) else { return };
     let viewer = Viewer::of(server.display()).unwrap();
-    let window = Command::new(BIN)
-        .args(["demo", "plasma", "--size", "1000x600", "--picture", "160x90", "--backend", "cpu"])
-        .env("DISPLAY", server.display())
-        .env_remove("WAYLAND_DISPLAY")
-        .spawn()
-        .unwrap();
-    let mut window = Running(window);
+    let arguments = ["demo", "plasma", "--size", "1000x600", "--picture", "160x90", "--backend", "cpu"];
+    let mut window = Running::start(&arguments, &server);
     let mut patience = Patience::new();
     let mut seen: Vec<Vec<Rgb>> = Vec::new();
     while !patience.is_over() {
-        if let Some(status) = window.0.try_wait().unwrap() {
-            panic!("the window closed by itself: {status}");
-        }
-        let screen = viewer.pixels((0, 0), WINDOW).unwrap();
+        let screen = window.screen(&viewer, WINDOW);
         let width = usize::from(WINDOW.0);
         let part = |columns: Range<usize>, rows: Range<usize>| -> Vec<Rgb> {
             rows.flat_map(|y| screen[y * width + columns.start..y * width + columns.end].to_vec()).collect()
@@ -99,14 +96,8 @@ fn the_screen_shows_the_controls_beside_a_picture_that_moves() {
 
 #[test]
 fn no_display_server_is_explained() {
-    let output = Command::new(BIN)
-        .args(arguments("lake.jpg"))
-        .env_remove("DISPLAY")
-        .env_remove("WAYLAND_DISPLAY")
-        .env_remove("WAYLAND_SOCKET")
-        .output()
-        .unwrap();
+    let output = pixelferry(&["demo", "plasma", "--backend", "cpu"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let [_, said] = texts(&output);
     assert!(said.contains("error:") && said.contains("--headless"), "{said}");
 }
