@@ -1,12 +1,17 @@
 //! What this machine has to be driven.
 
+use crate::fuzz::Rng;
 use crate::fuzz::log::Checked;
+use pixelferry::gl_display::GlDisplay;
 use pixelferry::opencl_backend::OpenClBackend;
-use pixelferry::{ComputeBackend, CpuBackend, Display, DisplayChoice, Headless, open_headless};
+use pixelferry::{ComputeBackend, CpuBackend, Display, DisplayChoice, Headless, MemoryDisplay, open_headless};
 use pixelferry_plugged::Worker;
 use pixelferry_tests::{Need, given, need};
 use std::rc::Rc;
 use std::sync::Arc;
+
+/// The context of a display, and another.
+pub type Contexts = [Rc<GlDisplay>; 2];
 
 /// What was opened.
 pub struct Drivers {
@@ -42,10 +47,21 @@ impl Drivers {
         all
     }
 
-    /// Every display; plain memory, twice, is first.
-    pub fn displays(&self) -> Vec<Rc<dyn Display>> {
-        let mut all: Vec<Rc<dyn Display>> = vec![pixelferry::MemoryDisplay::new(), pixelferry::MemoryDisplay::new()];
-        all.extend(self.gl.iter().flatten().map(Headless::display));
-        all
+    /// Any display, plain memory as often as OpenGL, or any of `more`. Of OpenGL, which is current, its context and the other.
+    pub fn display(&self, rng: &mut Rng, more: Vec<Rc<dyn Display>>) -> Checked<(Rc<dyn Display>, Option<Contexts>)> {
+        let memory = || MemoryDisplay::new() as Rc<dyn Display>;
+        let mut all = vec![(memory(), None), (memory(), None)];
+        if let Some(both) = &self.gl {
+            let [a, b] = both.each_ref().map(|headless| headless.gl().cloned());
+            let contexts = a.zip(b).map(|(a, b)| [[a.clone(), b.clone()], [b, a]]);
+            let contexts = contexts.map_or([None, None], |pairs| pairs.map(Some));
+            all.extend(both.iter().map(Headless::display).zip(contexts));
+        }
+        all.extend(more.into_iter().map(|display| (display, None)));
+        let (display, contexts) = rng.take(&mut all);
+        if let Some([own, _]) = &contexts {
+            own.make_current()?;
+        }
+        Ok((display, contexts))
     }
 }

@@ -1,10 +1,10 @@
 //! Objects of an engine's own: frames into them and out of them, by every path, while the engine draws into them itself.
 
-use crate::fuzz::{Checked, Log, Rng, drivers::Drivers, fail, hold, host::paste, hostile};
+use crate::fuzz::parts::{alone, inner_part, paste};
+use crate::fuzz::{Checked, Log, Rng, drivers::Contexts, drivers::Drivers, fail, hold, hostile};
 use pixelferry::driver::Part;
 use pixelferry::driver::conformance::tight;
 use pixelferry::driver::describe::pattern::{Pattern, rows};
-use pixelferry::gl_display::GlDisplay;
 use pixelferry::{
     ComputeBackend, Display, Error, Extent, Intake, Outlet, OutletFrame, OutletOptions, RawMemory, Result, SurfaceDesc,
     Unwritten, View,
@@ -49,7 +49,7 @@ enum Does {
 pub struct World {
     backends: Vec<Arc<dyn ComputeBackend>>,
     display: Rc<dyn Display>,
-    gl: Option<[Rc<GlDisplay>; 2]>,
+    gl: Option<Contexts>,
     open: Vec<Open>,
 }
 
@@ -68,14 +68,9 @@ impl super::World for World {
             9..12 => self.look(log, at),
             12 => self.elsewhere(log, at),
             13 => self.refused(rng, log, at),
-            14 if rng.one_in(4) => {
-                log.did("engines: forget", format_args!(""));
-                std::mem::forget(self.open.swap_remove(at));
-                Ok(())
-            }
-            _ => {
-                log.did("engines: drop", format_args!(""));
-                self.open.swap_remove(at);
+            n => {
+                let forget = n == 14 && rng.one_in(4);
+                log.gone(["engines: drop", "engines: forget"], self.open.swap_remove(at), forget);
                 Ok(())
             }
         }
@@ -85,20 +80,10 @@ impl super::World for World {
 impl World {
     /// With no object yet.
     pub fn new(drivers: &Drivers, rng: &mut Rng) -> Checked<Self> {
-        let mut displays = drivers.displays();
-        displays.push(pixelferry_plugged::Board::new(Duration::ZERO));
-        let number = rng.below(displays.len());
-        let gl = match &drivers.gl {
-            Some([a, b]) if (2..4).contains(&number) => a.gl().cloned().zip(b.gl().cloned()).map(|(a, b)| [a, b]),
-            _ => None,
-        };
-        let gl = gl.map(|[a, b]| if number == 3 { [b, a] } else { [a, b] });
-        if let Some([own, _]) = &gl {
-            own.make_current()?;
-        }
+        let (display, gl) = drivers.display(rng, vec![pixelferry_plugged::Board::new(Duration::ZERO)])?;
         let mut backends = drivers.backends();
         backends.push(Arc::clone(&drivers.plugged) as Arc<dyn ComputeBackend>);
-        Ok(Self { backends, display: displays.swap_remove(number), gl, open: Vec::new() })
+        Ok(Self { backends, display, gl, open: Vec::new() })
     }
 
     fn open(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
@@ -133,7 +118,7 @@ impl World {
     /// The engine draws: a part of the object is something else now.
     fn draw(&mut self, rng: &mut Rng, log: &mut Log, at: usize) -> Checked {
         let open = &mut self.open[at];
-        let part = part(rng, &open.desc);
+        let part = inner_part(rng, &open.desc);
         let bytes = pattern(&open.desc, &part, rng.word())?;
         let view = tight(&alone(&open.desc, &part))?;
         log.op("engines: the engine draws", format_args!("{part} of {}", open.desc));
@@ -148,7 +133,7 @@ impl World {
         let is_image = matches!(open.desc, SurfaceDesc::Image(_));
         let does = rng.pick(&[Does::Kernel, Does::Kernel, Does::Copy, Does::Raw, Does::Nothing, Does::Fails]);
         let does = if is_image && does == Does::Copy { Does::Kernel } else { does };
-        let part = if rng.one_in(2) { Part::full(&open.desc) } else { part(rng, &open.desc) };
+        let part = if rng.one_in(2) { Part::full(&open.desc) } else { inner_part(rng, &open.desc) };
         let (nonce, bytes) = (rng.word(), open.desc.byte_len("fuzz")?);
         let mut written = None;
         let Way::Out(outlet) = &mut open.way else { return Ok(()) };
@@ -284,30 +269,6 @@ fn fill_raw(frame: &mut OutletFrame<'_>, byte: u8) -> Result<()> {
     }
     let (memory, _) = frame.target()?.into_parts();
     rows(&view).try_for_each(|(_, row)| memory.write(row.start, &vec![byte; row.len()]))
-}
-
-/// A part that lies inside, in whole words of a buffer.
-fn part(rng: &mut Rng, desc: &SurfaceDesc) -> Part {
-    match desc {
-        SurfaceDesc::Image(image) => {
-            let side = |rng: &mut Rng, side: u32| hostile::inside(rng, side as usize);
-            let (x, y) = (side(rng, image.extent.width), side(rng, image.extent.height));
-            Part::Image(pixelferry::Region::new(x.start as u32, y.start as u32, x.len() as u32, y.len() as u32))
-        }
-        SurfaceDesc::Buffer(buffer) => {
-            let words = hostile::inside(rng, buffer.bytes as usize / 4);
-            Part::Buffer(4 * words.start..4 * words.end)
-        }
-    }
-}
-
-/// The part as a surface of its own.
-fn alone(desc: &SurfaceDesc, part: &Part) -> SurfaceDesc {
-    match (desc, part) {
-        (SurfaceDesc::Image(image), Part::Image(r)) => SurfaceDesc::image(r.width, r.height, image.format),
-        (_, Part::Buffer(range)) => SurfaceDesc::buffer(range.len() as u64),
-        (_, Part::Image(r)) => SurfaceDesc::buffer(r.extent().pixels()),
-    }
 }
 
 fn view_of(desc: &SurfaceDesc, part: &Part) -> Result<View> {

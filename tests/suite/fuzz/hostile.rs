@@ -88,6 +88,11 @@ pub fn region(rng: &mut Rng, extent: Extent) -> Region {
     if rng.one_in(6) {
         return Region::new(side(rng), side(rng), side(rng), side(rng));
     }
+    inner_region(rng, extent)
+}
+
+/// A region of `extent`.
+pub fn inner_region(rng: &mut Rng, extent: Extent) -> Region {
     let (x, y) = (inside(rng, extent.width as usize), inside(rng, extent.height as usize));
     Region::new(x.start as u32, y.start as u32, x.len() as u32, y.len() as u32)
 }

@@ -3,8 +3,9 @@
 //! The only `unsafe` of the fuzz is here: it vouches for the text in OpenCL C.
 
 use crate::fuzz::payload;
-use pixelferry::opencl_backend::cl::{Context, Kernel, Program};
-use pixelferry::{CpuKernelExt, Error, ImageView, KernelSource, PixelFormat, Result};
+use pixelferry::opencl_backend::cl::{self, Context, Program};
+use pixelferry::{ComputeBackend, CpuKernelExt, Error, ImageView, Kernel, KernelSource, PixelFormat, Result};
+use std::sync::{Arc, OnceLock};
 
 /// A word that depends on a pixel, a seed and the word's number in the pixel. It is a finite binary32 and two of binary16.
 pub fn word(x: u32, y: u32, seed: u32, number: u32) -> u32 {
@@ -61,9 +62,13 @@ pub fn stamp() -> KernelSource {
     )
 }
 
-/// What [`stamp`] writes.
-pub fn stamp_byte(index: usize, seed: u32) -> u8 {
+fn stamp_byte(index: usize, seed: u32) -> u8 {
     seed.wrapping_add((index as u32).wrapping_mul(7)) as u8
+}
+
+/// Writes what [`stamp`] does.
+pub fn stamp_all(bytes: &mut [u8], seed: u32) {
+    bytes.iter_mut().enumerate().for_each(|(i, byte)| *byte = stamp_byte(i, seed));
 }
 
 /// Changes every byte by one of another memory, of which the first `n` bytes are read.
@@ -155,16 +160,58 @@ pub fn failing_late() -> KernelSource {
     })
 }
 
+/// A backend and its kernels, each built when it is first launched.
+pub struct Engine {
+    pub backend: Arc<dyn ComputeBackend>,
+    stamp: OnceLock<Arc<dyn Kernel>>,
+    mix: OnceLock<Arc<dyn Kernel>>,
+    images: [OnceLock<Arc<dyn Kernel>>; PixelFormat::ALL.len()],
+    /// [`failing`] and [`failing_late`], of threads only.
+    pub failing: Vec<Arc<dyn Kernel>>,
+}
+
+impl Engine {
+    pub fn new(backend: Arc<dyn ComputeBackend>) -> Self {
+        let failing = [failing(), failing_late()].iter().filter_map(|source| backend.build(source).ok()).collect();
+        Self { stamp: OnceLock::new(), mix: OnceLock::new(), images: Default::default(), failing, backend }
+    }
+
+    fn built(
+        &self,
+        kernel: &OnceLock<Arc<dyn Kernel>>,
+        source: impl FnOnce() -> KernelSource,
+    ) -> Result<Arc<dyn Kernel>> {
+        if let Some(kernel) = kernel.get() {
+            return Ok(Arc::clone(kernel));
+        }
+        let new = self.backend.build(&source())?;
+        Ok(Arc::clone(kernel.get_or_init(|| new)))
+    }
+
+    pub fn stamp(&self) -> Result<Arc<dyn Kernel>> {
+        self.built(&self.stamp, stamp)
+    }
+
+    pub fn mix(&self) -> Result<Arc<dyn Kernel>> {
+        self.built(&self.mix, mix)
+    }
+
+    pub fn image(&self, format: PixelFormat) -> Result<Arc<dyn Kernel>> {
+        let number = PixelFormat::ALL.iter().position(|of| *of == format).unwrap_or(0);
+        self.built(&self.images[number], || image(format))
+    }
+}
+
 /// Kernels of one context of OpenCL.
 pub struct ClKernels {
-    /// `stamp(to, len, seed)` sets byte `i` of `len` to [`stamp_byte`].
-    pub stamp: Kernel,
+    /// `stamp(to, len, seed)` sets bytes as [`stamp_all`] does.
+    pub stamp: cl::Kernel,
     /// `stir(to, len, from, n, scratch)` changes byte `i` of `len` by byte `i % n`.
-    pub stir: Kernel,
+    pub stir: cl::Kernel,
     /// Takes a sampler.
-    pub sampled: Kernel,
+    pub sampled: cl::Kernel,
     /// Takes a sampler by another name.
-    pub renamed: Kernel,
+    pub renamed: cl::Kernel,
 }
 
 const CL_SOURCE: &str = "

@@ -118,6 +118,14 @@ impl Log {
         self.op(name, what);
         let _ = self.end(Ok(()));
     }
+
+    /// Lets go of a thing, whose drop has the first name, by forgetting it, which has the second, or not.
+    pub fn gone<T>(&mut self, [drops, forgets]: [&'static str; 2], thing: T, forget: bool) {
+        self.did(if forget { forgets } else { drops }, format_args!(""));
+        if forget {
+            std::mem::forget(thing);
+        }
+    }
 }
 
 impl fmt::Display for Log {

@@ -1,6 +1,6 @@
 //! What memories should hold: effects of operations one after the other, and what was read beside them.
 
-use crate::fuzz::kernels::stamp_byte;
+use crate::fuzz::kernels::stamp_all;
 use crate::fuzz::{Checked, Failure, fail, hold};
 use pixelferry::Result;
 use std::collections::BTreeMap;
@@ -71,7 +71,7 @@ impl Effect {
     }
 
     pub fn stamp(to: u32, range: Range<usize>, seed: u32) -> Self {
-        Self::set(to, range.start, (0..range.len()).map(|i| stamp_byte(i, seed)).collect())
+        Self::change(to, move |all| stamp_all(&mut all[range], seed))
     }
 
     /// Single bytes: where they come from, where they go.

@@ -1,7 +1,7 @@
 //! What a device says of itself, parts of it, and objects of another context.
 
 use super::World;
-use crate::fuzz::{Checked, Log, Rng, hold, hostile};
+use crate::fuzz::{Checked, Log, Rng, hold};
 use pixelferry::opencl_backend::cl::{Arg, Buffer, Context, Device, MemFlags, NdRange, Partition, Queue, UserEvent};
 
 impl World<'_> {
@@ -67,7 +67,6 @@ impl World<'_> {
             }
         };
         hold!(log.end(result).is_none(), "{what}: an object of another context was taken");
-        let _ = hostile::near(rng, 1);
         Ok(())
     }
 }

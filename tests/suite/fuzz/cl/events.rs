@@ -27,10 +27,7 @@ impl World<'_> {
     }
 
     pub(super) fn listen(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        if self.events.is_empty() {
-            return Ok(());
-        }
-        let event = self.events[rng.below(self.events.len())].clone();
+        let Some(event) = rng.any(&self.events) else { return Ok(()) };
         let (told, panics) = (Arc::clone(&self.told), rng.one_in(4).then(|| payload::kind(rng)));
         let when = rng.pick(&[Status::Queued, Status::Submitted, Status::Running, Status::Complete]);
         log.op("cl: call back", format_args!("{when:?}, panics: {panics:?}"));
@@ -47,10 +44,7 @@ impl World<'_> {
     }
 
     pub(super) fn ask(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        if self.events.is_empty() {
-            return Ok(());
-        }
-        let event = self.events[rng.below(self.events.len())].clone();
+        let Some(event) = rng.any(&self.events) else { return Ok(()) };
         log.op("cl: status, type, profile, poll", format_args!(""));
         let asked = event.status().and(event.command_type().map(|_| ()));
         let profile = event.profile();

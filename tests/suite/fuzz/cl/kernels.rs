@@ -3,6 +3,7 @@
 use super::{Effect, World};
 use crate::fuzz::{Checked, Log, Rng, fail, hold, hostile};
 use pixelferry::opencl_backend::cl::{Addressing, Arg, Filter, NdRange, Sampler};
+use pixelferry_tests::by_level;
 
 impl World<'_> {
     pub(super) fn launch(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
@@ -10,8 +11,9 @@ impl World<'_> {
         let wait = self.wait_list(rng, &[a, b]);
         let (to, from) = (&self.slots[a], &self.slots[b]);
         let (kernels, len, seed) = (&self.base.kernels, to.buffer.len() as u32, rng.word());
-        // Kernels go through all bytes, however many work items there are.
-        let items = 1 + rng.below(64);
+        // Kernels go through all bytes, however many work items there are; drivers compile a kernel again for each size of a
+        // group.
+        let items = by_level(rng.pick(&[1, 60, 64]), 1 + rng.below(64), 1 + rng.below(64));
         let range = match rng.below(4) {
             0 => NdRange::new([items * 4]).local([4]),
             1 => NdRange::new([items, 1, 1]),

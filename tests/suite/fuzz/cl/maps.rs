@@ -2,6 +2,7 @@
 
 use super::{Effect, World};
 use crate::fuzz::{Checked, Log, Rng, hold, hostile, payload};
+use pixelferry::opencl_backend::cl::{Event, Queue};
 
 impl World<'_> {
     pub(super) fn map(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
@@ -63,12 +64,7 @@ impl World<'_> {
     }
 
     /// What follows on other queues waits for the end of the map.
-    fn unmapped(
-        &mut self,
-        at: usize,
-        event: Option<pixelferry::opencl_backend::cl::Event>,
-        queue: &pixelferry::opencl_backend::cl::Queue,
-    ) -> Checked {
+    fn unmapped(&mut self, at: usize, event: Option<Event>, queue: &Queue) -> Checked {
         match event {
             Some(event) => {
                 self.last.insert(self.slots[at].root, event);

@@ -2,15 +2,13 @@
 //!
 //! Commands on one buffer wait for each other by their wait lists, so that what it holds is known.
 
-mod boxes;
+mod commands;
 mod devices;
 mod events;
 mod hosts;
 mod images;
 mod kernels;
 mod maps;
-mod transfers;
-mod views;
 
 use crate::fuzz::model::{self, Effect, Entry, Models};
 use crate::fuzz::{Checked, Log, Rng, drivers::Drivers, hold, hostile, kernels::ClKernels};
@@ -94,19 +92,15 @@ impl super::World for World<'_> {
         match rng.below(56) {
             0 => self.refused_allocation(rng, log),
             1..4 => self.part(rng, log),
-            4..8 => self.read(rng, log),
-            8..12 => self.write(rng, log),
-            12..14 => self.fill(rng, log),
-            14..17 => self.copy(rng, log),
-            17..19 => self.read_box(rng, log),
-            19..21 => self.write_box(rng, log),
-            21..23 => self.copy_box(rng, log),
-            23 => self.migrate(rng, log),
-            24..28 => self.map(rng, log),
-            28..30 => self.native(rng, log),
-            30..34 => self.launch(rng, log),
-            34 => self.misfit(rng, log),
-            35..39 => self.view(rng, log),
+            4..11 => self.read(rng, log),
+            11..18 => self.write(rng, log),
+            18..21 => self.fill(rng, log),
+            21..27 => self.copy(rng, log),
+            27 => self.migrate(rng, log),
+            28..32 => self.map(rng, log),
+            32..34 => self.native(rng, log),
+            34..38 => self.launch(rng, log),
+            38 => self.misfit(rng, log),
             39..46 => self.image(rng, log),
             46 => self.host_buffer(rng, log),
             47 | 48 => self.user_event(rng, log),
@@ -171,12 +165,9 @@ impl<'a> World<'a> {
     fn wait_list(&self, rng: &mut Rng, slots: &[usize]) -> Vec<Event> {
         let mut wait: Vec<Event> =
             slots.iter().filter_map(|at| self.last.get(&self.slots[*at].root).cloned()).collect();
-        if rng.one_in(6) && !self.users.is_empty() {
-            wait.push(self.users[rng.below(self.users.len())].event().clone());
-        }
-        if rng.one_in(6) && !self.events.is_empty() {
-            wait.push(self.events[rng.below(self.events.len())].clone());
-        }
+        let users: Vec<_> = self.users.iter().map(|user| user.event().clone()).collect();
+        wait.extend(rng.any(&users).filter(|_| rng.one_in(6)));
+        wait.extend(rng.any(&self.events).filter(|_| rng.one_in(6)));
         wait
     }
 
@@ -260,19 +251,15 @@ impl<'a> World<'a> {
         match rng.below(6) {
             0 if self.queues.len() > 2 => {
                 log.did("cl: drop a queue", format_args!(""));
-                self.queues.swap_remove(rng.below(self.queues.len()));
+                rng.take(&mut self.queues);
             }
-            1 if rng.one_in(4) => {
-                log.did("cl: forget a buffer", format_args!(""));
-                std::mem::forget(self.slots.swap_remove(rng.below(self.slots.len())).buffer);
-            }
-            2 if !self.images.is_empty() => {
+            1 if !self.images.is_empty() => {
                 log.did("cl: drop an image", format_args!(""));
-                self.images.swap_remove(rng.below(self.images.len()));
+                rng.take(&mut self.images);
             }
             _ => {
-                log.did("cl: drop a buffer", format_args!(""));
-                self.slots.swap_remove(rng.below(self.slots.len()));
+                let (buffer, forget) = (rng.take(&mut self.slots).buffer, rng.one_in(20));
+                log.gone(["cl: drop a buffer", "cl: forget a buffer"], buffer, forget);
             }
         }
         Ok(())

@@ -9,13 +9,11 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Wake, Waker};
 
 /// Wakes nobody, or panics.
-struct Alarm {
-    panics: Option<usize>,
-}
+struct Alarm(Option<usize>);
 
 impl Wake for Alarm {
     fn wake(self: Arc<Self>) {
-        if let Some(kind) = self.panics {
+        if let Some(kind) = self.0 {
             payload::go_off(kind);
         }
     }
@@ -26,7 +24,7 @@ impl World<'_> {
         match rng.below(6) {
             0 => self.settle_users(rng, log),
             1 if !self.users.is_empty() => {
-                let user = self.users.swap_remove(rng.below(self.users.len()));
+                let user = rng.take(&mut self.users);
                 log.did("event: completed by another thread", format_args!(""));
                 std::thread::spawn(move || user.complete());
             }
@@ -54,12 +52,8 @@ impl World<'_> {
         Ok(())
     }
 
-    fn some_event(&self, rng: &mut Rng) -> Option<Event> {
-        (!self.events.is_empty()).then(|| self.events[rng.below(self.events.len())].clone())
-    }
-
     pub(super) fn ask(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let Some(event) = self.some_event(rng) else { return Ok(()) };
+        let Some(event) = rng.any(&self.events) else { return Ok(()) };
         log.did("event: status, outcome, profile, poll", format_args!(""));
         let (status, settled) = (event.status(), event.is_settled());
         if matches!(status, EventStatus::Complete | EventStatus::Failed) {
@@ -72,7 +66,7 @@ impl World<'_> {
             hold!(ordered, "the times {p:?} are not in order");
         }
         let panics = rng.one_in(3).then(|| payload::kind(rng));
-        let waker = Waker::from(Arc::new(Alarm { panics }));
+        let waker = Waker::from(Arc::new(Alarm(panics)));
         let mut context = Context::from_waker(&waker);
         let mut other = pin!(event.clone());
         for _ in 0..rng.below(3) {
@@ -87,7 +81,7 @@ impl World<'_> {
     }
 
     pub(super) fn listen(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        if let Some(event) = self.some_event(rng) {
+        if let Some(event) = rng.any(&self.events) {
             self.listen_to(&event, rng, log);
         }
         Ok(())

@@ -1,7 +1,8 @@
-//! Memory, by the backend's own calls.
+//! Memory, by the backend's own calls, and writes and copies by queues, too.
 
+use super::by::By;
 use super::{Effect, MOST, World};
-use crate::fuzz::{Checked, Log, Rng, fail, hold, hostile};
+use crate::fuzz::{Checked, Log, Rng, hold, hostile};
 use pixelferry::{ComputeMemory, Error, Result, SyncKind};
 use std::ops::Range;
 
@@ -10,62 +11,68 @@ impl World<'_> {
         let owner = rng.below(self.engines.len());
         let bytes = hostile::bad_size(rng);
         log.op("compute: allocate too much", format_args!("{bytes} bytes on {owner}"));
-        if log.end(self.engines[owner].backend.allocate(bytes)).is_some() {
-            fail!("{bytes} bytes were allocated");
-        }
+        let made = log.end(self.engines[owner].backend.allocate(bytes));
+        hold!(made.is_none(), "{bytes} bytes were allocated");
         Ok(())
     }
 
     /// Drops or forgets a memory or a queue; what is under way goes on.
     pub(super) fn let_go(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
         if rng.one_in(3) && self.queues.len() > 2 {
-            let queue = self.queues.swap_remove(rng.below(self.queues.len()));
+            let queue = rng.take(&mut self.queues);
             log.did("compute: drop a queue", format_args!(""));
             drop(queue);
-        } else if rng.one_in(6) {
-            let slot = self.slots.swap_remove(rng.below(self.slots.len()));
-            log.did("compute: forget a memory", format_args!("{}", slot.id));
-            std::mem::forget(slot.memory);
         } else {
-            let slot = self.slots.swap_remove(rng.below(self.slots.len()));
-            log.did("compute: drop a memory", format_args!("{}", slot.id));
-            drop(slot.memory);
+            let (memory, forget) = (rng.take(&mut self.slots).memory, rng.one_in(6));
+            log.gone(["compute: drop a memory", "compute: forget a memory"], memory, forget);
         }
         Ok(())
     }
 
     pub(super) fn read(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        self.settle_users(rng, log);
         let at = self.slot(rng);
         let (id, len) = (self.slots[at].id, self.slots[at].memory.len());
         let range = hostile::range(rng, len);
-        let Some((range, mut bytes)) = buffer(&range) else { return Ok(()) };
-        log.op("compute: read", format_args!("{range:?} of {id}"));
+        let mut bytes = vec![0; range.len().min(4 * MOST)];
+        log.op("compute: read", format_args!("{} bytes at {} of {id}", bytes.len(), range.start));
         if log.end(self.slots[at].memory.read(range.start, &mut bytes)).is_some() {
+            let range = range.start..range.start.saturating_add(bytes.len());
             inside(&range, len)?;
-            self.note(None, Vec::new(), Effect::saw(id, range, bytes));
+            self.done(Effect::saw(id, range, bytes));
         }
         Ok(())
     }
 
-    pub(super) fn write(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        self.settle_users(rng, log);
+    pub(super) fn write(&mut self, rng: &mut Rng, log: &mut Log, queued: bool) -> Checked {
         let at = self.slot(rng);
-        let (id, len) = (self.slots[at].id, self.slots[at].memory.len());
+        let by = self.by(rng, at, queued);
+        let (to, len) = (self.slots[at].id, self.slots[at].memory.len());
         let range = hostile::range(rng, len);
-        let Some((range, bytes)) = buffer(&range).map(|(range, bytes)| (range, rng.bytes(bytes.len()))) else {
-            return Ok(());
+        let count = if rng.one_in(20) { 0 } else { range.len().min(4 * MOST) };
+        let bytes = rng.bytes(count);
+        let host = match &by {
+            By::Queue { queue, .. } if rng.one_in(2) => {
+                log.op("queue: host buffer", format_args!("{count} bytes"));
+                let Some(mut host) = log.end(queue.host_buffer(count)) else { return Ok(()) };
+                host.copy_from_slice(&bytes);
+                if rng.one_in(10) {
+                    drop(host.into_vec());
+                    return Ok(());
+                }
+                host
+            }
+            _ => bytes.clone().into(),
         };
-        log.op("compute: write", format_args!("{range:?} of {id}"));
-        if log.end(self.slots[at].memory.write(range.start, &bytes)).is_some() {
-            inside(&range, len)?;
-            self.note(None, Vec::new(), Effect::set(id, range.start, bytes));
+        log.op(by.name("compute: write", "queue: write"), format_args!("{count} bytes at {} of {to}", range.start));
+        if let Some(event) = log.end(by.write(self.slots[at].memory.as_mut(), range.start, host)) {
+            inside(&(range.start..range.start.saturating_add(count)), len)?;
+            hold!(count > 0 || !queued, "no bytes were taken");
+            self.taken(by, event, Effect::set(to, range.start, bytes))?;
         }
         Ok(())
     }
 
     pub(super) fn show_or_fill(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        self.settle_users(rng, log);
         let at = self.slot(rng);
         let (id, len) = (self.slots[at].id, self.slots[at].memory.len());
         let range = hostile::range(rng, len);
@@ -82,7 +89,7 @@ impl World<'_> {
             hold!(shown.is_err() || !refuse, "the closure's error was lost");
             if log.end(shown).is_some() {
                 inside(&range, len)?;
-                self.note(None, Vec::new(), Effect::saw(id, range, bytes));
+                self.done(Effect::saw(id, range, bytes));
             }
         } else if !refuse {
             let mut bytes = rng.bytes(range.len().min(MOST));
@@ -98,31 +105,39 @@ impl World<'_> {
                 inside(&range, len)?;
                 hold!(given == range.len(), "{given} bytes were given for {range:?}");
                 bytes.truncate(range.len());
-                self.note(None, Vec::new(), Effect::set(id, range.start, bytes));
+                self.done(Effect::set(id, range.start, bytes));
             }
         }
         Ok(())
     }
 
-    pub(super) fn copy(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        self.settle_users(rng, log);
+    /// A backend copies to the same place, a queue to any.
+    pub(super) fn copy(&mut self, rng: &mut Rng, log: &mut Log, queued: bool) -> Checked {
         let (a, b) = self.two_slots(rng);
-        let range = hostile::range(rng, self.slots[a].memory.len().min(self.slots[b].memory.len()));
-        let backend = &self.engine(a).backend;
-        let [from, to] = self.slots.get_disjoint_mut([a, b]).map_err(|e| crate::fuzz::Failure(e.to_string()))?;
-        log.op("compute: copy", format_args!("{range:?} of {} to {}", from.id, to.id));
-        if log.end(backend.copy(from.memory.as_ref(), to.memory.as_mut(), range.clone())).is_some() {
+        let by = self.by(rng, a, queued);
+        let [from, to] = self.slots.get_disjoint_mut([a, b]).unwrap();
+        let range = hostile::range(rng, from.memory.len());
+        let offset = match rng.below(6) {
+            _ if !queued => range.start,
+            0 => hostile::near(rng, to.memory.len()),
+            _ => rng.below(to.memory.len().saturating_sub(range.len()) + 1),
+        };
+        log.op(
+            by.name("compute: copy", "queue: copy"),
+            format_args!("{range:?} of {} to {offset} of {}", from.id, to.id),
+        );
+        if let Some(event) = log.end(by.copy(from.memory.as_ref(), range.clone(), to.memory.as_mut(), offset)) {
             hold!(from.owner == to.owner, "a copy between two backends was taken");
-            inside(&range, from.memory.len().min(to.memory.len()))?;
-            let effect = Effect::copy(from.id, range.clone(), to.id, range.start);
-            self.note(None, Vec::new(), effect);
+            inside(&range, from.memory.len())?;
+            inside(&(offset..offset.saturating_add(range.len())), to.memory.len())?;
+            let effect = Effect::copy(from.id, range, to.id, offset);
+            self.taken(by, event, effect)?;
         }
         Ok(())
     }
 
     /// What only memory with two owners heeds.
     pub(super) fn turn(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        self.settle_users(rng, log);
         let at = self.slot(rng);
         let memory = &mut self.slots[at].memory;
         log.op("compute: acquire, submit, release", format_args!(""));
@@ -137,12 +152,6 @@ impl World<'_> {
         let _ = log.end(done);
         Ok(())
     }
-}
-
-/// A range that a slice of the caller's can stand for, and the slice.
-fn buffer(range: &Range<usize>) -> Option<(Range<usize>, Vec<u8>)> {
-    let len = range.len().min(4 * MOST);
-    Some((range.start..range.start.checked_add(len)?, vec![0; len]))
 }
 
 fn inside(range: &Range<usize>, len: usize) -> Checked {

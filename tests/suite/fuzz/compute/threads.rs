@@ -1,6 +1,7 @@
 //! Several threads at once.
 
 use super::{Engine, World};
+use crate::fuzz::kernels::stamp_all;
 use crate::fuzz::{Checked, Failure, Log, Rng, hold};
 use pixelferry::{Arg, ComputeQueue, Event, Target, UserEvent};
 
@@ -14,13 +15,13 @@ fn work(engine: &Engine, queues: &[(usize, &dyn ComputeQueue)], owner: usize, mu
     for _ in 0..4 {
         let (seed, wait) = (rng.word(), last.iter().filter(|_| rng.one_in(2)).cloned().collect::<Vec<_>>());
         let target = Target::buffer(memory.as_mut());
-        let kernel = engine.kernels.stamp.as_ref();
+        let kernel = engine.stamp()?;
         if own.is_empty() || rng.one_in(3) {
-            engine.backend.launch(kernel, target, &[Arg::U32(seed)])?;
+            engine.backend.launch(kernel.as_ref(), target, &[Arg::U32(seed)])?;
         } else {
-            last = Some(rng.pick(&own).launch(kernel, target, &[Arg::U32(seed)], &wait)?);
+            last = Some(rng.pick(&own).launch(kernel.as_ref(), target, &[Arg::U32(seed)], &wait)?);
         }
-        expected = (0..expected.len()).map(|i| crate::fuzz::kernels::stamp_byte(i, seed)).collect();
+        stamp_all(&mut expected, seed);
     }
     let mut found = vec![0; expected.len()];
     match own.first() {
@@ -36,8 +37,6 @@ fn work(engine: &Engine, queues: &[(usize, &dyn ComputeQueue)], owner: usize, mu
 impl World<'_> {
     /// Threads that allocate, launch, wait and drop beside each other.
     pub(super) fn beside(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        // A queue in order waits for what the program has not completed.
-        self.settle_users(rng, log);
         let queues: Vec<_> = self.queues.iter().map(|q| (q.owner, q.queue.as_ref())).collect();
         let engines = self.engines;
         log.did("compute: several threads", format_args!(""));

@@ -38,7 +38,7 @@ impl World<'_> {
 
     /// Another context is current.
     pub(super) fn elsewhere(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let Some((own, other)) = &self.gl else { return Ok(()) };
+        let Some([own, other]) = &self.gl else { return Ok(()) };
         other.make_current()?;
         let at = rng.below(self.surfaces.len());
         let shown = &mut self.surfaces[at];

@@ -4,11 +4,8 @@ mod blocks;
 mod handles;
 mod surfaces;
 
-pub(crate) use surfaces::paste;
-
-use crate::fuzz::{Checked, Log, Rng, drivers::Drivers, hostile};
+use crate::fuzz::{Checked, Log, Rng, drivers::Contexts, drivers::Drivers, hostile};
 use pixelferry::driver::{HostBlock, Staging};
-use pixelferry::gl_display::GlDisplay;
 use pixelferry::{ComputeBackend, ComputeMemory, Display, Surface, SurfaceDesc};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -38,7 +35,7 @@ pub struct World<'a> {
     backends: Vec<Arc<dyn ComputeBackend>>,
     drivers: &'a Drivers,
     display: Rc<dyn Display>,
-    gl: Option<(Rc<GlDisplay>, Rc<GlDisplay>)>,
+    gl: Option<Contexts>,
     blocks: Vec<(HostBlock, u32)>,
     doors: Vec<Open>,
     surfaces: Vec<Shown>,
@@ -80,20 +77,11 @@ impl super::World for World<'_> {
 impl<'a> World<'a> {
     /// With nothing yet.
     pub fn new(drivers: &'a Drivers, rng: &mut Rng) -> Checked<Self> {
-        let displays = drivers.displays();
-        let number = rng.below(displays.len());
-        let gl = match &drivers.gl {
-            Some([a, b]) if number >= 2 => a.gl().cloned().zip(b.gl().cloned()),
-            _ => None,
-        };
-        let gl = if number == 3 { gl.map(|(a, b)| (b, a)) } else { gl };
-        if let Some((gl, _)) = &gl {
-            gl.make_current()?;
-        }
+        let (display, gl) = drivers.display(rng, Vec::new())?;
         Ok(Self {
             backends: drivers.backends(),
             drivers,
-            display: Rc::clone(&displays[number]),
+            display,
             gl,
             blocks: Vec::new(),
             doors: Vec::new(),
@@ -121,20 +109,12 @@ impl<'a> World<'a> {
         match rng.below(4) {
             0 if !self.surfaces.is_empty() => {
                 log.did("host: drop a surface", format_args!(""));
-                self.surfaces.swap_remove(rng.below(self.surfaces.len()));
+                rng.take(&mut self.surfaces);
             }
-            1 if rng.one_in(8) && !self.doors.is_empty() => {
-                log.did("host: forget memory or staging", format_args!(""));
-                let open = self.doors.swap_remove(rng.below(self.doors.len()));
-                // A staging block that is forgotten keeps its pages.
-                match open.door {
-                    Door::Memory(memory) => std::mem::forget(memory),
-                    Door::Staging(staging) => std::mem::forget(staging),
-                }
-            }
+            // A staging block that is forgotten keeps its pages.
             _ if !self.doors.is_empty() => {
-                log.did("host: drop memory or staging", format_args!(""));
-                self.doors.swap_remove(rng.below(self.doors.len()));
+                let (door, forget) = (rng.take(&mut self.doors), rng.one_in(24));
+                log.gone(["host: drop memory or staging", "host: forget memory or staging"], door, forget);
             }
             _ => {}
         }

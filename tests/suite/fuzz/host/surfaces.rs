@@ -1,6 +1,7 @@
 //! Surfaces and staging, by a display's own calls.
 
 use super::{Door, Shown, World};
+use crate::fuzz::parts::{any_part, paste};
 use crate::fuzz::{Checked, Log, Rng, hold, hostile};
 use pixelferry::driver::Part;
 use pixelferry::driver::conformance::tight;
@@ -8,16 +9,6 @@ use pixelferry::driver::describe::pattern::{Pattern, rows};
 use pixelferry::driver::devices::borrows::Holder;
 use pixelferry::{BufferView, ImageView, SurfaceDesc, View};
 use std::hint::black_box;
-
-/// A part of a surface, mostly one that is inside.
-fn part(rng: &mut Rng, desc: &SurfaceDesc) -> Part {
-    match desc {
-        SurfaceDesc::Image(image) if !rng.one_in(20) => Part::Image(hostile::region(rng, image.extent)),
-        SurfaceDesc::Buffer(buffer) if !rng.one_in(20) => Part::Buffer(hostile::range(rng, buffer.bytes as usize)),
-        SurfaceDesc::Image(_) => Part::Buffer(0..4),
-        SurfaceDesc::Buffer(_) => Part::Image(hostile::region(rng, pixelferry::Extent::new(2, 2))),
-    }
-}
 
 /// Where a part may come from in `len` bytes, mostly.
 fn source(rng: &mut Rng, desc: &SurfaceDesc, part: &Part, len: usize) -> View {
@@ -32,21 +23,6 @@ fn source(rng: &mut Rng, desc: &SurfaceDesc, part: &Part, len: usize) -> View {
         }
         (Part::Buffer(range), _) => View::Buffer(BufferView { offset: 0, len: range.len() }),
         _ => hostile::view(rng, len),
-    }
-}
-
-/// Copies a part's rows, tight, to where they are in a surface.
-pub(crate) fn paste(part: &Part, desc: &SurfaceDesc, bytes: &[u8], whole: &mut [u8]) {
-    match (part, desc) {
-        (Part::Image(region), SurfaceDesc::Image(image)) => {
-            let bpp = image.format.bytes_per_pixel();
-            for (y, row) in bytes.chunks(region.width as usize * bpp).enumerate() {
-                let at = ((region.y as usize + y) * image.extent.width as usize + region.x as usize) * bpp;
-                whole[at..at + row.len()].copy_from_slice(row);
-            }
-        }
-        (Part::Buffer(range), _) => whole[range.clone()].copy_from_slice(bytes),
-        _ => {}
     }
 }
 
@@ -85,7 +61,7 @@ impl World<'_> {
     pub(super) fn upload(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
         let at = rng.below(self.surfaces.len());
         let shown = &mut self.surfaces[at];
-        let part = part(rng, &shown.desc);
+        let part = any_part(rng, &shown.desc);
         let mut bytes = vec![0x38; 1 + rng.below(24 << 10)];
         let view = source(rng, &shown.desc, &part, bytes.len());
         let fits = part.check_source(&shown.desc, &view, bytes.len(), "fuzz").is_ok();
@@ -115,7 +91,7 @@ impl World<'_> {
         let shown = &mut self.surfaces[at];
         let Door::Staging(staging) = &mut self.doors[door].door else { return Ok(()) };
         let len = staging.len();
-        let part = part(rng, &shown.desc);
+        let part = any_part(rng, &shown.desc);
         let view = source(rng, &shown.desc, &part, len);
         let fits = part.check_source(&shown.desc, &view, len, "fuzz").is_ok();
         let (pattern, mut bytes) = (Pattern::for_view(&view, rng.word()), vec![0x38; len]);
@@ -150,7 +126,7 @@ impl World<'_> {
         let at = rng.below(self.surfaces.len());
         let shown = &mut self.surfaces[at];
         let Door::Staging(staging) = &mut self.doors[door].door else { return Ok(()) };
-        let part = part(rng, &shown.desc);
+        let part = any_part(rng, &shown.desc);
         let view = source(rng, &shown.desc, &part, staging.len());
         let block = staging.host_block();
         let slice = block.as_ref().filter(|_| rng.one_in(2)).and_then(|block| {
@@ -197,7 +173,7 @@ impl World<'_> {
     pub(super) fn read_back(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
         let at = rng.below(self.surfaces.len());
         let shown = &mut self.surfaces[at];
-        let part = if rng.one_in(2) { Part::full(&shown.desc) } else { part(rng, &shown.desc) };
+        let part = if rng.one_in(2) { Part::full(&shown.desc) } else { any_part(rng, &shown.desc) };
         log.op("host: read a surface back", format_args!("{part} of {}", shown.desc));
         let Some(found) = log.end(shown.surface.read_back(&part)) else { return Ok(()) };
         hold!(part.check_inside(&shown.desc, "fuzz").is_ok(), "{part} of {} was taken", shown.desc);

@@ -28,7 +28,7 @@ impl World<'_> {
             false => Region::new(0, 0, sides.0, sides.1),
         };
         log.op("links: draw", format_args!("{} {viewport} {options:?}", open.desc));
-        let drawn = open.link.shown().and_then(|shown| match self.screen {
+        let drawn = open.link.shown().and_then(|shown| match &self.screen {
             Screen::Memory(display) => {
                 let mut target = display.create_offscreen_target(sides.0, sides.1)?;
                 display.draw(shown.surface(), &mut target, viewport, options)
@@ -50,7 +50,7 @@ impl World<'_> {
             _ => {}
         }
         // Of another display of the kind, foreign.
-        let foreign = open.link.shown().and_then(|shown| match self.other {
+        let foreign = open.link.shown().and_then(|shown| match &self.other {
             Screen::Memory(display) => {
                 let mut target = display.create_offscreen_target(sides.0, sides.1)?;
                 display.draw(shown.surface(), &mut target, Region::new(0, 0, sides.0, sides.1), DrawOptions::default())

@@ -1,9 +1,10 @@
 //! Frames: whole and in part, finished, dropped and forgotten.
 
 use super::World;
+use crate::fuzz::parts::{alone, any_part, paste};
 use crate::fuzz::{Checked, Log, Rng, hold, hostile, kernels};
-use pixelferry::{Arg, Error, ImageView, Kernel, PixelFormat, Region, SurfaceDesc, WriteFrame};
-use std::ops::Range;
+use pixelferry::driver::Part;
+use pixelferry::{Arg, Error, ImageView, Kernel, SurfaceDesc, WriteFrame};
 use std::sync::Arc;
 
 /// How a frame is computed.
@@ -21,67 +22,25 @@ impl Way {
     }
 }
 
-/// A part of a surface and where it goes.
-#[derive(Clone)]
-enum Piece {
-    Image(Region),
-    Bytes(Range<usize>),
-}
-
-impl Piece {
-    fn desc(&self, of: &SurfaceDesc) -> SurfaceDesc {
-        match (self, of) {
-            (Self::Image(region), SurfaceDesc::Image(image)) => {
-                SurfaceDesc::image(region.width, region.height, image.format)
-            }
-            (Self::Image(region), _) => SurfaceDesc::image(region.width, region.height, PixelFormat::R8),
-            (Self::Bytes(range), _) => SurfaceDesc::buffer(range.len() as u64),
-        }
-    }
-
-    fn fits(&self, of: &SurfaceDesc) -> bool {
-        match (self, of) {
-            (Self::Image(region), SurfaceDesc::Image(image)) => region.check_inside(image.extent, "fits").is_ok(),
-            (Self::Bytes(range), SurfaceDesc::Buffer(buffer)) => {
-                range.start < range.end && range.end as u64 <= buffer.bytes
-            }
-            _ => false,
-        }
-    }
-
-    fn paste(&self, part: &[u8], whole: &mut [u8], of: &SurfaceDesc) {
-        match (self, of) {
-            (Self::Image(region), SurfaceDesc::Image(image)) => {
-                let bpp = image.format.bytes_per_pixel();
-                for (y, row) in part.chunks(region.width as usize * bpp).enumerate() {
-                    let at = ((region.y as usize + y) * image.extent.width as usize + region.x as usize) * bpp;
-                    whole[at..at + row.len()].copy_from_slice(row);
-                }
-            }
-            (Self::Bytes(range), _) => whole[range.clone()].copy_from_slice(part),
-            _ => {}
-        }
-    }
-}
-
 impl World<'_> {
     /// Computes what `desc` describes, and says what it will be.
     fn way(&self, rng: &mut Rng, at: usize, desc: &SurfaceDesc) -> Checked<(Way, Vec<u8>)> {
         let seed = rng.word();
-        let finite = self.open[at].content(rng, desc)?;
-        Ok(match desc {
-            SurfaceDesc::Image(image) if rng.one_in(2) => {
-                let mut bytes = finite;
+        let mut bytes = self.open[at].content(rng, desc)?;
+        if !rng.one_in(2) {
+            return Ok((Way::Bytes(bytes.clone()), bytes));
+        }
+        let kernel = match desc {
+            SurfaceDesc::Image(image) => {
                 kernels::paint(&ImageView::packed(image.extent, image.format, 1, 0, false)?, seed, &mut bytes);
-                let number = PixelFormat::ALL.iter().position(|format| *format == image.format).unwrap_or(0);
-                (Way::Kernel(Arc::clone(&self.pair.kernels[number]), seed), bytes)
+                self.engine.image(image.format)?
             }
-            SurfaceDesc::Buffer(_) if rng.one_in(2) => {
-                let bytes = (0..finite.len()).map(|i| kernels::stamp_byte(i, seed)).collect();
-                (Way::Kernel(Arc::clone(&self.pair.stamp), seed), bytes)
+            SurfaceDesc::Buffer(_) => {
+                kernels::stamp_all(&mut bytes, seed);
+                self.engine.stamp()?
             }
-            _ => (Way::Bytes(finite.clone()), finite),
-        })
+        };
+        Ok((Way::Kernel(kernel, seed), bytes))
     }
 
     pub(super) fn frame(&mut self, rng: &mut Rng, log: &mut Log, at: usize) -> Checked {
@@ -105,25 +64,18 @@ impl World<'_> {
         let made = open.link.acquire().and_then(|mut frame| {
             let written = if what == 3 { Ok(()) } else { way.apply(&mut frame) };
             match what {
-                0 | 3 => {
-                    drop(frame);
-                    written.map(|()| false)
-                }
-                1 => {
-                    std::mem::forget(frame);
-                    written.map(|()| false)
-                }
-                2 => {
-                    // Written twice.
-                    written?;
-                    way.apply(&mut frame)?;
-                    frame.finish().map(|()| true)
-                }
+                0 | 3 => drop(frame),
+                1 => std::mem::forget(frame),
                 _ => {
                     written?;
-                    frame.finish().map(|()| true)
+                    if what == 2 {
+                        // Written twice.
+                        way.apply(&mut frame)?;
+                    }
+                    return frame.finish().map(|()| true);
                 }
             }
+            written.map(|()| false)
         });
         let made = log.end_with(made);
         let finished = matches!(made, Ok(true));
@@ -136,25 +88,20 @@ impl World<'_> {
 
     pub(super) fn part(&mut self, rng: &mut Rng, log: &mut Log, at: usize) -> Checked {
         let desc = self.open[at].desc;
-        let piece = match &desc {
-            SurfaceDesc::Image(image) if !rng.one_in(20) => Piece::Image(hostile::region(rng, image.extent)),
-            SurfaceDesc::Buffer(buffer) if !rng.one_in(20) => Piece::Bytes(hostile::range(rng, buffer.bytes as usize)),
-            SurfaceDesc::Image(_) => Piece::Bytes(0..1),
-            SurfaceDesc::Buffer(_) => Piece::Image(Region::new(0, 0, 1, 1)),
-        };
-        let fits = piece.fits(&desc);
+        let part = any_part(rng, &desc);
+        let fits = part.check_inside(&desc, "fuzz").is_ok();
         let (way, bytes) =
-            if fits { self.way(rng, at, &piece.desc(&desc))? } else { (Way::Bytes(Vec::new()), Vec::new()) };
+            if fits { self.way(rng, at, &alone(&desc, &part))? } else { (Way::Bytes(Vec::new()), Vec::new()) };
         let open = &mut self.open[at];
         let (mut whole, drops) = (open.before()?, rng.one_in(8));
         let mut compute = |frame: &mut WriteFrame<'_>| {
             way.apply(frame)?;
             if drops { Err(Error::invalid("compute", "given up on purpose")) } else { Ok(()) }
         };
-        log.op("links: part of a frame", format_args!("{desc} by {}", open.link.path()));
-        let made = match piece.clone() {
-            Piece::Image(region) => open.link.frame_region(region, &mut compute),
-            Piece::Bytes(range) => open.link.frame_bytes(range, &mut compute),
+        log.op("links: part of a frame", format_args!("{part} of {desc} by {}", open.link.path()));
+        let made = match &part {
+            Part::Image(region) => open.link.frame_region(*region, &mut compute),
+            Part::Buffer(range) => open.link.frame_bytes(range.clone(), &mut compute),
         };
         let made = log.end_with(made);
         if !fits || drops {
@@ -162,7 +109,7 @@ impl World<'_> {
             return Ok(());
         }
         if open.forgive("part", made)? {
-            piece.paste(&bytes, &mut whole, &desc);
+            paste(&part, &desc, &bytes, &mut whole);
             open.shows(whole);
         }
         Ok(())
@@ -173,7 +120,7 @@ impl World<'_> {
         let desc = self.open[at].desc;
         let (way, bytes) = self.way(rng, at, &desc)?;
         let open = &mut self.open[at];
-        let (wrong, stamp) = (hostile::near(rng, bytes.len()).min(1 << 16), &self.pair.stamp);
+        let (wrong, stamp) = (hostile::near(rng, bytes.len()).min(1 << 16), self.engine.stamp()?);
         let mut taken = false;
         log.op("links: frame with refusals", format_args!("{desc} by {}", open.link.path()));
         let made = open.link.frame(|frame| {

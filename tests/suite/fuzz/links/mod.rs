@@ -4,13 +4,13 @@ mod draws;
 mod frames;
 mod trouble;
 
-use crate::fuzz::{Checked, Failure, Log, Rng, drivers::Drivers, hold, hostile, kernels};
+use crate::fuzz::{Checked, Failure, Log, Rng, drivers::Drivers, hold, hostile, kernels::Engine};
 use pixelferry::driver::conformance::tight;
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::gl_display::GlDisplay;
 use pixelferry::{
-    AlphaMode, ComputeBackend, Display, Encoding, ImageAccess, ImageDesc, Kernel, Link, LinkOptions, MemoryDisplay,
-    Mode, PathId, PixelFormat, Policy, Profiles, RowOrder, SurfaceDesc,
+    AlphaMode, ComputeBackend, Display, Encoding, ImageAccess, ImageDesc, Link, LinkOptions, MemoryDisplay, Mode,
+    PathId, Policy, Profiles, RowOrder, SurfaceDesc,
 };
 use pixelferry_faults::{BackendDouble, DisplayDouble, Faults};
 use std::rc::Rc;
@@ -21,20 +21,6 @@ use std::time::Duration;
 enum Screen {
     Memory(Rc<MemoryDisplay>),
     Gl(Rc<GlDisplay>),
-}
-
-/// One pair of devices.
-struct Pair {
-    backend: Arc<dyn ComputeBackend>,
-    kernels: Vec<Arc<dyn Kernel>>,
-    stamp: Arc<dyn Kernel>,
-}
-
-/// What outlives rounds.
-pub struct Sides {
-    pairs: Vec<Pair>,
-    /// Two of each kind.
-    screens: Vec<Screen>,
 }
 
 impl Screen {
@@ -50,20 +36,6 @@ impl Screen {
             Self::Memory(_) => Ok(()),
             Self::Gl(display) => Ok(display.make_current()?),
         }
-    }
-}
-
-impl Sides {
-    /// Builds the kernels of every backend.
-    pub fn new(drivers: &Drivers) -> Checked<Self> {
-        let pair = |backend: Arc<dyn ComputeBackend>| {
-            let kernels = PixelFormat::ALL.iter().map(|format| backend.build(&kernels::image(*format)));
-            let kernels = kernels.collect::<pixelferry::Result<_>>()?;
-            Ok(Pair { kernels, stamp: backend.build(&kernels::stamp())?, backend })
-        };
-        let mut screens = vec![Screen::Memory(MemoryDisplay::new()), Screen::Memory(MemoryDisplay::new())];
-        screens.extend(drivers.gl.iter().flatten().filter_map(|d| d.gl().cloned()).map(Screen::Gl));
-        Ok(Self { pairs: drivers.backends().into_iter().map(pair).collect::<Checked<_>>()?, screens })
     }
 }
 
@@ -83,10 +55,10 @@ struct Open {
 
 /// Some links between one backend and one display.
 pub struct World<'a> {
-    pair: &'a Pair,
-    screen: &'a Screen,
+    engine: &'a Engine,
+    screen: Screen,
     /// Of the same kind.
-    other: &'a Screen,
+    other: Screen,
     open: Vec<Open>,
 }
 
@@ -124,11 +96,15 @@ impl super::World for World<'_> {
 
 impl<'a> World<'a> {
     /// With no link yet.
-    pub fn new(sides: &'a Sides, rng: &mut Rng) -> Checked<Self> {
-        let number = rng.below(sides.screens.len());
-        let (screen, other) = (&sides.screens[number], &sides.screens[number ^ 1]);
+    pub fn new(engines: &'a [Engine], drivers: &Drivers, rng: &mut Rng) -> Checked<Self> {
+        let memory = || Screen::Memory(MemoryDisplay::new());
+        let gl = drivers.gl.iter().map(|[a, b]| [a, b].map(|d| d.gl().cloned().map(Screen::Gl)));
+        let gl = gl.filter_map(|[a, b]| a.zip(b));
+        let mut pairs: Vec<_> = std::iter::once((memory(), memory())).chain(gl).collect();
+        let (screen, other) = pairs.swap_remove(rng.below(pairs.len()));
+        let (screen, other) = if rng.one_in(2) { (screen, other) } else { (other, screen) };
         screen.enter()?;
-        Ok(Self { pair: &sides.pairs[rng.below(sides.pairs.len())], screen, other, open: Vec::new() })
+        Ok(Self { engine: &engines[rng.below(engines.len())], screen, other, open: Vec::new() })
     }
 
     fn desc(&self, rng: &mut Rng) -> SurfaceDesc {
@@ -156,10 +132,10 @@ impl<'a> World<'a> {
     fn open(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
         let faults = Faults::default();
         let (backend, display): (Arc<dyn ComputeBackend>, Rc<dyn Display>) = if rng.one_in(2) {
-            let backend = BackendDouble::over(Arc::clone(&self.pair.backend), &faults);
+            let backend = BackendDouble::over(Arc::clone(&self.engine.backend), &faults);
             (backend, DisplayDouble::over(self.screen.display(), &faults))
         } else {
-            (Arc::clone(&self.pair.backend), self.screen.display())
+            (Arc::clone(&self.engine.backend), self.screen.display())
         };
         let bad = rng.one_in(10);
         let desc = if bad { self.bad_desc(rng) } else { self.desc(rng) };

@@ -141,14 +141,9 @@ impl World<'_> {
 
     pub(super) fn let_go(&mut self, rng: &mut Rng, log: &mut Log, at: usize) -> Checked {
         if rng.one_in(3) {
-            let open = self.open.swap_remove(at);
+            let link = self.open.swap_remove(at).link;
             // A leaked link keeps its textures: few of them, or nothing is left for the others.
-            if rng.one_in(8) {
-                log.did("links: forget a link", format_args!("{}", open.desc));
-                std::mem::forget(open.link);
-            } else {
-                log.did("links: drop a link", format_args!("{}", open.desc));
-            }
+            log.gone(["links: drop a link", "links: forget a link"], link, rng.one_in(8));
         }
         Ok(())
     }
