@@ -10,12 +10,12 @@
 use compute_arrays::{Array, Arrays, Monoid, Philox, Scan};
 use cpu_fallback::CpuBackend;
 use cuda_backend::CudaBackend;
+use interop_core::select::quantile;
 use interop_core::{Api, ComputeBackend, ComputeMemory};
-use measure::argument;
+use measure::{argument, number, write_rows};
 use opencl_backend::OpenClBackend;
 use rayon::prelude::*;
 use serde::Serialize;
-use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -33,14 +33,6 @@ struct Row {
     /// Of the best copy's.
     ratio: f64,
     samples_us: Vec<f64>,
-}
-
-fn number(name: &str, default: usize) -> usize {
-    argument(name).map_or(default, |text| text.parse().expect("a number"))
-}
-
-fn quantile(sorted: &[f64], q: f64) -> f64 {
-    sorted[((sorted.len() - 1) as f64 * q).round() as usize]
 }
 
 /// Copies on the host by all threads, in pieces of so many bytes.
@@ -62,7 +54,7 @@ fn main() {
         Ok(cuda) => backends.push(Arc::new(cuda)),
         Err(error) => eprintln!("no CUDA: {error}"),
     }
-    let mut json = argument("--json").map(|file| std::fs::File::create(file).expect("the file for --json"));
+    let mut all = Vec::new();
     for backend in backends {
         let device = backend.device().to_string();
         if only.as_ref().is_some_and(|only| !device.contains(only)) {
@@ -70,7 +62,7 @@ fn main() {
         }
         let rows = measure(&backend, len, samples, batch);
         println!("{device} ({}), {len} floats", backend.device().driver);
-        for row in rows {
+        for row in &rows {
             println!(
                 "  {:<20} {:>10.1} us  p99 {:>10.1} us  {:>8.1} GB/s  {:>5.1} % of copy",
                 row.operation,
@@ -79,11 +71,10 @@ fn main() {
                 row.gigabytes_per_second,
                 100.0 * row.ratio
             );
-            if let Some(file) = &mut json {
-                writeln!(file, "{}", serde_json::to_string(&row).expect("plain data")).expect("the file for --json");
-            }
         }
+        all.extend(rows);
     }
+    write_rows(&all);
 }
 
 /// What is measured, and what it works on.
@@ -176,9 +167,7 @@ fn measure(backend: &Arc<dyn ComputeBackend>, len: usize, samples: usize, batch:
         .into_iter()
         .zip(taken)
         .map(|((operation, bytes), samples_us)| {
-            let mut sorted = samples_us.clone();
-            sorted.sort_by(f64::total_cmp);
-            let (median_us, bytes) = (quantile(&sorted, 0.5), bytes * len);
+            let (median_us, bytes) = (quantile(&samples_us, 0.5), bytes * len);
             Row {
                 device: backend.device().to_string(),
                 driver: backend.device().driver.clone(),
@@ -186,7 +175,7 @@ fn measure(backend: &Arc<dyn ComputeBackend>, len: usize, samples: usize, batch:
                 elements: len,
                 bytes,
                 median_us,
-                p99_us: quantile(&sorted, 0.99),
+                p99_us: quantile(&samples_us, 0.99),
                 gigabytes_per_second: bytes as f64 / median_us / 1e3,
                 ratio: 0.0,
                 samples_us,

@@ -7,6 +7,7 @@
 use compute_display::ComputeDisplay;
 use cpu_fallback::MemoryDisplay;
 use cuda_backend::CudaBackend;
+use interop_core::select::quantile;
 use interop_core::{
     AlphaMode, ComputeBackend, Display, DrawOptions, Encoding, Extent, Filter, Fit, ImageDesc, ImageView, Part,
     PixelFormat, Region, Surface, SurfaceDesc, ToneMap, View,
@@ -44,9 +45,8 @@ fn surface(display: &dyn Display, image: &ImageDesc) -> Box<dyn Surface> {
     surface
 }
 
-fn median(mut times: Vec<Duration>) -> f64 {
-    times.sort();
-    times[times.len() / 2].as_secs_f64() * 1e6
+fn median(times: &[Duration]) -> f64 {
+    quantile(&times.iter().map(|time| time.as_secs_f64() * 1e6).collect::<Vec<_>>(), 0.5)
 }
 
 fn main() {
@@ -94,7 +94,7 @@ fn main() {
                 (0..ROUNDS).for_each(|_| draw());
                 display.finish().unwrap();
                 let row = start.elapsed().as_secs_f64() * 1e6 / ROUNDS as f64;
-                println!("{size:>6}  {name:<48} {:>9.0} / {row:>9.0} / {:>9.0}", median(waited), median(reference));
+                println!("{size:>6}  {name:<48} {:>9.0} / {row:>9.0} / {:>9.0}", median(&waited), median(&reference));
             }
         }
     }

@@ -1,8 +1,9 @@
-//! `cargo bench -p pixelferry-measure --bench layer`: what a [`Link`] costs above the path that it chose. A 64x64 frame
+//! `cargo bench -p pixelferry-measure --bench layer [-- --rounds N]`: what a [`Link`] costs above the path that it chose. A 64x64 frame
 //! (no kernel) through `acquire` and `finish`, through `frame`, and by the same path driven directly.
 
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
+use measure::number;
 use pixelferry::driver::path::{FrameLayout, OpenedPath, Pairing, Paths, SharingPath};
 use pixelferry::driver::select::quantile;
 use pixelferry::{
@@ -15,7 +16,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 const PATHS: [PathId; 3] = [PathId::HOST_VISIBLE_IN_PLACE, PathId::PINNED_UPLOAD, PathId::HOST_ROUND_TRIP];
-const ROUNDS: usize = 200;
 /// Frames of a round: one alone is shorter than the clock's step.
 const FRAMES: u32 = 500;
 
@@ -60,7 +60,7 @@ fn main() {
         let options = LinkOptions::new(Policy::default().with_force(id));
         let mut link = Link::open(Arc::clone(&backend), Rc::clone(&display), desc, options).expect("a link");
         let mut samples: [Vec<f64>; 3] = Default::default();
-        for _ in 0..ROUNDS {
+        for _ in 0..number("--rounds", 200) {
             samples[0].push(timed(|| direct_frame(&mut path, &layout)));
             samples[1].push(timed(|| acquired(&mut link)));
             samples[2].push(timed(|| framed(&mut link)));

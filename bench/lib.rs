@@ -13,10 +13,90 @@
 //! Each prints a table; with `--json FILE` those with samples write them. Paths and their floors are measured by the command:
 //! `cargo xtask bench`. `reference` holds programs by hand in other languages, `samples` what was measured.
 
+#![allow(clippy::expect_used)] // a benchmark that cannot run says so and stops
+
+use pixelferry::gl_display::{self, GlDisplay};
+use pixelferry::wgpu_display::{self, WgpuDisplay};
+use pixelferry::{Display as _, DrawOptions, Result, ShownFrame};
+use serde::Serialize;
 use std::env;
+use std::rc::Rc;
+use std::str::FromStr;
 
 /// What follows `name` on the command line.
 pub fn argument(name: &str) -> Option<String> {
     let all: Vec<String> = env::args().collect();
     all.iter().position(|a| a == name).and_then(|i| all.get(i + 1).cloned())
+}
+
+/// Whether `name` is on the command line.
+pub fn flag(name: &str) -> bool {
+    env::args().any(|argument| argument == name)
+}
+
+/// The number after `name`, else `default`.
+pub fn number<T: FromStr>(name: &str, default: T) -> T {
+    argument(name).map_or(default, |text| text.parse().ok().expect("a number"))
+}
+
+/// Whether one of the texts after `name` is in `what`; true where there are none.
+pub fn listed(name: &str, what: &str) -> bool {
+    argument(name).is_none_or(|texts| texts.split(',').any(|text| what.contains(text)))
+}
+
+/// Writes rows to the file after `--json`, one a line.
+pub fn write_rows(rows: &[impl Serialize]) {
+    let Some(file) = argument("--json") else { return };
+    let lines: String = rows.iter().map(|row| serde_json::to_string(row).expect("plain data") + "\n").collect();
+    std::fs::write(file, lines).expect("the file after --json");
+}
+
+/// A display's own texture, to draw frames to.
+pub enum Screen {
+    /// On OpenGL.
+    Gl(Rc<GlDisplay>, gl_display::OffscreenTarget),
+    /// On wgpu.
+    Wgpu(Rc<WgpuDisplay>, wgpu_display::OffscreenTarget),
+}
+
+impl Screen {
+    /// A texture of this size on OpenGL.
+    pub fn gl(display: &Rc<GlDisplay>, (width, height): (u32, u32)) -> Result<Self> {
+        Ok(Self::Gl(Rc::clone(display), display.create_offscreen_target(width, height)?))
+    }
+
+    /// A texture of this size on wgpu.
+    pub fn wgpu(display: &Rc<WgpuDisplay>, (width, height): (u32, u32)) -> Result<Self> {
+        Ok(Self::Wgpu(Rc::clone(display), display.create_offscreen_target(width, height)?))
+    }
+
+    /// Draws a frame into the corner, of this size.
+    pub fn draw(&self, shown: &ShownFrame<'_>, (width, height): (u32, u32), options: DrawOptions) -> Result<()> {
+        match self {
+            Self::Gl(display, target) => {
+                target.bind()?;
+                display.draw(shown.surface(), gl_display::Viewport::full(width, height), options)
+            }
+            Self::Wgpu(display, target) => {
+                let (viewport, format) = (wgpu_display::Viewport::full(width, height), target.texture().format());
+                display.draw_to(shown.surface(), target.view(), format, None, viewport, options)
+            }
+        }
+    }
+
+    /// Waits for the device.
+    pub fn finish(&self) -> Result<()> {
+        match self {
+            Self::Gl(display, _) => display.finish(),
+            Self::Wgpu(display, _) => display.finish(),
+        }
+    }
+
+    /// The texture's pixels.
+    pub fn pixels(&self) -> Result<Vec<u8>> {
+        match self {
+            Self::Gl(_, target) => target.read_rgba8(),
+            Self::Wgpu(_, target) => target.read_rgba8(),
+        }
+    }
 }

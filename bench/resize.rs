@@ -8,13 +8,12 @@
 
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
-use measure::argument;
+use measure::{Screen, argument, number, write_rows};
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::driver::select::quantile;
 use pixelferry::{
-    BackendChoice, Choice as _, ComputeBackend, DisplayChoice, DrawOptions, Error, Headless, ImageAccess, ImageDesc,
-    Link, LinkOptions, PixelFormat, Policy, Profiles, Result, ShownFrame, SurfaceDesc, Trials, Unwritten, gl_display,
-    open_pair,
+    BackendChoice, Choice as _, ComputeBackend, DisplayChoice, DrawOptions, Headless, ImageAccess, ImageDesc, Link,
+    LinkOptions, PixelFormat, Policy, Profiles, Result, SurfaceDesc, Trials, Unwritten, open_pair,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -43,47 +42,6 @@ struct Row {
     open_ms: Vec<f64>,
 }
 
-/// Where every frame is drawn to.
-enum Target {
-    Gl(gl_display::OffscreenTarget),
-    Wgpu(pixelferry::wgpu_display::OffscreenTarget),
-    /// It has none of its own: each frame as large as it is.
-    Offscreen,
-}
-
-impl Target {
-    fn of(screen: &Headless) -> Result<Self> {
-        let (width, height) = LARGEST;
-        if let Some(gl) = screen.gl() {
-            return Ok(Self::Gl(gl.create_offscreen_target(width, height)?));
-        }
-        if let Some(wgpu) = screen.wgpu() {
-            return Ok(Self::Wgpu(wgpu.create_offscreen_target(width, height)?));
-        }
-        Ok(Self::Offscreen)
-    }
-
-    fn draw(&self, screen: &Headless, shown: &ShownFrame<'_>) -> Result<()> {
-        let SurfaceDesc::Image(image) = shown.desc() else { return Err(Error::NothingShown) };
-        let (width, height) = (image.extent.width, image.extent.height);
-        match self {
-            Self::Gl(target) => {
-                target.bind()?;
-                let viewport = gl_display::Viewport { x: 0, y: 0, width, height };
-                let Some(gl) = screen.gl() else { return Err(Error::NothingShown) };
-                gl.draw(shown.surface(), viewport, DrawOptions::default())
-            }
-            Self::Wgpu(target) => {
-                let viewport = pixelferry::wgpu_display::Viewport { x: 0, y: 0, width, height };
-                let Some(wgpu) = screen.wgpu() else { return Err(Error::NothingShown) };
-                let format = target.texture().format();
-                wgpu.draw_to(shown.surface(), target.view(), format, None, viewport, DrawOptions::default())
-            }
-            Self::Offscreen => screen.display().draw_offscreen(shown.surface()),
-        }
-    }
-}
-
 /// Sizes of a window that is dragged, so many each way.
 fn drag(steps: u32) -> impl Iterator<Item = (u32, u32)> {
     let at = move |n: u32| {
@@ -96,7 +54,8 @@ fn drag(steps: u32) -> impl Iterator<Item = (u32, u32)> {
 struct Bench {
     backend: Arc<dyn ComputeBackend>,
     screen: Headless,
-    target: Target,
+    /// None where the display has no texture to draw to: each frame is drawn as large as it is.
+    target: Option<Screen>,
     nonce: u32,
 }
 
@@ -110,7 +69,13 @@ impl Bench {
             let pattern = Pattern::for_view(&target.view(), nonce);
             self.backend.write_pattern(target, &pattern)
         })?;
-        self.target.draw(&self.screen, &link.shown()?)?;
+        let shown = link.shown()?;
+        match (&self.target, shown.desc()) {
+            (Some(target), SurfaceDesc::Image(image)) => {
+                target.draw(&shown, (image.extent.width, image.extent.height), DrawOptions::default())?;
+            }
+            _ => self.screen.display().draw_offscreen(shown.surface())?,
+        }
         self.screen.display().finish()?;
         Ok(start.elapsed().as_secs_f64() * 1e3)
     }
@@ -191,7 +156,7 @@ fn print(row: &Row) {
 }
 
 fn main() {
-    let steps = argument("--steps").and_then(|n| n.parse().ok()).unwrap_or(75);
+    let steps = number("--steps", 75);
     let rooms: &[bool] = match argument("--room").as_deref() {
         Some("yes") => &[true],
         Some("no") => &[false],
@@ -216,7 +181,11 @@ fn main() {
     {
         let mut run = || -> Result<()> {
             let (backend, screen) = open_pair(*backend, *display, &[])?;
-            let target = Target::of(&screen)?;
+            let target = match (screen.gl(), screen.wgpu()) {
+                (Some(gl), _) => Some(Screen::gl(gl, LARGEST)?),
+                (_, Some(wgpu)) => Some(Screen::wgpu(wgpu, LARGEST)?),
+                _ => None,
+            };
             let mut bench = Bench { backend, screen, target, nonce: 0 };
             for access in [ImageAccess::Texture, ImageAccess::Any] {
                 for room in rooms {
@@ -237,7 +206,5 @@ fn main() {
     for (pairing, why) in skipped {
         println!("SKIPPED {pairing}: {why}");
     }
-    if let Some(path) = argument("--json") {
-        std::fs::write(path, serde_json::to_vec_pretty(&rows).expect("numbers")).expect("the file can be written");
-    }
+    write_rows(&rows);
 }

@@ -1,11 +1,11 @@
-//! `cargo bench -p pixelferry-measure --bench start [-- --rounds N] [--json FILE]`: what choosing a path costs when a link is
+//! `cargo bench -p pixelferry-measure --bench start [-- --rounds N --sizes TEXT,... --json FILE]`: what choosing a path costs when a link is
 //! opened on devices that are open. Three ways take turns: *static* (a budget of zero: the first path of the static order
 //! that works), *warm* (what an earlier start measured is remembered) and *cold* (nothing is remembered). The very first
 //! link of a pairing, for which drivers compile, stands alone.
 
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
-use measure::argument;
+use measure::{listed, number, write_rows};
 use pixelferry::driver::select::quantile;
 use pixelferry::{
     BackendChoice, Choice as _, ComputeBackend, Display, DisplayChoice, ImageAccess, ImageDesc, Link, LinkOptions,
@@ -76,7 +76,7 @@ fn measure(
 }
 
 fn main() {
-    let rounds = argument("--rounds").and_then(|n| n.parse().ok()).unwrap_or(15);
+    let rounds = number("--rounds", 15);
     let folder = std::env::temp_dir().join(format!("pixelferry-start-{}", std::process::id()));
     let mut rows = Vec::new();
     println!("| pairing | size | mode | first | static | warm | warm - static | cold | cold p99 |");
@@ -90,7 +90,7 @@ fn main() {
             }
         };
         let display = screen.display();
-        for size in SIZES {
+        for size in SIZES.into_iter().filter(|(name, ..)| listed("--sizes", name)) {
             for mode in MODES {
                 let row = measure(&backend, &display, size, mode, (rounds, &folder));
                 let median = |samples: &[f64]| quantile(samples, 0.5);
@@ -114,7 +114,5 @@ fn main() {
     }
     // Best effort: a folder of a few small files in the system's own place for such.
     let _ = std::fs::remove_dir_all(&folder);
-    if let Some(path) = argument("--json") {
-        std::fs::write(path, serde_json::to_vec_pretty(&rows).expect("numbers")).expect("the file can be written");
-    }
+    write_rows(&rows);
 }

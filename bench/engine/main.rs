@@ -16,8 +16,9 @@ use by_hand::ByHand;
 use cpu_fallback::CpuBackend;
 use cuda_backend::CudaBackend;
 use engine::Engine;
+use interop_core::select::quantile;
 use interop_core::{ComputeBackend, Extent};
-use measure::argument;
+use measure::{argument, flag, number};
 use ours::Ours;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -43,10 +44,10 @@ pub trait Subject {
 }
 
 fn main() {
-    let frames: usize = argument("--frames").map_or(200, |n| n.parse().expect("a number after --frames"));
-    let backend: Arc<dyn ComputeBackend> = match argument("--cuda") {
-        Some(_) => Arc::new(CudaBackend::open_best().expect("CUDA")),
-        None => Arc::new(CpuBackend::new().expect("threads")),
+    let frames: usize = number("--frames", 200);
+    let backend: Arc<dyn ComputeBackend> = match flag("--cuda") {
+        true => Arc::new(CudaBackend::open_best().expect("CUDA")),
+        false => Arc::new(CpuBackend::new().expect("threads")),
     };
     let same_device_as = Some(backend.device().clone());
     let options = VulkanOptions::default().with_same_device_as(same_device_as);
@@ -88,9 +89,8 @@ fn main() {
             }
         }
         let mut medians = Vec::new();
-        for (row, samples) in rows.iter().zip(&mut samples) {
-            samples.sort_by(f64::total_cmp);
-            let at = |part: f64| samples[((samples.len() - 1) as f64 * part) as usize];
+        for (row, samples) in rows.iter().zip(&samples) {
+            let at = |part: f64| quantile(samples, part);
             println!("{size:<6} {:<12} {:>10.1} {:>10.1} {:>5}", row.name(), at(0.5), at(0.99), samples.len());
             medians.push(at(0.5));
         }

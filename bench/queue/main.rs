@@ -17,7 +17,7 @@ mod report;
 mod shaders;
 mod vulkan_by_hand;
 
-use measure::argument;
+use measure::{flag, listed, number, write_rows};
 use pixelferry::Manner;
 use report::{Report, measure};
 
@@ -79,7 +79,7 @@ const SIZES: [(&str, u32, u32); 4] = [("64x64", 64, 64), ("1080p", 1920, 1080), 
 
 /// Whether rows with CUDA's kernels are wanted.
 fn cuda_asked() -> bool {
-    std::env::args().any(|argument| argument == "--cuda")
+    flag("--cuda")
 }
 
 /// The pixel that a kernel writes in frame `n`.
@@ -101,9 +101,8 @@ fn check(subject: &mut dyn Subject, width: u32) {
 }
 
 fn main() {
-    let listed = |name: &str, what: &str| argument(name).is_none_or(|texts| texts.split(',').any(|t| what.contains(t)));
-    let frames = argument("--frames").and_then(|n| n.parse().ok()).unwrap_or(300);
-    let mut report = Report::new(argument("--json").as_deref());
+    let frames = number("--frames", 300);
+    let mut report = Report::new();
     for (size, width, height) in SIZES.into_iter().filter(|(size, ..)| listed("--sizes", size)) {
         let mut subjects: Vec<Box<dyn Subject>> = Vec::new();
         subjects.extend(ours::subjects(width, height));
@@ -113,4 +112,5 @@ fn main() {
         subjects.iter_mut().for_each(|subject| check(subject.as_mut(), width));
         measure(&mut subjects, size, frames, &mut report);
     }
+    write_rows(&report.0);
 }

@@ -2,9 +2,10 @@
 
 use crate::{Subject, Work};
 use gl_backend::GlBackend;
-use pixelferry::gl_display::{self, GlDisplay, HeadlessOptions};
+use measure::Screen;
+use pixelferry::gl_display::{GlDisplay, HeadlessOptions};
 use pixelferry::wgpu_backend::{WgpuBackend, WgpuOptions};
-use pixelferry::wgpu_display::{self, WgpuDisplay};
+use pixelferry::wgpu_display::WgpuDisplay;
 use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, Display, DrawOptions, Extent, ImageAccess, ImageDesc, Kernel, KernelSource,
     Language, Link, LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc, Target, Unwritten,
@@ -26,12 +27,6 @@ extern "C" __global__ void ramp(PF_IMAGE(uchar4, out), unsigned n) {
   if (x < out_width && y < out_height)
     PF_STORE(out, x, y, make_uchar4((unsigned char)(x + n), (unsigned char)y, (unsigned char)n, 255));
 }"#;
-
-/// Where a display draws.
-enum Screen {
-    Wgpu(Rc<WgpuDisplay>, wgpu_display::OffscreenTarget),
-    Gl(Rc<GlDisplay>, gl_display::OffscreenTarget),
-}
 
 /// Frames of a link, drawn to a texture.
 struct Ours {
@@ -62,7 +57,7 @@ fn on_wgpu(width: u32, height: u32) -> pixelferry::Result<Vec<Box<dyn Subject>>>
     let backend: Arc<dyn ComputeBackend> = Arc::new(WgpuBackend::on(display.shared_device())?);
     println!("pixelferry on {}, {}", display.device(), display.device().driver);
     let row = |language, work| {
-        let screen = Screen::Wgpu(Rc::clone(&display), display.create_offscreen_target(width, height)?);
+        let screen = Screen::wgpu(&display, (width, height))?;
         Ours::open(work, language, &backend, display.clone(), screen, Extent::new(width, height))
     };
     let mut rows: Vec<_> = Work::ALL.into_iter().map(|work| row(Language::Wgsl, work)).collect::<Result<_, _>>()?;
@@ -81,7 +76,7 @@ fn on_gl(width: u32, height: u32) -> pixelferry::Result<Vec<Box<dyn Subject>>> {
     let backend: Arc<dyn ComputeBackend> = Arc::new(GlBackend::on(&display)?);
     println!("pixelferry on {}, {}", display.device(), display.device().driver);
     let row = |work| {
-        let screen = Screen::Gl(Rc::clone(&display), display.create_offscreen_target(width, height)?);
+        let screen = Screen::gl(&display, (width, height))?;
         Ours::open(work, Language::Wgsl, &backend, display.clone(), screen, Extent::new(width, height))
     };
     Work::ALL.into_iter().map(row).collect()
@@ -152,35 +147,16 @@ impl Subject for Ours {
         }
         let Some(manner) = self.work.draws() else { return };
         let shown = self.link.shown().expect("a frame");
-        let options = DrawOptions::default().with_manner(manner);
-        let (width, height) = (self.extent.width, self.extent.height);
-        match &self.screen {
-            Screen::Wgpu(display, target) => {
-                let viewport = wgpu_display::Viewport::full(width, height);
-                let format = target.texture().format();
-                display.draw_to(shown.surface(), target.view(), format, None, viewport, options).expect("a draw");
-            }
-            Screen::Gl(display, target) => {
-                target.bind().expect("a target");
-                display.draw(shown.surface(), gl_display::Viewport::full(width, height), options).expect("a draw");
-            }
-        }
+        let (size, options) = ((self.extent.width, self.extent.height), DrawOptions::default().with_manner(manner));
+        self.screen.draw(&shown, size, options).expect("a draw");
     }
 
     fn finish(&mut self) {
-        match &self.screen {
-            Screen::Wgpu(display, _) => display.finish(),
-            Screen::Gl(display, _) => display.finish(),
-        }
-        .expect("the device finishes");
+        self.screen.finish().expect("the device finishes");
     }
 
     fn pixels(&mut self) -> Option<Vec<u8>> {
         self.work.draws()?;
-        let pixels = match &self.screen {
-            Screen::Wgpu(_, target) => target.read_rgba8(),
-            Screen::Gl(_, target) => target.read_rgba8(),
-        };
-        Some(pixels.expect("pixels"))
+        Some(self.screen.pixels().expect("pixels"))
     }
 }

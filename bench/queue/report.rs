@@ -3,8 +3,6 @@
 use crate::Subject;
 use pixelferry::driver::select::quantile;
 use serde::Serialize;
-use std::fs::File;
-use std::io::Write as _;
 use std::time::Instant;
 
 const WARM_UP: usize = 30;
@@ -12,33 +10,30 @@ const WARM_UP: usize = 30;
 const RUN: usize = 50;
 
 #[derive(Serialize)]
-struct Row<'a> {
-    row: &'a str,
-    size: &'a str,
-    mode: &'a str,
+pub struct Row {
+    row: String,
+    size: String,
+    mode: &'static str,
     median_us: f64,
     p99_us: f64,
     n: usize,
     samples: Vec<f64>,
 }
 
-/// Where rows are written.
-pub struct Report(Option<File>);
+/// What was said.
+pub struct Report(pub Vec<Row>);
 
 impl Report {
-    pub fn new(path: Option<&str>) -> Self {
+    pub fn new() -> Self {
         println!("{:<6} {:<11} {:<60} {:>10} {:>10} {:>5}", "size", "mode", "row", "median us", "p99 us", "n");
-        Self(path.map(|path| File::create(path).expect("a file to write to")))
+        Self(Vec::new())
     }
 
-    fn tell(&mut self, row: &str, size: &str, mode: &str, samples: Vec<f64>) {
+    fn tell(&mut self, row: String, size: &str, mode: &'static str, samples: Vec<f64>) {
         let (median_us, p99_us) = (quantile(&samples, 0.5), quantile(&samples, 0.99));
         let n = samples.len();
         println!("{size:<6} {mode:<11} {row:<60} {median_us:>10.1} {p99_us:>10.1} {n:>5}");
-        if let Some(file) = &mut self.0 {
-            let row = Row { row, size, mode, median_us, p99_us, n, samples };
-            writeln!(file, "{}", serde_json::to_string(&row).expect("a line")).expect("samples written");
-        }
+        self.0.push(Row { row, size: size.to_owned(), mode, median_us, p99_us, n, samples });
     }
 }
 
@@ -73,7 +68,7 @@ pub fn measure(subjects: &mut [Box<dyn Subject>], size: &str, frames: usize, rep
     }
     for (mode, all) in [("latency", latency), ("throughput", throughput)] {
         for (subject, samples) in subjects.iter().zip(all) {
-            report.tell(&subject.name(), size, mode, samples);
+            report.tell(subject.name(), size, mode, samples);
         }
     }
 }

@@ -10,8 +10,8 @@ use std::process::Command;
 
 /// Those whose buffers are drawn as points and lines with soft edges: rounding moves one by a part of a pixel.
 const DRAWN: [&str; 3] = ["sine", "fountain", "nbody"];
-const PICTURES: [&str; 5] = ["tile", "plasma", "fluid", "filter", "rendered"];
-const ENGINES: [&str; 2] = ["engine_gl", "engine_wgpu"];
+const PICTURES: [&str; 4] = ["tile", "plasma", "fluid", "filter"];
+const PROGRAMS: [&str; 3] = ["rendered", "engine_gl", "engine_wgpu"];
 
 /// `file` is of one test, as tests run beside one another.
 fn picture(example: &str, backend: &str, file: &str) -> RgbaImage {
@@ -20,7 +20,9 @@ fn picture(example: &str, backend: &str, file: &str) -> RgbaImage {
     let _ = std::fs::remove_file(&out);
     // One frame of a filter is enough work for threads that were not optimized.
     let frames = if example == "filter" { "1" } else { "6" };
-    let mut command = Command::new(folder.join(example));
+    let is_scene = !PROGRAMS.contains(&example);
+    let mut command = Command::new(folder.join(if is_scene { "scenes" } else { example }));
+    command.args(is_scene.then_some(example));
     command.args(["--headless", "--size", "240x160", "--frames", frames, "--backend", backend, "--out"]).arg(&out);
     // How late a frame is differs between paths, and only the demo's loop waits for the last one.
     command.args(["--frames-late", "0"]);
@@ -36,7 +38,7 @@ fn same_on(backend: &str, driver: Need, choice: BackendChoice, short: usize) {
         return;
     }
     let vulkan = need(Need::Lavapipe, open_headless(DisplayChoice::Wgpu)).is_some();
-    for example in few(&[&DRAWN[..], &PICTURES, &ENGINES].concat(), short).iter().copied() {
+    for example in few(&[&DRAWN[..], &PICTURES, &PROGRAMS].concat(), short).iter().copied() {
         if example == "engine_wgpu" && !vulkan {
             continue;
         }

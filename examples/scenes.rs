@@ -1,0 +1,119 @@
+//! The demo's scenes by name, each with what it alone may be asked for.
+
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
+
+use clap::Parser;
+use pixelferry_demo::scenes::filter::{Filter, FilterScene};
+use pixelferry_demo::scenes::fluid::Fluid;
+use pixelferry_demo::scenes::fountain::{Fountain, MAX_DROPS};
+use pixelferry_demo::scenes::nbody::{MAX_BODIES, NBody};
+use pixelferry_demo::scenes::plasma::Plasma;
+use pixelferry_demo::scenes::sine::Sine;
+use pixelferry_demo::scenes::tile::Tile;
+use pixelferry_demo::{DrawArgs, Options, PixelOptions, Scene, run};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Compute a scene on the device and show it.
+#[derive(Parser)]
+enum Cli {
+    /// An animated float image, turned into colours on the device.
+    Plasma(Picture),
+    /// A fluid that three jets of dye stir: advection, pressure projection and dye.
+    Fluid(Picture),
+    /// A picture (PNG, JPEG) or a video (Y4M), filtered on the device.
+    Filter {
+        /// The file; without one, the sample picture.
+        #[arg(default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/pixelferry-demo/assets/lake.jpg"))]
+        file: PathBuf,
+        /// What to do with it.
+        #[arg(long, value_enum, default_value_t)]
+        filter: Filter,
+        #[command(flatten)]
+        draw_args: DrawArgs,
+        #[command(flatten)]
+        options: Options,
+    },
+    /// A texture of 4x4 pixels on a tilted quad; each frame a kernel writes 2x2 of them, and the others stay.
+    Tile(Options),
+    /// 10 000 points of a sine, computed into a vertex buffer and drawn as a line strip.
+    Sine(Options),
+    /// A fountain of particles, computed into a vertex buffer and drawn as points.
+    Fountain {
+        /// Number of drops.
+        #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_DROPS)))]
+        drops: u32,
+        #[command(flatten)]
+        options: Options,
+    },
+    /// Two galaxies of bodies that all attract each other, computed into a vertex buffer and drawn as points.
+    Nbody {
+        /// Number of bodies; a step computes its square. [default: 65536 on a GPU, 4096 on a CPU]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_BODIES)))]
+        bodies: Option<u32>,
+        #[command(flatten)]
+        options: Options,
+    },
+}
+
+#[derive(clap::Args)]
+struct Picture {
+    #[command(flatten)]
+    pixels: PixelOptions,
+    #[command(flatten)]
+    draw_args: DrawArgs,
+    #[command(flatten)]
+    options: Options,
+}
+
+/// The scene, drawn as it was asked for.
+fn drawn(mut scene: impl Scene + 'static, draw_args: &DrawArgs) -> Box<dyn Scene> {
+    scene.set_draw_options(draw_args);
+    Box::new(scene)
+}
+
+fn main() -> ExitCode {
+    const SIZE: (u32, u32) = (1280, 720);
+    match Cli::parse() {
+        Cli::Plasma(Picture { pixels, draw_args, options }) => {
+            let (pixels, size, link) =
+                (pixels.pixels(&draw_args), options.size_or(SIZE.0, SIZE.1), options.link_options());
+            run(&options, size, &Plasma::sources(pixels), |backend, display| {
+                Ok(drawn(Plasma::new(backend, display, size, pixels, link)?, &draw_args))
+            })
+        }
+        Cli::Fluid(Picture { pixels, draw_args, options }) => {
+            let (pixels, size, link) =
+                (pixels.pixels(&draw_args), options.size_or(SIZE.0, SIZE.1), options.link_options());
+            run(&options, size, &Fluid::sources(pixels), |backend, display| {
+                Ok(drawn(Fluid::new(backend, display, size, pixels, link)?, &draw_args))
+            })
+        }
+        Cli::Filter { file, filter, draw_args, options } => {
+            let (size, link) = (options.size_or(SIZE.0, SIZE.1), options.link_options());
+            run(&options, size, &FilterScene::sources(), |backend, display| {
+                Ok(drawn(FilterScene::open(backend, display, &file, filter, link)?, &draw_args))
+            })
+        }
+        Cli::Tile(options) => {
+            let (size, link) = (options.size_or(720, 720), options.link_options());
+            run(&options, size, &Tile::sources(), |backend, display| Ok(Box::new(Tile::new(backend, display, link)?)))
+        }
+        Cli::Sine(options) => {
+            let (size, link) = (options.size_or(SIZE.0, SIZE.1), options.link_options());
+            run(&options, size, &Sine::sources(), |backend, display| Ok(Box::new(Sine::new(backend, display, link)?)))
+        }
+        Cli::Fountain { drops, options } => {
+            let (size, link) = (options.size_or(SIZE.0, SIZE.1), options.link_options());
+            run(&options, size, &Fountain::sources(drops), |backend, display| {
+                Ok(Box::new(Fountain::new(backend, display, drops, link)?))
+            })
+        }
+        Cli::Nbody { bodies, options } => {
+            let (size, link) = (options.size_or(SIZE.0, SIZE.1), options.link_options());
+            run(&options, size, &NBody::sources(), |backend, display| {
+                Ok(Box::new(NBody::new(backend, display, bodies, link)?))
+            })
+        }
+    }
+}
