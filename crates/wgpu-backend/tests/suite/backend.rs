@@ -62,12 +62,12 @@ fn the_conformance_suite_in_the_displays_queue() {
         let Some(backend) = has("compute shaders", &name, WgpuBackend::on(display.shared_device())) else { continue };
         let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
         let display: Rc<dyn Display> = display;
-        let rows =
-            conform(&backend, &display, Manner::default(), &[PathId::IN_QUEUE_IN_PLACE, PathId::IN_QUEUE_UPLOAD]);
+        let in_queue = [PathId::IN_QUEUE_UPLOAD, PathId::IN_QUEUE_IN_PLACE];
+        let rows = conform(&backend, &display, Manner::default(), by_level(&in_queue[..1], &in_queue, &in_queue));
         let (passed, _, skipped) = Table(&rows).counts();
         // Fragment shaders of wgpu's OpenGL may read no memory; a texture has a way of its own.
-        let expected = by_level((5, 9), (15, 16), (15, 16));
-        assert!(passed >= expected.0 && skipped <= expected.1, "{name}: {passed} passed, {skipped} skipped");
+        let (least, most) = by_level((4, 3), (15, 16), (15, 16));
+        assert!(passed >= least && skipped <= most, "{name}: {passed} passed, {skipped} skipped");
         // A backend on a device of its own is another queue, and moves into the display's where it is asked to.
         let stranger: Arc<dyn ComputeBackend> = Arc::new(open(api).unwrap());
         let inside = stranger.open_in(display.as_ref()).unwrap().unwrap();

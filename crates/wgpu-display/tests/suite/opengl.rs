@@ -6,7 +6,7 @@ use pixelferry_testing::{Child, by_level};
 #[test]
 fn drawing_and_sharing_are_as_on_vulkan() {
     let all = ["colour::", "drawing::", "manners::", "sharing::"];
-    let some = ["colour::every_drawing", "drawing::an_engines", "manners::a_level", "sharing::surfaces"];
+    let some = ["colour::every_drawing", "drawing::an_engines_pass", "manners::a_level", "sharing::a_texture"];
     let child = Child::of_those(by_level(&some, &all, &all)).unwrap();
     println!("{}", child.env(OPENGL, "1").run().unwrap().passed());
 }
