@@ -4,8 +4,6 @@
 //! Between them every path of the table exists, in plain memory: handles are names in a list of this thread. They also
 //! watch the two sides taking turns; what a real device would tear, stall or hang on is a [`Faults::violations`].
 
-#![allow(clippy::panic)] // how tests fail
-
 mod backend;
 mod display;
 mod handles;
