@@ -1,7 +1,5 @@
 //! Every display of the facade's table, where the machine has what it needs.
 
-#![allow(clippy::panic)] // how tests fail
-
 use pixelferry::{Choice as _, DisplayChoice, Headless, Result, open_headless};
 use pixelferry_testing::{Need, given, need};
 

@@ -1,7 +1,5 @@
 //! Tests of one body on every backend: threads here, each driver in a process that sees no other.
 
-#![allow(clippy::panic)] // how tests fail
-
 /// Makes the tests `on_threads`, `on_pocl`, `on_rusticl` and `on_nvidia` (with `PIXELFERRY_GPU=1`) of a function that takes
 /// `&Arc<dyn ComputeBackend>`. What comes after it must stand in the output of the processes: of all, or of those of OpenCL and
 /// of CUDA.

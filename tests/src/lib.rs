@@ -1,5 +1,7 @@
 //! What the tests of whole links share, beside `pixelferry_testing`: a virtual X server, doubles that fail, and a kernel.
 
+#![allow(clippy::panic)] // how tests fail
+
 mod conform;
 mod displays;
 mod each_backend;
@@ -29,6 +31,14 @@ pub use xvfb::Xvfb;
 /// All of them, or at the shortest level the first few.
 pub fn few<T>(all: &[T], short: usize) -> &[T] {
     if level() == Level::Short { &all[..short] } else { all }
+}
+
+/// A number that a variable gives, or the usual one.
+///
+/// # Panics
+/// Where the variable is no number.
+pub fn number(variable: &str, usual: u32) -> u32 {
+    std::env::var(variable).map_or(usual, |n| n.parse().unwrap_or_else(|_| panic!("{variable} is no number: {n}")))
 }
 
 /// What the repository's README shows is compiled and run.

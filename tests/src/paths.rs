@@ -1,7 +1,5 @@
 //! Which paths are offered where, by the rows of `pixelferry_testing::KNOWN`.
 
-#![allow(clippy::panic)] // how tests fail
-
 use pixelferry::driver::conformance::{Outcome, Row};
 use pixelferry::driver::select::probe;
 use pixelferry::{ComputeBackend, Display, PathId, PathState, Policy, SurfaceDesc};

@@ -8,7 +8,8 @@ use pixelferry::{
     LinkOptions, PixelFormat, Policy, Profiles, SurfaceDesc, open_backend, open_headless_for,
 };
 use pixelferry_tests::{
-    Level, Need, Usage, asked, by_level, from, given, need, need_display, pass_in_child, ramp, ramp_pixel, wait_until,
+    Level, Need, Usage, asked, by_level, from, given, need, need_display, number, pass_in_child, ramp, ramp_pixel,
+    wait_until,
 };
 use std::collections::HashMap;
 use std::process::Command;
@@ -21,10 +22,6 @@ const RSS_SLACK: u64 = 12 << 20;
 const GPU_SLACK_MIB: u64 = 16;
 /// Parts of a run, after each of which the process is looked at.
 const PARTS: u32 = 4;
-
-fn number(variable: &str, default: u32) -> u32 {
-    std::env::var(variable).map_or(default, |n| n.parse().expect("the variable is a number"))
-}
 
 /// The sides come from two short cycles, so that all sizes were seen in each part of a run.
 fn desc(n: u32) -> SurfaceDesc {

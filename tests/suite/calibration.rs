@@ -6,7 +6,7 @@ use pixelferry::{
     Profiles, SurfaceDesc, Unwritten,
 };
 use pixelferry_tests::Folder;
-use pixelferry_tests::sharing::{Fault, FaultKind, Faults, Step, backend, display, display_in_a_queue_of_its_own};
+use pixelferry_tests::sharing::{Fault, Faults, Step, backend, display, display_in_a_queue_of_its_own};
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
@@ -164,7 +164,7 @@ fn after_a_failure_the_quickest_of_the_others_is_taken_as_late_as_before() {
     }
     let mut link = open(&faults, policy(Path::new("")).with_profiles(Profiles::Off));
     assert_eq!(link.path(), PathId::HOST_ROUND_TRIP, "{}", link.report());
-    faults.arm(Fault { step: Step::Upload, nth: 1, lasting: true, kind: FaultKind::Driver });
+    faults.arm(Fault::lasting(Step::Upload));
     link.frame(|frame| frame.write(&[9; 24 * 10 * 4])).unwrap();
     let others = link.report().paths.iter().filter(|row| row.id != PathId::HOST_ROUND_TRIP);
     let quickest = others.filter_map(PathReport::median_us).min_by(f64::total_cmp);
@@ -177,7 +177,7 @@ fn after_a_failure_the_quickest_of_the_others_is_taken_as_late_as_before() {
     let policy = Policy::default().with_mode(mode).with_budget(Duration::ZERO).with_prefer(PathId::EXTERNAL_IN_PLACE);
     let mut link = open(&faults, policy);
     assert_eq!((link.path(), link.frames_behind()), (PathId::EXTERNAL_IN_PLACE, 2), "{}", link.report());
-    faults.arm(Fault { step: Step::ReadInPlace, nth: 1, lasting: true, kind: FaultKind::Driver });
+    faults.arm(Fault::lasting(Step::ReadInPlace));
     link.frame(|frame| frame.write(&[9; 24 * 10 * 4])).unwrap();
     assert_ne!(link.path(), PathId::EXTERNAL_IN_PLACE);
     assert_eq!(link.frames_behind(), 2, "{}", link.explain());
@@ -221,7 +221,7 @@ fn a_profile_whose_path_works_no_longer_is_measured_again() {
     slow_all_but(&faults, Step::Upload);
     assert_eq!(open(&faults, policy(&folder.0)).path(), PathId::HOST_ROUND_TRIP);
     let measured = faults.calls(Step::DrawOffscreen);
-    faults.arm(Fault { step: Step::Upload, nth: 1, lasting: true, kind: FaultKind::Driver });
+    faults.arm(Fault::lasting(Step::Upload));
     let link = open(&faults, policy(&folder.0));
     assert!(faults.calls(Step::DrawOffscreen) > measured);
     assert_ne!(link.path(), PathId::HOST_ROUND_TRIP);
@@ -240,7 +240,7 @@ fn a_path_that_fails_while_it_is_timed_is_not_chosen() {
     for nth in [1, 3, 4, 5, 6, 8, 11, 15, 25] {
         let faults = Faults::default();
         slow_all_but(&faults, Step::Upload);
-        faults.arm(Fault { step: Step::Upload, nth, lasting: true, kind: FaultKind::Driver });
+        faults.arm(Fault { nth, ..Fault::lasting(Step::Upload) });
         let mut link = open(&faults, policy(&folder.0).with_profiles(Profiles::Off));
         let row = |link: &Link| link.report().paths.iter().find(|r| r.id == PathId::HOST_ROUND_TRIP).cloned().unwrap();
         if faults.fired() > 0 {
@@ -257,7 +257,7 @@ fn a_path_that_fails_while_it_is_timed_is_not_chosen() {
 fn lateness_that_fails_to_settle_is_left_to_the_next_path() {
     for nth in [10, 30, 50] {
         let faults = Faults::default();
-        faults.arm(Fault { step: Step::ReadInPlace, nth, lasting: true, kind: FaultKind::Driver });
+        faults.arm(Fault { nth, ..Fault::lasting(Step::ReadInPlace) });
         let mode = Mode::Throughput { most: 3 };
         let policy = Policy::default().with_mode(mode).with_budget(BUDGET).with_prefer(PathId::EXTERNAL_IN_PLACE);
         let mut link = open(&faults, policy);

@@ -6,7 +6,7 @@ use pixelferry::{
     Arg, ComputeBackend, CpuBackend, DisplayChoice, ImageAccess, ImageDesc, Link, LinkOptions, PathId, PixelFormat,
     Policy, SurfaceDesc, cuda_backend, open_headless, opencl_backend,
 };
-use pixelferry_tests::{Need, Usage, asked, by_level, given, has_path, need, pass_in_child, ramp};
+use pixelferry_tests::{Need, Usage, asked, by_level, given, has_path, need, number, pass_in_child, ramp};
 use std::sync::Arc;
 
 /// Pages that the allocator keeps here and there.
@@ -20,10 +20,6 @@ type Used = (Usage, Option<ObjectCounts>, Option<u64>);
 
 /// Asks how much memory of the GPU is free; `None` where the backend has none of its own.
 type GpuMemory<'a> = &'a dyn Fn() -> Option<u64>;
-
-fn number(variable: &str, default: u32) -> u32 {
-    std::env::var(variable).map_or(default, |n| n.parse().expect("the variable is a number"))
-}
 
 /// All paths, or those whose names `PIXELFERRY_PATHS` lists.
 fn wanted(path: PathId) -> bool {

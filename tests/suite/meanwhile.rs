@@ -6,7 +6,7 @@ use pixelferry::{
     Arg, BackendChoice, DisplayChoice, ImageAccess, ImageDesc, Link, LinkOptions, Mode, PathId, PixelFormat, Policy,
     Profiles, SurfaceDesc, open_pair,
 };
-use pixelferry_tests::sharing::{Fault, FaultKind, Faults, Step, backend, display};
+use pixelferry_tests::sharing::{Fault, Faults, Step, backend, display};
 use pixelferry_tests::{Need, need, ramp, ramp_pixel};
 use std::time::Duration;
 
@@ -198,7 +198,7 @@ fn what_fails_while_it_is_compared_is_no_matter_of_the_frames() {
         let faults = faults();
         let mut link = open(&faults, policy(&faults));
         // The frames make no such calls.
-        faults.arm(Fault { step, nth, lasting: true, kind: FaultKind::Driver });
+        faults.arm(Fault { nth, ..Fault::lasting(step) });
         run(&faults, &mut link, 100_000, Duration::ZERO);
         assert!(faults.fired() > 0, "{step:?}");
         assert_eq!(link.demoted().len(), 0, "{}", link.explain());
@@ -225,7 +225,7 @@ fn a_path_that_is_left_and_a_surface_that_changes_end_what_was_begun() {
     for n in 0..60 {
         frame(&faults, &mut link, n, 20 * MS);
     }
-    faults.arm(Fault { step: Step::Release, nth: 1, lasting: true, kind: FaultKind::Driver });
+    faults.arm(Fault::lasting(Step::Release));
     frame(&faults, &mut link, 61, MS);
     assert!(faults.fired() > 0 && link.path() != first, "{}", link.explain());
     assert!(link.report().later.left.is_empty(), "{}", link.explain());

@@ -8,7 +8,9 @@ use pixelferry::{
     LinkOptions, PathId, PixelFormat, Policy, Profiles, SurfaceDesc, open_headless, opencl_backend,
 };
 use pixelferry_faults::{BackendDouble, DisplayDouble, Fault, FaultKind, Faults, Step};
-use pixelferry_tests::{Dice, Need, Usage, by_level, given, need, need_display, pass_in_child, ramp, ramp_pixel};
+use pixelferry_tests::{
+    Dice, Need, Usage, by_level, given, need, need_display, number, pass_in_child, ramp, ramp_pixel,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -143,8 +145,7 @@ impl Soak<'_> {
     }
 
     fn run(&mut self) {
-        let frames: u32 = std::env::var("PIXELFERRY_FRAMES")
-            .map_or_else(|_| by_level(1_100, 10_000, 100_000), |n| n.parse().expect("a number"));
+        let frames = number("PIXELFERRY_FRAMES", by_level(1_100, 10_000, 100_000));
         let (mut dice, mut size) = (Dice(1), 0);
         let mut session = Session::open(self.choice, &self.backend, &self.faults, (*dice.pick(&PathId::ALL), size));
         let (mut before, mut made) = (None, Vec::new());

@@ -8,7 +8,7 @@ use pixelferry::{
     KernelSource, Link, LinkOptions, MemoryDisplay, Mode, PathId, PixelFormat, Policy, Profiles, RowOrder, SurfaceDesc,
     Unwritten, WriteFrame, open_headless,
 };
-use pixelferry_faults::{BackendDouble, DisplayDouble, Fault, FaultKind, Faults, Step};
+use pixelferry_faults::{BackendDouble, DisplayDouble, Fault, Faults, Step};
 use pixelferry_tests::{Level, Need, few, level, need, on_each_backend};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -250,7 +250,7 @@ fn left_paths((backend, kernel): &Compute, display: &Rc<dyn Display>, times: u32
                 run.frame(column..column + 1, 10 * n + column);
             }
             // The kernel has run when this is reported.
-            faults.arm(Fault { step: Step::Launch, nth: 1, lasting: false, kind: FaultKind::Driver });
+            faults.arm(Fault::once(Step::Launch));
             run.frame(10 + n..11 + n, n);
             assert!(faults.fired() > 0);
             faults.disarm();

@@ -33,6 +33,18 @@ pub struct Fault {
     pub kind: FaultKind,
 }
 
+impl Fault {
+    /// The next such call fails with a driver's code.
+    pub const fn once(step: Step) -> Self {
+        Self { step, nth: 1, lasting: false, kind: FaultKind::Driver }
+    }
+
+    /// All such calls do.
+    pub const fn lasting(step: Step) -> Self {
+        Self { lasting: true, ..Self::once(step) }
+    }
+}
+
 /// The one switchboard of a backend's and a display's double.
 #[derive(Debug, Clone, Default)]
 pub struct Faults(Arc<Mutex<State>>);

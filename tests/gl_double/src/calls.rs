@@ -23,8 +23,8 @@ pub fn put_into(table: &mut [*const c_void]) {
         (66, create_from_gl_buffer as *const c_void),
         (69, create_from_gl_renderbuffer as *const c_void),
         (70, get_gl_object_info as *const c_void),
-        (72, enqueue_acquire_gl_objects as *const c_void),
-        (73, enqueue_release_gl_objects as *const c_void),
+        (72, enqueue_turns::<true> as *const c_void),
+        (73, enqueue_turns::<false> as *const c_void),
         (74, get_gl_context_info as *const c_void),
         (92, create_event_from_gl_sync as *const c_void),
         (49, enqueue_write_buffer as *const c_void),
@@ -230,16 +230,15 @@ unsafe extern "C" fn get_gl_object_info(object: Raw, kind: *mut u32, name: *mut 
 }
 
 /// Acquires or releases.
-unsafe fn turns(
+unsafe extern "C" fn enqueue_turns<const ACQUIRE: bool>(
     queue: Raw,
     count: u32,
     objects: *const Raw,
     wait_count: u32,
     wait_for: *const Raw,
     event: *mut Raw,
-    acquire: bool,
 ) -> i32 {
-    // SAFETY: the callers pass what OpenCL's functions take.
+    // SAFETY: the caller's promise is OpenCL's.
     unsafe {
         if wait_count > 0 {
             let code = target!(41: fn(u32, *const Raw) -> i32; wait_count, wait_for);
@@ -249,9 +248,9 @@ unsafe fn turns(
         }
         // All of the list, or nothing.
         let objects = std::slice::from_raw_parts(objects, count as usize);
-        let turned = objects.iter().map(|object| check_turn(*object, acquire)).collect::<Result<Vec<_>, _>>();
+        let turned = objects.iter().map(|object| check_turn(*object, ACQUIRE)).collect::<Result<Vec<_>, _>>();
         let turned = turned.and_then(|opened| {
-            objects.iter().zip(&opened).try_for_each(|(object, opened)| turn(queue, *object, opened, acquire))
+            objects.iter().zip(&opened).try_for_each(|(object, opened)| turn(queue, *object, opened, ACQUIRE))
         });
         if let Err(code) = turned {
             return code;
@@ -261,30 +260,6 @@ unsafe fn turns(
         }
         target!(105: fn(Raw, u32, *const Raw, *mut Raw) -> i32; queue, 0, ptr::null(), event)
     }
-}
-
-unsafe extern "C" fn enqueue_acquire_gl_objects(
-    queue: Raw,
-    count: u32,
-    objects: *const Raw,
-    wait_count: u32,
-    wait_for: *const Raw,
-    event: *mut Raw,
-) -> i32 {
-    // SAFETY: the caller's promise is OpenCL's.
-    unsafe { turns(queue, count, objects, wait_count, wait_for, event, true) }
-}
-
-unsafe extern "C" fn enqueue_release_gl_objects(
-    queue: Raw,
-    count: u32,
-    objects: *const Raw,
-    wait_count: u32,
-    wait_for: *const Raw,
-    event: *mut Raw,
-) -> i32 {
-    // SAFETY: as above.
-    unsafe { turns(queue, count, objects, wait_count, wait_for, event, false) }
 }
 
 /// An event that is complete when the fence is: waited for here, since the driver knows no fences.
@@ -365,69 +340,27 @@ unsafe extern "C" fn enqueue_nd_range_kernel(
     }
 }
 
-unsafe extern "C" fn enqueue_read_buffer(
-    queue: Raw,
-    object: Raw,
-    blocking: u32,
-    offset: usize,
-    bytes: usize,
-    to: Raw,
-    wait_count: u32,
-    wait_for: *const Raw,
-    event: *mut Raw,
-) -> i32 {
-    if let Err(code) = check(object, "clEnqueueReadBuffer") {
-        return code;
-    }
-    // SAFETY: as above.
-    unsafe {
-        target!(48: fn(Raw, Raw, u32, usize, usize, Raw, u32, *const Raw, *mut Raw) -> i32;
-            queue, object, blocking, offset, bytes, to, wait_count, wait_for, event)
-    }
+/// Functions of the driver's by their place and name, with what comes after queue and object: refused outside a turn.
+macro_rules! guarded {
+    ($($name:ident($place:literal, $call:literal; $($arg:ident: $type:ty),*);)*) => {$(
+        unsafe extern "C" fn $name(queue: Raw, object: Raw, $($arg: $type),*) -> i32 {
+            if let Err(code) = check(object, $call) {
+                return code;
+            }
+            // SAFETY: the caller's promise is handed on.
+            unsafe { target!($place: fn(Raw, Raw, $($type),*) -> i32; queue, object, $($arg),*) }
+        }
+    )*};
 }
 
-unsafe extern "C" fn enqueue_write_buffer(
-    queue: Raw,
-    object: Raw,
-    blocking: u32,
-    offset: usize,
-    bytes: usize,
-    from: Raw,
-    wait_count: u32,
-    wait_for: *const Raw,
-    event: *mut Raw,
-) -> i32 {
-    if let Err(code) = check(object, "clEnqueueWriteBuffer") {
-        return code;
-    }
-    // SAFETY: as above.
-    unsafe {
-        target!(49: fn(Raw, Raw, u32, usize, usize, Raw, u32, *const Raw, *mut Raw) -> i32;
-            queue, object, blocking, offset, bytes, from, wait_count, wait_for, event)
-    }
-}
-
-unsafe extern "C" fn enqueue_read_image(
-    queue: Raw,
-    object: Raw,
-    blocking: u32,
-    origin: *const usize,
-    size: *const usize,
-    row_pitch: usize,
-    slice_pitch: usize,
-    to: Raw,
-    wait_count: u32,
-    wait_for: *const Raw,
-    event: *mut Raw,
-) -> i32 {
-    if let Err(code) = check(object, "clEnqueueReadImage") {
-        return code;
-    }
-    // SAFETY: as above.
-    unsafe {
-        target!(51: fn(Raw, Raw, u32, *const usize, *const usize, usize, usize, Raw, u32, *const Raw, *mut Raw) -> i32;
-            queue, object, blocking, origin, size, row_pitch, slice_pitch, to, wait_count, wait_for, event)
-    }
+guarded! {
+    enqueue_read_buffer(48, "clEnqueueReadBuffer";
+        blocking: u32, offset: usize, bytes: usize, to: Raw, waits: u32, wait_for: *const Raw, event: *mut Raw);
+    enqueue_write_buffer(49, "clEnqueueWriteBuffer";
+        blocking: u32, offset: usize, bytes: usize, from: Raw, waits: u32, wait_for: *const Raw, event: *mut Raw);
+    enqueue_read_image(51, "clEnqueueReadImage";
+        blocking: u32, origin: *const usize, size: *const usize, row_pitch: usize, slice_pitch: usize, to: Raw,
+        waits: u32, wait_for: *const Raw, event: *mut Raw);
 }
 
 unsafe extern "C" fn release_mem_object(object: Raw) -> i32 {

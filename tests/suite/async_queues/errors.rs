@@ -4,15 +4,16 @@ use super::rig::{Outcome, Rig, ensure, items, same};
 use interop_core::HostBlock;
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::{
-    BufferView, ComputeBackend, ComputeMemory, CpuBackend, CpuKernelExt, Error, HostBuffer, KernelSource, Target, View,
+    BufferView, ComputeBackend, ComputeMemory, CpuBackend, CpuKernelExt, Error, HostBuffer, KernelSource, Result,
+    Target, View,
 };
 use std::ops::Range;
 
-fn invalid<T>(what: &str, result: pixelferry::Result<T>) -> Outcome {
+fn invalid<T>(what: &str, result: Result<T>) -> Outcome {
     ensure(what, matches!(result, Err(Error::InvalidInput { .. })))
 }
 
-fn of_others<T>(what: &str, result: pixelferry::Result<T>) -> Outcome {
+fn of_others<T>(what: &str, result: Result<T>) -> Outcome {
     ensure(what, matches!(result, Err(Error::Foreign { .. })))
 }
 
@@ -54,36 +55,16 @@ struct Boast {
 }
 
 impl ComputeMemory for Boast {
+    pixelferry_faults::forward! {
+        &mut read(offset: usize, into: &mut [u8]) -> Result<()>;
+        &mut write(offset: usize, from: &[u8]) -> Result<()>;
+        &mut map_read(range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
+        &mut map_write(range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
+        &mut release() -> Result<()>;
+    }
+
     fn len(&self) -> usize {
         self.says
-    }
-
-    fn read(&mut self, offset: usize, into: &mut [u8]) -> pixelferry::Result<()> {
-        self.inner.read(offset, into)
-    }
-
-    fn write(&mut self, offset: usize, from: &[u8]) -> pixelferry::Result<()> {
-        self.inner.write(offset, from)
-    }
-
-    fn map_read(
-        &mut self,
-        range: Range<usize>,
-        f: &mut dyn FnMut(&[u8]) -> pixelferry::Result<()>,
-    ) -> pixelferry::Result<()> {
-        self.inner.map_read(range, f)
-    }
-
-    fn map_write(
-        &mut self,
-        range: Range<usize>,
-        f: &mut dyn FnMut(&mut [u8]) -> pixelferry::Result<()>,
-    ) -> pixelferry::Result<()> {
-        self.inner.map_write(range, f)
-    }
-
-    fn release(&mut self) -> pixelferry::Result<()> {
-        self.inner.release()
     }
 }
 

@@ -9,10 +9,6 @@ use std::sync::Arc;
 
 const SURFACE: SurfaceDesc = SurfaceDesc::image(24, 10, PixelFormat::Rgba8);
 
-fn lasting(step: Step, kind: FaultKind) -> Fault {
-    Fault { step, nth: 1, lasting: true, kind }
-}
-
 fn outlet(rig: &Rig) -> Outlet {
     let target = rig.display.create_surface(&SURFACE).unwrap();
     Outlet::open(Arc::clone(&rig.backend), Rc::clone(&rig.display), target).unwrap()
@@ -20,7 +16,7 @@ fn outlet(rig: &Rig) -> Outlet {
 
 /// Opens by a path that copies. Where kernels reach the object itself, no call is that path's alone: if one fails, all paths do.
 fn by_copies<T>(rig: &Rig, open: impl FnOnce() -> T) -> T {
-    rig.faults.arm(lasting(Step::ImportSurface, FaultKind::Driver));
+    rig.faults.arm(Fault::lasting(Step::ImportSurface));
     let opened = open();
     rig.faults.disarm();
     opened
@@ -50,7 +46,7 @@ fn a_target_that_fails_in_each_frame_costs_few_searches() {
     assert!(paths > 1, "{:?}", outlet.rows());
     // The context is lost with the first of these calls that a frame makes.
     let loses = [Step::Upload, Step::UploadStaged, Step::Export, Step::MapStaging].into_iter().find(|step| {
-        rig.faults.arm(lasting(*step, FaultKind::ContextLost));
+        rig.faults.arm(Fault { kind: FaultKind::ContextLost, ..Fault::lasting(*step) });
         frame(&rig, &mut outlet, 2).is_err()
     });
     assert!(loses.is_some(), "{path}: nothing that it calls fails");
@@ -74,7 +70,7 @@ fn a_path_that_fails_is_left_and_the_frame_done_again() {
         let rig = Rig::new();
         let mut outlet = by_copies(&rig, || outlet(&rig));
         let before = outlet.path();
-        rig.faults.arm(lasting(step, FaultKind::Driver));
+        rig.faults.arm(Fault::lasting(step));
         match frame(&rig, &mut outlet, 7) {
             Ok(()) => {
                 check(&rig, &mut outlet, 7);
@@ -92,7 +88,7 @@ fn a_path_that_fails_is_left_and_the_frame_done_again() {
     let before = outlet.path();
     // A call that other paths do not make.
     let own = if before == PathId::HOST_ROUND_TRIP { Step::Upload } else { Step::UploadStaged };
-    rig.faults.arm(lasting(own, FaultKind::Driver));
+    rig.faults.arm(Fault::lasting(own));
     frame(&rig, &mut outlet, 9).unwrap();
     assert_ne!(outlet.path(), before, "{own:?}");
     check(&rig, &mut outlet, 9);
@@ -113,7 +109,7 @@ fn a_source_that_fails_is_taken_by_another_path() {
     let of_the_device = [Step::Acquire, Step::Release, Step::Copy, Step::Write, Step::MapWrite];
     for step in of_the_display.into_iter().chain(of_the_device) {
         let before = intake.path();
-        rig.faults.arm(lasting(step, FaultKind::Driver));
+        rig.faults.arm(Fault::lasting(step));
         let taken = intake.take().map(drop);
         let fired = rig.faults.fired() > 0;
         rig.faults.disarm();
@@ -125,7 +121,7 @@ fn a_source_that_fails_is_taken_by_another_path() {
     let before = intake.path();
     // Nothing of the display's works any more, whatever is called first.
     let lost = [Step::ReadBack, Step::Download, Step::Export].into_iter().find(|step| {
-        rig.faults.arm(lasting(*step, FaultKind::ContextLost));
+        rig.faults.arm(Fault { kind: FaultKind::ContextLost, ..Fault::lasting(*step) });
         intake.take().is_err()
     });
     assert!(lost.is_some(), "{before}: nothing that it calls fails");

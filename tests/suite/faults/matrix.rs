@@ -209,7 +209,7 @@ fn judge(
 }
 
 fn scenarios(step: Step) -> [Fault; 5] {
-    let once = Fault { step, nth: 1, lasting: false, kind: FaultKind::Driver };
+    let once = Fault::once(step);
     [
         once,
         Fault { lasting: true, ..once },

@@ -6,7 +6,7 @@ use super::visit::SIZES;
 use pixelferry::Manner;
 use pixelferry::gl_display::winit::event_loop::EventLoop;
 use pixelferry::gl_display::winit::platform::x11::EventLoopBuilderExtX11 as _;
-use pixelferry_tests::{Level, Need, Usage, Viewer, Xvfb, by_level, from, need, pass_in_child};
+use pixelferry_tests::{Level, Need, Usage, Viewer, Xvfb, by_level, from, need, number, pass_in_child};
 
 /// Pages that the allocator keeps here and there.
 const RSS_SLACK: u64 = 2 << 20;
@@ -32,8 +32,7 @@ fn child() {
     // With two threads the caches of drivers take longer to fill: Mesa 25 grows in the first 24 rounds, and not after them. Of
     // lavapipe more windows must pass the larger slack.
     let usual = if kind.ends_with(" 2") || kind.starts_with("wgpu ") { 48 } else { 24 };
-    let rounds = std::env::var("PIXELFERRY_ROUNDS");
-    let rounds = rounds.map_or_else(|_| by_level(usual / 2, usual, 2000), |n| n.parse().expect("a number"));
+    let rounds = number("PIXELFERRY_ROUNDS", by_level(usual / 2, usual, 2000));
     let viewer = Viewer::of(&std::env::var("DISPLAY").unwrap()).unwrap();
     let event_loop = EventLoop::with_user_event().with_any_thread(true).build().unwrap();
     let mut app = App::new(kind, rounds, viewer, event_loop.create_proxy());
