@@ -437,7 +437,7 @@ impl Assembly {
         asked.deadline = until(self.deadline);
         let state = lock(&self.shared.state);
         let missing = state.board.missing().into_iter().filter_map(|index| self.grid.region(index)).collect();
-        let late = Late { frame, missing, workers: state.workers.len() };
+        let late = Late { frame, missing, workers: state.workers.count() };
         drop(state);
         // Newer arguments need not wait for tiles that nobody computes.
         self.begin_next()?;
@@ -487,7 +487,7 @@ impl Assembly {
 
     /// Workers that live.
     pub fn workers(&self) -> usize {
-        lock(&self.shared.state).workers.len()
+        lock(&self.shared.state).workers.count()
     }
 
     /// Messages that were none of the protocol, or of other sessions or pictures.

@@ -98,7 +98,7 @@ impl Turns {
     }
 
     pub fn workers(&self) -> usize {
-        self.workers.len()
+        self.workers.count()
     }
 
     fn plan(&mut self, now: Instant) {

@@ -19,7 +19,7 @@ impl Workers {
         job.weights.owner(nodes.map(|(&node, _)| node), tile)
     }
 
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.0.len()
     }
 
@@ -70,7 +70,7 @@ mod tests {
         assert!(!workers.go(7, there) && !workers.go(7, None) && !workers.go(8, here));
         assert_eq!(workers.0.get(&7), Some(&here));
         (0..10_000).for_each(|node| _ = workers.come(node, None));
-        assert_eq!(workers.len(), MOST);
+        assert_eq!(workers.count(), MOST);
         assert!(workers.go(7, here) && workers.come(7, None));
     }
 
