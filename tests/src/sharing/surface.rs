@@ -89,7 +89,8 @@ impl Surface for SharedSurface {
         let staging: Option<&mut SharedStaging> = staging.as_any_mut().downcast_mut();
         let staging = staging.ok_or_else(|| Self::foreign("SharedSurface::upload_staged"))?;
         staging.turn.read(&self.faults);
-        self.inner.upload_staged(at, staging.inner.as_mut(), view)
+        self.inner.upload_staged(at, staging.inner.as_mut(), view)?;
+        self.share(at)
     }
 
     fn download(&mut self, part: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
