@@ -3,6 +3,7 @@
 use crate::{content, every_device, memory_with, on_every_device, vouched};
 use interop_core::{Arg, BufferView, ComputeBackend, Error, Extent, ImageView, Kernel, PixelFormat, Target, View};
 use opencl_backend::OpenClBackend;
+use pixelferry_testing::by_level;
 use std::sync::Arc;
 
 fn build(backend: &OpenClBackend, name: &'static str, text: impl Into<String>) -> Arc<dyn Kernel> {
@@ -46,7 +47,8 @@ fn images_of_every_format_width_and_direction() {
     on_every_device(|backend| {
         for format in PixelFormat::ALL {
             let kernel = numbering(backend, format);
-            for (w, h) in [(1, 1), (3, 5), (17, 9), (255, 2), (257, 3)] {
+            // Drivers compile a kernel again for each size of a group.
+            for (w, h) in [(17, 9), (257, 3), (1, 1), (3, 5), (255, 2)].into_iter().take(by_level(1, 5, 5)) {
                 for reversed in [false, true] {
                     let bpp = format.bytes_per_pixel();
                     let view = ImageView::packed(Extent::new(w, h), format, 64, 3 * bpp, reversed).unwrap();

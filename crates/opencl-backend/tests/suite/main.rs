@@ -16,12 +16,19 @@ use interop_core::{ComputeBackend, ComputeMemory, KernelSource};
 use opencl_backend::{OpenClBackend, OpenClDevice, devices};
 use pixelferry_testing::{given, need};
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
-/// Runs `test` on each device.
+/// Runs `test` on each device, by a backend that all tests of this process share: each kernel that is its own is compiled once.
 fn on_every_device(test: impl Fn(&OpenClBackend)) {
-    for device in every_device() {
-        println!("device: {}", device.identity());
-        test(&OpenClBackend::open(&device).unwrap());
+    static ALL: LazyLock<Vec<OpenClBackend>> =
+        LazyLock::new(|| every_device().iter().map(|device| OpenClBackend::open(device).unwrap()).collect());
+    for backend in &*ALL {
+        println!("device: {}", backend.device());
+        test(backend);
+    }
+    if ALL.is_empty() {
+        // So the skipped test says why.
+        every_device();
     }
 }
 

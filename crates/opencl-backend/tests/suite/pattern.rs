@@ -1,9 +1,8 @@
 //! The pattern that a kernel writes must be the reference, byte for byte, and touch nothing else.
 
-use crate::{content, every_device, memory_with, on_every_device};
+use crate::{content, memory_with, on_every_device};
 use interop_core::conformance::pattern_in;
 use interop_core::{BufferView, Extent, ImageView, PixelFormat, Target, View};
-use opencl_backend::OpenClBackend;
 use pixelferry_testing::by_level;
 use proptest::prelude::*;
 
@@ -50,12 +49,10 @@ fn buffer_views() -> impl Strategy<Value = View> {
 
 #[test]
 fn any_view() {
-    for device in every_device() {
-        let backend = OpenClBackend::open(&device).unwrap();
-        let config =
-            ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(by_level(30, 200, 2000)) };
+    on_every_device(|backend| {
+        let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(by_level(8, 200, 2000)) };
         proptest!(config, |(view in prop_oneof![3 => image_views(), 1 => buffer_views()], nonce: u32)| {
-            pattern_in(&backend, view, nonce).unwrap();
+            pattern_in(backend, view, nonce).unwrap();
         });
-    }
+    });
 }

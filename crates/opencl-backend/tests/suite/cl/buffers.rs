@@ -1,10 +1,8 @@
 //! Buffers: transfers, parts, maps, boxes, host memory.
 
-use super::{queue, vouched};
+use super::{buffer_of, build, refused, vouched};
 use interop_core::{Error, HostBlock, Result};
-use opencl_backend::cl::{
-    Arg, Buffer, Context, Device, HostBuffer, MemFlags, Migration, Queue, QueueOptions, RectLayout, UserEvent,
-};
+use opencl_backend::cl::{Arg, Buffer, HostBuffer, MemFlags, Migration, Queue, QueueOptions, RectLayout, UserEvent};
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -13,16 +11,7 @@ fn numbers(n: usize) -> Vec<u32> {
     (0..n as u32).map(|i| i.wrapping_mul(2_654_435_761)).collect()
 }
 
-fn refused<T>(result: Result<T>) {
-    match result {
-        Err(Error::InvalidInput { .. }) => {}
-        Err(other) => panic!("{other}"),
-        Ok(_) => panic!("it was accepted"),
-    }
-}
-
-pub fn read_and_write(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn read_and_write(queue: &Queue) -> Result<()> {
     let data = numbers(1000);
     for flags in [
         MemFlags::READ_WRITE,
@@ -47,10 +36,9 @@ pub fn read_and_write(device: &Device) -> Result<()> {
 }
 
 /// The memory of reads and writes lives as long as the command, whatever becomes of the values.
-pub fn pending_dropped(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn pending_dropped(queue: &Queue) -> Result<()> {
     let data = numbers(1 << 18);
-    let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &data)?;
+    let buffer = buffer_of(queue, &data)?;
     for turn in 0..8 {
         let gate = UserEvent::new(queue.context())?;
         let wait = std::slice::from_ref(gate.event());
@@ -73,28 +61,27 @@ pub fn pending_dropped(device: &Device) -> Result<()> {
     Ok(())
 }
 
-pub fn sub_buffers(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
-    let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &numbers(4096))?;
+pub fn sub_buffers(queue: &Queue) -> Result<()> {
+    let buffer = buffer_of(queue, &numbers(4096))?;
     let alignment = buffer.part_alignment()?;
     let start = 2 * alignment;
     let part = buffer.part(MemFlags::NONE, start..start + 400)?;
     assert_eq!((part.len(), part.offset(), part.is_part()), (400, start, true));
     assert_eq!(queue.read_all::<u32>(&part, &[])?, numbers(4096)[start / 4..start / 4 + 100]);
     let source = "__kernel void k(__global uint *a) { a[get_global_id(0)] = 7; }";
-    let kernel = vouched(queue.context(), source, "")?.kernel("k")?;
+    let kernel = build(queue, source)?;
     queue.launch(&kernel, &[Arg::from(&part)], [100], &[])?;
     let values = queue.read_all::<u32>(&buffer, &[])?;
     let mut expected = numbers(4096);
     expected[start / 4..start / 4 + 100].fill(7);
     assert_eq!(values, expected);
     for wrong in [0..0, 0..16385, 16384..16400] {
-        refused(buffer.part(MemFlags::NONE, wrong));
+        refused(buffer.part(MemFlags::NONE, wrong), &[]);
     }
     if alignment > 1 {
-        refused(buffer.part(MemFlags::NONE, 1..100));
+        refused(buffer.part(MemFlags::NONE, 1..100), &[]);
     }
-    refused(part.part(MemFlags::NONE, 0..4));
+    refused(part.part(MemFlags::NONE, 0..4), &[]);
     // The part keeps the buffer, and gives it back.
     assert!(buffer.parent().is_none());
     drop(buffer);
@@ -107,13 +94,12 @@ pub fn sub_buffers(device: &Device) -> Result<()> {
 }
 
 /// Boxes between parts, and between a part and a whole buffer. PoCL 3.1 ends the process when a part itself is given to it.
-pub fn boxes_of_parts(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn boxes_of_parts(queue: &Queue) -> Result<()> {
     let data = numbers(4096);
-    let from = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &data)?;
+    let from = buffer_of(queue, &data)?;
     let start = from.part_alignment()?;
     let part = from.part(MemFlags::NONE, start..start + 4096)?;
-    let to = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &[0u32; 4096])?;
+    let to = buffer_of(queue, &[0u32; 4096])?;
     let to_part = to.part(MemFlags::NONE, 2 * start..2 * start + 4096)?;
     // In bytes: 3 slices of 4 rows of 20.
     let a = RectLayout { origin: [8, 1, 1], row_pitch: 64, slice_pitch: 640 };
@@ -137,17 +123,16 @@ pub fn boxes_of_parts(device: &Device) -> Result<()> {
     // A box may end with the part, not after it.
     let layout = RectLayout { origin: [4092, 0, 0], ..RectLayout::default() };
     queue.copy_rect((&part, layout), (&to, RectLayout::default()), [4, 1, 1], &[])?;
-    refused(queue.copy_rect((&part, layout), (&to, RectLayout::default()), [5, 1, 1], &[]));
+    refused(queue.copy_rect((&part, layout), (&to, RectLayout::default()), [5, 1, 1], &[]), &[]);
     // Parts that lie beside each other in one buffer are no overlap; a part and the bytes under it are.
     let beside = from.part(MemFlags::NONE, start + 4096..start + 8192)?;
     queue.copy_rect((&part, a), (&beside, a), region, &[])?.wait()?;
     let under = RectLayout { origin: [start, 0, 0], ..RectLayout::default() };
-    refused(queue.copy_rect((&part, RectLayout::default()), (&from, under), [4, 1, 1], &[]));
+    refused(queue.copy_rect((&part, RectLayout::default()), (&from, under), [4, 1, 1], &[]), &[]);
     Ok(())
 }
 
-pub fn destructor_callbacks(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn destructor_callbacks(queue: &Queue) -> Result<()> {
     let buffer = Buffer::new(queue.context(), MemFlags::READ_WRITE, 4096)?;
     let part = buffer.part(MemFlags::NONE, 0..64)?;
     let (tell, told) = mpsc::channel();
@@ -166,10 +151,9 @@ pub fn destructor_callbacks(device: &Device) -> Result<()> {
     Ok(())
 }
 
-pub fn maps(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn maps(queue: &Queue) -> Result<()> {
     let data = numbers(1024);
-    let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &data)?;
+    let buffer = buffer_of(queue, &data)?;
     {
         let all = queue.map_read::<u32>(&buffer, 0..4096, &[])?;
         let some = queue.map_read::<u32>(&buffer, 400..800, &[])?;
@@ -189,23 +173,22 @@ pub fn maps(device: &Device) -> Result<()> {
     expected[5] = 55;
     expected[16] = u32::from_ne_bytes(bytemuck::cast([0x1234u16, 0x5678]));
     assert_eq!(queue.read_all::<u32>(&buffer, &[unmapped])?, expected);
-    refused(queue.map_read::<u32>(&buffer, 0..6, &[]));
-    refused(queue.map_read::<u32>(&buffer, 4096..4100, &[]));
+    refused(queue.map_read::<u32>(&buffer, 0..6, &[]), &[]);
+    refused(queue.map_read::<u32>(&buffer, 4096..4100, &[]), &[]);
     Ok(())
 }
 
 /// No command touches mapped bytes; a guard that was leaked keeps its bytes, no more.
-pub fn maps_guarded(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
-    let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &[1u32; 1024])?;
+pub fn maps_guarded(queue: &Queue) -> Result<()> {
+    let buffer = buffer_of(queue, &[1u32; 1024])?;
     let part = buffer.part(MemFlags::NONE, 0..64)?;
     let source = "__kernel void k(__global uint *a) { a[get_global_id(0)] = 7; }";
-    let kernel = vouched(queue.context(), source, "")?.kernel("k")?;
+    let kernel = build(queue, source)?;
     let read = queue.map_read::<u32>(&buffer, 0..64, &[])?;
-    refused(queue.launch(&kernel, &[Arg::from(&buffer)], [1], &[]));
-    refused(queue.launch(&kernel, &[Arg::from(&part)], [1], &[]));
-    refused(queue.fill(&buffer, 0u32, 60..64, &[]));
-    refused(queue.map_write::<u32>(&buffer, 0..4, &[]));
+    refused(queue.launch(&kernel, &[Arg::from(&buffer)], [1], &[]), &[]);
+    refused(queue.launch(&kernel, &[Arg::from(&part)], [1], &[]), &[]);
+    refused(queue.fill(&buffer, 0u32, 60..64, &[]), &[]);
+    refused(queue.map_write::<u32>(&buffer, 0..4, &[]), &[]);
     // Bytes that are not mapped, and reading, are free.
     queue.fill(&buffer, 2u32, 64..4096, &[])?;
     assert_eq!(queue.read_all::<u32>(&buffer, &[])?[15..17], [1, 2]);
@@ -213,26 +196,26 @@ pub fn maps_guarded(device: &Device) -> Result<()> {
     queue.launch(&kernel, &[Arg::from(&part)], [1], &[])?;
     let write = queue.map_write::<u32>(&buffer, 0..64, &[])?;
     assert_eq!(write[0], 7);
-    refused(queue.read::<u32>(&buffer, 0, 1, &[]));
-    refused(queue.map_read::<u32>(&buffer, 0..4, &[]));
+    refused(queue.read::<u32>(&buffer, 0, 1, &[]), &[]);
+    refused(queue.map_read::<u32>(&buffer, 0..4, &[]), &[]);
     std::mem::forget(write);
-    refused(queue.read::<u32>(&buffer, 0, 1, &[]));
-    refused(queue.launch(&kernel, &[Arg::from(&part)], [1], &[]));
+    refused(queue.read::<u32>(&buffer, 0, 1, &[]), &[]);
+    refused(queue.launch(&kernel, &[Arg::from(&part)], [1], &[]), &[]);
     assert_eq!(queue.read::<u32>(&buffer, 64, 1, &[])?.wait()?, [2]);
     queue.finish()
 }
 
 /// A map sees what a kernel in another queue, which nobody flushed or waited for, writes.
-pub fn maps_wait(device: &Device) -> Result<()> {
-    let context = Context::new(std::slice::from_ref(device))?;
-    let (queue, other) = (Queue::new(&context)?, Queue::new(&context)?);
+pub fn maps_wait(given: &Queue) -> Result<()> {
+    let context = given.context();
+    let (queue, other) = (Queue::new(context)?, Queue::new(context)?);
     let source = "__kernel void k(__global float *a, float by) {
                     float x = a[get_global_id(0)];
                     for (int i = 0; i < 20000; ++i) x = sin(x) + 1;
                     a[get_global_id(0)] = x > -5 ? by : x;
                   }";
-    let kernel = vouched(&context, source, "")?.kernel("k")?;
-    let buffer = Buffer::with_data(&context, MemFlags::READ_WRITE, &[0.5f32; 256])?;
+    let kernel = vouched(context, source, "")?.kernel("k")?;
+    let buffer = Buffer::with_data(context, MemFlags::READ_WRITE, &[0.5f32; 256])?;
     for n in 0..5 {
         other.launch(&kernel, &[Arg::from(&buffer), Arg::from(n as f32)], [256], &[])?;
         let map = queue.map_read::<f32>(&buffer, 0..1024, &[])?;
@@ -241,12 +224,11 @@ pub fn maps_wait(device: &Device) -> Result<()> {
     Ok(())
 }
 
-pub fn boxes(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn boxes(queue: &Queue) -> Result<()> {
     // 8 values in a row, 6 rows, 4 slices.
     let (w, h, d) = (8usize, 6usize, 4usize);
     let data = numbers(w * h * d);
-    let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &data)?;
+    let buffer = buffer_of(queue, &data)?;
     let layout = |origin: [usize; 3]| RectLayout {
         origin: [origin[0] * 4, origin[1], origin[2]],
         row_pitch: w * 4,
@@ -267,7 +249,7 @@ pub fn boxes(device: &Device) -> Result<()> {
     }
     assert_eq!(queue.read_all::<u32>(&buffer, &[])?, model);
 
-    let to = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &[0u32; 64])?;
+    let to = buffer_of(queue, &[0u32; 64])?;
     let tight = RectLayout { origin: [8, 0, 0], row_pitch: 12, slice_pitch: 24 };
     let copied = queue.copy_rect((&buffer, layout([1, 0, 0])), (&to, tight), region, &[])?;
     let got = queue.read_all::<u32>(&to, &[copied])?;
@@ -275,17 +257,16 @@ pub fn boxes(device: &Device) -> Result<()> {
     assert_eq!(got[2..14], expected);
     assert!(got[..2].iter().chain(&got[14..]).all(|v| *v == 0));
 
-    refused(queue.read_rect::<u32>((&buffer, layout([6, 0, 0])), (12, RectLayout::default()), [12, 6, 4], &[]));
-    refused(queue.read_rect::<u32>((&buffer, layout([0; 3])), (11, RectLayout::default()), region, &[]));
-    refused(queue.copy_rect((&buffer, layout([0; 3])), (&buffer, layout([1, 1, 1])), region, &[]));
-    refused(queue.copy_rect((&buffer, layout([0; 3])), (&to, tight), [0, 1, 1], &[]));
+    refused(queue.read_rect::<u32>((&buffer, layout([6, 0, 0])), (12, RectLayout::default()), [12, 6, 4], &[]), &[]);
+    refused(queue.read_rect::<u32>((&buffer, layout([0; 3])), (11, RectLayout::default()), region, &[]), &[]);
+    refused(queue.copy_rect((&buffer, layout([0; 3])), (&buffer, layout([1, 1, 1])), region, &[]), &[]);
+    refused(queue.copy_rect((&buffer, layout([0; 3])), (&to, tight), [0, 1, 1], &[]), &[]);
     Ok(())
 }
 
-pub fn fill_and_copy(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn fill_and_copy(queue: &Queue) -> Result<()> {
     let a = Buffer::new(queue.context(), MemFlags::READ_WRITE, 4096)?;
-    let b = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &[0u8; 4096])?;
+    let b = buffer_of(queue, &[0u8; 4096])?;
     queue.fill(&a, 0x11u8, 0..4096, &[])?;
     queue.fill(&a, [1u32, 2, 3, 4], 16..48, &[])?;
     queue.fill(&a, 0x2222u16, 48..50, &[])?;
@@ -301,30 +282,28 @@ pub fn fill_and_copy(device: &Device) -> Result<()> {
     assert_eq!(queue.read_all::<u8>(&b, &[])?, copied);
     queue.copy((&a, 0), (&a, 2048), 1000, &[])?;
     assert_eq!(queue.read::<u8>(&a, 2048, 1000, &[])?.wait()?, model[..1000]);
-    refused(queue.copy((&a, 0), (&a, 999), 1000, &[]));
-    refused(queue.fill(&a, [0u8; 3], 0..3, &[]));
-    refused(queue.fill(&a, 0u32, 2..6, &[]));
-    refused(queue.fill(&a, 0u32, 4096..4100, &[]));
+    refused(queue.copy((&a, 0), (&a, 999), 1000, &[]), &[]);
+    refused(queue.fill(&a, [0u8; 3], 0..3, &[]), &[]);
+    refused(queue.fill(&a, 0u32, 2..6, &[]), &[]);
+    refused(queue.fill(&a, 0u32, 4096..4100, &[]), &[]);
     Ok(())
 }
 
-pub fn migrate(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn migrate(queue: &Queue) -> Result<()> {
     let data = numbers(1000);
-    let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &data)?;
+    let buffer = buffer_of(queue, &data)?;
     for how in [Migration::ToHost, Migration::ToDevice] {
         let moved = queue.migrate(&[&buffer], how, &[])?;
         assert_eq!(queue.read_all::<u32>(&buffer, &[moved])?, data);
     }
     queue.migrate(&[&buffer], Migration::ToDeviceUndefined, &[])?.wait()?;
-    refused(queue.migrate(&[], Migration::ToHost, &[]));
+    refused(queue.migrate(&[], Migration::ToHost, &[]), &[]);
     Ok(())
 }
 
-pub fn host_memory(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn host_memory(queue: &Queue) -> Result<()> {
     let source = "__kernel void k(__global uint *a) { a[get_global_id(0)] = get_global_id(0) + 3; }";
-    let kernel = vouched(queue.context(), source, "")?.kernel("k")?;
+    let kernel = build(queue, source)?;
     let block = HostBlock::allocate(4096)?;
     let host = HostBuffer::new(queue.context(), MemFlags::READ_WRITE, &block)?;
     queue.launch(&kernel, &[Arg::from(&*host)], [1024], &[])?;
@@ -349,27 +328,24 @@ pub fn host_memory(device: &Device) -> Result<()> {
     Ok(())
 }
 
-pub fn misuse(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn misuse(queue: &Queue) -> Result<()> {
     let buffer = Buffer::new(queue.context(), MemFlags::READ_WRITE, 64)?;
-    refused(Buffer::new(queue.context(), MemFlags::READ_WRITE, 0));
-    refused(Buffer::with_data::<u8>(queue.context(), MemFlags::READ_WRITE, &[]));
+    refused(Buffer::new(queue.context(), MemFlags::READ_WRITE, 0), &[]);
+    refused(Buffer::with_data::<u8>(queue.context(), MemFlags::READ_WRITE, &[]), &[]);
     let large = Buffer::new(queue.context(), MemFlags::READ_WRITE, usize::MAX);
     assert!(matches!(large, Err(Error::Unsupported { .. })));
-    refused(queue.read::<u32>(&buffer, 0, 17, &[]));
-    refused(queue.read::<u32>(&buffer, usize::MAX, 1, &[]));
-    refused(queue.read::<u64>(&buffer, 0, usize::MAX, &[]));
-    refused(queue.read::<u8>(&buffer, 0, 0, &[]));
-    refused(queue.write(&buffer, 61, vec![0u32], &[]));
-    refused(queue.read_rect::<u8>(
-        (&buffer, RectLayout::default()),
-        (usize::MAX, RectLayout::default()),
-        [4, 1, 1],
+    refused(queue.read::<u32>(&buffer, 0, 17, &[]), &[]);
+    refused(queue.read::<u32>(&buffer, usize::MAX, 1, &[]), &[]);
+    refused(queue.read::<u64>(&buffer, 0, usize::MAX, &[]), &[]);
+    refused(queue.read::<u8>(&buffer, 0, 0, &[]), &[]);
+    refused(queue.write(&buffer, 61, vec![0u32], &[]), &[]);
+    refused(
+        queue.read_rect::<u8>((&buffer, RectLayout::default()), (usize::MAX, RectLayout::default()), [4, 1, 1], &[]),
         &[],
-    ));
-    refused(queue.copy((&buffer, 0), (&buffer, usize::MAX), 4, &[]));
+    );
+    refused(queue.copy((&buffer, 0), (&buffer, usize::MAX), 4, &[]), &[]);
     let options = QueueOptions::default();
-    let other = super::queue(device)?;
-    assert!(Queue::with_options(other.context(), device, &options).is_ok());
+    let other = super::queue(queue.device())?;
+    assert!(Queue::with_options(other.context(), queue.device(), &options).is_ok());
     Ok(())
 }

@@ -1,10 +1,8 @@
 //! Events: how far commands are, callbacks, futures, user events, wait lists.
 
-use super::{queue, vouched};
+use super::{buffer_of, queue, vouched};
 use interop_core::{Error, Result};
-use opencl_backend::cl::{
-    Arg, Buffer, CommandType, Context, Device, Event, MemFlags, Queue, QueueOptions, Status, UserEvent,
-};
+use opencl_backend::cl::{Arg, Buffer, CommandType, Device, Event, MemFlags, Queue, QueueOptions, Status, UserEvent};
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,8 +10,7 @@ use std::sync::{Arc, mpsc};
 use std::task::{Poll, Wake, Waker};
 use std::time::Duration;
 
-pub fn status_and_wait(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn status_and_wait(queue: &Queue) -> Result<()> {
     let buffer = Buffer::new(queue.context(), MemFlags::READ_WRITE, 1 << 20)?;
     let gate = UserEvent::new(queue.context())?;
     let event = queue.fill(&buffer, 1u8, 0..1 << 20, std::slice::from_ref(gate.event()))?;
@@ -26,8 +23,7 @@ pub fn status_and_wait(device: &Device) -> Result<()> {
     Event::wait_all(&[event.clone(), event])
 }
 
-pub fn callbacks(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn callbacks(queue: &Queue) -> Result<()> {
     let buffer = Buffer::new(queue.context(), MemFlags::READ_WRITE, 1 << 16)?;
     let gate = UserEvent::new(queue.context())?;
     let event = queue.fill(&buffer, 1u8, 0..1 << 16, std::slice::from_ref(gate.event()))?;
@@ -122,8 +118,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-pub fn futures(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn futures(queue: &Queue) -> Result<()> {
     let buffer = Buffer::new(queue.context(), MemFlags::READ_WRITE, 4000)?;
     for n in 0..20u32 {
         let filled = queue.fill(&buffer, n, 0..4000, &[])?;
@@ -154,14 +149,14 @@ pub fn futures(device: &Device) -> Result<()> {
     Ok(())
 }
 
-pub fn profiling(device: &Device) -> Result<()> {
-    let context = Context::new(std::slice::from_ref(device))?;
+pub fn profiling(given: &Queue) -> Result<()> {
+    let (context, device) = (given.context(), given.device());
     let options = QueueOptions::default().with_profiling(true);
-    let queue = Queue::with_options(&context, device, &options)?;
+    let queue = Queue::with_options(context, device, &options)?;
     let source =
         "__kernel void k(__global float *a) { for (int i = 0; i < 1000; ++i) a[get_global_id(0)] += sin((float)i); }";
-    let kernel = vouched(&context, source, "")?.kernel("k")?;
-    let buffer = Buffer::with_data(&context, MemFlags::READ_WRITE, &[0f32; 4096])?;
+    let kernel = vouched(context, source, "")?.kernel("k")?;
+    let buffer = Buffer::with_data(context, MemFlags::READ_WRITE, &[0f32; 4096])?;
     let event = queue.launch(&kernel, &[Arg::from(&buffer)], [4096], &[])?;
     event.wait()?;
     let profile = event.profile()?;
@@ -186,12 +181,12 @@ pub fn profiling(device: &Device) -> Result<()> {
 }
 
 /// A chain over two queues that nobody flushes.
-pub fn wait_lists(device: &Device) -> Result<()> {
-    let context = Context::new(std::slice::from_ref(device))?;
-    let queues = [Queue::new(&context)?, Queue::new(&context)?];
+pub fn wait_lists(given: &Queue) -> Result<()> {
+    let context = given.context();
+    let queues = [Queue::new(context)?, Queue::new(context)?];
     let source = "__kernel void k(__global uint *a, uint n) { a[0] = a[0] * 5 + n; }";
-    let kernel = vouched(&context, source, "")?.kernel("k")?;
-    let buffer = Buffer::with_data(&context, MemFlags::READ_WRITE, &[1u32])?;
+    let kernel = vouched(context, source, "")?.kernel("k")?;
+    let buffer = Buffer::with_data(context, MemFlags::READ_WRITE, &[1u32])?;
     let mut expected = 1u32;
     let mut before = Vec::new();
     for n in 0..60u32 {
@@ -203,15 +198,15 @@ pub fn wait_lists(device: &Device) -> Result<()> {
     Ok(())
 }
 
-pub fn marker_and_barrier(device: &Device) -> Result<()> {
-    let context = Context::new(std::slice::from_ref(device))?;
+pub fn marker_and_barrier(given: &Queue) -> Result<()> {
+    let (context, device) = (given.context(), given.device());
     let options = QueueOptions::default().with_out_of_order(true);
-    let queue = match Queue::with_options(&context, device, &options) {
-        Err(Error::Unsupported { .. }) => Queue::new(&context)?,
+    let queue = match Queue::with_options(context, device, &options) {
+        Err(Error::Unsupported { .. }) => Queue::new(context)?,
         other => other?,
     };
-    let a = Buffer::new(&context, MemFlags::READ_WRITE, 1 << 20)?;
-    let b = Buffer::new(&context, MemFlags::READ_WRITE, 1 << 20)?;
+    let a = Buffer::new(context, MemFlags::READ_WRITE, 1 << 20)?;
+    let b = Buffer::new(context, MemFlags::READ_WRITE, 1 << 20)?;
     let filled = queue.fill(&a, 3u32, 0..1 << 20, &[])?;
     let marker = queue.marker(std::slice::from_ref(&filled))?;
     // Nothing but the barrier keeps the copy after the fill.
@@ -226,9 +221,8 @@ pub fn marker_and_barrier(device: &Device) -> Result<()> {
     Ok(())
 }
 
-pub fn user_events(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
-    let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &[1u32; 64])?;
+pub fn user_events(queue: &Queue) -> Result<()> {
+    let buffer = buffer_of(queue, &[1u32; 64])?;
     let (first, second) = (UserEvent::new(queue.context())?, UserEvent::new(queue.context())?);
     let wait = [first.event().clone(), second.event().clone()];
     let read = queue.read::<u32>(&buffer, 0, 64, &wait)?;
@@ -244,17 +238,16 @@ pub fn user_events(device: &Device) -> Result<()> {
 }
 
 fn waiting(queue: &Queue, gate: &UserEvent) -> Result<Event> {
-    let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &[1u32; 64])?;
+    let buffer = buffer_of(queue, &[1u32; 64])?;
     let event = queue.fill(&buffer, 2u32, 0..256, std::slice::from_ref(gate.event()))?;
     queue.flush()?;
     Ok(event)
 }
 
-pub fn user_event_failure(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn user_event_failure(queue: &Queue) -> Result<()> {
     let gate = UserEvent::new(queue.context())?;
     let user = gate.event().clone();
-    let event = waiting(&queue, &gate)?;
+    let event = waiting(queue, &gate)?;
     // The code of a driver that has too little memory; nothing of the kind happened.
     gate.fail(-5)?;
     assert_eq!(user.status()?, Status::Failed(-5));
@@ -271,7 +264,7 @@ pub fn user_event_failure(device: &Device) -> Result<()> {
     event.on_complete(move |_, status| tell.send(status).unwrap())?;
     assert!(matches!(told.recv().unwrap(), Status::Failed(_)));
     // What comes later and waits for either is refused at once, and what does not wait for them goes on.
-    let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &[1u8; 4])?;
+    let buffer = buffer_of(queue, &[1u8; 4])?;
     for failed in [&user, &event] {
         let wait = std::slice::from_ref(failed);
         assert!(matches!(queue.marker(wait), Err(Error::Driver(_))));
@@ -287,9 +280,8 @@ pub fn user_event_failure(device: &Device) -> Result<()> {
 }
 
 /// Commands whose events nobody holds any more fail by their wait lists, and by those of others.
-pub fn user_event_failure_unheld(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
-    let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &[1u8; 4])?;
+pub fn user_event_failure_unheld(queue: &Queue) -> Result<()> {
+    let buffer = buffer_of(queue, &[1u8; 4])?;
     for code in [Some(-5000), None] {
         let gate = UserEvent::new(queue.context())?;
         let first = queue.fill(&buffer, 2u8, 0..4, std::slice::from_ref(gate.event()))?;
@@ -308,10 +300,9 @@ pub fn user_event_failure_unheld(device: &Device) -> Result<()> {
 }
 
 /// A callback that was set before the command failed by its wait list.
-pub fn callbacks_of_failed_commands(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn callbacks_of_failed_commands(queue: &Queue) -> Result<()> {
     let gate = UserEvent::new(queue.context())?;
-    let event = waiting(&queue, &gate)?;
+    let event = waiting(queue, &gate)?;
     let (tell, told) = mpsc::channel();
     event.on_complete(move |_, status| tell.send(status).unwrap())?;
     gate.fail(-5000)?;
@@ -319,18 +310,17 @@ pub fn callbacks_of_failed_commands(device: &Device) -> Result<()> {
     let Ok(status) = told.recv_timeout(Duration::from_secs(2)) else {
         let reason = "the callback of a command that clGetEventInfo says has failed by its wait list was not called";
         let operation = "clSetEventCallback";
-        return Err(Error::Unsupported { operation, device: device.name().into(), reason: reason.into() });
+        return Err(Error::Unsupported { operation, device: queue.device().name().into(), reason: reason.into() });
     };
     assert!(matches!(status, Status::Failed(_)), "{status:?}");
     Ok(())
 }
 
 /// Nothing waits for ever for an event that nobody can set any more.
-pub fn user_event_dropped(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn user_event_dropped(queue: &Queue) -> Result<()> {
     let gate = UserEvent::new(queue.context())?;
     let user = gate.event().clone();
-    let event = waiting(&queue, &gate)?;
+    let event = waiting(queue, &gate)?;
     drop(gate);
     assert_eq!(user.status()?, Status::Failed(-1));
     match user.wait() {
@@ -341,7 +331,7 @@ pub fn user_event_dropped(device: &Device) -> Result<()> {
     assert!(text.contains("user event") && !text.contains("CL_DEVICE_NOT_FOUND"), "{text}");
     // A read that will never be done gives its memory back, too.
     let gate = UserEvent::new(queue.context())?;
-    let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &[1u32; 64])?;
+    let buffer = buffer_of(queue, &[1u32; 64])?;
     let read = queue.read::<u32>(&buffer, 0, 64, std::slice::from_ref(gate.event()))?;
     drop(gate);
     assert!(read.wait().is_err());

@@ -1,30 +1,15 @@
 //! Kernels: parameters, arguments, launches; host closures as kernels.
 
-use super::{queue, vouched};
+use super::{buffer_of, build, problem};
 use bytemuck::{Pod, Zeroable};
 use interop_core::{Error, Result};
-use opencl_backend::cl::{AddressSpace, Arg, Buffer, Device, ImageAccess, Kernel, MemFlags, NdRange, Queue, UserEvent};
+use opencl_backend::cl::{AddressSpace, Arg, Buffer, ImageAccess, MemFlags, NdRange, Queue, UserEvent};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-fn build(queue: &Queue, source: &str) -> Result<Kernel> {
-    let program = vouched(queue.context(), source, "")?;
-    let name = program.kernel_names()?.swap_remove(0);
-    program.kernel(&name)
-}
-
-fn problem<T>(result: Result<T>) -> String {
-    match result {
-        Err(Error::InvalidInput { problem, .. }) => problem,
-        Err(other) => panic!("{other}"),
-        Ok(_) => panic!("it was accepted"),
-    }
-}
-
-pub fn parameters(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn parameters(queue: &Queue) -> Result<()> {
     let kernel = build(
-        &queue,
+        queue,
         "__kernel __attribute__((reqd_work_group_size(4, 1, 1)))
          void k(__global const float4 *restrict from, __constant int *table, __local uint *scratch, float2 by,
                 volatile __global int *to) { to[0] = from[0].x + table[0] + scratch[0] + by.x; }",
@@ -45,10 +30,9 @@ pub fn parameters(device: &Device) -> Result<()> {
     Ok(())
 }
 
-pub fn arguments_checked(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn arguments_checked(queue: &Queue) -> Result<()> {
     let kernel = build(
-        &queue,
+        queue,
         "__kernel void k(__global float *to, float by, int4 v, __local int *scratch) { to[0] = by + v.x + scratch[0]; }",
     )?;
     let buffer = Buffer::new(queue.context(), MemFlags::READ_WRITE, 64)?;
@@ -71,21 +55,20 @@ pub fn arguments_checked(device: &Device) -> Result<()> {
             assert!(problem.contains(word) && problem.contains("'k'"), "{word}: {problem}");
         }
     }
-    let other = Buffer::new(super::queue(device)?.context(), MemFlags::READ_WRITE, 64)?;
+    let other = Buffer::new(super::queue(queue.device())?.context(), MemFlags::READ_WRITE, 64)?;
     let foreign = queue.launch(&kernel, &[Arg::from(&other), by, v, scratch], [1], &[]);
     assert!(matches!(foreign, Err(Error::Foreign { object: "buffer", .. })));
-    if device.image_support()? {
-        let kernel = build(&queue, "__kernel void k(__write_only image2d_t to) { write_imagef(to, (int2)(0), 1); }")?;
+    if queue.device().image_support()? {
+        let kernel = build(queue, "__kernel void k(__write_only image2d_t to) { write_imagef(to, (int2)(0), 1); }")?;
         assert_eq!(kernel.params().unwrap()[0].access(), ImageAccess::WriteOnly);
         assert!(problem(queue.launch(&kernel, &[to], [1], &[])).contains("an image"));
     }
     Ok(())
 }
 
-pub fn work_group_info(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn work_group_info(queue: &Queue) -> Result<()> {
     let kernel = build(
-        &queue,
+        queue,
         "__kernel __attribute__((reqd_work_group_size(8, 2, 1))) void k(__global int *a) {
            __local int shared[64];
            shared[get_local_id(0)] = get_global_id(0);
@@ -93,20 +76,19 @@ pub fn work_group_info(device: &Device) -> Result<()> {
            a[get_global_id(0)] = shared[7 - get_local_id(0)];
          }",
     )?;
-    let info = kernel.work_group_info(device)?;
+    let info = kernel.work_group_info(queue.device())?;
     assert_eq!(info.required, Some([8, 2, 1]));
-    assert!(info.max_size >= 16 && info.max_size <= device.max_work_group_size()?, "{info:?}");
+    assert!(info.max_size >= 16 && info.max_size <= queue.device().max_work_group_size()?, "{info:?}");
     assert!(info.preferred_multiple >= 1, "{info:?}");
     assert!(info.local_memory >= 256 || info.local_memory == 0, "{info:?}");
-    let plain = build(&queue, "__kernel void k(__global int *a) { a[0] = 1; }")?.work_group_info(device)?;
+    let plain = build(queue, "__kernel void k(__global int *a) { a[0] = 1; }")?.work_group_info(queue.device())?;
     assert_eq!(plain.required, None);
     Ok(())
 }
 
-pub fn dimensions(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn dimensions(queue: &Queue) -> Result<()> {
     let kernel = build(
-        &queue,
+        queue,
         "__kernel void k(__global int *a) {
            size_t x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
            size_t w = 16, h = 12;
@@ -122,7 +104,7 @@ pub fn dimensions(device: &Device) -> Result<()> {
         (NdRange::new([4, 4, 4]).local([4, 2, 1]).offset([1, 2, 3]), [4, 4, 4], [1, 2, 3], 3, Some(true)),
         (NdRange::from([2, 3, 4]), [2, 3, 4], [0, 0, 0], 3, None),
     ] {
-        let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &vec![0i32; len])?;
+        let buffer = buffer_of(queue, &vec![0i32; len])?;
         queue.launch(&kernel, &[Arg::from(&buffer)], range, &[])?;
         let values = queue.read_all::<i32>(&buffer, &[])?;
         for (i, value) in values.iter().enumerate() {
@@ -140,10 +122,9 @@ pub fn dimensions(device: &Device) -> Result<()> {
     Ok(())
 }
 
-pub fn local_memory(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn local_memory(queue: &Queue) -> Result<()> {
     let kernel = build(
-        &queue,
+        queue,
         "__kernel void k(__global int *a, __local int *scratch) {
            size_t l = get_local_id(0), n = get_local_size(0);
            scratch[l] = a[get_global_id(0)];
@@ -152,9 +133,9 @@ pub fn local_memory(device: &Device) -> Result<()> {
          }",
     )?;
     let values: Vec<i32> = (0..256).collect();
-    let most = kernel.work_group_info(device)?.max_size;
+    let most = kernel.work_group_info(queue.device())?.max_size;
     for group in [16usize, 64].into_iter().filter(|group| *group <= most) {
-        let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &values)?;
+        let buffer = buffer_of(queue, &values)?;
         let range = NdRange::new([256]).local([group]);
         queue.launch(&kernel, &[Arg::from(&buffer), Arg::Local(4 * group)], range, &[])?;
         let expected: Vec<i32> = values.chunks(group).flat_map(|c| c.iter().rev().copied()).collect();
@@ -171,10 +152,9 @@ struct Settings {
     count: i32,
 }
 
-pub fn values(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn values(queue: &Queue) -> Result<()> {
     let kernel = build(
-        &queue,
+        queue,
         "typedef struct { float scale; float bias[2]; int count; } settings;
          __kernel void k(__global float *a, char c, uchar uc, short s, ushort us, int i, uint ui, long l, ulong ul,
                          float f, float4 v, int2 w, uchar16 m, settings t, __global const int *none) {
@@ -210,13 +190,12 @@ pub fn values(device: &Device) -> Result<()> {
 }
 
 /// Arguments are set and the kernel enqueued as one step.
-pub fn threads(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
-    let kernel = build(&queue, "__kernel void k(__global uint *a, uint n) { a[get_global_id(0)] = n; }")?;
+pub fn threads(queue: &Queue) -> Result<()> {
+    let kernel = build(queue, "__kernel void k(__global uint *a, uint n) { a[get_global_id(0)] = n; }")?;
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..4u32)
             .map(|thread| {
-                let (queue, kernel) = (&queue, &kernel);
+                let (queue, kernel) = (queue, &kernel);
                 scope.spawn(move || -> Result<()> {
                     let own = Queue::new(queue.context())?;
                     for turn in 0..40 {
@@ -234,12 +213,11 @@ pub fn threads(device: &Device) -> Result<()> {
     })
 }
 
-pub fn sizes_refused(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
-    let kernel = build(&queue, "__kernel void k(__global int *a) { a[0] = 1; }")?;
+pub fn sizes_refused(queue: &Queue) -> Result<()> {
+    let kernel = build(queue, "__kernel void k(__global int *a) { a[0] = 1; }")?;
     let buffer = Buffer::new(queue.context(), MemFlags::READ_WRITE, 4)?;
     let args = [Arg::from(&buffer)];
-    let most = device.max_work_group_size()?;
+    let most = queue.device().max_work_group_size()?;
     for range in [
         NdRange::new([0]),
         NdRange::new([4, 0]),
@@ -252,12 +230,12 @@ pub fn sizes_refused(device: &Device) -> Result<()> {
         problem(queue.launch(&kernel, &args, range, &[]));
     }
     let required =
-        build(&queue, "__kernel __attribute__((reqd_work_group_size(4, 1, 1))) void k(__global int *a) { a[0] = 1; }")?;
+        build(queue, "__kernel __attribute__((reqd_work_group_size(4, 1, 1))) void k(__global int *a) { a[0] = 1; }")?;
     let text = problem(queue.launch(&required, &args, NdRange::new([8]).local([2]), &[]));
     assert!(text.contains("[2, 1, 1]") && text.contains("reqd_work_group_size is [4, 1, 1]"), "{text}");
     // Left open, the groups are those that it requires.
     queue.launch(&required, &args, [8], &[])?;
-    if !device.non_uniform_work_group_support().unwrap_or(device.cl_version() >= (2, 0)) {
+    if !queue.device().non_uniform_work_group_support().unwrap_or(queue.device().cl_version() >= (2, 0)) {
         for (kernel, range) in [(&kernel, NdRange::new([4, 10]).local([2, 4])), (&required, NdRange::new([10]))] {
             let text = problem(queue.launch(kernel, &args, range, &[]));
             assert!(text.contains("10 work items in dimension") && text.contains("group's 4; take 12"), "{text}");
@@ -269,12 +247,8 @@ pub fn sizes_refused(device: &Device) -> Result<()> {
     Ok(())
 }
 
-pub fn native(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
-    let (a, b) = (
-        Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &[1u32; 64])?,
-        Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &[0u32; 32])?,
-    );
+pub fn native(queue: &Queue) -> Result<()> {
+    let (a, b) = (buffer_of(queue, &[1u32; 64])?, buffer_of(queue, &[0u32; 32])?);
     let ran = Arc::new(AtomicU32::new(0));
     let count = ran.clone();
     let gate = UserEvent::new(queue.context())?;
@@ -298,7 +272,7 @@ pub fn native(device: &Device) -> Result<()> {
     // In any order of their making, their handles and their lengths.
     let mut many: Vec<_> = Vec::new();
     for n in 1..=24_usize {
-        many.push(Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &vec![0u8; 64 * n])?);
+        many.push(buffer_of(queue, &vec![0u8; 64 * n])?);
         if n % 3 == 0 {
             many.swap_remove(n / 4);
         }
@@ -320,8 +294,7 @@ pub fn native(device: &Device) -> Result<()> {
     Ok(())
 }
 
-pub fn native_panic(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn native_panic(queue: &Queue) -> Result<()> {
     let native = queue.native(&[], |_| panic!("in a host kernel"), &[])?;
     assert!(matches!(native.wait(), Err(Error::KernelFailed { .. })));
     queue.finish()

@@ -19,39 +19,39 @@ mod runner;
 mod types;
 mod views;
 
-use interop_core::Result;
-use opencl_backend::cl::{Context, Device, Program, Queue};
+use interop_core::{Error, Result};
+use opencl_backend::cl::{Buffer, Context, Device, Element, Kernel, MemFlags, Program, Queue};
 
-/// A feature: its name in the table, and what shows that it works.
-type Feature = (&'static str, fn(&Device) -> Result<()>);
+/// A feature: its name in the table, and what shows that it works, in a queue of its own.
+type Feature = (&'static str, fn(&Queue) -> Result<()>);
 
 const FEATURES: &[Feature] = &[
-    ("device properties", objects::device_properties),
-    ("devices by type", objects::devices_by_type),
-    ("contexts", objects::contexts),
-    ("contexts: properties", contexts::properties),
-    ("contexts: interop user sync", contexts::interop_user_sync),
-    ("contexts: by device type", contexts::by_type),
-    ("contexts: errors told to a callback", contexts::errors_told),
-    ("OpenGL: contexts that share", contexts::opengl),
-    ("OpenGL: objects as arguments", contexts::opengl_objects),
-    ("OpenGL: lists acquired and released", contexts::opengl_lists),
-    ("fission: equally", objects::fission_equally),
-    ("fission: by counts", objects::fission_by_counts),
-    ("fission: by affinity domain", objects::fission_by_affinity),
-    ("fission: parts as backends", objects::fission_backends),
+    ("device properties", |queue| objects::device_properties(queue.device())),
+    ("devices by type", |queue| objects::devices_by_type(queue.device())),
+    ("contexts", |queue| objects::contexts(queue.device())),
+    ("contexts: properties", |queue| contexts::properties(queue.device())),
+    ("contexts: interop user sync", |queue| contexts::interop_user_sync(queue.device())),
+    ("contexts: by device type", |queue| contexts::by_type(queue.device())),
+    ("contexts: errors told to a callback", |queue| contexts::errors_told(queue.device())),
+    ("OpenGL: contexts that share", |queue| contexts::opengl(queue.device())),
+    ("OpenGL: objects as arguments", |queue| contexts::opengl_objects(queue.device())),
+    ("OpenGL: lists acquired and released", |queue| contexts::opengl_lists(queue.device())),
+    ("fission: equally", |queue| objects::fission_equally(queue.device())),
+    ("fission: by counts", |queue| objects::fission_by_counts(queue.device())),
+    ("fission: by affinity domain", |queue| objects::fission_by_affinity(queue.device())),
+    ("fission: parts as backends", |queue| objects::fission_backends(queue.device())),
     ("queue in order", objects::queue_in_order),
     ("queue out of order", objects::queue_out_of_order),
     ("queue priority hint", objects::queue_priority),
     ("queue throttle hint", objects::queue_throttle),
-    ("mixing with OpenClBackend", objects::mixing),
-    ("raw objects: out and in", raw::out_and_in),
-    ("raw objects: parts of devices", raw::parts_in),
+    ("mixing with OpenClBackend", |queue| objects::mixing(queue.device())),
+    ("raw objects: out and in", |queue| raw::out_and_in(queue.device())),
+    ("raw objects: parts of devices", |queue| raw::parts_in(queue.device())),
     ("raw objects: made by others", raw::made_by_others),
-    ("extension functions", raw::extension_functions),
+    ("extension functions", |queue| raw::extension_functions(queue.device())),
     ("events: status and wait", events::status_and_wait),
     ("events: callbacks", events::callbacks),
-    ("events: callbacks get the event", events::callbacks_get_the_event),
+    ("events: callbacks get the event", |queue| events::callbacks_get_the_event(queue.device())),
     ("events: callbacks of failed commands", events::callbacks_of_failed_commands),
     ("events: futures", events::futures),
     ("events: profiling", events::profiling),
@@ -62,16 +62,16 @@ const FEATURES: &[Feature] = &[
     ("user events: failure of what nobody holds", events::user_event_failure_unheld),
     ("user events: dropped", events::user_event_dropped),
     ("program: source, log, status", programs::source),
-    ("program: without kernels", programs::without_kernels),
-    ("program: for some of the devices", programs::some_devices),
+    ("program: without kernels", |queue| programs::without_kernels(queue.device())),
+    ("program: for some of the devices", |queue| programs::some_devices(queue.device())),
     ("program: binaries", programs::binaries),
     ("program: binaries, parameters", types::of_binaries),
-    ("program: damaged binary", programs::damaged_binary),
+    ("program: damaged binary", |queue| programs::damaged_binary(queue.device())),
     ("program: compile and link", programs::compile_and_link),
     ("program: library", programs::library),
     ("program: binary cache", programs::binary_cache),
-    ("program: built-in kernels", programs::built_in),
-    ("program: intermediate language", programs::intermediate_language),
+    ("program: built-in kernels", |queue| programs::built_in(queue.device())),
+    ("program: intermediate language", |queue| programs::intermediate_language(queue.device())),
     ("kernel: parameters", kernels::parameters),
     ("kernel: arguments checked", kernels::arguments_checked),
     ("kernel: work-group information", kernels::work_group_info),
@@ -107,13 +107,13 @@ const FEATURES: &[Feature] = &[
     ("views: maps", views::maps),
     ("images: formats", images::formats),
     ("images: formats of Rust types", images::formats_of_types),
-    ("images: 1D", images::one_dimension),
-    ("images: 2D", images::two_dimensions),
-    ("images: 3D", images::three_dimensions),
-    ("images: 1D array", images::one_dimension_array),
-    ("images: 2D array", images::two_dimension_array),
+    ("images: 1D", |queue| images::transfers(queue, images::D1)),
+    ("images: 2D", |queue| images::transfers(queue, images::D2)),
+    ("images: 3D", |queue| images::transfers(queue, images::D3)),
+    ("images: 1D array", |queue| images::transfers(queue, images::D1_ARRAY)),
+    ("images: 2D array", |queue| images::transfers(queue, images::D2_ARRAY)),
     ("images: copies by buffer", images::buffers),
-    ("images: copies by buffer, 1D array", images::one_dimension_array_by_buffer),
+    ("images: copies by buffer, 1D array", |queue| images::by_buffer(queue, images::D1_ARRAY)),
     ("images: copies by sub-buffer", images::by_part),
     ("images: 1D from buffer", images::from_buffer),
     ("images: fill", images::fill),
@@ -130,4 +130,31 @@ fn vouched(context: &Context, source: &str, options: &str) -> Result<Program> {
 /// An in-order queue in a context of the device.
 fn queue(device: &Device) -> Result<Queue> {
     Queue::new(&Context::new(std::slice::from_ref(device))?)
+}
+
+/// The kernel `k` of a text.
+fn build(queue: &Queue, source: &str) -> Result<Kernel> {
+    vouched(queue.context(), source, "")?.kernel("k")
+}
+
+/// A buffer with these values.
+fn buffer_of<T: Element>(queue: &Queue, values: &[T]) -> Result<Buffer> {
+    Buffer::with_data(queue.context(), MemFlags::READ_WRITE, values)
+}
+
+/// What a call that is refused before the driver sees it says of the problem.
+#[track_caller]
+fn problem<T>(result: Result<T>) -> String {
+    match result {
+        Err(Error::InvalidInput { problem, .. }) => problem,
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("it was accepted"),
+    }
+}
+
+/// The call is refused in words that contain these.
+#[track_caller]
+fn refused<T>(result: Result<T>, words: &[&str]) {
+    let problem = problem(result);
+    assert!(words.iter().all(|word| problem.contains(word)), "{words:?} in: {problem}");
 }

@@ -1,6 +1,6 @@
 //! Devices, their parts, contexts and queues.
 
-use super::{queue, vouched};
+use super::{buffer_of, build, vouched};
 use interop_core::{Arg as BackendArg, ComputeBackend, Error, KernelSource, Result, Target};
 use opencl_backend::cl::{
     AffinityDomain, Arg, Buffer, Context, Device, DeviceType, MemFlags, Partition, Platform, Priority, Queue,
@@ -162,57 +162,50 @@ pub fn fission_backends(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Many commands that each depend on the one before.
-pub fn queue_in_order(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
-    assert!(!queue.is_out_of_order() && !queue.is_profiling() && queue.device().is(device));
-    let source = "__kernel void k(__global uint *a) { a[0] = a[0] * 3 + 1; }";
-    let kernel = vouched(queue.context(), source, "")?.kernel("k")?;
-    let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &[1u32])?;
-    let mut expected = 1u32;
+/// Many commands that each depend on the one before, in order by the queue or by their wait lists only.
+fn chain(given: &Queue, out_of_order: bool) -> Result<()> {
+    let (context, device) = (given.context(), given.device());
+    let options = QueueOptions::default().with_out_of_order(out_of_order);
+    let queue = Queue::with_options(context, device, &options)?;
+    assert!(queue.is_out_of_order() == out_of_order && !queue.is_profiling() && queue.device().is(device));
+    let kernel = build(&queue, "__kernel void k(__global uint *a) { a[0] = a[0] * 3 + 1; }")?;
+    let buffer = buffer_of(&queue, &[1u32])?;
+    let (mut expected, mut before) = (1u32, Vec::new());
     for _ in 0..100 {
-        queue.launch(&kernel, &[Arg::from(&buffer)], [1], &[])?;
+        let done = queue.launch(&kernel, &[Arg::from(&buffer)], [1], &before)?;
+        before = if out_of_order { vec![done] } else { Vec::new() };
         expected = expected.wrapping_mul(3).wrapping_add(1);
     }
     queue.flush()?;
-    queue.finish()?;
-    assert_eq!(queue.read_all::<u32>(&buffer, &[])?, [expected]);
-    Ok(())
-}
-
-/// Commands of a queue out of order, kept in order by wait lists only.
-pub fn queue_out_of_order(device: &Device) -> Result<()> {
-    let context = Context::new(std::slice::from_ref(device))?;
-    let options = QueueOptions::default().with_out_of_order(true);
-    let queue = Queue::with_options(&context, device, &options)?;
-    assert!(queue.is_out_of_order());
-    let source = "__kernel void k(__global uint *a) { a[0] = a[0] * 3 + 1; }";
-    let kernel = vouched(&context, source, "")?.kernel("k")?;
-    let buffer = Buffer::with_data(&context, MemFlags::READ_WRITE, &[1u32])?;
-    let mut expected = 1u32;
-    let mut before = Vec::new();
-    for _ in 0..100 {
-        before = vec![queue.launch(&kernel, &[Arg::from(&buffer)], [1], &before)?];
-        expected = expected.wrapping_mul(3).wrapping_add(1);
+    if !out_of_order {
+        queue.finish()?;
     }
     assert_eq!(queue.read_all::<u32>(&buffer, &before)?, [expected]);
     queue.finish()
 }
 
-pub fn queue_priority(device: &Device) -> Result<()> {
-    let context = Context::new(std::slice::from_ref(device))?;
+pub fn queue_in_order(queue: &Queue) -> Result<()> {
+    chain(queue, false)
+}
+
+pub fn queue_out_of_order(queue: &Queue) -> Result<()> {
+    chain(queue, true)
+}
+
+pub fn queue_priority(given: &Queue) -> Result<()> {
+    let (context, device) = (given.context(), given.device());
     for priority in Priority::ALL {
         let options = QueueOptions::default().with_priority(*priority).with_profiling(true);
-        Queue::with_options(&context, device, &options)?.finish()?;
+        Queue::with_options(context, device, &options)?.finish()?;
     }
     Ok(())
 }
 
-pub fn queue_throttle(device: &Device) -> Result<()> {
-    let context = Context::new(std::slice::from_ref(device))?;
+pub fn queue_throttle(given: &Queue) -> Result<()> {
+    let (context, device) = (given.context(), given.device());
     for throttle in Throttle::ALL {
         let options = QueueOptions::default().with_throttle(*throttle);
-        Queue::with_options(&context, device, &options)?.finish()?;
+        Queue::with_options(context, device, &options)?.finish()?;
     }
     Ok(())
 }
@@ -239,7 +232,7 @@ pub fn mixing(device: &Device) -> Result<()> {
         assert_eq!(map[3], 12);
     }
 
-    let own = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &[1i32; 8])?;
+    let own = buffer_of(&queue, &[1i32; 8])?;
     let mut memory = backend.memory_of(&own)?;
     backend.launch(kernel.as_ref(), Target::buffer(memory.as_mut()), &[BackendArg::I32(41)])?;
     assert_eq!(queue.read_all::<i32>(&own, &[])?, [42; 8]);

@@ -1,11 +1,12 @@
 //! Programs: source, binaries, linking, the cache.
 
-use super::{queue, vouched};
+use super::{buffer_of, vouched};
 use interop_core::{Error, Result};
 use opencl_backend::cl::{
     Arg, BinaryCache, BinaryType, Buffer, BuildStatus, Context, Device, MemFlags, Object, Partition, Program, Queue,
     QueueOptions,
 };
+use pixelferry_testing::by_level;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -32,23 +33,22 @@ fn linked(context: &Context, objects: &[&Object]) -> Result<Program> {
 
 /// The program's kernels do what they should; `factor` is its `BY`.
 fn works(queue: &Queue, program: &Program, factor: f32) -> Result<()> {
-    let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &[1.5f32; 100])?;
+    let buffer = buffer_of(queue, &[1.5f32; 100])?;
     queue.launch(&program.kernel("scale")?, &[Arg::from(&buffer), Arg::from(4.0f32)], [100], &[])?;
     queue.launch(&program.kernel("negate")?, &[Arg::from(&buffer)], [100], &[])?;
     assert_eq!(queue.read_all::<f32>(&buffer, &[])?, [-1.5 * 4.0 * factor; 100]);
     Ok(())
 }
 
-pub fn source(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn source(queue: &Queue) -> Result<()> {
     let program = vouched(queue.context(), SOURCE, "-DBY=3")?;
-    works(&queue, &program, 3.0)?;
+    works(queue, &program, 3.0)?;
     let mut names = program.kernel_names()?;
     names.sort();
     assert_eq!(names, ["negate", "scale"]);
-    assert_eq!(program.status(device)?, BuildStatus::Success);
-    assert_eq!(program.binary_type(device)?, BinaryType::Executable);
-    assert!(program.options(device)?.contains("-DBY=3"));
+    assert_eq!(program.status(queue.device())?, BuildStatus::Success);
+    assert_eq!(program.binary_type(queue.device())?, BinaryType::Executable);
+    assert!(program.options(queue.device())?.contains("-DBY=3"));
     assert!(program.source()?.contains("__kernel void scale"));
     assert!(matches!(program.kernel("no"), Err(Error::InvalidInput { problem, .. }) if problem.contains("scale")));
     match vouched(queue.context(), "__kernel void k(__global int *out) { *out = no_such; }", "") {
@@ -146,20 +146,19 @@ pub fn some_devices(device: &Device) -> Result<()> {
     queues.iter().try_for_each(|queue| works(queue, &program, 2.0))
 }
 
-pub fn binaries(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn binaries(queue: &Queue) -> Result<()> {
     let program = vouched(queue.context(), SOURCE, "")?;
     let binaries = program.binaries()?;
-    assert!(binaries.len() == 1 && binaries[0].0.is(device));
+    assert!(binaries.len() == 1 && binaries[0].0.is(queue.device()));
     let again = reloaded(queue.context(), &binaries)?;
-    works(&queue, &again, 2.0)?;
+    works(queue, &again, 2.0)?;
     // In another context of the same device, too.
-    let other = super::queue(device)?;
+    let other = super::queue(queue.device())?;
     works(&other, &reloaded(other.context(), &binaries)?, 2.0)?;
     // The driver's own bytes, where it does not end the process on others.
     let raw = program.driver_binaries()?;
     match reloaded(queue.context(), &raw) {
-        Err(Error::Unsupported { .. }) => assert_eq!(device.platform().name()?, "rusticl"),
+        Err(Error::Unsupported { .. }) => assert_eq!(queue.device().platform().name()?, "rusticl"),
         program => assert_eq!(program?.kernels()?.len(), 2),
     }
     Ok(())
@@ -188,19 +187,18 @@ const TWICE: &str = "float twice(float x) { return 2 * x; }";
 const HEADER: &str = "#define SHARED 0.5f\nfloat twice(float x);\n";
 
 fn linked_works(queue: &Queue, program: &Program) -> Result<()> {
-    let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &[4.0f32; 10])?;
+    let buffer = buffer_of(queue, &[4.0f32; 10])?;
     queue.launch(&program.kernel("k")?, &[Arg::from(&buffer)], [10], &[])?;
     assert_eq!(queue.read_all::<f32>(&buffer, &[])?, [8.5; 10]);
     Ok(())
 }
 
-pub fn compile_and_link(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn compile_and_link(queue: &Queue) -> Result<()> {
     let context = queue.context();
     let calls = Object::compile(context, CALLS, "", &[("shared.h", HEADER)])?;
     let twice = Object::compile(context, TWICE, "", &[])?;
-    assert_eq!(calls.binary_type(device)?, BinaryType::CompiledObject);
-    linked_works(&queue, &linked(context, &[&calls, &twice])?)?;
+    assert_eq!(calls.binary_type(queue.device())?, BinaryType::CompiledObject);
+    linked_works(queue, &linked(context, &[&calls, &twice])?)?;
     assert!(linked(context, &[&calls]).is_err(), "a function that does not exist was linked");
     assert!(matches!(linked(context, &[]), Err(Error::InvalidInput { .. })));
     match Object::compile(context, CALLS, "", &[]) {
@@ -210,14 +208,13 @@ pub fn compile_and_link(device: &Device) -> Result<()> {
     Ok(())
 }
 
-pub fn library(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn library(queue: &Queue) -> Result<()> {
     let context = queue.context();
     let twice = Object::compile(context, TWICE, "", &[])?;
     let library = Object::library(context, &[&twice], "")?;
-    assert_eq!(library.binary_type(device)?, BinaryType::Library);
+    assert_eq!(library.binary_type(queue.device())?, BinaryType::Library);
     let calls = Object::compile(context, CALLS, "", &[("shared.h", HEADER)])?;
-    linked_works(&queue, &linked(context, &[&calls, &library])?)
+    linked_works(queue, &linked(context, &[&calls, &library])?)
 }
 
 fn files(folder: &PathBuf) -> Vec<PathBuf> {
@@ -242,8 +239,7 @@ fn large(nonce: u128) -> String {
     )
 }
 
-pub fn binary_cache(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn binary_cache(queue: &Queue) -> Result<()> {
     let context = queue.context();
     let folder = std::env::temp_dir().join(format!("pixelferry-cl-cache-{}", std::process::id()));
     let cache = BinaryCache::Folder(folder.clone());
@@ -253,7 +249,7 @@ pub fn binary_cache(device: &Device) -> Result<()> {
     };
     let build = |options: &str| cached(SOURCE, options, &cache);
     let checked = |program: Program| {
-        works(&queue, &program, 2.0)?;
+        works(queue, &program, 2.0)?;
         // A kernel from the cache knows its parameters, also where the driver does not.
         let kernel = program.kernel("scale")?;
         let wrong = queue.launch(&kernel, &[Arg::from(1u64), Arg::from(1.0f32)], [1], &[]);
@@ -264,7 +260,7 @@ pub fn binary_cache(device: &Device) -> Result<()> {
     assert_eq!(files(&folder).len(), 1, "nothing was cached");
     checked(build("")?)?;
     // Other options are another program.
-    works(&queue, &build("-DBY=5")?, 5.0)?;
+    works(queue, &build("-DBY=5")?, 5.0)?;
     assert_eq!(files(&folder).len(), 2);
     // Damaged, cut or foreign entries are built again and replaced.
     type Damage = fn(&[u8]) -> Vec<u8>;
@@ -279,7 +275,7 @@ pub fn binary_cache(device: &Device) -> Result<()> {
             std::fs::write(&file, damage(&std::fs::read(&file).unwrap())).unwrap();
         }
         checked(build("")?)?;
-        works(&queue, &build("-DBY=5")?, 5.0)?;
+        works(queue, &build("-DBY=5")?, 5.0)?;
     }
     // A folder that cannot be made is no error either.
     let file = folder.join("file");
@@ -288,10 +284,11 @@ pub fn binary_cache(device: &Device) -> Result<()> {
     checked(cached(SOURCE, "", &BinaryCache::Off)?)?;
 
     let nonce = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
-    for (name, source) in [("small", SOURCE.to_owned() + &format!("// {nonce}")), ("large", large(nonce))] {
+    let timed = [("small", SOURCE.to_owned() + &format!("// {nonce}")), ("large", large(nonce))];
+    for (name, source) in &timed[..by_level(1, 2, 2)] {
         let timed = || {
             let begin = Instant::now();
-            cached(&source, "", &cache).map(|_| begin.elapsed().as_secs_f64() * 1e3)
+            cached(source, "", &cache).map(|_| begin.elapsed().as_secs_f64() * 1e3)
         };
         let (first, second, third) = (timed()?, timed()?, timed()?);
         println!("NOTE: {name} program: built in {first:.1} ms, from the cache in {second:.1} and {third:.1} ms");

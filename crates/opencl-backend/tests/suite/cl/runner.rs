@@ -3,36 +3,30 @@
 use super::{FEATURES, Feature};
 use interop_core::Error;
 use interop_core::describe::panics::catch;
-use opencl_backend::cl::Device;
+use opencl_backend::cl::{Context, Device, Queue};
 use pixelferry_testing::{Child, Need, Outcome, asked, judge, need};
 
 const CHILD: &str = "PIXELFERRY_TEST_FEATURE";
 const DEVICE: &str = "PIXELFERRY_TEST_DEVICE";
 
-/// A test of this program where `driver` is the only one; [`Need::Nvidia`] stands for whatever the loader finds by default.
-fn child(driver: Need, test: &str) -> Child {
-    Child::of(test).unwrap().on(driver)
-}
+type Outcomes = Vec<(&'static str, Outcome)>;
 
-/// Names of the driver's devices with what tells it and its version, as a process of its own sees them.
-fn devices(driver: Need) -> Result<Vec<String>, String> {
-    let text = child(driver, "cl::runner::child_devices").run().unwrap().output;
-    let all: Vec<_> = text.lines().filter_map(|line| line.split("DEVICE: ").nth(1)).map(str::to_owned).collect();
-    if all.is_empty() { Err(format!("it has no device: {}", tail(&text))) } else { Ok(all) }
-}
-
-/// Features in turn, in processes that go on to the next one until one ends or hangs: that is the feature's failure.
-fn run(driver: Need, device: usize, features: &[Feature]) -> Vec<(&'static str, Outcome)> {
-    let mut outcomes = Vec::new();
+/// Features in turn, in processes that go on to the next one until one ends or hangs: that is the feature's failure. Gives the
+/// names of the driver's devices, too, with what tells it and its version, as these processes see them.
+fn run(driver: Need, device: usize, features: &[Feature]) -> Result<(Vec<String>, Outcomes), String> {
+    let (mut devices, mut outcomes) = (Vec::new(), Vec::new());
     while let Some(left) = features.get(outcomes.len()..).filter(|left| !left.is_empty()) {
         let names: Vec<_> = left.iter().map(|(name, _)| *name).collect();
-        let ended = child(driver, "cl::runner::child_features").env(CHILD, names.join("\n"));
-        let ended = ended.env(DEVICE, device.to_string()).run().unwrap();
-        for note in ended.output.lines().filter_map(|line| line.split("NOTE: ").nth(1)) {
-            println!("{}: {note}", driver.name());
+        // [`Need::Nvidia`] stands for whatever the loader finds by default.
+        let child = Child::of("cl::runner::child_features").unwrap().on(driver);
+        let ended = child.env(CHILD, names.join("\n")).env(DEVICE, device.to_string()).run().unwrap();
+        let told = |what: &'static str| ended.output.lines().filter_map(move |line| line.split(what).nth(1));
+        told("NOTE: ").for_each(|note| println!("{}: {note}", driver.name()));
+        devices = told("DEVICE: ").map(str::to_owned).collect();
+        if devices.is_empty() {
+            return Err(format!("it has no device: {}", tail(&ended.output)));
         }
-        let results = ended.output.lines().filter_map(|line| line.split("RESULT: ").nth(1));
-        let results: Vec<_> = results.map(|line| line.split_once(' ').unwrap_or((line, ""))).collect();
+        let results: Vec<_> = told("RESULT: ").map(|line| line.split_once(' ').unwrap_or((line, ""))).collect();
         let begun = outcomes.len();
         outcomes.extend(left.iter().zip(&results).map(|((name, _), (word, why))| {
             let why = (*why).to_owned();
@@ -46,7 +40,7 @@ fn run(driver: Need, device: usize, features: &[Feature]) -> Vec<(&'static str, 
         if !ended.success() {
             let failure = Outcome::Fails(format!("{}: {}", ended.how(), tail(&ended.output)));
             // Objects are dropped after the line was printed, and a driver may end the process even then.
-            let begins = ended.output.lines().filter(|line| line.contains("BEGIN: ")).count();
+            let begins = told("BEGIN: ").count();
             match left.get(results.len()).filter(|_| begins > results.len()) {
                 Some((name, _)) => outcomes.push((name, failure)),
                 None if results.is_empty() => outcomes.push((left[0].0, failure)),
@@ -56,7 +50,7 @@ fn run(driver: Need, device: usize, features: &[Feature]) -> Vec<(&'static str, 
             outcomes.push((left[0].0, Outcome::Fails(format!("nothing ran: {}", tail(&ended.output)))));
         }
     }
-    outcomes
+    Ok((devices, outcomes))
 }
 
 fn tail(text: &str) -> String {
@@ -64,13 +58,19 @@ fn tail(text: &str) -> String {
     lines[lines.len().saturating_sub(4)..].join(" / ")
 }
 
-/// All of them, by as many processes at a time as the machine has processors.
-fn outcomes(driver: Need, device: usize) -> Vec<(&'static str, Outcome)> {
-    let at_once = std::thread::available_parallelism().map_or(2, |n| n.get().min(8));
+/// All of them, by as many processes as the machine has processors for each of two drivers, which are tested beside each other.
+fn outcomes(driver: Need, device: usize) -> Result<(Vec<String>, Outcomes), String> {
+    let at_once = std::thread::available_parallelism().map_or(1, |n| (n.get() / 2).clamp(1, 8));
     std::thread::scope(|scope| {
         let parts = FEATURES.chunks(FEATURES.len().div_ceil(at_once));
         let parts: Vec<_> = parts.map(|part| scope.spawn(move || run(driver, device, part))).collect();
-        parts.into_iter().flat_map(|part| part.join().unwrap()).collect()
+        let mut all = (Vec::new(), Vec::new());
+        for part in parts {
+            let (devices, outcomes) = part.join().unwrap()?;
+            all.0 = devices;
+            all.1.extend(outcomes);
+        }
+        Ok(all)
     })
 }
 
@@ -89,10 +89,10 @@ fn table(driver: Need, device: &str, results: &[(&'static str, Outcome)]) -> Vec
 }
 
 fn test(driver: Need) {
-    let Some(devices) = need(driver, devices(driver)) else { return };
-    let mut failed = Vec::new();
-    for (index, device) in devices.iter().enumerate() {
-        failed.extend(table(driver, device, &outcomes(driver, index)));
+    let Some((devices, first)) = need(driver, outcomes(driver, 0)) else { return };
+    let mut failed = table(driver, &devices[0], &first);
+    for (index, device) in devices.iter().enumerate().skip(1) {
+        failed.extend(table(driver, device, &outcomes(driver, index).unwrap().1));
     }
     assert!(failed.is_empty(), "\n{}", failed.join("\n"));
 }
@@ -116,23 +116,20 @@ fn features_of_the_gpu() {
 
 #[test]
 #[ignore = "run as a child"]
-fn child_devices() {
-    for device in Device::all().unwrap() {
-        let platform = device.platform().version().unwrap();
-        println!("DEVICE: OpenCL {} ({platform}, {})", device.name(), device.driver_version());
-    }
-}
-
-#[test]
-#[ignore = "run as a child"]
 fn child_features() {
     let index: usize = std::env::var(DEVICE).unwrap().parse().unwrap();
-    let device = Device::all().unwrap().swap_remove(index);
+    let mut all = Device::all().unwrap();
+    for device in &all {
+        let platform = device.platform().version().unwrap();
+        println!("\nDEVICE: OpenCL {} ({platform}, {})", device.name(), device.driver_version());
+    }
+    // PoCL reads its library of functions anew for each context: features that need none of their own share this one.
+    let context = Context::new(&[all.swap_remove(index)]).unwrap();
     for wanted in std::env::var(CHILD).unwrap().lines() {
         let (name, run) = FEATURES.iter().find(|(name, _)| *name == wanted).unwrap();
         // A line of its own: the harness has begun one.
         println!("\nBEGIN: {name}");
-        let result = match catch(|| run(&device)) {
+        let result = match catch(|| run(&Queue::new(&context)?)) {
             Ok(Ok(())) => "PASS".to_owned(),
             Ok(Err(Error::Unsupported { operation, reason, .. })) => format!("LACKS {operation}: {reason}"),
             Ok(Err(error)) => format!("FAIL {error}"),

@@ -1,19 +1,15 @@
 //! Views: what they show, and copies between any two, against a model on the host.
 
-use super::queue;
-use interop_core::{Error, Result};
+use super::{buffer_of, refused};
+use interop_core::Result;
 use opencl_backend::cl::{Buffer, Context, ContextOptions, Device, Element, MemFlags, NdView, Queue};
+use pixelferry_testing::{Dice, by_level};
 use std::sync::Arc;
 
-fn refused<T>(result: Result<T>) {
-    assert!(matches!(result, Err(Error::InvalidInput { .. })));
-}
-
 /// Views with gaps and turned ones, of parts.
-pub fn of_parts(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn of_parts(queue: &Queue) -> Result<()> {
     let numbers: Vec<f32> = (0..4096).map(|i| i as f32).collect();
-    let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &numbers)?;
+    let buffer = buffer_of(queue, &numbers)?;
     let start = buffer.part_alignment()?;
     let first = start / 4;
     let part = buffer.part(MemFlags::NONE, start..start + 4 * 60)?;
@@ -45,10 +41,9 @@ pub fn of_parts(device: &Device) -> Result<()> {
     Ok(())
 }
 
-pub fn copies(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn copies(queue: &Queue) -> Result<()> {
     let data: Vec<f32> = (0..60).map(|i| i as f32).collect();
-    let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &data)?;
+    let buffer = buffer_of(queue, &data)?;
     let view = NdView::<f32>::new(&buffer, &[3, 4, 5])?;
     assert_eq!((view.len(), view.strides(), view.is_contiguous()), (60, &[20isize, 5, 1][..], true));
     let read = |view: &NdView<f32>| queue.read_view(view, &[])?.wait();
@@ -62,7 +57,7 @@ pub fn copies(device: &Device) -> Result<()> {
     let turned = view.permute(&[2, 0, 1])?;
     assert_eq!(turned.shape(), [5, 3, 4]);
     assert_eq!(read(&turned)?[..5], [0.0, 5.0, 10.0, 15.0, 20.0]);
-    refused(turned.reshape(&[60]));
+    refused(turned.reshape(&[60]), &[]);
     let (contiguous, copied) = queue.contiguous(&turned, &[])?;
     copied.wait()?;
     assert_eq!(read(&contiguous.reshape(&[60])?)?, read(&turned)?);
@@ -84,24 +79,24 @@ pub fn copies(device: &Device) -> Result<()> {
     model[3..57].copy_from_slice(&[1.0, 2.0, 3.0].repeat(18));
     assert_eq!(read(&view)?, model);
 
-    refused(NdView::<f32>::new(&buffer, &[61]));
-    refused(NdView::<f32>::new(&buffer, &[0, 60]));
-    refused(NdView::<f32>::with_strides(&buffer, 1, &[60], &[1]));
-    refused(NdView::<f32>::with_strides(&buffer, 3, &[5], &[-1]));
-    refused(NdView::<f32>::with_strides(&buffer, 0, &[2, usize::MAX], &[1, 1]));
-    refused(NdView::<f32>::with_strides(&buffer, 0, &[2], &[isize::MAX]));
-    refused(view.slice(1, 2..2, 1));
-    refused(view.slice(1, 0..5, 1));
-    refused(view.slice(3, 0..1, 1));
-    refused(view.slice(1, 0..4, 0));
-    refused(view.index(0, 3));
-    refused(view.item(&[0, 0]));
-    refused(view.permute(&[0, 0, 1]));
-    refused(view.reshape(&[7]));
-    refused(queue.copy_view(&view, &view, &[]));
-    refused(queue.copy_view(&view, &contiguous, &[]));
-    refused(queue.write_view(&view, vec![0.0], &[]));
-    let_go_of(device)
+    refused(NdView::<f32>::new(&buffer, &[61]), &[]);
+    refused(NdView::<f32>::new(&buffer, &[0, 60]), &[]);
+    refused(NdView::<f32>::with_strides(&buffer, 1, &[60], &[1]), &[]);
+    refused(NdView::<f32>::with_strides(&buffer, 3, &[5], &[-1]), &[]);
+    refused(NdView::<f32>::with_strides(&buffer, 0, &[2, usize::MAX], &[1, 1]), &[]);
+    refused(NdView::<f32>::with_strides(&buffer, 0, &[2], &[isize::MAX]), &[]);
+    refused(view.slice(1, 2..2, 1), &[]);
+    refused(view.slice(1, 0..5, 1), &[]);
+    refused(view.slice(3, 0..1, 1), &[]);
+    refused(view.slice(1, 0..4, 0), &[]);
+    refused(view.index(0, 3), &[]);
+    refused(view.item(&[0, 0]), &[]);
+    refused(view.permute(&[0, 0, 1]), &[]);
+    refused(view.reshape(&[7]), &[]);
+    refused(queue.copy_view(&view, &view, &[]), &[]);
+    refused(queue.copy_view(&view, &contiguous, &[]), &[]);
+    refused(queue.write_view(&view, vec![0.0], &[]), &[]);
+    let_go_of(queue.device())
 }
 
 /// The kernel that a context keeps for copies does not keep the context.
@@ -111,7 +106,7 @@ fn let_go_of(device: &Device) -> Result<()> {
     let options = ContextOptions::new().on_error(move |_| drop(holds.clone()));
     {
         let queue = Queue::new(&Context::with_options(std::slice::from_ref(device), options)?)?;
-        let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &[1u32, 2, 3])?;
+        let buffer = buffer_of(&queue, &[1u32, 2, 3])?;
         let back = NdView::<u32>::new(&buffer, &[3])?.slice(0, 0..3, -1)?;
         assert_eq!(queue.read_view(&back, &[])?.wait()?, [3, 2, 1]);
     }
@@ -120,10 +115,9 @@ fn let_go_of(device: &Device) -> Result<()> {
 }
 
 /// Views in place: what a map shows, what it changes, and what stays.
-pub fn maps(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn maps(queue: &Queue) -> Result<()> {
     let data: Vec<f32> = (0..60).map(|i| i as f32).collect();
-    let buffer = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &data)?;
+    let buffer = buffer_of(queue, &data)?;
     let view = NdView::<f32>::new(&buffer, &[3, 4, 5])?;
     let turned = view.slice(0, 1..3, 1)?.permute(&[2, 0, 1])?.slice(2, 0..4, -2)?;
     for view in [&view, &turned, &view.item(&[2, 3, 4])?, &view.index(0, 1)?] {
@@ -141,8 +135,8 @@ pub fn maps(device: &Device) -> Result<()> {
     assert_eq!((map.get(&[5, 0, 0]), map.get(&[0, 0])), (None, None));
     // Several may read, and nobody may write meanwhile.
     let other = queue.map_view_read(&view, &[])?;
-    refused(queue.fill_view(&view, 0.0, &[]));
-    refused(queue.map_view_write(&view.index(0, 2)?, &[]));
+    refused(queue.fill_view(&view, 0.0, &[]), &[]);
+    refused(queue.map_view_write(&view.index(0, 2)?, &[]), &[]);
     drop((map, other));
 
     let mut model = data;
@@ -165,16 +159,6 @@ pub fn maps(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Numbers that look random and are the same every time.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % n
-    }
-}
-
 /// Where each value of a view lies, row-major.
 fn places<T: Element>(view: &NdView<T>) -> Vec<usize> {
     (0..view.len())
@@ -194,7 +178,7 @@ fn random_view<T: Element>(dice: &mut Dice, buffer: &Buffer) -> Result<NdView<T>
     for axis in 0..4 {
         let side = view.shape()[axis];
         let start = dice.below(side - 2);
-        let step = [1, 1, 1, -1, 2][dice.below(5)];
+        let step = *dice.pick(&[1, 1, 1, -1, 2]);
         view = view.slice(axis, start..start + 2 + dice.below(side - start - 1), step)?;
     }
     let mut axes = vec![0, 1, 2, 3];
@@ -208,10 +192,10 @@ fn against_model<T: Element + PartialEq + std::fmt::Debug>(
     value: impl Fn(usize) -> T,
 ) -> Result<()> {
     let data: Vec<T> = (0..840).map(&value).collect();
-    let from = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &data)?;
-    for _ in 0..12 {
+    let from = buffer_of(queue, &data)?;
+    for _ in 0..by_level(3, 12, 12) {
         let mut model: Vec<T> = (0..840).map(|i| value(i + 5000)).collect();
-        let to = Buffer::with_data(queue.context(), MemFlags::READ_WRITE, &model)?;
+        let to = buffer_of(queue, &model)?;
         let source = random_view::<T>(dice, &from)?;
         let target = random_view::<T>(dice, &to)?;
         // The part that both have.
@@ -228,11 +212,10 @@ fn against_model<T: Element + PartialEq + std::fmt::Debug>(
     Ok(())
 }
 
-pub fn model(device: &Device) -> Result<()> {
-    let queue = queue(device)?;
+pub fn model(queue: &Queue) -> Result<()> {
     let dice = &mut Dice(7);
-    against_model(&queue, dice, |i| i as u8)?;
-    against_model(&queue, dice, |i| i as f32)?;
-    against_model(&queue, dice, |i| [i as u16, 1, 2])?;
-    against_model(&queue, dice, |i| [i as f64, 0.5])
+    against_model(queue, dice, |i| i as u8)?;
+    against_model(queue, dice, |i| i as f32)?;
+    against_model(queue, dice, |i| [i as u16, 1, 2])?;
+    against_model(queue, dice, |i| [i as f64, 0.5])
 }
