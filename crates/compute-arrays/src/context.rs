@@ -5,7 +5,8 @@ use crate::queue_context::QueueContext;
 use crate::scratch::{Kept, Scratch};
 use crate::text::{C, Dialect};
 use interop_core::{
-    Arg, ComputeBackend, ComputeMemory, DriverError, Error, Kernel, KernelSource, Language, Result, Target,
+    Arg, ComputeBackend, ComputeMemory, DeviceIdentity, DriverError, Error, Kernel, KernelSource, Language, Result,
+    Target,
 };
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -196,16 +197,10 @@ impl Arrays {
         Self { context: self.context.clone(), queue_context: None }
     }
 
-    /// Memory of the backend's own. Kernels count on every byte, so a backend that gives fewer is refused.
+    /// Memory of the backend's own.
     pub(crate) fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
-        let memory = self.context.backend.allocate(bytes)?;
-        if memory.len() < bytes {
-            let given = format!("{} bytes were given for {bytes}", memory.len());
-            let device = self.context.backend.device().to_string();
-            let error = DriverError::new("ComputeBackend::allocate", device, 0, given);
-            return Err(error.with_hint("The backend breaks its contract; report it to its author.").into());
-        }
-        Ok(memory)
+        let backend = &self.context.backend;
+        long_enough(backend.allocate(bytes)?, bytes, backend.device())
     }
 
     /// Lends the memory of that name, at least `bytes` long; new memory is zeros.
@@ -235,4 +230,26 @@ impl Arrays {
         scratch.borrow_mut().insert(which, kept);
         Ok(result)
     }
+}
+
+/// Kernels count on every byte, so a backend that gives fewer is refused.
+fn long_enough(
+    memory: Box<dyn ComputeMemory>,
+    bytes: usize,
+    device: &DeviceIdentity,
+) -> Result<Box<dyn ComputeMemory>> {
+    if memory.len() >= bytes {
+        return Ok(memory);
+    }
+    let given = format!("{} bytes were given for {bytes}", memory.len());
+    let error = DriverError::new("ComputeBackend::allocate", device.to_string(), 0, given);
+    Err(error.with_hint("The backend breaks its contract; report it to its author.").into())
+}
+
+#[test]
+fn memory_shorter_than_asked_for_is_refused() {
+    let backend = cpu_fallback::CpuBackend::new().unwrap();
+    assert!(long_enough(backend.allocate(64).unwrap(), 64, backend.device()).is_ok());
+    let error = long_enough(backend.allocate(64).unwrap(), 68, backend.device()).err().unwrap();
+    assert!(matches!(&error, Error::Driver(_)) && error.to_string().contains("64 bytes were given for 68"), "{error}");
 }

@@ -1,5 +1,5 @@
-//! Texts on devices that would take others: all ways to reduce and scan are right on PoCL. So those for GPUs are tested
-//! without one.
+//! Texts on devices that would take others: all ways to reduce and scan are right on PoCL, and those of WGSL on lavapipe. So
+//! those for GPUs are tested without one.
 //!
 //! The scan in one pass runs on PoCL, too. PoCL begins groups in the order of their numbers and runs each to its end.
 //! So a group never waits for one that waits for its thread. Mesa's llvmpipe does the same, but 22.3 gave wrong values
@@ -13,7 +13,7 @@ use crate::element::Element;
 use crate::expr::{Bound, Role};
 use crate::monoid::{Monoid, Scan};
 use opencl_backend::OpenClBackend;
-use pixelferry_testing::{Need, need};
+use pixelferry_testing::{Need, by_level, need};
 use std::sync::Arc;
 use wgpu_backend::{WgpuBackend, WgpuOptions};
 
@@ -27,7 +27,7 @@ enum Way {
     ThreePasses(Form),
 }
 
-const WAYS: [Way; 3] = [Way::OnePass, Way::ThreePasses(Form::Groups), Way::ThreePasses(Form::Runs)];
+const WAYS: [Way; 3] = [Way::ThreePasses(Form::Groups), Way::ThreePasses(Form::Runs), Way::OnePass];
 
 /// More than twice the tiles that count as a block in one pass, and the last is not whole.
 const LONG: usize = 2 * 256 * 2048 + 4099;
@@ -69,96 +69,81 @@ fn reduced<T: Element>(arrays: &Arrays, form: Form, x: &[T], monoid: &Monoid<T>)
     out.to_vec().unwrap()[0]
 }
 
-fn check<T: Element>(
-    arrays: &Arrays,
-    way: Way,
-    len: usize,
-    value: impl Fn(usize) -> T,
-    monoid: &Monoid<T>,
-    f: fn(T, T) -> T,
-) {
-    let x: Vec<T> = (0..len).map(value).collect();
+fn check<T: Element>(arrays: &Arrays, way: Way, x: &[T], monoid: &Monoid<T>, f: impl Fn(T, T) -> T) {
     for scan in [Scan::Inclusive, Scan::Exclusive] {
-        let found = scanned(arrays, way, &x, monoid, scan);
+        let found = scanned(arrays, way, x, monoid, scan);
         let mut running = monoid.identity();
         let wrong = x.iter().zip(&found).position(|(v, found)| {
             let before = running;
             running = f(running, *v);
             *found != if scan == Scan::Inclusive { running } else { before }
         });
-        assert_eq!(wrong, None, "{} of {len}, {way:?}, {scan:?}", T::KIND);
+        assert_eq!(wrong, None, "{} of {}, {way:?}, {scan:?}", T::KIND, x.len());
     }
 }
 
-/// Those of PoCL's devices, and of GPUs whose groups may wait.
-fn on_devices(test: impl Fn(&Arrays)) {
-    let mut ran = false;
-    for device in opencl_backend::devices().unwrap_or_default() {
-        let arrays = Arrays::new(Arc::new(OpenClBackend::open(&device).unwrap())).unwrap();
-        let device = arrays.backend().device();
-        if !device.driver.contains("PoCL") && !arrays.groups_may_wait() {
-            continue;
-        }
-        ran = true;
-        println!("device: {device}");
-        test(&arrays);
-    }
-    need(Need::Pocl, ran.then_some(()).ok_or("neither it nor a GPU whose groups may wait was found"));
+/// PoCL's devices, and GPUs whose groups may wait.
+fn of_c() -> Vec<Arrays> {
+    let devices = opencl_backend::devices().unwrap_or_default();
+    let all = devices.iter().map(|device| Arrays::new(Arc::new(OpenClBackend::open(device).unwrap())).unwrap());
+    let all: Vec<_> = all.filter(|a| a.backend().device().driver.contains("PoCL") || a.groups_may_wait()).collect();
+    need(Need::Pocl, all.first().ok_or("neither it nor a GPU whose groups may wait was found"));
+    all
 }
 
-#[test]
-fn all_ways_to_scan_are_those_of_the_reference() {
-    on_devices(|arrays| {
-        for way in WAYS {
-            // The last that is not zero: associative, but not commutative.
-            let last = Monoid::new(0u32, |a, b| b.clone().differs(0u32).select(b, a)).unwrap();
-            let lengths = lengths(arrays, way);
-            for &len in lengths {
-                check(arrays, way, len, |i| (i % 7) as u32 / 6 * i as u32, &last, |a, b| if b != 0 { b } else { a });
-                check(arrays, way, len, |i| (i * i) as u64, &Monoid::sum(), u64::wrapping_add);
-            }
-            // Exact in any order; and then sums that tell of another order.
-            let long = lengths[lengths.len() - 1];
-            check(arrays, way, long, |i| (i % 5) as f32 - 2.0, &Monoid::sum(), |a, b| a + b);
-            let x: Vec<f32> = (0..long).map(|i| (i as f32).sin()).collect();
-            let bits = || scanned(arrays, way, &x, &Monoid::sum(), Scan::Inclusive).into_iter().map(f32::to_bits);
-            let first: Vec<u32> = bits().collect();
-            assert!((0..3).all(|_| bits().eq(first.iter().copied())), "{way:?}: another sum in another run");
-        }
-    });
-}
-
-#[test]
-fn all_ways_to_reduce_are_those_of_the_reference() {
-    on_devices(|arrays| {
-        for form in [Form::Groups, Form::Runs] {
-            for len in [1, 511, 512, 8193, 66_561, LONG] {
-                let x: Vec<u64> = (0..len as u64).map(|i| i * i).collect();
-                let expected = x.iter().fold(0u64, |a, b| a.wrapping_add(*b));
-                assert_eq!(reduced(arrays, form, &x, &Monoid::sum()), expected, "{len}, {form:?}");
-                let x: Vec<f32> = (0..len).map(|i| ((i * 7919) % len) as f32).collect();
-                assert_eq!(reduced(arrays, form, &x, &Monoid::max()), x.iter().copied().fold(0.0, f32::max));
-            }
-        }
-    });
-}
-
-/// In WGSL, on lavapipe: GPUs' way is right there, too.
-#[test]
-#[cfg_attr(miri, ignore = "it opens Vulkan, a library of C")]
-fn both_ways_to_scan_in_wgsl_are_those_of_the_reference() {
-    let options = WgpuOptions::default().with_backends(wgpu::Backends::VULKAN);
-    let Some(backend) = need(Need::Lavapipe, WgpuBackend::open(&options)) else { return };
-    let arrays = Arrays::new(Arc::new(backend)).unwrap();
+/// All lengths in all ways: what is not commutative, what fills all bits, and sums that tell of another order.
+fn check_scans<T: Element>(arrays: &Arrays, ways: &[Way], value: fn(usize) -> T, add: fn(T, T) -> T) -> Vec<Vec<u32>> {
+    println!("device: {}", arrays.backend().device());
+    // The last that is not zero.
     let last = Monoid::new(0u32, |a, b| b.clone().differs(0u32).select(b, a)).unwrap();
-    let bits = [Form::Groups, Form::Runs].map(|form| {
-        let way = Way::ThreePasses(form);
-        for &len in lengths(&arrays, way) {
-            check(&arrays, way, len, |i| (i % 7) as u32 / 6 * i as u32, &last, |a, b| if b != 0 { b } else { a });
-            check(&arrays, way, len, |i| i as i32 - 9, &Monoid::sum(), i32::wrapping_add);
+    let sums = ways.iter().map(|way| {
+        // At the shortest level the longest is scanned once, below.
+        let all = lengths(arrays, *way);
+        for &len in &all[..all.len() - by_level(1, 0, 0)] {
+            let x: Vec<u32> = (0..len).map(|i| (i % 7) as u32 / 6 * i as u32).collect();
+            check(arrays, *way, &x, &last, |a, b| if b != 0 { b } else { a });
+            check(arrays, *way, &(0..len).map(value).collect::<Vec<_>>(), &Monoid::sum(), add);
         }
-        let x: Vec<f32> = (0..LONG).map(|i| (i as f32).sin()).collect();
-        scanned(&arrays, way, &x, &Monoid::sum(), Scan::Inclusive).into_iter().map(f32::to_bits).collect::<Vec<_>>()
+        let long = lengths(arrays, *way).last().copied().unwrap();
+        // Exact in any order.
+        let x: Vec<f32> = (0..long).map(|i| (i % 5) as f32 - 2.0).collect();
+        check(arrays, *way, &x, &Monoid::sum(), |a, b| a + b);
+        let x: Vec<f32> = (0..long).map(|i| (i as f32).sin()).collect();
+        let bits = || -> Vec<u32> {
+            let sums = scanned(arrays, *way, &x, &Monoid::sum(), Scan::Inclusive);
+            sums.into_iter().map(f32::to_bits).collect()
+        };
+        let first = bits();
+        assert!((0..by_level(1, 3, 3)).all(|_| bits() == first), "{way:?}: another sum in another run");
+        first
     });
-    assert_eq!(bits[0], bits[1]);
+    sums.collect()
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "it opens libraries of C")]
+fn all_ways_to_scan_are_those_of_the_reference() {
+    for arrays in of_c() {
+        check_scans(&arrays, &WAYS, |i| (i * i) as u64, u64::wrapping_add);
+    }
+    let options = WgpuOptions::default().with_backends(wgpu::Backends::VULKAN);
+    if let Some(backend) = need(Need::Lavapipe, WgpuBackend::open(&options)) {
+        let arrays = Arrays::new(Arc::new(backend)).unwrap();
+        let sums = check_scans(&arrays, &WAYS[..2], |i| i as i32 - 9, i32::wrapping_add);
+        assert_eq!(sums[0], sums[1]);
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "it opens a library of C")]
+fn all_ways_to_reduce_are_those_of_the_reference() {
+    for (arrays, form) in of_c().iter().flat_map(|arrays| [(arrays, Form::Groups), (arrays, Form::Runs)]) {
+        for &len in &[1, 511, 512, 8193, 66_561, LONG][..by_level(5, 6, 6)] {
+            let x: Vec<u64> = (0..len as u64).map(|i| i * i).collect();
+            let expected = x.iter().fold(0u64, |a, b| a.wrapping_add(*b));
+            assert_eq!(reduced(arrays, form, &x, &Monoid::sum()), expected, "{len}, {form:?}");
+            let x: Vec<f32> = (0..len).map(|i| ((i * 7919) % len) as f32).collect();
+            assert_eq!(reduced(arrays, form, &x, &Monoid::max()), x.iter().copied().fold(0.0, f32::max));
+        }
+    }
 }

@@ -1,12 +1,12 @@
 //! What WGSL and its devices lack is refused with a reason, before anything is compiled.
 
-use crate::{is_of_wgsl, on_every_backend};
+use crate::{is_of_wgsl, on_every_language};
 use compute_arrays::{Array, Arrays, Element, Expr};
 use interop_core::{Error, Result};
 use std::fmt::Debug;
 
 fn on_wgsl(test: impl Fn(&Arrays)) {
-    on_every_backend(|arrays| {
+    on_every_language(|arrays| {
         if is_of_wgsl(arrays) {
             test(arrays);
         }
