@@ -1,6 +1,5 @@
 //! Arrays: shapes, views of views, expressions, reductions, scans; each compared with plain Rust.
 
-mod layouts;
 mod views;
 
 use crate::fuzz::{Checked, Log, Rng, drivers::Drivers, hold, hostile};
@@ -40,8 +39,13 @@ fn bad_shape(rng: &mut Rng) -> Vec<usize> {
     (0..1 + rng.below(4)).map(|_| hostile::near(rng, 4)).collect()
 }
 
-fn count(shape: &[usize]) -> usize {
-    shape.iter().product()
+fn words(rng: &mut Rng, len: usize) -> Vec<u32> {
+    (0..len).map(|_| rng.word()).collect()
+}
+
+/// The elements of a shape; none where they cannot be counted.
+fn count(shape: &[usize]) -> Option<usize> {
+    if shape.contains(&0) { Some(0) } else { shape.iter().try_fold(1, |n: usize, side| n.checked_mul(*side)) }
 }
 
 impl super::World for World<'_> {
@@ -60,7 +64,7 @@ impl super::World for World<'_> {
             10 => self.refused(rng, log, at),
             11 => self.reshape(rng, log, at),
             12 => self.let_go(rng, log, at),
-            13..16 => layouts::walk(rng, log),
+            13..16 => views::walk(rng, log),
             16 => self.adopt(rng, log),
             _ => self.look(rng, log, at),
         }
@@ -83,7 +87,7 @@ impl<'a> World<'a> {
 
     fn make(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
         let (owner, shape) = (rng.below(self.makers.len()), shape(rng));
-        let values: Vec<u32> = (0..count(&shape)).map(|_| rng.word()).collect();
+        let values = words(rng, shape.iter().product());
         log.op("arrays: from_slice", format_args!("{shape:?}"));
         let made = self.makers[owner].from_slice(&values).and_then(|array| array.reshape(&shape));
         let array = log.end_with(made)?;
@@ -95,7 +99,7 @@ impl<'a> World<'a> {
         let slot = &mut self.slots[at];
         let len = if rng.one_in(3) { hostile::near(rng, slot.values.len()).min(1 << 16) } else { slot.values.len() };
         let fits = len == slot.values.len();
-        let mut values: Vec<u32> = (0..len).map(|_| rng.word()).collect();
+        let mut values = words(rng, len);
         if rng.one_in(2) {
             log.op("arrays: read", format_args!("{len} of {}", slot.values.len()));
             if log.end(slot.array.read(&mut values)).is_some() {
@@ -115,25 +119,25 @@ impl<'a> World<'a> {
         let other = rng.below(self.slots.len());
         let (a, b) = (&self.slots[at], &self.slots[other]);
         let (form, number) = (rng.below(5), rng.word());
+        let value = |(x, y): (&u32, &u32)| match form {
+            0 => x.wrapping_add(*y),
+            1 => (x ^ y).wrapping_mul(number),
+            2 => *x.min(y),
+            3 => {
+                if x < y {
+                    *y
+                } else {
+                    number
+                }
+            }
+            _ => x | y,
+        };
         let expr = match form {
             0 => &a.array + &b.array,
             1 => (&a.array ^ &b.array) * number,
             2 => a.array.expr().min(&b.array),
             3 => a.array.expr().lt(&b.array).select(&b.array, number),
             _ => a.array.expr().cast::<u64>().cast::<u32>() | &b.array,
-        };
-        let value = |(a, b): (&u32, &u32)| match form {
-            0 => a.wrapping_add(*b),
-            1 => (a ^ b).wrapping_mul(number),
-            2 => *a.min(b),
-            3 => {
-                if a < b {
-                    *b
-                } else {
-                    number
-                }
-            }
-            _ => a | b,
         };
         log.op("arrays: eval", format_args!("{form} of {:?} and {:?}", a.shape, b.shape));
         let made = log.end(self.makers[a.owner].eval(expr));
@@ -157,8 +161,7 @@ impl<'a> World<'a> {
             1 => (array.minimum().map(Some), values.iter().min().copied()),
             2 => (array.maximum().map(Some), values.iter().max().copied()),
             _ => {
-                let least = (0..values.len()).min_by_key(|i| values[*i]).map(|i| i as u32);
-                (array.argmin().map(|i| Some(i as u32)), least)
+                (array.argmin().map(|i| Some(i as u32)), (0..values.len()).min_by_key(|i| values[*i]).map(|i| i as u32))
             }
         };
         match log.end(found) {
@@ -195,22 +198,19 @@ impl<'a> World<'a> {
     }
 
     fn reshape(&mut self, rng: &mut Rng, log: &mut Log, at: usize) -> Checked {
-        let Slot { array, values, mut shape, owner } = self.slots.swap_remove(at);
+        let Slot { array, values, shape, owner } = self.slots.swap_remove(at);
         let wanted = match rng.below(3) {
             0 => bad_shape(rng),
             1 => shape.iter().rev().copied().collect(),
             _ => vec![values.len()],
         };
         log.op("arrays: reshape", format_args!("{shape:?} to {wanted:?}"));
-        let fits = wanted.contains(&0) == values.is_empty()
-            && (values.is_empty()
-                || wanted.iter().try_fold(1_usize, |n, side| n.checked_mul(*side)) == Some(values.len()));
+        let fits = count(&wanted) == Some(values.len());
         let reshaped = log.end(array.reshape(&wanted));
         hold!(reshaped.is_some() == fits, "{shape:?} to {wanted:?}: {}", if fits { "refused" } else { "taken" });
         if let Some(array) = reshaped {
-            shape = wanted;
-            hold!(array.shape() == shape, "{:?} in the place of {shape:?}", array.shape());
-            self.slots.push(Slot { array, values, shape, owner });
+            hold!(array.shape() == wanted, "{:?} in the place of {wanted:?}", array.shape());
+            self.slots.push(Slot { array, values, shape: wanted, owner });
         }
         Ok(())
     }
@@ -232,19 +232,15 @@ impl<'a> World<'a> {
             }
             1 => {
                 let bad = bad_shape(rng);
-                let elements = bad.iter().try_fold(1_usize, |n, side| n.checked_mul(*side));
                 // What a machine may have is not asked for.
-                if bad.contains(&0) || elements.is_some_and(|n| n < 1 << 46) {
+                if count(&bad).is_some_and(|n| n < 1 << 46) {
                     return Ok(());
                 }
                 log.end(maker.empty::<u32>(&bad)).is_some()
             }
             2 => {
-                let mut expr = Expr::constant(1_u32);
-                for _ in 0..5000 {
-                    expr = expr + 1;
-                }
-                log.end(maker.tabulate(&[3], expr)).is_some()
+                let deep = (0..5000).fold(Expr::constant(1_u32), |expr, _| expr + 1);
+                log.end(maker.tabulate(&[3], deep)).is_some()
             }
             _ => log.end(maker.tabulate(&[usize::MAX / 4, 1], Expr::<u64>::index())).is_some(),
         };
@@ -274,7 +270,7 @@ impl<'a> World<'a> {
         let shape = if rng.one_in(2) { vec![bytes / 4] } else { bad_shape(rng) };
         log.op("arrays: from_memory", format_args!("{bytes} bytes of {other} on {owner} as {shape:?}"));
         if let Some(array) = log.end(self.makers[owner].from_memory::<u32>(memory, &shape)) {
-            let elements = shape.iter().fold(1_usize, |n, side| n.saturating_mul(*side));
+            let elements = count(&shape).unwrap_or(usize::MAX);
             hold!(elements.saturating_mul(4) <= bytes, "{shape:?} was taken from {bytes} bytes");
             let twice = log.end(self.makers[owner].eval(&array + &array));
             hold!(twice.is_none() || owner == other || elements == 0, "memory of another backend was read");

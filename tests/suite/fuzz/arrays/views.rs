@@ -1,10 +1,95 @@
-//! Views of arrays.
+//! Views of arrays, and layouts alone, which need no memory and may have any sides.
 
-use super::World;
+use super::{World, bad_shape, shape};
 use crate::fuzz::{Checked, Log, Rng, hold, hostile};
+use pixelferry::arrays::{Layout, View};
+use std::ops::Range;
 
 /// Elements that a view may have for its values to be compared.
 const MOST: usize = 1 << 14;
+
+/// How a view is taken of another.
+#[derive(Debug)]
+enum Taken {
+    Slice(usize, Range<usize>, isize),
+    Permute(Vec<usize>),
+    Reshape(Vec<usize>),
+    Broadcast(Vec<usize>),
+    Transpose,
+}
+
+impl Taken {
+    fn any(rng: &mut Rng, of: &Layout) -> Self {
+        let (sides, axis) = (of.shape(), rng.below(of.shape().len() + 1));
+        match rng.below(5) {
+            0 => {
+                let range = hostile::range(rng, sides.get(axis).map_or(1, |side| (*side).max(1)));
+                Self::Slice(axis, range, if rng.one_in(2) { 1 } else { hostile::stride(rng) })
+            }
+            1 => {
+                let mut axes: Vec<usize> = (0..sides.len()).collect();
+                // The axis is at most as many as there are.
+                axes.rotate_left(axis);
+                if rng.one_in(6) {
+                    axes.push(hostile::near(rng, 3));
+                }
+                Self::Permute(axes)
+            }
+            2 => Self::Reshape(if rng.one_in(2) { bad_shape(rng) } else { vec![of.len(), 1] }),
+            3 => {
+                let more = if rng.one_in(2) { hostile::near(rng, 3) } else { rng.below(4) };
+                Self::Broadcast([&[more], sides].concat())
+            }
+            _ => Self::Transpose,
+        }
+    }
+
+    fn of_layout(&self, layout: &Layout) -> pixelferry::Result<Layout> {
+        match self {
+            Self::Slice(axis, range, step) => layout.slice(*axis, range.clone(), *step),
+            Self::Permute(axes) => layout.permute(axes),
+            Self::Reshape(shape) => layout.reshape(shape),
+            Self::Broadcast(shape) => layout.broadcast_to(shape),
+            Self::Transpose => Ok(layout.transpose()),
+        }
+    }
+
+    fn of_view<'a>(&self, view: &View<'a, u32>) -> pixelferry::Result<View<'a, u32>> {
+        match self {
+            Self::Slice(axis, range, 1) => view.slice(*axis, range.clone()),
+            Self::Slice(axis, range, step) => view.slice_step(*axis, range.clone(), *step),
+            Self::Permute(axes) => view.permute(axes),
+            Self::Reshape(shape) => view.reshape(shape),
+            Self::Broadcast(shape) => view.broadcast_to(shape),
+            Self::Transpose => Ok(view.transpose()),
+        }
+    }
+}
+
+/// A chain of views. Whatever is taken must stay inside the elements that there are.
+pub(super) fn walk(rng: &mut Rng, log: &mut Log) -> Checked {
+    let first = if rng.one_in(2) { bad_shape(rng) } else { shape(rng) };
+    log.op("layout: contiguous", format_args!("{first:?}"));
+    let Some(mut layout) = log.end(Layout::contiguous(&first)) else { return Ok(()) };
+    let elements = layout.len();
+    for _ in 0..rng.below(6) {
+        let next = Taken::any(rng, &layout);
+        log.op("layout: view", format_args!("{next:?} of {layout:?}"));
+        if let Some(next) = log.end(next.of_layout(&layout)) {
+            layout = next;
+        }
+        hold!(layout.is_empty() == (layout.len() == 0), "{layout:?} has {} elements", layout.len());
+        hold!(layout.shape().len() == layout.strides().len(), "{layout:?}");
+        let last: Vec<usize> = layout.shape().iter().map(|side| side.wrapping_sub(1)).collect();
+        for index in [last, vec![0; layout.shape().len()]] {
+            if let Ok(position) = layout.position(&index) {
+                let contiguous = layout.is_contiguous();
+                hold!(position < elements, "{index:?} of {layout:?}, contiguous: {contiguous}, is at {position}");
+            }
+        }
+    }
+    Ok(())
+}
 
 impl World<'_> {
     /// A chain of views, and what it comes to.
@@ -12,54 +97,32 @@ impl World<'_> {
         let slot = &self.slots[at];
         let mut view = slot.array.view();
         for _ in 0..rng.below(4) {
-            let axis = rng.below(view.shape().len() + 1);
-            let side = view.shape().get(axis).copied().unwrap_or(1);
-            let next = match rng.below(5) {
-                0 => view.slice_step(axis, hostile::range(rng, side.max(1)), hostile::stride(rng)),
-                1 => view.slice(axis, hostile::range(rng, side.max(1))),
-                2 => {
-                    let mut axes: Vec<usize> = (0..view.shape().len()).collect();
-                    let by = rng.below(3).min(axes.len());
-                    axes.rotate_left(by);
-                    view.permute(&axes)
-                }
-                3 => {
-                    let mut wanted = view.shape().to_vec();
-                    wanted.insert(0, rng.below(4));
-                    view.broadcast_to(&wanted)
-                }
-                _ => Ok(view.transpose()),
-            };
-            log.op("arrays: view", format_args!("{:?}", view.layout()));
-            if let Some(next) = log.end(next) {
+            let next = Taken::any(rng, view.layout());
+            log.op("arrays: view", format_args!("{next:?} of {:?}", view.layout()));
+            if let Some(next) = log.end(next.of_view(&view)) {
                 view = next;
             }
         }
+        let layout = view.layout();
         let index: Vec<usize> = view.shape().iter().map(|side| hostile::near(rng, *side)).collect();
         log.op("arrays: item", format_args!("{index:?} of {:?}", view.shape()));
         if let Some(value) = log.end(view.item(&index)) {
-            let position = view.layout().position(&index)?;
-            hold!(slot.values.get(position) == Some(&value), "{index:?} of {:?} is {value}", view.layout());
+            let position = layout.position(&index)?;
+            hold!(slot.values.get(position) == Some(&value), "{index:?} of {layout:?} is {value}");
         }
         if view.len() > MOST {
             return Ok(());
         }
-        let layout = view.layout();
-        let mut positions = Vec::new();
-        let mut index = vec![0; layout.shape().len()];
-        for _ in 0..view.len() {
-            positions.push(layout.position(&index)?);
-            for (i, side) in index.iter_mut().zip(layout.shape()).rev() {
-                *i += 1;
-                if *i < *side {
-                    break;
-                }
-                *i = 0;
+        let mut wanted = Vec::new();
+        for linear in 0..view.len() {
+            let (mut rest, mut index) = (linear, vec![0; layout.shape().len()]);
+            for (at, side) in index.iter_mut().zip(layout.shape()).rev() {
+                (*at, rest) = (rest % side, rest / side);
             }
+            wanted.push(slot.values.get(layout.position(&index)?).copied().unwrap_or(0));
         }
         log.op("arrays: to_vec of a view", format_args!("{layout:?}"));
         let values = log.end_with(view.to_vec())?;
-        let wanted: Vec<u32> = positions.into_iter().map(|at| slot.values.get(at).copied().unwrap_or(0)).collect();
         hold!(values == wanted, "{layout:?} of {:?} gives other values", slot.shape);
         Ok(())
     }
