@@ -78,7 +78,7 @@ pub(super) fn walk(rng: &mut Rng, log: &mut Log) -> Checked {
         if let Some(next) = log.end(next.of_layout(&layout)) {
             layout = next;
         }
-        hold!(layout.is_empty() == (layout.len() == 0), "{layout:?} has {} elements", layout.len());
+        hold!(layout.is_empty() == layout.shape().contains(&0), "{layout:?} has {} elements", layout.len());
         hold!(layout.shape().len() == layout.strides().len(), "{layout:?}");
         let last: Vec<usize> = layout.shape().iter().map(|side| side.wrapping_sub(1)).collect();
         for index in [last, vec![0; layout.shape().len()]] {
