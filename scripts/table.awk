@@ -33,6 +33,13 @@ function skip(reason, name) {
 
 # Printed by the runner of scripts/test before each binary.
 $1 == "@binary" { close_binary(); binary = $2 " " $3; next }
+$1 == "@ended" {
+    if ($2) {
+        ended[++ended_count] = sprintf("| | %s | FAILED with status %d%s |", binary, $2, result == "" ? ", without a result" : "")
+    }
+    close_binary()
+    next
+}
 $1 == "Doc-tests" { close_binary(); binary = $2 " documentation" }
 
 /^(successes|failures):$/ { outputs = 1; hidden = /^s/ }
@@ -57,7 +64,7 @@ $1 == "Doc-tests" { close_binary(); binary = $2 " documentation" }
 
 END {
     close_binary()
-    if (!row_count) exit (ENVIRON["MAY_RUN_NOTHING"] ? 0 : 1)
+    if (!row_count && !ended_count) exit (ENVIRON["MAY_RUN_NOTHING"] ? 0 : 1)
     printf "\n| seconds | the ten slowest tests, then all binaries | |\n|---|---|---|\n"
     for (shown = 0; shown < 10; shown++) {
         most = 0
@@ -70,4 +77,6 @@ END {
     for (reason in names)
         printf "| | %s%s | SKIPPED: %s |\n", names[reason], (skips[reason] > 3 ? " and " skips[reason] - 3 " more" : ""), reason
     printf "| %.1f | binaries: %d | %d passed, %d failed |\n", seconds, row_count, passed, failed
+    for (i = 1; i <= ended_count; i++) print ended[i]
+    exit (ended_count > 0)
 }
