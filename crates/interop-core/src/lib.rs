@@ -62,3 +62,7 @@ pub use link::{Link, LinkOptions, SharedFrame, SharedLink, ShownFrame, StartedFr
 pub use path::{PathSpec, Paths, SharingPath};
 pub use select::report::{Diagnosis, Lateness, PathReport, PathState, ProbeReport};
 pub use select::{Measured, Mode, Policy, Profiles, Ratio, Trials};
+
+#[cfg(test)]
+#[path = "../tests/compile_fail.rs"]
+mod compile_fail;

@@ -45,7 +45,8 @@ fn library(folder: &Path) -> PathBuf {
 /// What the compiler says of a case.
 fn said_of(case: &Case, folder: &Path, library: &Path) -> String {
     let output = Command::new(Path::new(env!("CARGO")).with_file_name("rustc"))
-        .args(["--edition=2024", "--emit=metadata", "--error-format=short", "--out-dir", env!("CARGO_TARGET_TMPDIR")])
+        .args(["--edition=2024", "--emit=metadata", "--error-format=short", "--out-dir"])
+        .arg(std::env::temp_dir())
         .arg(format!("-Ldependency={}", folder.display()))
         .arg(format!("--extern=interop_core={}", library.display()))
         .arg(&case.file)

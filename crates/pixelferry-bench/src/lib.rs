@@ -42,3 +42,10 @@ pub use execute::execute;
 pub use kernel::ramp;
 pub use options::{BenchOptions, FORMATS};
 pub use run::run;
+
+/// What users see, in the same test program as what is private.
+#[cfg(test)]
+#[path = "../tests/tiny.rs"]
+mod tiny;
+#[cfg(test)]
+extern crate self as pixelferry_bench;

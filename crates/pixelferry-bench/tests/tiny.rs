@@ -25,7 +25,7 @@ fn bench(arguments: &str) -> Result<String, Error> {
 }
 
 fn folder(name: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let folder = std::env::temp_dir().join(format!("pixelferry-bench-{}-{name}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     folder
 }

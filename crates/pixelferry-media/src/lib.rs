@@ -35,3 +35,10 @@ pub mod wire;
 
 #[cfg(feature = "events")]
 pub use event::Event;
+
+/// What users see, in the same test program as what is private.
+#[cfg(test)]
+#[path = "../tests/suite/main.rs"]
+mod suite;
+#[cfg(test)]
+extern crate self as pixelferry_media;
