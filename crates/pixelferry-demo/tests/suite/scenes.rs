@@ -105,8 +105,9 @@ fn the_fluid_flows_and_does_not_pile_up() {
 /// A small picture with edges in both directions: the crate's own one takes a second to decode where nothing is optimized.
 fn small_picture() -> PathBuf {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("small-{}.png", std::process::id()));
-    let pixel =
-        |x: u32, y: u32| image::Rgb([(x * 5 % 256) as u8, if (x / 20 + y / 15) % 2 == 0 { 220 } else { 30 }, y as u8]);
+    let pixel = |x: u32, y: u32| {
+        image::Rgb([(x * 5 % 256) as u8, if (x / 20 + y / 15).is_multiple_of(2) { 220 } else { 30 }, y as u8])
+    };
     image::RgbImage::from_fn(203, 117, pixel).save(&path).unwrap();
     path
 }
