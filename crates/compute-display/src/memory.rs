@@ -73,10 +73,9 @@ pub fn asked(view: &View, part: &Part, operation: &'static str) -> Result<Asked>
 /// Kernels read whole pixels, each at a multiple of its size.
 pub fn check_aligned(view: &View, operation: &'static str) -> Result<()> {
     let View::Image(image) = view else { return Ok(()) };
-    let pixel = image.format.bytes_per_pixel();
-    if image.offset.is_multiple_of(pixel) && image.pitch().is_multiple_of(pixel) {
+    if image.has_whole_pixels() {
         return Ok(());
     }
-    let problem = format!("{image:?} is not aligned to its pixels of {pixel} bytes");
+    let problem = format!("{image:?} is not aligned to its pixels of {} bytes", image.format.bytes_per_pixel());
     Err(Error::invalid(operation, problem))
 }

@@ -43,10 +43,10 @@ fn library(folder: &Path) -> PathBuf {
 }
 
 /// What the compiler says of a case.
-fn said_of(case: &Case, folder: &Path, library: &Path) -> String {
+fn said_of(case: &Case, folder: &Path, library: &Path, out: &Path) -> String {
     let output = Command::new(Path::new(env!("CARGO")).with_file_name("rustc"))
         .args(["--edition=2024", "--emit=metadata", "--error-format=short", "--out-dir"])
-        .arg(std::env::temp_dir())
+        .arg(out)
         .arg(format!("-Ldependency={}", folder.display()))
         .arg(format!("--extern=interop_core={}", library.display()))
         .arg(&case.file)
@@ -63,8 +63,10 @@ fn misuse_does_not_compile() {
     let program = std::env::current_exe().unwrap();
     let folder = program.parent().unwrap();
     let library = library(folder);
+    let out = std::env::temp_dir().join(format!("pixelferry-compile-fail-{}", std::process::id()));
+    fs::create_dir_all(&out).unwrap();
     for case in &all {
-        let said = said_of(case, folder, &library);
+        let said = said_of(case, folder, &library, &out);
         println!("{}: {said}", case.name);
         let file = format!("{}.rs:", case.name);
         let errors: Vec<&str> = said.lines().filter(|l| l.contains(&file) && l.contains("error")).collect();
@@ -80,4 +82,5 @@ fn misuse_does_not_compile() {
             }
         }
     }
+    fs::remove_dir_all(&out).unwrap();
 }

@@ -115,6 +115,12 @@ impl ImageView {
         self.row_pitch.unsigned_abs()
     }
 
+    /// True where every pixel lies at a multiple of its size, counted from the start of the memory.
+    pub const fn has_whole_pixels(&self) -> bool {
+        let pixel = self.format.bytes_per_pixel();
+        self.offset.is_multiple_of(pixel) && self.pitch().is_multiple_of(pixel)
+    }
+
     /// True where row 0 is the last in memory.
     pub const fn is_reversed(&self) -> bool {
         self.row_pitch < 0
