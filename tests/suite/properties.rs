@@ -1,6 +1,6 @@
 //! Properties of whole links: any size, region and order of operations shows exactly what was written.
 
-use interop_core::conformance::tight;
+use interop_core::conformance::{same_bytes, tight};
 use pixelferry::{
     ComputeBackend, CpuBackend, Display, DisplayChoice, ImageAccess, ImageDesc, Link, LinkOptions, MemoryDisplay,
     PathId, PixelFormat, Policy, Region, RowOrder, SurfaceDesc, open_headless,
@@ -53,7 +53,7 @@ fn walk(display: &Rc<dyn Display>, path: PathId, format: PixelFormat, order: Row
     // What must be seen, and whether the newest size has a frame yet.
     let mut seen: Option<Vec<u8>> = None;
     let mut fresh = false;
-    for step in steps {
+    for (at, step) in steps.iter().enumerate() {
         match step {
             Step::Full(seed) => {
                 let bytes = pixels(&SurfaceDesc::Image(desc), *seed);
@@ -97,7 +97,13 @@ fn walk(display: &Rc<dyn Display>, path: PathId, format: PixelFormat, order: Row
         }
         match &seen {
             None => assert!(link.read_back().is_err()),
-            Some(bytes) => assert!(link.read_back().unwrap() == *bytes, "wrong pixels after {step:?}"),
+            Some(bytes) => {
+                let shown = link.read_back().unwrap();
+                if let Err(e) = same_bytes("shown", bytes, &shown) {
+                    let again = same_bytes("shown", bytes, &link.read_back().unwrap());
+                    panic!("{path}, {desc:?}, step {at} of {steps:?}: {e:?}; read once more: {again:?}");
+                }
+            }
         }
     }
 }

@@ -23,6 +23,23 @@ pub(super) fn resized(context: &Context<'_>) -> Result<(), Failure> {
             return Err(Failure::Failed(format!("resize went over to {}", link.path())));
         }
     }
+    there_and_back(context)
+}
+
+/// Another size and the one of before, with no frame between: what is on show stays, whatever is given up.
+fn there_and_back(context: &Context<'_>) -> Result<(), Failure> {
+    let [large, small] = [(129, 3), (7, 1)].map(|(w, h)| SurfaceDesc::Image(any(w, h, PixelFormat::Rgba8)));
+    let mut link = context.open(large)?;
+    let expected = context.pattern_frame(&mut link, 90)?;
+    link.resize(small)?;
+    link.resize(large)?;
+    for turn in 0..4 {
+        let mut frame = link.acquire()?;
+        frame.write(&vec![0x5A; expected.len()])?;
+        drop(frame);
+        same_bytes(&format!("after {} frames that were given up", turn + 1), &expected, &link.read_back()?)?;
+        link.shown()?;
+    }
     Ok(())
 }
 

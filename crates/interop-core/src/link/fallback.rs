@@ -10,7 +10,7 @@ use super::{Link, WriteFrame};
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::Region;
 use crate::describe::surface::{SurfaceDesc, Unwritten};
-use crate::devices::timeline::{stage, step};
+use crate::devices::timeline::{FrameTag, stage, step};
 use crate::display::Part;
 use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath, blank};
 use crate::select::report::ProbeReport;
@@ -232,12 +232,17 @@ impl Link {
         }
         if let Some(bytes) = around {
             let _step = step!("surroundings");
+            let _tagged = FrameTag::enter(self.newest);
             let full = self.layout.full();
             self.make_pieces(false)?;
             self.path.begin(&full)?;
             let mut frame = WriteFrame::new(self, full, None);
             frame.write(bytes)?;
             frame.hand_over()?;
+            if self.retired.as_ref().is_some_and(Retired::is_in_the_paths_memory) {
+                // The path shows the same picture now, and takes the piece that the surface of before reads for its next.
+                (self.finished, self.retired) = (true, None);
+            }
         }
         self.make_pieces(false)?;
         self.path.begin(part)?;
