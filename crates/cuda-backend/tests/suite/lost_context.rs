@@ -45,7 +45,7 @@ fn child_writes_wildly() {
 
 /// Ignored, as such a fault hangs OpenGL and Vulkan in other programs until the GPU is reset (docs/drivers.md, CUDA).
 #[test]
-#[ignore = "hangs other programs on the GPU until it is reset; name it, with --ignored, on a machine of its own"]
+#[ignore = "to be run alone: it hangs other programs on the GPU until that is reset"]
 fn a_wild_write_loses_the_context_and_says_so() {
     if asked(Need::Nvidia) {
         let child = Child::of("lost_context::child_writes_wildly").unwrap();
