@@ -34,7 +34,7 @@ fn draws() -> [(&'static str, PixelFormat, Encoding, AlphaMode, u32, DrawOptions
     ]
 }
 
-fn surface(display: &dyn Display, image: &ImageDesc) -> Box<dyn Surface> {
+fn surface(display: &dyn Display, image: &ImageDesc) -> Surface {
     let desc = SurfaceDesc::Image(*image);
     let mut surface = display.create_surface(&desc).unwrap();
     let view = ImageView::packed(image.extent, image.format, 1, 0, false).unwrap();
@@ -73,7 +73,7 @@ fn main() {
                 let mut target = display.create_offscreen_target(extent.width, extent.height).unwrap();
                 let mut in_memory = memory.create_offscreen_target(extent.width, extent.height).unwrap();
                 let all: Region = extent.full();
-                let mut draw = || display.draw(ours.as_ref(), &mut target, all, options).unwrap();
+                let mut draw = || display.draw(&ours, &mut target, all, options).unwrap();
                 // Builds the kernels.
                 draw();
                 display.finish().unwrap();
@@ -86,7 +86,7 @@ fn main() {
                     // Slow, and the same every time.
                     if round % 10 == 0 {
                         let start = Instant::now();
-                        memory.draw(theirs.as_ref(), &mut in_memory, all, options).unwrap();
+                        memory.draw(&theirs, &mut in_memory, all, options).unwrap();
                         reference.push(start.elapsed());
                     }
                 }

@@ -23,7 +23,7 @@ const PATTERN: Pattern = Pattern { and_mask: u32::MAX, or_mask: 0, nonce: 5 };
 /// One who has the block.
 enum Way {
     Memory(Arc<dyn ComputeBackend>, Box<dyn ComputeMemory>),
-    Staging(Box<dyn Staging>),
+    Staging(Staging),
 }
 
 impl Way {
@@ -354,13 +354,13 @@ fn a_display_writes(display: &dyn Display, kind: StagingKind) {
         guard("fill").unwrap().fill(1);
 
         let seen = block.read(0..len, Holder::Guard, "read").unwrap();
-        held(&name, surface.download(&all, staging.as_mut(), &view));
+        held(&name, surface.download(&all, &mut staging, &view));
         staging.wait().unwrap();
         display.finish().unwrap();
         assert!(black_box(&*seen).iter().all(|byte| *byte == 1), "{name}: bytes changed under a `&`");
         drop(seen);
 
-        surface.download(&all, staging.as_mut(), &view).unwrap();
+        surface.download(&all, &mut staging, &view).unwrap();
         // The host's own copy is done by then.
         if let Ok(mut bytes) = guard("before the wait") {
             let before = bytes.to_vec();
@@ -369,7 +369,7 @@ fn a_display_writes(display: &dyn Display, kind: StagingKind) {
             bytes.fill(7);
         }
         // A second one is in order behind the first.
-        surface.download(&all, staging.as_mut(), &view).unwrap();
+        surface.download(&all, &mut staging, &view).unwrap();
         staging.wait().unwrap();
         assert!(guard("after the wait").unwrap().iter().all(|byte| *byte == 7), "{name}: was not written");
     }
@@ -388,7 +388,7 @@ fn a_display_writes_no_bytes_of_a_slice() {
             let mut surface = display.create_surface(&desc).unwrap();
             let mut staging = display.create_staging(StagingKind::Imported(pages.clone()), BYTES).unwrap();
             surface
-                .download(&Part::full(&desc), staging.as_mut(), &View::Buffer(BufferView { offset: 0, len: BYTES }))
+                .download(&Part::full(&desc), &mut staging, &View::Buffer(BufferView { offset: 0, len: BYTES }))
                 .unwrap();
             drop(staging);
             let bytes = pages.read(0..BYTES, Holder::Guard, "read").unwrap();

@@ -83,16 +83,16 @@ impl ComputeDisplay {
     /// - What the backend reports.
     pub fn draw(
         &self,
-        surface: &dyn Surface,
+        surface: &Surface,
         target: &mut ComputeTarget,
         viewport: Region,
         options: DrawOptions,
     ) -> Result<()> {
         const OP: &str = "ComputeDisplay::draw";
-        let surface = self.own(surface, OP)?;
+        let (desc, surface) = (surface.desc(), self.own(surface, OP)?);
         own::<ComputeTarget>(target, &self.shared, OP)?;
-        let SurfaceDesc::Image(image) = surface.desc() else {
-            return Err(Error::invalid(OP, format!("a {} has no pixels; give an image", surface.desc())));
+        let SurfaceDesc::Image(image) = desc else {
+            return Err(Error::invalid(OP, format!("a {desc} has no pixels; give an image")));
         };
         target.check(viewport, OP)?;
         let plan = Plan::new(image, viewport.extent(), &options)?;
@@ -102,8 +102,8 @@ impl ComputeDisplay {
         self.shared.draw(&plan, source, target.canvas(), (viewport.x, viewport.y))
     }
 
-    fn own<'s>(&self, surface: &'s dyn Surface, operation: &'static str) -> Result<&'s ComputeSurface> {
-        own::<ComputeSurface>(surface.as_any(), &self.shared, operation)
+    fn own<'s>(&self, surface: &'s Surface, operation: &'static str) -> Result<&'s ComputeSurface> {
+        own::<ComputeSurface>(surface.driver(), &self.shared, operation)
     }
 }
 
@@ -135,27 +135,23 @@ impl Display for ComputeDisplay {
         &self.shared.caps
     }
 
-    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
-        const OP: &str = "ComputeDisplay::create_surface";
-        let bytes = self.shared.check(desc, OP)?;
-        Ok(Box::new(ComputeSurface::stored(&self.shared, desc, bytes, OP)?))
+    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
+        let make = |bytes| ComputeSurface::stored(&self.shared, desc, bytes);
+        Surface::stored(self, desc, |_, bytes| make(bytes), make)
     }
 
-    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
-        self.shared.check(desc, "ComputeDisplay::create_in_place_surface")?;
-        Ok(Box::new(ComputeSurface::in_place(&self.shared, desc)))
+    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
+        let make = || Ok(ComputeSurface::in_place(&self.shared));
+        Surface::in_place(self, desc, |_| make(), make)
     }
 
-    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Box<dyn Staging>> {
-        const OP: &str = "ComputeDisplay::create_staging";
-        self.shared.check(&SurfaceDesc::buffer(bytes as u64), OP)?;
-        Ok(Box::new(ComputeStaging::new(&self.shared, kind, bytes, OP)?))
+    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
+        Staging::new(self, kind, bytes, |kind| ComputeStaging::new(&self.shared, kind, bytes))
     }
 
-    fn draw_offscreen(&self, surface: &dyn Surface) -> Result<()> {
+    fn draw_offscreen(&self, surface: &Surface) -> Result<()> {
         const OP: &str = "ComputeDisplay::draw_offscreen";
-        let surface = self.own(surface, OP)?;
-        surface.seen(&Part::full(surface.desc()), OP, |_, _| Ok(()))
+        self.own(surface, OP)?.seen(&Part::full(surface.desc()), OP, |_, _| Ok(()))
     }
 
     fn finish(&self) -> Result<()> {

@@ -3,9 +3,8 @@
 use crate::display_state::DisplayState;
 use crate::memory::Memory;
 use interop_core::devices::borrows::Holder;
-use interop_core::{
-    Error, HandleType, HostBlock, MemoryShape, Result, SharedHandle, Staging, StagingKind, Support, SurfaceDesc,
-};
+use interop_core::display::{Reach, StagingDriver};
+use interop_core::{HandleType, HostBlock, MemoryShape, Result, SharedHandle, StagingKind, Support, SurfaceDesc};
 use std::any::Any;
 use std::rc::Rc;
 
@@ -23,8 +22,6 @@ pub struct ComputeStaging {
     place: Place,
     /// The host's memory, where it is that.
     block: Option<HostBlock>,
-    /// False for orphaned blocks, whose users must not count on the address.
-    fixed: bool,
     /// What makes copies from the block quick.
     _prepared: Option<Box<dyn Any>>,
     len: usize,
@@ -35,47 +32,39 @@ pub struct ComputeStaging {
 interop_core::owned!(ComputeStaging: DisplayState, "staging block", |block| block.display.as_ref());
 
 impl ComputeStaging {
-    pub fn new(display: &Rc<DisplayState>, kind: StagingKind, len: usize, operation: &'static str) -> Result<Self> {
-        let with = |place, block, fixed, prepared| Self {
-            display: Rc::clone(display),
-            place,
-            block,
-            fixed,
-            _prepared: prepared,
-            len,
-            fenced: false,
-        };
-        match kind {
+    pub fn new(display: &Rc<DisplayState>, kind: StagingKind, len: usize) -> Result<(Self, Reach)> {
+        const OP: &str = "create_staging";
+        let (place, block, is_fixed, prepared) = match kind {
             StagingKind::Orphaned | StagingKind::Persistent => {
-                let fixed = matches!(kind, StagingKind::Persistent);
+                // Users of an orphaned block must not count on the address.
+                let is_fixed = matches!(kind, StagingKind::Persistent);
                 let block = HostBlock::allocate(len)?;
                 if reads_host(display).is_yes() {
-                    let place = Place::Device(imported(display, &block)?);
-                    return Ok(with(place, Some(block), fixed, None));
+                    (Place::Device(imported(display, &block)?), Some(block), is_fixed, None)
+                } else {
+                    let prepared = display.backend.prepare_host(&block)?;
+                    (Place::Host(block.clone()), Some(block), is_fixed, prepared)
                 }
-                let prepared = display.backend.prepare_host(&block)?;
-                Ok(with(Place::Host(block.clone()), Some(block), fixed, prepared))
             }
             StagingKind::Imported(block) => {
-                if len == 0 || len > block.len() {
-                    let problem = format!("{len} bytes asked of a host block of {}", block.len());
-                    return Err(Error::invalid(operation, problem));
-                }
                 if let Support::No(reason) = reads_host(display) {
-                    return Err(display.unsupported(operation, reason));
+                    return Err(display.unsupported(OP, reason));
                 }
-                Ok(with(Place::Device(imported(display, &block)?), Some(block), true, None))
+                (Place::Device(imported(display, &block)?), Some(block), true, None)
             }
             StagingKind::External(handle @ SharedHandle::QueueBuffer { .. }) => {
                 let memory = display.backend.import_surface(&handle, &SurfaceDesc::buffer(len as u64))?;
-                Ok(with(Place::Device(Memory::new(memory)), None, true, None))
+                (Place::Device(Memory::new(memory)), None, false, None)
             }
             other => {
                 let reason =
                     format!("it knows no staging of the kind {other:?}; use memory of the host or of its queue");
-                Err(display.unsupported(operation, reason))
+                return Err(display.unsupported(OP, reason));
             }
-        }
+        };
+        let reach = block.clone().filter(|_| is_fixed).map_or(Reach::EachFill, Reach::Address);
+        let display = Rc::clone(display);
+        Ok((Self { display, place, block, _prepared: prepared, len, fenced: false }, reach))
     }
 
     pub fn place(&self) -> &Place {
@@ -95,13 +84,9 @@ fn imported(display: &DisplayState, block: &HostBlock) -> Result<Memory> {
     Ok(Memory::new(memory))
 }
 
-impl Staging for ComputeStaging {
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    fn host_block(&self) -> Option<HostBlock> {
-        self.block.clone().filter(|_| self.fixed)
+impl StagingDriver for ComputeStaging {
+    fn device(&self) -> String {
+        self.display.backend.device().to_string()
     }
 
     fn wait(&mut self) -> Result<()> {
@@ -120,7 +105,7 @@ impl Staging for ComputeStaging {
         }
     }
 
-    fn fence(&mut self) -> Result<()> {
+    fn fence(&mut self, _: bool) -> Result<()> {
         if let Place::Device(memory) = &self.place {
             memory.get_mut("Staging::fence")?.submit()?;
             self.fenced = true;

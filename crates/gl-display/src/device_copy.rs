@@ -3,13 +3,13 @@
 //! For memory that lies on the device already, `glTexSubImage2D` from a buffer is a detour: on an NVIDIA H200 (driver
 //! 580.159) it took ten times as long as a shader that reads the buffer and stores into the texture.
 
-use crate::checks::Texels;
 use crate::context_state::ContextState;
 use crate::gl_format::GlFormat;
 use crate::image_unit::{Bound, ImageUnit};
 use crate::owned::Owned;
 use crate::program::{compute_version, link};
 use crate::state::Reading;
+use crate::transfer::Texels;
 use glow::HasContext as _;
 use interop_core::{Region, Result};
 use std::rc::Rc;

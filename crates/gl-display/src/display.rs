@@ -180,7 +180,7 @@ impl GlDisplay {
     /// - [`Error::Unsupported`] in OpenGL ES without `GL_EXT_sRGB_write_control` for a framebuffer object that encodes where
     ///   the options do not ask for that: nothing can switch it off.
     /// - [`Error::NothingShown`] for an in-place surface with no frame yet.
-    pub fn draw(&self, surface: &dyn Surface, viewport: Viewport, options: DrawOptions) -> Result<()> {
+    pub fn draw(&self, surface: &Surface, viewport: Viewport, options: DrawOptions) -> Result<()> {
         const OP: &str = "draw";
         self.shared().enter(OP)?;
         self.draw_bound(OP, surface, viewport, options)
@@ -190,7 +190,7 @@ impl GlDisplay {
     pub(crate) fn draw_bound(
         &self,
         operation: &'static str,
-        surface: &dyn Surface,
+        surface: &Surface,
         viewport: Viewport,
         options: DrawOptions,
     ) -> Result<()> {
@@ -233,7 +233,7 @@ impl GlDisplay {
     /// # Errors
     /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for a buffer,
     /// [`Error::NothingShown`] for an in-place surface with no frame yet.
-    pub fn surface_texture(&self, surface: &dyn Surface) -> Result<GlTexture> {
+    pub fn surface_texture(&self, surface: &Surface) -> Result<GlTexture> {
         const OP: &str = "surface_texture";
         self.shared().enter(OP)?;
         let source = self.image_source(surface, OP)?;
@@ -251,11 +251,11 @@ impl GlDisplay {
     /// # Errors
     /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for an image,
     /// [`Error::NothingShown`] for an in-place surface with no frame yet.
-    pub fn surface_buffer(&self, surface: &dyn Surface) -> Result<GlBuffer> {
+    pub fn surface_buffer(&self, surface: &Surface) -> Result<GlBuffer> {
         const OP: &str = "surface_buffer";
         let shared = self.shared();
         shared.enter(OP)?;
-        let any = surface.as_any();
+        let any = surface.driver();
         if let Some(s) = find::<BufferSurface>(any, shared) {
             let len = surface.desc().byte_len(OP)?;
             return Ok(GlBuffer { name: s.buffer(), offset: 0, len });
@@ -277,8 +277,8 @@ impl GlDisplay {
         OffscreenTarget::new(&self.tools, width, height, format)
     }
 
-    pub(crate) fn image_source(&self, surface: &dyn Surface, operation: &'static str) -> Result<ImageSource> {
-        let (shared, any) = (self.shared(), surface.as_any());
+    pub(crate) fn image_source(&self, surface: &Surface, operation: &'static str) -> Result<ImageSource> {
+        let (shared, any) = (self.shared(), surface.driver());
         if let Some(s) = find::<TextureSurface>(any, shared) {
             return Ok(s.source());
         }
@@ -289,7 +289,7 @@ impl GlDisplay {
     }
 
     /// Of the right kind but not ours, or of the wrong kind.
-    fn not_found(&self, surface: &dyn Surface, right_kind: bool, operation: &'static str) -> Error {
+    fn not_found(&self, surface: &Surface, right_kind: bool, operation: &'static str) -> Error {
         if right_kind {
             return foreign::<TextureSurface>(self.shared(), operation);
         }
@@ -344,27 +344,26 @@ impl Display for GlDisplay {
         &self.shared().caps
     }
 
-    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
+    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
         const OP: &str = "create_surface";
-        let shared = self.shared();
-        shared.enter(OP)?;
-        let bytes = shared.check_desc(desc, OP)?;
-        Ok(match desc {
-            SurfaceDesc::Image(image) => Box::new(TextureSurface::new(&self.tools, image)?),
-            SurfaceDesc::Buffer(_) => Box::new(BufferSurface::new(&self.tools, *desc, bytes)?),
-        })
+        let enter = || self.shared().enter(OP);
+        Surface::stored(
+            self,
+            desc,
+            |image, _| enter().and_then(|()| TextureSurface::new(&self.tools, image)),
+            |bytes| enter().and_then(|()| BufferSurface::new(&self.tools, bytes)),
+        )
     }
 
-    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
-        const OP: &str = "create_in_place_surface";
-        let shared = self.shared();
-        shared.enter(OP)?;
-        shared.check_desc(desc, OP)?;
+    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
+        self.shared().enter("create_in_place_surface")?;
         // What a buffer texture can hold counts only once it is to show linear memory.
-        Ok(match desc {
-            SurfaceDesc::Image(_) => Box::new(InPlaceImage::new(&self.tools, *desc)),
-            SurfaceDesc::Buffer(_) => Box::new(InPlaceBuffer::new(&self.tools, *desc)),
-        })
+        Surface::in_place(
+            self,
+            desc,
+            |image| Ok(InPlaceImage::new(&self.tools, image.format)),
+            || Ok(InPlaceBuffer::new(&self.tools)),
+        )
     }
 
     fn hold_gl(&self) -> Result<Arc<dyn GlContext>> {
@@ -376,12 +375,8 @@ impl Display for GlDisplay {
         if shared.is_current() { drop(object) } else { shared.defer_delete(DeferredDelete::Other(object)) }
     }
 
-    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Box<dyn Staging>> {
-        const OP: &str = "create_staging";
-        let shared = self.shared();
-        shared.enter(OP)?;
-        shared.check_desc(&SurfaceDesc::buffer(bytes as u64), OP)?;
-        Ok(Box::new(GlStaging::new(shared, kind, bytes)?))
+    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
+        Staging::new(self, kind, bytes, |kind| GlStaging::new(self.shared(), kind, bytes))
     }
 
     fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
@@ -389,11 +384,11 @@ impl Display for GlDisplay {
         Ok((Box::new(semaphore), handle))
     }
 
-    fn draw_offscreen(&self, surface: &dyn Surface) -> Result<()> {
+    fn draw_offscreen(&self, surface: &Surface) -> Result<()> {
         self.draw_offscreen_by(surface, None)
     }
 
-    fn draw_offscreen_by(&self, surface: &dyn Surface, manner: Option<Manner>) -> Result<()> {
+    fn draw_offscreen_by(&self, surface: &Surface, manner: Option<Manner>) -> Result<()> {
         const OP: &str = "draw_offscreen";
         self.shared().enter(OP)?;
         let _step = drawing(OP);

@@ -6,7 +6,7 @@ use crate::display::GlDisplay;
 use crate::engine_level::{EngineTexture, Level};
 use crate::texture::TextureSurface;
 use interop_core::display::Surface;
-use interop_core::{ImageDesc, PixelFormat, Result, RowOrder, SurfaceDesc};
+use interop_core::{ImageDesc, PixelFormat, Result, RowOrder};
 use std::num::NonZeroU32;
 
 impl GlDisplay {
@@ -52,15 +52,14 @@ impl GlDisplay {
     /// unsafe { gl.delete_texture(texture) };
     /// # Ok::<(), interop_core::Error>(())
     /// ```
-    pub unsafe fn engine_image(&self, texture: EngineTexture, format: PixelFormat) -> Result<Box<dyn Surface>> {
+    pub unsafe fn engine_image(&self, texture: EngineTexture, format: PixelFormat) -> Result<Surface> {
         const OP: &str = "engine_image";
         let shared = self.shared();
         shared.enter(OP)?;
         let level = Level::of_pixels(self.tools(), texture, format, OP)?;
         let image = ImageDesc::new(texture.extent.width, texture.extent.height, format);
         let image = image.with_row_order(RowOrder::BottomUp);
-        shared.check_desc(&SurfaceDesc::Image(image), OP)?;
-        Ok(Box::new(TextureSurface::over(self.tools_rc(), &image, level.texture)))
+        Surface::engine_image(self, image, OP, || Ok(TextureSurface::over(self.tools_rc(), &image, level.texture)))
     }
 
     /// The first `bytes` bytes of an engine's buffer as a surface, as [`GlDisplay::engine_image`] for a texture.
@@ -72,14 +71,14 @@ impl GlDisplay {
     /// # Safety
     /// The buffer meets what [`GlDisplay::engine_image`] asks of a texture. While the surface is used, it is mapped persistently or
     /// not at all.
-    pub unsafe fn engine_buffer(&self, id: u32, bytes: u64) -> Result<Box<dyn Surface>> {
+    pub unsafe fn engine_buffer(&self, id: u32, bytes: u64) -> Result<Surface> {
         const OP: &str = "engine_buffer";
         let shared = self.shared();
         shared.enter(OP)?;
-        let desc = SurfaceDesc::buffer(bytes);
-        shared.check_desc(&desc, OP)?;
-        let name = NonZeroU32::new(id).map(glow::NativeBuffer).ok_or_else(|| no_buffer(id, OP))?;
-        check_buffer(shared, name, bytes, OP)?;
-        Ok(Box::new(BufferSurface::over(self.tools_rc(), desc, name)))
+        Surface::engine_buffer(self, bytes, OP, |len| {
+            let name = NonZeroU32::new(id).map(glow::NativeBuffer).ok_or_else(|| no_buffer(id, OP))?;
+            check_buffer(shared, name, bytes, OP)?;
+            Ok(BufferSurface::over(self.tools_rc(), len, name))
+        })
     }
 }

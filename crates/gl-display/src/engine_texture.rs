@@ -53,7 +53,7 @@ impl GlDisplay {
     ///
     /// let target = EngineTexture::new(texture.0.get(), Extent::new(4, 4));
     /// // SAFETY: the texture was made above, and nobody else knows it.
-    /// unsafe { display.draw_to_texture(surface.as_ref(), target, target.viewport(), DrawOptions::default()) }?;
+    /// unsafe { display.draw_to_texture(&surface, target, target.viewport(), DrawOptions::default()) }?;
     ///
     /// let mut pixels = [0; 64];
     /// let into = glow::PixelPackData::Slice(Some(&mut pixels));
@@ -69,13 +69,13 @@ impl GlDisplay {
     ///
     /// ```compile_fail,E0133
     /// # use gl_display::{DrawOptions, EngineTexture, GlDisplay};
-    /// # fn draw(display: &GlDisplay, surface: &dyn interop_core::Surface, target: EngineTexture) {
+    /// # fn draw(display: &GlDisplay, surface: &interop_core::Surface, target: EngineTexture) {
     /// let drawn = display.draw_to_texture(surface, target, target.viewport(), DrawOptions::default());
     /// # }
     /// ```
     pub unsafe fn draw_to_texture(
         &self,
-        surface: &dyn Surface,
+        surface: &Surface,
         texture: EngineTexture,
         viewport: Viewport,
         options: DrawOptions,

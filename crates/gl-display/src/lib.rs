@@ -79,7 +79,6 @@ mod buffer;
 mod buffer_object;
 mod canvas;
 mod caps;
-mod checks;
 mod compute;
 mod context;
 mod context_state;
@@ -126,6 +125,7 @@ mod texture_query;
 mod timeline;
 mod timer;
 mod tools;
+mod transfer;
 mod version;
 mod vulkan;
 

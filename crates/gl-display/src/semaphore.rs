@@ -54,7 +54,7 @@ impl GlSemaphore {
         which: usize,
         operation: &'static str,
         value: u64,
-        staging: &dyn Staging,
+        staging: &Staging,
         f: impl FnOnce(&SemaphoreFns, SemaphoreObject, Crossing),
     ) -> Result<()> {
         let crossing = GlStaging::of(staging, &self.shared, operation)?.crossing();
@@ -72,7 +72,7 @@ impl GlSemaphore {
 }
 
 impl DisplaySemaphore for GlSemaphore {
-    fn signal(&mut self, value: u64, staging: &mut dyn Staging) -> Result<()> {
+    fn signal(&mut self, value: u64, staging: &mut Staging) -> Result<()> {
         self.shared.enter("signal")?;
         if self.timeline && value <= self.signalled {
             let problem = format!("the counter can only grow: it is {} and was to become {value}", self.signalled);
@@ -89,7 +89,7 @@ impl DisplaySemaphore for GlSemaphore {
         Ok(())
     }
 
-    fn wait(&mut self, value: u64, staging: &mut dyn Staging) -> Result<()> {
+    fn wait(&mut self, value: u64, staging: &mut Staging) -> Result<()> {
         self.shared.enter("wait")?;
         self.cross(1, WAIT, value, staging, |functions, semaphore, crossing| {
             // SAFETY: the context is current, and semaphore and block are of it.

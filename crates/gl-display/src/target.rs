@@ -26,7 +26,7 @@ impl OffscreenTarget {
         const OP: &str = "create_offscreen_target";
         let shared = tools.shared();
         shared.enter(OP)?;
-        shared.check_desc(&SurfaceDesc::image(width, height, format), OP)?;
+        SurfaceDesc::image(width, height, format).check(&shared.device.name, &shared.caps, OP)?;
         let color = ColorTarget::new(shared, width, height, gl_format(format))?;
         let target = Self { color, format, tools: Rc::clone(tools), before: Cell::new(None) };
         let _bound = Framebuffers::bind(shared, target.color.framebuffer());

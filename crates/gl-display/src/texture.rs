@@ -1,6 +1,5 @@
 //! Image surfaces with storage of their own: 2-D textures.
 
-use crate::checks::{ImageTransfer, Texels, image_part, image_transfer};
 use crate::context_state::ContextState;
 use crate::download::{Reading, read_level};
 use crate::engine_level::{EngineTexture, Level};
@@ -13,17 +12,18 @@ use crate::staging::GlStaging;
 use crate::state::Unpack;
 use crate::texture_object::{create_texture, set_order, sub_image};
 use crate::tools::Tools;
+use crate::transfer::{ImageTransfer, Texels};
 use glow::PixelUnpackData;
-use interop_core::display::{Part, Staging, Surface};
+use interop_core::display::{Pixels, Staging, StoredDriver, SurfaceDriver};
 use interop_core::draw::{Manner, Plan};
-use interop_core::{Error, HandleType, ImageDesc, Region, Result, SharedHandle, SurfaceDesc, View};
+use interop_core::{Error, HandleType, ImageDesc, ImageView, Region, Result, SharedHandle};
 use std::any::Any;
 use std::rc::Rc;
 
 /// A texture of one level.
 pub(crate) struct TextureSurface {
     tools: Rc<Tools>,
-    desc: SurfaceDesc,
+    image: ImageDesc,
     format: GlFormat,
     texture: Named<glow::Texture>,
     uploads: Proved,
@@ -43,14 +43,13 @@ impl TextureSurface {
     pub(crate) fn new(tools: &Rc<Tools>, image: &ImageDesc) -> Result<Self> {
         const OP: &str = "glTexStorage2D";
         let shared = tools.shared();
-        let desc = SurfaceDesc::Image(*image);
         let format = gl_format(image.format);
         let texture = create_texture(shared, image.extent.width, image.extent.height, format, OP)?;
         set_order(shared, texture.get(), format, OP)?;
         zero_texture(shared, texture.get())?;
         Ok(Self {
             tools: Rc::clone(tools),
-            desc,
+            image: *image,
             format,
             texture: Named::Ours(texture),
             uploads: Proved::default(),
@@ -63,7 +62,7 @@ impl TextureSurface {
     pub(crate) fn over(tools: &Rc<Tools>, image: &ImageDesc, texture: glow::Texture) -> Self {
         Self {
             tools: Rc::clone(tools),
-            desc: SurfaceDesc::Image(*image),
+            image: *image,
             format: gl_format(image.format),
             texture: Named::Engines(texture),
             uploads: Proved::default(),
@@ -74,10 +73,9 @@ impl TextureSurface {
 
     /// The texture as the driver has it now. An engine's may be another by now.
     fn level(&self, operation: &'static str) -> Result<Level> {
-        let SurfaceDesc::Image(image) = &self.desc else { return Err(Error::invalid(operation, "it is no image")) };
-        let of = EngineTexture::new(self.texture.get().0.get(), image.extent);
+        let of = EngineTexture::new(self.texture.get().0.get(), self.image.extent);
         match self.texture {
-            Named::Engines(_) => Level::of_pixels(&self.tools, of, image.format, operation),
+            Named::Engines(_) => Level::of_pixels(&self.tools, of, self.image.format, operation),
             Named::Ours(_) => {
                 Ok(Level { texture: self.texture.get(), level: 0, format: self.format.internal, operation })
             }
@@ -93,16 +91,40 @@ impl TextureSurface {
     }
 }
 
-impl Surface for TextureSurface {
-    fn desc(&self) -> &SurfaceDesc {
-        &self.desc
+impl SurfaceDriver<Pixels> for TextureSurface {
+    fn device(&self) -> String {
+        self.shared().device.to_string()
     }
 
-    fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
+    fn read_back(&mut self, at: &Region) -> Result<Vec<u8>> {
+        const OP: &str = "read_back";
+        self.shared().enter(OP)?;
+        let (region, format) = (*at, self.image.format);
+        if matches!(self.texture, Named::Engines(_)) {
+            // Its numbers, whatever its swizzle and its encoding make of them in a draw.
+            let mut bytes = vec![0; region.width as usize * region.height as usize * format.bytes_per_pixel()];
+            read_level(&self.tools, &self.level(OP)?, region, self.format, Reading::Client(&mut bytes))?;
+            return Ok(bytes);
+        }
+        self.tools.read_back_image(&self.source(), region, format)
+    }
+
+    fn draw_back(&mut self, at: &Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
+        self.shared().enter("draw_back")?;
+        self.tools.draw_back(&self.source(), *at, plan, manner)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl StoredDriver<Pixels> for TextureSurface {
+    fn upload(&mut self, at: &Region, bytes: &[u8], view: &ImageView) -> Result<()> {
         const OP: &str = "upload";
         let shared = self.shared();
         shared.enter(OP)?;
-        let transfer = image_transfer(&self.desc, at, view, bytes.len(), OP)?;
+        let transfer = ImageTransfer::new(at, view);
         let (texture, format) = (self.level(OP)?.texture, self.format);
         let upload = || {
             let _unpack = Unpack::set(shared, transfer.row_length.unwrap_or(0), None);
@@ -119,12 +141,12 @@ impl Surface for TextureSurface {
         self.tools.timed("upload", || self.uploads.run(shared, "glTexSubImage2D", upload))
     }
 
-    fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
+    fn upload_staged(&mut self, at: &Region, staging: &mut Staging, view: &ImageView) -> Result<()> {
         const OP: &str = "upload_staged";
         let shared = self.shared();
         shared.enter(OP)?;
-        let staging = GlStaging::of_mut(staging, shared, OP)?;
-        let transfer = image_transfer(&self.desc, at, view, staging.len(), OP)?;
+        let block = Rc::clone(GlStaging::of(staging, shared, OP)?.linear(OP)?);
+        let transfer = ImageTransfer::new(at, view);
         let channel = transfer.view.format.channel_kind().bytes();
         if !transfer.view.offset.is_multiple_of(channel)
             || (transfer.row_length.is_none() && !transfer.view.pitch().is_multiple_of(channel))
@@ -133,8 +155,6 @@ impl Surface for TextureSurface {
         }
         let (level, format) = (self.level(OP)?, self.format);
         let texture = level.texture;
-        let block = Rc::clone(staging.linear(OP)?);
-        staging.mark_read();
         // Texels past the limit cannot be fetched.
         let within = |texels: &Texels| texels.end <= shared.features.max_buffer_texels;
         if block.is_device_memory()
@@ -161,54 +181,30 @@ impl Surface for TextureSurface {
         self.tools.timed("upload", || self.staged_uploads.run(shared, "glTexSubImage2D", upload))
     }
 
-    fn download(&mut self, part: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
+    fn downloads(&self) -> bool {
+        true
+    }
+
+    fn download(&mut self, at: &Region, staging: &mut Staging, view: &ImageView) -> Result<()> {
         const OP: &str = "download";
         let shared = self.shared();
         shared.enter(OP)?;
-        let staging = GlStaging::of_mut(staging, shared, OP)?;
-        let ImageTransfer { at, view, row_length } = image_transfer(&self.desc, part, view, staging.len(), OP)?;
+        let ImageTransfer { at, view, row_length } = ImageTransfer::new(at, view);
         let Some(row_length) = row_length else {
             return Err(Error::invalid(OP, "the row pitch must be a multiple of the pixel"));
         };
         let level = self.level(OP)?;
-        let block = Rc::clone(staging.linear(OP)?);
+        let block = GlStaging::of(staging, shared, OP)?.linear(OP)?;
         let into = Reading::Buffer { buffer: block.buffer(), offset: view.offset, row_length };
-        staging.begin_write(OP)?;
         self.tools.timed(OP, || read_level(&self.tools, &level, at, self.format, into))
     }
 
-    fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
-        const OP: &str = "read_back";
-        self.shared().enter(OP)?;
-        let (region, format) = image_part(&self.desc, part, OP)?;
-        if matches!(self.texture, Named::Engines(_)) {
-            // Its numbers, whatever its swizzle and its encoding make of them in a draw.
-            let mut bytes = vec![0; region.width as usize * region.height as usize * format.bytes_per_pixel()];
-            read_level(&self.tools, &self.level(OP)?, region, self.format, Reading::Client(&mut bytes))?;
-            return Ok(bytes);
-        }
-        self.tools.read_back_image(&self.source(), region, format)
-    }
-
-    fn draw_back(&mut self, region: Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
-        const OP: &str = "draw_back";
-        self.shared().enter(OP)?;
-        let (region, _) = image_part(&self.desc, &Part::Image(region), OP)?;
-        self.tools.draw_back(&self.source(), region, plan, manner)
-    }
-
-    fn export(&self, handle: HandleType) -> Result<SharedHandle> {
+    fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
         const OP: &str = "export";
         self.shared().enter(OP)?;
-        match handle {
-            HandleType::GlObject => {
-                Ok(SharedHandle::GlTexture { name: self.level(OP)?.texture.0.get(), target: glow::TEXTURE_2D })
-            }
-            other => Err(self.shared().unsupported(OP, format!("a texture cannot be named by a {other}"))),
+        if handle != HandleType::GlObject {
+            return Ok(None);
         }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
+        Ok(Some(SharedHandle::GlTexture { name: self.level(OP)?.texture.0.get(), target: glow::TEXTURE_2D }))
     }
 }

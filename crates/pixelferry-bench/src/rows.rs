@@ -180,7 +180,7 @@ struct Still {
     link: Link,
     /// Fenced after each draw as a path does: else a driver may find that a draw covers all of the one before, and never
     /// do that (llvmpipe does so).
-    fence: Option<RefCell<Box<dyn Staging>>>,
+    fence: Option<RefCell<Staging>>,
 }
 
 impl Still {

@@ -24,8 +24,8 @@ impl DisplayDouble {
     }
 
     /// A surface that a call makes, unless that is to fail.
-    fn surface(&self, step: Step, call: impl FnOnce() -> Result<Box<dyn Surface>>) -> Result<Box<dyn Surface>> {
-        Ok(Double::over(self.faults.before(step, call)?, &self.faults, "surface"))
+    fn surface(&self, step: Step, call: impl FnOnce() -> Result<Surface>) -> Result<Surface> {
+        Ok(self.faults.before(step, call)?.watched(self.faults.watch("surface")))
     }
 }
 
@@ -35,25 +35,25 @@ impl Display for DisplayDouble {
         & caps() -> &DisplayCaps;
         & hold_gl() -> Result<Arc<dyn GlContext>>;
         & drop_in_context(object: Box<dyn Any>);
-        DrawOffscreen before & draw_offscreen(surface: &dyn Surface) -> Result<()>;
-        DrawOffscreen before & draw_offscreen_by(surface: &dyn Surface, manner: Option<Manner>) -> Result<()>;
+        DrawOffscreen before & draw_offscreen(surface: &Surface) -> Result<()>;
+        DrawOffscreen before & draw_offscreen_by(surface: &Surface, manner: Option<Manner>) -> Result<()>;
         & drawn() -> Option<Drawn>;
         DisplayFinish ends & finish() -> Result<()>;
         & set_timeline(on: bool) -> Result<Support>;
         & drain_timeline(into: &mut dyn FnMut(DeviceSpan)) -> Result<()>;
     }
 
-    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
+    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
         self.surface(Step::CreateSurface, || self.inner.create_surface(desc))
     }
 
-    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
+    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
         self.surface(Step::CreateInPlaceSurface, || self.inner.create_in_place_surface(desc))
     }
 
-    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Box<dyn Staging>> {
+    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
         let inner = self.faults.before(Step::CreateStaging, || self.inner.create_staging(kind, bytes))?;
-        Ok(Double::over(inner, &self.faults, "staging"))
+        Ok(inner.watched(self.faults.watch("staging")))
     }
 
     fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {

@@ -1,13 +1,8 @@
-//! What the two doubles make: memory, surfaces, staging blocks and semaphores, wrapped.
+//! What the two doubles make: memory and semaphores, wrapped.
 
 use crate::faults::{Alive, Faults};
 use crate::wrapped::Wraps;
-use interop_core::draw::{Manner, Plan};
-use interop_core::{
-    ComputeMemory, ComputeSemaphore, DisplaySemaphore, HandleType, HostBlock, Part, Region, Result, SharedHandle,
-    Staging, Surface, SurfaceDesc, SyncKind, View,
-};
-use std::any::Any;
+use interop_core::{ComputeMemory, ComputeSemaphore, DisplaySemaphore, Result, Staging, SyncKind};
 use std::ops::Range;
 
 /// An object of the wrapped side, counted while it lives.
@@ -58,36 +53,7 @@ impl ComputeSemaphore for Double<dyn ComputeSemaphore> {
 
 impl DisplaySemaphore for Double<dyn DisplaySemaphore> {
     crate::forward! {
-        DisplaySignal before &mut signal(value: u64, staging: &mut dyn Staging) -> Result<()>;
-        DisplayWait before &mut wait(value: u64, staging: &mut dyn Staging) -> Result<()>;
-    }
-}
-
-impl Staging for Double<dyn Staging> {
-    crate::forward! {
-        & len() -> usize;
-        & host_block() -> Option<HostBlock>;
-        Wait ends &mut wait() -> Result<()>;
-        MapStaging after &mut map_write(f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
-        Fence ends &mut fence() -> Result<()>;
-        Export before & export(handle: HandleType) -> Result<SharedHandle>;
-        & as_any() -> &dyn Any;
-        &mut as_any_mut() -> &mut dyn Any;
-    }
-}
-
-impl Surface for Double<dyn Surface> {
-    crate::forward! {
-        & desc() -> &SurfaceDesc;
-        & check_upload() -> Result<()>;
-        & check_download() -> Result<()>;
-        Upload unless_a_lie &mut upload(at: &Part, bytes: &[u8], view: &View) -> Result<()>;
-        UploadStaged unless_a_lie &mut upload_staged(at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()>;
-        Download before &mut download(part: &Part, staging: &mut dyn Staging, view: &View) -> Result<()>;
-        ReadInPlace before &mut read_in_place(staging: &dyn Staging, view: &View) -> Result<()>;
-        ReadBack before &mut read_back(part: &Part) -> Result<Vec<u8>>;
-        &mut draw_back(region: Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>>;
-        Export before & export(handle: HandleType) -> Result<SharedHandle>;
-        & as_any() -> &dyn Any;
+        DisplaySignal before &mut signal(value: u64, staging: &mut Staging) -> Result<()>;
+        DisplayWait before &mut wait(value: u64, staging: &mut Staging) -> Result<()>;
     }
 }

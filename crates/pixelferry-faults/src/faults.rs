@@ -1,9 +1,11 @@
 //! What is to fail, and what was seen.
 
 use crate::step::{Side, Step};
+use interop_core::display::{Call, Hook, Watch};
 use interop_core::select::Clock;
 use interop_core::{DriverError, Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -183,6 +185,11 @@ impl Faults {
         self.state().ends_are_left_out = true;
     }
 
+    /// For a display's object, which is counted while it lives.
+    pub(crate) fn watch(&self, kind: &'static str) -> Watch {
+        Watch::new(Rc::new(self.clone()), self.alive(kind))
+    }
+
     /// A call that is not made where it is to fail.
     pub(crate) fn before<T>(&self, step: Step, call: impl FnOnce() -> Result<T>) -> Result<T> {
         self.check(step)?;
@@ -217,6 +224,22 @@ impl Faults {
             }
         }
         failed.map_or(Ok(()), |kind| Err(error(step, kind)))
+    }
+}
+
+impl Hook for Faults {
+    fn around(&self, call: Call, done: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        match call {
+            Call::Upload => self.unless_a_lie(Step::Upload, done),
+            Call::UploadStaged => self.unless_a_lie(Step::UploadStaged, done),
+            Call::Download => self.before(Step::Download, done),
+            Call::ReadInPlace => self.before(Step::ReadInPlace, done),
+            Call::ReadBack => self.before(Step::ReadBack, done),
+            Call::Export => self.before(Step::Export, done),
+            Call::MapStaging => self.after(Step::MapStaging, done),
+            Call::Wait => self.ends(Step::Wait, done),
+            Call::Fence => self.ends(Step::Fence, done),
+        }
     }
 }
 

@@ -30,7 +30,7 @@ impl Taking {
     pub fn open(
         engine: Engine,
         display: Rc<dyn Display>,
-        surface: Box<dyn Surface>,
+        surface: Surface,
         rows: RowOrder,
         path: Option<PathId>,
     ) -> Result<Self, Failure> {
@@ -107,7 +107,7 @@ impl Scratch {
         self.image == *image && Arc::ptr_eq(&self.backend, backend)
     }
 
-    pub fn read(&mut self, gl: &GlDisplay, shown: &dyn Surface) -> Result<Array, Failure> {
+    pub fn read(&mut self, gl: &GlDisplay, shown: &Surface) -> Result<Array, Failure> {
         let own = gl.surface_texture(self.taking.intake.source())?;
         copy_shown(gl, shown, own.id(), self.image.extent)?;
         self.taking.read()

@@ -8,6 +8,7 @@
 //! The modules are those of `interop-core`, with all that it has; names at the top of that crate that users do not need
 //! are here. Errors and thread rules stand at each item.
 
+pub use interop_core::display::{Content, InPlaceDriver, Reach, StagingDriver, StoredDriver, SurfaceDriver};
 pub use interop_core::{
     ComputeCaps, ComputeSemaphore, DeviceClock, DeviceLuid, DeviceSpan, DeviceUuid, DisplayCaps, DisplaySemaphore,
     FrameTag, GlContext, GlName, HandleType, HostBlock, MemoryCap, MemoryHandle, MemoryKind, MemoryShape, OsHandle,

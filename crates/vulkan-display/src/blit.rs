@@ -39,7 +39,7 @@ impl VulkanDisplay {
     /// - They are submitted as [`VulkanDisplay::surface_frame`] says.
     pub unsafe fn record_blit(
         &self,
-        surface: &dyn Surface,
+        surface: &Surface,
         commands: vk::CommandBuffer,
         target: &BlitTarget,
         filter: Filter,

@@ -4,7 +4,7 @@ use crate::pool::{Pool, Target};
 use crate::submissions::Submissions;
 use ash::vk;
 use interop_core::devices::owned::Maker;
-use interop_core::{DeviceIdentity, DisplayCaps, Error, PixelFormat, Result, RowOrder, Support, SurfaceDesc};
+use interop_core::{DeviceIdentity, DisplayCaps, Error, PixelFormat, RowOrder, Support};
 use std::any::Any;
 use vulkan_sharing::Sharing;
 
@@ -81,11 +81,6 @@ impl DeviceState {
     /// The device cannot do this.
     pub(crate) fn unsupported(&self, operation: &'static str, reason: impl Into<String>) -> Error {
         Error::Unsupported { operation, device: self.identity.to_string(), reason: reason.into() }
-    }
-
-    /// Before anything is made. Returns the bytes of a frame.
-    pub(crate) fn check(&self, desc: &SurfaceDesc, operation: &'static str) -> Result<usize> {
-        desc.check(&self.identity.to_string(), &self.caps, operation)
     }
 }
 

@@ -124,7 +124,7 @@ impl VulkanDisplay {
     /// # Errors
     /// [`interop_core::Error::Foreign`] for a surface of another display, [`interop_core::Error::NothingShown`] for one that
     /// shows in place and has no frame yet, [`interop_core::Error::Driver`] for what the driver reports.
-    pub fn surface_frame(&self, surface: &dyn Surface) -> Result<VulkanFrame> {
+    pub fn surface_frame(&self, surface: &Surface) -> Result<VulkanFrame> {
         let object = match shown(&self.shared, surface, "surface_frame")? {
             Shown::Image(Place { image, format, layout }, desc) => {
                 VulkanObject::Image { image, format, extent: desc.extent, layout }
@@ -166,25 +166,22 @@ impl Display for VulkanDisplay {
         &self.shared.caps
     }
 
-    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
-        let bytes = self.shared.check(desc, "create_surface")?;
-        Ok(match desc {
-            SurfaceDesc::Image(image) => Box::new(StoredImage::new(&self.shared, image)?),
-            SurfaceDesc::Buffer(_) => Box::new(StoredBuffer::new(&self.shared, *desc, bytes)?),
-        })
+    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
+        Surface::stored(
+            self,
+            desc,
+            |image, _| StoredImage::new(&self.shared, image),
+            |bytes| StoredBuffer::new(&self.shared, bytes),
+        )
     }
 
-    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
-        self.shared.check(desc, "create_in_place_surface")?;
-        Ok(match desc {
-            SurfaceDesc::Image(_) => Box::new(InPlaceImage::new(&self.shared, *desc)),
-            SurfaceDesc::Buffer(_) => Box::new(InPlaceBuffer::new(&self.shared, *desc)),
-        })
+    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
+        let shared = &self.shared;
+        Surface::in_place(self, desc, |_| Ok(InPlaceImage::new(shared)), || Ok(InPlaceBuffer::new(shared)))
     }
 
-    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Box<dyn Staging>> {
-        self.shared.check(&SurfaceDesc::buffer(bytes as u64), "create_staging")?;
-        Ok(Box::new(VulkanStaging::new(&self.shared, kind, bytes)?))
+    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
+        Staging::new(self, kind, bytes, |kind| VulkanStaging::new(&self.shared, kind, bytes))
     }
 
     fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
@@ -196,7 +193,7 @@ impl Display for VulkanDisplay {
     }
 
     /// Copies the surface to memory of the device, as a draw would read it.
-    fn draw_offscreen(&self, surface: &dyn Surface) -> Result<()> {
+    fn draw_offscreen(&self, surface: &Surface) -> Result<()> {
         surface.check_download()?;
         offscreen::read_through(&self.shared, &shown(&self.shared, surface, "draw_offscreen")?)
     }

@@ -5,7 +5,7 @@ use crate::display::VulkanDisplay;
 use crate::stored::{StoredBuffer, StoredImage};
 use ash::vk::{self, Handle as _};
 use interop_core::display::checks::no_copies;
-use interop_core::{Error, Extent, ImageDesc, PixelFormat, Result, Surface, SurfaceDesc};
+use interop_core::{Error, Extent, ImageDesc, PixelFormat, Result, Surface};
 use vulkan_sharing::pixel_format;
 
 /// An engine's image, for [`VulkanDisplay::engine_image`].
@@ -53,7 +53,7 @@ impl VulkanDisplay {
     /// - The display's queue family owns it, or it was made for several families (`VK_SHARING_MODE_CONCURRENT`), that one among
     ///   them.
     /// - It has the layout when the display is told to take or to write it, and nobody else uses it until that is done.
-    pub unsafe fn engine_image(&self, image: &EngineImage) -> Result<Box<dyn Surface>> {
+    pub unsafe fn engine_image(&self, image: &EngineImage) -> Result<Surface> {
         const OP: &str = "engine_image";
         let copies = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
         let unkept = [vk::ImageLayout::UNDEFINED, vk::ImageLayout::PREINITIALIZED].contains(&image.layout);
@@ -72,9 +72,9 @@ impl VulkanDisplay {
             }
             Some(format) => {
                 let desc = ImageDesc::new(image.extent.width, image.extent.height, format);
-                self.shared.check(&SurfaceDesc::Image(desc), OP)?;
                 let place = Place { image: image.image, format: image.format, layout: image.layout };
-                return Ok(Box::new(StoredImage::over(&self.shared, &desc, place, image.usage)));
+                let over = || Ok(StoredImage::over(&self.shared, &desc, place, image.usage));
+                return Surface::engine_image(self, desc, OP, over);
             }
         };
         Err(Error::invalid(OP, problem))
@@ -88,10 +88,8 @@ impl VulkanDisplay {
     ///
     /// # Safety
     /// Those of [`VulkanDisplay::engine_image`], for the buffer, which has so many bytes.
-    pub unsafe fn engine_buffer(&self, buffer: &EngineBuffer) -> Result<Box<dyn Surface>> {
+    pub unsafe fn engine_buffer(&self, buffer: &EngineBuffer) -> Result<Surface> {
         const OP: &str = "engine_buffer";
-        let desc = SurfaceDesc::buffer(buffer.bytes);
-        let len = self.shared.check(&desc, OP)?;
         let copies = vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
         if buffer.buffer.is_null() {
             return Err(Error::invalid(OP, "the buffer is null"));
@@ -99,6 +97,7 @@ impl VulkanDisplay {
         if !buffer.usage.intersects(copies) {
             return Err(Error::invalid(OP, no_copies(["TRANSFER_SRC", "TRANSFER_DST"], &buffer.usage)));
         }
-        Ok(Box::new(StoredBuffer::over(&self.shared, desc, len, buffer.buffer, buffer.usage)))
+        let over = |len| Ok(StoredBuffer::over(&self.shared, len, buffer.buffer, buffer.usage));
+        Surface::engine_buffer(self, buffer.bytes, OP, over)
     }
 }

@@ -21,8 +21,6 @@ type Kept = Rc<Allocation>;
 /// A buffer.
 pub(crate) struct Buffer {
     raw: vk::Buffer,
-    /// Bytes that were asked for; there may be more.
-    len: usize,
     made: Kept,
     /// Goes after the allocation.
     pages: Option<HostBlock>,
@@ -30,15 +28,15 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    fn new(shared: &Rc<DeviceState>, made: Allocation, len: usize, pages: Option<HostBlock>) -> Result<Self> {
+    fn new(shared: &Rc<DeviceState>, made: Allocation, pages: Option<HostBlock>) -> Result<Self> {
         let Object::Buffer(raw) = made.object() else { return Err(Error::invalid(OP, "an image is no buffer")) };
-        Ok(Self { raw, len, made: Rc::new(made), pages, shared: Rc::clone(shared) })
+        Ok(Self { raw, made: Rc::new(made), pages, shared: Rc::clone(shared) })
     }
 
     /// Of the device's own memory, zero at first.
     pub(crate) fn zeroed(shared: &Rc<DeviceState>, len: usize) -> Result<Self> {
         let made = shared.sharing.local_buffer(whole_words(len as u64), BUFFER_USAGE)?;
-        let made = Self::new(shared, made, len, None)?;
+        let made = Self::new(shared, made, None)?;
         let raw = made.raw;
         // SAFETY: the buffer is new and is in whole words; it is retired when it goes.
         unsafe {
@@ -52,7 +50,7 @@ impl Buffer {
     /// Mapped for good, and its address.
     pub(crate) fn mapped(shared: &Rc<DeviceState>, len: usize) -> Result<(Self, HostBlock)> {
         let (made, address) = shared.sharing.mapped_buffer(whole_words(len as u64), BUFFER_USAGE)?;
-        let made = Self::new(shared, made, len, None)?;
+        let made = Self::new(shared, made, None)?;
         // The memory before the device that it is of.
         let owner = Rc::new((Rc::clone(&made.made), Rc::clone(shared)));
         // SAFETY: the allocation, which stays mapped and was zeroed, lives as long as `owner`; nobody else maps it.
@@ -64,27 +62,23 @@ impl Buffer {
     pub(crate) fn of_pages(shared: &Rc<DeviceState>, block: HostBlock, len: usize) -> Result<Self> {
         // SAFETY: the buffer keeps the block, which goes after the allocation.
         let made = unsafe { shared.sharing.imported_host_buffer(&block, len, BUFFER_USAGE) }?;
-        Self::new(shared, made, len, Some(block))
+        Self::new(shared, made, Some(block))
     }
 
     /// Memory of another device's or API's.
     pub(crate) fn imported(shared: &Rc<DeviceState>, memory: MemoryHandle, len: usize) -> Result<Self> {
         let made = shared.sharing.imported_buffer(memory, whole_words(len as u64), BUFFER_USAGE)?;
-        Self::new(shared, made, len, None)
+        Self::new(shared, made, None)
     }
 
     /// Of the device's own memory that others can open. The content is undefined.
     pub(crate) fn exported(shared: &Rc<DeviceState>, len: usize) -> Result<Self> {
         let made = shared.sharing.exported_buffer(whole_words(len as u64), BUFFER_USAGE)?;
-        Self::new(shared, made, len, None)
+        Self::new(shared, made, None)
     }
 
     pub(crate) fn raw(&self) -> vk::Buffer {
         self.raw
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.len
     }
 
     /// A new handle of its memory, which was made to be exported.

@@ -31,12 +31,12 @@ impl VulkanSemaphore {
 }
 
 impl DisplaySemaphore for VulkanSemaphore {
-    fn signal(&mut self, value: u64, staging: &mut dyn Staging) -> Result<()> {
+    fn signal(&mut self, value: u64, staging: &mut Staging) -> Result<()> {
         VulkanStaging::of(staging, &self.shared, "signal")?;
         self.shared.submissions.flush(Some(self.at(value))).map(drop)
     }
 
-    fn wait(&mut self, value: u64, staging: &mut dyn Staging) -> Result<()> {
+    fn wait(&mut self, value: u64, staging: &mut Staging) -> Result<()> {
         VulkanStaging::of(staging, &self.shared, "wait")?;
         self.shared.submissions.wait_for(self.at(value))
     }

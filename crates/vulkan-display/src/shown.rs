@@ -2,7 +2,7 @@
 
 use crate::commands::Place;
 use crate::device_state::DeviceState;
-use crate::in_place::{InPlaceBuffer, InPlaceImage, Pixels};
+use crate::in_place::{self, InPlaceBuffer, InPlaceImage};
 use crate::stored::{StoredBuffer, StoredImage};
 use ash::vk;
 use interop_core::devices::owned::{find, foreign};
@@ -15,8 +15,8 @@ pub(crate) enum Shown {
 }
 
 /// Of any surface of this display's.
-pub(crate) fn shown(shared: &DeviceState, surface: &dyn Surface, operation: &'static str) -> Result<Shown> {
-    let any = surface.as_any();
+pub(crate) fn shown(shared: &DeviceState, surface: &Surface, operation: &'static str) -> Result<Shown> {
+    let any = surface.driver();
     if let Some(s) = find::<StoredImage>(any, shared) {
         return Ok(Shown::Image(s.place(), *s.image()));
     }
@@ -24,9 +24,9 @@ pub(crate) fn shown(shared: &DeviceState, surface: &dyn Surface, operation: &'st
         return Ok(Shown::Bytes(s.raw(), BufferView { offset: 0, len: s.len() }));
     }
     if let Some(s) = find::<InPlaceImage>(any, shared) {
-        return Ok(match s.pixels()? {
-            Pixels::Image(image) => Shown::Image(image.place(), *image.desc()),
-            Pixels::Rows(buffer, view) => Shown::Rows(buffer.raw(), *view),
+        return Ok(match s.place()? {
+            in_place::Place::Image(image) => Shown::Image(image.place(), *image.desc()),
+            in_place::Place::Rows(buffer, view) => Shown::Rows(buffer.raw(), *view),
         });
     }
     if let Some(s) = find::<InPlaceBuffer>(any, shared) {

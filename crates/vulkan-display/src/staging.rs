@@ -4,21 +4,21 @@ use crate::device_state::DeviceState;
 use crate::memory::{Buffer, Image};
 use crate::scratch::Scratch;
 use ash::vk;
-use interop_core::devices::borrows::Holder;
 use interop_core::devices::owned::{own, own_mut};
-use interop_core::display::HostWrites;
-use interop_core::{Error, HandleType, HostBlock, Result, SharedHandle, Staging, StagingKind};
+use interop_core::display::{Reach, StagingDriver};
+use interop_core::{Error, HandleType, Result, SharedHandle, Staging, StagingKind};
 use std::any::Any;
-use std::cell::Cell;
 use std::rc::Rc;
 
 enum Body {
     /// Another buffer for each fill.
-    Orphaned { len: usize, filled: Option<Scratch> },
-    /// A buffer that stays, and its address where the host has one.
-    Linear(Rc<Buffer>, Option<HostBlock>),
-    /// An image, and its size in bytes.
-    Image(Rc<Image>, usize),
+    Orphaned {
+        len: usize,
+        filled: Option<Scratch>,
+    },
+    /// A buffer that stays.
+    Linear(Rc<Buffer>),
+    Image(Rc<Image>),
 }
 
 /// A block, and when the queue has read it.
@@ -26,58 +26,47 @@ pub(crate) struct VulkanStaging {
     body: Body,
     /// The submission after which the block may be written.
     fence: Option<u64>,
-    /// The engine may read it.
-    shown: Cell<bool>,
     exported: bool,
-    writes: HostWrites,
     shared: Rc<DeviceState>,
 }
 
 interop_core::owned!(VulkanStaging: DeviceState, "staging block", |block| &block.shared);
 
 impl VulkanStaging {
-    /// Makes a block; `bytes` was checked against the display's limit.
-    pub(crate) fn new(shared: &Rc<DeviceState>, kind: StagingKind, bytes: usize) -> Result<Self> {
-        const OP: &str = "create_staging";
+    pub(crate) fn new(shared: &Rc<DeviceState>, kind: StagingKind, bytes: usize) -> Result<(Self, Reach)> {
         let exported = matches!(kind, StagingKind::Exported | StagingKind::ExportedImage(_));
-        let linear = |buffer, host| Body::Linear(Rc::new(buffer), host);
-        let body = match kind {
-            StagingKind::Orphaned => Body::Orphaned { len: bytes, filled: None },
+        let linear = |buffer| Body::Linear(Rc::new(buffer));
+        let (body, reach) = match kind {
+            StagingKind::Orphaned => (Body::Orphaned { len: bytes, filled: None }, Reach::EachFill),
             StagingKind::Persistent => {
                 let (buffer, host) = Buffer::mapped(shared, bytes)?;
-                linear(buffer, Some(host))
+                (linear(buffer), Reach::Address(host))
             }
-            StagingKind::Imported(host) => linear(Buffer::of_pages(shared, host.clone(), bytes)?, Some(host)),
+            StagingKind::Imported(host) => {
+                (linear(Buffer::of_pages(shared, host.clone(), bytes)?), Reach::Address(host))
+            }
             StagingKind::External(SharedHandle::Memory(memory)) => {
-                linear(Buffer::imported(shared, memory, bytes)?, None)
+                (linear(Buffer::imported(shared, memory, bytes)?), Reach::Never)
             }
-            StagingKind::Exported => linear(Buffer::exported(shared, bytes)?, None),
-            StagingKind::ExportedImage(image) => {
-                shared.check(&interop_core::SurfaceDesc::Image(image), OP)?;
-                Body::Image(Rc::new(Image::exported(shared, &image)?), bytes)
-            }
-            other => return Err(shared.unsupported(OP, format!("it knows no staging of {other:?}"))),
+            StagingKind::Exported => (linear(Buffer::exported(shared, bytes)?), Reach::Never),
+            StagingKind::ExportedImage(image) => (Body::Image(Rc::new(Image::exported(shared, &image)?)), Reach::Never),
+            other => return Err(shared.unsupported("create_staging", format!("it knows no staging of {other:?}"))),
         };
-        let (fence, shown, writes) = Default::default();
-        Ok(Self { body, fence, shown, exported, writes, shared: Rc::clone(shared) })
+        Ok((Self { body, fence: None, exported, shared: Rc::clone(shared) }, reach))
     }
 
     /// Finds our type again, made by this display.
-    pub(crate) fn of<'a>(
-        staging: &'a dyn Staging,
-        shared: &Rc<DeviceState>,
-        operation: &'static str,
-    ) -> Result<&'a Self> {
-        own::<Self>(staging.as_any(), shared, operation)
+    pub(crate) fn of<'a>(staging: &'a Staging, shared: &Rc<DeviceState>, operation: &'static str) -> Result<&'a Self> {
+        own::<Self>(staging.driver(), shared, operation)
     }
 
     /// Finds our type again, to change it; made by this display.
     pub(crate) fn of_mut<'a>(
-        staging: &'a mut dyn Staging,
+        staging: &'a mut Staging,
         shared: &Rc<DeviceState>,
         operation: &'static str,
     ) -> Result<&'a mut Self> {
-        own_mut::<Self>(staging.as_any_mut(), shared, operation)
+        own_mut::<Self>(staging.driver_mut(), shared, operation)
     }
 
     /// The buffer to copy from, or to.
@@ -85,47 +74,33 @@ impl VulkanStaging {
         match &self.body {
             Body::Orphaned { filled: Some(scratch), .. } => Ok(scratch.raw()),
             Body::Orphaned { .. } => Err(Error::invalid(operation, "the staging block was not filled yet")),
-            Body::Linear(buffer, _) => Ok(buffer.raw()),
-            Body::Image(..) => Err(Error::invalid(operation, "the block is an image; show it in place")),
+            Body::Linear(buffer) => Ok(buffer.raw()),
+            Body::Image(_) => Err(Error::invalid(operation, "the block is an image")),
         }
     }
 
     /// The buffer to show in place.
     pub(crate) fn lasting(&self, operation: &'static str) -> Result<&Rc<Buffer>> {
         match &self.body {
-            Body::Linear(buffer, _) => Ok(buffer),
-            Body::Orphaned { .. } => Err(Error::invalid(
+            Body::Linear(buffer) => Ok(buffer),
+            _ => Err(Error::invalid(
                 operation,
                 "a block that is another for each frame is not shown in place; upload it",
             )),
-            Body::Image(..) => Err(Error::invalid(operation, "the block is an image, the surface is not")),
         }
     }
 
     /// The image, where it is one.
-    pub(crate) fn image(&self) -> Option<&Rc<Image>> {
+    pub(crate) fn image(&self) -> Result<&Rc<Image>> {
         match &self.body {
-            Body::Image(image, _) => Some(image),
-            _ => None,
-        }
-    }
-
-    /// Before the queue is told to write the block.
-    pub(crate) fn begin_write(&mut self, operation: &'static str) -> Result<()> {
-        match &self.body {
-            Body::Linear(_, Some(host)) => self.writes.begin(host, operation),
-            _ => Ok(()),
+            Body::Image(image) => Ok(image),
+            _ => Err(Error::NothingShown),
         }
     }
 
     /// The queue reads or writes the block up to this submission.
     pub(crate) fn used_until(&mut self, number: u64) {
         self.fence = Some(number);
-    }
-
-    /// From now on the engine may read it.
-    pub(crate) fn show(&self) {
-        self.shown.set(true);
     }
 
     /// Lets go of what was filled last.
@@ -138,19 +113,9 @@ impl VulkanStaging {
     }
 }
 
-impl Staging for VulkanStaging {
-    fn len(&self) -> usize {
-        match &self.body {
-            Body::Orphaned { len, .. } | Body::Image(_, len) => *len,
-            Body::Linear(buffer, _) => buffer.len(),
-        }
-    }
-
-    fn host_block(&self) -> Option<HostBlock> {
-        match &self.body {
-            Body::Linear(_, host) => host.clone(),
-            _ => None,
-        }
+impl StagingDriver for VulkanStaging {
+    fn device(&self) -> String {
+        self.shared.identity.to_string()
     }
 
     fn wait(&mut self) -> Result<()> {
@@ -162,46 +127,34 @@ impl Staging for VulkanStaging {
             self.shared.submissions.wait(number)?;
             self.fence = None;
         }
-        self.writes.end();
         Ok(())
     }
 
     fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        self.wait()?;
         self.let_go();
-        match &mut self.body {
-            Body::Orphaned { len, filled } => {
-                let scratch = Scratch::take(&self.shared, *len)?;
-                let done = scratch.fill(*len, f);
-                match done {
-                    Ok(()) => *filled = Some(scratch),
-                    Err(_) => scratch.give_back(&self.shared, 0),
-                }
-                done
-            }
-            Body::Linear(buffer, Some(host)) => {
-                f(&mut host.write(0..buffer.len(), Holder::Staging, "Staging::map_write")?)
-            }
-            _ => {
-                let reason = "the host cannot address memory of the device; write it there";
-                Err(self.shared.unsupported("fill", reason))
-            }
+        let Body::Orphaned { len, filled } = &mut self.body else { return Err(Error::NothingShown) };
+        let scratch = Scratch::take(&self.shared, *len)?;
+        let done = scratch.fill(*len, f);
+        match done {
+            Ok(()) => *filled = Some(scratch),
+            Err(_) => scratch.give_back(&self.shared, 0),
         }
+        done
     }
 
-    fn fence(&mut self) -> Result<()> {
-        // Uploads have marked their own end.
-        if self.shown.get() {
+    fn fence(&mut self, is_shown: bool) -> Result<()> {
+        // Copies have marked their own end.
+        if is_shown {
             self.fence = Some(self.shared.submissions.flush(None)?);
         }
         Ok(())
     }
 
-    fn export(&self, handle: HandleType) -> Result<SharedHandle> {
+    fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
         match &self.body {
-            Body::Linear(buffer, _) if self.exported && handle == HandleType::OPAQUE => buffer.export(),
-            Body::Image(image, _) if handle == HandleType::OPAQUE => image.export(),
-            _ => Err(self.shared.unsupported("export", format!("this block cannot be named by a {handle}"))),
+            Body::Linear(buffer) if self.exported && handle == HandleType::OPAQUE => buffer.export().map(Some),
+            Body::Image(image) if handle == HandleType::OPAQUE => image.export().map(Some),
+            _ => Ok(None),
         }
     }
 
@@ -217,10 +170,5 @@ impl Staging for VulkanStaging {
 impl Drop for VulkanStaging {
     fn drop(&mut self) {
         self.let_go();
-        if self.writes.are_under_way()
-            && let Err(error) = self.wait()
-        {
-            tracing::debug!(%error, "a block that Vulkan writes was dropped, and the wait failed; its bytes stay borrowed");
-        }
     }
 }

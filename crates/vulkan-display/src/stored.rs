@@ -8,10 +8,12 @@ use crate::transfer::{
     blit_back, copy_bytes, copy_to_image, copy_to_rows, read_buffer, read_image, rows, upload_bytes, upload_pixels,
 };
 use ash::vk;
-use interop_core::display::checks::{buffer_source, image_source, made_with, range, region};
+use interop_core::display::checks::made_with;
+use interop_core::display::{Bytes, Pixels, StoredDriver, SurfaceDriver};
 use interop_core::draw::{Manner, Plan};
-use interop_core::{ImageDesc, Part, Region, Result, Staging, Surface, SurfaceDesc, View};
+use interop_core::{BufferView, ImageDesc, ImageView, Region, Result, Staging};
 use std::any::Any;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// Whose it is.
@@ -25,7 +27,6 @@ enum Owner<O, U> {
 /// An image.
 pub(crate) struct StoredImage {
     image: ImageDesc,
-    desc: SurfaceDesc,
     place: Place,
     owner: Owner<Image, vk::ImageUsageFlags>,
     shared: Rc<DeviceState>,
@@ -45,7 +46,7 @@ impl StoredImage {
     }
 
     fn of(shared: &Rc<DeviceState>, desc: &ImageDesc, place: Place, owner: Owner<Image, vk::ImageUsageFlags>) -> Self {
-        Self { image: *desc, desc: SurfaceDesc::Image(*desc), place, owner, shared: Rc::clone(shared) }
+        Self { image: *desc, place, owner, shared: Rc::clone(shared) }
     }
 
     pub(crate) fn place(&self) -> Place {
@@ -64,11 +65,25 @@ impl StoredImage {
     }
 }
 
-impl Surface for StoredImage {
-    fn desc(&self) -> &SurfaceDesc {
-        &self.desc
+impl SurfaceDriver<Pixels> for StoredImage {
+    fn device(&self) -> String {
+        self.shared.identity.to_string()
     }
 
+    fn read_back(&mut self, at: &Region) -> Result<Vec<u8>> {
+        read_image(&self.shared, self.place, self.image.format.bytes_per_pixel(), *at)
+    }
+
+    fn draw_back(&mut self, at: &Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
+        if manner.is_some() || !plan.is_copy() { Ok(None) } else { blit_back(&self.shared, self.place, *at) }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl StoredDriver<Pixels> for StoredImage {
     fn check_upload(&self) -> Result<()> {
         self.needs(vk::ImageUsageFlags::TRANSFER_DST, "TRANSFER_DST", "upload")
     }
@@ -77,52 +92,33 @@ impl Surface for StoredImage {
         self.needs(vk::ImageUsageFlags::TRANSFER_SRC, "TRANSFER_SRC", "download")
     }
 
-    fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
-        self.check_upload()?;
-        let (region, view) = image_source(&self.desc, at, view, bytes.len(), "upload")?;
-        upload_pixels(&self.shared, self.place, region, bytes, &view)
+    fn upload(&mut self, at: &Region, bytes: &[u8], view: &ImageView) -> Result<()> {
+        upload_pixels(&self.shared, self.place, *at, bytes, view)
     }
 
-    fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
+    fn upload_staged(&mut self, at: &Region, staging: &mut Staging, view: &ImageView) -> Result<()> {
         const OP: &str = "upload_staged";
-        self.check_upload()?;
         let staging = VulkanStaging::of_mut(staging, &self.shared, OP)?;
-        let (region, view) = image_source(&self.desc, at, view, staging.len(), OP)?;
-        let from = rows(staging.buffer(OP)?, &view, OP)?;
-        staging.used_until(copy_to_image(&self.shared, self.place, from, region)?);
+        let from = rows(staging.buffer(OP)?, view, OP)?;
+        staging.used_until(copy_to_image(&self.shared, self.place, from, *at)?);
         Ok(())
     }
 
-    fn download(&mut self, part: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
+    fn downloads(&self) -> bool {
+        true
+    }
+
+    fn download(&mut self, at: &Region, staging: &mut Staging, view: &ImageView) -> Result<()> {
         const OP: &str = "download";
-        self.check_download()?;
         let staging = VulkanStaging::of_mut(staging, &self.shared, OP)?;
-        let (region, view) = image_source(&self.desc, part, view, staging.len(), OP)?;
-        let to = rows(staging.buffer(OP)?, &view, OP)?;
-        staging.begin_write(OP)?;
-        staging.used_until(copy_to_rows(&self.shared, self.place, region, to)?);
+        let to = rows(staging.buffer(OP)?, view, OP)?;
+        staging.used_until(copy_to_rows(&self.shared, self.place, *at, to)?);
         Ok(())
-    }
-
-    fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
-        self.check_download()?;
-        let region = region(&self.desc, part, "read_back")?;
-        read_image(&self.shared, self.place, self.image.format.bytes_per_pixel(), region)
-    }
-
-    fn draw_back(&mut self, at: Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
-        let at = region(&self.desc, &Part::Image(at), "draw_back")?;
-        if manner.is_some() || !plan.is_copy() { Ok(None) } else { blit_back(&self.shared, self.place, at) }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 
 /// A buffer.
 pub(crate) struct StoredBuffer {
-    desc: SurfaceDesc,
     len: usize,
     raw: vk::Buffer,
     owner: Owner<Buffer, vk::BufferUsageFlags>,
@@ -132,20 +128,14 @@ pub(crate) struct StoredBuffer {
 interop_core::owned!(StoredBuffer: DeviceState, "surface", |surface| &surface.shared);
 
 impl StoredBuffer {
-    pub(crate) fn new(shared: &Rc<DeviceState>, desc: SurfaceDesc, len: usize) -> Result<Self> {
+    pub(crate) fn new(shared: &Rc<DeviceState>, len: usize) -> Result<Self> {
         let buffer = Buffer::zeroed(shared, len)?;
-        Ok(Self { desc, len, raw: buffer.raw(), owner: Owner::Ours(buffer), shared: Rc::clone(shared) })
+        Ok(Self { len, raw: buffer.raw(), owner: Owner::Ours(buffer), shared: Rc::clone(shared) })
     }
 
     /// The first bytes of an engine's, which is as the arguments say and outlives what is submitted with it.
-    pub(crate) fn over(
-        shared: &Rc<DeviceState>,
-        desc: SurfaceDesc,
-        len: usize,
-        raw: vk::Buffer,
-        usage: vk::BufferUsageFlags,
-    ) -> Self {
-        Self { desc, len, raw, owner: Owner::Engines(usage), shared: Rc::clone(shared) }
+    pub(crate) fn over(shared: &Rc<DeviceState>, len: usize, raw: vk::Buffer, usage: vk::BufferUsageFlags) -> Self {
+        Self { len, raw, owner: Owner::Engines(usage), shared: Rc::clone(shared) }
     }
 
     pub(crate) fn raw(&self) -> vk::Buffer {
@@ -164,11 +154,21 @@ impl StoredBuffer {
     }
 }
 
-impl Surface for StoredBuffer {
-    fn desc(&self) -> &SurfaceDesc {
-        &self.desc
+impl SurfaceDriver<Bytes> for StoredBuffer {
+    fn device(&self) -> String {
+        self.shared.identity.to_string()
     }
 
+    fn read_back(&mut self, at: &Range<usize>) -> Result<Vec<u8>> {
+        read_buffer(&self.shared, self.raw, &(at.start as u64..at.end as u64))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl StoredDriver<Bytes> for StoredBuffer {
     fn check_upload(&self) -> Result<()> {
         self.needs(vk::BufferUsageFlags::TRANSFER_DST, "TRANSFER_DST", "upload")
     }
@@ -177,40 +177,27 @@ impl Surface for StoredBuffer {
         self.needs(vk::BufferUsageFlags::TRANSFER_SRC, "TRANSFER_SRC", "download")
     }
 
-    fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
-        self.check_upload()?;
-        let (to, view) = buffer_source(&self.desc, at, view, bytes.len(), "upload")?;
-        let from = &bytes[view.offset..view.offset + view.len];
-        upload_bytes(&self.shared, (self.raw, to.start as u64), from)
+    fn upload(&mut self, at: &Range<usize>, bytes: &[u8], view: &BufferView) -> Result<()> {
+        upload_bytes(&self.shared, (self.raw, at.start as u64), &bytes[view.offset..view.offset + view.len])
     }
 
-    fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
+    fn upload_staged(&mut self, at: &Range<usize>, staging: &mut Staging, view: &BufferView) -> Result<()> {
         const OP: &str = "upload_staged";
-        self.check_upload()?;
         let staging = VulkanStaging::of_mut(staging, &self.shared, OP)?;
-        let (to, view) = buffer_source(&self.desc, at, view, staging.len(), OP)?;
         let from = (staging.buffer(OP)?, view.offset as u64);
-        staging.used_until(copy_bytes(&self.shared, from, (self.raw, to.start as u64), view.len as u64)?);
+        staging.used_until(copy_bytes(&self.shared, from, (self.raw, at.start as u64), view.len as u64)?);
         Ok(())
     }
 
-    fn download(&mut self, part: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
+    fn downloads(&self) -> bool {
+        true
+    }
+
+    fn download(&mut self, at: &Range<usize>, staging: &mut Staging, view: &BufferView) -> Result<()> {
         const OP: &str = "download";
-        self.check_download()?;
         let staging = VulkanStaging::of_mut(staging, &self.shared, OP)?;
-        let (from, view) = buffer_source(&self.desc, part, view, staging.len(), OP)?;
         let to = (staging.buffer(OP)?, view.offset as u64);
-        staging.begin_write(OP)?;
-        staging.used_until(copy_bytes(&self.shared, (self.raw, from.start as u64), to, view.len as u64)?);
+        staging.used_until(copy_bytes(&self.shared, (self.raw, at.start as u64), to, view.len as u64)?);
         Ok(())
-    }
-
-    fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
-        self.check_download()?;
-        read_buffer(&self.shared, self.raw, &range(&self.desc, part, "read_back")?)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

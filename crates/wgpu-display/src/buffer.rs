@@ -4,15 +4,14 @@ use crate::buffer_copies::{self, Place};
 use crate::device_state::DeviceState;
 use crate::format::{WORD, whole_words};
 use crate::tools::Tools;
-use interop_core::display::checks::{buffer_source, range};
-use interop_core::{HandleType, Part, Result, SharedHandle, Staging, Surface, SurfaceDesc, View};
+use interop_core::display::{Bytes, StoredDriver, SurfaceDriver};
+use interop_core::{BufferView, HandleType, Result, SharedHandle, Staging};
 use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;
 
 /// A buffer of vertices or storage, in whole words.
 pub(crate) struct BufferSurface {
-    desc: SurfaceDesc,
     buffer: wgpu::Buffer,
     bytes: u64,
     tools: Rc<Tools>,
@@ -22,7 +21,7 @@ interop_core::owned!(BufferSurface: DeviceState, "surface", |surface| &surface.t
 
 impl BufferSurface {
     /// wgpu makes the content zero.
-    pub(crate) fn new(tools: &Rc<Tools>, desc: SurfaceDesc, bytes: usize) -> Result<Self> {
+    pub(crate) fn new(tools: &Rc<Tools>, bytes: usize) -> Result<Self> {
         use wgpu::BufferUsages as Usage;
         let shared = &tools.shared;
         let index = if shared.index_buffers { Usage::INDEX } else { Usage::empty() };
@@ -34,7 +33,7 @@ impl BufferSurface {
             mapped_at_creation: false,
         };
         let buffer = shared.scoped("create_surface", || shared.device.create_buffer(&descriptor))?;
-        Ok(Self { tools: Rc::clone(tools), desc, buffer, bytes })
+        Ok(Self { tools: Rc::clone(tools), buffer, bytes })
     }
 
     pub(crate) fn buffer(&self) -> &wgpu::Buffer {
@@ -42,31 +41,40 @@ impl BufferSurface {
     }
 
     /// A place in it: what lies behind the surface's last byte is nobody's.
-    fn place(&self, at: &Range<u64>) -> Place<'_> {
-        Place { buffer: &self.buffer, bytes: at.clone(), is_end: at.end == self.bytes }
+    fn place(&self, at: &Range<usize>) -> Place<'_> {
+        let bytes = at.start as u64..at.end as u64;
+        Place { buffer: &self.buffer, is_end: bytes.end == self.bytes, bytes }
     }
 }
 
-impl Surface for BufferSurface {
-    fn desc(&self) -> &SurfaceDesc {
-        &self.desc
+impl SurfaceDriver<Bytes> for BufferSurface {
+    fn device(&self) -> String {
+        self.tools.shared.identity.to_string()
     }
 
-    fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
+    fn read_back(&mut self, at: &Range<usize>) -> Result<Vec<u8>> {
+        self.tools.shared.read_buffer(&self.buffer, at.start as u64..at.end as u64, "read_back")
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl StoredDriver<Bytes> for BufferSurface {
+    fn upload(&mut self, at: &Range<usize>, bytes: &[u8], view: &BufferView) -> Result<()> {
         const OP: &str = "upload";
-        let (to, view) = buffer_source(&self.desc, at, view, bytes.len(), OP)?;
-        let to = to.start as u64..to.end as u64;
         let from = &bytes[view.offset..view.offset + view.len];
         let shared = &self.tools.shared;
-        if self.place(&to).is_whole() {
+        if self.place(at).is_whole() {
             // The last word may lack bytes.
             let (words, rest) = from.split_at(from.len() / WORD as usize * WORD as usize);
             let mut last = [0; WORD as usize];
             last[..rest.len()].copy_from_slice(rest);
             return shared.scoped(OP, || {
-                shared.queue.write_buffer(&self.buffer, to.start, words);
+                shared.queue.write_buffer(&self.buffer, at.start as u64, words);
                 if !rest.is_empty() {
-                    shared.queue.write_buffer(&self.buffer, to.start + words.len() as u64, &last);
+                    shared.queue.write_buffer(&self.buffer, (at.start + words.len()) as u64, &last);
                 }
                 shared.queue.submit([]);
             });
@@ -83,27 +91,22 @@ impl Surface for BufferSurface {
             scratch.unmap();
             written.map(|()| scratch).map_err(|e| shared.failure(OP, e.to_string(), ""))
         })??;
-        buffer_copies::copy(&self.tools, (&scratch, 0), &self.place(&to), OP).map(drop)
+        buffer_copies::copy(&self.tools, (&scratch, 0), &self.place(at), OP).map(drop)
     }
 
-    fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
-        buffer_copies::from_staging(&self.tools, &self.desc, at, staging, view, |at| self.place(at))
+    fn upload_staged(&mut self, at: &Range<usize>, staging: &mut Staging, view: &BufferView) -> Result<()> {
+        buffer_copies::from_staging(&self.tools, &self.place(at), staging, view)
     }
 
-    fn download(&mut self, part: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
-        buffer_copies::to_staging(&self.tools, &self.buffer, &self.desc, part, staging, view)
+    fn downloads(&self) -> bool {
+        true
     }
 
-    fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
-        let range = range(&self.desc, part, "read_back")?;
-        self.tools.shared.read_buffer(&self.buffer, range, "read_back")
+    fn download(&mut self, at: &Range<usize>, staging: &mut Staging, view: &BufferView) -> Result<()> {
+        buffer_copies::to_staging(&self.tools, (&self.buffer, at.start), staging, view)
     }
 
-    fn export(&self, handle: HandleType) -> Result<SharedHandle> {
-        buffer_copies::export(&self.tools.shared, &self.buffer, handle)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
+    fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
+        Ok(buffer_copies::export(&self.tools.shared, &self.buffer, handle))
     }
 }

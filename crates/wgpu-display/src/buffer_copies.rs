@@ -6,16 +6,13 @@ use crate::queue_buffer::QueueBuffer;
 use crate::splice::Splice;
 use crate::staging::WgpuStaging;
 use crate::tools::Tools;
-use interop_core::display::checks::buffer_source;
-use interop_core::{HandleType, Part, Result, SharedHandle, Staging, SurfaceDesc, View};
+use interop_core::{BufferView, HandleType, Result, SharedHandle, Staging};
 use std::ops::Range;
 
 /// Names a buffer for storage, in whole words, for kernels in the device's queue.
-pub(crate) fn export(device: &WgpuDevice, buffer: &wgpu::Buffer, handle: HandleType) -> Result<SharedHandle> {
-    if handle == HandleType::QueueBuffer(device.queue_id()) {
-        return Ok(QueueBuffer::over(device, buffer).into_handle());
-    }
-    Err(device.unsupported("export", format!("a buffer of wgpu's cannot be named by a {handle}")))
+pub(crate) fn export(device: &WgpuDevice, buffer: &wgpu::Buffer, handle: HandleType) -> Option<SharedHandle> {
+    let is_of_the_queue = handle == HandleType::QueueBuffer(device.queue_id());
+    is_of_the_queue.then(|| QueueBuffer::over(device, buffer).into_handle())
 }
 
 /// Where bytes go in a buffer.
@@ -49,41 +46,27 @@ pub(crate) fn copy(
     tools.splicer.copy(&tools.shared, &Splice { to: to.buffer, to_byte, bytes }, from, from_byte)
 }
 
-/// Copies from a staging block to a part of a surface, which `place` finds.
-pub(crate) fn from_staging<'a>(
-    tools: &Tools,
-    desc: &SurfaceDesc,
-    at: &Part,
-    staging: &mut dyn Staging,
-    view: &View,
-    place: impl FnOnce(&Range<u64>) -> Place<'a>,
-) -> Result<()> {
+/// Copies from a staging block to a part of a surface.
+pub(crate) fn from_staging(tools: &Tools, to: &Place<'_>, staging: &mut Staging, view: &BufferView) -> Result<()> {
     const OP: &str = "upload_staged";
-    let len = staging.len();
     let staging = WgpuStaging::of_mut(staging, &tools.shared, OP)?;
-    let (to, view) = buffer_source(desc, at, view, len, OP)?;
-    let to = place(&(to.start as u64..to.end as u64));
-    let index = copy(tools, (staging.buffer(OP)?, view.offset as u64), &to, OP)?;
+    let index = copy(tools, (staging.buffer(OP)?, view.offset as u64), to, OP)?;
     staging.read_until(index);
     Ok(())
 }
 
-/// Copies a part of a surface into a staging block.
+/// Copies a part of a surface, from `first` on, into a staging block.
 pub(crate) fn to_staging(
     tools: &Tools,
-    from: &wgpu::Buffer,
-    desc: &SurfaceDesc,
-    part: &Part,
-    staging: &mut dyn Staging,
-    view: &View,
+    (from, first): (&wgpu::Buffer, usize),
+    staging: &mut Staging,
+    view: &BufferView,
 ) -> Result<()> {
     const OP: &str = "download";
     let len = staging.len();
     let staging = WgpuStaging::of_mut(staging, &tools.shared, OP)?;
-    let (range, view) = buffer_source(desc, part, view, len, OP)?;
     let (start, end) = (view.offset as u64, (view.offset + view.len) as u64);
-    staging.begin_write(OP)?;
     let to = Place { buffer: staging.buffer(OP)?, bytes: start..end, is_end: end == len as u64 };
-    let index = copy(tools, (from, range.start as u64), &to, OP)?;
+    let index = copy(tools, (from, first as u64), &to, OP)?;
     staging.written_until(index)
 }

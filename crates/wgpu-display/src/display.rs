@@ -199,7 +199,7 @@ impl WgpuDisplay {
     ///   feature.
     pub fn draw(
         &self,
-        surface: &dyn Surface,
+        surface: &Surface,
         pass: &mut wgpu::RenderPass<'_>,
         target: DrawTarget,
         viewport: Viewport,
@@ -244,7 +244,7 @@ impl WgpuDisplay {
     /// The errors of [`WgpuDisplay::draw`].
     pub fn draw_to(
         &self,
-        surface: &dyn Surface,
+        surface: &Surface,
         view: &wgpu::TextureView,
         format: wgpu::TextureFormat,
         clear: Option<wgpu::Color>,
@@ -267,7 +267,7 @@ impl WgpuDisplay {
 
     fn frame<'s>(
         &self,
-        surface: &'s dyn Surface,
+        surface: &'s Surface,
         format: wgpu::TextureFormat,
         viewport: Viewport,
         options: DrawOptions,
@@ -296,7 +296,7 @@ impl WgpuDisplay {
     ///
     /// # Errors
     /// The errors of [`WgpuDisplay::draw`].
-    pub fn surface_image(&self, surface: &dyn Surface) -> Result<WgpuImage> {
+    pub fn surface_image(&self, surface: &Surface) -> Result<WgpuImage> {
         const OP: &str = "surface_image";
         self.tools.shared.submit_recorded(OP)?;
         Ok(match self.picture(surface, OP)?.source() {
@@ -313,7 +313,7 @@ impl WgpuDisplay {
     ///
     /// # Errors
     /// The errors of [`WgpuDisplay::draw`], and [`Error::Unsupported`] where the image is rows in a buffer.
-    pub fn surface_texture<'s>(&self, surface: &'s dyn Surface) -> Result<&'s wgpu::TextureView> {
+    pub fn surface_texture<'s>(&self, surface: &'s Surface) -> Result<&'s wgpu::TextureView> {
         const OP: &str = "surface_texture";
         self.tools.shared.submit_recorded(OP)?;
         match self.picture(surface, OP)?.source() {
@@ -330,10 +330,10 @@ impl WgpuDisplay {
     /// # Errors
     /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for an image,
     /// [`Error::NothingShown`] for an in-place surface with no frame yet.
-    pub fn surface_buffer(&self, surface: &dyn Surface) -> Result<WgpuBuffer> {
+    pub fn surface_buffer(&self, surface: &Surface) -> Result<WgpuBuffer> {
         const OP: &str = "surface_buffer";
         self.tools.shared.submit_recorded(OP)?;
-        let any = surface.as_any();
+        let any = surface.driver();
         if let Some(s) = find::<BufferSurface>(any, &self.tools.shared) {
             return Ok(WgpuBuffer { buffer: s.buffer().clone(), offset: 0, len: surface.desc().byte_len(OP)? as u64 });
         }
@@ -354,8 +354,8 @@ impl WgpuDisplay {
         OffscreenTarget::new(&self.tools.shared, width, height, format)
     }
 
-    fn picture<'s>(&self, surface: &'s dyn Surface, operation: &'static str) -> Result<&'s Picture> {
-        let any = surface.as_any();
+    fn picture<'s>(&self, surface: &'s Surface, operation: &'static str) -> Result<&'s Picture> {
+        let any = surface.driver();
         if let Some(s) = find::<TextureSurface>(any, &self.tools.shared) {
             return Ok(s.picture());
         }
@@ -366,8 +366,8 @@ impl WgpuDisplay {
     }
 
     /// Of the right kind but not ours, or of the wrong kind.
-    fn not_found(&self, surface: &dyn Surface, right_kind: bool, operation: &'static str) -> Error {
-        let any = surface.as_any();
+    fn not_found(&self, surface: &Surface, right_kind: bool, operation: &'static str) -> Error {
+        let any = surface.driver();
         if find::<EngineImage>(any, &self.tools.shared).is_some()
             || find::<EngineBuffer>(any, &self.tools.shared).is_some()
         {
@@ -377,12 +377,6 @@ impl WgpuDisplay {
             return foreign::<TextureSurface>(&self.tools.shared, operation);
         }
         Error::invalid(operation, format!("it is not made for a surface that is an {}", surface.desc()))
-    }
-
-    /// Before anything is made.
-    fn check(&self, desc: &SurfaceDesc, operation: &'static str) -> Result<usize> {
-        self.tools.shared.check_alive(operation)?;
-        desc.check(&self.tools.shared.identity.to_string(), &self.tools.shared.caps, operation)
     }
 }
 
@@ -395,25 +389,25 @@ impl Display for WgpuDisplay {
         &self.tools.shared.caps
     }
 
-    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
-        let bytes = self.check(desc, "create_surface")?;
-        Ok(match desc {
-            SurfaceDesc::Image(image) => Box::new(TextureSurface::new(&self.tools, image)?),
-            SurfaceDesc::Buffer(_) => Box::new(BufferSurface::new(&self.tools, *desc, bytes)?),
-        })
+    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
+        self.tools.shared.check_alive("create_surface")?;
+        Surface::stored(
+            self,
+            desc,
+            |image, _| TextureSurface::new(&self.tools, image),
+            |bytes| BufferSurface::new(&self.tools, bytes),
+        )
     }
 
-    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
-        self.check(desc, "create_in_place_surface")?;
-        Ok(match desc {
-            SurfaceDesc::Image(_) => Box::new(InPlaceImage::new(&self.tools, *desc)),
-            SurfaceDesc::Buffer(_) => Box::new(InPlaceBuffer::new(&self.tools.shared, *desc)),
-        })
+    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
+        self.tools.shared.check_alive("create_in_place_surface")?;
+        let tools = &self.tools;
+        Surface::in_place(self, desc, |_| Ok(InPlaceImage::new(tools)), || Ok(InPlaceBuffer::new(&tools.shared)))
     }
 
-    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Box<dyn Staging>> {
-        self.check(&SurfaceDesc::buffer(bytes as u64), "create_staging")?;
-        Ok(Box::new(WgpuStaging::new(&self.tools.shared, kind, bytes)?))
+    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
+        self.tools.shared.check_alive("create_staging")?;
+        Staging::new(self, kind, bytes, |kind| WgpuStaging::new(&self.tools.shared, kind, bytes))
     }
 
     fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
@@ -426,11 +420,11 @@ impl Display for WgpuDisplay {
         vulkan.semaphore(&self.tools.shared, kind)
     }
 
-    fn draw_offscreen(&self, surface: &dyn Surface) -> Result<()> {
+    fn draw_offscreen(&self, surface: &Surface) -> Result<()> {
         self.draw_offscreen_by(surface, None)
     }
 
-    fn draw_offscreen_by(&self, surface: &dyn Surface, manner: Option<Manner>) -> Result<()> {
+    fn draw_offscreen_by(&self, surface: &Surface, manner: Option<Manner>) -> Result<()> {
         match surface.desc() {
             SurfaceDesc::Image(_) => {
                 let (tools, picture) = (&self.tools, self.picture(surface, "draw_offscreen")?);

@@ -4,7 +4,7 @@ use crate::display::WgpuDisplay;
 use crate::engine_surfaces::{EngineBuffer, EngineImage};
 use crate::format::{WORD, pixel_format};
 use interop_core::display::checks::no_copies;
-use interop_core::{Display as _, Error, ImageDesc, PixelFormat, Result, Surface, SurfaceDesc};
+use interop_core::{Error, ImageDesc, PixelFormat, Result, Surface};
 
 impl WgpuDisplay {
     /// An engine's texture as a surface, with the numbers of its first level: for [`Intake`](interop_core::Intake), by which
@@ -43,11 +43,10 @@ impl WgpuDisplay {
     /// assert_eq!(scene.read_back(&all)?, [0; 3 * 2 * 4]);
     /// # Ok::<(), interop_core::Error>(())
     /// ```
-    pub fn engine_image(&self, texture: &wgpu::Texture) -> Result<Box<dyn Surface>> {
+    pub fn engine_image(&self, texture: &wgpu::Texture) -> Result<Surface> {
         const OP: &str = "engine_image";
-        let desc = SurfaceDesc::Image(describe(texture).map_err(|problem| Error::invalid(OP, problem))?);
-        desc.check(&self.device().to_string(), self.caps(), OP)?;
-        Ok(Box::new(EngineImage::new(&self.tools, desc, texture, OP)?))
+        let desc = describe(texture).map_err(|problem| Error::invalid(OP, problem))?;
+        Surface::engine_image(self, desc, OP, || EngineImage::new(&self.tools, desc.format, texture, OP))
     }
 
     /// The first `bytes` bytes of an engine's buffer as a surface, as [`WgpuDisplay::engine_image`] for a texture. To be taken, it
@@ -60,10 +59,8 @@ impl WgpuDisplay {
     /// # Errors
     /// [`Error::InvalidInput`] for more bytes than it has, none, or no whole words of 4 bytes, which are all that wgpu copies, for a
     /// usage with neither copy, and for a buffer that is of another device, mapped or destroyed.
-    pub fn engine_buffer(&self, buffer: &wgpu::Buffer, bytes: u64) -> Result<Box<dyn Surface>> {
+    pub fn engine_buffer(&self, buffer: &wgpu::Buffer, bytes: u64) -> Result<Surface> {
         const OP: &str = "engine_buffer";
-        let desc = SurfaceDesc::buffer(bytes);
-        desc.check(&self.device().to_string(), self.caps(), OP)?;
         let copies = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let problem = if bytes > buffer.size() {
             format!("it has {} bytes, fewer than {bytes}", buffer.size())
@@ -72,7 +69,7 @@ impl WgpuDisplay {
         } else if !buffer.usage().intersects(copies) {
             no_copies(["COPY_SRC", "COPY_DST"], &buffer.usage())
         } else {
-            return Ok(Box::new(EngineBuffer::new(&self.tools, desc, buffer, OP)?));
+            return Surface::engine_buffer(self, bytes, OP, |bytes| EngineBuffer::new(&self.tools, bytes, buffer, OP));
         };
         Err(Error::invalid(OP, problem))
     }

@@ -6,9 +6,11 @@ use crate::format::WORD;
 use crate::read_back;
 use crate::texture_copies;
 use crate::tools::Tools;
-use interop_core::display::checks::{buffer_source, made_with, range, region};
-use interop_core::{Error, HandleType, Part, Result, SharedHandle, Staging, Surface, SurfaceDesc, View};
+use interop_core::display::checks::made_with;
+use interop_core::display::{Bytes, Content as _, Pixels, StoredDriver, SurfaceDriver};
+use interop_core::{BufferView, Error, HandleType, ImageView, PixelFormat, Region, Result, SharedHandle, Staging};
 use std::any::Any;
+use std::ops::Range;
 use std::rc::Rc;
 use wgpu::wgt::{BufferTransition, BufferUses, TextureTransition, TextureUses};
 
@@ -20,7 +22,7 @@ fn probe(shared: &DeviceState, operation: &'static str, record: impl FnOnce(&mut
 
 /// An engine's texture.
 pub(crate) struct EngineImage {
-    desc: SurfaceDesc,
+    format: PixelFormat,
     texture: wgpu::Texture,
     tools: Rc<Tools>,
 }
@@ -31,11 +33,11 @@ impl EngineImage {
     /// Over a texture that was checked, if wgpu takes it.
     pub(crate) fn new(
         tools: &Rc<Tools>,
-        desc: SurfaceDesc,
+        format: PixelFormat,
         texture: &wgpu::Texture,
         operation: &'static str,
     ) -> Result<Self> {
-        let made = Self { desc, texture: texture.clone(), tools: Rc::clone(tools) };
+        let made = Self { format, texture: texture.clone(), tools: Rc::clone(tools) };
         made.probe(operation).map(|()| made)
     }
 
@@ -61,11 +63,22 @@ impl EngineImage {
     }
 }
 
-impl Surface for EngineImage {
-    fn desc(&self) -> &SurfaceDesc {
-        &self.desc
+impl SurfaceDriver<Pixels> for EngineImage {
+    fn device(&self) -> String {
+        self.tools.shared.identity.to_string()
     }
 
+    fn read_back(&mut self, at: &Region) -> Result<Vec<u8>> {
+        let bytes = self.format.bytes_per_pixel();
+        self.told(read_back::image(&self.tools.shared, *at, bytes, |_| self.texture.clone()), "read_back")
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl StoredDriver<Pixels> for EngineImage {
     fn check_upload(&self) -> Result<()> {
         self.needs(wgpu::TextureUsages::COPY_DST, "COPY_DST", "upload")
     }
@@ -74,41 +87,27 @@ impl Surface for EngineImage {
         self.needs(wgpu::TextureUsages::COPY_SRC, "COPY_SRC", "download")
     }
 
-    fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
-        self.check_upload()?;
-        let done = texture_copies::from_host(&self.tools.shared, &self.texture, &self.desc, at, bytes, view);
-        self.told(done, "upload")
+    fn upload(&mut self, at: &Region, bytes: &[u8], view: &ImageView) -> Result<()> {
+        self.told(texture_copies::from_host(&self.tools.shared, &self.texture, *at, bytes, view), "upload")
     }
 
-    fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
-        self.check_upload()?;
-        let done = texture_copies::from_staging(&self.tools.shared, &self.texture, &self.desc, at, staging, view);
+    fn upload_staged(&mut self, at: &Region, staging: &mut Staging, view: &ImageView) -> Result<()> {
+        let done = texture_copies::from_staging(&self.tools.shared, &self.texture, *at, staging, view);
         self.told(done, "upload_staged")
     }
 
-    fn download(&mut self, part: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
-        self.check_download()?;
-        let done = texture_copies::to_staging(&self.tools, &self.texture, &self.desc, part, staging, view);
-        self.told(done, "download")
+    fn downloads(&self) -> bool {
+        true
     }
 
-    fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
-        const OP: &str = "read_back";
-        self.check_download()?;
-        let region = region(&self.desc, part, OP)?;
-        let SurfaceDesc::Image(image) = &self.desc else { return Err(Error::invalid(OP, "it is no image")) };
-        let bytes = image.format.bytes_per_pixel();
-        self.told(read_back::image(&self.tools.shared, region, bytes, |_| self.texture.clone()), OP)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
+    fn download(&mut self, at: &Region, staging: &mut Staging, view: &ImageView) -> Result<()> {
+        self.told(texture_copies::to_staging(&self.tools, &self.texture, *at, staging, view), "download")
     }
 }
 
 /// The first bytes of an engine's buffer.
 pub(crate) struct EngineBuffer {
-    desc: SurfaceDesc,
+    bytes: usize,
     buffer: wgpu::Buffer,
     tools: Rc<Tools>,
 }
@@ -117,13 +116,8 @@ interop_core::owned!(EngineBuffer: DeviceState, "surface", |surface| &surface.to
 
 impl EngineBuffer {
     /// Over a buffer that was checked, if wgpu takes it.
-    pub(crate) fn new(
-        tools: &Rc<Tools>,
-        desc: SurfaceDesc,
-        buffer: &wgpu::Buffer,
-        operation: &'static str,
-    ) -> Result<Self> {
-        let made = Self { desc, buffer: buffer.clone(), tools: Rc::clone(tools) };
+    pub(crate) fn new(tools: &Rc<Tools>, bytes: usize, buffer: &wgpu::Buffer, operation: &'static str) -> Result<Self> {
+        let made = Self { bytes, buffer: buffer.clone(), tools: Rc::clone(tools) };
         made.probe(operation).map(|()| made)
     }
 
@@ -148,21 +142,31 @@ impl EngineBuffer {
     }
 
     /// Refuses what is no whole words: the rest of a word is the engine's.
-    fn check_words(part: &Part, operation: &'static str) -> Result<()> {
-        match part {
-            Part::Buffer(range) if [range.start, range.end].iter().any(|at| !(*at as u64).is_multiple_of(WORD)) => {
-                Err(Error::invalid(operation, format!("{part} are no whole words of {WORD} bytes")))
-            }
-            _ => Ok(()),
+    fn check_words(at: &Range<usize>, operation: &'static str) -> Result<()> {
+        if [at.start, at.end].iter().all(|at| (*at as u64).is_multiple_of(WORD)) {
+            return Ok(());
         }
+        Err(Error::invalid(operation, format!("{} are no whole words of {WORD} bytes", Bytes::part(at))))
     }
 }
 
-impl Surface for EngineBuffer {
-    fn desc(&self) -> &SurfaceDesc {
-        &self.desc
+impl SurfaceDriver<Bytes> for EngineBuffer {
+    fn device(&self) -> String {
+        self.tools.shared.identity.to_string()
     }
 
+    fn read_back(&mut self, at: &Range<usize>) -> Result<Vec<u8>> {
+        const OP: &str = "read_back";
+        Self::check_words(at, OP)?;
+        self.told(self.tools.shared.read_buffer(&self.buffer, at.start as u64..at.end as u64, OP), OP)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl StoredDriver<Bytes> for EngineBuffer {
     fn check_upload(&self) -> Result<()> {
         self.needs(wgpu::BufferUsages::COPY_DST, "COPY_DST", "upload")
     }
@@ -171,57 +175,45 @@ impl Surface for EngineBuffer {
         self.needs(wgpu::BufferUsages::COPY_SRC, "COPY_SRC", "download")
     }
 
-    fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
+    fn upload(&mut self, at: &Range<usize>, bytes: &[u8], view: &BufferView) -> Result<()> {
         const OP: &str = "upload";
-        self.check_upload()?;
         Self::check_words(at, OP)?;
-        let (to, view) = buffer_source(&self.desc, at, view, bytes.len(), OP)?;
         let shared = &self.tools.shared;
         let done = shared.scoped(OP, || {
-            shared.queue.write_buffer(&self.buffer, to.start as u64, &bytes[view.offset..view.offset + view.len]);
+            shared.queue.write_buffer(&self.buffer, at.start as u64, &bytes[view.offset..view.offset + view.len]);
             // Else what is written waits, in memory of its own, for whoever submits next.
             shared.queue.submit([]);
         });
         self.told(done, OP)
     }
 
-    fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
+    fn upload_staged(&mut self, at: &Range<usize>, staging: &mut Staging, view: &BufferView) -> Result<()> {
         const OP: &str = "upload_staged";
-        self.check_upload()?;
         Self::check_words(at, OP)?;
-        let place = |to: &std::ops::Range<u64>| Place { buffer: &self.buffer, bytes: to.clone(), is_end: false };
-        self.told(buffer_copies::from_staging(&self.tools, &self.desc, at, staging, view, place), OP)
+        let place = Place { buffer: &self.buffer, bytes: at.start as u64..at.end as u64, is_end: false };
+        self.told(buffer_copies::from_staging(&self.tools, &place, staging, view), OP)
     }
 
-    fn download(&mut self, part: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
+    fn downloads(&self) -> bool {
+        true
+    }
+
+    fn download(&mut self, at: &Range<usize>, staging: &mut Staging, view: &BufferView) -> Result<()> {
         const OP: &str = "download";
-        self.check_download()?;
-        Self::check_words(part, OP)?;
-        self.told(buffer_copies::to_staging(&self.tools, &self.buffer, &self.desc, part, staging, view), OP)
-    }
-
-    fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
-        const OP: &str = "read_back";
-        self.check_download()?;
-        Self::check_words(part, OP)?;
-        let range = range(&self.desc, part, OP)?;
-        self.told(self.tools.shared.read_buffer(&self.buffer, range, OP), OP)
+        Self::check_words(at, OP)?;
+        self.told(buffer_copies::to_staging(&self.tools, (&self.buffer, at.start), staging, view), OP)
     }
 
     /// For kernels in the device's queue, which see all of it.
-    fn export(&self, handle: HandleType) -> Result<SharedHandle> {
+    fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
         const OP: &str = "export";
         self.needs(wgpu::BufferUsages::STORAGE, "STORAGE", OP)?;
         let (size, most) = (self.buffer.size(), self.tools.shared.limits.max_storage_buffer_binding_size);
-        if self.desc != SurfaceDesc::buffer(size) || size > most {
+        if self.bytes as u64 != size || size > most {
             let problem =
                 format!("kernels have whole buffers of up to {most} bytes; of {size} bytes they would have some");
             return Err(Error::invalid(OP, problem));
         }
-        buffer_copies::export(&self.tools.shared, &self.buffer, handle)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
+        Ok(buffer_copies::export(&self.tools.shared, &self.buffer, handle))
     }
 }

@@ -4,15 +4,17 @@ use crate::device_state::DeviceState;
 use crate::picture::Picture;
 use crate::staging::{Block, WgpuStaging};
 use crate::tools::Tools;
-use interop_core::display::checks::{buffer_source, image_source, range, region};
+use interop_core::display::{Bytes, InPlaceDriver, Pixels, SurfaceDriver};
 use interop_core::draw::{Manner, Plan};
-use interop_core::{BufferView, Error, Part, Region, Result, Staging, Surface, SurfaceDesc, View};
+use interop_core::{BufferView, Error, ImageView, Region, Result, Staging};
 use std::any::Any;
+use std::ops::Range;
 use std::rc::Rc;
+
+const OP: &str = "read_in_place";
 
 /// An image in a staging block: rows in a buffer, or a shared texture.
 pub(crate) struct InPlaceImage {
-    desc: SurfaceDesc,
     shown: Option<Rc<Picture>>,
     /// Goes last: memory that other code holds waits for what reads it.
     tools: Rc<Tools>,
@@ -21,8 +23,8 @@ pub(crate) struct InPlaceImage {
 interop_core::owned!(InPlaceImage: DeviceState, "surface", |surface| &surface.tools.shared);
 
 impl InPlaceImage {
-    pub(crate) fn new(tools: &Rc<Tools>, desc: SurfaceDesc) -> Self {
-        Self { tools: Rc::clone(tools), desc, shown: None }
+    pub(crate) fn new(tools: &Rc<Tools>) -> Self {
+        Self { tools: Rc::clone(tools), shown: None }
     }
 
     pub(crate) fn picture(&self) -> Result<&Picture> {
@@ -30,43 +32,18 @@ impl InPlaceImage {
     }
 }
 
-impl Surface for InPlaceImage {
-    fn desc(&self) -> &SurfaceDesc {
-        &self.desc
+impl SurfaceDriver<Pixels> for InPlaceImage {
+    fn device(&self) -> String {
+        self.tools.shared.identity.to_string()
     }
 
-    fn read_in_place(&mut self, staging: &dyn Staging, view: &View) -> Result<()> {
-        const OP: &str = "read_in_place";
-        let staging = WgpuStaging::of(staging, &self.tools.shared, OP)?;
-        let picture = match staging.image() {
-            Some(image) => {
-                let fits = |i: &interop_core::ImageDesc| i.extent == image.extent() && i.format == image.format();
-                if !matches!(&self.desc, SurfaceDesc::Image(i) if fits(i)) {
-                    let (extent, format) = (image.extent(), image.format());
-                    let problem =
-                        format!("the block is a texture of {extent} {format}, the surface is an {}", self.desc);
-                    return Err(Error::invalid(OP, problem));
-                }
-                image
-            }
-            None => {
-                let (_, view) = image_source(&self.desc, &Part::full(&self.desc), view, staging.len(), OP)?;
-                staging.block(OP)?.picture(&self.tools.shared, view, OP)?
-            }
-        };
-        staging.show();
-        self.shown = Some(picture);
-        Ok(())
+    fn read_back(&mut self, at: &Region) -> Result<Vec<u8>> {
+        self.tools.painter.read_back(&self.tools.shared, self.picture()?, *at)
     }
 
-    fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
-        let region = region(&self.desc, part, "read_back")?;
-        self.tools.painter.read_back(&self.tools.shared, self.picture()?, region)
-    }
-
-    fn draw_back(&mut self, at: Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
-        let (at, tools) = (region(&self.desc, &Part::Image(at), "draw_back")?, &self.tools);
-        tools.drawing.draw_back(&tools.shared, &tools.painter, self.picture()?, at, plan, manner)
+    fn draw_back(&mut self, at: &Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
+        let tools = &self.tools;
+        tools.drawing.draw_back(&tools.shared, &tools.painter, self.picture()?, *at, plan, manner)
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -74,9 +51,21 @@ impl Surface for InPlaceImage {
     }
 }
 
+impl InPlaceDriver<Pixels> for InPlaceImage {
+    fn show(&mut self, staging: &Staging, view: &ImageView) -> Result<()> {
+        let staging = WgpuStaging::of(staging, &self.tools.shared, OP)?;
+        self.shown = Some(staging.block(OP)?.picture(&self.tools.shared, *view, OP)?);
+        Ok(())
+    }
+
+    fn show_texture(&mut self, staging: &Staging) -> Result<()> {
+        self.shown = Some(Rc::clone(WgpuStaging::of(staging, &self.tools.shared, OP)?.image()?));
+        Ok(())
+    }
+}
+
 /// Bytes in a staging block.
 pub(crate) struct InPlaceBuffer {
-    desc: SurfaceDesc,
     shown: Option<(Rc<Block>, BufferView)>,
     /// Goes last: memory that other code holds waits for what reads it.
     shared: Rc<DeviceState>,
@@ -85,8 +74,8 @@ pub(crate) struct InPlaceBuffer {
 interop_core::owned!(InPlaceBuffer: DeviceState, "surface", |surface| &surface.shared);
 
 impl InPlaceBuffer {
-    pub(crate) fn new(shared: &Rc<DeviceState>, desc: SurfaceDesc) -> Self {
-        Self { shared: Rc::clone(shared), desc, shown: None }
+    pub(crate) fn new(shared: &Rc<DeviceState>) -> Self {
+        Self { shared: Rc::clone(shared), shown: None }
     }
 
     pub(crate) fn buffer(&self) -> Result<(&wgpu::Buffer, BufferView)> {
@@ -95,29 +84,25 @@ impl InPlaceBuffer {
     }
 }
 
-impl Surface for InPlaceBuffer {
-    fn desc(&self) -> &SurfaceDesc {
-        &self.desc
+impl SurfaceDriver<Bytes> for InPlaceBuffer {
+    fn device(&self) -> String {
+        self.shared.identity.to_string()
     }
 
-    fn read_in_place(&mut self, staging: &dyn Staging, view: &View) -> Result<()> {
-        const OP: &str = "read_in_place";
-        let staging = WgpuStaging::of(staging, &self.shared, OP)?;
-        let (_, view) = buffer_source(&self.desc, &Part::full(&self.desc), view, staging.len(), OP)?;
-        let block = Rc::clone(staging.block(OP)?);
-        staging.show();
-        self.shown = Some((block, view));
-        Ok(())
-    }
-
-    fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
-        let range = range(&self.desc, part, "read_back")?;
+    fn read_back(&mut self, at: &Range<usize>) -> Result<Vec<u8>> {
         let (buffer, view) = self.buffer()?;
-        let start = view.offset as u64;
-        self.shared.read_buffer(buffer, start + range.start..start + range.end, "read_back")
+        let start = view.offset + at.start;
+        self.shared.read_buffer(buffer, start as u64..(start + at.len()) as u64, "read_back")
     }
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+}
+
+impl InPlaceDriver<Bytes> for InPlaceBuffer {
+    fn show(&mut self, staging: &Staging, view: &BufferView) -> Result<()> {
+        self.shown = Some((Rc::clone(WgpuStaging::of(staging, &self.shared, OP)?.block(OP)?), *view));
+        Ok(())
     }
 }

@@ -5,15 +5,14 @@ use crate::format::{texture_descriptor, texture_format};
 use crate::picture::Picture;
 use crate::texture_copies;
 use crate::tools::Tools;
-use interop_core::display::checks::region;
+use interop_core::display::{Pixels, StoredDriver, SurfaceDriver};
 use interop_core::draw::{Manner, Plan};
-use interop_core::{ImageDesc, Part, Region, Result, Staging, Surface, SurfaceDesc, View};
+use interop_core::{ImageDesc, ImageView, Region, Result, Staging};
 use std::any::Any;
 use std::rc::Rc;
 
 /// A texture.
 pub(crate) struct TextureSurface {
-    desc: SurfaceDesc,
     texture: wgpu::Texture,
     picture: Picture,
     tools: Rc<Tools>,
@@ -33,7 +32,7 @@ impl TextureSurface {
             let texture = shared.device.create_texture(&descriptor);
             (texture.clone(), Picture::texture(texture, image.format))
         })?;
-        Ok(Self { tools: Rc::clone(tools), desc: SurfaceDesc::Image(*image), texture, picture })
+        Ok(Self { tools: Rc::clone(tools), texture, picture })
     }
 
     pub(crate) fn picture(&self) -> &Picture {
@@ -41,34 +40,39 @@ impl TextureSurface {
     }
 }
 
-impl Surface for TextureSurface {
-    fn desc(&self) -> &SurfaceDesc {
-        &self.desc
+impl SurfaceDriver<Pixels> for TextureSurface {
+    fn device(&self) -> String {
+        self.tools.shared.identity.to_string()
     }
 
-    fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
-        texture_copies::from_host(&self.tools.shared, &self.texture, &self.desc, at, bytes, view)
+    fn read_back(&mut self, at: &Region) -> Result<Vec<u8>> {
+        self.tools.painter.read_back(&self.tools.shared, &self.picture, *at)
     }
 
-    fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
-        texture_copies::from_staging(&self.tools.shared, &self.texture, &self.desc, at, staging, view)
-    }
-
-    fn download(&mut self, part: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
-        texture_copies::to_staging(&self.tools, &self.texture, &self.desc, part, staging, view)
-    }
-
-    fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
-        let region = region(&self.desc, part, "read_back")?;
-        self.tools.painter.read_back(&self.tools.shared, &self.picture, region)
-    }
-
-    fn draw_back(&mut self, at: Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
-        let (at, tools) = (region(&self.desc, &Part::Image(at), "draw_back")?, &self.tools);
-        tools.drawing.draw_back(&tools.shared, &tools.painter, &self.picture, at, plan, manner)
+    fn draw_back(&mut self, at: &Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
+        let tools = &self.tools;
+        tools.drawing.draw_back(&tools.shared, &tools.painter, &self.picture, *at, plan, manner)
     }
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+}
+
+impl StoredDriver<Pixels> for TextureSurface {
+    fn upload(&mut self, at: &Region, bytes: &[u8], view: &ImageView) -> Result<()> {
+        texture_copies::from_host(&self.tools.shared, &self.texture, *at, bytes, view)
+    }
+
+    fn upload_staged(&mut self, at: &Region, staging: &mut Staging, view: &ImageView) -> Result<()> {
+        texture_copies::from_staging(&self.tools.shared, &self.texture, *at, staging, view)
+    }
+
+    fn downloads(&self) -> bool {
+        true
+    }
+
+    fn download(&mut self, at: &Region, staging: &mut Staging, view: &ImageView) -> Result<()> {
+        texture_copies::to_staging(&self.tools, &self.texture, *at, staging, view)
     }
 }

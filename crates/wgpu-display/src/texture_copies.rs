@@ -4,8 +4,7 @@ use crate::device_state::DeviceState;
 use crate::splice::PitchedRows;
 use crate::staging::WgpuStaging;
 use crate::tools::Tools;
-use interop_core::display::checks::image_source;
-use interop_core::{Error, ImageView, Part, Region, Result, Staging, SurfaceDesc, View};
+use interop_core::{Error, ImageView, Region, Result, Staging};
 use std::rc::Rc;
 
 /// From row to row in buffers of which wgpu copies.
@@ -40,14 +39,12 @@ fn is_aligned(view: &ImageView) -> bool {
 pub(crate) fn from_host(
     shared: &DeviceState,
     to: &wgpu::Texture,
-    desc: &SurfaceDesc,
-    at: &Part,
+    region: Region,
     bytes: &[u8],
-    view: &View,
+    view: &ImageView,
 ) -> Result<()> {
     const OP: &str = "upload";
-    let (region, view) = image_source(desc, at, view, bytes.len(), OP)?;
-    let layout = layout(&view, OP)?;
+    let layout = layout(view, OP)?;
     shared.scoped(OP, || {
         shared.queue.write_texture(corner(to, region), bytes, layout, size(region));
         // Else what is written waits, in memory of its own, for whoever submits next.
@@ -59,22 +56,19 @@ pub(crate) fn from_host(
 pub(crate) fn from_staging(
     shared: &Rc<DeviceState>,
     to: &wgpu::Texture,
-    desc: &SurfaceDesc,
-    at: &Part,
-    staging: &mut dyn Staging,
-    view: &View,
+    region: Region,
+    staging: &mut Staging,
+    view: &ImageView,
 ) -> Result<()> {
     const OP: &str = "upload_staged";
-    let len = staging.len();
     let staging = WgpuStaging::of_mut(staging, shared, OP)?;
-    let (region, view) = image_source(desc, at, view, len, OP)?;
-    if !is_aligned(&view) {
+    if !is_aligned(view) {
         let pixel = view.format.bytes_per_pixel();
         let problem =
             format!("rows in staging memory lie {ALIGNMENT} bytes apart, or a multiple, from a multiple of {pixel} on");
         return Err(Error::invalid(OP, problem));
     }
-    let from = wgpu::TexelCopyBufferInfo { buffer: staging.buffer(OP)?, layout: layout(&view, OP)? };
+    let from = wgpu::TexelCopyBufferInfo { buffer: staging.buffer(OP)?, layout: layout(view, OP)? };
     let index = shared.submit(OP, |encoder| encoder.copy_buffer_to_texture(from, corner(to, region), size(region)))?;
     staging.read_until(index);
     Ok(())
@@ -84,24 +78,21 @@ pub(crate) fn from_staging(
 pub(crate) fn to_staging(
     tools: &Tools,
     from: &wgpu::Texture,
-    desc: &SurfaceDesc,
-    part: &Part,
-    staging: &mut dyn Staging,
-    view: &View,
+    region: Region,
+    staging: &mut Staging,
+    view: &ImageView,
 ) -> Result<()> {
     const OP: &str = "download";
-    let (shared, len) = (&tools.shared, staging.len());
+    let shared = &tools.shared;
     let staging = WgpuStaging::of_mut(staging, shared, OP)?;
-    let (region, view) = image_source(desc, part, view, len, OP)?;
     let from = corner(from, region);
-    staging.begin_write(OP)?;
-    let index = if is_aligned(&view) {
-        let to = wgpu::TexelCopyBufferInfo { buffer: staging.buffer(OP)?, layout: layout(&view, OP)? };
+    let index = if is_aligned(view) {
+        let to = wgpu::TexelCopyBufferInfo { buffer: staging.buffer(OP)?, layout: layout(view, OP)? };
         shared.submit(OP, |encoder| encoder.copy_texture_to_buffer(from, to, size(region)))?
     } else if view.is_contiguous() {
         let row = view.row_len();
         let rows = PitchedRows { row, pitch: row.next_multiple_of(ALIGNMENT), count: region.height as usize };
-        let pitched = ImageView { offset: 0, row_pitch: rows.pitch as isize, ..view };
+        let pitched = ImageView { offset: 0, row_pitch: rows.pitch as isize, ..*view };
         let layout = layout(&pitched, OP)?;
         tools.splicer.pack(shared, &rows, (staging.buffer(OP)?, view.offset as u64), |encoder, buffer| {
             encoder.copy_texture_to_buffer(from, wgpu::TexelCopyBufferInfo { buffer, layout }, size(region));

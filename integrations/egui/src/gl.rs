@@ -51,7 +51,7 @@ pub(crate) struct GlTexture {
 impl GlTexture {
     pub(crate) fn draw(
         &mut self,
-        shown: &dyn Surface,
+        shown: &Surface,
         extent: Extent,
         options: DrawOptions,
         textures: &mut dyn GlTextures,

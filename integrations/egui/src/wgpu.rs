@@ -21,7 +21,7 @@ pub(crate) struct WgpuTexture {
 }
 
 impl WgpuTexture {
-    pub(crate) fn draw(&mut self, shown: &dyn Surface, extent: Extent, options: DrawOptions) -> Result<TextureId> {
+    pub(crate) fn draw(&mut self, shown: &Surface, extent: Extent, options: DrawOptions) -> Result<TextureId> {
         let what = (extent, options.filter);
         // Where egui deleted it, its number goes, too.
         let before = self.made.take().filter(|made| self.state.renderer.read().texture(&made.id).is_some());

@@ -3,9 +3,10 @@
 use crate::backend::lock;
 use crate::lent_bytes::{BYTES, SharedBytes};
 use interop_core::describe::pattern::rows;
+use interop_core::display::{Content, Reach, StagingDriver, StoredDriver, SurfaceDriver};
 use interop_core::{
-    Api, BufferView, DeviceIdentity, Display, DisplayCaps, Error, HandleType, HostBlock, ImageView, MemoryCap,
-    MemoryKind, MemoryShape, Part, PixelFormat, Result, RowOrder, SharedHandle, Staging, StagingKind, Support, Surface,
+    Api, BufferView, DeviceIdentity, Display, DisplayCaps, Error, HandleType, ImageView, MemoryCap, MemoryKind,
+    MemoryShape, Part, PixelFormat, Result, RowOrder, SharedHandle, Staging, StagingKind, Support, Surface,
     SurfaceDesc, View, conformance::tight,
 };
 use std::any::Any;
@@ -58,30 +59,33 @@ impl Display for Board {
         &self.caps
     }
 
-    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
-        let bytes = desc.check(&self.device.to_string(), &self.caps, "create_surface")?;
-        Ok(Box::new(BoardSurface { desc: *desc, page: Rc::new(RefCell::new(vec![0; bytes])), wire: self.wire }))
+    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
+        let page = |bytes| Rc::new(RefCell::new(vec![0; bytes]));
+        let make = |bytes| Ok(BoardSurface { desc: *desc, page: page(bytes), wire: self.wire });
+        Surface::stored(self, desc, |_, bytes| make(bytes), make)
     }
 
-    fn create_in_place_surface(&self, _: &SurfaceDesc) -> Result<Box<dyn Surface>> {
+    fn create_in_place_surface(&self, _: &SurfaceDesc) -> Result<Surface> {
         Err(self.unsupported("create_in_place_surface", "it reads nothing in place"))
     }
 
-    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Box<dyn Staging>> {
-        let block = match kind {
+    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
+        let block = |kind| match kind {
             StagingKind::Orphaned | StagingKind::Persistent => Some(SharedBytes::new(Mutex::new(vec![0; bytes]))),
             StagingKind::External(SharedHandle::Other { name: BYTES, handle }) => {
                 handle.downcast().ok().map(|lent| *lent)
             }
             _ => None,
         };
-        let block = block.filter(|block| bytes > 0 && lock(block).len() >= bytes);
         let problem = "it stages in memory of its own, or in what it is lent";
-        Ok(Box::new(Block(block.ok_or_else(|| self.unsupported("create_staging", problem))?, bytes)))
+        Staging::new(self, kind, bytes, |kind| {
+            let block = block(kind).filter(|block| lock(block).len() >= bytes);
+            Ok((Block(block.ok_or_else(|| self.unsupported("create_staging", problem))?, bytes), Reach::EachFill))
+        })
     }
 
-    fn draw_offscreen(&self, surface: &dyn Surface) -> Result<()> {
-        match surface.as_any().is::<BoardSurface>() {
+    fn draw_offscreen(&self, surface: &Surface) -> Result<()> {
+        match surface.driver().is::<BoardSurface>() {
             true => Ok(()),
             false => Err(foreign("draw_offscreen")),
         }
@@ -98,7 +102,7 @@ fn foreign(operation: &'static str) -> Error {
 
 /// What is shown: tight rows in the board's order.
 pub(crate) struct BoardSurface {
-    desc: SurfaceDesc,
+    pub(crate) desc: SurfaceDesc,
     page: Rc<RefCell<Vec<u8>>>,
     wire: Duration,
 }
@@ -110,7 +114,6 @@ impl BoardSurface {
     }
 
     fn store(&self, at: &Part, from: &[u8], view: &View) -> Result<()> {
-        at.check_source(&self.desc, view, from.len(), "upload")?;
         std::thread::sleep(self.wire);
         self.flip(|page| copy_rows((from, view), (page, &part_of(&self.desc, at)?)))
     }
@@ -136,23 +139,13 @@ pub(crate) fn copy_rows((from, of): (&[u8], &View), (to, at): (&mut [u8], &View)
     Ok(())
 }
 
-impl Surface for BoardSurface {
-    fn desc(&self) -> &SurfaceDesc {
-        &self.desc
+impl<C: Content> SurfaceDriver<C> for BoardSurface {
+    fn device(&self) -> String {
+        "the board".into()
     }
 
-    fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
-        self.store(at, bytes, view)
-    }
-
-    fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
-        let block = staging.as_any().downcast_ref::<Block>().ok_or_else(|| foreign("upload_staged"))?;
-        self.store(at, &lock(&block.0), view)
-    }
-
-    fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
-        part.check_inside(&self.desc, "read_back")?;
-        let from = part_of(&self.desc, part)?;
+    fn read_back(&mut self, at: &C::At) -> Result<Vec<u8>> {
+        let from = part_of(&self.desc, &C::part(at))?;
         let page = self.page.borrow();
         Ok(rows(&from).flat_map(|(_, row)| page[row].iter().copied()).collect())
     }
@@ -162,16 +155,23 @@ impl Surface for BoardSurface {
     }
 }
 
+impl<C: Content> StoredDriver<C> for BoardSurface {
+    fn upload(&mut self, at: &C::At, bytes: &[u8], view: &C::View) -> Result<()> {
+        self.store(&C::part(at), bytes, &C::view(view))
+    }
+
+    fn upload_staged(&mut self, at: &C::At, staging: &mut Staging, view: &C::View) -> Result<()> {
+        let block = staging.driver().downcast_ref::<Block>().ok_or_else(|| foreign("upload_staged"))?;
+        self.store(&C::part(at), &lock(&block.0), &C::view(view))
+    }
+}
+
 /// So many bytes of the board's or of somebody else's; everything is read when a call returns.
 struct Block(SharedBytes, usize);
 
-impl Staging for Block {
-    fn len(&self) -> usize {
-        self.1
-    }
-
-    fn host_block(&self) -> Option<HostBlock> {
-        None
+impl StagingDriver for Block {
+    fn device(&self) -> String {
+        "the board".into()
     }
 
     fn wait(&mut self) -> Result<()> {
@@ -182,7 +182,7 @@ impl Staging for Block {
         f(&mut lock(&self.0)[..self.1])
     }
 
-    fn fence(&mut self) -> Result<()> {
+    fn fence(&mut self, _: bool) -> Result<()> {
         Ok(())
     }
 

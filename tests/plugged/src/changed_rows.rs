@@ -20,7 +20,7 @@ pub fn changed_rows() -> PathSpec {
 
 struct ChangedRows {
     canvas: Canvas,
-    surface: Box<dyn Surface>,
+    surface: Surface,
     /// What the surface holds, in tight rows: zero at first, as it is.
     shown: Vec<u8>,
 }
@@ -34,7 +34,7 @@ impl ChangedRows {
 
 impl SharingPath for ChangedRows {
     fn begin(&mut self, part: &Part) -> Result<()> {
-        self.canvas.begin(part, self.surface.as_mut())
+        self.canvas.begin(part, &mut self.surface)
     }
 
     fn target(&mut self) -> Result<Target<'_>> {
@@ -67,12 +67,12 @@ impl SharingPath for ChangedRows {
         self.canvas.cancel();
     }
 
-    fn surface(&self) -> &dyn Surface {
-        self.surface.as_ref()
+    fn surface(&self) -> &Surface {
+        &self.surface
     }
 
-    fn surface_mut(&mut self) -> &mut dyn Surface {
-        self.surface.as_mut()
+    fn surface_mut(&mut self) -> &mut Surface {
+        &mut self.surface
     }
 
     fn sync(&self) -> SyncKind {

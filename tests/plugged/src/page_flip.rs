@@ -19,7 +19,7 @@ pub fn page_flip() -> PathSpec {
 
 struct PageFlip {
     canvas: Canvas,
-    surface: Box<dyn Surface>,
+    surface: Surface,
 }
 
 impl PageFlip {
@@ -30,7 +30,7 @@ impl PageFlip {
 
 impl SharingPath for PageFlip {
     fn begin(&mut self, part: &Part) -> Result<()> {
-        self.canvas.begin(part, self.surface.as_mut())
+        self.canvas.begin(part, &mut self.surface)
     }
 
     fn target(&mut self) -> Result<Target<'_>> {
@@ -39,12 +39,12 @@ impl SharingPath for PageFlip {
 
     fn finish(&mut self) -> Result<()> {
         let (memory, crossing) = self.canvas.end()?;
-        let board = self.surface.as_any().downcast_ref::<BoardSurface>().ok_or_else(|| Error::Foreign {
+        let board = self.surface.driver().downcast_ref::<BoardSurface>().ok_or_else(|| Error::Foreign {
             operation: "page-flip",
             object: "surface",
             device: "the board".into(),
         })?;
-        let (from, to) = (crossing.native.from_its_start(), part_of(board.desc(), &crossing.part)?);
+        let (from, to) = (crossing.native.from_its_start(), part_of(&board.desc, &crossing.part)?);
         memory
             .map_read(crossing.native.span(), &mut |bytes| board.flip(|page| copy_rows((bytes, &from), (page, &to))))?;
         self.canvas.finished();
@@ -55,12 +55,12 @@ impl SharingPath for PageFlip {
         self.canvas.cancel();
     }
 
-    fn surface(&self) -> &dyn Surface {
-        self.surface.as_ref()
+    fn surface(&self) -> &Surface {
+        &self.surface
     }
 
-    fn surface_mut(&mut self) -> &mut dyn Surface {
-        self.surface.as_mut()
+    fn surface_mut(&mut self) -> &mut Surface {
+        &mut self.surface
     }
 
     fn sync(&self) -> SyncKind {

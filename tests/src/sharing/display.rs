@@ -6,8 +6,8 @@ use super::staging::SharedStaging;
 use super::surface::SharedSurface;
 use super::turn::Turn;
 use pixelferry::driver::{
-    DeviceSpan, DisplayCaps, DisplaySemaphore, GlContext, HandleType, HostBlock, MemoryShape, SharedHandle, Staging,
-    StagingKind,
+    DeviceSpan, DisplayCaps, DisplaySemaphore, GlContext, HandleType, HostBlock, MemoryShape, Reach, SharedHandle,
+    Staging, StagingKind,
 };
 use pixelferry::{
     DeviceIdentity, Display, Drawn, Error, MemoryDisplay, Result, Support, Surface, SurfaceDesc, SyncKind,
@@ -54,8 +54,8 @@ impl SharingDisplay {
         Self { inner, device, caps, faults: faults.clone() }
     }
 
-    fn surface(&self, inner: Box<dyn Surface>) -> Box<dyn Surface> {
-        Box::new(SharedSurface::new(inner, &self.inner, &self.faults))
+    fn surface(&self, inner: Result<Surface>) -> Result<SharedSurface> {
+        Ok(SharedSurface::new(inner?, &self.inner, &self.faults))
     }
 }
 
@@ -77,34 +77,37 @@ impl Display for SharingDisplay {
         &self.caps
     }
 
-    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
-        Ok(self.surface(self.inner.create_surface(desc)?))
+    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
+        let make = || self.surface(self.inner.create_surface(desc));
+        Surface::stored(self, desc, |_, _| make(), |_| make())
     }
 
-    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
-        Ok(self.surface(self.inner.create_in_place_surface(desc)?))
+    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
+        let make = || self.surface(self.inner.create_in_place_surface(desc));
+        Surface::in_place(self, desc, |_| make(), make)
     }
 
-    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Box<dyn Staging>> {
-        let renamed = matches!(kind, StagingKind::Orphaned);
+    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
         let imported = |block: &HostBlock| self.inner.create_staging(StagingKind::Imported(block.clone()), bytes);
-        let (inner, block, host_block, exported) = match kind {
-            StagingKind::External(handle) | StagingKind::ExternalImage(handle, _) => {
-                let block = open_memory(&handle)?;
-                (imported(&block)?, Some(block), None, None)
-            }
-            StagingKind::Exported | StagingKind::ExportedImage(_) => {
-                let block = HostBlock::allocate(bytes)?;
-                (imported(&block)?, Some(block.clone()), None, Some(block))
-            }
-            of_the_host => {
-                let inner = self.inner.create_staging(of_the_host, bytes)?;
-                let block = inner.host_block();
-                (inner, block.clone(), block, None)
-            }
-        };
-        let turn = block.map_or_else(Rc::default, |block| Turn::at(block.address().addr().get()));
-        Ok(Box::new(SharedStaging { inner, turn, host_block, exported, renamed, faults: self.faults.clone() }))
+        Staging::new(self, kind, bytes, |kind| {
+            let (inner, block, reach, exported) = match kind {
+                StagingKind::External(handle) | StagingKind::ExternalImage(handle, _) => {
+                    let block = open_memory(&handle)?;
+                    (imported(&block)?, Some(block), Reach::Never, None)
+                }
+                StagingKind::Exported | StagingKind::ExportedImage(_) => {
+                    let block = HostBlock::allocate(bytes)?;
+                    (imported(&block)?, Some(block.clone()), Reach::Never, Some(block))
+                }
+                of_the_host => {
+                    let inner = self.inner.create_staging(of_the_host, bytes)?;
+                    let block = inner.host_block();
+                    (inner, block.clone(), block.map_or(Reach::EachFill, Reach::Address), None)
+                }
+            };
+            let turn = block.map_or_else(Rc::default, |block| Turn::at(block.address().addr().get()));
+            Ok((SharedStaging { inner, turn, exported }, reach))
+        })
     }
 
     fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
@@ -113,8 +116,8 @@ impl Display for SharingDisplay {
         Ok((Box::new(semaphore), handle))
     }
 
-    fn draw_offscreen(&self, surface: &dyn Surface) -> Result<()> {
-        let surface: Option<&SharedSurface> = surface.as_any().downcast_ref();
+    fn draw_offscreen(&self, surface: &Surface) -> Result<()> {
+        let surface: Option<&SharedSurface> = surface.driver().downcast_ref();
         let surface = surface.ok_or_else(|| Error::Foreign {
             operation: "SharingDisplay::draw_offscreen",
             object: "surface",

@@ -6,11 +6,11 @@ use super::turn::Turn;
 use pixelferry::driver::conformance::tight;
 use pixelferry::driver::describe::pattern::lay_out;
 use pixelferry::driver::devices::borrows::Holder;
-use pixelferry::driver::draw::Plan;
-use pixelferry::driver::{HandleType, HostBlock, Part, SharedHandle, Staging, StagingKind};
-use pixelferry::{
-    BufferView, Display, Error, ImageView, Manner, MemoryDisplay, Region, Result, Surface, SurfaceDesc, View,
+use pixelferry::driver::{
+    Content, HandleType, HostBlock, InPlaceDriver, Part, SharedHandle, Staging, StagingKind, StoredDriver,
+    SurfaceDriver,
 };
+use pixelferry::{BufferView, Display, Error, ImageView, MemoryDisplay, Result, Surface, View};
 use pixelferry_faults::Faults;
 use std::any::Any;
 use std::cell::OnceCell;
@@ -18,9 +18,9 @@ use std::rc::Rc;
 
 /// A surface of the memory display, wrapped.
 pub struct SharedSurface {
-    inner: Box<dyn Surface>,
+    inner: Surface,
     /// Once others have opened it: a surface over the block that they write.
-    shared: OnceCell<Box<dyn Surface>>,
+    shared: OnceCell<Surface>,
     /// That block.
     named: OnceCell<HostBlock>,
     /// The block that is shown in place.
@@ -31,7 +31,7 @@ pub struct SharedSurface {
 
 impl SharedSurface {
     /// Over a surface of `display`.
-    pub fn new(inner: Box<dyn Surface>, display: &Rc<MemoryDisplay>, faults: &Faults) -> Self {
+    pub fn new(inner: Surface, display: &Rc<MemoryDisplay>, faults: &Faults) -> Self {
         let (shared, named, display) = (OnceCell::new(), OnceCell::new(), Rc::clone(display));
         Self { inner, shared, named, shown: None, display, faults: faults.clone() }
     }
@@ -55,12 +55,22 @@ impl SharedSurface {
     }
 
     /// What there is to see.
-    pub fn visible(&self) -> &dyn Surface {
-        self.shared.get().unwrap_or(&self.inner).as_ref()
+    pub fn visible(&self) -> &Surface {
+        self.shared.get().unwrap_or(&self.inner)
     }
 
-    fn foreign(operation: &'static str) -> Error {
-        Error::Foreign { operation, object: "staging block", device: "the sharing display".into() }
+    fn block<'s>(staging: &'s Staging, operation: &'static str) -> Result<&'s SharedStaging> {
+        let device = || "the sharing display".into();
+        let foreign = || Error::Foreign { operation, object: "staging block", device: device() };
+        staging.driver().downcast_ref().ok_or_else(foreign)
+    }
+
+    fn show_at(&mut self, staging: &SharedStaging, view: &View) -> Result<()> {
+        if let Some(before) = self.shown.replace(Rc::clone(&staging.turn)) {
+            before.hide();
+        }
+        staging.turn.show(&self.faults);
+        self.inner.read_in_place(&staging.inner, view)
     }
 }
 
@@ -73,69 +83,59 @@ impl Drop for SharedSurface {
     }
 }
 
-impl Surface for SharedSurface {
-    pixelferry_faults::forward! {
-        & desc() -> &SurfaceDesc;
-        & check_upload() -> Result<()>;
-        & check_download() -> Result<()>;
+impl<C: Content> SurfaceDriver<C> for SharedSurface {
+    fn device(&self) -> String {
+        "the sharing display".into()
     }
 
-    fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
-        self.inner.upload(at, bytes, view)?;
-        self.share(at)
-    }
-
-    fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
-        let staging: Option<&mut SharedStaging> = staging.as_any_mut().downcast_mut();
-        let staging = staging.ok_or_else(|| Self::foreign("SharedSurface::upload_staged"))?;
-        staging.turn.read(&self.faults);
-        self.inner.upload_staged(at, staging.inner.as_mut(), view)?;
-        self.share(at)
-    }
-
-    fn download(&mut self, part: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
-        let staging: Option<&mut SharedStaging> = staging.as_any_mut().downcast_mut();
-        let staging = staging.ok_or_else(|| Self::foreign("SharedSurface::download"))?;
-        self.inner.download(part, staging.inner.as_mut(), view)
-    }
-
-    fn read_in_place(&mut self, staging: &dyn Staging, view: &View) -> Result<()> {
-        let staging: Option<&SharedStaging> = staging.as_any().downcast_ref();
-        let staging = staging.ok_or_else(|| Self::foreign("SharedSurface::read_in_place"))?;
-        if let Some(before) = self.shown.replace(Rc::clone(&staging.turn)) {
-            before.hide();
-        }
-        staging.turn.show(&self.faults);
-        self.inner.read_in_place(staging.inner.as_ref(), view)
-    }
-
-    fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
-        self.shared.get_mut().unwrap_or(&mut self.inner).read_back(part)
-    }
-
-    fn draw_back(&mut self, region: Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
-        self.shared.get_mut().unwrap_or(&mut self.inner).draw_back(region, plan, manner)
-    }
-
-    fn export(&self, handle: HandleType) -> Result<SharedHandle> {
-        const OP: &str = "SharedSurface::export";
-        if handle != HandleType::GlObject {
-            return Err(Error::invalid(OP, format!("this surface is not named by a {handle}")));
-        }
-        if let Some(block) = self.named.get() {
-            return Ok(name_gl(block));
-        }
-        let (desc, bytes) = (self.inner.desc(), self.inner.desc().byte_len(OP)?);
-        let block = HostBlock::allocate(bytes)?;
-        let staging = self.display.create_staging(StagingKind::Imported(block.clone()), bytes)?;
-        let mut surface = self.display.create_in_place_surface(desc)?;
-        // The surface keeps the block.
-        surface.read_in_place(staging.as_ref(), &tight(desc)?)?;
-        self.shared.get_or_init(|| surface);
-        Ok(name_gl(self.named.get_or_init(|| block)))
+    fn read_back(&mut self, at: &C::At) -> Result<Vec<u8>> {
+        self.shared.get_mut().unwrap_or(&mut self.inner).read_back(&C::part(at))
     }
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+}
+
+impl<C: Content> StoredDriver<C> for SharedSurface {
+    fn upload(&mut self, at: &C::At, bytes: &[u8], view: &C::View) -> Result<()> {
+        self.inner.upload(&C::part(at), bytes, &C::view(view))?;
+        self.share(&C::part(at))
+    }
+
+    fn upload_staged(&mut self, at: &C::At, staging: &mut Staging, view: &C::View) -> Result<()> {
+        Self::block(staging, "SharedSurface::upload_staged")?.turn.read(&self.faults);
+        if let Some(staging) = staging.driver_mut().downcast_mut::<SharedStaging>() {
+            self.inner.upload_staged(&C::part(at), &mut staging.inner, &C::view(view))?;
+        }
+        self.share(&C::part(at))
+    }
+
+    fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
+        if handle != HandleType::GlObject {
+            return Ok(None);
+        }
+        if let Some(block) = self.named.get() {
+            return Ok(Some(name_gl(block)));
+        }
+        let (desc, bytes) = (self.inner.desc(), self.inner.desc().byte_len("SharedSurface::export")?);
+        let block = HostBlock::allocate(bytes)?;
+        let staging = self.display.create_staging(StagingKind::Imported(block.clone()), bytes)?;
+        let mut surface = self.display.create_in_place_surface(desc)?;
+        // The surface keeps the block.
+        surface.read_in_place(&staging, &tight(desc)?)?;
+        self.shared.get_or_init(|| surface);
+        Ok(Some(name_gl(self.named.get_or_init(|| block))))
+    }
+}
+
+impl<C: Content> InPlaceDriver<C> for SharedSurface {
+    fn show(&mut self, staging: &Staging, view: &C::View) -> Result<()> {
+        self.show_at(Self::block(staging, "SharedSurface::read_in_place")?, &C::view(view))
+    }
+
+    fn show_texture(&mut self, staging: &Staging) -> Result<()> {
+        let view = tight(self.inner.desc())?;
+        self.show_at(Self::block(staging, "SharedSurface::read_in_place")?, &view)
     }
 }

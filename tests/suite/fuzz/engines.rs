@@ -27,7 +27,7 @@ struct Open {
 }
 
 impl Open {
-    fn surface(&mut self) -> &mut dyn pixelferry::Surface {
+    fn surface(&mut self) -> &mut pixelferry::Surface {
         match &mut self.way {
             Way::Out(outlet) => outlet.surface(),
             Way::In(intake) => intake.source(),

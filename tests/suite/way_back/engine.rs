@@ -55,10 +55,10 @@ pub trait Engine {
     fn fill(&self, n: u8) -> Vec<u8>;
 
     /// The texture as a surface.
-    fn image(&self) -> Box<dyn Surface>;
+    fn image(&self) -> Surface;
 
     /// The buffer as a surface.
-    fn bytes(&self) -> Box<dyn Surface>;
+    fn bytes(&self) -> Surface;
 
     /// What the engine reads of its texture.
     fn pixels(&self) -> Vec<u8>;
@@ -99,12 +99,7 @@ pub fn filling(n: u8) -> Vec<u8> {
 }
 
 /// One path, or the one that is chosen.
-fn open(
-    backend: &Arc<dyn ComputeBackend>,
-    engine: &dyn Engine,
-    source: Box<dyn Surface>,
-    by: Option<PathId>,
-) -> Option<Intake> {
+fn open(backend: &Arc<dyn ComputeBackend>, engine: &dyn Engine, source: Surface, by: Option<PathId>) -> Option<Intake> {
     let (backend, display) = (Arc::clone(backend), engine.display());
     match by {
         None => Some(Intake::open(backend, display, source).unwrap()),

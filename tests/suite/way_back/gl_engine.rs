@@ -75,13 +75,13 @@ impl Engine for GlEngine {
         bytes
     }
 
-    fn image(&self) -> Box<dyn Surface> {
+    fn image(&self) -> Surface {
         let named = EngineTexture::new(self.texture.0.get(), Extent::new(WIDTH as u32, HEIGHT as u32));
         // SAFETY: the engine's own, which outlives the surface.
         unsafe { self.display.engine_image(named, PixelFormat::Rgba8) }.unwrap()
     }
 
-    fn bytes(&self) -> Box<dyn Surface> {
+    fn bytes(&self) -> Surface {
         // SAFETY: as above.
         unsafe { self.display.engine_buffer(self.buffer.0.get(), BYTES) }.unwrap()
     }

@@ -98,7 +98,7 @@ fn copies(backend: &Arc<dyn ComputeBackend>, engine: &dyn Engine, vertices: &mut
 /// These paths between the two, and the one that is chosen; panics where one brings other bytes. The paths that brought the right ones.
 pub fn check(backend: &Arc<dyn ComputeBackend>, engine: &dyn Engine, paths: &[PathId]) -> BTreeSet<&'static str> {
     let [ramp, filled] = kernels().map(|source| backend.build(&source).unwrap());
-    let open = |target: Box<dyn Surface>, by: Option<PathId>| -> Result<Outlet> {
+    let open = |target: Surface, by: Option<PathId>| -> Result<Outlet> {
         let (backend, display) = (Arc::clone(backend), engine.display());
         match by {
             None => Outlet::open(backend, display, target),

@@ -155,12 +155,12 @@ fn other_displays_lead_back_too() {
         for desc in [SurfaceDesc::image(33, 7, PixelFormat::Rgba8), SurfaceDesc::buffer(1000)] {
             let mut rendered = display.create_surface(&desc).unwrap();
             let (all, view) = (Part::full(&desc), tight(&desc).unwrap());
-            let put = |to: &mut dyn Surface, n: u8| {
+            let put = |to: &mut Surface, n: u8| {
                 let bytes: Vec<u8> = (0..view.payload_len()).map(|at| (at as u8).wrapping_mul(7) ^ n).collect();
                 to.upload(&all, &bytes, &view).unwrap();
                 bytes
             };
-            put(rendered.as_mut(), 99);
+            put(&mut rendered, 99);
             let mut intake = Intake::open(Arc::clone(&backend), Rc::clone(&display), rendered).unwrap();
             for n in 0..3 {
                 let expected = put(intake.source(), n);

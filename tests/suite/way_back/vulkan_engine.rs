@@ -199,7 +199,7 @@ impl Engine for VulkanEngine {
         bytes
     }
 
-    fn image(&self) -> Box<dyn Surface> {
+    fn image(&self) -> Surface {
         let image = EngineImage {
             image: self.image,
             format: vk::Format::R8G8B8A8_UNORM,
@@ -211,7 +211,7 @@ impl Engine for VulkanEngine {
         unsafe { self.display.engine_image(&image) }.unwrap()
     }
 
-    fn bytes(&self) -> Box<dyn Surface> {
+    fn bytes(&self) -> Surface {
         let buffer = EngineBuffer { buffer: self.buffer.buffer, bytes: BYTES, usage: BUFFER_USAGE };
         // SAFETY: as above.
         unsafe { self.display.engine_buffer(&buffer) }.unwrap()

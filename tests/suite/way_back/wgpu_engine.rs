@@ -94,11 +94,11 @@ impl Engine for WgpuEngine {
         bytes
     }
 
-    fn image(&self) -> Box<dyn Surface> {
+    fn image(&self) -> Surface {
         self.display.engine_image(&self.texture).unwrap()
     }
 
-    fn bytes(&self) -> Box<dyn Surface> {
+    fn bytes(&self) -> Surface {
         self.display.engine_buffer(&self.buffer, BYTES).unwrap()
     }
 

@@ -26,7 +26,7 @@ fn drawn(display: &GlDisplay, case: &Drawing, manner: Manner) -> Result<Vec<u8>,
     let mut surface = display.create_surface(&desc)?;
     surface.upload(&Part::full(&desc), &flipped(&case.pixels, row), &view)?;
     display.clear(case.before)?;
-    display.draw(surface.as_ref(), VIEWPORT, case.options.with_manner(manner))?;
+    display.draw(&surface, VIEWPORT, case.options.with_manner(manner))?;
     let row = AREA.width as usize * 4;
     let mut bytes = vec![0; row * AREA.height as usize];
     let (data, gl) = (glow::PixelPackData::Slice(Some(&mut bytes)), display.gl());

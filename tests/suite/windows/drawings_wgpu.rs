@@ -55,7 +55,7 @@ impl Window {
         let [r, g, b, a] = case.before;
         let clear = wgpu::Color { r: light(r), g: light(g), b: light(b), a: f64::from(a) };
         let options = case.options.with_manner(manner);
-        display.draw_to(image.as_ref(), &view, self.format, Some(clear), VIEWPORT, options).unwrap();
+        display.draw_to(&image, &view, self.format, Some(clear), VIEWPORT, options).unwrap();
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
             label: None,
             size: u64::from(PITCH * AREA.height),

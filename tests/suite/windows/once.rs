@@ -39,7 +39,7 @@ fn weston(runtime_dir: &Path) -> Result<Server, String> {
 }
 
 struct App {
-    surface: Option<Box<dyn Surface>>,
+    surface: Option<Surface>,
     display: Option<Rc<GlDisplay>>,
     frames: u32,
     closed: bool,
@@ -74,7 +74,7 @@ impl WindowApp for App {
         let (size, display) = (window.size(), window.display());
         let surface = self.surface.as_mut().unwrap();
         display.clear([0.0, 0.0, 0.0, 1.0])?;
-        display.draw(surface.as_ref(), Viewport::full(size.width, size.height), DrawOptions::default())?;
+        display.draw(surface, Viewport::full(size.width, size.height), DrawOptions::default())?;
         let part = Part::full(surface.desc());
         assert!(surface.read_back(&part)? == pixels(), "another picture in the window's context");
         self.frames += 1;

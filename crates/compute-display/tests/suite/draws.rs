@@ -26,7 +26,7 @@ fn every_drawing_is_as_the_reference() {
             let mut target = display.create_offscreen_target_of(width, height, case.target).unwrap();
             target.clear(case.before).unwrap();
             let surface = surface(display, &case.image, &case.pixels);
-            display.draw(surface.as_ref(), &mut target, Drawing::AREA.full(), case.options).unwrap();
+            display.draw(&surface, &mut target, Drawing::AREA.full(), case.options).unwrap();
             case.check(&target.read_pixels().unwrap()).unwrap();
         }
     });
@@ -60,7 +60,7 @@ fn every_format_is_drawn_into_every_format() {
                 paint(&plan, (&pixels, &views[0]), (&mut expected, &views[1]), at).unwrap();
                 let viewport = Region::new(at.0, at.1, area.width, area.height);
                 let surface = surface(display, &image, &pixels);
-                display.draw(surface.as_ref(), &mut target, viewport, options).unwrap();
+                display.draw(&surface, &mut target, viewport, options).unwrap();
                 let found = target.read_pixels().unwrap();
                 for (n, (found, expected)) in pairs(to, &found, &expected).enumerate() {
                     let (a, b) = (load(to, found), load(to, expected));
@@ -100,7 +100,7 @@ fn every_half_goes_to_a_float_and_back() {
         let options = DrawOptions::default().with_grey(false);
         let from = surface(display, &ImageDesc::new(256, 256, PixelFormat::R16F), &halves);
         let mut floats = display.create_offscreen_target_of(256, 256, PixelFormat::R32F).unwrap();
-        display.draw(from.as_ref(), &mut floats, all, options).unwrap();
+        display.draw(&from, &mut floats, all, options).unwrap();
         let found = floats.read_pixels().unwrap();
         for (bits, found) in (0..=u16::MAX).zip(found.chunks_exact(4)) {
             let (found, wanted) = (f32::from_ne_bytes(found.try_into().unwrap()), f16::from_bits(bits).to_f32());
@@ -108,7 +108,7 @@ fn every_half_goes_to_a_float_and_back() {
         }
         let back = surface(display, &ImageDesc::new(256, 256, PixelFormat::R32F), &found);
         let mut target = display.create_offscreen_target_of(256, 256, PixelFormat::R16F).unwrap();
-        display.draw(back.as_ref(), &mut target, all, options).unwrap();
+        display.draw(&back, &mut target, all, options).unwrap();
         for (bits, found) in (0..=u16::MAX).zip(target.read_pixels().unwrap().chunks_exact(2)) {
             let found = f16::from_ne_bytes(found.try_into().unwrap());
             let wanted = f16::from_bits(bits);
@@ -125,7 +125,7 @@ fn bytes_go_through_to_the_last_bit() {
             let surface = surface(display, &ImageDesc::new(9, 4, format), &pixels);
             let mut target = display.create_offscreen_target_of(9, 4, format).unwrap();
             let options = DrawOptions::default().with_grey(false);
-            display.draw(surface.as_ref(), &mut target, Region::new(0, 0, 9, 4), options).unwrap();
+            display.draw(&surface, &mut target, Region::new(0, 0, 9, 4), options).unwrap();
             assert_eq!(target.read_pixels().unwrap(), pixels, "{format}");
         }
     });
@@ -138,7 +138,7 @@ fn a_target_is_handed_on_where_it_lies() {
         let pixels = noise(5 * 3 * 4);
         let surface = surface(display, &ImageDesc::new(5, 3, PixelFormat::Rgba8), &pixels);
         let mut target = display.create_offscreen_target(5, 3).unwrap();
-        display.draw(surface.as_ref(), &mut target, Region::new(0, 0, 5, 3), DrawOptions::default()).unwrap();
+        display.draw(&surface, &mut target, Region::new(0, 0, 5, 3), DrawOptions::default()).unwrap();
         let backend = display.backend();
         let mut copy = backend.allocate(pixels.len()).unwrap();
         backend.copy(target.memory(), copy.as_mut(), 0..pixels.len()).unwrap();
@@ -165,24 +165,24 @@ fn wrong_draws_are_refused_and_change_nothing() {
         let mut target = mine.create_offscreen_target(2, 1).unwrap();
         let all = Region::new(0, 0, 2, 1);
         let plain = DrawOptions::default();
-        assert!(matches!(other.draw(surface.as_ref(), &mut target, all, plain), Err(Error::Foreign { .. })));
+        assert!(matches!(other.draw(&surface, &mut target, all, plain), Err(Error::Foreign { .. })));
         let mut theirs = other.create_offscreen_target(2, 1).unwrap();
-        assert!(matches!(mine.draw(surface.as_ref(), &mut theirs, all, plain), Err(Error::Foreign { .. })));
+        assert!(matches!(mine.draw(&surface, &mut theirs, all, plain), Err(Error::Foreign { .. })));
         let buffer = mine.create_surface(&SurfaceDesc::buffer(4)).unwrap();
         let light = plain.with_exposure(1.0);
-        let cases: [(&dyn Surface, Region, DrawOptions); 4] = [
-            (buffer.as_ref(), all, plain),
-            (surface.as_ref(), Region::new(0, 0, 3, 1), plain),
-            (surface.as_ref(), Region::new(0, 0, 0, 1), plain),
-            (surface.as_ref(), all, light),
+        let cases: [(&Surface, Region, DrawOptions); 4] = [
+            (&buffer, all, plain),
+            (&surface, Region::new(0, 0, 3, 1), plain),
+            (&surface, Region::new(0, 0, 0, 1), plain),
+            (&surface, all, light),
         ];
         for (surface, viewport, options) in cases {
             let outcome = mine.draw(surface, &mut target, viewport, options);
             assert!(matches!(outcome, Err(Error::InvalidInput { .. })), "{outcome:?}");
         }
         let empty = mine.create_in_place_surface(&SurfaceDesc::Image(image)).unwrap();
-        assert!(matches!(mine.draw(empty.as_ref(), &mut target, all, plain), Err(Error::NothingShown)));
-        assert!(matches!(mine.draw_offscreen(empty.as_ref()), Err(Error::NothingShown)));
+        assert!(matches!(mine.draw(&empty, &mut target, all, plain), Err(Error::NothingShown)));
+        assert!(matches!(mine.draw_offscreen(&empty), Err(Error::NothingShown)));
         for (width, height) in [(0, 1), (1, 0), (u32::MAX, u32::MAX), (u32::MAX, 1), (1 << 19, 1 << 19)] {
             let made = mine.create_offscreen_target(width, height).map(|target| target.size());
             assert!(matches!(made, Err(Error::InvalidInput { .. } | Error::Unsupported { .. })), "{made:?}");

@@ -61,6 +61,6 @@ fn noise(len: usize) -> Vec<u8> {
 }
 
 /// A surface that holds these tight rows.
-fn surface(display: &ComputeDisplay, image: &ImageDesc, pixels: &[u8]) -> Box<dyn Surface> {
+fn surface(display: &ComputeDisplay, image: &ImageDesc, pixels: &[u8]) -> Surface {
     stored(display, &SurfaceDesc::Image(*image), pixels).unwrap()
 }

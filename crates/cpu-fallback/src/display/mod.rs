@@ -71,11 +71,11 @@ impl MemoryDisplay {
     /// # Errors
     /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for a buffer,
     /// [`Error::NothingShown`] for a surface that shows in place and was given nothing to show.
-    pub fn pixels_rgba8(&self, surface: &dyn Surface) -> Result<RgbaImage> {
+    pub fn pixels_rgba8(&self, surface: &Surface) -> Result<RgbaImage> {
         const OP: &str = "MemoryDisplay::pixels_rgba8";
-        let surface = self.own(surface, OP)?;
-        let image = Self::image(surface, OP)?;
-        let bytes = surface.pixels(&Part::full(surface.desc()), OP)?;
+        let (of, surface) = (surface.desc(), self.own(surface, OP)?);
+        let image = Self::image(of, OP)?;
+        let bytes = surface.pixels(&Part::full(of), OP)?;
         RgbaImage::from_image(image, &bytes, &DrawOptions::default())
     }
 
@@ -101,14 +101,14 @@ impl MemoryDisplay {
     /// - [`Error::NothingShown`] for an in-place surface with no frame yet.
     pub fn draw(
         &self,
-        surface: &dyn Surface,
+        surface: &Surface,
         target: &mut OffscreenTarget,
         viewport: Region,
         options: DrawOptions,
     ) -> Result<()> {
         const OP: &str = "MemoryDisplay::draw";
-        let surface = self.own(surface, OP)?;
-        let image = Self::image(surface, OP)?;
+        let (of, surface) = (surface.desc(), self.own(surface, OP)?);
+        let image = Self::image(of, OP)?;
         target.check(viewport, OP)?;
         let plan = Plan::new(image, viewport.extent(), &options)?;
         let (bytes, view) = surface.shown()?;
@@ -116,16 +116,14 @@ impl MemoryDisplay {
         target.paint(&plan, &bytes, &view, (viewport.x, viewport.y))
     }
 
-    fn own<'s>(&self, surface: &'s dyn Surface, operation: &'static str) -> Result<&'s MemorySurface> {
-        own::<MemorySurface>(surface.as_any(), &self.shared, operation)
+    fn own<'s>(&self, surface: &'s Surface, operation: &'static str) -> Result<&'s MemorySurface> {
+        own::<MemorySurface>(surface.driver(), &self.shared, operation)
     }
 
-    fn image<'s>(surface: &'s MemorySurface, operation: &'static str) -> Result<&'s ImageDesc> {
-        match surface.desc() {
+    fn image<'s>(of: &'s SurfaceDesc, operation: &'static str) -> Result<&'s ImageDesc> {
+        match of {
             SurfaceDesc::Image(image) => Ok(image),
-            SurfaceDesc::Buffer(_) => {
-                Err(Error::invalid(operation, format!("a {} has no pixels; give an image", surface.desc())))
-            }
+            SurfaceDesc::Buffer(_) => Err(Error::invalid(operation, format!("a {of} has no pixels; give an image"))),
         }
     }
 }
@@ -139,27 +137,24 @@ impl Display for MemoryDisplay {
         &self.shared.caps
     }
 
-    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
-        let bytes = self.shared.check(desc, "MemoryDisplay::create_surface")?;
-        Ok(Box::new(MemorySurface::stored(Rc::clone(&self.shared), *desc, bytes)?))
+    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
+        let make = |bytes| MemorySurface::stored(&self.shared, desc, bytes);
+        Surface::stored(self, desc, |_, bytes| make(bytes), make)
     }
 
-    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>> {
-        self.shared.check(desc, "MemoryDisplay::create_in_place_surface")?;
-        Ok(Box::new(MemorySurface::in_place(Rc::clone(&self.shared), *desc)))
+    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
+        let make = || Ok(MemorySurface::in_place(&self.shared));
+        Surface::in_place(self, desc, |_| make(), make)
     }
 
-    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Box<dyn Staging>> {
-        const OP: &str = "MemoryDisplay::create_staging";
-        self.shared.check(&SurfaceDesc::buffer(bytes as u64), OP)?;
-        Ok(Box::new(MemoryStaging::new(Rc::clone(&self.shared), kind, bytes, OP)?))
+    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
+        Staging::new(self, kind, bytes, |kind| MemoryStaging::new(&self.shared, kind, bytes))
     }
 
-    fn draw_offscreen(&self, surface: &dyn Surface) -> Result<()> {
+    fn draw_offscreen(&self, surface: &Surface) -> Result<()> {
         const OP: &str = "MemoryDisplay::draw_offscreen";
-        let surface = self.own(surface, OP)?;
         // What there is to see is the memory itself.
-        std::hint::black_box(surface.pixels(&Part::full(surface.desc()), OP)?);
+        std::hint::black_box(self.own(surface, OP)?.pixels(&Part::full(surface.desc()), OP)?);
         Ok(())
     }
 

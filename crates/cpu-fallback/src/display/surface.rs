@@ -6,7 +6,8 @@ use crate::raw::Bytes;
 use interop_core::compute::host_bytes;
 use interop_core::describe::pattern::rows;
 use interop_core::devices::owned::own;
-use interop_core::{BufferView, Error, ImageView, Part, Result, Staging, Surface, SurfaceDesc, View};
+use interop_core::display::{Content, InPlaceDriver, StoredDriver, SurfaceDriver};
+use interop_core::{BufferView, Error, ImageView, Part, Result, Staging, SurfaceDesc, View};
 use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;
@@ -14,43 +15,27 @@ use std::rc::Rc;
 /// An image or a buffer in plain memory.
 pub(crate) struct MemorySurface {
     display: Rc<DisplayState>,
-    desc: SurfaceDesc,
-    content: Content,
-}
-
-enum Content {
-    /// Tight rows of its own.
-    Stored(Bytes),
-    /// Somebody else's bytes, where they lie; none yet at first.
-    InPlace(Option<(Bytes, View)>),
+    /// Tight rows of its own, or somebody else's bytes, where they lie; none of those yet at first.
+    shown: Option<(Bytes, View)>,
 }
 
 impl MemorySurface {
     /// With zeroed storage of `bytes` bytes, the size of `desc`.
-    pub(crate) fn stored(display: Rc<DisplayState>, desc: SurfaceDesc, bytes: usize) -> Result<Self> {
-        Ok(Self { display, desc, content: Content::Stored(Bytes::allocate(bytes)?) })
+    pub(crate) fn stored(display: &Rc<DisplayState>, desc: &SurfaceDesc, bytes: usize) -> Result<Self> {
+        Ok(Self { display: Rc::clone(display), shown: Some((Bytes::allocate(bytes)?, tight(desc)?)) })
     }
 
-    pub(crate) fn in_place(display: Rc<DisplayState>, desc: SurfaceDesc) -> Self {
-        Self { display, desc, content: Content::InPlace(None) }
-    }
-
-    pub(crate) fn display(&self) -> &Rc<DisplayState> {
-        &self.display
+    pub(crate) fn in_place(display: &Rc<DisplayState>) -> Self {
+        Self { display: Rc::clone(display), shown: None }
     }
 
     /// The bytes that are seen, and where in them they lie.
     pub(crate) fn shown(&self) -> Result<(&Bytes, View)> {
-        match &self.content {
-            Content::Stored(bytes) => Ok((bytes, tight(&self.desc)?)),
-            Content::InPlace(Some((bytes, view))) => Ok((bytes, *view)),
-            Content::InPlace(None) => Err(Error::NothingShown),
-        }
+        self.shown.as_ref().map(|(bytes, view)| (bytes, *view)).ok_or(Error::NothingShown)
     }
 
     /// The part's bytes in tight rows, as they would be seen.
     pub(crate) fn pixels(&self, part: &Part, operation: &'static str) -> Result<Vec<u8>> {
-        part.check_inside(&self.desc, operation)?;
         let (bytes, whole) = self.shown()?;
         let from = sub_view(&whole, part);
         let mut pixels = host_bytes(from.payload_len())?;
@@ -63,15 +48,8 @@ impl MemorySurface {
 
     /// Copies what `view` describes in `from`.
     fn store(&mut self, at: &Part, from: &[u8], view: &View, operation: &'static str) -> Result<()> {
-        at.check_source(&self.desc, view, from.len(), operation)?;
-        let Content::Stored(bytes) = &mut self.content else {
-            return Err(Error::invalid(
-                operation,
-                "this surface shows staging memory in place and has no storage; use read_in_place",
-            ));
-        };
-        let to = sub_view(&tight(&self.desc)?, at);
-        let all = 0..bytes.len();
+        let (bytes, whole) = self.shown.as_mut().ok_or(Error::NothingShown)?;
+        let (to, all) = (sub_view(whole, at), 0..bytes.len());
         let mut bytes = bytes.write(all, operation, &"this surface")?;
         for (to, row) in row_pairs(&to, view) {
             bytes[to].copy_from_slice(&from[row]);
@@ -79,51 +57,44 @@ impl MemorySurface {
         Ok(())
     }
 
-    fn own<'s>(&self, staging: &'s dyn Staging, operation: &'static str) -> Result<&'s MemoryStaging> {
-        own::<MemoryStaging>(staging.as_any(), &self.display, operation)
+    fn bytes<'s>(&self, staging: &'s Staging, operation: &'static str) -> Result<&'s Bytes> {
+        own::<MemoryStaging>(staging.driver(), &self.display, operation).map(MemoryStaging::bytes)
     }
 }
 
-interop_core::owned!(MemorySurface: DisplayState, "surface", |surface| surface.display());
+interop_core::owned!(MemorySurface: DisplayState, "surface", |surface| &surface.display);
 
-impl Surface for MemorySurface {
-    fn desc(&self) -> &SurfaceDesc {
-        &self.desc
+impl<C: Content> SurfaceDriver<C> for MemorySurface {
+    fn device(&self) -> String {
+        self.display.device.to_string()
     }
 
-    fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
-        self.store(at, bytes, view, "Surface::upload")
-    }
-
-    fn upload_staged(&mut self, at: &Part, staging: &mut dyn Staging, view: &View) -> Result<()> {
-        const OP: &str = "Surface::upload_staged";
-        let bytes = self.own(staging, OP)?.bytes();
-        let bytes = bytes.read(0..bytes.len(), OP, &"this staging block")?;
-        self.store(at, &bytes, view, OP)
-    }
-
-    fn read_in_place(&mut self, staging: &dyn Staging, view: &View) -> Result<()> {
-        const OP: &str = "Surface::read_in_place";
-        let bytes = self.own(staging, OP)?.bytes();
-        Part::full(&self.desc).check_source(&self.desc, view, bytes.len(), OP)?;
-        match &mut self.content {
-            Content::InPlace(shown) => {
-                *shown = Some((bytes.share(), *view));
-                Ok(())
-            }
-            Content::Stored(_) => Err(Error::invalid(
-                OP,
-                "this surface has storage of its own; use upload_staged, or make it with create_in_place_surface",
-            )),
-        }
-    }
-
-    fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
-        self.pixels(part, "Surface::read_back")
+    fn read_back(&mut self, at: &C::At) -> Result<Vec<u8>> {
+        self.pixels(&C::part(at), "read_back")
     }
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+}
+
+impl<C: Content> StoredDriver<C> for MemorySurface {
+    fn upload(&mut self, at: &C::At, bytes: &[u8], view: &C::View) -> Result<()> {
+        self.store(&C::part(at), bytes, &C::view(view), "upload")
+    }
+
+    fn upload_staged(&mut self, at: &C::At, staging: &mut Staging, view: &C::View) -> Result<()> {
+        const OP: &str = "upload_staged";
+        let bytes = self.bytes(staging, OP)?;
+        let bytes = bytes.read(0..bytes.len(), OP, &"this staging block")?;
+        self.store(&C::part(at), &bytes, &C::view(view), OP)
+    }
+}
+
+impl<C: Content> InPlaceDriver<C> for MemorySurface {
+    fn show(&mut self, staging: &Staging, view: &C::View) -> Result<()> {
+        self.shown = Some((self.bytes(staging, "read_in_place")?.share(), C::view(view)));
+        Ok(())
     }
 }
 

@@ -9,7 +9,7 @@ use interop_core::{
 };
 use std::rc::Rc;
 
-fn surface(display: &MemoryDisplay, image: &ImageDesc, pixels: &[u8]) -> Box<dyn Surface> {
+fn surface(display: &MemoryDisplay, image: &ImageDesc, pixels: &[u8]) -> Surface {
     stored(display, &SurfaceDesc::Image(*image), pixels).unwrap()
 }
 
@@ -31,7 +31,7 @@ impl Bench {
         let surface = surface(&self.display, &image, bytemuck::cast_slice(row));
         let (width, height) = self.target.size();
         let all = Region::new(0, 0, width, height);
-        self.display.draw(surface.as_ref(), &mut self.target, all, options).unwrap();
+        self.display.draw(&surface, &mut self.target, all, options).unwrap();
         self.target.read_pixels().to_vec()
     }
 }
@@ -127,13 +127,13 @@ fn letterbox_and_viewport() {
     let image = ImageDesc::new(1, 1, PixelFormat::Rgba8);
     let white = surface(&bench.display, &image, &[255; 4]);
     let options = plain().with_fit(Fit::Contain).with_background([0.2, 0.4, 0.6]);
-    bench.display.draw(white.as_ref(), &mut bench.target, Region::new(1, 1, 4, 2), options).unwrap();
+    bench.display.draw(&white, &mut bench.target, Region::new(1, 1, 4, 2), options).unwrap();
     let (zero, bar, one) = ([0; 4], [51, 102, 153, 255], [255; 4]);
     let row = [zero, bar, one, one, bar, zero].concat();
     assert_eq!(bench.target.read_pixels(), [[0; 24].to_vec(), row.clone(), row].concat());
     let kept = options.with_background(None);
     bench.target.clear([1.0, 0.0, 0.0, 1.0]);
-    bench.display.draw(white.as_ref(), &mut bench.target, Region::new(0, 0, 6, 3), kept).unwrap();
+    bench.display.draw(&white, &mut bench.target, Region::new(0, 0, 6, 3), kept).unwrap();
     assert_eq!(bench.target.read_pixels()[..8], [[255, 0, 0, 255], [255; 4]].concat());
 }
 
@@ -147,7 +147,7 @@ fn halves_go_through_to_the_last_bit() {
         let surface = surface(&bench.display, &image, bytemuck::cast_slice(&halves));
         let options = plain().with_target(TargetEncoding::Linear);
         bench.target.clear([0.0; 4]);
-        bench.display.draw(surface.as_ref(), &mut bench.target, Region::new(0, 0, 3, 1), options).unwrap();
+        bench.display.draw(&surface, &mut bench.target, Region::new(0, 0, 3, 1), options).unwrap();
         assert_eq!(bench.target.read_pixels(), bytemuck::cast_slice::<_, u8>(&halves));
     }
 }
@@ -160,7 +160,7 @@ fn every_drawing_is_as_the_reference() {
         let mut target = display.create_offscreen_target_of(width, height, case.target).unwrap();
         target.clear(case.before);
         let surface = surface(&display, &case.image, &case.pixels);
-        display.draw(surface.as_ref(), &mut target, Drawing::AREA.full(), case.options).unwrap();
+        display.draw(&surface, &mut target, Drawing::AREA.full(), case.options).unwrap();
         case.check(target.read_pixels()).unwrap();
     }
 }
@@ -172,22 +172,22 @@ fn wrong_draws_are_refused() {
     let surface = surface(&mine, &image, &[1, 2]);
     let mut target = mine.create_offscreen_target(2, 1).unwrap();
     let all = Region::new(0, 0, 2, 1);
-    let foreign = other.draw(surface.as_ref(), &mut target, all, plain());
+    let foreign = other.draw(&surface, &mut target, all, plain());
     assert!(matches!(foreign, Err(Error::Foreign { .. })));
     let buffer = mine.create_surface(&SurfaceDesc::buffer(4)).unwrap();
     let light = plain().with_exposure(1.0);
-    let cases: [(&dyn Surface, Region, DrawOptions); 4] = [
-        (buffer.as_ref(), all, plain()),
-        (surface.as_ref(), Region::new(0, 0, 3, 1), plain()),
-        (surface.as_ref(), Region::new(0, 0, 0, 1), plain()),
-        (surface.as_ref(), all, light),
+    let cases: [(&Surface, Region, DrawOptions); 4] = [
+        (&buffer, all, plain()),
+        (&surface, Region::new(0, 0, 3, 1), plain()),
+        (&surface, Region::new(0, 0, 0, 1), plain()),
+        (&surface, all, light),
     ];
     for (surface, viewport, options) in cases {
         let outcome = mine.draw(surface, &mut target, viewport, options);
         assert!(matches!(outcome, Err(Error::InvalidInput { .. })), "{outcome:?}");
     }
     let empty = mine.create_in_place_surface(&SurfaceDesc::Image(image)).unwrap();
-    assert!(matches!(mine.draw(empty.as_ref(), &mut target, all, plain()), Err(Error::NothingShown)));
+    assert!(matches!(mine.draw(&empty, &mut target, all, plain()), Err(Error::NothingShown)));
     assert!(mine.create_offscreen_target(0, 1).is_err());
     assert!(mine.create_offscreen_target(u32::MAX, u32::MAX).is_err());
     assert_eq!(target.read_pixels(), [0; 8]);

@@ -29,7 +29,7 @@ fn it_says_what_it_is() {
 fn surfaces_and_blocks_are_as_every_displays() {
     let open = || Ok(MemoryDisplay::new() as Rc<dyn Display>);
     let sizes = [(13, 9), (1, 1), (64, 20)];
-    let ways = Surfaces { open: &open, sizes: &sizes, any_rows: true, reversed: true }.check().unwrap();
+    let ways = Surfaces { open: &open, sizes: &sizes, any_rows: true }.check().unwrap();
     assert!(ways.in_place > 0 && ways.refused == 0, "{ways:?}");
 }
 
@@ -39,11 +39,11 @@ fn in_place_surfaces_follow_their_block() {
     let desc = SurfaceDesc::image(2, 1, PixelFormat::R8);
     let view = View::Image(ImageView::packed(Extent::new(2, 1), PixelFormat::R8, 1, 0, false).unwrap());
     let mut staging = display.create_staging(StagingKind::Persistent, 2).unwrap();
-    fill(staging.as_mut(), &[1, 2]).unwrap();
+    fill(&mut staging, &[1, 2]).unwrap();
     let mut surface = display.create_in_place_surface(&desc).unwrap();
     assert!(matches!(surface.read_back(&Part::full(&desc)), Err(Error::NothingShown)));
-    assert!(matches!(display.pixels_rgba8(surface.as_ref()), Err(Error::NothingShown)));
-    surface.read_in_place(staging.as_ref(), &view).unwrap();
+    assert!(matches!(display.pixels_rgba8(&surface), Err(Error::NothingShown)));
+    surface.read_in_place(&staging, &view).unwrap();
     staging
         .map_write(&mut |bytes| {
             // Shown and written at the same time would be a torn frame.
@@ -55,7 +55,7 @@ fn in_place_surfaces_follow_their_block() {
     assert_eq!(surface.read_back(&Part::full(&desc)).unwrap(), [3, 4]);
     invalid(surface.upload(&Part::full(&desc), &[0, 0], &view));
     let mut stored = display.create_surface(&desc).unwrap();
-    invalid(stored.read_in_place(staging.as_ref(), &view));
+    invalid(stored.read_in_place(&staging, &view));
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn addresses_are_given_where_they_stay() {
 fn surfaces_of_other_displays_are_foreign() {
     let (mine, other) = (MemoryDisplay::new(), MemoryDisplay::new());
     let surface = other.create_surface(&SurfaceDesc::image(8, 8, PixelFormat::Rgba8)).unwrap();
-    assert!(matches!(mine.pixels_rgba8(surface.as_ref()), Err(Error::Foreign { .. })));
+    assert!(matches!(mine.pixels_rgba8(&surface), Err(Error::Foreign { .. })));
     assert!(matches!(surface.export(interop_core::HandleType::GlObject), Err(Error::Unsupported { .. })));
 }
 
@@ -86,9 +86,9 @@ fn pictures_for_saving() {
     let floats: [f32; 2] = [1.0, 0.2];
     let view = View::Image(ImageView::packed(Extent::new(1, 2), PixelFormat::R32F, 1, 0, false).unwrap());
     surface.upload(&Part::full(&desc), bytemuck::cast_slice(&floats), &view).unwrap();
-    let picture = display.pixels_rgba8(surface.as_ref()).unwrap();
+    let picture = display.pixels_rgba8(&surface).unwrap();
     assert_eq!((picture.width, picture.height), (1, 2));
     assert_eq!(picture.data, [255, 255, 255, 255, 51, 51, 51, 255]);
     let buffer = display.create_surface(&SurfaceDesc::buffer(4)).unwrap();
-    invalid(display.pixels_rgba8(buffer.as_ref()));
+    invalid(display.pixels_rgba8(&buffer));
 }

@@ -17,7 +17,7 @@ fn desc(side: u32) -> SurfaceDesc {
 }
 
 /// What a frame looks like when it is given out.
-fn picture(display: &MemoryDisplay, surface: &dyn Surface) -> Result<Vec<u8>> {
+fn picture(display: &MemoryDisplay, surface: &Surface) -> Result<Vec<u8>> {
     let SurfaceDesc::Image(image) = surface.desc() else { return Err(Error::NothingShown) };
     let mut target = display.create_offscreen_target(image.extent.width, image.extent.height)?;
     let Extent { width, height } = image.extent;
@@ -29,7 +29,7 @@ fn open() -> SharedLink<Vec<u8>> {
     open_giving(picture)
 }
 
-fn open_giving(give: impl Fn(&MemoryDisplay, &dyn Surface) -> Result<Vec<u8>> + Send + 'static) -> SharedLink<Vec<u8>> {
+fn open_giving(give: impl Fn(&MemoryDisplay, &Surface) -> Result<Vec<u8>> + Send + 'static) -> SharedLink<Vec<u8>> {
     let backend = Arc::new(CpuBackend::new().unwrap());
     // While paths are compared, no frame is begun that waits for others.
     let options = LinkOptions::new(Policy::default().with_trials(Trials::Off));

@@ -12,7 +12,7 @@ use interop_core::{
 };
 use std::time::Instant;
 
-type Opened = (Box<dyn ComputeMemory>, Box<dyn Staging>);
+type Opened = (Box<dyn ComputeMemory>, Staging);
 
 fn open(backend: &dyn ComputeBackend, display: &GlDisplay, bytes: usize) -> Opened {
     let (memory, handle) = backend.allocate_shared(bytes, HandleType::OpaqueFd, backend.device()).unwrap();
@@ -54,7 +54,7 @@ fn every_block_is_the_memory_that_was_exported() {
                         let pattern = Pattern::for_view(&view, frames);
                         backend.write_pattern(Target::new(memory.as_mut(), view).unwrap(), &pattern).unwrap();
                         memory.release().unwrap();
-                        surface.read_in_place(staging.as_ref(), &view).unwrap();
+                        surface.read_in_place(staging, &view).unwrap();
                         let mut expected = vec![0; bytes];
                         pattern.write(&view, &mut expected);
                         if surface.read_back(&Part::full(&desc)).unwrap() != expected {
@@ -118,7 +118,7 @@ out vec4 result;
 void main() { result = from_texels == 1 ? texelFetch(texels, index) : color; }";
 
 /// Binds a program that draws 16x16 points from the block, and the block; it stays bound from then on.
-fn bind_points(display: &GlDisplay, block: &dyn Staging, view: ImageView, reading: Reading) {
+fn bind_points(display: &GlDisplay, block: &Staging, view: ImageView, reading: Reading) {
     let (gl, pixels) = (display.gl(), View::Image(view));
     let mut image = display.create_in_place_surface(&image(SIDE, SIDE, PixelFormat::Rgba8)).unwrap();
     let mut bytes = display.create_in_place_surface(&SurfaceDesc::buffer(view.span().end as u64)).unwrap();
@@ -140,9 +140,9 @@ fn bind_points(display: &GlDisplay, block: &dyn Staging, view: ImageView, readin
         gl.uniform_1_i32(from_texels.as_ref(), i32::from(reading == Reading::Texels));
         gl.bind_vertex_array(Some(gl.create_vertex_array().unwrap()));
         if reading == Reading::Texels {
-            gl.bind_texture(glow::TEXTURE_BUFFER, Some(display.surface_texture(image.as_ref()).unwrap().name));
+            gl.bind_texture(glow::TEXTURE_BUFFER, Some(display.surface_texture(&image).unwrap().name));
         } else {
-            gl.bind_buffer(glow::ARRAY_BUFFER, Some(display.surface_buffer(bytes.as_ref()).unwrap().name));
+            gl.bind_buffer(glow::ARRAY_BUFFER, Some(display.surface_buffer(&bytes).unwrap().name));
             gl.vertex_attrib_pointer_f32(0, 4, glow::UNSIGNED_BYTE, true, 4, 0);
             gl.enable_vertex_attrib_array(0);
         }
@@ -160,7 +160,7 @@ fn wrong_tiles(backend: &dyn ComputeBackend, display: &GlDisplay, reading: Readi
     let target = display.create_offscreen_target(SIDE * TILES, SIDE * TILES).unwrap();
     target.bind().unwrap();
     if reading != Reading::Upload {
-        bind_points(display, block.as_ref(), view, reading);
+        bind_points(display, &block, view, reading);
     }
     for tile in 0..TILES * TILES {
         let pattern = Pattern::for_view(&pixels, tile);
@@ -168,9 +168,9 @@ fn wrong_tiles(backend: &dyn ComputeBackend, display: &GlDisplay, reading: Readi
         memory.release().unwrap();
         let (x, y) = ((tile % TILES * SIDE) as i32, (tile / TILES * SIDE) as i32);
         if reading == Reading::Upload {
-            texture.upload_staged(&Part::full(&desc), block.as_mut(), &pixels).unwrap();
+            texture.upload_staged(&Part::full(&desc), &mut block, &pixels).unwrap();
             let viewport = Viewport { x, y, width: SIDE, height: SIDE };
-            display.draw(texture.as_ref(), viewport, DrawOptions::default()).unwrap();
+            display.draw(&texture, viewport, DrawOptions::default()).unwrap();
             block.wait().unwrap();
         } else {
             // SAFETY: the context is current; the program reads no more of the block than it has.

@@ -19,7 +19,7 @@ fn the_conformance_suite() {
     });
 }
 
-type Imported = (Box<dyn Surface>, Box<dyn ComputeMemory>);
+type Imported = (Surface, Box<dyn ComputeMemory>);
 
 fn import(backend: &dyn ComputeBackend, display: &dyn Display, desc: SurfaceDesc) -> interop_core::Result<Imported> {
     let surface = display.create_surface(&desc)?;

@@ -84,11 +84,11 @@ fn measure(backend: &Arc<dyn ComputeBackend>, name: &str, display: &Rc<dyn Displ
             let target = Target::image(own.as_mut(), extent, PixelFormat::Rgba8).unwrap();
             backend.write_pattern(target, &Pattern { and_mask: u32::MAX, or_mask: 0, nonce: n }).unwrap();
             backend.finish().unwrap();
-            display.draw_offscreen(still.as_ref()).unwrap();
+            display.draw_offscreen(&still).unwrap();
         });
         let what = if each { "latency" } else { "throughput" };
         println!("{name} {extent} {what:10} {time:7.0} us  floor: kernel, wait, draw; nothing shared");
-        let time = frames(display.as_ref(), each, |_| display.draw_offscreen(still.as_ref()).unwrap());
+        let time = frames(display.as_ref(), each, |_| display.draw_offscreen(&still).unwrap());
         println!("{name} {extent} {what:10} {time:7.0} us  floor: draw alone");
         for path in PathId::ALL {
             for (mode, sync) in [

@@ -50,7 +50,7 @@ fn an_engines_state_stays_as_it_was() {
         let staging =
             unchanged(&gl, "create_staging", || display.create_staging(StagingKind::External(handle), 4096).unwrap());
         let mut surface = display.create_in_place_surface(&SurfaceDesc::image(16, 16, PixelFormat::Rgba16F)).unwrap();
-        unchanged(&gl, "read_in_place", || surface.read_in_place(staging.as_ref(), &image).unwrap());
+        unchanged(&gl, "read_in_place", || surface.read_in_place(&staging, &image).unwrap());
         unchanged(&gl, "drop", || drop((surface, staging, paint, fill, target, others)));
         unchanged(&gl, "drop", || drop(backend));
         assert_eq!(before, snapshot(&gl));

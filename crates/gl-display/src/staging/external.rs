@@ -97,7 +97,6 @@ pub(super) fn exported_texture(shared: &Rc<ContextState>, image: &ImageDesc) -> 
     if let Support::No(reason) = shared.caps.can_export(HandleType::OPAQUE, MemoryShape::Image) {
         return Err(shared.unsupported(OP, reason));
     }
-    shared.check_desc(&SurfaceDesc::Image(*image), OP)?;
     let made = VulkanMemory::image(shared.vulkan(OP)?, image)?;
     texture(shared, made.export()?, image, Some(made))
 }
@@ -111,7 +110,7 @@ pub(super) fn texture(
 ) -> Result<Rc<ImageBlock>> {
     let whole = handle.bytes();
     let format = gl_format(image.format);
-    let len = shared.check_desc(&SurfaceDesc::Image(*image), OP)?;
+    let len = SurfaceDesc::Image(*image).byte_len(OP)?;
     if len as u64 > whole {
         return Err(Error::invalid(OP, format!("an image of {len} bytes does not fit into memory that has {whole}")));
     }
@@ -134,7 +133,7 @@ pub(super) fn texture(
         // Mesa reports neither a handle that it could not open nor memory that is too small for its layout.
         return Err(shared.failure(STORAGE, 0, "the texture got no storage", hint(0)));
     }
-    ImageBlock::new(shared, texture, memory, *image, made)
+    Ok(ImageBlock::new(shared, texture, memory, made))
 }
 
 fn hint(code: u32) -> &'static str {

@@ -4,7 +4,6 @@ use crate::context_state::ContextState;
 use crate::image_source::ImageSource;
 use crate::memory_object::MemoryObject;
 use crate::owned::Owned;
-use interop_core::{ImageDesc, Result, SurfaceDesc};
 use std::rc::Rc;
 
 /// Shared by the staging block and by the surfaces that show it.
@@ -15,9 +14,6 @@ pub(crate) struct ImageBlock {
     /// The memory that this crate made for others to open, where it did; goes last.
     exported: Option<crate::vulkan::VulkanMemory>,
     shared: Rc<ContextState>,
-    image: ImageDesc,
-    /// Bytes of tight rows.
-    len: usize,
 }
 
 impl ImageBlock {
@@ -25,23 +21,13 @@ impl ImageBlock {
         shared: &Rc<ContextState>,
         texture: Owned<glow::Texture>,
         memory: Owned<MemoryObject>,
-        image: ImageDesc,
         exported: Option<crate::vulkan::VulkanMemory>,
-    ) -> Result<Rc<Self>> {
-        let len = SurfaceDesc::Image(image).byte_len("create_staging")?;
-        Ok(Rc::new(Self { texture, _memory: memory, exported, shared: Rc::clone(shared), image, len }))
+    ) -> Rc<Self> {
+        Rc::new(Self { texture, _memory: memory, exported, shared: Rc::clone(shared) })
     }
 
     pub(crate) fn shared(&self) -> &Rc<ContextState> {
         &self.shared
-    }
-
-    pub(crate) fn image(&self) -> &ImageDesc {
-        &self.image
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.len
     }
 
     /// The image that others can open.

@@ -68,7 +68,7 @@ impl Board for Canvas<'_> {
         self.size
     }
 
-    fn draw(&self, surface: &dyn Surface, (x, y, width, height): Place, options: DrawOptions) {
+    fn draw(&self, surface: &Surface, (x, y, width, height): Place, options: DrawOptions) {
         self.clear();
         self.display.draw(surface, Viewport { x, y, width, height }, options).unwrap();
     }

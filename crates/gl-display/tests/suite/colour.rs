@@ -11,7 +11,7 @@ use interop_core::display::{Display as _, Surface};
 use interop_core::{AlphaMode, Error, ImageAccess, PixelFormat};
 use pixelferry_testing::by_level;
 
-fn draw(display: &GlDisplay, case: &Drawing, surface: &dyn Surface) -> Vec<u8> {
+fn draw(display: &GlDisplay, case: &Drawing, surface: &Surface) -> Vec<u8> {
     let (width, height) = (Drawing::AREA.width, Drawing::AREA.height);
     let all = Viewport::full(width, height);
     if case.options.target == TargetEncoding::SrgbFormat {
@@ -66,7 +66,7 @@ fn options_that_mean_nothing_are_refused() {
     let plain = DrawOptions::default();
     let encodes = plain.with_target(TargetEncoding::SrgbFormat);
     for options in [plain.with_exposure(f32::NAN), plain.with_exposure(1.0), encodes] {
-        let error = display.draw(texture.as_ref(), Viewport::full(4, 4), options).unwrap_err();
+        let error = display.draw(&texture, Viewport::full(4, 4), options).unwrap_err();
         assert!(matches!(error, Error::InvalidInput { .. }), "{error}");
     }
     target.unbind().unwrap();
@@ -98,7 +98,7 @@ fn blending_of_the_engine_stays() {
             gl.blend_equation(glow::FUNC_REVERSE_SUBTRACT);
         }
         let before = states();
-        case.check(&draw(&display, &case, texture.as_ref())).unwrap();
+        case.check(&draw(&display, &case, &texture)).unwrap();
         assert_eq!(states(), before);
         // SAFETY: as above.
         unsafe {

@@ -71,18 +71,18 @@ pub fn assert_same(what: &str, expected: &[u8], found: &[u8]) {
     conformance::same_bytes(what, expected, found).unwrap();
 }
 
-pub fn read_all(surface: &mut dyn Surface) -> Vec<u8> {
+pub fn read_all(surface: &mut Surface) -> Vec<u8> {
     let part = Part::full(surface.desc());
     surface.read_back(&part).unwrap()
 }
 
 /// An image surface that holds the first pattern.
-pub fn patterned(display: &GlDisplay, image: ImageDesc) -> Box<dyn Surface> {
+pub fn patterned(display: &GlDisplay, image: ImageDesc) -> Surface {
     let desc = SurfaceDesc::Image(image);
     conformance::stored(display, &desc, &expected(&tight(&desc), 1)).unwrap()
 }
 
-pub fn plain(display: &GlDisplay) -> Box<dyn Surface> {
+pub fn plain(display: &GlDisplay) -> Surface {
     patterned(display, ImageDesc::new(5, 3, PixelFormat::Rgba8))
 }
 

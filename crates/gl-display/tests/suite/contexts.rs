@@ -41,16 +41,16 @@ fn calls_in_another_context_are_refused() {
     assert!(is_wrong(first.create_staging(StagingKind::Orphaned, 4)));
     assert!(is_wrong(first.create_offscreen_target(4, 4)));
     assert!(is_wrong(surface.upload(&full, &bytes, &view)));
-    assert!(is_wrong(surface.upload_staged(&full, staging.as_mut(), &view)));
-    assert!(is_wrong(in_place.read_in_place(staging.as_ref(), &view)));
+    assert!(is_wrong(surface.upload_staged(&full, &mut staging, &view)));
+    assert!(is_wrong(in_place.read_in_place(&staging, &view)));
     assert!(is_wrong(surface.read_back(&full)));
     assert!(is_wrong(surface.export(HandleType::GlObject)));
     assert!(is_wrong(buffer.read_back(&Part::Buffer(0..1))));
     assert!(is_wrong(staging.fence()) && is_wrong(staging.wait()));
     assert!(is_wrong(orphaned.map_write(&mut |_| Ok(()))));
-    assert!(is_wrong(first.draw(surface.as_ref(), Viewport::full(1, 1), DrawOptions::default())));
-    assert!(is_wrong(first.surface_texture(surface.as_ref())));
-    assert!(is_wrong(first.surface_buffer(buffer.as_ref())));
+    assert!(is_wrong(first.draw(&surface, Viewport::full(1, 1), DrawOptions::default())));
+    assert!(is_wrong(first.surface_texture(&surface)));
+    assert!(is_wrong(first.surface_buffer(&buffer)));
     assert!(is_wrong(first.clear([0.0; 4])));
     assert!(is_wrong(target.bind()) && is_wrong(target.read_rgba8()));
 
@@ -81,7 +81,7 @@ fn the_current_context_is_found_without_a_loader() {
     let view = common::tight(&DESC);
     let mut surface = stored(&*display, &DESC, &common::expected(&view, 1)).unwrap();
     common::assert_same("found", &common::expected(&view, 1), &surface.read_back(&Part::full(&DESC)).unwrap());
-    let texture = display.surface_texture(surface.as_ref()).unwrap();
+    let texture = display.surface_texture(&surface).unwrap();
     assert_eq!(texture.id(), texture.name.0.get());
 
     let stranger = headless(None).unwrap();
@@ -119,7 +119,7 @@ fn a_program_that_was_deleted_in_use_is_no_error() {
         gl.delete_program(program);
         assert_eq!(gl.get_error(), glow::NO_ERROR);
     }
-    display.draw(surface.as_ref(), Viewport::full(16, 8), DrawOptions::default()).unwrap();
+    display.draw(&surface, Viewport::full(16, 8), DrawOptions::default()).unwrap();
     // SAFETY: the engine's context is current.
     assert_eq!(unsafe { gl.get_error() }, glow::NO_ERROR);
     assert_eq!(target.read_rgba8().unwrap().len(), 16 * 8 * 4);
@@ -136,16 +136,16 @@ fn objects_of_another_display_are_refused() {
     let mut other = second.create_surface(&DESC).unwrap();
     let mut other_in_place = second.create_in_place_surface(&DESC).unwrap();
     let foreign = |r: Result<(), Error>| assert!(matches!(r, Err(Error::Foreign { .. })), "{r:?}");
-    foreign(second.draw(surface.as_ref(), Viewport::full(1, 1), DrawOptions::default()));
-    foreign(second.surface_texture(surface.as_ref()).map(drop));
-    foreign(second.surface_buffer(buffer.as_ref()).map(drop));
-    foreign(other.upload_staged(&Part::full(&DESC), staging.as_mut(), &view));
-    foreign(other_in_place.read_in_place(staging.as_ref(), &view));
+    foreign(second.draw(&surface, Viewport::full(1, 1), DrawOptions::default()));
+    foreign(second.surface_texture(&surface).map(drop));
+    foreign(second.surface_buffer(&buffer).map(drop));
+    foreign(other.upload_staged(&Part::full(&DESC), &mut staging, &view));
+    foreign(other_in_place.read_in_place(&staging, &view));
     first.make_current().unwrap();
-    surface.upload_staged(&Part::full(&DESC), staging.as_mut(), &view).unwrap();
+    surface.upload_staged(&Part::full(&DESC), &mut staging, &view).unwrap();
     // The wrong kind is another mistake.
-    assert!(matches!(first.surface_buffer(surface.as_ref()), Err(Error::InvalidInput { .. })));
-    assert!(matches!(first.surface_texture(buffer.as_ref()), Err(Error::InvalidInput { .. })));
+    assert!(matches!(first.surface_buffer(&surface), Err(Error::InvalidInput { .. })));
+    assert!(matches!(first.surface_texture(&buffer), Err(Error::InvalidInput { .. })));
 }
 
 #[test]
@@ -157,17 +157,17 @@ fn names_are_never_deleted_in_a_strangers_context() {
     let staging = display.create_staging(StagingKind::Orphaned, 64).unwrap();
     let pages = HostBlock::allocate(4096).unwrap();
     let imported = display.create_staging(StagingKind::Imported(pages), 64).ok();
-    let texture = display.surface_texture(surface.as_ref()).unwrap().name;
+    let texture = display.surface_texture(&surface).unwrap().name;
     let before = display.object_counts();
     assert_eq!(before.awaiting_context, 0);
 
     let stranger = headless(None).unwrap();
     // Names are small numbers in every context: the stranger has a texture of the same name.
     let mine: Vec<_> = (0..20).map(|_| stranger.create_surface(&DESC).unwrap()).collect();
-    assert!(mine.iter().any(|s| stranger.surface_texture(s.as_ref()).unwrap().name == texture));
+    assert!(mine.iter().any(|s| stranger.surface_texture(s).unwrap().name == texture));
     drop((surface, staging, imported));
     for s in &mine {
-        let name = stranger.surface_texture(s.as_ref()).unwrap().name;
+        let name = stranger.surface_texture(s).unwrap().name;
         // SAFETY: the stranger's context is current.
         assert!(unsafe { stranger.gl().is_texture(name) });
     }
@@ -214,7 +214,7 @@ fn nothing_is_left_after_the_last_drop() {
             surface.read_back(&Part::full(&desc)).unwrap();
             let mut in_place = display.create_in_place_surface(&desc).unwrap();
             let mut staging = display.create_staging(StagingKind::Persistent, 1000).unwrap();
-            in_place.read_in_place(staging.as_ref(), &view).unwrap();
+            in_place.read_in_place(&staging, &view).unwrap();
             in_place.read_back(&Part::full(&desc)).unwrap();
             staging.fence().unwrap();
             // In any order.
@@ -309,7 +309,7 @@ fn objects_of_the_compute_side_are_dropped_in_the_right_context() {
 fn exported_names_are_those_of_the_surface() {
     let Some(display) = headless(None) else { return };
     let surface = display.create_surface(&DESC).unwrap();
-    let name = display.surface_texture(surface.as_ref()).unwrap().name.0.get();
+    let name = display.surface_texture(&surface).unwrap().name.0.get();
     match surface.export(HandleType::GlObject).unwrap() {
         SharedHandle::GlTexture { name: n, target } => assert_eq!((n, target), (name, glow::TEXTURE_2D)),
         other => panic!("{other:?}"),
@@ -327,13 +327,13 @@ fn sizes_that_are_refused_leave_nothing_and_the_largest_works() {
     assert!(display.create_surface(&SurfaceDesc::image(max + 1, 1, PixelFormat::R8)).is_err());
     assert_eq!(display.object_counts(), ObjectCounts::default());
     let mut long = display.create_surface(&SurfaceDesc::image(max, 1, PixelFormat::R8)).unwrap();
-    assert_eq!(common::read_all(long.as_mut()).len(), max as usize);
+    assert_eq!(common::read_all(&mut long).len(), max as usize);
     let odd = common::image_view(16, 4, PixelFormat::Rgba8, 1, 64);
     let staging = display.create_staging(StagingKind::Orphaned, 511).unwrap();
     let mut in_place = display.create_in_place_surface(&SurfaceDesc::image(16, 4, PixelFormat::Rgba8)).unwrap();
-    assert!(matches!(in_place.read_in_place(staging.as_ref(), &odd), Err(Error::InvalidInput { .. })));
+    assert!(matches!(in_place.read_in_place(&staging, &odd), Err(Error::InvalidInput { .. })));
     let empty = Viewport::full(0, 4);
-    assert!(display.draw(long.as_ref(), empty, DrawOptions::default()).is_err());
+    assert!(display.draw(&long, empty, DrawOptions::default()).is_err());
 }
 
 #[test]

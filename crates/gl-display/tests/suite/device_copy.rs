@@ -36,7 +36,7 @@ fn delicate(format: PixelFormat) -> &'static [u8] {
 }
 
 /// What the texture holds, by `glGetTexImage`, which unlike a draw converts nothing.
-fn bits(display: &GlDisplay, surface: &dyn Surface) -> Vec<u8> {
+fn bits(display: &GlDisplay, surface: &Surface) -> Vec<u8> {
     let SurfaceDesc::Image(ImageDesc { extent, format, .. }) = *surface.desc() else { panic!("no image") };
     let (channels, ty) = stored(format);
     let mut bytes = vec![0; extent.width as usize * extent.height as usize * format.bytes_per_pixel()];
@@ -96,10 +96,10 @@ fn the_shader_copies_the_same_bits() {
                 staging.wait().unwrap();
                 memory.write(&bytes);
                 let part = Part::Image(region);
-                by_shader.upload_staged(&part, staging.as_mut(), &view).unwrap();
+                by_shader.upload_staged(&part, &mut staging, &view).unwrap();
                 by_gl.upload(&part, &bytes, &view).unwrap();
                 let what = format!("{format} {region} offset {offset} pitch {pitch}");
-                assert_same(&what, &bits(&display, by_gl.as_ref()), &bits(&display, by_shader.as_ref()));
+                assert_same(&what, &bits(&display, &by_gl), &bits(&display, &by_shader));
             }
         }
     }
@@ -146,9 +146,9 @@ fn rows_between_pixels_go_the_other_way() {
             let bytes = noise(view.checked_span().unwrap().end, nonce);
             staging.wait().unwrap();
             memory.write(&bytes);
-            surface.upload_staged(&Part::full(&desc), staging.as_mut(), &view).unwrap();
+            surface.upload_staged(&Part::full(&desc), &mut staging, &view).unwrap();
             let rows = (0..9).flat_map(|y| &bytes[offset + y * pitch..][..21 * bpp]).copied().collect::<Vec<_>>();
-            assert_same(&format!("{format} offset {offset}"), &rows, &bits(&display, surface.as_ref()));
+            assert_same(&format!("{format} offset {offset}"), &rows, &bits(&display, &surface));
         }
     }
     assert_eq!(display.object_counts().programs, 0, "no shader copies these");
@@ -173,9 +173,9 @@ fn texels_past_the_limit_go_the_other_way() {
     memory.write(&bytes);
     for (offset, programs) in [(limit - 31, 0), (limit - 32, copying_programs(&display))] {
         let view = image_view(8, 4, PixelFormat::R8, offset, 8);
-        surface.upload_staged(&Part::full(&desc), staging.as_mut(), &view).unwrap();
+        surface.upload_staged(&Part::full(&desc), &mut staging, &view).unwrap();
         let start = offset + 32 - limit;
-        assert_same("past", &end[start..start + 32], &bits(&display, surface.as_ref()));
+        assert_same("past", &end[start..start + 32], &bits(&display, &surface));
         assert_eq!(display.object_counts().programs, programs, "byte {offset}");
     }
 }
@@ -192,15 +192,15 @@ fn uploads_draws_and_reads_keep_their_order() {
     for nonce in 0..20 {
         staging.wait().unwrap();
         memory.write(&expected(&view, nonce));
-        surface.upload_staged(&Part::full(&desc), staging.as_mut(), &view).unwrap();
-        display.draw(surface.as_ref(), Viewport::full(64, 64), DrawOptions::default()).unwrap();
+        surface.upload_staged(&Part::full(&desc), &mut staging, &view).unwrap();
+        display.draw(&surface, Viewport::full(64, 64), DrawOptions::default()).unwrap();
         // The draw above must not see this one, nor the shader the host's next write.
         surface.upload(&Part::full(&desc), &pattern(&view, 100 + nonce), &view).unwrap();
         staging.fence().unwrap();
         // The target's top row comes first.
         let drawn: Vec<u8> = target.read_rgba8().unwrap().rchunks(64 * 4).flatten().copied().collect();
         assert_same("drawn", &expected(&view, nonce), &drawn);
-        assert_same("kept", &expected(&view, 100 + nonce), &read_all(surface.as_mut()));
+        assert_same("kept", &expected(&view, 100 + nonce), &read_all(&mut surface));
     }
     target.unbind().unwrap();
 }
@@ -213,7 +213,7 @@ fn rows_in_reverse_are_refused() {
     let mut surface = display.create_surface(&desc).unwrap();
     let View::Image(view) = tight(&desc) else { panic!("no image") };
     let reversed = View::Image(ImageView { offset: 7 * 32, row_pitch: -32, ..view });
-    let refused = surface.upload_staged(&Part::full(&desc), staging.as_mut(), &reversed);
+    let refused = surface.upload_staged(&Part::full(&desc), &mut staging, &reversed);
     assert!(matches!(refused, Err(Error::InvalidInput { .. })), "{refused:?}");
-    assert!(read_all(surface.as_mut()).iter().all(|b| *b == 0));
+    assert!(read_all(&mut surface).iter().all(|b| *b == 0));
 }

@@ -8,7 +8,7 @@ use interop_core::{HandleType, MemoryShape};
 use pixelferry_testing::{Need, need};
 
 /// Memory of at least `bytes` bytes and the staging block over it; says why where there is none.
-pub fn external(display: &GlDisplay, bytes: usize) -> Option<(Exported, Box<dyn Staging>)> {
+pub fn external(display: &GlDisplay, bytes: usize) -> Option<(Exported, Staging)> {
     let opens = display.caps().can_import(HandleType::OpaqueFd, MemoryShape::Linear);
     if !supports(display, "memory by descriptor", opens) || !is_software(display, "memory that the host writes") {
         return None;

@@ -43,8 +43,8 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
         }
         let mut staging = unchanged(gl, &name, || display.create_staging(kind, bytes).unwrap());
         let pattern = common::pattern(&padded, nonce);
-        unchanged(gl, "fill", || fill(staging.as_mut(), &pattern).unwrap());
-        unchanged(gl, "upload_staged", || surface.upload_staged(&full, staging.as_mut(), &padded).unwrap());
+        unchanged(gl, "fill", || fill(&mut staging, &pattern).unwrap());
+        unchanged(gl, "upload_staged", || surface.upload_staged(&full, &mut staging, &padded).unwrap());
         unchanged(gl, "fence", || staging.fence().unwrap());
         unchanged(gl, "wait", || staging.wait().unwrap());
         let back = surface.read_back(&full).unwrap();
@@ -52,29 +52,29 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
 
         let mut in_place = unchanged(gl, "create in place", || display.create_in_place_surface(&desc).unwrap());
         if !display.caps().in_place_images.is_yes() {
-            let refused = unchanged(gl, "read_in_place", || in_place.read_in_place(staging.as_ref(), &padded));
+            let refused = unchanged(gl, "read_in_place", || in_place.read_in_place(&staging, &padded));
             assert!(matches!(refused, Err(interop_core::Error::Unsupported { .. })));
             unchanged(gl, "drop", || drop((in_place, staging)));
             continue;
         }
-        unchanged(gl, "read_in_place", || in_place.read_in_place(staging.as_ref(), &padded).unwrap());
+        unchanged(gl, "read_in_place", || in_place.read_in_place(&staging, &padded).unwrap());
         let back = unchanged(gl, "read_back in place", || in_place.read_back(&full).unwrap());
         common::assert_same("in place", &common::expected(&padded, nonce), &back);
         unchanged(gl, "draw in place", || {
-            display.draw(in_place.as_ref(), Viewport::full(40, 30), DrawOptions::default()).unwrap();
+            display.draw(&in_place, Viewport::full(40, 30), DrawOptions::default()).unwrap();
         });
 
         for _ in 0..2 {
-            unchanged(gl, "draw_offscreen in place", || display.draw_offscreen(in_place.as_ref()).unwrap());
+            unchanged(gl, "draw_offscreen in place", || display.draw_offscreen(&in_place).unwrap());
         }
 
         let buffer_desc = SurfaceDesc::buffer(100);
         let mut buffer = unchanged(gl, "create buffer", || display.create_surface(&buffer_desc).unwrap());
         let view = View::Buffer(BufferView { offset: 3, len: 100 });
         unchanged(gl, "upload buffer", || buffer.upload(&Part::Buffer(0..100), &[1; 103], &view).unwrap());
-        unchanged(gl, "copy buffer", || buffer.upload_staged(&Part::Buffer(0..100), staging.as_mut(), &view).unwrap());
+        unchanged(gl, "copy buffer", || buffer.upload_staged(&Part::Buffer(0..100), &mut staging, &view).unwrap());
         for _ in 0..2 {
-            unchanged(gl, "read buffer offscreen", || display.draw_offscreen(buffer.as_ref()).unwrap());
+            unchanged(gl, "read buffer offscreen", || display.draw_offscreen(&buffer).unwrap());
         }
         unchanged(gl, "read buffer", || buffer.read_back(&Part::Buffer(1..50)).unwrap());
         unchanged(gl, "drop", || drop((in_place, buffer, staging)));
@@ -92,18 +92,18 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
     unchanged(gl, "read part", || surface.read_back(&part).unwrap());
     for filter in [Filter::Nearest, Filter::Linear] {
         let options = DrawOptions::default().with_filter(filter).with_fit(Fit::Contain);
-        unchanged(gl, "draw", || display.draw(surface.as_ref(), Viewport::full(64, 64), options).unwrap());
+        unchanged(gl, "draw", || display.draw(&surface, Viewport::full(64, 64), options).unwrap());
     }
     let light = ImageDesc::new(9, 5, format).with_encoding(Encoding::Linear).with_alpha(AlphaMode::Straight);
     let light = display.create_surface(&SurfaceDesc::Image(light)).unwrap();
     for background in [None, Some([0.5; 3])] {
         let options =
             DrawOptions::default().with_background(background).with_fit(Fit::Contain).with_tone_map(ToneMap::AcesHill);
-        unchanged(gl, "draw light", || display.draw(light.as_ref(), Viewport::full(64, 64), options).unwrap());
+        unchanged(gl, "draw light", || display.draw(&light, Viewport::full(64, 64), options).unwrap());
     }
     unchanged(gl, "drop light", || drop(light));
     for _ in 0..2 {
-        unchanged(gl, "draw_offscreen", || display.draw_offscreen(surface.as_ref()).unwrap());
+        unchanged(gl, "draw_offscreen", || display.draw_offscreen(&surface).unwrap());
     }
     unchanged(gl, "clear", || display.clear([0.5; 4]).unwrap());
     let target = unchanged(gl, "offscreen", || display.create_offscreen_target(8, 8).unwrap());
@@ -114,7 +114,7 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
     });
     let pixels = unchanged(gl, "offscreen read", || target.read_rgba8().unwrap());
     assert_eq!(pixels, [255, 0, 0, 255].repeat(64));
-    unchanged(gl, "names", || display.surface_texture(surface.as_ref()).unwrap());
+    unchanged(gl, "names", || display.surface_texture(&surface).unwrap());
     unchanged(gl, "drop surface", || drop((surface, target)));
 }
 
@@ -122,14 +122,13 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
 fn exercise_manners(gl: &glow::Context, display: &GlDisplay, format: PixelFormat, stores: bool) {
     let desc = ImageDesc::new(9, 5, format).with_encoding(Encoding::Srgb).with_alpha(AlphaMode::Premultiplied);
     let surface = display.create_surface(&SurfaceDesc::Image(desc)).unwrap();
-    let draw =
-        |options| display.draw(surface.as_ref(), Viewport { x: -3, y: 7, width: 30, height: 90 }, options).unwrap();
+    let draw = |options| display.draw(&surface, Viewport { x: -3, y: 7, width: 30, height: 90 }, options).unwrap();
     for manner in Manner::ALL {
         for background in [None, Some([0.5; 3])] {
             let options = DrawOptions::default().with_background(background).with_manner(manner);
             unchanged(gl, manner.name(), || draw(options));
         }
-        unchanged(gl, "draw_offscreen_by", || display.draw_offscreen_by(surface.as_ref(), Some(manner)).unwrap());
+        unchanged(gl, "draw_offscreen_by", || display.draw_offscreen_by(&surface, Some(manner)).unwrap());
         let expected = if stores { manner } else { Manner::Triangle };
         assert_eq!(display.drawn().unwrap().manner, expected);
     }
@@ -154,7 +153,7 @@ fn exercise_device_memory(gl: &glow::Context, display: &GlDisplay) {
             memory.write(&common::pattern(&view, nonce));
             let full = Part::full(&desc);
             let before = display.object_counts().programs;
-            unchanged(gl, "device copy", || surface.upload_staged(&full, staging.as_mut(), &view).unwrap());
+            unchanged(gl, "device copy", || surface.upload_staged(&full, &mut staging, &view).unwrap());
             programs += display.object_counts().programs - before;
             common::assert_same("copied", &common::expected(&view, nonce), &surface.read_back(&full).unwrap());
             unchanged(gl, "fence", || staging.fence().unwrap());
@@ -177,8 +176,8 @@ fn exercise_exported(gl: &glow::Context, display: &GlDisplay, format: PixelForma
     let Some(staging) = need(Need::Lavapipe, unchanged(gl, "exported texture", make)) else { return };
     unchanged(gl, "export", || drop(staging.export(opaque).unwrap()));
     let mut surface = display.create_in_place_surface(&desc).unwrap();
-    unchanged(gl, "show exported", || surface.read_in_place(staging.as_ref(), &common::tight(&desc)).unwrap());
-    unchanged(gl, "draw exported offscreen", || display.draw_offscreen(surface.as_ref()).unwrap());
+    unchanged(gl, "show exported", || surface.read_in_place(&staging, &common::tight(&desc)).unwrap());
+    unchanged(gl, "draw exported offscreen", || display.draw_offscreen(&surface).unwrap());
     unchanged(gl, "drop exported", || drop((surface, staging)));
 }
 
@@ -272,7 +271,7 @@ fn a_draw_reaches_the_engines_framebuffer_whatever_the_state() {
     let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
     let view = common::tight(&desc);
     let surface = stored(&*display, &desc, &common::expected(&view, 5)).unwrap();
-    display.draw(surface.as_ref(), Viewport::full(64, 64), DrawOptions::default()).unwrap();
+    display.draw(&surface, Viewport::full(64, 64), DrawOptions::default()).unwrap();
     let mut found = vec![0; 64 * 64 * 4];
     // SAFETY: the engine's context is current; pack state is set for tight rows first.
     unsafe {

@@ -56,22 +56,22 @@ fn mutable(format: u32, side: u32) -> impl Fn(&glow::Context) {
     }
 }
 
-fn surface(display: &GlDisplay, name: glow::Texture) -> Box<dyn Surface> {
+fn surface(display: &GlDisplay, name: glow::Texture) -> Surface {
     let named = EngineTexture::new(name.0.get(), Extent::new(SIDE, SIDE));
     // SAFETY: the texture is the test's own, which goes with the context.
     unsafe { display.engine_image(named, PixelFormat::Rgba8) }.unwrap()
 }
 
 /// What the display does with a surface, all of it.
-fn all_calls(display: &GlDisplay, surface: &mut dyn Surface) -> Vec<(&'static str, Result<()>)> {
+fn all_calls(display: &GlDisplay, surface: &mut Surface) -> Vec<(&'static str, Result<()>)> {
     let (all, view) = (Part::full(surface.desc()), tight(surface.desc()));
     let bytes = pattern(&view, 7);
     let mut staging = display.create_staging(StagingKind::Orphaned, bytes.len()).unwrap();
-    fill(staging.as_mut(), &bytes).unwrap();
+    fill(&mut staging, &bytes).unwrap();
     vec![
         ("upload", surface.upload(&all, &bytes, &view)),
-        ("upload_staged", surface.upload_staged(&all, staging.as_mut(), &view)),
-        ("download", surface.download(&all, staging.as_mut(), &view)),
+        ("upload_staged", surface.upload_staged(&all, &mut staging, &view)),
+        ("download", surface.download(&all, &mut staging, &view)),
         ("read_back", surface.read_back(&all).map(drop)),
         ("export", surface.export(HandleType::GlObject).map(drop)),
     ]
@@ -93,7 +93,7 @@ fn device_memory_reaches_every_kind_of_storage() {
             let bytes = &pattern(&view, nonce)[..view.payload_len()];
             staging.wait().unwrap();
             memory.write(bytes);
-            surface.upload_staged(&all, staging.as_mut(), &view).unwrap();
+            surface.upload_staged(&all, &mut staging, &view).unwrap();
             assert_same(what, bytes, &surface.read_back(&all).unwrap());
         }
     }
@@ -106,11 +106,11 @@ fn storage_that_changed_is_refused_until_it_is_as_before() {
     let mut image = surface(&display, name);
     for other in [mutable(glow::RGBA8, SIDE * 2), mutable(glow::RGBA8, SIDE / 2), mutable(glow::RGBA16F, SIDE)] {
         respecify(&display, name, other);
-        for (call, result) in all_calls(&display, image.as_mut()) {
+        for (call, result) in all_calls(&display, &mut image) {
             assert!(matches!(result, Err(Error::InvalidInput { .. })), "{call}: {result:?}");
         }
         respecify(&display, name, mutable(glow::RGBA8, SIDE));
-        for (call, result) in all_calls(&display, image.as_mut()) {
+        for (call, result) in all_calls(&display, &mut image) {
             result.unwrap_or_else(|error| panic!("{call}: {error}"));
         }
     }
@@ -130,11 +130,11 @@ fn storage_that_changed_is_refused_until_it_is_as_before() {
         (buffer, display.engine_buffer(buffer.0.get(), 100).unwrap())
     };
     resize(buffer, 60);
-    for (call, result) in all_calls(&display, vertices.as_mut()) {
+    for (call, result) in all_calls(&display, &mut vertices) {
         assert!(matches!(result, Err(Error::InvalidInput { .. })), "{call}: {result:?}");
     }
     resize(buffer, 200);
-    for (call, result) in all_calls(&display, vertices.as_mut()) {
+    for (call, result) in all_calls(&display, &mut vertices) {
         result.unwrap_or_else(|error| panic!("{call}: {error}"));
     }
     // SAFETY: the context is current; the surfaces are only refused from now on.
@@ -149,7 +149,7 @@ fn storage_that_changed_is_refused_until_it_is_as_before() {
         }
     }
     for surface in [&mut image, &mut vertices] {
-        for (call, result) in all_calls(&display, surface.as_mut()) {
+        for (call, result) in all_calls(&display, surface) {
             assert!(matches!(result, Err(Error::InvalidInput { .. })), "{call}: {result:?}");
         }
     }

@@ -105,18 +105,18 @@ impl Drop for Texture<'_> {
     }
 }
 
-fn draw(display: &GlDisplay, shown: &dyn Surface, to: EngineTexture, options: DrawOptions) -> Result<()> {
+fn draw(display: &GlDisplay, shown: &Surface, to: EngineTexture, options: DrawOptions) -> Result<()> {
     // SAFETY: the tests own what they name, and no other API has it.
     unsafe { display.draw_to_texture(shown, to, to.viewport(), options) }
 }
 
-fn light(display: &GlDisplay) -> Box<dyn Surface> {
+fn light(display: &GlDisplay) -> Surface {
     let image = ImageDesc::new(9, 5, PixelFormat::Rgba16F);
     common::patterned(display, image.with_encoding(Encoding::Linear).with_alpha(AlphaMode::Straight))
 }
 
 /// An image that lies in linear memory and is shown in place.
-fn in_place(display: &GlDisplay) -> Box<dyn Surface> {
+fn in_place(display: &GlDisplay) -> Surface {
     let desc = SurfaceDesc::image(5, 3, PixelFormat::Rgba8);
     conformance::in_place(display, &desc, &common::expected(&common::tight(&desc), 2)).unwrap()
 }
@@ -147,12 +147,12 @@ fn a_texture_gets_the_pixels_of_a_draw_into_a_framebuffer() {
                     let clear = || display.clear([0.25, 0.5, 0.75, 0.5]).unwrap();
                     theirs.bound(level, || {
                         clear();
-                        display.draw(shown.as_ref(), Viewport::full(side, side), options).unwrap();
+                        display.draw(shown, Viewport::full(side, side), options).unwrap();
                     });
                     let by = display.drawn().unwrap().manner;
                     ours.bound(level, clear);
                     let before = ours.read(level, side, reading);
-                    draw(&display, shown.as_ref(), ours.level(level, side), options).unwrap();
+                    draw(&display, shown, ours.level(level, side), options).unwrap();
                     assert_eq!(display.drawn().unwrap().manner, by);
                     let stores = display.version() >= (4, 5) && format != glow::RGB565;
                     assert_eq!(by, if stores { manner } else { Manner::Triangle }, "{format:#x}");
@@ -175,7 +175,7 @@ fn contexts_of_the_compatibility_profile_are_drawn_in() {
         let texture = Texture::new(&gl, glow::RGBA8, 1, SIDE);
         let shown = common::plain(&display);
         for _ in 0..2 {
-            draw(&display, shown.as_ref(), texture.level(0, SIDE), DrawOptions::default()).unwrap();
+            draw(&display, &shown, texture.level(0, SIDE), DrawOptions::default()).unwrap();
             // SAFETY: the context is current.
             assert_eq!(unsafe { gl.get_error() }, glow::NO_ERROR, "{profile:?}");
         }
@@ -197,7 +197,7 @@ fn nothing_else_of_the_texture_changes() {
             let viewport = Viewport { x: 2, y: -1, width: 3, height: 5 };
             let (to, options) = (texture.level(1, SIDE / 2), DrawOptions::default().with_manner(manner));
             // SAFETY: as in `draw`.
-            unsafe { display.draw_to_texture(shown.as_ref(), to, viewport, options) }.unwrap();
+            unsafe { display.draw_to_texture(shown, to, viewport, options) }.unwrap();
             for (level, side) in levels {
                 let pixels = texture.read(level, side, FORMATS[0].1);
                 for (at, pixel) in (0..).zip(pixels.chunks_exact(4)) {
@@ -232,13 +232,11 @@ fn the_engines_state_stays() {
             let to = texture.level(1, SIDE / 2);
             for (shown, manner) in shown.iter().flat_map(|shown| Manner::ALL.map(|manner| (shown, manner))) {
                 let options = options.with_manner(manner);
-                unchanged(&gl, "draw_to_texture", || draw(&display, shown.as_ref(), to, options).unwrap());
+                unchanged(&gl, "draw_to_texture", || draw(&display, shown, to, options).unwrap());
             }
-            unchanged(&gl, "draw to no level", || {
-                draw(&display, shown[0].as_ref(), texture.level(5, 1), options).unwrap_err()
-            });
+            unchanged(&gl, "draw to no level", || draw(&display, &shown[0], texture.level(5, 1), options).unwrap_err());
             unchanged(&gl, "draw what means nothing", || {
-                draw(&display, shown[0].as_ref(), to, options.with_exposure(f32::NAN)).unwrap_err()
+                draw(&display, &shown[0], to, options.with_exposure(f32::NAN)).unwrap_err()
             });
         }
         let integers = Texture::new(&gl, glow::RGBA8UI, 1, SIDE);
@@ -246,7 +244,7 @@ fn the_engines_state_stays() {
         for refused in [integers, depth] {
             let to = refused.level(0, SIDE);
             unchanged(&gl, "draw refused", || {
-                draw(&display, shown[0].as_ref(), to, DrawOptions::default()).unwrap_err();
+                draw(&display, &shown[0], to, DrawOptions::default()).unwrap_err();
             });
         }
         unchanged(&gl, "drop display", || drop((shown, display)));
@@ -259,7 +257,7 @@ fn what_is_no_target_is_refused_with_its_reason() {
         let gl = display.gl();
         let shown = common::plain(&display);
         let refused = |to: EngineTexture, why: &str| {
-            let error = draw(&display, shown.as_ref(), to, DrawOptions::default()).unwrap_err();
+            let error = draw(&display, &shown, to, DrawOptions::default()).unwrap_err();
             assert!(matches!(error, Error::InvalidInput { .. }), "{error:?}");
             assert!(error.to_string().contains(why), "{error}");
             // SAFETY: the context is current.
@@ -312,13 +310,13 @@ fn what_is_no_target_is_refused_with_its_reason() {
         let gappy = Texture::with(gl, || [(0, 16), (2, 4)].into_iter().for_each(|(level, side)| image(level, side)));
         refused(gappy.level(1, 8), "no level");
         // What is shown, by its own name and size.
-        let own = display.surface_texture(shown.as_ref()).unwrap().id();
+        let own = display.surface_texture(&shown).unwrap().id();
         refused(EngineTexture::new(own, Extent::new(5, 3)), "the texture that is shown");
 
         // After all that, the good one is drawn into; and so is a mutable one.
-        draw(&display, shown.as_ref(), good, DrawOptions::default()).unwrap();
+        draw(&display, &shown, good, DrawOptions::default()).unwrap();
         let mutable = Texture::with(gl, || image(0, SIDE as i32));
-        draw(&display, shown.as_ref(), mutable.level(0, SIDE), DrawOptions::default()).unwrap();
+        draw(&display, &shown, mutable.level(0, SIDE), DrawOptions::default()).unwrap();
         common::assert_same(
             "a mutable one",
             &texture.read(0, SIDE, FORMATS[0].1),
@@ -328,15 +326,15 @@ fn what_is_no_target_is_refused_with_its_reason() {
         // As of `draw`.
         let wide = Viewport::full(1 << 30, 1);
         // SAFETY: as in `draw`.
-        let error = unsafe { display.draw_to_texture(shown.as_ref(), good, wide, DrawOptions::default()) };
+        let error = unsafe { display.draw_to_texture(&shown, good, wide, DrawOptions::default()) };
         assert!(matches!(error, Err(Error::InvalidInput { .. })));
         let encodes = DrawOptions::default().with_target(TargetEncoding::SrgbFormat);
-        let error = draw(&display, shown.as_ref(), good, encodes).unwrap_err();
+        let error = draw(&display, &shown, good, encodes).unwrap_err();
         assert!(error.to_string().contains("does not encode"), "{error}");
         let buffer = display.create_surface(&SurfaceDesc::buffer(16)).unwrap();
-        assert!(matches!(draw(&display, buffer.as_ref(), good, encodes), Err(Error::InvalidInput { .. })));
+        assert!(matches!(draw(&display, &buffer, good, encodes), Err(Error::InvalidInput { .. })));
         let empty = display.create_in_place_surface(&SurfaceDesc::image(5, 3, PixelFormat::Rgba8)).unwrap();
-        assert!(matches!(draw(&display, empty.as_ref(), good, encodes), Err(Error::NothingShown)));
+        assert!(matches!(draw(&display, &empty, good, encodes), Err(Error::NothingShown)));
         drop(texture);
         refused(named(id), "no texture");
     }
@@ -349,12 +347,12 @@ fn another_display_and_another_context_are_refused() {
     let (display, other) = (engine.pixelferry(None), engine.pixelferry(None));
     let texture = Texture::new(&gl, glow::RGBA8, 1, SIDE);
     let (shown, to) = (common::plain(&display), texture.level(0, SIDE));
-    draw(&display, shown.as_ref(), to, DrawOptions::default()).unwrap();
+    draw(&display, &shown, to, DrawOptions::default()).unwrap();
     let before = texture.read(0, SIDE, FORMATS[0].1);
-    let error = draw(&other, shown.as_ref(), to, DrawOptions::default()).unwrap_err();
+    let error = draw(&other, &shown, to, DrawOptions::default()).unwrap_err();
     assert!(matches!(error, Error::Foreign { .. }), "{error}");
     engine.pretend_elsewhere.set(true);
-    let error = draw(&display, shown.as_ref(), to, DrawOptions::default()).unwrap_err();
+    let error = draw(&display, &shown, to, DrawOptions::default()).unwrap_err();
     assert!(matches!(error, Error::WrongContext { operation: "draw_to_texture", .. }), "{error}");
     assert_eq!(texture.read(0, SIDE, FORMATS[0].1), before);
 }
@@ -378,9 +376,9 @@ fn hundreds_of_draws_leave_nothing_behind() {
         let texture = Texture::new(&gl, formats[n as usize % 2], 1, side);
         let to = texture.level(0, side);
         for (shown, manner) in shown.iter().flat_map(|shown| Manner::ALL.map(|manner| (shown, manner))) {
-            draw(&display, shown.as_ref(), to, DrawOptions::default().with_manner(manner)).unwrap();
+            draw(&display, shown, to, DrawOptions::default().with_manner(manner)).unwrap();
         }
-        draw(&display, shown[0].as_ref(), texture.level(1, side), DrawOptions::default()).unwrap_err();
+        draw(&display, &shown[0], texture.level(1, side), DrawOptions::default()).unwrap_err();
     };
     (0..4).for_each(round);
     let (before, names) = (display.object_counts(), framebuffers(&gl));

@@ -91,7 +91,7 @@ fn every_format_and_way_up() {
         }
     }
     let open = || Ok(Engine::es().unwrap().pixelferry(None) as Rc<dyn Display>);
-    Surfaces { open: &open, sizes: &[(33, 17)], any_rows: true, reversed: false }.check().unwrap();
+    Surfaces { open: &open, sizes: &[(33, 17)], any_rows: true }.check().unwrap();
     // What every OpenGL ES 3 draws into.
     let always = |format: &PixelFormat| format.channel_kind() == ChannelKind::Unorm8 || *format == PixelFormat::Rgb10A2;
     assert!(PixelFormat::ALL.iter().filter(|format| always(format)).all(|f| display.caps().image_formats.contains(f)));
@@ -174,7 +174,7 @@ fn all_ways_in_are_one() {
         assert_eq!(display.caps().persistent_staging, by_loader.caps().persistent_staging);
         let mut surface = common::plain(&display);
         let view = tight(&SurfaceDesc::image(5, 3, PixelFormat::Rgba8));
-        assert_same("shown", &expected(&view, 1), &read_all(surface.as_mut()));
+        assert_same("shown", &expected(&view, 1), &read_all(&mut surface));
     }
 }
 
@@ -266,7 +266,7 @@ fn an_engine_draws_frames_by_a_program_of_its_own() {
         assert_same("the engine's texture", &pixels, &painted(&gl, &canvas, own));
         // SAFETY: the texture outlives the surface.
         let mut taken = unsafe { display.engine_image(target, PixelFormat::Rgba8) }.unwrap();
-        assert_same("taken", &pixels, &read_all(taken.as_mut()));
+        assert_same("taken", &pixels, &read_all(&mut taken));
     }
 }
 
@@ -291,14 +291,14 @@ fn formats_that_encode() {
         let surface = common::plain(display);
         let draw = |options| {
             // SAFETY: the texture was made above, and nobody else has it.
-            unsafe { display.draw_to_texture(surface.as_ref(), target, target.viewport(), options) }
+            unsafe { display.draw_to_texture(&surface, target, target.viewport(), options) }
         };
         match draw(DrawOptions::default()) {
             Ok(()) => {
                 assert!(switches);
                 // SAFETY: the texture outlives the surface.
                 let mut taken = unsafe { display.engine_image(target, PixelFormat::Rgba8) }.unwrap();
-                assert_same("as they are", &expected(&view, 1), &read_all(taken.as_mut()));
+                assert_same("as they are", &expected(&view, 1), &read_all(&mut taken));
             }
             Err(Error::Unsupported { reason, .. }) => assert!(!switches && reason.contains("sRGB_write"), "{reason}"),
             Err(error) => panic!("{error}"),
@@ -323,7 +323,7 @@ fn levels_of_an_engines_texture() {
     let surface = common::plain(&display);
     let draw = |target: EngineTexture| {
         // SAFETY: the textures were made above, and nobody else has them.
-        unsafe { display.draw_to_texture(surface.as_ref(), target, target.viewport(), DrawOptions::default()) }
+        unsafe { display.draw_to_texture(&surface, target, target.viewport(), DrawOptions::default()) }
     };
     let (color, integers, shared) = (make(glow::RGBA8), make(glow::RGBA8UI), make(glow::RGB9_E5));
     let (eight, four) = (Extent::new(8, 8), Extent::new(4, 4));
@@ -366,7 +366,7 @@ fn the_way_back_and_into_an_engines_texture() {
         let view = tight(&desc);
         // A texture that somebody else made.
         let mut made = stored(&*display, &desc, &expected(&view, 3)).unwrap();
-        let texture = EngineTexture::new(display.surface_texture(made.as_ref()).unwrap().id(), Extent::new(13, 7));
+        let texture = EngineTexture::new(display.surface_texture(&made).unwrap().id(), Extent::new(13, 7));
         // SAFETY: the texture outlives what is opened over it.
         let image = || unsafe { display.engine_image(texture, format) }.unwrap();
         let mut intake = Intake::open(backend.clone(), display.clone(), image()).unwrap();
@@ -382,6 +382,6 @@ fn the_way_back_and_into_an_engines_texture() {
         };
         outlet.frame(write).unwrap();
         drop(outlet);
-        assert_same(&format!("{format} given"), &pixels, &read_all(made.as_mut()));
+        assert_same(&format!("{format} given"), &pixels, &read_all(&mut made));
     }
 }

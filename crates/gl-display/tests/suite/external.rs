@@ -29,7 +29,7 @@ fn exported(display: &GlDisplay, bytes: usize) -> Option<Exported> {
     need(Need::Lavapipe, Exported::new(bytes))
 }
 
-fn open(display: &GlDisplay, handle: SharedHandle, bytes: usize) -> Result<Box<dyn Staging>, Error> {
+fn open(display: &GlDisplay, handle: SharedHandle, bytes: usize) -> Result<Staging, Error> {
     display.create_staging(StagingKind::External(handle), bytes)
 }
 
@@ -120,10 +120,10 @@ fn gl_reads_what_the_other_api_writes() {
             let view = image_view(33, 17, format, offset, pitch);
             staging.wait().unwrap();
             memory.write(&pattern(&view, nonce));
-            texture.upload_staged(&Part::full(&desc), staging.as_mut(), &view).unwrap();
-            in_place.read_in_place(staging.as_ref(), &view).unwrap();
-            assert_same("uploaded", &expected(&view, nonce), &read_all(texture.as_mut()));
-            assert_same("in place", &expected(&view, nonce), &read_all(in_place.as_mut()));
+            texture.upload_staged(&Part::full(&desc), &mut staging, &view).unwrap();
+            in_place.read_in_place(&staging, &view).unwrap();
+            assert_same("uploaded", &expected(&view, nonce), &read_all(&mut texture));
+            assert_same("in place", &expected(&view, nonce), &read_all(&mut in_place));
             staging.fence().unwrap();
         }
     }
@@ -133,14 +133,14 @@ fn gl_reads_what_the_other_api_writes() {
     let mut in_place = display.create_in_place_surface(&desc).unwrap();
     staging.wait().unwrap();
     memory.write(&pattern(&view, 9));
-    own.upload_staged(&Part::full(&desc), staging.as_mut(), &view).unwrap();
-    in_place.read_in_place(staging.as_ref(), &view).unwrap();
-    assert_same("copied", &expected(&view, 9), &read_all(own.as_mut()));
-    assert_same("in place", &expected(&view, 9), &read_all(in_place.as_mut()));
-    assert_eq!(display.surface_buffer(in_place.as_ref()).unwrap().offset, 7);
+    own.upload_staged(&Part::full(&desc), &mut staging, &view).unwrap();
+    in_place.read_in_place(&staging, &view).unwrap();
+    assert_same("copied", &expected(&view, 9), &read_all(&mut own));
+    assert_same("in place", &expected(&view, 9), &read_all(&mut in_place));
+    assert_eq!(display.surface_buffer(&in_place).unwrap().offset, 7);
     // What is shown outlives both ends.
     drop((staging, memory));
-    assert_same("afterwards", &expected(&view, 9), &read_all(in_place.as_mut()));
+    assert_same("afterwards", &expected(&view, 9), &read_all(&mut in_place));
     drop((own, in_place));
     let counts = display.object_counts();
     assert_eq!((counts.buffers, counts.memory_objects, counts.syncs), (0, 0, 0));
@@ -166,8 +166,8 @@ fn many_frames_round_a_ring() {
         let (memory, staging) = &mut ring[slot];
         staging.wait().unwrap();
         memory.write(&expected(&view, nonce));
-        surface.read_in_place(staging.as_ref(), &view).unwrap();
-        assert_same("frame", &expected(&view, nonce), &read_all(surface.as_mut()));
+        surface.read_in_place(staging, &view).unwrap();
+        assert_same("frame", &expected(&view, nonce), &read_all(&mut surface));
         staging.fence().unwrap();
         if slot == 2 {
             let now = (display.object_counts(), Usage::here().unwrap().descriptors);
@@ -215,14 +215,14 @@ fn exported_memory_is_one_memory_for_all_who_open_it() {
         let SharedHandle::Memory(memory) = &handle else { panic!("{handle:?}") };
         assert!(memory.bytes() >= bytes as u64);
         let opened = display.create_staging(StagingKind::External(handle), bytes).unwrap();
-        let show = |staging: &dyn Staging| {
+        let show = |staging: &Staging| {
             let mut surface = display.create_in_place_surface(&desc).unwrap();
             surface.read_in_place(staging, &view).unwrap();
             surface
         };
-        let (written, mut read) = (show(made.as_ref()), show(opened.as_ref()));
+        let (written, mut read) = (show(&made), show(&opened));
         let pattern: Vec<u8> = (0..bytes).map(|i| (i * 13 + 5) as u8).collect();
-        let name = display.surface_buffer(written.as_ref()).unwrap().name;
+        let name = display.surface_buffer(&written).unwrap().name;
         // SAFETY: the display's context is current, and the buffer is of it and has so many bytes.
         unsafe {
             display.gl().bind_buffer(glow::ARRAY_BUFFER, Some(name));

@@ -46,12 +46,12 @@ fn exported(display: &GlDisplay, bytes: usize) -> Option<Exported> {
     need(Need::Lavapipe, Exported::new(bytes))
 }
 
-fn open(display: &GlDisplay, handle: SharedHandle, image: ImageDesc) -> Result<Box<dyn Staging>, Error> {
+fn open(display: &GlDisplay, handle: SharedHandle, image: ImageDesc) -> Result<Staging, Error> {
     display.create_staging(StagingKind::ExternalImage(handle, image), 1)
 }
 
 /// A texture to be shared; nothing where the driver makes none.
-fn make(display: &GlDisplay, image: ImageDesc) -> Option<Box<dyn Staging>> {
+fn make(display: &GlDisplay, image: ImageDesc) -> Option<Staging> {
     match display.create_staging(StagingKind::ExportedImage(image), 1) {
         Err(e) if !matches!(e, Error::Unsupported { .. }) => panic!("{e}"),
         made => need(Need::Lavapipe, made),
@@ -79,19 +79,19 @@ fn a_texture_shows_what_the_other_api_writes() {
             assert_eq!((staging.len(), staging.host_block().is_none()), (tight.payload_len(), true));
             let mut surface = display.create_in_place_surface(&desc).unwrap();
             assert!(matches!(surface.read_back(&Part::full(&desc)), Err(Error::NothingShown)));
-            surface.read_in_place(staging.as_ref(), &tight).unwrap();
+            surface.read_in_place(&staging, &tight).unwrap();
             let view = image_view(width, height, format, 0, pitch);
             for nonce in 1..4 {
                 staging.wait().unwrap();
                 memory.write(&pattern(&view, nonce));
-                assert_same("texture", &expected(&view, nonce), &read_all(surface.as_mut()));
-                display.draw_offscreen(surface.as_ref()).unwrap();
+                assert_same("texture", &expected(&view, nonce), &read_all(&mut surface));
+                display.draw_offscreen(&surface).unwrap();
                 staging.fence().unwrap();
             }
             if format == PixelFormat::Rgba8 {
                 let target = display.create_offscreen_target(width, height).unwrap();
                 target.bind().unwrap();
-                display.draw(surface.as_ref(), Viewport::full(width, height), DrawOptions::default()).unwrap();
+                display.draw(&surface, Viewport::full(width, height), DrawOptions::default()).unwrap();
                 target.unbind().unwrap();
                 let drawn = target.read_rgba8().unwrap();
                 let rows = drawn.chunks_exact(4 * width as usize).rev().flatten().copied().collect::<Vec<_>>();
@@ -99,7 +99,7 @@ fn a_texture_shows_what_the_other_api_writes() {
             }
             // What is shown outlives both ends.
             drop((staging, memory));
-            assert_same("afterwards", &expected(&view, 3), &read_all(surface.as_mut()));
+            assert_same("afterwards", &expected(&view, 3), &read_all(&mut surface));
             assert_eq!(display.object_counts().memory_objects, 1);
         }
     }
@@ -115,17 +115,17 @@ fn a_texture_is_neither_copied_from_nor_written_by_the_host() {
     let (desc, image) = image(16, 16, PixelFormat::Rgba8);
     let mut staging = open(&display, memory.handle(), image).unwrap();
     let mut texture = display.create_surface(&desc).unwrap();
-    let refused = texture.upload_staged(&Part::full(&desc), staging.as_mut(), &tight(&desc)).unwrap_err();
+    let refused = texture.upload_staged(&Part::full(&desc), &mut staging, &tight(&desc)).unwrap_err();
     assert!(matches!(&refused, Error::InvalidInput { problem, .. } if problem.contains("in place")), "{refused}");
     let bytes = SurfaceDesc::buffer(64);
     let mut buffer = display.create_in_place_surface(&bytes).unwrap();
-    assert!(matches!(buffer.read_in_place(staging.as_ref(), &tight(&bytes)), Err(Error::InvalidInput { .. })));
+    assert!(matches!(buffer.read_in_place(&staging, &tight(&bytes)), Err(Error::InvalidInput { .. })));
     assert!(matches!(staging.map_write(&mut |_| Ok(())), Err(Error::Unsupported { .. })));
     assert!(matches!(staging.export(HandleType::OpaqueFd), Err(Error::Unsupported { .. })));
     // Refusals change nothing.
     let mut surface = display.create_in_place_surface(&desc).unwrap();
-    surface.read_in_place(staging.as_ref(), &tight(&desc)).unwrap();
-    assert_same("texture", &[0; 16 * 16 * 4], &read_all(surface.as_mut()));
+    surface.read_in_place(&staging, &tight(&desc)).unwrap();
+    assert_same("texture", &[0; 16 * 16 * 4], &read_all(&mut surface));
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn wrong_sizes_and_formats_are_refused_and_nothing_leaks() {
     {
         let desc = SurfaceDesc::image(width, height, format);
         let mut other = display.create_in_place_surface(&desc).unwrap();
-        let refused = other.read_in_place(staging.as_ref(), &tight(&desc)).unwrap_err().to_string();
+        let refused = other.read_in_place(&staging, &tight(&desc)).unwrap_err().to_string();
         assert!(refused.contains("33x17 RGBA8") && refused.contains(format.name()), "{refused}");
     }
     let (counts, descriptors) = (display.object_counts(), Usage::here().unwrap().descriptors);
@@ -188,7 +188,7 @@ fn two_contexts_see_one_exported_texture() {
         giver.make_current().unwrap();
         let Some(staging) = make(&giver, image) else { return };
         let mut given = giver.create_in_place_surface(&desc).unwrap();
-        given.read_in_place(staging.as_ref(), &view).unwrap();
+        given.read_in_place(&staging, &view).unwrap();
         let handles = [(); 2].map(|()| staging.export(HandleType::OpaqueFd).unwrap());
         taker.make_current().unwrap();
         let mut taken = handles.map(|handle| {
@@ -196,29 +196,29 @@ fn two_contexts_see_one_exported_texture() {
             assert!(memory.is_dedicated() && memory.bytes() >= view.payload_len() as u64);
             let block = open(&taker, handle, image).unwrap();
             let mut surface = taker.create_in_place_surface(&desc).unwrap();
-            surface.read_in_place(block.as_ref(), &view).unwrap();
+            surface.read_in_place(&block, &view).unwrap();
             surface
         });
         // From the one that made it to both that opened it.
         giver.make_current().unwrap();
-        paint::pixels(&giver, given.as_ref(), &expected(&view, nonce));
+        paint::pixels(&giver, &given, &expected(&view, nonce));
         giver.finish().unwrap();
         taker.make_current().unwrap();
         for surface in &mut taken {
-            assert_same("opened", &expected(&view, nonce), &read_all(surface.as_mut()));
+            assert_same("opened", &expected(&view, nonce), &read_all(surface));
         }
         // And back, by a framebuffer.
-        paint::clear(&taker, taken[1].as_ref(), [1.0, 0.0, 1.0, 1.0]);
+        paint::clear(&taker, &taken[1], [1.0, 0.0, 1.0, 1.0]);
         taker.finish().unwrap();
-        let cleared = read_all(taken[0].as_mut());
+        let cleared = read_all(&mut taken[0]);
         giver.make_current().unwrap();
-        let found = read_all(given.as_mut());
+        let found = read_all(&mut given);
         assert_same("cleared", &cleared, &found);
         assert!(found != expected(&view, nonce) && found.iter().any(|b| *b != 0));
         // The memory lives while one has it open.
         drop((given, staging));
         taker.make_current().unwrap();
-        assert_same("afterwards", &found, &read_all(taken[0].as_mut()));
+        assert_same("afterwards", &found, &read_all(&mut taken[0]));
     }
     for display in [&giver, &taker] {
         display.make_current().unwrap();
@@ -241,8 +241,8 @@ fn exported_textures_and_descriptors_do_not_leak() {
         let handles = [(); 3].map(|()| staging.export(HandleType::OpaqueFd).unwrap());
         assert!(matches!(staging.export(HandleType::GlObject), Err(Error::Unsupported { .. })));
         let mut surface = display.create_in_place_surface(&desc).unwrap();
-        surface.read_in_place(staging.as_ref(), &tight(&desc)).unwrap();
-        display.draw_offscreen(surface.as_ref()).unwrap();
+        surface.read_in_place(&staging, &tight(&desc)).unwrap();
+        display.draw_offscreen(&surface).unwrap();
         stranger.make_current().unwrap();
         assert!(matches!(staging.export(HandleType::OpaqueFd), Err(Error::WrongContext { .. })));
         drop((surface, staging, handles));

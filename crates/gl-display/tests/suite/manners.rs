@@ -40,13 +40,13 @@ fn levels_layers_and_faces_are_reached() {
             gl.tex_storage_3d(glow::TEXTURE_2D_ARRAY, 2, glow::RGBA8, 2 * SIDE, 2 * SIDE, 3);
             gl.framebuffer_texture_layer(framebuffer, attachment, Some(texture), 1, 2);
         });
-        both(&array, surface.as_ref(), ALL, DrawOptions::default());
+        both(&array, &surface, ALL, DrawOptions::default());
         drop(array);
         let volume = Canvas::over(&display, SIZE, glow::TEXTURE_3D, |gl, texture| {
             gl.tex_storage_3d(glow::TEXTURE_3D, 1, glow::RGBA16F, SIDE, SIDE, 4);
             gl.framebuffer_texture_layer(framebuffer, attachment, Some(texture), 0, 3);
         });
-        both(&volume, surface.as_ref(), ALL, DrawOptions::default());
+        both(&volume, &surface, ALL, DrawOptions::default());
         drop(volume);
         let cube = Canvas::over(&display, SIZE, glow::TEXTURE_CUBE_MAP, |gl, texture| {
             gl.tex_storage_2d(glow::TEXTURE_CUBE_MAP, 1, glow::SRGB8_ALPHA8, SIDE, SIDE);
@@ -56,7 +56,7 @@ fn levels_layers_and_faces_are_reached() {
         let encodes = DrawOptions::default().with_target(TargetEncoding::SrgbFormat);
         let light = translucent(&*display);
         for options in [DrawOptions::default(), encodes] {
-            both(&cube, light.as_ref(), ALL, options);
+            both(&cube, &light, ALL, options);
         }
     }
 }
@@ -93,7 +93,7 @@ fn every_storable_format_is_drawn_and_blended_alike() {
             _ => [0; 4],
         };
         for surface in &surfaces {
-            both(&target, surface.as_ref(), (1, 2, 13, 11), DrawOptions::default());
+            both(&target, surface, (1, 2, 13, 11), DrawOptions::default());
         }
     }
 }
@@ -106,7 +106,7 @@ fn what_cannot_be_stored_to_is_drawn_by_a_triangle_with_a_reason() {
     let viewport = Viewport::full(SIDE as u32, SIDE as u32);
     let reason = |target: &Canvas<'_>| {
         display.clear([0.0; 4]).unwrap();
-        display.draw(surface.as_ref(), viewport, by(Manner::Compute)).unwrap();
+        display.draw(&surface, viewport, by(Manner::Compute)).unwrap();
         let drawn = display.drawn().unwrap();
         assert_eq!(drawn.manner, Manner::Triangle);
         let Why::Only(obstacle) = drawn.why else { panic!("{drawn}") };
@@ -139,7 +139,7 @@ fn what_cannot_be_stored_to_is_drawn_by_a_triangle_with_a_reason() {
         display.gl().bind_texture(kind, Some(target.texture));
         display.gl().tex_parameter_i32(kind, glow::TEXTURE_MIN_FILTER, glow::LINEAR as i32);
         display.gl().bind_texture(kind, None);
-        both(&target, surface.as_ref(), ALL, DrawOptions::default());
+        both(&target, &surface, ALL, DrawOptions::default());
         drop(target);
 
         let samples = glow::TEXTURE_2D_MULTISAMPLE;
@@ -155,7 +155,7 @@ fn what_cannot_be_stored_to_is_drawn_by_a_triangle_with_a_reason() {
     let surface = common::plain(&old);
     let target = old.create_offscreen_target(4, 4).unwrap();
     target.bind().unwrap();
-    old.draw(surface.as_ref(), Viewport::full(4, 4), by(Manner::Compute)).unwrap();
+    old.draw(&surface, Viewport::full(4, 4), by(Manner::Compute)).unwrap();
     assert!(matches!(old.drawn().unwrap().why, Why::Only(Obstacle::NoShader(_))));
 }
 
@@ -166,10 +166,10 @@ fn the_quicker_manner_is_found_out_by_draws_that_all_look_the_same() {
     let surface = translucent(&*display);
     let target = Canvas::new(&display, (64, 48), glow::RGBA8);
     assert_eq!(display.drawn(), None);
-    manner_rules::the_quicker_manner_is_found_out(&target, surface.as_ref(), 40);
+    manner_rules::the_quicker_manner_is_found_out(&target, &surface, 40);
     let before = display.object_counts();
     for manner in Manner::ALL {
-        target.draw(surface.as_ref(), (0, 0, 64, 48), by(manner));
+        target.draw(&surface, (0, 0, 64, 48), by(manner));
     }
     display.finish().unwrap();
     let after = display.object_counts();

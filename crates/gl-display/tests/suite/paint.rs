@@ -6,7 +6,7 @@ use interop_core::SurfaceDesc;
 use interop_core::display::Surface;
 
 /// Writes tight rows into the texture that the surface shows. Does not wait.
-pub fn pixels(display: &GlDisplay, surface: &dyn Surface, bytes: &[u8]) {
+pub fn pixels(display: &GlDisplay, surface: &Surface, bytes: &[u8]) {
     let SurfaceDesc::Image(image) = *surface.desc() else { panic!("{}", surface.desc()) };
     let (format, ty) = crate::common::stored(image.format);
     let texture = display.surface_texture(surface).unwrap();
@@ -24,7 +24,7 @@ pub fn pixels(display: &GlDisplay, surface: &dyn Surface, bytes: &[u8]) {
 }
 
 /// Fills the texture that the surface shows through a framebuffer. Does not wait.
-pub fn clear(display: &GlDisplay, surface: &dyn Surface, color: [f32; 4]) {
+pub fn clear(display: &GlDisplay, surface: &Surface, color: [f32; 4]) {
     let texture = display.surface_texture(surface).unwrap();
     let (gl, target) = (display.gl(), glow::FRAMEBUFFER);
     // SAFETY: the display's context is current and all names are of it.

@@ -26,11 +26,11 @@ fn picture() -> (SurfaceDesc, ImageDesc) {
 }
 
 /// A texture made for others, and a surface that shows it.
-fn shown(display: &GlDisplay, kind: StagingKind) -> (Box<dyn Staging>, Box<dyn Surface>) {
+fn shown(display: &GlDisplay, kind: StagingKind) -> (Staging, Surface) {
     let desc = picture().0;
     let staging = display.create_staging(kind, 1).unwrap();
     let mut surface = display.create_in_place_surface(&desc).unwrap();
-    surface.read_in_place(staging.as_ref(), &tight(&desc)).unwrap();
+    surface.read_in_place(&staging, &tight(&desc)).unwrap();
     (staging, surface)
 }
 
@@ -50,29 +50,29 @@ fn two_contexts_take_turns_at_one_texture() {
 
         let reader = headless(None).unwrap();
         let (opened, mut showing) = shown(&reader, StagingKind::ExternalImage(handle, image));
-        let texture = reader.surface_texture(showing.as_ref()).unwrap().name;
+        let texture = reader.surface_texture(&showing).unwrap().name;
         let peers = [Peer::open(written_handle), Peer::open(read_handle)];
         // SAFETY: the reader's context is current.
         assert_eq!(unsafe { glow::HasContext::get_error(&**reader.gl()) }, glow::NO_ERROR);
         for round in 1..=30 {
             writer.make_current().unwrap();
             if round > 1 {
-                read.wait(round - 1, staging.as_mut()).unwrap();
+                read.wait(round - 1, &mut staging).unwrap();
             }
             // So that the reader would come too early if it did not wait.
             for _ in 0..20 {
-                writer.draw_offscreen(surface.as_ref()).unwrap();
+                writer.draw_offscreen(&surface).unwrap();
             }
-            paint::pixels(&writer, surface.as_ref(), &expected(&view, round as u32));
-            written.signal(round, staging.as_mut()).unwrap();
+            paint::pixels(&writer, &surface, &expected(&view, round as u32));
+            written.signal(round, &mut staging).unwrap();
             reader.make_current().unwrap();
             peers[0].wait(round, texture);
-            assert_same("opened", &expected(&view, round as u32), &read_all(showing.as_mut()));
+            assert_same("opened", &expected(&view, round as u32), &read_all(&mut showing));
             peers[1].signal(round, texture);
         }
         // Once more, so that no binary semaphore goes with a signal that nobody waited for.
         writer.make_current().unwrap();
-        read.wait(30, staging.as_mut()).unwrap();
+        read.wait(30, &mut staging).unwrap();
         writer.finish().unwrap();
         drop((written, read, surface, staging));
         assert_eq!(writer.object_counts().semaphores, 0);
@@ -89,30 +89,30 @@ fn a_semaphore_orders_one_context_and_refuses_misuse() {
         let (mut staging, _surface) = shown(&owner, StagingKind::ExportedImage(picture().1));
         let (mut semaphore, _handle) = owner.create_semaphore(kind).unwrap();
         for value in 1..5 {
-            semaphore.signal(value, staging.as_mut()).unwrap();
-            semaphore.wait(value, staging.as_mut()).unwrap();
+            semaphore.signal(value, &mut staging).unwrap();
+            semaphore.wait(value, &mut staging).unwrap();
             owner.finish().unwrap();
         }
         // Buffers cross, too.
         let mut buffer = owner.create_staging(StagingKind::Orphaned, 64).unwrap();
-        semaphore.signal(9, buffer.as_mut()).unwrap();
-        semaphore.wait(9, buffer.as_mut()).unwrap();
+        semaphore.signal(9, &mut buffer).unwrap();
+        semaphore.wait(9, &mut buffer).unwrap();
         if kind == SyncKind::TimelineSemaphore {
-            let back = semaphore.signal(9, staging.as_mut());
+            let back = semaphore.signal(9, &mut staging);
             assert!(matches!(back, Err(Error::InvalidInput { .. })), "{back:?}");
         }
         let stranger = headless(None).unwrap();
         let mut foreign = stranger.create_staging(StagingKind::Orphaned, 64).unwrap();
-        for refused in [semaphore.signal(10, staging.as_mut()), semaphore.wait(9, staging.as_mut())] {
+        for refused in [semaphore.signal(10, &mut staging), semaphore.wait(9, &mut staging)] {
             assert!(matches!(refused, Err(Error::WrongContext { .. })), "{refused:?}");
         }
         owner.make_current().unwrap();
-        for refused in [semaphore.signal(10, foreign.as_mut()), semaphore.wait(9, foreign.as_mut())] {
+        for refused in [semaphore.signal(10, &mut foreign), semaphore.wait(9, &mut foreign)] {
             assert!(matches!(refused, Err(Error::Foreign { .. })), "{refused:?}");
         }
         // Refusals changed nothing.
-        semaphore.signal(10, staging.as_mut()).unwrap();
-        semaphore.wait(10, staging.as_mut()).unwrap();
+        semaphore.signal(10, &mut staging).unwrap();
+        semaphore.wait(10, &mut staging).unwrap();
         owner.finish().unwrap();
     }
 }

@@ -17,7 +17,7 @@ fn drained(display: &GlDisplay) -> Vec<DeviceSpan> {
 }
 
 /// Uploads by client memory and by a block, and draws.
-fn frame(display: &GlDisplay, surface: &mut dyn Surface, staging: &mut dyn Staging) {
+fn frame(display: &GlDisplay, surface: &mut Surface, staging: &mut Staging) {
     let desc = *surface.desc();
     let (part, view) = (Part::full(&desc), tight(&desc));
     surface.upload(&part, &vec![7; staging.len()], &view).unwrap();
@@ -33,11 +33,11 @@ fn uploads_and_draws_are_timed_on_the_hosts_clock() {
         let desc = SurfaceDesc::image(SIDE, SIDE, PixelFormat::Rgba8);
         let mut surface = display.create_surface(&desc).unwrap();
         let mut staging = display.create_staging(StagingKind::Orphaned, (SIDE * SIDE * 4) as usize).unwrap();
-        fill(staging.as_mut(), &vec![9; (SIDE * SIDE * 4) as usize]).unwrap();
+        fill(&mut staging, &vec![9; (SIDE * SIDE * 4) as usize]).unwrap();
         let target = display.create_offscreen_target(SIDE, SIDE).unwrap();
         target.bind().unwrap();
         // Off: nothing is made and nothing recorded.
-        frame(&display, surface.as_mut(), staging.as_mut());
+        frame(&display, &mut surface, &mut staging);
         display.finish().unwrap();
         assert!(drained(&display).is_empty());
         assert_eq!(display.object_counts().queries, 0);
@@ -49,7 +49,7 @@ fn uploads_and_draws_are_timed_on_the_hosts_clock() {
         let before = Instant::now();
         for n in 0..20 {
             let _tagged = FrameTag::enter(Some(FrameTag::new(3, n, PathId::PBO_ORPHAN, 1)));
-            frame(&display, surface.as_mut(), staging.as_mut());
+            frame(&display, &mut surface, &mut staging);
         }
         // SAFETY: the context is current, and a framebuffer bound.
         display.timed("mine", || unsafe { display.gl().clear(glow::COLOR_BUFFER_BIT) }).unwrap();
@@ -68,7 +68,7 @@ fn uploads_and_draws_are_timed_on_the_hosts_clock() {
         assert!(spans.iter().filter(|s| s.work.name == "draw").all(|s| s.end > s.start));
         assert!(drained(&display).is_empty(), "work is told twice");
         let queries = display.object_counts().queries;
-        frame(&display, surface.as_mut(), staging.as_mut());
+        frame(&display, &mut surface, &mut staging);
         assert_eq!(display.object_counts().queries, queries, "queries are not used again");
         assert!(display.set_timeline(false).unwrap().is_yes());
         assert_eq!(display.object_counts().queries, 0);

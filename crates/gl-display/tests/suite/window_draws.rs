@@ -38,7 +38,7 @@ impl Board for Window<'_> {
         SIZE
     }
 
-    fn draw(&self, surface: &dyn Surface, (x, y, width, height): Place, options: DrawOptions) {
+    fn draw(&self, surface: &Surface, (x, y, width, height): Place, options: DrawOptions) {
         self.clear();
         self.0.draw(surface, Viewport { x, y, width, height }, options).unwrap();
     }
@@ -67,7 +67,7 @@ fn draw_case(display: &GlDisplay, case: &Drawing, manner: Manner) -> Vec<u8> {
     let surface = surface(display, case, ImageAccess::Texture);
     clear(display.gl(), case.before);
     let viewport = Viewport { x: 9, y: 5, width, height };
-    display.draw(surface.as_ref(), viewport, case.options.with_manner(manner)).unwrap();
+    display.draw(&surface, viewport, case.options.with_manner(manner)).unwrap();
     let found = read(display.gl(), (9, 5, width, height));
     flipped(&found, width as usize * 4)
 }
@@ -115,14 +115,14 @@ fn the_state_stays_whatever_it_is() {
     let gl = engine.glow();
     let display = engine.pixelferry(None);
     let pictures = [plain(&*display), translucent(&*display)];
-    let draw = |picture: &dyn Surface, manner| {
+    let draw = |picture: &Surface, manner| {
         // All is drawn over.
-        display.draw(pictures[0].as_ref(), Viewport::full(SIZE.0, SIZE.1), by(Manner::Triangle)).unwrap();
+        display.draw(&pictures[0], Viewport::full(SIZE.0, SIZE.1), by(Manner::Triangle)).unwrap();
         display.draw(picture, Viewport::full(SIZE.0, SIZE.1), by(manner)).unwrap();
         assert_drawn(display.drawn(), manner);
     };
     let expected = pictures.each_ref().map(|picture| {
-        draw(picture.as_ref(), Manner::Triangle);
+        draw(picture, Manner::Triangle);
         read(&gl, ALL)
     });
     for on in [true, false] {
@@ -137,7 +137,7 @@ fn the_state_stays_whatever_it_is() {
             gl.framebuffer_texture_2d(glow::READ_FRAMEBUFFER, attachment, glow::TEXTURE_2D, Some(texture), 0);
         }
         for (picture, expected) in pictures.iter().zip(&expected) {
-            unchanged(&gl, "a draw into a window", || draw(picture.as_ref(), Manner::Compute));
+            unchanged(&gl, "a draw into a window", || draw(picture, Manner::Compute));
             // SAFETY: the engine's context is current.
             unsafe {
                 let read_from = gl.get_parameter_framebuffer(glow::READ_FRAMEBUFFER_BINDING);
@@ -161,7 +161,7 @@ fn the_state_stays_whatever_it_is() {
 fn what_no_picture_is_copied_into_is_drawn_by_a_triangle_with_a_reason() {
     let reason = |display: &GlDisplay, target| {
         let options = by(Manner::Compute).with_target(target);
-        display.draw(plain(display).as_ref(), Viewport::full(SIZE.0, SIZE.1), options).unwrap();
+        display.draw(&plain(display), Viewport::full(SIZE.0, SIZE.1), options).unwrap();
         let drawn = display.drawn().unwrap();
         assert_eq!((drawn.manner, drawn.copies), (Manner::Triangle, false));
         let Why::Only(obstacle) = drawn.why else { panic!("{drawn}") };
@@ -172,7 +172,7 @@ fn what_no_picture_is_copied_into_is_drawn_by_a_triangle_with_a_reason() {
     assert_eq!(reason(&display, TargetEncoding::SrgbFormat), Obstacle::Encodes("a window".into()));
     let huge = Viewport { x: -100, y: 0, width: 16384, height: 16384 };
     if display.caps().max_image_side >= 16384 {
-        display.draw(plain(&*display).as_ref(), huge, by(Manner::Compute)).unwrap();
+        display.draw(&plain(&*display), huge, by(Manner::Compute)).unwrap();
         let why = display.drawn().unwrap().why;
         assert!(matches!(why, Why::Only(Obstacle::Window(why)) if why.contains("larger")), "{why}");
     }
@@ -182,7 +182,7 @@ fn what_no_picture_is_copied_into_is_drawn_by_a_triangle_with_a_reason() {
     let Some(engine) = Engine::new() else { return };
     let display = engine.pixelferry(None);
     // There is nothing that it could reach.
-    let _ = display.draw(plain(&*display).as_ref(), Viewport::full(4, 4), by(Manner::Compute));
+    let _ = display.draw(&plain(&*display), Viewport::full(4, 4), by(Manner::Compute));
     assert_eq!(display.drawn().unwrap().why, Why::Only(Obstacle::NoTexture));
 }
 
@@ -193,9 +193,9 @@ fn the_quicker_manner_is_found_out_by_draws_that_all_look_the_same() {
     for picture in [plain, translucent] {
         let display = engine.pixelferry(None);
         let (window, picture) = (Window(&display), picture(&*display));
-        window.draw(picture.as_ref(), ALL, by(Manner::Triangle));
+        window.draw(&picture, ALL, by(Manner::Triangle));
         let before = display.object_counts().textures;
-        let draws = manner_rules::the_quicker_manner_is_found_out(&window, picture.as_ref(), 40);
+        let draws = manner_rules::the_quicker_manner_is_found_out(&window, &picture, 40);
         let beside = usize::from(draws.last().unwrap().manner == Manner::Compute);
         assert_eq!(display.object_counts().textures, before + beside);
     }

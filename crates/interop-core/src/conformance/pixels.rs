@@ -52,7 +52,7 @@ pub fn expected(view: &View, nonce: u32) -> Vec<u8> {
 }
 
 /// Writes the first bytes of a block, once nothing reads it.
-pub fn fill(block: &mut dyn Staging, bytes: &[u8]) -> Result<()> {
+pub fn fill(block: &mut Staging, bytes: &[u8]) -> Result<()> {
     block.wait()?;
     block.map_write(&mut |to| {
         to[..bytes.len()].copy_from_slice(bytes);
@@ -61,7 +61,7 @@ pub fn fill(block: &mut dyn Staging, bytes: &[u8]) -> Result<()> {
 }
 
 /// A surface with storage of its own that holds these tight rows or bytes.
-pub fn stored(display: &dyn Display, desc: &SurfaceDesc, bytes: &[u8]) -> Result<Box<dyn Surface>> {
+pub fn stored(display: &dyn Display, desc: &SurfaceDesc, bytes: &[u8]) -> Result<Surface> {
     let mut surface = display.create_surface(desc)?;
     surface.upload(&Part::full(desc), bytes, &tight(desc)?)?;
     Ok(surface)
@@ -69,14 +69,14 @@ pub fn stored(display: &dyn Display, desc: &SurfaceDesc, bytes: &[u8]) -> Result
 
 /// A surface that reads these tight rows or bytes where they lie, in a block that stays mapped or, where the display has none,
 /// in another.
-pub fn in_place(display: &dyn Display, desc: &SurfaceDesc, bytes: &[u8]) -> Result<Box<dyn Surface>> {
+pub fn in_place(display: &dyn Display, desc: &SurfaceDesc, bytes: &[u8]) -> Result<Surface> {
     let stays = display.caps().persistent_staging.is_yes();
     let kind = if stays { StagingKind::Persistent } else { StagingKind::Orphaned };
     // Some blocks are of whole words.
     let mut block = display.create_staging(kind, bytes.len().next_multiple_of(4))?;
-    fill(block.as_mut(), bytes)?;
+    fill(&mut block, bytes)?;
     let mut surface = display.create_in_place_surface(desc)?;
-    surface.read_in_place(block.as_ref(), &tight(desc)?)?;
+    surface.read_in_place(&block, &tight(desc)?)?;
     Ok(surface)
 }
 

@@ -22,8 +22,6 @@ pub struct Surfaces<'a> {
     pub sizes: &'a [(u32, u32)],
     /// Rows in blocks may begin at any number, whatever the display says of their pitch; where not, such may be refused.
     pub any_rows: bool,
-    /// Rows may be in reverse; where not, they are refused.
-    pub reversed: bool,
 }
 
 /// How often each way up was gone.
@@ -37,7 +35,7 @@ pub struct Ways {
     pub refused: usize,
 }
 
-type Block = (&'static str, Box<dyn Staging>);
+type Block = (&'static str, Staging);
 
 /// A block of each kind that the display makes.
 fn blocks(display: &dyn Display, bytes: usize) -> Result<Vec<Block>> {
@@ -57,12 +55,12 @@ fn blocks(display: &dyn Display, bytes: usize) -> Result<Vec<Block>> {
     kinds.into_iter().map(|(name, kind)| Ok((name, display.create_staging(kind, bytes)?))).collect()
 }
 
-fn a_block(display: &dyn Display) -> Result<Box<dyn Staging>, Failure> {
+fn a_block(display: &dyn Display) -> Result<Staging, Failure> {
     let first = blocks(display, 16)?.into_iter().next();
     first.map(|(_, block)| block).ok_or_else(|| Failure::Failed("it makes no block".into()))
 }
 
-fn read(surface: &mut dyn Surface) -> Result<Vec<u8>> {
+fn read(surface: &mut Surface) -> Result<Vec<u8>> {
     let all = Part::full(surface.desc());
     surface.read_back(&all)
 }
@@ -127,14 +125,11 @@ impl Surfaces<'_> {
         for (nonce, layout) in (1..).zip([(0, row), (3, row), (0, row + 5 * bpp), (1, row + 3)]) {
             let view = view(layout);
             surface.upload(&all, &patterned(&view, nonce), &view)?;
-            same_bytes(&format!("{desc} of {layout:?}"), &expected(&view, nonce), &read(&mut *surface)?)?;
+            same_bytes(&format!("{desc} of {layout:?}"), &expected(&view, nonce), &read(&mut surface)?)?;
         }
         let last = row * (extent.height as usize - 1);
         let reverse = View::Image(ImageView { offset: last, row_pitch: -(row as isize), extent, format });
-        if self.reversed {
-            surface.upload(&all, &patterned(&reverse, 7), &reverse)?;
-            same_bytes("in reverse", &expected(&reverse, 7), &read(&mut *surface)?)?;
-        } else if extent.height > 1 {
+        if extent.height > 1 {
             refused("rows in reverse", surface.upload(&all, &patterned(&reverse, 7), &reverse))?;
         }
         let aligned = row.next_multiple_of(display.caps().row_pitch_alignment.max(bpp));
@@ -142,13 +137,13 @@ impl Surfaces<'_> {
         for (name, mut block) in blocks(display, (aligned + 3 * bpp) * extent.height as usize + 256)? {
             for (nonce, layout) in (10..).zip([(0, aligned)].into_iter().chain(copied)) {
                 let (view, what) = (view(layout), format!("{name} {desc} of {layout:?}"));
-                fill(&mut *block, &patterned(&view, nonce))?;
+                fill(&mut block, &patterned(&view, nonce))?;
                 if self.goes(
                     layout.0 == 0 && layout.1 == aligned,
-                    surface.upload_staged(&all, &mut *block, &view),
+                    surface.upload_staged(&all, &mut block, &view),
                     ways,
                 )? {
-                    same_bytes(&what, &expected(&view, nonce), &read(&mut *surface)?)?;
+                    same_bytes(&what, &expected(&view, nonce), &read(&mut surface)?)?;
                     ways.staged += 1;
                 }
                 block.fence()?;
@@ -159,15 +154,15 @@ impl Surfaces<'_> {
             let mut last = None;
             for (nonce, layout) in (20..).zip([(0, aligned), (0, row), (3 * bpp, row + 2 * bpp)]) {
                 let view = view(layout);
-                fill(&mut *block, &patterned(&view, nonce))?;
-                let outcome = shown.read_in_place(&*block, &view);
+                fill(&mut block, &patterned(&view, nonce))?;
+                let outcome = shown.read_in_place(&block, &view);
                 let can = self.any_rows && display.caps().in_place_images.is_yes();
                 if matches!(outcome, Err(Error::Unsupported { .. })) && !can {
                     ways.refused += 1;
                 } else if self.goes(layout == (0, aligned) && name != "orphaned", outcome, ways)? {
                     let expected = expected(&view, nonce);
-                    same_bytes(&format!("{name} {desc} in place"), &expected, &read(&mut *shown)?)?;
-                    display.draw_offscreen(&*shown)?;
+                    same_bytes(&format!("{name} {desc} in place"), &expected, &read(&mut shown)?)?;
+                    display.draw_offscreen(&shown)?;
                     ways.in_place += 1;
                     last = Some(expected);
                 }
@@ -175,7 +170,7 @@ impl Surfaces<'_> {
             }
             drop(block);
             if let Some(expected) = last {
-                same_bytes("a block that is shown, after its maker let it go", &expected, &read(&mut *shown)?)?;
+                same_bytes("a block that is shown, after its maker let it go", &expected, &read(&mut shown)?)?;
             }
         }
         Ok(())
@@ -198,20 +193,20 @@ impl Surfaces<'_> {
         let at = |offset| View::Buffer(BufferView { offset, len: bytes });
         let mut own = display.create_surface(&desc)?;
         own.upload(&all, &patterned(&at(5), 1), &at(5))?;
-        same_bytes("client memory", &expected(&at(5), 1), &read(&mut *own)?)?;
+        same_bytes("client memory", &expected(&at(5), 1), &read(&mut own)?)?;
         for (nonce, (name, mut block)) in (2..).zip(blocks(display, bytes + 12)?) {
             let mut shown = display.create_in_place_surface(&desc)?;
             for offset in [0, 5] {
                 let view = at(offset);
-                fill(&mut *block, &patterned(&view, nonce))?;
-                if self.goes(offset == 0, own.upload_staged(&all, &mut *block, &view), ways)? {
-                    same_bytes(name, &expected(&view, nonce), &read(&mut *own)?)?;
+                fill(&mut block, &patterned(&view, nonce))?;
+                if self.goes(offset == 0, own.upload_staged(&all, &mut block, &view), ways)? {
+                    same_bytes(name, &expected(&view, nonce), &read(&mut own)?)?;
                 }
-                let outcome = shown.read_in_place(&*block, &view);
+                let outcome = shown.read_in_place(&block, &view);
                 if self.goes(offset == 0 && display.caps().in_place_buffers.is_yes() && self.any_rows, outcome, ways)? {
-                    same_bytes(name, &expected(&view, nonce), &read(&mut *shown)?)?;
+                    same_bytes(name, &expected(&view, nonce), &read(&mut shown)?)?;
                     if offset == 0 || self.any_rows {
-                        display.draw_offscreen(&*shown)?;
+                        display.draw_offscreen(&shown)?;
                     }
                 }
                 block.fence()?;
@@ -232,14 +227,14 @@ impl Surfaces<'_> {
         let desc = SurfaceDesc::buffer(16);
         let (other, all, view) = ((self.open)()?, Part::full(&desc), tight(&desc)?);
         let mut theirs = a_block(&*other)?;
-        fill(&mut *theirs, &[1; 16])?;
+        fill(&mut theirs, &[1; 16])?;
         let display = (self.open)()?;
         let mut surface = display.create_surface(&desc)?;
         let mut shown = display.create_in_place_surface(&desc)?;
-        for outcome in [surface.upload_staged(&all, &mut *theirs, &view), shown.read_in_place(&*theirs, &view)] {
+        for outcome in [surface.upload_staged(&all, &mut theirs, &view), shown.read_in_place(&theirs, &view)] {
             require(matches!(outcome, Err(Error::Foreign { .. })), || format!("another display's block: {outcome:?}"))?;
         }
-        same_bytes("after a foreign block", &[0; 16], &read(&mut *surface)?)
+        same_bytes("after a foreign block", &[0; 16], &read(&mut surface)?)
     }
 }
 
@@ -249,7 +244,7 @@ fn zero_at_first(display: &dyn Display) -> Result<(), Failure> {
     // The last of each kind is more than one piece of zeros.
     let large = [SurfaceDesc::image(1920, 700, PixelFormat::Rgba8), SurfaceDesc::buffer(9_000_001)];
     for desc in images.chain([SurfaceDesc::buffer(5001)]).chain(large) {
-        let found = read(&mut *display.create_surface(&desc)?)?;
+        let found = read(&mut display.create_surface(&desc)?)?;
         require(found.iter().all(|byte| *byte == 0), || format!("{desc} does not begin as zero"))?;
     }
     Ok(())
@@ -271,13 +266,13 @@ fn parts(display: &dyn Display, format: PixelFormat) -> Result<(), Failure> {
         let (bytes, part) = (patterned(&view, nonce), Part::Image(region));
         match blocks(display, bytes.len())?.pop().filter(|_| nonce % 2 == 0) {
             Some((_, mut block)) => {
-                fill(&mut *block, &bytes)?;
-                surface.upload_staged(&part, &mut *block, &view)?;
+                fill(&mut block, &bytes)?;
+                surface.upload_staged(&part, &mut block, &view)?;
             }
             None => surface.upload(&part, &bytes, &view)?,
         }
         paste(&mut shown, extent, region, &expected(&view, nonce), bpp);
-        same_bytes(&format!("{format} {region}"), &shown, &read(&mut *surface)?)?;
+        same_bytes(&format!("{format} {region}"), &shown, &read(&mut surface)?)?;
         same_bytes("the part itself", &expected(&view, nonce), &surface.read_back(&part)?)?;
     }
     Ok(())
@@ -291,15 +286,15 @@ fn blocks_are_used_again(display: &dyn Display) -> Result<(), Failure> {
     let mut surface = display.create_surface(&desc)?;
     for (name, mut block) in blocks(display, bytes)? {
         for nonce in 0..20 {
-            fill(&mut *block, &expected(&view, nonce))?;
-            surface.upload_staged(&all, &mut *block, &view)?;
+            fill(&mut block, &expected(&view, nonce))?;
+            surface.upload_staged(&all, &mut block, &view)?;
             if nonce % 3 == 0 {
                 block.fence()?;
             } else {
                 // What is filled next waits for the copy all the same.
-                fill(&mut *block, &expected(&view, 1000))?;
+                fill(&mut block, &expected(&view, 1000))?;
             }
-            same_bytes(&format!("{name}, turn {nonce}"), &expected(&view, nonce), &read(&mut *surface)?)?;
+            same_bytes(&format!("{name}, turn {nonce}"), &expected(&view, nonce), &read(&mut surface)?)?;
         }
         block.wait()?;
         let failed = block.map_write(&mut |_| Err(Error::NothingShown));
@@ -309,17 +304,17 @@ fn blocks_are_used_again(display: &dyn Display) -> Result<(), Failure> {
         require(caught.is_err() || caught.is_ok_and(|outcome| outcome.is_err()), || {
             format!("{name}: a panic is lost")
         })?;
-        fill(&mut *block, &expected(&view, 50))?;
+        fill(&mut block, &expected(&view, 50))?;
         if let Some(host) = block.host_block() {
             const OP: &str = "conformance";
             let found = host.read(0..bytes, Holder::Guard, OP)?.to_vec();
             same_bytes("what the host sees", &expected(&view, 50), &found)?;
             host.write(0..bytes, Holder::Guard, OP)?.copy_from_slice(&expected(&view, 51));
         } else {
-            fill(&mut *block, &expected(&view, 51))?;
+            fill(&mut block, &expected(&view, 51))?;
         }
-        surface.upload_staged(&all, &mut *block, &view)?;
-        same_bytes(&format!("{name} after failures"), &expected(&view, 51), &read(&mut *surface)?)?;
+        surface.upload_staged(&all, &mut block, &view)?;
+        same_bytes(&format!("{name} after failures"), &expected(&view, 51), &read(&mut surface)?)?;
     }
     Ok(())
 }
@@ -369,12 +364,12 @@ fn transfers_refused(display: &dyn Display) -> Result<(), Failure> {
     let mut shown = display.create_in_place_surface(&SurfaceDesc::Image(any(16, 8, rgba)))?;
     refused("an upload into what is read in place", shown.upload(&all, &bytes, &view))?;
     for (name, mut block) in blocks(display, 508)? {
-        fill(&mut *block, &bytes[..508])?;
-        refused(name, surface.upload_staged(&all, &mut *block, &view))?;
-        refused(name, shown.read_in_place(&*block, &view))?;
-        refused(name, surface.read_in_place(&*block, &view))?;
+        fill(&mut block, &bytes[..508])?;
+        refused(name, surface.upload_staged(&all, &mut block, &view))?;
+        refused(name, shown.read_in_place(&block, &view))?;
+        refused(name, surface.read_in_place(&block, &view))?;
     }
-    same_bytes("after what is refused", &expected(&view, 3), &read(&mut *surface)?)
+    same_bytes("after what is refused", &expected(&view, 3), &read(&mut surface)?)
 }
 
 /// Each kind is made, or the reason is told beforehand.
@@ -385,8 +380,8 @@ fn semaphores(display: &dyn Display) -> Result<(), Failure> {
             Ok((mut semaphore, _handle)) if listed.is_yes() => {
                 let mut block = a_block(display)?;
                 for value in 1..4 {
-                    semaphore.signal(value, &mut *block)?;
-                    semaphore.wait(value, &mut *block)?;
+                    semaphore.signal(value, &mut block)?;
+                    semaphore.wait(value, &mut block)?;
                 }
                 display.finish()?;
             }

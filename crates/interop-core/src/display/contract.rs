@@ -25,10 +25,10 @@ pub trait Display: Any {
     fn caps(&self) -> &DisplayCaps;
 
     /// Makes a surface with storage of its own: a texture or a buffer. The content is zero.
-    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>>;
+    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface>;
 
     /// Makes a surface without storage that shows staging blocks in place (see [`Surface::read_in_place`]).
-    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Box<dyn Surface>>;
+    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface>;
 
     /// Holds the OpenGL context that the display draws in, for a compute device that shares with it
     /// ([`crate::ComputeBackend::open_in`]).
@@ -47,7 +47,7 @@ pub trait Display: Any {
     }
 
     /// Makes a block of memory that the host can write and the display can read.
-    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Box<dyn Staging>>;
+    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging>;
 
     /// Makes a semaphore, and a handle by which a compute device can open it.
     ///
@@ -60,11 +60,11 @@ pub trait Display: Any {
 
     /// Draws a surface as a viewer would see it, at its own size, to where nobody looks; a buffer is read through once.
     /// Does not wait, but at the first draws of their kind, where it finds out which manner is quicker. For measurements.
-    fn draw_offscreen(&self, surface: &dyn Surface) -> Result<()>;
+    fn draw_offscreen(&self, surface: &Surface) -> Result<()>;
 
     /// Draws a surface offscreen, as [`Display::draw_offscreen`] does, in this manner where display and surface leave a
     /// choice; see [`crate::DrawOptions::manner`].
-    fn draw_offscreen_by(&self, surface: &dyn Surface, manner: Option<Manner>) -> Result<()> {
+    fn draw_offscreen_by(&self, surface: &Surface, manner: Option<Manner>) -> Result<()> {
         let _ = manner;
         self.draw_offscreen(surface)
     }
@@ -111,9 +111,9 @@ pub trait DisplaySemaphore {
     /// Signals when the display has done all that it was told so far with `staging`. Does not wait.
     ///
     /// `value` is the counter's new value; binary semaphores ignore it, and must have been waited for before.
-    fn signal(&mut self, value: u64, staging: &mut dyn Staging) -> Result<()>;
+    fn signal(&mut self, value: u64, staging: &mut Staging) -> Result<()>;
 
     /// Lets what the display is told from now on wait until the semaphore is signalled (the counter is at least
     /// `value`), and see what was written to `staging` before. Does not wait.
-    fn wait(&mut self, value: u64, staging: &mut dyn Staging) -> Result<()>;
+    fn wait(&mut self, value: u64, staging: &mut Staging) -> Result<()>;
 }

@@ -1,12 +1,19 @@
-//! The side that shows: what a display must offer.
+//! The side that shows: what a display must offer, and the checks in front of it.
+//!
+//! Users hold a [`Surface`] and a [`Staging`]. Their calls are checked there, once; what reaches a display's [`StoredDriver`],
+//! [`InPlaceDriver`] or [`StagingDriver`] fits.
 
 pub mod checks;
+mod content;
 mod contract;
 mod part;
 mod staging;
 mod surface;
+mod watch;
 
+pub use content::{Bytes, Content, Pixels};
 pub use contract::{Display, DisplaySemaphore};
 pub use part::Part;
-pub use staging::{HostWrites, Staging, StagingKind};
-pub use surface::Surface;
+pub use staging::{Reach, Staging, StagingDriver, StagingKind};
+pub use surface::{InPlaceDriver, StoredDriver, Surface, SurfaceDriver};
+pub use watch::{Call, Hook, Watch};

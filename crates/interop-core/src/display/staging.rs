@@ -1,13 +1,16 @@
 //! Memory that a display reads from.
 
+use super::contract::Display;
+use super::watch::{Call, Watch};
 use crate::describe::error::{Error, Result};
-use crate::describe::surface::ImageDesc;
+use crate::describe::surface::{ImageDesc, SurfaceDesc};
 use crate::devices::borrows::{Borrow, Holder, Member};
 use crate::devices::capability::HandleType;
 use crate::devices::host_block::HostBlock;
 use crate::devices::ranges::Access;
 use crate::devices::shared_handle::SharedHandle;
 use std::any::Any;
+use std::cell::Cell;
 
 /// How a staging block comes by its memory.
 #[derive(Debug)]
@@ -29,35 +32,39 @@ pub enum StagingKind {
     ExportedImage(ImageDesc),
 }
 
-/// Memory that the host writes and the display reads.
-#[allow(clippy::len_without_is_empty)] // never empty
-pub trait Staging {
-    /// Number of bytes.
-    fn len(&self) -> usize;
+/// How the host reaches the bytes of a block.
+#[derive(Debug, Clone)]
+pub enum Reach {
+    /// By their address, which stays.
+    Address(HostBlock),
+    /// In a call of the driver's for each fill ([`StagingDriver::map_write`]).
+    EachFill,
+    /// Not at all: they are a device's.
+    Never,
+}
 
-    /// The memory's address where it stays the same for the block's life.
-    fn host_block(&self) -> Option<HostBlock>;
+/// What a display's driver does with a block of its memory. Its calls come checked, from [`Staging`].
+pub trait StagingDriver: Any {
+    /// The device, as messages call it.
+    fn device(&self) -> String;
 
-    /// Waits until the display has read, and written, what it was told to. Returns at once where nothing was fenced.
+    /// Marks what the display was told so far, for [`StagingDriver::wait`]. `is_shown`: surfaces read the block in place, so that
+    /// any work of the display's may.
+    fn fence(&mut self, is_shown: bool) -> Result<()>;
+
+    /// Waits for the last mark, where there is one.
     fn wait(&mut self) -> Result<()>;
 
-    /// Gives the host the bytes to fill, after [`Staging::wait`] and for the length of the call. The old content is
-    /// lost. Waits for commands of backends that use the same bytes.
-    ///
-    /// # Errors
-    /// [`Error::InvalidInput`] where somebody has a slice of these bytes: it says who.
-    fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
+    /// Lets the host fill new memory of the block. Called where that is its [`Reach::EachFill`].
+    fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        let _ = f;
+        Err(not_the_hosts(self.device()))
+    }
 
-    /// Marks the reads submitted so far; [`Staging::wait`] waits for them.
-    fn fence(&mut self) -> Result<()>;
-
-    /// Names the block's memory for [`crate::ComputeBackend::import_surface`].
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] for blocks that were not made for it.
-    fn export(&self, handle: HandleType) -> Result<SharedHandle> {
-        let reason = format!("this block cannot be named by a {handle}");
-        Err(Error::Unsupported { operation: "export", device: "this display".into(), reason })
+    /// Names the memory for others; `None` where it was not made for that.
+    fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
+        let _ = handle;
+        Ok(None)
     }
 
     /// For the display to find its own type again.
@@ -67,21 +74,216 @@ pub trait Staging {
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
-/// Host memory that a display was told to write, from the command on until the display has done it.
-///
-/// A staging block with a [`Staging::host_block`] that its display writes ([`crate::Surface::download`]) keeps one: bytes of which
-/// somebody has a slice are refused, and nobody gets a slice of bytes that the display still writes.
+const MAP_WRITE: &str = "Staging::map_write";
+
+/// Memory that the host or a compute device writes and the display reads.
+pub struct Staging {
+    len: usize,
+    reach: Reach,
+    image: Option<ImageDesc>,
+    /// Told to the display since the last mark.
+    is_unmarked: bool,
+    is_shown: Cell<bool>,
+    writes: HostWrites,
+    watch: Option<Watch>,
+    driver: Box<dyn StagingDriver>,
+}
+
+#[allow(clippy::len_without_is_empty)] // never empty
+impl Staging {
+    /// For displays: a block of `bytes` bytes, which `make` makes once the kind is checked against what the display takes.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] and [`Error::Unsupported`] for more bytes, or an image, than the display's limits allow, and for host
+    /// memory that is too small; those of `make`.
+    pub fn new<D: StagingDriver>(
+        display: &dyn Display,
+        kind: StagingKind,
+        bytes: usize,
+        make: impl FnOnce(StagingKind) -> Result<(D, Reach)>,
+    ) -> Result<Self> {
+        const OP: &str = "create_staging";
+        let device = display.device().to_string();
+        SurfaceDesc::buffer(bytes as u64).check(&device, display.caps(), OP)?;
+        let image = match &kind {
+            StagingKind::ExternalImage(_, image) | StagingKind::ExportedImage(image) => {
+                SurfaceDesc::Image(*image).check(&device, display.caps(), OP)?;
+                Some(*image)
+            }
+            StagingKind::Imported(block) if bytes > block.len() => {
+                let problem = format!("{bytes} bytes asked of a host block of {}", block.len());
+                return Err(Error::invalid(OP, problem));
+            }
+            _ => None,
+        };
+        let (driver, reach) = make(kind)?;
+        let len = image.map_or(Ok(bytes), |image| SurfaceDesc::Image(image).byte_len(OP))?;
+        Ok(Self {
+            len,
+            reach,
+            image,
+            is_unmarked: false,
+            is_shown: Cell::new(false),
+            writes: HostWrites::default(),
+            watch: None,
+            driver: Box::new(driver),
+        })
+    }
+
+    /// Watched from now on, see [`Watch`].
+    #[must_use]
+    pub fn watched(mut self, watch: Watch) -> Self {
+        self.watch = Some(watch.over(self.watch.take()));
+        self
+    }
+
+    /// Number of bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The memory's address where it stays the same for the block's life.
+    pub fn host_block(&self) -> Option<HostBlock> {
+        match &self.reach {
+            Reach::Address(block) => Some(block.clone()),
+            Reach::EachFill | Reach::Never => None,
+        }
+    }
+
+    /// The image that the block is, where it is one.
+    pub fn image(&self) -> Option<&ImageDesc> {
+        self.image.as_ref()
+    }
+
+    /// Waits until the display has read, and written, what it was told to. Returns at once where it was told nothing.
+    ///
+    /// # Errors
+    /// What the driver reports; the display may use the memory then.
+    pub fn wait(&mut self) -> Result<()> {
+        Watch::around(self.watch.as_ref(), Call::Wait, || {
+            if self.is_unmarked {
+                self.driver.fence(self.is_shown.get())?;
+                self.is_unmarked = false;
+            }
+            self.driver.wait()
+        })?;
+        self.writes.end();
+        Ok(())
+    }
+
+    /// Gives the host the bytes to fill, for the length of the call; waits before that for the display, and for commands of backends
+    /// that use the same bytes. The old content is lost.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where somebody has a slice of these bytes: it says who. [`Error::Unsupported`] for memory of a
+    /// device. The errors of `f`.
+    pub fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        if let Reach::Address(_) = self.reach {
+            self.wait()?;
+        }
+        Watch::around(self.watch.as_ref(), Call::MapStaging, || match &self.reach {
+            Reach::Address(block) => f(&mut block.write(0..self.len, Holder::Staging, MAP_WRITE)?),
+            Reach::EachFill => self.driver.map_write(f),
+            Reach::Never => Err(not_the_hosts(self.driver.device())),
+        })
+    }
+
+    /// Marks the reads submitted so far; [`Staging::wait`] waits for them.
+    ///
+    /// # Errors
+    /// What the driver reports.
+    pub fn fence(&mut self) -> Result<()> {
+        Watch::around(self.watch.as_ref(), Call::Fence, || self.driver.fence(self.is_shown.get()))?;
+        self.is_unmarked = false;
+        Ok(())
+    }
+
+    /// Names the block's memory for [`crate::ComputeBackend::import_surface`].
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for blocks that were not made for it.
+    pub fn export(&self, handle: HandleType) -> Result<SharedHandle> {
+        let made = Watch::around(self.watch.as_ref(), Call::Export, || self.driver.export(handle))?;
+        made.ok_or_else(|| Error::Unsupported {
+            operation: "export",
+            device: self.driver.device(),
+            reason: format!("this block cannot be named by a {handle}"),
+        })
+    }
+
+    /// The driver's own type, for the display to find again.
+    pub fn driver(&self) -> &dyn Any {
+        self.driver.as_any()
+    }
+
+    /// The driver's own type, for the display to find again and to change.
+    pub fn driver_mut(&mut self) -> &mut dyn Any {
+        self.driver.as_any_mut()
+    }
+
+    /// Refuses what is no linear memory for a copy.
+    pub(super) fn check_linear(&self, operation: &'static str) -> Result<()> {
+        match &self.image {
+            None => Ok(()),
+            Some(_) => Err(Error::invalid(operation, "the block is a texture; show it in place")),
+        }
+    }
+
+    /// Refuses what is not shown in place by `desc`; true where it is a texture.
+    pub(super) fn check_shown(&self, desc: &SurfaceDesc, operation: &'static str) -> Result<bool> {
+        let problem = match (&self.image, desc) {
+            (None, _) => return Ok(false),
+            (Some(of), SurfaceDesc::Image(to)) if of.extent == to.extent && of.format == to.format => return Ok(true),
+            (Some(of), _) => format!("the block is a texture of {} {}, the surface is {desc}", of.extent, of.format),
+        };
+        Err(Error::invalid(operation, problem))
+    }
+
+    /// Surfaces read it in place from now on.
+    pub(super) fn show(&self) {
+        self.is_shown.set(true);
+    }
+
+    /// The display is told to read it.
+    pub(super) fn begin_read(&mut self) {
+        self.is_unmarked = true;
+    }
+
+    /// The display is told to write it: whoever waits for the block waits for that.
+    pub(super) fn begin_write(&mut self, operation: &'static str) -> Result<()> {
+        if let Reach::Address(block) = &self.reach {
+            self.writes.begin(block, operation)?;
+        }
+        self.is_unmarked = true;
+        Ok(())
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        if self.writes.are_under_way()
+            && let Err(error) = self.wait()
+        {
+            tracing::debug!(%error, "a block that the display writes was dropped where nobody could wait; its bytes stay borrowed");
+        }
+    }
+}
+
+fn not_the_hosts(device: String) -> Error {
+    let reason = "the host cannot address memory of the device; write it there".into();
+    Error::Unsupported { operation: MAP_WRITE, device, reason }
+}
+
+/// Host memory that a display was told to write, from the command on until the display has done it: bytes of which somebody has a
+/// slice are refused, and nobody gets a slice of bytes that the display still writes.
 #[derive(Default)]
-pub struct HostWrites {
+struct HostWrites {
     under_way: Option<Borrow>,
 }
 
 impl HostWrites {
     /// Before the display is told to write into `block`. Waits for commands of compute devices that use its bytes.
-    ///
-    /// # Errors
-    /// [`Error::InvalidInput`] where somebody has a slice of these bytes: it says who.
-    pub fn begin(&mut self, block: &HostBlock, operation: &'static str) -> Result<()> {
+    fn begin(&mut self, block: &HostBlock, operation: &'static str) -> Result<()> {
         if self.under_way.is_none() {
             let all = block.borrows().slice(&(0..block.len()), Access::Write, Holder::Display, Member::ALONE);
             self.under_way = Some(all.map_err(|held| held.refuse(operation))?);
@@ -90,12 +292,12 @@ impl HostWrites {
     }
 
     /// True while the display may still write.
-    pub fn are_under_way(&self) -> bool {
+    fn are_under_way(&self) -> bool {
         self.under_way.is_some()
     }
 
     /// Once the display has done all that it was told.
-    pub fn end(&mut self) {
+    fn end(&mut self) {
         self.under_way = None;
     }
 }

@@ -72,7 +72,7 @@ fn gone() -> Error {
 }
 
 impl Direct {
-    pub fn open(pairing: &Pairing<'_>, source: &dyn Surface, handle: HandleType) -> Result<Self> {
+    pub fn open(pairing: &Pairing<'_>, source: &Surface, handle: HandleType) -> Result<Self> {
         let object = pairing.backend.import_surface(&source.export(handle)?, pairing.desc)?;
         let object = Object { memory: object, display: Rc::clone(pairing.display) };
         let is_image = matches!(pairing.desc, SurfaceDesc::Image(_));
@@ -80,7 +80,7 @@ impl Direct {
     }
 
     /// Begins a turn, after the end of one that a panic or another context left open.
-    pub fn acquire(&mut self, surface: &dyn Surface) -> Result<()> {
+    pub fn acquire(&mut self, surface: &Surface) -> Result<()> {
         self.give_back()?;
         // An engine's object may be another by now: the display says so.
         surface.export(self.handle)?;
@@ -89,7 +89,7 @@ impl Direct {
         Ok(())
     }
 
-    pub fn take(&mut self, backend: &dyn ComputeBackend, source: &dyn Surface) -> Result<()> {
+    pub fn take(&mut self, backend: &dyn ComputeBackend, source: &Surface) -> Result<()> {
         if self.is_image && self.linear.is_none() {
             self.linear = Some(backend.allocate(self.object.memory.len())?);
         }

@@ -56,7 +56,7 @@ impl Intake {
     ///
     /// # Errors
     /// The first error of a path where none works.
-    pub fn open(backend: Arc<dyn ComputeBackend>, display: Rc<dyn Display>, source: Box<dyn Surface>) -> Result<Self> {
+    pub fn open(backend: Arc<dyn ComputeBackend>, display: Rc<dyn Display>, source: Surface) -> Result<Self> {
         Self::open_of(backend, display, source, None)
     }
 
@@ -67,7 +67,7 @@ impl Intake {
     pub fn open_by(
         backend: Arc<dyn ComputeBackend>,
         display: Rc<dyn Display>,
-        source: Box<dyn Surface>,
+        source: Surface,
         path: PathId,
     ) -> Result<Self> {
         Self::open_of(backend, display, source, Some(path))
@@ -76,7 +76,7 @@ impl Intake {
     fn open_of(
         backend: Arc<dyn ComputeBackend>,
         display: Rc<dyn Display>,
-        source: Box<dyn Surface>,
+        source: Surface,
         by: Option<PathId>,
     ) -> Result<Self> {
         source.check_download()?;
@@ -100,7 +100,7 @@ impl Intake {
     }
 
     /// The surface that is taken.
-    pub fn source(&mut self) -> &mut dyn Surface {
+    pub fn source(&mut self) -> &mut Surface {
         self.reach.surface_mut()
     }
 
@@ -118,7 +118,7 @@ impl Intake {
 }
 
 /// Opens, proves and times.
-fn attempt(row: &Row, pairing: &Pairing<'_>, source: &mut dyn Surface) -> Result<(Way, Duration)> {
+fn attempt(row: &Row, pairing: &Pairing<'_>, source: &mut Surface) -> Result<(Way, Duration)> {
     proof::with_patterns(row, pairing)?;
     let mut way = row.open(pairing, source, Direction::Take)?;
     proof::with_what_is_there(row.id, &mut way, pairing, source)?;

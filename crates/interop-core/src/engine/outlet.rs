@@ -92,7 +92,7 @@ impl Outlet {
     ///
     /// # Errors
     /// The first error of a path where none works.
-    pub fn open(backend: Arc<dyn ComputeBackend>, display: Rc<dyn Display>, target: Box<dyn Surface>) -> Result<Self> {
+    pub fn open(backend: Arc<dyn ComputeBackend>, display: Rc<dyn Display>, target: Surface) -> Result<Self> {
         Self::open_with(backend, display, target, OutletOptions::default())
     }
 
@@ -104,7 +104,7 @@ impl Outlet {
     pub fn open_with(
         backend: Arc<dyn ComputeBackend>,
         display: Rc<dyn Display>,
-        target: Box<dyn Surface>,
+        target: Surface,
         options: OutletOptions,
     ) -> Result<Self> {
         target.check_upload()?;
@@ -134,7 +134,7 @@ impl Outlet {
     }
 
     /// The surface that is written.
-    pub fn surface(&mut self) -> &mut dyn Surface {
+    pub fn surface(&mut self) -> &mut Surface {
         self.reach.surface_mut()
     }
 
@@ -199,7 +199,7 @@ impl Outlet {
 }
 
 /// Opens, proves and times beside the object, then opens that.
-fn attempt(row: &Row, pairing: &Pairing<'_>, target: &mut dyn Surface) -> Result<(Way, Duration)> {
+fn attempt(row: &Row, pairing: &Pairing<'_>, target: &mut Surface) -> Result<(Way, Duration)> {
     let (rule, backend) = (pairing.desc.unwritten(), pairing.backend.as_ref());
     if rule == Unwritten::Keep && !row.is_object() {
         target.check_download().map_err(|error| {

@@ -20,26 +20,21 @@ const FRAMES: u32 = 2;
 pub(super) fn with_patterns(row: &Row, pairing: &Pairing<'_>) -> Result<()> {
     let all = Part::full(pairing.desc);
     let mut scratch = pairing.display.create_surface(pairing.desc)?;
-    let mut way = row.open(pairing, scratch.as_ref(), Direction::Take)?;
+    let mut way = row.open(pairing, &scratch, Direction::Take)?;
     let view = *way.view();
     let mut bytes = zeros(view.payload_len())?;
     for frame in 0..FRAMES {
         let pattern = Pattern::for_view(&view, next_nonce());
         pattern.write(&view, &mut bytes);
         scratch.upload(&all, &bytes, &view)?;
-        let found = taken(&mut way, pairing, scratch.as_mut())?;
+        let found = taken(&mut way, pairing, &mut scratch)?;
         compare(row.id, &view, &bytes, &found, frame)?;
     }
     Ok(())
 }
 
 /// Takes what the source holds now, and compares it with what the display itself reads there.
-pub(super) fn with_what_is_there(
-    id: PathId,
-    way: &mut Way,
-    pairing: &Pairing<'_>,
-    source: &mut dyn Surface,
-) -> Result<()> {
+pub(super) fn with_what_is_there(id: PathId, way: &mut Way, pairing: &Pairing<'_>, source: &mut Surface) -> Result<()> {
     let found = taken(way, pairing, source)?;
     let there = source.read_back(&Part::full(pairing.desc))?;
     compare(id, way.view(), &there, &found, 0)
@@ -50,13 +45,13 @@ pub(super) fn with_what_is_there(
 /// frame takes, the work of both sides included.
 pub(super) fn into_a_surface(row: &Row, pairing: &Pairing<'_>) -> Result<Duration> {
     let mut scratch = pairing.display.create_surface(pairing.desc)?;
-    let mut way = row.open(pairing, scratch.as_ref(), Direction::Give)?;
+    let mut way = row.open(pairing, &scratch, Direction::Give)?;
     // Surfaces are read back without padding.
     let tight = pairing.layout().unpadded();
     let (all, whole) = (tight.full(), tight.tight().whole()?);
     let mut expected = zeros(whole.payload_len())?;
     let (mut fastest, mut frames) = (Duration::MAX, 0);
-    let mut frame = |part: &Part, expected: &mut Vec<u8>, scratch: &mut dyn Surface, writes: bool| {
+    let mut frame = |part: &Part, expected: &mut Vec<u8>, scratch: &mut Surface, writes: bool| {
         let start = Instant::now();
         let kernel = tight.in_place(part)?.kernel;
         way.begin(pairing.backend.as_ref(), scratch, part)?;
@@ -72,17 +67,17 @@ pub(super) fn into_a_surface(row: &Row, pairing: &Pairing<'_>) -> Result<Duratio
         compare(row.id, &whole, expected, &scratch.read_back(&Part::full(pairing.desc))?, frames - 1).map(|()| time)
     };
     for _ in 0..FRAMES + 1 {
-        fastest = fastest.min(frame(&all, &mut expected, scratch.as_mut(), true)?);
+        fastest = fastest.min(frame(&all, &mut expected, &mut scratch, true)?);
     }
     // The engine's own pixels around a part, and in the place of what the path wrote last.
     Pattern::for_view(&whole, next_nonce()).write(&whole, &mut expected);
     scratch.upload(&Part::full(pairing.desc), &expected, &whole)?;
-    frame(&inner(&all), &mut expected, scratch.as_mut(), true)?;
+    frame(&inner(&all), &mut expected, &mut scratch, true)?;
     match pairing.desc.unwritten() {
-        Unwritten::Keep => frame(&all, &mut expected, scratch.as_mut(), false).map(drop)?,
+        Unwritten::Keep => frame(&all, &mut expected, &mut scratch, false).map(drop)?,
         Unwritten::Clear => {
             expected.fill(0);
-            frame(&all, &mut expected, scratch.as_mut(), false).map(drop)?;
+            frame(&all, &mut expected, &mut scratch, false).map(drop)?;
         }
         // What is there may be that of any frame.
         Unwritten::Overwrite => {}
@@ -106,7 +101,7 @@ fn inner(all: &Part) -> Part {
     }
 }
 
-fn taken(way: &mut Way, pairing: &Pairing<'_>, source: &mut dyn Surface) -> Result<Vec<u8>> {
+fn taken(way: &mut Way, pairing: &Pairing<'_>, source: &mut Surface) -> Result<Vec<u8>> {
     way.take(pairing.backend.as_ref(), source)?;
     let mut found = zeros(way.view().payload_len())?;
     let read = way.memory_mut().read(0, &mut found);

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Opens a path to the object, proves and times it.
-pub(super) type Attempt = fn(&Row, &Pairing<'_>, &mut dyn Surface) -> Result<(Way, Duration)>;
+pub(super) type Attempt = fn(&Row, &Pairing<'_>, &mut Surface) -> Result<(Way, Duration)>;
 
 /// The two sides, and what is asked for.
 pub(super) struct Wanted {
@@ -31,7 +31,7 @@ pub(super) struct Wanted {
 pub(super) struct Reach {
     // Before the surface whose object it may have open.
     way: Way,
-    surface: Box<dyn Surface>,
+    surface: Surface,
     desc: SurfaceDesc,
     rows: Vec<EnginePath>,
     path: PathId,
@@ -57,10 +57,10 @@ struct Left {
 
 impl Reach {
     /// By the fastest path, or by the one that is asked for.
-    pub fn open(wanted: Wanted, mut surface: Box<dyn Surface>, attempt: Attempt) -> Result<Self> {
+    pub fn open(wanted: Wanted, mut surface: Surface, attempt: Attempt) -> Result<Self> {
         let Wanted { backend, display, desc, by, direction } = wanted;
         let pairing = Pairing::new(&backend, &display, &desc);
-        let tried = |row: &Row| attempt(row, &pairing, surface.as_mut());
+        let tried = |row: &Row| attempt(row, &pairing, &mut surface);
         let Chosen { way, path, rows } = choose(&pairing, by, direction, tried)?;
         Ok(Self { way, surface, desc, rows, path, backend, display, attempt, searches: Searches::default() })
     }
@@ -84,8 +84,8 @@ impl Reach {
         &self.rows
     }
 
-    pub fn surface_mut(&mut self) -> &mut dyn Surface {
-        self.surface.as_mut()
+    pub fn surface_mut(&mut self) -> &mut Surface {
+        &mut self.surface
     }
 
     pub fn way(&mut self) -> &mut Way {
@@ -98,11 +98,11 @@ impl Reach {
     /// then try no other path, up to [`Searches::MOST`] of them.
     pub fn turn(
         &mut self,
-        mut turn: impl FnMut(&mut Way, &mut dyn Surface, &dyn ComputeBackend) -> Result<(), Failure>,
+        mut turn: impl FnMut(&mut Way, &mut Surface, &dyn ComputeBackend) -> Result<(), Failure>,
     ) -> Result<()> {
         let mut left = None;
         loop {
-            match turn(&mut self.way, self.surface.as_mut(), self.backend.as_ref()) {
+            match turn(&mut self.way, &mut self.surface, self.backend.as_ref()) {
                 Ok(()) => {
                     self.searches = Searches::default();
                     return Ok(());
@@ -121,7 +121,7 @@ impl Reach {
         let Self { surface, desc, rows, path, backend, display, attempt, .. } = self;
         let (before, used) = (rows.clone(), *path);
         let pairing = Pairing::new(backend, display, desc);
-        match leave(rows, path, &why, |row| attempt(row, &pairing, surface.as_mut())) {
+        match leave(rows, path, &why, |row| attempt(row, &pairing, surface)) {
             Ok(way) => {
                 let way = replace(&mut self.way, way);
                 left.get_or_insert(Left { why, way, path: used, rows: before });

@@ -36,7 +36,7 @@ pub(super) struct Row {
     takes: &'static str,
     gives: &'static str,
     /// With so many bytes of memory.
-    open: fn(&Pairing<'_>, &dyn Surface, usize) -> Result<Body>,
+    open: fn(&Pairing<'_>, &Surface, usize) -> Result<Body>,
 }
 
 impl Row {
@@ -54,7 +54,7 @@ impl Row {
     }
 
     /// Opens it to a surface's object.
-    pub fn open(&self, pairing: &Pairing<'_>, surface: &dyn Surface, direction: Direction) -> Result<Way> {
+    pub fn open(&self, pairing: &Pairing<'_>, surface: &Surface, direction: Direction) -> Result<Way> {
         let layout = match direction {
             Direction::Take => pairing.layout().tight(),
             Direction::Give if self.is_object() => pairing.layout().unpadded(),
@@ -195,7 +195,7 @@ impl Way {
     }
 
     /// Brings what the display was told so far into the memory.
-    pub fn take(&mut self, backend: &dyn ComputeBackend, source: &mut dyn Surface) -> Result<()> {
+    pub fn take(&mut self, backend: &dyn ComputeBackend, source: &mut Surface) -> Result<()> {
         let all = Part::full(source.desc());
         match &mut self.body {
             Body::Direct(direct) => direct.take(backend, source),
@@ -207,7 +207,7 @@ impl Way {
 
     /// Begins the compute side's turn with `part`, rows in the surface's order, once the display has read what was there before.
     /// Pixels that kernels leave unwritten there are by the surface's rule.
-    pub fn begin(&mut self, backend: &dyn ComputeBackend, to: &mut dyn Surface, part: &Part) -> Result<()> {
+    pub fn begin(&mut self, backend: &dyn ComputeBackend, to: &mut Surface, part: &Part) -> Result<()> {
         self.reach(to, part)?;
         if self.layout.desc().unwritten() == Unwritten::Clear {
             clear(backend, self.target()?)?;
@@ -216,7 +216,7 @@ impl Way {
     }
 
     /// [`Way::begin`], but that nothing is written into the object.
-    pub fn reach(&mut self, to: &mut dyn Surface, part: &Part) -> Result<()> {
+    pub fn reach(&mut self, to: &mut Surface, part: &Part) -> Result<()> {
         self.begun = None;
         let crossing = self.layout.in_place(part)?;
         let keeps = self.layout.desc().unwritten() == Unwritten::Keep;
@@ -246,23 +246,23 @@ impl Way {
     }
 
     /// Ends the turn, and brings what was written into the surface.
-    pub fn give(&mut self, to: &mut dyn Surface) -> Result<()> {
+    pub fn give(&mut self, to: &mut Surface) -> Result<()> {
         let Crossing { native, part, .. } = self.begun.take().ok_or_else(not_begun)?;
         match &mut self.body {
             Body::Direct(direct) => direct.give_back(),
             Body::Shared(Shared { piece: Piece { memory, staging }, is_one_queue }) => {
                 if *is_one_queue {
-                    return to.upload_staged(&part, staging.as_mut(), &native);
+                    return to.upload_staged(&part, staging, &native);
                 }
                 memory.release()?;
-                to.upload_staged(&part, staging.as_mut(), &native)?;
+                to.upload_staged(&part, staging, &native)?;
                 staging.fence()
             }
             Body::Mapped(Mapped { memory, staging, .. }) => {
                 let span = native.span();
                 staging.wait()?;
                 staging.map_write(&mut |bytes| memory.read(span.start, &mut bytes[span.clone()]))?;
-                to.upload_staged(&part, staging.as_mut(), &native)?;
+                to.upload_staged(&part, staging, &native)?;
                 staging.fence()
             }
             Body::Host { memory } => {
@@ -309,7 +309,7 @@ struct Shared {
 
 impl Shared {
     /// The compute side's turn, with what the object holds where that is kept.
-    fn begin(&mut self, to: &mut dyn Surface, crossing: &Crossing, keeps: bool) -> Result<()> {
+    fn begin(&mut self, to: &mut Surface, crossing: &Crossing, keeps: bool) -> Result<()> {
         if keeps {
             return self.take(to, &crossing.part, &crossing.native);
         }
@@ -320,14 +320,14 @@ impl Shared {
         self.piece.memory.acquire()
     }
 
-    fn take(&mut self, source: &mut dyn Surface, all: &Part, view: &View) -> Result<()> {
+    fn take(&mut self, source: &mut Surface, all: &Part, view: &View) -> Result<()> {
         let Piece { memory, staging } = &mut self.piece;
         if self.is_one_queue {
-            return source.download(all, staging.as_mut(), view);
+            return source.download(all, staging, view);
         }
         // Kernels that read the last take, before the display writes over it.
         memory.release()?;
-        source.download(all, staging.as_mut(), view)?;
+        source.download(all, staging, view)?;
         staging.wait()?;
         memory.acquire()
     }
@@ -340,7 +340,7 @@ struct Mapped {
     _prepared: Option<Box<dyn Any>>,
     /// Where it has a fixed address: the display copies into it.
     block: Option<HostBlock>,
-    staging: Box<dyn Staging>,
+    staging: Staging,
 }
 
 impl Mapped {
@@ -353,9 +353,9 @@ impl Mapped {
         Ok(Self { memory, _prepared: prepared, block, staging })
     }
 
-    fn take(&mut self, source: &mut dyn Surface, all: &Part, view: &View) -> Result<()> {
+    fn take(&mut self, source: &mut Surface, all: &Part, view: &View) -> Result<()> {
         let Some(block) = &self.block else { return fetch(self.memory.as_mut(), source, all, view) };
-        source.download(all, self.staging.as_mut(), view)?;
+        source.download(all, &mut self.staging, view)?;
         self.staging.wait()?;
         let span = view.span();
         let bytes = block.read(span.clone(), Holder::Staging, OP)?;
@@ -364,7 +364,7 @@ impl Mapped {
 }
 
 /// Brings what the object holds into the memory by way of the host.
-fn fetch(memory: &mut dyn ComputeMemory, from: &mut dyn Surface, part: &Part, view: &View) -> Result<()> {
+fn fetch(memory: &mut dyn ComputeMemory, from: &mut Surface, part: &Part, view: &View) -> Result<()> {
     let held = from.read_back(part)?;
     memory.map_write(view.span(), &mut |bytes| {
         lay_out(&held, &view.from_its_start(), bytes);

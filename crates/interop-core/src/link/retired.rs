@@ -17,7 +17,7 @@ enum Holder {
     /// A path that was left.
     Path(Box<OpenedPath>),
     /// The surface that a path had for another size. Every frame of that size was handed over.
-    Surface(Box<dyn Surface>, Option<FrameTag>),
+    Surface(Surface, Option<FrameTag>),
 }
 
 impl Retired {
@@ -26,7 +26,7 @@ impl Retired {
     }
 
     /// `frame`: the one that it shows.
-    pub fn of_surface(layout: FrameLayout, id: PathId, surface: Box<dyn Surface>, frame: Option<FrameTag>) -> Self {
+    pub fn of_surface(layout: FrameLayout, id: PathId, surface: Surface, frame: Option<FrameTag>) -> Self {
         Self { layout, id, holder: Holder::Surface(surface, frame) }
     }
 
@@ -43,10 +43,10 @@ impl Retired {
         self.layout.desc()
     }
 
-    pub fn surface(&self) -> &dyn Surface {
+    pub fn surface(&self) -> &Surface {
         match &self.holder {
             Holder::Path(path) => path.surface(),
-            Holder::Surface(surface, _) => surface.as_ref(),
+            Holder::Surface(surface, _) => surface,
         }
     }
 

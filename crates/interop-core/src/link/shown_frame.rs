@@ -25,7 +25,7 @@ use crate::path::PathId;
 /// # Ok::<(), Error>(())
 /// ```
 pub struct ShownFrame<'a> {
-    surface: &'a dyn Surface,
+    surface: &'a Surface,
     path: PathId,
     /// What is drawn meanwhile is for this frame.
     _tagged: Tagged,
@@ -33,12 +33,12 @@ pub struct ShownFrame<'a> {
 }
 
 impl<'a> ShownFrame<'a> {
-    pub(super) fn new(surface: &'a dyn Surface, path: PathId, frame: Option<FrameTag>, drawn: Drawn) -> Self {
+    pub(super) fn new(surface: &'a Surface, path: PathId, frame: Option<FrameTag>, drawn: Drawn) -> Self {
         Self { surface, path, _tagged: FrameTag::enter(frame), _drawn: drawn }
     }
 
     /// What the display draws; its crate turns it into a texture or buffer of its API.
-    pub fn surface(&self) -> &'a dyn Surface {
+    pub fn surface(&self) -> &'a Surface {
         self.surface
     }
 

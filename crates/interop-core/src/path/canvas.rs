@@ -58,7 +58,7 @@ impl Canvas {
     ///
     /// # Errors
     /// Those of the two sides; [`crate::Error::InvalidInput`] for a part outside the surface.
-    pub fn begin(&mut self, part: &Part, surface: &mut dyn Surface) -> Result<()> {
+    pub fn begin(&mut self, part: &Part, surface: &mut Surface) -> Result<()> {
         self.current = None;
         let crossing = self.layout.in_place(part)?;
         let plan = self.ages.begin(PIECE, &crossing);
@@ -84,7 +84,7 @@ impl Canvas {
     }
 
     /// A frame that was given up has written here: only the display has the one before it.
-    fn fetch_back(&mut self, surface: &mut dyn Surface) -> Result<()> {
+    fn fetch_back(&mut self, surface: &mut Surface) -> Result<()> {
         let _step = step!("fetch back");
         let shown = surface.read_back(&self.layout.full())?;
         let to = self.layout.whole()?;

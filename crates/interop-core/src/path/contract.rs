@@ -58,7 +58,7 @@ pub trait SharingPath {
     ///
     /// # Errors
     /// Those of the display; the size is then as before.
-    fn resize(&mut self, pairing: &Pairing<'_>) -> Result<Option<Box<dyn Surface>>> {
+    fn resize(&mut self, pairing: &Pairing<'_>) -> Result<Option<Surface>> {
         let _ = pairing;
         Ok(None)
     }
@@ -82,10 +82,10 @@ pub trait SharingPath {
     fn cancel(&mut self);
 
     /// What the display draws.
-    fn surface(&self) -> &dyn Surface;
+    fn surface(&self) -> &Surface;
 
     /// What the display draws.
-    fn surface_mut(&mut self) -> &mut dyn Surface;
+    fn surface_mut(&mut self) -> &mut Surface;
 
     /// How the two sides are kept apart.
     fn sync(&self) -> SyncKind;

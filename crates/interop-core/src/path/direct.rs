@@ -21,7 +21,7 @@ const SLOTS: usize = 2;
 struct Slot {
     /// `None` only while the slot is dropped.
     memory: Option<Box<dyn ComputeMemory>>,
-    surface: Box<dyn Surface>,
+    surface: Surface,
     display: Rc<dyn Display>,
 }
 
@@ -196,12 +196,12 @@ impl SharingPath for Direct {
         }
     }
 
-    fn surface(&self) -> &dyn Surface {
-        self.ring[self.shown].surface.as_ref()
+    fn surface(&self) -> &Surface {
+        &self.ring[self.shown].surface
     }
 
-    fn surface_mut(&mut self) -> &mut dyn Surface {
-        self.ring[self.shown].surface.as_mut()
+    fn surface_mut(&mut self) -> &mut Surface {
+        &mut self.ring[self.shown].surface
     }
 
     fn sync(&self) -> SyncKind {

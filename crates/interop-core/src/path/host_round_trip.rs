@@ -14,7 +14,7 @@ use crate::display::{Part, Surface};
 /// The path by which the host carries the bytes from the compute side to the display.
 pub struct HostRoundTrip {
     canvas: Canvas,
-    surface: Box<dyn Surface>,
+    surface: Surface,
 }
 
 impl HostRoundTrip {
@@ -29,7 +29,7 @@ impl HostRoundTrip {
 
 impl SharingPath for HostRoundTrip {
     fn begin(&mut self, part: &Part) -> Result<()> {
-        self.canvas.begin(part, self.surface.as_mut())
+        self.canvas.begin(part, &mut self.surface)
     }
 
     fn target(&mut self) -> Result<Target<'_>> {
@@ -50,7 +50,7 @@ impl SharingPath for HostRoundTrip {
         Ok(())
     }
 
-    fn resize(&mut self, pairing: &Pairing<'_>) -> Result<Option<Box<dyn Surface>>> {
+    fn resize(&mut self, pairing: &Pairing<'_>) -> Result<Option<Surface>> {
         let surface = pairing.display.create_surface(pairing.desc)?;
         Ok(self.canvas.resize(pairing)?.then(|| std::mem::replace(&mut self.surface, surface)))
     }
@@ -59,12 +59,12 @@ impl SharingPath for HostRoundTrip {
         self.canvas.cancel();
     }
 
-    fn surface(&self) -> &dyn Surface {
-        self.surface.as_ref()
+    fn surface(&self) -> &Surface {
+        &self.surface
     }
 
-    fn surface_mut(&mut self) -> &mut dyn Surface {
-        self.surface.as_mut()
+    fn surface_mut(&mut self) -> &mut Surface {
+        &mut self.surface
     }
 
     fn sync(&self) -> SyncKind {

@@ -15,7 +15,7 @@ use std::any::Any;
 /// One block, and what makes the compute side copy into it at full speed; dropped in this order.
 struct Slot {
     _prepared: Option<Box<dyn Any>>,
-    staging: Box<dyn Staging>,
+    staging: Staging,
     slot_sync: SlotSync,
 }
 
@@ -35,7 +35,7 @@ pub struct PboStaging {
     canvas: Canvas,
     ring: Vec<Slot>,
     next: usize,
-    surface: Box<dyn Surface>,
+    surface: Surface,
     sync: SyncKind,
 }
 
@@ -61,7 +61,7 @@ impl PboStaging {
 
 impl SharingPath for PboStaging {
     fn begin(&mut self, part: &Part) -> Result<()> {
-        self.canvas.begin(part, self.surface.as_mut())
+        self.canvas.begin(part, &mut self.surface)
     }
 
     fn target(&mut self) -> Result<Target<'_>> {
@@ -72,20 +72,20 @@ impl SharingPath for PboStaging {
         let (memory, crossing) = self.canvas.end()?;
         let Slot { staging, slot_sync, .. } = &mut self.ring[self.next];
         let span = crossing.native.span();
-        slot_sync.begin_compute(staging.as_mut())?;
+        slot_sync.begin_compute(staging)?;
         let reading = step!("read");
         staging.map_write(&mut |mapped| memory.read(span.start, &mut mapped[span.clone()]))?;
         drop(reading);
         let uploading = step!("upload");
-        self.surface.upload_staged(&crossing.part, staging.as_mut(), &crossing.native)?;
+        self.surface.upload_staged(&crossing.part, staging, &crossing.native)?;
         drop(uploading);
-        slot_sync.end_display(staging.as_mut());
+        slot_sync.end_display(staging);
         self.next = (self.next + 1) % self.ring.len();
         self.canvas.finished();
         Ok(())
     }
 
-    fn resize(&mut self, pairing: &Pairing<'_>) -> Result<Option<Box<dyn Surface>>> {
+    fn resize(&mut self, pairing: &Pairing<'_>) -> Result<Option<Surface>> {
         let surface = pairing.display.create_surface(pairing.desc)?;
         Ok(self.canvas.resize(pairing)?.then(|| std::mem::replace(&mut self.surface, surface)))
     }
@@ -102,12 +102,12 @@ impl SharingPath for PboStaging {
         self.canvas.cancel();
     }
 
-    fn surface(&self) -> &dyn Surface {
-        self.surface.as_ref()
+    fn surface(&self) -> &Surface {
+        &self.surface
     }
 
-    fn surface_mut(&mut self) -> &mut dyn Surface {
-        self.surface.as_mut()
+    fn surface_mut(&mut self) -> &mut Surface {
+        &mut self.surface
     }
 
     fn sync(&self) -> SyncKind {

@@ -13,7 +13,7 @@ pub struct Piece {
     /// The memory that kernels write. Dropped first, because it may lie inside `staging`.
     pub memory: Box<dyn ComputeMemory>,
     /// The block that the display reads.
-    pub staging: Box<dyn Staging>,
+    pub staging: Staging,
 }
 
 /// The display's mapped buffer.

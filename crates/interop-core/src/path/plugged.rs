@@ -9,16 +9,19 @@ use crate::describe::path_id::PathId;
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::capability::SyncKind;
 use crate::devices::timeline::FrameTag;
-use crate::display::{Part, Surface};
+use crate::display::{Content, InPlaceDriver, Part, Staging, Surface, SurfaceDriver};
 use std::any::Any;
 use std::cell::OnceCell;
+use std::rc::Rc;
 
 /// A path of the program's own, whose panics count as its failure. Made by [`super::PathSpec::open`].
 pub struct Plugged {
     id: PathId,
     /// Gone only while it is dropped.
     path: Option<Box<dyn SharingPath>>,
-    missing: Missing,
+    missing: Surface,
+    /// The path's first panic.
+    panicked: Rc<OnceCell<Error>>,
     /// Its first way of taking turns, where it cannot say.
     sync: SyncKind,
 }
@@ -34,13 +37,13 @@ impl Plugged {
         let pairing = &Pairing { pieces_at_once: usize::MAX, ..*pairing };
         let path = panics::as_error(&what(id), || open(pairing))?;
         let sync = pairing.sync.or(syncs.first().copied()).unwrap_or(SyncKind::Finish);
-        let missing = Missing { desc: *pairing.desc, panicked: OnceCell::new() };
-        Ok(Self { id, path: Some(path), missing, sync })
+        let panicked = Rc::default();
+        Ok(Self { id, path: Some(path), missing: Missing::of(*pairing.desc, &panicked), panicked, sync })
     }
 
     /// Runs `f`, unless the path has panicked before: nobody knows what that left half done, so no frame is begun or finished.
     fn call<'a, R>(&'a mut self, f: impl FnOnce(&'a mut dyn SharingPath) -> Result<R>) -> Result<R> {
-        match self.missing.panicked.get() {
+        match self.panicked.get() {
             Some(error) => Err(error.clone()),
             None => self.call_again(f),
         }
@@ -51,7 +54,7 @@ impl Plugged {
         let Some(path) = self.path.as_deref_mut() else { return Err(not_begun()) };
         let done = panics::as_error(&what(self.id), || f(path));
         if let Err(error @ Error::Panicked { .. }) = &done {
-            self.missing.panicked.get_or_init(|| error.clone());
+            self.panicked.get_or_init(|| error.clone());
         }
         done
     }
@@ -62,7 +65,7 @@ impl Plugged {
         match panics::as_error(&what(self.id), || Ok(f(path))) {
             Ok(answer) => answer,
             Err(error) => {
-                self.missing.panicked.get_or_init(|| error);
+                self.panicked.get_or_init(|| error);
                 otherwise
             }
         }
@@ -110,10 +113,10 @@ impl SharingPath for Plugged {
         });
     }
 
-    fn resize(&mut self, pairing: &Pairing<'_>) -> Result<Option<Box<dyn Surface>>> {
+    fn resize(&mut self, pairing: &Pairing<'_>) -> Result<Option<Surface>> {
         let before = self.call(|path| path.resize(pairing))?;
         if before.is_some() {
-            self.missing.desc = *pairing.desc;
+            self.missing = Missing::of(*pairing.desc, &self.panicked);
         }
         Ok(before)
     }
@@ -138,16 +141,16 @@ impl SharingPath for Plugged {
         });
     }
 
-    fn surface(&self) -> &dyn Surface {
+    fn surface(&self) -> &Surface {
         self.ask(&self.missing, |path| path.surface())
     }
 
-    fn surface_mut(&mut self) -> &mut dyn Surface {
+    fn surface_mut(&mut self) -> &mut Surface {
         let Some(path) = self.path.as_deref_mut() else { return &mut self.missing };
         match panics::as_error(&what(self.id), || Ok(path.surface_mut())) {
             Ok(surface) => surface,
             Err(error) => {
-                self.missing.panicked.get_or_init(|| error);
+                self.panicked.get_or_init(|| error);
                 &mut self.missing
             }
         }
@@ -167,21 +170,32 @@ impl Drop for Plugged {
 
 /// Stands for a surface that the path panicked instead of giving.
 struct Missing {
-    desc: SurfaceDesc,
-    /// The path's first panic.
-    panicked: OnceCell<Error>,
+    panicked: Rc<OnceCell<Error>>,
 }
 
-impl Surface for Missing {
-    fn desc(&self) -> &SurfaceDesc {
-        &self.desc
+impl Missing {
+    fn of(desc: SurfaceDesc, panicked: &Rc<OnceCell<Error>>) -> Surface {
+        let missing = || Self { panicked: Rc::clone(panicked) };
+        Surface::of_no_display(desc, missing(), missing())
+    }
+}
+
+impl<C: Content> SurfaceDriver<C> for Missing {
+    fn device(&self) -> String {
+        "the program's path".into()
     }
 
-    fn read_back(&mut self, _: &Part) -> Result<Vec<u8>> {
+    fn read_back(&mut self, _: &C::At) -> Result<Vec<u8>> {
         Err(self.panicked.get().cloned().unwrap_or(Error::NothingShown))
     }
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+}
+
+impl<C: Content> InPlaceDriver<C> for Missing {
+    fn show(&mut self, _: &Staging, _: &C::View) -> Result<()> {
+        Err(not_begun())
     }
 }

@@ -45,7 +45,7 @@ pub struct SharedMemory {
     /// Bytes of each piece.
     room: usize,
     backend: Arc<dyn ComputeBackend>,
-    surface: Box<dyn Surface>,
+    surface: Surface,
     ring: Vec<Slot>,
     ages: Ages,
     reader: Reader,
@@ -160,16 +160,16 @@ impl SharedMemory {
         // Not always the frame that is being finished.
         let _tagged = FrameTag::enter(frame);
         let _step = step!("hand over", frame = frame.map(|tag| tag.frame), slot = index);
-        slot.slot_sync.begin_display(slot.piece.memory.as_mut(), slot.piece.staging.as_mut())?;
+        slot.slot_sync.begin_display(slot.piece.memory.as_mut(), &mut slot.piece.staging)?;
         match self.reading {
             Reading::Upload => {
                 let uploading = step!("upload");
-                self.surface.upload_staged(&crossing.part, slot.piece.staging.as_mut(), &crossing.native)?;
+                self.surface.upload_staged(&crossing.part, &mut slot.piece.staging, &crossing.native)?;
                 drop(uploading);
                 slot.end_display();
             }
             Reading::InPlace | Reading::Texture => {
-                self.surface.read_in_place(slot.piece.staging.as_ref(), &self.whole)?;
+                self.surface.read_in_place(&slot.piece.staging, &self.whole)?;
                 // Every draw of the frame before has been submitted by now: its slot is free when they are done.
                 if let Some(before) = self.shown.replace(index) {
                     self.ring[before].end_display();
@@ -233,7 +233,7 @@ fn slots_for(frames_behind: usize, sync: SyncKind) -> usize {
 
 impl Slot {
     fn end_display(&mut self) {
-        self.slot_sync.end_display(self.piece.staging.as_mut());
+        self.slot_sync.end_display(&mut self.piece.staging);
     }
 }
 
@@ -243,7 +243,7 @@ impl SharingPath for SharedMemory {
         let Some(Slot { piece, slot_sync, .. }) = self.ring.get_mut(slot) else {
             return Err(Error::invalid("begin", "the ring's next piece is not made yet"));
         };
-        slot_sync.begin_compute(piece.staging.as_mut())?;
+        slot_sync.begin_compute(&mut piece.staging)?;
         let crossing = self.layout.in_place(part)?;
         self.ring[slot].piece.memory.acquire()?;
         self.ring[slot].frame = FrameTag::current().map(|tag| FrameTag { slot, ..tag });
@@ -276,7 +276,7 @@ impl SharingPath for SharedMemory {
         let (index, crossing) = self.current.take().ok_or_else(not_begun)?;
         let Slot { piece, slot_sync, .. } = &mut self.ring[index];
         if self.frames_behind > 0 || !slot_sync.by_host() {
-            slot_sync.end_compute(piece.memory.as_mut(), piece.staging.as_mut())?;
+            slot_sync.end_compute(piece.memory.as_mut(), &mut piece.staging)?;
         }
         self.in_flight.push_back((index, crossing));
         let handed_over = self.drain(self.frames_behind);
@@ -326,7 +326,7 @@ impl SharingPath for SharedMemory {
         self.ages.truncate(self.in_use);
     }
 
-    fn resize(&mut self, pairing: &Pairing<'_>) -> Result<Option<Box<dyn Surface>>> {
+    fn resize(&mut self, pairing: &Pairing<'_>) -> Result<Option<Surface>> {
         let layout = pairing.layout();
         if self.reading == Reading::Texture || layout.frame_bytes()? > self.room {
             return Ok(None);
@@ -359,12 +359,12 @@ impl SharingPath for SharedMemory {
         self.current = None;
     }
 
-    fn surface(&self) -> &dyn Surface {
-        self.surface.as_ref()
+    fn surface(&self) -> &Surface {
+        &self.surface
     }
 
-    fn surface_mut(&mut self) -> &mut dyn Surface {
-        self.surface.as_mut()
+    fn surface_mut(&mut self) -> &mut Surface {
+        &mut self.surface
     }
 
     fn sync(&self) -> SyncKind {

@@ -41,12 +41,12 @@ impl Semaphore {
         self.wait_in(|s| s.compute.wait(s.value))
     }
 
-    fn display_waits(&mut self, staging: &mut dyn Staging) -> Result<()> {
+    fn display_waits(&mut self, staging: &mut Staging) -> Result<()> {
         self.wait_in(|s| s.display.wait(s.value, staging))
     }
 
     /// A signal of before that nobody waited for is waited for first.
-    fn compute_signals(&mut self, staging: &mut dyn Staging) -> Result<()> {
+    fn compute_signals(&mut self, staging: &mut Staging) -> Result<()> {
         // Left over from a frame that was never handed over.
         self.display_waits(staging)?;
         self.compute.signal(self.value + 1)?;
@@ -55,7 +55,7 @@ impl Semaphore {
     }
 
     /// A signal that the compute side has not waited for yet is waited for first.
-    fn display_signals(&mut self, staging: &mut dyn Staging) -> Result<()> {
+    fn display_signals(&mut self, staging: &mut Staging) -> Result<()> {
         // Shown once more without having been written in between.
         self.compute_waits()?;
         self.display.signal(self.value + 1, staging)?;
@@ -104,7 +104,7 @@ impl SlotSync {
     }
 
     /// Before kernels write: the display has read what was there.
-    pub(super) fn begin_compute(&mut self, staging: &mut dyn Staging) -> Result<()> {
+    pub(super) fn begin_compute(&mut self, staging: &mut Staging) -> Result<()> {
         let _step = step!("wait for the slot");
         if self.owed {
             // What is marked now comes after those reads, too.
@@ -119,7 +119,7 @@ impl SlotSync {
     }
 
     /// After the kernels, in their queue. Waits for nothing.
-    pub(super) fn end_compute(&mut self, memory: &mut dyn ComputeMemory, staging: &mut dyn Staging) -> Result<()> {
+    pub(super) fn end_compute(&mut self, memory: &mut dyn ComputeMemory, staging: &mut Staging) -> Result<()> {
         let _step = step!("submit");
         match &mut self.way {
             Way::Host => memory.submit(),
@@ -132,7 +132,7 @@ impl SlotSync {
     }
 
     /// Before the display reads.
-    pub(super) fn begin_display(&mut self, memory: &mut dyn ComputeMemory, staging: &mut dyn Staging) -> Result<()> {
+    pub(super) fn begin_display(&mut self, memory: &mut dyn ComputeMemory, staging: &mut Staging) -> Result<()> {
         let _step = step!("release");
         match &mut self.way {
             Way::Host => memory.release(),
@@ -144,7 +144,7 @@ impl SlotSync {
 
     /// After everything that the display was told to read. The frame is there, so a failure is none of its own: it
     /// comes up, if it stays, before the memory is written again.
-    pub(super) fn end_display(&mut self, staging: &mut dyn Staging) {
+    pub(super) fn end_display(&mut self, staging: &mut Staging) {
         let _step = step!("mark reads");
         if let Err(error) = self.mark_reads(staging) {
             tracing::warn!(%error, "the end of the display's reads could not be marked; it is tried again");
@@ -152,7 +152,7 @@ impl SlotSync {
         }
     }
 
-    fn mark_reads(&mut self, staging: &mut dyn Staging) -> Result<()> {
+    fn mark_reads(&mut self, staging: &mut Staging) -> Result<()> {
         match &mut self.way {
             Way::Host => staging.fence(),
             Way::Semaphores { read, .. } => read.display_signals(staging),

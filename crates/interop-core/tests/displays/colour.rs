@@ -17,7 +17,7 @@ pub fn flipped(pixels: &[u8], row: usize) -> Vec<u8> {
 }
 
 /// The case's image, with the row first that the display's memory begins with.
-pub fn surface(display: &dyn Display, case: &Drawing, access: ImageAccess) -> Box<dyn Surface> {
+pub fn surface(display: &dyn Display, case: &Drawing, access: ImageAccess) -> Surface {
     let desc = SurfaceDesc::Image(case.image.with_access(access));
     let row = case.image.extent.width as usize * case.image.format.bytes_per_pixel();
     let pixels = match display.caps().native_row_order {
@@ -41,24 +41,24 @@ pub fn are_as_the_reference(
     display: &dyn Display,
     cases: impl IntoIterator<Item = Drawing>,
     access: ImageAccess,
-    mut draw: impl FnMut(&Drawing, &dyn Surface, Manner) -> Vec<u8>,
+    mut draw: impl FnMut(&Drawing, &Surface, Manner) -> Vec<u8>,
 ) {
     let mut wrong = Vec::new();
     for case in cases {
         let surface = surface(display, &case, access);
         for manner in Manner::ALL {
             let case = by(manner, &case);
-            wrong.extend(case.check(&draw(&case, surface.as_ref(), manner)).err());
+            wrong.extend(case.check(&draw(&case, &surface, manner)).err());
         }
     }
     assert!(wrong.is_empty(), "{} wrong, the first: {}", wrong.len(), wrong[0]);
 }
 
-pub fn floats_are_not_cut_off(display: &dyn Display, draw: impl FnOnce(&Drawing, &dyn Surface) -> Vec<u8>) {
+pub fn floats_are_not_cut_off(display: &dyn Display, draw: impl FnOnce(&Drawing, &Surface) -> Vec<u8>) {
     let mut cases = Drawing::all().into_iter();
     let light = |c: &Drawing| c.image.encoding == Encoding::Linear && c.options.exposure == 3.0;
     let case = cases.find(|c| c.target == PixelFormat::Rgba16F && light(c)).unwrap();
-    let pixels = draw(&case, surface(display, &case, ImageAccess::Texture).as_ref());
+    let pixels = draw(&case, &surface(display, &case, ImageAccess::Texture));
     let reds = pixels.chunks_exact(8).map(|pixel| interop_core::describe::color::load(PixelFormat::Rgba16F, pixel)[0]);
     let brightest = reds.fold(0.0, f32::max);
     assert!(brightest > 20.0, "{brightest}");
@@ -66,7 +66,7 @@ pub fn floats_are_not_cut_off(display: &dyn Display, draw: impl FnOnce(&Drawing,
 
 /// A frame that a kernel computes, by a link, into a target of 4x2 that keeps what is brighter than white. `draw` gives the
 /// target's pixels.
-pub fn light_goes_from_a_kernel(display: Rc<dyn Display>, draw: impl FnOnce(&dyn Surface, DrawOptions) -> Vec<u8>) {
+pub fn light_goes_from_a_kernel(display: Rc<dyn Display>, draw: impl FnOnce(&Surface, DrawOptions) -> Vec<u8>) {
     let image = ImageDesc::new(4, 2, PixelFormat::Rgba16F);
     let image = image.with_encoding(Encoding::Linear).with_alpha(AlphaMode::Opaque);
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());

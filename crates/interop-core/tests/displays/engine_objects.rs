@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// An object of an engine's.
 pub trait Object {
-    fn surface(&self) -> Box<dyn Surface>;
+    fn surface(&self) -> Surface;
 
     /// What the engine itself finds in it.
     fn got(&self) -> Vec<u8>;
@@ -25,20 +25,20 @@ fn backend() -> Arc<dyn ComputeBackend> {
     Arc::new(CpuBackend::new().unwrap())
 }
 
-pub fn intake(display: &Rc<dyn Display>, source: Box<dyn Surface>, by: Option<PathId>) -> Result<Intake> {
+pub fn intake(display: &Rc<dyn Display>, source: Surface, by: Option<PathId>) -> Result<Intake> {
     match by {
         Some(path) => Intake::open_by(backend(), Rc::clone(display), source, path),
         None => Intake::open(backend(), Rc::clone(display), source),
     }
 }
 
-pub fn outlet(display: &Rc<dyn Display>, target: Box<dyn Surface>, by: Option<PathId>) -> Result<Outlet> {
+pub fn outlet(display: &Rc<dyn Display>, target: Surface, by: Option<PathId>) -> Result<Outlet> {
     let options = by.map_or_else(OutletOptions::default, |path| OutletOptions::default().with_path(path));
     Outlet::open_with(backend(), Rc::clone(display), target, options)
 }
 
 /// For frames that write every pixel, so that nothing is read.
-pub fn overwriting(display: &Rc<dyn Display>, target: Box<dyn Surface>) -> Result<Outlet> {
+pub fn overwriting(display: &Rc<dyn Display>, target: Surface) -> Result<Outlet> {
     let options = OutletOptions::default().with_unwritten(Unwritten::Overwrite);
     Outlet::open_with(backend(), Rc::clone(display), target, options)
 }

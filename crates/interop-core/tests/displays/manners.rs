@@ -17,7 +17,7 @@ pub trait Board {
     fn size(&self) -> (u32, u32);
 
     /// Clears all of it, and draws.
-    fn draw(&self, surface: &dyn Surface, at: Place, options: DrawOptions);
+    fn draw(&self, surface: &Surface, at: Place, options: DrawOptions);
 
     /// Clears all of it.
     fn clear(&self);
@@ -40,30 +40,30 @@ pub fn by(manner: Manner) -> DrawOptions {
     DrawOptions::default().with_manner(manner)
 }
 
-fn patterned(display: &dyn Display, image: ImageDesc) -> Box<dyn Surface> {
+fn patterned(display: &dyn Display, image: ImageDesc) -> Surface {
     let desc = SurfaceDesc::Image(image);
     stored(display, &desc, &expected(&tight(&desc).unwrap(), 1)).unwrap()
 }
 
 /// A picture that covers.
-pub fn plain(display: &dyn Display) -> Box<dyn Surface> {
+pub fn plain(display: &dyn Display) -> Surface {
     patterned(display, ImageDesc::new(5, 3, PixelFormat::Rgba8))
 }
 
 /// A picture that blends.
-pub fn translucent(display: &dyn Display) -> Box<dyn Surface> {
+pub fn translucent(display: &dyn Display) -> Surface {
     let image = ImageDesc::new(5, 3, PixelFormat::Rgba8);
     patterned(display, image.with_encoding(Encoding::Linear).with_alpha(AlphaMode::Straight))
 }
 
 /// Numbers outside 0 and 1, which targets of bytes cut off before they blend.
-fn outside(display: &dyn Display) -> Box<dyn Surface> {
+fn outside(display: &dyn Display) -> Surface {
     let image = ImageDesc::new(4, 1, PixelFormat::Rgba32F).with_alpha(AlphaMode::Premultiplied);
     let numbers = [-1.0, 0.25, 3.0, 0.25, 0.5, -0.5, 0.1, 2.0, 0.2, 0.4, 0.6, -0.5, 2.0, -2.0, 0.5, 0.0_f32];
     stored(display, &SurfaceDesc::Image(image), &numbers.map(f32::to_ne_bytes).concat()).unwrap()
 }
 
-pub fn pictures(display: &dyn Display) -> [Box<dyn Surface>; 3] {
+pub fn pictures(display: &dyn Display) -> [Surface; 3] {
     [plain(display), translucent(display), outside(display)]
 }
 
@@ -73,7 +73,7 @@ fn far(board: &dyn Board, a: &[u8], b: &[u8]) -> Option<usize> {
     a.iter().zip(b).zip(steps).position(|((a, b), step)| a.abs_diff(*b) > step)
 }
 
-fn drawn(board: &dyn Board, surface: &dyn Surface, at: Place, options: DrawOptions) -> Vec<u8> {
+fn drawn(board: &dyn Board, surface: &Surface, at: Place, options: DrawOptions) -> Vec<u8> {
     board.draw(surface, at, options);
     board.read()
 }
@@ -84,7 +84,7 @@ fn cleared(board: &dyn Board) -> Vec<u8> {
 }
 
 /// Every pixel after a draw by each manner, inside and outside.
-pub fn both(board: &dyn Board, surface: &dyn Surface, at: Place, options: DrawOptions) {
+pub fn both(board: &dyn Board, surface: &Surface, at: Place, options: DrawOptions) {
     let before = cleared(board);
     let [triangle, compute] = Manner::ALL.map(|manner| {
         let pixels = drawn(board, surface, at, options.with_manner(manner));
@@ -103,7 +103,7 @@ pub fn both(board: &dyn Board, surface: &dyn Surface, at: Place, options: DrawOp
 }
 
 /// Viewports inside, over each edge, over all, and beside the target.
-pub fn nothing_is_written_outside_the_viewport(board: &dyn Board, surfaces: &[Box<dyn Surface>]) {
+pub fn nothing_is_written_outside_the_viewport(board: &dyn Board, surfaces: &[Surface]) {
     let (width, height) = board.size();
     let (right, bottom) = (width as i32, height as i32);
     let places = [(3, 2, 7, 9), (-4, -5, 9, 8), (right - 5, bottom - 3, 20, 20), (0, 0, width, height)];
@@ -111,19 +111,19 @@ pub fn nothing_is_written_outside_the_viewport(board: &dyn Board, surfaces: &[Bo
     for surface in surfaces {
         for (at, (fit, background)) in places.iter().flat_map(|at| fits.map(|fit| (*at, fit))) {
             let options = DrawOptions::default().with_fit(fit).with_background(background);
-            both(board, surface.as_ref(), at, options);
+            both(board, surface, at, options);
         }
-        both(board, surface.as_ref(), places[0], DrawOptions::default().with_fit(Fit::Contain));
-        both(board, surface.as_ref(), (right - 1, bottom - 1, 1, 1), DrawOptions::default());
+        both(board, surface, places[0], DrawOptions::default().with_fit(Fit::Contain));
+        both(board, surface, (right - 1, bottom - 1, 1, 1), DrawOptions::default());
     }
     for manner in Manner::ALL {
-        let found = drawn(board, surfaces[0].as_ref(), (right, -20, 9, 9), by(manner));
+        let found = drawn(board, &surfaces[0], (right, -20, 9, 9), by(manner));
         assert_eq!(found, cleared(board), "{manner}: all of it lies outside");
     }
 }
 
 /// Nobody sees that the first draws are measured. What those were, up to the one that is decided.
-pub fn the_quicker_manner_is_found_out(board: &dyn Board, surface: &dyn Surface, draws: usize) -> Vec<Drawn> {
+pub fn the_quicker_manner_is_found_out(board: &dyn Board, surface: &Surface, draws: usize) -> Vec<Drawn> {
     let all = (0, 0, board.size().0, board.size().1);
     let expected = drawn(board, surface, all, by(Manner::Triangle));
     let mut found = Vec::new();
@@ -144,10 +144,10 @@ pub fn the_quicker_manner_is_found_out(board: &dyn Board, surface: &dyn Surface,
 pub fn what_nobody_sees_is_drawn_as_it_is_asked_for(display: &dyn Display) {
     for surface in [plain(display), translucent(display)] {
         for manner in Manner::ALL {
-            display.draw_offscreen_by(surface.as_ref(), Some(manner)).unwrap();
+            display.draw_offscreen_by(&surface, Some(manner)).unwrap();
             assert_eq!(display.drawn().unwrap().manner, manner);
         }
-        display.draw_offscreen(surface.as_ref()).unwrap();
+        display.draw_offscreen(&surface).unwrap();
         assert_ne!(display.drawn().unwrap().why, Why::Measuring, "it is settled at once");
     }
 }

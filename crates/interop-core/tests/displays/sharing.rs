@@ -15,13 +15,13 @@ pub const BYTES: usize = 10_000;
 pub const HEAD: usize = HostBlock::PAGE;
 
 /// A buffer of `staging`, read where it lies.
-pub fn in_place(display: &dyn Display, staging: &dyn Staging, bytes: usize) -> Box<dyn Surface> {
+pub fn in_place(display: &dyn Display, staging: &Staging, bytes: usize) -> Surface {
     let mut surface = display.create_in_place_surface(&SurfaceDesc::buffer(bytes as u64)).unwrap();
     surface.read_in_place(staging, &View::Buffer(BufferView { offset: 0, len: bytes })).unwrap();
     surface
 }
 
-pub fn export(staging: &dyn Staging) -> MemoryHandle {
+pub fn export(staging: &Staging) -> MemoryHandle {
     match staging.export(HandleType::OpaqueFd).unwrap() {
         SharedHandle::Memory(handle) => handle,
         other => panic!("not a descriptor: {other:?}"),
@@ -29,12 +29,12 @@ pub fn export(staging: &dyn Staging) -> MemoryHandle {
 }
 
 /// An image of 64x8 pixels made for others, in rows of 256 bytes, which Mesa does not pad; and pixels for it.
-pub fn exported_image(display: &dyn Display) -> (Box<dyn Staging>, Box<dyn Surface>, Vec<u8>) {
+pub fn exported_image(display: &dyn Display) -> (Staging, Surface, Vec<u8>) {
     let image = ImageDesc::new(64, 8, PixelFormat::Rgba8);
     let desc = SurfaceDesc::Image(image);
     let staging = display.create_staging(StagingKind::ExportedImage(image), 64 * 8 * 4).unwrap();
     let mut surface = display.create_in_place_surface(&desc).unwrap();
-    surface.read_in_place(staging.as_ref(), &tight(&desc).unwrap()).unwrap();
+    surface.read_in_place(&staging, &tight(&desc).unwrap()).unwrap();
     (staging, surface, (0..64 * 8 * 4).map(|i| (i * 7 + i / 256) as u8).collect())
 }
 
@@ -42,26 +42,26 @@ pub fn exported_image(display: &dyn Display) -> (Box<dyn Staging>, Box<dyn Surfa
 pub fn linear_memory_of_one_device_is_memory_of_another(display: Rc<dyn Display>, other: &dyn Display) {
     let staging = display.create_staging(StagingKind::Exported, BYTES).unwrap();
     assert!(staging.host_block().is_none());
-    let mut own = in_place(&*display, staging.as_ref(), BYTES);
-    let handle = export(staging.as_ref());
+    let mut own = in_place(&*display, &staging, BYTES);
+    let handle = export(&staging);
     let file = File::from(handle.handle().try_clone().unwrap());
     let len = file.metadata().unwrap().len();
     file.write_all_at(&vec![0x5a; usize::try_from(len).unwrap() - HEAD], HEAD as u64).unwrap();
     let mut opened = other.create_staging(StagingKind::External(SharedHandle::Memory(handle)), BYTES).unwrap();
     assert!(opened.host_block().is_none());
-    let mut seen = in_place(other, opened.as_ref(), BYTES);
-    let written = |surface: &mut dyn Surface| {
+    let mut seen = in_place(other, &opened, BYTES);
+    let written = |surface: &mut Surface| {
         let bytes = surface.read_back(&Part::Buffer(0..BYTES)).unwrap();
         assert!(bytes[BYTES - 2 * HEAD..].iter().all(|b| *b == 0x5a));
     };
-    written(own.as_mut());
+    written(&mut own);
     // The memory stays after its maker has gone, and can be copied from.
     drop((own, staging, display));
-    written(seen.as_mut());
+    written(&mut seen);
     let desc = SurfaceDesc::buffer(BYTES as u64);
     let mut copied = other.create_surface(&desc).unwrap();
-    copied.upload_staged(&Part::full(&desc), opened.as_mut(), &tight(&desc).unwrap()).unwrap();
-    written(copied.as_mut());
+    copied.upload_staged(&Part::full(&desc), &mut opened, &tight(&desc).unwrap()).unwrap();
+    written(&mut copied);
 }
 
 /// Neither memory nor an image; what the second is refused with.
@@ -78,7 +78,7 @@ pub fn every_format_is_exported(display: &dyn Display) {
     for format in display.caps().image_formats.clone() {
         let image = ImageDesc::new(21, 5, format).with_access(ImageAccess::Any);
         let bytes = SurfaceDesc::Image(image).byte_len("test").unwrap();
-        export(display.create_staging(StagingKind::ExportedImage(image), bytes).unwrap().as_ref());
+        export(&display.create_staging(StagingKind::ExportedImage(image), bytes).unwrap());
     }
 }
 
@@ -87,10 +87,10 @@ pub fn blocks_that_nothing_was_written_to_are_refused(display: &dyn Display) {
     let (all, view) = (Part::full(&desc), tight(&desc).unwrap());
     let mut staging = display.create_staging(StagingKind::Orphaned, 16).unwrap();
     let mut surface = display.create_surface(&desc).unwrap();
-    let error = surface.upload_staged(&all, staging.as_mut(), &view).unwrap_err();
+    let error = surface.upload_staged(&all, &mut staging, &view).unwrap_err();
     assert!(matches!(error, Error::InvalidInput { .. }), "not filled yet: {error}");
-    fill(staging.as_mut(), &[5; 16]).unwrap();
-    surface.upload_staged(&all, staging.as_mut(), &view).unwrap();
+    fill(&mut staging, &[5; 16]).unwrap();
+    surface.upload_staged(&all, &mut staging, &view).unwrap();
     assert_eq!(surface.read_back(&all).unwrap(), [5; 16]);
 }
 
@@ -99,7 +99,7 @@ pub fn descriptors_are_closed_whatever_becomes_of_them(display: &dyn Display) {
     let image = ImageDesc::new(64, 8, PixelFormat::Rgba8);
     let round = || {
         let staging = display.create_staging(StagingKind::ExportedImage(image), 2048).unwrap();
-        let made = export(staging.as_ref());
+        let made = export(&staging);
         let bytes = made.bytes();
         // SAFETY: memory of so many bytes, which these drivers let be opened as any object, or what they refuse.
         let handle = |handle| SharedHandle::Memory(unsafe { MemoryHandle::new(handle, bytes, false) });

@@ -57,7 +57,7 @@ impl UserContext {
     }
 
     /// A texture or buffer of the program's as a surface; the context must be current.
-    pub fn opened(&self, name: u32, desc: &SurfaceDesc) -> Result<Box<dyn Surface>, Failure> {
+    pub fn opened(&self, name: u32, desc: &SurfaceDesc) -> Result<Surface, Failure> {
         // SAFETY: the program named it as its own. The package's page asks it to close what reads it before the object goes; each
         // read looks whether it is still there with this size and format.
         let surface = unsafe {
@@ -88,7 +88,7 @@ impl UserContext {
 }
 
 /// Copies what is shown, a picture of that size, to a texture of ours.
-pub fn copy_shown(gl: &GlDisplay, shown: &dyn Surface, texture: u32, extent: Extent) -> Result<(), Failure> {
+pub fn copy_shown(gl: &GlDisplay, shown: &Surface, texture: u32, extent: Extent) -> Result<(), Failure> {
     let target = EngineTexture::new(texture, extent);
     // SAFETY: the texture is of a surface that the display made for this, so nobody else changes it, and CUDA gave it back after
     // each read.

@@ -55,13 +55,13 @@ impl<'e> Canvas<'e> {
 }
 
 impl Object for Canvas<'_> {
-    fn surface(&self) -> Box<dyn Surface> {
+    fn surface(&self) -> Surface {
         // SAFETY: the image is as it says, of the display's family, and goes when the display is done with it.
         unsafe { self.display.engine_image(&self.about) }.unwrap()
     }
 
     fn got(&self) -> Vec<u8> {
-        self.engine.read(&self.display.surface_frame(self.surface().as_ref()).unwrap())
+        self.engine.read(&self.display.surface_frame(&self.surface()).unwrap())
     }
 
     fn whiten(&self) -> bool {
@@ -106,13 +106,13 @@ fn every_format_goes_into_an_engines_image_and_back() {
 struct Bytes<'e>(&'e Engine, &'e Rc<VulkanDisplay>, EngineBuffer);
 
 impl Object for Bytes<'_> {
-    fn surface(&self) -> Box<dyn Surface> {
+    fn surface(&self) -> Surface {
         // SAFETY: the buffer is as it says, and goes when the display is done with it.
         unsafe { self.1.engine_buffer(&self.2) }.unwrap()
     }
 
     fn got(&self) -> Vec<u8> {
-        self.0.read(&self.1.surface_frame(self.surface().as_ref()).unwrap())
+        self.0.read(&self.1.surface_frame(&self.surface()).unwrap())
     }
 
     fn whiten(&self) -> bool {
@@ -170,7 +170,7 @@ fn what_no_copy_reaches_is_refused_and_says_why() {
     let only = |usage| image(EngineImage { usage, ..good }).unwrap();
     refused(intake(&shown, only(vk::ImageUsageFlags::TRANSFER_DST), None), "without TRANSFER_SRC");
     refused(outlet(&shown, only(vk::ImageUsageFlags::TRANSFER_SRC), None), "without TRANSFER_DST");
-    refused(display.draw_offscreen(only(vk::ImageUsageFlags::TRANSFER_DST).as_ref()), "without TRANSFER_SRC");
+    refused(display.draw_offscreen(&only(vk::ImageUsageFlags::TRANSFER_DST)), "without TRANSFER_SRC");
     assert!(intake(&shown, only(vk::ImageUsageFlags::TRANSFER_SRC), None).is_ok());
     let usage = vk::BufferUsageFlags::TRANSFER_DST;
     let (raw, memory) = engine.buffer(64, usage);

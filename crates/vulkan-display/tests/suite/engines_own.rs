@@ -154,7 +154,7 @@ fn the_display_waits_for_readers_on_other_queues() {
     unsafe { display.read_until(TimelinePoint { semaphore: read, value: 3 }) }.unwrap();
     let later = noise(64 * 64 * 4, 2);
     surface.upload(&full, &later, &view).unwrap();
-    let ready = display.surface_frame(surface.as_ref()).unwrap().ready.unwrap();
+    let ready = display.surface_frame(&surface).unwrap().ready.unwrap();
     std::thread::sleep(std::time::Duration::from_millis(50));
     assert!(counter(device, ready.semaphore) < ready.value, "the upload did not wait for the reader");
     let info = vk::SemaphoreSignalInfo::default().semaphore(read).value(3);
@@ -180,7 +180,7 @@ fn a_frame_is_blitted_into_an_image_of_the_engines() {
                 let target =
                     BlitTarget { image, format: vk::Format::R8G8B8A8_UNORM, region: Region::new(4, 2, 32, 16) };
                 // SAFETY: the commands are recorded and submitted as it says; the image is the engine's, of that size.
-                unsafe { display.record_blit(surface.as_ref(), commands, &target, filter) }.unwrap()
+                unsafe { display.record_blit(&surface, commands, &target, filter) }.unwrap()
             })
         };
         let seen = stretched(Filter::Nearest);
@@ -198,7 +198,7 @@ fn a_frame_is_blitted_into_an_image_of_the_engines() {
             let region = Region::new(0, 0, 16, 8);
             let target = BlitTarget { image, format: vk::Format::R32G32B32A32_SFLOAT, region };
             // SAFETY: as above.
-            unsafe { display.record_blit(surface.as_ref(), commands, &target, Filter::Nearest) }.unwrap()
+            unsafe { display.record_blit(&surface, commands, &target, Filter::Nearest) }.unwrap()
         });
         for (number, byte) in halves.chunks_exact(4).zip(&bytes) {
             let number = f32::from_le_bytes(number.try_into().unwrap());
@@ -215,9 +215,9 @@ fn rows_are_copied_at_their_own_size_and_nonsense_is_refused() {
     let view = ImageView::packed(image.extent, image.format, 256, 0, false).unwrap();
     let mut staging = display.create_staging(StagingKind::Persistent, view.span().end).unwrap();
     let bytes = noise(view.span().end, 5);
-    fill(staging.as_mut(), &bytes).unwrap();
+    fill(&mut staging, &bytes).unwrap();
     let mut rows = display.create_in_place_surface(&SurfaceDesc::Image(image)).unwrap();
-    rows.read_in_place(staging.as_ref(), &View::Image(view)).unwrap();
+    rows.read_in_place(&staging, &View::Image(view)).unwrap();
     let rgba = vk::Format::R8G8B8A8_UNORM;
     let seen = engine.blitted(rgba, Extent::new(30, 9), |commands, image| {
         let target = |format, region| BlitTarget { image, format, region };
@@ -225,24 +225,24 @@ fn rows_are_copied_at_their_own_size_and_nonsense_is_refused() {
         let stored = display.create_surface(&SurfaceDesc::image(4, 4, PixelFormat::Rgba8)).unwrap();
         // SAFETY: what is wrong of it is found before anything is recorded; the last is right.
         unsafe {
-            let told = |surface: &dyn Surface, target: BlitTarget| {
+            let told = |surface: &Surface, target: BlitTarget| {
                 display.record_blit(surface, commands, &target, Filter::Nearest).err().unwrap().to_string()
             };
-            let said = told(rows.as_ref(), target(rgba, Region::new(0, 0, 30, 9)));
+            let said = told(&rows, target(rgba, Region::new(0, 0, 30, 9)));
             assert!(said.contains("ImageAccess::Texture"), "{said}");
-            let said = told(rows.as_ref(), target(vk::Format::R32_SFLOAT, Region::new(0, 0, 21, 5)));
+            let said = told(&rows, target(vk::Format::R32_SFLOAT, Region::new(0, 0, 21, 5)));
             assert!(said.contains("ImageAccess::Texture"), "{said}");
             for region in [Region::new(0, 0, 0, 5), Region::new(u32::MAX, 0, 21, 5), Region::new(0, 1 << 31, 1, 1)] {
-                let said = told(stored.as_ref(), target(rgba, region));
+                let said = told(&stored, target(rgba, region));
                 assert!(said.contains("empty or reaches outside"), "{said}");
             }
-            let said = told(buffer.as_ref(), target(rgba, Region::new(0, 0, 1, 1)));
+            let said = told(&buffer, target(rgba, Region::new(0, 0, 1, 1)));
             assert!(said.contains("no pixels"), "{said}");
             let compressed = vk::Format::ASTC_4X4_UNORM_BLOCK;
-            let said = told(stored.as_ref(), target(compressed, Region::new(0, 0, 4, 4)));
+            let said = told(&stored, target(compressed, Region::new(0, 0, 4, 4)));
             assert!(said.contains("ASTC_4X4_UNORM_BLOCK"), "{said}");
             let target = target(rgba, Region::new(3, 2, 21, 5));
-            display.record_blit(rows.as_ref(), commands, &target, Filter::Nearest).unwrap()
+            display.record_blit(&rows, commands, &target, Filter::Nearest).unwrap()
         }
     });
     for y in 0..5 {

@@ -100,11 +100,11 @@ fn sizes_and_surfaces_that_mean_nothing_are_refused() {
     let image = |width, height| SurfaceDesc::image(width, height, PixelFormat::Rgba8);
     assert!(display.create_staging(StagingKind::ExportedImage(ImageDesc::new(0, 1, PixelFormat::R8)), 4).is_err());
     let foreign = other.create_surface(&image(4, 4)).unwrap();
-    assert!(matches!(display.surface_frame(foreign.as_ref()), Err(Error::Foreign { .. })));
+    assert!(matches!(display.surface_frame(&foreign), Err(Error::Foreign { .. })));
     let memory = MemoryDisplay::new().create_surface(&image(4, 4)).unwrap();
-    assert!(matches!(display.surface_frame(memory.as_ref()), Err(Error::Foreign { .. })));
+    assert!(matches!(display.surface_frame(&memory), Err(Error::Foreign { .. })));
     let empty = display.create_in_place_surface(&image(4, 4)).unwrap();
-    assert!(matches!(display.surface_frame(empty.as_ref()), Err(Error::NothingShown)));
+    assert!(matches!(display.surface_frame(&empty), Err(Error::NothingShown)));
     let options = VulkanOptions::default().with_name("no such device");
     let error = VulkanDisplay::headless(&options).err().unwrap().to_string();
     assert!(error.contains("no such device") && error.contains(&device()), "{error}");

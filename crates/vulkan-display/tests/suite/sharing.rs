@@ -30,7 +30,7 @@ fn surfaces_and_blocks_are_as_every_displays() {
     let open = || Ok(display().unwrap() as Rc<dyn Display>);
     let sizes = [(33, 17), (1, 1), (101, 3), (64, 20)];
     let sizes = by_level(&sizes[..1], &sizes, &sizes);
-    let ways = Surfaces { open: &open, sizes, any_rows: false, reversed: false }.check().unwrap();
+    let ways = Surfaces { open: &open, sizes, any_rows: false }.check().unwrap();
     assert!(ways.staged > 0 && ways.in_place > 0, "{ways:?}");
 }
 
@@ -45,16 +45,16 @@ fn an_exported_image_reaches_the_engine() {
     let (staging, mut surface, pixels) = exported_image(&*display);
     let full = Part::full(surface.desc());
     assert!(surface.read_back(&full).unwrap() == [0; 64 * 8 * 4], "it is zero at first");
-    let handle = export(staging.as_ref());
+    let handle = export(&staging);
     assert!(handle.is_dedicated() && handle.bytes() >= 64 * 8 * 4);
     File::from(handle.handle().try_clone().unwrap()).write_all_at(&pixels, HEAD as u64).unwrap();
-    let frame = display.surface_frame(surface.as_ref()).unwrap();
+    let frame = display.surface_frame(&surface).unwrap();
     assert!(matches!(frame.object, VulkanObject::Image { .. }));
     assert!(engine.read(&frame) == pixels);
     assert!(surface.read_back(&full).unwrap() == pixels);
     // An image is no buffer, and no image of another size.
     let mut other = display.create_in_place_surface(&SurfaceDesc::image(8, 64, PixelFormat::Rgba8)).unwrap();
-    let refused = other.read_in_place(staging.as_ref(), &tight(surface.desc()).unwrap()).unwrap_err();
+    let refused = other.read_in_place(&staging, &tight(surface.desc()).unwrap()).unwrap_err();
     assert!(matches!(refused, Error::InvalidInput { .. }), "{refused}");
 }
 
@@ -95,8 +95,8 @@ fn pages_of_the_host_outlive_whatever_reads_them() {
     let host = HostBlock::allocate(4096).unwrap();
     let made = display.create_staging(StagingKind::Imported(host), 4096);
     let Some(mut staging) = has("pages of the host", device(), made) else { return };
-    interop_core::conformance::fill(staging.as_mut(), &[7; 4096]).unwrap();
-    let mut surface = in_place(&*display, staging.as_ref(), 4096);
+    interop_core::conformance::fill(&mut staging, &[7; 4096]).unwrap();
+    let mut surface = in_place(&*display, &staging, 4096);
     drop((staging, display));
     assert_eq!(surface.read_back(&Part::Buffer(0..4096)).unwrap(), [7; 4096]);
 }
@@ -110,7 +110,7 @@ fn rows_between_pixels_are_refused() {
         let mut staging = display.create_staging(StagingKind::Persistent, odd.span().end).unwrap();
         staging.map_write(&mut |_| Ok(())).unwrap();
         let mut stored = display.create_surface(&SurfaceDesc::image(21, 2, format)).unwrap();
-        let copied = stored.upload_staged(&Part::Image(odd.extent.full()), staging.as_mut(), &View::Image(odd));
+        let copied = stored.upload_staged(&Part::Image(odd.extent.full()), &mut staging, &View::Image(odd));
         assert_eq!(copied.is_ok(), format.bytes_per_pixel() == 1, "{format}: {copied:?}");
     }
 }
@@ -124,23 +124,23 @@ fn a_frames_semaphore_counts_the_waits() {
         let Ok((mut semaphore, handle)) = display.create_semaphore(kind) else { continue };
         assert!(matches!(handle, SharedHandle::Semaphore { .. }));
         let mut staging = display.create_staging(StagingKind::Persistent, 4).unwrap();
-        let surface = in_place(&*display, staging.as_ref(), 4);
+        let surface = in_place(&*display, &staging, 4);
         let mut last = 0;
         for value in 1..4 {
-            semaphore.signal(value, staging.as_mut()).unwrap();
-            semaphore.wait(value, staging.as_mut()).unwrap();
-            let ready = display.surface_frame(surface.as_ref()).unwrap().ready.unwrap();
+            semaphore.signal(value, &mut staging).unwrap();
+            semaphore.wait(value, &mut staging).unwrap();
+            let ready = display.surface_frame(&surface).unwrap().ready.unwrap();
             assert!(ready.value >= last + 2, "a frame's semaphore does not count the wait");
             last = ready.value;
         }
         // A wait that nothing came after goes with its semaphore.
-        semaphore.signal(4, staging.as_mut()).unwrap();
-        semaphore.wait(4, staging.as_mut()).unwrap();
+        semaphore.signal(4, &mut staging).unwrap();
+        semaphore.wait(4, &mut staging).unwrap();
         drop(semaphore);
         display.finish().unwrap();
         let (mut semaphore, _) = display.create_semaphore(kind).unwrap();
         let mut foreign = other.create_staging(StagingKind::Persistent, 4).unwrap();
-        assert!(matches!(semaphore.signal(1, foreign.as_mut()), Err(Error::Foreign { .. })));
+        assert!(matches!(semaphore.signal(1, &mut foreign), Err(Error::Foreign { .. })));
     }
 }
 
@@ -175,12 +175,12 @@ fn a_frame_waits_for_the_other_side_and_the_other_side_for_the_frame() {
     // SAFETY: the semaphores are of this device and are not destroyed before the display's work is done.
     let counter = |semaphore| unsafe { device.get_semaphore_counter_value(semaphore) }.unwrap();
     let mut staging = display.create_staging(StagingKind::Persistent, 4).unwrap();
-    let surface = in_place(&*display, staging.as_ref(), 4);
+    let surface = in_place(&*display, &staging, 4);
     display.finish().unwrap();
-    written.wait(5, staging.as_mut()).unwrap();
-    let ready = display.surface_frame(surface.as_ref()).unwrap().ready.unwrap();
-    assert_eq!(display.surface_frame(surface.as_ref()).unwrap().ready, Some(ready), "nothing else is submitted");
-    read.signal(7, staging.as_mut()).unwrap();
+    written.wait(5, &mut staging).unwrap();
+    let ready = display.surface_frame(&surface).unwrap().ready.unwrap();
+    assert_eq!(display.surface_frame(&surface).unwrap().ready, Some(ready), "nothing else is submitted");
+    read.signal(7, &mut staging).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(50));
     assert!(counter(ready.semaphore) < ready.value && counter(*reader) == 0);
     // SAFETY: as above; the counter is below.

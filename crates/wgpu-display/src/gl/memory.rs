@@ -17,7 +17,7 @@ const OP: &str = "create_staging";
 
 /// A block of `gl-display`'s, kept until wgpu has let go of it.
 pub(crate) struct Memory {
-    staging: Box<dyn Staging>,
+    staging: Staging,
     name: NonZeroU32,
     /// Where it is a texture.
     image: Option<ImageDesc>,
@@ -42,10 +42,10 @@ impl Memory {
             }
         };
         let mut surface = display.create_in_place_surface(&desc)?;
-        surface.read_in_place(staging.as_ref(), &view)?;
+        surface.read_in_place(&staging, &view)?;
         let name = match image {
-            Some(_) => display.surface_texture(surface.as_ref())?.name.0,
-            None => display.surface_buffer(surface.as_ref())?.name.0,
+            Some(_) => display.surface_texture(&surface)?.name.0,
+            None => display.surface_buffer(&surface)?.name.0,
         };
         Ok(Self { staging, name, image })
     }

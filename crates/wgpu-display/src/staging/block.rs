@@ -9,23 +9,17 @@ use std::rc::Rc;
 /// Shared by the staging block and by the surfaces that show it.
 pub(crate) struct Block {
     buffer: wgpu::Buffer,
-    /// Bytes that were asked for; the buffer may have more.
-    len: usize,
     /// The image that was shown last, with its bindings.
     shown: RefCell<Option<(ImageView, Rc<Picture>)>>,
 }
 
 impl Block {
-    pub(crate) fn new(buffer: wgpu::Buffer, len: usize) -> Self {
-        Self { buffer, len, shown: RefCell::default() }
+    pub(crate) fn new(buffer: wgpu::Buffer) -> Self {
+        Self { buffer, shown: RefCell::default() }
     }
 
     pub(crate) fn buffer(&self) -> &wgpu::Buffer {
         &self.buffer
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.len
     }
 
     /// The pixels that lie there; the view was checked to lie inside.

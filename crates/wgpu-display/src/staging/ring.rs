@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-const OP: &str = "fill";
+const OP: &str = "Staging::map_write";
 
 /// Most buffers of a ring: one that the device reads, one that waits for it, one to fill.
 const MOST: usize = 3;
@@ -37,10 +37,6 @@ impl Ring {
         let piece = ring.make(shared, "create_staging")?;
         ring.free.push_back(piece);
         Ok(ring)
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.len
     }
 
     pub(super) fn filled(&self, operation: &'static str) -> Result<&wgpu::Buffer> {

@@ -50,7 +50,7 @@ impl WgpuSemaphore {
 }
 
 impl DisplaySemaphore for WgpuSemaphore {
-    fn signal(&mut self, value: u64, staging: &mut dyn Staging) -> Result<()> {
+    fn signal(&mut self, value: u64, staging: &mut Staging) -> Result<()> {
         const OP: &str = "signal";
         WgpuStaging::of(staging, &self.shared, OP)?;
         let value = self.value(value);
@@ -59,7 +59,7 @@ impl DisplaySemaphore for WgpuSemaphore {
         self.shared.flush(OP).map(drop)
     }
 
-    fn wait(&mut self, value: u64, staging: &mut dyn Staging) -> Result<()> {
+    fn wait(&mut self, value: u64, staging: &mut Staging) -> Result<()> {
         const OP: &str = "wait";
         WgpuStaging::of(staging, &self.shared, OP)?;
         let value = self.value(value);

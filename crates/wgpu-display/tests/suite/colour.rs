@@ -31,11 +31,11 @@ enum Encoded {
 }
 
 /// Into a texture whose format encodes; its numbers.
-fn encoded(display: &WgpuDisplay, case: &Drawing, surface: &dyn Surface) -> Vec<u8> {
+fn encoded(display: &WgpuDisplay, case: &Drawing, surface: &Surface) -> Vec<u8> {
     into(Encoded::Drawn, display, case, surface)
 }
 
-fn into(kind: Encoded, display: &WgpuDisplay, case: &Drawing, surface: &dyn Surface) -> Vec<u8> {
+fn into(kind: Encoded, display: &WgpuDisplay, case: &Drawing, surface: &Surface) -> Vec<u8> {
     use wgpu::TextureUsages as Usages;
     let (device, queue) = (display.wgpu_device(), display.wgpu_queue());
     // OpenGL has no views of other formats.
@@ -82,7 +82,7 @@ fn into(kind: Encoded, display: &WgpuDisplay, case: &Drawing, surface: &dyn Surf
     common::read(display, &texture, 0, 0)
 }
 
-fn draw(display: &WgpuDisplay, case: &Drawing, surface: &dyn Surface) -> Vec<u8> {
+fn draw(display: &WgpuDisplay, case: &Drawing, surface: &Surface) -> Vec<u8> {
     if case.options.target == TargetEncoding::SrgbFormat {
         return encoded(display, case, surface);
     }
@@ -127,7 +127,7 @@ fn formats_that_encode_are_stored_to_by_other_views_and_by_copies() {
     for (case, kind) in cases().flat_map(|case| kinds.iter().map(move |kind| (case.clone(), *kind))) {
         let texture = surface(&*display, &case, ImageAccess::Texture);
         let [triangle, compute] = Manner::ALL.map(|manner| {
-            let found = into(kind, &display, &by(manner, &case), texture.as_ref());
+            let found = into(kind, &display, &by(manner, &case), &texture);
             case.check(&found).unwrap();
             let drawn = display.drawn().unwrap();
             let blends = matches!(&drawn.why, Why::Only(Obstacle::Blends(_)));
@@ -170,7 +170,7 @@ fn the_shaders_curve_is_the_hardwares_within_a_step() {
     let encoding = target.texture().create_view(&descriptor);
     let [triangle, compute] = Manner::ALL.map(|manner| {
         let options = DrawOptions::default().with_manner(manner);
-        display.draw_to(surface.as_ref(), &encoding, format, None, Viewport::full(SIDE, SIDE), options).unwrap();
+        display.draw_to(&surface, &encoding, format, None, Viewport::full(SIDE, SIDE), options).unwrap();
         let drawn = display.drawn().unwrap();
         assert_eq!((drawn.manner, drawn.copies), (manner, false), "{drawn}");
         target.read_rgba8().unwrap()
@@ -204,7 +204,7 @@ fn a_format_that_encodes_is_known_by_its_name() {
         let texture = surface(&*display, case, ImageAccess::Texture);
         let mut default = case.clone();
         default.options.target = TargetEncoding::Srgb;
-        case.check(&encoded(&display, &default, texture.as_ref())).unwrap();
+        case.check(&encoded(&display, &default, &texture)).unwrap();
     }
 }
 
@@ -219,7 +219,7 @@ fn options_that_mean_nothing_are_refused() {
     for options in [plain.with_exposure(f32::NAN), plain.with_exposure(1.0), encodes] {
         let format = OffscreenTarget::FORMAT.format;
         let all = Viewport::full(4, 4);
-        let error = display.draw_to(texture.as_ref(), target.view(), format, None, all, options).unwrap_err();
+        let error = display.draw_to(&texture, target.view(), format, None, all, options).unwrap_err();
         assert!(matches!(error, Error::InvalidInput { .. }), "{error}");
     }
     assert_eq!(target.read_rgba8().unwrap(), [0; 64], "nothing was drawn");

@@ -8,11 +8,11 @@ use interop_core::{
 };
 use wgpu_display::{DrawOptions, OffscreenTarget, Viewport, WgpuDisplay, WgpuImage};
 
-fn image(display: &WgpuDisplay, width: u32, height: u32, format: PixelFormat, bytes: &[u8]) -> Box<dyn Surface> {
+fn image(display: &WgpuDisplay, width: u32, height: u32, format: PixelFormat, bytes: &[u8]) -> Surface {
     stored(display, &SurfaceDesc::image(width, height, format), bytes).unwrap()
 }
 
-fn draw(display: &WgpuDisplay, surface: &dyn Surface, size: (u32, u32), at: Viewport, options: DrawOptions) -> Vec<u8> {
+fn draw(display: &WgpuDisplay, surface: &Surface, size: (u32, u32), at: Viewport, options: DrawOptions) -> Vec<u8> {
     let target = display.create_offscreen_target(size.0, size.1).unwrap();
     let clear = Some(wgpu::Color::BLACK);
     display.draw_to(surface, target.view(), OffscreenTarget::FORMAT.format, clear, at, options).unwrap();
@@ -65,7 +65,7 @@ fn an_engines_pass_with_depth_and_samples() {
         let left = Viewport { x: 0, y: 0, width: 2, height: 1 };
         let right = Viewport { x: 6, y: 7, ..left };
         for viewport in [left, right] {
-            display.draw(surface.as_ref(), &mut pass, kind, viewport, DrawOptions::default()).unwrap();
+            display.draw(&surface, &mut pass, kind, viewport, DrawOptions::default()).unwrap();
         }
     }
     queue.submit([encoder.finish()]);
@@ -87,10 +87,10 @@ fn surfaces_serve_a_pipeline_of_the_users() {
     let corners = [-1.0, -1.0, 3.0, -1.0, -1.0, 3.0_f32].map(f32::to_ne_bytes).concat();
     let vertices = stored(&*display, &SurfaceDesc::buffer(24), &corners).unwrap();
     let surface = image(&display, 2, 1, PixelFormat::Rgba8, &[0, 0, 0, 0, 1, 2, 3, 255]);
-    let WgpuImage::Texture(_, view) = display.surface_image(surface.as_ref()).unwrap() else {
+    let WgpuImage::Texture(_, view) = display.surface_image(&surface).unwrap() else {
         panic!("an image with storage is a texture")
     };
-    let lent = display.surface_buffer(vertices.as_ref()).unwrap();
+    let lent = display.surface_buffer(&vertices).unwrap();
     assert_eq!((lent.offset, lent.len), (0, 24));
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: None,
@@ -157,7 +157,7 @@ fn an_engines_device_offers_what_the_engine_switched_on() {
     let all = common::is_opengl();
     assert!(all || caps.contains("VK_EXT_external_memory_host"), "the reason names the extension: {caps}");
     let surface = image(&display, 3, 1, PixelFormat::Rgba16F, &[0; 24]);
-    display.draw_offscreen(surface.as_ref()).unwrap();
+    display.draw_offscreen(&surface).unwrap();
     display.finish().unwrap();
     let pages = interop_core::HostBlock::allocate(4096).unwrap();
     match display.create_staging(interop_core::StagingKind::Imported(pages), 4096) {
@@ -182,16 +182,16 @@ fn an_engines_device_opened_by_us_shares_as_ours_does() {
     display.poll().unwrap();
 
     let surface = image(&display, 3, 2, PixelFormat::R8, &[1, 2, 3, 4, 5, 6]);
-    let texture = display.surface_texture(surface.as_ref()).unwrap().texture();
+    let texture = display.surface_texture(&surface).unwrap().texture();
     assert_eq!((texture.width(), texture.height()), (3, 2));
-    assert!(matches!(own.surface_texture(surface.as_ref()), Err(Error::Foreign { .. })));
+    assert!(matches!(own.surface_texture(&surface), Err(Error::Foreign { .. })));
     // Rows in a buffer are no texture.
     let desc = SurfaceDesc::Image(ImageDesc::new(3, 2, PixelFormat::R8).with_access(ImageAccess::Any));
     let mut rows = display.create_in_place_surface(&desc).unwrap();
     let staging = display.create_staging(interop_core::StagingKind::Persistent, 512).unwrap();
     let view = ImageView::packed(Extent::new(3, 2), PixelFormat::R8, 4, 0, false).unwrap();
-    rows.read_in_place(staging.as_ref(), &View::Image(view)).unwrap();
-    assert!(matches!(display.surface_texture(rows.as_ref()), Err(Error::Unsupported { .. })));
+    rows.read_in_place(&staging, &View::Image(view)).unwrap();
+    assert!(matches!(display.surface_texture(&rows), Err(Error::Unsupported { .. })));
 }
 
 #[test]
@@ -202,28 +202,28 @@ fn wrong_calls_are_refused_and_leave_everything_usable() {
     let target = display.create_offscreen_target(4, 4).unwrap();
     let (all, plain) = (Viewport::full(4, 4), DrawOptions::default());
     let format = OffscreenTarget::FORMAT.format;
-    let foreign = other.draw_to(surface.as_ref(), target.view(), format, None, all, plain).unwrap_err();
+    let foreign = other.draw_to(&surface, target.view(), format, None, all, plain).unwrap_err();
     assert!(matches!(foreign, Error::Foreign { .. }), "{foreign}");
     for wrong in [Viewport::full(0, 1), Viewport::full(u32::MAX, 1)] {
-        let error = display.draw_to(surface.as_ref(), target.view(), format, None, wrong, plain).unwrap_err();
+        let error = display.draw_to(&surface, target.view(), format, None, wrong, plain).unwrap_err();
         assert!(matches!(error, Error::InvalidInput { .. }), "{error}");
     }
     // The view is of another format: wgpu's own words, as an error.
     let wrong = wgpu::TextureFormat::Rgba32Float;
-    let error = display.draw_to(surface.as_ref(), target.view(), wrong, None, all, plain).unwrap_err();
+    let error = display.draw_to(&surface, target.view(), wrong, None, all, plain).unwrap_err();
     assert!(matches!(error, Error::Driver(_)), "{error}");
     let buffer = display.create_surface(&SurfaceDesc::buffer(10)).unwrap();
-    assert!(display.draw_to(buffer.as_ref(), target.view(), format, None, all, plain).is_err());
-    assert!(display.surface_buffer(surface.as_ref()).is_err());
-    assert!(display.surface_image(buffer.as_ref()).is_err());
+    assert!(display.draw_to(&buffer, target.view(), format, None, all, plain).is_err());
+    assert!(display.surface_buffer(&surface).is_err());
+    assert!(display.surface_image(&buffer).is_err());
     let side = display.caps().max_image_side;
     assert!(display.create_surface(&SurfaceDesc::image(side + 1, 1, PixelFormat::R8)).is_err());
     assert!(display.create_offscreen_target(0, 4).is_err());
     let any = ImageDesc::new(2, 2, PixelFormat::R8).with_access(ImageAccess::Any);
     let empty = display.create_in_place_surface(&SurfaceDesc::Image(any)).unwrap();
-    let nothing = display.draw_to(empty.as_ref(), target.view(), format, None, all, plain).unwrap_err();
+    let nothing = display.draw_to(&empty, target.view(), format, None, all, plain).unwrap_err();
     assert!(matches!(nothing, Error::NothingShown), "{nothing}");
-    assert_eq!(reds(&draw(&display, surface.as_ref(), (2, 2), Viewport::full(2, 2), plain)), [1, 2, 3, 4]);
+    assert_eq!(reds(&draw(&display, &surface, (2, 2), Viewport::full(2, 2), plain)), [1, 2, 3, 4]);
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn a_destroyed_device_is_an_error() {
     let desc = SurfaceDesc::image(2, 2, PixelFormat::R8);
     assert!(display.create_surface(&desc).is_err());
     assert!(surface.read_back(&Part::full(&desc)).is_err());
-    assert!(display.draw_offscreen(surface.as_ref()).is_err());
+    assert!(display.draw_offscreen(&surface).is_err());
     let error = display.finish().unwrap_err();
     assert!(error.to_string().contains("lost"), "{error}");
 }

@@ -36,7 +36,7 @@ fn buffer(display: &WgpuDisplay, size: u64, usage: wgpu::BufferUsages) -> wgpu::
 /// The format that the display's own textures of these pixels have.
 fn wgpu_format(display: &WgpuDisplay, format: PixelFormat) -> wgpu::TextureFormat {
     let surface = display.create_surface(&SurfaceDesc::image(1, 1, format)).unwrap();
-    match display.surface_image(surface.as_ref()).unwrap() {
+    match display.surface_image(&surface).unwrap() {
         WgpuImage::Texture(texture, _) => texture.format(),
         WgpuImage::Rows(..) => panic!("{format} in rows"),
     }
@@ -46,7 +46,7 @@ fn wgpu_format(display: &WgpuDisplay, format: PixelFormat) -> wgpu::TextureForma
 struct Picture<'d>(&'d Rc<WgpuDisplay>, wgpu::Texture);
 
 impl Object for Picture<'_> {
-    fn surface(&self) -> Box<dyn Surface> {
+    fn surface(&self) -> Surface {
         self.0.engine_image(&self.1).unwrap()
     }
 
@@ -85,7 +85,7 @@ fn every_format_and_odd_sizes_go_there_and_back() {
 struct Bytes<'d>(&'d Rc<WgpuDisplay>, wgpu::Buffer, u64);
 
 impl Object for Bytes<'_> {
-    fn surface(&self) -> Box<dyn Surface> {
+    fn surface(&self) -> Surface {
         self.0.engine_buffer(&self.1, self.2).unwrap()
     }
 
@@ -204,6 +204,6 @@ fn what_the_engine_destroys_is_refused_and_the_next_is_taken() {
 fn an_engines_own_object_is_not_drawn_by_the_display() {
     let Some(display) = common::display() else { return };
     let surface = display.engine_image(&texture(&display, 4, 4, wgpu::TextureFormat::Rgba8Unorm)).unwrap();
-    refused(display.surface_image(surface.as_ref()), "the engine's own");
-    refused(display.draw_offscreen(surface.as_ref()), "the engine's own");
+    refused(display.surface_image(&surface), "the engine's own");
+    refused(display.draw_offscreen(&surface), "the engine's own");
 }

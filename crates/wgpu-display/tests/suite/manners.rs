@@ -85,7 +85,7 @@ impl Board for Target<'_> {
         (SIDE, SIDE)
     }
 
-    fn draw(&self, surface: &dyn Surface, (x, y, width, height): Place, options: DrawOptions) {
+    fn draw(&self, surface: &Surface, (x, y, width, height): Place, options: DrawOptions) {
         let color = self.clears.then_some(GREY);
         if color.is_none() {
             self.clear();
@@ -126,7 +126,7 @@ fn a_level_of_a_layer_is_reached_and_no_other() {
     let (texture, view) = texture(&display, BOTH, (2, 3), Some(wgpu::TextureViewDimension::D2));
     let drawn = Manner::ALL.map(|manner| {
         let clear = Some(wgpu::Color::BLACK);
-        display.draw_to(surface.as_ref(), &view, FORMAT, clear, ALL, by(manner)).unwrap();
+        display.draw_to(&surface, &view, FORMAT, clear, ALL, by(manner)).unwrap();
         assert_eq!(display.drawn().unwrap().manner, manner);
         read(&display, &texture, 1, 2)
     });
@@ -143,11 +143,11 @@ fn what_cannot_be_stored_to_is_drawn_by_a_triangle_with_a_reason() {
     let surface = plain(&*display);
     let expected = {
         let target = display.create_offscreen_target(SIDE, SIDE).unwrap();
-        display.draw_to(surface.as_ref(), target.view(), FORMAT, None, ALL, by(Manner::Triangle)).unwrap();
+        display.draw_to(&surface, target.view(), FORMAT, None, ALL, by(Manner::Triangle)).unwrap();
         target.read_pixels().unwrap()
     };
     let reason = |texture: &wgpu::Texture, view: &wgpu::TextureView| {
-        display.draw_to(surface.as_ref(), view, FORMAT, None, ALL, by(Manner::Compute)).unwrap();
+        display.draw_to(&surface, view, FORMAT, None, ALL, by(Manner::Compute)).unwrap();
         let drawn = display.drawn().unwrap();
         assert_eq!((drawn.manner, read(&display, texture, 0, 0) == expected), (Manner::Triangle, true), "{drawn}");
         let Why::Only(obstacle) = drawn.why else { panic!("{drawn}") };
@@ -157,14 +157,14 @@ fn what_cannot_be_stored_to_is_drawn_by_a_triangle_with_a_reason() {
     let found = reason(&attached, &view);
     assert!(matches!(found, Obstacle::Texture(why) if why.contains("STORAGE_BINDING")), "{found}");
     let (layered, view) = texture(&display, COPIED, (1, 2), Some(wgpu::TextureViewDimension::D2));
-    display.draw_to(surface.as_ref(), &view, FORMAT, None, ALL, by(Manner::Compute)).unwrap();
+    display.draw_to(&surface, &view, FORMAT, None, ALL, by(Manner::Compute)).unwrap();
     let why = display.drawn().unwrap().why;
     assert!(matches!(why, Why::Only(Obstacle::Texture(why)) if why.contains("layers")), "{why}");
     assert_eq!(read(&display, &layered, 0, 1), expected);
     let written = COPIED - wgpu::TextureUsages::COPY_SRC;
     let (_, view) = texture(&display, written, (1, 1), None);
     for (picture, copies) in [(plain(&*display), true), (translucent(&*display), false)] {
-        display.draw_to(picture.as_ref(), &view, FORMAT, None, ALL, by(Manner::Compute)).unwrap();
+        display.draw_to(&picture, &view, FORMAT, None, ALL, by(Manner::Compute)).unwrap();
         let drawn = display.drawn().unwrap();
         assert_eq!((drawn.copies, matches!(drawn.why, Why::Asked)), (copies, copies), "what blends is read: {drawn}");
     }
@@ -178,7 +178,7 @@ fn what_cannot_be_stored_to_is_drawn_by_a_triangle_with_a_reason() {
     }
     // Such a view speaks for itself only.
     let whole = both.create_view(&wgpu::TextureViewDescriptor::default());
-    display.draw_to(surface.as_ref(), &whole, FORMAT, None, ALL, by(Manner::Compute)).unwrap();
+    display.draw_to(&surface, &whole, FORMAT, None, ALL, by(Manner::Compute)).unwrap();
     assert_eq!(display.drawn().unwrap().manner, Manner::Compute);
     assert_eq!(read(&display, &both, 0, 0), expected);
     // In a pass of the caller's nothing else can be.
@@ -187,7 +187,7 @@ fn what_cannot_be_stored_to_is_drawn_by_a_triangle_with_a_reason() {
     {
         let mut pass = common::pass(&mut encoder, target.view(), wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT));
         let kind: DrawTarget = OffscreenTarget::FORMAT;
-        display.draw(surface.as_ref(), &mut pass, kind, ALL, by(Manner::Compute)).unwrap();
+        display.draw(&surface, &mut pass, kind, ALL, by(Manner::Compute)).unwrap();
     }
     display.wgpu_queue().submit([encoder.finish()]);
     assert_eq!(display.drawn().unwrap().why, Why::Only(Obstacle::InPass));
@@ -204,18 +204,18 @@ fn what_a_device_does_not_promise_is_not_tried() {
         let (device, queue) = common::ready(adapter.request_device(&descriptor)).unwrap();
         WgpuDisplay::from_engine(&adapter, device, queue).unwrap()
     };
-    let why = |display: &WgpuDisplay, surface: &dyn Surface| {
+    let why = |display: &WgpuDisplay, surface: &Surface| {
         let target = display.create_offscreen_target(SIDE, SIDE).unwrap();
         display.draw_to(surface, target.view(), FORMAT, None, ALL, by(Manner::Compute)).unwrap();
         assert!(target.read_pixels().unwrap().iter().any(|byte| *byte != 0));
         display.drawn().unwrap().why
     };
     let least = with(wgpu::Limits::default());
-    assert_eq!(why(&least, plain(&*least).as_ref()), Why::Asked);
-    let blends = why(&least, translucent(&*least).as_ref());
+    assert_eq!(why(&least, &plain(&*least)), Why::Asked);
+    let blends = why(&least, &translucent(&*least));
     assert_eq!(blends, Why::Only(Obstacle::Blends("Rgba8Unorm".into())));
     let none = with(wgpu::Limits::downlevel_webgl2_defaults());
-    assert!(matches!(why(&none, plain(&*none).as_ref()), Why::Only(Obstacle::NoShader(_))));
+    assert!(matches!(why(&none, &plain(&*none)), Why::Only(Obstacle::NoShader(_))));
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn the_quicker_manner_is_found_out_by_draws_that_all_look_the_same() {
     let surface = translucent(&*display);
     assert_eq!(display.drawn(), None);
     let target = Target::new(&display, BOTH, true);
-    let draws = manner_rules::the_quicker_manner_is_found_out(&target, surface.as_ref(), 9);
+    let draws = manner_rules::the_quicker_manner_is_found_out(&target, &surface, 9);
     let of = |manner| draws.iter().filter(|drawn| drawn.manner == manner && drawn.why == Why::Measuring).count();
     assert_eq!(Manner::ALL.map(of), [4, 4]);
 }

@@ -67,7 +67,7 @@ fn frames_by_every_path_leave_nothing() {
         let display = common::display().unwrap();
         let staging = display.create_staging(StagingKind::Persistent, BYTES).unwrap();
         let mut surface = display.create_in_place_surface(&SurfaceDesc::buffer(BYTES as u64)).unwrap();
-        surface.read_in_place(staging.as_ref(), &View::Buffer(BufferView { offset: 0, len: BYTES })).unwrap();
+        surface.read_in_place(&staging, &View::Buffer(BufferView { offset: 0, len: BYTES })).unwrap();
         let host = staging.host_block().unwrap();
         // What outlives the display takes its memory along, in any order.
         drop(display);

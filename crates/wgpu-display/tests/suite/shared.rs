@@ -40,7 +40,7 @@ fn a_render_thread_draws_what_another_computes() {
     let (device, queue) = wgpu_display::open_device(&adapter, &wgpu::DeviceDescriptor::default()).unwrap();
     let engine = (device.clone(), queue.clone());
     let display = move || WgpuDisplay::from_engine(&adapter, engine.0, engine.1);
-    let view = |display: &WgpuDisplay, surface: &dyn Surface| display.surface_texture(surface).cloned();
+    let view = |display: &WgpuDisplay, surface: &Surface| display.surface_texture(surface).cloned();
     let backend = Arc::new(CpuBackend::new().unwrap());
     let link = SharedLink::open(backend, display, desc(0), LinkOptions::default(), view).unwrap();
     let frame = |n: u32| {

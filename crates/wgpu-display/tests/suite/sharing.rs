@@ -17,7 +17,7 @@ fn surfaces_and_blocks_are_as_every_displays() {
     let open = || Ok(WgpuDisplay::headless(common::options())? as Rc<dyn Display>);
     let sizes = [(33, 17), (1, 1), (101, 3), (64, 20)];
     let sizes = by_level(&sizes[..1], &sizes, &sizes);
-    let ways = Surfaces { open: &open, sizes, any_rows: false, reversed: false }.check().unwrap();
+    let ways = Surfaces { open: &open, sizes, any_rows: false }.check().unwrap();
     assert!(ways.staged > 0 && ways.in_place > 0, "{ways:?}");
 }
 
@@ -30,7 +30,7 @@ fn a_texture_of_one_device_is_memory_of_another() {
     }
     let other = WgpuDisplay::headless(common::options()).unwrap();
     let (staging, mut surface, pixels) = exported_image(&*display);
-    let WgpuImage::Texture(texture, _) = display.surface_image(surface.as_ref()).unwrap() else {
+    let WgpuImage::Texture(texture, _) = display.surface_image(&surface).unwrap() else {
         panic!("a shared image is a texture")
     };
     let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(256), rows_per_image: None };
@@ -38,7 +38,7 @@ fn a_texture_of_one_device_is_memory_of_another() {
     display.finish().unwrap();
     assert!(surface.read_back(&Part::full(surface.desc())).unwrap() == pixels);
 
-    let handle = export(staging.as_ref());
+    let handle = export(&staging);
     assert!(handle.is_dedicated() && handle.bytes() >= 64 * 8 * 4);
     let bytes = handle.bytes();
     // SAFETY: it is memory of so many bytes, which these drivers let be opened as any object.
@@ -46,7 +46,7 @@ fn a_texture_of_one_device_is_memory_of_another() {
     // llvmpipe's buffers need room behind them.
     let some = if common::is_opengl() { pixels.len() - 256 } else { pixels.len() };
     let opened = other.create_staging(StagingKind::External(handle), some).unwrap();
-    let mut seen = in_place(&*other, opened.as_ref(), some);
+    let mut seen = in_place(&*other, &opened, some);
     // The memory stays after its maker has gone.
     drop((surface, texture, staging, display));
     assert!(seen.read_back(&Part::Buffer(0..some)).unwrap() == pixels[..some]);
@@ -77,11 +77,11 @@ fn pages_of_the_host_outlive_whatever_reads_them() {
     let Some(display) = common::display() else { return };
     let host = HostBlock::allocate(BYTES).unwrap();
     let mut staging = display.create_staging(StagingKind::Imported(host), BYTES).unwrap();
-    fill(staging.as_mut(), &[7; BYTES]).unwrap();
-    let mut surface = in_place(&*display, staging.as_ref(), BYTES);
+    fill(&mut staging, &[7; BYTES]).unwrap();
+    let mut surface = in_place(&*display, &staging, BYTES);
     drop(staging);
     assert!(surface.read_back(&Part::Buffer(0..BYTES)).unwrap().iter().all(|b| *b == 7));
-    let lent = display.surface_buffer(surface.as_ref()).unwrap();
+    let lent = display.surface_buffer(&surface).unwrap();
     let shows = display.create_surface(&SurfaceDesc::buffer(4)).unwrap();
     let (device, queue) = (display.wgpu_device().clone(), display.wgpu_queue().clone());
     // The engine keeps the buffer beyond the display: the pages are not freed under it.
@@ -103,9 +103,9 @@ fn a_mapped_block_outlives_its_display() {
     let Some(display) = common::display() else { return };
     let staging = display.create_staging(StagingKind::Persistent, BYTES).unwrap();
     let host = staging.host_block().unwrap();
-    let surface = in_place(&*display, staging.as_ref(), BYTES);
+    let surface = in_place(&*display, &staging, BYTES);
     // Destroying the buffer is the engine's right; the compute side still has the address.
-    display.surface_buffer(surface.as_ref()).unwrap().buffer.destroy();
+    display.surface_buffer(&surface).unwrap().buffer.destroy();
     drop((surface, staging, display));
     let mut bytes = host.write(0..host.len(), Holder::Guard, "a test").unwrap();
     bytes.fill(9);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// A way to the bytes of a block.
 enum Door {
     Memory(Box<dyn ComputeMemory>),
-    Staging(Box<dyn Staging>),
+    Staging(Staging),
 }
 
 struct Open {
@@ -23,7 +23,7 @@ struct Open {
 }
 
 struct Shown {
-    surface: Box<dyn Surface>,
+    surface: Surface,
     /// What it shows, rows in the display's order; `None` where nothing yet, or where a block's owner may have changed it.
     bytes: Option<Vec<u8>>,
     desc: SurfaceDesc,

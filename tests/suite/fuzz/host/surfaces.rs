@@ -109,7 +109,7 @@ impl World<'_> {
             return Ok(());
         }
         log.op("host: upload staged", format_args!("{part} of {} from {view:?} of {len}", shown.desc));
-        if log.end(shown.surface.upload_staged(&part, staging.as_mut(), &view)).is_some() {
+        if log.end(shown.surface.upload_staged(&part, staging, &view)).is_some() {
             hold!(fits && !shown.in_place, "{part} of {} was taken from {view:?} of {len}", shown.desc);
             staging.fence()?;
             let desc = shown.desc;
@@ -135,7 +135,7 @@ impl World<'_> {
         });
         let before = slice.as_ref().map(|slice| black_box(&**slice).to_vec());
         log.op("host: download", format_args!("{part} of {} into {view:?} of {}", shown.desc, staging.len()));
-        let done = log.end(shown.surface.download(&part, staging.as_mut(), &view));
+        let done = log.end(shown.surface.download(&part, staging, &view));
         if let (Some(slice), Some(before)) = (&slice, before) {
             self.display.finish()?;
             hold!(black_box(&**slice) == before, "a display wrote {part} of {} under a slice", shown.desc);
@@ -163,7 +163,7 @@ impl World<'_> {
         let part = Part::full(&shown.desc);
         let view = source(rng, &shown.desc, &part, staging.len());
         log.op("host: read in place", format_args!("{} from {view:?} of {}", shown.desc, staging.len()));
-        if log.end(shown.surface.read_in_place(staging.as_ref(), &view)).is_some() {
+        if log.end(shown.surface.read_in_place(staging, &view)).is_some() {
             let fits = part.check_source(&shown.desc, &view, staging.len(), "fuzz").is_ok();
             hold!(fits && shown.in_place, "{} was taken from {view:?} of {}", shown.desc, staging.len());
         }
@@ -184,7 +184,7 @@ impl World<'_> {
         }
         hold!(wanted == *whole, "{part} of {} shows something else", shown.desc);
         log.op("host: draw offscreen", format_args!("{}", shown.desc));
-        let _ = log.end(self.display.draw_offscreen(shown.surface.as_ref()));
+        let _ = log.end(self.display.draw_offscreen(&shown.surface));
         Ok(())
     }
 

@@ -102,12 +102,12 @@ impl SharingPath for Troubled {
         self.inner.frames_behind()
     }
 
-    fn surface(&self) -> &dyn Surface {
+    fn surface(&self) -> &Surface {
         self.trouble.panic_if(Does::PanicsInSurface);
         self.inner.surface()
     }
 
-    fn surface_mut(&mut self) -> &mut dyn Surface {
+    fn surface_mut(&mut self) -> &mut Surface {
         self.trouble.panic_if(Does::PanicsInSurface);
         self.inner.surface_mut()
     }

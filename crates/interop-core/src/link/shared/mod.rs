@@ -34,7 +34,7 @@ use worker::{End, Job, Opening, answer, work};
 /// let backend = std::sync::Arc::new(CpuBackend::new()?);
 /// let desc = SurfaceDesc::image(2, 1, PixelFormat::Rgba8);
 /// // What other threads are given of a frame; with wgpu a `TextureView`.
-/// let give = |display: &MemoryDisplay, surface: &dyn Surface| display.pixels_rgba8(surface);
+/// let give = |display: &MemoryDisplay, surface: &Surface| display.pixels_rgba8(surface);
 /// let link = SharedLink::open(backend, || Ok(MemoryDisplay::new()), desc, LinkOptions::default(), give)?;
 /// std::thread::scope(|threads| {
 ///     threads.spawn(|| link.frame(|next| next.write(&[1, 2, 3, 4, 5, 6, 7, 8])));
@@ -67,7 +67,7 @@ impl<T: Send + Sync + 'static> SharedLink<T> {
         display: impl FnOnce() -> Result<Rc<D>> + Send + 'static,
         desc: SurfaceDesc,
         options: LinkOptions,
-        give: impl Fn(&D, &dyn Surface) -> Result<T> + Send + 'static,
+        give: impl Fn(&D, &Surface) -> Result<T> + Send + 'static,
     ) -> Result<Self> {
         let gate = Arc::new(Gate::new());
         let (jobs, to_do) = channel();
@@ -192,7 +192,7 @@ impl<T> Drop for SharedLink<T> {
 ///
 /// # let backend = std::sync::Arc::new(CpuBackend::new()?);
 /// # let desc = SurfaceDesc::image(2, 1, PixelFormat::Rgba8);
-/// # let give = |display: &MemoryDisplay, surface: &dyn Surface| display.pixels_rgba8(surface);
+/// # let give = |display: &MemoryDisplay, surface: &Surface| display.pixels_rgba8(surface);
 /// # let link = SharedLink::open(backend, || Ok(MemoryDisplay::new()), desc, LinkOptions::default(), give)?;
 /// let started = link.start_frame(|next| next.write(&[5; 8]))?;
 /// // The simulation goes on.
@@ -232,7 +232,7 @@ impl<T> StartedFrame<T> {
 ///
 /// # let backend = std::sync::Arc::new(CpuBackend::new()?);
 /// # let desc = SurfaceDesc::image(2, 1, PixelFormat::Rgba8);
-/// # let give = |display: &MemoryDisplay, surface: &dyn Surface| display.pixels_rgba8(surface);
+/// # let give = |display: &MemoryDisplay, surface: &Surface| display.pixels_rgba8(surface);
 /// # let link = SharedLink::open(backend, || Ok(MemoryDisplay::new()), desc, LinkOptions::default(), give)?;
 /// link.frame(|next| next.write(&[9; 8]))?;
 /// let frame = link.shown()?;

@@ -51,7 +51,7 @@ pub(super) fn work<D, T, M, G>(
 ) where
     D: Display,
     M: FnOnce() -> Result<Rc<D>>,
-    G: Fn(&D, &dyn Surface) -> Result<T>,
+    G: Fn(&D, &Surface) -> Result<T>,
 {
     let Opening { backend, display, desc, options, give } = opening;
     let link = panics::as_error("what opens a SharedLink", || {
@@ -82,7 +82,7 @@ pub(super) fn work<D, T, M, G>(
     gate.end();
 }
 
-impl<D: Display, T, G: Fn(&D, &dyn Surface) -> Result<T>> Worker<'_, D, T, G> {
+impl<D: Display, T, G: Fn(&D, &Surface) -> Result<T>> Worker<'_, D, T, G> {
     fn frame(&mut self, mut compute: Compute) -> Result<()> {
         let gate = self.gate;
         if self.link.may_show_before_a_frame() {

@@ -1,0 +1,129 @@
+//! What surfaces are of: pixels of an image, or bytes of a buffer.
+
+use super::part::Part;
+use crate::describe::error::{Error, Result};
+use crate::describe::geometry::Region;
+use crate::describe::surface::SurfaceDesc;
+use crate::describe::view::{BufferView, ImageView, View};
+use std::fmt::Debug;
+use std::ops::Range;
+
+/// Pixels of an image.
+#[derive(Debug, Clone, Copy)]
+pub struct Pixels;
+
+/// Bytes of a buffer.
+#[derive(Debug, Clone, Copy)]
+pub struct Bytes;
+
+/// [`Pixels`] or [`Bytes`]: how a driver's calls name a place in a surface, and one in memory.
+pub trait Content: private::Sealed + Sized + 'static {
+    /// A part of a surface: a [`Region`] or a range of bytes. It is not empty, and lies inside.
+    type At: Clone + Debug;
+    /// The same in memory, which it does not leave: rows in the display's native order, which do not overlap, or bytes.
+    type View: Copy + Debug;
+
+    /// The part.
+    fn part(at: &Self::At) -> Part;
+
+    /// The view.
+    fn view(view: &Self::View) -> View;
+
+    /// The part of a surface of this content.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for what [`Part::check_inside`] refuses.
+    fn at(part: &Part, desc: &SurfaceDesc, operation: &'static str) -> Result<Self::At>;
+
+    /// The part of a surface of this content, and the view of as much in `len` bytes of memory.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for what [`Part::check_source`] refuses, and rows in the other order.
+    fn transfer(
+        desc: &SurfaceDesc,
+        part: &Part,
+        view: &View,
+        len: usize,
+        operation: &'static str,
+    ) -> Result<(Self::At, Self::View)>;
+}
+
+impl Content for Pixels {
+    type At = Region;
+    type View = ImageView;
+
+    fn part(at: &Region) -> Part {
+        Part::Image(*at)
+    }
+
+    fn view(view: &ImageView) -> View {
+        View::Image(*view)
+    }
+
+    fn at(part: &Part, desc: &SurfaceDesc, operation: &'static str) -> Result<Region> {
+        part.check_inside(desc, operation)?;
+        match part {
+            Part::Image(region) => Ok(*region),
+            Part::Buffer(_) => Err(Error::invalid(operation, format!("a range of bytes was given for an {desc}"))),
+        }
+    }
+
+    fn transfer(
+        desc: &SurfaceDesc,
+        part: &Part,
+        view: &View,
+        len: usize,
+        operation: &'static str,
+    ) -> Result<(Region, ImageView)> {
+        part.check_source(desc, view, len, operation)?;
+        match view {
+            View::Image(view) if view.is_reversed() => {
+                let problem = format!("row pitch {}: a display takes rows in its native order", view.row_pitch);
+                Err(Error::invalid(operation, problem))
+            }
+            View::Image(view) => Ok((Self::at(part, desc, operation)?, *view)),
+            View::Buffer(_) => Err(Error::invalid(operation, format!("a view of plain bytes was given for an {desc}"))),
+        }
+    }
+}
+
+impl Content for Bytes {
+    type At = Range<usize>;
+    type View = BufferView;
+
+    fn part(at: &Range<usize>) -> Part {
+        Part::Buffer(at.clone())
+    }
+
+    fn view(view: &BufferView) -> View {
+        View::Buffer(*view)
+    }
+
+    fn at(part: &Part, desc: &SurfaceDesc, operation: &'static str) -> Result<Range<usize>> {
+        part.check_inside(desc, operation)?;
+        match part {
+            Part::Buffer(range) => Ok(range.clone()),
+            Part::Image(_) => Err(Error::invalid(operation, format!("a region of pixels was given for a {desc}"))),
+        }
+    }
+
+    fn transfer(
+        desc: &SurfaceDesc,
+        part: &Part,
+        view: &View,
+        len: usize,
+        operation: &'static str,
+    ) -> Result<(Range<usize>, BufferView)> {
+        part.check_source(desc, view, len, operation)?;
+        match view {
+            View::Buffer(view) => Ok((Self::at(part, desc, operation)?, *view)),
+            View::Image(_) => Err(Error::invalid(operation, format!("a view of pixels was given for a {desc}"))),
+        }
+    }
+}
+
+mod private {
+    pub trait Sealed {}
+    impl Sealed for super::Pixels {}
+    impl Sealed for super::Bytes {}
+}

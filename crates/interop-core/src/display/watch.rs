@@ -1,0 +1,70 @@
+//! A hook around each call that reaches a display's driver, for tests that make calls fail.
+
+use crate::describe::error::Result;
+use std::any::Any;
+use std::rc::Rc;
+
+/// A call of a driver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Call {
+    /// [`Surface::upload`](super::Surface::upload).
+    Upload,
+    /// [`Surface::upload_staged`](super::Surface::upload_staged).
+    UploadStaged,
+    /// [`Surface::download`](super::Surface::download).
+    Download,
+    /// [`Surface::read_in_place`](super::Surface::read_in_place).
+    ReadInPlace,
+    /// [`Surface::read_back`](super::Surface::read_back).
+    ReadBack,
+    /// [`Staging::wait`](super::Staging::wait).
+    Wait,
+    /// [`Staging::map_write`](super::Staging::map_write).
+    MapStaging,
+    /// [`Staging::fence`](super::Staging::fence).
+    Fence,
+    /// [`Surface::export`](super::Surface::export) and [`Staging::export`](super::Staging::export).
+    Export,
+}
+
+/// Whoever stands around the calls.
+pub trait Hook {
+    /// Does the call, or not; what it returns is what the caller gets.
+    fn around(&self, call: Call, done: &mut dyn FnMut() -> Result<()>) -> Result<()>;
+}
+
+/// A hook of one object, and what lives as long as the object.
+pub struct Watch {
+    hook: Rc<dyn Hook>,
+    _alive: Box<dyn Any>,
+    /// Of before, which is nearer to the driver.
+    inner: Option<Box<Watch>>,
+}
+
+impl Watch {
+    /// `alive` is dropped with the object.
+    pub fn new(hook: Rc<dyn Hook>, alive: impl Any) -> Self {
+        Self { hook, _alive: Box::new(alive), inner: None }
+    }
+
+    /// Around the hooks that were there before.
+    pub(super) fn over(self, inner: Option<Self>) -> Self {
+        Self { inner: inner.map(Box::new), ..self }
+    }
+
+    /// The call, by way of the hook where there is one. A lie of the hook's, which tells a success without the call, gives the
+    /// default.
+    pub(super) fn around<T: Default>(this: Option<&Self>, call: Call, done: impl FnOnce() -> Result<T>) -> Result<T> {
+        let Some(watch) = this else { return done() };
+        // Any number of hooks may stand around one call, so its type does not name them.
+        let (mut result, mut done): (_, Option<Box<dyn FnOnce() -> Result<T> + '_>>) =
+            (T::default(), Some(Box::new(done)));
+        watch.hook.around(call, &mut || {
+            if let Some(done) = done.take() {
+                result = Self::around(watch.inner.as_deref(), call, done)?;
+            }
+            Ok(())
+        })?;
+        Ok(result)
+    }
+}
