@@ -137,16 +137,16 @@ impl Display for ComputeDisplay {
 
     fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
         let make = |bytes| ComputeSurface::stored(&self.shared, desc, bytes);
-        Surface::stored(self, desc, |_, bytes| make(bytes), make)
+        Surface::stored((self.device(), self.caps()), desc, |_, bytes| make(bytes), make)
     }
 
     fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
         let make = || Ok(ComputeSurface::in_place(&self.shared));
-        Surface::in_place(self, desc, |_| make(), make)
+        Surface::in_place((self.device(), self.caps()), desc, |_| make(), make)
     }
 
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
-        Staging::new(self, kind, bytes, |kind| ComputeStaging::new(&self.shared, kind, bytes))
+        Staging::new((self.device(), self.caps()), kind, bytes, |kind| ComputeStaging::new(&self.shared, kind, bytes))
     }
 
     fn draw_offscreen(&self, surface: &Surface) -> Result<()> {

@@ -348,7 +348,7 @@ impl Display for GlDisplay {
         const OP: &str = "create_surface";
         let enter = || self.shared().enter(OP);
         Surface::stored(
-            self,
+            (self.device(), self.caps()),
             desc,
             |image, _| enter().and_then(|()| TextureSurface::new(&self.tools, image)),
             |bytes| enter().and_then(|()| BufferSurface::new(&self.tools, bytes)),
@@ -359,7 +359,7 @@ impl Display for GlDisplay {
         self.shared().enter("create_in_place_surface")?;
         // What a buffer texture can hold counts only once it is to show linear memory.
         Surface::in_place(
-            self,
+            (self.device(), self.caps()),
             desc,
             |image| Ok(InPlaceImage::new(&self.tools, image.format)),
             || Ok(InPlaceBuffer::new(&self.tools)),
@@ -376,7 +376,7 @@ impl Display for GlDisplay {
     }
 
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
-        Staging::new(self, kind, bytes, |kind| GlStaging::new(self.shared(), kind, bytes))
+        Staging::new((self.device(), self.caps()), kind, bytes, |kind| GlStaging::new(self.shared(), kind, bytes))
     }
 
     fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {

@@ -5,7 +5,7 @@ use crate::buffer_object::{check_buffer, no_buffer};
 use crate::display::GlDisplay;
 use crate::engine_level::{EngineTexture, Level};
 use crate::texture::TextureSurface;
-use interop_core::display::Surface;
+use interop_core::display::{Display as _, Surface};
 use interop_core::{ImageDesc, PixelFormat, Result, RowOrder};
 use std::num::NonZeroU32;
 
@@ -59,7 +59,9 @@ impl GlDisplay {
         let level = Level::of_pixels(self.tools(), texture, format, OP)?;
         let image = ImageDesc::new(texture.extent.width, texture.extent.height, format);
         let image = image.with_row_order(RowOrder::BottomUp);
-        Surface::engine_image(self, image, OP, || Ok(TextureSurface::over(self.tools_rc(), &image, level.texture)))
+        Surface::engine_image((self.device(), self.caps()), image, OP, || {
+            Ok(TextureSurface::over(self.tools_rc(), &image, level.texture))
+        })
     }
 
     /// The first `bytes` bytes of an engine's buffer as a surface, as [`GlDisplay::engine_image`] for a texture.
@@ -75,7 +77,7 @@ impl GlDisplay {
         const OP: &str = "engine_buffer";
         let shared = self.shared();
         shared.enter(OP)?;
-        Surface::engine_buffer(self, bytes, OP, |len| {
+        Surface::engine_buffer((self.device(), self.caps()), bytes, OP, |len| {
             let name = NonZeroU32::new(id).map(glow::NativeBuffer).ok_or_else(|| no_buffer(id, OP))?;
             check_buffer(shared, name, bytes, OP)?;
             Ok(BufferSurface::over(self.tools_rc(), len, name))

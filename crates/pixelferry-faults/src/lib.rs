@@ -2,7 +2,7 @@
 //! two contracts can be made to fail while a program runs.
 //!
 //! What passes through is unchanged: surfaces and staging blocks name the wrapped side's own types
-//! ([`interop_core::Surface::as_any`]), and the backend's double finds the wrapped memory, so that drawing, kernels and every
+//! ([`interop_core::Surface::driver`]), and the backend's double finds the wrapped memory, so that drawing, kernels and every
 //! path work as without them. A call that is to fail is still made where not
 //! making it could leave a device writing memory that is freed; it reports failure in either case.
 //!

@@ -168,7 +168,7 @@ impl Display for VulkanDisplay {
 
     fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
         Surface::stored(
-            self,
+            (self.device(), self.caps()),
             desc,
             |image, _| StoredImage::new(&self.shared, image),
             |bytes| StoredBuffer::new(&self.shared, bytes),
@@ -177,11 +177,16 @@ impl Display for VulkanDisplay {
 
     fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
         let shared = &self.shared;
-        Surface::in_place(self, desc, |_| Ok(InPlaceImage::new(shared)), || Ok(InPlaceBuffer::new(shared)))
+        Surface::in_place(
+            (self.device(), self.caps()),
+            desc,
+            |_| Ok(InPlaceImage::new(shared)),
+            || Ok(InPlaceBuffer::new(shared)),
+        )
     }
 
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
-        Staging::new(self, kind, bytes, |kind| VulkanStaging::new(&self.shared, kind, bytes))
+        Staging::new((self.device(), self.caps()), kind, bytes, |kind| VulkanStaging::new(&self.shared, kind, bytes))
     }
 
     fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {

@@ -5,7 +5,7 @@ use crate::display::VulkanDisplay;
 use crate::stored::{StoredBuffer, StoredImage};
 use ash::vk::{self, Handle as _};
 use interop_core::display::checks::no_copies;
-use interop_core::{Error, Extent, ImageDesc, PixelFormat, Result, Surface};
+use interop_core::{Display as _, Error, Extent, ImageDesc, PixelFormat, Result, Surface};
 use vulkan_sharing::pixel_format;
 
 /// An engine's image, for [`VulkanDisplay::engine_image`].
@@ -74,7 +74,7 @@ impl VulkanDisplay {
                 let desc = ImageDesc::new(image.extent.width, image.extent.height, format);
                 let place = Place { image: image.image, format: image.format, layout: image.layout };
                 let over = || Ok(StoredImage::over(&self.shared, &desc, place, image.usage));
-                return Surface::engine_image(self, desc, OP, over);
+                return Surface::engine_image((self.device(), self.caps()), desc, OP, over);
             }
         };
         Err(Error::invalid(OP, problem))
@@ -98,6 +98,6 @@ impl VulkanDisplay {
             return Err(Error::invalid(OP, no_copies(["TRANSFER_SRC", "TRANSFER_DST"], &buffer.usage)));
         }
         let over = |len| Ok(StoredBuffer::over(&self.shared, len, buffer.buffer, buffer.usage));
-        Surface::engine_buffer(self, buffer.bytes, OP, over)
+        Surface::engine_buffer((self.device(), self.caps()), buffer.bytes, OP, over)
     }
 }

@@ -392,7 +392,7 @@ impl Display for WgpuDisplay {
     fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
         self.tools.shared.check_alive("create_surface")?;
         Surface::stored(
-            self,
+            (self.device(), self.caps()),
             desc,
             |image, _| TextureSurface::new(&self.tools, image),
             |bytes| BufferSurface::new(&self.tools, bytes),
@@ -402,12 +402,19 @@ impl Display for WgpuDisplay {
     fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
         self.tools.shared.check_alive("create_in_place_surface")?;
         let tools = &self.tools;
-        Surface::in_place(self, desc, |_| Ok(InPlaceImage::new(tools)), || Ok(InPlaceBuffer::new(&tools.shared)))
+        Surface::in_place(
+            (self.device(), self.caps()),
+            desc,
+            |_| Ok(InPlaceImage::new(tools)),
+            || Ok(InPlaceBuffer::new(&tools.shared)),
+        )
     }
 
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
         self.tools.shared.check_alive("create_staging")?;
-        Staging::new(self, kind, bytes, |kind| WgpuStaging::new(&self.tools.shared, kind, bytes))
+        Staging::new((self.device(), self.caps()), kind, bytes, |kind| {
+            WgpuStaging::new(&self.tools.shared, kind, bytes)
+        })
     }
 
     fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {

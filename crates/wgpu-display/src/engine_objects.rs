@@ -4,7 +4,7 @@ use crate::display::WgpuDisplay;
 use crate::engine_surfaces::{EngineBuffer, EngineImage};
 use crate::format::{WORD, pixel_format};
 use interop_core::display::checks::no_copies;
-use interop_core::{Error, ImageDesc, PixelFormat, Result, Surface};
+use interop_core::{Display as _, Error, ImageDesc, PixelFormat, Result, Surface};
 
 impl WgpuDisplay {
     /// An engine's texture as a surface, with the numbers of its first level: for [`Intake`](interop_core::Intake), by which
@@ -46,7 +46,9 @@ impl WgpuDisplay {
     pub fn engine_image(&self, texture: &wgpu::Texture) -> Result<Surface> {
         const OP: &str = "engine_image";
         let desc = describe(texture).map_err(|problem| Error::invalid(OP, problem))?;
-        Surface::engine_image(self, desc, OP, || EngineImage::new(&self.tools, desc.format, texture, OP))
+        Surface::engine_image((self.device(), self.caps()), desc, OP, || {
+            EngineImage::new(&self.tools, desc.format, texture, OP)
+        })
     }
 
     /// The first `bytes` bytes of an engine's buffer as a surface, as [`WgpuDisplay::engine_image`] for a texture. To be taken, it
@@ -69,7 +71,9 @@ impl WgpuDisplay {
         } else if !buffer.usage().intersects(copies) {
             no_copies(["COPY_SRC", "COPY_DST"], &buffer.usage())
         } else {
-            return Surface::engine_buffer(self, bytes, OP, |bytes| EngineBuffer::new(&self.tools, bytes, buffer, OP));
+            return Surface::engine_buffer((self.device(), self.caps()), bytes, OP, |bytes| {
+                EngineBuffer::new(&self.tools, bytes, buffer, OP)
+            });
         };
         Err(Error::invalid(OP, problem))
     }

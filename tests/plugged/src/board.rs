@@ -62,7 +62,7 @@ impl Display for Board {
     fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
         let page = |bytes| Rc::new(RefCell::new(vec![0; bytes]));
         let make = |bytes| Ok(BoardSurface { desc: *desc, page: page(bytes), wire: self.wire });
-        Surface::stored(self, desc, |_, bytes| make(bytes), make)
+        Surface::stored((self.device(), self.caps()), desc, |_, bytes| make(bytes), make)
     }
 
     fn create_in_place_surface(&self, _: &SurfaceDesc) -> Result<Surface> {
@@ -78,7 +78,7 @@ impl Display for Board {
             _ => None,
         };
         let problem = "it stages in memory of its own, or in what it is lent";
-        Staging::new(self, kind, bytes, |kind| {
+        Staging::new((self.device(), self.caps()), kind, bytes, |kind| {
             let block = block(kind).filter(|block| lock(block).len() >= bytes);
             Ok((Block(block.ok_or_else(|| self.unsupported("create_staging", problem))?, bytes), Reach::EachFill))
         })

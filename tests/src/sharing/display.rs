@@ -79,17 +79,17 @@ impl Display for SharingDisplay {
 
     fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
         let make = || self.surface(self.inner.create_surface(desc));
-        Surface::stored(self, desc, |_, _| make(), |_| make())
+        Surface::stored((self.device(), self.caps()), desc, |_, _| make(), |_| make())
     }
 
     fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
         let make = || self.surface(self.inner.create_in_place_surface(desc));
-        Surface::in_place(self, desc, |_| make(), make)
+        Surface::in_place((self.device(), self.caps()), desc, |_| make(), make)
     }
 
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
         let imported = |block: &HostBlock| self.inner.create_staging(StagingKind::Imported(block.clone()), bytes);
-        Staging::new(self, kind, bytes, |kind| {
+        Staging::new((self.device(), self.caps()), kind, bytes, |kind| {
             let (inner, block, reach, exported) = match kind {
                 StagingKind::External(handle) | StagingKind::ExternalImage(handle, _) => {
                     let block = open_memory(&handle)?;

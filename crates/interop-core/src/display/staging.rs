@@ -1,12 +1,12 @@
 //! Memory that a display reads from.
 
-use super::contract::Display;
 use super::watch::{Call, Watch};
 use crate::describe::error::{Error, Result};
 use crate::describe::surface::{ImageDesc, SurfaceDesc};
 use crate::devices::borrows::{Borrow, Holder, Member};
-use crate::devices::capability::HandleType;
+use crate::devices::capability::{DisplayCaps, HandleType};
 use crate::devices::host_block::HostBlock;
+use crate::devices::identity::DeviceIdentity;
 use crate::devices::ranges::Access;
 use crate::devices::shared_handle::SharedHandle;
 use std::any::Any;
@@ -97,17 +97,17 @@ impl Staging {
     /// [`Error::InvalidInput`] and [`Error::Unsupported`] for more bytes, or an image, than the display's limits allow, and for host
     /// memory that is too small; those of `make`.
     pub fn new<D: StagingDriver>(
-        display: &dyn Display,
+        (device, caps): (&DeviceIdentity, &DisplayCaps),
         kind: StagingKind,
         bytes: usize,
         make: impl FnOnce(StagingKind) -> Result<(D, Reach)>,
     ) -> Result<Self> {
         const OP: &str = "create_staging";
-        let device = display.device().to_string();
-        SurfaceDesc::buffer(bytes as u64).check(&device, display.caps(), OP)?;
+        let device = device.to_string();
+        SurfaceDesc::buffer(bytes as u64).check(&device, caps, OP)?;
         let image = match &kind {
             StagingKind::ExternalImage(_, image) | StagingKind::ExportedImage(image) => {
-                SurfaceDesc::Image(*image).check(&device, display.caps(), OP)?;
+                SurfaceDesc::Image(*image).check(&device, caps, OP)?;
                 Some(*image)
             }
             StagingKind::Imported(block) if bytes > block.len() => {

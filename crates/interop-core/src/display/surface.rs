@@ -1,7 +1,6 @@
 //! What a display shows.
 
 use super::content::{Bytes, Content, Pixels};
-use super::contract::Display;
 use super::part::Part;
 use super::staging::Staging;
 use super::watch::{Call, Watch};
@@ -10,7 +9,8 @@ use crate::describe::geometry::Region;
 use crate::describe::pattern::lay_out;
 use crate::describe::surface::{ImageDesc, SurfaceDesc};
 use crate::describe::view::View;
-use crate::devices::capability::HandleType;
+use crate::devices::capability::{DisplayCaps, HandleType};
+use crate::devices::identity::DeviceIdentity;
 use crate::devices::shared_handle::SharedHandle;
 use crate::draw::{Manner, Plan};
 use std::any::Any;
@@ -129,12 +129,12 @@ impl Surface {
     /// # Errors
     /// [`Error::InvalidInput`] and [`Error::Unsupported`] for what the display's limits do not allow; those of `make`.
     pub fn stored<I: StoredDriver<Pixels>, B: StoredDriver<Bytes>>(
-        display: &dyn Display,
+        (device, caps): (&DeviceIdentity, &DisplayCaps),
         desc: &SurfaceDesc,
         image: impl FnOnce(&ImageDesc, usize) -> Result<I>,
         buffer: impl FnOnce(usize) -> Result<B>,
     ) -> Result<Self> {
-        let bytes = desc.check(&display.device().to_string(), display.caps(), "create_surface")?;
+        let bytes = desc.check(&device.to_string(), caps, "create_surface")?;
         Ok(Self(match desc {
             SurfaceDesc::Image(of) => Either::Image(Front::stored(*desc, image(of, bytes)?)),
             SurfaceDesc::Buffer(_) => Either::Buffer(Front::stored(*desc, buffer(bytes)?)),
@@ -146,12 +146,12 @@ impl Surface {
     /// # Errors
     /// Those of [`Surface::stored`].
     pub fn in_place<I: InPlaceDriver<Pixels>, B: InPlaceDriver<Bytes>>(
-        display: &dyn Display,
+        (device, caps): (&DeviceIdentity, &DisplayCaps),
         desc: &SurfaceDesc,
         image: impl FnOnce(&ImageDesc) -> Result<I>,
         buffer: impl FnOnce() -> Result<B>,
     ) -> Result<Self> {
-        desc.check(&display.device().to_string(), display.caps(), "create_in_place_surface")?;
+        desc.check(&device.to_string(), caps, "create_in_place_surface")?;
         Ok(Self(match desc {
             SurfaceDesc::Image(of) => Either::Image(Front::in_place(*desc, image(of)?)),
             SurfaceDesc::Buffer(_) => Either::Buffer(Front::in_place(*desc, buffer()?)),
@@ -175,13 +175,13 @@ impl Surface {
     /// # Errors
     /// Those of [`Surface::stored`].
     pub fn engine_image<D: StoredDriver<Pixels>>(
-        display: &dyn Display,
+        (device, caps): (&DeviceIdentity, &DisplayCaps),
         desc: ImageDesc,
         operation: &'static str,
         make: impl FnOnce() -> Result<D>,
     ) -> Result<Self> {
         let desc = SurfaceDesc::Image(desc);
-        desc.check(&display.device().to_string(), display.caps(), operation)?;
+        desc.check(&device.to_string(), caps, operation)?;
         Ok(Self(Either::Image(Front::stored(desc, make()?))))
     }
 
@@ -190,13 +190,13 @@ impl Surface {
     /// # Errors
     /// Those of [`Surface::stored`].
     pub fn engine_buffer<D: StoredDriver<Bytes>>(
-        display: &dyn Display,
+        (device, caps): (&DeviceIdentity, &DisplayCaps),
         bytes: u64,
         operation: &'static str,
         make: impl FnOnce(usize) -> Result<D>,
     ) -> Result<Self> {
         let desc = SurfaceDesc::buffer(bytes);
-        let bytes = desc.check(&display.device().to_string(), display.caps(), operation)?;
+        let bytes = desc.check(&device.to_string(), caps, operation)?;
         Ok(Self(Either::Buffer(Front::stored(desc, make(bytes)?))))
     }
 

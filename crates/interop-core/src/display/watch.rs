@@ -27,6 +27,8 @@ pub enum Call {
     Export,
 }
 
+type Once<'a, T> = Box<dyn FnOnce() -> Result<T> + 'a>;
+
 /// Whoever stands around the calls.
 pub trait Hook {
     /// Does the call, or not; what it returns is what the caller gets.
@@ -57,8 +59,8 @@ impl Watch {
     pub(super) fn around<T: Default>(this: Option<&Self>, call: Call, done: impl FnOnce() -> Result<T>) -> Result<T> {
         let Some(watch) = this else { return done() };
         // Any number of hooks may stand around one call, so its type does not name them.
-        let (mut result, mut done): (_, Option<Box<dyn FnOnce() -> Result<T> + '_>>) =
-            (T::default(), Some(Box::new(done)));
+        let mut done: Option<Once<'_, T>> = Some(Box::new(done));
+        let mut result = T::default();
         watch.hook.around(call, &mut || {
             if let Some(done) = done.take() {
                 result = Self::around(watch.inner.as_deref(), call, done)?;
