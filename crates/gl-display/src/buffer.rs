@@ -103,7 +103,7 @@ impl StoredDriver<Bytes> for BufferSurface {
         })
     }
 
-    fn downloads(&self) -> bool {
+    fn downloads(&self, _: &Staging) -> bool {
         true
     }
 

@@ -181,7 +181,7 @@ impl StoredDriver<Pixels> for TextureSurface {
         self.tools.timed("upload", || self.staged_uploads.run(shared, "glTexSubImage2D", upload))
     }
 
-    fn downloads(&self) -> bool {
+    fn downloads(&self, _: &Staging) -> bool {
         true
     }
 

@@ -104,7 +104,7 @@ impl StoredDriver<Pixels> for StoredImage {
         Ok(())
     }
 
-    fn downloads(&self) -> bool {
+    fn downloads(&self, _: &Staging) -> bool {
         true
     }
 
@@ -189,7 +189,7 @@ impl StoredDriver<Bytes> for StoredBuffer {
         Ok(())
     }
 
-    fn downloads(&self) -> bool {
+    fn downloads(&self, _: &Staging) -> bool {
         true
     }
 

@@ -98,7 +98,7 @@ impl StoredDriver<Bytes> for BufferSurface {
         buffer_copies::from_staging(&self.tools, &self.place(at), staging, view)
     }
 
-    fn downloads(&self) -> bool {
+    fn downloads(&self, _: &Staging) -> bool {
         true
     }
 

@@ -96,7 +96,7 @@ impl StoredDriver<Pixels> for EngineImage {
         self.told(done, "upload_staged")
     }
 
-    fn downloads(&self) -> bool {
+    fn downloads(&self, _: &Staging) -> bool {
         true
     }
 
@@ -194,7 +194,7 @@ impl StoredDriver<Bytes> for EngineBuffer {
         self.told(buffer_copies::from_staging(&self.tools, &place, staging, view), OP)
     }
 
-    fn downloads(&self) -> bool {
+    fn downloads(&self, _: &Staging) -> bool {
         true
     }
 

@@ -68,7 +68,7 @@ impl StoredDriver<Pixels> for TextureSurface {
         texture_copies::from_staging(&self.tools.shared, &self.texture, *at, staging, view)
     }
 
-    fn downloads(&self) -> bool {
+    fn downloads(&self, _: &Staging) -> bool {
         true
     }
 

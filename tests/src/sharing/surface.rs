@@ -111,6 +111,18 @@ impl<C: Content> StoredDriver<C> for SharedSurface {
         self.share(&C::part(at))
     }
 
+    /// Into memory that the host has not.
+    fn downloads(&self, staging: &Staging) -> bool {
+        staging.host_block().is_none()
+    }
+
+    fn download(&mut self, at: &C::At, staging: &mut Staging, view: &C::View) -> Result<()> {
+        match staging.driver_mut().downcast_mut::<SharedStaging>() {
+            Some(staging) => self.inner.download(&C::part(at), &mut staging.inner, &C::view(view)),
+            None => Self::block(staging, "SharedSurface::download").map(drop),
+        }
+    }
+
     fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
         if handle != HandleType::GlObject {
             return Ok(None);

@@ -251,6 +251,16 @@ mod tests {
         }
     }
 
+    #[test]
+    fn sides_of_none_are_refused_and_whole_pixels_told() {
+        let packed = |w, h| ImageView::packed(Extent::new(w, h), PixelFormat::Rg16F, 1, 0, false);
+        assert!(packed(0, 1).is_err() && packed(1, 0).is_err() && packed(0, 0).is_err());
+        let view = packed(3, 2).unwrap();
+        let at = |offset, row_pitch| ImageView { offset, row_pitch, ..view }.has_whole_pixels();
+        assert!(at(0, 12) && at(8, -16));
+        assert!(!at(2, 12) && !at(4, 14) && !at(1, -13));
+    }
+
     proptest! {
         #[test]
         fn what_is_accepted_lies_inside_and_its_rows_apart(view in any_view(), memory in 0usize..4096) {

@@ -52,8 +52,9 @@ pub trait StoredDriver<C: Content>: SurfaceDriver<C> {
     /// Copies from a block of linear memory.
     fn upload_staged(&mut self, at: &C::At, staging: &mut Staging, view: &C::View) -> Result<()>;
 
-    /// Whether [`StoredDriver::download`] is done by the display. Else the host copies.
-    fn downloads(&self) -> bool {
+    /// Whether the display itself copies into this block ([`StoredDriver::download`]). Else the host does.
+    fn downloads(&self, staging: &Staging) -> bool {
+        let _ = staging;
         false
     }
 
@@ -394,7 +395,7 @@ impl<C: Content> Front<C> {
         staging.check_linear(DOWNLOAD)?;
         let (at, there) = C::transfer(&self.desc, part, view, staging.len(), DOWNLOAD)?;
         Watch::around(self.watch.as_ref(), Call::Download, || match &mut self.driver {
-            Driver::Stored(driver) if driver.downloads() => {
+            Driver::Stored(driver) if driver.downloads(staging) => {
                 staging.begin_write(DOWNLOAD)?;
                 driver.download(&at, staging, &there)
             }

@@ -196,6 +196,21 @@ fn constants_as_kernels_have_them_are_taken() {
     }
 }
 
+/// Names are followed to a depth that every caller's stack holds; beyond it an array counts as the longest.
+#[test]
+fn names_in_one_another_are_followed_so_far() {
+    // The last comes first, so that each is looked up inside of the one before.
+    let chain = |names: usize| {
+        let aliases: Vec<_> = (0..names).rev().map(|at| format!("alias A{} = A{at};", at + 1)).collect();
+        kernel(
+            &format!("{} alias A0 = u32;", aliases.join("\n")),
+            &format!("var a = array<A{names}, 4>(); out[0] = a[id.x];"),
+        )
+    };
+    taken(chain(240)).unwrap();
+    limit(chain(260));
+}
+
 /// A driver compiles what it is given, so it is not given a zero for each word.
 #[test]
 fn zeroes_of_a_group_take_no_more_text_for_more_words() {
