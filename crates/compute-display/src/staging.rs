@@ -85,10 +85,6 @@ fn imported(display: &DisplayState, block: &HostBlock) -> Result<Memory> {
 }
 
 impl StagingDriver for ComputeStaging {
-    fn device(&self) -> String {
-        self.display.backend.device().to_string()
-    }
-
     fn wait(&mut self) -> Result<()> {
         if let (true, Place::Device(memory)) = (self.fenced, &self.place) {
             memory.get_mut("Staging::wait")?.release()?;

@@ -102,10 +102,6 @@ fn packed<'b>(bytes: &'b [u8], view: &View) -> Result<Cow<'b, [u8]>> {
 }
 
 impl<C: Content> SurfaceDriver<C> for ComputeSurface {
-    fn device(&self) -> String {
-        self.display.backend.device().to_string()
-    }
-
     fn read_back(&mut self, at: &C::At) -> Result<Vec<u8>> {
         self.seen(&C::part(at), "read_back", read)
     }

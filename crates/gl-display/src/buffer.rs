@@ -65,10 +65,6 @@ impl BufferSurface {
 }
 
 impl SurfaceDriver<Bytes> for BufferSurface {
-    fn device(&self) -> String {
-        self.shared().device.to_string()
-    }
-
     fn read_back(&mut self, at: &Range<usize>) -> Result<Vec<u8>> {
         const OP: &str = "read_back";
         self.shared().enter(OP)?;

@@ -45,10 +45,6 @@ impl InPlaceImage {
 }
 
 impl SurfaceDriver<Pixels> for InPlaceImage {
-    fn device(&self) -> String {
-        self.tools.shared().device.to_string()
-    }
-
     fn read_back(&mut self, at: &Region) -> Result<Vec<u8>> {
         self.tools.shared().enter("read_back")?;
         self.tools.read_back_image(&self.source()?, *at, self.format)
@@ -67,12 +63,12 @@ impl SurfaceDriver<Pixels> for InPlaceImage {
 const OP: &str = "read_in_place";
 
 impl InPlaceDriver<Pixels> for InPlaceImage {
-    fn show_texture(&mut self, staging: &Staging) -> Result<()> {
+    fn show_texture(&mut self, staging: &Staging) -> Result<bool> {
         let shared = self.tools.shared();
         shared.enter(OP)?;
         let block = GlStaging::of(staging, shared, OP)?.image();
         self.shown = Some(Showing::Texture(Rc::clone(block.ok_or(Error::NothingShown)?)));
-        Ok(())
+        Ok(true)
     }
 
     fn show(&mut self, staging: &Staging, view: &ImageView) -> Result<()> {
@@ -131,10 +127,6 @@ impl InPlaceBuffer {
 }
 
 impl SurfaceDriver<Bytes> for InPlaceBuffer {
-    fn device(&self) -> String {
-        self.tools.shared().device.to_string()
-    }
-
     fn read_back(&mut self, at: &Range<usize>) -> Result<Vec<u8>> {
         let shared = self.tools.shared();
         shared.enter("read_back")?;

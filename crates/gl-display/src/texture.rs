@@ -92,10 +92,6 @@ impl TextureSurface {
 }
 
 impl SurfaceDriver<Pixels> for TextureSurface {
-    fn device(&self) -> String {
-        self.shared().device.to_string()
-    }
-
     fn read_back(&mut self, at: &Region) -> Result<Vec<u8>> {
         const OP: &str = "read_back";
         self.shared().enter(OP)?;

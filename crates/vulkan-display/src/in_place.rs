@@ -40,10 +40,6 @@ impl InPlaceImage {
 }
 
 impl SurfaceDriver<Pixels> for InPlaceImage {
-    fn device(&self) -> String {
-        self.shared.identity.to_string()
-    }
-
     fn read_back(&mut self, at: &Region) -> Result<Vec<u8>> {
         match self.place()? {
             Place::Image(image) => read_image(&self.shared, image.place(), image.desc().format.bytes_per_pixel(), *at),
@@ -70,10 +66,10 @@ impl InPlaceDriver<Pixels> for InPlaceImage {
         Ok(())
     }
 
-    fn show_texture(&mut self, staging: &Staging) -> Result<()> {
+    fn show_texture(&mut self, staging: &Staging) -> Result<bool> {
         let staging = VulkanStaging::of(staging, &self.shared, OP)?;
         self.shown = Some(Place::Image(Rc::clone(staging.image()?)));
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -97,10 +93,6 @@ impl InPlaceBuffer {
 }
 
 impl SurfaceDriver<Bytes> for InPlaceBuffer {
-    fn device(&self) -> String {
-        self.shared.identity.to_string()
-    }
-
     fn read_back(&mut self, at: &Range<usize>) -> Result<Vec<u8>> {
         let (buffer, view) = self.bytes()?;
         let start = view.offset + at.start;

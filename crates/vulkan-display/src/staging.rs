@@ -114,10 +114,6 @@ impl VulkanStaging {
 }
 
 impl StagingDriver for VulkanStaging {
-    fn device(&self) -> String {
-        self.shared.identity.to_string()
-    }
-
     fn wait(&mut self) -> Result<()> {
         // Each fill has memory of its own.
         if matches!(self.body, Body::Orphaned { .. }) {

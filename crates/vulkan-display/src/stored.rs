@@ -66,10 +66,6 @@ impl StoredImage {
 }
 
 impl SurfaceDriver<Pixels> for StoredImage {
-    fn device(&self) -> String {
-        self.shared.identity.to_string()
-    }
-
     fn read_back(&mut self, at: &Region) -> Result<Vec<u8>> {
         read_image(&self.shared, self.place, self.image.format.bytes_per_pixel(), *at)
     }
@@ -155,10 +151,6 @@ impl StoredBuffer {
 }
 
 impl SurfaceDriver<Bytes> for StoredBuffer {
-    fn device(&self) -> String {
-        self.shared.identity.to_string()
-    }
-
     fn read_back(&mut self, at: &Range<usize>) -> Result<Vec<u8>> {
         read_buffer(&self.shared, self.raw, &(at.start as u64..at.end as u64))
     }

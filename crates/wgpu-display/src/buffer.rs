@@ -48,10 +48,6 @@ impl BufferSurface {
 }
 
 impl SurfaceDriver<Bytes> for BufferSurface {
-    fn device(&self) -> String {
-        self.tools.shared.identity.to_string()
-    }
-
     fn read_back(&mut self, at: &Range<usize>) -> Result<Vec<u8>> {
         self.tools.shared.read_buffer(&self.buffer, at.start as u64..at.end as u64, "read_back")
     }

@@ -64,10 +64,6 @@ impl EngineImage {
 }
 
 impl SurfaceDriver<Pixels> for EngineImage {
-    fn device(&self) -> String {
-        self.tools.shared.identity.to_string()
-    }
-
     fn read_back(&mut self, at: &Region) -> Result<Vec<u8>> {
         let bytes = self.format.bytes_per_pixel();
         self.told(read_back::image(&self.tools.shared, *at, bytes, |_| self.texture.clone()), "read_back")
@@ -151,10 +147,6 @@ impl EngineBuffer {
 }
 
 impl SurfaceDriver<Bytes> for EngineBuffer {
-    fn device(&self) -> String {
-        self.tools.shared.identity.to_string()
-    }
-
     fn read_back(&mut self, at: &Range<usize>) -> Result<Vec<u8>> {
         const OP: &str = "read_back";
         Self::check_words(at, OP)?;

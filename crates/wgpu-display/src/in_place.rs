@@ -33,10 +33,6 @@ impl InPlaceImage {
 }
 
 impl SurfaceDriver<Pixels> for InPlaceImage {
-    fn device(&self) -> String {
-        self.tools.shared.identity.to_string()
-    }
-
     fn read_back(&mut self, at: &Region) -> Result<Vec<u8>> {
         self.tools.painter.read_back(&self.tools.shared, self.picture()?, *at)
     }
@@ -58,9 +54,9 @@ impl InPlaceDriver<Pixels> for InPlaceImage {
         Ok(())
     }
 
-    fn show_texture(&mut self, staging: &Staging) -> Result<()> {
+    fn show_texture(&mut self, staging: &Staging) -> Result<bool> {
         self.shown = Some(Rc::clone(WgpuStaging::of(staging, &self.tools.shared, OP)?.image()?));
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -85,10 +81,6 @@ impl InPlaceBuffer {
 }
 
 impl SurfaceDriver<Bytes> for InPlaceBuffer {
-    fn device(&self) -> String {
-        self.shared.identity.to_string()
-    }
-
     fn read_back(&mut self, at: &Range<usize>) -> Result<Vec<u8>> {
         let (buffer, view) = self.buffer()?;
         let start = view.offset + at.start;

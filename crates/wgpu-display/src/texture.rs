@@ -41,10 +41,6 @@ impl TextureSurface {
 }
 
 impl SurfaceDriver<Pixels> for TextureSurface {
-    fn device(&self) -> String {
-        self.tools.shared.identity.to_string()
-    }
-
     fn read_back(&mut self, at: &Region) -> Result<Vec<u8>> {
         self.tools.painter.read_back(&self.tools.shared, &self.picture, *at)
     }

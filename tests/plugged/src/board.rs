@@ -140,10 +140,6 @@ pub(crate) fn copy_rows((from, of): (&[u8], &View), (to, at): (&mut [u8], &View)
 }
 
 impl<C: Content> SurfaceDriver<C> for BoardSurface {
-    fn device(&self) -> String {
-        "the board".into()
-    }
-
     fn read_back(&mut self, at: &C::At) -> Result<Vec<u8>> {
         let from = part_of(&self.desc, &C::part(at))?;
         let page = self.page.borrow();
@@ -170,10 +166,6 @@ impl<C: Content> StoredDriver<C> for BoardSurface {
 struct Block(SharedBytes, usize);
 
 impl StagingDriver for Block {
-    fn device(&self) -> String {
-        "the board".into()
-    }
-
     fn wait(&mut self) -> Result<()> {
         Ok(())
     }

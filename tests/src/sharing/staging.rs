@@ -17,10 +17,6 @@ pub struct SharedStaging {
 }
 
 impl StagingDriver for SharedStaging {
-    fn device(&self) -> String {
-        "the sharing display".into()
-    }
-
     fn wait(&mut self) -> Result<()> {
         self.turn.wait();
         self.inner.wait()

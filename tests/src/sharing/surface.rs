@@ -84,10 +84,6 @@ impl Drop for SharedSurface {
 }
 
 impl<C: Content> SurfaceDriver<C> for SharedSurface {
-    fn device(&self) -> String {
-        "the sharing display".into()
-    }
-
     fn read_back(&mut self, at: &C::At) -> Result<Vec<u8>> {
         self.shared.get_mut().unwrap_or(&mut self.inner).read_back(&C::part(at))
     }
@@ -146,8 +142,8 @@ impl<C: Content> InPlaceDriver<C> for SharedSurface {
         self.show_at(Self::block(staging, "SharedSurface::read_in_place")?, &C::view(view))
     }
 
-    fn show_texture(&mut self, staging: &Staging) -> Result<()> {
+    fn show_texture(&mut self, staging: &Staging) -> Result<bool> {
         let view = tight(self.inner.desc())?;
-        self.show_at(Self::block(staging, "SharedSurface::read_in_place")?, &view)
+        self.show_at(Self::block(staging, "SharedSurface::read_in_place")?, &view).map(|()| true)
     }
 }

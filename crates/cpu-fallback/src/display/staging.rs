@@ -38,10 +38,6 @@ impl MemoryStaging {
 interop_core::owned!(MemoryStaging: DisplayState, "staging block", |block| &block.display);
 
 impl StagingDriver for MemoryStaging {
-    fn device(&self) -> String {
-        self.display.device.to_string()
-    }
-
     fn fence(&mut self, _: bool) -> Result<()> {
         Ok(())
     }

@@ -65,10 +65,6 @@ impl MemorySurface {
 interop_core::owned!(MemorySurface: DisplayState, "surface", |surface| &surface.display);
 
 impl<C: Content> SurfaceDriver<C> for MemorySurface {
-    fn device(&self) -> String {
-        self.display.device.to_string()
-    }
-
     fn read_back(&mut self, at: &C::At) -> Result<Vec<u8>> {
         self.pixels(&C::part(at), "read_back")
     }

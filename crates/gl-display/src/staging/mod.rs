@@ -107,10 +107,6 @@ impl GlStaging {
 interop_core::owned!(GlStaging: ContextState, "staging block", |block| block.body.shared());
 
 impl StagingDriver for GlStaging {
-    fn device(&self) -> String {
-        self.body.shared().device.to_string()
-    }
-
     fn wait(&mut self) -> Result<()> {
         const OP: &str = "Staging::wait";
         // Memory that was mapped is gone with the context: whoever waits writes it next.

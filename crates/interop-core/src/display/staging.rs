@@ -45,9 +45,6 @@ pub enum Reach {
 
 /// What a display's driver does with a block of its memory. Its calls come checked, from [`Staging`].
 pub trait StagingDriver: Any {
-    /// The device, as messages call it.
-    fn device(&self) -> String;
-
     /// Marks what the display was told so far, for [`StagingDriver::wait`]. `is_shown`: surfaces read the block in place, so that
     /// any work of the display's may.
     fn fence(&mut self, is_shown: bool) -> Result<()>;
@@ -56,10 +53,7 @@ pub trait StagingDriver: Any {
     fn wait(&mut self) -> Result<()>;
 
     /// Lets the host fill new memory of the block. Called where that is its [`Reach::EachFill`].
-    fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        let _ = f;
-        Err(not_the_hosts(self.device()))
-    }
+    fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
 
     /// Names the memory for others; `None` where it was not made for that.
     fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
@@ -78,6 +72,8 @@ const MAP_WRITE: &str = "Staging::map_write";
 
 /// Memory that the host or a compute device writes and the display reads.
 pub struct Staging {
+    /// As messages call it.
+    device: String,
     len: usize,
     reach: Reach,
     image: Option<ImageDesc>,
@@ -119,6 +115,7 @@ impl Staging {
         let (driver, reach) = make(kind)?;
         let len = image.map_or(Ok(bytes), |image| SurfaceDesc::Image(image).byte_len(OP))?;
         Ok(Self {
+            device,
             len,
             reach,
             image,
@@ -184,7 +181,10 @@ impl Staging {
         Watch::around(self.watch.as_ref(), Call::MapStaging, || match &self.reach {
             Reach::Address(block) => f(&mut block.write(0..self.len, Holder::Staging, MAP_WRITE)?),
             Reach::EachFill => self.driver.map_write(f),
-            Reach::Never => Err(not_the_hosts(self.driver.device())),
+            Reach::Never => {
+                let reason = "the host cannot address memory of the device; write it there".into();
+                Err(Error::Unsupported { operation: MAP_WRITE, device: self.device.clone(), reason })
+            }
         })
     }
 
@@ -206,7 +206,7 @@ impl Staging {
         let made = Watch::around(self.watch.as_ref(), Call::Export, || self.driver.export(handle))?;
         made.ok_or_else(|| Error::Unsupported {
             operation: "export",
-            device: self.driver.device(),
+            device: self.device.clone(),
             reason: format!("this block cannot be named by a {handle}"),
         })
     }
@@ -267,11 +267,6 @@ impl Drop for Staging {
             tracing::debug!(%error, "a block that the display writes was dropped where nobody could wait; its bytes stay borrowed");
         }
     }
-}
-
-fn not_the_hosts(device: String) -> Error {
-    let reason = "the host cannot address memory of the device; write it there".into();
-    Error::Unsupported { operation: MAP_WRITE, device, reason }
 }
 
 /// Host memory that a display was told to write, from the command on until the display has done it: bytes of which somebody has a

@@ -17,9 +17,6 @@ use std::any::Any;
 
 /// What a display's driver does with any surface. Its calls come checked, from [`Surface`].
 pub trait SurfaceDriver<C: Content>: Any {
-    /// The device, as messages call it.
-    fn device(&self) -> String;
-
     /// What a viewer would see of `at`: images are drawn by the display and read back, buffers are copied by the display and read
     /// back. Tight rows.
     fn read_back(&mut self, at: &C::At) -> Result<Vec<u8>>;
@@ -76,11 +73,10 @@ pub trait InPlaceDriver<C: Content>: SurfaceDriver<C> {
     /// Shows this part of a block of linear memory from now on, where it lies.
     fn show(&mut self, staging: &Staging, view: &C::View) -> Result<()>;
 
-    /// Shows a block that is a texture of the same size and format.
-    fn show_texture(&mut self, staging: &Staging) -> Result<()> {
+    /// Shows a block that is a texture of the same size and format; `false` where it shows none of others.
+    fn show_texture(&mut self, staging: &Staging) -> Result<bool> {
         let _ = staging;
-        let reason = "it shows no textures of others in place".into();
-        Err(Error::Unsupported { operation: READ_IN_PLACE, device: self.device(), reason })
+        Ok(false)
     }
 }
 
@@ -104,6 +100,8 @@ enum Either {
 
 /// A driver, and what its calls are checked against.
 struct Front<C: Content> {
+    /// As messages call it.
+    device: String,
     desc: SurfaceDesc,
     watch: Option<Watch>,
     driver: Driver<C>,
@@ -135,10 +133,11 @@ impl Surface {
         image: impl FnOnce(&ImageDesc, usize) -> Result<I>,
         buffer: impl FnOnce(usize) -> Result<B>,
     ) -> Result<Self> {
-        let bytes = desc.check(&device.to_string(), caps, "create_surface")?;
+        let device = device.to_string();
+        let bytes = desc.check(&device, caps, "create_surface")?;
         Ok(Self(match desc {
-            SurfaceDesc::Image(of) => Either::Image(Front::stored(*desc, image(of, bytes)?)),
-            SurfaceDesc::Buffer(_) => Either::Buffer(Front::stored(*desc, buffer(bytes)?)),
+            SurfaceDesc::Image(of) => Either::Image(Front::stored(device, *desc, image(of, bytes)?)),
+            SurfaceDesc::Buffer(_) => Either::Buffer(Front::stored(device, *desc, buffer(bytes)?)),
         }))
     }
 
@@ -152,22 +151,24 @@ impl Surface {
         image: impl FnOnce(&ImageDesc) -> Result<I>,
         buffer: impl FnOnce() -> Result<B>,
     ) -> Result<Self> {
-        desc.check(&device.to_string(), caps, "create_in_place_surface")?;
+        let device = device.to_string();
+        desc.check(&device, caps, "create_in_place_surface")?;
         Ok(Self(match desc {
-            SurfaceDesc::Image(of) => Either::Image(Front::in_place(*desc, image(of)?)),
-            SurfaceDesc::Buffer(_) => Either::Buffer(Front::in_place(*desc, buffer()?)),
+            SurfaceDesc::Image(of) => Either::Image(Front::in_place(device, *desc, image(of)?)),
+            SurfaceDesc::Buffer(_) => Either::Buffer(Front::in_place(device, *desc, buffer()?)),
         }))
     }
 
     /// What stands for a surface where there is none.
     pub(crate) fn of_no_display(
+        device: String,
         desc: SurfaceDesc,
         image: impl InPlaceDriver<Pixels>,
         buffer: impl InPlaceDriver<Bytes>,
     ) -> Self {
         Self(match desc {
-            SurfaceDesc::Image(_) => Either::Image(Front::in_place(desc, image)),
-            SurfaceDesc::Buffer(_) => Either::Buffer(Front::in_place(desc, buffer)),
+            SurfaceDesc::Image(_) => Either::Image(Front::in_place(device, desc, image)),
+            SurfaceDesc::Buffer(_) => Either::Buffer(Front::in_place(device, desc, buffer)),
         })
     }
 
@@ -182,8 +183,9 @@ impl Surface {
         make: impl FnOnce() -> Result<D>,
     ) -> Result<Self> {
         let desc = SurfaceDesc::Image(desc);
-        desc.check(&device.to_string(), caps, operation)?;
-        Ok(Self(Either::Image(Front::stored(desc, make()?))))
+        let device = device.to_string();
+        desc.check(&device, caps, operation)?;
+        Ok(Self(Either::Image(Front::stored(device, desc, make()?))))
     }
 
     /// For displays: an engine's own buffer.
@@ -197,8 +199,9 @@ impl Surface {
         make: impl FnOnce(usize) -> Result<D>,
     ) -> Result<Self> {
         let desc = SurfaceDesc::buffer(bytes);
-        let bytes = desc.check(&device.to_string(), caps, operation)?;
-        Ok(Self(Either::Buffer(Front::stored(desc, make(bytes)?))))
+        let device = device.to_string();
+        let bytes = desc.check(&device, caps, operation)?;
+        Ok(Self(Either::Buffer(Front::stored(device, desc, make(bytes)?))))
     }
 
     /// Watched from now on, see [`Watch`].
@@ -336,12 +339,12 @@ impl<C: Content> Driver<C> {
 }
 
 impl<C: Content> Front<C> {
-    fn stored(desc: SurfaceDesc, driver: impl StoredDriver<C>) -> Self {
-        Self { desc, watch: None, driver: Driver::Stored(Box::new(driver)) }
+    fn stored(device: String, desc: SurfaceDesc, driver: impl StoredDriver<C>) -> Self {
+        Self { device, desc, watch: None, driver: Driver::Stored(Box::new(driver)) }
     }
 
-    fn in_place(desc: SurfaceDesc, driver: impl InPlaceDriver<C>) -> Self {
-        Self { desc, watch: None, driver: Driver::InPlace(Box::new(driver)) }
+    fn in_place(device: String, desc: SurfaceDesc, driver: impl InPlaceDriver<C>) -> Self {
+        Self { device, desc, watch: None, driver: Driver::InPlace(Box::new(driver)) }
     }
 
     fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
@@ -369,7 +372,10 @@ impl<C: Content> Front<C> {
         let desc = &self.desc;
         Watch::around(self.watch.as_ref(), Call::ReadInPlace, || {
             if staging.check_shown(desc, READ_IN_PLACE)? {
-                driver.show_texture(staging)?;
+                if !driver.show_texture(staging)? {
+                    let reason = "it shows no textures of others in place".into();
+                    return Err(Error::Unsupported { operation: READ_IN_PLACE, device: self.device.clone(), reason });
+                }
             } else {
                 let (_, view) = C::transfer(desc, &Part::full(desc), view, staging.len(), READ_IN_PLACE)?;
                 driver.show(staging, &view)?;
@@ -416,7 +422,7 @@ impl<C: Content> Front<C> {
         };
         made.ok_or_else(|| Error::Unsupported {
             operation: "export",
-            device: self.driver.any().device(),
+            device: self.device.clone(),
             reason: format!("a {} cannot be named by a {handle}", self.desc),
         })
     }

@@ -176,15 +176,11 @@ struct Missing {
 impl Missing {
     fn of(desc: SurfaceDesc, panicked: &Rc<OnceCell<Error>>) -> Surface {
         let missing = || Self { panicked: Rc::clone(panicked) };
-        Surface::of_no_display(desc, missing(), missing())
+        Surface::of_no_display("the program's path".into(), desc, missing(), missing())
     }
 }
 
 impl<C: Content> SurfaceDriver<C> for Missing {
-    fn device(&self) -> String {
-        "the program's path".into()
-    }
-
     fn read_back(&mut self, _: &C::At) -> Result<Vec<u8>> {
         Err(self.panicked.get().cloned().unwrap_or(Error::NothingShown))
     }

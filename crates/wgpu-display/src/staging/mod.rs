@@ -139,10 +139,6 @@ impl WgpuStaging {
 interop_core::owned!(WgpuStaging: DeviceState, "staging block", |block| &block.shared);
 
 impl StagingDriver for WgpuStaging {
-    fn device(&self) -> String {
-        self.shared.identity.to_string()
-    }
-
     fn wait(&mut self) -> Result<()> {
         if let Some(index) = self.fence.take()
             && let Err(error) = self.shared.wait("Staging::wait", Some(index.clone()))
