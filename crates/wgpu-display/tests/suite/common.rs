@@ -26,9 +26,12 @@ pub fn backends() -> wgpu::Backends {
     if is_opengl() { wgpu::Backends::GL } else { wgpu::Backends::VULKAN }
 }
 
+fn adapter_name() -> String {
+    std::env::var("PIXELFERRY_WGPU_ADAPTER").unwrap_or_else(|_| LAVAPIPE.into())
+}
+
 pub fn options() -> WgpuOptions {
-    let name = std::env::var("PIXELFERRY_WGPU_ADAPTER").unwrap_or_else(|_| LAVAPIPE.into());
-    WgpuOptions::default().with_name(name).with_backends(backends())
+    WgpuOptions::default().with_name(adapter_name()).with_backends(backends())
 }
 
 /// `None` after saying SKIPPED; a failure where the machine must have it.
@@ -103,7 +106,7 @@ pub fn pass<'e>(
 /// The adapter of the driver that the tests are for.
 pub fn adapter() -> wgpu::Adapter {
     let adapters = wgpu_display::wgpu_adapters(backends());
-    adapters.into_iter().find(|adapter| adapter.get_info().name.contains(LAVAPIPE)).unwrap()
+    adapters.into_iter().find(|adapter| adapter.get_info().name.contains(&adapter_name())).unwrap()
 }
 
 /// That of a display, from which it can be opened again.
