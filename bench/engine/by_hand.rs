@@ -9,10 +9,10 @@ use interop_core::{
     ComputeBackend, ComputeMemory, ComputeSemaphore, HostBlock, ImageView, PixelFormat, SharedHandle, SurfaceDesc,
     SyncKind, Target, View,
 };
+use pixelferry_vulkan::VulkanDisplay;
+use pixelferry_vulkan::sharing::{Allocation, Object, Semaphore};
 use std::rc::Rc;
 use std::sync::Arc;
-use vulkan_display::VulkanDisplay;
-use vulkan_sharing::{Allocation, Object, Semaphore};
 
 const SLOTS: usize = 3;
 

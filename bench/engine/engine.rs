@@ -2,9 +2,9 @@
 
 use ash::vk;
 use interop_core::{Extent, ImageView};
+use pixelferry_vulkan::VulkanDisplay;
+use pixelferry_vulkan::sharing::{Allocation, Instance, Object, Sharing};
 use std::rc::Rc;
-use vulkan_display::VulkanDisplay;
-use vulkan_sharing::{Allocation, Instance, Object, Sharing};
 
 const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
 
@@ -32,7 +32,7 @@ impl Engine {
         let desc = interop_core::ImageDesc::new(extent.width, extent.height, interop_core::PixelFormat::Rgba8);
         // SAFETY: all is of the display's device, which was made with all that is listed of it and is kept.
         unsafe {
-            let needs = vulkan_display::device_extensions(&instance, display.physical_device()).expect("extensions");
+            let needs = pixelferry_vulkan::device_extensions(&instance, display.physical_device()).expect("extensions");
             let (physical, timeline) = (display.physical_device(), needs.timeline_semaphore);
             let has = |name: &std::ffi::CStr| needs.names().contains(&name);
             let sharing = Sharing::new(instance, physical, device.clone(), has, timeline, "the engine".into());
@@ -133,7 +133,7 @@ impl Engine {
                 device.cmd_pipeline_barrier(commands, from, to, vk::DependencyFlags::empty(), &[memory], &[], &[]);
             }
         });
-        debug_assert_eq!(FORMAT, vulkan_sharing::vk_format(interop_core::PixelFormat::Rgba8));
+        debug_assert_eq!(FORMAT, pixelferry_vulkan::sharing::vk_format(interop_core::PixelFormat::Rgba8));
         // SAFETY: so many bytes are mapped there, which nothing writes any more.
         unsafe { std::slice::from_raw_parts(address.as_ptr(), len) }.to_vec()
     }

@@ -20,10 +20,10 @@ use interop_core::select::quantile;
 use interop_core::{ComputeBackend, Extent};
 use measure::{argument, flag, number};
 use ours::Ours;
+use pixelferry_vulkan::{VulkanDisplay, VulkanOptions};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
-use vulkan_display::{VulkanDisplay, VulkanOptions};
 
 const SIZES: [(&str, Extent); 4] = [
     ("64x64", Extent::new(64, 64)),

@@ -8,9 +8,9 @@ use interop_core::{
     ComputeBackend, Display, HandleType, ImageAccess, ImageDesc, Link, LinkOptions, MemoryShape, PathId, PixelFormat,
     Policy, Result, SurfaceDesc, SyncKind, Unwritten, View,
 };
+use pixelferry_vulkan::{VulkanDisplay, VulkanObject};
 use std::rc::Rc;
 use std::sync::Arc;
-use vulkan_display::{VulkanDisplay, VulkanObject};
 
 /// Whether the two share memory of a device.
 pub fn shares(backend: &dyn ComputeBackend) -> bool {

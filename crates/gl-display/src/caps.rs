@@ -7,7 +7,7 @@ use crate::version::GlVersion;
 use interop_core::{
     DisplayCaps, HandleType, HostBlock, MemoryCap, MemoryShape, PixelFormat, RowOrder, SemaphoreCap, Support, SyncKind,
 };
-use vulkan_sharing::loader_support;
+use pixelferry_vulkan::sharing::loader_support;
 
 /// glow passes sizes and offsets of buffers as 32-bit integers.
 pub(crate) const MAX_BUFFER_BYTES: u64 = i32::MAX as u64;

@@ -18,7 +18,7 @@ pub(crate) fn wgpu(_: Option<&DeviceIdentity>) -> Result<Headless> {
 
 #[cfg(feature = "vulkan")]
 pub(crate) fn vulkan(compute: Option<&DeviceIdentity>) -> Result<Headless> {
-    use vulkan_display::{VulkanDisplay, VulkanOptions};
+    use pixelferry_vulkan::{VulkanDisplay, VulkanOptions};
     Ok(VulkanDisplay::headless(&VulkanOptions::default().with_same_device_as(compute.cloned()))?.into())
 }
 

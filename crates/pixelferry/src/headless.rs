@@ -5,10 +5,10 @@ use compute_display::ComputeDisplay;
 #[cfg(feature = "gl")]
 use gl_display::GlDisplay;
 use interop_core::{Display, Result};
+#[cfg(feature = "vulkan")]
+use pixelferry_vulkan::VulkanDisplay;
 use std::any::Any;
 use std::rc::Rc;
-#[cfg(feature = "vulkan")]
-use vulkan_display::VulkanDisplay;
 #[cfg(feature = "wgpu")]
 use wgpu_display::WgpuDisplay;
 

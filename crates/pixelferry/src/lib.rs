@@ -59,10 +59,10 @@ pub use opencl_backend;
 pub use pair::{backend_in, open_backend_for_display, open_pair};
 #[cfg(feature = "picture")]
 pub use picture::{SaveError, check_picture_file, picture, picture_with, save_picture, save_picture_with, save_rgba8};
-pub use probe::{Chosen, SystemReport, probe, probe_with};
 /// The display on an engine's own Vulkan device (feature `vulkan`).
 #[cfg(feature = "vulkan")]
-pub use vulkan_display;
+pub use pixelferry_vulkan;
+pub use probe::{Chosen, SystemReport, probe, probe_with};
 /// The wgpu backend: kernels in WGSL (feature `wgpu`).
 #[cfg(feature = "wgpu")]
 pub use wgpu_backend;

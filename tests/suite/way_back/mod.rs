@@ -12,7 +12,7 @@ use gl_engine::GlEngine;
 use pixelferry::driver::{Part, conformance::tight};
 use pixelferry::gl_display::glow::{self, HasContext as _};
 use pixelferry::gl_display::{EngineTexture, GlDisplay, HeadlessOptions};
-use pixelferry::vulkan_display::{VulkanDisplay, VulkanOptions};
+use pixelferry::pixelferry_vulkan::{VulkanDisplay, VulkanOptions};
 use pixelferry::wgpu_display::{WgpuDisplay, WgpuOptions, wgpu};
 use pixelferry::{
     ComputeBackend, CpuBackend, Display, EnginePath, Error, Extent, Intake, MemoryDisplay, Outlet, OutletFrame, PathId,

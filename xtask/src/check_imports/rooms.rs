@@ -9,10 +9,13 @@ use super::graph::Graph;
 pub type Rooms = (&'static str, &'static [&'static str]);
 
 /// Crates that have rooms.
-pub const ROOMS: &[Rooms] = &[(
-    "crates/interop-core",
-    &["describe", "draw", "devices", "display", "compute", "path", "select", "engine", "link", "conformance"],
-)];
+pub const ROOMS: &[Rooms] = &[
+    (
+        "crates/interop-core",
+        &["describe", "draw", "devices", "display", "compute", "path", "select", "engine", "link", "conformance"],
+    ),
+    ("crates/pixelferry-vulkan", &["sharing", "queue", "context", "staging", "surface", "display"]),
+];
 
 /// What a crate has against its order: imports that run up, and rooms that only the tree or only the table knows.
 pub fn wrong(krate: &str, folder: &Path, graph: &Graph, table: &[Rooms]) -> Vec<String> {

@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{:?}", opencl_backend::OpenClBackend::open_best().map(|_| ()));
     println!("{:?}", cuda_backend::devices().map(|_| ()));
     println!("{:?}", gl_display::GlDisplay::headless(gl_display::HeadlessOptions::default()).map(|_| ()));
-    println!("{:?}", vulkan_display::VulkanDisplay::headless(&vulkan_display::VulkanOptions::default()).map(|_| ()));
+    println!("{:?}", pixelferry_vulkan::VulkanDisplay::headless(&pixelferry_vulkan::VulkanOptions::default()).map(|_| ()));
     println!("{:?}", wgpu_display::WgpuDisplay::headless(wgpu_display::WgpuOptions::default()).map(|_| ()));
     Ok(())
 }

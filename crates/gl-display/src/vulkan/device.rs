@@ -2,9 +2,9 @@
 
 use ash::vk;
 use interop_core::{DeviceIdentity, Error, Result};
+use pixelferry_vulkan::sharing::{Candidate, Instance, MEMORY_EXTENSION, SEMAPHORE_EXTENSION, Sharing};
 use std::ffi::CStr;
 use std::rc::Rc;
-use vulkan_sharing::{Candidate, Instance, MEMORY_EXTENSION, SEMAPHORE_EXTENSION, Sharing};
 
 /// One logical device. Kept by the images and semaphores that are made of it.
 pub(crate) struct VulkanDevice {
@@ -82,7 +82,7 @@ impl Drop for VulkanDevice {
 }
 
 fn failure(operation: &'static str, device: &str) -> impl FnOnce(vk::Result) -> Error {
-    vulkan_sharing::failure(operation, &label(device))
+    pixelferry_vulkan::sharing::failure(operation, &label(device))
 }
 
 /// How errors call a device.

@@ -3,8 +3,8 @@
 use super::VulkanDevice;
 use ash::vk;
 use interop_core::{ImageDesc, MemoryHandle, Result};
+use pixelferry_vulkan::sharing::Allocation;
 use std::rc::Rc;
-use vulkan_sharing::Allocation;
 
 /// What GL and compute devices do with buffers.
 const BUFFER: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(

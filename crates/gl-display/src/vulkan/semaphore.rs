@@ -2,8 +2,8 @@
 
 use super::VulkanDevice;
 use interop_core::{Result, SemaphoreHandle, SyncKind};
+use pixelferry_vulkan::sharing::Semaphore;
 use std::rc::Rc;
-use vulkan_sharing::Semaphore;
 
 /// Not signalled, or with its counter at 0, at first. Those who opened a handle of it share its state.
 pub(crate) struct VulkanSemaphore {

@@ -5,9 +5,9 @@ use crate::device_state::DeviceState;
 use crate::format::{WORD, whole_words};
 use ash::vk;
 use interop_core::{Error, HostBlock, MemoryHandle, Result};
+use pixelferry_vulkan::sharing::{Allocation, Object};
 use std::rc::Rc;
 use std::sync::Arc;
-use vulkan_sharing::{Allocation, Object};
 
 const OP: &str = "create_staging";
 

@@ -3,8 +3,8 @@
 use super::Vulkan;
 use crate::device_state::DeviceState;
 use interop_core::{Result, SharedHandle};
+use pixelferry_vulkan::sharing::Allocation;
 use std::sync::Arc;
-use vulkan_sharing::Allocation;
 
 /// Memory that others can open, as long as the block is kept.
 pub(crate) struct Exported(pub(super) Arc<Allocation>);

@@ -5,8 +5,8 @@ use crate::device_state::DeviceState;
 use crate::format::{TEXTURE_USAGE, hal_texture_descriptor, texture_descriptor, texture_format};
 use ash::vk;
 use interop_core::{ImageDesc, Result, SurfaceDesc};
+use pixelferry_vulkan::sharing::Allocation;
 use std::sync::Arc;
-use vulkan_sharing::Allocation;
 
 const OP: &str = "create_staging";
 

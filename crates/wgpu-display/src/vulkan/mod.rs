@@ -19,8 +19,8 @@ pub(crate) use ptx::{Loaded, PtxSide};
 use crate::caps::Sharing as Shares;
 use interop_core::{DeviceIdentity, RawMemory, Result, Support};
 use pending_frees::PendingFrees;
+use pixelferry_vulkan::sharing::Sharing;
 use std::ffi::CStr;
-use vulkan_sharing::Sharing;
 
 /// wgpu-hal's name for it.
 pub(crate) type Api = wgpu::hal::api::Vulkan;

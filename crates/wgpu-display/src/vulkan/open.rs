@@ -4,8 +4,8 @@ use super::Api;
 use crate::device_extension::DeviceExtension;
 use ash::vk;
 use interop_core::{DeviceIdentity, DeviceLuid, DeviceUuid, Error, Result};
+use pixelferry_vulkan::sharing::{ADDRESS_EXTENSION, CU_EXTENSION, DEVICE_EXTENSIONS, DeviceNeeds, Ids, OwnDevice};
 use std::ffi::CStr;
-use vulkan_sharing::{ADDRESS_EXTENSION, CU_EXTENSION, DEVICE_EXTENSIONS, DeviceNeeds, Ids, OwnDevice};
 
 /// Who the adapter is, where Vulkan 1.1 or later drives it.
 pub(crate) fn ids(adapter: &wgpu::Adapter) -> (Option<DeviceUuid>, Option<DeviceLuid>) {
@@ -36,7 +36,7 @@ pub(crate) fn extensions(adapter: &wgpu::Adapter, identity: &DeviceIdentity) -> 
     // SAFETY: the physical device is of this instance and of Vulkan 1.1.
     let needs = unsafe { DeviceNeeds::of(instance, hal.raw_physical_device(), &identity.to_string()) };
     let told = |listed| {
-        move |known: vulkan_sharing::DeviceExtension| DeviceExtension {
+        move |known: pixelferry_vulkan::sharing::DeviceExtension| DeviceExtension {
             name: known.name,
             used_for: known.used_for,
             listed,

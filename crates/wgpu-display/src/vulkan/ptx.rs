@@ -5,11 +5,11 @@ use crate::format::whole_words;
 use crate::ptx_grid::PtxGrid;
 use ash::vk;
 use interop_core::{DeviceIdentity, Error, Result, Support};
-use std::ffi::{CStr, c_void};
-use std::sync::Arc;
-use vulkan_sharing::{
+use pixelferry_vulkan::sharing::{
     ADDRESS_EXTENSION, Allocation, CU_EXTENSION, CuDevice, CuFunction, CuGrid, Object, Sharing, enabled,
 };
+use std::ffi::{CStr, c_void};
+use std::sync::Arc;
 
 /// What of a device takes PTX.
 pub(crate) struct PtxSide {

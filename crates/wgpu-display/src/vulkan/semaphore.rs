@@ -5,8 +5,8 @@ use crate::device_state::DeviceState;
 use crate::staging::WgpuStaging;
 use ash::vk;
 use interop_core::{DisplaySemaphore, Result, SharedHandle, Staging, SyncKind};
+use pixelferry_vulkan::sharing::Semaphore;
 use std::rc::Rc;
-use vulkan_sharing::Semaphore;
 
 /// Not signalled, or with its counter at 0, at first.
 struct WgpuSemaphore {

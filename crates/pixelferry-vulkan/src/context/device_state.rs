@@ -1,0 +1,117 @@
+//! What the display and all its objects know.
+
+use crate::queue::pool::{Pool, Target};
+use crate::queue::submissions::Submissions;
+use crate::sharing::Sharing;
+use ash::vk;
+use interop_core::devices::owned::Maker;
+use interop_core::{DeviceIdentity, DisplayCaps, Error, PixelFormat, RowOrder, Support};
+use std::any::Any;
+
+/// What surfaces are for: sampled, and copied by the display. Every format that is offered has it.
+pub(crate) const IMAGE_USAGE: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
+    vk::ImageUsageFlags::SAMPLED.as_raw()
+        | vk::ImageUsageFlags::TRANSFER_SRC.as_raw()
+        | vk::ImageUsageFlags::TRANSFER_DST.as_raw(),
+);
+
+const IMAGE_FEATURES: vk::FormatFeatureFlags = vk::FormatFeatureFlags::from_raw(
+    vk::FormatFeatureFlags::SAMPLED_IMAGE.as_raw()
+        | vk::FormatFeatureFlags::TRANSFER_SRC.as_raw()
+        | vk::FormatFeatureFlags::TRANSFER_DST.as_raw(),
+);
+
+/// What an engine may do with buffers.
+pub(crate) const BUFFER_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
+    vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
+        | vk::BufferUsageFlags::VERTEX_BUFFER.as_raw()
+        | vk::BufferUsageFlags::INDEX_BUFFER.as_raw()
+        | vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
+        | vk::BufferUsageFlags::TRANSFER_DST.as_raw(),
+);
+
+/// Bytes of the largest pixel. All others divide it.
+const LARGEST_PIXEL: u32 = 16;
+
+/// One device.
+pub(crate) struct DeviceState {
+    pub identity: DeviceIdentity,
+    pub caps: DisplayCaps,
+    // These before the device.
+    // The queue first, as it waits for the others' work.
+    pub submissions: Submissions,
+    pub pool: Pool,
+    pub target: Target,
+    pub sharing: Sharing,
+    pub handles: Handles,
+    /// What keeps the device alive, where the display was given that.
+    _owner: Option<Box<dyn Any>>,
+}
+
+/// The objects that the display was made of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Handles {
+    pub instance: vk::Instance,
+    pub physical: vk::PhysicalDevice,
+    pub queue: vk::Queue,
+    pub family: u32,
+}
+
+impl DeviceState {
+    pub(crate) fn new(
+        identity: DeviceIdentity,
+        caps: DisplayCaps,
+        sharing: Sharing,
+        submissions: Submissions,
+        handles: Handles,
+        owner: Option<Box<dyn Any>>,
+    ) -> Self {
+        Self {
+            identity,
+            caps,
+            submissions,
+            pool: Pool::default(),
+            target: Target::default(),
+            sharing,
+            handles,
+            _owner: owner,
+        }
+    }
+
+    /// The device cannot do this.
+    pub(crate) fn unsupported(&self, operation: &'static str, reason: impl Into<String>) -> Error {
+        Error::Unsupported { operation, device: self.identity.to_string(), reason: reason.into() }
+    }
+}
+
+impl Maker for DeviceState {
+    fn name(&self) -> String {
+        self.identity.to_string()
+    }
+}
+
+/// What a device can hand over and take, as data.
+///
+/// # Safety
+/// The physical device is of this instance; both are of Vulkan 1.1 or later.
+pub(crate) unsafe fn caps(instance: &ash::Instance, physical: vk::PhysicalDevice, sharing: &Sharing) -> DisplayCaps {
+    let mut allocations = vk::PhysicalDeviceMaintenance3Properties::default();
+    let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut allocations);
+    // SAFETY: the caller's promise; the structures live through the call.
+    unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
+    let limits = properties.properties.limits;
+    let pitch = u32::try_from(limits.optimal_buffer_copy_row_pitch_alignment).unwrap_or(LARGEST_PIXEL);
+    let formats: Vec<PixelFormat> = sharing.image_formats(IMAGE_FEATURES);
+    DisplayCaps::new(limits.max_image_dimension2_d, allocations.max_memory_allocation_size / 4 * 4, RowOrder::TopDown)
+        .with_imports(sharing.imports())
+        .with_exports(sharing.exports())
+        .with_semaphores(sharing.semaphores())
+        .with_orphaned_staging(Support::Yes)
+        .with_persistent_staging(Support::Yes)
+        .with_image_formats(formats)
+        .with_in_place_images(Support::Yes)
+        .with_in_place_buffers(Support::Yes)
+        .with_max_in_place_pixels(u64::from(limits.max_storage_buffer_range / LARGEST_PIXEL))
+        // A power of two by the specification, as the number of bytes of a pixel is.
+        .with_row_pitch_alignment(pitch.max(LARGEST_PIXEL) as usize)
+}

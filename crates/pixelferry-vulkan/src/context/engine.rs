@@ -1,0 +1,151 @@
+//! An engine's Vulkan objects, as the display takes them.
+
+use crate::queue::queue_lock::QueueLock;
+use ash::vk;
+use std::any::Any;
+use std::ffi::{CStr, CString, c_void};
+use std::mem::transmute;
+
+/// An engine's objects, for [`crate::VulkanDisplay::from_engine`]. Handles of ash, or raw ones of any other binding.
+pub struct VulkanEngine {
+    pub(crate) get_instance_proc_addr: vk::PFN_vkGetInstanceProcAddr,
+    pub(crate) instance: vk::Instance,
+    pub(crate) physical: vk::PhysicalDevice,
+    pub(crate) device: vk::Device,
+    pub(crate) queue: vk::Queue,
+    pub(crate) family: u32,
+    pub(crate) lock: Box<dyn QueueLock>,
+    pub(crate) extensions: Vec<CString>,
+    pub(crate) timeline_semaphore: bool,
+    pub(crate) readers: Vec<u32>,
+    pub(crate) keep: Option<Box<dyn Any>>,
+}
+
+impl std::fmt::Debug for VulkanEngine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = f.debug_struct("VulkanEngine");
+        shown.field("device", &self.device).field("queue", &self.queue).field("family", &self.family);
+        shown.field("extensions", &self.extensions).field("timeline_semaphore", &self.timeline_semaphore);
+        shown.finish_non_exhaustive()
+    }
+}
+
+/// An engine's objects as numbers and pointers, for engines whose binding is not ash 0.38: what C calls them, cast.
+#[derive(Debug, Clone, Copy)]
+pub struct RawVulkan {
+    /// `PFN_vkGetInstanceProcAddr`.
+    pub get_instance_proc_addr: *const c_void,
+    /// `VkInstance`.
+    pub instance: *mut c_void,
+    /// `VkPhysicalDevice`.
+    pub physical_device: *mut c_void,
+    /// `VkDevice`.
+    pub device: *mut c_void,
+    /// `VkQueue`.
+    pub queue: *mut c_void,
+    /// The family of the queue.
+    pub family: u32,
+}
+
+impl VulkanEngine {
+    /// Objects of ash 0.38: a queue of the family `family`, for which `lock` is held while the display submits.
+    pub fn new(
+        entry: &ash::Entry,
+        instance: &ash::Instance,
+        physical: vk::PhysicalDevice,
+        device: &ash::Device,
+        (queue, family): (vk::Queue, u32),
+        lock: impl QueueLock + 'static,
+    ) -> Self {
+        Self {
+            get_instance_proc_addr: entry.static_fn().get_instance_proc_addr,
+            instance: instance.handle(),
+            physical,
+            device: device.handle(),
+            queue,
+            family,
+            lock: Box::new(lock),
+            extensions: Vec::new(),
+            timeline_semaphore: false,
+            readers: Vec::new(),
+            keep: None,
+        }
+    }
+
+    /// Objects of another binding. `None` where the function is null.
+    ///
+    /// # Safety
+    /// The function is `vkGetInstanceProcAddr` of a loader or a driver, or null.
+    pub unsafe fn from_raw(raw: &RawVulkan, lock: impl QueueLock + 'static) -> Option<Self> {
+        // SAFETY: the caller's promise.
+        let get_instance_proc_addr = unsafe { raw.function() }?;
+        Some(Self {
+            get_instance_proc_addr,
+            instance: handle(raw.instance),
+            physical: handle(raw.physical_device),
+            device: handle(raw.device),
+            queue: handle(raw.queue),
+            family: raw.family,
+            lock: Box::new(lock),
+            extensions: Vec::new(),
+            timeline_semaphore: false,
+            readers: Vec::new(),
+            keep: None,
+        })
+    }
+
+    /// Extensions that the device was made with; others than those of [`crate::device_extensions`] do no harm.
+    #[must_use]
+    pub fn with_extensions<'n>(mut self, names: impl IntoIterator<Item = &'n CStr>) -> Self {
+        self.extensions.extend(names.into_iter().map(CStr::to_owned));
+        self
+    }
+
+    /// The device was made with the feature `timelineSemaphore`.
+    #[must_use]
+    pub fn with_timeline_semaphores(self) -> Self {
+        Self { timeline_semaphore: true, ..self }
+    }
+
+    /// Frames are also read by queues of these families. By default those of the display's queue alone read them.
+    #[must_use]
+    pub fn read_by(self, families: impl IntoIterator<Item = u32>) -> Self {
+        Self { readers: families.into_iter().collect(), ..self }
+    }
+
+    /// Kept until nothing of the display's is left: what keeps the device alive.
+    #[must_use]
+    pub fn keeping(self, owner: impl Any) -> Self {
+        Self { keep: Some(Box::new(owner)), ..self }
+    }
+}
+
+/// A handle that can be dispatched, which is a pointer to C.
+fn handle<H: vk::Handle>(pointer: *mut c_void) -> H {
+    H::from_raw(pointer.expose_provenance() as u64)
+}
+
+impl RawVulkan {
+    /// # Safety
+    /// The promises of [`VulkanEngine::from_raw`].
+    unsafe fn function(&self) -> Option<vk::PFN_vkGetInstanceProcAddr> {
+        let pointer = self.get_instance_proc_addr;
+        // SAFETY: the caller's promise; it is not null.
+        (!pointer.is_null()).then(|| unsafe { transmute::<*const c_void, vk::PFN_vkGetInstanceProcAddr>(pointer) })
+    }
+
+    /// Functions of the instance. `None` where it, its function or the physical device is null.
+    ///
+    /// # Safety
+    /// The promises of [`crate::device_extensions_raw`].
+    pub(crate) unsafe fn instance_functions(&self) -> Option<(ash::Instance, vk::PhysicalDevice)> {
+        if self.instance.is_null() || self.physical_device.is_null() {
+            return None;
+        }
+        // SAFETY: the caller's promise.
+        let loader = ash::StaticFn { get_instance_proc_addr: unsafe { self.function() }? };
+        // SAFETY: as above.
+        let instance = unsafe { ash::Instance::load(&loader, handle(self.instance)) };
+        Some((instance, handle(self.physical_device)))
+    }
+}

@@ -1,0 +1,110 @@
+//! Function tables of an engine's objects, and what must be true before they are used: ash ends the program where a
+//! function is called that the driver does not have.
+
+use crate::context::engine::VulkanEngine;
+use crate::sharing::{DEVICE_EXTENSIONS, Sharing};
+use ash::vk;
+use interop_core::{Error, Result};
+use std::ffi::CStr;
+
+const OP: &str = "VulkanDisplay::from_engine";
+
+/// Of Vulkan 1.1, and called.
+const INSTANCE_FUNCTIONS: [&CStr; 5] = [
+    c"vkGetPhysicalDeviceProperties2",
+    c"vkGetPhysicalDeviceFeatures2",
+    c"vkGetPhysicalDeviceImageFormatProperties2",
+    c"vkGetPhysicalDeviceExternalBufferProperties",
+    c"vkGetPhysicalDeviceExternalSemaphoreProperties",
+];
+
+/// Tables of one instance and one device.
+pub(crate) struct Functions {
+    pub instance: ash::Instance,
+    pub device: ash::Device,
+}
+
+/// How errors call a device of which nothing is known.
+const ENGINE: &str = "the engine's Vulkan device";
+
+fn refused(problem: impl Into<String>) -> Error {
+    Error::invalid(OP, problem)
+}
+
+/// Loads the tables.
+///
+/// # Safety
+/// The promises of [`crate::VulkanDisplay::from_engine`].
+pub(crate) unsafe fn load(engine: &VulkanEngine) -> Result<Functions> {
+    use vk::Handle;
+    let handles = [
+        ("VkInstance", engine.instance.is_null()),
+        ("VkPhysicalDevice", engine.physical.is_null()),
+        ("VkDevice", engine.device.is_null()),
+        ("VkQueue", engine.queue.is_null()),
+    ];
+    if let Some((name, _)) = handles.iter().find(|(_, null)| *null) {
+        return Err(refused(format!("the {name} is null; give the engine's own")));
+    }
+    let get = engine.get_instance_proc_addr;
+    for name in INSTANCE_FUNCTIONS {
+        // SAFETY: the instance is one of this loader's, by the caller's promise.
+        if unsafe { get(engine.instance, name.as_ptr()) }.is_none() {
+            let reason = format!("its instance has no {}: make it for Vulkan 1.1 or later", name.to_string_lossy());
+            return Err(Error::Unsupported { operation: OP, device: ENGINE.into(), reason });
+        }
+    }
+    let loader = ash::StaticFn { get_instance_proc_addr: get };
+    // SAFETY: both handles are alive and belong together, by the caller's promise.
+    let (instance, device) = unsafe {
+        let instance = ash::Instance::load(&loader, engine.instance);
+        let device = ash::Device::load(instance.fp_v1_0(), engine.device);
+        (instance, device)
+    };
+    Ok(Functions { instance, device })
+}
+
+/// Refuses what the engine says of its device and what is not so, as far as the driver tells.
+///
+/// # Safety
+/// The promises of [`crate::VulkanDisplay::from_engine`].
+pub(crate) unsafe fn check(engine: &VulkanEngine, functions: &Functions) -> Result<()> {
+    let Functions { instance, device } = functions;
+    // SAFETY: the physical device is of this instance, by the caller's promise.
+    let (version, families) = unsafe {
+        let properties = instance.get_physical_device_properties(engine.physical);
+        (properties.api_version, instance.get_physical_device_queue_family_properties(engine.physical))
+    };
+    if version < vk::API_VERSION_1_1 {
+        let reason = "its driver is older than Vulkan 1.1; update it".into();
+        return Err(Error::Unsupported { operation: OP, device: ENGINE.into(), reason });
+    }
+    for family in engine.readers.iter().chain([&engine.family]) {
+        if families.get(*family as usize).is_none() {
+            return Err(refused(format!("there is no queue family {family}; the device has {}", families.len())));
+        }
+    }
+    let flags = families.get(engine.family as usize).map(|family| family.queue_flags).unwrap_or_default();
+    if !flags.intersects(vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE) {
+        let problem = format!("queues of family {} only copy; give one that draws or computes", engine.family);
+        return Err(refused(problem));
+    }
+    for extension in DEVICE_EXTENSIONS.iter().filter(|known| has(engine, known.name)) {
+        let get = instance.fp_v1_0().get_device_proc_addr;
+        // SAFETY: the device is alive, by the caller's promise.
+        if unsafe { get(device.handle(), extension.function.as_ptr()) }.is_none() {
+            let (name, function) = (extension.name.to_string_lossy(), extension.function.to_string_lossy());
+            return Err(refused(format!("the device has no {function}: it was made without {name}")));
+        }
+    }
+    // SAFETY: the physical device is of this instance, both of Vulkan 1.1.
+    if engine.timeline_semaphore && !unsafe { Sharing::timelines(instance, engine.physical) } {
+        return Err(refused("the driver has no feature timelineSemaphore, so the device was made without it"));
+    }
+    Ok(())
+}
+
+/// Whether the engine switched an extension on.
+pub(crate) fn has(engine: &VulkanEngine, name: &CStr) -> bool {
+    engine.extensions.iter().any(|enabled| enabled.as_c_str() == name)
+}

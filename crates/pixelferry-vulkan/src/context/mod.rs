@@ -1,0 +1,8 @@
+//! The engine's device, and one of our own.
+
+pub(crate) mod device_state;
+pub(crate) mod engine;
+pub(crate) mod functions;
+pub(crate) mod headless;
+pub(crate) mod identity;
+pub(crate) mod needs;

@@ -1,0 +1,43 @@
+//! What an engine should switch on when it makes its device.
+
+use crate::context::engine::RawVulkan;
+use crate::sharing::DeviceNeeds;
+use ash::vk;
+use interop_core::{Error, Result};
+
+const OP: &str = "device_extensions";
+
+/// What the engine should switch on when it makes its device, so that every path works, and what each is for. A device that
+/// is made without them works by the other paths.
+///
+/// # Errors
+/// [`Error::Unsupported`] where the driver is older than Vulkan 1.1, [`Error::Driver`] for what it reports.
+///
+/// # Safety
+/// The physical device is of this instance, which was made for Vulkan 1.1 or later.
+pub unsafe fn device_extensions(instance: &ash::Instance, physical: vk::PhysicalDevice) -> Result<DeviceNeeds> {
+    // SAFETY: the caller's promise.
+    let about = unsafe { instance.get_physical_device_properties(physical) };
+    let name = about.device_name_as_c_str().map_or("a device".into(), |name| name.to_string_lossy().into_owned());
+    if about.api_version < vk::API_VERSION_1_1 {
+        let reason = "its driver is older than Vulkan 1.1; update it".into();
+        return Err(Error::Unsupported { operation: OP, device: name, reason });
+    }
+    // SAFETY: as above, and the device is of Vulkan 1.1.
+    unsafe { DeviceNeeds::of(instance, physical, &name) }
+}
+
+/// What the engine should switch on, by raw handles, of which neither device nor queue is looked at.
+///
+/// # Errors
+/// Those of [`device_extensions`], and [`Error::InvalidInput`] for null handles.
+///
+/// # Safety
+/// The promises of [`device_extensions`]; the function is `vkGetInstanceProcAddr` of the instance's loader, or null.
+pub unsafe fn device_extensions_raw(raw: &RawVulkan) -> Result<DeviceNeeds> {
+    // SAFETY: the caller's promise.
+    let (instance, physical) = unsafe { raw.instance_functions() }
+        .ok_or_else(|| Error::invalid(OP, "vkGetInstanceProcAddr, VkInstance or VkPhysicalDevice is null"))?;
+    // SAFETY: as above.
+    unsafe { device_extensions(&instance, physical) }
+}

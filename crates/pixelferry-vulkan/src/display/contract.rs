@@ -1,0 +1,209 @@
+//! The display: what a user holds.
+
+use crate::context::device_state::{DeviceState, Handles, caps};
+use crate::context::engine::VulkanEngine;
+use crate::context::functions::{check, has, load};
+use crate::context::headless::{self, VulkanOptions};
+use crate::context::identity::identify;
+use crate::queue::commands::Place;
+use crate::queue::submissions::{Point, Submissions};
+use crate::sharing::{Sharing, vk_format};
+use crate::staging::block::VulkanStaging;
+use crate::staging::semaphore::VulkanSemaphore;
+use crate::surface::frame::{TimelinePoint, VulkanFrame, VulkanObject};
+use crate::surface::in_place::{InPlaceBuffer, InPlaceImage};
+use crate::surface::offscreen;
+use crate::surface::shown::{Shown, shown};
+use crate::surface::stored::{StoredBuffer, StoredImage};
+use ash::vk;
+use interop_core::{
+    DeviceIdentity, Display, DisplayCaps, DisplaySemaphore, Result, SharedHandle, Staging, StagingKind, Support,
+    Surface, SurfaceDesc, SyncKind,
+};
+use std::rc::Rc;
+
+/// A Vulkan device as a display. Stays on its thread.
+///
+/// It copies and never draws: the engine does, in its own submissions, with the frames of [`VulkanDisplay::surface_frame`].
+pub struct VulkanDisplay {
+    pub(crate) shared: Rc<DeviceState>,
+}
+
+impl std::fmt::Debug for VulkanDisplay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("VulkanDisplay").field("device", &self.shared.identity).finish_non_exhaustive()
+    }
+}
+
+impl VulkanDisplay {
+    /// A display with a device of its own, made with everything by which something is shared. Needs no window.
+    ///
+    /// # Errors
+    /// [`interop_core::Error::Unavailable`] where there is no loader or no such device, [`interop_core::Error::Driver`] where
+    /// the device does not open.
+    pub fn headless(options: &VulkanOptions) -> Result<Rc<Self>> {
+        let engine = headless::open(options)?;
+        // SAFETY: the objects were made there, as it says, and the engine's description keeps the device.
+        unsafe { Self::from_engine(engine) }
+    }
+
+    /// A display on an engine's device, which submits to the engine's queue. What is shared needs the extensions and the
+    /// feature that [`crate::device_extensions`] lists: what is missing is a reason in [`Display::caps`], and the paths by way
+    /// of the host work without any of them.
+    ///
+    /// # Errors
+    /// [`interop_core::Error::InvalidInput`] for null handles, a queue family that is not there or only copies, and
+    /// extensions or a feature that the device does not have; [`interop_core::Error::Unsupported`] where instance or driver
+    /// are older than Vulkan 1.1; [`interop_core::Error::Driver`] where the driver refuses the display's own objects.
+    ///
+    /// # Safety
+    /// - Handles that are not null are alive and belong together: the queue was got of the device with that family, the device
+    ///   was made of the physical device, and that is the instance's, which was made for Vulkan 1.1 or later.
+    /// - The device was made with the extensions and the feature that `engine` names, and not with
+    ///   `VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT`.
+    /// - The lock keeps every other use of the queue away while it calls.
+    /// - All of them live until the display, its surfaces, the links on it and the memory that backends have of it are gone, or are
+    ///   kept by [`VulkanEngine::keeping`].
+    /// - The engine's work that uses a frame is submitted to this queue, or announced by [`VulkanDisplay::read_until`],
+    ///   before the next frame is finished and before the link goes. It only reads, and leaves images in their layout.
+    pub unsafe fn from_engine(engine: VulkanEngine) -> Result<Rc<Self>> {
+        // SAFETY: the caller's promise.
+        let functions = unsafe { load(&engine) }?;
+        // SAFETY: as above.
+        unsafe { check(&engine, &functions) }?;
+        let physical = engine.physical;
+        // SAFETY: as above; `check` has seen that both are of Vulkan 1.1.
+        let identity = unsafe { identify(&functions.instance, physical) };
+        let name = identity.to_string();
+        let mut families = engine.readers.clone();
+        families.push(engine.family);
+        families.sort_unstable();
+        families.dedup();
+        let (instance, device) = (functions.instance.clone(), functions.device.clone());
+        let timeline = engine.timeline_semaphore;
+        // SAFETY: all belong together and outlive what is made of them, which the caller promises.
+        let (sharing, caps, submissions) = unsafe {
+            let has = |extension: &std::ffi::CStr| has(&engine, extension);
+            let sharing = Sharing::new(instance, physical, device.clone(), has, timeline, name.clone());
+            let sharing = sharing.for_families(families);
+            let caps = caps(&functions.instance, physical, &sharing);
+            let queue = (engine.queue, engine.family);
+            (sharing, caps, Submissions::new(device, queue, engine.lock, timeline, name)?)
+        };
+        let handles = Handles { instance: engine.instance, physical, queue: engine.queue, family: engine.family };
+        let shared = DeviceState::new(identity, caps, sharing, submissions, handles, engine.keep);
+        Ok(Rc::new(Self { shared: Rc::new(shared) }))
+    }
+
+    /// The device's functions, for work of the user's own.
+    pub fn device_functions(&self) -> &ash::Device {
+        self.shared.sharing.device()
+    }
+
+    /// The instance of the device.
+    pub fn instance(&self) -> vk::Instance {
+        self.shared.handles.instance
+    }
+
+    /// The physical device.
+    pub fn physical_device(&self) -> vk::PhysicalDevice {
+        self.shared.handles.physical
+    }
+
+    /// The queue to which the display submits, and its family.
+    pub fn queue(&self) -> (vk::Queue, u32) {
+        (self.shared.handles.queue, self.shared.handles.family)
+    }
+
+    /// What a surface shows, for a submission of the engine's: record what reads it, let the submission wait for
+    /// [`VulkanFrame::ready`], and submit before the next frame is finished. To another queue than the display's: announce
+    /// the end of it by [`VulkanDisplay::read_until`].
+    ///
+    /// Another frame may be another object: ask for each.
+    ///
+    /// # Errors
+    /// [`interop_core::Error::Foreign`] for a surface of another display, [`interop_core::Error::NothingShown`] for one that
+    /// shows in place and has no frame yet, [`interop_core::Error::Driver`] for what the driver reports.
+    pub fn surface_frame(&self, surface: &Surface) -> Result<VulkanFrame> {
+        let object = match shown(&self.shared, surface, "surface_frame")? {
+            Shown::Image(Place { image, format, layout }, desc) => {
+                VulkanObject::Image { image, format, extent: desc.extent, layout }
+            }
+            Shown::Rows(buffer, view) => VulkanObject::Rows { buffer, format: vk_format(view.format), view },
+            Shown::Bytes(buffer, view) => {
+                VulkanObject::Bytes { buffer, offset: view.offset as u64, len: view.len as u64 }
+            }
+        };
+        let ready = self.shared.submissions.ready()?;
+        Ok(VulkanFrame { object, ready: ready.map(|(semaphore, value)| TimelinePoint { semaphore, value }) })
+    }
+
+    /// What the display does from now on waits until the engine's work on another queue has read what it was given: a
+    /// submission of the engine's signals this value of a timeline semaphore of its own. Submissions to the display's own
+    /// queue need no word.
+    ///
+    /// # Errors
+    /// [`interop_core::Error::Unsupported`] where the device was made without timeline semaphores: wait by the host.
+    ///
+    /// # Safety
+    /// It is a timeline semaphore of this device, and lives until its counter has that value, which it reaches.
+    pub unsafe fn read_until(&self, point: TimelinePoint) -> Result<()> {
+        if !self.shared.sharing.counts() {
+            let reason = "the device was made without timeline semaphores; let the host wait for the engine's fence";
+            return Err(self.shared.unsupported("read_until", reason));
+        }
+        self.shared.submissions.read_until(Point { semaphore: point.semaphore, value: Some(point.value) });
+        Ok(())
+    }
+}
+
+impl Display for VulkanDisplay {
+    fn device(&self) -> &DeviceIdentity {
+        &self.shared.identity
+    }
+
+    fn caps(&self) -> &DisplayCaps {
+        &self.shared.caps
+    }
+
+    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
+        Surface::stored(
+            (self.device(), self.caps()),
+            desc,
+            |image, _| StoredImage::new(&self.shared, image),
+            |bytes| StoredBuffer::new(&self.shared, bytes),
+        )
+    }
+
+    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
+        let shared = &self.shared;
+        Surface::in_place(
+            (self.device(), self.caps()),
+            desc,
+            |_| Ok(InPlaceImage::new(shared)),
+            || Ok(InPlaceBuffer::new(shared)),
+        )
+    }
+
+    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
+        Staging::new((self.device(), self.caps()), kind, bytes, |kind| VulkanStaging::new(&self.shared, kind, bytes))
+    }
+
+    fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
+        if let Support::No(reason) = self.shared.caps.can_make_semaphore(kind) {
+            return Err(self.shared.unsupported("create_semaphore", reason));
+        }
+        let (semaphore, handle) = VulkanSemaphore::new(&self.shared, kind)?;
+        Ok((Box::new(semaphore), handle))
+    }
+
+    /// Copies the surface to memory of the device, as a draw would read it.
+    fn draw_offscreen(&self, surface: &Surface) -> Result<()> {
+        surface.check_download()?;
+        offscreen::read_through(&self.shared, &shown(&self.shared, surface, "draw_offscreen")?)
+    }
+
+    fn finish(&self) -> Result<()> {
+        self.shared.submissions.finish()
+    }
+}

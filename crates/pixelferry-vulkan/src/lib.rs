@@ -1,0 +1,60 @@
+//! Vulkan itself as a display of pixelferry: an engine's own instance, device and queue. Without the feature `display`, only
+//! [`sharing`]: what the displays of other APIs do with Vulkan.
+//!
+//! | to get a display | call |
+//! |---|---|
+//! | on an engine's device, by ash 0.38 | [`VulkanEngine::new`], [`VulkanDisplay::from_engine`] |
+//! | on an engine's device, by raw handles | [`VulkanEngine::from_raw`], [`VulkanDisplay::from_engine`] |
+//! | with a device of its own | [`VulkanDisplay::headless`] |
+//!
+//! | to | call |
+//! |---|---|
+//! | see what the engine should switch on | [`device_extensions`], [`device_extensions_raw`] |
+//! | draw a frame | [`VulkanDisplay::surface_frame`], in a submission of the engine's |
+//! | copy a frame into an image of the engine's | [`VulkanDisplay::record_blit`] |
+//! | let kernels read or write an image or buffer of the engine's | [`VulkanDisplay::engine_image`], [`VulkanDisplay::engine_buffer`] |
+//! | read frames on another queue than the display's | [`VulkanEngine::read_by`], [`VulkanDisplay::read_until`] |
+//!
+//! # Threads
+//! A [`VulkanDisplay`] and all that it made stay on one thread; nothing here is `Send`. The engine's queue may be used on others:
+//! the display submits under the engine's lock ([`QueueLock`]).
+//!
+//! # Sharing
+//! Without any extension: buffers that stay mapped, and copies from them. With extensions ([`DEVICE_EXTENSIONS`]): pages of
+//! the host, memory of a compute device, buffers and images that compute devices open, and semaphores for which both sides'
+//! queues wait. Linear memory is given to the engine in place, as storage or for a copy.
+//!
+//! The display itself draws nothing. Reading back copies what the engine gets, in the engine's queue.
+
+#[cfg(feature = "display")]
+mod context;
+#[cfg(feature = "display")]
+mod display;
+#[cfg(feature = "display")]
+mod queue;
+pub mod sharing;
+#[cfg(feature = "display")]
+mod staging;
+#[cfg(feature = "display")]
+mod surface;
+
+#[cfg(feature = "display")]
+pub use context::engine::{RawVulkan, VulkanEngine};
+#[cfg(feature = "display")]
+pub use context::headless::VulkanOptions;
+#[cfg(feature = "display")]
+pub use context::needs::{device_extensions, device_extensions_raw};
+#[cfg(feature = "display")]
+pub use display::blit::BlitTarget;
+#[cfg(feature = "display")]
+pub use display::contract::VulkanDisplay;
+#[cfg(feature = "display")]
+pub use display::engine_surfaces::{EngineBuffer, EngineImage};
+#[cfg(feature = "display")]
+pub use queue::queue_lock::{CLock, QueueLock};
+pub use sharing::{DEVICE_EXTENSIONS, DeviceExtension, DeviceNeeds};
+#[cfg(feature = "display")]
+pub use surface::frame::{TimelinePoint, VulkanFrame, VulkanObject};
+
+/// The version of ash whose types appear in this API.
+pub use ash;

@@ -1,0 +1,361 @@
+//! The display's work in the queue: what it records, when it is done, and what may go then.
+//!
+//! Every submission has a fence, which devices without timeline semaphores have, too. Where there are such semaphores, one
+//! counts the submissions for the engine.
+
+use crate::queue::queue_lock::QueueLock;
+use crate::sharing::failure;
+use ash::vk;
+use interop_core::{Error, Result};
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+/// A semaphore and its value, which binary ones do not have.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Point {
+    pub semaphore: vk::Semaphore,
+    pub value: Option<u64>,
+}
+
+/// Commands and the fence of one submission.
+struct Slot {
+    fence: vk::Fence,
+    commands: vk::CommandBuffer,
+}
+
+#[derive(Default)]
+struct State {
+    /// Of the last submission; the first is 1.
+    last: u64,
+    /// All up to here are done.
+    done: u64,
+    /// In the order of their numbers.
+    running: VecDeque<(u64, Slot)>,
+    free: Vec<Slot>,
+    /// For what is shown: the next submission waits, and so does whoever is given a frame.
+    waits: Vec<Point>,
+    /// For what the engine still reads: the next submission waits.
+    reads: Vec<Point>,
+    /// What goes once the submission is done.
+    retired: Vec<(u64, Box<dyn Any>)>,
+}
+
+pub(crate) struct Submissions {
+    device: ash::Device,
+    name: String,
+    queue: vk::Queue,
+    lock: Box<dyn QueueLock>,
+    pool: vk::CommandPool,
+    /// Counts the submissions that are done.
+    counter: Option<vk::Semaphore>,
+    state: RefCell<State>,
+    /// The engine's lock is held, or taken.
+    busy: Cell<bool>,
+}
+
+const ALL: vk::PipelineStageFlags = vk::PipelineStageFlags::ALL_COMMANDS;
+
+impl Submissions {
+    /// Errors are of the device `name`. `counts`: the device was made with timeline semaphores.
+    ///
+    /// # Safety
+    /// The queue is of this device and of the family, whose queues draw or compute; `lock` is what keeps it to one thread at
+    /// a time. The device outlives this and all that is retired here.
+    pub(crate) unsafe fn new(
+        device: ash::Device,
+        (queue, family): (vk::Queue, u32),
+        lock: Box<dyn QueueLock>,
+        counts: bool,
+        name: String,
+    ) -> Result<Self> {
+        let flags = vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER | vk::CommandPoolCreateFlags::TRANSIENT;
+        let info = vk::CommandPoolCreateInfo::default().queue_family_index(family).flags(flags);
+        // SAFETY: the device is alive; the structures live through the calls.
+        let pool = unsafe { device.create_command_pool(&info, None) }.map_err(failure("vkCreateCommandPool", &name))?;
+        let mut made =
+            Self { device, name, queue, lock, pool, counter: None, state: RefCell::default(), busy: Cell::default() };
+        if counts {
+            let mut kind =
+                vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE).initial_value(0);
+            let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
+            // SAFETY: as above, and the feature is on.
+            let counter = unsafe { made.device.create_semaphore(&info, None) };
+            made.counter = Some(counter.map_err(failure("vkCreateSemaphore", &made.name))?);
+        }
+        Ok(made)
+    }
+
+    fn failed(&self, operation: &'static str) -> impl FnOnce(vk::Result) -> Error + use<> {
+        failure(operation, &self.name)
+    }
+
+    fn slot(&self) -> Result<Slot> {
+        if let Some(slot) = self.state.borrow_mut().free.pop() {
+            return Ok(slot);
+        }
+        let info = vk::CommandBufferAllocateInfo::default()
+            .command_pool(self.pool)
+            .level(vk::CommandBufferLevel::PRIMARY)
+            .command_buffer_count(1);
+        // SAFETY: the pool is of this device and used on this thread alone; the structures live through the calls.
+        unsafe {
+            let commands = self.device.allocate_command_buffers(&info);
+            let commands = commands.map_err(self.failed("vkAllocateCommandBuffers"))?;
+            let fence = self.device.create_fence(&vk::FenceCreateInfo::default(), None);
+            let fence = fence.map_err(self.failed("vkCreateFence"))?;
+            // Freed with the pool, should there be none.
+            let commands = commands.first().copied().unwrap_or_default();
+            Ok(Slot { fence, commands })
+        }
+    }
+
+    /// Submits commands, after all that was submitted to the queue before and before all that comes after. Returns the
+    /// submission's number.
+    ///
+    /// # Safety
+    /// What is recorded is valid in this queue, and all that it uses lives until the submission is done.
+    pub(crate) unsafe fn record(&self, record: impl FnOnce(&ash::Device, vk::CommandBuffer)) -> Result<u64> {
+        let slot = self.slot()?;
+        let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+        // SAFETY: nothing runs these commands any more, as their fence was signalled. The caller vouches for the rest.
+        let recorded = unsafe {
+            match self.device.begin_command_buffer(slot.commands, &begin) {
+                Ok(()) => {
+                    self.barrier(slot.commands, ALL, ALL);
+                    record(&self.device, slot.commands);
+                    // The host is no stage of the queue's.
+                    self.barrier(slot.commands, ALL, ALL | vk::PipelineStageFlags::HOST);
+                    self.device.end_command_buffer(slot.commands).map_err(self.failed("vkEndCommandBuffer"))
+                }
+                Err(code) => Err(self.failed("vkBeginCommandBuffer")(code)),
+            }
+        };
+        if let Err(error) = recorded {
+            self.state.borrow_mut().free.push(slot);
+            return Err(error);
+        }
+        let commands = [slot.commands];
+        self.submit(slot, &commands, None)
+    }
+
+    /// Everything before is done and seen before anything after.
+    ///
+    /// # Safety
+    /// Commands are being recorded.
+    unsafe fn barrier(
+        &self,
+        commands: vk::CommandBuffer,
+        before: vk::PipelineStageFlags,
+        after: vk::PipelineStageFlags,
+    ) {
+        use vk::AccessFlags as Access;
+        let host = if after.contains(vk::PipelineStageFlags::HOST) { Access::HOST_READ } else { Access::empty() };
+        let all = Access::MEMORY_READ | Access::MEMORY_WRITE;
+        let memory = [vk::MemoryBarrier::default().src_access_mask(all).dst_access_mask(all | host)];
+        let none = vk::DependencyFlags::empty();
+        // SAFETY: the caller's promise.
+        unsafe { self.device.cmd_pipeline_barrier(commands, before, after, none, &memory, &[], &[]) };
+    }
+
+    /// Submits no commands: waits for what is to be waited for, and signals.
+    pub(crate) fn flush(&self, signal: Option<Point>) -> Result<u64> {
+        let slot = self.slot()?;
+        self.submit(slot, &[], signal)
+    }
+
+    fn submit(&self, slot: Slot, commands: &[vk::CommandBuffer], signal: Option<Point>) -> Result<u64> {
+        if self.busy.replace(true) {
+            self.state.borrow_mut().free.push(slot);
+            return Err(Error::invalid("vkQueueSubmit", "the engine's lock of the queue used the display"));
+        }
+        let (number, waits) = {
+            let state = self.state.borrow();
+            (state.last + 1, state.waits.iter().chain(&state.reads).copied().collect::<Vec<_>>())
+        };
+        let counted = self.counter.map(|semaphore| Point { semaphore, value: Some(number) });
+        let signals: Vec<Point> = counted.into_iter().chain(signal).collect();
+        let answer = self.to_queue(commands, &waits, &signals, slot.fence);
+        self.busy.set(false);
+        let mut state = self.state.borrow_mut();
+        if let Err(error) = answer {
+            state.free.push(slot);
+            return Err(error);
+        }
+        state.waits.clear();
+        state.reads.clear();
+        state.last = number;
+        state.running.push_back((number, slot));
+        drop(state);
+        self.collect();
+        Ok(number)
+    }
+
+    fn to_queue(
+        &self,
+        commands: &[vk::CommandBuffer],
+        waits: &[Point],
+        signals: &[Point],
+        fence: vk::Fence,
+    ) -> Result<()> {
+        let split = |points: &[Point]| -> (Vec<vk::Semaphore>, Vec<u64>) {
+            points.iter().map(|point| (point.semaphore, point.value.unwrap_or(0))).unzip()
+        };
+        let ((waited, wait_values), (signalled, signal_values)) = (split(waits), split(signals));
+        let stages = vec![ALL; waited.len()];
+        let mut values = vk::TimelineSemaphoreSubmitInfo::default()
+            .wait_semaphore_values(&wait_values)
+            .signal_semaphore_values(&signal_values);
+        let mut info = vk::SubmitInfo::default()
+            .command_buffers(commands)
+            .wait_semaphores(&waited)
+            .wait_dst_stage_mask(&stages)
+            .signal_semaphores(&signalled);
+        // Older devices do not know the structure.
+        if self.counter.is_some() {
+            info = info.push_next(&mut values);
+        }
+        let mut answer = None;
+        self.lock.with(&mut || {
+            if answer.is_none() {
+                // SAFETY: queue, commands, semaphores and fence are of this device and alive, the fence is not signalled,
+                // and the lock gives the queue to this thread.
+                answer = Some(unsafe { self.device.queue_submit(self.queue, &[info], fence) });
+            }
+        });
+        match answer {
+            Some(answer) => answer.map_err(self.failed("vkQueueSubmit")),
+            None => {
+                Err(Error::invalid("vkQueueSubmit", "the engine's lock of the queue did not call what it was given"))
+            }
+        }
+    }
+
+    /// The next submission waits, and so does whoever gets a frame ([`Submissions::ready`]). For a binary semaphore it is
+    /// made at once: the other side may signal it again when this returns.
+    pub(crate) fn wait_for(&self, point: Point) -> Result<()> {
+        self.state.borrow_mut().waits.push(point);
+        if point.value.is_some() {
+            return Ok(());
+        }
+        let flushed = self.flush(None);
+        if flushed.is_err() {
+            // Whoever asked asks again.
+            self.forget(point.semaphore);
+        }
+        flushed.map(drop)
+    }
+
+    /// The next submission waits: until then the engine reads.
+    pub(crate) fn read_until(&self, point: Point) {
+        self.state.borrow_mut().reads.push(point);
+    }
+
+    /// Nobody waits for this one any more.
+    pub(crate) fn forget(&self, semaphore: vk::Semaphore) {
+        self.state.borrow_mut().waits.retain(|point| point.semaphore != semaphore);
+    }
+
+    /// When all that the display was told to show is there. `None` where semaphores do not count.
+    pub(crate) fn ready(&self) -> Result<Option<(vk::Semaphore, u64)>> {
+        if !self.state.borrow().waits.is_empty() {
+            self.flush(None)?;
+        }
+        let last = self.state.borrow().last;
+        Ok(self.counter.map(|semaphore| (semaphore, last)))
+    }
+
+    /// The last submission that is known to be done.
+    pub(crate) fn done(&self) -> u64 {
+        self.collect();
+        self.state.borrow().done
+    }
+
+    /// Takes back what is done, and frees what it was the last to use.
+    fn collect(&self) {
+        let mut state = self.state.borrow_mut();
+        while let Some((number, slot)) = state.running.front() {
+            // SAFETY: the fence is of this device and was submitted.
+            match unsafe { self.device.get_fence_status(slot.fence) } {
+                Ok(true) => state.done = *number,
+                // A lost device says so to whoever waits or submits.
+                Ok(false) | Err(_) => break,
+            }
+            self.take_back(&mut state);
+        }
+        let done = state.done;
+        let (gone, kept) = state.retired.drain(..).partition(|(number, _)| *number <= done);
+        state.retired = kept;
+        drop(state);
+        // Now, as an object's end may come back here.
+        drop::<Vec<_>>(gone);
+    }
+
+    /// The first that runs is done.
+    fn take_back(&self, state: &mut State) {
+        let Some((_, slot)) = state.running.pop_front() else { return };
+        // SAFETY: the fence is of this device and nothing is left that signals it.
+        match unsafe { self.device.reset_fences(&[slot.fence]) } {
+            Ok(()) => state.free.push(slot),
+            // SAFETY: as above. Its commands go with the pool.
+            Err(_) => unsafe { self.device.destroy_fence(slot.fence, None) },
+        }
+    }
+
+    /// Waits until a submission is done.
+    pub(crate) fn wait(&self, number: u64) -> Result<()> {
+        let fence = self.state.borrow().running.iter().find(|(running, _)| *running == number).map(|(_, s)| s.fence);
+        if let Some(fence) = fence {
+            // SAFETY: the fence is of this device and was submitted.
+            let waited = unsafe { self.device.wait_for_fences(&[fence], true, u64::MAX) };
+            waited.map_err(self.failed("vkWaitForFences"))?;
+        }
+        self.collect();
+        Ok(())
+    }
+
+    /// Waits for all that was submitted to the queue, by whomever.
+    pub(crate) fn finish(&self) -> Result<()> {
+        let last = self.flush(None)?;
+        self.wait(last)
+    }
+
+    /// Drops an object when a submission is done.
+    pub(crate) fn retire_at(&self, number: u64, object: Box<dyn Any>) {
+        self.state.borrow_mut().retired.push((number, object));
+        self.collect();
+    }
+
+    /// Drops an object when all is done that was submitted to the queue so far, by whomever.
+    pub(crate) fn retire(&self, object: Box<dyn Any>) {
+        let number = self.flush(None).unwrap_or_else(|error| {
+            tracing::warn!(%error, "the end of an object's use could not be marked; it goes with the display");
+            u64::MAX
+        });
+        self.retire_at(number, object);
+    }
+}
+
+impl Drop for Submissions {
+    fn drop(&mut self) {
+        let state = std::mem::take(self.state.get_mut());
+        let fences: Vec<_> = state.running.iter().map(|(_, slot)| slot.fence).collect();
+        if !fences.is_empty() {
+            // SAFETY: all are of this device and were submitted.
+            if let Err(code) = unsafe { self.device.wait_for_fences(&fences, true, u64::MAX) } {
+                tracing::warn!(?code, device = self.name, "the device could not be waited for");
+            }
+        }
+        // SAFETY: all is of this device, which is alive, and done or lost with it.
+        unsafe {
+            for slot in state.free.iter().chain(state.running.iter().map(|(_, slot)| slot)) {
+                self.device.destroy_fence(slot.fence, None);
+            }
+            self.device.destroy_command_pool(self.pool, None);
+            if let Some(counter) = self.counter {
+                self.device.destroy_semaphore(counter, None);
+            }
+        }
+        drop(state.retired);
+    }
+}

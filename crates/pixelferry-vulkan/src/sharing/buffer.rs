@@ -1,0 +1,140 @@
+//! Buffers: linear memory.
+
+use crate::sharing::os::MEMORY_HANDLE;
+use crate::sharing::{Allocation, Object, Sharing};
+use ash::vk;
+use interop_core::{Error, MemoryHandle, Result, Support};
+use std::ptr::NonNull;
+
+const OP: &str = "create_staging";
+
+impl Sharing {
+    /// A buffer of `bytes` (more than 0) without memory; `external` where its memory will be another's.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub fn buffer(
+        &self,
+        bytes: u64,
+        usage: vk::BufferUsageFlags,
+        external: Option<vk::ExternalMemoryHandleTypeFlags>,
+    ) -> Result<Allocation> {
+        let mut kind = vk::ExternalMemoryBufferCreateInfo::default().handle_types(external.unwrap_or_default());
+        let (mode, families) = self.shared_by();
+        let mut info =
+            vk::BufferCreateInfo::default().size(bytes).usage(usage).sharing_mode(mode).queue_family_indices(families);
+        if external.is_some() {
+            info = info.push_next(&mut kind);
+        }
+        // SAFETY: the structures live through the call.
+        let buffer = unsafe { self.device.create_buffer(&info, None) }.map_err(self.failed("vkCreateBuffer"))?;
+        // SAFETY: the buffer is new, of this device, and has no memory.
+        Ok(unsafe { Allocation::without_memory(self, Object::Buffer(buffer)) })
+    }
+
+    /// A buffer of `bytes` (more than 0) of the GPU's own memory that kernels reach by its address
+    /// ([`crate::sharing::CuDevice::address`]). The content is undefined.
+    ///
+    /// # Errors
+    /// What the driver says.
+    ///
+    /// # Safety
+    /// The device was made with the feature `bufferDeviceAddress`.
+    pub unsafe fn addressed_buffer(&self, bytes: u64, usage: vk::BufferUsageFlags) -> Result<Allocation> {
+        let mut made = self.buffer(bytes, usage | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS, None)?;
+        let needs = made.needs();
+        let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
+        let index = self
+            .memory_type(needs.memory_type_bits, |f| f.contains(local))
+            .ok_or_else(|| self.unsupported(OP, "no memory of the GPU's own holds it"))?;
+        let mut addressed = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+        let info = vk::MemoryAllocateInfo::default()
+            .allocation_size(needs.size)
+            .memory_type_index(index)
+            .push_next(&mut addressed);
+        // SAFETY: size and type are those that the buffer asked for, which has no memory yet; the feature is on.
+        unsafe { made.allocate(self, &info) }?;
+        Ok(made)
+    }
+
+    /// A buffer of `bytes` (more than 0) with an allocation for it alone that others can open. The content is undefined.
+    ///
+    /// # Errors
+    /// `Unsupported` where the driver exports no buffers.
+    pub fn exported_buffer(&self, bytes: u64, usage: vk::BufferUsageFlags) -> Result<Allocation> {
+        self.memory_functions(OP)?;
+        let question = vk::PhysicalDeviceExternalBufferInfo::default().usage(usage).handle_type(MEMORY_HANDLE);
+        let mut answer = vk::ExternalBufferProperties::default();
+        // SAFETY: the physical device is of this instance and of Vulkan 1.1; the structures live through the call.
+        unsafe {
+            self.instance.get_physical_device_external_buffer_properties(self.physical, &question, &mut answer);
+        }
+        let features = answer.external_memory_properties.external_memory_features;
+        if !features.contains(vk::ExternalMemoryFeatureFlags::EXPORTABLE) {
+            return Err(self.unsupported(OP, "the driver exports no buffers by handle"));
+        }
+        let mut made = self.buffer(bytes, usage, Some(MEMORY_HANDLE))?;
+        made.allocate_exported(self)?;
+        Ok(made)
+    }
+
+    /// A buffer of `bytes` (more than 0) of the GPU's own memory, for this device alone. The content is undefined.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub fn local_buffer(&self, bytes: u64, usage: vk::BufferUsageFlags) -> Result<Allocation> {
+        let mut made = self.buffer(bytes, usage, None)?;
+        made.allocate_local(self)?;
+        Ok(made)
+    }
+
+    /// A buffer of `bytes` (more than 0) that stays mapped, coherent, zero at first, and its address: valid as long as the
+    /// allocation.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub fn mapped_buffer(&self, bytes: u64, usage: vk::BufferUsageFlags) -> Result<(Allocation, NonNull<u8>)> {
+        use vk::MemoryPropertyFlags as Flags;
+        let len = usize::try_from(bytes).map_err(|_| Error::invalid(OP, format!("{bytes} bytes have no addresses")))?;
+        let mut made = self.buffer(bytes, usage, None)?;
+        let needs = made.needs();
+        let coherent = Flags::HOST_VISIBLE | Flags::HOST_COHERENT;
+        let cached = coherent | Flags::HOST_CACHED;
+        // Compute devices read there, too, and do so slowly where the host's caches are not used.
+        let index = self
+            .memory_type(needs.memory_type_bits, |f| f.contains(cached))
+            .or_else(|| self.memory_type(needs.memory_type_bits, |f| f.contains(coherent)))
+            .ok_or_else(|| self.unsupported(OP, "no coherent memory of the host holds a buffer"))?;
+        let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index);
+        // SAFETY: size and type are those that the buffer asked for, which has no memory yet.
+        unsafe { made.allocate(self, &info) }?;
+        // SAFETY: the memory is of a type that the host sees, is not mapped yet, and is unmapped when it is freed.
+        let address = unsafe { self.device.map_memory(made.memory(), 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()) };
+        let address = address.map_err(self.failed("vkMapMemory"))?;
+        let address = NonNull::new(address.cast::<u8>())
+            .ok_or_else(|| self.failed("vkMapMemory")(vk::Result::ERROR_MEMORY_MAP_FAILED))?;
+        // SAFETY: `needs.size`, at least `bytes`, are mapped there, which nobody else knows of yet.
+        unsafe { address.write_bytes(0, len) };
+        Ok((made, address))
+    }
+
+    /// The first `bytes` (more than 0) of another device's or API's memory, opened by its handle, as a buffer; all of it,
+    /// in words of four bytes, where it was made for one buffer alone.
+    ///
+    /// # Errors
+    /// `Unsupported` where the device was made without the extension, `InvalidInput` where the memory is smaller.
+    pub fn imported_buffer(&self, memory: MemoryHandle, bytes: u64, usage: vk::BufferUsageFlags) -> Result<Allocation> {
+        if let Support::No(reason) = self.shares_memory() {
+            return Err(self.unsupported(OP, reason));
+        }
+        let whole = memory.bytes();
+        if bytes > whole {
+            return Err(Error::invalid(OP, format!("{bytes} bytes were asked for of memory that has {whole}")));
+        }
+        let size = if memory.is_dedicated() { (whole / 4 * 4).max(bytes) } else { bytes };
+        let mut made = self.buffer(size, usage, Some(MEMORY_HANDLE))?;
+        // SAFETY: the buffer was made for memory of others and has none yet.
+        unsafe { made.import(self, memory) }?;
+        Ok(made)
+    }
+}

@@ -1,0 +1,36 @@
+//! What a device hands over and takes, as data.
+
+use crate::sharing::Sharing;
+use crate::sharing::device::enabled;
+use crate::sharing::memory_host::HOST_EXTENSION;
+use interop_core::{HandleType, MemoryCap, MemoryShape, SemaphoreCap, Support, SyncKind};
+
+impl Sharing {
+    /// Memory of others that it can read.
+    pub fn imports(&self) -> Vec<MemoryCap> {
+        let alignment = self.memory_host.as_ref().map_or(1, |host| host.alignment);
+        let host = enabled(self.memory_host.is_some(), HOST_EXTENSION);
+        let image = "how another API lays an image out is not known; it makes images that others open";
+        vec![
+            MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, host).aligned(alignment, alignment),
+            MemoryCap::new(HandleType::OPAQUE, MemoryShape::Linear, self.shares_memory()),
+            MemoryCap::new(HandleType::OPAQUE, MemoryShape::Image, Support::No(image.into())),
+        ]
+    }
+
+    /// Memory of its own that others can open.
+    pub fn exports(&self) -> Vec<MemoryCap> {
+        vec![
+            // What `vkMapMemory` gives is aligned at least so (`minMemoryMapAlignment`, required limits).
+            MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, Support::Yes).aligned(64, 1),
+            MemoryCap::new(HandleType::OPAQUE, MemoryShape::Linear, self.shares_memory()),
+            MemoryCap::new(HandleType::OPAQUE, MemoryShape::Image, self.shares_memory()),
+        ]
+    }
+
+    /// Semaphores that it makes for others.
+    pub fn semaphores(&self) -> Vec<SemaphoreCap> {
+        let support = |kind| SemaphoreCap::new(kind, self.exports_semaphores(kind));
+        vec![support(SyncKind::BinarySemaphore), support(SyncKind::TimelineSemaphore)]
+    }
+}

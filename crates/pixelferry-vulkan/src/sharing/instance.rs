@@ -1,0 +1,111 @@
+//! The loader, and an instance of this process's own.
+
+use crate::sharing::{Ids, failure};
+use ash::vk;
+use interop_core::devices::loading::with_sources;
+use interop_core::{Error, Result, Support};
+use std::ffi::CStr;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// The loader library, opened once and for as long as the process runs.
+///
+/// # Errors
+/// What the system's loader says.
+pub fn loader() -> std::result::Result<&'static ash::Entry, &'static str> {
+    static LOADER: OnceLock<std::result::Result<ash::Entry, String>> = OnceLock::new();
+    // SAFETY: the loader is a library without surprises at loading, and is never closed.
+    let loader = LOADER.get_or_init(|| unsafe { ash::Entry::load() }.map_err(|e| with_sources(&e)));
+    loader.as_ref().map_err(String::as_str)
+}
+
+/// Whether the Vulkan loader is there. Makes no instance.
+pub fn loader_support() -> Support {
+    match loader() {
+        Ok(_) => Support::Yes,
+        Err(reason) => Support::No(format!(
+            "no Vulkan loader ({reason}); install it (libvulkan1; Windows: with the driver) and the GPU's Vulkan driver"
+        )),
+    }
+}
+
+/// One for all, made once and kept for as long as the process runs: with the last one NVIDIA's driver takes down the EGL
+/// displays of everybody in the process (seen with 580.159).
+pub struct Instance(ash::Instance);
+
+/// What is known of a physical device before one is chosen.
+pub struct Candidate {
+    /// The device.
+    pub physical: vk::PhysicalDevice,
+    /// The name that the driver gives the device.
+    pub name: String,
+    /// By which other APIs know it.
+    pub ids: Ids,
+    /// Of Vulkan.
+    pub version: u32,
+    /// What it is.
+    pub kind: vk::PhysicalDeviceType,
+}
+
+impl Instance {
+    /// The instance, for Vulkan 1.2, made by the first who asks. Errors are of `device`.
+    ///
+    /// # Errors
+    /// `Unsupported` where the loader is missing or older than 1.1; what the driver says.
+    pub fn get(device: &str, operation: &'static str) -> Result<&'static Self> {
+        static INSTANCE: Mutex<Option<&Instance>> = Mutex::new(None);
+        let mut kept = INSTANCE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(instance) = *kept {
+            return Ok(instance);
+        }
+        // What fails is tried again the next time.
+        Ok(kept.insert(Box::leak(Box::new(Self::new(device, operation)?))))
+    }
+
+    /// Without layers or extensions.
+    fn new(device: &str, operation: &'static str) -> Result<Self> {
+        let unsupported = |reason: String| Error::Unsupported { operation, device: device.to_owned(), reason };
+        let entry = loader().map_err(|reason| unsupported(format!("no Vulkan loader: {reason}")))?;
+        // SAFETY: the structures live through the calls. Since Vulkan 1.1 a driver that is older than the version asked
+        // for makes an instance all the same.
+        unsafe {
+            let version =
+                entry.try_enumerate_instance_version().map_err(failure("vkEnumerateInstanceVersion", device))?;
+            if version.is_none_or(|v| v < vk::API_VERSION_1_1) {
+                return Err(unsupported("the Vulkan loader is older than 1.1; update it (libvulkan1)".into()));
+            }
+            let app = vk::ApplicationInfo::default().application_name(c"pixelferry").api_version(vk::API_VERSION_1_2);
+            let info = vk::InstanceCreateInfo::default().application_info(&app);
+            let instance = entry.create_instance(&info, None).map_err(failure("vkCreateInstance", device))?;
+            Ok(Self(instance))
+        }
+    }
+
+    /// The instance to ash.
+    pub fn raw(&self) -> &ash::Instance {
+        &self.0
+    }
+
+    /// Every device of Vulkan 1.1 or later. Errors are of `device`.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub fn candidates(&self, device: &str) -> Result<Vec<Candidate>> {
+        let describe = |physical| {
+            // SAFETY: the device is of this instance, and has the second call by its version.
+            let (properties, ids) = unsafe {
+                let properties = self.0.get_physical_device_properties(physical);
+                if properties.api_version < vk::API_VERSION_1_1 {
+                    return None;
+                }
+                (properties, Ids::of(&self.0, physical))
+            };
+            let name = properties.device_name_as_c_str().map_or("unnamed".into(), CStr::to_string_lossy).into_owned();
+            let (version, kind) = (properties.api_version, properties.device_type);
+            Some(Candidate { physical, name, ids, version, kind })
+        };
+        // SAFETY: the instance is alive.
+        let listed = unsafe { self.0.enumerate_physical_devices() };
+        let listed = listed.map_err(failure("vkEnumeratePhysicalDevices", device))?;
+        Ok(listed.into_iter().filter_map(describe).collect())
+    }
+}

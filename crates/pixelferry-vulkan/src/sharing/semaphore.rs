@@ -1,0 +1,101 @@
+//! Semaphores that others can open.
+
+use crate::sharing::Sharing;
+use crate::sharing::device::{enabled, missing};
+use crate::sharing::os::{self, SEMAPHORE_EXTENSION, SEMAPHORE_HANDLE};
+use ash::vk;
+use interop_core::devices::os_handle;
+use interop_core::{Result, SemaphoreHandle, Support, SyncKind};
+
+const OP: &str = "create_semaphore";
+
+/// Not signalled, or with its counter at 0, at first. Destroyed when dropped, while its device exists; those who opened a
+/// handle of it share its state.
+pub struct Semaphore {
+    device: ash::Device,
+    raw: vk::Semaphore,
+    kind: SyncKind,
+}
+
+impl Sharing {
+    /// Whether semaphores of the kind can be made for others, and why not.
+    pub fn exports_semaphores(&self, kind: SyncKind) -> Support {
+        let timeline = kind == SyncKind::TimelineSemaphore;
+        enabled(self.semaphore.is_some(), SEMAPHORE_EXTENSION)
+            .and(|| Support::when(self.timeline || !timeline, "the driver has no timeline semaphores (Vulkan 1.2)"))
+            .and(|| Support::when(self.driver_exports(kind), format!("the driver exports no {kind} by handle")))
+    }
+
+    fn driver_exports(&self, kind: SyncKind) -> bool {
+        let mut typed = semaphore_type(kind);
+        let mut question = vk::PhysicalDeviceExternalSemaphoreInfo::default().handle_type(SEMAPHORE_HANDLE);
+        // An older device does not know the structure.
+        if kind == SyncKind::TimelineSemaphore {
+            question = question.push_next(&mut typed);
+        }
+        let mut answer = vk::ExternalSemaphoreProperties::default();
+        // SAFETY: the physical device is of this instance and of Vulkan 1.1; the structures live through the call.
+        unsafe {
+            self.instance.get_physical_device_external_semaphore_properties(self.physical, &question, &mut answer);
+        }
+        answer.external_semaphore_features.contains(vk::ExternalSemaphoreFeatureFlags::EXPORTABLE)
+    }
+
+    /// Makes a semaphore: a timeline where `kind` says so, else a binary one.
+    ///
+    /// # Errors
+    /// `Unsupported` where the driver exports none of that kind.
+    pub fn exported_semaphore(&self, kind: SyncKind) -> Result<Semaphore> {
+        if let Support::No(reason) = self.exports_semaphores(kind) {
+            return Err(self.unsupported(OP, reason));
+        }
+        let mut typed = semaphore_type(kind);
+        let mut export = vk::ExportSemaphoreCreateInfo::default().handle_types(SEMAPHORE_HANDLE);
+        let mut info = vk::SemaphoreCreateInfo::default().push_next(&mut export);
+        if kind == SyncKind::TimelineSemaphore {
+            info = info.push_next(&mut typed);
+        }
+        // SAFETY: the driver was asked whether it makes such semaphores; the structures live through the call.
+        let raw = unsafe { self.device.create_semaphore(&info, None) }.map_err(self.failed("vkCreateSemaphore"))?;
+        Ok(Semaphore { device: self.device.clone(), raw, kind })
+    }
+}
+
+fn semaphore_type(kind: SyncKind) -> vk::SemaphoreTypeCreateInfo<'static> {
+    let counter = match kind {
+        SyncKind::TimelineSemaphore => vk::SemaphoreType::TIMELINE,
+        _ => vk::SemaphoreType::BINARY,
+    };
+    vk::SemaphoreTypeCreateInfo::default().semaphore_type(counter).initial_value(0)
+}
+
+impl Semaphore {
+    /// The semaphore.
+    pub fn raw(&self) -> vk::Semaphore {
+        self.raw
+    }
+
+    /// A new handle of the semaphore.
+    ///
+    /// # Errors
+    /// `Unsupported` where the device was made without the extension.
+    pub fn export(&self, sharing: &Sharing) -> Result<SemaphoreHandle> {
+        sharing.check_own(&self.device, OP, "semaphore")?;
+        let functions =
+            sharing.semaphore.as_ref().ok_or_else(|| sharing.unsupported(OP, missing(SEMAPHORE_EXTENSION)))?;
+        // SAFETY: the semaphore is of this device and was made to be exported.
+        let raw = unsafe { os::semaphore_handle(functions, self.raw) }.map_err(sharing.failed(os::GET_SEMAPHORE))?;
+        // SAFETY: the handle is new and ours.
+        let handle = unsafe { os_handle::own(raw) };
+        let handle = handle.ok_or_else(|| sharing.failed(os::GET_SEMAPHORE)(vk::Result::ERROR_UNKNOWN))?;
+        // SAFETY: Vulkan made it of this semaphore, which is of that kind.
+        Ok(unsafe { SemaphoreHandle::new(handle, self.kind) })
+    }
+}
+
+impl Drop for Semaphore {
+    fn drop(&mut self) {
+        // SAFETY: made once of this device, which is alive; all work that uses it is done.
+        unsafe { self.device.destroy_semaphore(self.raw, None) }
+    }
+}

@@ -1,0 +1,170 @@
+//! Staging blocks: memory that the host or the compute device writes and the engine or the display reads.
+
+use crate::context::device_state::DeviceState;
+use crate::staging::memory::{Buffer, Image};
+use crate::staging::scratch::Scratch;
+use ash::vk;
+use interop_core::devices::owned::{own, own_mut};
+use interop_core::display::{Reach, StagingDriver};
+use interop_core::{Error, HandleType, Result, SharedHandle, Staging, StagingKind};
+use std::any::Any;
+use std::rc::Rc;
+
+enum Body {
+    /// Another buffer for each fill.
+    Orphaned {
+        len: usize,
+        filled: Option<Scratch>,
+    },
+    /// A buffer that stays.
+    Linear(Rc<Buffer>),
+    Image(Rc<Image>),
+}
+
+/// A block, and when the queue has read it.
+pub(crate) struct VulkanStaging {
+    body: Body,
+    /// The submission after which the block may be written.
+    fence: Option<u64>,
+    exported: bool,
+    shared: Rc<DeviceState>,
+}
+
+interop_core::owned!(VulkanStaging: DeviceState, "staging block", |block| &block.shared);
+
+impl VulkanStaging {
+    pub(crate) fn new(shared: &Rc<DeviceState>, kind: StagingKind, bytes: usize) -> Result<(Self, Reach)> {
+        let exported = matches!(kind, StagingKind::Exported | StagingKind::ExportedImage(_));
+        let linear = |buffer| Body::Linear(Rc::new(buffer));
+        let (body, reach) = match kind {
+            StagingKind::Orphaned => (Body::Orphaned { len: bytes, filled: None }, Reach::EachFill),
+            StagingKind::Persistent => {
+                let (buffer, host) = Buffer::mapped(shared, bytes)?;
+                (linear(buffer), Reach::Address(host))
+            }
+            StagingKind::Imported(host) => {
+                (linear(Buffer::of_pages(shared, host.clone(), bytes)?), Reach::Address(host))
+            }
+            StagingKind::External(SharedHandle::Memory(memory)) => {
+                (linear(Buffer::imported(shared, memory, bytes)?), Reach::Never)
+            }
+            StagingKind::Exported => (linear(Buffer::exported(shared, bytes)?), Reach::Never),
+            StagingKind::ExportedImage(image) => (Body::Image(Rc::new(Image::exported(shared, &image)?)), Reach::Never),
+            other => return Err(shared.unsupported("create_staging", format!("it knows no staging of {other:?}"))),
+        };
+        Ok((Self { body, fence: None, exported, shared: Rc::clone(shared) }, reach))
+    }
+
+    /// Finds our type again, made by this display.
+    pub(crate) fn of<'a>(staging: &'a Staging, shared: &Rc<DeviceState>, operation: &'static str) -> Result<&'a Self> {
+        own::<Self>(staging.driver(), shared, operation)
+    }
+
+    /// Finds our type again, to change it; made by this display.
+    pub(crate) fn of_mut<'a>(
+        staging: &'a mut Staging,
+        shared: &Rc<DeviceState>,
+        operation: &'static str,
+    ) -> Result<&'a mut Self> {
+        own_mut::<Self>(staging.driver_mut(), shared, operation)
+    }
+
+    /// The buffer to copy from, or to.
+    pub(crate) fn buffer(&self, operation: &'static str) -> Result<vk::Buffer> {
+        match &self.body {
+            Body::Orphaned { filled: Some(scratch), .. } => Ok(scratch.raw()),
+            Body::Orphaned { .. } => Err(Error::invalid(operation, "the staging block was not filled yet")),
+            Body::Linear(buffer) => Ok(buffer.raw()),
+            Body::Image(_) => Err(Error::invalid(operation, "the block is an image")),
+        }
+    }
+
+    /// The buffer to show in place.
+    pub(crate) fn lasting(&self, operation: &'static str) -> Result<&Rc<Buffer>> {
+        match &self.body {
+            Body::Linear(buffer) => Ok(buffer),
+            _ => Err(Error::invalid(
+                operation,
+                "a block that is another for each frame is not shown in place; upload it",
+            )),
+        }
+    }
+
+    /// The image, where it is one.
+    pub(crate) fn image(&self) -> Result<&Rc<Image>> {
+        match &self.body {
+            Body::Image(image) => Ok(image),
+            _ => Err(Error::NothingShown),
+        }
+    }
+
+    /// The queue reads or writes the block up to this submission.
+    pub(crate) fn used_until(&mut self, number: u64) {
+        self.fence = Some(number);
+    }
+
+    /// Lets go of what was filled last.
+    fn let_go(&mut self) {
+        if let Body::Orphaned { filled, .. } = &mut self.body
+            && let Some(scratch) = filled.take()
+        {
+            scratch.give_back(&self.shared, self.fence.take().unwrap_or(0));
+        }
+    }
+}
+
+impl StagingDriver for VulkanStaging {
+    fn wait(&mut self) -> Result<()> {
+        // Each fill has memory of its own.
+        if matches!(self.body, Body::Orphaned { .. }) {
+            return Ok(());
+        }
+        if let Some(number) = self.fence {
+            self.shared.submissions.wait(number)?;
+            self.fence = None;
+        }
+        Ok(())
+    }
+
+    fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        self.let_go();
+        let Body::Orphaned { len, filled } = &mut self.body else { return Err(Error::NothingShown) };
+        let scratch = Scratch::take(&self.shared, *len)?;
+        let done = scratch.fill(*len, f);
+        match done {
+            Ok(()) => *filled = Some(scratch),
+            Err(_) => scratch.give_back(&self.shared, 0),
+        }
+        done
+    }
+
+    fn fence(&mut self, is_shown: bool) -> Result<()> {
+        // Copies have marked their own end.
+        if is_shown {
+            self.fence = Some(self.shared.submissions.flush(None)?);
+        }
+        Ok(())
+    }
+
+    fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
+        match &self.body {
+            Body::Linear(buffer) if self.exported && handle == HandleType::OPAQUE => buffer.export().map(Some),
+            Body::Image(image) if handle == HandleType::OPAQUE => image.export().map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+impl Drop for VulkanStaging {
+    fn drop(&mut self) {
+        self.let_go();
+    }
+}

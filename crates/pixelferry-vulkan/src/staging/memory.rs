@@ -1,0 +1,143 @@
+//! Buffers and images of the display, which go when the queue has done with them.
+
+use crate::context::device_state::{BUFFER_USAGE, DeviceState, IMAGE_USAGE};
+use crate::queue::commands::{self, Place, READ};
+use crate::sharing::{Allocation, Object, vk_format};
+use ash::vk;
+use interop_core::{Error, HostBlock, ImageDesc, MemoryHandle, Result, SharedHandle};
+use std::any::Any;
+use std::rc::Rc;
+
+const OP: &str = "create_staging";
+
+/// Sizes are whole words, which `vkCmdFillBuffer` writes.
+const fn whole_words(bytes: u64) -> u64 {
+    bytes.next_multiple_of(4)
+}
+
+/// An allocation that others may keep, too.
+type Kept = Rc<Allocation>;
+
+/// A buffer.
+pub(crate) struct Buffer {
+    raw: vk::Buffer,
+    made: Kept,
+    /// Goes after the allocation.
+    pages: Option<HostBlock>,
+    pub shared: Rc<DeviceState>,
+}
+
+impl Buffer {
+    fn new(shared: &Rc<DeviceState>, made: Allocation, pages: Option<HostBlock>) -> Result<Self> {
+        let Object::Buffer(raw) = made.object() else { return Err(Error::invalid(OP, "an image is no buffer")) };
+        Ok(Self { raw, made: Rc::new(made), pages, shared: Rc::clone(shared) })
+    }
+
+    /// Of the device's own memory, zero at first.
+    pub(crate) fn zeroed(shared: &Rc<DeviceState>, len: usize) -> Result<Self> {
+        let made = shared.sharing.local_buffer(whole_words(len as u64), BUFFER_USAGE)?;
+        let made = Self::new(shared, made, None)?;
+        let raw = made.raw;
+        // SAFETY: the buffer is new and is in whole words; it is retired when it goes.
+        unsafe {
+            shared.submissions.record(|device, commands| {
+                device.cmd_fill_buffer(commands, raw, 0, vk::WHOLE_SIZE, 0);
+            })
+        }?;
+        Ok(made)
+    }
+
+    /// Mapped for good, and its address.
+    pub(crate) fn mapped(shared: &Rc<DeviceState>, len: usize) -> Result<(Self, HostBlock)> {
+        let (made, address) = shared.sharing.mapped_buffer(whole_words(len as u64), BUFFER_USAGE)?;
+        let made = Self::new(shared, made, None)?;
+        // The memory before the device that it is of.
+        let owner = Rc::new((Rc::clone(&made.made), Rc::clone(shared)));
+        // SAFETY: the allocation, which stays mapped and was zeroed, lives as long as `owner`; nobody else maps it.
+        let block = unsafe { HostBlock::from_raw(address, len, owner) };
+        Ok((made, block))
+    }
+
+    /// Pages of the host where they lie.
+    pub(crate) fn of_pages(shared: &Rc<DeviceState>, block: HostBlock, len: usize) -> Result<Self> {
+        // SAFETY: the buffer keeps the block, which goes after the allocation.
+        let made = unsafe { shared.sharing.imported_host_buffer(&block, len, BUFFER_USAGE) }?;
+        Self::new(shared, made, Some(block))
+    }
+
+    /// Memory of another device's or API's.
+    pub(crate) fn imported(shared: &Rc<DeviceState>, memory: MemoryHandle, len: usize) -> Result<Self> {
+        let made = shared.sharing.imported_buffer(memory, whole_words(len as u64), BUFFER_USAGE)?;
+        Self::new(shared, made, None)
+    }
+
+    /// Of the device's own memory that others can open. The content is undefined.
+    pub(crate) fn exported(shared: &Rc<DeviceState>, len: usize) -> Result<Self> {
+        let made = shared.sharing.exported_buffer(whole_words(len as u64), BUFFER_USAGE)?;
+        Self::new(shared, made, None)
+    }
+
+    pub(crate) fn raw(&self) -> vk::Buffer {
+        self.raw
+    }
+
+    /// A new handle of its memory, which was made to be exported.
+    pub(crate) fn export(&self) -> Result<SharedHandle> {
+        Ok(SharedHandle::Memory(self.made.export(&self.shared.sharing)?))
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        let gone: Box<dyn Any> = Box::new((Rc::clone(&self.made), self.pages.take()));
+        self.shared.submissions.retire(gone);
+    }
+}
+
+/// An image of one level, ready to be read.
+pub(crate) struct Image {
+    raw: vk::Image,
+    desc: ImageDesc,
+    made: Kept,
+    pub shared: Rc<DeviceState>,
+}
+
+impl Image {
+    /// Of the device's own memory, zero at first.
+    pub(crate) fn zeroed(shared: &Rc<DeviceState>, desc: &ImageDesc) -> Result<Self> {
+        let (raw, made) = shared.sharing.local_image(desc, IMAGE_USAGE)?;
+        let made = Self { raw, desc: *desc, made: Rc::new(made), shared: Rc::clone(shared) };
+        // SAFETY: the image is new; it is retired when it goes.
+        unsafe { shared.submissions.record(|device, commands| commands::clear(device, commands, raw)) }?;
+        Ok(made)
+    }
+
+    /// Of the device's own memory that others can open.
+    pub(crate) fn exported(shared: &Rc<DeviceState>, desc: &ImageDesc) -> Result<Self> {
+        let (raw, made) = shared.sharing.exported_image(desc, IMAGE_USAGE)?;
+        let made = Self { raw, desc: *desc, made: Rc::new(made), shared: Rc::clone(shared) };
+        // SAFETY: as above. Before others write, as a change from an undefined layout may throw pixels away.
+        let number = unsafe { shared.submissions.record(|device, commands| commands::clear(device, commands, raw)) }?;
+        // Others write it next, who know nothing of this queue.
+        shared.submissions.wait(number)?;
+        Ok(made)
+    }
+
+    pub(crate) fn place(&self) -> Place {
+        Place { image: self.raw, format: vk_format(self.desc.format), layout: READ }
+    }
+
+    pub(crate) fn desc(&self) -> &ImageDesc {
+        &self.desc
+    }
+
+    pub(crate) fn export(&self) -> Result<SharedHandle> {
+        Ok(SharedHandle::Memory(self.made.export(&self.shared.sharing)?))
+    }
+}
+
+impl Drop for Image {
+    fn drop(&mut self) {
+        self.shared.submissions.retire(Box::new(Rc::clone(&self.made)));
+    }
+}

@@ -1,0 +1,7 @@
+//! Blocks of memory that frames are copied from, and semaphores of both sides.
+
+pub(crate) mod block;
+pub(crate) mod memory;
+pub(crate) mod scratch;
+pub(crate) mod semaphore;
+pub(crate) mod transfer;

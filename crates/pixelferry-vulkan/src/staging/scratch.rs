@@ -1,0 +1,51 @@
+//! Mapped buffers for copies to and from the host, used again when the queue has done with them.
+
+use crate::context::device_state::{BUFFER_USAGE, DeviceState};
+use crate::queue::pool::GRAIN;
+pub(crate) use crate::queue::pool::Scratch;
+use crate::sharing::Object;
+use ash::vk;
+use interop_core::devices::borrows::Holder;
+use interop_core::{Error, HostBlock, Result};
+use std::rc::Rc;
+
+impl Scratch {
+    fn new(shared: &DeviceState, len: usize) -> Result<Self> {
+        let bytes = (len as u64).next_multiple_of(GRAIN as u64);
+        let (made, address) = shared.sharing.mapped_buffer(bytes, BUFFER_USAGE)?;
+        let Object::Buffer(raw) = made.object() else { return Err(Error::invalid("scratch", "an image is no buffer")) };
+        // SAFETY: the allocation, which stays mapped and was zeroed, goes with the block; nobody else maps it.
+        let block = unsafe { HostBlock::from_raw(address, bytes as usize, Rc::new(made)) };
+        Ok(Self { raw, block })
+    }
+
+    /// One of at least so many bytes that nothing uses, with any content.
+    pub(crate) fn take(shared: &DeviceState, len: usize) -> Result<Self> {
+        match shared.pool.take(shared.submissions.done(), len) {
+            Some(scratch) => Ok(scratch),
+            None => Self::new(shared, len),
+        }
+    }
+
+    /// To be used again when the submission is done.
+    pub(crate) fn give_back(self, shared: &DeviceState, number: u64) {
+        if let Some((number, oldest)) = shared.pool.put(number, self) {
+            shared.submissions.retire_at(number, Box::new(oldest.block));
+        }
+    }
+
+    pub(crate) fn raw(&self) -> vk::Buffer {
+        self.raw
+    }
+
+    /// Lets the host fill the first bytes.
+    pub(crate) fn fill(&self, len: usize, f: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
+        f(&mut self.block.write(0..len, Holder::Staging, "Staging::map_write")?)
+    }
+
+    /// Lets the host read the first bytes.
+    pub(crate) fn read(&self, len: usize, f: impl FnOnce(&[u8])) -> Result<()> {
+        f(&self.block.read(0..len, Holder::Staging, "read_back")?);
+        Ok(())
+    }
+}

@@ -1,0 +1,147 @@
+//! Copies between the host, buffers and images.
+
+use crate::context::device_state::DeviceState;
+use crate::queue::commands::{self, Place, Rows};
+use crate::sharing::vk_format;
+use crate::staging::memory::Image;
+use crate::staging::scratch::Scratch;
+use ash::vk;
+use interop_core::compute::host_bytes;
+use interop_core::{Error, ImageDesc, ImageView, PixelFormat, Region, Result};
+use std::ops::Range;
+use std::rc::Rc;
+
+/// The pixels of `view` in a buffer, as a copy takes them.
+pub(crate) fn rows(buffer: vk::Buffer, view: &ImageView, operation: &'static str) -> Result<Rows> {
+    let pixel = view.format.bytes_per_pixel();
+    let whole = view.offset.is_multiple_of(pixel) && (view.extent.height == 1 || view.pitch().is_multiple_of(pixel));
+    let length = if view.extent.height == 1 { Some(0) } else { u32::try_from(view.pitch() / pixel).ok() };
+    match length.filter(|_| whole) {
+        Some(row_length) => Ok(Rows { buffer, offset: view.offset as u64, row_length }),
+        None => {
+            let problem =
+                format!("offset {} and row pitch {} go in pixels of {pixel} bytes", view.offset, view.pitch());
+            Err(Error::invalid(operation, problem))
+        }
+    }
+}
+
+/// Copies pixels from the host.
+pub(crate) fn upload_pixels(
+    shared: &DeviceState,
+    to: Place,
+    region: Region,
+    bytes: &[u8],
+    view: &ImageView,
+) -> Result<()> {
+    let row = view.row_len();
+    let len = row * region.height as usize;
+    let scratch = Scratch::take(shared, len)?;
+    scratch.fill(len, |to| {
+        for (y, to) in (0..).zip(to.chunks_exact_mut(row)) {
+            to.copy_from_slice(&bytes[view.row(y)]);
+        }
+        Ok(())
+    })?;
+    let from = Rows { buffer: scratch.raw(), offset: 0, row_length: 0 };
+    let number = copy_to_image(shared, to, from, region)?;
+    scratch.give_back(shared, number);
+    Ok(())
+}
+
+/// Copies pixels from a buffer; the rows lie inside it.
+pub(crate) fn copy_to_image(shared: &DeviceState, to: Place, from: Rows, region: Region) -> Result<u64> {
+    // SAFETY: the region was checked to lie in the image and the rows in the buffer. Both are retired when they go, or are an
+    // engine's, which keeps them.
+    unsafe { shared.submissions.record(|device, commands| commands::to_image(device, commands, from, to, region)) }
+}
+
+/// Copies pixels to a buffer; the rows lie inside it.
+pub(crate) fn copy_to_rows(shared: &DeviceState, from: Place, region: Region, to: Rows) -> Result<u64> {
+    // SAFETY: as in `copy_to_image`.
+    unsafe { shared.submissions.record(|device, commands| commands::to_rows(device, commands, from, region, to)) }
+}
+
+/// Copies bytes from the host.
+pub(crate) fn upload_bytes(shared: &DeviceState, to: (vk::Buffer, u64), bytes: &[u8]) -> Result<()> {
+    let scratch = Scratch::take(shared, bytes.len())?;
+    scratch.fill(bytes.len(), |to| {
+        to.copy_from_slice(bytes);
+        Ok(())
+    })?;
+    let number = copy_bytes(shared, (scratch.raw(), 0), to, bytes.len() as u64)?;
+    scratch.give_back(shared, number);
+    Ok(())
+}
+
+/// Copies bytes from a buffer to another; they lie inside both.
+pub(crate) fn copy_bytes(
+    shared: &DeviceState,
+    from: (vk::Buffer, u64),
+    to: (vk::Buffer, u64),
+    bytes: u64,
+) -> Result<u64> {
+    // SAFETY: the callers checked the ranges. Both buffers are retired when they go, or are an engine's, which keeps them.
+    unsafe { shared.submissions.record(|device, commands| commands::to_buffer(device, commands, from, to, bytes)) }
+}
+
+/// The pixels of a region, each of `pixel` bytes, in tight rows.
+pub(crate) fn read_image(shared: &DeviceState, from: Place, pixel: usize, region: Region) -> Result<Vec<u8>> {
+    let len = region.width as usize * region.height as usize * pixel;
+    read(shared, len, |scratch| {
+        copy_to_rows(shared, from, region, Rows { buffer: scratch.raw(), offset: 0, row_length: 0 })
+    })
+}
+
+/// A region of an image as the driver's own blit shows it in RGBA8, in tight rows; `None` where the device blits no such formats.
+pub(crate) fn blit_back(shared: &Rc<DeviceState>, from: Place, region: Region) -> Result<Option<Vec<u8>>> {
+    use vk::FormatFeatureFlags as Features;
+    const DRAWN: vk::ImageLayout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
+    let to = ImageDesc::new(region.width, region.height, PixelFormat::Rgba8);
+    let has = |format, features| shared.sharing.format_features(format).contains(features);
+    if !has(from.format, Features::BLIT_SRC) || !has(vk_format(to.format), Features::BLIT_DST) {
+        return Ok(None);
+    }
+    let (image, all) = (Image::zeroed(shared, &to)?, to.extent.full());
+    let Place { image: raw, layout, .. } = image.place();
+    // SAFETY: the region was checked to lie in the image; the other was made for it, and is retired when it goes.
+    unsafe {
+        shared.submissions.record(|device, commands| {
+            commands::change(device, commands, raw, (layout, DRAWN));
+            commands::blit(device, commands, (from, region), (raw, all), vk::Filter::NEAREST);
+            commands::change(device, commands, raw, (DRAWN, layout));
+        })?
+    };
+    read_image(shared, image.place(), to.format.bytes_per_pixel(), all).map(Some)
+}
+
+/// The bytes of a range.
+pub(crate) fn read_buffer(shared: &DeviceState, from: vk::Buffer, range: &Range<u64>) -> Result<Vec<u8>> {
+    let bytes = range.end - range.start;
+    read(shared, bytes as usize, |scratch| copy_bytes(shared, (from, range.start), (scratch.raw(), 0), bytes))
+}
+
+/// The pixels of a region of an image that lies in a buffer, in tight rows.
+pub(crate) fn read_rows(shared: &DeviceState, from: vk::Buffer, view: &ImageView, region: Region) -> Result<Vec<u8>> {
+    let pixel = view.format.bytes_per_pixel();
+    let part =
+        ImageView { extent: region.extent(), ..view.moved_to(view.row_start(region.y) + region.x as usize * pixel) };
+    let span = part.span();
+    let all = read_buffer(shared, from, &(span.start as u64..span.end as u64))?;
+    let part = part.moved_to(0);
+    let mut pixels = host_bytes(part.row_len() * region.height as usize)?;
+    (0..region.height).for_each(|y| pixels.extend_from_slice(&all[part.row(y)]));
+    Ok(pixels)
+}
+
+fn read(shared: &DeviceState, len: usize, copy: impl FnOnce(&Scratch) -> Result<u64>) -> Result<Vec<u8>> {
+    let mut bytes = host_bytes(len)?;
+    let scratch = Scratch::take(shared, len)?;
+    let number = copy(&scratch)?;
+    let waited = shared.submissions.wait(number);
+    if waited.is_ok() {
+        scratch.read(len, |from| bytes.extend_from_slice(from))?;
+    }
+    scratch.give_back(shared, number);
+    waited.map(|()| bytes)
+}

@@ -1,0 +1,113 @@
+//! Surfaces without storage, which show staging blocks where they lie.
+
+use crate::context::device_state::DeviceState;
+use crate::staging::block::VulkanStaging;
+use crate::staging::memory::{Buffer, Image};
+use crate::staging::transfer::{blit_back, read_buffer, read_image, read_rows};
+use interop_core::display::{Bytes, InPlaceDriver, Pixels, SurfaceDriver};
+use interop_core::draw::{Manner, Plan};
+use interop_core::{BufferView, Error, ImageView, Region, Result, Staging};
+use std::any::Any;
+use std::ops::Range;
+use std::rc::Rc;
+
+const OP: &str = "read_in_place";
+
+/// Where the pixels lie that an image surface shows.
+pub(crate) enum Place {
+    /// In an image.
+    Image(Rc<Image>),
+    /// In rows of a buffer.
+    Rows(Rc<Buffer>, ImageView),
+}
+
+/// An image in a staging block.
+pub(crate) struct InPlaceImage {
+    shown: Option<Place>,
+    shared: Rc<DeviceState>,
+}
+
+interop_core::owned!(InPlaceImage: DeviceState, "surface", |surface| &surface.shared);
+
+impl InPlaceImage {
+    pub(crate) fn new(shared: &Rc<DeviceState>) -> Self {
+        Self { shown: None, shared: Rc::clone(shared) }
+    }
+
+    pub(crate) fn place(&self) -> Result<&Place> {
+        self.shown.as_ref().ok_or(Error::NothingShown)
+    }
+}
+
+impl SurfaceDriver<Pixels> for InPlaceImage {
+    fn read_back(&mut self, at: &Region) -> Result<Vec<u8>> {
+        match self.place()? {
+            Place::Image(image) => read_image(&self.shared, image.place(), image.desc().format.bytes_per_pixel(), *at),
+            Place::Rows(buffer, view) => read_rows(&self.shared, buffer.raw(), view, *at),
+        }
+    }
+
+    fn draw_back(&mut self, at: &Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
+        match self.place()? {
+            Place::Image(image) if manner.is_none() && plan.is_copy() => blit_back(&self.shared, image.place(), *at),
+            _ => Ok(None),
+        }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl InPlaceDriver<Pixels> for InPlaceImage {
+    fn show(&mut self, staging: &Staging, view: &ImageView) -> Result<()> {
+        let staging = VulkanStaging::of(staging, &self.shared, OP)?;
+        self.shown = Some(Place::Rows(Rc::clone(staging.lasting(OP)?), *view));
+        Ok(())
+    }
+
+    fn show_texture(&mut self, staging: &Staging) -> Result<bool> {
+        let staging = VulkanStaging::of(staging, &self.shared, OP)?;
+        self.shown = Some(Place::Image(Rc::clone(staging.image()?)));
+        Ok(true)
+    }
+}
+
+/// Bytes in a staging block.
+pub(crate) struct InPlaceBuffer {
+    shown: Option<(Rc<Buffer>, BufferView)>,
+    shared: Rc<DeviceState>,
+}
+
+interop_core::owned!(InPlaceBuffer: DeviceState, "surface", |surface| &surface.shared);
+
+impl InPlaceBuffer {
+    pub(crate) fn new(shared: &Rc<DeviceState>) -> Self {
+        Self { shown: None, shared: Rc::clone(shared) }
+    }
+
+    pub(crate) fn bytes(&self) -> Result<(&Rc<Buffer>, BufferView)> {
+        let (buffer, view) = self.shown.as_ref().ok_or(Error::NothingShown)?;
+        Ok((buffer, *view))
+    }
+}
+
+impl SurfaceDriver<Bytes> for InPlaceBuffer {
+    fn read_back(&mut self, at: &Range<usize>) -> Result<Vec<u8>> {
+        let (buffer, view) = self.bytes()?;
+        let start = view.offset + at.start;
+        read_buffer(&self.shared, buffer.raw(), &(start as u64..(start + at.len()) as u64))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl InPlaceDriver<Bytes> for InPlaceBuffer {
+    fn show(&mut self, staging: &Staging, view: &BufferView) -> Result<()> {
+        let staging = VulkanStaging::of(staging, &self.shared, OP)?;
+        self.shown = Some((Rc::clone(staging.lasting(OP)?), *view));
+        Ok(())
+    }
+}

@@ -1,0 +1,7 @@
+//! What the engine reads frames from.
+
+pub(crate) mod frame;
+pub(crate) mod in_place;
+pub(crate) mod offscreen;
+pub(crate) mod shown;
+pub(crate) mod stored;

@@ -1,0 +1,46 @@
+//! Reading a surface through once, for measurements.
+
+use crate::context::device_state::{BUFFER_USAGE, DeviceState};
+use crate::queue::commands::Rows;
+use crate::sharing::Object;
+use crate::staging::transfer::{copy_bytes, copy_to_rows};
+use crate::surface::shown::Shown;
+use ash::vk;
+use interop_core::{Error, Result};
+
+const OP: &str = "draw_offscreen";
+
+/// The buffer to copy to, of at least so many bytes.
+fn target(shared: &DeviceState, bytes: u64) -> Result<vk::Buffer> {
+    let mut kept = shared.target.0.borrow_mut();
+    if let Some((raw, _)) = kept.as_ref().filter(|(_, made)| made.bytes() >= bytes) {
+        return Ok(*raw);
+    }
+    let made = shared.sharing.local_buffer(bytes, BUFFER_USAGE)?;
+    let Object::Buffer(raw) = made.object() else { return Err(Error::invalid(OP, "an image is no buffer")) };
+    if let Some((_, smaller)) = kept.replace((raw, made)) {
+        shared.submissions.retire(Box::new(smaller));
+    }
+    Ok(raw)
+}
+
+/// Copies what a surface shows to where nobody looks.
+pub(crate) fn read_through(shared: &DeviceState, shown: &Shown) -> Result<()> {
+    match shown {
+        Shown::Image(place, desc) => {
+            let bytes = desc.extent.pixels() * desc.format.bytes_per_pixel() as u64;
+            let to = Rows { buffer: target(shared, bytes)?, offset: 0, row_length: 0 };
+            copy_to_rows(shared, *place, desc.extent.full(), to).map(drop)
+        }
+        Shown::Rows(buffer, view) => {
+            let span = view.span();
+            let bytes = span.len() as u64;
+            let to = target(shared, bytes)?;
+            copy_bytes(shared, (*buffer, span.start as u64), (to, 0), bytes).map(drop)
+        }
+        Shown::Bytes(buffer, view) => {
+            let to = target(shared, view.len as u64)?;
+            copy_bytes(shared, (*buffer, view.offset as u64), (to, 0), view.len as u64).map(drop)
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! What a surface shows, and where.
+
+use crate::context::device_state::DeviceState;
+use crate::queue::commands::Place;
+use crate::surface::in_place::{self, InPlaceBuffer, InPlaceImage};
+use crate::surface::stored::{StoredBuffer, StoredImage};
+use ash::vk;
+use interop_core::devices::owned::{find, foreign};
+use interop_core::{BufferView, ImageDesc, ImageView, Result, Surface};
+
+pub(crate) enum Shown {
+    Image(Place, ImageDesc),
+    Rows(vk::Buffer, ImageView),
+    Bytes(vk::Buffer, BufferView),
+}
+
+/// Of any surface of this display's.
+pub(crate) fn shown(shared: &DeviceState, surface: &Surface, operation: &'static str) -> Result<Shown> {
+    let any = surface.driver();
+    if let Some(s) = find::<StoredImage>(any, shared) {
+        return Ok(Shown::Image(s.place(), *s.image()));
+    }
+    if let Some(s) = find::<StoredBuffer>(any, shared) {
+        return Ok(Shown::Bytes(s.raw(), BufferView { offset: 0, len: s.len() }));
+    }
+    if let Some(s) = find::<InPlaceImage>(any, shared) {
+        return Ok(match s.place()? {
+            in_place::Place::Image(image) => Shown::Image(image.place(), *image.desc()),
+            in_place::Place::Rows(buffer, view) => Shown::Rows(buffer.raw(), *view),
+        });
+    }
+    if let Some(s) = find::<InPlaceBuffer>(any, shared) {
+        let (buffer, view) = s.bytes()?;
+        return Ok(Shown::Bytes(buffer.raw(), view));
+    }
+    Err(foreign::<StoredImage>(shared, operation))
+}

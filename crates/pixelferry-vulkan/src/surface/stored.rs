@@ -1,0 +1,195 @@
+//! Surfaces with storage: the display's own, or an engine's.
+
+use crate::context::device_state::DeviceState;
+use crate::queue::commands::Place;
+use crate::staging::block::VulkanStaging;
+use crate::staging::memory::{Buffer, Image};
+use crate::staging::transfer::{
+    blit_back, copy_bytes, copy_to_image, copy_to_rows, read_buffer, read_image, rows, upload_bytes, upload_pixels,
+};
+use ash::vk;
+use interop_core::display::checks::made_with;
+use interop_core::display::{Bytes, Pixels, StoredDriver, SurfaceDriver};
+use interop_core::draw::{Manner, Plan};
+use interop_core::{BufferView, ImageDesc, ImageView, Region, Result, Staging};
+use std::any::Any;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// Whose it is.
+enum Owner<O, U> {
+    /// The display's, kept here.
+    Ours(O),
+    /// An engine's, with the usage that it says it made it with.
+    Engines(U),
+}
+
+/// An image.
+pub(crate) struct StoredImage {
+    image: ImageDesc,
+    place: Place,
+    owner: Owner<Image, vk::ImageUsageFlags>,
+    shared: Rc<DeviceState>,
+}
+
+interop_core::owned!(StoredImage: DeviceState, "surface", |surface| &surface.shared);
+
+impl StoredImage {
+    pub(crate) fn new(shared: &Rc<DeviceState>, desc: &ImageDesc) -> Result<Self> {
+        let image = Image::zeroed(shared, desc)?;
+        Ok(Self::of(shared, desc, image.place(), Owner::Ours(image)))
+    }
+
+    /// An engine's, which is as the arguments say and outlives what is submitted with it.
+    pub(crate) fn over(shared: &Rc<DeviceState>, desc: &ImageDesc, place: Place, usage: vk::ImageUsageFlags) -> Self {
+        Self::of(shared, desc, place, Owner::Engines(usage))
+    }
+
+    fn of(shared: &Rc<DeviceState>, desc: &ImageDesc, place: Place, owner: Owner<Image, vk::ImageUsageFlags>) -> Self {
+        Self { image: *desc, place, owner, shared: Rc::clone(shared) }
+    }
+
+    pub(crate) fn place(&self) -> Place {
+        self.place
+    }
+
+    pub(crate) fn image(&self) -> &ImageDesc {
+        &self.image
+    }
+
+    fn needs(&self, usage: vk::ImageUsageFlags, name: &str, operation: &'static str) -> Result<()> {
+        match &self.owner {
+            Owner::Ours(_) => Ok(()),
+            Owner::Engines(has) => made_with(has.contains(usage), name, has, operation),
+        }
+    }
+}
+
+impl SurfaceDriver<Pixels> for StoredImage {
+    fn read_back(&mut self, at: &Region) -> Result<Vec<u8>> {
+        read_image(&self.shared, self.place, self.image.format.bytes_per_pixel(), *at)
+    }
+
+    fn draw_back(&mut self, at: &Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
+        if manner.is_some() || !plan.is_copy() { Ok(None) } else { blit_back(&self.shared, self.place, *at) }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl StoredDriver<Pixels> for StoredImage {
+    fn check_upload(&self) -> Result<()> {
+        self.needs(vk::ImageUsageFlags::TRANSFER_DST, "TRANSFER_DST", "upload")
+    }
+
+    fn check_download(&self) -> Result<()> {
+        self.needs(vk::ImageUsageFlags::TRANSFER_SRC, "TRANSFER_SRC", "download")
+    }
+
+    fn upload(&mut self, at: &Region, bytes: &[u8], view: &ImageView) -> Result<()> {
+        upload_pixels(&self.shared, self.place, *at, bytes, view)
+    }
+
+    fn upload_staged(&mut self, at: &Region, staging: &mut Staging, view: &ImageView) -> Result<()> {
+        const OP: &str = "upload_staged";
+        let staging = VulkanStaging::of_mut(staging, &self.shared, OP)?;
+        let from = rows(staging.buffer(OP)?, view, OP)?;
+        staging.used_until(copy_to_image(&self.shared, self.place, from, *at)?);
+        Ok(())
+    }
+
+    fn downloads(&self, _: &Staging) -> bool {
+        true
+    }
+
+    fn download(&mut self, at: &Region, staging: &mut Staging, view: &ImageView) -> Result<()> {
+        const OP: &str = "download";
+        let staging = VulkanStaging::of_mut(staging, &self.shared, OP)?;
+        let to = rows(staging.buffer(OP)?, view, OP)?;
+        staging.used_until(copy_to_rows(&self.shared, self.place, *at, to)?);
+        Ok(())
+    }
+}
+
+/// A buffer.
+pub(crate) struct StoredBuffer {
+    len: usize,
+    raw: vk::Buffer,
+    owner: Owner<Buffer, vk::BufferUsageFlags>,
+    shared: Rc<DeviceState>,
+}
+
+interop_core::owned!(StoredBuffer: DeviceState, "surface", |surface| &surface.shared);
+
+impl StoredBuffer {
+    pub(crate) fn new(shared: &Rc<DeviceState>, len: usize) -> Result<Self> {
+        let buffer = Buffer::zeroed(shared, len)?;
+        Ok(Self { len, raw: buffer.raw(), owner: Owner::Ours(buffer), shared: Rc::clone(shared) })
+    }
+
+    /// The first bytes of an engine's, which is as the arguments say and outlives what is submitted with it.
+    pub(crate) fn over(shared: &Rc<DeviceState>, len: usize, raw: vk::Buffer, usage: vk::BufferUsageFlags) -> Self {
+        Self { len, raw, owner: Owner::Engines(usage), shared: Rc::clone(shared) }
+    }
+
+    pub(crate) fn raw(&self) -> vk::Buffer {
+        self.raw
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    fn needs(&self, usage: vk::BufferUsageFlags, name: &str, operation: &'static str) -> Result<()> {
+        match &self.owner {
+            Owner::Ours(_) => Ok(()),
+            Owner::Engines(has) => made_with(has.contains(usage), name, has, operation),
+        }
+    }
+}
+
+impl SurfaceDriver<Bytes> for StoredBuffer {
+    fn read_back(&mut self, at: &Range<usize>) -> Result<Vec<u8>> {
+        read_buffer(&self.shared, self.raw, &(at.start as u64..at.end as u64))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl StoredDriver<Bytes> for StoredBuffer {
+    fn check_upload(&self) -> Result<()> {
+        self.needs(vk::BufferUsageFlags::TRANSFER_DST, "TRANSFER_DST", "upload")
+    }
+
+    fn check_download(&self) -> Result<()> {
+        self.needs(vk::BufferUsageFlags::TRANSFER_SRC, "TRANSFER_SRC", "download")
+    }
+
+    fn upload(&mut self, at: &Range<usize>, bytes: &[u8], view: &BufferView) -> Result<()> {
+        upload_bytes(&self.shared, (self.raw, at.start as u64), &bytes[view.offset..view.offset + view.len])
+    }
+
+    fn upload_staged(&mut self, at: &Range<usize>, staging: &mut Staging, view: &BufferView) -> Result<()> {
+        const OP: &str = "upload_staged";
+        let staging = VulkanStaging::of_mut(staging, &self.shared, OP)?;
+        let from = (staging.buffer(OP)?, view.offset as u64);
+        staging.used_until(copy_bytes(&self.shared, from, (self.raw, at.start as u64), view.len as u64)?);
+        Ok(())
+    }
+
+    fn downloads(&self, _: &Staging) -> bool {
+        true
+    }
+
+    fn download(&mut self, at: &Range<usize>, staging: &mut Staging, view: &BufferView) -> Result<()> {
+        const OP: &str = "download";
+        let staging = VulkanStaging::of_mut(staging, &self.shared, OP)?;
+        let to = (staging.buffer(OP)?, view.offset as u64);
+        staging.used_until(copy_bytes(&self.shared, (self.raw, at.start as u64), to, view.len as u64)?);
+        Ok(())
+    }
+}

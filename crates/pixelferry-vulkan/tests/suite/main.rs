@@ -1,0 +1,34 @@
+//! On Mesa's Vulkan on the CPU, or on the device that `PIXELFERRY_VULKAN_DEVICE` names.
+
+// Helpers of tests fail as tests do; the lint knows only functions marked as tests.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod conformance;
+mod drivers;
+mod engine;
+#[path = "../../../interop-core/tests/displays/engine_objects.rs"]
+mod engine_objects;
+mod engine_surfaces;
+mod engines_own;
+mod misuse;
+#[path = "../../../interop-core/tests/displays/paths.rs"]
+mod paths;
+#[cfg(target_os = "linux")]
+#[path = "../../../interop-core/tests/displays/sharing.rs"]
+mod shared_memory;
+#[cfg(target_os = "linux")]
+mod sharing;
+
+use pixelferry_testing::{Need, need};
+use pixelferry_vulkan::{VulkanDisplay, VulkanOptions};
+use std::rc::Rc;
+
+fn device() -> String {
+    std::env::var("PIXELFERRY_VULKAN_DEVICE").unwrap_or_else(|_| "llvmpipe".into())
+}
+
+/// `None` after saying SKIPPED; a failure where the machine must have it.
+fn display() -> Option<Rc<VulkanDisplay>> {
+    let options = VulkanOptions::default().with_name(device());
+    need(Need::Lavapipe, VulkanDisplay::headless(&options))
+}
