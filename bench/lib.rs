@@ -15,8 +15,8 @@
 
 #![allow(clippy::expect_used)] // a benchmark that cannot run says so and stops
 
-use pixelferry::gl_display::{self, GlDisplay};
-use pixelferry::wgpu_display::{self, WgpuDisplay};
+use pixelferry::api::gl::{self, GlDisplay};
+use pixelferry::api::wgpu::{self, WgpuDisplay};
 use pixelferry::{Display as _, DrawOptions, Result, ShownFrame};
 use serde::Serialize;
 use std::env;
@@ -54,9 +54,9 @@ pub fn write_rows(rows: &[impl Serialize]) {
 /// A display's own texture, to draw frames to.
 pub enum Screen {
     /// On OpenGL.
-    Gl(Rc<GlDisplay>, gl_display::OffscreenTarget),
+    Gl(Rc<GlDisplay>, gl::OffscreenTarget),
     /// On wgpu.
-    Wgpu(Rc<WgpuDisplay>, wgpu_display::OffscreenTarget),
+    Wgpu(Rc<WgpuDisplay>, wgpu::OffscreenTarget),
 }
 
 impl Screen {
@@ -75,10 +75,10 @@ impl Screen {
         match self {
             Self::Gl(display, target) => {
                 target.bind()?;
-                display.draw(shown.surface(), gl_display::Viewport::full(width, height), options)
+                display.draw(shown.surface(), gl::Viewport::full(width, height), options)
             }
             Self::Wgpu(display, target) => {
-                let (viewport, format) = (wgpu_display::Viewport::full(width, height), target.texture().format());
+                let (viewport, format) = (wgpu::Viewport::full(width, height), target.texture().format());
                 display.draw_to(shown.surface(), target.view(), format, None, viewport, options)
             }
         }

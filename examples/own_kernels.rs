@@ -3,7 +3,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
 
 use clap::Parser;
-use pixelferry::gl_display::{GlDisplay, Viewport};
+use pixelferry::api::gl::{GlDisplay, Viewport};
 use pixelferry::{DrawOptions, Extent, Link, PixelFormat, SurfaceDesc};
 use pixelferry_demo::{Options, Scene, SceneError, run};
 use pixelferry_examples::own_kernels::OwnKernels;

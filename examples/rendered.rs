@@ -4,7 +4,7 @@
 
 use clap::Parser;
 use glow::HasContext as _;
-use pixelferry::gl_display::{EngineTexture, GlDisplay, GlFunctions, Viewport, glow};
+use pixelferry::api::gl::{EngineTexture, GlDisplay, GlFunctions, Viewport, glow};
 use pixelferry::{
     ComputeBackend, CpuKernelExt as _, Display, DrawOptions, Extent, ImageDesc, Intake, Kernel, KernelSource, Link,
     LinkOptions, PixelFormat, RowOrder, SurfaceDesc,

@@ -3,7 +3,7 @@
 use crate::shaders::groups;
 use crate::{Subject, Work};
 use glow::HasContext as _;
-use pixelferry::gl_display::{GlDisplay, HeadlessOptions, glow};
+use pixelferry::api::gl::{GlDisplay, HeadlessOptions, glow};
 use pixelferry::{Display as _, Manner};
 use std::rc::Rc;
 

@@ -1,15 +1,15 @@
 //! pixelferry: the paths `in-queue-*`, on every display that computes in its own queue.
 
 use crate::{Subject, Work};
-use gl_backend::GlBackend;
 use measure::Screen;
-use pixelferry::gl_display::{GlDisplay, HeadlessOptions};
-use pixelferry::wgpu_backend::{WgpuBackend, WgpuOptions};
-use pixelferry::wgpu_display::WgpuDisplay;
+use pixelferry::api::gl::{GlDisplay, HeadlessOptions};
+use pixelferry::api::wgpu::WgpuDisplay;
+use pixelferry::api::wgpu::{WgpuBackend, WgpuOptions};
 use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, Display, DrawOptions, Extent, ImageAccess, ImageDesc, Kernel, KernelSource,
     Language, Link, LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc, Target, Unwritten,
 };
+use pixelferry_gl::GlBackend;
 use std::rc::Rc;
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@ use crate::shaders::{CUDA, draw, groups, kernel};
 use crate::{Subject, Work};
 use ash::{khr, nvx, vk};
 use pixelferry::Manner;
-use pixelferry::cuda_backend::{Variant, compile_ptx};
+use pixelferry::api::cuda::{Variant, compile_ptx};
 use std::ffi::{CString, c_void};
 use std::ptr;
 use std::rc::Rc;

@@ -9,7 +9,7 @@ mod platform;
 
 use clap::Parser as _;
 use glow::HasContext as _;
-use pixelferry::gl_display::{EngineOptions as ContextOptions, GlDisplay, GlFunctions, OffscreenTarget};
+use pixelferry::api::gl::{EngineOptions as ContextOptions, GlDisplay, GlFunctions, OffscreenTarget};
 use pixelferry::{ComputeBackend, Display as _, Link, backend_in, open_backend_for, save_rgba8};
 use pixelferry_demo::{say, terminal};
 use pixelferry_examples::engine::{

@@ -1,7 +1,7 @@
 //! The engine's instance, device and memory, by ash. Nothing here knows pixelferry.
 
-use pixelferry::pixelferry_vulkan::ash;
-pub use pixelferry::pixelferry_vulkan::ash::vk;
+use pixelferry::api::vulkan::ash;
+pub use pixelferry::api::vulkan::ash::vk;
 use pixelferry_examples::engine::Failure;
 use std::ffi::CStr;
 use std::ptr::copy_nonoverlapping;

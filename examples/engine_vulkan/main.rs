@@ -11,7 +11,7 @@ mod renderer;
 
 use clap::Parser as _;
 use gpu::Gpu;
-use pixelferry::pixelferry_vulkan::{VulkanDisplay, VulkanEngine, VulkanFrame, VulkanObject, device_extensions};
+use pixelferry::api::vulkan::{VulkanDisplay, VulkanEngine, VulkanFrame, VulkanObject, device_extensions};
 use pixelferry::{ComputeBackend, Display as _, Link, ShownFrame, open_backend_for, save_rgba8};
 use pixelferry_demo::{say, terminal};
 use pixelferry_examples::engine::{EngineOptions, Failure, Kernels, View, planet_desc, radar_desc, sea_desc, sources};

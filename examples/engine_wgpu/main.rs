@@ -10,7 +10,7 @@ mod platform;
 
 use clap::Parser as _;
 use pipelines::{begin, layout, pipelines};
-use pixelferry::wgpu_display::{OffscreenTarget, WgpuDisplay, open_device, wgpu};
+use pixelferry::api::wgpu::{OffscreenTarget, WgpuDisplay, open_device, wgpu};
 use pixelferry::{ComputeBackend, Display as _, Link, backend_in, open_backend_for, save_rgba8};
 use pixelferry_demo::{say, terminal};
 use pixelferry_examples::engine::{

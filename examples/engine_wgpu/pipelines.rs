@@ -1,6 +1,6 @@
 //! The engine's own pipelines. Nothing here knows pixelferry.
 
-use pixelferry::wgpu_display::wgpu;
+use pixelferry::api::wgpu::wgpu;
 use pixelferry_examples::engine::SEA_SIDE;
 
 /// The depth buffer's.

@@ -1,12 +1,12 @@
 //! The engine's windows, by winit and wgpu. Nothing here knows pixelferry.
 
 use crate::pipelines::{DEPTH, SAMPLES};
-use pixelferry::gl_display::winit::application::ApplicationHandler;
-use pixelferry::gl_display::winit::dpi::{PhysicalPosition, PhysicalSize};
-use pixelferry::gl_display::winit::event::WindowEvent;
-use pixelferry::gl_display::winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
-use pixelferry::gl_display::winit::window::{Window, WindowAttributes, WindowId};
-use pixelferry::wgpu_display::wgpu;
+use pixelferry::api::gl::winit::application::ApplicationHandler;
+use pixelferry::api::gl::winit::dpi::{PhysicalPosition, PhysicalSize};
+use pixelferry::api::gl::winit::event::WindowEvent;
+use pixelferry::api::gl::winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
+use pixelferry::api::gl::winit::window::{Window, WindowAttributes, WindowId};
+use pixelferry::api::wgpu::wgpu;
 use pixelferry_demo::{complain, say};
 use pixelferry_examples::engine::{EngineOptions, Failure};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ impl Windows {
         };
         // OpenGL only where there is nothing else: wgpu panics where a driver's EGL knows nothing of the X server's screen.
         let primary = wgpu::Backends::PRIMARY;
-        let needs_gl = || pixelferry::wgpu_display::wgpu_adapters(primary).is_empty();
+        let needs_gl = || pixelferry::api::wgpu::wgpu_adapters(primary).is_empty();
         descriptor.backends =
             wgpu::Backends::from_env().unwrap_or_else(|| if needs_gl() { wgpu::Backends::all() } else { primary });
         Self { instance: wgpu::Instance::new(descriptor), list: Vec::new() }

@@ -17,7 +17,7 @@ macro_rules! on_each_backend {
         #[test]
         #[ignore = "run by the tests below, in a process that sees one OpenCL driver"]
         fn child_opencl() {
-            use ::pixelferry::opencl_backend::OpenClBackend;
+            use ::pixelferry::api::opencl::OpenClBackend;
             if let Some(backend) = $crate::need($crate::given(), OpenClBackend::open_best()) {
                 $check(&$crate::on(Ok(backend)));
             }
@@ -46,7 +46,7 @@ macro_rules! on_each_backend {
         #[test]
         #[ignore = "run by the test below, in a process of its own"]
         fn child_cuda() {
-            $check(&$crate::on(::pixelferry::cuda_backend::CudaBackend::open_best()));
+            $check(&$crate::on(::pixelferry::api::cuda::CudaBackend::open_best()));
         }
 
         #[test]

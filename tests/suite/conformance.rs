@@ -3,19 +3,19 @@
 use interop_core::conformance::{Manner, Outcome, Row, Table};
 use interop_core::path::Medium::{Image, Object};
 use interop_core::path::PATHS;
-use pixelferry::wgpu_display::{WgpuDisplay, WgpuOptions, wgpu};
+use pixelferry::api::wgpu::{WgpuDisplay, WgpuOptions, wgpu};
+use pixelferry::api::{cuda, opencl};
 use pixelferry::{
     Arg, BackendChoice, ComputeBackend, CpuBackend, Display, DisplayChoice, DrawOptions, Error, Fit, Headless, Link,
-    LinkOptions, PathId, PixelFormat, Region, SurfaceDesc, SyncKind, backend_in, cuda_backend, open_backend, open_pair,
-    opencl_backend, picture,
+    LinkOptions, PathId, PixelFormat, Region, SurfaceDesc, SyncKind, backend_in, open_backend, open_pair, picture,
 };
 use pixelferry_tests::{
     Level, Need, asked, conform, displays, few, from, given, has, in_child, level, need, pass_in_child, path_problems,
     ramp, ramp_pixel,
 };
+use pixelferry_wgpu::WgpuBackend;
 use std::rc::Rc;
 use std::sync::Arc;
-use wgpu_backend::WgpuBackend;
 
 /// All but Vulkan: its crate's own tests run what has a backend of its own. rusticl, which builds kernels for minutes, goes to
 /// plain memory alone at the shortest level; every path to OpenGL is driven by it in `leaks`.
@@ -201,7 +201,7 @@ fn pairs_on_a_cuda_device_are_one_queue() {
 }
 
 fn on_opencl(check: fn(&Arc<dyn ComputeBackend>)) {
-    let Some(backend) = need(given(), opencl_backend::OpenClBackend::open_best()) else { return };
+    let Some(backend) = need(given(), opencl::OpenClBackend::open_best()) else { return };
     println!("RAN ON {}", backend.device());
     check(&(Arc::new(backend) as Arc<dyn ComputeBackend>));
 }
@@ -216,10 +216,9 @@ fn child_opencl() {
 #[test]
 #[ignore = "run by a test below, in a process that sees one OpenCL driver"]
 fn child_opencl_part() {
-    let Some(devices) = need(given(), opencl_backend::cl::Device::all()) else { return };
-    let parts = devices[0].partition(&opencl_backend::cl::Partition::ByCounts(vec![1])).unwrap();
-    let backend =
-        opencl_backend::OpenClBackend::open(&opencl_backend::OpenClDevice::try_from(&parts[0]).unwrap()).unwrap();
+    let Some(devices) = need(given(), opencl::cl::Device::all()) else { return };
+    let parts = devices[0].partition(&opencl::cl::Partition::ByCounts(vec![1])).unwrap();
+    let backend = opencl::OpenClBackend::open(&opencl::OpenClDevice::try_from(&parts[0]).unwrap()).unwrap();
     println!("RAN ON {}", backend.device());
     assert!(backend.device().name.contains("a part of 1 units"));
     let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
@@ -253,7 +252,7 @@ fn on_nvidia() {
 }
 
 fn on_cuda(check: fn(&Arc<dyn ComputeBackend>)) {
-    let backend = cuda_backend::CudaBackend::open_best().unwrap();
+    let backend = cuda::CudaBackend::open_best().unwrap();
     println!("RAN ON {}", backend.device());
     check(&(Arc::new(backend) as Arc<dyn ComputeBackend>));
 }

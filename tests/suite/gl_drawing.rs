@@ -1,6 +1,6 @@
 //! What OpenGL drew into a surface stays where a later frame replaces only a part.
 
-use pixelferry::gl_display::glow::{self, HasContext as _};
+use pixelferry::api::gl::glow::{self, HasContext as _};
 use pixelferry::{
     ComputeBackend, CpuBackend, DisplayChoice, Headless, Link, LinkOptions, PathId, PixelFormat, Policy, Region,
     SurfaceDesc, open_headless,

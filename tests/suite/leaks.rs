@@ -1,10 +1,11 @@
 //! Thousands of frames (or `PIXELFERRY_FRAMES`) and 200 resizes (or `PIXELFERRY_RESIZES`) by every path: memory of the host and
 //! of the GPU, file descriptors and GL objects stay flat.
 
-use pixelferry::gl_display::{GlDisplay, ObjectCounts};
+use pixelferry::api::gl::{GlDisplay, ObjectCounts};
+use pixelferry::api::{cuda, opencl};
 use pixelferry::{
     Arg, ComputeBackend, CpuBackend, DisplayChoice, ImageAccess, ImageDesc, Link, LinkOptions, PathId, PixelFormat,
-    Policy, SurfaceDesc, cuda_backend, open_headless, opencl_backend,
+    Policy, SurfaceDesc, open_headless,
 };
 use pixelferry_tests::{Need, Usage, asked, by_level, given, has_path, need, number, pass_in_child, ramp};
 use std::sync::Arc;
@@ -108,14 +109,14 @@ fn child_threads() {
 #[test]
 #[ignore = "run by the tests below, in a process of its own"]
 fn child_opencl() {
-    let Some(backend) = need(given(), opencl_backend::OpenClBackend::open_best()) else { return };
+    let Some(backend) = need(given(), opencl::OpenClBackend::open_best()) else { return };
     run(&(Arc::new(backend) as Arc<dyn ComputeBackend>), &|| None);
 }
 
 #[test]
 #[ignore = "run by the tests below, in a process of its own"]
 fn child_cuda() {
-    let backend = Arc::new(cuda_backend::CudaBackend::open_best().unwrap());
+    let backend = Arc::new(cuda::CudaBackend::open_best().unwrap());
     let gpu = Arc::clone(&backend);
     run(&(backend as Arc<dyn ComputeBackend>), &|| gpu.free_memory().ok());
 }

@@ -1,6 +1,6 @@
 //! Displays come and go beside others that go on: their drivers share state in the process.
 
-use pixelferry::wgpu_display::{WgpuDisplay, WgpuOptions, wgpu};
+use pixelferry::api::wgpu::{WgpuDisplay, WgpuOptions, wgpu};
 use pixelferry::{
     CpuBackend, DisplayChoice, Error, Headless, ImageAccess, ImageDesc, Link, LinkOptions, PathId, PixelFormat, Policy,
     SurfaceDesc, open_headless,

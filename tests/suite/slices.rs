@@ -2,11 +2,11 @@
 //! the bytes of a slice.
 
 use interop_core::describe::panics;
+use pixelferry::api::opencl::cl::{Buffer, Context, Device, HostBuffer, MemFlags, Queue, UserEvent};
+use pixelferry::api::opencl::{OpenClBackend, OpenClDevice};
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::driver::devices::borrows::Holder;
 use pixelferry::driver::{HandleType, HostBlock, MemoryShape, Part, Staging, StagingKind};
-use pixelferry::opencl_backend::cl::{Buffer, Context, Device, HostBuffer, MemFlags, Queue, UserEvent};
-use pixelferry::opencl_backend::{OpenClBackend, OpenClDevice};
 use pixelferry::{
     BufferView, ComputeBackend, ComputeMemory, CpuBackend, Display, Error, Extent, ImageView, PixelFormat, Result,
     Support, SurfaceDesc, Target, View,

@@ -2,10 +2,11 @@
 //! that fail, thousands of frames of it (or `PIXELFERRY_FRAMES`). After every fault the whole picture is the last that was
 //! finished, and in the end memory, descriptors and GL objects are where they were.
 
-use pixelferry::gl_display::ObjectCounts;
+use pixelferry::api::gl::ObjectCounts;
+use pixelferry::api::opencl;
 use pixelferry::{
     Arg, Choice as _, ComputeBackend, CpuBackend, DisplayChoice, Headless, ImageAccess, ImageDesc, Kernel, Link,
-    LinkOptions, PathId, PixelFormat, Policy, Profiles, SurfaceDesc, open_headless, opencl_backend,
+    LinkOptions, PathId, PixelFormat, Policy, Profiles, SurfaceDesc, open_headless,
 };
 use pixelferry_faults::{BackendDouble, DisplayDouble, Fault, FaultKind, Faults, Step};
 use pixelferry_tests::{
@@ -233,7 +234,7 @@ fn child_threads() {
 #[test]
 #[ignore = "run by the tests below, in a process of its own"]
 fn child_opencl() {
-    if let Some(backend) = need(given(), opencl_backend::OpenClBackend::open_best()) {
+    if let Some(backend) = need(given(), opencl::OpenClBackend::open_best()) {
         soak(Arc::new(backend));
     }
 }

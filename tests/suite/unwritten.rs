@@ -1,8 +1,8 @@
 //! Kernels that write only some pixels of a frame: what the others are, on every path of this machine's drivers, at once
 //! and late. What a surface may say of them is in [`pixelferry::Unwritten`]; `interop_core::conformance` tries each rule.
 
+use pixelferry::api::wgpu::wgpu;
 use pixelferry::driver::describe::panics::catch;
-use pixelferry::wgpu_display::wgpu;
 use pixelferry::{
     Arg, ComputeBackend, CpuKernelExt as _, Display, DisplayChoice, Error, ImageAccess, ImageDesc, Kernel,
     KernelSource, Link, LinkOptions, MemoryDisplay, Mode, PathId, PixelFormat, Policy, Profiles, RowOrder, SurfaceDesc,
@@ -262,8 +262,8 @@ fn left_paths((backend, kernel): &Compute, display: &Rc<dyn Display>, times: u32
 
 fn check(backend: &Arc<dyn ComputeBackend>) {
     let gl = need(Need::Egl, open_headless(DisplayChoice::Gl)).map(|display| display.display());
-    let options = pixelferry::wgpu_display::WgpuOptions::default().with_backends(wgpu::Backends::VULKAN);
-    let vulkan = need(Need::Lavapipe, pixelferry::wgpu_display::WgpuDisplay::headless(options));
+    let options = pixelferry::api::wgpu::WgpuOptions::default().with_backends(wgpu::Backends::VULKAN);
+    let vulkan = need(Need::Lavapipe, pixelferry::api::wgpu::WgpuDisplay::headless(options));
     let vulkan = vulkan.map(|display| display as Rc<dyn Display>);
     let memory = Some(MemoryDisplay::new() as Rc<dyn Display>);
     let compute = (Arc::clone(backend), backend.build(&columns()).unwrap());

@@ -76,7 +76,7 @@ pub fn ramp(format: PixelFormat) -> Option<KernelSource> {
 mod tests {
     use super::*;
     use crate::options::FORMATS;
-    use pixelferry::cuda_backend::{Variant, compile_ptx};
+    use pixelferry::api::cuda::{Variant, compile_ptx};
     use pixelferry::driver::compute::SourceCode;
     use pixelferry::{Error, Language};
 

@@ -2,7 +2,7 @@
 
 use crate::scene::SceneError;
 use glow::HasContext as _;
-use pixelferry::gl_display::{GlBuffer, GlDisplay, GlFunctions, GlTexture, Viewport};
+use pixelferry::api::gl::{GlBuffer, GlDisplay, GlFunctions, GlTexture, Viewport};
 
 /// A program that reads one attribute of floats from a vertex buffer, or a texture. It lasts as long as the context.
 pub struct GlProgram {

@@ -9,7 +9,7 @@ use crate::scene::{Scene, SceneError};
 use crate::terminal::{self, OutputError};
 use image::ImageBuffer;
 use indicatif::{ProgressBar, ProgressStyle};
-use pixelferry::gl_display::Viewport;
+use pixelferry::api::gl::Viewport;
 use pixelferry::{
     BackendChoice, ComputeBackend, Display, DisplayChoice, Headless, KernelSource, SurfaceDesc, open_headless,
     open_pair, save_picture_with, save_rgba8,

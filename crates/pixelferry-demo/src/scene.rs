@@ -1,7 +1,7 @@
 //! What the loop asks of a scene.
 
 use crate::draw_args::DrawArgs;
-use pixelferry::gl_display::{GlDisplay, Viewport};
+use pixelferry::api::gl::{GlDisplay, Viewport};
 use pixelferry::{DrawOptions, Error, Link, SaveError};
 use std::path::PathBuf;
 

@@ -5,7 +5,7 @@ use crate::raw::dlpack::Described;
 use crate::raw::export::{self, Bytes};
 use crate::raw::owned::{CudaBytes, HostBytes, Memory};
 use pixelferry::SurfaceDesc;
-use pixelferry::cuda_backend::CudaBackend;
+use pixelferry::api::cuda::CudaBackend;
 use pixelferry::driver::describe::format::ChannelKind;
 use pyo3::exceptions::{PyAttributeError, PyBufferError};
 use pyo3::ffi;

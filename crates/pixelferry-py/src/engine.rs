@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::named::one_of;
 use crate::span::Place;
-use pixelferry::cuda_backend::{self, CudaBackend};
+use pixelferry::api::cuda::{self, CudaBackend};
 use pixelferry::{BackendChoice, Choice as _, ComputeBackend, DeviceIdentity, open_backend};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -106,7 +106,7 @@ impl Engines {
     /// Who should draw, where there is a choice: the GPU that computes.
     pub fn preferred_display(&self) -> Result<Option<DeviceIdentity>, Failure> {
         if self.asked.backend == BackendChoice::Auto {
-            return Ok(cuda_backend::devices().ok().and_then(|list| Some(list.first()?.identity().clone())));
+            return Ok(cuda::devices().ok().and_then(|list| Some(list.first()?.identity().clone())));
         }
         Ok(Some(self.engine(Place::Host)?.backend().device().clone()))
     }
@@ -125,7 +125,7 @@ impl Engines {
         if let Some(backend) = opened.cuda.get(&ordinal) {
             return Ok(backend.clone());
         }
-        let list = cuda_backend::devices()?;
+        let list = cuda::devices()?;
         let device = list.iter().find(|d| d.identity().ordinal == Some(ordinal)).ok_or_else(|| {
             Failure::Device(format!("there is no CUDA device {ordinal}; this process sees {}", list.len()))
         })?;
@@ -140,7 +140,7 @@ impl Engines {
             Wanted::Host => return Ok(None),
             Wanted::Cuda(Some(ordinal)) => ordinal,
             Wanted::Cuda(None) => {
-                let list = cuda_backend::devices()?;
+                let list = cuda::devices()?;
                 let draws = list.iter().find(|device| device.identity().same_device(display).is_yes());
                 draws.or(list.first()).and_then(|device| device.identity().ordinal).unwrap_or(0)
             }

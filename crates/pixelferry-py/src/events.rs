@@ -1,7 +1,7 @@
 //! What the user does with a window, as Python sees it.
 
-use pixelferry::gl_display::winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
-use pixelferry::gl_display::winit::keyboard::{Key, ModifiersState};
+use pixelferry::api::gl::winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
+use pixelferry::api::gl::winit::keyboard::{Key, ModifiersState};
 use pyo3::prelude::*;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};

@@ -10,8 +10,8 @@ use crate::raw::context::UserContext;
 use crate::raw::memory::Readable;
 use crate::span::Place;
 use crate::taking::{Scratch, Taking};
+use pixelferry::api::gl::{GlDisplay, GlWindow, OffscreenTarget, Viewport};
 use pixelferry::driver::describe::panics::catch;
-use pixelferry::gl_display::{GlDisplay, GlWindow, OffscreenTarget, Viewport};
 use pixelferry::{
     BufferDesc, Display, DrawOptions, Extent, Fit, Headless, ImageAccess, ImageDesc, Kernel, KernelSource, Link,
     LinkOptions, PathId, PixelFormat, Policy, RowOrder, ShownFrame, SurfaceDesc, Unwritten, backend_in, picture,

@@ -7,8 +7,8 @@ use crate::failure::Failure;
 use crate::items::Items;
 use crate::raw::context::copy_shown;
 use crate::raw::owned::{CudaBytes, HostBytes, Memory};
-use pixelferry::cuda_backend::CudaBackend;
-use pixelferry::gl_display::GlDisplay;
+use pixelferry::api::cuda::CudaBackend;
+use pixelferry::api::gl::GlDisplay;
 use pixelferry::{
     ComputeBackend as _, ComputeMemory, Display, ImageDesc, Intake, Kernel, PathId, RowOrder, Surface, SurfaceDesc,
     Target,

@@ -7,7 +7,7 @@ use crate::named;
 use crate::plane::Plane;
 use crate::raw::memory::Readable;
 use crate::stage::{NamedTexture, Stage};
-use pixelferry::gl_display::Viewport;
+use pixelferry::api::gl::Viewport;
 use pixelferry::{DrawOptions, RowOrder};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;

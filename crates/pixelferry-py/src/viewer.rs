@@ -13,7 +13,7 @@ use crate::report::report;
 use crate::source::Source;
 use crate::stage::{Screen, Settings, Stage, Status};
 use crate::window::WindowHandle;
-use pixelferry::gl_display::WindowOptions;
+use pixelferry::api::gl::WindowOptions;
 use pixelferry::{
     Choice as _, DeviceIdentity, DisplayChoice, Extent, Headless, Mode, Policy, RowOrder, check_picture_file,
     open_headless, open_headless_beside, open_headless_for,

@@ -5,14 +5,14 @@ use crate::failure::Failure;
 use crate::job::{Job, closed, guarded};
 use crate::stage::{Screen, Settings, Stage};
 use pixelferry::Extent;
-use pixelferry::gl_display::winit::application::ApplicationHandler;
-use pixelferry::gl_display::winit::event::{ElementState, KeyEvent, WindowEvent};
-use pixelferry::gl_display::winit::event_loop::{
+use pixelferry::api::gl::winit::application::ApplicationHandler;
+use pixelferry::api::gl::winit::event::{ElementState, KeyEvent, WindowEvent};
+use pixelferry::api::gl::winit::event_loop::{
     ActiveEventLoop, ControlFlow, EventLoop, EventLoopBuilder, EventLoopProxy,
 };
-use pixelferry::gl_display::winit::keyboard::{Key, NamedKey};
-use pixelferry::gl_display::winit::window::WindowId;
-use pixelferry::gl_display::{GlWindow, WindowOptions};
+use pixelferry::api::gl::winit::keyboard::{Key, NamedKey};
+use pixelferry::api::gl::winit::window::WindowId;
+use pixelferry::api::gl::{GlWindow, WindowOptions};
 use std::collections::HashMap;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -262,14 +262,14 @@ fn run(answer: &Sender<Started>) {
 
 #[cfg(all(unix, not(target_vendor = "apple")))]
 fn on_any_thread(builder: &mut EventLoopBuilder<Task>) {
-    use pixelferry::gl_display::winit::platform::{wayland, x11};
+    use pixelferry::api::gl::winit::platform::{wayland, x11};
     wayland::EventLoopBuilderExtWayland::with_any_thread(builder, true);
     x11::EventLoopBuilderExtX11::with_any_thread(builder, true);
 }
 
 #[cfg(windows)]
 fn on_any_thread(builder: &mut EventLoopBuilder<Task>) {
-    use pixelferry::gl_display::winit::platform::windows::EventLoopBuilderExtWindows;
+    use pixelferry::api::gl::winit::platform::windows::EventLoopBuilderExtWindows;
     builder.with_any_thread(true);
 }
 

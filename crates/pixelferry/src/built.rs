@@ -35,8 +35,8 @@ pub(crate) mod opencl {
 #[cfg(feature = "gl-compute")]
 pub(crate) mod gl_compute {
     use crate::listed::{Listed, Opened, listed};
-    use gl_backend::{GlBackend, HeadlessOptions};
     use interop_core::{DeviceIdentity, Result};
+    use pixelferry_gl::{GlBackend, HeadlessOptions};
     use std::sync::Arc;
 
     pub(crate) fn best(display: Option<&DeviceIdentity>) -> Opened {
@@ -53,8 +53,8 @@ pub(crate) mod gl_compute {
 pub(crate) mod wgpu_compute {
     use crate::listed::{Listed, Opened, listed};
     use interop_core::{DeviceIdentity, Result};
+    use pixelferry_wgpu::{WgpuBackend, WgpuOptions};
     use std::sync::Arc;
-    use wgpu_backend::{WgpuBackend, WgpuOptions};
 
     pub(crate) fn best(display: Option<&DeviceIdentity>) -> Opened {
         let options = WgpuOptions::default().with_same_device_as(display.cloned());

@@ -7,7 +7,7 @@ use interop_core::{DeviceIdentity, Result};
 
 #[cfg(feature = "wgpu")]
 pub(crate) fn wgpu(compute: Option<&DeviceIdentity>) -> Result<Headless> {
-    use wgpu_display::{WgpuDisplay, WgpuOptions};
+    use pixelferry_wgpu::{WgpuDisplay, WgpuOptions};
     Ok(WgpuDisplay::headless(WgpuOptions::default().with_same_device_as(compute.cloned()))?.into())
 }
 
@@ -30,9 +30,9 @@ pub(crate) fn vulkan(_: Option<&DeviceIdentity>) -> Result<Headless> {
 #[cfg(feature = "gl")]
 pub(crate) mod gl {
     use crate::headless::Headless;
-    use gl_display::{GlDisplay, HeadlessOptions, headless_devices};
     use interop_core::Display as _;
     use interop_core::{DeviceIdentity, Result};
+    use pixelferry_gl::{GlDisplay, HeadlessOptions, headless_devices};
     use std::rc::Rc;
     use tracing::debug;
 

@@ -2,15 +2,15 @@
 
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 use compute_display::ComputeDisplay;
-#[cfg(feature = "gl")]
-use gl_display::GlDisplay;
 use interop_core::{Display, Result};
+#[cfg(feature = "gl")]
+use pixelferry_gl::GlDisplay;
 #[cfg(feature = "vulkan")]
 use pixelferry_vulkan::VulkanDisplay;
+#[cfg(feature = "wgpu")]
+use pixelferry_wgpu::WgpuDisplay;
 use std::any::Any;
 use std::rc::Rc;
-#[cfg(feature = "wgpu")]
-use wgpu_display::WgpuDisplay;
 
 /// A display that needs no window.
 ///

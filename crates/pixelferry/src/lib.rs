@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod api;
 mod availability;
 mod backends;
 mod beside;
@@ -29,18 +30,9 @@ pub use compute_arrays as arrays;
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 pub use compute_display::{ComputeDisplay, ComputeTarget};
 pub use cpu_fallback::{CpuArgs, CpuBackend, CpuBuffer, CpuImage, CpuKernelExt, MemoryDisplay};
-/// The CUDA backend: devices, and compiling kernels ahead.
-#[cfg(feature = "cuda")]
-pub use cuda_backend;
 pub use display_choice::DisplayChoice;
 pub use displays::{DisplayStatus, open_all_headless, open_headless, open_headless_beside, open_headless_for};
 pub use files::check_writable;
-/// The OpenGL backend: kernels in WGSL, in the context that draws.
-#[cfg(feature = "gl-compute")]
-pub use gl_backend;
-/// The OpenGL display: contexts, windows, drawing, and the names of textures and buffers.
-#[cfg(feature = "gl")]
-pub use gl_display;
 pub use headless::Headless;
 pub use interop_core::{
     AlphaMode, Api, Arg, BufferDesc, BufferView, ComputeBackend, ComputeMemory, ComputeQueue, DeviceIdentity,
@@ -53,19 +45,7 @@ pub use interop_core::{
 };
 /// Backend, display and path chosen together.
 pub use joint::{Basis, JointReport, JointRow, JointState, Opened, Scratch, Workload};
-/// The OpenCL backend: devices and memory, and OpenCL as safe Rust.
-#[cfg(feature = "opencl")]
-pub use opencl_backend;
 pub use pair::{backend_in, open_backend_for_display, open_pair};
 #[cfg(feature = "picture")]
 pub use picture::{SaveError, check_picture_file, picture, picture_with, save_picture, save_picture_with, save_rgba8};
-/// The display on an engine's own Vulkan device (feature `vulkan`).
-#[cfg(feature = "vulkan")]
-pub use pixelferry_vulkan;
 pub use probe::{Chosen, SystemReport, probe, probe_with};
-/// The wgpu backend: kernels in WGSL (feature `wgpu`).
-#[cfg(feature = "wgpu")]
-pub use wgpu_backend;
-/// The wgpu display: devices, drawing, and surfaces as textures and buffers (feature `wgpu`).
-#[cfg(feature = "wgpu")]
-pub use wgpu_display;

@@ -38,7 +38,7 @@ use bevy::render::render_resource::{Extent3d, TextureFormat, TextureView, Textur
 use bevy::render::renderer::{RenderAdapter, RenderDevice, RenderQueue};
 use bevy::render::texture::GpuImage;
 use bevy::render::{Render, RenderApp, RenderSystems};
-use pixelferry::wgpu_display::{Viewport, WgpuDisplay};
+use pixelferry::api::wgpu::{Viewport, WgpuDisplay};
 use pixelferry::{ComputeBackend, DrawOptions, Error, Link, LinkOptions, Result, SurfaceDesc};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -80,7 +80,7 @@ impl Plugin for PixelferryPlugin {
             error!("bevy has no renderer here, so there is no pixelferry_bevy::Screen");
             return;
         };
-        let queue: &pixelferry::wgpu_display::wgpu::Queue = queue;
+        let queue: &pixelferry::api::wgpu::wgpu::Queue = queue;
         match WgpuDisplay::from_engine(adapter, device.wgpu_device().clone(), queue.clone()) {
             Ok(display) => {
                 let screen = Screen { display, views: views.clone() };

@@ -1,7 +1,7 @@
 //! What a frame by CubeCL costs beside one by WGSL, in turns on one link: `cargo run --release --example cost`.
 
 use cubecl_wgpu::wgpu::Backends;
-use pixelferry::wgpu_display::wgpu_adapters;
+use pixelferry::api::wgpu::wgpu_adapters;
 use pixelferry::{
     Arg, ComputeBackend, Display, Extent, ImageAccess, ImageDesc, KernelSource, Link, LinkOptions, PixelFormat,
     SurfaceDesc,

@@ -1,7 +1,7 @@
 //! One picture, as a PNG: `cargo run --example rings -- rings.png`.
 
 use cubecl_wgpu::wgpu::Backends;
-use pixelferry::wgpu_display::wgpu_adapters;
+use pixelferry::api::wgpu::wgpu_adapters;
 use pixelferry::{Extent, Link, LinkOptions, PixelFormat, SurfaceDesc, save_picture};
 use pixelferry_cubecl::{CubeGuest, rings::rings};
 use std::error::Error;

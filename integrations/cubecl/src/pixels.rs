@@ -4,7 +4,7 @@ use crate::error::call;
 use cubecl_core::client::Client;
 use cubecl_core::prelude::{BufferArg, CubeCount, CubeDim};
 use cubecl_core::server::{Handle, ServerError};
-use pixelferry::wgpu_display::WgpuDevice;
+use pixelferry::api::wgpu::WgpuDevice;
 use pixelferry::{Error, Extent, Result, Target};
 
 /// Units of a cube, in a row.

@@ -3,7 +3,7 @@
 use crate::OP;
 use eframe::egui::TextureId;
 use eframe::glow::{self, HasContext as _};
-use pixelferry::gl_display::{EngineTexture, GlDisplay};
+use pixelferry::api::gl::{EngineTexture, GlDisplay};
 use pixelferry::{DrawOptions, Error, Extent, Filter, Result, Surface};
 use std::rc::Rc;
 

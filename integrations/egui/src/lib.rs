@@ -21,8 +21,8 @@ pub use gl::GlTextures;
 
 use eframe::egui;
 use eframe::egui_wgpu::RenderState;
-use pixelferry::gl_display::{EngineOptions, GlDisplay};
-use pixelferry::wgpu_display::WgpuDisplay;
+use pixelferry::api::gl::{EngineOptions, GlDisplay};
+use pixelferry::api::wgpu::WgpuDisplay;
 use pixelferry::{ComputeBackend, Display, DrawOptions, Error, Link, LinkOptions, Result, SurfaceDesc};
 use std::{rc::Rc, sync::Arc};
 

@@ -3,7 +3,7 @@
 use eframe::egui::TextureId;
 use eframe::egui_wgpu::RenderState;
 use eframe::wgpu::FilterMode;
-use pixelferry::wgpu_display::{OffscreenTarget, Viewport, WgpuDisplay};
+use pixelferry::api::wgpu::{OffscreenTarget, Viewport, WgpuDisplay};
 use pixelferry::{DrawOptions, Extent, Filter, Result, Surface};
 use std::rc::Rc;
 

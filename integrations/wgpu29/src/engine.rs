@@ -1,8 +1,8 @@
 //! wgpu 29's device and queue, a display of pixelferry on them, and copies from the one to the other.
 
 use crate::error::GuestError;
-use pixelferry::pixelferry_vulkan::ash::vk;
-use pixelferry::pixelferry_vulkan::{BlitTarget, VulkanDisplay, VulkanEngine, device_extensions};
+use pixelferry::api::vulkan::ash::vk;
+use pixelferry::api::vulkan::{BlitTarget, VulkanDisplay, VulkanEngine, device_extensions};
 use pixelferry::{Filter, Region, ShownFrame};
 use std::rc::Rc;
 use wgpu::hal::api::Vulkan;

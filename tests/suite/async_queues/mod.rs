@@ -8,7 +8,8 @@ mod order;
 mod rig;
 mod table;
 
-use pixelferry::{ComputeBackend, CpuBackend, cuda_backend, opencl_backend};
+use pixelferry::api::{cuda, opencl};
+use pixelferry::{ComputeBackend, CpuBackend};
 use pixelferry_tests::{Need, asked, given, pass_in_child};
 use std::sync::Arc;
 
@@ -23,11 +24,11 @@ fn open_threads() -> pixelferry::Result<Arc<dyn ComputeBackend>> {
 }
 
 fn open_opencl() -> pixelferry::Result<Arc<dyn ComputeBackend>> {
-    Ok(Arc::new(opencl_backend::OpenClBackend::open_best()?))
+    Ok(Arc::new(opencl::OpenClBackend::open_best()?))
 }
 
 fn open_cuda() -> pixelferry::Result<Arc<dyn ComputeBackend>> {
-    Ok(Arc::new(cuda_backend::CudaBackend::open_best()?))
+    Ok(Arc::new(cuda::CudaBackend::open_best()?))
 }
 
 #[test]

@@ -8,10 +8,10 @@ use glutin::context::{ContextApi, ContextAttributesBuilder, GlProfile, PossiblyC
 use glutin::display::{Display, DisplayApiPreference, GetGlDisplay as _};
 use glutin::prelude::{GlDisplay as _, *};
 use glutin::surface::{PbufferSurface, Surface, SurfaceAttributesBuilder};
-use pixelferry::gl_display::winit::event_loop::EventLoop;
-use pixelferry::gl_display::winit::platform::x11::{EventLoopBuilderExtX11 as _, register_xlib_error_hook};
-use pixelferry::gl_display::winit::raw_window_handle::HasDisplayHandle as _;
-use pixelferry::gl_display::{EngineOptions, GlDisplay};
+use pixelferry::api::gl::winit::event_loop::EventLoop;
+use pixelferry::api::gl::winit::platform::x11::{EventLoopBuilderExtX11 as _, register_xlib_error_hook};
+use pixelferry::api::gl::winit::raw_window_handle::HasDisplayHandle as _;
+use pixelferry::api::gl::{EngineOptions, GlDisplay};
 use pixelferry_tests::{Need, need};
 use std::num::NonZeroU32;
 use std::rc::Rc;

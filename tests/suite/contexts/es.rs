@@ -2,8 +2,9 @@
 //! not.
 
 use super::engine::{Maker, System};
+use pixelferry::api::opencl;
 use pixelferry::driver::conformance::{Manner, Outcome, Row, Table};
-use pixelferry::{ComputeBackend, CpuBackend, Display, Error, PathId, backend_in, opencl_backend};
+use pixelferry::{ComputeBackend, CpuBackend, Display, Error, PathId, backend_in};
 use pixelferry_tests::{Level, Need, conform, few, from, given, need, pass_in_child};
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -34,7 +35,7 @@ pixelferry_tests::tests! {
 #[test]
 #[ignore = "run by the test above, in a process of its own"]
 fn child_opencl() {
-    let Some(backend) = need(given(), opencl_backend::OpenClBackend::open_best()) else { return };
+    let Some(backend) = need(given(), opencl::OpenClBackend::open_best()) else { return };
     check(&(Arc::new(backend) as Arc<dyn ComputeBackend>));
 }
 
@@ -77,7 +78,7 @@ fn child_in_queue() {
     let engine = maker.context();
     let gl = engine.pixelferry();
     println!("RAN ON {}", gl.device().driver);
-    let backend = match pixelferry::gl_backend::GlBackend::on(&gl) {
+    let backend = match pixelferry::api::gl::GlBackend::on(&gl) {
         Ok(backend) => Arc::new(backend) as Arc<dyn ComputeBackend>,
         Err(Error::Unsupported { reason, .. }) => {
             assert!(gl.version() < (3, 1) && reason.contains("OpenGL ES 3.1"), "{reason}");

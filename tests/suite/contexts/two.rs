@@ -1,9 +1,9 @@
 //! Two contexts on one thread with default options.
 
 use super::engine::{Maker, System};
+use pixelferry::api::gl::GlDisplay;
+use pixelferry::api::gl::glow::{self, HasContext as _};
 use pixelferry::driver::{HostBlock, StagingKind, select};
-use pixelferry::gl_display::GlDisplay;
-use pixelferry::gl_display::glow::{self, HasContext as _};
 use pixelferry::{
     Arg, ComputeBackend, CpuBackend, Display as _, Error, Link, LinkOptions, PathId, PathState, PixelFormat, Policy,
     SurfaceDesc,

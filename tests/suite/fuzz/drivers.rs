@@ -2,8 +2,8 @@
 
 use crate::fuzz::Rng;
 use crate::fuzz::log::Checked;
-use pixelferry::gl_display::GlDisplay;
-use pixelferry::opencl_backend::OpenClBackend;
+use pixelferry::api::gl::GlDisplay;
+use pixelferry::api::opencl::OpenClBackend;
 use pixelferry::{ComputeBackend, CpuBackend, Display, DisplayChoice, Headless, MemoryDisplay, open_headless};
 use pixelferry_plugged::Worker;
 use pixelferry_tests::{Need, given, need};

@@ -3,7 +3,7 @@
 //! The only `unsafe` of the fuzz is here: it vouches for the text in OpenCL C.
 
 use crate::fuzz::payload;
-use pixelferry::opencl_backend::cl::{self, Context, Program};
+use pixelferry::api::opencl::cl::{self, Context, Program};
 use pixelferry::{ComputeBackend, CpuKernelExt, Error, ImageView, Kernel, KernelSource, PixelFormat, Result};
 use std::sync::{Arc, OnceLock};
 

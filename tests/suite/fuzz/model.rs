@@ -125,7 +125,7 @@ impl Awaited for pixelferry::Event {
     }
 }
 
-impl Awaited for pixelferry::opencl_backend::cl::Event {
+impl Awaited for pixelferry::api::opencl::cl::Event {
     fn outcome(&self) -> Result<()> {
         self.wait()
     }

@@ -1,14 +1,14 @@
 //! GL objects as arguments of kernels that were written for them, by `opencl_backend::cl`.
 
 use super::rig::open;
-use pixelferry::driver::SharedHandle;
-use pixelferry::gl_display::GlDisplay;
-use pixelferry::gl_display::glow::{self, HasContext as _};
-use pixelferry::opencl_backend::cl::{
+use pixelferry::api::gl::GlDisplay;
+use pixelferry::api::gl::glow::{self, HasContext as _};
+use pixelferry::api::opencl::cl::{
     Arg, Buffer, Context, ContextOptions, Device, GlMemory, GlObject, Image, ImageFormat, ImageType, MemFlags, Program,
     Queue, UserEvent,
 };
-use pixelferry::opencl_backend::{GlAccess, OpenClBackend};
+use pixelferry::api::opencl::{GlAccess, OpenClBackend};
+use pixelferry::driver::SharedHandle;
 use pixelferry::{
     Arg as BackendArg, ComputeBackend, ComputeMemory, Display, Error, ImageDesc, KernelSource, PixelFormat,
     QueueOptions, Result, SurfaceDesc, Target,
@@ -65,7 +65,7 @@ impl Rig {
         Some(Self { display, backend, context, queue, told })
     }
 
-    fn kernel(&self, text: &str) -> pixelferry::opencl_backend::cl::Kernel {
+    fn kernel(&self, text: &str) -> pixelferry::api::opencl::cl::Kernel {
         // SAFETY: the kernels of this file, launched with memory of as many elements as there are items.
         let program = unsafe { Program::build(&self.context, text, "") }.unwrap();
         program.kernels().unwrap().swap_remove(0)

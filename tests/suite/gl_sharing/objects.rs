@@ -1,9 +1,9 @@
 //! Objects of every kind, written by one API and read by the other.
 
 use super::rig::open;
+use pixelferry::api::gl::glow::{self, HasContext as _};
+use pixelferry::api::opencl::{GlAccess, GlObject};
 use pixelferry::driver::{HandleType, Part};
-use pixelferry::gl_display::glow::{self, HasContext as _};
-use pixelferry::opencl_backend::{GlAccess, GlObject};
 use pixelferry::{
     Arg, ComputeBackend, Display, Extent, ImageDesc, ImageView, KernelSource, PixelFormat, SurfaceDesc, SyncKind,
     Target, View,

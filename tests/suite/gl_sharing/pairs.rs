@@ -1,8 +1,8 @@
 //! Backend and display by one call, in contexts of every kind.
 
 use crate::contexts::engine::{Maker, System};
+use pixelferry::api::gl::{Flow, GlDisplay, GlWindow, WindowApp, WindowOptions, run_window};
 use pixelferry::driver::{GlName, HandleType};
-use pixelferry::gl_display::{Flow, GlDisplay, GlWindow, WindowApp, WindowOptions, run_window};
 use pixelferry::{
     Arg, BackendChoice, ComputeBackend, Display, DisplayChoice, Error, Extent, Kernel, Link, LinkOptions, PathId,
     PixelFormat, Policy, Profiles, SurfaceDesc, SystemReport, backend_in, open_backend_for_display, open_pair, probe,
@@ -116,7 +116,7 @@ impl WindowApp for App {
         let (opened, link) = self.opened.as_mut().unwrap();
         opened.frame(link, self.frames);
         let size = window.size();
-        let viewport = pixelferry::gl_display::Viewport::full(size.width, size.height);
+        let viewport = pixelferry::api::gl::Viewport::full(size.width, size.height);
         window.display().draw(link.shown()?.surface(), viewport, pixelferry::DrawOptions::default())?;
         self.frames += 1;
         Ok(if self.frames == 5 { Flow::Exit } else { Flow::Continue })

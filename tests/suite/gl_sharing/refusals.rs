@@ -1,10 +1,10 @@
 //! What must give an error, and leave everything as it was.
 
 use super::rig::open;
+use pixelferry::api::gl::glow::{self, HasContext as _};
+use pixelferry::api::gl::{GlDisplay, HeadlessOptions};
+use pixelferry::api::opencl::{GlAccess, GlObject, OpenClBackend, cl, devices, devices_sharing_gl};
 use pixelferry::driver::{HandleType, SharedHandle};
-use pixelferry::gl_display::glow::{self, HasContext as _};
-use pixelferry::gl_display::{GlDisplay, HeadlessOptions};
-use pixelferry::opencl_backend::{GlAccess, GlObject, OpenClBackend, cl, devices, devices_sharing_gl};
 use pixelferry::{
     Arg, BufferView, ComputeBackend, Display, DisplayChoice, Error, ImageDesc, KernelSource, PixelFormat, SurfaceDesc,
     SyncKind, Target, View, open_headless,

@@ -1,7 +1,7 @@
 //! What the tests share.
 
-use pixelferry::gl_display::GlDisplay;
-use pixelferry::opencl_backend::{OpenClBackend, devices_sharing_gl};
+use pixelferry::api::gl::GlDisplay;
+use pixelferry::api::opencl::{OpenClBackend, devices_sharing_gl};
 use pixelferry::{ComputeBackend, Display, DisplayChoice, open_headless};
 use pixelferry_tests::{Need, given, need};
 use std::rc::Rc;

@@ -1,8 +1,8 @@
 //! An engine in OpenGL.
 
 use super::engine::{BYTES, Engine, HEIGHT, Scene, WIDTH, filling};
-use pixelferry::gl_display::glow::{self, HasContext as _};
-use pixelferry::gl_display::{EngineTexture, GlDisplay};
+use pixelferry::api::gl::glow::{self, HasContext as _};
+use pixelferry::api::gl::{EngineTexture, GlDisplay};
 use pixelferry::{Display, Extent, PixelFormat, Surface};
 use std::rc::Rc;
 

@@ -9,21 +9,21 @@ mod wgpu_engine;
 
 use engine::{BYTES, Engine, HEIGHT, WIDTH};
 use gl_engine::GlEngine;
+use pixelferry::api::gl::glow::{self, HasContext as _};
+use pixelferry::api::gl::{EngineTexture, GlDisplay, HeadlessOptions};
+use pixelferry::api::vulkan::{VulkanDisplay, VulkanOptions};
+use pixelferry::api::wgpu::{WgpuDisplay, WgpuOptions, wgpu};
 use pixelferry::driver::{Part, conformance::tight};
-use pixelferry::gl_display::glow::{self, HasContext as _};
-use pixelferry::gl_display::{EngineTexture, GlDisplay, HeadlessOptions};
-use pixelferry::pixelferry_vulkan::{VulkanDisplay, VulkanOptions};
-use pixelferry::wgpu_display::{WgpuDisplay, WgpuOptions, wgpu};
 use pixelferry::{
     ComputeBackend, CpuBackend, Display, EnginePath, Error, Extent, Intake, MemoryDisplay, Outlet, OutletFrame, PathId,
     PixelFormat, Surface, SurfaceDesc, View, backend_in,
 };
 use pixelferry_tests::{Need, need, on_each_backend};
+use pixelferry_wgpu::WgpuBackend;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 use vulkan_engine::VulkanEngine;
-use wgpu_backend::WgpuBackend;
 use wgpu_engine::WgpuEngine;
 
 /// Both ways, by each of these paths and by the one that is chosen. The names of those that were offered.
@@ -39,7 +39,7 @@ pub fn both_ways(backend: &Arc<dyn ComputeBackend>, engine: &dyn Engine, paths: 
 }
 
 /// On Vulkan, where the backend computes if that can be.
-fn wgpu_display(beside: Option<&dyn ComputeBackend>) -> Option<Rc<WgpuDisplay>> {
+fn pixelferry_wgpu(beside: Option<&dyn ComputeBackend>) -> Option<Rc<WgpuDisplay>> {
     let beside = beside.map(|backend| backend.device().clone());
     let vulkan = WgpuOptions::default().with_same_device_as(beside).with_backends(wgpu::Backends::VULKAN);
     need(Need::Lavapipe, WgpuDisplay::headless(vulkan))
@@ -51,7 +51,7 @@ fn check(backend: &Arc<dyn ComputeBackend>) {
         let paths = both_ways(&backend, &GlEngine::new(display), &PathId::ALL);
         assert!(paths.len() >= 2, "{paths:?}");
     }
-    if let Some(display) = wgpu_display(Some(backend.as_ref())) {
+    if let Some(display) = pixelferry_wgpu(Some(backend.as_ref())) {
         let paths = both_ways(backend, &WgpuEngine::new(display), &PathId::ALL);
         assert!(paths.len() >= 2, "{paths:?}");
     }
@@ -65,7 +65,7 @@ fn check(backend: &Arc<dyn ComputeBackend>) {
 /// Kernels in the engine's own queue.
 #[test]
 fn on_wgpu() {
-    let Some(display) = wgpu_display(None) else { return };
+    let Some(display) = pixelferry_wgpu(None) else { return };
     let backend: Arc<dyn ComputeBackend> = Arc::new(WgpuBackend::on(display.shared_device()).unwrap());
     let paths = both_ways(&backend, &WgpuEngine::new(display), &PathId::ALL);
     assert!(paths.contains("in-queue-upload"), "{paths:?}");

@@ -1,8 +1,8 @@
 //! An engine on raw Vulkan.
 
 use super::engine::{BYTES, Engine, HEIGHT, Scene, WIDTH, filling};
-use pixelferry::pixelferry_vulkan::ash::{self, vk};
-use pixelferry::pixelferry_vulkan::{EngineBuffer, EngineImage, VulkanDisplay};
+use pixelferry::api::vulkan::ash::{self, vk};
+use pixelferry::api::vulkan::{EngineBuffer, EngineImage, VulkanDisplay};
 use pixelferry::{Display, Extent, Surface};
 use std::rc::Rc;
 

@@ -1,7 +1,7 @@
 //! An engine on wgpu.
 
 use super::engine::{BYTES, Engine, HEIGHT, Scene, WIDTH, filling};
-use pixelferry::wgpu_display::{WgpuDisplay, wgpu};
+use pixelferry::api::wgpu::{WgpuDisplay, wgpu};
 use pixelferry::{Display, Surface};
 use std::rc::Rc;
 

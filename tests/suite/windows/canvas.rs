@@ -6,12 +6,12 @@ use glutin::display::{Display as GlutinDisplay, DisplayApiPreference, GetGlDispl
 use glutin::platform::x11::X11GlConfigExt as _;
 use glutin::prelude::{GlDisplay as _, *};
 use glutin::surface::{Surface, SurfaceAttributesBuilder, SwapInterval, WindowSurface};
-use pixelferry::gl_display::winit::event_loop::ActiveEventLoop;
-use pixelferry::gl_display::winit::platform::x11::register_xlib_error_hook;
-use pixelferry::gl_display::winit::raw_window_handle::{HasDisplayHandle as _, HasWindowHandle as _, RawWindowHandle};
-use pixelferry::gl_display::winit::window::{Window, WindowAttributes};
-use pixelferry::gl_display::{EngineOptions, GlDisplay, GlWindow, Viewport};
-use pixelferry::wgpu_display::{self, WgpuDisplay, open_device, wgpu};
+use pixelferry::api::gl::winit::event_loop::ActiveEventLoop;
+use pixelferry::api::gl::winit::platform::x11::register_xlib_error_hook;
+use pixelferry::api::gl::winit::raw_window_handle::{HasDisplayHandle as _, HasWindowHandle as _, RawWindowHandle};
+use pixelferry::api::gl::winit::window::{Window, WindowAttributes};
+use pixelferry::api::gl::{EngineOptions, GlDisplay, GlWindow, Viewport};
+use pixelferry::api::wgpu::{self as on_wgpu, WgpuDisplay, open_device, wgpu};
 use pixelferry::{Display, DrawOptions, Extent, Link};
 use std::num::NonZeroU32;
 use std::rc::Rc;
@@ -145,7 +145,7 @@ impl Wgpu {
         let surface = instance.create_surface(Arc::clone(&window)).unwrap();
         let options = wgpu::RequestAdapterOptions { compatible_surface: Some(&surface), ..Default::default() };
         let adapter = &pollster::block_on(instance.request_adapter(&options)).unwrap();
-        let required_features = adapter.features() & wgpu_display::DRAW_FEATURES;
+        let required_features = adapter.features() & on_wgpu::DRAW_FEATURES;
         let descriptor = wgpu::DeviceDescriptor { required_features, ..wgpu::DeviceDescriptor::default() };
         let (device, queue) = open_device(adapter, &descriptor).unwrap();
         let mut config = surface.get_default_config(adapter, size.width, size.height).unwrap();
@@ -177,7 +177,7 @@ impl Canvas for Wgpu {
             panic!("the window gives nothing to draw on")
         };
         let view = frame.texture.create_view(&wgpu::TextureViewDescriptor::default());
-        let viewport = wgpu_display::Viewport::full(size.width, size.height);
+        let viewport = on_wgpu::Viewport::full(size.width, size.height);
         let (shown, format) = (link.shown().unwrap(), self.config.format);
         self.display.draw_to(shown.surface(), &view, format, None, viewport, DrawOptions::default()).unwrap();
         self.display.wgpu_queue().present(frame);

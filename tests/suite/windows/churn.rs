@@ -4,8 +4,8 @@
 use super::rounds::{Api, App, Sample};
 use super::visit::SIZES;
 use pixelferry::Manner;
-use pixelferry::gl_display::winit::event_loop::EventLoop;
-use pixelferry::gl_display::winit::platform::x11::EventLoopBuilderExtX11 as _;
+use pixelferry::api::gl::winit::event_loop::EventLoop;
+use pixelferry::api::gl::winit::platform::x11::EventLoopBuilderExtX11 as _;
 use pixelferry_tests::{Level, Need, Usage, Viewer, Xvfb, by_level, from, need, number, pass_in_child};
 
 /// Pages that the allocator keeps here and there.

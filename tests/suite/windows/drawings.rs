@@ -2,9 +2,9 @@
 
 use interop_core::conformance::Drawing;
 use interop_core::describe::color::TargetEncoding;
+use pixelferry::api::gl::glow::{self, HasContext as _};
+use pixelferry::api::gl::{Flow, GlDisplay, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
 use pixelferry::driver::Part;
-use pixelferry::gl_display::glow::{self, HasContext as _};
-use pixelferry::gl_display::{Flow, GlDisplay, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
 use pixelferry::{Display as _, Error, Extent, ImageView, Manner, PixelFormat, SurfaceDesc, View};
 use pixelferry_tests::{Level, Need, Xvfb, by_level, from, need, pass_in_child};
 

@@ -1,10 +1,10 @@
 //! One window by each way to one, and what is said where there is none.
 
-use pixelferry::driver::Part;
-use pixelferry::gl_display::winit::dpi::PhysicalSize;
-use pixelferry::gl_display::{
+use pixelferry::api::gl::winit::dpi::PhysicalSize;
+use pixelferry::api::gl::{
     DrawOptions, Flow, GlDisplay, GlWindow, HeadlessOptions, Viewport, WindowApp, WindowOptions, run_window,
 };
+use pixelferry::driver::Part;
 use pixelferry::{Display as _, Error, Extent, ImageDesc, ImageView, PixelFormat, Surface, SurfaceDesc, View};
 use pixelferry_tests::{Need, Xvfb, need, pass_in_child, ramp_pixel, wait_until};
 use std::path::Path;

@@ -127,6 +127,6 @@ impl Visit {
 }
 
 /// `size` in winit's type.
-pub fn winit_size(size: Extent) -> pixelferry::gl_display::winit::dpi::PhysicalSize<u32> {
-    pixelferry::gl_display::winit::dpi::PhysicalSize::new(size.width, size.height)
+pub fn winit_size(size: Extent) -> pixelferry::api::gl::winit::dpi::PhysicalSize<u32> {
+    pixelferry::api::gl::winit::dpi::PhysicalSize::new(size.width, size.height)
 }

@@ -14,7 +14,12 @@ pub const ROOMS: &[Rooms] = &[
         "crates/interop-core",
         &["describe", "draw", "devices", "display", "compute", "path", "select", "engine", "link", "conformance"],
     ),
+    (
+        "crates/pixelferry-gl",
+        &["api", "context", "objects", "draw", "queue", "staging", "surface", "display", "compute"],
+    ),
     ("crates/pixelferry-vulkan", &["sharing", "queue", "context", "staging", "surface", "display"]),
+    ("crates/pixelferry-wgpu", &["context", "draw", "staging", "surface", "display", "compute"]),
 ];
 
 /// What a crate has against its order: imports that run up, and rooms that only the tree or only the table knows.

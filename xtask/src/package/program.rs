@@ -12,8 +12,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     save_picture(&mut link, std::env::temp_dir().join("ramp.png"))?;
     println!("{:?}", opencl_backend::OpenClBackend::open_best().map(|_| ()));
     println!("{:?}", cuda_backend::devices().map(|_| ()));
-    println!("{:?}", gl_display::GlDisplay::headless(gl_display::HeadlessOptions::default()).map(|_| ()));
+    println!("{:?}", pixelferry_gl::GlDisplay::headless(pixelferry_gl::HeadlessOptions::default()).map(|_| ()));
     println!("{:?}", pixelferry_vulkan::VulkanDisplay::headless(&pixelferry_vulkan::VulkanOptions::default()).map(|_| ()));
-    println!("{:?}", wgpu_display::WgpuDisplay::headless(wgpu_display::WgpuOptions::default()).map(|_| ()));
+    println!("{:?}", pixelferry_wgpu::WgpuDisplay::headless(pixelferry_wgpu::WgpuOptions::default()).map(|_| ()));
     Ok(())
 }

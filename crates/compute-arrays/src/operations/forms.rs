@@ -14,8 +14,8 @@ use crate::expr::{Bound, Role};
 use crate::monoid::{Monoid, Scan};
 use opencl_backend::OpenClBackend;
 use pixelferry_testing::{Need, by_level, need};
+use pixelferry_wgpu::{WgpuBackend, WgpuOptions};
 use std::sync::Arc;
-use wgpu_backend::{WgpuBackend, WgpuOptions};
 
 const OP: &str = "test";
 

@@ -23,13 +23,13 @@ mod wgsl;
 use compute_arrays::{Arrays, Element, ElementType};
 use cpu_fallback::{CpuBackend, CpuOptions};
 use cuda_backend::CudaBackend;
-use gl_backend::{GlBackend, HeadlessOptions};
 use interop_core::{ComputeBackend, Error, Language, Result};
 use opencl_backend::OpenClBackend;
+use pixelferry_gl::{GlBackend, HeadlessOptions};
 use pixelferry_testing::{Child, Level, Need, asked, by_level, given, has as has_a, level, need};
+use pixelferry_wgpu::{WgpuBackend, WgpuOptions};
 use sample::{Sample, samples};
 use std::sync::Arc;
-use wgpu_backend::{WgpuBackend, WgpuOptions};
 
 const DEVICE: &str = "PIXELFERRY_DEVICE";
 

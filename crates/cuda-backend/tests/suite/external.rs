@@ -1,8 +1,6 @@
 //! Memory of CUDA's that OpenGL opens by a descriptor: `PIXELFERRY_GPU=1`.
 
 use crate::opengl::with_both;
-use gl_display::glow::{self, HasContext as _};
-use gl_display::{DrawOptions, GlDisplay, Viewport};
 use interop_core::conformance::tight;
 use interop_core::describe::pattern::Pattern;
 use interop_core::display::{Staging, StagingKind};
@@ -10,6 +8,8 @@ use interop_core::{
     BufferView, ComputeBackend, ComputeMemory, Display, Extent, HandleType, ImageAccess, ImageDesc, ImageView, Part,
     PixelFormat, SurfaceDesc, Target, View,
 };
+use pixelferry_gl::glow::{self, HasContext as _};
+use pixelferry_gl::{DrawOptions, GlDisplay, Viewport};
 use std::time::Instant;
 
 type Opened = (Box<dyn ComputeMemory>, Staging);

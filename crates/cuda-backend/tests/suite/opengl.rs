@@ -1,8 +1,8 @@
 //! CUDA and OpenGL on one GPU.
 
 use cuda_backend::CudaBackend;
-use gl_display::{GlDisplay, HeadlessOptions};
 use interop_core::Display;
+use pixelferry_gl::{GlDisplay, HeadlessOptions};
 use pixelferry_testing::{Need, need};
 use std::rc::Rc;
 

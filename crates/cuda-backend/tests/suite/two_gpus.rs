@@ -2,9 +2,9 @@
 
 use crate::common;
 use cuda_backend::{CudaBackend, devices};
-use gl_display::{GlDisplay, HeadlessOptions};
 use interop_core::conformance::{Manner, Table, run};
 use interop_core::{ComputeBackend, Display, PathId, PixelFormat, Policy, SurfaceDesc, select};
+use pixelferry_gl::{GlDisplay, HeadlessOptions};
 use pixelferry_testing::{Need, need};
 use std::rc::Rc;
 use std::sync::Arc;

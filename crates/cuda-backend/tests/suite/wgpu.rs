@@ -1,17 +1,17 @@
 //! CUDA beside wgpu on one NVIDIA GPU, with no window: `PIXELFERRY_GPU=1`.
 
 use crate::common;
-use gl_display::{GlDisplay, HeadlessOptions};
 use interop_core::describe::pattern::Pattern;
 use interop_core::{
     ComputeBackend, Display, Extent, ImageAccess, ImageDesc, Link, LinkOptions, Mode, PathId, PixelFormat, Policy,
     RowOrder, SurfaceDesc, SyncKind, Target,
 };
+use pixelferry_gl::{GlDisplay, HeadlessOptions};
 use pixelferry_testing::{Need, need};
+use pixelferry_wgpu::{WgpuDisplay, WgpuOptions};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
-use wgpu_display::{WgpuDisplay, WgpuOptions};
 
 /// Both on one device.
 fn with_both(f: impl FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>)) {

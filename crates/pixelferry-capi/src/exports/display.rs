@@ -91,7 +91,7 @@ mod engine {
     use crate::boundary::optional_structure;
     use crate::failure::Failure;
     use pixelferry::Headless;
-    use pixelferry::gl_display::{EngineOptions, GlDisplay};
+    use pixelferry::api::gl::{EngineOptions, GlDisplay};
     use std::ffi::CStr;
 
     /// # Safety

@@ -70,7 +70,7 @@ pub extern "C" fn pf_shown_release(shown: *mut pf_shown) -> pf_status {
 mod gl {
     use crate::abi::{pf_gl_buffer, pf_gl_texture};
     use crate::failure::{Failure, Result};
-    use pixelferry::gl_display::{EngineTexture, GlDisplay, Viewport};
+    use pixelferry::api::gl::{EngineTexture, GlDisplay, Viewport};
     use pixelferry::{DrawOptions, Extent, Link, ShownFrame};
 
     fn display(link: &Link) -> Result<&GlDisplay> {

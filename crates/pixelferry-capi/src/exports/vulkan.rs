@@ -66,8 +66,8 @@ mod engine {
     use crate::boundary::array;
     use crate::convert::format_code;
     use crate::failure::{Failure, Result};
-    use pixelferry::pixelferry_vulkan::ash::vk::{self, Handle as _};
-    use pixelferry::pixelferry_vulkan::{
+    use pixelferry::api::vulkan::ash::vk::{self, Handle as _};
+    use pixelferry::api::vulkan::{
         CLock, QueueLock, RawVulkan, TimelinePoint, VulkanDisplay, VulkanEngine, VulkanObject, device_extensions_raw,
     };
     use pixelferry::{Headless, Link, ShownFrame};

@@ -4,7 +4,7 @@ use super::{Made, collect, collect_all, end, introduce, watch};
 use crate::options::Options;
 use crate::say;
 use crate::scene::{Scene, SceneError};
-use pixelferry::gl_display::{Flow, GlDisplay, GlWindow, Viewport, Vsync, WindowApp, WindowOptions, run_window};
+use pixelferry::api::gl::{Flow, GlDisplay, GlWindow, Viewport, Vsync, WindowApp, WindowOptions, run_window};
 use pixelferry::{ComputeBackend, Display, Extent, KernelSource, open_backend_for_display};
 use pixelferry_trace::Trace;
 use std::error::Error;

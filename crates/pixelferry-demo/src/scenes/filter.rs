@@ -12,7 +12,7 @@ pub use choice::Filter;
 use crate::draw_args::DrawArgs;
 use crate::scene::{Scene, SceneError};
 use crate::video::Video;
-use pixelferry::gl_display::{DrawOptions, GlDisplay, Viewport};
+use pixelferry::api::gl::{DrawOptions, GlDisplay, Viewport};
 use pixelferry::{
     ComputeBackend, Display, Encoding, Extent, ImageAccess, ImageDesc, KernelSource, Link, LinkOptions, PixelFormat,
     SurfaceDesc, Unwritten,

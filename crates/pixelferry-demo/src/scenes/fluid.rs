@@ -12,7 +12,7 @@ pub use simulation::{JACOBI_STEPS, MAX_CELLS, STEP, Simulation};
 use crate::draw_args::DrawArgs;
 use crate::pixels::Pixels;
 use crate::scene::{Scene, SceneError};
-use pixelferry::gl_display::{DrawOptions, GlDisplay, Viewport};
+use pixelferry::api::gl::{DrawOptions, GlDisplay, Viewport};
 use pixelferry::{Arg, ComputeBackend, Display, Extent, Kernel, KernelSource, Link, LinkOptions, SurfaceDesc};
 use std::rc::Rc;
 use std::sync::Arc;

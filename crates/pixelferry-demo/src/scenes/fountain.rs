@@ -9,7 +9,7 @@ mod kernel;
 use crate::scene::{Scene, SceneError};
 use drops::Drops;
 use kernel::source;
-use pixelferry::gl_display::{GlDisplay, Viewport};
+use pixelferry::api::gl::{GlDisplay, Viewport};
 use pixelferry::{
     Arg, ComputeBackend, Display, Error, Kernel, KernelSource, Link, LinkOptions, SurfaceDesc, Unwritten,
 };

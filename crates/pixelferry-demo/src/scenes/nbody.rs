@@ -13,7 +13,7 @@ pub use simulation::{MAX_BODIES, STEP, Simulation};
 
 use crate::scene::{Scene, SceneError};
 use cloud::Cloud;
-use pixelferry::gl_display::{GlDisplay, Viewport};
+use pixelferry::api::gl::{GlDisplay, Viewport};
 use pixelferry::{ComputeBackend, Display, KernelSource, Link, LinkOptions, SurfaceDesc, Unwritten};
 use std::rc::Rc;
 use std::sync::Arc;

@@ -9,7 +9,7 @@ use crate::draw_args::DrawArgs;
 use crate::pixels::Pixels;
 use crate::scene::{Scene, SceneError};
 use kernels::{colours, waves};
-use pixelferry::gl_display::{DrawOptions, GlDisplay, Viewport};
+use pixelferry::api::gl::{DrawOptions, GlDisplay, Viewport};
 use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, Display, Extent, Kernel, KernelSource, Link, LinkOptions, PixelFormat,
     SurfaceDesc, Target,

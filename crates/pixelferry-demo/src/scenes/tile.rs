@@ -6,7 +6,7 @@
 use crate::gl_program::GlProgram;
 use crate::scene::{Scene, SceneError};
 use glow::HasContext as _;
-use pixelferry::gl_display::{GlDisplay, Viewport};
+use pixelferry::api::gl::{GlDisplay, Viewport};
 use pixelferry::{
     Arg, ComputeBackend, CpuKernelExt, Display, ImageDesc, Kernel, KernelSource, Link, LinkOptions, PixelFormat,
     Region, SurfaceDesc, Unwritten,

@@ -1,7 +1,8 @@
 //! Every driver against threads, each in a process of its own.
 
 use crate::{nbody, scenes};
-use pixelferry::{BackendChoice, ComputeBackend, CpuBackend, open_backend, opencl_backend};
+use pixelferry::api::opencl;
+use pixelferry::{BackendChoice, ComputeBackend, CpuBackend, open_backend};
 use pixelferry_tests::{Level, Need, from, given, need, pass_in_child};
 use std::sync::Arc;
 
@@ -38,7 +39,7 @@ fn opened() -> Option<Arc<dyn ComputeBackend>> {
     Some(match std::env::var(INSTEAD).as_deref() {
         Ok("gl") => need(Need::Egl, open_backend(BackendChoice::Gl))?,
         Ok("wgpu") => need(Need::Lavapipe, open_backend(BackendChoice::Wgpu))?,
-        _ => Arc::new(need(given(), opencl_backend::OpenClBackend::open_best())?),
+        _ => Arc::new(need(given(), opencl::OpenClBackend::open_best())?),
     })
 }
 

@@ -1,7 +1,7 @@
 //! The bodies go the same way on every backend, as physics says, and reach the screen late or not.
 
 use crate::drivers::Pair;
-use pixelferry::gl_display::Viewport;
+use pixelferry::api::gl::Viewport;
 use pixelferry::{
     ComputeBackend, CpuBackend, DisplayChoice, Error, LinkOptions, MemoryDisplay, Mode, Policy, open_headless,
 };

@@ -1,10 +1,9 @@
 //! The scenes give the same pictures on every backend, late or not, and their CUDA sources compile.
 
 use crate::drivers::Pair;
+use pixelferry::api::cuda;
 use pixelferry::driver::compute::SourceCode;
-use pixelferry::{
-    ComputeBackend, CpuBackend, Display, Extent, KernelSource, Language, LinkOptions, MemoryDisplay, cuda_backend,
-};
+use pixelferry::{ComputeBackend, CpuBackend, Display, Extent, KernelSource, Language, LinkOptions, MemoryDisplay};
 use pixelferry_demo::pixels::{Alpha, Format, Pixels, Tone};
 use pixelferry_demo::scenes::filter::{Filter, FilterScene};
 use pixelferry_demo::scenes::fluid::{Fluid, STEP, Simulation};
@@ -231,12 +230,12 @@ fn cuda_sources_compile() {
             panic!("{} has no CUDA C++", source.name());
         };
         let variants = if text.contains("PF_BUFFER") {
-            vec![cuda_backend::Variant::Linear]
+            vec![cuda::Variant::Linear]
         } else {
-            vec![cuda_backend::Variant::Linear, cuda_backend::Variant::Surface]
+            vec![cuda::Variant::Linear, cuda::Variant::Surface]
         };
         for variant in variants {
-            match cuda_backend::compile_ptx(source.name(), text, 75, variant) {
+            match cuda::compile_ptx(source.name(), text, 75, variant) {
                 Err(e) if !matches!(e, pixelferry::Error::Unavailable { .. }) => panic!("{}: {e}", source.name()),
                 compiled => match need(Need::Nvrtc, compiled) {
                     Some(ptx) => assert!(ptx.text.contains(".entry")),

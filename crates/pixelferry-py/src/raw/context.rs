@@ -1,8 +1,8 @@
 //! The OpenGL context of the program, which may destroy it at any time.
 
 use crate::failure::Failure;
-use pixelferry::gl_display::glow::{self, HasContext as _};
-use pixelferry::gl_display::{EngineOptions, EngineTexture, GlDisplay};
+use pixelferry::api::gl::glow::{self, HasContext as _};
+use pixelferry::api::gl::{EngineOptions, EngineTexture, GlDisplay};
 use pixelferry::{DrawOptions, Error, Extent, Surface, SurfaceDesc};
 use std::cell::Cell;
 use std::rc::Rc;

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::items::Items;
 use crate::plane::{Axes, Plane};
 use crate::span::{Number, Place, Raw, Sort, Span};
-use pixelferry::cuda_backend::CudaBackend;
+use pixelferry::api::cuda::CudaBackend;
 use pixelferry::driver::HostBlock;
 use pixelferry::{ComputeMemory, Error, Result};
 use std::ptr::{self, NonNull};

@@ -1,7 +1,7 @@
 //! The memory of arrays that Python gets from here. Each has its own, so that no later picture changes it.
 
 use crate::failure::Failure;
-use pixelferry::cuda_backend::CudaBackend;
+use pixelferry::api::cuda::CudaBackend;
 use pixelferry::driver::HostBlock;
 use pixelferry::{ComputeBackend as _, ComputeMemory};
 use std::alloc::{Layout, alloc_zeroed, dealloc};

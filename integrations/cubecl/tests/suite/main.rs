@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 use cubecl_wgpu::wgpu::Backends;
-use pixelferry::wgpu_display::wgpu_adapters;
+use pixelferry::api::wgpu::wgpu_adapters;
 use pixelferry::{
     Arg, ComputeBackend, CpuBackend, CpuKernelExt, Display, Error, Extent, ImageAccess, ImageDesc, KernelSource, Link,
     LinkOptions, MemoryDisplay, PathId, PixelFormat, Policy, SurfaceDesc,

@@ -4,7 +4,7 @@ use engine_picture::{AT, BACKGROUND, EXTENT, LAST_FRAME, WINDOW, source, tell};
 use engine_programs::GlWindow;
 use femtovg::{Canvas, Color, ImageFlags, Paint, Path, renderer::OpenGl};
 // glue
-use pixelferry::gl_display::{EngineOptions, EngineTexture, GlDisplay};
+use pixelferry::api::gl::{EngineOptions, EngineTexture, GlDisplay};
 use pixelferry::{
     Arg, BackendChoice, DrawOptions, Link, LinkOptions, PixelFormat, SurfaceDesc, open_backend_for_display,
 };

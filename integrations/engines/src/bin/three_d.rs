@@ -2,7 +2,7 @@
 
 use engine_picture::{AT, BACKGROUND, EXTENT, LAST_FRAME, WINDOW, source, tell};
 // glue
-use pixelferry::gl_display::{EngineOptions, GlDisplay, Viewport};
+use pixelferry::api::gl::{EngineOptions, GlDisplay, Viewport};
 use pixelferry::{
     Arg, BackendChoice, DrawOptions, Link, LinkOptions, PixelFormat, SurfaceDesc, open_backend_for_display,
 };

@@ -3,7 +3,7 @@
 use super::{Effect, MOST, Slot, World};
 use crate::fuzz::{Checked, Log, Rng, fail, hold, hostile};
 use pixelferry::Result;
-use pixelferry::opencl_backend::cl::{Buffer, Event, Migration, NdView, RectLayout};
+use pixelferry::api::opencl::cl::{Buffer, Event, Migration, NdView, RectLayout};
 use std::ops::Range;
 
 /// Bytes of a buffer that a command names.

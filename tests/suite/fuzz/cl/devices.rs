@@ -2,7 +2,7 @@
 
 use super::World;
 use crate::fuzz::{Checked, Log, Rng, hold};
-use pixelferry::opencl_backend::cl::{Arg, Buffer, Context, Device, MemFlags, NdRange, Partition, Queue, UserEvent};
+use pixelferry::api::opencl::cl::{Arg, Buffer, Context, Device, MemFlags, NdRange, Partition, Queue, UserEvent};
 
 impl World<'_> {
     pub(super) fn device(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
@@ -60,7 +60,7 @@ impl World<'_> {
                 strange.launch(&self.base.kernels.stamp, &args, NdRange::new([1]), &[]).map(|_| ())
             }
             5 => strange.map_write::<u8>(own, 0..1, &[]).map(|_| ()),
-            6 => strange.migrate(&[own], pixelferry::opencl_backend::cl::Migration::ToHost, &[]).map(|_| ()),
+            6 => strange.migrate(&[own], pixelferry::api::opencl::cl::Migration::ToHost, &[]).map(|_| ()),
             _ => {
                 let none: [Device; 0] = [];
                 Context::new(&none).map(|_| ())

@@ -2,7 +2,7 @@
 
 use super::{Effect, World};
 use crate::fuzz::{Checked, Log, Rng, hold, payload};
-use pixelferry::opencl_backend::cl::{Event, Status, UserEvent};
+use pixelferry::api::opencl::cl::{Event, Status, UserEvent};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -2,8 +2,8 @@
 
 use super::World;
 use crate::fuzz::{Checked, Log, Rng, fail, hold, hostile};
+use pixelferry::api::opencl::cl::{HostBuffer, MemFlags};
 use pixelferry::driver::HostBlock;
-use pixelferry::opencl_backend::cl::{HostBuffer, MemFlags};
 
 impl World<'_> {
     /// One block as two buffers, both mapped: never two mutable references to one byte.

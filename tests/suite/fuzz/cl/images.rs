@@ -2,7 +2,7 @@
 
 use super::{Effect, World};
 use crate::fuzz::{Checked, Log, Rng, hold, hostile};
-use pixelferry::opencl_backend::cl::{
+use pixelferry::api::opencl::cl::{
     ChannelOrder, ChannelType, Colour, Event, Image, ImageBox, ImageFormat, ImageSize, MemFlags, Queue,
 };
 
@@ -232,7 +232,7 @@ impl World<'_> {
         let mut bytes = slot.gather(part);
         let len = part.region[0] * slot.pixel;
         let [rows, slices] = match slot.image.image_type() {
-            pixelferry::opencl_backend::cl::ImageType::D1Array => [1, part.region[1]],
+            pixelferry::api::opencl::cl::ImageType::D1Array => [1, part.region[1]],
             _ => [part.region[1], part.region[2]],
         };
         hold!(map.row(rows, 0).is_none() && map.row(0, slices).is_none(), "a row past the end was given");

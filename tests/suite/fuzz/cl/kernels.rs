@@ -2,7 +2,7 @@
 
 use super::{Effect, World};
 use crate::fuzz::{Checked, Log, Rng, fail, hold, hostile};
-use pixelferry::opencl_backend::cl::{Addressing, Arg, Filter, NdRange, Sampler};
+use pixelferry::api::opencl::cl::{Addressing, Arg, Filter, NdRange, Sampler};
 use pixelferry_tests::by_level;
 
 impl World<'_> {

@@ -2,7 +2,7 @@
 
 use super::{Effect, World};
 use crate::fuzz::{Checked, Log, Rng, hold, hostile, payload};
-use pixelferry::opencl_backend::cl::{Event, Queue};
+use pixelferry::api::opencl::cl::{Event, Queue};
 
 impl World<'_> {
     pub(super) fn map(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {

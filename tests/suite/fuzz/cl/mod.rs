@@ -12,9 +12,7 @@ mod maps;
 
 use crate::fuzz::model::{self, Effect, Entry, Models};
 use crate::fuzz::{Checked, Log, Rng, drivers::Drivers, hold, hostile, kernels::ClKernels};
-use pixelferry::opencl_backend::cl::{
-    Buffer, Context, Device, Event, MemFlags, Queue, QueueOptions, Status, UserEvent,
-};
+use pixelferry::api::opencl::cl::{Buffer, Context, Device, Event, MemFlags, Queue, QueueOptions, Status, UserEvent};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use super::{Screen, World};
 use crate::fuzz::{Checked, Log, Rng, hold, hostile};
-use pixelferry::gl_display::Viewport;
+use pixelferry::api::gl::Viewport;
 use pixelferry::{DrawOptions, Error, Filter, Fit, Manner, Region, TargetEncoding, ToneMap};
 use pixelferry_faults::Faults;
 

@@ -5,9 +5,9 @@ mod frames;
 mod trouble;
 
 use crate::fuzz::{Checked, Failure, Log, Rng, drivers::Drivers, hold, hostile, kernels::Engine};
+use pixelferry::api::gl::GlDisplay;
 use pixelferry::driver::conformance::tight;
 use pixelferry::driver::describe::pattern::Pattern;
-use pixelferry::gl_display::GlDisplay;
 use pixelferry::{
     AlphaMode, ComputeBackend, Display, Encoding, ImageAccess, ImageDesc, Link, LinkOptions, MemoryDisplay, Mode,
     PathId, Policy, Profiles, RowOrder, SurfaceDesc,

@@ -7,7 +7,7 @@ use super::paint::software::Canvas;
 use super::player::{Backends, Player};
 use super::ui::Ui;
 use image::RgbaImage;
-use pixelferry::gl_display::OffscreenTarget;
+use pixelferry::api::gl::OffscreenTarget;
 use pixelferry::{Headless, save_rgba8};
 use pixelferry_demo::runner::{check_saves, introduce, open_to_draw};
 use pixelferry_demo::{Options, say};
@@ -71,7 +71,7 @@ pub fn picture_after(
 }
 
 fn by_gl(
-    gl: &std::rc::Rc<pixelferry::gl_display::GlDisplay>,
+    gl: &std::rc::Rc<pixelferry::api::gl::GlDisplay>,
     target: &OffscreenTarget,
     player: &mut Player,
     painted: &Painted,

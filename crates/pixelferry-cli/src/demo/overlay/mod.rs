@@ -26,7 +26,7 @@ pub use log::Log;
 
 use super::DemoOptions;
 use inject::{Injection, Wish};
-use pixelferry::gl_display::GlDisplay;
+use pixelferry::api::gl::GlDisplay;
 use pixelferry::{Display, Extent};
 use pixelferry_demo::options::parse_size;
 use pixelferry_demo::scenes::filter::Filter;

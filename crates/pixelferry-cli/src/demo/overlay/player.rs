@@ -6,7 +6,7 @@ use super::log::Log;
 use super::paint::software::Canvas;
 use super::setup::Setup;
 use super::times::Times;
-use pixelferry::gl_display::{GlDisplay, Viewport};
+use pixelferry::api::gl::{GlDisplay, Viewport};
 use pixelferry::{BackendChoice, ComputeBackend, Display, Link, open_backend_for_display};
 use pixelferry_demo::{DrawArgs, Scene, SceneError};
 use pixelferry_faults::{BackendDouble, DisplayDouble, Faults, Step};

@@ -12,7 +12,7 @@ use super::{Log, Show};
 use crate::demo::catalog::SceneName;
 use egui::{Event, Modifiers, PointerButton, Pos2, Rect, Shape};
 use image::RgbaImage;
-use pixelferry::gl_display::{GlDisplay, Viewport};
+use pixelferry::api::gl::{GlDisplay, Viewport};
 use pixelferry::{BackendChoice, DisplayChoice, Fit, Headless, PathId, PathState, ToneMap, open_headless};
 use pixelferry_demo::DrawArgs;
 use pixelferry_demo::pixels::{Alpha, Format, Pixels, Tone};

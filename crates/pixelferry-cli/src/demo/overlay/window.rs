@@ -6,7 +6,7 @@ use super::player::{Action, Backends, Player};
 use super::ui::{BEHIND, Ui};
 use egui_winit::winit::event::WindowEvent;
 use pixelferry::Display;
-use pixelferry::gl_display::{Flow, GlWindow, WindowApp, WindowOptions, run_window};
+use pixelferry::api::gl::{Flow, GlWindow, WindowApp, WindowOptions, run_window};
 use pixelferry_demo::runner::introduce;
 use pixelferry_demo::{Options, SceneError, complain, say};
 use std::error::Error;

@@ -3,7 +3,7 @@
 use crate::gl_program::GlProgram;
 use crate::scene::SceneError;
 use glow::HasContext as _;
-use pixelferry::gl_display::{GlBuffer, GlDisplay, Viewport};
+use pixelferry::api::gl::{GlBuffer, GlDisplay, Viewport};
 
 /// The program's own OpenGL.
 pub struct Drops {

@@ -3,7 +3,7 @@
 use crate::gl_program::GlProgram;
 use crate::scene::SceneError;
 use glow::HasContext as _;
-use pixelferry::gl_display::{GlBuffer, GlDisplay, Viewport};
+use pixelferry::api::gl::{GlBuffer, GlDisplay, Viewport};
 
 /// Bodies that glow: enough for a smooth mist, and few enough for large points.
 const GLOWING: u32 = 1_024;

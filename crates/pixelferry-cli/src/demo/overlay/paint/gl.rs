@@ -7,7 +7,7 @@ use egui::epaint::{ImageDelta, Primitive, Vertex};
 use egui::{ImageData, Mesh, TextureFilter, TextureId, TextureWrapMode};
 use glow::HasContext as _;
 use pixelferry::Display as _;
-use pixelferry::gl_display::{GlDisplay, GlFunctions};
+use pixelferry::api::gl::{GlDisplay, GlFunctions};
 use std::collections::HashMap;
 use std::mem::offset_of;
 use std::rc::Rc;

@@ -5,7 +5,7 @@ pub mod gl;
 pub mod software;
 
 use egui::{ClippedPrimitive, Rect, TexturesDelta};
-use pixelferry::gl_display::Viewport;
+use pixelferry::api::gl::Viewport;
 
 /// The panels as triangles, and where the picture goes.
 pub struct Painted {

@@ -1,0 +1,120 @@
+//! Memory that another API allocated: `GL_EXT_memory_object` with `GL_EXT_memory_object_fd` or `_win32`.
+
+use crate::api::os;
+use interop_core::devices::os_handle::RawOsHandle;
+use std::ffi::{CStr, c_void};
+use std::num::NonZeroU32;
+
+type Create = unsafe extern "system" fn(count: i32, names: *mut u32);
+type Delete = unsafe extern "system" fn(count: i32, names: *const u32);
+type Parameter = unsafe extern "system" fn(memory: u32, parameter: u32, values: *const i32);
+type Import = unsafe extern "system" fn(memory: u32, bytes: u64, handle_type: u32, handle: RawOsHandle);
+type BufferStorage = unsafe extern "system" fn(target: u32, bytes: isize, memory: u32, offset: u64);
+type TextureStorage =
+    unsafe extern "system" fn(target: u32, levels: i32, format: u32, width: i32, height: i32, memory: u32, offset: u64);
+
+/// `DEDICATED_MEMORY_OBJECT_EXT`.
+const DEDICATED_MEMORY_OBJECT_EXT: u32 = 0x9581;
+
+/// Name of a memory object, which glow does not know.
+#[derive(Clone, Copy)]
+pub(crate) struct MemoryObject(NonZeroU32);
+
+/// Function pointers of one context.
+#[derive(Clone, Copy)]
+pub(crate) struct MemoryObjectFns {
+    create: Create,
+    delete: Delete,
+    parameter: Parameter,
+    import: Import,
+    buffer_storage: BufferStorage,
+    texture_storage: TextureStorage,
+}
+
+impl MemoryObjectFns {
+    /// Looks the functions up: all or none.
+    ///
+    /// # Safety
+    /// `load` returns null or the address of the GL function of that name for the current context.
+    pub(crate) unsafe fn load(load: &mut dyn FnMut(&CStr) -> *const c_void) -> Option<Self> {
+        let create = load(c"glCreateMemoryObjectsEXT");
+        let delete = load(c"glDeleteMemoryObjectsEXT");
+        let parameter = load(c"glMemoryObjectParameterivEXT");
+        let import = load(os::IMPORT_MEMORY);
+        let storage = load(c"glBufferStorageMemEXT");
+        let texture = load(c"glTexStorageMem2DEXT");
+        // SAFETY: null becomes `None`; other addresses are functions of these signatures by the caller's promise
+        // ("New Procedures and Functions" of both extensions).
+        unsafe {
+            Some(Self {
+                create: std::mem::transmute::<*const c_void, Option<Create>>(create)?,
+                delete: std::mem::transmute::<*const c_void, Option<Delete>>(delete)?,
+                parameter: std::mem::transmute::<*const c_void, Option<Parameter>>(parameter)?,
+                import: std::mem::transmute::<*const c_void, Option<Import>>(import)?,
+                buffer_storage: std::mem::transmute::<*const c_void, Option<BufferStorage>>(storage)?,
+                texture_storage: std::mem::transmute::<*const c_void, Option<TextureStorage>>(texture)?,
+            })
+        }
+    }
+
+    /// `glCreateMemoryObjectsEXT`: a memory object with no memory.
+    ///
+    /// # Safety
+    /// The context is current and lists `GL_EXT_memory_object`.
+    pub(crate) unsafe fn create(&self) -> Option<MemoryObject> {
+        let mut name = 0;
+        // SAFETY: the caller's promise; one name is written.
+        unsafe { (self.create)(1, &raw mut name) };
+        NonZeroU32::new(name).map(MemoryObject)
+    }
+
+    /// `glDeleteMemoryObjectsEXT`.
+    ///
+    /// # Safety
+    /// The context is current; `memory` was made in it and is not used again.
+    pub(crate) unsafe fn delete(&self, memory: MemoryObject) {
+        let name = memory.0.get();
+        // SAFETY: the caller's promise; one name is read.
+        unsafe { (self.delete)(1, &raw const name) }
+    }
+
+    /// `glMemoryObjectParameterivEXT`: the memory will be that of one buffer or texture alone.
+    ///
+    /// # Safety
+    /// The context is current and lists `GL_EXT_memory_object`; `memory` is of it and has no memory yet.
+    pub(crate) unsafe fn set_dedicated(&self, memory: MemoryObject) {
+        let yes = 1;
+        // SAFETY: the caller's promise; the parameter is one integer.
+        unsafe { (self.parameter)(memory.0.get(), DEDICATED_MEMORY_OBJECT_EXT, &raw const yes) }
+    }
+
+    /// `glImportMemoryFdEXT` or `glImportMemoryWin32HandleEXT` of an opaque handle; whose it is after that,
+    /// [`interop_core::devices::os_handle::ImportedHandle`] knows.
+    ///
+    /// # Safety
+    /// The context is current and lists [`os::MEMORY_EXTENSION`]; `memory` is of it and has no memory yet; the handle
+    /// is open.
+    pub(crate) unsafe fn import(&self, memory: MemoryObject, bytes: u64, handle: RawOsHandle) {
+        // SAFETY: the caller's promise.
+        unsafe { (self.import)(memory.0.get(), bytes, os::HANDLE_TYPE, handle) }
+    }
+
+    /// `glBufferStorageMemEXT`: the bound buffer becomes the first `bytes` of `memory`.
+    ///
+    /// # Safety
+    /// The context is current and lists `GL_EXT_memory_object`; a buffer without storage is bound to `target`.
+    pub(crate) unsafe fn buffer_storage(&self, target: u32, bytes: isize, memory: MemoryObject) {
+        // SAFETY: the caller's promise.
+        unsafe { (self.buffer_storage)(target, bytes, memory.0.get(), 0) }
+    }
+
+    /// `glTexStorageMem2DEXT`: the bound 2-D texture becomes one level at the start of `memory`.
+    ///
+    /// # Safety
+    /// The context is current and lists `GL_EXT_memory_object`; a texture without storage is bound to `TEXTURE_2D`;
+    /// `format` is a sized internal format.
+    pub(crate) unsafe fn texture_storage(&self, format: u32, width: i32, height: i32, memory: MemoryObject) {
+        // SAFETY: the caller's promise.
+        unsafe { (self.texture_storage)(glow::TEXTURE_2D, 1, format, width, height, memory.0.get(), 0) }
+    }
+}

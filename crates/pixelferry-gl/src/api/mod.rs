@@ -1,0 +1,17 @@
+//! What a context can do: versions, extensions, functions, codes and formats.
+
+pub(crate) mod caps;
+pub(crate) mod error_codes;
+pub(crate) mod features;
+pub(crate) mod gl_format;
+pub(crate) mod gl_objects;
+pub(crate) mod identity;
+pub(crate) mod memory_object;
+pub(crate) mod os;
+pub(crate) mod raw;
+pub(crate) mod semaphore_object;
+pub(crate) mod suffixed;
+pub(crate) mod texture_query;
+pub(crate) mod timer;
+pub(crate) mod version;
+pub(crate) mod vulkan;

@@ -1,0 +1,96 @@
+//! Entry points that glow does not wrap, loaded by name. All are optional.
+
+use crate::api::memory_object::MemoryObjectFns;
+use crate::api::semaphore_object::SemaphoreFns;
+use crate::api::suffixed::SuffixedFns;
+use crate::api::texture_query::TextureFns;
+use crate::api::timer::TimerFns;
+use std::ffi::{CStr, c_void};
+
+type UnmapBuffer = unsafe extern "system" fn(target: u32) -> u8;
+type GetUnsignedByte = unsafe extern "system" fn(parameter: u32, data: *mut u8);
+type GetUnsignedBytei = unsafe extern "system" fn(parameter: u32, index: u32, data: *mut u8);
+
+/// `NUM_DEVICE_UUIDS_EXT` of `GL_EXT_memory_object`.
+pub(crate) const NUM_DEVICE_UUIDS_EXT: u32 = 0x9596;
+/// `DEVICE_UUID_EXT` of `GL_EXT_memory_object`.
+const DEVICE_UUID_EXT: u32 = 0x9597;
+/// `DEVICE_LUID_EXT` of `GL_EXT_external_objects_win32`.
+const DEVICE_LUID_EXT: u32 = 0x9599;
+
+/// Function pointers of one context.
+#[derive(Default)]
+pub(crate) struct RawFns {
+    unmap_buffer: Option<UnmapBuffer>,
+    get_unsigned_byte: Option<GetUnsignedByte>,
+    get_unsigned_byte_i: Option<GetUnsignedBytei>,
+    /// Memory of other APIs.
+    pub memory_objects: Option<MemoryObjectFns>,
+    /// Semaphores of other APIs.
+    pub semaphores: Option<SemaphoreFns>,
+    /// Timestamps.
+    pub timers: Option<TimerFns>,
+    /// Textures by name.
+    pub textures: Option<TextureFns>,
+    /// Extensions of OpenGL ES.
+    pub suffixed: SuffixedFns,
+}
+
+impl RawFns {
+    /// Looks the functions up.
+    ///
+    /// # Safety
+    /// `load` returns null or the address of the GL function of that name for the current context.
+    pub(crate) unsafe fn load(load: &mut dyn FnMut(&CStr) -> *const c_void) -> Self {
+        let unmap = load(c"glUnmapBuffer");
+        let (byte, bytes) = (load(c"glGetUnsignedBytevEXT"), load(c"glGetUnsignedBytei_vEXT"));
+        // SAFETY: null becomes `None`; other addresses are functions of these signatures by the caller's promise
+        // (OpenGL 4.6 core, section 6.3.1; GL_EXT_memory_object, section 4.2).
+        unsafe {
+            Self {
+                unmap_buffer: std::mem::transmute::<*const c_void, Option<UnmapBuffer>>(unmap),
+                get_unsigned_byte: std::mem::transmute::<*const c_void, Option<GetUnsignedByte>>(byte),
+                get_unsigned_byte_i: std::mem::transmute::<*const c_void, Option<GetUnsignedBytei>>(bytes),
+                memory_objects: MemoryObjectFns::load(load),
+                semaphores: SemaphoreFns::load(load),
+                timers: TimerFns::load(load),
+                textures: TextureFns::load(load),
+                suffixed: SuffixedFns::load(load),
+            }
+        }
+    }
+
+    /// `glUnmapBuffer` with its result, which glow drops: false where the content was lost while mapped. `None`
+    /// where the function could not be loaded.
+    ///
+    /// # Safety
+    /// The context is current and a mapped buffer is bound to `target`.
+    pub(crate) unsafe fn unmap_buffer(&self, target: u32) -> Option<bool> {
+        // SAFETY: the caller's promise; the pointer is of the current context.
+        self.unmap_buffer.map(|f| unsafe { f(target) } != 0)
+    }
+
+    /// The first device UUID.
+    ///
+    /// # Safety
+    /// The context is current, has `GL_EXT_memory_object` and at least one device UUID.
+    pub(crate) unsafe fn device_uuid(&self) -> Option<[u8; 16]> {
+        let get = self.get_unsigned_byte_i?;
+        let mut uuid = [0; 16];
+        // SAFETY: the query writes UUID_SIZE_EXT = 16 bytes.
+        unsafe { get(DEVICE_UUID_EXT, 0, uuid.as_mut_ptr()) };
+        (uuid != [0; 16]).then_some(uuid)
+    }
+
+    /// The adapter on Windows.
+    ///
+    /// # Safety
+    /// The context is current and has `GL_EXT_memory_object_win32` or `GL_EXT_semaphore_win32`.
+    pub(crate) unsafe fn device_luid(&self) -> Option<[u8; 8]> {
+        let get = self.get_unsigned_byte?;
+        let mut luid = [0; 8];
+        // SAFETY: the query writes LUID_SIZE_EXT = 8 bytes.
+        unsafe { get(DEVICE_LUID_EXT, luid.as_mut_ptr()) };
+        (luid != [0; 8]).then_some(luid)
+    }
+}

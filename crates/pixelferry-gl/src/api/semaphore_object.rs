@@ -1,0 +1,191 @@
+//! Semaphores that another API made: `GL_EXT_semaphore` with `GL_EXT_semaphore_fd` or `_win32`, and
+//! `GL_NV_timeline_semaphore`.
+
+use crate::api::os;
+use interop_core::devices::os_handle::RawOsHandle;
+use std::ffi::{CStr, c_void};
+use std::num::NonZeroU32;
+
+type Create = unsafe extern "system" fn(count: i32, names: *mut u32);
+type Delete = unsafe extern "system" fn(count: i32, names: *const u32);
+type Integer = unsafe extern "system" fn(semaphore: u32, parameter: u32, values: *const i32);
+type Integer64 = unsafe extern "system" fn(semaphore: u32, parameter: u32, values: *const u64);
+type Import = unsafe extern "system" fn(semaphore: u32, handle_type: u32, handle: RawOsHandle);
+type Barrier = unsafe extern "system" fn(
+    semaphore: u32,
+    buffer_count: u32,
+    buffers: *const u32,
+    texture_count: u32,
+    textures: *const u32,
+    layouts: *const u32,
+);
+
+/// `LAYOUT_GENERAL_EXT`: `VK_IMAGE_LAYOUT_GENERAL`.
+const LAYOUT_GENERAL_EXT: u32 = 0x958D;
+/// `SEMAPHORE_TYPE_NV`.
+const SEMAPHORE_TYPE_NV: u32 = 0x95B3;
+/// `SEMAPHORE_TYPE_TIMELINE_NV`.
+const SEMAPHORE_TYPE_TIMELINE_NV: i32 = 0x95B5;
+/// `TIMELINE_SEMAPHORE_VALUE_NV`.
+const TIMELINE_SEMAPHORE_VALUE_NV: u32 = 0x9595;
+
+/// Name of a semaphore, which glow does not know.
+#[derive(Clone, Copy)]
+pub(crate) struct SemaphoreObject(NonZeroU32);
+
+/// What a signal makes visible to the other side, and a wait to this one.
+#[derive(Clone, Copy)]
+pub(crate) enum Crossing {
+    Buffer(glow::Buffer),
+    Texture(glow::Texture),
+}
+
+/// Function pointers of one context.
+#[derive(Clone, Copy)]
+pub(crate) struct SemaphoreFns {
+    generate: Create,
+    delete: Delete,
+    parameter: Integer64,
+    import: Import,
+    wait: Barrier,
+    signal: Barrier,
+    timeline: Option<TimelineFns>,
+}
+
+#[derive(Clone, Copy)]
+struct TimelineFns {
+    create: Create,
+    parameter: Integer,
+}
+
+impl SemaphoreFns {
+    /// Looks the functions up: all or none of each extension.
+    ///
+    /// # Safety
+    /// `load` returns null or the address of the GL function of that name for the current context.
+    pub(crate) unsafe fn load(load: &mut dyn FnMut(&CStr) -> *const c_void) -> Option<Self> {
+        let generate = load(c"glGenSemaphoresEXT");
+        let delete = load(c"glDeleteSemaphoresEXT");
+        let parameter = load(c"glSemaphoreParameterui64vEXT");
+        let import = load(os::IMPORT_SEMAPHORE);
+        let wait = load(c"glWaitSemaphoreEXT");
+        let signal = load(c"glSignalSemaphoreEXT");
+        // SAFETY: null becomes `None`; other addresses are functions of these signatures by the caller's promise
+        // ("New Procedures and Functions" of the extensions).
+        unsafe {
+            Some(Self {
+                generate: std::mem::transmute::<*const c_void, Option<Create>>(generate)?,
+                delete: std::mem::transmute::<*const c_void, Option<Delete>>(delete)?,
+                parameter: std::mem::transmute::<*const c_void, Option<Integer64>>(parameter)?,
+                import: std::mem::transmute::<*const c_void, Option<Import>>(import)?,
+                wait: std::mem::transmute::<*const c_void, Option<Barrier>>(wait)?,
+                signal: std::mem::transmute::<*const c_void, Option<Barrier>>(signal)?,
+                timeline: TimelineFns::load(load),
+            })
+        }
+    }
+
+    /// Whether those of `GL_NV_timeline_semaphore` were found, too.
+    pub(crate) fn has_timeline(&self) -> bool {
+        self.timeline.is_some()
+    }
+
+    /// A semaphore without state: `glGenSemaphoresEXT`, or `glCreateSemaphoresNV` with its type set.
+    ///
+    /// # Safety
+    /// The context is current and lists `GL_EXT_semaphore`, for a timeline `GL_NV_timeline_semaphore` too.
+    pub(crate) unsafe fn create(&self, timeline: bool) -> Option<SemaphoreObject> {
+        let mut name = 0;
+        // SAFETY: the caller's promise; one name is written, and the parameter is one integer.
+        unsafe {
+            if timeline {
+                let functions = self.timeline?;
+                (functions.create)(1, &raw mut name);
+                if name != 0 {
+                    (functions.parameter)(name, SEMAPHORE_TYPE_NV, &SEMAPHORE_TYPE_TIMELINE_NV);
+                }
+            } else {
+                (self.generate)(1, &raw mut name);
+            }
+        }
+        NonZeroU32::new(name).map(SemaphoreObject)
+    }
+
+    /// `glDeleteSemaphoresEXT`.
+    ///
+    /// # Safety
+    /// The context is current; `semaphore` was made in it and is not used again.
+    pub(crate) unsafe fn delete(&self, semaphore: SemaphoreObject) {
+        let name = semaphore.0.get();
+        // SAFETY: the caller's promise; one name is read.
+        unsafe { (self.delete)(1, &raw const name) }
+    }
+
+    /// `glImportSemaphoreFdEXT` or `glImportSemaphoreWin32HandleEXT` of an opaque handle; whose it is after that,
+    /// [`interop_core::devices::os_handle::ImportedHandle`] knows.
+    ///
+    /// # Safety
+    /// The context is current and lists [`os::SEMAPHORE_EXTENSION`]; `semaphore` is of it and has no state yet; the
+    /// handle is open.
+    pub(crate) unsafe fn import(&self, semaphore: SemaphoreObject, handle: RawOsHandle) {
+        // SAFETY: the caller's promise.
+        unsafe { (self.import)(semaphore.0.get(), os::HANDLE_TYPE, handle) }
+    }
+
+    /// `glSemaphoreParameterui64vEXT`: the counter that the next signal sets or the next wait waits for.
+    ///
+    /// # Safety
+    /// The context is current; `semaphore` is a timeline of it.
+    pub(crate) unsafe fn set_value(&self, semaphore: SemaphoreObject, value: u64) {
+        // SAFETY: the caller's promise; the parameter is one integer.
+        unsafe { (self.parameter)(semaphore.0.get(), TIMELINE_SEMAPHORE_VALUE_NV, &raw const value) }
+    }
+
+    /// `glWaitSemaphoreEXT`: what GL is told from now on waits, and sees what was written to `what`.
+    ///
+    /// # Safety
+    /// The context is current; both are of it, and the semaphore has state.
+    pub(crate) unsafe fn wait(&self, semaphore: SemaphoreObject, what: Crossing) {
+        // SAFETY: the caller's promise.
+        unsafe { barrier(self.wait, semaphore, what) }
+    }
+
+    /// `glSignalSemaphoreEXT`, after all that GL was told; what it wrote to `what` is then seen by those who wait.
+    ///
+    /// # Safety
+    /// The context is current; both are of it, and the semaphore has state.
+    pub(crate) unsafe fn signal(&self, semaphore: SemaphoreObject, what: Crossing) {
+        // SAFETY: the caller's promise.
+        unsafe { barrier(self.signal, semaphore, what) }
+    }
+}
+
+/// # Safety
+/// `function` is `glWaitSemaphoreEXT` or `glSignalSemaphoreEXT` of the current context, of which both names are.
+unsafe fn barrier(function: Barrier, semaphore: SemaphoreObject, what: Crossing) {
+    let semaphore = semaphore.0.get();
+    let none = std::ptr::null();
+    // SAFETY: the caller's promise; each list is as long as its count says.
+    unsafe {
+        match what {
+            Crossing::Buffer(buffer) => function(semaphore, 1, &buffer.0.get(), 0, none, none),
+            Crossing::Texture(texture) => function(semaphore, 0, none, 1, &texture.0.get(), &LAYOUT_GENERAL_EXT),
+        }
+    }
+}
+
+impl TimelineFns {
+    /// # Safety
+    /// The conditions of [`SemaphoreFns::load`] hold.
+    unsafe fn load(load: &mut dyn FnMut(&CStr) -> *const c_void) -> Option<Self> {
+        let create = load(c"glCreateSemaphoresNV");
+        let parameter = load(c"glSemaphoreParameterivNV");
+        // SAFETY: as in `SemaphoreFns::load`.
+        unsafe {
+            Some(Self {
+                create: std::mem::transmute::<*const c_void, Option<Create>>(create)?,
+                parameter: std::mem::transmute::<*const c_void, Option<Integer>>(parameter)?,
+            })
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! [`GlBackend`].
+
+use crate::compute::kernel::GlKernel;
+use crate::compute::memory::GlMemory;
+use crate::compute::place::{Place, Worker};
+use crate::compute::session::{Program, Session, dialect};
+use crate::{EsContext, GlDevice, GlDisplay, HeadlessOptions, QueueBuffer};
+use interop_core::compute::check_range;
+use interop_core::describe::pattern::Pattern;
+use interop_core::devices::owned::{own, own_mut};
+use interop_core::{
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Display, HandleType, Kernel, KernelSource,
+    Language, MemoryCap, MemoryShape, RawMemory, RawTarget, Result, SharedHandle, Support, Target,
+};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+use wgsl_kernel::{Limits, PATTERN, PatternEntry, pattern};
+
+/// A context that computes. See the crate.
+pub struct GlBackend {
+    session: Arc<Session>,
+    /// The pattern's kernel for rows of whole words,
+    pattern: Arc<Program>,
+    /// and the others, which are built when they are first needed.
+    patterns: Mutex<Vec<(PatternEntry, Arc<Program>)>>,
+}
+
+impl GlBackend {
+    fn pattern(&self, entry: PatternEntry, operation: &'static str) -> Result<Arc<Program>> {
+        if entry == PatternEntry::Words {
+            return Ok(Arc::clone(&self.pattern));
+        }
+        let mut others = self.patterns.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, program)) = others.iter().find(|(other, _)| *other == entry) {
+            return Ok(Arc::clone(program));
+        }
+        let device = self.session.device.clone();
+        let program = self.session.place.run(operation, move || pattern_program(&device, entry, operation))?;
+        let program = Arc::new(program);
+        others.push((entry, Arc::clone(&program)));
+        Ok(program)
+    }
+
+    /// Computes in the display's context, in its queue.
+    ///
+    /// # Errors
+    /// [`interop_core::Error::WrongContext`] where the context is not current on this thread; [`interop_core::Error::Unsupported`] below OpenGL 4.3 and OpenGL ES 3.1, where no
+    /// window system knows the context, and where its compute shaders do not build.
+    pub fn on(display: &GlDisplay) -> Result<Self> {
+        const OP: &str = "GlBackend::on";
+        let made = Made::on(display.shared_device()?, OP)?;
+        let shared = MemoryCap::new(HandleType::QueueBuffer(made.device.queue_id()), MemoryShape::Linear, Support::Yes);
+        Ok(made.with(Place::Callers, vec![shared]))
+    }
+
+    /// Computes in a context of its own, on a thread of its own: calls work on any thread. Frames reach displays by way of the
+    /// host; [`ComputeBackend::open_in`] is this device in the queue of an OpenGL display.
+    ///
+    /// # Errors
+    /// The errors of [`GlDisplay::headless`]; [`interop_core::Error::Unsupported`] below OpenGL 4.3.
+    pub fn open(options: &HeadlessOptions) -> Result<Self> {
+        const OP: &str = "GlBackend::open";
+        let options = options.clone();
+        let (worker, made) = Worker::start(OP, move || {
+            let display = GlDisplay::headless(options)?;
+            let made = Made::on(display.shared_device()?, OP)?;
+            Ok((display, made))
+        })?;
+        Ok(made.with(Place::Own(worker), Vec::new()))
+    }
+
+    /// Computes in a context of OpenGL ES (3.1 or later) of its own, by EGL.
+    ///
+    /// # Errors
+    /// The errors of [`EsContext::headless`]; [`interop_core::Error::Unsupported`] where its compute shaders do not
+    /// build.
+    pub fn open_es(options: &HeadlessOptions) -> Result<Self> {
+        const OP: &str = "GlBackend::open_es";
+        let options = options.clone();
+        let (worker, made) = Worker::start(OP, move || {
+            let context = EsContext::headless(&options)?;
+            let made = Made::on(context.device().clone(), OP)?;
+            Ok((context, made))
+        })?;
+        Ok(made.with(Place::Own(worker), Vec::new()))
+    }
+}
+
+/// Where the context is current.
+fn pattern_program(device: &GlDevice, entry: PatternEntry, operation: &'static str) -> Result<Program> {
+    let refused = |log: String| device.unsupported(operation, format!("its compute shaders do not build: {log}"));
+    let glsl = wgsl_kernel::glsl(PATTERN, entry.name(), dialect(device)).map_err(|error| refused(error.to_string()))?;
+    Program::build(device, &glsl, operation)?.map_err(refused)
+}
+
+/// What is made where the context is current.
+struct Made {
+    device: GlDevice,
+    pattern: Program,
+}
+
+impl Made {
+    fn on(device: GlDevice, operation: &'static str) -> Result<Self> {
+        let pattern = pattern_program(&device, PatternEntry::Words, operation)?;
+        Ok(Self { device, pattern })
+    }
+
+    fn with(self, place: Place, exports: Vec<MemoryCap>) -> GlBackend {
+        let Self { device, pattern } = self;
+        let limits = device.limits();
+        let caps =
+            ComputeCaps::new(vec![Language::Glsl, Language::Wgsl], QueueBuffer::MOST_BYTES.min(limits.buffer_bytes))
+                .with_exports(exports);
+        let limits = Limits::new(device.identity(), limits.storage_blocks, limits.groups, limits.group_items);
+        let session = Arc::new(Session { device, caps, limits, place });
+        GlBackend { session, pattern: Arc::new(pattern), patterns: Mutex::default() }
+    }
+}
+
+// SAFETY: memories keep their buffer and its length; kernels run as they were given, with the arguments that they declare.
+unsafe impl ComputeBackend for GlBackend {
+    fn device(&self) -> &DeviceIdentity {
+        self.session.device.identity()
+    }
+
+    fn caps(&self) -> &ComputeCaps {
+        &self.session.caps
+    }
+
+    fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>> {
+        let Some(display) = display.downcast_ref::<GlDisplay>() else { return Ok(None) };
+        let inside = self.session.device.is(&display.shared_device()?);
+        if inside || !self.device().same_device(display.device()).is_yes() {
+            return Ok(None);
+        }
+        Ok(Some(Arc::new(Self::on(display)?)))
+    }
+
+    fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
+        Ok(Arc::new(GlKernel::build(&self.session, source)?))
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
+        Ok(Box::new(GlMemory::new(&self.session, bytes, "ComputeBackend::allocate")?))
+    }
+
+    fn allocate_shared(
+        &self,
+        bytes: usize,
+        handle: HandleType,
+        display: &DeviceIdentity,
+    ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+        const OP: &str = "ComputeBackend::allocate_shared";
+        if !self.session.caps.can_export(handle, MemoryShape::Linear).is_yes() {
+            let reason = format!("it shares no memory with {display} by {handle}");
+            return Err(self.session.device.unsupported(OP, reason));
+        }
+        let memory = GlMemory::new(&self.session, bytes, OP)?;
+        let handle = memory.buffer().to_handle();
+        Ok((Box::new(memory), handle))
+    }
+
+    fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
+        own::<GlKernel>(kernel, &self.session, "ComputeBackend::launch")?.launch(target, args)
+    }
+
+    fn write_pattern(&self, target: Target<'_>, wanted: &Pattern) -> Result<()> {
+        const OP: &str = "ComputeBackend::write_pattern";
+        let (memory, view) = target.into_parts();
+        let memory = own_mut::<GlMemory>(memory, &self.session, OP)?;
+        let (entry, launch) = pattern(&view, wanted, &self.session.limits)?;
+        if launch.is_empty() {
+            return Ok(());
+        }
+        self.session.launch(&self.pattern(entry, OP)?, vec![memory.buffer().clone()], launch, OP)
+    }
+
+    fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
+        const OP: &str = "ComputeBackend::raw";
+        let (memory, view) = target.into_parts();
+        let memory = own::<GlMemory>(memory, &self.session, OP)?;
+        match self.session.place {
+            // SAFETY: the target lies inside the memory, which keeps its buffer for as long as it is borrowed.
+            Place::Callers => Ok(unsafe { RawTarget::new(RawMemory::Gl { buffer: memory.buffer().id(OP)? }, view) }),
+            Place::Own(_) => {
+                let reason = "its context is current on a thread of its own; use GlBackend::on(&display)";
+                Err(self.session.device.unsupported(OP, reason))
+            }
+        }
+    }
+
+    fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
+        const OP: &str = "ComputeBackend::copy";
+        check_range(&range, from.len(), OP)?;
+        check_range(&range, to.len(), OP)?;
+        let from = own::<GlMemory>(from, &self.session, OP)?;
+        let to = own_mut::<GlMemory>(to, &self.session, OP)?;
+        let (from, to) = (from.buffer().clone(), to.buffer().clone());
+        self.session.place.run(OP, move || to.copy_from(&from, range.clone(), range.start, OP))
+    }
+
+    fn finish(&self) -> Result<()> {
+        self.session.finish("ComputeBackend::finish")
+    }
+}

@@ -1,0 +1,80 @@
+//! Compute shaders of the user's own.
+
+use crate::ProgramShape;
+use crate::compute::session::{Program, Session, dialect};
+use interop_core::compute::SourceCode;
+use interop_core::{Error, KernelSource, Language, PixelFormat, Result};
+use std::sync::Arc;
+use wgsl_kernel::{Dialect, KernelText, TextError, glsl_prelude};
+
+const OP: &str = "ComputeBackend::build";
+
+/// The GLSL of a source, if it has any.
+pub fn text_of(source: &KernelSource) -> Result<Option<&str>> {
+    match source.source(Language::Glsl) {
+        Some(SourceCode::Text(text)) => Ok(Some(text.as_ref())),
+        Some(SourceCode::Native(_)) => {
+            Err(Error::invalid(OP, format!("the GLSL of kernel '{}' must be text", source.name())))
+        }
+        None => Ok(None),
+    }
+}
+
+/// All of the text, for targets of this format.
+pub fn whole(text: &str, format: PixelFormat, dialect: Dialect) -> Result<String, TextError> {
+    if text.lines().any(|line| line.trim_start().starts_with("#version")) {
+        let version = dialect.version();
+        return Err(format!("it has a '#version'; leave it out: the backend writes it, '{version}'").into());
+    }
+    Ok(glsl_prelude(format, dialect)? + text)
+}
+
+/// What a source's text says of the kernel, and its program for RGBA8.
+pub fn read(session: &Arc<Session>, source: &KernelSource, text: &str) -> Result<(KernelText, Program)> {
+    let refused = |log: String| session.limits.refused(source.name(), log);
+    let whole = whole(text, PixelFormat::Rgba8, dialect(&session.device));
+    let whole = whole.map_err(|error| session.limits.refused(source.name(), error))?;
+    let device = session.device.clone();
+    let built = session.place.run(OP, move || {
+        Ok(match Program::build(&device, &whole, OP)? {
+            Ok(program) => Ok((program.shape(OP)?, program)),
+            Err(log) => Err(log),
+        })
+    })?;
+    let (shape, program) = built.map_err(refused)?;
+    let memories = memories(&shape).map_err(refused)?;
+    let text = KernelText::told(source, text, memories, shape.group, &session.limits)?;
+    Ok((text, program))
+}
+
+/// Bytes of each memory among the arguments; the reason where a launch binds less than the program uses.
+fn memories(shape: &ProgramShape) -> Result<Vec<u64>, String> {
+    if !shape.uniforms.is_empty() {
+        let names = shape.uniforms.join("', '");
+        return Err(format!(
+            "nothing is bound to '{names}': kernels have no samplers, images, counters or uniforms of their own; numbers are \
+             read by pf_arg_f32(0) and its like, memory by storage blocks"
+        ));
+    }
+    // The prelude's own block is the target.
+    let own: Vec<_> = shape.storage.iter().filter(|(name, ..)| !is_target(name)).collect();
+    if let Some((name, ..)) = own.iter().find(|(_, binding, _)| *binding == 0) {
+        return Err(format!(
+            "'{name}' has binding 0, which is the target's; memory n among the arguments, counted from 0, has binding n + 1"
+        ));
+    }
+    let mut places: Vec<_> = own.iter().map(|(_, binding, bytes)| (*binding, *bytes)).collect();
+    places.sort_unstable();
+    if (1..).zip(&places).any(|(expected, (binding, _))| expected != *binding) {
+        let places: Vec<_> = places.iter().map(|(binding, _)| binding).collect();
+        return Err(format!(
+            "its storage blocks have the bindings {places:?}; number those that it uses from 1 without gaps"
+        ));
+    }
+    Ok(places.into_iter().map(|(_, bytes)| bytes).collect())
+}
+
+/// Whether a block is the prelude's: naga names blocks by number, group's binding and stage.
+fn is_target(name: &str) -> bool {
+    name.starts_with("type_") && name.ends_with("_block_0Compute")
+}

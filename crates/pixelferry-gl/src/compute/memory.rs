@@ -1,0 +1,97 @@
+//! Memory: buffers of the display's context.
+
+use crate::QueueBuffer;
+use crate::compute::place::Place;
+use crate::compute::session::Session;
+use interop_core::compute::check_range;
+use interop_core::{ComputeMemory, Result};
+use std::ops::Range;
+use std::sync::Arc;
+use wgsl_kernel::{check_size, host_bytes};
+
+/// Memory of one backend.
+pub struct GlMemory {
+    buffer: QueueBuffer,
+    len: usize,
+    session: Arc<Session>,
+}
+
+interop_core::owned!(GlMemory: Session, "memory", |memory| &memory.session);
+
+impl GlMemory {
+    pub fn new(session: &Arc<Session>, bytes: usize, operation: &'static str) -> Result<Self> {
+        check_size(bytes, &session.caps, &session.limits, operation)?;
+        let device = session.device.clone();
+        let buffer = session.place.run(operation, move || QueueBuffer::new(&device, bytes, operation))?;
+        Ok(Self { buffer, len: bytes, session: session.clone() })
+    }
+
+    pub fn buffer(&self) -> &QueueBuffer {
+        &self.buffer
+    }
+
+    /// Bytes on the host, after all that was queued before.
+    fn bytes(&self, range: Range<usize>, operation: &'static str) -> Result<Vec<u8>> {
+        check_range(&range, self.len, operation)?;
+        let (buffer, mut bytes) = (self.buffer.clone(), host_bytes(range.len())?);
+        self.session.place.run(operation, move || {
+            buffer.read(range.start, &mut bytes, operation)?;
+            Ok(bytes)
+        })
+    }
+
+    /// Queues a write.
+    fn put(&mut self, offset: usize, bytes: Vec<u8>, operation: &'static str) -> Result<()> {
+        let buffer = self.buffer.clone();
+        self.session.place.run(operation, move || buffer.write(offset, &bytes, operation))
+    }
+}
+
+impl ComputeMemory for GlMemory {
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
+        const OP: &str = "ComputeMemory::read";
+        match self.session.place {
+            Place::Callers => {
+                check_range(&(offset..offset.saturating_add(into.len())), self.len, OP)?;
+                self.buffer.read(offset, into, OP)
+            }
+            Place::Own(_) => {
+                into.copy_from_slice(&self.bytes(offset..offset.saturating_add(into.len()), OP)?);
+                Ok(())
+            }
+        }
+    }
+
+    fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
+        const OP: &str = "ComputeMemory::write";
+        check_range(&(offset..offset.saturating_add(from.len())), self.len, OP)?;
+        match self.session.place {
+            Place::Callers => self.buffer.write(offset, from, OP),
+            Place::Own(_) => {
+                let mut bytes = host_bytes(from.len())?;
+                bytes.copy_from_slice(from);
+                self.put(offset, bytes, OP)
+            }
+        }
+    }
+
+    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        f(&self.bytes(range, "ComputeMemory::map_read")?)
+    }
+
+    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        const OP: &str = "ComputeMemory::map_write";
+        check_range(&range, self.len, OP)?;
+        let mut bytes = host_bytes(range.len())?;
+        f(&mut bytes)?;
+        self.put(range.start, bytes, OP)
+    }
+
+    fn release(&mut self) -> Result<()> {
+        self.session.finish("ComputeMemory::release")
+    }
+}

@@ -1,0 +1,72 @@
+//! What everything made by one backend shares.
+
+use crate::compute::place::Place;
+use crate::{ComputeProgram, GlDevice, ProgramShape, QueueBuffer};
+use interop_core::devices::owned::Maker;
+use interop_core::{ComputeCaps, Result};
+use std::sync::Arc;
+use wgsl_kernel::{Dialect, GLSL_NUMBERS, Launch, Limits};
+
+/// One context.
+pub struct Session {
+    pub device: GlDevice,
+    pub caps: ComputeCaps,
+    pub limits: Limits,
+    /// Goes last: a context of the backend's own, with its thread.
+    pub place: Place,
+}
+
+impl Maker for Session {
+    fn name(&self) -> String {
+        self.device.identity().to_string()
+    }
+}
+
+/// What the context compiles.
+pub fn dialect(device: &GlDevice) -> Dialect {
+    if device.is_es() { Dialect::Es } else { Dialect::Desktop }
+}
+
+impl Session {
+    /// Waits for all that was queued.
+    pub fn finish(&self, operation: &'static str) -> Result<()> {
+        let device = self.device.clone();
+        self.place.run(operation, move || device.finish(operation))
+    }
+
+    /// Queues a launch. `memories`: the target, then those among the arguments, each as large as the text declares.
+    pub fn launch(
+        &self,
+        program: &Arc<Program>,
+        memories: Vec<QueueBuffer>,
+        launch: Launch,
+        operation: &'static str,
+    ) -> Result<()> {
+        let program = Arc::clone(program);
+        self.place.run(operation, move || program.run(&memories, &launch, operation))
+    }
+}
+
+/// A program that `wgsl_kernel` wrote, or one behind its prelude for which a user vouched.
+pub struct Program(ComputeProgram);
+
+impl Program {
+    /// Compiles what `wgsl_kernel` wrote, or its prelude with a text of [`interop_core::KernelSource::glsl`], and nothing else. The
+    /// inner error is the driver's log.
+    pub fn build(device: &GlDevice, glsl: &str, operation: &'static str) -> Result<Result<Self, String>> {
+        Ok(ComputeProgram::build(device, glsl, GLSL_NUMBERS, operation)?.map(Self))
+    }
+
+    /// What the driver says that it is bound to.
+    pub fn shape(&self, operation: &'static str) -> Result<ProgramShape> {
+        self.0.shape(GLSL_NUMBERS, operation)
+    }
+
+    fn run(&self, memories: &[QueueBuffer], launch: &Launch, operation: &'static str) -> Result<()> {
+        let memories: Vec<_> = memories.iter().collect();
+        // SAFETY: `wgsl_kernel` wrote the program: each index is limited to what it indexes, which `own_memories` found to be
+        // there, and its only blocks are those that are bound. Of a text of the user's own the user vouched for the indices, and
+        // the driver told the blocks.
+        unsafe { self.0.run(&memories, launch.words(), launch.groups, operation) }
+    }
+}

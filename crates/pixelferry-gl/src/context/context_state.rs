@@ -1,0 +1,279 @@
+//! The context and what is known of it, shared by the display and all that it made.
+
+use crate::api::caps::caps;
+use crate::api::features::Features;
+use crate::api::identity::{Origin, identify};
+use crate::api::raw::RawFns;
+use crate::api::version::{GlVersion, check_version};
+use crate::api::vulkan::VulkanDevice;
+use crate::context::names::{Counts, DeferredDelete, ObjectCounts};
+use crate::context::{GlFunctions, Held, NativeContext, OwnContext};
+use interop_core::devices::owned::Maker;
+use interop_core::{
+    DeviceIdentity, DisplayCaps, Error, GlContext, HandleType, MemoryCap, MemoryShape, QueueId, Result, Support,
+};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Who made the context.
+pub(crate) enum Ownership {
+    /// Made here: nobody else expects its state to stay, so nothing is saved.
+    Own(OwnContext),
+    /// An engine's: every call leaves the state as it found it. It may say itself whether the context is current.
+    Engine(Option<Box<dyn Fn() -> bool>>),
+}
+
+/// One context. Dropped after every object made in it, since each holds an `Rc` of this.
+pub(crate) struct ContextState {
+    pub gl: GlFunctions,
+    pub raw: RawFns,
+    pub features: Features,
+    pub device: DeviceIdentity,
+    pub caps: DisplayCaps,
+    pub counts: Counts,
+    has_deferred: Cell<bool>,
+    /// The context is gone, and its objects with it.
+    lost: Cell<bool>,
+    /// Where it is ours; `None` while this is dropped, too.
+    own: Option<OwnContext>,
+    /// An engine's own answer to whether its context is current.
+    told: Option<Box<dyn Fn() -> bool>>,
+    /// What its window system knows of it; `None` where none can be asked.
+    held: Option<Arc<Held>>,
+    /// Goes after the context: host memory in there may be freed only when GL has let go of it.
+    deferred: RefCell<Vec<DeferredDelete>>,
+    /// What makes memory and semaphores for others.
+    pub vulkan: OnceCell<Rc<VulkanDevice>>,
+}
+
+impl Maker for ContextState {
+    fn name(&self) -> String {
+        self.device.name.clone()
+    }
+}
+
+impl ContextState {
+    /// Wraps the current context.
+    ///
+    /// # Safety
+    /// The context of `gl` is current, and is the one that `ownership` and `native` name; `raw` was loaded for it. An
+    /// engine's context stays alive as [`GlDisplay::from_engine`](crate::GlDisplay::from_engine) asks for.
+    pub(crate) unsafe fn new(
+        gl: GlFunctions,
+        mut raw: RawFns,
+        (ownership, native): (Ownership, Option<NativeContext>),
+        origin: &Origin,
+        limit: Option<(u32, u32)>,
+    ) -> Result<Rc<Self>> {
+        let version = GlVersion::of(&gl);
+        check_version(Some(version), &version.to_string())?;
+        // SAFETY: the caller's promise, and the version was checked.
+        let (features, device) = unsafe {
+            let mut features = raw.suffixed.limit(Features::query(&gl, limit));
+            if features.es {
+                // EXT_disjoint_timer_query tells of a disturbance once: whoever asks first takes it from the engine.
+                raw.timers = None;
+            }
+            let device = identify(&gl, &raw, &features, origin);
+            if features.es && features.memory_object && device.uuid.is_none() && raw.memory_objects.is_some() {
+                features.sharing_refused = true;
+            }
+            (features, device)
+        };
+        let mut caps = caps(&features, &raw);
+        let held = native.map(|native| Arc::new(Held::new(native)));
+        let queue = held.as_ref().map(|held| HandleType::QueueBuffer(QueueId::of(held)));
+        caps.imports.extend(queue.map(|queue| MemoryCap::new(queue, MemoryShape::Linear, Support::Yes)));
+        let (counts, deferred) = (Counts::default(), RefCell::default());
+        let (has_deferred, lost) = (Cell::new(false), Cell::new(false));
+        let (own, told) = match ownership {
+            Ownership::Own(own) => (Some(own), None),
+            Ownership::Engine(told) => (None, told),
+        };
+        let state = Rc::new(Self {
+            gl,
+            raw,
+            features,
+            device,
+            caps,
+            counts,
+            has_deferred,
+            lost,
+            own,
+            told,
+            held,
+            deferred,
+            vulkan: OnceCell::new(),
+        });
+        if state.features.sharing_refused {
+            // The query was an error, which nobody shall find.
+            state.drain_errors("GlDisplay");
+        }
+        Ok(state)
+    }
+
+    /// True where an engine's state must be left as it was.
+    pub(crate) fn is_engine(&self) -> bool {
+        self.own.is_none()
+    }
+
+    /// True where GL calls reach this context. Where nobody can say which one is current, the engine is trusted.
+    pub(crate) fn is_current(&self) -> bool {
+        if self.lost.get() {
+            return false;
+        }
+        match (&self.told, &self.held, &self.own) {
+            (Some(told), ..) => told(),
+            (None, Some(held), _) => held.is_current(),
+            (None, None, Some(own)) => own.is_current(),
+            (None, None, None) => true,
+        }
+    }
+
+    /// The context, where it is ours.
+    pub(crate) fn own(&self) -> Option<&OwnContext> {
+        self.own.as_ref()
+    }
+
+    /// The context for those who share with it.
+    pub(crate) fn hold(&self, operation: &'static str) -> Result<Arc<dyn GlContext>> {
+        Ok(self.held(operation)?)
+    }
+
+    /// The context as objects of this crate keep it.
+    pub(crate) fn held(&self, operation: &'static str) -> Result<Arc<Held>> {
+        self.check_not_lost(operation)?;
+        let reason = "no window system (EGL, GLX, WGL, CGL) knows its context";
+        self.held.clone().ok_or_else(|| self.unsupported(operation, reason.into()))
+    }
+
+    /// Whether those have this context.
+    pub(crate) fn is_held_by(&self, held: &Arc<Held>) -> bool {
+        self.held.as_ref().is_some_and(|own| Arc::ptr_eq(own, held))
+    }
+
+    /// Deletes what others dropped where the context was not current. It must be now.
+    fn delete_deferred(&self) {
+        if let Some(held) = &self.held {
+            // SAFETY: the context is current, and the functions are its own.
+            unsafe { held.deferred_deletes.empty(&self.gl) }
+        }
+    }
+
+    /// The start of every call: the context must be current. Deletes what waited for it.
+    pub(crate) fn enter(&self, operation: &'static str) -> Result<()> {
+        self.check_not_lost(operation)?;
+        if !self.is_current() {
+            return Err(Error::WrongContext { operation, device: self.device.name.clone() });
+        }
+        if self.has_deferred.get() {
+            self.delete_deferred_of_display();
+        }
+        self.delete_deferred();
+        Ok(())
+    }
+
+    /// The Vulkan device that is this context's GPU, opened at the first use.
+    pub(crate) fn vulkan(&self, operation: &'static str) -> Result<&Rc<VulkanDevice>> {
+        if let Some(device) = self.vulkan.get() {
+            return Ok(device);
+        }
+        let device = VulkanDevice::open(&self.device, operation)?;
+        Ok(self.vulkan.get_or_init(|| device))
+    }
+
+    /// Refuses what needs the context, current or not, after [`ContextState::lose`].
+    pub(crate) fn check_not_lost(&self, operation: &'static str) -> Result<()> {
+        if !self.lost.get() {
+            return Ok(());
+        }
+        let hint = crate::api::error_codes::hint(glow::CONTEXT_LOST);
+        Err(self.failure(operation, glow::CONTEXT_LOST.into(), "the context is gone", hint))
+    }
+
+    /// The context is gone: its objects need no deleting. The caller of [`crate::GlDisplay::context_lost`] has promised it:
+    /// host memory that the context read in place is freed.
+    pub(crate) fn lose(&self) {
+        self.lost.set(true);
+        if let Some(held) = &self.held {
+            held.lose();
+        }
+        self.deferred.take().into_iter().for_each(|object| object.abandon(&self.counts));
+    }
+
+    /// Keeps a dead object until its context is current.
+    pub(crate) fn defer_delete(&self, object: DeferredDelete) {
+        if self.lost.get() {
+            return object.abandon(&self.counts);
+        }
+        self.has_deferred.set(true);
+        self.deferred.borrow_mut().push(object);
+    }
+
+    /// Deletes a dead object. The context must be current.
+    pub(crate) fn delete(&self, object: DeferredDelete) {
+        object.delete(&self.gl, &self.raw, self.device.software, &self.counts);
+    }
+
+    fn delete_deferred_of_display(&self) {
+        self.has_deferred.set(false);
+        // Taken out first: dropping one may defer another.
+        for object in self.deferred.take() {
+            self.delete(object);
+        }
+    }
+
+    pub(crate) fn object_counts(&self) -> ObjectCounts {
+        let mut counts = self.counts.read(self.deferred.borrow().len());
+        if let Some(held) = &self.held {
+            let (buffers, programs, dead) = held.deferred_deletes.counts();
+            counts.buffers += buffers;
+            counts.programs += programs;
+            counts.awaiting_context += dead;
+        }
+        counts
+    }
+}
+
+impl Drop for ContextState {
+    fn drop(&mut self) {
+        // Somebody shares with the context, which goes on without this.
+        let held = self.held.as_ref().filter(|held| Arc::strong_count(held) > 1).cloned();
+        self.end_deferred(held.is_some());
+        if self.is_current() {
+            self.delete_deferred();
+        }
+        if let (Some(held), Some(own)) = (held, self.own.take())
+            && let Some(resting) = own.rest()
+        {
+            held.keep(resting);
+        }
+        // The context before the deferred deletes.
+        self.own = None;
+    }
+}
+
+impl ContextState {
+    /// The end of what was dropped while the context was not current. `goes_on`: the context does not go with this.
+    fn end_deferred(&self, goes_on: bool) {
+        if self.deferred.borrow().is_empty() {
+            return;
+        }
+        // GL objects go with the context, but these must meet it alive.
+        let has_others = self.deferred.borrow().iter().any(|c| matches!(c, DeferredDelete::Other(_)));
+        if let (false, true, Some(own)) = (self.is_current(), has_others || goes_on, self.own())
+            && let Err(e) = own.make_current(&self.device.name)
+        {
+            tracing::warn!(error = %e, "compute-side registrations are dropped without their context");
+        }
+        if self.is_current() {
+            self.delete_deferred_of_display();
+        } else if goes_on || self.is_engine() {
+            // The context lives on and may still read this memory; its names cannot be deleted from here.
+            let dead = self.deferred.take();
+            tracing::warn!(objects = dead.len(), "GL objects outlive the display: its context is not current");
+            dead.into_iter().for_each(std::mem::forget);
+        }
+    }
+}

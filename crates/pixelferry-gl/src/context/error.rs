@@ -1,0 +1,89 @@
+//! What GL refuses, as typed errors.
+
+use crate::api::error_codes::{code_name, hint};
+use crate::context::context_state::ContextState;
+use glow::HasContext as _;
+use interop_core::{DriverError, Error, Result};
+
+/// More queued errors than a driver keeps; a lost context repeats one for ever.
+const MAX_QUEUED: usize = 32;
+
+/// A driver error of a device.
+pub(crate) fn failure(device: &str, operation: &'static str, code: i64, code_name: &str, hint: &str) -> Error {
+    let (device, code_name, hint) = (device.to_owned(), code_name.to_owned(), hint.to_owned());
+    DriverError::new(operation, device, code, code_name).with_hint(hint).into()
+}
+
+/// Takes away errors that others left behind, so that the next [`check`] speaks of our call. The context must be current.
+pub(crate) fn drain(gl: &glow::Context, before: &'static str) {
+    for _ in 0..MAX_QUEUED {
+        // SAFETY: the context is current.
+        let code = unsafe { gl.get_error() };
+        if code == glow::NO_ERROR {
+            return;
+        }
+        tracing::debug!(code = code_name(code), before, "an earlier GL error was still queued");
+    }
+}
+
+/// The first queued error as an error of `operation`; the queue is empty afterwards. The context must be current.
+pub(crate) fn check(
+    gl: &glow::Context,
+    device: &str,
+    operation: &'static str,
+    hint: impl FnOnce(u32) -> &'static str,
+) -> Result<()> {
+    // SAFETY: the context is current.
+    let code = unsafe { gl.get_error() };
+    if code == glow::NO_ERROR {
+        return Ok(());
+    }
+    drain(gl, operation);
+    Err(failure(device, operation, i64::from(code), code_name(code), hint(code)))
+}
+
+impl ContextState {
+    /// A driver error of this display.
+    pub(crate) fn failure(&self, operation: &'static str, code: i64, code_name: &str, hint: &str) -> Error {
+        failure(&self.device.name, operation, code, code_name, hint)
+    }
+
+    /// What this context cannot do.
+    pub(crate) fn unsupported(&self, operation: &'static str, reason: String) -> Error {
+        Error::Unsupported { operation, device: self.device.name.clone(), reason }
+    }
+
+    /// A failure to make an object, which GL reports by a null name and no code.
+    pub(crate) fn no_name(&self, operation: &'static str, why: &str) -> Error {
+        self.failure(operation, 0, "no object name returned", why)
+    }
+
+    /// Takes away errors that others left behind, so that the next [`ContextState::check`] speaks of our call.
+    pub(crate) fn drain_errors(&self, before: &'static str) {
+        drain(&self.gl, before);
+    }
+
+    /// The first queued error as an error of `operation`; the queue is empty afterwards.
+    pub(crate) fn check(&self, operation: &'static str) -> Result<()> {
+        self.check_with(operation, hint)
+    }
+
+    /// The first queued error as an error of `operation`, with a hint of the caller's; the queue is empty afterwards.
+    pub(crate) fn check_with(&self, operation: &'static str, hint: impl FnOnce(u32) -> &'static str) -> Result<()> {
+        check(&self.gl, &self.device.name, operation, hint)
+    }
+
+    /// Runs `f` between a drain and a check.
+    pub(crate) fn checked<T>(&self, operation: &'static str, f: impl FnOnce() -> T) -> Result<T> {
+        self.drain_errors(operation);
+        let value = f();
+        self.check(operation)?;
+        Ok(value)
+    }
+
+    /// Runs `f`, as [`ContextState::checked`] does where `verify` is set; else asks for no error. For calls made for
+    /// every frame: `glGetError` makes a threaded driver wait.
+    pub(crate) fn checked_if<T>(&self, verify: bool, operation: &'static str, f: impl FnOnce() -> T) -> Result<T> {
+        if verify { self.checked(operation, f) } else { Ok(f()) }
+    }
+}

@@ -1,0 +1,23 @@
+//! The context, whoever made it: what is current, what is known of it, and what waits to be deleted in it.
+
+pub(crate) mod context_state;
+pub(crate) mod create;
+pub(crate) mod deferred_deletes;
+pub(crate) mod error;
+pub(crate) mod glow_functions;
+pub(crate) mod held;
+pub(crate) mod loader;
+pub(crate) mod names;
+pub(crate) mod native;
+pub(crate) mod own;
+pub(crate) mod owned;
+#[cfg(any(feature = "window", windows))]
+pub(crate) mod window_surface;
+#[cfg(all(feature = "window", unix, not(target_vendor = "apple")))]
+pub(crate) mod xlib_errors;
+
+pub(crate) use glow_functions::GlFunctions;
+pub(crate) use held::Held;
+pub(crate) use loader::{Loader, load_es, load_gl};
+pub(crate) use native::NativeContext;
+pub(crate) use own::OwnContext;

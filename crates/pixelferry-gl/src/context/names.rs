@@ -1,0 +1,178 @@
+//! Names of GL objects, how many there are of each kind, and the end of dead ones.
+
+use crate::api::memory_object::MemoryObject;
+use crate::api::raw::RawFns;
+use crate::api::semaphore_object::SemaphoreObject;
+use glow::HasContext as _;
+use interop_core::HostBlock;
+use std::any::Any;
+use std::cell::Cell;
+
+/// A name of any kind.
+#[derive(Clone, Copy)]
+pub(crate) enum Name {
+    Texture(glow::Texture),
+    Buffer(glow::Buffer),
+    Framebuffer(glow::Framebuffer),
+    Program(glow::Program),
+    VertexArray(glow::VertexArray),
+    Sampler(glow::Sampler),
+    Sync(glow::Fence),
+    Query(glow::Query),
+    MemoryObject(MemoryObject),
+    Semaphore(SemaphoreObject),
+}
+
+/// GL objects that this display and the backends in its context made and that still exist. For leak tests and reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct ObjectCounts {
+    /// Textures, buffer textures among them.
+    pub textures: usize,
+    /// Buffers.
+    pub buffers: usize,
+    /// Framebuffers.
+    pub framebuffers: usize,
+    /// Programs.
+    pub programs: usize,
+    /// Vertex arrays.
+    pub vertex_arrays: usize,
+    /// Samplers.
+    pub samplers: usize,
+    /// Fences.
+    pub syncs: usize,
+    /// Timer queries.
+    pub queries: usize,
+    /// Memory of compute devices that is open here (`GL_EXT_memory_object`).
+    pub memory_objects: usize,
+    /// Semaphores (`GL_EXT_semaphore`).
+    pub semaphores: usize,
+    /// Of all of these, how many wait for their context to become current to be deleted.
+    pub awaiting_context: usize,
+}
+
+/// A dead object whose context was not current when it was dropped.
+pub(crate) enum DeferredDelete {
+    /// A GL object, and the host memory it reads.
+    Gl { name: Name, memory: Option<HostBlock> },
+    /// Something of the compute side that must be dropped with the context current.
+    Other(Box<dyn Any>),
+}
+
+/// Conversion of glow's names.
+pub(crate) trait GlName: Copy + 'static {
+    fn name(self) -> Name;
+}
+
+macro_rules! gl_names {
+    ($($ty:ty => $variant:ident),* $(,)?) => {
+        $(impl GlName for $ty {
+            fn name(self) -> Name {
+                Name::$variant(self)
+            }
+        })*
+    };
+}
+gl_names!(
+    glow::NativeTexture => Texture,
+    glow::NativeBuffer => Buffer,
+    glow::NativeFramebuffer => Framebuffer,
+    glow::NativeProgram => Program,
+    glow::NativeVertexArray => VertexArray,
+    glow::NativeSampler => Sampler,
+    glow::NativeFence => Sync,
+    glow::NativeQuery => Query,
+    MemoryObject => MemoryObject,
+    SemaphoreObject => Semaphore,
+);
+
+impl DeferredDelete {
+    /// Lets go of an object whose context is gone, and it with it.
+    pub(crate) fn abandon(self, counts: &Counts) {
+        match self {
+            Self::Gl { name, .. } => counts.change(name, -1),
+            // Drivers look for the context when what belongs to it is unregistered.
+            Self::Other(object) => std::mem::forget(object),
+        }
+    }
+
+    /// Deletes the object by the functions of its context, which must be current; `software`: a CPU draws there.
+    pub(crate) fn delete(self, gl: &glow::Context, raw: &RawFns, software: bool, counts: &Counts) {
+        let (name, memory) = match self {
+            Self::Gl { name, memory } => (name, memory),
+            Self::Other(object) => return drop(object),
+        };
+        // SAFETY: the context is current and the name was made in it and is deleted once.
+        unsafe {
+            if memory.is_some() {
+                // The GPU may still be reading the pages that are freed below.
+                gl.finish();
+            }
+            match name {
+                Name::Texture(n) => gl.delete_texture(n),
+                Name::Buffer(n) => gl.delete_buffer(n),
+                Name::Framebuffer(n) => gl.delete_framebuffer(n),
+                Name::Program(n) => gl.delete_program(n),
+                Name::VertexArray(n) => gl.delete_vertex_array(n),
+                Name::Sampler(n) => gl.delete_sampler(n),
+                Name::Sync(n) => gl.delete_sync(n),
+                Name::Query(n) => gl.delete_query(n),
+                Name::MemoryObject(n) => {
+                    if software {
+                        // llvmpipe unmaps the memory at once, also under draws that are still on their way.
+                        gl.finish();
+                    }
+                    if let Some(functions) = &raw.memory_objects {
+                        functions.delete(n);
+                    }
+                }
+                Name::Semaphore(n) => {
+                    if let Some(functions) = &raw.semaphores {
+                        functions.delete(n);
+                    }
+                }
+            }
+        }
+        counts.change(name, -1);
+    }
+}
+
+/// Counters behind [`ObjectCounts`].
+#[derive(Default)]
+pub(crate) struct Counts([Cell<usize>; 10]);
+
+impl Counts {
+    pub(crate) fn change(&self, name: Name, by: isize) {
+        let slot = match name {
+            Name::Texture(_) => 0,
+            Name::Buffer(_) => 1,
+            Name::Framebuffer(_) => 2,
+            Name::Program(_) => 3,
+            Name::VertexArray(_) => 4,
+            Name::Sampler(_) => 5,
+            Name::Sync(_) => 6,
+            Name::MemoryObject(_) => 7,
+            Name::Semaphore(_) => 8,
+            Name::Query(_) => 9,
+        };
+        let cell = &self.0[slot];
+        cell.set(cell.get().saturating_add_signed(by));
+    }
+
+    pub(crate) fn read(&self, awaiting_context: usize) -> ObjectCounts {
+        let count = |i: usize| self.0[i].get();
+        ObjectCounts {
+            textures: count(0),
+            buffers: count(1),
+            framebuffers: count(2),
+            programs: count(3),
+            vertex_arrays: count(4),
+            samplers: count(5),
+            syncs: count(6),
+            memory_objects: count(7),
+            semaphores: count(8),
+            queries: count(9),
+            awaiting_context,
+        }
+    }
+}

@@ -1,0 +1,426 @@
+//! The display: what a user holds.
+
+use crate::api::gl_objects::{GlBuffer, GlTexture};
+use crate::context::GlFunctions;
+use crate::context::context_state::ContextState;
+use crate::context::names::{DeferredDelete, ObjectCounts};
+use crate::draw::image_source::ImageSource;
+use crate::draw::quad::Draw;
+use crate::draw::tools::Tools;
+use crate::objects::draw_state::Viewport;
+use crate::queue::GlDevice;
+use crate::staging::GlStaging;
+use crate::staging::semaphore::GlSemaphore;
+use crate::surface::buffer::BufferSurface;
+use crate::surface::in_place::{InPlaceBuffer, InPlaceImage};
+use crate::surface::target::OffscreenTarget;
+use crate::surface::texture::TextureSurface;
+use glow::HasContext as _;
+use interop_core::devices::owned::{find, foreign};
+use interop_core::display::{Display, DisplaySemaphore, Staging, StagingKind, Surface};
+use interop_core::draw::Plan;
+use interop_core::{
+    DeviceIdentity, DeviceSpan, DisplayCaps, DrawOptions, Drawn, Error, Extent, FrameTag, GlContext, Manner,
+    PixelFormat, Result, SharedHandle, Support, SurfaceDesc, SyncKind,
+};
+use std::any::Any;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// An OpenGL context (3.3 or later), or an engine's of OpenGL ES (3.0 or later), as a display.
+///
+/// The display stays on its thread. Calls while another context is current give [`Error::WrongContext`]. Objects
+/// dropped then are deleted later, when the display's context is current again.
+pub struct GlDisplay {
+    tools: Rc<Tools>,
+}
+
+impl std::fmt::Debug for GlDisplay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GlDisplay").field("device", &self.shared().device).finish_non_exhaustive()
+    }
+}
+
+impl GlDisplay {
+    pub(crate) fn from_shared(shared: Rc<ContextState>) -> Rc<Self> {
+        Rc::new(Self { tools: Tools::new(shared) })
+    }
+
+    pub(crate) fn shared(&self) -> &Rc<ContextState> {
+        self.tools.shared()
+    }
+
+    pub(crate) fn tools(&self) -> &Tools {
+        &self.tools
+    }
+
+    /// For surfaces, which keep them.
+    pub(crate) fn tools_rc(&self) -> &Rc<Tools> {
+        &self.tools
+    }
+
+    /// GL functions of the context, for the user's own drawing.
+    ///
+    /// In a context made by this crate, uploads expect `UNPACK_SKIP_*`, `UNPACK_SWAP_BYTES` and `UNPACK_LSB_FIRST` at
+    /// their defaults. Set them back where you change them.
+    pub fn gl(&self) -> &GlFunctions {
+        &self.shared().gl
+    }
+
+    /// The version that the display uses: that of the context, or the limit in the options. Of OpenGL ES where
+    /// [`GlDisplay::is_es`] says so.
+    pub fn version(&self) -> (u32, u32) {
+        self.shared().features.version
+    }
+
+    /// Whether the context is one of OpenGL ES.
+    pub fn is_es(&self) -> bool {
+        self.shared().features.es
+    }
+
+    /// True where GL calls on this thread reach this context.
+    pub fn is_current(&self) -> bool {
+        self.shared().is_current()
+    }
+
+    /// Makes the context current on this thread.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for an engine's context, which only the engine can make current.
+    pub fn make_current(&self) -> Result<()> {
+        let shared = self.shared();
+        match shared.own() {
+            Some(own) => own.make_current(&shared.device.name),
+            None => Err(shared.unsupported("make_current", "the context belongs to the engine".into())),
+        }
+    }
+
+    /// Tells the display that its context is gone. Call it before this display and its links are dropped: after the
+    /// driver reset the context and the engine destroyed it, or after the engine destroyed it to make another.
+    ///
+    /// From then on every call gives an error, and the display calls nothing in the context. What links and surfaces
+    /// leave behind is freed on the host's side. Make a new display in the new context, and new links.
+    ///
+    /// # Safety
+    /// The context is gone, and nothing reads or writes memory for it any more: pages that it read in place
+    /// ([`StagingKind::Imported`]) are freed.
+    ///
+    /// Memory that the context had mapped ([`Staging::host_block`]) went with it, and nobody touches that memory from
+    /// now on. So whoever destroys a context
+    ///
+    /// - lets the compute device finish before ([`interop_core::ComputeBackend::finish`]),
+    /// - has begun no frame that is still open,
+    /// - uses no [`interop_core::ComputeMemory`] over such a block afterwards. Links give an error by themselves.
+    ///
+    /// ```
+    /// # fn destroyed(display: &pixelferry_gl::GlDisplay) {
+    /// // SAFETY: the backend has finished, the context was destroyed, and only links held its memory.
+    /// unsafe { display.context_lost() };
+    /// # }
+    /// ```
+    ///
+    /// ```compile_fail,E0133
+    /// # fn alive(display: &pixelferry_gl::GlDisplay) {
+    /// display.context_lost();
+    /// # }
+    /// ```
+    pub unsafe fn context_lost(&self) {
+        self.shared().lose();
+    }
+
+    /// The display's context, for a backend that computes in it. Kernels and draws are then in one queue, with no
+    /// switch between contexts, no fence and no copy.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`] where another context is current. [`Error::Unsupported`] below OpenGL 4.3 and OpenGL ES 3.1, and
+    /// where no window system (EGL, GLX, WGL, CGL) knows the context.
+    pub fn shared_device(&self) -> Result<GlDevice> {
+        self.shared().enter("shared_device")?;
+        GlDevice::new(self.shared())
+    }
+
+    /// Deletes what was dropped while the context was not current, as the start of every other call does.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`] where the context is not current now, [`Error::Driver`] where it is gone.
+    pub fn delete_dropped(&self) -> Result<()> {
+        self.shared().enter("delete_dropped")
+    }
+
+    /// GL objects made by this display that still exist.
+    pub fn object_counts(&self) -> ObjectCounts {
+        self.shared().object_counts()
+    }
+
+    /// Fills the framebuffer that is bound for drawing (its first colour buffer).
+    pub fn clear(&self, color: [f32; 4]) -> Result<()> {
+        const OP: &str = "clear";
+        self.shared().enter(OP)?;
+        check_encoding(self.shared(), false, OP)?;
+        self.tools.timed(OP, || self.tools.clear(color));
+        Ok(())
+    }
+
+    /// Draws an image surface into the framebuffer that is bound for drawing (its first colour buffer), as the surface's
+    /// [`ImageDesc`](interop_core::ImageDesc) and `options` say: by default every number goes there as it is.
+    ///
+    /// A triangle or a compute shader writes the same pixels, whichever the first draws found to be quicker. The
+    /// compute shader takes part where the framebuffer's texture can be stored into, as that of [`OffscreenTarget`]
+    /// can. In a window it stores into a texture beside it, and a copy follows. [`DrawOptions::manner`] asks for one of
+    /// the two; [`Display::drawn`] says which it was and why.
+    ///
+    /// In a context made by this crate, viewport 0 and the fragment tests stay as the draw set them (tests off).
+    ///
+    /// # Errors
+    /// - [`Error::Foreign`] for a surface of another display.
+    /// - [`Error::InvalidInput`] for a buffer, an empty viewport, or options that mean nothing ([`Plan::new`]).
+    /// - [`Error::InvalidInput`] for a framebuffer object that does not encode where
+    ///   [`interop_core::TargetEncoding::SrgbFormat`] says so. Windows are taken at their word, as drivers answer for
+    ///   them as they like.
+    /// - [`Error::Unsupported`] in OpenGL ES without `GL_EXT_sRGB_write_control` for a framebuffer object that encodes where
+    ///   the options do not ask for that: nothing can switch it off.
+    /// - [`Error::NothingShown`] for an in-place surface with no frame yet.
+    pub fn draw(&self, surface: &Surface, viewport: Viewport, options: DrawOptions) -> Result<()> {
+        const OP: &str = "draw";
+        self.shared().enter(OP)?;
+        self.draw_bound(OP, surface, viewport, options)
+    }
+
+    /// [`GlDisplay::draw`] as a part of another call. The context must be current.
+    pub(crate) fn draw_bound(
+        &self,
+        operation: &'static str,
+        surface: &Surface,
+        viewport: Viewport,
+        options: DrawOptions,
+    ) -> Result<()> {
+        let step = drawing(operation);
+        let shared = self.shared();
+        let source = self.image_source(surface, operation)?;
+        let SurfaceDesc::Image(image) = surface.desc() else {
+            return Err(Error::invalid(
+                operation,
+                "a buffer has no picture; draw it with the name from surface_buffer",
+            ));
+        };
+        let limit = shared.caps.max_image_side;
+        if viewport.width == 0 || viewport.height == 0 || viewport.width.max(viewport.height) > limit {
+            return Err(Error::invalid(operation, format!("{viewport:?} is empty or larger than {limit} pixels")));
+        }
+        let plan = Plan::new(image, Extent::new(viewport.width, viewport.height), &options)?;
+        check_encoding(shared, plan.format_encodes, operation)?;
+        let quad = self.tools.quad()?;
+        let draw = Draw { image: &source, region: image.extent.full(), viewport, plan: &plan, keep: false };
+        let drawn = self.tools.timed(operation, || {
+            shared.checked_if(cfg!(debug_assertions), operation, || {
+                self.tools.drawing.draw(shared, quad, &draw, options.manner)
+            })
+        })??;
+        step.record("manner", drawn.manner.name());
+        Ok(())
+    }
+
+    /// Runs `f`, for the user's own drawing. Its OpenGL commands are one piece of work of the timeline, called `name`
+    /// ([`Display::set_timeline`]). The display's context must be current.
+    pub fn timed<R>(&self, name: &'static str, f: impl FnOnce() -> R) -> Result<R> {
+        self.shared().enter("timed")?;
+        let _step = drawing(name);
+        Ok(self.tools.timed(name, f))
+    }
+
+    /// The texture of an image surface.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for a buffer,
+    /// [`Error::NothingShown`] for an in-place surface with no frame yet.
+    pub fn surface_texture(&self, surface: &Surface) -> Result<GlTexture> {
+        const OP: &str = "surface_texture";
+        self.shared().enter(OP)?;
+        let source = self.image_source(surface, OP)?;
+        let unsigned = |v: i32| u32::try_from(v).unwrap_or(0);
+        Ok(GlTexture {
+            name: source.texture,
+            target: source.target,
+            first_texel: unsigned(source.base),
+            row_texels: unsigned(source.pitch),
+        })
+    }
+
+    /// The buffer of a buffer surface.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for an image,
+    /// [`Error::NothingShown`] for an in-place surface with no frame yet.
+    pub fn surface_buffer(&self, surface: &Surface) -> Result<GlBuffer> {
+        const OP: &str = "surface_buffer";
+        let shared = self.shared();
+        shared.enter(OP)?;
+        let any = surface.driver();
+        if let Some(s) = find::<BufferSurface>(any, shared) {
+            let len = surface.desc().byte_len(OP)?;
+            return Ok(GlBuffer { name: s.buffer(), offset: 0, len });
+        }
+        if let Some(s) = find::<InPlaceBuffer>(any, shared) {
+            let (name, view) = s.buffer()?;
+            return Ok(GlBuffer { name, offset: view.offset, len: view.len });
+        }
+        Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Buffer(_)), OP))
+    }
+
+    /// Makes an RGBA8 framebuffer to draw into where there is no window; black and transparent at first.
+    pub fn create_offscreen_target(&self, width: u32, height: u32) -> Result<OffscreenTarget> {
+        self.create_offscreen_target_of(width, height, PixelFormat::Rgba8)
+    }
+
+    /// Makes a framebuffer of `format` to draw into; [`PixelFormat::Rgba16F`] keeps light brighter than 1.
+    pub fn create_offscreen_target_of(&self, width: u32, height: u32, format: PixelFormat) -> Result<OffscreenTarget> {
+        OffscreenTarget::new(&self.tools, width, height, format)
+    }
+
+    pub(crate) fn image_source(&self, surface: &Surface, operation: &'static str) -> Result<ImageSource> {
+        let (shared, any) = (self.shared(), surface.driver());
+        if let Some(s) = find::<TextureSurface>(any, shared) {
+            return Ok(s.source());
+        }
+        if let Some(s) = find::<InPlaceImage>(any, shared) {
+            return s.source();
+        }
+        Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Image(_)), operation))
+    }
+
+    /// Of the right kind but not ours, or of the wrong kind.
+    fn not_found(&self, surface: &Surface, right_kind: bool, operation: &'static str) -> Error {
+        if right_kind {
+            return foreign::<TextureSurface>(self.shared(), operation);
+        }
+        Error::invalid(operation, format!("it is not made for a surface that is an {}", surface.desc()))
+    }
+}
+
+/// Whether the first colour buffer of the bound framebuffer object encodes; `None` where there is none to ask. The context must
+/// be current.
+fn encodes(shared: &ContextState) -> Option<bool> {
+    let gl = &shared.gl;
+    // SAFETY: the context is current; the queries are of GL 3.3 and ES 3.0, and an attachment is asked for what it is only
+    // where there is one.
+    unsafe {
+        gl.get_parameter_framebuffer(glow::DRAW_FRAMEBUFFER_BINDING)?;
+        let (target, buffer) = (glow::DRAW_FRAMEBUFFER, gl.get_parameter_i32(glow::DRAW_BUFFER0) as u32);
+        let get = |name| gl.get_framebuffer_attachment_parameter_i32(target, buffer, name) as u32;
+        if buffer == glow::NONE || get(glow::FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE) == glow::NONE {
+            return None;
+        }
+        Some(get(glow::FRAMEBUFFER_ATTACHMENT_COLOR_ENCODING) == glow::SRGB)
+    }
+}
+
+/// Refuses a framebuffer object that does not encode where it is to, or does where nothing can switch that off.
+fn check_encoding(shared: &ContextState, wanted: bool, operation: &'static str) -> Result<()> {
+    if wanted && encodes(shared) == Some(false) {
+        let problem = "the framebuffer's format does not encode; draw with TargetEncoding::Srgb or Linear";
+        return Err(Error::invalid(operation, problem));
+    }
+    if !wanted && !shared.features.srgb_switch && encodes(shared) == Some(true) {
+        let reason = "the framebuffer's format encodes, which nothing switches off without GL_EXT_sRGB_write_control; draw \
+                      with TargetEncoding::SrgbFormat, or into RGBA8";
+        return Err(shared.unsupported(operation, reason.into()));
+    }
+    Ok(())
+}
+
+/// A step of a frame: its draw.
+fn drawing(name: &'static str) -> tracing::span::EnteredSpan {
+    let frame = FrameTag::current().map(|tag| tag.frame);
+    let manner = tracing::field::Empty;
+    tracing::trace_span!(target: "pixelferry::frame", "draw", frame, name, manner).entered()
+}
+
+impl Display for GlDisplay {
+    fn device(&self) -> &DeviceIdentity {
+        &self.shared().device
+    }
+
+    fn caps(&self) -> &DisplayCaps {
+        &self.shared().caps
+    }
+
+    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
+        const OP: &str = "create_surface";
+        let enter = || self.shared().enter(OP);
+        Surface::stored(
+            (self.device(), self.caps()),
+            desc,
+            |image, _| enter().and_then(|()| TextureSurface::new(&self.tools, image)),
+            |bytes| enter().and_then(|()| BufferSurface::new(&self.tools, bytes)),
+        )
+    }
+
+    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
+        self.shared().enter("create_in_place_surface")?;
+        // What a buffer texture can hold counts only once it is to show linear memory.
+        Surface::in_place(
+            (self.device(), self.caps()),
+            desc,
+            |image| Ok(InPlaceImage::new(&self.tools, image.format)),
+            || Ok(InPlaceBuffer::new(&self.tools)),
+        )
+    }
+
+    fn hold_gl(&self) -> Result<Arc<dyn GlContext>> {
+        self.shared().hold("hold_gl")
+    }
+
+    fn drop_in_context(&self, object: Box<dyn Any>) {
+        let shared = self.shared();
+        if shared.is_current() { drop(object) } else { shared.defer_delete(DeferredDelete::Other(object)) }
+    }
+
+    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
+        Staging::new((self.device(), self.caps()), kind, bytes, |kind| GlStaging::new(self.shared(), kind, bytes))
+    }
+
+    fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
+        let (semaphore, handle) = GlSemaphore::new(self.shared(), kind)?;
+        Ok((Box::new(semaphore), handle))
+    }
+
+    fn draw_offscreen(&self, surface: &Surface) -> Result<()> {
+        self.draw_offscreen_by(surface, None)
+    }
+
+    fn draw_offscreen_by(&self, surface: &Surface, manner: Option<Manner>) -> Result<()> {
+        const OP: &str = "draw_offscreen";
+        self.shared().enter(OP)?;
+        let _step = drawing(OP);
+        self.tools.timed(OP, || match surface.desc() {
+            SurfaceDesc::Image(image) => {
+                let source = self.image_source(surface, OP)?;
+                self.tools.draw_offscreen(&source, image.extent, image.format, manner)
+            }
+            SurfaceDesc::Buffer(_) => self.tools.copy_offscreen(&self.surface_buffer(surface)?),
+        })
+    }
+
+    fn set_timeline(&self, on: bool) -> Result<Support> {
+        self.shared().enter("set_timeline")?;
+        self.tools.timeline.switch(self.shared(), on)
+    }
+
+    fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
+        self.shared().enter("drain_timeline")?;
+        self.tools.timeline.drain(self.shared(), into)
+    }
+
+    fn drawn(&self) -> Option<Drawn> {
+        self.tools.drawing.last()
+    }
+
+    fn finish(&self) -> Result<()> {
+        let shared = self.shared();
+        shared.enter("finish")?;
+        shared.checked("glFinish", || {
+            // SAFETY: the context is current.
+            unsafe { shared.gl.finish() }
+        })
+    }
+}

@@ -1,0 +1,86 @@
+//! [`EsContext`].
+
+use super::{HeadlessOptions, open_es};
+use crate::api::features::Features;
+use crate::api::identity::{Origin, identify};
+use crate::api::raw::RawFns;
+use crate::context::own::OwnContext;
+use crate::context::{Held, NativeContext, load_es};
+use crate::queue::GlDevice;
+use glutin::display::Display;
+use glutin::prelude::GlDisplay as _;
+use interop_core::{Error, Result};
+use std::sync::Arc;
+
+/// A context of OpenGL ES (3.1 or later) without a window, for a backend that computes in it. Nothing is drawn there.
+///
+/// It stays on its thread. The context behind [`EsContext::device`] lives on for as long as somebody holds that device.
+pub struct EsContext {
+    device: GlDevice,
+    held: Arc<Held>,
+    /// `None` only while this is dropped.
+    own: Option<OwnContext>,
+}
+
+impl std::fmt::Debug for EsContext {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EsContext").field("device", &self.device).finish_non_exhaustive()
+    }
+}
+
+impl EsContext {
+    /// Makes a context and makes it current on this thread.
+    ///
+    /// It takes the EGL device that `options` number. Without a number it takes the first device that works: that of
+    /// [`HeadlessOptions::same_device_as`], then hardware, then software. Where none works, it takes EGL's default
+    /// display.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] without EGL (on Windows and macOS, too), or where nothing worked, with each attempt's reason;
+    /// [`Error::InvalidInput`] for a device number that does not exist; [`Error::Unsupported`] for a version limit below 3.1.
+    pub fn headless(options: &HeadlessOptions) -> Result<Self> {
+        if let Some((major, minor)) = options.version_limit.filter(|limit| *limit < (3, 1)) {
+            let reason = format!("compute shaders need OpenGL ES 3.1, and {major}.{minor} is the limit");
+            return Err(Error::Unsupported { operation: "EsContext::headless", device: "OpenGL ES".into(), reason });
+        }
+        open_es(options)
+    }
+
+    /// Of a context that was just made current.
+    #[cfg_attr(any(windows, target_vendor = "apple"), allow(dead_code))] // only EGL makes one
+    pub(super) fn of(own: OwnContext, display: &Display, origin: &Origin) -> Result<Self> {
+        let mut load = |symbol: &std::ffi::CStr| display.get_proc_address(symbol);
+        // SAFETY: the context was just made current, and the loader is its display's.
+        let (gl, identity, native) = unsafe {
+            let gl = load_es(&mut load)?;
+            let raw = RawFns::load(&mut load);
+            let memory_object = glow::HasContext::supported_extensions(&gl).contains("GL_EXT_memory_object");
+            let features = Features { memory_object, ..Features::default() };
+            let identity = identify(&gl, &raw, &features, origin);
+            (gl, identity, NativeContext::current(Some(&mut load)))
+        };
+        let native = native.ok_or_else(|| Error::Unsupported {
+            operation: "EsContext::headless",
+            device: identity.name.clone(),
+            reason: "EGL does not tell which context is current".into(),
+        })?;
+        let held = Arc::new(Held::new(native));
+        let device = GlDevice::of_es(gl, Arc::clone(&held), identity)?;
+        Ok(Self { device, held, own: Some(own) })
+    }
+
+    /// The context, for a backend.
+    pub fn device(&self) -> &GlDevice {
+        &self.device
+    }
+}
+
+impl Drop for EsContext {
+    fn drop(&mut self) {
+        // Deletes what waited for the context; where it is not current, that goes with the context.
+        let _ = self.device.enter("EsContext::drop");
+        if let Some(resting) = self.own.take().and_then(OwnContext::rest) {
+            self.held.keep(resting);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Contexts without a window.
+
+#[cfg(target_vendor = "apple")]
+mod cgl;
+#[cfg(all(unix, not(target_vendor = "apple")))]
+mod egl;
+#[cfg(all(unix, not(target_vendor = "apple")))]
+mod egl_cuda;
+mod es;
+#[cfg(windows)]
+mod hidden_window;
+mod options;
+#[cfg(windows)]
+mod wgl;
+
+use crate::display::contract::GlDisplay;
+#[cfg(target_vendor = "apple")]
+use cgl as system;
+#[cfg(all(unix, not(target_vendor = "apple")))]
+use egl as system;
+use interop_core::Result;
+use std::rc::Rc;
+#[cfg(windows)]
+use wgl as system;
+
+pub use es::EsContext;
+pub use options::{HeadlessDevice, HeadlessOptions};
+
+/// The EGL devices of this machine, in EGL's order; on Windows and macOS, where there is no EGL, the one that WGL or CGL
+/// chooses.
+///
+/// # Errors
+/// [`interop_core::Error::Unavailable`] where there is no libEGL, or it cannot list devices.
+pub fn headless_devices() -> Result<Vec<HeadlessDevice>> {
+    system::devices()
+}
+
+impl GlDisplay {
+    /// Makes a context without a window and makes it current on this thread.
+    ///
+    /// It tries, in order: EGL devices (that of [`HeadlessOptions::same_device_as`], then hardware), then EGL's default
+    /// display, which with Mesa and `EGL_PLATFORM=surfaceless` needs no device at all. On Windows it takes WGL, with a
+    /// window that is never shown. On macOS it takes CGL.
+    ///
+    /// # Errors
+    /// [`interop_core::Error::Unavailable`] where nothing worked, with each attempt's reason;
+    /// [`interop_core::Error::InvalidInput`] for a device number that does not exist.
+    pub fn headless(options: HeadlessOptions) -> Result<Rc<Self>> {
+        system::open(&options)
+    }
+}
+
+fn open_es(options: &HeadlessOptions) -> Result<EsContext> {
+    #[cfg(all(unix, not(target_vendor = "apple")))]
+    return egl::open_es(options);
+    #[cfg(not(all(unix, not(target_vendor = "apple"))))]
+    {
+        let _ = options;
+        Err(interop_core::Error::Unavailable {
+            what: "OpenGL ES without a window".into(),
+            reason: "it is opened by EGL, which this system lacks".into(),
+            hint: "Compute in OpenGL or by wgpu.".into(),
+        })
+    }
+}

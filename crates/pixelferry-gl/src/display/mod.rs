@@ -1,0 +1,11 @@
+//! The display, the ways to one, and what an engine does with it.
+
+pub(crate) mod contract;
+pub(crate) mod engine;
+pub(crate) mod engine_surface;
+pub(crate) mod engine_texture;
+pub(crate) mod headless;
+#[cfg(feature = "window")]
+pub(crate) mod runner;
+#[cfg(feature = "window")]
+pub(crate) mod window;

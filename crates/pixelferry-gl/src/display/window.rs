@@ -1,0 +1,314 @@
+//! A window with a context of its own: X11 (GLX or EGL), Wayland (EGL), Windows (WGL).
+
+use crate::api::identity::Origin;
+use crate::api::raw::RawFns;
+use crate::context::context_state::{ContextState, Ownership};
+use crate::context::create::core_context;
+use crate::context::own::{OwnContext, OwnSurface, driver_error};
+use crate::context::window_surface::{NAME, has_visual, pick_config, unavailable, window_surface};
+#[cfg(all(unix, not(target_vendor = "apple")))]
+use crate::context::xlib_errors;
+use crate::context::{NativeContext, load_gl};
+use crate::display::contract::GlDisplay;
+use glutin::context::PossiblyCurrentContext;
+use glutin::display::{Display, DisplayApiPreference};
+use glutin::prelude::{GlDisplay as _, *};
+use glutin::surface::{Surface, SwapInterval, WindowSurface};
+use glutin_winit::finalize_window;
+use interop_core::{Extent, Result};
+use raw_window_handle::{HasDisplayHandle as _, HasWindowHandle as _, RawDisplayHandle, RawWindowHandle};
+use std::fmt;
+use std::num::NonZeroU32;
+use std::rc::Rc;
+use winit::dpi::PhysicalSize;
+use winit::event_loop::ActiveEventLoop;
+use winit::window::{Window, WindowAttributes};
+
+/// How a window is made.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct WindowOptions {
+    /// Title of the window at first; [`GlWindow::set_title`] changes it.
+    pub title: String,
+    /// Size of the drawable area in pixels; a wish, which window managers may overrule.
+    pub size: Extent,
+    /// [`GlWindow::present`] waits for the screen, where the driver can; [`GlWindow::vsync`] says whether it took the wish.
+    pub vsync: bool,
+    /// On X11 tries EGL before GLX.
+    pub prefer_egl: bool,
+    /// [`super::run_window`] ends after so many frames. `None`: when the window is closed.
+    pub max_frames: Option<u64>,
+    /// The display uses nothing above this OpenGL version and no extension. `None`: all that the driver has.
+    pub version_limit: Option<(u32, u32)>,
+}
+
+impl Default for WindowOptions {
+    fn default() -> Self {
+        Self {
+            title: "pixelferry".into(),
+            size: Extent::new(1280, 720),
+            vsync: true,
+            prefer_egl: false,
+            max_frames: None,
+            version_limit: None,
+        }
+    }
+}
+
+impl WindowOptions {
+    /// Sets the window's title.
+    #[must_use]
+    pub fn with_title(self, title: impl Into<String>) -> Self {
+        Self { title: title.into(), ..self }
+    }
+
+    /// Sets the size of the drawable area in pixels.
+    #[must_use]
+    pub fn with_size(self, size: Extent) -> Self {
+        Self { size, ..self }
+    }
+
+    /// Sets whether frames wait for the screen.
+    #[must_use]
+    pub fn with_vsync(self, vsync: bool) -> Self {
+        Self { vsync, ..self }
+    }
+
+    /// Sets whether EGL is tried before GLX.
+    #[must_use]
+    pub fn with_prefer_egl(self, prefer_egl: bool) -> Self {
+        Self { prefer_egl, ..self }
+    }
+
+    /// Ends [`super::run_window`] after so many frames; `None`: when the window is closed.
+    #[must_use]
+    pub fn with_max_frames(self, max_frames: impl Into<Option<u64>>) -> Self {
+        Self { max_frames: max_frames.into(), ..self }
+    }
+
+    /// Uses nothing above this OpenGL version and no extension; `None`: all that the driver has.
+    #[must_use]
+    pub fn with_version_limit(self, version_limit: impl Into<Option<(u32, u32)>>) -> Self {
+        Self { version_limit: version_limit.into(), ..self }
+    }
+}
+
+/// The driver's answer to [`WindowOptions::vsync`].
+///
+/// That frames then really wait can be seen on a real screen only: a virtual one has no refresh, and some drivers take the
+/// wish and drop it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Vsync {
+    /// It took the wish to wait.
+    On,
+    /// It took the wish not to wait.
+    Off,
+    /// It refused, and waits or not by a rule of its own.
+    Refused {
+        /// True where frames were to wait.
+        wished: bool,
+        /// The driver's answer.
+        reason: String,
+    },
+}
+
+impl fmt::Display for Vsync {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::On => f.pad("on"),
+            Self::Off => f.pad("off"),
+            Self::Refused { wished, reason } => {
+                write!(f, "the driver refused to switch it {}: {reason}", if *wished { "on" } else { "off" })
+            }
+        }
+    }
+}
+
+/// A window and the display that draws in it. Stays on the event loop's thread.
+pub struct GlWindow {
+    display: Rc<GlDisplay>,
+    window: Rc<Window>,
+    vsync: Vsync,
+}
+
+#[cfg(windows)]
+fn preference(_: bool, _: RawDisplayHandle, window: Option<RawWindowHandle>) -> DisplayApiPreference {
+    DisplayApiPreference::WglThenEgl(window)
+}
+
+#[cfg(all(unix, not(target_vendor = "apple")))]
+fn preference(prefer_egl: bool, display: RawDisplayHandle, _: Option<RawWindowHandle>) -> DisplayApiPreference {
+    xlib_errors::keep_from_winit(display);
+    let hook = xlib_errors::registrar(display);
+    if prefer_egl { DisplayApiPreference::EglThenGlx(hook) } else { DisplayApiPreference::GlxThenEgl(hook) }
+}
+
+#[cfg(target_vendor = "apple")]
+fn preference(_: bool, _: RawDisplayHandle, _: Option<RawWindowHandle>) -> DisplayApiPreference {
+    DisplayApiPreference::Cgl
+}
+
+fn raw_handle(window: &Window) -> Result<RawWindowHandle> {
+    Ok(window.window_handle().map_err(unavailable)?.as_raw())
+}
+
+impl GlWindow {
+    /// Opens a window and makes its context current.
+    ///
+    /// # Errors
+    /// [`Unavailable`](interop_core::Error::Unavailable) or [`Driver`](interop_core::Error::Driver) where the window system has no OpenGL 3.3.
+    pub fn new(event_loop: &ActiveEventLoop, options: &WindowOptions) -> Result<Self> {
+        let size = PhysicalSize::new(options.size.width.max(1), options.size.height.max(1));
+        let attributes = WindowAttributes::default().with_title(options.title.clone()).with_inner_size(size);
+        Self::with_attributes(event_loop, attributes, options)
+    }
+
+    /// Opens a window with attributes of winit's, which come before the title and size of `options`.
+    pub fn with_attributes(
+        event_loop: &ActiveEventLoop,
+        attributes: WindowAttributes,
+        options: &WindowOptions,
+    ) -> Result<Self> {
+        let create = || event_loop.create_window(attributes.clone()).map_err(unavailable);
+        // WGL finds its functions through a window.
+        let early = if cfg!(windows) { Some(create()?) } else { None };
+        let early_handle = early.as_ref().map(raw_handle).transpose()?;
+        let display_handle = event_loop.display_handle().map_err(unavailable)?.as_raw();
+        // SAFETY: the handle is the running event loop's, which the window keeps alive.
+        let display =
+            unsafe { Display::new(display_handle, preference(options.prefer_egl, display_handle, early_handle)) };
+        let display = display.map_err(unavailable)?;
+        let window = early.map_or_else(create, Ok)?;
+        let config = pick_config(&display, raw_handle(&window)?)?;
+        // Windows of X11 that are told their visual are the exception: winit makes a colour map for each, and leaves it in
+        // the server.
+        let window = match has_visual(raw_handle(&window)?, &config) {
+            true => window,
+            false => {
+                drop(window);
+                finalize_window(event_loop, attributes, &config).map_err(unavailable)?
+            }
+        };
+        let window = Rc::new(window);
+        let handle = raw_handle(&window)?;
+        let context = core_context(&display, &config, Some(handle), NAME)?;
+        let surface = window_surface(&display, &config, handle, window.inner_size().into())?;
+        let context = context.make_current(&surface).map_err(|e| driver_error("make_current", NAME, &e))?;
+        let vsync = switch_vsync(options.vsync, |interval| surface.set_swap_interval(&context, interval));
+        let own = OwnContext::new(OwnSurface::Window(surface), context, Some(window.clone()));
+        let mut load = |symbol: &std::ffi::CStr| display.get_proc_address(symbol);
+        // SAFETY: the context was just made current, and the loader is its display's.
+        let shared = unsafe {
+            let gl = load_gl(&mut load)?.into();
+            let raw = RawFns::load(&mut load);
+            let native = NativeContext::current(Some(&mut load));
+            ContextState::new(gl, raw, (Ownership::Own(own), native), &Origin::default(), options.version_limit)?
+        };
+        Ok(Self { display: GlDisplay::from_shared(shared), window, vsync })
+    }
+
+    /// The display of this window's context.
+    pub fn display(&self) -> &Rc<GlDisplay> {
+        &self.display
+    }
+
+    /// The window, for all that winit can do with it.
+    pub fn window(&self) -> &Rc<Window> {
+        &self.window
+    }
+
+    /// The driver's answer to the wish to wait for the screen or not.
+    pub fn vsync(&self) -> &Vsync {
+        &self.vsync
+    }
+
+    /// Size of the drawable area in pixels; a side is 0 while the window is minimized.
+    pub fn size(&self) -> Extent {
+        let size = self.window.inner_size();
+        Extent::new(size.width, size.height)
+    }
+
+    /// Sets the title.
+    pub fn set_title(&self, title: &str) {
+        self.window.set_title(title);
+    }
+
+    /// Makes the window's context current.
+    pub fn make_current(&self) -> Result<()> {
+        self.display.make_current()
+    }
+
+    /// Fits the back buffer to a new size. Call it when winit tells of one. Sizes with a side of 0 change nothing.
+    pub fn resize(&self, size: Extent) -> Result<()> {
+        let (Some(width), Some(height)) = (NonZeroU32::new(size.width), NonZeroU32::new(size.height)) else {
+            return Ok(());
+        };
+        self.with_surface("resize", |surface, context| {
+            surface.resize(context, width, height);
+            Ok(())
+        })
+    }
+
+    /// Shows what was drawn.
+    pub fn present(&self) -> Result<()> {
+        self.with_surface("present", |surface, context| surface.swap_buffers(context))
+    }
+
+    /// Asks winit for a redraw event.
+    pub fn request_redraw(&self) {
+        self.window.request_redraw();
+    }
+
+    fn with_surface(
+        &self,
+        operation: &'static str,
+        f: impl FnOnce(&Surface<WindowSurface>, &PossiblyCurrentContext) -> glutin::error::Result<()>,
+    ) -> Result<()> {
+        let shared = self.display.shared();
+        shared.enter(operation)?;
+        let Some((surface, context)) = shared.own().and_then(OwnContext::window_surface) else {
+            return Err(shared.unsupported(operation, "the context has no window".into()));
+        };
+        f(surface, context).map_err(|e| driver_error(operation, &shared.device.name, &e))
+    }
+}
+
+/// A wish: some drivers have no swap control, and users may forbid it.
+fn switch_vsync(wished: bool, set: impl FnOnce(SwapInterval) -> glutin::error::Result<()>) -> Vsync {
+    let (interval, taken) = match wished {
+        true => (SwapInterval::Wait(NonZeroU32::MIN), Vsync::On),
+        false => (SwapInterval::DontWait, Vsync::Off),
+    };
+    let Err(error) = set(interval) else { return taken };
+    let vsync = Vsync::Refused { wished, reason: error.to_string() };
+    tracing::warn!("vsync: {vsync}");
+    vsync
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glutin::error::ErrorKind;
+
+    #[test]
+    fn the_driver_is_asked_and_its_answer_is_kept() {
+        let asked = |wished, answer: Result<(), ErrorKind>| {
+            let mut interval = None;
+            let vsync = switch_vsync(wished, |value| {
+                interval = Some(value);
+                answer.map_err(Into::into)
+            });
+            (vsync, interval)
+        };
+        assert_eq!(asked(true, Ok(())), (Vsync::On, Some(SwapInterval::Wait(NonZeroU32::MIN))));
+        assert_eq!(asked(false, Ok(())), (Vsync::Off, Some(SwapInterval::DontWait)));
+        for wished in [true, false] {
+            let (vsync, interval) = asked(wished, Err(ErrorKind::NotSupported("no swap control")));
+            assert!(interval.is_some() && matches!(vsync, Vsync::Refused { wished: of, .. } if of == wished));
+            let word = if wished { "on" } else { "off" };
+            assert!(vsync.to_string().starts_with(&format!("the driver refused to switch it {word}: ")), "{vsync}");
+            assert!(vsync.to_string().contains("no swap control"), "{vsync}");
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! One draw of a display: by a triangle or by stores, and timed while it is found out which is quicker.
+
+use crate::api::timer::TimerFns;
+use crate::context::context_state::ContextState;
+use crate::draw::canvas::{Canvas, WindowTarget};
+use crate::draw::draw_program::ProgramKey;
+use crate::draw::quad::{Draw, Quad};
+use crate::draw::{canvas, store};
+use crate::objects::attachment::{Attachment, StoreFormat};
+use crate::objects::timeline::Pair;
+use glow::HasContext as _;
+use interop_core::Result;
+use interop_core::draw::{Drawn, Manner, Manners, Obstacle, Why};
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// Most timed draws that are on their way; a driver that never tells is not asked for more.
+const ON_THEIR_WAY: usize = 32;
+
+/// What a draw's time depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Class {
+    kind: ProgramKey,
+    weighs: bool,
+    format: StoreFormat,
+    size: u32,
+    /// Into a window's own framebuffer.
+    window: bool,
+}
+
+/// What draws reach.
+#[derive(Clone, Copy)]
+enum Target {
+    Texture(Attachment),
+    Window(WindowTarget),
+}
+
+impl Target {
+    const fn format(&self) -> StoreFormat {
+        match self {
+            Self::Texture(texture) => texture.format,
+            Self::Window(window) => window.format,
+        }
+    }
+
+    /// Refuses what a compute shader cannot do to it.
+    fn takes(&self, draw: &Draw<'_>) -> Result<(), Obstacle> {
+        match self {
+            Self::Texture(texture) => draw.plan.may_store(texture.storing(), &texture.format),
+            Self::Window(window) => window.takes(draw),
+        }
+    }
+}
+
+/// What a draw by a compute shader needs.
+enum Ready {
+    Texture(store::Ready, Attachment),
+    Window(canvas::Ready, WindowTarget),
+}
+
+struct Timed {
+    class: Class,
+    manner: Manner,
+    pair: Pair,
+}
+
+/// The choices of a display.
+#[derive(Default)]
+pub(crate) struct Drawing {
+    manners: Manners<Class>,
+    /// What the framebuffers of our own targets hold, of which the context need not be asked.
+    targets: RefCell<Vec<(glow::Framebuffer, Attachment)>>,
+    /// Beside a window.
+    canvas: Canvas,
+    timed: RefCell<Vec<Timed>>,
+    /// Timestamps of the GPU's; `None` where the host's clock must do.
+    timers: OnceCell<Option<TimerFns>>,
+}
+
+impl Drawing {
+    pub(crate) fn last(&self) -> Option<Drawn> {
+        self.manners.last()
+    }
+
+    /// Remembers what a framebuffer holds that is bound and ours, until [`Drawing::forget`]. The context must be current.
+    pub(crate) fn remember(&self, shared: &ContextState, framebuffer: glow::Framebuffer) {
+        let found = shared.features.compute.then(|| Attachment::bound(shared).ok()).flatten();
+        self.targets.borrow_mut().extend(found.map(|attachment| (framebuffer, attachment)));
+    }
+
+    pub(crate) fn forget(&self, framebuffer: glow::Framebuffer) {
+        self.targets.borrow_mut().retain(|(known, _)| *known != framebuffer);
+    }
+
+    /// What draws reach.
+    fn target(&self, shared: &ContextState) -> Result<Target, Obstacle> {
+        if !shared.features.compute {
+            let have = if shared.features.es { "in OpenGL ES a triangle draws" } else { "OpenGL 4.3 has them" };
+            return Err(Obstacle::NoShader(have.into()));
+        }
+        // SAFETY: the context is current.
+        let bound = unsafe { shared.gl.get_parameter_framebuffer(glow::DRAW_FRAMEBUFFER_BINDING) };
+        let Some(framebuffer) = bound else { return WindowTarget::bound(shared).map(Target::Window) };
+        let known = self.targets.borrow().iter().find(|(known, _)| *known == framebuffer).map(|(_, target)| *target);
+        known.map_or_else(|| Attachment::bound(shared), Ok).map(Target::Texture)
+    }
+
+    /// Draws into the bound draw framebuffer. The context must be current.
+    pub(crate) fn draw(
+        &self,
+        shared: &Rc<ContextState>,
+        quad: &Quad,
+        draw: &Draw<'_>,
+        asked: Option<Manner>,
+    ) -> Result<Drawn> {
+        self.draw_unless(None, shared, quad, draw, asked)
+    }
+
+    fn draw_unless(
+        &self,
+        obstacle: Option<Obstacle>,
+        shared: &Rc<ContextState>,
+        quad: &Quad,
+        draw: &Draw<'_>,
+        asked: Option<Manner>,
+    ) -> Result<Drawn> {
+        self.collect();
+        let able = || {
+            obstacle.map_or(Ok(()), Err)?;
+            let target = self.target(shared)?;
+            target.takes(draw)?;
+            let (format, window) = (target.format(), matches!(target, Target::Window(_)));
+            let kind = store::kind(draw.plan, draw.image, format);
+            let size = Manners::<Class>::size_class(draw.plan.drawn.extent().pixels());
+            Ok((Class { kind, weighs: draw.plan.weighs, format, size, window }, target))
+        };
+        let (mut drawn, found) = self.manners.choose(asked, able)?;
+        let by_triangle = || quad.draw(shared, draw);
+        let Some((class, target)) = found else { return by_triangle().map(|()| drawn) };
+        let ready = match drawn.manner {
+            Manner::Triangle => {
+                if class.window && drawn.why != Why::Measuring {
+                    self.canvas.forget();
+                }
+                None
+            }
+            Manner::Compute => match self.ready(shared, quad, class.kind, target, draw) {
+                Ok(ready) => {
+                    if class.window {
+                        drawn = self.manners.copied(drawn);
+                    }
+                    Some(ready)
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "no compute shader for draws of this kind");
+                    drawn = self.manners.refuse(class, error.to_string());
+                    None
+                }
+            },
+        };
+        let sampler = quad.sampler.get();
+        let run = || {
+            match &ready {
+                None => return by_triangle(),
+                Some(Ready::Texture(ready, target)) => store::draw(shared, ready, sampler, target, draw),
+                Some(Ready::Window(ready, window)) => canvas::draw(shared, ready, sampler, *window, draw),
+            }
+            Ok(())
+        };
+        if drawn.why == Why::Measuring {
+            self.time(shared, class, drawn.manner, run)?
+        } else {
+            run()?
+        }
+        Ok(drawn)
+    }
+
+    fn ready(
+        &self,
+        shared: &Rc<ContextState>,
+        quad: &Quad,
+        kind: ProgramKey,
+        target: Target,
+        draw: &Draw<'_>,
+    ) -> Result<Ready> {
+        Ok(match target {
+            Target::Texture(target) => {
+                Ready::Texture(store::Ready::new(shared, &quad.programs, kind, &target)?, target)
+            }
+            Target::Window(window) => {
+                Ready::Window(self.canvas.ready(shared, &quad.programs, kind, window, draw)?, window)
+            }
+        })
+    }
+
+    /// Draws into the bound draw framebuffer, whose content nobody looks at; see [`Manners::settle`]. The context must be
+    /// current.
+    pub(crate) fn settled(
+        &self,
+        shared: &Rc<ContextState>,
+        quad: &Quad,
+        draw: &Draw<'_>,
+        asked: Option<Manner>,
+    ) -> Result<()> {
+        self.manners.settle(asked, shared.device.software, |obstacle| {
+            let drawn = self.draw_unless(obstacle, shared, quad, draw, asked)?;
+            if drawn.why == Why::Measuring {
+                // SAFETY: the context is current.
+                unsafe { shared.gl.finish() };
+                self.collect();
+            }
+            Ok(drawn)
+        })
+    }
+
+    /// Runs a draw and takes its time, or has it taken.
+    fn time(
+        &self,
+        shared: &Rc<ContextState>,
+        class: Class,
+        manner: Manner,
+        run: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        let Some(timers) = self.timers(shared) else {
+            // SAFETY: the context is current.
+            let finish = || unsafe { shared.gl.finish() };
+            finish();
+            let start = Instant::now();
+            run()?;
+            finish();
+            self.manners.told(class, manner, start.elapsed());
+            return Ok(());
+        };
+        if self.timed.borrow().len() == ON_THEIR_WAY {
+            return run();
+        }
+        let pair = Pair::new(shared)?;
+        // SAFETY: the context is current and the queries of it.
+        unsafe { timers.mark(pair.start.get()) };
+        run()?;
+        // SAFETY: as above.
+        unsafe { timers.mark(pair.end.get()) };
+        self.timed.borrow_mut().push(Timed { class, manner, pair });
+        Ok(())
+    }
+
+    /// Where a CPU draws, a timestamp is not taken between two draws, and waiting costs nothing.
+    fn timers(&self, shared: &ContextState) -> Option<TimerFns> {
+        *self.timers.get_or_init(|| {
+            // SAFETY: the context is current.
+            shared.raw.timers.filter(|timers| !shared.device.software && unsafe { timers.bits() } > 0)
+        })
+    }
+
+    /// Takes the times that are there, and lets go of those that nobody needs any more. Does not wait.
+    fn collect(&self) {
+        let Some(timers) = self.timers.get().copied().flatten() else { return };
+        self.timed.borrow_mut().retain(|timed| {
+            if !self.manners.is_measuring(&timed.class) {
+                return false;
+            }
+            // SAFETY: the context is current; the queries are of it and were marked.
+            let times = unsafe {
+                timers
+                    .is_done(timed.pair.end.get())
+                    .then(|| (timers.time(timed.pair.start.get()), timers.time(timed.pair.end.get())))
+            };
+            let Some((start, end)) = times else { return true };
+            self.manners.told(timed.class, timed.manner, Duration::from_nanos(end.saturating_sub(start)));
+            false
+        });
+    }
+}

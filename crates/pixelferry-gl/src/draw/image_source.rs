@@ -1,0 +1,23 @@
+//! Where the pixels of an image are, for drawing it.
+
+use crate::api::gl_format::Decoding;
+
+/// Where the pixels are.
+#[derive(Clone, Copy)]
+pub(crate) struct ImageSource {
+    pub target: u32,
+    pub texture: glow::Texture,
+    /// Texel of pixel (0, 0), in a buffer texture.
+    pub base: i32,
+    /// Texels from row to row, in a buffer texture.
+    pub pitch: i32,
+    /// Of texels in a buffer texture.
+    pub decoding: Decoding,
+}
+
+impl ImageSource {
+    /// All of a 2-D texture.
+    pub(crate) const fn texture(texture: glow::Texture) -> Self {
+        Self { target: glow::TEXTURE_2D, texture, base: 0, pitch: 0, decoding: Decoding::None }
+    }
+}

@@ -1,0 +1,170 @@
+//! What drawing, copying and reading back need, made at the first use.
+
+use crate::api::gl_format::gl_format;
+use crate::api::gl_objects::GlBuffer;
+use crate::context::context_state::ContextState;
+use crate::context::owned::Owned;
+use crate::draw::drawing::Drawing;
+use crate::draw::image_source::ImageSource;
+use crate::draw::quad::{Draw, Quad};
+use crate::objects::buffer_object::{copy, create_buffer};
+use crate::objects::device_copy::DeviceCopy;
+use crate::objects::draw_state::{ClearState, Viewport};
+use crate::objects::framebuffer::ColorTarget;
+use crate::objects::state::Framebuffers;
+use crate::objects::timeline::Timeline;
+use glow::HasContext as _;
+use interop_core::draw::{Manner, Plan};
+use interop_core::{Extent, PixelFormat, Region, Result};
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+
+/// Shared by a display and its surfaces.
+pub(crate) struct Tools {
+    quad: OnceCell<Quad>,
+    pub drawing: Drawing,
+    /// Nothing where the driver refuses it.
+    device_copy: OnceCell<Option<DeviceCopy>>,
+    /// Where measurements draw and copy to, as large as the last of them needed.
+    offscreen: RefCell<Option<(PixelFormat, ColorTarget)>>,
+    offscreen_bytes: RefCell<Option<(usize, Owned<glow::Buffer>)>>,
+    /// Holds an engine's texture while a draw into it lasts, and nothing between two.
+    lent: OnceCell<Owned<glow::Framebuffer>>,
+    pub timeline: Timeline,
+    shared: Rc<ContextState>,
+}
+
+impl Tools {
+    pub(crate) fn new(shared: Rc<ContextState>) -> Rc<Self> {
+        let (quad, device_copy, lent) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        let (offscreen, offscreen_bytes) = (RefCell::default(), RefCell::default());
+        let (drawing, timeline) = (Drawing::default(), Timeline::default());
+        Rc::new(Self { quad, drawing, device_copy, offscreen, offscreen_bytes, lent, timeline, shared })
+    }
+
+    pub(crate) fn shared(&self) -> &Rc<ContextState> {
+        &self.shared
+    }
+
+    /// Runs `f` as a piece of work for the timeline. The context must be current.
+    pub(crate) fn timed<R>(&self, name: &'static str, f: impl FnOnce() -> R) -> R {
+        self.timeline.timed(&self.shared, name, f)
+    }
+
+    /// The context must be current.
+    pub(crate) fn quad(&self) -> Result<&Quad> {
+        if let Some(quad) = self.quad.get() {
+            return Ok(quad);
+        }
+        let quad = Quad::new(&self.shared)?;
+        Ok(self.quad.get_or_init(|| quad))
+    }
+
+    /// A framebuffer without attachments, to be left without. The context must be current.
+    pub(crate) fn lent_framebuffer(&self) -> Result<glow::Framebuffer> {
+        if let Some(framebuffer) = self.lent.get() {
+            return Ok(framebuffer.get());
+        }
+        // SAFETY: the context is current.
+        let name = unsafe { self.shared.gl.create_framebuffer() };
+        let name = name.map_err(|e| self.shared.no_name("glGenFramebuffers", &e))?;
+        Ok(self.lent.get_or_init(|| Owned::new(&self.shared, name)).get())
+    }
+
+    /// What copies from device memory; `None` where `glTexSubImage2D` must do. The context must be current.
+    pub(crate) fn device_copy(&self) -> Option<&DeviceCopy> {
+        let make = || {
+            let made = self.shared.features.compute.then(|| DeviceCopy::new(&self.shared))?;
+            made.inspect_err(|error| tracing::warn!(%error, "no compute shader for copies; they will be slow")).ok()
+        };
+        self.device_copy.get_or_init(make).as_ref()
+    }
+
+    /// Draws a region of an image, one to one, into a texture of the same format, and reads that. All state is put
+    /// back.
+    pub(crate) fn read_back_image(&self, image: &ImageSource, region: Region, format: PixelFormat) -> Result<Vec<u8>> {
+        let (shared, quad) = (&self.shared, self.quad()?);
+        let gl_format = gl_format(format);
+        let target = ColorTarget::new(shared, region.width, region.height, gl_format)?;
+        let viewport = Viewport::full(region.width, region.height);
+        let _bound = Framebuffers::bind(shared, target.framebuffer());
+        shared.checked("glDrawArrays", || {
+            quad.draw(shared, &Draw { image, region, viewport, plan: &Plan::exact(region.extent()), keep: true })
+        })??;
+        target.read_bound(format.bytes_per_pixel())
+    }
+
+    /// Draws a region of an image as programs do, in this manner, and reads that; see [`interop_core::Surface::draw_back`].
+    pub(crate) fn draw_back(
+        &self,
+        image: &ImageSource,
+        region: Region,
+        plan: &Plan,
+        manner: Option<Manner>,
+    ) -> Result<Option<Vec<u8>>> {
+        let Some(manner) = manner else { return Ok(None) };
+        let (shared, quad) = (&self.shared, self.quad()?);
+        let format = PixelFormat::Rgba8;
+        let target = ColorTarget::new(shared, region.width, region.height, gl_format(format))?;
+        let viewport = Viewport::full(region.width, region.height);
+        let _bound = Framebuffers::bind(shared, target.framebuffer());
+        self.clear([0.0; 4]);
+        let draw = Draw { image, region, viewport, plan, keep: true };
+        let drawn = shared.checked("draw", || self.drawing.draw(shared, quad, &draw, Some(manner)))??;
+        if drawn.manner != manner {
+            return Ok(None);
+        }
+        target.read_bound(format.bytes_per_pixel()).map(Some)
+    }
+
+    /// Draws all of an image, one to one, to where nobody looks, and waits only at the first draws of a kind. All state is
+    /// put back.
+    pub(crate) fn draw_offscreen(
+        &self,
+        image: &ImageSource,
+        extent: Extent,
+        format: PixelFormat,
+        asked: Option<Manner>,
+    ) -> Result<()> {
+        let (shared, quad) = (&self.shared, self.quad()?);
+        let mut offscreen = self.offscreen.borrow_mut();
+        let target = match offscreen.take() {
+            Some((f, target)) if f == format && target.size() == (extent.width, extent.height) => target,
+            _ => ColorTarget::new(shared, extent.width, extent.height, gl_format(format))?,
+        };
+        {
+            let _bound = Framebuffers::bind(shared, target.framebuffer());
+            let viewport = Viewport::full(extent.width, extent.height);
+            let plan = &Plan::exact(extent);
+            self.drawing.settled(
+                shared,
+                quad,
+                &Draw { image, region: extent.full(), viewport, plan, keep: true },
+                asked,
+            )?;
+        }
+        *offscreen = Some((format, target));
+        Ok(())
+    }
+
+    /// Reads a buffer through once, to where nobody looks, and does not wait. All state is put back.
+    pub(crate) fn copy_offscreen(&self, from: &GlBuffer) -> Result<()> {
+        let shared = &self.shared;
+        let mut offscreen = self.offscreen_bytes.borrow_mut();
+        let (len, buffer) = match offscreen.take() {
+            Some((len, buffer)) if len >= from.len => (len, buffer),
+            _ => (from.len, create_buffer(shared, from.len, glow::STREAM_COPY)?),
+        };
+        copy(shared, from.name, from.offset, buffer.get(), 0, from.len);
+        *offscreen = Some((len, buffer));
+        Ok(())
+    }
+
+    /// Fills the bound draw framebuffer's first colour buffer, whatever scissor, mask and sRGB say.
+    pub(crate) fn clear(&self, color: [f32; 4]) {
+        let shared = &self.shared;
+        let _state = ClearState::set(shared);
+        // SAFETY: the context is current; the slice is four channels.
+        unsafe { shared.gl.clear_buffer_f32_slice(glow::COLOR, 0, &color) }
+    }
+}

@@ -1,0 +1,136 @@
+//! Buffers of GL: made, written, copied and read.
+
+use crate::context::context_state::ContextState;
+use crate::context::owned::Owned;
+use crate::objects::state::BoundBuffer;
+use glow::HasContext as _;
+use interop_core::{Error, Result};
+use std::ops::Range;
+use std::rc::Rc;
+
+/// Makes a name for a buffer.
+pub(crate) fn create_name(shared: &Rc<ContextState>) -> Result<Owned<glow::Buffer>> {
+    // SAFETY: the context is current; the direct call is gated.
+    let name = unsafe { if shared.features.dsa { shared.gl.create_named_buffer() } else { shared.gl.create_buffer() } };
+    Ok(Owned::new(shared, name.map_err(|e| shared.no_name("glCreateBuffers", &e))?))
+}
+
+/// Makes a mutable buffer of `bytes` bytes (at most 2^31 - 1, checked by the callers).
+pub(crate) fn create_buffer(shared: &Rc<ContextState>, bytes: usize, usage: u32) -> Result<Owned<glow::Buffer>> {
+    const OP: &str = "glBufferData";
+    shared.drain_errors(OP);
+    let buffer = create_name(shared)?;
+    {
+        let _bound = BoundBuffer::write(shared, buffer.get());
+        // SAFETY: the context is current and the buffer bound.
+        unsafe { shared.gl.buffer_data_size(glow::COPY_WRITE_BUFFER, bytes as i32, usage) }
+    }
+    shared.check(OP)?;
+    Ok(buffer)
+}
+
+/// `glBufferSubData`, directly where the context can. `offset + bytes.len()` lies inside the buffer.
+pub(crate) fn sub_data(shared: &ContextState, buffer: glow::Buffer, offset: usize, bytes: &[u8]) {
+    // SAFETY: the context is current; offsets fit in 31 bits, as sizes do.
+    unsafe {
+        if shared.features.dsa {
+            shared.gl.named_buffer_sub_data_u8_slice(buffer, offset as i32, bytes);
+        } else {
+            let _bound = BoundBuffer::write(shared, buffer);
+            shared.gl.buffer_sub_data_u8_slice(glow::COPY_WRITE_BUFFER, offset as i32, bytes);
+        }
+    }
+}
+
+/// `glCopyBufferSubData`. Both ranges lie inside their buffers, which are not the same.
+pub(crate) fn copy(
+    shared: &ContextState,
+    from: glow::Buffer,
+    from_offset: usize,
+    to: glow::Buffer,
+    to_offset: usize,
+    len: usize,
+) {
+    let _read = BoundBuffer::read(shared, from);
+    let _write = BoundBuffer::write(shared, to);
+    // SAFETY: the context is current and both are bound; offsets fit in 31 bits.
+    unsafe {
+        shared.gl.copy_buffer_sub_data(
+            glow::COPY_READ_BUFFER,
+            glow::COPY_WRITE_BUFFER,
+            from_offset as i32,
+            to_offset as i32,
+            len as i32,
+        );
+    }
+}
+
+/// The bytes of a range of any buffer, by way of a copy made by GL.
+pub(crate) fn read_back_buffer(
+    shared: &Rc<ContextState>,
+    buffer: glow::Buffer,
+    range: Range<usize>,
+) -> Result<Vec<u8>> {
+    let scratch = create_buffer(shared, range.len(), glow::STREAM_READ)?;
+    let mut bytes = vec![0; range.len()];
+    let is_there = shared.checked("glGetBufferSubData", || {
+        copy(shared, buffer, range.start, scratch.get(), 0, range.len());
+        let _bound = BoundBuffer::write(shared, scratch.get());
+        // SAFETY: the context is current, and the scratch buffer is bound and as long as `bytes`.
+        unsafe { read_bound(&shared.gl, shared.features.es, glow::COPY_WRITE_BUFFER, 0, &mut bytes) }
+    })?;
+    if is_there { Ok(bytes) } else { Err(shared.no_name("glMapBufferRange", NOT_MAPPED)) }
+}
+
+/// What a driver did that gave no address.
+pub(crate) const NOT_MAPPED: &str = "nothing was mapped";
+
+/// Reads the buffer that is bound to `target`; false where it could not be mapped, as OpenGL ES needs it to be.
+///
+/// # Safety
+/// The context is current and `gl` of it, the buffer has the bytes from `at` on, and offset and length fit in 31 bits.
+pub(crate) unsafe fn read_bound(gl: &glow::Context, es: bool, target: u32, at: usize, into: &mut [u8]) -> bool {
+    // SAFETY: the caller's promise; what is mapped is read before it is unmapped.
+    unsafe {
+        if !es {
+            gl.get_buffer_sub_data(target, at as i32, into);
+            return true;
+        }
+        let mapped = gl.map_buffer_range(target, at as i32, into.len() as i32, glow::MAP_READ_BIT);
+        if !mapped.is_null() {
+            mapped.copy_to_nonoverlapping(into.as_mut_ptr(), into.len());
+            gl.unmap_buffer(target);
+        }
+        !mapped.is_null()
+    }
+}
+
+/// How a name that is none is refused.
+pub(crate) fn no_buffer(id: u32, operation: &'static str) -> Error {
+    Error::invalid(operation, format!("{id} is the name of no buffer of this context"))
+}
+
+/// Refuses a name that is no buffer of so many bytes now. The context must be current.
+pub(crate) fn check_buffer(
+    shared: &ContextState,
+    name: glow::Buffer,
+    bytes: u64,
+    operation: &'static str,
+) -> Result<()> {
+    let id = name.0.get();
+    // SAFETY: the context is current, and any number may be asked for.
+    if !unsafe { shared.gl.is_buffer(name) } {
+        return Err(no_buffer(id, operation));
+    }
+    shared.drain_errors(operation);
+    let has = {
+        let _bound = BoundBuffer::read(shared, name);
+        // SAFETY: the context is current and the buffer bound; the limit on surfaces is that of 31 bits.
+        unsafe { shared.gl.get_buffer_parameter_i32(glow::COPY_READ_BUFFER, glow::BUFFER_SIZE) }
+    };
+    shared.check(operation)?;
+    if (has as u64) < bytes {
+        return Err(Error::invalid(operation, format!("buffer {id} has {has} bytes, {bytes} were asked for")));
+    }
+    Ok(())
+}

@@ -1,0 +1,47 @@
+//! `glFenceSync` and the wait for it (OpenGL 4.6 core, section 4.1).
+
+use crate::context::context_state::ContextState;
+use crate::context::owned::Owned;
+use glow::HasContext as _;
+use interop_core::Result;
+use std::rc::Rc;
+
+/// One wait, nanoseconds; glow takes 31 bits.
+const SLICE_NS: i32 = 1_000_000_000;
+/// Waits before giving up on a GPU: 5 s, longer than any frame and than a driver's own watchdog takes. Where the CPU draws,
+/// a frame takes as long as other programs let it.
+const SLICES: usize = 5;
+
+/// A point in the GL command stream.
+pub(crate) struct Fence(Owned<glow::Fence>);
+
+impl Fence {
+    /// After all commands so far. The context must be current.
+    pub(crate) fn insert(shared: &Rc<ContextState>) -> Result<Self> {
+        // SAFETY: the context is current.
+        let name = unsafe { shared.gl.fence_sync(glow::SYNC_GPU_COMMANDS_COMPLETE, 0) };
+        match name {
+            Ok(name) if !name.0.is_null() => Ok(Self(Owned::new(shared, name))),
+            _ => Err(shared.check("glFenceSync").err().unwrap_or_else(|| shared.no_name("glFenceSync", ""))),
+        }
+    }
+
+    /// Waits until GL has done everything before the fence, and flushes so that it will.
+    pub(crate) fn wait(&self, shared: &ContextState) -> Result<()> {
+        const OP: &str = "glClientWaitSync";
+        let slices = if shared.device.software { usize::MAX } else { SLICES };
+        for _ in 0..slices {
+            // SAFETY: the context is current and the fence is of it and not deleted.
+            match unsafe { shared.gl.client_wait_sync(self.0.get(), glow::SYNC_FLUSH_COMMANDS_BIT, SLICE_NS) } {
+                glow::ALREADY_SIGNALED | glow::CONDITION_SATISFIED => return Ok(()),
+                glow::TIMEOUT_EXPIRED => {}
+                code => {
+                    shared.check(OP)?;
+                    return Err(shared.failure(OP, i64::from(code), "GL_WAIT_FAILED", "The context may be lost."));
+                }
+            }
+        }
+        let hint = "The GPU did not finish a frame in 5 s; it may hang.";
+        Err(shared.failure(OP, i64::from(glow::TIMEOUT_EXPIRED), "GL_TIMEOUT_EXPIRED", hint))
+    }
+}

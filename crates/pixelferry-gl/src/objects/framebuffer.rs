@@ -1,0 +1,93 @@
+//! Framebuffers with one colour texture.
+
+use crate::api::gl_format::GlFormat;
+use crate::context::context_state::ContextState;
+use crate::context::owned::Owned;
+use crate::objects::draw_state::ClearState;
+use crate::objects::pixel_read;
+use crate::objects::state::Framebuffers;
+use crate::objects::texture_object::create_texture;
+use glow::HasContext as _;
+use interop_core::{Extent, Result};
+use std::rc::Rc;
+
+/// Runs `f` while a framebuffer of this texture is bound.
+fn with_framebuffer(
+    shared: &Rc<ContextState>,
+    texture: glow::Texture,
+    f: impl FnOnce(),
+) -> Result<Owned<glow::Framebuffer>> {
+    const OP: &str = "glCheckFramebufferStatus";
+    let gl = &shared.gl;
+    // SAFETY: the context is current and all names are of it.
+    let (framebuffer, status) = unsafe {
+        let name = gl.create_framebuffer().map_err(|e| shared.no_name("glGenFramebuffers", &e))?;
+        let framebuffer = Owned::new(shared, name);
+        let _bound = Framebuffers::bind(shared, name);
+        let (target, attachment) = (glow::FRAMEBUFFER, glow::COLOR_ATTACHMENT0);
+        gl.framebuffer_texture_2d(target, attachment, glow::TEXTURE_2D, Some(texture), 0);
+        let status = gl.check_framebuffer_status(target);
+        if status == glow::FRAMEBUFFER_COMPLETE {
+            f();
+        }
+        (framebuffer, status)
+    };
+    if status != glow::FRAMEBUFFER_COMPLETE {
+        shared.check(OP)?;
+        return Err(shared.failure(OP, i64::from(status), "framebuffer is not complete", ""));
+    }
+    Ok(framebuffer)
+}
+
+/// Makes every pixel of a texture zero. The host writes none.
+pub(crate) fn zero_texture(shared: &Rc<ContextState>, texture: glow::Texture) -> Result<()> {
+    let clear = || {
+        let _state = ClearState::set(shared);
+        // SAFETY: the context is current; the slice is four channels.
+        unsafe { shared.gl.clear_buffer_f32_slice(glow::COLOR, 0, &[0.0; 4]) }
+    };
+    shared.checked("glClearBufferfv", || with_framebuffer(shared, texture, clear).map(drop))?
+}
+
+/// A texture to draw into.
+pub(crate) struct ColorTarget {
+    shared: Rc<ContextState>,
+    framebuffer: Owned<glow::Framebuffer>,
+    texture: Owned<glow::Texture>,
+    width: u32,
+    height: u32,
+    format: GlFormat,
+}
+
+impl ColorTarget {
+    /// Makes the two; the sides were checked against the context's limit. The content is undefined.
+    pub(crate) fn new(shared: &Rc<ContextState>, width: u32, height: u32, format: GlFormat) -> Result<Self> {
+        let texture = create_texture(shared, width, height, format, "glTexStorage2D")?;
+        let framebuffer = with_framebuffer(shared, texture.get(), || ())?;
+        Ok(Self { shared: Rc::clone(shared), framebuffer, texture, width, height, format })
+    }
+
+    pub(crate) fn framebuffer(&self) -> glow::Framebuffer {
+        self.framebuffer.get()
+    }
+
+    pub(crate) fn texture(&self) -> glow::Texture {
+        self.texture.get()
+    }
+
+    pub(crate) fn size(&self) -> (u32, u32) {
+        (self.width, self.height)
+    }
+
+    /// Every pixel in tight rows, bottom row first, while the framebuffer is bound for reading.
+    pub(crate) fn read_bound(&self, bytes_per_pixel: usize) -> Result<Vec<u8>> {
+        let shared = &self.shared;
+        let mut bytes = vec![0; self.width as usize * self.height as usize * bytes_per_pixel];
+        let all = Extent::new(self.width, self.height).full();
+        shared.checked("glReadPixels", || {
+            // SAFETY: the context is current, the framebuffer is of the format, and `bytes` is as large as tight rows are.
+            unsafe { pixel_read::read(shared, all, self.format.colors, self.format.ty, &mut bytes) }
+        })?;
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,90 @@
+//! Image unit 0, through which shaders store into textures.
+
+use crate::context::context_state::ContextState;
+use glow::HasContext as _;
+use std::num::NonZeroU32;
+
+/// Work items of a group, as the shaders declare it. The largest texture (2^15 texels) needs 2^12 groups a side; 65535 are
+/// always there.
+const GROUP: (u32, u32) = (32, 8);
+
+/// Sampling, drawing into, uploading to and reading of the texture see what was stored, as do shaders that load or
+/// store it themselves.
+const STORED: u32 = glow::TEXTURE_FETCH_BARRIER_BIT
+    | glow::FRAMEBUFFER_BARRIER_BIT
+    | glow::TEXTURE_UPDATE_BARRIER_BIT
+    | glow::SHADER_IMAGE_ACCESS_BARRIER_BIT;
+
+/// What is bound: one layer of a level, seen as `format`.
+#[derive(Clone, Copy)]
+pub(crate) struct Bound {
+    pub texture: glow::Texture,
+    pub level: i32,
+    pub layer: i32,
+    pub access: u32,
+    pub format: u32,
+}
+
+/// Image unit 0, put back in an engine's context, and in any where it is to be kept.
+pub(crate) struct ImageUnit<'a> {
+    shared: &'a ContextState,
+    saved: Option<SavedUnit>,
+}
+
+struct SavedUnit {
+    texture: Option<glow::Texture>,
+    level: i32,
+    layered: bool,
+    layer: i32,
+    access: u32,
+    format: u32,
+}
+
+impl<'a> ImageUnit<'a> {
+    /// The context must be current and have compute shaders.
+    pub(crate) fn bind(shared: &'a ContextState, keep: bool, bound: Bound) -> Self {
+        let gl = &shared.gl;
+        let Bound { texture, level, layer, access, format } = bound;
+        // SAFETY: the context is current and has image units, whose state is single integers; the texture is of it.
+        unsafe {
+            let get = |parameter| gl.get_parameter_indexed_i32(parameter, 0);
+            let unsigned = |parameter| u32::try_from(get(parameter)).unwrap_or(0);
+            let saved = (keep || shared.is_engine()).then(|| SavedUnit {
+                texture: NonZeroU32::new(unsigned(glow::IMAGE_BINDING_NAME)).map(glow::NativeTexture),
+                level: get(glow::IMAGE_BINDING_LEVEL),
+                layered: get(glow::IMAGE_BINDING_LAYERED) != 0,
+                layer: get(glow::IMAGE_BINDING_LAYER),
+                access: unsigned(glow::IMAGE_BINDING_ACCESS),
+                format: unsigned(glow::IMAGE_BINDING_FORMAT),
+            });
+            gl.bind_image_texture(0, Some(texture), level, false, layer, access, format);
+            Self { shared, saved }
+        }
+    }
+
+    /// Runs the program in use for an area of this size, after all that was drawn before, and before all that reads it.
+    ///
+    /// # Safety
+    /// What the program reads and stores lies inside what is bound.
+    pub(crate) unsafe fn run(&self, width: u32, height: u32) {
+        let gl = &self.shared.gl;
+        // SAFETY: the context is current and has compute shaders; the rest is the caller's promise.
+        unsafe {
+            // Stores are not ordered with what came before: draws that still sample the texture or write it, shaders that
+            // wrote what is read.
+            gl.memory_barrier(STORED);
+            gl.dispatch_compute(width.div_ceil(GROUP.0), height.div_ceil(GROUP.1), 1);
+            gl.memory_barrier(STORED);
+        }
+    }
+}
+
+impl Drop for ImageUnit<'_> {
+    fn drop(&mut self) {
+        if let Some(s) = &self.saved {
+            let gl = &self.shared.gl;
+            // SAFETY: the context is still current; the values came from it.
+            unsafe { gl.bind_image_texture(0, s.texture, s.level, s.layered, s.layer, s.access, s.format) }
+        }
+    }
+}

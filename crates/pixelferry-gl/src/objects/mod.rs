@@ -1,0 +1,17 @@
+//! Names of OpenGL with what is done to them, and guards of the state that it changes.
+
+pub(crate) mod attachment;
+pub(crate) mod buffer_object;
+pub(crate) mod device_copy;
+pub(crate) mod draw_state;
+pub(crate) mod fence;
+pub(crate) mod framebuffer;
+pub(crate) mod image_unit;
+pub(crate) mod pixel_read;
+pub(crate) mod program;
+pub(crate) mod proved;
+pub(crate) mod state;
+pub(crate) mod switches;
+pub(crate) mod texture_object;
+pub(crate) mod timeline;
+pub(crate) mod transfer;

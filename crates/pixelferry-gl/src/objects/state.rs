@@ -1,0 +1,342 @@
+//! Guards for GL state that a call changes.
+//!
+//! In an engine's context each guard remembers the old values and puts them back when dropped. In a context of our
+//! own nothing is asked (a query makes a threaded driver wait); there the guards leave the defaults of what would
+//! disturb other uploads, and nothing else.
+
+use crate::context::context_state::ContextState;
+use glow::HasContext as _;
+
+type Parameters = [(u32, i32)];
+
+/// Of a table, what this context knows.
+fn known<'a>(shared: &ContextState, table: &'a [(u32, i32); 6]) -> &'a Parameters {
+    if shared.features.es { &table[..4] } else { table }
+}
+
+/// Values of parameters, in their order.
+///
+/// # Safety
+/// The context is current and knows the parameters, of which there are six at most.
+unsafe fn values(gl: &glow::Context, parameters: &Parameters) -> [i32; 6] {
+    let mut values = [0; 6];
+    // SAFETY: the caller's promise; each is a single integer.
+    values.iter_mut().zip(parameters).for_each(|(value, (name, _))| *value = unsafe { gl.get_parameter_i32(*name) });
+    values
+}
+
+/// Pixel unpack parameters and the unpack buffer.
+pub(crate) struct Unpack<'a> {
+    shared: &'a ContextState,
+    saved: Option<([i32; 6], Option<glow::Buffer>)>,
+    row_length: i32,
+    bound: bool,
+}
+
+/// The last two are of desktop OpenGL.
+const UNPACK: [(u32, i32); 6] = [
+    (glow::UNPACK_ALIGNMENT, 1),
+    (glow::UNPACK_ROW_LENGTH, 0),
+    (glow::UNPACK_SKIP_ROWS, 0),
+    (glow::UNPACK_SKIP_PIXELS, 0),
+    (glow::UNPACK_SWAP_BYTES, 0),
+    (glow::UNPACK_LSB_FIRST, 0),
+];
+
+impl<'a> Unpack<'a> {
+    /// Rows of `row_length` pixels (0: tight) with no alignment, from `buffer` or from client memory.
+    pub(crate) fn set(shared: &'a ContextState, row_length: i32, buffer: Option<glow::Buffer>) -> Self {
+        let gl = &shared.gl;
+        // SAFETY: the context is current; parameters and targets are of GL 3.3 and ES 3.0, the buffer is of this context.
+        let saved = unsafe {
+            let saved = shared.is_engine().then(|| {
+                let known = known(shared, &UNPACK);
+                let values = values(gl, known);
+                let bound = gl.get_parameter_buffer(glow::PIXEL_UNPACK_BUFFER_BINDING);
+                known[2..].iter().for_each(|(name, value)| gl.pixel_store_i32(*name, *value));
+                (values, bound)
+            });
+            gl.pixel_store_i32(glow::UNPACK_ALIGNMENT, 1);
+            gl.pixel_store_i32(glow::UNPACK_ROW_LENGTH, row_length);
+            gl.bind_buffer(glow::PIXEL_UNPACK_BUFFER, buffer);
+            saved
+        };
+        Self { shared, saved, row_length, bound: buffer.is_some() }
+    }
+}
+
+impl Drop for Unpack<'_> {
+    fn drop(&mut self) {
+        let gl = &self.shared.gl;
+        // SAFETY: the context is still current; the values came from it.
+        unsafe {
+            match self.saved {
+                Some((values, buffer)) => {
+                    known(self.shared, &UNPACK)
+                        .iter()
+                        .zip(values)
+                        .for_each(|((name, _), value)| gl.pixel_store_i32(*name, value));
+                    gl.bind_buffer(glow::PIXEL_UNPACK_BUFFER, buffer);
+                }
+                None => {
+                    if self.row_length != 0 {
+                        gl.pixel_store_i32(glow::UNPACK_ROW_LENGTH, 0);
+                    }
+                    if self.bound {
+                        gl.bind_buffer(glow::PIXEL_UNPACK_BUFFER, None);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Pixel pack parameters and the pack buffer; always put back, since reading back is slow anyway.
+pub(crate) struct Pack<'a> {
+    shared: &'a ContextState,
+    values: [i32; 6],
+    buffer: Option<glow::Buffer>,
+}
+
+/// The last two are of desktop OpenGL.
+const PACK: [(u32, i32); 6] = [
+    (glow::PACK_ALIGNMENT, 1),
+    (glow::PACK_ROW_LENGTH, 0),
+    (glow::PACK_SKIP_ROWS, 0),
+    (glow::PACK_SKIP_PIXELS, 0),
+    (glow::PACK_SWAP_BYTES, 0),
+    (glow::PACK_LSB_FIRST, 0),
+];
+
+impl<'a> Pack<'a> {
+    /// Tight rows into client memory.
+    pub(crate) fn tight(shared: &'a ContextState) -> Self {
+        Self::set(shared, 0, None)
+    }
+
+    /// Rows of so many pixels (0: tight) into a buffer, or into client memory.
+    pub(crate) fn set(shared: &'a ContextState, row_length: i32, into: Option<glow::Buffer>) -> Self {
+        let gl = &shared.gl;
+        // SAFETY: the context is current; names are of GL 3.3 and ES 3.0.
+        unsafe {
+            let known = known(shared, &PACK);
+            let values = values(gl, known);
+            let buffer = gl.get_parameter_buffer(glow::PIXEL_PACK_BUFFER_BINDING);
+            known.iter().for_each(|(name, value)| gl.pixel_store_i32(*name, *value));
+            gl.pixel_store_i32(glow::PACK_ROW_LENGTH, row_length);
+            gl.bind_buffer(glow::PIXEL_PACK_BUFFER, into);
+            Self { shared, values, buffer }
+        }
+    }
+}
+
+impl Drop for Pack<'_> {
+    fn drop(&mut self) {
+        let gl = &self.shared.gl;
+        // SAFETY: the context is still current; the values came from it.
+        unsafe {
+            known(self.shared, &PACK)
+                .iter()
+                .zip(self.values)
+                .for_each(|((name, _), value)| gl.pixel_store_i32(*name, value));
+            gl.bind_buffer(glow::PIXEL_PACK_BUFFER, self.buffer);
+        }
+    }
+}
+
+/// A buffer bound for copies. `COPY_READ_BUFFER` and `COPY_WRITE_BUFFER` mean nothing to draws, so in our own
+/// contexts they stay bound.
+pub(crate) struct BoundBuffer<'a> {
+    shared: &'a ContextState,
+    target: u32,
+    saved: Option<Option<glow::Buffer>>,
+}
+
+impl<'a> BoundBuffer<'a> {
+    /// Binds to `COPY_READ_BUFFER`.
+    pub(crate) fn read(shared: &'a ContextState, buffer: glow::Buffer) -> Self {
+        Self::bind(shared, glow::COPY_READ_BUFFER, glow::COPY_READ_BUFFER_BINDING, buffer)
+    }
+
+    /// Binds to `COPY_WRITE_BUFFER`.
+    pub(crate) fn write(shared: &'a ContextState, buffer: glow::Buffer) -> Self {
+        Self::bind(shared, glow::COPY_WRITE_BUFFER, glow::COPY_WRITE_BUFFER_BINDING, buffer)
+    }
+
+    fn bind(shared: &'a ContextState, target: u32, query: u32, buffer: glow::Buffer) -> Self {
+        // SAFETY: the context is current and the buffer is of it; both targets are of GL 3.1.
+        let saved = unsafe {
+            let saved = shared.is_engine().then(|| shared.gl.get_parameter_buffer(query));
+            shared.gl.bind_buffer(target, Some(buffer));
+            saved
+        };
+        Self { shared, target, saved }
+    }
+}
+
+impl Drop for BoundBuffer<'_> {
+    fn drop(&mut self) {
+        if let Some(buffer) = self.saved {
+            // SAFETY: the context is still current and the binding came from it.
+            unsafe { self.shared.gl.bind_buffer(self.target, buffer) }
+        }
+    }
+}
+
+/// A texture bound to the active unit, for calls that have no direct form in this context.
+pub(crate) struct BoundTexture<'a> {
+    shared: &'a ContextState,
+    target: u32,
+    saved: Option<Option<glow::Texture>>,
+}
+
+/// The query of a texture target's binding.
+const fn texture_binding(target: u32) -> u32 {
+    match target {
+        glow::TEXTURE_BUFFER => glow::TEXTURE_BINDING_BUFFER,
+        _ => glow::TEXTURE_BINDING_2D,
+    }
+}
+
+impl<'a> BoundTexture<'a> {
+    pub(crate) fn bind(shared: &'a ContextState, target: u32, texture: glow::Texture) -> Self {
+        // SAFETY: the context is current and the texture is of it and of that target.
+        let saved = unsafe {
+            let saved = shared.is_engine().then(|| shared.gl.get_parameter_texture(texture_binding(target)));
+            shared.gl.bind_texture(target, Some(texture));
+            saved
+        };
+        Self { shared, target, saved }
+    }
+}
+
+impl Drop for BoundTexture<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the context is still current and the binding came from it.
+        unsafe { self.shared.gl.bind_texture(self.target, self.saved.flatten()) }
+    }
+}
+
+/// The program in use, if it can be used again: one that was deleted goes with the first other that is used.
+///
+/// # Safety
+/// The context is current and `gl` is of it.
+pub(crate) unsafe fn program_in_use(gl: &glow::Context) -> Option<glow::Program> {
+    // SAFETY: the caller's promise; the name comes from the context.
+    unsafe {
+        let program = gl.get_parameter_program(glow::CURRENT_PROGRAM)?;
+        (gl.get_program_parameter_i32(program, glow::DELETE_STATUS) == 0).then_some(program)
+    }
+}
+
+/// A program in use that reads a texture through unit 0.
+pub(crate) struct Reading<'a> {
+    shared: &'a ContextState,
+    target: u32,
+    saved: Option<SavedReading>,
+}
+
+struct SavedReading {
+    program: Option<glow::Program>,
+    active_unit: u32,
+    /// Of unit 0 at the target.
+    texture: Option<glow::Texture>,
+}
+
+impl<'a> Reading<'a> {
+    /// Leaves unit 0 active. `keep` saves and restores in any context; else a context of our own keeps program and texture, which
+    /// disturb nothing that comes after.
+    pub(crate) fn set(
+        shared: &'a ContextState,
+        keep: bool,
+        program: glow::Program,
+        target: u32,
+        texture: glow::Texture,
+    ) -> Self {
+        let gl = &shared.gl;
+        let keep = keep || shared.is_engine();
+        // SAFETY: the context is current, the names are of it, the parameters of GL 3.3.
+        unsafe {
+            let active_unit = keep.then(|| gl.get_parameter_i32(glow::ACTIVE_TEXTURE) as u32);
+            gl.active_texture(glow::TEXTURE0);
+            let saved = active_unit.map(|active_unit| SavedReading {
+                program: program_in_use(gl),
+                active_unit,
+                texture: gl.get_parameter_texture(texture_binding(target)),
+            });
+            gl.use_program(Some(program));
+            gl.bind_texture(target, Some(texture));
+            Self { shared, target, saved }
+        }
+    }
+}
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        let (gl, Some(saved)) = (&self.shared.gl, &self.saved) else { return };
+        // SAFETY: the context is still current with unit 0 active; the values came from it.
+        unsafe {
+            gl.bind_texture(self.target, saved.texture);
+            gl.use_program(saved.program);
+            gl.active_texture(saved.active_unit);
+        }
+    }
+}
+
+/// The sampler of unit 0, which must be active.
+pub(crate) struct Sampler<'a> {
+    shared: &'a ContextState,
+    saved: Option<glow::Sampler>,
+}
+
+impl<'a> Sampler<'a> {
+    /// `keep` saves and restores in any context; else a context of our own gets none bound afterwards.
+    pub(crate) fn bind(shared: &'a ContextState, keep: bool, sampler: glow::Sampler) -> Self {
+        let (gl, keep) = (&shared.gl, keep || shared.is_engine());
+        // SAFETY: the context is current and the sampler is of it.
+        unsafe {
+            let saved = if keep { gl.get_parameter_sampler(glow::SAMPLER_BINDING) } else { None };
+            gl.bind_sampler(0, Some(sampler));
+            Self { shared, saved }
+        }
+    }
+}
+
+impl Drop for Sampler<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the context is still current and the binding came from it.
+        unsafe { self.shared.gl.bind_sampler(0, self.saved) }
+    }
+}
+
+/// Both framebuffer bindings; always put back.
+pub(crate) struct Framebuffers<'a> {
+    shared: &'a ContextState,
+    draw: Option<glow::Framebuffer>,
+    read: Option<glow::Framebuffer>,
+}
+
+impl<'a> Framebuffers<'a> {
+    /// Binds `framebuffer` for drawing and reading.
+    pub(crate) fn bind(shared: &'a ContextState, framebuffer: glow::Framebuffer) -> Self {
+        let gl = &shared.gl;
+        // SAFETY: the context is current and the framebuffer is of it.
+        unsafe {
+            let draw = gl.get_parameter_framebuffer(glow::DRAW_FRAMEBUFFER_BINDING);
+            let read = gl.get_parameter_framebuffer(glow::READ_FRAMEBUFFER_BINDING);
+            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(framebuffer));
+            Self { shared, draw, read }
+        }
+    }
+}
+
+impl Drop for Framebuffers<'_> {
+    fn drop(&mut self) {
+        let gl = &self.shared.gl;
+        // SAFETY: the context is still current; both bindings came from it.
+        unsafe {
+            gl.bind_framebuffer(glow::DRAW_FRAMEBUFFER, self.draw);
+            gl.bind_framebuffer(glow::READ_FRAMEBUFFER, self.read);
+        }
+    }
+}

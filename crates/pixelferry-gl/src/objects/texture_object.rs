@@ -1,0 +1,110 @@
+//! 2-D textures of GL: made, ordered and written.
+
+use crate::api::gl_format::{Decoding, GlFormat};
+use crate::context::context_state::ContextState;
+use crate::context::owned::Owned;
+use crate::objects::state::{BoundTexture, Unpack};
+use glow::{HasContext as _, PixelUnpackData};
+use interop_core::{Region, Result};
+use std::rc::Rc;
+
+/// Makes a 2-D texture whose storage `give_storage` makes while it is bound. Errors are for the caller to ask for.
+pub(crate) fn bare_texture(shared: &Rc<ContextState>, give_storage: impl FnOnce()) -> Result<Owned<glow::Texture>> {
+    let (gl, target) = (&shared.gl, glow::TEXTURE_2D);
+    // SAFETY: the context is current; all of it is of GL 3.3.
+    unsafe {
+        let texture = Owned::new(shared, gl.create_texture().map_err(|e| shared.no_name("glGenTextures", &e))?);
+        let _bound = BoundTexture::bind(shared, target, texture.get());
+        give_storage();
+        PARAMETERS.iter().for_each(|(p, v)| gl.tex_parameter_i32(target, *p, *v as i32));
+        Ok(texture)
+    }
+}
+
+/// Makes a texture without content.
+pub(crate) fn create_texture(
+    shared: &Rc<ContextState>,
+    width: u32,
+    height: u32,
+    format: GlFormat,
+    operation: &'static str,
+) -> Result<Owned<glow::Texture>> {
+    let gl = &shared.gl;
+    let (w, h) = (width as i32, height as i32); // checked against MAX_TEXTURE_SIZE before
+    let target = glow::TEXTURE_2D;
+    shared.drain_errors(operation);
+    let texture = if shared.features.dsa {
+        // SAFETY: the context is current and has direct calls; the format is one that GL 3.3 has.
+        unsafe {
+            let name = gl.create_named_texture(target).map_err(|e| shared.no_name("glCreateTextures", &e))?;
+            gl.texture_storage_2d(name, 1, format.internal, w, h);
+            PARAMETERS.iter().for_each(|(p, v)| gl.texture_parameter_i32(name, *p, *v as i32));
+            Owned::new(shared, name)
+        }
+    } else {
+        // SAFETY: the context is current; the format is one that GL 3.3 has, and the call above it is gated.
+        bare_texture(shared, || unsafe {
+            if shared.features.texture_storage {
+                gl.tex_storage_2d(target, 1, format.internal, w, h);
+            } else {
+                // With an unpack buffer bound, null data would mean its first byte.
+                let _unpack = Unpack::set(shared, 0, None);
+                let no_data = PixelUnpackData::Slice(None);
+                gl.tex_image_2d(target, 0, format.internal as i32, w, h, 0, format.format, format.ty, no_data);
+            }
+        })?
+    };
+    shared.check(operation)?;
+    Ok(texture)
+}
+
+/// Makes sampling give the colours of what is stored as the format says.
+pub(crate) fn set_order(
+    shared: &ContextState,
+    texture: glow::Texture,
+    format: GlFormat,
+    operation: &'static str,
+) -> Result<()> {
+    if format.decoding != Decoding::Bgra {
+        return Ok(());
+    }
+    let (gl, target) = (&shared.gl, glow::TEXTURE_2D);
+    shared.checked(operation, || {
+        let _bound = BoundTexture::bind(shared, target, texture);
+        // SAFETY: the context is current and the bound texture is of it; swizzles are of GL 3.3.
+        unsafe {
+            gl.tex_parameter_i32(target, glow::TEXTURE_SWIZZLE_R, glow::BLUE as i32);
+            gl.tex_parameter_i32(target, glow::TEXTURE_SWIZZLE_B, glow::RED as i32);
+        }
+    })
+}
+
+const PARAMETERS: [(u32, u32); 5] = [
+    (glow::TEXTURE_MIN_FILTER, glow::NEAREST),
+    (glow::TEXTURE_MAG_FILTER, glow::NEAREST),
+    (glow::TEXTURE_WRAP_S, glow::CLAMP_TO_EDGE),
+    (glow::TEXTURE_WRAP_T, glow::CLAMP_TO_EDGE),
+    (glow::TEXTURE_MAX_LEVEL, 0),
+];
+
+/// `glTexSubImage2D` of one level-0 region, directly where the context can.
+pub(crate) fn sub_image(
+    shared: &ContextState,
+    texture: glow::Texture,
+    at: Region,
+    format: GlFormat,
+    data: PixelUnpackData<'_>,
+) {
+    let (x, y, w, h) = (at.x as i32, at.y as i32, at.width as i32, at.height as i32);
+    let gl = &shared.gl;
+    // SAFETY: the context is current, the region lies inside the texture, and the unpack state and `data` describe
+    // memory that holds that many pixels (checked by the callers).
+    unsafe {
+        if shared.features.dsa {
+            gl.texture_sub_image_2d(texture, 0, x, y, w, h, format.format, format.ty, data);
+        } else {
+            let _bound = BoundTexture::bind(shared, glow::TEXTURE_2D, texture);
+            gl.tex_sub_image_2d(glow::TEXTURE_2D, 0, x, y, w, h, format.format, format.ty, data);
+        }
+    }
+}

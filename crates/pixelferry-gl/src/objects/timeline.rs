@@ -1,0 +1,154 @@
+//! What the device did for this display, and when: timestamps around uploads and draws.
+
+use crate::api::timer::TimerFns;
+use crate::context::context_state::ContextState;
+use crate::context::owned::Owned;
+use glow::HasContext as _;
+use interop_core::devices::timeline::{Backlog, Work};
+use interop_core::{DeviceClock, DeviceSpan, Result, Support};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A timestamp that is further than this from the clock it should be of is of another.
+const FAR: Duration = Duration::from_millis(100);
+
+/// Off until it is switched on; then each use takes two timestamps.
+#[derive(Default)]
+pub(crate) struct Timeline {
+    backlog: Backlog<Timed>,
+    /// Queries whose times were read, to be used again.
+    free: RefCell<Vec<Pair>>,
+    clock: Cell<Option<DeviceClock>>,
+    track: OnceCell<Arc<str>>,
+}
+
+struct Timed {
+    work: Work,
+    pair: Pair,
+}
+
+/// Two timestamps.
+pub(crate) struct Pair {
+    pub start: Owned<glow::Query>,
+    pub end: Owned<glow::Query>,
+}
+
+impl Pair {
+    pub(crate) fn new(shared: &Rc<ContextState>) -> Result<Self> {
+        let query = || {
+            // SAFETY: the context is current.
+            let name = unsafe { shared.gl.create_query() };
+            name.map(|name| Owned::new(shared, name)).map_err(|e| shared.no_name("glGenQueries", &e))
+        };
+        Ok(Self { start: query()?, end: query()? })
+    }
+}
+
+impl Timeline {
+    /// Runs `f`, whose GL commands are then a piece of work called `name`. The context must be current.
+    pub(crate) fn timed<R>(&self, shared: &Rc<ContextState>, name: &'static str, f: impl FnOnce() -> R) -> R {
+        let (true, Some(timers)) = (self.backlog.is_on(), shared.raw.timers) else { return f() };
+        let pair = self.free.borrow_mut().pop();
+        let Some(pair) = pair.or_else(|| Pair::new(shared).ok()) else { return f() };
+        let work = Work::new(name);
+        // SAFETY: the context is current and the queries are of it.
+        unsafe { timers.mark(pair.start.get()) };
+        if shared.device.software {
+            // llvmpipe runs commands picture by picture, and takes a timestamp when the picture's last tile comes to it:
+            // what begins here must not be of the same picture.
+            // SAFETY: as above.
+            unsafe { shared.gl.flush() };
+        }
+        let result = f();
+        // SAFETY: as above.
+        unsafe { timers.mark(pair.end.get()) };
+        self.backlog.push(Timed { work, pair });
+        result
+    }
+
+    /// Implements [`interop_core::Display::set_timeline`]. The context must be current.
+    pub(crate) fn switch(&self, shared: &Rc<ContextState>, on: bool) -> Result<Support> {
+        self.backlog.switch(false);
+        self.free.borrow_mut().clear();
+        if !on {
+            return Ok(Support::Yes);
+        }
+        let Some(timers) = shared.raw.timers else {
+            let reason = if shared.features.es {
+                "the timestamps of OpenGL ES share a flag with the engine's own, which is cleared when it is read"
+            } else {
+                "the driver has no glQueryCounter"
+            };
+            return Ok(Support::No(reason.into()));
+        };
+        // SAFETY: the context is current.
+        let bits = unsafe { timers.bits() };
+        if bits == 0 {
+            return Ok(Support::No(
+                "GL_QUERY_COUNTER_BITS of GL_TIMESTAMP is 0: the driver takes no timestamps".into(),
+            ));
+        }
+        let clock = compare(shared, bits)?;
+        let proved = prove(shared, &timers, &clock)?;
+        if proved.is_yes() {
+            self.clock.set(Some(clock));
+            self.track.get_or_init(|| format!("OpenGL: {}", shared.device.name).into());
+            self.backlog.switch(true);
+        }
+        Ok(proved)
+    }
+
+    /// Implements [`interop_core::Display::drain_timeline`]. The context must be current.
+    pub(crate) fn drain(&self, shared: &ContextState, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
+        let (Some(mut clock), Some(track), Some(timers)) = (self.clock.get(), self.track.get(), shared.raw.timers)
+        else {
+            return Ok(());
+        };
+        if self.backlog.is_on() && clock.is_old() {
+            clock = compare(shared, clock.bits())?.after(&clock);
+            self.clock.set(Some(clock));
+        }
+        // SAFETY: the context is current; the queries are of it and were marked.
+        let is_done = |timed: &Timed| unsafe { timers.is_done(timed.pair.end.get()) };
+        while let Some(Timed { work, pair }) = self.backlog.pop_done(|timed| Ok(is_done(timed)))? {
+            // SAFETY: as above.
+            let (start, end) = unsafe { (timers.time(pair.start.get()), timers.time(pair.end.get())) };
+            if let Some(span) = clock.span(track, work, start, end) {
+                into(span);
+            }
+            self.free.borrow_mut().push(pair);
+        }
+        Ok(())
+    }
+}
+
+/// `GL_TIMESTAMP` is the device's clock when earlier commands have reached it, done or not.
+fn compare(shared: &ContextState, bits: u32) -> Result<DeviceClock> {
+    shared.checked("glGetInteger64v", || {
+        // SAFETY: the context is current; the value is one integer.
+        DeviceClock::compare(bits, || Ok(unsafe { shared.gl.get_parameter_i64(glow::TIMESTAMP) }.cast_unsigned()))
+    })?
+}
+
+/// Whether a timestamp is taken, and of the clock that can be read: success codes alone say little.
+fn prove(shared: &Rc<ContextState>, timers: &TimerFns, clock: &DeviceClock) -> Result<Support> {
+    let pair = Pair::new(shared)?;
+    let before = Instant::now();
+    let (done, time) = shared.checked("glQueryCounter", || {
+        // SAFETY: the context is current and the query of it; its time is asked for once it is there.
+        unsafe {
+            timers.mark(pair.end.get());
+            shared.gl.finish();
+            let done = timers.is_done(pair.end.get());
+            (done, if done { timers.time(pair.end.get()) } else { 0 })
+        }
+    })?;
+    if !done {
+        return Ok(Support::No("the driver gives no time for a timestamp, even after glFinish".into()));
+    }
+    let far = FAR + clock.uncertainty();
+    let lies_within = clock.at(time).is_some_and(|at| before <= at + far && at <= Instant::now() + far);
+    Ok(Support::when(lies_within, "the driver's timestamps are not of the clock that GL_TIMESTAMP reads"))
+}

@@ -1,0 +1,86 @@
+//! What a compute shader is bound to, and what an engine had bound there.
+
+use super::bind_range::BindRange;
+use super::buffer::QueueBuffer;
+use super::device::GlDevice;
+use crate::objects::state::program_in_use;
+use glow::HasContext as _;
+
+/// One storage block's place, as an engine had it.
+struct Place {
+    index: u32,
+    buffer: u32,
+    start: i64,
+    size: i64,
+}
+
+/// A program in use with its buffers; put back in an engine's context.
+pub(crate) struct Bindings<'a> {
+    gl: &'a glow::Context,
+    device: &'a GlDevice,
+    saved: Option<Saved>,
+}
+
+struct Saved {
+    program: Option<glow::Program>,
+    /// Of the target itself, which binding a place sets, too.
+    general: Option<glow::Buffer>,
+    places: Vec<Place>,
+}
+
+impl<'a> Bindings<'a> {
+    /// Storage blocks from 0 on.
+    ///
+    /// # Safety
+    /// The context of `device` is current, `gl` is of it, and program and buffers are.
+    pub(crate) unsafe fn set(
+        device: &'a GlDevice,
+        gl: &'a glow::Context,
+        program: glow::Program,
+        storage: &[&QueueBuffer],
+    ) -> Self {
+        // SAFETY: the caller's promise; the queries are of OpenGL 4.3, of one integer each.
+        unsafe {
+            let place = |index| Place {
+                index,
+                buffer: gl.get_parameter_indexed_i32(glow::SHADER_STORAGE_BUFFER_BINDING, index).cast_unsigned(),
+                start: gl.get_parameter_indexed_i64(glow::SHADER_STORAGE_BUFFER_START, index),
+                size: gl.get_parameter_indexed_i64(glow::SHADER_STORAGE_BUFFER_SIZE, index),
+            };
+            let saved = device.is_engine().then(|| Saved {
+                program: program_in_use(gl),
+                general: gl.get_parameter_buffer(glow::SHADER_STORAGE_BUFFER_BINDING),
+                places: (0..).zip(storage).map(|(index, _)| place(index)).collect(),
+            });
+            for (index, buffer) in (0..).zip(storage) {
+                gl.bind_buffer_base(glow::SHADER_STORAGE_BUFFER, index, Some(buffer.name()));
+            }
+            gl.use_program(Some(program));
+            Self { gl, device, saved }
+        }
+    }
+}
+
+impl Drop for Bindings<'_> {
+    fn drop(&mut self) {
+        // In a context of our own they disturb nothing that comes after.
+        let (gl, Some(saved)) = (self.gl, &self.saved) else { return };
+        // SAFETY: the context is still current; the values came from it. A size of 0 is a buffer that was bound as a whole.
+        unsafe {
+            gl.use_program(saved.program);
+            let BindRange(bind_range) = self.device.bind_range();
+            for Place { index, buffer, start, size } in &saved.places {
+                match (isize::try_from(*start), isize::try_from(*size)) {
+                    (Ok(start), Ok(size)) if size > 0 => {
+                        bind_range(glow::SHADER_STORAGE_BUFFER, *index, *buffer, start, size);
+                    }
+                    _ => {
+                        let buffer = std::num::NonZeroU32::new(*buffer).map(glow::NativeBuffer);
+                        gl.bind_buffer_base(glow::SHADER_STORAGE_BUFFER, *index, buffer);
+                    }
+                }
+            }
+            gl.bind_buffer(glow::SHADER_STORAGE_BUFFER, saved.general);
+        }
+    }
+}

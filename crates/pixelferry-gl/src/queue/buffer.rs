@@ -1,0 +1,205 @@
+//! [`QueueBuffer`].
+
+use super::device::GlDevice;
+use crate::api::caps::MAX_BUFFER_BYTES;
+use crate::context::context_state::ContextState;
+use crate::context::deferred_deletes::ObjectName;
+use crate::objects::buffer_object::{NOT_MAPPED, read_bound};
+use glow::HasContext as _;
+use interop_core::compute::check_range;
+use interop_core::{Error, Result, SharedHandle};
+use std::ops::Range;
+use std::sync::Arc;
+
+const WORD: usize = 4;
+
+/// A buffer by which a compute backend in the display's context gives it memory, see
+/// [`interop_core::StagingKind::External`]. Kernels and draws are in one queue, which keeps the order.
+///
+/// Clones are the same buffer, which is deleted with the last of them and of the display's that show it.
+#[derive(Debug, Clone)]
+pub struct QueueBuffer {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    name: glow::Buffer,
+    bytes: usize,
+    device: GlDevice,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.device.unmake(ObjectName::Buffer(self.name));
+    }
+}
+
+impl QueueBuffer {
+    /// The most bytes that one can have: sizes of buffers pass as 31 bits.
+    pub const MOST_BYTES: u64 = MAX_BUFFER_BYTES / WORD as u64 * WORD as u64;
+
+    /// Makes one of at least so many bytes, in whole words of 4. What it holds is undefined.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`]; [`Error::InvalidInput`] for no bytes or more than [`QueueBuffer::MOST_BYTES`]; [`Error::Driver`].
+    pub fn new(device: &GlDevice, bytes: usize, operation: &'static str) -> Result<Self> {
+        let gl = device.enter(operation)?;
+        let bytes = bytes.checked_next_multiple_of(WORD).filter(|n| (1..=Self::MOST_BYTES).contains(&(*n as u64)));
+        let bytes = bytes.ok_or_else(|| {
+            Error::invalid(operation, format!("a buffer has 1 to {} bytes, in whole words", Self::MOST_BYTES))
+        })?;
+        device.checked("glBufferData", || {
+            // SAFETY: the context is current; the size fits 31 bits.
+            unsafe {
+                let name = gl.create_buffer().map_err(|why| device.no_name("glGenBuffers", &why))?;
+                device.made(ObjectName::Buffer(name));
+                let made = Self { inner: Arc::new(Inner { name, bytes, device: device.clone() }) };
+                made.bound(gl, glow::COPY_WRITE_BUFFER, || {
+                    gl.buffer_data_size(glow::COPY_WRITE_BUFFER, bytes as i32, glow::DYNAMIC_COPY);
+                });
+                Ok(made)
+            }
+        })?
+    }
+
+    /// Bytes, in whole words.
+    #[allow(clippy::len_without_is_empty)] // never empty
+    pub fn len(&self) -> usize {
+        self.inner.bytes
+    }
+
+    /// The context that the buffer is of.
+    pub fn device(&self) -> &GlDevice {
+        &self.inner.device
+    }
+
+    /// The buffer object's name, for calls of others in the context.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`].
+    pub fn id(&self, operation: &'static str) -> Result<u32> {
+        self.inner.device.enter(operation)?;
+        Ok(self.inner.name.0.get())
+    }
+
+    pub(crate) fn name(&self) -> glow::Buffer {
+        self.inner.name
+    }
+
+    /// A handle by which a display in the same context opens the buffer.
+    pub fn to_handle(&self) -> SharedHandle {
+        SharedHandle::QueueBuffer { queue: self.inner.device.queue_id(), buffer: Box::new(self.clone()) }
+    }
+
+    /// The buffer of at least so many bytes, where the handle is of one in this display's context.
+    pub(crate) fn open(handle: &SharedHandle, display: &ContextState, bytes: usize) -> Result<Self> {
+        const OP: &str = "create_staging";
+        let SharedHandle::QueueBuffer { buffer: handle, .. } = handle else {
+            return Err(Error::invalid(OP, "the handle does not name a buffer of a queue"));
+        };
+        let Some(lent) = handle.downcast_ref::<Self>() else {
+            return Err(Error::invalid(OP, "the buffer is not OpenGL's, or is of another version of gl-display"));
+        };
+        if !lent.inner.device.is_of(display) {
+            return Err(display.unsupported(OP, "the buffer is of another OpenGL context".into()));
+        }
+        if lent.len() < bytes {
+            return Err(Error::invalid(OP, format!("the buffer has {} bytes, {bytes} are needed", lent.len())));
+        }
+        Ok(lent.clone())
+    }
+
+    /// Runs `f` with the buffer bound to a target of copies.
+    ///
+    /// # Safety
+    /// The context is current, `gl` is of it, and `target` is `COPY_READ_BUFFER` or `COPY_WRITE_BUFFER`.
+    unsafe fn bound<R>(&self, gl: &glow::Context, target: u32, f: impl FnOnce() -> R) -> R {
+        // The names of these targets are those of their queries (OpenGL 4.6 core, table 23.65).
+        // SAFETY: the caller's promise; what was bound came from the context.
+        unsafe {
+            let before = self.inner.device.is_engine().then(|| gl.get_parameter_buffer(target));
+            gl.bind_buffer(target, Some(self.inner.name));
+            let result = f();
+            if let Some(before) = before {
+                gl.bind_buffer(target, before);
+            }
+            result
+        }
+    }
+
+    /// Copies bytes of the host's to `at`, in queue order. They may be reused at once.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`]; [`Error::InvalidInput`] beyond the end; [`Error::Driver`].
+    pub fn write(&self, at: usize, bytes: &[u8], operation: &'static str) -> Result<()> {
+        let gl = self.inner.device.enter(operation)?;
+        check_range(&(at..at.saturating_add(bytes.len())), self.len(), operation)?;
+        self.inner.device.checked("glBufferSubData", || {
+            // SAFETY: the context is current, and the range is inside the buffer, so that it fits 31 bits.
+            unsafe {
+                self.bound(gl, glow::COPY_WRITE_BUFFER, || {
+                    gl.buffer_sub_data_u8_slice(glow::COPY_WRITE_BUFFER, at as i32, bytes);
+                });
+            }
+        })
+    }
+
+    /// Copies bytes from `at` on to the host, after all that was put into the queue before. Waits.
+    ///
+    /// # Errors
+    /// The errors of [`QueueBuffer::write`].
+    pub fn read(&self, at: usize, into: &mut [u8], operation: &'static str) -> Result<()> {
+        let device = &self.inner.device;
+        let gl = device.enter(operation)?;
+        check_range(&(at..at.saturating_add(into.len())), self.len(), operation)?;
+        if into.is_empty() {
+            return Ok(());
+        }
+        let get = |buffer: &Self, at: usize, into: &mut [u8]| {
+            let is_there = device.checked("glGetBufferSubData", || {
+                // SAFETY: the context is current, and the range is inside the buffer, so that it fits 31 bits.
+                unsafe {
+                    buffer.bound(gl, glow::COPY_WRITE_BUFFER, || {
+                        read_bound(gl, device.is_es(), glow::COPY_WRITE_BUFFER, at, into)
+                    })
+                }
+            })?;
+            if is_there { Ok(()) } else { Err(device.no_name("glMapBufferRange", NOT_MAPPED)) }
+        };
+        if device.is_es() || device.identity().software {
+            return get(self, at, into);
+        }
+        // Drivers move a buffer that is read to where reading is quick, and kernels are slow from then on.
+        let scratch = Self::new(device, into.len(), operation)?;
+        scratch.copy_from(self, at..at + into.len(), 0, operation)?;
+        get(&scratch, 0, into)
+    }
+
+    /// Copies a range of another buffer to `at`, in queue order.
+    ///
+    /// # Errors
+    /// The errors of [`QueueBuffer::write`]; [`Error::InvalidInput`] for a buffer of another context, and for the same.
+    pub fn copy_from(&self, from: &Self, range: Range<usize>, at: usize, operation: &'static str) -> Result<()> {
+        let device = &self.inner.device;
+        let gl = device.enter(operation)?;
+        if !device.is(&from.inner.device) || Arc::ptr_eq(&self.inner, &from.inner) {
+            return Err(Error::invalid(operation, "copies are between two buffers of one context"));
+        }
+        check_range(&range, from.len(), operation)?;
+        check_range(&(at..at.saturating_add(range.len())), self.len(), operation)?;
+        let [read, write] = [range.start, at].map(|n| n as i32);
+        device.checked("glCopyBufferSubData", || {
+            // SAFETY: the context is current, both are of it and not the same, and both ranges are inside, so that they fit 31
+            // bits.
+            unsafe {
+                from.bound(gl, glow::COPY_READ_BUFFER, || {
+                    self.bound(gl, glow::COPY_WRITE_BUFFER, || {
+                        let targets = (glow::COPY_READ_BUFFER, glow::COPY_WRITE_BUFFER);
+                        gl.copy_buffer_sub_data(targets.0, targets.1, read, write, range.len() as i32);
+                    });
+                });
+            }
+        })
+    }
+}

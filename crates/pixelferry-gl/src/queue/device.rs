@@ -1,0 +1,210 @@
+//! [`GlDevice`].
+
+use super::bind_range::BindRange;
+use crate::api::error_codes::hint;
+use crate::api::version::GlVersion;
+use crate::context::context_state::ContextState;
+use crate::context::deferred_deletes::ObjectName;
+use crate::context::error::{check, drain, failure};
+use crate::context::{Held, load_gl};
+use glow::HasContext as _;
+use interop_core::{DeviceIdentity, Error, GlContext as _, QueueId, Result};
+use std::sync::Arc;
+
+/// The context of a display, for a compute backend that puts its commands between the draws
+/// ([`crate::GlDisplay::shared_device`]).
+///
+/// Any thread may hold it, and so it keeps the context; calls work where the context is current, and give
+/// [`Error::WrongContext`] elsewhere. Buffers and programs that are dropped elsewhere are deleted by a later call.
+#[derive(Clone)]
+pub struct GlDevice {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    gl: glow::Context,
+    bind_range: BindRange,
+    held: Arc<Held>,
+    identity: DeviceIdentity,
+    is_engine: bool,
+    is_es: bool,
+    limits: ComputeLimits,
+}
+
+/// What the context's compute shaders are limited to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ComputeLimits {
+    /// Storage blocks of one program.
+    pub storage_blocks: u32,
+    /// Groups of a dispatch in one direction, of the first two.
+    pub groups: u32,
+    /// Work items of a group.
+    pub group_items: u32,
+    /// Bytes of a buffer that a storage block reads and writes.
+    pub buffer_bytes: u64,
+}
+
+impl std::fmt::Debug for GlDevice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GlDevice").field("device", &self.inner.identity).finish_non_exhaustive()
+    }
+}
+
+impl GlDevice {
+    /// The context must be current.
+    pub(crate) fn new(shared: &ContextState) -> Result<Self> {
+        const OP: &str = "shared_device";
+        let features = &shared.features;
+        if !features.kernels {
+            let used = GlVersion { es: features.es, number: features.version };
+            let reason = format!("compute shaders need OpenGL 4.3 or OpenGL ES 3.1, and {used} is used");
+            return Err(shared.unsupported(OP, reason));
+        }
+        let held = shared.held(OP)?;
+        // SAFETY: the context is current, and what it is held by finds its functions.
+        let gl = unsafe { load_gl(&mut |name| held.function(name))? };
+        Self::with(gl, held, shared.device.clone(), shared.is_engine(), features.es, OP)
+    }
+
+    /// Of a context of OpenGL ES that is ours, which must be current.
+    pub(crate) fn of_es(gl: glow::Context, held: Arc<Held>, identity: DeviceIdentity) -> Result<Self> {
+        Self::with(gl, held, identity, false, true, "EsContext::headless")
+    }
+
+    fn with(
+        gl: glow::Context,
+        held: Arc<Held>,
+        identity: DeviceIdentity,
+        is_engine: bool,
+        is_es: bool,
+        operation: &'static str,
+    ) -> Result<Self> {
+        let Some(bind_range) = BindRange::of(held.as_ref()) else {
+            let reason = "the driver has no glBindBufferRange".into();
+            return Err(Error::Unsupported { operation, device: identity.name, reason });
+        };
+        // SAFETY: the context is current and has OpenGL 4.3 or OpenGL ES 3.1, where these are single integers.
+        let limits = unsafe {
+            let unsigned = |value: i32| u32::try_from(value).unwrap_or(0);
+            let groups = |axis| gl.get_parameter_indexed_i32(glow::MAX_COMPUTE_WORK_GROUP_COUNT, axis);
+            let blocks = gl.get_parameter_i32(glow::MAX_COMPUTE_SHADER_STORAGE_BLOCKS);
+            let places = gl.get_parameter_i32(glow::MAX_SHADER_STORAGE_BUFFER_BINDINGS);
+            ComputeLimits {
+                storage_blocks: unsigned(blocks.min(places)),
+                groups: unsigned(groups(0).min(groups(1))),
+                group_items: unsigned(gl.get_parameter_i32(glow::MAX_COMPUTE_WORK_GROUP_INVOCATIONS)),
+                buffer_bytes: u64::try_from(gl.get_parameter_i64(glow::MAX_SHADER_STORAGE_BLOCK_SIZE)).unwrap_or(0),
+            }
+        };
+        check(&gl, &identity.name, operation, hint)?;
+        Ok(Self { inner: Arc::new(Inner { gl, bind_range, held, identity, is_engine, is_es, limits }) })
+    }
+
+    /// Whether both are of one context.
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.inner.held, &other.inner.held)
+    }
+
+    /// Its queue, as the core tells queues apart.
+    pub fn queue_id(&self) -> QueueId {
+        QueueId::of(&self.inner.held)
+    }
+
+    pub(crate) fn is_of(&self, shared: &ContextState) -> bool {
+        shared.is_held_by(&self.inner.held)
+    }
+
+    /// Who draws there.
+    pub fn identity(&self) -> &DeviceIdentity {
+        &self.inner.identity
+    }
+
+    /// What its compute shaders are limited to.
+    pub fn limits(&self) -> ComputeLimits {
+        self.inner.limits
+    }
+
+    /// Whether it is OpenGL ES, whose GLSL is another.
+    pub fn is_es(&self) -> bool {
+        self.inner.is_es
+    }
+
+    /// Waits for all that was put into the queue.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`], [`Error::Driver`].
+    pub fn finish(&self, operation: &'static str) -> Result<()> {
+        let gl = self.enter(operation)?;
+        self.checked("glFinish", || {
+            // SAFETY: the context is current.
+            unsafe { gl.finish() }
+        })
+    }
+
+    /// An error that says what this context cannot do.
+    pub fn unsupported(&self, operation: &'static str, reason: impl Into<String>) -> Error {
+        Error::Unsupported { operation, device: self.inner.identity.name.clone(), reason: reason.into() }
+    }
+
+    /// The start of every call: the context must be current. Deletes what waited for it.
+    pub(crate) fn enter(&self, operation: &'static str) -> Result<&glow::Context> {
+        let Inner { gl, held, identity, .. } = self.inner.as_ref();
+        if held.is_lost() {
+            let code = glow::CONTEXT_LOST;
+            return Err(failure(&identity.name, operation, code.into(), "the context is gone", hint(code)));
+        }
+        if !held.is_current() {
+            return Err(Error::WrongContext { operation, device: identity.name.clone() });
+        }
+        // SAFETY: the context is current, and the functions are its own.
+        unsafe { held.deferred_deletes.empty(gl) };
+        Ok(gl)
+    }
+
+    /// Runs `f` between a drain of errors and a look for one. The context must be current.
+    pub(crate) fn checked<T>(&self, operation: &'static str, f: impl FnOnce() -> T) -> Result<T> {
+        let Inner { gl, identity, .. } = self.inner.as_ref();
+        drain(gl, operation);
+        let value = f();
+        check(gl, &identity.name, operation, hint)?;
+        Ok(value)
+    }
+
+    /// A failure to make an object.
+    pub(crate) fn no_name(&self, operation: &'static str, why: &str) -> Error {
+        failure(&self.inner.identity.name, operation, 0, "no object name returned", why)
+    }
+
+    /// The function of that name; null where there is none. The context must be current.
+    pub(super) fn function(&self, name: &std::ffi::CStr) -> *const std::ffi::c_void {
+        self.inner.held.function(name)
+    }
+
+    pub(crate) fn is_engine(&self) -> bool {
+        self.inner.is_engine
+    }
+
+    pub(crate) fn bind_range(&self) -> BindRange {
+        self.inner.bind_range
+    }
+
+    /// A name was made here.
+    pub(crate) fn made(&self, name: ObjectName) {
+        self.inner.held.deferred_deletes.made(name);
+    }
+
+    /// The end of a name that was made here.
+    pub(crate) fn unmake(&self, name: ObjectName) {
+        let Inner { gl, held, .. } = self.inner.as_ref();
+        if held.is_current() {
+            // SAFETY: the context is current, the functions are its own, and the name's owner has gone.
+            unsafe { held.deferred_deletes.delete(gl, name) }
+        } else {
+            held.deferred_deletes.defer_delete(name);
+            if held.is_lost() {
+                held.deferred_deletes.abandon();
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! [`ComputeProgram`].
+
+use super::bindings::Bindings;
+use super::buffer::QueueBuffer;
+use super::device::GlDevice;
+use super::shape::ProgramShape;
+use crate::context::deferred_deletes::ObjectName;
+use glow::HasContext as _;
+use interop_core::{Error, Result};
+
+/// A compute shader in a display's context. Any thread may hold and drop it.
+#[derive(Debug)]
+pub struct ComputeProgram {
+    name: glow::Program,
+    /// Of the numbers that a run gives; `None` where the program has none.
+    numbers: Option<glow::UniformLocation>,
+    device: GlDevice,
+}
+
+impl Drop for ComputeProgram {
+    fn drop(&mut self) {
+        self.device.unmake(ObjectName::Program(self.name));
+    }
+}
+
+/// Buffer textures, uploads, vertices, indices, copies, mappings and other shaders see what was stored.
+const STORED: u32 = glow::TEXTURE_FETCH_BARRIER_BIT
+    | glow::PIXEL_BUFFER_BARRIER_BIT
+    | glow::VERTEX_ATTRIB_ARRAY_BARRIER_BIT
+    | glow::ELEMENT_ARRAY_BARRIER_BIT
+    | glow::BUFFER_UPDATE_BARRIER_BIT
+    | glow::UNIFORM_BARRIER_BIT
+    | glow::COMMAND_BARRIER_BIT
+    | glow::SHADER_STORAGE_BARRIER_BIT;
+
+impl ComputeProgram {
+    /// Compiles GLSL; where the driver refuses it, the inner error is what it says. `numbers`: the name of the uniform array of
+    /// `uvec4` that [`ComputeProgram::run`] sets.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`]; [`Error::Driver`] where no object could be made.
+    pub fn build(
+        device: &GlDevice,
+        text: &str,
+        numbers: &str,
+        operation: &'static str,
+    ) -> Result<Result<Self, String>> {
+        let gl = device.enter(operation)?;
+        device.checked("glLinkProgram", || {
+            // SAFETY: the context is current and has OpenGL 4.3; names are made, used and deleted here.
+            unsafe {
+                let name = gl.create_program().map_err(|why| device.no_name("glCreateProgram", &why))?;
+                device.made(ObjectName::Program(name));
+                let mut program = Self { name, numbers: None, device: device.clone() };
+                let shader = gl.create_shader(glow::COMPUTE_SHADER);
+                let shader = shader.map_err(|why| device.no_name("glCreateShader", &why))?;
+                gl.shader_source(shader, text);
+                gl.compile_shader(shader);
+                let compiled = gl.get_shader_compile_status(shader);
+                let log = if compiled { String::new() } else { gl.get_shader_info_log(shader) };
+                if compiled {
+                    gl.attach_shader(name, shader);
+                }
+                // Stays until the program goes.
+                gl.delete_shader(shader);
+                if !compiled {
+                    return Ok(Err(log));
+                }
+                gl.link_program(name);
+                if !gl.get_program_link_status(name) {
+                    return Ok(Err(gl.get_program_info_log(name)));
+                }
+                program.numbers = gl.get_uniform_location(name, numbers);
+                Ok(Ok(program))
+            }
+        })?
+    }
+
+    /// What it is bound to; `numbers` as it was built with.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`]; [`Error::Unsupported`] where the driver lacks the queries.
+    pub fn shape(&self, numbers: &str, operation: &'static str) -> Result<ProgramShape> {
+        self.device.enter(operation)?;
+        // SAFETY: the context is current, and the program is of it, linked with its compute shader.
+        self.device.checked("glGetProgramResourceiv", || unsafe {
+            ProgramShape::of(&self.device, self.name, numbers, operation)
+        })?
+    }
+
+    /// Puts a run into the queue: storage blocks from 0 on are these buffers, and the uniform array of numbers has these words, in
+    /// whole vectors of four. What it stores is seen by all commands after it.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`]; [`Error::InvalidInput`] for a buffer of another context; [`Error::Driver`] in builds with debug
+    /// assertions.
+    ///
+    /// # Safety
+    /// With these buffers the program reads and writes only inside them, has no undefined behaviour of GLSL's, and comes to an
+    /// end. It has no other blocks, images or textures.
+    pub unsafe fn run(
+        &self,
+        storage: &[&QueueBuffer],
+        numbers: &[u32],
+        [across, down]: [u32; 2],
+        operation: &'static str,
+    ) -> Result<()> {
+        let device = &self.device;
+        let gl = device.enter(operation)?;
+        if storage.iter().any(|buffer| !buffer.device().is(device)) {
+            return Err(Error::invalid(operation, "a buffer is of another OpenGL context than the program"));
+        }
+        let run = || {
+            // SAFETY: the context is current, program and buffers are of it; what the program does is the caller's promise.
+            unsafe {
+                let _bindings = Bindings::set(device, gl, self.name, storage);
+                gl.uniform_4_u32_slice(self.numbers.as_ref(), numbers);
+                // Stores are not ordered with what came before: draws that still read the memory, shaders that wrote it.
+                gl.memory_barrier(glow::SHADER_STORAGE_BARRIER_BIT);
+                gl.dispatch_compute(across, down, 1);
+                gl.memory_barrier(STORED);
+            }
+        };
+        // Asking for errors makes a threaded driver wait.
+        if cfg!(debug_assertions) {
+            return device.checked("glDispatchCompute", run);
+        }
+        run();
+        Ok(())
+    }
+}

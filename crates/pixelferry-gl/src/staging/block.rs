@@ -1,0 +1,125 @@
+//! The GL objects of one staging block.
+
+use crate::api::memory_object::MemoryObject;
+use crate::context::context_state::ContextState;
+use crate::context::owned::Owned;
+use crate::objects::state::BoundTexture;
+use crate::queue::QueueBuffer;
+use glow::HasContext as _;
+use interop_core::Result;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+/// A buffer and the buffer textures that read it. Shared by the staging block, by the surfaces that show it in
+/// place, and by whoever holds its address.
+pub(crate) struct Block {
+    // The textures go before the buffer they read.
+    textures: RefCell<Vec<(u32, Owned<glow::Texture>)>>,
+    buffer: Body,
+    /// Memory of another API that the buffer lies in; goes after it.
+    memory: Option<Owned<MemoryObject>>,
+    /// The memory that this crate made for others to open, where it did; goes last.
+    exported: Option<crate::api::vulkan::VulkanMemory>,
+    shared: Rc<ContextState>,
+    len: usize,
+    exposed: Cell<bool>,
+}
+
+/// A buffer, by who made it.
+enum Body {
+    Own(Owned<glow::Buffer>),
+    /// A backend's in this context.
+    QueueBuffer(QueueBuffer),
+}
+
+impl Block {
+    pub(crate) fn new(shared: &Rc<ContextState>, buffer: Owned<glow::Buffer>, len: usize) -> Rc<Self> {
+        Rc::new(Self::over(shared, Body::Own(buffer), len))
+    }
+
+    /// A buffer of a backend's in this context, which lives for as long as this.
+    pub(crate) fn over_queue_buffer(shared: &Rc<ContextState>, buffer: QueueBuffer, len: usize) -> Rc<Self> {
+        Rc::new(Self::over(shared, Body::QueueBuffer(buffer), len))
+    }
+
+    fn over(shared: &Rc<ContextState>, buffer: Body, len: usize) -> Self {
+        Self {
+            textures: RefCell::default(),
+            buffer,
+            memory: None,
+            exported: None,
+            shared: Rc::clone(shared),
+            len,
+            exposed: Cell::new(false),
+        }
+    }
+
+    /// A buffer in memory that another API allocated; `exported` where we had it allocated for others to open.
+    pub(crate) fn in_memory(
+        shared: &Rc<ContextState>,
+        buffer: Owned<glow::Buffer>,
+        memory: Owned<MemoryObject>,
+        exported: Option<crate::api::vulkan::VulkanMemory>,
+        len: usize,
+    ) -> Rc<Self> {
+        Rc::new(Self { memory: Some(memory), exported, ..Self::over(shared, Body::Own(buffer), len) })
+    }
+
+    /// The memory that others can open.
+    pub(crate) fn exported(&self) -> Option<&crate::api::vulkan::VulkanMemory> {
+        self.exported.as_ref()
+    }
+
+    pub(crate) fn shared(&self) -> &Rc<ContextState> {
+        &self.shared
+    }
+
+    pub(crate) fn buffer(&self) -> glow::Buffer {
+        match &self.buffer {
+            Body::Own(buffer) => buffer.get(),
+            Body::QueueBuffer(buffer) => buffer.name(),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// True where the bytes lie in memory that a device allocated for sharing.
+    pub(crate) fn is_device_memory(&self) -> bool {
+        self.memory.is_some() || matches!(self.buffer, Body::QueueBuffer(_))
+    }
+
+    /// The name was given to the user, whose shaders may write it.
+    pub(crate) fn expose(&self) {
+        self.exposed.set(true);
+    }
+
+    pub(crate) fn is_exposed(&self) -> bool {
+        self.exposed.get()
+    }
+
+    /// The buffer texture of that sized format; made once. The context must be current.
+    pub(crate) fn texture(&self, format: u32) -> Result<glow::Texture> {
+        const OP: &str = "glTexBuffer";
+        if let Some((_, texture)) = self.textures.borrow().iter().find(|(f, _)| *f == format) {
+            return Ok(texture.get());
+        }
+        let (shared, gl) = (&self.shared, &self.shared.gl);
+        shared.drain_errors(OP);
+        // SAFETY: the context is current and has buffer textures, and the buffer is of this context.
+        let texture = unsafe {
+            let name = gl.create_texture().map_err(|e| shared.no_name("glGenTextures", &e))?;
+            let texture = Owned::new(shared, name);
+            let _bound = BoundTexture::bind(shared, glow::TEXTURE_BUFFER, name);
+            if !shared.raw.suffixed.tex_buffer(&shared.features, format, self.buffer()) {
+                gl.tex_buffer(glow::TEXTURE_BUFFER, format, Some(self.buffer()));
+            }
+            texture
+        };
+        shared.check(OP)?;
+        let name = texture.get();
+        self.textures.borrow_mut().push((format, texture));
+        Ok(name)
+    }
+}

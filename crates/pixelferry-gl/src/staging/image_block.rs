@@ -1,0 +1,41 @@
+//! A texture in memory that is shared with a compute device.
+
+use crate::api::memory_object::MemoryObject;
+use crate::context::context_state::ContextState;
+use crate::context::owned::Owned;
+use crate::draw::image_source::ImageSource;
+use std::rc::Rc;
+
+/// Shared by the staging block and by the surfaces that show it.
+pub(crate) struct ImageBlock {
+    texture: Owned<glow::Texture>,
+    /// What the texture lies in; goes after it.
+    _memory: Owned<MemoryObject>,
+    /// The memory that this crate made for others to open, where it did; goes last.
+    exported: Option<crate::api::vulkan::VulkanMemory>,
+    shared: Rc<ContextState>,
+}
+
+impl ImageBlock {
+    pub(crate) fn new(
+        shared: &Rc<ContextState>,
+        texture: Owned<glow::Texture>,
+        memory: Owned<MemoryObject>,
+        exported: Option<crate::api::vulkan::VulkanMemory>,
+    ) -> Rc<Self> {
+        Rc::new(Self { texture, _memory: memory, exported, shared: Rc::clone(shared) })
+    }
+
+    pub(crate) fn shared(&self) -> &Rc<ContextState> {
+        &self.shared
+    }
+
+    /// The image that others can open.
+    pub(crate) fn exported(&self) -> Option<&crate::api::vulkan::VulkanMemory> {
+        self.exported.as_ref()
+    }
+
+    pub(crate) fn source(&self) -> ImageSource {
+        ImageSource::texture(self.texture.get())
+    }
+}

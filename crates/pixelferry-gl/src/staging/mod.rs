@@ -1,0 +1,158 @@
+//! Staging blocks: memory that the host or the compute device writes and GL reads.
+
+mod block;
+mod external;
+mod image_block;
+mod imported;
+mod orphaned;
+mod persistent;
+pub(crate) mod semaphore;
+
+pub(crate) use block::Block;
+pub(crate) use image_block::ImageBlock;
+
+use crate::api::semaphore_object::Crossing;
+use crate::context::context_state::ContextState;
+use crate::objects::fence::Fence;
+use crate::queue::QueueBuffer;
+use glow::HasContext as _;
+use interop_core::devices::owned::own;
+use interop_core::display::{Reach, Staging, StagingDriver, StagingKind};
+use interop_core::{Error, HandleType, Result, SharedHandle};
+use std::any::Any;
+use std::rc::Rc;
+
+/// What a block is to GL.
+enum Body {
+    Linear(Rc<Block>),
+    Image(Rc<ImageBlock>),
+}
+
+impl Body {
+    fn shared(&self) -> &Rc<ContextState> {
+        match self {
+            Self::Linear(block) => block.shared(),
+            Self::Image(block) => block.shared(),
+        }
+    }
+}
+
+/// A block with the fence that guards it.
+pub(crate) struct GlStaging {
+    body: Body,
+    fence: Option<Fence>,
+}
+
+impl GlStaging {
+    /// Makes a block.
+    pub(crate) fn new(shared: &Rc<ContextState>, kind: StagingKind, bytes: usize) -> Result<(Self, Reach)> {
+        const OP: &str = "create_staging";
+        shared.enter(OP)?;
+        let linear = Body::Linear;
+        let (body, reach) = match kind {
+            StagingKind::Orphaned => (linear(orphaned::create(shared, bytes)?), Reach::EachFill),
+            StagingKind::Persistent => {
+                let (block, host) = persistent::create(shared, bytes)?;
+                (linear(block), Reach::Address(host))
+            }
+            StagingKind::Imported(host) => (linear(imported::create(shared, &host, bytes)?), Reach::Address(host)),
+            StagingKind::External(SharedHandle::Memory(memory)) => {
+                (linear(external::buffer(shared, memory, bytes, None)?), Reach::Never)
+            }
+            StagingKind::External(handle @ SharedHandle::QueueBuffer { .. }) => (
+                linear(Block::over_queue_buffer(shared, QueueBuffer::open(&handle, shared, bytes)?, bytes)),
+                Reach::Never,
+            ),
+            StagingKind::ExternalImage(SharedHandle::Memory(memory), image) => {
+                (Body::Image(external::texture(shared, memory, &image, None)?), Reach::Never)
+            }
+            StagingKind::Exported => (linear(external::exported_buffer(shared, bytes)?), Reach::Never),
+            StagingKind::ExportedImage(image) => {
+                (Body::Image(external::exported_texture(shared, &image)?), Reach::Never)
+            }
+            other => return Err(shared.unsupported(OP, format!("it knows no staging of {other:?}"))),
+        };
+        Ok((Self { body, fence: None }, reach))
+    }
+
+    /// Finds our type again, made in this context.
+    pub(crate) fn of<'a>(staging: &'a Staging, shared: &Rc<ContextState>, operation: &'static str) -> Result<&'a Self> {
+        own::<Self>(staging.driver(), shared, operation)
+    }
+
+    /// The buffer, for what needs linear memory.
+    pub(crate) fn linear(&self, operation: &'static str) -> Result<&Rc<Block>> {
+        match &self.body {
+            Body::Linear(block) => Ok(block),
+            Body::Image(_) => Err(Error::invalid(operation, "the block is a texture; show it in place")),
+        }
+    }
+
+    /// The texture, where it is one.
+    pub(crate) fn image(&self) -> Option<&Rc<ImageBlock>> {
+        match &self.body {
+            Body::Linear(_) => None,
+            Body::Image(block) => Some(block),
+        }
+    }
+
+    /// What the block is to a semaphore.
+    pub(crate) fn crossing(&self) -> Crossing {
+        match &self.body {
+            Body::Linear(block) => Crossing::Buffer(block.buffer()),
+            Body::Image(block) => Crossing::Texture(block.source().texture),
+        }
+    }
+}
+
+interop_core::owned!(GlStaging: ContextState, "staging block", |block| block.body.shared());
+
+impl StagingDriver for GlStaging {
+    fn wait(&mut self) -> Result<()> {
+        const OP: &str = "Staging::wait";
+        // Memory that was mapped is gone with the context: whoever waits writes it next.
+        self.body.shared().check_not_lost(OP)?;
+        if let Some(fence) = &self.fence {
+            self.body.shared().enter(OP)?;
+            fence.wait(self.body.shared())?;
+            self.fence = None;
+        }
+        Ok(())
+    }
+
+    fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        orphaned::map_write(self.linear("Staging::map_write")?, f)
+    }
+
+    fn fence(&mut self, _: bool) -> Result<()> {
+        let shared = self.body.shared();
+        shared.enter("Staging::fence")?;
+        let exposed = matches!(&self.body, Body::Linear(block) if block.is_exposed());
+        if exposed && shared.features.client_mapped_barrier {
+            // SAFETY: the context is current and has GL 4.4 or the extension of ES. Shader writes become visible through the mapping.
+            unsafe { shared.gl.memory_barrier(glow::CLIENT_MAPPED_BUFFER_BARRIER_BIT) }
+        }
+        self.fence = Some(Fence::insert(shared)?);
+        Ok(())
+    }
+
+    fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
+        self.body.shared().enter("export")?;
+        let exported = match &self.body {
+            Body::Linear(block) => block.exported(),
+            Body::Image(block) => block.exported(),
+        };
+        match (handle, exported) {
+            (HandleType::OPAQUE, Some(made)) => Ok(Some(SharedHandle::Memory(made.export()?))),
+            _ => Ok(None),
+        }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}

@@ -1,0 +1,127 @@
+//! Semaphores that GL and a compute device share: made by Vulkan, opened by both.
+
+use crate::api::os;
+use crate::api::semaphore_object::{Crossing, SemaphoreFns, SemaphoreObject};
+use crate::api::vulkan::VulkanSemaphore;
+use crate::context::context_state::ContextState;
+use crate::context::owned::Owned;
+use crate::staging::GlStaging;
+use glow::HasContext as _;
+use interop_core::devices::os_handle::ImportedHandle;
+use interop_core::display::{DisplaySemaphore, Staging};
+use interop_core::{Error, Result, SemaphoreHandle, SharedHandle, Support, SyncKind};
+use std::rc::Rc;
+
+const IMPORT: &str = os::name(os::IMPORT_SEMAPHORE);
+const WAIT: &str = "glWaitSemaphoreEXT";
+const SIGNAL: &str = "glSignalSemaphoreEXT";
+
+/// GL's end of a semaphore.
+pub(crate) struct GlSemaphore {
+    semaphore: Owned<SemaphoreObject>,
+    /// What was opened; goes after it.
+    _made: VulkanSemaphore,
+    functions: SemaphoreFns,
+    shared: Rc<ContextState>,
+    timeline: bool,
+    /// The counter as GL has set it last.
+    signalled: u64,
+    /// Errors are asked for until the first wait and the first signal have gone well.
+    verified: [bool; 2],
+}
+
+impl GlSemaphore {
+    /// Makes a semaphore, opens it, and names it for others.
+    pub(crate) fn new(shared: &Rc<ContextState>, kind: SyncKind) -> Result<(Self, SharedHandle)> {
+        const OP: &str = "create_semaphore";
+        shared.enter(OP)?;
+        let functions = match (shared.caps.can_make_semaphore(kind), &shared.raw.semaphores) {
+            (Support::Yes, Some(functions)) => *functions,
+            (Support::No(reason), _) => return Err(shared.unsupported(OP, reason)),
+            (_, None) => return Err(shared.unsupported(OP, "the functions of the extension were not loaded".into())),
+        };
+        let timeline = kind == SyncKind::TimelineSemaphore;
+        let made = VulkanSemaphore::new(shared.vulkan(OP)?, kind)?;
+        let handle = SharedHandle::Semaphore(made.export()?);
+        let semaphore = open(shared, &functions, made.export()?)?;
+        let (shared, verified) = (Rc::clone(shared), [false; 2]);
+        Ok((Self { semaphore, _made: made, functions, shared, timeline, signalled: 0, verified }, handle))
+    }
+
+    /// Runs `f`, which waits or signals, on the block.
+    fn cross(
+        &mut self,
+        which: usize,
+        operation: &'static str,
+        value: u64,
+        staging: &Staging,
+        f: impl FnOnce(&SemaphoreFns, SemaphoreObject, Crossing),
+    ) -> Result<()> {
+        let crossing = GlStaging::of(staging, &self.shared, operation)?.crossing();
+        let verify = cfg!(debug_assertions) || !self.verified[which];
+        self.shared.checked_if(verify, operation, || {
+            if self.timeline {
+                // SAFETY: the context is current (entered by the callers) and the semaphore is a timeline of it.
+                unsafe { self.functions.set_value(self.semaphore.get(), value) }
+            }
+            f(&self.functions, self.semaphore.get(), crossing);
+        })?;
+        self.verified[which] = true;
+        Ok(())
+    }
+}
+
+impl DisplaySemaphore for GlSemaphore {
+    fn signal(&mut self, value: u64, staging: &mut Staging) -> Result<()> {
+        self.shared.enter("signal")?;
+        if self.timeline && value <= self.signalled {
+            let problem = format!("the counter can only grow: it is {} and was to become {value}", self.signalled);
+            return Err(Error::invalid("signal", problem));
+        }
+        self.cross(0, SIGNAL, value, staging, |functions, semaphore, crossing| {
+            // SAFETY: the context is current, and semaphore and block are of it.
+            unsafe { functions.signal(semaphore, crossing) }
+        })?;
+        self.signalled = value;
+        // Else the other side waits for commands that are still in this process.
+        // SAFETY: the context is current.
+        unsafe { self.shared.gl.flush() };
+        Ok(())
+    }
+
+    fn wait(&mut self, value: u64, staging: &mut Staging) -> Result<()> {
+        self.shared.enter("wait")?;
+        self.cross(1, WAIT, value, staging, |functions, semaphore, crossing| {
+            // SAFETY: the context is current, and semaphore and block are of it.
+            unsafe { functions.wait(semaphore, crossing) }
+        })
+    }
+}
+
+/// The GL semaphore behind `handle`. The context must be current and list the extensions.
+fn open(
+    shared: &Rc<ContextState>,
+    functions: &SemaphoreFns,
+    handle: SemaphoreHandle,
+) -> Result<Owned<SemaphoreObject>> {
+    let timeline = handle.kind() == SyncKind::TimelineSemaphore;
+    shared.drain_errors(IMPORT);
+    // SAFETY: the context is current and lists the extensions (`caps`).
+    let semaphore = unsafe { functions.create(timeline) }.ok_or_else(|| shared.no_name("glGenSemaphoresEXT", ""))?;
+    let semaphore = Owned::new(shared, semaphore);
+    let to_driver = ImportedHandle::new(handle.into_handle());
+    // SAFETY: as above; the semaphore is new, the handle open and of a semaphore.
+    unsafe { functions.import(semaphore.get(), to_driver.number()) };
+    if let Err(error) = shared.check_with(IMPORT, hint) {
+        to_driver.close_if_left();
+        return Err(error);
+    }
+    Ok(semaphore)
+}
+
+fn hint(code: u32) -> &'static str {
+    match code {
+        glow::CONTEXT_LOST => crate::api::error_codes::hint(code),
+        _ => "OpenGL and Vulkan must be of one driver and version; take turns by host fences otherwise.",
+    }
+}

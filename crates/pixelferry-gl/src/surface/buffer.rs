@@ -1,0 +1,126 @@
+//! Buffer surfaces with storage of their own.
+
+use crate::context::context_state::ContextState;
+use crate::context::owned::Named;
+use crate::draw::tools::Tools;
+use crate::objects::buffer_object::{check_buffer, copy, create_buffer, read_back_buffer, sub_data};
+use crate::objects::proved::Proved;
+use crate::staging::GlStaging;
+use interop_core::display::{Bytes, Staging, StoredDriver, SurfaceDriver};
+use interop_core::{BufferView, HandleType, Result, SharedHandle};
+use std::any::Any;
+use std::ops::Range;
+use std::rc::Rc;
+
+const ZERO_BYTES: usize = 1 << 22;
+
+/// A buffer, of no particular target.
+pub(crate) struct BufferSurface {
+    tools: Rc<Tools>,
+    bytes: usize,
+    buffer: Named<glow::Buffer>,
+    uploads: Proved,
+    copies: Proved,
+}
+
+interop_core::owned!(BufferSurface: ContextState, "surface", |surface| surface.shared());
+
+impl BufferSurface {
+    pub(crate) fn new(tools: &Rc<Tools>, bytes: usize) -> Result<Self> {
+        let shared = tools.shared();
+        let buffer = create_buffer(shared, bytes, glow::DYNAMIC_DRAW)?;
+        let zeros = vec![0; bytes.min(ZERO_BYTES)];
+        shared.checked("glBufferSubData", || {
+            for start in (0..bytes).step_by(zeros.len()) {
+                sub_data(shared, buffer.get(), start, &zeros[..zeros.len().min(bytes - start)]);
+            }
+        })?;
+        Ok(Self::with(tools, bytes, Named::Ours(buffer)))
+    }
+
+    /// Over an engine's buffer, which was found to have so many bytes.
+    pub(crate) fn over(tools: &Rc<Tools>, bytes: usize, buffer: glow::Buffer) -> Self {
+        Self::with(tools, bytes, Named::Engines(buffer))
+    }
+
+    fn with(tools: &Rc<Tools>, bytes: usize, buffer: Named<glow::Buffer>) -> Self {
+        Self { tools: Rc::clone(tools), bytes, buffer, uploads: Proved::default(), copies: Proved::default() }
+    }
+
+    fn shared(&self) -> &Rc<ContextState> {
+        self.tools.shared()
+    }
+
+    pub(crate) fn buffer(&self) -> glow::Buffer {
+        self.buffer.get()
+    }
+
+    /// The buffer as it is now. An engine's may be another by now; the context must be current.
+    fn checked(&self, operation: &'static str) -> Result<glow::Buffer> {
+        if let Named::Engines(name) = self.buffer {
+            check_buffer(self.shared(), name, self.bytes as u64, operation)?;
+        }
+        Ok(self.buffer.get())
+    }
+}
+
+impl SurfaceDriver<Bytes> for BufferSurface {
+    fn read_back(&mut self, at: &Range<usize>) -> Result<Vec<u8>> {
+        const OP: &str = "read_back";
+        self.shared().enter(OP)?;
+        read_back_buffer(self.shared(), self.checked(OP)?, at.clone())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl StoredDriver<Bytes> for BufferSurface {
+    fn upload(&mut self, at: &Range<usize>, bytes: &[u8], view: &BufferView) -> Result<()> {
+        const OP: &str = "upload";
+        let shared = self.shared();
+        shared.enter(OP)?;
+        let (buffer, bytes) = (self.checked(OP)?, &bytes[view.offset..view.offset + view.len]);
+        self.tools.timed("upload", || {
+            self.uploads.run(shared, "glBufferSubData", || sub_data(shared, buffer, at.start, bytes))
+        })
+    }
+
+    fn upload_staged(&mut self, at: &Range<usize>, staging: &mut Staging, view: &BufferView) -> Result<()> {
+        const OP: &str = "upload_staged";
+        let shared = self.shared();
+        shared.enter(OP)?;
+        let (from, to) = (GlStaging::of(staging, shared, OP)?.linear(OP)?.buffer(), self.checked(OP)?);
+        self.tools.timed("upload", || {
+            self.copies.run(shared, "glCopyBufferSubData", || {
+                copy(shared, from, view.offset, to, at.start, view.len);
+            })
+        })
+    }
+
+    fn downloads(&self, _: &Staging) -> bool {
+        true
+    }
+
+    fn download(&mut self, at: &Range<usize>, staging: &mut Staging, view: &BufferView) -> Result<()> {
+        const OP: &str = "download";
+        let shared = self.shared();
+        shared.enter(OP)?;
+        let (from, to) = (self.checked(OP)?, GlStaging::of(staging, shared, OP)?.linear(OP)?.buffer());
+        self.tools.timed(OP, || {
+            shared.checked("glCopyBufferSubData", || {
+                copy(shared, from, at.start, to, view.offset, view.len);
+            })
+        })
+    }
+
+    fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
+        const OP: &str = "export";
+        self.shared().enter(OP)?;
+        if handle != HandleType::GlObject {
+            return Ok(None);
+        }
+        Ok(Some(SharedHandle::GlBuffer { name: self.checked(OP)?.0.get() }))
+    }
+}

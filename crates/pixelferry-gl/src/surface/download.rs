@@ -1,0 +1,43 @@
+//! Pixels of a texture, as they are stored, into a buffer or to the host.
+
+use crate::api::gl_format::GlFormat;
+use crate::context::context_state::ContextState;
+use crate::draw::tools::Tools;
+use crate::objects::pixel_read::{self, is_direct};
+use crate::objects::state::Pack;
+use crate::surface::engine_level::{Attached, Level};
+use glow::{HasContext as _, PixelPackData};
+use interop_core::{Region, Result};
+
+/// Where they go.
+pub(crate) enum Reading<'a> {
+    /// Rows of `row_length` pixels (0: tight) from a byte on, all inside.
+    Buffer { buffer: glow::Buffer, offset: usize, row_length: i32 },
+    /// Tight rows, as many bytes as they have.
+    Client(&'a mut [u8]),
+}
+
+/// Queues it, or waits where the host reads. `at` lies inside the level; the context must be current.
+pub(crate) fn read_level(tools: &Tools, level: &Level, at: Region, format: GlFormat, into: Reading<'_>) -> Result<()> {
+    let shared: &ContextState = tools.shared();
+    let _attached = Attached::new(shared, tools.lent_framebuffer()?, level)?;
+    let (channels, ty) = (format.format, format.ty);
+    if matches!(into, Reading::Buffer { .. }) && !is_direct(shared, channels, ty) {
+        let reason = "OpenGL ES reads four channels of few types from a framebuffer, and none that this texture stores";
+        return Err(shared.unsupported(level.operation, reason.into()));
+    }
+    shared.checked("glReadPixels", || {
+        let [x, y, width, height] = [at.x, at.y, at.width, at.height].map(|n| n as i32);
+        match into {
+            Reading::Buffer { buffer, offset, row_length } => {
+                let _pack = Pack::set(shared, row_length, Some(buffer));
+                // Blocks are no larger than 2^31 - 1 bytes, so offsets fit.
+                let data = PixelPackData::BufferOffset(offset as u32);
+                // SAFETY: the context is current with the level attached, and the bytes lie inside the buffer.
+                unsafe { shared.gl.read_pixels(x, y, width, height, channels, ty, data) }
+            }
+            // SAFETY: the context is current with the level attached, and the bytes are those of tight rows.
+            Reading::Client(bytes) => unsafe { pixel_read::read(shared, at, channels, ty, bytes) },
+        }
+    })
+}

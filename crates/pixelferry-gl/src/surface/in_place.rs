@@ -1,0 +1,151 @@
+//! Surfaces without storage, which show staging blocks where they lie: images by buffer textures, buffers by the
+//! block's own buffer.
+
+use crate::api::gl_format;
+use crate::context::context_state::ContextState;
+use crate::draw::image_source::ImageSource;
+use crate::draw::tools::Tools;
+use crate::objects::buffer_object::read_back_buffer;
+use crate::objects::transfer::ImageTransfer;
+use crate::staging::{Block, GlStaging, ImageBlock};
+use interop_core::display::{Bytes, InPlaceDriver, Pixels, Staging, SurfaceDriver};
+use interop_core::draw::{Manner, Plan};
+use interop_core::{BufferView, Error, ImageView, PixelFormat, Region, Result, Support};
+use std::any::Any;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// An image in a staging block, read by texel number.
+pub(crate) struct InPlaceImage {
+    tools: Rc<Tools>,
+    format: PixelFormat,
+    shown: Option<Showing>,
+}
+
+/// Where the image is. The block is kept alive by it.
+enum Showing {
+    Linear { source: ImageSource, _block: Rc<Block> },
+    Texture(Rc<ImageBlock>),
+}
+
+interop_core::owned!(InPlaceImage: ContextState, "surface", |surface| surface.tools.shared());
+
+impl InPlaceImage {
+    pub(crate) fn new(tools: &Rc<Tools>, format: PixelFormat) -> Self {
+        Self { tools: Rc::clone(tools), format, shown: None }
+    }
+
+    /// The buffer texture and where in it the image lies, counted in texels.
+    pub(crate) fn source(&self) -> Result<ImageSource> {
+        match self.shown.as_ref().ok_or(Error::NothingShown)? {
+            Showing::Linear { source, .. } => Ok(*source),
+            Showing::Texture(block) => Ok(block.source()),
+        }
+    }
+}
+
+impl SurfaceDriver<Pixels> for InPlaceImage {
+    fn read_back(&mut self, at: &Region) -> Result<Vec<u8>> {
+        self.tools.shared().enter("read_back")?;
+        self.tools.read_back_image(&self.source()?, *at, self.format)
+    }
+
+    fn draw_back(&mut self, at: &Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
+        self.tools.shared().enter("draw_back")?;
+        self.tools.draw_back(&self.source()?, *at, plan, manner)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+const OP: &str = "read_in_place";
+
+impl InPlaceDriver<Pixels> for InPlaceImage {
+    fn show_texture(&mut self, staging: &Staging) -> Result<bool> {
+        let shared = self.tools.shared();
+        shared.enter(OP)?;
+        let block = GlStaging::of(staging, shared, OP)?.image();
+        self.shown = Some(Showing::Texture(Rc::clone(block.ok_or(Error::NothingShown)?)));
+        Ok(true)
+    }
+
+    fn show(&mut self, staging: &Staging, view: &ImageView) -> Result<()> {
+        let shared = self.tools.shared();
+        shared.enter(OP)?;
+        let staging = GlStaging::of(staging, shared, OP)?;
+        if let Support::No(reason) = &shared.caps.in_place_images {
+            return Err(shared.unsupported(OP, reason.clone()));
+        }
+        let Some(texels) = ImageTransfer::new(&view.extent.full(), view).texels() else {
+            let bpp = view.format.bytes_per_pixel();
+            return Err(Error::invalid(
+                OP,
+                format!("offset and row pitch must be multiples of the pixel, {bpp} bytes"),
+            ));
+        };
+        let (pixels, limit) = (texels.end, shared.features.max_buffer_texels);
+        if pixels > limit {
+            return Err(shared.unsupported(OP, format!("{pixels} pixels are more than a buffer texture's {limit}")));
+        }
+        let block = staging.linear(OP)?;
+        let (fetched, decoding) = gl_format::texels(view.format, shared.features.es);
+        let texture = block.texture(fetched)?;
+        let (base, pitch) = (texels.base, texels.pitch);
+        let source = ImageSource { target: glow::TEXTURE_BUFFER, texture, base, pitch, decoding };
+        self.shown = Some(Showing::Linear { source, _block: Rc::clone(block) });
+        Ok(())
+    }
+}
+
+/// Bytes in a staging block.
+pub(crate) struct InPlaceBuffer {
+    tools: Rc<Tools>,
+    shown: Option<ShownBuffer>,
+}
+
+/// What is shown now. The block is kept alive by it.
+struct ShownBuffer {
+    block: Rc<Block>,
+    view: BufferView,
+}
+
+interop_core::owned!(InPlaceBuffer: ContextState, "surface", |surface| surface.tools.shared());
+
+impl InPlaceBuffer {
+    pub(crate) fn new(tools: &Rc<Tools>) -> Self {
+        Self { tools: Rc::clone(tools), shown: None }
+    }
+
+    /// The block's buffer and the range in it. From now on shaders of the user's may write it.
+    pub(crate) fn buffer(&self) -> Result<(glow::Buffer, BufferView)> {
+        let shown = self.shown.as_ref().ok_or(Error::NothingShown)?;
+        shown.block.expose();
+        Ok((shown.block.buffer(), shown.view))
+    }
+}
+
+impl SurfaceDriver<Bytes> for InPlaceBuffer {
+    fn read_back(&mut self, at: &Range<usize>) -> Result<Vec<u8>> {
+        let shared = self.tools.shared();
+        shared.enter("read_back")?;
+        let shown = self.shown.as_ref().ok_or(Error::NothingShown)?;
+        let start = shown.view.offset + at.start;
+        read_back_buffer(shared, shown.block.buffer(), start..start + at.len())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl InPlaceDriver<Bytes> for InPlaceBuffer {
+    fn show(&mut self, staging: &Staging, view: &BufferView) -> Result<()> {
+        let shared = self.tools.shared();
+        shared.enter(OP)?;
+        let block = Rc::clone(GlStaging::of(staging, shared, OP)?.linear(OP)?);
+        self.shown = Some(ShownBuffer { block, view: *view });
+        Ok(())
+    }
+}

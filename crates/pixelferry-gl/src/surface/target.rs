@@ -1,0 +1,116 @@
+//! A place to draw into where there is no window.
+
+use crate::api::gl_format::gl_format;
+use crate::context::context_state::ContextState;
+use crate::draw::tools::Tools;
+use crate::objects::framebuffer::ColorTarget;
+use crate::objects::state::Framebuffers;
+use glow::HasContext as _;
+use interop_core::{Error, PixelFormat, Result, SurfaceDesc};
+use std::cell::Cell;
+use std::rc::Rc;
+
+type Bindings = (Option<glow::Framebuffer>, Option<glow::Framebuffer>);
+
+/// A framebuffer of one texture. Stays on the thread of its display; each call gives [`interop_core::Error::WrongContext`]
+/// where the display's context is not current.
+pub struct OffscreenTarget {
+    color: ColorTarget,
+    format: PixelFormat,
+    tools: Rc<Tools>,
+    before: Cell<Option<Bindings>>,
+}
+
+impl OffscreenTarget {
+    pub(crate) fn new(tools: &Rc<Tools>, width: u32, height: u32, format: PixelFormat) -> Result<Self> {
+        const OP: &str = "create_offscreen_target";
+        let shared = tools.shared();
+        shared.enter(OP)?;
+        SurfaceDesc::image(width, height, format).check(&shared.device.name, &shared.caps, OP)?;
+        let color = ColorTarget::new(shared, width, height, gl_format(format))?;
+        let target = Self { color, format, tools: Rc::clone(tools), before: Cell::new(None) };
+        let _bound = Framebuffers::bind(shared, target.color.framebuffer());
+        target.tools.clear([0.0; 4]);
+        target.tools.drawing.remember(shared, target.color.framebuffer());
+        Ok(target)
+    }
+
+    fn shared(&self) -> &Rc<ContextState> {
+        self.tools.shared()
+    }
+
+    /// Width and height in pixels.
+    pub fn size(&self) -> (u32, u32) {
+        self.color.size()
+    }
+
+    /// The colour texture.
+    pub fn texture(&self) -> glow::Texture {
+        self.color.texture()
+    }
+
+    /// Binds it for drawing and reading until [`OffscreenTarget::unbind`].
+    pub fn bind(&self) -> Result<()> {
+        let shared = self.shared();
+        shared.enter("OffscreenTarget::bind")?;
+        let gl = &shared.gl;
+        // SAFETY: the context is current and the framebuffer is of it.
+        unsafe {
+            if self.before.get().is_none() {
+                let draw = gl.get_parameter_framebuffer(glow::DRAW_FRAMEBUFFER_BINDING);
+                let read = gl.get_parameter_framebuffer(glow::READ_FRAMEBUFFER_BINDING);
+                self.before.set(Some((draw, read)));
+            }
+            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(self.color.framebuffer()));
+        }
+        Ok(())
+    }
+
+    /// Binds what was bound before [`OffscreenTarget::bind`]; nothing where it was not called.
+    pub fn unbind(&self) -> Result<()> {
+        let shared = self.shared();
+        shared.enter("OffscreenTarget::unbind")?;
+        if let Some((draw, read)) = self.before.take() {
+            // SAFETY: the context is current; both bindings came from it.
+            unsafe {
+                shared.gl.bind_framebuffer(glow::DRAW_FRAMEBUFFER, draw);
+                shared.gl.bind_framebuffer(glow::READ_FRAMEBUFFER, read);
+            }
+        }
+        Ok(())
+    }
+
+    /// Format of a pixel.
+    pub fn format(&self) -> PixelFormat {
+        self.format
+    }
+
+    /// Every pixel as it is, in tight rows, top row first. Waits for the draws.
+    pub fn read_pixels(&self) -> Result<Vec<u8>> {
+        let shared = self.shared();
+        shared.enter("OffscreenTarget::read_pixels")?;
+        let _bound = Framebuffers::bind(shared, self.color.framebuffer());
+        let pixel = self.format.bytes_per_pixel();
+        let bytes = self.color.read_bound(pixel)?;
+        let row = self.color.size().0 as usize * pixel;
+        Ok(bytes.chunks_exact(row).rev().flatten().copied().collect())
+    }
+
+    /// [`OffscreenTarget::read_pixels`] of an RGBA8 target: red, green, blue, alpha, as image files want it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for a target of another format.
+    pub fn read_rgba8(&self) -> Result<Vec<u8>> {
+        if self.format != PixelFormat::Rgba8 {
+            return Err(Error::invalid("read_rgba8", format!("the target is {}; use read_pixels", self.format)));
+        }
+        self.read_pixels()
+    }
+}
+
+impl Drop for OffscreenTarget {
+    fn drop(&mut self) {
+        // Its name may be another framebuffer's then.
+        self.tools.drawing.forget(self.color.framebuffer());
+    }
+}

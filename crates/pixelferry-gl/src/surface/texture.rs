@@ -1,0 +1,206 @@
+//! Image surfaces with storage of their own: 2-D textures.
+
+use crate::api::gl_format::{GlFormat, gl_format};
+use crate::context::context_state::ContextState;
+use crate::context::owned::Named;
+use crate::draw::image_source::ImageSource;
+use crate::draw::tools::Tools;
+use crate::objects::framebuffer::zero_texture;
+use crate::objects::proved::Proved;
+use crate::objects::state::Unpack;
+use crate::objects::texture_object::{create_texture, set_order, sub_image};
+use crate::objects::transfer::{ImageTransfer, Texels};
+use crate::staging::GlStaging;
+use crate::surface::download::{Reading, read_level};
+use crate::surface::engine_level::{EngineTexture, Level};
+use glow::PixelUnpackData;
+use interop_core::display::{Pixels, Staging, StoredDriver, SurfaceDriver};
+use interop_core::draw::{Manner, Plan};
+use interop_core::{Error, HandleType, ImageDesc, ImageView, Region, Result, SharedHandle};
+use std::any::Any;
+use std::rc::Rc;
+
+/// A texture of one level.
+pub(crate) struct TextureSurface {
+    tools: Rc<Tools>,
+    image: ImageDesc,
+    format: GlFormat,
+    texture: Named<glow::Texture>,
+    uploads: Proved,
+    staged_uploads: Proved,
+    device_copies: Proved,
+}
+
+/// Rows of a transfer one by one, for pitches that GL cannot express: (region, byte at which the row starts).
+fn single_rows(transfer: ImageTransfer) -> impl Iterator<Item = (Region, usize)> {
+    let ImageTransfer { at, view, .. } = transfer;
+    (0..at.height).map(move |y| (Region { y: at.y + y, height: 1, ..at }, view.row_start(y)))
+}
+
+interop_core::owned!(TextureSurface: ContextState, "surface", |surface| surface.shared());
+
+impl TextureSurface {
+    pub(crate) fn new(tools: &Rc<Tools>, image: &ImageDesc) -> Result<Self> {
+        const OP: &str = "glTexStorage2D";
+        let shared = tools.shared();
+        let format = gl_format(image.format);
+        let texture = create_texture(shared, image.extent.width, image.extent.height, format, OP)?;
+        set_order(shared, texture.get(), format, OP)?;
+        zero_texture(shared, texture.get())?;
+        Ok(Self {
+            tools: Rc::clone(tools),
+            image: *image,
+            format,
+            texture: Named::Ours(texture),
+            uploads: Proved::default(),
+            staged_uploads: Proved::default(),
+            device_copies: Proved::default(),
+        })
+    }
+
+    /// Over level 0 of an engine's texture, which was found to be of this size and format.
+    pub(crate) fn over(tools: &Rc<Tools>, image: &ImageDesc, texture: glow::Texture) -> Self {
+        Self {
+            tools: Rc::clone(tools),
+            image: *image,
+            format: gl_format(image.format),
+            texture: Named::Engines(texture),
+            uploads: Proved::default(),
+            staged_uploads: Proved::default(),
+            device_copies: Proved::default(),
+        }
+    }
+
+    /// The texture as the driver has it now. An engine's may be another by now.
+    fn level(&self, operation: &'static str) -> Result<Level> {
+        let of = EngineTexture::new(self.texture.get().0.get(), self.image.extent);
+        match self.texture {
+            Named::Engines(_) => Level::of_pixels(&self.tools, of, self.image.format, operation),
+            Named::Ours(_) => {
+                Ok(Level { texture: self.texture.get(), level: 0, format: self.format.internal, operation })
+            }
+        }
+    }
+
+    fn shared(&self) -> &Rc<ContextState> {
+        self.tools.shared()
+    }
+
+    pub(crate) fn source(&self) -> ImageSource {
+        ImageSource::texture(self.texture.get())
+    }
+}
+
+impl SurfaceDriver<Pixels> for TextureSurface {
+    fn read_back(&mut self, at: &Region) -> Result<Vec<u8>> {
+        const OP: &str = "read_back";
+        self.shared().enter(OP)?;
+        let (region, format) = (*at, self.image.format);
+        if matches!(self.texture, Named::Engines(_)) {
+            // Its numbers, whatever its swizzle and its encoding make of them in a draw.
+            let mut bytes = vec![0; region.width as usize * region.height as usize * format.bytes_per_pixel()];
+            read_level(&self.tools, &self.level(OP)?, region, self.format, Reading::Client(&mut bytes))?;
+            return Ok(bytes);
+        }
+        self.tools.read_back_image(&self.source(), region, format)
+    }
+
+    fn draw_back(&mut self, at: &Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
+        self.shared().enter("draw_back")?;
+        self.tools.draw_back(&self.source(), *at, plan, manner)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl StoredDriver<Pixels> for TextureSurface {
+    fn upload(&mut self, at: &Region, bytes: &[u8], view: &ImageView) -> Result<()> {
+        const OP: &str = "upload";
+        let shared = self.shared();
+        shared.enter(OP)?;
+        let transfer = ImageTransfer::new(at, view);
+        let (texture, format) = (self.level(OP)?.texture, self.format);
+        let upload = || {
+            let _unpack = Unpack::set(shared, transfer.row_length.unwrap_or(0), None);
+            if transfer.row_length.is_some() {
+                let data = &bytes[transfer.view.span()];
+                sub_image(shared, texture, transfer.at, format, PixelUnpackData::Slice(Some(data)));
+            } else {
+                for (y, (row, _)) in single_rows(transfer).enumerate() {
+                    let data = &bytes[transfer.view.row(y as u32)];
+                    sub_image(shared, texture, row, format, PixelUnpackData::Slice(Some(data)));
+                }
+            }
+        };
+        self.tools.timed("upload", || self.uploads.run(shared, "glTexSubImage2D", upload))
+    }
+
+    fn upload_staged(&mut self, at: &Region, staging: &mut Staging, view: &ImageView) -> Result<()> {
+        const OP: &str = "upload_staged";
+        let shared = self.shared();
+        shared.enter(OP)?;
+        let block = Rc::clone(GlStaging::of(staging, shared, OP)?.linear(OP)?);
+        let transfer = ImageTransfer::new(at, view);
+        let channel = transfer.view.format.channel_kind().bytes();
+        if !transfer.view.offset.is_multiple_of(channel)
+            || (transfer.row_length.is_none() && !transfer.view.pitch().is_multiple_of(channel))
+        {
+            return Err(Error::invalid(OP, format!("offset and row pitch must be multiples of {channel} bytes")));
+        }
+        let (level, format) = (self.level(OP)?, self.format);
+        let texture = level.texture;
+        // Texels past the limit cannot be fetched.
+        let within = |texels: &Texels| texels.end <= shared.features.max_buffer_texels;
+        if block.is_device_memory()
+            && let Some(from) = transfer.texels().filter(within)
+            && let Some(copier) = self.tools.device_copy()
+            && (matches!(self.texture, Named::Ours(_)) || level.takes_stores(shared))
+        {
+            let source = block.texture(format.integers)?;
+            let upload = || copier.copy(shared, source, from, texture, transfer.at, format);
+            return self.tools.timed("upload", || self.device_copies.run(shared, "glDispatchCompute", upload));
+        }
+        let upload = || {
+            let _unpack = Unpack::set(shared, transfer.row_length.unwrap_or(0), Some(block.buffer()));
+            // Blocks are no larger than 2^31 - 1 bytes, so offsets fit.
+            let offset = |byte: usize| PixelUnpackData::BufferOffset(byte as u32);
+            if transfer.row_length.is_some() {
+                sub_image(shared, texture, transfer.at, format, offset(transfer.view.offset));
+            } else {
+                for (row, start) in single_rows(transfer) {
+                    sub_image(shared, texture, row, format, offset(start));
+                }
+            }
+        };
+        self.tools.timed("upload", || self.staged_uploads.run(shared, "glTexSubImage2D", upload))
+    }
+
+    fn downloads(&self, _: &Staging) -> bool {
+        true
+    }
+
+    fn download(&mut self, at: &Region, staging: &mut Staging, view: &ImageView) -> Result<()> {
+        const OP: &str = "download";
+        let shared = self.shared();
+        shared.enter(OP)?;
+        let ImageTransfer { at, view, row_length } = ImageTransfer::new(at, view);
+        let Some(row_length) = row_length else {
+            return Err(Error::invalid(OP, "the row pitch must be a multiple of the pixel"));
+        };
+        let level = self.level(OP)?;
+        let block = GlStaging::of(staging, shared, OP)?.linear(OP)?;
+        let into = Reading::Buffer { buffer: block.buffer(), offset: view.offset, row_length };
+        self.tools.timed(OP, || read_level(&self.tools, &level, at, self.format, into))
+    }
+
+    fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
+        const OP: &str = "export";
+        self.shared().enter(OP)?;
+        if handle != HandleType::GlObject {
+            return Ok(None);
+        }
+        Ok(Some(SharedHandle::GlTexture { name: self.level(OP)?.texture.0.get(), target: glow::TEXTURE_2D }))
+    }
+}

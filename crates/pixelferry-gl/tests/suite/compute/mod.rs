@@ -1,0 +1,10 @@
+//! OpenGL computes, in the context that draws.
+
+mod backend;
+mod common;
+mod contexts;
+mod engine_state;
+mod es;
+mod glsl;
+#[path = "../../../../wgsl-kernel/tests/suite/every_backend.rs"]
+mod suite;

@@ -1,0 +1,47 @@
+//! OpenGL displays: headless, in engines' contexts, and of OpenGL ES.
+
+// Helpers of tests fail as tests do; the lint knows only functions marked as tests.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod canvas;
+mod colour;
+#[path = "../../../interop-core/tests/displays/colour.rs"]
+mod colours;
+mod common;
+#[cfg(feature = "compute")]
+mod compute;
+mod contexts;
+#[cfg(unix)]
+mod counted;
+#[cfg(unix)]
+mod device_copy;
+#[cfg(unix)]
+mod device_memory;
+mod engine;
+mod engine_state;
+#[cfg(unix)]
+mod engine_surfaces;
+mod engine_textures;
+mod es;
+#[cfg(unix)]
+mod external;
+#[cfg(unix)]
+mod external_images;
+#[path = "../../../interop-core/tests/displays/manners.rs"]
+mod manner_rules;
+mod manners;
+#[cfg(unix)]
+mod paint;
+#[cfg(feature = "compute")]
+#[path = "../../../interop-core/tests/displays/paths.rs"]
+mod paths;
+#[cfg(unix)]
+mod peer;
+#[cfg(unix)]
+mod semaphores;
+mod state;
+mod surfaces;
+mod timeline;
+#[cfg(unix)]
+mod vulkan;
+mod window_draws;

@@ -1,0 +1,230 @@
+//! [`WgpuBackend`].
+
+use crate::compute::copy_in::copy_in;
+use crate::compute::kernel::WgslKernel;
+use crate::compute::launch;
+use crate::compute::memory::WgpuMemory;
+use crate::compute::numbers::{Numbers, layout};
+use crate::compute::pattern::PatternKernel;
+use crate::compute::ptx::CudaKernel;
+use crate::compute::session::Session;
+use crate::context::queue_buffer::QueueBuffer;
+use crate::{WgpuDevice, WgpuDisplay, WgpuOptions};
+use interop_core::compute::check_range;
+use interop_core::describe::pattern::Pattern;
+use interop_core::devices::owned::{own, own_mut};
+use interop_core::{
+    Api, Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Display, HandleType, Kernel, KernelSource,
+    Language, MemoryCap, MemoryShape, RawTarget, Result, SharedHandle, Support, SurfaceDesc, Target, View,
+};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock};
+use wgsl_kernel::{Limits, check_size};
+
+/// Bytes of the largest memory that a kernel's 32-bit addresses reach.
+const MOST_BYTES: u64 = u32::MAX as u64 & !3;
+
+/// A device that computes. See the crate.
+pub struct WgpuBackend {
+    session: Arc<Session>,
+    pattern: PatternKernel,
+}
+
+impl WgpuBackend {
+    /// Opens a device of its own: the best adapter that `options` allow.
+    ///
+    /// # Errors
+    /// [`Unavailable`](interop_core::Error::Unavailable) where there is none, or the driver refuses;
+    /// [`Unsupported`](interop_core::Error::Unsupported) where it has no compute shaders.
+    pub fn open(options: &WgpuOptions) -> Result<Self> {
+        Self::on(WgpuDevice::open(options)?)
+    }
+
+    /// Computes on a device that is there, in its queue.
+    ///
+    /// # Errors
+    /// [`Unsupported`](interop_core::Error::Unsupported) where it has no compute shaders that write storage buffers.
+    pub fn on(device: WgpuDevice) -> Result<Self> {
+        const OP: &str = "WgpuBackend::on";
+        let limits = device.device.limits();
+        if limits.max_compute_invocations_per_workgroup == 0 || limits.max_storage_buffers_per_shader_stage == 0 {
+            return Err(device.unsupported(OP, "it has no compute shaders that write storage buffers"));
+        }
+        let identity = device.identity.clone().with_api(Api::Wgpu);
+        let most = limits.max_buffer_size.min(limits.max_storage_buffer_binding_size).min(MOST_BYTES);
+        let shared = MemoryCap::new(HandleType::QueueBuffer(device.queue_id()), MemoryShape::Linear, Support::Yes);
+        let caps = ComputeCaps::new(languages(&device), most);
+        let caps = caps.with_exports(vec![shared.clone()]).with_imports(vec![shared]);
+        let (numbers, layout) = device.scoped(OP, || (Numbers::new(&device.device), layout(&device.device)))?;
+        let numbers = Mutex::new(numbers);
+        let (memories, groups) =
+            (limits.max_storage_buffers_per_shader_stage, limits.max_compute_workgroups_per_dimension);
+        let limits = Limits::new(&device.identity, memories, groups, limits.max_compute_invocations_per_workgroup);
+        let cuda = OnceLock::new();
+        let session = Arc::new(Session { device, identity, caps, limits, numbers, layout, cuda });
+        // Limits alone do not tell: NVIDIA gives wgpu an OpenGL 3.3, whose shaders compute nothing.
+        let pattern = PatternKernel::build(&session).map_err(|error| {
+            let reason = format!("its compute shaders do not build: {error}");
+            session.device.unsupported(OP, reason)
+        })?;
+        Ok(Self { session, pattern })
+    }
+
+    /// Its wgpu device.
+    pub fn wgpu_device(&self) -> &WgpuDevice {
+        &self.session.device
+    }
+
+    /// Copies, on the device, what another library's kernels wrote into a wgpu buffer of theirs: pixels or bytes without gaps, rows
+    /// in the surface's order, from byte `offset` of `from` on. `target` is a frame's
+    /// ([`WriteFrame::target`](interop_core::WriteFrame::target)) or a memory's.
+    ///
+    /// The queue keeps the order, so nothing is waited for. Whoever wrote `from` has submitted that; what is submitted after
+    /// this call may write `from` again. `from` is of this backend's device, with [`wgpu::BufferUsages::COPY_SRC`].
+    ///
+    /// # Errors
+    /// [`Foreign`](interop_core::Error::Foreign) for another backend's target;
+    /// [`InvalidInput`](interop_core::Error::InvalidInput) where `from` is too short;
+    /// [`Unsupported`](interop_core::Error::Unsupported) where `offset`, rows or their places are not whole words of four bytes;
+    /// [`Driver`](interop_core::Error::Driver) where wgpu refuses `from`.
+    pub fn copy_from_buffer(&self, target: Target<'_>, from: &wgpu::Buffer, offset: u64) -> Result<()> {
+        copy_in(&self.session, target, from, offset)
+    }
+}
+
+impl WgpuBackend {
+    /// The target's memory as a buffer of wgpu's (`STORAGE | VERTEX | COPY_SRC | COPY_DST`), and where in it: pipelines of your
+    /// own write a frame ([`WriteFrame::target`](interop_core::WriteFrame::target)) in place. What was launched before is
+    /// submitted.
+    ///
+    /// Write only the bytes of the view, submit that to this device's queue before the frame is finished, and ask in each frame.
+    /// What is written later shows in other frames.
+    ///
+    /// # Errors
+    /// [`Foreign`](interop_core::Error::Foreign) for another backend's target, [`Driver`](interop_core::Error::Driver) where the
+    /// device is lost.
+    pub fn buffer_of(&self, target: Target<'_>) -> Result<(wgpu::Buffer, View)> {
+        const OP: &str = "WgpuBackend::buffer_of";
+        let (memory, view) = target.into_parts();
+        let memory = own::<WgpuMemory>(memory, &self.session, OP)?;
+        self.session.device.submit_recorded(OP)?;
+        Ok((memory.buffer().clone(), view))
+    }
+}
+
+// SAFETY: memories keep their buffer, whose size wgpu checks; launches compare kinds and number of arguments with the kernel.
+unsafe impl ComputeBackend for WgpuBackend {
+    fn device(&self) -> &DeviceIdentity {
+        &self.session.identity
+    }
+
+    fn caps(&self) -> &ComputeCaps {
+        &self.session.caps
+    }
+
+    fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>> {
+        let Some(display) = display.downcast_ref::<WgpuDisplay>() else { return Ok(None) };
+        let theirs = display.shared_device();
+        if theirs.is(&self.session.device) || !self.session.identity.same_device(&theirs.identity).is_yes() {
+            return Ok(None);
+        }
+        Ok(Some(Arc::new(Self::on(theirs)?)))
+    }
+
+    fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
+        if source.source(Language::Wgsl).is_none() && source.suits(&self.session.caps) {
+            return Ok(Arc::new(CudaKernel::build(&self.session, source)?));
+        }
+        Ok(Arc::new(WgslKernel::build(&self.session, source)?))
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
+        self.allocate_send(bytes).map(|memory| memory as Box<dyn ComputeMemory>)
+    }
+
+    fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
+        const OP: &str = "ComputeBackend::allocate";
+        check_size(bytes, &self.session.caps, &self.session.limits, OP)?;
+        let buffer = QueueBuffer::new(&self.session.device, bytes, OP)?;
+        Ok(Box::new(WgpuMemory::over(&self.session, buffer, bytes)))
+    }
+
+    fn allocate_shared(
+        &self,
+        bytes: usize,
+        handle: HandleType,
+        display: &DeviceIdentity,
+    ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+        const OP: &str = "ComputeBackend::allocate_shared";
+        if handle != HandleType::QueueBuffer(self.session.device.queue_id()) {
+            let reason = format!("it shares no memory with {display} by {handle}");
+            return Err(self.session.device.unsupported(OP, reason));
+        }
+        check_size(bytes, &self.session.caps, &self.session.limits, OP)?;
+        let buffer = QueueBuffer::new(&self.session.device, bytes, OP)?;
+        let memory = WgpuMemory::over(&self.session, buffer.clone(), bytes);
+        Ok((Box::new(memory), buffer.into_handle()))
+    }
+
+    fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+        const OP: &str = "ComputeBackend::import_surface";
+        let device = &self.session.device;
+        if desc.shape() != MemoryShape::Linear {
+            return Err(device.unsupported(OP, "its kernels have buffers only"));
+        }
+        let bytes = desc.byte_len(OP)?;
+        check_size(bytes, &self.session.caps, &self.session.limits, OP)?;
+        let buffer = QueueBuffer::open(handle, device, bytes, OP)?;
+        Ok(Box::new(WgpuMemory::over(&self.session, buffer, bytes)))
+    }
+
+    fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
+        const OP: &str = "ComputeBackend::launch";
+        if kernel.is::<CudaKernel>() {
+            return own::<CudaKernel>(kernel, &self.session, OP)?.launch(target, args);
+        }
+        let kernel = own::<WgslKernel>(kernel, &self.session, OP)?;
+        launch::launch(&self.session, kernel, target, args)
+    }
+
+    fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
+        const OP: &str = "ComputeBackend::write_pattern";
+        let (memory, view) = target.into_parts();
+        let memory = own_mut::<WgpuMemory>(memory, &self.session, OP)?;
+        self.pattern.write(&self.session, memory, &view, pattern)
+    }
+
+    fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
+        const OP: &str = "ComputeBackend::raw";
+        let (memory, view) = target.into_parts();
+        let memory = own::<WgpuMemory>(memory, &self.session, OP)?;
+        let device = &self.session.device;
+        device.submit_recorded(OP)?;
+        let memory = device.raw_vulkan(memory.buffer(), memory.address().unwrap_or(0));
+        let absent = || device.unsupported(OP, "Vulkan does not drive it; use WgpuBackend::buffer_of");
+        // SAFETY: the target lies inside the memory, which keeps its buffer for as long as it is borrowed.
+        memory.map(|memory| unsafe { RawTarget::new(memory, view) }).ok_or_else(absent)
+    }
+
+    fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
+        const OP: &str = "ComputeBackend::copy";
+        check_range(&range, from.len(), OP)?;
+        check_range(&range, to.len(), OP)?;
+        let from = own::<WgpuMemory>(from, &self.session, OP)?;
+        own_mut::<WgpuMemory>(to, &self.session, OP)?.copy_from(from, range)
+    }
+
+    fn finish(&self) -> Result<()> {
+        self.session.finish("ComputeBackend::finish")
+    }
+}
+
+/// What kernels may be written in.
+fn languages(device: &WgpuDevice) -> Vec<Language> {
+    let mut languages = vec![Language::Wgsl];
+    if cfg!(feature = "cuda") && device.takes_ptx().is_yes() {
+        languages.extend([Language::CudaCpp, Language::Ptx]);
+        languages.extend(cfg!(feature = "opencl").then_some(Language::OpenClC));
+    }
+    languages
+}

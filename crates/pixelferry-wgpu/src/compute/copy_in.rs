@@ -1,0 +1,47 @@
+//! Frames out of wgpu buffers that others write: the results of another library's kernels on the same device.
+
+use crate::compute::memory::WgpuMemory;
+use crate::compute::session::Session;
+use interop_core::describe::pattern::rows;
+use interop_core::devices::owned::own;
+use interop_core::{Error, Result, Target, View};
+use std::iter;
+use std::ops::Range;
+use std::sync::Arc;
+use wgsl_kernel::WORD;
+
+const OP: &str = "WgpuBackend::copy_from_buffer";
+
+/// Submits a copy of `from`, from its byte `offset` on, into `target`.
+pub fn copy_in(session: &Arc<Session>, target: Target<'_>, from: &wgpu::Buffer, offset: u64) -> Result<()> {
+    let (memory, view) = target.into_parts();
+    let memory = own::<WgpuMemory>(memory, session, OP)?;
+    let bytes = view.payload_len() as u64;
+    if offset.checked_add(bytes).is_none_or(|end| end > from.size()) {
+        let problem = format!("{bytes} bytes from byte {offset} on reach outside the buffer of {} bytes", from.size());
+        return Err(Error::invalid(OP, problem));
+    }
+    let is_whole = |place: &Range<usize>| place.start.is_multiple_of(WORD) && place.len().is_multiple_of(WORD);
+    if !offset.is_multiple_of(WORD as u64) || !pieces(&view).all(|place| is_whole(&place)) {
+        let reason = format!("it copies whole words of {WORD} bytes, and {view:?} or byte {offset} are none");
+        return Err(session.device.unsupported(OP, reason));
+    }
+    // At once: whoever wrote the buffer may submit what writes it again before anything else is submitted here.
+    let submitted = session.device.submit(OP, |encoder| {
+        let mut at = offset;
+        for place in pieces(&view) {
+            let len = place.len() as u64;
+            encoder.copy_buffer_to_buffer(from, at, memory.buffer(), place.start as u64, len);
+            at += len;
+        }
+    });
+    submitted.map(drop)
+}
+
+/// Where in the memory the bytes go, in their order: one place where they follow each other, else one for each row.
+fn pieces(view: &View) -> Box<dyn Iterator<Item = Range<usize>>> {
+    match view {
+        View::Image(image) if !image.is_contiguous() => Box::new(rows(view).map(|(_, row)| row)),
+        _ => Box::new(iter::once(view.span())),
+    }
+}

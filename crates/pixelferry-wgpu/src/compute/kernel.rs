@@ -1,0 +1,144 @@
+//! Kernels: WGSL made into pipelines, one for each format of target.
+
+use crate::compute::session::Session;
+use interop_core::{Error, Kernel, KernelSource, PixelFormat, Result};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use wgsl_kernel::{KernelText, bounded, with_room};
+
+const OP: &str = "ComputeBackend::build";
+
+/// A kernel of one backend.
+pub struct WgslKernel {
+    pub text: KernelText,
+    pub session: Arc<Session>,
+    /// Of its arguments, group 1.
+    arguments: wgpu::BindGroupLayout,
+    /// Where it has none.
+    none: Option<wgpu::BindGroup>,
+    layout: wgpu::PipelineLayout,
+    pipelines: Mutex<HashMap<PixelFormat, wgpu::ComputePipeline>>,
+}
+
+interop_core::owned!(WgslKernel: Session, "kernel", |kernel| &kernel.session);
+
+impl Kernel for WgslKernel {
+    fn name(&self) -> &str {
+        self.text.name()
+    }
+}
+
+impl WgslKernel {
+    pub fn build(session: &Arc<Session>, source: &KernelSource) -> Result<Self> {
+        let text = KernelText::of(source, &session.limits)?;
+        let device = &session.device.device;
+        let (arguments, layout, none) = session.device.scoped(OP, || {
+            let (arguments, layout) = layouts(text.memories(), session);
+            let none = (text.memories() == 0).then(|| bind(device, &arguments, &[]));
+            (arguments, layout, none)
+        })?;
+        let kernel = Self { text, session: session.clone(), arguments, none, layout, pipelines: Mutex::default() };
+        // What is wrong with the text is told now.
+        kernel.pipeline(PixelFormat::Rgba8)?;
+        Ok(kernel)
+    }
+
+    /// Its memories as group 1.
+    pub fn arguments(&self, read: &[&wgpu::Buffer]) -> Result<wgpu::BindGroup> {
+        match &self.none {
+            Some(none) => Ok(none.clone()),
+            None => {
+                let device = &self.session.device;
+                device.scoped("ComputeBackend::launch", || bind(&device.device, &self.arguments, read))
+            }
+        }
+    }
+
+    /// For targets of this format; of a buffer any that is of whole words.
+    pub fn pipeline(&self, format: PixelFormat) -> Result<wgpu::ComputePipeline> {
+        let mut pipelines = self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pipeline) = pipelines.get(&format) {
+            return Ok(pipeline.clone());
+        }
+        // naga and wgpu recurse over the text.
+        let limits = &self.session.limits;
+        let made = with_room(|| self.make(format)).map_err(|error| limits.refused(self.text.name(), error))?;
+        let pipeline = made.map_err(|error| match error {
+            // Out of memory, and a device that is lost, are no fault of the text's.
+            Error::Driver(driver) if driver.code_name.starts_with("refused") => {
+                self.session.limits.refused(self.text.name(), driver.code_name)
+            }
+            other => other,
+        })?;
+        pipelines.insert(format, pipeline.clone());
+        Ok(pipeline)
+    }
+
+    fn make(&self, format: PixelFormat) -> Result<wgpu::ComputePipeline> {
+        let device = &self.session.device;
+        let text = self.text.whole(format);
+        let in_module = device.device.adapter_info().backend == wgpu::Backend::Gl;
+        let source = if in_module {
+            // wgpu leaves indices to OpenGL's drivers, which check no array in registers (llvmpipe crashes), and gives them the zeroes of
+            // a group's memory word by word.
+            let bounded = bounded(&text, self.text.name());
+            let (module, _) = bounded.map_err(|error| self.session.limits.refused(self.text.name(), error))?;
+            wgpu::ShaderSource::Naga(Cow::Owned(module))
+        } else {
+            wgpu::ShaderSource::Wgsl(text.into())
+        };
+        device.scoped(OP, || {
+            let module = device
+                .device
+                .create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(self.text.name()), source });
+            device.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some(self.text.name()),
+                layout: Some(&self.layout),
+                module: &module,
+                entry_point: Some(self.text.name()),
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    zero_initialize_workgroup_memory: !in_module,
+                    ..Default::default()
+                },
+                cache: None,
+            })
+        })
+    }
+}
+
+/// How a kernel of so many memories is bound.
+fn layouts(memories: usize, session: &Session) -> (wgpu::BindGroupLayout, wgpu::PipelineLayout) {
+    let device = &session.device.device;
+    let entry = |binding: usize| wgpu::BindGroupLayoutEntry {
+        binding: binding as u32,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer {
+            ty: wgpu::BufferBindingType::Storage { read_only: true },
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        },
+        count: None,
+    };
+    let entries: Vec<_> = (0..memories).map(entry).collect();
+    let arguments = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+        label: Some("pixelferry arguments"),
+        entries: &entries,
+    });
+    let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: Some("pixelferry kernel"),
+        bind_group_layouts: &[Some(&session.layout), Some(&arguments)],
+        immediate_size: 0,
+    });
+    (arguments, layout)
+}
+
+/// Whole buffers, bound from 0 on.
+fn bind(device: &wgpu::Device, layout: &wgpu::BindGroupLayout, buffers: &[&wgpu::Buffer]) -> wgpu::BindGroup {
+    let entries: Vec<_> = (0..)
+        .zip(buffers)
+        .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
+        .collect();
+    let label = Some("pixelferry arguments");
+    device.create_bind_group(&wgpu::BindGroupDescriptor { label, layout, entries: &entries })
+}

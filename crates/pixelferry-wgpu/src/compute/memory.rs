@@ -1,0 +1,173 @@
+//! Memory: storage buffers.
+
+use crate::compute::session::Session;
+use crate::context::queue_buffer::QueueBuffer;
+use interop_core::compute::check_range;
+use interop_core::{ComputeMemory, Result};
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+use wgsl_kernel::{WORD, host_bytes};
+
+/// Memory of one backend.
+pub struct WgpuMemory {
+    buffer: QueueBuffer,
+    len: usize,
+    session: Arc<Session>,
+    /// Group 0 of launches that write it, from the first on.
+    target: OnceLock<wgpu::BindGroup>,
+    /// Where the turn that was submitted last ends in the queue.
+    turn: Option<wgpu::SubmissionIndex>,
+}
+
+interop_core::owned!(WgpuMemory: Session, "memory", |memory| &memory.session);
+
+impl WgpuMemory {
+    /// Over a buffer of whole words that has them all.
+    pub fn over(session: &Arc<Session>, buffer: QueueBuffer, len: usize) -> Self {
+        Self { buffer, len, session: session.clone(), target: OnceLock::new(), turn: None }
+    }
+
+    pub fn buffer(&self) -> &wgpu::Buffer {
+        self.buffer.buffer()
+    }
+
+    /// Where kernels of CUDA's find it, on a device that takes them.
+    pub fn address(&self) -> Option<u64> {
+        self.buffer.address()
+    }
+
+    /// [`Self::address`], or the error that a kernel of CUDA's gets without one.
+    #[cfg(feature = "cuda")]
+    pub fn must_have_address(&self, operation: &'static str) -> Result<u64> {
+        self.address().ok_or_else(|| self.session.device.unsupported(operation, "its memory has no addresses"))
+    }
+
+    /// Group 0 of a launch that writes it.
+    pub fn target(&self, operation: &'static str) -> Result<&wgpu::BindGroup> {
+        if let Some(group) = self.target.get() {
+            return Ok(group);
+        }
+        let Session { device, layout, .. } = self.session.as_ref();
+        let bind = || self.session.with_numbers(|numbers| numbers.bind(device, layout, self.buffer()));
+        let group = device.scoped(operation, bind)?;
+        Ok(self.target.get_or_init(|| group))
+    }
+
+    /// Queues a copy of `range` to the same place here; wgpu copies whole words only.
+    pub fn copy_from(&mut self, from: &Self, range: Range<usize>) -> Result<()> {
+        const OP: &str = "ComputeBackend::copy";
+        // Whole words, where there are any, between what the range has of a word at each end.
+        let first = range.start.next_multiple_of(WORD).min(range.end);
+        let last = (range.end / WORD * WORD).max(first);
+        for edge in [range.start..first, last..range.end] {
+            if !edge.is_empty() {
+                let bytes = from.bytes(&edge, OP)?;
+                self.put(edge.start, &bytes, OP)?;
+            }
+        }
+        if first == last {
+            return Ok(());
+        }
+        let (start, len) = (first as u64, (last - first) as u64);
+        self.session
+            .device
+            .record(OP, |encoder| encoder.copy_buffer_to_buffer(from.buffer(), start, self.buffer(), start, len))
+    }
+
+    /// Bytes on the host, after all that was queued before.
+    fn bytes(&self, range: &Range<usize>, operation: &'static str) -> Result<Vec<u8>> {
+        self.session.device.read_buffer(self.buffer(), range.start as u64..range.end as u64, operation)
+    }
+
+    /// Queues a write of bytes that may begin and end inside a word.
+    fn put(&mut self, offset: usize, bytes: &[u8], operation: &'static str) -> Result<()> {
+        let range = offset..offset + bytes.len();
+        let outer = range.start / WORD * WORD..range.end.next_multiple_of(WORD);
+        let write = |at: usize, bytes: &[u8]| {
+            let device = &self.session.device;
+            // What was recorded uses what was here before.
+            device.submit_recorded(operation)?;
+            device.scoped(operation, || device.queue.write_buffer(self.buffer(), at as u64, bytes))
+        };
+        if outer == range {
+            return write(offset, bytes);
+        }
+        // What else is in the words at both ends stays. Bytes behind the memory's end are nobody's.
+        let mut whole = vec![0; outer.len()];
+        let edges = [
+            (outer.start..outer.start + WORD, outer.start < range.start),
+            (outer.end - WORD..outer.end, range.end < outer.end),
+        ];
+        for (edge, _) in edges.into_iter().filter(|(_, is_cut)| *is_cut) {
+            let kept = self.bytes(&edge, operation)?;
+            whole[edge.start - outer.start..edge.end - outer.start].copy_from_slice(&kept);
+        }
+        whole[range.start - outer.start..][..bytes.len()].copy_from_slice(bytes);
+        write(outer.start, &whole)
+    }
+
+    fn check(&self, offset: usize, len: usize, operation: &'static str) -> Result<Range<usize>> {
+        let range = offset..offset.saturating_add(len);
+        check_range(&range, self.len, operation)?;
+        Ok(range)
+    }
+}
+
+impl Drop for WgpuMemory {
+    fn drop(&mut self) {
+        if self.buffer.address().is_some() {
+            self.session.device.keep(self.buffer().clone());
+        }
+    }
+}
+
+impl ComputeMemory for WgpuMemory {
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
+        const OP: &str = "ComputeMemory::read";
+        let range = self.check(offset, into.len(), OP)?;
+        if !range.is_empty() {
+            into.copy_from_slice(&self.bytes(&range, OP)?);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
+        const OP: &str = "ComputeMemory::write";
+        let range = self.check(offset, from.len(), OP)?;
+        if range.is_empty() { Ok(()) } else { self.put(offset, from, OP) }
+    }
+
+    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        const OP: &str = "ComputeMemory::map_read";
+        check_range(&range, self.len, OP)?;
+        if range.is_empty() {
+            return f(&[]);
+        }
+        f(&self.bytes(&range, OP)?)
+    }
+
+    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        const OP: &str = "ComputeMemory::map_write";
+        check_range(&range, self.len, OP)?;
+        let mut bytes = host_bytes(range.len())?;
+        f(&mut bytes)?;
+        if range.is_empty() { Ok(()) } else { self.put(range.start, &bytes, OP) }
+    }
+
+    fn submit(&mut self) -> Result<()> {
+        self.turn = Some(self.session.device.flush("ComputeMemory::submit")?);
+        Ok(())
+    }
+
+    fn release(&mut self) -> Result<()> {
+        const OP: &str = "ComputeMemory::release";
+        match self.turn.take() {
+            Some(index) => self.session.device.wait(OP, Some(index)),
+            None => self.session.finish(OP),
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Which adapter draws, and opening a device on it.
+
+use crate::context::device::WgpuDevice;
+use crate::context::device_extension::DeviceExtension;
+use crate::context::error::Loss;
+use crate::context::error::now;
+use crate::context::identity::identify;
+use interop_core::describe::panics::catch;
+use interop_core::{DeviceIdentity, Error, Result};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How a device of the display's own is made.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct WgpuOptions {
+    /// Only adapters whose name contains this, whatever the case of letters.
+    pub name: Option<String>,
+    /// The adapter that is this device (by UUID, else LUID, else PCI address) before all others, so that what is computed there is
+    /// drawn there.
+    pub same_device_as: Option<DeviceIdentity>,
+    /// APIs that may drive it: Vulkan, Metal, Direct3D 12 and OpenGL, or those of them that `WGPU_BACKEND` names. OpenGL is
+    /// looked at only where there is none of the others: its driver is shared with whatever else in the process uses OpenGL, and wgpu leaves no context
+    /// current on the thread that calls it.
+    pub backends: wgpu::Backends,
+    /// Features that the device must have, for drawing of the user's own.
+    pub features: wgpu::Features,
+    /// Whether kernels in PTX shall run in its queue ([`WgpuDevice::takes_ptx`]), where the driver can. Off by default: NVIDIA's
+    /// driver (580.159) deadlocks where one thread makes or destroys a Vulkan device while another loads such a kernel. Of
+    /// devices and kernels of this crate's own, one waits for the other; of others it knows nothing.
+    pub ptx: bool,
+}
+
+impl Default for WgpuOptions {
+    fn default() -> Self {
+        let known = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12 | wgpu::Backends::GL;
+        Self {
+            name: None,
+            same_device_as: None,
+            backends: wgpu::Backends::from_env().map_or(known, |named| named & known),
+            features: wgpu::Features::empty(),
+            ptx: false,
+        }
+    }
+}
+
+impl WgpuOptions {
+    /// Takes only adapters whose name contains this.
+    #[must_use]
+    pub fn with_name(self, name: impl Into<String>) -> Self {
+        Self { name: Some(name.into()), ..self }
+    }
+
+    /// Tries this device before all others.
+    #[must_use]
+    pub fn with_same_device_as(self, same_device_as: impl Into<Option<DeviceIdentity>>) -> Self {
+        Self { same_device_as: same_device_as.into(), ..self }
+    }
+
+    /// Takes only devices that one of these APIs drives.
+    #[must_use]
+    pub fn with_backends(self, backends: wgpu::Backends) -> Self {
+        Self { backends, ..self }
+    }
+
+    /// Sets the features that the device must have.
+    #[must_use]
+    pub fn with_features(self, features: wgpu::Features) -> Self {
+        Self { features, ..self }
+    }
+
+    /// Sets whether kernels in PTX run in the device's queue.
+    #[must_use]
+    pub fn with_ptx(self, ptx: bool) -> Self {
+        Self { ptx, ..self }
+    }
+}
+
+/// Every adapter of these APIs, in the driver's order.
+pub fn wgpu_adapters(backends: wgpu::Backends) -> Vec<wgpu::Adapter> {
+    let list = || now(instance(backends).enumerate_adapters(backends)).unwrap_or_default();
+    // wgpu panics where a context of GLX is current on this thread.
+    catch(list).unwrap_or_else(|_| {
+        tracing::warn!(?backends, "wgpu could not list its adapters, and says why on the standard error output");
+        Vec::new()
+    })
+}
+
+/// One for each set of APIs, for as long as the process runs: with the last Vulkan instance NVIDIA's driver takes down the
+/// EGL displays of everybody in the process (seen with 580.159), and wgpu ends the EGL display that it was given.
+///
+/// Where it is for OpenGL, another each time: an instance has one context, but its adapters and devices take it, and change
+/// what is bound in it, as if each had its own (wgpu-hal 30). Two on two threads would end the program.
+fn instance(backends: wgpu::Backends) -> wgpu::Instance {
+    static KEPT: Mutex<Vec<(wgpu::Backends, wgpu::Instance)>> = Mutex::new(Vec::new());
+    let make = || {
+        wgpu::Instance::new(wgpu::InstanceDescriptor {
+            backends,
+            flags: wgpu::InstanceFlags::empty().with_env(),
+            ..wgpu::InstanceDescriptor::new_without_display_handle()
+        })
+    };
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, instance)) = kept.iter().find(|(of, _)| *of == backends) {
+        return if backends.contains(wgpu::Backends::GL) { make() } else { instance.clone() };
+    }
+    kept.push((backends, make()));
+    drop(kept);
+    instance(backends)
+}
+
+/// The better, the smaller.
+fn order(options: &WgpuOptions, identity: &DeviceIdentity, kind: wgpu::DeviceType) -> (bool, u8) {
+    let same = options.same_device_as.as_ref().is_some_and(|wanted| {
+        // Where neither identity is known, "perhaps" is not enough to prefer it.
+        let known = (wanted.uuid.is_some() && identity.uuid.is_some())
+            || (wanted.luid.is_some() && identity.luid.is_some())
+            || (wanted.pci.is_some() && identity.pci.is_some());
+        known && wanted.same_device(identity).is_yes()
+    });
+    let rank = match kind {
+        wgpu::DeviceType::DiscreteGpu => 0,
+        wgpu::DeviceType::IntegratedGpu => 1,
+        wgpu::DeviceType::VirtualGpu => 2,
+        wgpu::DeviceType::Other => 3,
+        wgpu::DeviceType::Cpu => 4,
+    };
+    (!same, rank)
+}
+
+/// The best adapter that `options` allow.
+pub(crate) fn choose(options: &WgpuOptions) -> Result<(wgpu::Adapter, DeviceIdentity)> {
+    let mut seen = Vec::new();
+    for backends in [options.backends - wgpu::Backends::GL, options.backends & wgpu::Backends::GL] {
+        if backends.is_empty() {
+            continue;
+        }
+        let mut found: Vec<_> = wgpu_adapters(backends).into_iter().map(|a| (identify(&a), a)).collect();
+        seen.extend(found.iter().map(|(identity, _)| identity.name.clone()));
+        if let Some(part) = &options.name {
+            let part = part.to_lowercase();
+            found.retain(|(identity, _)| identity.name.to_lowercase().contains(&part));
+        }
+        // Stable: of equals, the driver's first.
+        found.sort_by_key(|(identity, adapter)| order(options, identity, adapter.get_info().device_type));
+        if let Some((identity, adapter)) = found.into_iter().next() {
+            return Ok((adapter, identity));
+        }
+    }
+    let reason = match (&options.name, seen.is_empty()) {
+        (_, true) => match why_no_vulkan() {
+            Some(said) => format!("no adapter is listed; the Vulkan loader could not be loaded: {said}"),
+            None => "no adapter is listed".to_owned(),
+        },
+        (Some(part), false) => format!("no adapter's name contains '{part}'; listed are {}", seen.join(", ")),
+        (None, false) => "the adapters that are listed are not allowed".to_owned(),
+    };
+    let hint =
+        "Install the Vulkan loader and driver of the GPU (libvulkan1, mesa-vulkan-drivers), or allow another one.";
+    Err(Error::Unavailable { what: "a wgpu adapter".into(), reason, hint: hint.into() })
+}
+
+/// What the system's loader says where libvulkan does not open, of which wgpu says nothing.
+fn why_no_vulkan() -> Option<String> {
+    let names: &[&str] = match () {
+        () if cfg!(windows) => &["vulkan-1.dll"],
+        () if cfg!(target_os = "linux") => &["libvulkan.so.1"],
+        () => return None,
+    };
+    // SAFETY: the library that wgpu opens for its Vulkan backend.
+    unsafe { interop_core::devices::loading::open(names) }.err()
+}
+
+/// Opens an engine's device as [`wgpu::Adapter::request_device`] does, and on Vulkan (Linux, Windows) with every extension by
+/// which memory and semaphores are shared with compute devices, for [`crate::WgpuDisplay::from_engine`]. With a device
+/// that was opened without them, frames go by way of the host.
+///
+/// # Errors
+/// [`Error::Unavailable`] where the driver refuses.
+pub fn open_device(
+    adapter: &wgpu::Adapter,
+    descriptor: &wgpu::DeviceDescriptor<'_>,
+) -> Result<(wgpu::Device, wgpu::Queue)> {
+    open_as(adapter, &identify(adapter), descriptor, false)
+}
+
+/// What an engine that makes the adapter's device itself (`wgpu::hal::vulkan::Adapter::device_from_raw`) should switch on, so
+/// that every path works; empty where the adapter is not Vulkan's (Linux, Windows). Timeline semaphores wgpu switches on itself.
+///
+/// Without one of them the paths that need it are not offered, and the report says why.
+///
+/// # Errors
+/// [`Error::Unsupported`] where the driver is older than Vulkan 1.1, [`Error::Driver`] for what it reports.
+pub fn device_extensions(adapter: &wgpu::Adapter) -> Result<Vec<DeviceExtension>> {
+    crate::context::vulkan::extensions(adapter, &identify(adapter)).unwrap_or_else(|| Ok(Vec::new()))
+}
+
+/// Opens a device as [`open_device`] does, with a queue that runs kernels in PTX where the driver can
+/// ([`WgpuOptions::ptx`]).
+///
+/// # Errors
+/// Those of [`open_device`].
+pub fn open_device_for_ptx(
+    adapter: &wgpu::Adapter,
+    descriptor: &wgpu::DeviceDescriptor<'_>,
+) -> Result<(wgpu::Device, wgpu::Queue)> {
+    open_as(adapter, &identify(adapter), descriptor, true)
+}
+
+fn open_as(
+    adapter: &wgpu::Adapter,
+    identity: &DeviceIdentity,
+    descriptor: &wgpu::DeviceDescriptor<'_>,
+    ptx: bool,
+) -> Result<(wgpu::Device, wgpu::Queue)> {
+    crate::context::vulkan::open(adapter, identity, descriptor, ptx)
+        .unwrap_or_else(|| request(adapter, identity, descriptor))
+}
+
+/// A device with all that the adapter can do, which reports to `loss` and never ends the program.
+pub(crate) fn open(
+    adapter: &wgpu::Adapter,
+    identity: &DeviceIdentity,
+    options: &WgpuOptions,
+) -> Result<(wgpu::Device, wgpu::Queue, Loss)> {
+    let features = options.features;
+    if !adapter.features().contains(features) {
+        let reason = format!("the adapter lacks {:?}", features - adapter.features());
+        return Err(Error::Unsupported { operation: "WgpuDisplay::headless", device: identity.to_string(), reason });
+    }
+    let descriptor = wgpu::DeviceDescriptor {
+        label: Some("pixelferry"),
+        required_features: features | (adapter.features() & crate::context::format::DRAW_FEATURES),
+        required_limits: adapter.limits(),
+        ..wgpu::DeviceDescriptor::default()
+    };
+    let (device, queue) = open_as(adapter, identity, &descriptor, options.ptx)?;
+    let loss = Loss::default();
+    let told = Arc::clone(&loss);
+    device.set_device_lost_callback(move |reason, message| {
+        // Destroyed is how every device ends; told of a living one, it was the engine that did it.
+        let _ = told.set(format!("{reason:?} {message}"));
+    });
+    let name = identity.to_string();
+    device.on_uncaptured_error(Arc::new(move |error| tracing::error!(device = name, %error, "a mistake in drawing")));
+    Ok((device, queue, loss))
+}
+
+impl WgpuDevice {
+    /// Opens a device of its own, as [`crate::WgpuDisplay::headless`] does.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] where no adapter is allowed or the driver refuses.
+    pub fn open(options: &WgpuOptions) -> Result<Self> {
+        let (adapter, identity) = choose(options)?;
+        let (device, queue, loss) = open(&adapter, &identity, options)?;
+        Ok(Self::new(device, queue, identity, loss))
+    }
+}
+
+fn request(
+    adapter: &wgpu::Adapter,
+    identity: &DeviceIdentity,
+    descriptor: &wgpu::DeviceDescriptor<'_>,
+) -> Result<(wgpu::Device, wgpu::Queue)> {
+    let answer = now(adapter.request_device(descriptor)).map(|opened| opened.map_err(|e| e.to_string()));
+    answer.unwrap_or_else(|| Err("it gave no answer".into())).map_err(|reason| Error::Unavailable {
+        what: identity.to_string(),
+        reason,
+        hint: "Update the GPU's driver, or ask for fewer features.".into(),
+    })
+}

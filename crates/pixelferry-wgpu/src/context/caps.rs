@@ -1,0 +1,46 @@
+//! What a wgpu device can hand over and take, as data.
+
+use crate::context::format::image_formats;
+use interop_core::{DisplayCaps, HandleType, MemoryCap, MemoryShape, QueueId, RowOrder, SemaphoreCap, Support};
+
+/// What Vulkan or OpenGL adds.
+pub(crate) struct Sharing {
+    pub imports: Vec<MemoryCap>,
+    pub exports: Vec<MemoryCap>,
+    pub semaphores: Vec<SemaphoreCap>,
+    pub persistent: Support,
+}
+
+impl Sharing {
+    /// Nothing, because of this.
+    pub(crate) fn none(reason: &str) -> Self {
+        let persistent = Support::No(format!("wgpu keeps no buffer mapped that the device reads: {reason}"));
+        Self { imports: Vec::new(), exports: Vec::new(), semaphores: Vec::new(), persistent }
+    }
+}
+
+/// Bytes of the largest pixel: what a binding holds is counted in pixels of every format.
+const LARGEST_PIXEL: u64 = 16;
+
+pub(crate) fn caps(adapter: &wgpu::Adapter, device: &wgpu::Device, queue: QueueId, sharing: Sharing) -> DisplayCaps {
+    let (limits, downlevel) = (device.limits(), adapter.get_downlevel_capabilities().flags);
+    let fragments_read =
+        downlevel.contains(wgpu::DownlevelFlags::FRAGMENT_STORAGE) && limits.max_storage_buffers_per_shader_stage > 0;
+    let lent = MemoryCap::new(HandleType::QueueBuffer(queue), MemoryShape::Linear, Support::Yes);
+    // Whole words only.
+    DisplayCaps::new(
+        limits.max_texture_dimension_2d,
+        limits.max_buffer_size / crate::context::format::WORD * crate::context::format::WORD,
+        RowOrder::TopDown,
+    )
+    .with_imports(sharing.imports.into_iter().chain([lent.clone()]).collect())
+    .with_exports(sharing.exports.into_iter().chain([lent]).collect())
+    .with_semaphores(sharing.semaphores)
+    .with_orphaned_staging(Support::Yes)
+    .with_persistent_staging(sharing.persistent)
+    .with_image_formats(image_formats(adapter, device))
+    .with_in_place_images(Support::when(fragments_read, "fragment shaders read no storage buffers on this device"))
+    .with_in_place_buffers(Support::Yes)
+    .with_max_in_place_pixels(limits.max_storage_buffer_binding_size / LARGEST_PIXEL)
+    .with_row_pitch_alignment(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT as usize)
+}

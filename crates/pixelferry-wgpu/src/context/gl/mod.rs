@@ -1,0 +1,195 @@
+//! OpenGL's end of a wgpu device: memory that wgpu itself neither keeps mapped nor shares.
+//!
+//! It is made by `gl-display`, in wgpu's own context, and goes to wgpu as buffers and textures of its own, which say when
+//! nothing reads them any more. One context: what wgpu is told afterwards comes after, and its fences tell of all reads.
+//! All of wgpu-hal's `unsafe` for OpenGL is in this module.
+
+mod memory;
+
+pub(crate) use memory::Memory;
+
+use crate::context::caps::Sharing;
+use crate::context::error::failure;
+use interop_core::describe::panics::catch;
+use interop_core::{DeviceIdentity, Display as _, Error, HandleType, Result, SemaphoreCap, Support};
+use pixelferry_gl::{EngineOptions, GlDisplay};
+use std::cell::{Cell, RefCell};
+use std::ffi::{CStr, c_void};
+use std::rc::Rc;
+use std::sync::Weak;
+
+/// wgpu-hal's name for it.
+type Api = wgpu::hal::api::Gles;
+
+/// Memory, and what goes when wgpu no longer reads it.
+type Read = (Weak<()>, Rc<Memory>);
+
+/// `gl-display` in wgpu's context.
+pub(crate) struct Gl {
+    device: wgpu::Device,
+    identity: DeviceIdentity,
+    /// `None` only while it is dropped.
+    display: Option<Rc<GlDisplay>>,
+    inside: Inside,
+    read: RefCell<Vec<Read>>,
+}
+
+/// Whether this thread holds wgpu's context, and so whether what is dropped can be deleted at once.
+type Inside = Rc<Cell<bool>>;
+
+/// Inside until dropped.
+struct Entered<'a>(&'a Cell<bool>);
+
+impl<'a> Entered<'a> {
+    fn new(inside: &'a Cell<bool>) -> Self {
+        inside.set(true);
+        Self(inside)
+    }
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        self.0.set(false);
+    }
+}
+
+impl Gl {
+    /// OpenGL's end of a device; `None` where another API drives it.
+    ///
+    /// # Errors
+    /// Where the context is not wgpu's own, or is not one of desktop OpenGL 3.3.
+    pub(crate) fn of(device: &wgpu::Device, identity: &DeviceIdentity) -> Option<Result<Rc<Self>>> {
+        // SAFETY: nothing of the guard's is destroyed.
+        unsafe { device.as_hal::<Api>() }.map(|_| Self::open(device, identity))
+    }
+
+    fn open(device: &wgpu::Device, identity: &DeviceIdentity) -> Result<Rc<Self>> {
+        let inside = Inside::default();
+        let display = in_context(device, identity, &inside, "WgpuDisplay", |context| {
+            let Some(egl) = context.egl_instance() else {
+                return Err(absent("WgpuDisplay", identity, "wgpu was given its context by the program"));
+            };
+            let load = |name: &CStr| {
+                let found = name.to_str().ok().and_then(|name| egl.get_proc_address(name));
+                found.map_or(std::ptr::null(), |function| function as *const c_void)
+            };
+            let here = Rc::clone(&inside);
+            let options = EngineOptions::default().with_is_current(move || here.get());
+            // SAFETY: wgpu's context is current here, and lives as long as the device, which `Gl` keeps longer than the
+            // display. It is current on another thread only while that one holds wgpu's lock; `inside` is set only
+            // while this one does. The loader is that of the context's EGL.
+            let display = unsafe { GlDisplay::from_loader(load, options) }?;
+            if display.is_es() {
+                return Err(absent(
+                    "WgpuDisplay",
+                    identity,
+                    "wgpu's context is one of OpenGL ES, which nobody has tried",
+                ));
+            }
+            Ok(display)
+        })?;
+        let (device, identity) = (device.clone(), identity.clone());
+        Ok(Rc::new(Self { device, identity, display: Some(display), inside, read: RefCell::default() }))
+    }
+
+    /// Runs `f` with wgpu's context current. `f` calls nothing of wgpu's, which would wait for the context.
+    fn within<T>(&self, operation: &'static str, f: impl FnOnce(&Rc<GlDisplay>) -> Result<T>) -> Result<T> {
+        let display = self.display.as_ref().ok_or_else(|| absent(operation, &self.identity, "it was closed"))?;
+        in_context(&self.device, &self.identity, &self.inside, operation, |_| f(display))
+    }
+
+    /// The identity with what OpenGL tells of the device and wgpu does not.
+    pub(crate) fn identify(&self, identity: DeviceIdentity) -> DeviceIdentity {
+        let Some(display) = &self.display else { return identity };
+        let told = display.device();
+        let (uuid, ordinal) = (identity.uuid.or(told.uuid), identity.ordinal.or(told.ordinal));
+        let pci = identity.pci.clone().or_else(|| told.pci.clone());
+        identity.with_uuid(uuid).with_ordinal(ordinal).with_pci(pci)
+    }
+
+    /// What it adds.
+    pub(crate) fn sharing(&self) -> Sharing {
+        let Some(display) = &self.display else { return Sharing::none("it was closed") };
+        let caps = display.caps();
+        let exports = caps.exports.iter().cloned().map(|mut cap| {
+            if cap.handle == HandleType::GlObject {
+                let reason = "compute drivers look for a current context, and wgpu's is only inside its own calls";
+                cap.support = Support::No(reason.into());
+            }
+            cap
+        });
+        let semaphores = caps.semaphores.iter().map(|cap| {
+            let reason = "wgpu on OpenGL takes turns by host fences; the driver's semaphores need Vulkan to be made";
+            SemaphoreCap::new(cap.kind, Support::No(reason.into()))
+        });
+        Sharing {
+            imports: caps.imports.clone(),
+            exports: exports.collect(),
+            semaphores: semaphores.collect(),
+            persistent: caps.persistent_staging.clone(),
+        }
+    }
+
+    /// Deletes memory that nothing reads any more.
+    ///
+    /// # Errors
+    /// Where wgpu does not get its context.
+    pub(crate) fn collect(&self, operation: &'static str) -> Result<()> {
+        self.read.borrow_mut().retain(|(reader, _)| reader.strong_count() > 0);
+        self.within(operation, |display| display.delete_dropped())
+    }
+}
+
+impl Drop for Gl {
+    fn drop(&mut self) {
+        let Some(display) = self.display.take() else { return };
+        if !self.read.borrow().is_empty() {
+            // wgpu lets go of what was dropped when it is polled; it panics where the device is lost.
+            let wait = || self.device.poll(wgpu::PollType::wait_indefinitely());
+            if !matches!(catch(wait), Ok(Ok(_))) {
+                tracing::warn!(device = %self.identity, "the device could not be waited for");
+            }
+        }
+        for (reader, memory) in self.read.take() {
+            if reader.strong_count() > 0 {
+                // The engine still holds the buffer: better lost than read after it is deleted.
+                tracing::warn!(device = %self.identity, "memory is still read by a buffer that outlives its display");
+                std::mem::forget(memory);
+            }
+        }
+        let closed = in_context(&self.device, &self.identity, &self.inside, "drop", |_| {
+            let deleted = display.delete_dropped();
+            drop(display);
+            deleted
+        });
+        if let Err(error) = closed {
+            tracing::warn!(%error, "OpenGL's end of the device could not be closed");
+        }
+    }
+}
+
+/// Runs `f` with the device's context current on this thread, which wgpu takes back afterwards.
+fn in_context<T>(
+    device: &wgpu::Device,
+    identity: &DeviceIdentity,
+    inside: &Cell<bool>,
+    operation: &'static str,
+    f: impl FnOnce(&wgpu::hal::gles::AdapterContext) -> Result<T>,
+) -> Result<T> {
+    // SAFETY: nothing of the guard's is destroyed.
+    let hal = unsafe { device.as_hal::<Api>() };
+    let hal = hal.ok_or_else(|| absent(operation, identity, "the device is not driven by OpenGL"))?;
+    let context = hal.context();
+    // wgpu panics where it does not get its context.
+    let locked = catch(|| context.lock());
+    let Ok(_locked) = locked else {
+        let hint = "No context of GLX may be current on this thread, nor wgpu's on another.";
+        return Err(failure(identity, operation, 0, "wgpu's context could not be made current".into(), hint));
+    };
+    let _entered = Entered::new(inside);
+    f(context)
+}
+
+fn absent(operation: &'static str, identity: &DeviceIdentity, reason: &str) -> Error {
+    Error::Unsupported { operation, device: identity.to_string(), reason: reason.into() }
+}

@@ -1,0 +1,41 @@
+//! OpenGL's end of a wgpu device where there is none: without the feature `gl`, or on a system where wgpu does not use EGL.
+
+use crate::context::caps::Sharing;
+use crate::context::device_state::DeviceState;
+use crate::context::made::Made;
+use interop_core::{DeviceIdentity, HandleType, Result, SharedHandle, StagingKind};
+use std::rc::Rc;
+
+/// Never made.
+pub(crate) enum Gl {}
+
+/// Never made.
+pub(crate) enum Memory {}
+
+impl Gl {
+    pub(crate) fn of(_: &wgpu::Device, _: &DeviceIdentity) -> Option<Result<Rc<Self>>> {
+        None
+    }
+
+    pub(crate) fn identify(&self, _: DeviceIdentity) -> DeviceIdentity {
+        match *self {}
+    }
+
+    pub(crate) fn sharing(&self) -> Sharing {
+        match *self {}
+    }
+
+    pub(crate) fn collect(&self, _: &'static str) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn create(self: &Rc<Self>, _: &DeviceState, _: StagingKind, _: usize) -> Result<Made<Rc<Memory>>> {
+        match **self {}
+    }
+}
+
+impl Memory {
+    pub(crate) fn export(&self, _: &Gl, _: HandleType) -> Result<SharedHandle> {
+        match *self {}
+    }
+}

@@ -1,0 +1,26 @@
+//! wgpu's device with what lies beneath it, and what both can do.
+
+pub(crate) mod adapter;
+pub(crate) mod caps;
+pub(crate) mod device;
+pub(crate) mod device_extension;
+pub(crate) mod device_state;
+pub(crate) mod error;
+pub(crate) mod format;
+#[cfg(all(feature = "gl", target_os = "linux"))]
+pub(crate) mod gl;
+#[cfg(not(all(feature = "gl", target_os = "linux")))]
+#[path = "gl_absent.rs"]
+pub(crate) mod gl;
+pub(crate) mod identity;
+pub(crate) mod made;
+pub(crate) mod ptx;
+pub(crate) mod ptx_grid;
+pub(crate) mod queue_buffer;
+pub(crate) mod read_back;
+pub(crate) mod store_formats;
+#[cfg(any(target_os = "linux", windows))]
+pub(crate) mod vulkan;
+#[cfg(not(any(target_os = "linux", windows)))]
+#[path = "vulkan_absent.rs"]
+pub(crate) mod vulkan;

@@ -1,0 +1,80 @@
+//! A buffer of the display's own wgpu device, made by somebody else who uses its queue.
+
+use crate::context::device::WgpuDevice;
+use crate::context::format::whole_words;
+use interop_core::{Error, Result, SharedHandle};
+
+/// A buffer by which a compute backend on the display's device ([`crate::WgpuDisplay::shared_device`]) gives it memory, see
+/// [`interop_core::StagingKind::External`]. Both sides submit to one queue, which keeps the order.
+#[derive(Debug, Clone)]
+pub(crate) struct QueueBuffer {
+    device: WgpuDevice,
+    buffer: wgpu::Buffer,
+    address: Option<u64>,
+}
+
+impl QueueBuffer {
+    /// Makes one of at least so many bytes, which kernels write, draws read, and copies do both with. It is zero at first.
+    ///
+    /// # Errors
+    /// What wgpu refuses.
+    pub fn new(device: &WgpuDevice, bytes: usize, operation: &'static str) -> Result<Self> {
+        use wgpu::BufferUsages as Usage;
+        let (size, usage) =
+            (whole_words(bytes as u64), Usage::STORAGE | Usage::VERTEX | Usage::COPY_SRC | Usage::COPY_DST);
+        let Ok(side) = device.ptx.as_ref() else {
+            let desc =
+                wgpu::BufferDescriptor { label: Some("pixelferry shared"), size, usage, mapped_at_creation: false };
+            let buffer = device.scoped(operation, || device.device.create_buffer(&desc))?;
+            return Ok(Self { device: device.clone(), buffer, address: None });
+        };
+        let (buffer, address) = device.scoped(operation, || side.buffer(&device.device, size, usage))??;
+        // wgpu takes it to be written already.
+        device.record(operation, |encoder| encoder.clear_buffer(&buffer, 0, None))?;
+        Ok(Self { device: device.clone(), buffer, address: Some(address) })
+    }
+
+    /// A buffer that is there: of this device, for storage, in whole words.
+    pub(crate) fn over(device: &WgpuDevice, buffer: &wgpu::Buffer) -> Self {
+        Self { device: device.clone(), buffer: buffer.clone(), address: None }
+    }
+
+    /// Where kernels in PTX reach it, on a device that takes them ([`WgpuDevice::takes_ptx`]).
+    pub fn address(&self) -> Option<u64> {
+        self.address
+    }
+
+    /// The buffer itself.
+    pub fn buffer(&self) -> &wgpu::Buffer {
+        &self.buffer
+    }
+
+    /// A handle by which a display on the same device opens the buffer.
+    pub fn into_handle(self) -> SharedHandle {
+        SharedHandle::QueueBuffer { queue: self.device.queue_id(), buffer: Box::new(self) }
+    }
+
+    /// The buffer of at least so many bytes, where the handle is of a buffer of this very device.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for another handle and for fewer bytes, [`Error::Unsupported`] for a buffer of another device.
+    pub fn open(handle: &SharedHandle, device: &WgpuDevice, bytes: usize, operation: &'static str) -> Result<Self> {
+        let SharedHandle::QueueBuffer { buffer: handle, .. } = handle else {
+            return Err(Error::invalid(operation, "the handle does not name a buffer of a queue"));
+        };
+        let Some(found) = handle.downcast_ref::<Self>() else {
+            return Err(Error::invalid(
+                operation,
+                "the buffer is not wgpu's, or is of another version of wgpu-display",
+            ));
+        };
+        if !found.device.is(device) {
+            return Err(device.unsupported(operation, "the buffer is of another wgpu device"));
+        }
+        if found.buffer.size() < bytes as u64 {
+            let problem = format!("the buffer has {} bytes, {bytes} are needed", found.buffer.size());
+            return Err(Error::invalid(operation, problem));
+        }
+        Ok(found.clone())
+    }
+}

@@ -1,0 +1,89 @@
+//! Bytes of the device on the host.
+
+use crate::context::device::WgpuDevice;
+use crate::context::format::{WORD, whole_words};
+use interop_core::{Error, Region, Result};
+use std::ops::Range;
+
+/// Records copies into a buffer of `bytes` bytes that the host then reads. Waits.
+fn read<T>(
+    device: &WgpuDevice,
+    operation: &'static str,
+    bytes: u64,
+    record: impl FnOnce(&mut wgpu::CommandEncoder, &wgpu::Buffer),
+    take: impl FnOnce(&[u8]) -> Result<T>,
+) -> Result<T> {
+    let buffer = device.scoped(operation, || {
+        device.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("pixelferry read back"),
+            size: whole_words(bytes),
+            usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+            mapped_at_creation: false,
+        })
+    })?;
+    let index = device.submit(operation, |encoder| record(encoder, &buffer))?;
+    device.scoped(operation, || buffer.map_async(wgpu::MapMode::Read, .., |_| ()))?;
+    device.wait(operation, Some(index))?;
+    // Fails where the mapping did.
+    let mapped = buffer.get_mapped_range(..).map_err(|e| device.failure(operation, e.to_string(), ""))?;
+    take(&mapped)
+}
+
+/// Memory for what is read.
+fn reserve(bytes: usize) -> Result<Vec<u8>> {
+    let mut found = Vec::new();
+    found.try_reserve_exact(bytes).map_err(|e| Error::Unavailable {
+        what: format!("host memory of {bytes} bytes"),
+        reason: e.to_string(),
+        hint: "Read a smaller part or free memory.".into(),
+    })?;
+    Ok(found)
+}
+
+impl WgpuDevice {
+    /// A range of a buffer's bytes, after all that was queued before; the buffer's size is in whole words of 4 bytes.
+    ///
+    /// # Errors
+    /// What wgpu refuses; [`Error::Unavailable`] where the host has no memory for them.
+    pub fn read_buffer(&self, from: &wgpu::Buffer, range: Range<u64>, operation: &'static str) -> Result<Vec<u8>> {
+        let start = range.start / WORD * WORD;
+        let skip = (range.start - start) as usize;
+        let wanted = (range.end - range.start) as usize;
+        let bytes = whole_words(range.end - start);
+        let record = |encoder: &mut wgpu::CommandEncoder, to: &wgpu::Buffer| {
+            encoder.copy_buffer_to_buffer(from, start, to, 0, bytes)
+        };
+        read(self, operation, bytes, record, |mapped| {
+            let mut found = reserve(wanted)?;
+            found.extend_from_slice(&mapped[skip..skip + wanted]);
+            Ok(found)
+        })
+    }
+}
+
+/// A region of a texture that `draw` makes in the same submission, in tight rows.
+pub(crate) fn image(
+    device: &WgpuDevice,
+    region: Region,
+    bytes_per_pixel: usize,
+    draw: impl FnOnce(&mut wgpu::CommandEncoder) -> wgpu::Texture,
+) -> Result<Vec<u8>> {
+    let extent = region.extent();
+    // The extent is that of a part of a surface, whose bytes were checked against the device's limits.
+    let row = extent.width as usize * bytes_per_pixel;
+    let pitch = row.next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT as usize);
+    let record = |encoder: &mut wgpu::CommandEncoder, to: &wgpu::Buffer| {
+        let texture = draw(encoder);
+        let origin = wgpu::Origin3d { x: region.x, y: region.y, z: 0 };
+        let from = wgpu::TexelCopyTextureInfo { origin, ..texture.as_image_copy() };
+        let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(pitch as u32), rows_per_image: None };
+        let size = wgpu::Extent3d { width: extent.width, height: extent.height, depth_or_array_layers: 1 };
+        let to = wgpu::TexelCopyBufferInfo { buffer: to, layout };
+        encoder.copy_texture_to_buffer(from, to, size);
+    };
+    read(device, "read_back", pitch as u64 * u64::from(extent.height), record, |mapped| {
+        let mut found = reserve(row * extent.height as usize)?;
+        mapped.chunks_exact(pitch).for_each(|line| found.extend_from_slice(&line[..row]));
+        Ok(found)
+    })
+}

@@ -1,0 +1,92 @@
+//! The formats to which compute shaders of a device store.
+
+use crate::context::format::format_features;
+use interop_core::draw::Obstacle;
+use wgpu::{TextureFormat, TextureFormatFeatureFlags, TextureUsages};
+
+/// Work items of a group, as `store.wgsl` declares it.
+pub(crate) const GROUP: (u32, u32) = (32, 8);
+
+/// A format that a device stores to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct StoreFormat {
+    pub format: TextureFormat,
+    /// In WGSL.
+    pub name: &'static str,
+    /// Holds 0 to 1 only.
+    pub fixed: bool,
+    /// A shader that stores reads it, too.
+    pub reads: bool,
+}
+
+/// Formats with their names in WGSL, and whether they hold 0 to 1 only.
+const NAMES: [(TextureFormat, &str, bool); 15] = [
+    (TextureFormat::Rgba8Unorm, "rgba8unorm", true),
+    (TextureFormat::Bgra8Unorm, "bgra8unorm", true),
+    (TextureFormat::Rgba16Float, "rgba16float", false),
+    (TextureFormat::Rgba32Float, "rgba32float", false),
+    (TextureFormat::Rgb10a2Unorm, "rgb10a2unorm", true),
+    (TextureFormat::Rg11b10Ufloat, "rg11b10ufloat", false),
+    (TextureFormat::Rgba16Unorm, "rgba16unorm", true),
+    (TextureFormat::R8Unorm, "r8unorm", true),
+    (TextureFormat::Rg8Unorm, "rg8unorm", true),
+    (TextureFormat::R16Unorm, "r16unorm", true),
+    (TextureFormat::Rg16Unorm, "rg16unorm", true),
+    (TextureFormat::R16Float, "r16float", false),
+    (TextureFormat::Rg16Float, "rg16float", false),
+    (TextureFormat::R32Float, "r32float", false),
+    (TextureFormat::Rg32Float, "rg32float", false),
+];
+
+/// What a device's compute shaders store to, asked once.
+pub(crate) struct StoreFormats {
+    rows: Result<Vec<StoreFormat>, Obstacle>,
+    views: bool,
+}
+
+impl StoreFormats {
+    pub(crate) fn of(adapter: &wgpu::Adapter, device: &wgpu::Device) -> Self {
+        let limits = device.limits();
+        let flags = adapter.get_downlevel_capabilities().flags;
+        let views = flags.contains(wgpu::DownlevelFlags::VIEW_FORMATS);
+        let runs = flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS)
+            && limits.max_compute_invocations_per_workgroup >= GROUP.0 * GROUP.1
+            && limits.max_compute_workgroup_size_x >= GROUP.0
+            && limits.max_compute_workgroup_size_y >= GROUP.1
+            && limits.max_storage_textures_per_shader_stage > 0;
+        if !runs {
+            let reason = "the device, or the limits it was opened with, have none that store into textures";
+            return Self { rows: Err(Obstacle::NoShader(reason.into())), views };
+        }
+        let rows = NAMES.into_iter().filter_map(|(format, name, fixed)| {
+            let found = format_features(adapter, device, format);
+            let stores = found.allowed_usages.contains(TextureUsages::STORAGE_BINDING)
+                && found.flags.contains(TextureFormatFeatureFlags::STORAGE_WRITE_ONLY)
+                && device.features().contains(format.required_features());
+            let reads = found.flags.contains(TextureFormatFeatureFlags::STORAGE_READ_WRITE);
+            stores.then_some(StoreFormat { format, name, fixed, reads })
+        });
+        Self { rows: Ok(rows.collect()), views }
+    }
+
+    pub(crate) fn get(&self, format: TextureFormat) -> Result<StoreFormat, Obstacle> {
+        let rows = self.rows.as_ref().map_err(Clone::clone)?;
+        let row = rows.iter().find(|row| row.format == format);
+        row.copied().ok_or_else(|| {
+            // The usual one of windows, and the only one that a device must be asked for.
+            let asked =
+                if format == TextureFormat::Bgra8Unorm { " without the feature BGRA8UNORM_STORAGE" } else { "" };
+            Obstacle::Format(format!("{format:?}{asked}"))
+        })
+    }
+
+    /// Whether a texture with sRGB encoding and one without are of one kind here (not on OpenGL).
+    pub(crate) const fn has_views(&self) -> bool {
+        self.views
+    }
+
+    /// What textures of this format are for, where something is drawn to them.
+    pub(crate) fn usage(&self, format: TextureFormat) -> TextureUsages {
+        self.get(format).map_or(TextureUsages::empty(), |_| TextureUsages::STORAGE_BINDING)
+    }
+}

@@ -1,0 +1,87 @@
+//! Buffers in memory that the host or another API writes.
+
+use super::{Api, Exported, Vulkan};
+use crate::context::device_state::DeviceState;
+use crate::context::format::{WORD, whole_words};
+use ash::vk;
+use interop_core::{Error, HostBlock, MemoryHandle, Result};
+use pixelferry_vulkan::sharing::{Allocation, Object};
+use std::rc::Rc;
+use std::sync::Arc;
+
+const OP: &str = "create_staging";
+
+impl Vulkan {
+    /// A buffer that stays mapped, coherent, zero at first, and its address.
+    pub(super) fn mapped(&self, shared: &DeviceState, bytes: usize) -> Result<(wgpu::Buffer, HostBlock)> {
+        let size = whole_words(bytes as u64);
+        let (made, address) = self.sharing.mapped_buffer(size, usage(shared))?;
+        let made = Arc::new(made);
+        let buffer = wrap(shared, &made, None, size)?;
+        // The memory before the device that it is of.
+        let owner = Rc::new((made, shared.device.clone()));
+        // SAFETY: the allocation, which stays mapped, lives as long as `owner`; wgpu never maps it.
+        let block = unsafe { HostBlock::from_raw(address, bytes, owner) };
+        Ok((buffer, block))
+    }
+
+    /// Pages of the host as a buffer.
+    pub(super) fn imported_host(&self, shared: &DeviceState, block: &HostBlock, bytes: usize) -> Result<wgpu::Buffer> {
+        let reader = Arc::new(());
+        // SAFETY: `pending_frees` keeps the pages until `reader` goes, which goes after the allocation.
+        let made = unsafe { self.sharing.imported_host_buffer(block, bytes, usage(shared)) }?;
+        self.pending_frees.add(block.clone(), &reader);
+        wrap(shared, &Arc::new(made), Some(reader), whole_words(bytes as u64))
+    }
+
+    /// Memory of the device's own that others can open, as a buffer.
+    pub(super) fn exported_buffer(&self, shared: &DeviceState, bytes: usize) -> Result<(wgpu::Buffer, Exported)> {
+        let size = whole_words(bytes as u64);
+        let made = Arc::new(self.sharing.exported_buffer(size, usage(shared))?);
+        Ok((wrap(shared, &made, None, size)?, Exported(made)))
+    }
+
+    /// Memory of another device's or API's, opened by its handle, as a buffer.
+    pub(super) fn imported(&self, shared: &DeviceState, memory: MemoryHandle, bytes: usize) -> Result<wgpu::Buffer> {
+        // Over all of it where it was made for one buffer alone.
+        let whole = memory.is_dedicated().then_some(memory.bytes() / WORD * WORD);
+        let size = whole_words(bytes as u64);
+        let made = self.sharing.imported_buffer(memory, size, usage(shared))?;
+        wrap(shared, &Arc::new(made), None, whole.unwrap_or(size))
+    }
+}
+
+/// What wgpu's buffers over shared memory are for.
+fn usage(shared: &DeviceState) -> vk::BufferUsageFlags {
+    use vk::BufferUsageFlags as Usage;
+    let index = if shared.index_buffers { Usage::INDEX_BUFFER } else { Usage::empty() };
+    Usage::STORAGE_BUFFER | Usage::VERTEX_BUFFER | Usage::TRANSFER_SRC | Usage::TRANSFER_DST | index
+}
+
+/// The first bytes of an allocation as a buffer of wgpu's, which keeps it. `reader` goes after it.
+fn wrap(shared: &DeviceState, made: &Arc<Allocation>, reader: Option<Arc<()>>, size: u64) -> Result<wgpu::Buffer> {
+    use wgpu::BufferUsages as Usage;
+    let index = if shared.index_buffers { Usage::INDEX } else { Usage::empty() };
+    let descriptor = wgpu::BufferDescriptor {
+        label: Some("pixelferry shared memory"),
+        size,
+        usage: Usage::STORAGE | Usage::VERTEX | Usage::COPY_SRC | Usage::COPY_DST | index,
+        mapped_at_creation: false,
+    };
+    let Object::Buffer(raw) = made.object() else {
+        return Err(Error::invalid(OP, "an image is no buffer"));
+    };
+    let kept = Arc::clone(made);
+    let let_go = Box::new(move || {
+        drop(kept);
+        drop(reader);
+    });
+    shared.scoped(OP, || {
+        // SAFETY: the buffer was made of this device with these usages, at least so large and with memory bound; it
+        // lives until wgpu lets go of `kept`, and wgpu does not map it.
+        unsafe {
+            let hal = wgpu::hal::vulkan::Buffer::from_raw_externally_owned(raw, let_go);
+            shared.device.create_buffer_from_hal::<Api>(hal, &descriptor)
+        }
+    })
+}

@@ -1,0 +1,129 @@
+//! A device with the extensions by which memory and semaphores are shared.
+
+use super::Api;
+use crate::context::device_extension::DeviceExtension;
+use ash::vk;
+use interop_core::{DeviceIdentity, DeviceLuid, DeviceUuid, Error, Result};
+use pixelferry_vulkan::sharing::{ADDRESS_EXTENSION, CU_EXTENSION, DEVICE_EXTENSIONS, DeviceNeeds, Ids, OwnDevice};
+use std::ffi::CStr;
+
+/// Who the adapter is, where Vulkan 1.1 or later drives it.
+pub(crate) fn ids(adapter: &wgpu::Adapter) -> (Option<DeviceUuid>, Option<DeviceLuid>) {
+    let ids = asked(adapter);
+    (ids.map(|ids| ids.uuid), ids.and_then(|ids| ids.luid))
+}
+
+fn asked(adapter: &wgpu::Adapter) -> Option<Ids> {
+    // SAFETY: nothing of the guard's is destroyed.
+    let hal = unsafe { adapter.as_hal::<Api>() }?;
+    if hal.physical_device_capabilities().properties().api_version < vk::API_VERSION_1_1 {
+        return None;
+    }
+    let instance = hal.shared_instance().raw_instance();
+    // SAFETY: the physical device is of this instance and of Vulkan 1.1.
+    Some(unsafe { Ids::of(instance, hal.raw_physical_device()) })
+}
+
+/// What an engine that makes the adapter's device itself switches on; `None` where the adapter is not Vulkan's.
+pub(crate) fn extensions(adapter: &wgpu::Adapter, identity: &DeviceIdentity) -> Option<Result<Vec<DeviceExtension>>> {
+    // SAFETY: nothing of the guard's is destroyed.
+    let hal = unsafe { adapter.as_hal::<Api>() }?;
+    let instance = hal.shared_instance().raw_instance();
+    if hal.physical_device_capabilities().properties().api_version < vk::API_VERSION_1_1 {
+        let reason = "its driver is older than Vulkan 1.1".into();
+        return Some(Err(Error::Unsupported { operation: "device_extensions", device: identity.to_string(), reason }));
+    }
+    // SAFETY: the physical device is of this instance and of Vulkan 1.1.
+    let needs = unsafe { DeviceNeeds::of(instance, hal.raw_physical_device(), &identity.to_string()) };
+    let told = |listed| {
+        move |known: pixelferry_vulkan::sharing::DeviceExtension| DeviceExtension {
+            name: known.name,
+            used_for: known.used_for,
+            listed,
+        }
+    };
+    Some(needs.map(|needs| {
+        needs.extensions.into_iter().map(told(true)).chain(needs.absent.into_iter().map(told(false))).collect()
+    }))
+}
+
+/// Opens a device, for kernels in PTX where that is asked for and there is a way; `None` where the adapter is not Vulkan's.
+pub(crate) fn open(
+    adapter: &wgpu::Adapter,
+    identity: &DeviceIdentity,
+    descriptor: &wgpu::DeviceDescriptor<'_>,
+    ptx: bool,
+) -> Option<Result<(wgpu::Device, wgpu::Queue)>> {
+    // SAFETY: nothing of the guard's is destroyed.
+    let hal = unsafe { adapter.as_hal::<Api>() }?;
+    let features = descriptor.required_features;
+    let mut extensions = hal.required_device_extensions(features);
+    let about = hal.physical_device_capabilities();
+    let wanted = DEVICE_EXTENSIONS.into_iter().map(|extension| extension.name);
+    let added = wanted.filter(|name| about.supports_extension(name));
+    let cu = (ptx && takes_cu(&hal)).then_some([CU_EXTENSION, ADDRESS_EXTENSION]);
+    for name in added.chain(cu.into_iter().flatten()) {
+        if !extensions.contains(&name) {
+            extensions.push(name);
+        }
+    }
+    let failed = |reason: String| Error::Unavailable {
+        what: identity.to_string(),
+        reason,
+        hint: "Update the GPU's Vulkan driver, or ask for fewer features.".into(),
+    };
+    // SAFETY: only extensions that the driver lists are added. The one feature that one of them needs is listed, too, and
+    // `physical_device_features` switches it on.
+    let opened = unsafe { create(&hal, &extensions, descriptor) };
+    Some(opened.map_err(failed).and_then(|opened| {
+        // SAFETY: the device was opened on this very adapter with these features and limits.
+        unsafe { adapter.create_device_from_hal::<Api>(opened, descriptor) }.map_err(|e| failed(e.to_string()))
+    }))
+}
+
+/// Creates a device as [`wgpu::hal::vulkan::Adapter::open_with_callback`] does, but [`OwnDevice`] destroys it.
+///
+/// # Safety
+/// The adapter lists all extensions, which are at least those that it requires for the features of the descriptor.
+unsafe fn create(
+    hal: &wgpu::hal::vulkan::Adapter,
+    extensions: &[&'static CStr],
+    descriptor: &wgpu::DeviceDescriptor<'_>,
+) -> std::result::Result<wgpu::hal::OpenDevice<Api>, String> {
+    // wgpu-hal takes the first family, too.
+    const FAMILY: u32 = 0;
+    let (features, limits) = (descriptor.required_features, &descriptor.required_limits);
+    let mut enabled = hal.physical_device_features(extensions, features);
+    let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(FAMILY).queue_priorities(&[1.0])];
+    let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
+    let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
+    let info = enabled.add_to_device_create(info);
+    let instance = hal.shared_instance().raw_instance();
+    // SAFETY: the caller's promise; the structures live through the call.
+    let device = unsafe { OwnDevice::create(instance, hal.raw_physical_device(), &info) };
+    // wgpu drops the callback when it has let go of the device, and of its instance later.
+    let own = device.map_err(|code| format!("vkCreateDevice answered {code:?}"))?;
+    let raw = own.device().clone();
+    let let_go: wgpu::hal::DropCallback = Box::new(move || drop(own));
+    // SAFETY: the device was made of this adapter with these extensions, features and this family, and lives until the callback
+    // goes.
+    unsafe {
+        hal.device_from_raw(raw, Some(let_go), extensions, features, limits, &descriptor.memory_hints, FAMILY, 0)
+            .map_err(|error| error.to_string())
+    }
+}
+
+/// Whether a device can be made whose queue takes kernels of CUDA's.
+fn takes_cu(adapter: &wgpu::hal::vulkan::Adapter) -> bool {
+    let about = adapter.physical_device_capabilities();
+    let lists = [CU_EXTENSION, ADDRESS_EXTENSION].into_iter().all(|name| about.supports_extension(name));
+    if !lists || about.properties().api_version < vk::API_VERSION_1_2 {
+        return false;
+    }
+    let mut addresses = vk::PhysicalDeviceBufferDeviceAddressFeatures::default();
+    let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut addresses);
+    let instance = adapter.shared_instance().raw_instance();
+    // SAFETY: the physical device is of this instance and of Vulkan 1.2; the structures live through the call.
+    unsafe { instance.get_physical_device_features2(adapter.raw_physical_device(), &mut features) };
+    addresses.buffer_device_address == vk::TRUE
+}

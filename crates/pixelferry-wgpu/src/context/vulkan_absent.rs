@@ -1,0 +1,100 @@
+//! Vulkan's end of a wgpu device where there is none: systems other than Linux and Windows.
+
+use crate::context::caps::Sharing;
+use crate::context::device_extension::DeviceExtension;
+use crate::context::device_state::DeviceState;
+use crate::context::made::Made;
+use crate::context::ptx_grid::PtxGrid;
+use interop_core::{DeviceIdentity, DeviceLuid, DeviceUuid, RawMemory, Result, SharedHandle, StagingKind};
+use std::ffi::{CStr, c_void};
+
+/// Never made.
+pub(crate) enum Vulkan {}
+
+/// Never made.
+pub(crate) enum Exported {}
+
+/// Never made.
+pub(crate) enum PtxSide {}
+
+/// Never made.
+pub(crate) enum Loaded {}
+
+pub(crate) fn ids(_: &wgpu::Adapter) -> (Option<DeviceUuid>, Option<DeviceLuid>) {
+    (None, None)
+}
+
+pub(crate) fn extensions(_: &wgpu::Adapter, _: &DeviceIdentity) -> Option<Result<Vec<DeviceExtension>>> {
+    None
+}
+
+pub(crate) fn raw_buffer(_: &wgpu::Device, _: &wgpu::Buffer, _: u64) -> Option<RawMemory> {
+    None
+}
+
+pub(crate) fn open(
+    _: &wgpu::Adapter,
+    _: &DeviceIdentity,
+    _: &wgpu::DeviceDescriptor<'_>,
+    _: bool,
+) -> Option<Result<(wgpu::Device, wgpu::Queue)>> {
+    None
+}
+
+impl Vulkan {
+    pub(crate) const ABSENT: &str = "memory is shared on Linux and Windows only";
+
+    pub(crate) fn of(_: &wgpu::Device, _: &DeviceIdentity) -> Option<Self> {
+        None
+    }
+
+    pub(crate) fn sharing(&self) -> Sharing {
+        match *self {}
+    }
+
+    pub(crate) fn create(&self, _: &DeviceState, _: StagingKind, _: usize) -> Result<Made<Exported>> {
+        match *self {}
+    }
+
+    pub(crate) fn show_host(&self, _: &mut wgpu::CommandEncoder) {
+        match *self {}
+    }
+
+    pub(crate) fn take_back(&self, _: impl FnOnce() -> Result<()>) {
+        match *self {}
+    }
+}
+
+impl Exported {
+    pub(crate) fn handle(&self, _: &DeviceState) -> Result<SharedHandle> {
+        match *self {}
+    }
+}
+
+impl PtxSide {
+    pub(crate) fn of(_: &wgpu::Device, _: &DeviceIdentity) -> std::result::Result<Self, String> {
+        Err("kernels in PTX run on Linux and Windows only".into())
+    }
+
+    pub(crate) fn buffer(&self, _: &wgpu::Device, _: u64, _: wgpu::BufferUsages) -> Result<(wgpu::Buffer, u64)> {
+        match *self {}
+    }
+
+    /// # Safety
+    /// It is never called.
+    pub(crate) unsafe fn load(&self, _: &CStr, _: &CStr) -> Result<Loaded> {
+        match *self {}
+    }
+
+    /// # Safety
+    /// It is never called.
+    pub(crate) unsafe fn launch(
+        &self,
+        _: &mut wgpu::CommandEncoder,
+        _: &Loaded,
+        _: PtxGrid,
+        _: &[*const c_void],
+    ) -> Result<bool> {
+        match *self {}
+    }
+}

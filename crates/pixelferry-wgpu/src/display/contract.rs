@@ -1,0 +1,463 @@
+//! The display: what a user holds.
+
+use crate::context::adapter::{self, WgpuOptions};
+use crate::context::caps::{Sharing, caps};
+use crate::context::device::WgpuDevice;
+use crate::context::device_state::Parts;
+use crate::context::error::Loss;
+use crate::context::gl::Gl;
+use crate::context::identity::identify;
+use crate::context::store_formats::StoreFormats;
+use crate::context::vulkan::Vulkan;
+use crate::draw::beside::Target;
+use crate::draw::painter::{DrawTarget, Frame};
+use crate::draw::picture::{Picture, Source};
+use crate::draw::target::OffscreenTarget;
+use crate::draw::tools::Tools;
+use crate::staging::WgpuStaging;
+use crate::surface::buffer::BufferSurface;
+use crate::surface::engine_surfaces::{EngineBuffer, EngineImage};
+use crate::surface::in_place::{InPlaceBuffer, InPlaceImage};
+use crate::surface::texture::TextureSurface;
+use interop_core::devices::owned::{find, foreign};
+use interop_core::draw::Plan;
+use interop_core::{
+    DeviceIdentity, Display, DisplayCaps, DisplaySemaphore, DrawOptions, Drawn, Error, Extent, FrameTag, ImageView,
+    Manner, PixelFormat, QueueId, Result, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc, SyncKind,
+    TargetEncoding,
+};
+use std::rc::Rc;
+
+/// A rectangle of a target in pixels; `y` counts from the top, as wgpu does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Viewport {
+    /// Left edge.
+    pub x: i32,
+    /// Top edge.
+    pub y: i32,
+    /// Width.
+    pub width: u32,
+    /// Height.
+    pub height: u32,
+}
+
+impl Viewport {
+    /// The whole of a target of this size.
+    pub const fn full(width: u32, height: u32) -> Self {
+        Self { x: 0, y: 0, width, height }
+    }
+}
+
+/// An image surface for the user's own drawing: on a 3-D object, say.
+///
+/// Row 0 is the top row of the picture. Submit what reads it before the next frame is finished; do not destroy it.
+#[derive(Debug, Clone)]
+pub enum WgpuImage {
+    /// A texture of one level and a view of it.
+    Texture(wgpu::Texture, wgpu::TextureView),
+    /// Rows in a buffer, of images shown in place: bind it as storage.
+    Rows(wgpu::Buffer, ImageView),
+}
+
+/// A buffer surface, for the user's own vertices or storage.
+///
+/// Submit what reads it before the next frame is finished; do not destroy it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct WgpuBuffer {
+    /// The buffer; it may be larger than the surface.
+    pub buffer: wgpu::Buffer,
+    /// First byte of the surface in it.
+    pub offset: u64,
+    /// Bytes of the surface.
+    pub len: u64,
+}
+
+/// A wgpu device as a display. The display stays on its thread; the device and the queue may be used on others.
+///
+/// Errors of wgpu come back as [`Error::Driver`]; none ends the program.
+pub struct WgpuDisplay {
+    pub(crate) tools: Rc<Tools>,
+}
+
+impl std::fmt::Debug for WgpuDisplay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WgpuDisplay").field("device", &self.tools.shared.identity).finish_non_exhaustive()
+    }
+}
+
+impl WgpuDisplay {
+    /// A display with a device of its own. The device has every limit of the adapter and, on Vulkan, every extension by
+    /// which something is shared. The display needs no window, and can draw into one: make the window's surface with
+    /// the same instance.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] where there is no such adapter or its device does not open, [`Error::Unsupported`] where it
+    /// lacks a feature that was asked for.
+    pub fn headless(options: WgpuOptions) -> Result<Rc<Self>> {
+        let (adapter, identity) = adapter::choose(&options)?;
+        let (device, queue, loss) = adapter::open(&adapter, &identity, &options)?;
+        Self::new(&adapter, identity, device, queue, Some(loss))
+    }
+
+    /// A display on an engine's device and queue, which were made from `adapter`. What is shared by Vulkan needs
+    /// extensions that the engine switched on, as [`crate::open_device`] does. Where one is missing, [`Display::caps`]
+    /// gives the reason.
+    ///
+    /// The engine's handlers of errors and of a lost device stay as they are.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] where wgpu refuses the display's own objects.
+    pub fn from_engine(adapter: &wgpu::Adapter, device: wgpu::Device, queue: wgpu::Queue) -> Result<Rc<Self>> {
+        Self::new(adapter, identify(adapter), device, queue, None)
+    }
+
+    fn new(
+        adapter: &wgpu::Adapter,
+        identity: DeviceIdentity,
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        told: Option<Loss>,
+    ) -> Result<Rc<Self>> {
+        let (is_engines, loss) = (told.is_none(), told.unwrap_or_default());
+        let vulkan = Vulkan::of(&device, &identity);
+        let sharing = vulkan.as_ref().map_or_else(|| Sharing::none(Vulkan::ABSENT), Vulkan::sharing);
+        let (gl, sharing) = match Gl::of(&device, &identity) {
+            None => (None, sharing),
+            Some(Ok(gl)) => {
+                let sharing = gl.sharing();
+                (Some(gl), sharing)
+            }
+            Some(Err(reason)) => (None, Sharing::none(&reason.to_string())),
+        };
+        let identity = match &gl {
+            Some(gl) => gl.identify(identity),
+            None => identity,
+        };
+        let downlevel = adapter.get_downlevel_capabilities().flags;
+        let caps = caps(adapter, &device, QueueId::of(&loss), sharing);
+        let stores = StoreFormats::of(adapter, &device);
+        let tools = Tools::new(Parts {
+            stores,
+            is_engines,
+            base: WgpuDevice::new(device, queue, identity, loss),
+            caps,
+            index_buffers: downlevel.contains(wgpu::DownlevelFlags::UNRESTRICTED_INDEX_BUFFER),
+            float_targets: {
+                let features = adapter.get_texture_format_features(wgpu::TextureFormat::Rgba32Float);
+                features.allowed_usages.contains(wgpu::TextureUsages::RENDER_ATTACHMENT)
+            },
+            vulkan,
+            gl,
+        })?;
+        Ok(Rc::new(Self { tools }))
+    }
+
+    /// The device, for the user's own drawing.
+    pub fn wgpu_device(&self) -> &wgpu::Device {
+        &self.tools.shared.device
+    }
+
+    /// The device and its queue, for a compute backend in them (the crate `wgpu-backend`).
+    pub fn shared_device(&self) -> WgpuDevice {
+        WgpuDevice::clone(&self.tools.shared)
+    }
+
+    /// The queue of the display's device. What a surface shows is in the queue when [`WgpuDisplay::surface_image`] or
+    /// its like has given the surface out.
+    pub fn wgpu_queue(&self) -> &wgpu::Queue {
+        &self.tools.shared.queue
+    }
+
+    /// Lets wgpu run the callbacks that are due, that of a lost device among them, by [`wgpu::Device::poll`]. wgpu ends
+    /// the program there if the device is lost.
+    ///
+    /// wgpu tells of a lost device only when it is polled and has done what was submitted. Whatever is then made of the
+    /// device passes without an error. An engine that wants to know polls before it draws. Where its callback
+    /// ([`wgpu::Device::set_device_lost_callback`]) was called, it makes device, display and links anew.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] where the device cannot be waited for any more.
+    pub fn poll(&self) -> Result<()> {
+        const OP: &str = "poll";
+        self.tools.shared.poll(OP, wgpu::PollType::Poll)?;
+        self.tools.shared.collect(OP)
+    }
+
+    /// Records a draw of an image surface into a pass of the user's, as the surface's
+    /// [`ImageDesc`](interop_core::ImageDesc) and `options` say: by default every number goes there as it is. The draw
+    /// sets pipeline, bind group 0 and viewport, which the user sets anew afterwards. Other state of the pass stays.
+    ///
+    /// Submit the pass before the next frame is finished.
+    ///
+    /// # Errors
+    /// - [`Error::Foreign`] for a surface of another display.
+    /// - [`Error::InvalidInput`] for a buffer, an empty viewport, options that mean nothing ([`Plan::new`]) or a format
+    ///   that does not encode where the options say so.
+    /// - [`Error::NothingShown`] for an in-place surface with no frame yet.
+    /// - [`Error::Driver`] where wgpu refuses `target`: it blends with 32-bit floats only where the device has that
+    ///   feature.
+    pub fn draw(
+        &self,
+        surface: &Surface,
+        pass: &mut wgpu::RenderPass<'_>,
+        target: DrawTarget,
+        viewport: Viewport,
+        options: DrawOptions,
+    ) -> Result<()> {
+        let (picture, frame) = self.frame(surface, target.format, viewport, options)?;
+        // The pass is submitted by its owner.
+        self.tools.shared.submit_recorded("draw")?;
+        self.tools.drawing.in_pass();
+        self.tools.shared.scoped("draw", || self.tools.painter.paint(&self.tools.shared, pass, picture, target, frame))
+    }
+
+    /// The usages to configure a window's surface with, so that [`WgpuDisplay::draw_to`] has a choice there. `offered`
+    /// is [`wgpu::SurfaceCapabilities::usages`]. The choice is stores where the surface takes them, else copies.
+    ///
+    /// ```
+    /// # fn configure(display: &pixelferry_wgpu::WgpuDisplay, adapter: &pixelferry_wgpu::wgpu::Adapter,
+    /// #     surface: &pixelferry_wgpu::wgpu::Surface<'_>, config: &mut pixelferry_wgpu::wgpu::SurfaceConfiguration) {
+    /// config.usage = display.window_usage(surface.get_capabilities(adapter).usages, config.format);
+    /// surface.configure(display.wgpu_device(), config);
+    /// # }
+    /// ```
+    pub fn window_usage(&self, offered: wgpu::TextureUsages, format: wgpu::TextureFormat) -> wgpu::TextureUsages {
+        let stores = &self.tools.shared.stores;
+        let direct = stores.usage(format) & offered;
+        let copies = match stores.get(format.remove_srgb_suffix()) {
+            Ok(_) if direct.is_empty() => wgpu::TextureUsages::COPY_DST.union(wgpu::TextureUsages::COPY_SRC) & offered,
+            _ => wgpu::TextureUsages::empty(),
+        };
+        wgpu::TextureUsages::RENDER_ATTACHMENT | direct | copies
+    }
+
+    /// Draws an image surface into a view of a texture of one sample, over what is there or over `clear`, and submits.
+    ///
+    /// A render pass or a compute shader writes the same pixels, whichever is quicker: the first draws find that out,
+    /// and wait for the device. The compute shader takes part where the texture's usage has
+    /// [`wgpu::TextureUsages::STORAGE_BINDING`], as that of [`OffscreenTarget`] has where its format can. With
+    /// [`wgpu::TextureUsages::COPY_DST`] it stores beside the texture, and a copy follows. [`DrawOptions::manner`] asks
+    /// for one of the two; [`Display::drawn`] says which it was and why.
+    ///
+    /// # Errors
+    /// The errors of [`WgpuDisplay::draw`].
+    pub fn draw_to(
+        &self,
+        surface: &Surface,
+        view: &wgpu::TextureView,
+        format: wgpu::TextureFormat,
+        clear: Option<wgpu::Color>,
+        viewport: Viewport,
+        options: DrawOptions,
+    ) -> Result<()> {
+        let (picture, frame) = self.frame(surface, format, viewport, options)?;
+        let (tools, target) = (&self.tools, Target { operation: "draw_to", view, format, clear });
+        let step = tracing::trace_span!(
+            target: "pixelferry::frame",
+            "draw",
+            frame = FrameTag::current().map(|tag| tag.frame),
+            manner = tracing::field::Empty
+        )
+        .entered();
+        let drawn = tools.drawing.draw_to(&tools.shared, &tools.painter, picture, target, frame, options.manner)?;
+        step.record("manner", drawn.manner.name());
+        Ok(())
+    }
+
+    fn frame<'s>(
+        &self,
+        surface: &'s Surface,
+        format: wgpu::TextureFormat,
+        viewport: Viewport,
+        options: DrawOptions,
+    ) -> Result<(&'s Picture, Frame)> {
+        const OP: &str = "draw";
+        let picture = self.picture(surface, OP)?;
+        let limit = self.tools.shared.caps.max_image_side;
+        if viewport.width == 0 || viewport.height == 0 || viewport.width.max(viewport.height) > limit {
+            return Err(Error::invalid(OP, format!("{viewport:?} is empty or larger than {limit} pixels")));
+        }
+        let SurfaceDesc::Image(image) = surface.desc() else { return Err(self.not_found(surface, false, OP)) };
+        let target = match (format.is_srgb(), options.target) {
+            (true, _) => TargetEncoding::SrgbFormat,
+            (false, TargetEncoding::SrgbFormat) => {
+                let problem = format!("{format:?} does not encode; draw with TargetEncoding::Srgb or Linear");
+                return Err(Error::invalid(OP, problem));
+            }
+            (false, target) => target,
+        };
+        let area = Extent::new(viewport.width, viewport.height);
+        let plan = Plan::new(image, area, &options.with_target(target))?;
+        Ok((picture, Frame { region: image.extent.full(), at: (viewport.x, viewport.y), plan, bits: false }))
+    }
+
+    /// The texture or the rows of an image surface.
+    ///
+    /// # Errors
+    /// The errors of [`WgpuDisplay::draw`].
+    pub fn surface_image(&self, surface: &Surface) -> Result<WgpuImage> {
+        const OP: &str = "surface_image";
+        self.tools.shared.submit_recorded(OP)?;
+        Ok(match self.picture(surface, OP)?.source() {
+            Source::Texture(texture, view) => WgpuImage::Texture(texture.clone(), view.clone()),
+            Source::Memory(buffer, view) => WgpuImage::Rows(buffer.clone(), *view),
+        })
+    }
+
+    /// The texture of an image surface, as a view of all of it to be bound. Row 0 is the picture's top row. Surfaces
+    /// with [`interop_core::ImageAccess::Texture`] have one, which is the default access.
+    ///
+    /// Another frame may be another texture: ask again for each frame. Submit what reads the texture before the next
+    /// frame is finished.
+    ///
+    /// # Errors
+    /// The errors of [`WgpuDisplay::draw`], and [`Error::Unsupported`] where the image is rows in a buffer.
+    pub fn surface_texture<'s>(&self, surface: &'s Surface) -> Result<&'s wgpu::TextureView> {
+        const OP: &str = "surface_texture";
+        self.tools.shared.submit_recorded(OP)?;
+        match self.picture(surface, OP)?.source() {
+            Source::Texture(_, view) => Ok(view),
+            Source::Memory(..) => {
+                let reason = "the image is rows in a buffer; open its link with ImageAccess::Texture";
+                Err(self.tools.shared.unsupported(OP, reason))
+            }
+        }
+    }
+
+    /// The buffer of a buffer surface.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for an image,
+    /// [`Error::NothingShown`] for an in-place surface with no frame yet.
+    pub fn surface_buffer(&self, surface: &Surface) -> Result<WgpuBuffer> {
+        const OP: &str = "surface_buffer";
+        self.tools.shared.submit_recorded(OP)?;
+        let any = surface.driver();
+        if let Some(s) = find::<BufferSurface>(any, &self.tools.shared) {
+            return Ok(WgpuBuffer { buffer: s.buffer().clone(), offset: 0, len: surface.desc().byte_len(OP)? as u64 });
+        }
+        if let Some(s) = find::<InPlaceBuffer>(any, &self.tools.shared) {
+            let (buffer, view) = s.buffer()?;
+            return Ok(WgpuBuffer { buffer: buffer.clone(), offset: view.offset as u64, len: view.len as u64 });
+        }
+        Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Buffer(_)), OP))
+    }
+
+    /// Makes an RGBA8 texture to draw into where there is no window; black and transparent at first.
+    pub fn create_offscreen_target(&self, width: u32, height: u32) -> Result<OffscreenTarget> {
+        self.create_offscreen_target_of(width, height, PixelFormat::Rgba8)
+    }
+
+    /// Makes a texture of `format` to draw into; [`PixelFormat::Rgba16F`] keeps light brighter than 1.
+    pub fn create_offscreen_target_of(&self, width: u32, height: u32, format: PixelFormat) -> Result<OffscreenTarget> {
+        OffscreenTarget::new(&self.tools.shared, width, height, format)
+    }
+
+    fn picture<'s>(&self, surface: &'s Surface, operation: &'static str) -> Result<&'s Picture> {
+        let any = surface.driver();
+        if let Some(s) = find::<TextureSurface>(any, &self.tools.shared) {
+            return Ok(s.picture());
+        }
+        if let Some(s) = find::<InPlaceImage>(any, &self.tools.shared) {
+            return s.picture();
+        }
+        Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Image(_)), operation))
+    }
+
+    /// Of the right kind but not ours, or of the wrong kind.
+    fn not_found(&self, surface: &Surface, right_kind: bool, operation: &'static str) -> Error {
+        let any = surface.driver();
+        if find::<EngineImage>(any, &self.tools.shared).is_some()
+            || find::<EngineBuffer>(any, &self.tools.shared).is_some()
+        {
+            return Error::invalid(operation, "the texture or buffer is the engine's own; use it by the engine's name");
+        }
+        if right_kind {
+            return foreign::<TextureSurface>(&self.tools.shared, operation);
+        }
+        Error::invalid(operation, format!("it is not made for a surface that is an {}", surface.desc()))
+    }
+}
+
+impl Display for WgpuDisplay {
+    fn device(&self) -> &DeviceIdentity {
+        &self.tools.shared.identity
+    }
+
+    fn caps(&self) -> &DisplayCaps {
+        &self.tools.shared.caps
+    }
+
+    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
+        self.tools.shared.check_alive("create_surface")?;
+        Surface::stored(
+            (self.device(), self.caps()),
+            desc,
+            |image, _| TextureSurface::new(&self.tools, image),
+            |bytes| BufferSurface::new(&self.tools, bytes),
+        )
+    }
+
+    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
+        self.tools.shared.check_alive("create_in_place_surface")?;
+        let tools = &self.tools;
+        Surface::in_place(
+            (self.device(), self.caps()),
+            desc,
+            |_| Ok(InPlaceImage::new(tools)),
+            || Ok(InPlaceBuffer::new(&tools.shared)),
+        )
+    }
+
+    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
+        self.tools.shared.check_alive("create_staging")?;
+        Staging::new((self.device(), self.caps()), kind, bytes, |kind| {
+            WgpuStaging::new(&self.tools.shared, kind, bytes)
+        })
+    }
+
+    fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
+        const OP: &str = "create_semaphore";
+        if let Support::No(reason) = self.tools.shared.caps.can_make_semaphore(kind) {
+            return Err(self.tools.shared.unsupported(OP, reason));
+        }
+        let vulkan =
+            self.tools.shared.vulkan.as_ref().ok_or_else(|| self.tools.shared.unsupported(OP, Vulkan::ABSENT))?;
+        #[cfg(any(target_os = "linux", windows))]
+        return crate::staging::semaphore::create(&self.tools.shared, vulkan, kind);
+        #[cfg(not(any(target_os = "linux", windows)))]
+        match *vulkan {}
+    }
+
+    fn draw_offscreen(&self, surface: &Surface) -> Result<()> {
+        self.draw_offscreen_by(surface, None)
+    }
+
+    fn draw_offscreen_by(&self, surface: &Surface, manner: Option<Manner>) -> Result<()> {
+        match surface.desc() {
+            SurfaceDesc::Image(_) => {
+                let (tools, picture) = (&self.tools, self.picture(surface, "draw_offscreen")?);
+                tools.drawing.draw_offscreen(&tools.shared, &tools.painter, picture, manner)
+            }
+            SurfaceDesc::Buffer(_) => {
+                let WgpuBuffer { buffer, offset, len } = self.surface_buffer(surface)?;
+                self.tools.painter.copy_offscreen(&self.tools.shared, &buffer, offset, len)
+            }
+        }
+    }
+
+    fn drawn(&self) -> Option<Drawn> {
+        self.tools.drawing.last()
+    }
+
+    fn finish(&self) -> Result<()> {
+        const OP: &str = "finish";
+        let shared = &self.tools.shared;
+        // Whatever the display writes to the queue it submits, too. Nobody tells that an engine's device is lost, but a
+        // submission.
+        let index = if shared.is_engines { Some(shared.flush(OP)?) } else { None };
+        shared.wait(OP, index)?;
+        self.tools.shared.collect(OP)
+    }
+}

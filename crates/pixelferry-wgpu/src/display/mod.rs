@@ -1,0 +1,4 @@
+//! The display.
+
+pub(crate) mod contract;
+pub(crate) mod engine_objects;

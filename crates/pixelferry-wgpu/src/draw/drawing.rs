@@ -1,0 +1,219 @@
+//! One draw to a view: by a triangle or by stores, and timed while it is found out which is quicker.
+
+use crate::context::device_state::DeviceState;
+use crate::context::format::texture_format;
+use crate::context::read_back;
+use crate::draw::beside::{self, Canvas, Reach, Target};
+use crate::draw::painter::{DrawTarget, Frame, Painter, begin_pass};
+use crate::draw::picture::Picture;
+use crate::draw::store::{self, Made, StoreKey, Storer};
+use interop_core::draw::{Drawn, Manner, Manners, Obstacle, Plan, Why};
+use interop_core::{Region, Result};
+use std::time::Instant;
+
+/// What a draw's time depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Class {
+    kind: StoreKey,
+    weighs: bool,
+    size: u32,
+    reach: Reach,
+}
+
+/// What a draw by stores needs.
+struct Bound {
+    kind: StoreKey,
+    made: Made,
+    group: wgpu::BindGroup,
+    /// What it stores into, where that is copied.
+    canvas: Option<wgpu::Texture>,
+}
+
+/// The choices of a display.
+#[derive(Default)]
+pub(crate) struct Drawing {
+    manners: Manners<Class>,
+    storer: Storer,
+    canvas: Canvas,
+}
+
+impl Drawing {
+    pub(crate) fn last(&self) -> Option<Drawn> {
+        self.manners.last()
+    }
+
+    /// A draw was recorded into a pass of the caller's.
+    pub(crate) fn in_pass(&self) {
+        self.manners.only(Obstacle::InPass);
+    }
+
+    /// Draws and submits.
+    pub(crate) fn draw_to(
+        &self,
+        shared: &DeviceState,
+        painter: &Painter,
+        picture: &Picture,
+        target: Target<'_>,
+        frame: Frame,
+        asked: Option<Manner>,
+    ) -> Result<Drawn> {
+        self.draw_unless(None, shared, painter, (picture, frame), target, asked)
+    }
+
+    fn draw_unless(
+        &self,
+        obstacle: Option<Obstacle>,
+        shared: &DeviceState,
+        painter: &Painter,
+        (picture, frame): (&Picture, Frame),
+        target: Target<'_>,
+        asked: Option<Manner>,
+    ) -> Result<Drawn> {
+        let able = || {
+            obstacle.map_or(Ok(()), Err)?;
+            let (reach, format) = Reach::of(shared, target, &frame.plan)?;
+            let kind = StoreKey::of(&frame.plan, picture, format);
+            let size = Manners::<Class>::size_class(frame.plan.drawn.extent().pixels());
+            Ok((Class { kind, weighs: frame.plan.weighs, size, reach }, ()))
+        };
+        let (mut drawn, class) = self.manners.choose(asked, able)?;
+        let class = class.map(|(class, ())| class);
+        let bound = match class {
+            Some(class) if drawn.manner == Manner::Compute => {
+                let bound = self.bind(shared, painter, class, target, &frame);
+                bound.map_err(|refused| drawn = refused).ok()
+            }
+            Some(Class { reach: Reach::Copy, .. }) if drawn.why != Why::Measuring => {
+                self.canvas.forget();
+                None
+            }
+            _ => None,
+        };
+        if bound.is_some() && class.is_some_and(|class| class.reach == Reach::Copy) {
+            drawn = self.manners.copied(drawn);
+        }
+        let record = |encoder: &mut wgpu::CommandEncoder| match &bound {
+            None => {
+                let mut pass = begin_pass(encoder, target.view, target.clear);
+                painter.paint(shared, &mut pass, picture, DrawTarget::new(target.format), frame);
+            }
+            Some(bound) => {
+                if target.clear.is_some() && (frame.plan.blends || !target.is_covered_by(frame.draw_params().area)) {
+                    drop(begin_pass(encoder, target.view, target.clear));
+                }
+                bound.record(shared, painter, encoder, picture, target, frame);
+            }
+        };
+        match class.filter(|_| drawn.why == Why::Measuring) {
+            None => shared.submit(target.operation, record).map(drop)?,
+            Some(class) => {
+                shared.wait(target.operation, None)?;
+                let start = Instant::now();
+                let index = shared.submit(target.operation, record)?;
+                shared.wait(target.operation, Some(index))?;
+                self.manners.told(class, drawn.manner, start.elapsed());
+            }
+        }
+        Ok(drawn)
+    }
+
+    /// Draws all of an image at its own size to where nobody looks; see [`Manners::settle`].
+    pub(crate) fn draw_offscreen(
+        &self,
+        shared: &DeviceState,
+        painter: &Painter,
+        picture: &Picture,
+        asked: Option<Manner>,
+    ) -> Result<()> {
+        const OP: &str = "draw_offscreen";
+        let (extent, format) = (picture.extent(), texture_format(picture.format()));
+        let (bits, format) = painter.offscreen_format(shared, format);
+        let view = shared.scoped(OP, || painter.offscreen(shared, extent, format).1)?;
+        let target = Target { operation: OP, view: &view, format, clear: None };
+        let frame = Frame { region: extent.full(), at: (0, 0), plan: Plan::exact(extent), bits };
+        self.manners.settle(asked, shared.identity.software, |obstacle| {
+            self.draw_unless(obstacle, shared, painter, (picture, frame), target, asked)
+        })
+    }
+
+    /// Draws a region of an image as programs do, in this manner, and reads that; see [`interop_core::Surface::draw_back`].
+    pub(crate) fn draw_back(
+        &self,
+        shared: &DeviceState,
+        painter: &Painter,
+        picture: &Picture,
+        region: Region,
+        plan: &Plan,
+        manner: Option<Manner>,
+    ) -> Result<Option<Vec<u8>>> {
+        const OP: &str = "draw_back";
+        let Some(manner) = manner else { return Ok(None) };
+        let format = wgpu::TextureFormat::Rgba8Unorm;
+        let (texture, view) = shared.scoped(OP, || painter.offscreen(shared, region.extent(), format))?;
+        let target = Target { operation: OP, view: &view, format, clear: Some(wgpu::Color::TRANSPARENT) };
+        let frame = Frame { region, at: (0, 0), plan: *plan, bits: false };
+        let drawn = self.draw_to(shared, painter, picture, target, frame, Some(manner))?;
+        if drawn.manner != manner {
+            return Ok(None);
+        }
+        read_back::image(shared, region.extent().full(), 4, |_| texture).map(Some)
+    }
+
+    /// What a draw by stores needs, or how it is drawn instead.
+    fn bind(
+        &self,
+        shared: &DeviceState,
+        painter: &Painter,
+        class: Class,
+        Target { operation, view, .. }: Target<'_>,
+        frame: &Frame,
+    ) -> Result<Bound, Drawn> {
+        let kind = class.kind;
+        let made = self.storer.get(shared, &painter.halves, kind, operation).map_err(|error| {
+            tracing::warn!(%error, "no compute shader for draws of this kind");
+            self.manners.refuse(class, error.to_string())
+        })?;
+        // The next view may be another: of more dimensions or for fewer uses this one is not seen to be.
+        let bound = shared.scoped(operation, || {
+            let device = &shared.device;
+            let (own, canvas) = match class.reach {
+                Reach::Own => (view.clone(), None),
+                Reach::Plain => (beside::plain(view.texture(), kind.format()), None),
+                Reach::Copy => {
+                    // Where nothing is reached nothing is copied.
+                    let area = beside::area(frame, view.texture()).unwrap_or([0, 0, 1, 1]);
+                    let canvas = self.canvas.get(device, kind.format(), area);
+                    (canvas.create_view(&wgpu::TextureViewDescriptor::default()), Some(canvas))
+                }
+            };
+            (store::target(device, &made, &own), canvas)
+        });
+        let (group, canvas) = bound.map_err(|error| self.manners.only(Obstacle::Refused(error.to_string())))?;
+        Ok(Bound { kind, made, group, canvas })
+    }
+}
+
+impl Bound {
+    fn record(
+        &self,
+        shared: &DeviceState,
+        painter: &Painter,
+        encoder: &mut wgpu::CommandEncoder,
+        picture: &Picture,
+        target: Target<'_>,
+        frame: Frame,
+    ) {
+        let by = (&painter.halves, self.kind, &self.made);
+        let Some(canvas) = &self.canvas else {
+            return Storer::store(shared, encoder, by, picture, &self.group, frame);
+        };
+        let texture = target.view.texture();
+        let Some(area @ [left, top, ..]) = beside::area(&frame, texture) else { return };
+        if frame.plan.blends {
+            beside::copy(encoder, canvas, texture, area, false);
+        }
+        let at = (frame.at.0.saturating_sub(left as i32), frame.at.1.saturating_sub(top as i32));
+        Storer::store(shared, encoder, by, picture, &self.group, Frame { at, ..frame });
+        beside::copy(encoder, canvas, texture, area, true);
+    }
+}

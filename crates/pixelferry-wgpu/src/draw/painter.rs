@@ -1,0 +1,315 @@
+//! Pipelines that draw images, and a target where nobody looks.
+
+use crate::context::device_state::DeviceState;
+use crate::context::format::{TEXTURE_USAGE, bits, texture_descriptor, texture_format, whole_words};
+use crate::draw::picture::{DrawParams, Picture};
+use crate::draw::steps::{Halves, Steps};
+use interop_core::draw::Plan;
+use interop_core::{Extent, PixelFormat, Region, Result};
+use std::cell::RefCell;
+
+/// What a render pass draws into; pipelines are made for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DrawTarget {
+    /// Format of the colour attachment, as the view that is attached has it. One with sRGB encoding encodes what is drawn:
+    /// whatever [`interop_core::DrawOptions::target`] says is then [`interop_core::TargetEncoding::SrgbFormat`].
+    pub format: wgpu::TextureFormat,
+    /// Samples of each pixel.
+    pub samples: u32,
+    /// Format of the depth-stencil attachment, if there is one. It is neither tested nor written.
+    pub depth_stencil: Option<wgpu::TextureFormat>,
+}
+
+impl DrawTarget {
+    /// One sample, no depth.
+    pub const fn new(format: wgpu::TextureFormat) -> Self {
+        Self { format, samples: 1, depth_stencil: None }
+    }
+
+    /// Sets the number of samples of each pixel.
+    #[must_use]
+    pub fn with_samples(self, samples: u32) -> Self {
+        Self { samples, ..self }
+    }
+
+    /// Sets the format of the depth-stencil attachment; `None`: there is none.
+    #[must_use]
+    pub fn with_depth_stencil(self, depth_stencil: impl Into<Option<wgpu::TextureFormat>>) -> Self {
+        Self { depth_stencil: depth_stencil.into(), ..self }
+    }
+}
+
+/// Everything that a pipeline is made for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct PipelineKey {
+    steps: Steps,
+    blends: bool,
+    /// The numbers' bits go to a target of integers.
+    bits: bool,
+    target: DrawTarget,
+}
+
+/// Pipelines by the first use.
+pub(crate) struct Painter {
+    pub halves: Halves,
+    /// For each kind of source, plain and with work on colours.
+    modules: RefCell<Vec<((bool, bool), wgpu::ShaderModule)>>,
+    pipelines: RefCell<Vec<(PipelineKey, wgpu::RenderPipeline)>>,
+    offscreen: RefCell<Option<(wgpu::Texture, wgpu::TextureView)>>,
+    scratch: RefCell<Option<wgpu::Buffer>>,
+}
+
+impl Painter {
+    /// Made inside error scopes.
+    pub(crate) fn new(device: &wgpu::Device) -> Self {
+        Self {
+            halves: Halves::new(device),
+            modules: RefCell::default(),
+            pipelines: RefCell::default(),
+            offscreen: RefCell::default(),
+            scratch: RefCell::default(),
+        }
+    }
+
+    /// Makes the pipeline that shows RGBA8 in linear memory, inside error scopes: a device may promise storage buffers and
+    /// then refuse the shader that reads one.
+    pub(crate) fn prove_memory(&self, device: &wgpu::Device) {
+        let target = DrawTarget::new(wgpu::TextureFormat::Rgba8Unorm);
+        let steps = Steps { memory: Some(PixelFormat::Rgba8), one_to_one: true, bars: false, colors: None };
+        self.pipeline(device, PipelineKey { steps, blends: false, bits: false, target });
+    }
+
+    fn module(&self, device: &wgpu::Device, steps: Steps) -> wgpu::ShaderModule {
+        let of = (steps.memory.is_some(), steps.colors.is_some());
+        let mut made = self.modules.borrow_mut();
+        if let Some((_, module)) = made.iter().find(|(other, _)| *other == of) {
+            return module.clone();
+        }
+        let module = self.halves.get(steps).module(device, of.1, include_str!("shaders/triangle.wgsl"));
+        made.push((of, module.clone()));
+        module
+    }
+
+    fn pipeline(&self, device: &wgpu::Device, kind: PipelineKey) -> wgpu::RenderPipeline {
+        let mut made = self.pipelines.borrow_mut();
+        if let Some((_, pipeline)) = made.iter().find(|(other, _)| *other == kind) {
+            return pipeline.clone();
+        }
+        let pipeline = build(device, &self.halves.get(kind.steps).layout, &self.module(device, kind.steps), kind);
+        made.push((kind, pipeline.clone()));
+        pipeline
+    }
+
+    /// Draws a region of the image as planned into a pass.
+    pub(crate) fn paint(
+        &self,
+        shared: &DeviceState,
+        pass: &mut wgpu::RenderPass<'_>,
+        picture: &Picture,
+        target: DrawTarget,
+        frame: Frame,
+    ) {
+        let steps = Steps::of(&frame.plan, picture);
+        let kind = PipelineKey { steps, blends: frame.plan.blends, bits: frame.bits, target };
+        let pipeline = self.pipeline(&shared.device, kind);
+        let draw_params = frame.draw_params();
+        let bindings = picture.bindings(shared, &self.halves.get(steps).layout, draw_params);
+        pass.set_pipeline(&pipeline);
+        pass.set_bind_group(0, &bindings, &[]);
+        let [left, top, width, height] = draw_params.area.map(|v| v as f32);
+        pass.set_viewport(left, top, width, height, 0.0, 1.0);
+        pass.draw(0..3, 0..1);
+    }
+
+    /// Draws `region` at its own size into a texture of the image's format, or of one with the same bits, in `encoder`.
+    /// Returns the texture.
+    fn paint_offscreen(
+        &self,
+        shared: &DeviceState,
+        encoder: &mut wgpu::CommandEncoder,
+        picture: &Picture,
+        region: Region,
+        format: wgpu::TextureFormat,
+    ) -> wgpu::Texture {
+        let (bits, format) = self.offscreen_format(shared, format);
+        let (texture, view) = self.offscreen(shared, region.extent(), format);
+        // All of it is drawn over.
+        let mut pass = begin_pass(encoder, &view, None);
+        let frame = Frame { region, at: (0, 0), plan: Plan::exact(region.extent()), bits };
+        self.paint(shared, &mut pass, picture, DrawTarget::new(format), frame);
+        texture
+    }
+
+    /// The format of a target for numbers of this one, and whether it takes their bits.
+    pub(crate) fn offscreen_format(
+        &self,
+        shared: &DeviceState,
+        format: wgpu::TextureFormat,
+    ) -> (bool, wgpu::TextureFormat) {
+        match bits(format) {
+            Some(integers) if !shared.is_drawn_to(format) => (true, integers),
+            _ => (false, format),
+        }
+    }
+
+    /// A target of this size; the last one where it fits.
+    pub(crate) fn offscreen(
+        &self,
+        shared: &DeviceState,
+        extent: Extent,
+        format: wgpu::TextureFormat,
+    ) -> (wgpu::Texture, wgpu::TextureView) {
+        let mut kept = self.offscreen.borrow_mut();
+        let fits = |t: &wgpu::Texture| t.format() == format && (t.width(), t.height()) == (extent.width, extent.height);
+        if let Some((texture, view)) = kept.as_ref().filter(|(texture, _)| fits(texture)) {
+            return (texture.clone(), view.clone());
+        }
+        let descriptor =
+            texture_descriptor(extent.width, extent.height, format, TEXTURE_USAGE | shared.stores.usage(format));
+        let texture = shared.device.create_texture(&descriptor);
+        let view = texture.create_view(&wgpu::TextureViewDescriptor::default());
+        kept.insert((texture, view)).clone()
+    }
+
+    /// Copies whole words of a buffer to where nobody looks.
+    pub(crate) fn copy_offscreen(
+        &self,
+        shared: &DeviceState,
+        buffer: &wgpu::Buffer,
+        start: u64,
+        bytes: u64,
+    ) -> Result<()> {
+        const OP: &str = "draw_offscreen";
+        let record = |encoder: &mut wgpu::CommandEncoder| {
+            let mut kept = self.scratch.borrow_mut();
+            let descriptor = wgpu::BufferDescriptor {
+                label: Some("pixelferry scratch"),
+                size: whole_words(bytes),
+                usage: wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            };
+            let scratch = match kept.take().filter(|scratch| scratch.size() >= descriptor.size) {
+                Some(scratch) => scratch,
+                None => shared.device.create_buffer(&descriptor),
+            };
+            encoder.copy_buffer_to_buffer(buffer, start, kept.insert(scratch), 0, descriptor.size);
+        };
+        shared.submit(OP, record).map(drop)
+    }
+
+    /// What a viewer would see of a part: drawn, and read back in tight rows.
+    pub(crate) fn read_back(&self, shared: &DeviceState, picture: &Picture, region: Region) -> Result<Vec<u8>> {
+        let format = texture_format(picture.format());
+        let bpp = picture.format().bytes_per_pixel();
+        crate::context::read_back::image(shared, region.extent().full(), bpp, |encoder| {
+            self.paint_offscreen(shared, encoder, picture, region, format)
+        })
+    }
+}
+
+/// What is drawn, and where.
+#[derive(Clone, Copy)]
+pub(crate) struct Frame {
+    /// Of the image.
+    pub region: Region,
+    /// Left and top of the plan's viewport in the target.
+    pub at: (i32, i32),
+    pub plan: Plan,
+    /// Whether the target is of integers, which take the numbers' bits.
+    pub bits: bool,
+}
+
+impl Frame {
+    /// What the shaders are told of it.
+    pub(crate) fn draw_params(&self) -> DrawParams {
+        let Self { region, at: (x, y), plan, .. } = self;
+        let (place, drawn) = (plan.picture, plan.drawn);
+        // Where it lies in the target; no side comes near what 64 bits count.
+        let placed = |start: i32, inside: i64| i64::from(start) + inside;
+        let (left, top) = (placed(*x, place.x.into()), placed(*y, place.y.into()));
+        let (first, above) = (placed(*x, drawn.x.into()), placed(*y, drawn.y.into()));
+        let whole = |v: i64| v.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
+        let [r, g, b] = plan.background.unwrap_or_default();
+        let exposure = plan.shading.map_or([1.0, 0.0], |s| [s.gain, s.tone.inverse_white_squared()]);
+        DrawParams {
+            region: [region.x, region.y, region.width, region.height],
+            picture: [left as f32, top as f32, place.width as f32, place.height as f32],
+            base: 0,
+            pitch: 0,
+            linear: plan.weighs.into(),
+            grey: plan.grey.into(),
+            background: [r, g, b, 1.0],
+            exposure: [exposure[0], exposure[1], 0.0, 0.0],
+            area: [whole(first), whole(above), whole(drawn.width.into()), whole(drawn.height.into())],
+        }
+    }
+}
+
+/// A pass with one colour attachment, cleared or as it was.
+pub(crate) fn begin_pass<'a>(
+    encoder: &'a mut wgpu::CommandEncoder,
+    view: &wgpu::TextureView,
+    clear: Option<wgpu::Color>,
+) -> wgpu::RenderPass<'a> {
+    let load = clear.map_or(wgpu::LoadOp::Load, wgpu::LoadOp::Clear);
+    encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        label: Some("pixelferry"),
+        color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+            view,
+            depth_slice: None,
+            resolve_target: None,
+            ops: wgpu::Operations { load, store: wgpu::StoreOp::Store },
+        })],
+        ..wgpu::RenderPassDescriptor::default()
+    })
+}
+
+fn build(
+    device: &wgpu::Device,
+    bindings: &wgpu::BindGroupLayout,
+    module: &wgpu::ShaderModule,
+    kind: PipelineKey,
+) -> wgpu::RenderPipeline {
+    let constants = kind.steps.constants();
+    let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: Some("pixelferry image"),
+        bind_group_layouts: &[Some(bindings)],
+        immediate_size: 0,
+    });
+    let depth_stencil = kind.target.depth_stencil.map(|format| wgpu::DepthStencilState {
+        format,
+        depth_write_enabled: Some(false),
+        depth_compare: Some(wgpu::CompareFunction::Always),
+        stencil: wgpu::StencilState::default(),
+        bias: wgpu::DepthBiasState::default(),
+    });
+    device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+        label: Some("pixelferry image"),
+        layout: Some(&layout),
+        vertex: wgpu::VertexState {
+            module,
+            entry_point: Some("cover"),
+            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            buffers: &[],
+        },
+        primitive: wgpu::PrimitiveState::default(),
+        depth_stencil,
+        multisample: wgpu::MultisampleState { count: kind.target.samples, ..wgpu::MultisampleState::default() },
+        fragment: Some(wgpu::FragmentState {
+            module,
+            entry_point: Some(if kind.bits { "show_bits" } else { "show" }),
+            compilation_options: wgpu::PipelineCompilationOptions {
+                constants: &constants,
+                ..wgpu::PipelineCompilationOptions::default()
+            },
+            targets: &[Some(wgpu::ColorTargetState {
+                // Of colours that are multiplied by alpha.
+                blend: kind.blends.then_some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING),
+                ..kind.target.format.into()
+            })],
+        }),
+        multiview_mask: None,
+        cache: None,
+    })
+}

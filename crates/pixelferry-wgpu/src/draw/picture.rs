@@ -1,0 +1,151 @@
+//! Where the pixels of an image are, for drawing it.
+
+use crate::context::device_state::DeviceState;
+use bytemuck::{Pod, Zeroable};
+use interop_core::{Error, Extent, ImageView, PixelFormat, Result};
+use std::cell::RefCell;
+
+/// What the shaders read of an image.
+pub(crate) enum Source {
+    Texture(wgpu::Texture, wgpu::TextureView),
+    /// Rows in a buffer.
+    Memory(wgpu::Buffer, ImageView),
+}
+
+/// The structure `DrawParams` of `common.wgsl`.
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct DrawParams {
+    pub region: [u32; 4],
+    pub picture: [f32; 4],
+    pub base: u32,
+    pub pitch: u32,
+    pub linear: u32,
+    pub grey: u32,
+    pub background: [f32; 4],
+    pub exposure: [f32; 4],
+    pub area: [i32; 4],
+}
+
+/// Draws that differ, of which the bindings are kept.
+const KEPT: usize = 8;
+
+/// An image that can be drawn. Bindings are made once for each way of drawing it and never written again, so that draws
+/// of one encoder do not disturb each other.
+pub(crate) struct Picture {
+    source: Source,
+    format: PixelFormat,
+    extent: Extent,
+    bindings: RefCell<Vec<(DrawParams, wgpu::BindGroup)>>,
+}
+
+/// The part of a buffer that is bound.
+#[derive(Clone, Copy)]
+struct Window {
+    start: u64,
+    len: u64,
+}
+
+impl Picture {
+    pub(crate) fn texture(texture: wgpu::Texture, format: PixelFormat) -> Self {
+        let view = texture.create_view(&wgpu::TextureViewDescriptor::default());
+        let extent = Extent::new(texture.width(), texture.height());
+        Self { source: Source::Texture(texture, view), format, extent, bindings: RefCell::default() }
+    }
+
+    /// Pixels in a buffer, rows in native order, checked to lie inside.
+    pub(crate) fn memory(
+        shared: &DeviceState,
+        buffer: wgpu::Buffer,
+        view: ImageView,
+        operation: &'static str,
+    ) -> Result<Self> {
+        let bpp = view.format.bytes_per_pixel();
+        if !view.offset.is_multiple_of(bpp) || !view.pitch().is_multiple_of(bpp) || view.is_reversed() {
+            let problem = format!("offset and row pitch must be multiples of the pixel, {bpp} bytes, rows in order");
+            return Err(Error::invalid(operation, problem));
+        }
+        let limit = shared.limits.max_storage_buffer_binding_size.min(u64::from(u32::MAX));
+        if window(shared, &view).len > limit {
+            let reason = format!("{} {} is more than the {limit} bytes that a draw reads", view.extent, view.format);
+            return Err(shared.unsupported(operation, reason));
+        }
+        let (format, extent) = (view.format, view.extent);
+        Ok(Self { source: Source::Memory(buffer, view), format, extent, bindings: RefCell::default() })
+    }
+
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    pub(crate) fn format(&self) -> PixelFormat {
+        self.format
+    }
+
+    pub(crate) fn extent(&self) -> Extent {
+        self.extent
+    }
+
+    /// What a draw that looks like this binds, by the layout of its source; where the image lies is filled in.
+    pub(crate) fn bindings(
+        &self,
+        shared: &DeviceState,
+        layout: &wgpu::BindGroupLayout,
+        draw_params: DrawParams,
+    ) -> wgpu::BindGroup {
+        let mut kept = self.bindings.borrow_mut();
+        if let Some((_, group)) = kept.iter().find(|(other, _)| *other == draw_params) {
+            return group.clone();
+        }
+        let group = self.bind(shared, layout, draw_params);
+        if kept.len() == KEPT {
+            kept.remove(0);
+        }
+        kept.push((draw_params, group.clone()));
+        group
+    }
+
+    fn bind(&self, shared: &DeviceState, layout: &wgpu::BindGroupLayout, draw_params: DrawParams) -> wgpu::BindGroup {
+        let (draw_params, resource) = match &self.source {
+            Source::Texture(_, view) => (draw_params, wgpu::BindingResource::TextureView(view)),
+            Source::Memory(buffer, view) => {
+                let window = window(shared, view);
+                // Inside the window, which 32 bits count.
+                let base = (view.offset as u64 - window.start) as u32;
+                let draw_params = DrawParams { base, pitch: view.pitch() as u32, ..draw_params };
+                let (offset, size) = (window.start, wgpu::BufferSize::new(window.len));
+                (draw_params, wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset, size }))
+            }
+        };
+        let uniform = constants(shared, bytemuck::bytes_of(&draw_params));
+        shared.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("pixelferry image"),
+            layout,
+            entries: &[
+                wgpu::BindGroupEntry { binding: 0, resource: uniform.as_entire_binding() },
+                wgpu::BindGroupEntry { binding: 1, resource },
+            ],
+        })
+    }
+}
+
+/// The pixels with as much before them as the device wants bindings to be aligned to.
+fn window(shared: &DeviceState, view: &ImageView) -> Window {
+    let span = view.span();
+    let alignment = u64::from(shared.limits.min_storage_buffer_offset_alignment).max(1);
+    let start = span.start as u64 / alignment * alignment;
+    Window { start, len: crate::context::format::whole_words(span.end as u64 - start) }
+}
+
+/// A uniform buffer that is never written again.
+pub(crate) fn constants(shared: &DeviceState, bytes: &[u8]) -> wgpu::Buffer {
+    let buffer = shared.device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("pixelferry constants"),
+        size: bytes.len() as u64,
+        usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    // With the next submission, before its commands.
+    shared.queue.write_buffer(&buffer, 0, bytes);
+    buffer
+}

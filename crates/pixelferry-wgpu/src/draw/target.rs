@@ -1,0 +1,82 @@
+//! A place to draw into where there is no window.
+
+use crate::context::device_state::DeviceState;
+use crate::context::format::{TEXTURE_USAGE, texture_descriptor, texture_format};
+use crate::draw::painter::DrawTarget;
+use interop_core::{Error, Extent, PixelFormat, Result, SurfaceDesc};
+use std::rc::Rc;
+
+/// A texture to draw into.
+pub struct OffscreenTarget {
+    pixels: PixelFormat,
+    shared: Rc<DeviceState>,
+    texture: wgpu::Texture,
+    view: wgpu::TextureView,
+}
+
+impl OffscreenTarget {
+    /// What [`crate::WgpuDisplay::create_offscreen_target`] makes: RGBA8, one sample, no depth.
+    pub const FORMAT: DrawTarget = DrawTarget::new(wgpu::TextureFormat::Rgba8Unorm);
+
+    /// wgpu makes the content zero.
+    pub(crate) fn new(shared: &Rc<DeviceState>, width: u32, height: u32, pixels: PixelFormat) -> Result<Self> {
+        const OP: &str = "create_offscreen_target";
+        let desc = SurfaceDesc::image(width, height, pixels);
+        desc.check(&shared.identity.to_string(), &shared.caps, OP)?;
+        let format = texture_format(pixels);
+        if !shared.is_drawn_to(format) {
+            return Err(shared.unsupported(OP, format!("the driver does not draw to {pixels}; use RGBA16F")));
+        }
+        let encoding = [format.add_srgb_suffix()];
+        let has_views = shared.stores.has_views() && encoding[0] != format;
+        let descriptor = wgpu::TextureDescriptor {
+            view_formats: if has_views { &encoding } else { &[] },
+            ..texture_descriptor(width, height, format, TEXTURE_USAGE | shared.stores.usage(format))
+        };
+        let (texture, view) = shared.scoped(OP, || {
+            let texture = shared.device.create_texture(&descriptor);
+            let view = texture.create_view(&wgpu::TextureViewDescriptor::default());
+            (texture, view)
+        })?;
+        Ok(Self { pixels, shared: Rc::clone(shared), texture, view })
+    }
+
+    /// The texture. Of 8-bit colours a view with sRGB encoding may be made, too, where the device has views of other formats.
+    pub fn texture(&self) -> &wgpu::Texture {
+        &self.texture
+    }
+
+    /// A view of all of it, for [`crate::WgpuDisplay::draw_to`] and passes of the user's own.
+    pub fn view(&self) -> &wgpu::TextureView {
+        &self.view
+    }
+
+    /// Format of a pixel.
+    pub fn format(&self) -> PixelFormat {
+        self.pixels
+    }
+
+    /// What pipelines for it are made for: its format, one sample, no depth.
+    pub fn draw_target(&self) -> DrawTarget {
+        DrawTarget::new(self.texture.format())
+    }
+
+    /// Every pixel as it is, in tight rows, top row first. Waits for what was submitted.
+    pub fn read_pixels(&self) -> Result<Vec<u8>> {
+        let extent = Extent::new(self.texture.width(), self.texture.height());
+        crate::context::read_back::image(&self.shared, extent.full(), self.pixels.bytes_per_pixel(), |_| {
+            self.texture.clone()
+        })
+    }
+
+    /// [`OffscreenTarget::read_pixels`] of an RGBA8 target: red, green, blue, alpha, as image files want it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for a target of another format.
+    pub fn read_rgba8(&self) -> Result<Vec<u8>> {
+        if self.pixels != PixelFormat::Rgba8 {
+            return Err(Error::invalid("read_rgba8", format!("the target is {}; use read_pixels", self.pixels)));
+        }
+        self.read_pixels()
+    }
+}

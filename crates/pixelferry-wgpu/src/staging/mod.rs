@@ -1,0 +1,184 @@
+//! Staging blocks: memory that the host or the compute device writes and wgpu reads.
+
+mod block;
+mod ring;
+#[cfg(any(target_os = "linux", windows))]
+pub(crate) mod semaphore;
+
+pub(crate) use block::Block;
+
+use crate::context::device_state::DeviceState;
+use crate::context::gl;
+use crate::context::made::{Made, Object};
+use crate::context::queue_buffer::QueueBuffer;
+use crate::context::vulkan::{Exported, Vulkan};
+use crate::draw::picture::Picture;
+use interop_core::devices::owned::{own, own_mut};
+use interop_core::display::{Reach, StagingDriver};
+use interop_core::{Error, HandleType, Result, SharedHandle, Staging, StagingKind};
+use ring::Ring;
+use std::any::Any;
+use std::rc::Rc;
+
+/// What a block is to wgpu.
+enum Body {
+    /// Mapped for each fill.
+    Ring(Ring),
+    /// A buffer that stays.
+    Linear(Rc<Block>),
+    /// A texture.
+    Image(Rc<Picture>),
+}
+
+/// What keeps memory by which others open it.
+#[allow(dead_code, reason = "made by Vulkan and OpenGL, which are not everywhere")]
+enum Keeper {
+    Gl(Rc<gl::Memory>),
+    Vulkan(Exported),
+}
+
+/// A block, and when the device has read it.
+pub(crate) struct WgpuStaging {
+    body: Body,
+    /// The submission after which the block may be written.
+    fence: Option<wgpu::SubmissionIndex>,
+    /// The host has its address.
+    is_the_hosts: bool,
+    keeper: Option<Keeper>,
+    /// Goes last: memory that is lent waits for what reads it.
+    shared: Rc<DeviceState>,
+}
+
+impl WgpuStaging {
+    /// Makes a block.
+    pub(crate) fn new(shared: &Rc<DeviceState>, kind: StagingKind, bytes: usize) -> Result<(Self, Reach)> {
+        const OP: &str = "create_staging";
+        let Made { object, host, keeper } = match (kind, &shared.gl, &shared.vulkan) {
+            (StagingKind::Orphaned, ..) => {
+                let body = Body::Ring(Ring::new(shared, bytes)?);
+                return Ok((Self::of_body(shared, body, false, None), Reach::EachFill));
+            }
+            (StagingKind::External(handle @ SharedHandle::QueueBuffer { .. }), ..) => {
+                let buffer = QueueBuffer::open(&handle, shared, bytes, OP)?.buffer().clone();
+                Made { object: Object::Buffer(buffer), host: None, keeper: None }
+            }
+            (kind, Some(gl), _) => gl.create(shared, kind, bytes)?.kept_as(Keeper::Gl),
+            (kind, None, Some(vulkan)) => vulkan.create(shared, kind, bytes)?.kept_as(Keeper::Vulkan),
+            (_, None, None) => return Err(shared.unsupported(OP, Vulkan::ABSENT)),
+        };
+        let body = match object {
+            Object::Buffer(buffer) => Body::Linear(Rc::new(Block::new(buffer))),
+            Object::Texture(texture, image) => {
+                Body::Image(Rc::new(shared.scoped(OP, || Picture::texture(texture, image.format))?))
+            }
+        };
+        let reach = host.map_or(Reach::Never, Reach::Address);
+        Ok((Self::of_body(shared, body, matches!(reach, Reach::Address(_)), keeper), reach))
+    }
+
+    fn of_body(shared: &Rc<DeviceState>, body: Body, is_the_hosts: bool, keeper: Option<Keeper>) -> Self {
+        Self { shared: Rc::clone(shared), body, fence: None, is_the_hosts, keeper }
+    }
+
+    /// Finds our type again, made by this display.
+    pub(crate) fn of<'a>(staging: &'a Staging, shared: &Rc<DeviceState>, operation: &'static str) -> Result<&'a Self> {
+        own::<Self>(staging.driver(), shared, operation)
+    }
+
+    pub(crate) fn of_mut<'a>(
+        staging: &'a mut Staging,
+        shared: &Rc<DeviceState>,
+        operation: &'static str,
+    ) -> Result<&'a mut Self> {
+        own_mut::<Self>(staging.driver_mut(), shared, operation)
+    }
+
+    /// The buffer to copy from.
+    pub(crate) fn buffer(&self, operation: &'static str) -> Result<&wgpu::Buffer> {
+        match &self.body {
+            Body::Ring(ring) => ring.filled(operation),
+            Body::Linear(block) => Ok(block.buffer()),
+            Body::Image(_) => Err(Error::invalid(operation, "the block is a texture")),
+        }
+    }
+
+    /// The buffer to show in place.
+    pub(crate) fn block(&self, operation: &'static str) -> Result<&Rc<Block>> {
+        match &self.body {
+            Body::Linear(block) => Ok(block),
+            _ => Err(Error::invalid(
+                operation,
+                "a block that is another for each frame is not shown in place; upload it",
+            )),
+        }
+    }
+
+    /// The texture, where it is one.
+    pub(crate) fn image(&self) -> Result<&Rc<Picture>> {
+        match &self.body {
+            Body::Image(picture) => Ok(picture),
+            _ => Err(Error::NothingShown),
+        }
+    }
+
+    /// The device reads the block up to this submission.
+    pub(crate) fn read_until(&mut self, index: wgpu::SubmissionIndex) {
+        self.fence = Some(index);
+    }
+
+    /// The device writes the block up to this submission; the host may read it then, where it can.
+    pub(crate) fn written_until(&mut self, index: wgpu::SubmissionIndex) -> Result<()> {
+        // It is written to the end of this one, also where the next fails.
+        self.fence = Some(index);
+        if self.is_the_hosts && self.shared.vulkan.is_some() {
+            self.fence = Some(self.shared.show_host("download")?);
+        }
+        Ok(())
+    }
+}
+
+interop_core::owned!(WgpuStaging: DeviceState, "staging block", |block| &block.shared);
+
+impl StagingDriver for WgpuStaging {
+    fn wait(&mut self) -> Result<()> {
+        if let Some(index) = self.fence.take()
+            && let Err(error) = self.shared.wait("Staging::wait", Some(index.clone()))
+        {
+            self.fence = Some(index);
+            return Err(error);
+        }
+        Ok(())
+    }
+
+    fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        self.wait()?;
+        match &mut self.body {
+            Body::Ring(ring) => ring.map_write(&self.shared, f),
+            _ => Err(Error::NothingShown),
+        }
+    }
+
+    fn fence(&mut self, is_shown: bool) -> Result<()> {
+        // Copies have marked their own end.
+        if is_shown {
+            self.fence = Some(self.shared.flush("Staging::fence")?);
+        }
+        Ok(())
+    }
+
+    fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
+        match (&self.keeper, &self.shared.gl, handle) {
+            (Some(Keeper::Gl(memory)), Some(gl), _) => memory.export(gl, handle).map(Some),
+            (Some(Keeper::Vulkan(exported)), _, HandleType::OPAQUE) => exported.handle(&self.shared).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}

@@ -1,0 +1,100 @@
+//! Surfaces without storage, which show staging blocks where they lie.
+
+use crate::context::device_state::DeviceState;
+use crate::draw::picture::Picture;
+use crate::draw::tools::Tools;
+use crate::staging::{Block, WgpuStaging};
+use interop_core::display::{Bytes, InPlaceDriver, Pixels, SurfaceDriver};
+use interop_core::draw::{Manner, Plan};
+use interop_core::{BufferView, Error, ImageView, Region, Result, Staging};
+use std::any::Any;
+use std::ops::Range;
+use std::rc::Rc;
+
+const OP: &str = "read_in_place";
+
+/// An image in a staging block: rows in a buffer, or a shared texture.
+pub(crate) struct InPlaceImage {
+    shown: Option<Rc<Picture>>,
+    /// Goes last: memory that other code holds waits for what reads it.
+    tools: Rc<Tools>,
+}
+
+interop_core::owned!(InPlaceImage: DeviceState, "surface", |surface| &surface.tools.shared);
+
+impl InPlaceImage {
+    pub(crate) fn new(tools: &Rc<Tools>) -> Self {
+        Self { tools: Rc::clone(tools), shown: None }
+    }
+
+    pub(crate) fn picture(&self) -> Result<&Picture> {
+        self.shown.as_deref().ok_or(Error::NothingShown)
+    }
+}
+
+impl SurfaceDriver<Pixels> for InPlaceImage {
+    fn read_back(&mut self, at: &Region) -> Result<Vec<u8>> {
+        self.tools.painter.read_back(&self.tools.shared, self.picture()?, *at)
+    }
+
+    fn draw_back(&mut self, at: &Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
+        let tools = &self.tools;
+        tools.drawing.draw_back(&tools.shared, &tools.painter, self.picture()?, *at, plan, manner)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl InPlaceDriver<Pixels> for InPlaceImage {
+    fn show(&mut self, staging: &Staging, view: &ImageView) -> Result<()> {
+        let staging = WgpuStaging::of(staging, &self.tools.shared, OP)?;
+        self.shown = Some(staging.block(OP)?.picture(&self.tools.shared, *view, OP)?);
+        Ok(())
+    }
+
+    fn show_texture(&mut self, staging: &Staging) -> Result<bool> {
+        self.shown = Some(Rc::clone(WgpuStaging::of(staging, &self.tools.shared, OP)?.image()?));
+        Ok(true)
+    }
+}
+
+/// Bytes in a staging block.
+pub(crate) struct InPlaceBuffer {
+    shown: Option<(Rc<Block>, BufferView)>,
+    /// Goes last: memory that other code holds waits for what reads it.
+    shared: Rc<DeviceState>,
+}
+
+interop_core::owned!(InPlaceBuffer: DeviceState, "surface", |surface| &surface.shared);
+
+impl InPlaceBuffer {
+    pub(crate) fn new(shared: &Rc<DeviceState>) -> Self {
+        Self { shared: Rc::clone(shared), shown: None }
+    }
+
+    pub(crate) fn buffer(&self) -> Result<(&wgpu::Buffer, BufferView)> {
+        let (block, view) = self.shown.as_ref().ok_or(Error::NothingShown)?;
+        Ok((block.buffer(), *view))
+    }
+}
+
+impl SurfaceDriver<Bytes> for InPlaceBuffer {
+    fn read_back(&mut self, at: &Range<usize>) -> Result<Vec<u8>> {
+        let (buffer, view) = self.buffer()?;
+        let start = view.offset + at.start;
+        self.shared.read_buffer(buffer, start as u64..(start + at.len()) as u64, "read_back")
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl InPlaceDriver<Bytes> for InPlaceBuffer {
+    fn show(&mut self, staging: &Staging, view: &BufferView) -> Result<()> {
+        self.shown = Some((Rc::clone(WgpuStaging::of(staging, &self.shared, OP)?.block(OP)?), *view));
+        Ok(())
+    }
+}

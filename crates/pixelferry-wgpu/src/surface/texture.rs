@@ -1,0 +1,74 @@
+//! Images with storage of their own.
+
+use crate::context::device_state::DeviceState;
+use crate::context::format::{texture_descriptor, texture_format};
+use crate::draw::picture::Picture;
+use crate::draw::tools::Tools;
+use crate::surface::texture_copies;
+use interop_core::display::{Pixels, StoredDriver, SurfaceDriver};
+use interop_core::draw::{Manner, Plan};
+use interop_core::{ImageDesc, ImageView, Region, Result, Staging};
+use std::any::Any;
+use std::rc::Rc;
+
+/// A texture.
+pub(crate) struct TextureSurface {
+    texture: wgpu::Texture,
+    picture: Picture,
+    tools: Rc<Tools>,
+}
+
+interop_core::owned!(TextureSurface: DeviceState, "surface", |surface| &surface.tools.shared);
+
+impl TextureSurface {
+    /// wgpu makes the content zero.
+    pub(crate) fn new(tools: &Rc<Tools>, image: &ImageDesc) -> Result<Self> {
+        const OP: &str = "create_surface";
+        let shared = &tools.shared;
+        let format = texture_format(image.format);
+        let usage = shared.texture_usage(format);
+        let descriptor = texture_descriptor(image.extent.width, image.extent.height, format, usage);
+        let (texture, picture) = shared.scoped(OP, || {
+            let texture = shared.device.create_texture(&descriptor);
+            (texture.clone(), Picture::texture(texture, image.format))
+        })?;
+        Ok(Self { tools: Rc::clone(tools), texture, picture })
+    }
+
+    pub(crate) fn picture(&self) -> &Picture {
+        &self.picture
+    }
+}
+
+impl SurfaceDriver<Pixels> for TextureSurface {
+    fn read_back(&mut self, at: &Region) -> Result<Vec<u8>> {
+        self.tools.painter.read_back(&self.tools.shared, &self.picture, *at)
+    }
+
+    fn draw_back(&mut self, at: &Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
+        let tools = &self.tools;
+        tools.drawing.draw_back(&tools.shared, &tools.painter, &self.picture, *at, plan, manner)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl StoredDriver<Pixels> for TextureSurface {
+    fn upload(&mut self, at: &Region, bytes: &[u8], view: &ImageView) -> Result<()> {
+        texture_copies::from_host(&self.tools.shared, &self.texture, *at, bytes, view)
+    }
+
+    fn upload_staged(&mut self, at: &Region, staging: &mut Staging, view: &ImageView) -> Result<()> {
+        texture_copies::from_staging(&self.tools.shared, &self.texture, *at, staging, view)
+    }
+
+    fn downloads(&self, _: &Staging) -> bool {
+        true
+    }
+
+    fn download(&mut self, at: &Region, staging: &mut Staging, view: &ImageView) -> Result<()> {
+        texture_copies::to_staging(&self.tools, &self.texture, *at, staging, view)
+    }
+}

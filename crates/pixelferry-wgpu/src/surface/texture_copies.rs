@@ -1,0 +1,105 @@
+//! Copies between textures and memory, whoever owns the texture.
+
+use crate::context::device_state::DeviceState;
+use crate::draw::splice::PitchedRows;
+use crate::draw::tools::Tools;
+use crate::staging::WgpuStaging;
+use interop_core::{Error, ImageView, Region, Result, Staging};
+use std::rc::Rc;
+
+/// From row to row in buffers of which wgpu copies.
+const ALIGNMENT: usize = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT as usize;
+
+/// Where a region begins in a texture.
+fn corner(texture: &wgpu::Texture, region: Region) -> wgpu::TexelCopyTextureInfo<'_> {
+    wgpu::TexelCopyTextureInfo { origin: wgpu::Origin3d { x: region.x, y: region.y, z: 0 }, ..texture.as_image_copy() }
+}
+
+const fn size(region: Region) -> wgpu::Extent3d {
+    wgpu::Extent3d { width: region.width, height: region.height, depth_or_array_layers: 1 }
+}
+
+/// Rows in memory; one row needs no pitch.
+fn layout(view: &ImageView, operation: &'static str) -> Result<wgpu::TexelCopyBufferLayout> {
+    let pitch = || {
+        u32::try_from(view.pitch())
+            .map_err(|_| Error::invalid(operation, format!("a row pitch of {} bytes is too large", view.pitch())))
+    };
+    let bytes_per_row = if view.extent.height == 1 { None } else { Some(pitch()?) };
+    Ok(wgpu::TexelCopyBufferLayout { offset: view.offset as u64, bytes_per_row, rows_per_image: None })
+}
+
+/// Whether wgpu copies rows that lie so: from whole pixels on, and from row to row by its alignment.
+fn is_aligned(view: &ImageView) -> bool {
+    let begins = view.offset.is_multiple_of(view.format.bytes_per_pixel());
+    begins && (view.extent.height == 1 || view.pitch().is_multiple_of(ALIGNMENT))
+}
+
+/// Copies from memory of the host.
+pub(crate) fn from_host(
+    shared: &DeviceState,
+    to: &wgpu::Texture,
+    region: Region,
+    bytes: &[u8],
+    view: &ImageView,
+) -> Result<()> {
+    const OP: &str = "upload";
+    let layout = layout(view, OP)?;
+    shared.scoped(OP, || {
+        shared.queue.write_texture(corner(to, region), bytes, layout, size(region));
+        // Else what is written waits, in memory of its own, for whoever submits next.
+        shared.queue.submit([]);
+    })
+}
+
+/// Copies from a staging block.
+pub(crate) fn from_staging(
+    shared: &Rc<DeviceState>,
+    to: &wgpu::Texture,
+    region: Region,
+    staging: &mut Staging,
+    view: &ImageView,
+) -> Result<()> {
+    const OP: &str = "upload_staged";
+    let staging = WgpuStaging::of_mut(staging, shared, OP)?;
+    if !is_aligned(view) {
+        let pixel = view.format.bytes_per_pixel();
+        let problem =
+            format!("rows in staging memory lie {ALIGNMENT} bytes apart, or a multiple, from a multiple of {pixel} on");
+        return Err(Error::invalid(OP, problem));
+    }
+    let from = wgpu::TexelCopyBufferInfo { buffer: staging.buffer(OP)?, layout: layout(view, OP)? };
+    let index = shared.submit(OP, |encoder| encoder.copy_buffer_to_texture(from, corner(to, region), size(region)))?;
+    staging.read_until(index);
+    Ok(())
+}
+
+/// Copies into a staging block. Rows that lie as wgpu copies none must be tight: a compute shader packs them.
+pub(crate) fn to_staging(
+    tools: &Tools,
+    from: &wgpu::Texture,
+    region: Region,
+    staging: &mut Staging,
+    view: &ImageView,
+) -> Result<()> {
+    const OP: &str = "download";
+    let shared = &tools.shared;
+    let staging = WgpuStaging::of_mut(staging, shared, OP)?;
+    let from = corner(from, region);
+    let index = if is_aligned(view) {
+        let to = wgpu::TexelCopyBufferInfo { buffer: staging.buffer(OP)?, layout: layout(view, OP)? };
+        shared.submit(OP, |encoder| encoder.copy_texture_to_buffer(from, to, size(region)))?
+    } else if view.is_contiguous() {
+        let row = view.row_len();
+        let rows = PitchedRows { row, pitch: row.next_multiple_of(ALIGNMENT), count: region.height as usize };
+        let pitched = ImageView { offset: 0, row_pitch: rows.pitch as isize, ..*view };
+        let layout = layout(&pitched, OP)?;
+        tools.splicer.pack(shared, &rows, (staging.buffer(OP)?, view.offset as u64), |encoder, buffer| {
+            encoder.copy_texture_to_buffer(from, wgpu::TexelCopyBufferInfo { buffer, layout }, size(region));
+        })?
+    } else {
+        let problem = format!("rows of {} bytes begin at multiples of {ALIGNMENT} bytes or are tight", view.row_len());
+        return Err(Error::invalid(OP, problem));
+    };
+    staging.written_until(index)
+}

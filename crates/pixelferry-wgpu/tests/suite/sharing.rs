@@ -1,0 +1,130 @@
+//! Memory that two devices share, and who keeps it alive.
+
+use crate::common::{self, wgpu};
+use crate::shared_memory::{self, BYTES, export, exported_image, in_place};
+use interop_core::conformance::{Surfaces, fill};
+use interop_core::devices::borrows::Holder;
+use interop_core::{Display, Error, HostBlock, MemoryHandle, Part, SharedHandle, StagingKind, SurfaceDesc};
+use pixelferry_testing::by_level;
+use pixelferry_wgpu::{WgpuDisplay, WgpuImage};
+use std::rc::Rc;
+
+#[test]
+fn surfaces_and_blocks_are_as_every_displays() {
+    if common::display().is_none() {
+        return;
+    }
+    let open = || Ok(WgpuDisplay::headless(common::options())? as Rc<dyn Display>);
+    let sizes = [(33, 17), (1, 1), (101, 3), (64, 20)];
+    let sizes = by_level(&sizes[..1], &sizes, &sizes);
+    let ways = Surfaces { open: &open, sizes, any_rows: false }.check().unwrap();
+    assert!(ways.staged > 0 && ways.in_place > 0, "{ways:?}");
+}
+
+/// What one device draws into a texture, another finds in the memory behind its descriptor.
+#[test]
+fn a_texture_of_one_device_is_memory_of_another() {
+    let Some(display) = common::display() else { return };
+    if !common::is_software(&display, "textures of a known layout") {
+        return;
+    }
+    let other = WgpuDisplay::headless(common::options()).unwrap();
+    let (staging, mut surface, pixels) = exported_image(&*display);
+    let WgpuImage::Texture(texture, _) = display.surface_image(&surface).unwrap() else {
+        panic!("a shared image is a texture")
+    };
+    let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(256), rows_per_image: None };
+    display.wgpu_queue().write_texture(texture.as_image_copy(), &pixels, layout, texture.size());
+    display.finish().unwrap();
+    assert!(surface.read_back(&Part::full(surface.desc())).unwrap() == pixels);
+
+    let handle = export(&staging);
+    assert!(handle.is_dedicated() && handle.bytes() >= 64 * 8 * 4);
+    let bytes = handle.bytes();
+    // SAFETY: it is memory of so many bytes, which these drivers let be opened as any object.
+    let handle = SharedHandle::Memory(unsafe { MemoryHandle::new(handle.into_handle(), bytes, false) });
+    // llvmpipe's buffers need room behind them.
+    let some = if common::is_opengl() { pixels.len() - 256 } else { pixels.len() };
+    let opened = other.create_staging(StagingKind::External(handle), some).unwrap();
+    let mut seen = in_place(&*other, &opened, some);
+    // The memory stays after its maker has gone.
+    drop((surface, texture, staging, display));
+    assert!(seen.read_back(&Part::Buffer(0..some)).unwrap() == pixels[..some]);
+    assert!(opened.host_block().is_none());
+}
+
+#[test]
+fn memory_is_shared_and_what_is_none_is_refused() {
+    let Some(display) = common::display() else { return };
+    shared_memory::every_format_is_exported(&*display);
+    shared_memory::blocks_that_nothing_was_written_to_are_refused(&*display);
+    let error = shared_memory::a_descriptor_of_something_else_is_refused(&*display);
+    // OpenGL would open it, were it what it says.
+    let refused = match error {
+        Error::Driver(_) => common::is_opengl(),
+        Error::Unsupported { .. } => !common::is_opengl(),
+        _ => false,
+    };
+    assert!(refused, "{error}");
+    if common::is_software(&display, "memory that the host writes") {
+        let other = WgpuDisplay::headless(common::options()).unwrap();
+        shared_memory::linear_memory_of_one_device_is_memory_of_another(display, &*other);
+    }
+}
+
+#[test]
+fn pages_of_the_host_outlive_whatever_reads_them() {
+    let Some(display) = common::display() else { return };
+    let host = HostBlock::allocate(BYTES).unwrap();
+    let mut staging = display.create_staging(StagingKind::Imported(host), BYTES).unwrap();
+    fill(&mut staging, &[7; BYTES]).unwrap();
+    let mut surface = in_place(&*display, &staging, BYTES);
+    drop(staging);
+    assert!(surface.read_back(&Part::Buffer(0..BYTES)).unwrap().iter().all(|b| *b == 7));
+    let lent = display.surface_buffer(&surface).unwrap();
+    let shows = display.create_surface(&SurfaceDesc::buffer(4)).unwrap();
+    let (device, queue) = (display.wgpu_device().clone(), display.wgpu_queue().clone());
+    // The engine keeps the buffer beyond the display: the pages are not freed under it.
+    drop((surface, shows, display));
+    let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    let to = device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: 64,
+        usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+        mapped_at_creation: false,
+    });
+    encoder.copy_buffer_to_buffer(&lent.buffer, 4096, &to, 0, 64);
+    queue.submit([encoder.finish()]);
+    assert_eq!(common::bytes_of(&device, &to), [7; 64]);
+}
+
+#[test]
+fn a_mapped_block_outlives_its_display() {
+    let Some(display) = common::display() else { return };
+    let staging = display.create_staging(StagingKind::Persistent, BYTES).unwrap();
+    let host = staging.host_block().unwrap();
+    let surface = in_place(&*display, &staging, BYTES);
+    // Destroying the buffer is the engine's right; the compute side still has the address.
+    display.surface_buffer(&surface).unwrap().buffer.destroy();
+    drop((surface, staging, display));
+    let mut bytes = host.write(0..host.len(), Holder::Guard, "a test").unwrap();
+    bytes.fill(9);
+    assert!(bytes.iter().all(|b| *b == 9));
+}
+
+/// In a process of its own, as they are counted.
+#[test]
+fn descriptors_are_not_leaked() {
+    if !common::is_opengl() {
+        let child = pixelferry_testing::Child::of("sharing::child_descriptors").unwrap();
+        // Mesa opens a file for each shader that it keeps, on a thread of its own.
+        child.env("MESA_SHADER_CACHE_DISABLE", "true").run().unwrap().passed();
+    }
+}
+
+#[test]
+#[ignore = "run by the test above, in a process of its own"]
+fn child_descriptors() {
+    let Some(display) = common::display() else { return };
+    shared_memory::descriptors_are_closed_whatever_becomes_of_them(&*display);
+}
