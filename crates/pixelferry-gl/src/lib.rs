@@ -82,6 +82,7 @@ mod context;
 mod display;
 mod draw;
 mod objects;
+#[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone calls some of it"))]
 mod queue;
 mod staging;
 mod surface;
@@ -101,7 +102,7 @@ pub use display::runner::{Flow, WindowApp, run_window};
 pub use display::window::{GlWindow, Vsync, WindowOptions};
 pub use interop_core::{AlphaMode, DrawOptions, Drawn, Encoding, Filter, Fit, Manner, TargetEncoding, ToneMap};
 pub use objects::draw_state::Viewport;
-pub use queue::{ComputeLimits, ComputeProgram, GlDevice, ProgramShape, QueueBuffer};
+pub use queue::GlDevice;
 pub use surface::engine_level::EngineTexture;
 pub use surface::target::OffscreenTarget;
 

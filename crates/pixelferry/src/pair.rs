@@ -58,7 +58,7 @@ pub fn open_backend_for_display(
 ///
 /// Kernels and memory are of one backend: build and allocate with the one that this returns. That backend keeps the
 /// display's context for as long as it lives. In an engine's context, drop it before the context goes
-/// ([`crate::pixelferry_gl::GlDisplay::from_engine`]).
+/// ([`crate::api::gl::GlDisplay::from_engine`]).
 pub fn backend_in(backend: &Arc<dyn ComputeBackend>, display: &dyn Display) -> Arc<dyn ComputeBackend> {
     let shown_by = display.device();
     let drawn_by = drawn_by(backend.as_ref(), display);

@@ -114,7 +114,7 @@ impl KernelSource {
         self.with(Language::Ptx, SourceCode::Text(text.into()))
     }
 
-    /// Adds GLSL of a compute shader (see the crate `gl-backend` for what it may call).
+    /// Adds GLSL of a compute shader (see the crate `pixelferry-gl` for what it may call).
     ///
     /// # Safety
     /// [`KernelSource::with_text`] says what the caller vouches for.

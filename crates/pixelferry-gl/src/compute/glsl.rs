@@ -1,7 +1,7 @@
 //! Compute shaders of the user's own.
 
-use crate::ProgramShape;
 use crate::compute::session::{Program, Session, dialect};
+use crate::queue::shape::ProgramShape;
 use interop_core::compute::SourceCode;
 use interop_core::{Error, KernelSource, Language, PixelFormat, Result};
 use std::sync::Arc;

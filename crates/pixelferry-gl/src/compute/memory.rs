@@ -1,8 +1,8 @@
 //! Memory: buffers of the display's context.
 
-use crate::QueueBuffer;
 use crate::compute::place::Place;
 use crate::compute::session::Session;
+use crate::queue::QueueBuffer;
 use interop_core::compute::check_range;
 use interop_core::{ComputeMemory, Result};
 use std::ops::Range;

@@ -1,7 +1,10 @@
 //! What everything made by one backend shares.
 
+use crate::GlDevice;
 use crate::compute::place::Place;
-use crate::{ComputeProgram, GlDevice, ProgramShape, QueueBuffer};
+use crate::queue::QueueBuffer;
+use crate::queue::program::ComputeProgram;
+use crate::queue::shape::ProgramShape;
 use interop_core::devices::owned::Maker;
 use interop_core::{ComputeCaps, Result};
 use std::sync::Arc;

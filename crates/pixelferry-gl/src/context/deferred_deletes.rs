@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Clone, Copy)]
 pub(crate) enum ObjectName {
     Buffer(glow::Buffer),
+    #[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone makes some"))]
     Program(glow::Program),
 }
 

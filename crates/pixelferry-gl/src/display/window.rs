@@ -36,7 +36,7 @@ pub struct WindowOptions {
     pub vsync: bool,
     /// On X11 tries EGL before GLX.
     pub prefer_egl: bool,
-    /// [`super::run_window`] ends after so many frames. `None`: when the window is closed.
+    /// [`crate::run_window`] ends after so many frames. `None`: when the window is closed.
     pub max_frames: Option<u64>,
     /// The display uses nothing above this OpenGL version and no extension. `None`: all that the driver has.
     pub version_limit: Option<(u32, u32)>,
@@ -80,7 +80,7 @@ impl WindowOptions {
         Self { prefer_egl, ..self }
     }
 
-    /// Ends [`super::run_window`] after so many frames; `None`: when the window is closed.
+    /// Ends [`crate::run_window`] after so many frames; `None`: when the window is closed.
     #[must_use]
     pub fn with_max_frames(self, max_frames: impl Into<Option<u64>>) -> Self {
         Self { max_frames: max_frames.into(), ..self }

@@ -18,7 +18,7 @@ const WORD: usize = 4;
 ///
 /// Clones are the same buffer, which is deleted with the last of them and of the display's that show it.
 #[derive(Debug, Clone)]
-pub struct QueueBuffer {
+pub(crate) struct QueueBuffer {
     inner: Arc<Inner>,
 }
 
@@ -37,13 +37,13 @@ impl Drop for Inner {
 
 impl QueueBuffer {
     /// The most bytes that one can have: sizes of buffers pass as 31 bits.
-    pub const MOST_BYTES: u64 = MAX_BUFFER_BYTES / WORD as u64 * WORD as u64;
+    pub(crate) const MOST_BYTES: u64 = MAX_BUFFER_BYTES / WORD as u64 * WORD as u64;
 
     /// Makes one of at least so many bytes, in whole words of 4. What it holds is undefined.
     ///
     /// # Errors
     /// [`Error::WrongContext`]; [`Error::InvalidInput`] for no bytes or more than [`QueueBuffer::MOST_BYTES`]; [`Error::Driver`].
-    pub fn new(device: &GlDevice, bytes: usize, operation: &'static str) -> Result<Self> {
+    pub(crate) fn new(device: &GlDevice, bytes: usize, operation: &'static str) -> Result<Self> {
         let gl = device.enter(operation)?;
         let bytes = bytes.checked_next_multiple_of(WORD).filter(|n| (1..=Self::MOST_BYTES).contains(&(*n as u64)));
         let bytes = bytes.ok_or_else(|| {
@@ -65,12 +65,12 @@ impl QueueBuffer {
 
     /// Bytes, in whole words.
     #[allow(clippy::len_without_is_empty)] // never empty
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.inner.bytes
     }
 
     /// The context that the buffer is of.
-    pub fn device(&self) -> &GlDevice {
+    pub(crate) fn device(&self) -> &GlDevice {
         &self.inner.device
     }
 
@@ -78,7 +78,7 @@ impl QueueBuffer {
     ///
     /// # Errors
     /// [`Error::WrongContext`].
-    pub fn id(&self, operation: &'static str) -> Result<u32> {
+    pub(crate) fn id(&self, operation: &'static str) -> Result<u32> {
         self.inner.device.enter(operation)?;
         Ok(self.inner.name.0.get())
     }
@@ -88,7 +88,7 @@ impl QueueBuffer {
     }
 
     /// A handle by which a display in the same context opens the buffer.
-    pub fn to_handle(&self) -> SharedHandle {
+    pub(crate) fn to_handle(&self) -> SharedHandle {
         SharedHandle::QueueBuffer { queue: self.inner.device.queue_id(), buffer: Box::new(self.clone()) }
     }
 
@@ -99,7 +99,7 @@ impl QueueBuffer {
             return Err(Error::invalid(OP, "the handle does not name a buffer of a queue"));
         };
         let Some(lent) = handle.downcast_ref::<Self>() else {
-            return Err(Error::invalid(OP, "the buffer is not OpenGL's, or is of another version of gl-display"));
+            return Err(Error::invalid(OP, "the buffer is not OpenGL's, or is of another version of pixelferry-gl"));
         };
         if !lent.inner.device.is_of(display) {
             return Err(display.unsupported(OP, "the buffer is of another OpenGL context".into()));
@@ -132,7 +132,7 @@ impl QueueBuffer {
     ///
     /// # Errors
     /// [`Error::WrongContext`]; [`Error::InvalidInput`] beyond the end; [`Error::Driver`].
-    pub fn write(&self, at: usize, bytes: &[u8], operation: &'static str) -> Result<()> {
+    pub(crate) fn write(&self, at: usize, bytes: &[u8], operation: &'static str) -> Result<()> {
         let gl = self.inner.device.enter(operation)?;
         check_range(&(at..at.saturating_add(bytes.len())), self.len(), operation)?;
         self.inner.device.checked("glBufferSubData", || {
@@ -149,7 +149,7 @@ impl QueueBuffer {
     ///
     /// # Errors
     /// The errors of [`QueueBuffer::write`].
-    pub fn read(&self, at: usize, into: &mut [u8], operation: &'static str) -> Result<()> {
+    pub(crate) fn read(&self, at: usize, into: &mut [u8], operation: &'static str) -> Result<()> {
         let device = &self.inner.device;
         let gl = device.enter(operation)?;
         check_range(&(at..at.saturating_add(into.len())), self.len(), operation)?;
@@ -180,7 +180,7 @@ impl QueueBuffer {
     ///
     /// # Errors
     /// The errors of [`QueueBuffer::write`]; [`Error::InvalidInput`] for a buffer of another context, and for the same.
-    pub fn copy_from(&self, from: &Self, range: Range<usize>, at: usize, operation: &'static str) -> Result<()> {
+    pub(crate) fn copy_from(&self, from: &Self, range: Range<usize>, at: usize, operation: &'static str) -> Result<()> {
         let device = &self.inner.device;
         let gl = device.enter(operation)?;
         if !device.is(&from.inner.device) || Arc::ptr_eq(&self.inner, &from.inner) {

@@ -34,7 +34,7 @@ struct Inner {
 /// What the context's compute shaders are limited to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct ComputeLimits {
+pub(crate) struct ComputeLimits {
     /// Storage blocks of one program.
     pub storage_blocks: u32,
     /// Groups of a dispatch in one direction, of the first two.
@@ -102,12 +102,12 @@ impl GlDevice {
     }
 
     /// Whether both are of one context.
-    pub fn is(&self, other: &Self) -> bool {
+    pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.inner.held, &other.inner.held)
     }
 
     /// Its queue, as the core tells queues apart.
-    pub fn queue_id(&self) -> QueueId {
+    pub(crate) fn queue_id(&self) -> QueueId {
         QueueId::of(&self.inner.held)
     }
 
@@ -121,7 +121,7 @@ impl GlDevice {
     }
 
     /// What its compute shaders are limited to.
-    pub fn limits(&self) -> ComputeLimits {
+    pub(crate) fn limits(&self) -> ComputeLimits {
         self.inner.limits
     }
 
@@ -134,7 +134,7 @@ impl GlDevice {
     ///
     /// # Errors
     /// [`Error::WrongContext`], [`Error::Driver`].
-    pub fn finish(&self, operation: &'static str) -> Result<()> {
+    pub(crate) fn finish(&self, operation: &'static str) -> Result<()> {
         let gl = self.enter(operation)?;
         self.checked("glFinish", || {
             // SAFETY: the context is current.
@@ -143,7 +143,7 @@ impl GlDevice {
     }
 
     /// An error that says what this context cannot do.
-    pub fn unsupported(&self, operation: &'static str, reason: impl Into<String>) -> Error {
+    pub(crate) fn unsupported(&self, operation: &'static str, reason: impl Into<String>) -> Error {
         Error::Unsupported { operation, device: self.inner.identity.name.clone(), reason: reason.into() }
     }
 

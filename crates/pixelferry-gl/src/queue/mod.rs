@@ -1,13 +1,14 @@
 //! The display's context for a compute backend that works in it: its commands and the draws are one queue.
 
 mod bind_range;
+#[cfg(feature = "compute")]
 mod bindings;
 mod buffer;
 mod device;
-mod program;
-mod shape;
+#[cfg(feature = "compute")]
+pub(crate) mod program;
+#[cfg(feature = "compute")]
+pub(crate) mod shape;
 
-pub use buffer::QueueBuffer;
-pub use device::{ComputeLimits, GlDevice};
-pub use program::ComputeProgram;
-pub use shape::ProgramShape;
+pub(crate) use buffer::QueueBuffer;
+pub use device::GlDevice;

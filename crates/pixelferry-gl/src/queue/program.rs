@@ -10,7 +10,7 @@ use interop_core::{Error, Result};
 
 /// A compute shader in a display's context. Any thread may hold and drop it.
 #[derive(Debug)]
-pub struct ComputeProgram {
+pub(crate) struct ComputeProgram {
     name: glow::Program,
     /// Of the numbers that a run gives; `None` where the program has none.
     numbers: Option<glow::UniformLocation>,
@@ -39,7 +39,7 @@ impl ComputeProgram {
     ///
     /// # Errors
     /// [`Error::WrongContext`]; [`Error::Driver`] where no object could be made.
-    pub fn build(
+    pub(crate) fn build(
         device: &GlDevice,
         text: &str,
         numbers: &str,
@@ -80,7 +80,7 @@ impl ComputeProgram {
     ///
     /// # Errors
     /// [`Error::WrongContext`]; [`Error::Unsupported`] where the driver lacks the queries.
-    pub fn shape(&self, numbers: &str, operation: &'static str) -> Result<ProgramShape> {
+    pub(crate) fn shape(&self, numbers: &str, operation: &'static str) -> Result<ProgramShape> {
         self.device.enter(operation)?;
         // SAFETY: the context is current, and the program is of it, linked with its compute shader.
         self.device.checked("glGetProgramResourceiv", || unsafe {
@@ -98,7 +98,7 @@ impl ComputeProgram {
     /// # Safety
     /// With these buffers the program reads and writes only inside them, has no undefined behaviour of GLSL's, and comes to an
     /// end. It has no other blocks, images or textures.
-    pub unsafe fn run(
+    pub(crate) unsafe fn run(
         &self,
         storage: &[&QueueBuffer],
         numbers: &[u32],

@@ -7,7 +7,7 @@ use std::ptr;
 
 /// What a run must bind, and what no run does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProgramShape {
+pub(crate) struct ProgramShape {
     /// Work items of a group.
     pub group: [u32; 3],
     /// Storage blocks that it uses: name, binding, and bytes at least. An array of any length counts as one element.

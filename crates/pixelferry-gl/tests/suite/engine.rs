@@ -1,6 +1,6 @@
 //! A stand-in for an engine: a context made by glutin itself, of which the display knows nothing.
 
-#![allow(dead_code, reason = "gl-backend's suite uses a part of it")]
+#![allow(dead_code, reason = "pixelferry-gl's suite uses a part of it")]
 
 use glutin::api::egl::config::Config;
 use glutin::api::egl::context::PossiblyCurrentContext;

@@ -14,7 +14,9 @@ pub(crate) mod gl;
 pub(crate) mod gl;
 pub(crate) mod identity;
 pub(crate) mod made;
+#[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "kernels of CUDA's alone call it"))]
 pub(crate) mod ptx;
+#[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "kernels of CUDA's alone call it"))]
 pub(crate) mod ptx_grid;
 pub(crate) mod queue_buffer;
 pub(crate) mod read_back;

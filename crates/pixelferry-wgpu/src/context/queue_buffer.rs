@@ -65,7 +65,7 @@ impl QueueBuffer {
         let Some(found) = handle.downcast_ref::<Self>() else {
             return Err(Error::invalid(
                 operation,
-                "the buffer is not wgpu's, or is of another version of wgpu-display",
+                "the buffer is not wgpu's, or is of another version of pixelferry-wgpu",
             ));
         };
         if !found.device.is(device) {

@@ -158,7 +158,7 @@ impl WgpuDisplay {
         &self.tools.shared.device
     }
 
-    /// The device and its queue, for a compute backend in them (the crate `wgpu-backend`).
+    /// The device and its queue, for a compute backend in them (the crate `pixelferry-wgpu`).
     pub fn shared_device(&self) -> WgpuDevice {
         WgpuDevice::clone(&self.tools.shared)
     }

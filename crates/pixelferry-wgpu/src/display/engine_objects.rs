@@ -56,7 +56,7 @@ impl WgpuDisplay {
     /// meanwhile.
     ///
     /// A whole buffer that was made with [`wgpu::BufferUsages::STORAGE`], too, is not copied where kernels run in this device's queue
-    /// (the crate `wgpu-backend`): it is their argument or their target itself.
+    /// (the crate `pixelferry-wgpu`): it is their argument or their target itself.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for more bytes than it has, none, or no whole words of 4 bytes, which are all that wgpu copies, for a

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 const OP: &str = "create_staging";
 
-/// A block of `gl-display`'s, kept until wgpu has let go of it.
+/// A block of `pixelferry-gl`'s, kept until wgpu has let go of it.
 pub(crate) struct Memory {
     staging: Staging,
     name: NonZeroU32,

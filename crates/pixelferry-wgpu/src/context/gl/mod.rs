@@ -1,6 +1,6 @@
 //! OpenGL's end of a wgpu device: memory that wgpu itself neither keeps mapped nor shares.
 //!
-//! It is made by `gl-display`, in wgpu's own context, and goes to wgpu as buffers and textures of its own, which say when
+//! It is made by `pixelferry-gl`, in wgpu's own context, and goes to wgpu as buffers and textures of its own, which say when
 //! nothing reads them any more. One context: what wgpu is told afterwards comes after, and its fences tell of all reads.
 //! All of wgpu-hal's `unsafe` for OpenGL is in this module.
 
@@ -24,7 +24,7 @@ type Api = wgpu::hal::api::Gles;
 /// Memory, and what goes when wgpu no longer reads it.
 type Read = (Weak<()>, Rc<Memory>);
 
-/// `gl-display` in wgpu's context.
+/// `pixelferry-gl` in wgpu's context.
 pub(crate) struct Gl {
     device: wgpu::Device,
     identity: DeviceIdentity,

@@ -9,6 +9,7 @@ mod exported;
 mod image;
 mod open;
 mod pending_frees;
+#[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "kernels of CUDA's alone call it"))]
 mod ptx;
 
 pub(crate) use exported::Exported;
