@@ -10,10 +10,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut link = Link::open(backend, screen.display(), desc, LinkOptions::default())?;
     link.frame(|next| next.launch(ramp.as_ref(), &[]))?;
     save_picture(&mut link, std::env::temp_dir().join("ramp.png"))?;
-    println!("{:?}", opencl_backend::OpenClBackend::open_best().map(|_| ()));
-    println!("{:?}", cuda_backend::devices().map(|_| ()));
-    println!("{:?}", pixelferry_gl::GlDisplay::headless(pixelferry_gl::HeadlessOptions::default()).map(|_| ()));
-    println!("{:?}", pixelferry_vulkan::VulkanDisplay::headless(&pixelferry_vulkan::VulkanOptions::default()).map(|_| ()));
-    println!("{:?}", pixelferry_wgpu::WgpuDisplay::headless(pixelferry_wgpu::WgpuOptions::default()).map(|_| ()));
+    println!("{:?}", api::opencl::OpenClBackend::open_best().map(|_| ()));
+    println!("{:?}", api::cuda::devices().map(|_| ()));
+    println!("{:?}", api::gl::GlDisplay::headless(api::gl::HeadlessOptions::default()).map(|_| ()));
+    println!("{:?}", api::vulkan::VulkanDisplay::headless(&api::vulkan::VulkanOptions::default()).map(|_| ()));
+    println!("{:?}", api::wgpu::WgpuDisplay::headless(api::wgpu::WgpuOptions::default()).map(|_| ()));
     Ok(())
 }
