@@ -10,7 +10,7 @@ mod table;
 
 use clap::{Parser, Subcommand};
 use pixelferry_demo::terminal;
-use pixelferry_trace::Trace;
+use pixelferry_demo::trace::Trace;
 use std::error::Error;
 use std::process::ExitCode;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
@@ -33,7 +33,7 @@ enum Command {
     Probe(probe::ProbeOptions),
     /// Measure which path is fastest for every compute device and display, and whether it is the one taken by itself.
     #[cfg(feature = "bench")]
-    Bench(Box<pixelferry_bench::BenchOptions>),
+    Bench(Box<bench::BenchOptions>),
     /// Compute a picture on the best device and show it in a window, or save it.
     Demo(Box<demo::DemoOptions>),
 }
@@ -63,7 +63,7 @@ fn run(command: Command) -> Result<(), Box<dyn Error>> {
     match command {
         Command::Probe(options) => probe::run(&options),
         #[cfg(feature = "bench")]
-        Command::Bench(options) => bench::run(&options),
+        Command::Bench(options) => Ok(bench::execute(&options, &mut terminal::Output)?),
         #[cfg(feature = "overlay")]
         Command::Demo(options) => demo::run(*options, trace, &messages),
         #[cfg(not(feature = "overlay"))]

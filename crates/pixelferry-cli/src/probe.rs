@@ -65,7 +65,7 @@ fn print(text: &str) -> Result<(), Box<dyn Error>> {
 
 #[cfg(feature = "bench")]
 fn together(desc: SurfaceDesc, format: PixelFormat, json: bool) -> Result<String, Box<dyn Error>> {
-    let kernel = pixelferry_bench::ramp(format).ok_or_else(|| format!("there is no kernel that writes {format}"))?;
+    let kernel = crate::bench::ramp(format).ok_or_else(|| format!("there is no kernel that writes {format}"))?;
     let opened = Workload::new(desc).launch(&kernel, [Scratch::U32(0)]).open()?;
     Ok(match json {
         true => serde_json::to_string_pretty(&opened.report)? + "\n",

@@ -12,6 +12,7 @@ pub mod runner;
 pub mod scene;
 pub mod scenes;
 pub mod terminal;
+pub mod trace;
 pub mod values;
 pub mod video;
 

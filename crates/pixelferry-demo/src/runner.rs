@@ -7,6 +7,7 @@ use crate::options::Options;
 use crate::say;
 use crate::scene::{Scene, SceneError};
 use crate::terminal::{self, OutputError};
+use crate::trace::{Trace, TraceError};
 use image::ImageBuffer;
 use indicatif::{ProgressBar, ProgressStyle};
 use pixelferry::api::gl::Viewport;
@@ -14,7 +15,6 @@ use pixelferry::{
     BackendChoice, ComputeBackend, Display, DisplayChoice, Headless, KernelSource, SurfaceDesc, open_headless,
     open_pair, save_picture_with, save_rgba8,
 };
-use pixelferry_trace::{Trace, TraceError};
 use std::error::Error;
 use std::process::ExitCode;
 use std::rc::Rc;

@@ -36,7 +36,7 @@ pub enum SceneError {
     Output(#[from] crate::terminal::OutputError),
     /// The trace could not be written.
     #[error(transparent)]
-    Trace(#[from] pixelferry_trace::TraceError),
+    Trace(#[from] crate::trace::TraceError),
     /// The scene draws with OpenGL itself.
     #[error("{scene} is drawn by OpenGL, and its picture cannot be saved from {display}: {instead}")]
     NeedsOpenGl {

@@ -9,8 +9,8 @@ pub use overlay::Log;
 
 use catalog::{Recipe, SceneName};
 use pixelferry_demo::scenes::filter::Filter;
+use pixelferry_demo::trace::Trace;
 use pixelferry_demo::{DrawArgs, PixelOptions, runner, say};
-use pixelferry_trace::Trace;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 

@@ -4,11 +4,11 @@
 //! all of them alike. Not frame by frame, as each row would then pay for the caches of the one before; for the same
 //! reason the first frames of a block do not count.
 
-use crate::grid::Mode;
-use crate::record::{Row, Skipped};
-use crate::rows::{Rows, Stage, Subject};
-use crate::stats::Stats;
-use crate::verdict::{is_open, undecided};
+use crate::bench::grid::Mode;
+use crate::bench::record::{Row, Skipped};
+use crate::bench::rows::{Rows, Stage, Subject};
+use crate::bench::stats::Stats;
+use crate::bench::verdict::{is_open, undecided};
 use pixelferry::Result;
 use std::time::{Duration, Instant};
 

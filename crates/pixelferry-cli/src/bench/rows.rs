@@ -1,8 +1,8 @@
 //! What a cell measures: its floors, each path by name, and the path that the library takes by itself.
 
-use crate::grid::{LATE, Mode, Plan, Spot};
-use crate::record::{RowInfo, RowKind, Skipped};
-use crate::row_names::{AUTOMATIC, DRAW, KERNEL, MEMCPY, NOTHING_SHARED, UNSYNCHRONISED};
+use crate::bench::grid::{LATE, Mode, Plan, Spot};
+use crate::bench::record::{RowInfo, RowKind, Skipped};
+use crate::bench::row_names::{AUTOMATIC, DRAW, KERNEL, MEMCPY, NOTHING_SHARED, UNSYNCHRONISED};
 use pixelferry::Trials;
 use pixelferry::driver::{PathSpec, Paths, Staging, StagingKind};
 use pixelferry::{

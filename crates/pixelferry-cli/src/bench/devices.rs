@@ -1,8 +1,8 @@
 //! The two sides of the grid, as far as they are asked for.
 
-use crate::error::Error;
-use crate::grid::Plan;
-use crate::machine::Device;
+use crate::bench::error::Error;
+use crate::bench::grid::Plan;
+use crate::bench::machine::Device;
 use pixelferry::{
     Api, Availability, BackendChoice, Choice, ComputeBackend, Display, DisplayChoice, Headless, open_all_backends,
     open_all_headless,
@@ -90,7 +90,7 @@ fn matches(word: &str, device: &Device) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
+    use crate::bench::sample;
 
     #[test]
     fn words_are_apis_or_parts_of_names_and_must_match() {

@@ -1,7 +1,7 @@
 //! What the command line understands.
 
-use crate::grid::{Mode, Plan, USUAL};
-use crate::size::Size;
+use crate::bench::grid::{Mode, Plan, USUAL};
+use crate::bench::size::Size;
 use clap::Args;
 use pixelferry::driver::Paths;
 use pixelferry::{BackendChoice, Choice, DisplayChoice, PathId, PixelFormat, Unwritten};

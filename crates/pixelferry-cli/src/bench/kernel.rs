@@ -75,7 +75,7 @@ pub fn ramp(format: PixelFormat) -> Option<KernelSource> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::FORMATS;
+    use crate::bench::options::FORMATS;
     use pixelferry::api::cuda::{Variant, compile_ptx};
     use pixelferry::driver::compute::SourceCode;
     use pixelferry::{Error, Language};

@@ -2,14 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
+use crate::bench::compare::{Comparison, read};
+use crate::bench::grid::{Mode, Plan};
+use crate::bench::record::{Record, RowKind};
+use crate::bench::{BenchOptions, Error, execute, run};
 use clap::{Args as _, FromArgMatches as _};
 use pixelferry::driver::path::{HostRoundTrip, Pairing};
 use pixelferry::driver::{PathSpec, Paths, SharingPath};
 use pixelferry::{PathId, Support, Unwritten};
-use pixelferry_bench::compare::{Comparison, read};
-use pixelferry_bench::grid::{Mode, Plan};
-use pixelferry_bench::record::{Record, RowKind};
-use pixelferry_bench::{BenchOptions, Error, execute, run};
 use std::path::PathBuf;
 
 fn options(arguments: &str) -> BenchOptions {
@@ -60,7 +60,7 @@ fn a_tiny_run_gives_tables_and_data() {
     assert!(Comparison::of(&record, &again).pairs.len() > record.cells.len());
 }
 
-fn check_rows(cell: &pixelferry_bench::record::Cell) {
+fn check_rows(cell: &crate::bench::record::Cell) {
     let key = cell.key();
     let of = |kind| cell.rows.iter().filter(move |row| row.info.kind == kind);
     assert_eq!(of(RowKind::Floor).count(), 5, "{key}");

@@ -1,7 +1,7 @@
 //! Whether the library, left alone, takes the path that is best.
 
-use crate::record::{Cell, Row, RowKind, Summary, Verdict};
-use crate::stats::ratio;
+use crate::bench::record::{Cell, Row, RowKind, Summary, Verdict};
+use crate::bench::stats::ratio;
 
 /// An automatic choice at most so much slower than the best counts as right.
 pub const TOLERANCE: f64 = 0.03;
@@ -93,7 +93,7 @@ pub fn summary(cells: &[Cell]) -> Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
+    use crate::bench::sample;
 
     #[test]
     fn the_best_is_a_path_and_never_a_floor() {

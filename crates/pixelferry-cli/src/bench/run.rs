@@ -1,13 +1,13 @@
 //! From a plan to a result.
 
-use crate::devices::Devices;
-use crate::error::Error;
-use crate::grid::Plan;
-use crate::machine::Machine;
-use crate::measure::{FEWEST_ROUNDS, LEAD_IN, WARM_UP};
-use crate::record::{Method, Record, SCHEMA, SCHEMA_VERSION};
-use crate::tour::{Pairing, Tour};
-use crate::verdict::{self, TOLERANCE};
+use crate::bench::devices::Devices;
+use crate::bench::error::Error;
+use crate::bench::grid::Plan;
+use crate::bench::machine::Machine;
+use crate::bench::measure::{FEWEST_ROUNDS, LEAD_IN, WARM_UP};
+use crate::bench::record::{Method, Record, SCHEMA, SCHEMA_VERSION};
+use crate::bench::tour::{Pairing, Tour};
+use crate::bench::verdict::{self, TOLERANCE};
 use pixelferry::driver::select::environment::VARIABLES;
 use std::time::{Instant, SystemTime};
 

@@ -1,6 +1,6 @@
 //! What is measured: every compute device with every display, size, format and mode.
 
-use crate::size::Size;
+use crate::bench::size::Size;
 use clap::ValueEnum;
 use pixelferry::driver::Paths;
 use pixelferry::driver::select::MAX_FRAMES_BEHIND;

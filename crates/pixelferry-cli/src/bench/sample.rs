@@ -1,10 +1,10 @@
 //! A small result for tests.
 
-use crate::grid::{Mode, USUAL};
-use crate::machine::{Device, Machine};
-use crate::record::{Cell, Method, Record, Row, RowInfo, RowKind, SCHEMA, SCHEMA_VERSION, Skipped};
-use crate::stats::Stats;
-use crate::{row_names, verdict};
+use crate::bench::grid::{Mode, USUAL};
+use crate::bench::machine::{Device, Machine};
+use crate::bench::record::{Cell, Method, Record, Row, RowInfo, RowKind, SCHEMA, SCHEMA_VERSION, Skipped};
+use crate::bench::stats::Stats;
+use crate::bench::{row_names, verdict};
 
 /// A row whose samples lie a little around `us`.
 pub fn row(name: &str, kind: RowKind, path: Option<&str>, us: f64) -> Row {

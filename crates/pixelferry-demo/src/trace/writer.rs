@@ -1,9 +1,10 @@
 //! What a program calls.
 
-use crate::error::TraceError;
-use crate::file::{Args, TraceFile};
-use crate::layer::HostSpans;
-use interop_core::{ComputeBackend, DeviceIdentity, DeviceSpan, Display, Result, Support};
+use crate::trace::error::TraceError;
+use crate::trace::file::{Args, TraceFile};
+use crate::trace::layer::HostSpans;
+use pixelferry::driver::DeviceSpan;
+use pixelferry::{ComputeBackend, DeviceIdentity, Display, Result, Support};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tracing::Subscriber;
@@ -104,8 +105,9 @@ impl Drop for Trace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use interop_core::devices::timeline::Work;
-    use interop_core::{FrameTag, PathId};
+    use pixelferry::PathId;
+    use pixelferry::driver::FrameTag;
+    use pixelferry::driver::devices::timeline::Work;
     use serde_json::Value;
     use std::time::{Duration, Instant};
 

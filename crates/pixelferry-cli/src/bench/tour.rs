@@ -1,12 +1,12 @@
 //! The way through the grid: which cell comes when, and how much time it gets.
 
-use crate::grid::{Mode, Plan, Spot, picture};
-use crate::kernel::ramp;
-use crate::machine::{Device, available_memory};
-use crate::measure::measure;
-use crate::record::{Cell, Skipped};
-use crate::rows::{Rows, Stage};
-use crate::verdict;
+use crate::bench::grid::{Mode, Plan, Spot, picture};
+use crate::bench::kernel::ramp;
+use crate::bench::machine::{Device, available_memory};
+use crate::bench::measure::measure;
+use crate::bench::record::{Cell, Skipped};
+use crate::bench::rows::{Rows, Stage};
+use crate::bench::verdict;
 use indicatif::{ProgressBar, ProgressStyle};
 use pixelferry::{ComputeBackend, Display, Headless, Kernel, PixelFormat, backend_in};
 use std::rc::Rc;

@@ -1,6 +1,6 @@
 //! The file: events one by one, whole lines at any time.
 
-use interop_core::DeviceSpan;
+use pixelferry::driver::DeviceSpan;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;

@@ -20,5 +20,5 @@ pub enum TraceError {
     Subscriber(String),
     /// A driver failed when it was asked for its times.
     #[error(transparent)]
-    Device(#[from] interop_core::Error),
+    Device(#[from] pixelferry::Error),
 }

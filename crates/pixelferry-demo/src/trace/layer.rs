@@ -1,6 +1,6 @@
 //! From the spans and events of the crate `tracing` to those of the file.
 
-use crate::file::{Args, TraceFile};
+use crate::trace::file::{Args, TraceFile};
 use serde_json::Value;
 use std::fmt::Debug;
 use std::sync::Arc;

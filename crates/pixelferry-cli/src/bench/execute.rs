@@ -1,12 +1,12 @@
 //! The command `pixelferry bench`.
 
-use crate::compare::{Comparison, read};
-use crate::devices::Devices;
-use crate::error::Error;
-use crate::grid::Plan;
-use crate::options::BenchOptions;
-use crate::report;
-use crate::run::run;
+use crate::bench::compare::{Comparison, read};
+use crate::bench::devices::Devices;
+use crate::bench::error::Error;
+use crate::bench::grid::Plan;
+use crate::bench::options::BenchOptions;
+use crate::bench::report;
+use crate::bench::run::run;
 use pixelferry::{PathId, check_writable};
 use std::fs;
 use std::io::Write;

@@ -1,9 +1,8 @@
 //! A result, as data that says what it is: what `--json` writes and `--compare` reads.
 
-use crate::grid::{Mode, USUAL, picture};
-use crate::machine::{Device, Machine};
-use crate::row_names;
-use crate::stats::Stats;
+use crate::bench::grid::{Mode, USUAL, picture};
+use crate::bench::machine::{Device, Machine};
+use crate::bench::stats::Stats;
 use pixelferry::{Ratio, Unwritten};
 use serde::{Deserialize, Serialize};
 
@@ -219,13 +218,5 @@ impl Cell {
     /// The row of this name.
     pub fn row(&self, name: &str) -> Option<&Row> {
         self.rows.iter().find(|row| row.info.row == name)
-    }
-
-    /// The floor that a path of this mode can come near to, at best.
-    pub fn floor(&self) -> Option<&Row> {
-        self.row(match self.mode {
-            Mode::Latency => row_names::NOTHING_SHARED,
-            Mode::Throughput => row_names::UNSYNCHRONISED,
-        })
     }
 }

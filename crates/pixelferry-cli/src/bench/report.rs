@@ -1,8 +1,8 @@
 //! A result, and two side by side, as tables for people.
 
-use crate::compare::Comparison;
-use crate::grid::Mode;
-use crate::record::{Cell, Record, RowInfo, RowKind, Skipped, Verdict};
+use crate::bench::compare::Comparison;
+use crate::bench::grid::Mode;
+use crate::bench::record::{Cell, Record, RowInfo, RowKind, Skipped, Verdict};
 use comfy_table::{Cell as Field, CellAlignment, ContentArrangement, Table, presets::UTF8_FULL_CONDENSED};
 use std::fmt::Write as _;
 
@@ -246,8 +246,8 @@ fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Summary;
-    use crate::sample;
+    use crate::bench::record::Summary;
+    use crate::bench::sample;
 
     #[test]
     fn every_row_and_every_reason_is_said() {

@@ -7,9 +7,6 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Options that exclude each other or leave nothing to measure.
-    #[error("{0}")]
-    Options(String),
     /// No device matches a filter.
     #[error("no {side} matches '{asked}'; there are: {there}")]
     NoDevice {

@@ -1,8 +1,8 @@
 //! Two results side by side.
 
-use crate::error::Error;
-use crate::record::{Record, Row, RowKind, SCHEMA, SCHEMA_VERSION};
-use crate::stats::Stats;
+use crate::bench::error::Error;
+use crate::bench::record::{Record, Row, RowKind, SCHEMA, SCHEMA_VERSION};
+use crate::bench::stats::Stats;
 use pixelferry::driver::select::quantile;
 use std::fs;
 use std::path::Path;
@@ -145,7 +145,7 @@ pub fn read(path: &Path) -> Result<Record, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
+    use crate::bench::sample;
 
     fn scaled(kind: RowKind, factor: f64) -> Record {
         let mut record = sample::record();

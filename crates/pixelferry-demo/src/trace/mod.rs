@@ -3,16 +3,16 @@
 //!
 //! The file is an array of the
 //! [trace event format](https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU). The spans of
-//! the crate `tracing` are slices of the thread that made them. What devices did ([`interop_core::devices::timeline`]) has a track
+//! the crate `tracing` are slices of the thread that made them. What devices did ([`pixelferry::driver::devices::timeline`]) has a track
 //! for each of their queues, and an arrow leads to it from the moment at which the host queued it. Frame, path and slot
 //! are arguments of both.
 //!
 //! ```no_run
-//! use pixelferry_trace::Trace;
+//! use pixelferry_demo::trace::Trace;
 //! use tracing_subscriber::layer::SubscriberExt as _;
 //! use tracing_subscriber::util::SubscriberInitExt as _;
 //!
-//! # fn run(backend: &dyn interop_core::ComputeBackend, display: &dyn interop_core::Display)
+//! # fn run(backend: &dyn pixelferry::ComputeBackend, display: &dyn pixelferry::Display)
 //! #     -> Result<(), Box<dyn std::error::Error>> {
 //! let trace = Trace::create("out.json")?;
 //! tracing_subscriber::registry().with(trace.layer()).init();
@@ -35,7 +35,7 @@
 mod error;
 mod file;
 mod layer;
-mod trace;
+mod writer;
 
 pub use error::TraceError;
-pub use trace::Trace;
+pub use writer::Trace;
