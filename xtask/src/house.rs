@@ -122,7 +122,7 @@ fn is_product(file: &Path) -> bool {
 /// Of a backend or a display, without OpenCL for itself.
 fn is_driver(file: &Path) -> bool {
     let mut parts = file.iter().filter_map(|part| part.to_str());
-    let ends = ["-backend", "-display", "-fallback", "-kernel", "-sharing"];
+    let ends = ["-backend", "-display", "-fallback", "-kernel", "-gl", "-wgpu", "-vulkan"];
     parts.next() == Some("crates")
         && parts.next().is_some_and(|name| ends.iter().any(|end| name.ends_with(end)))
         && !parts.any(|part| part == "cl")
