@@ -10,10 +10,11 @@ use crate::queue::queue;
 use crate::raw::{Bytes, Pages};
 use crate::timeline::Timeline;
 use interop_core::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, DeviceIdentity, DeviceSpan, Error, HandleType,
-    HostBlock, Kernel, KernelSource, Language, MemoryCap, MemoryShape, QueueOptions, RawMemory, RawTarget, Result,
-    Support, Target, describe::pattern::Pattern,
+    Arg, ComputeCaps, ComputeMemory, ComputeQueue, DeviceIdentity, DeviceSpan, HandleType, HostBlock, Kernel,
+    KernelSource, Language, MemoryCap, MemoryShape, QueueOptions, RawMemory, RawTarget, Result, Support, Target,
+    describe::pattern::Pattern,
 };
+use interop_core::{BackendDriver, Checked};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -74,7 +75,7 @@ impl CpuBackend {
 }
 
 // SAFETY: memories own their bytes or keep their block, and say its length; a call takes slices of them by checked ranges.
-unsafe impl ComputeBackend for CpuBackend {
+unsafe impl BackendDriver for CpuBackend {
     fn device(&self) -> &DeviceIdentity {
         &self.engine.device
     }
@@ -88,24 +89,17 @@ unsafe impl ComputeBackend for CpuBackend {
     }
 
     fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
-        if bytes as u64 > self.caps.max_allocation {
-            return Err(Error::Unsupported {
-                operation: "CpuBackend::allocate",
-                device: self.engine.device.to_string(),
-                reason: format!("{bytes} bytes are more than this machine's memory, {}", self.caps.max_allocation),
-            });
-        }
         Ok(Box::new(CpuMemory::new(Pages::allocate(bytes)?.into(), &self.engine.device)))
     }
 
     fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
-        let memory = self.allocate(bytes)?;
+        let memory = BackendDriver::allocate(self, bytes)?;
         // SAFETY: pages of the backend's own are for any thread; only somebody's host block is of one.
         Ok(unsafe { memory.assume_send() })
     }
 
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
-        let bytes = Bytes::of_block(block.clone(), block.len(), "CpuBackend::import_host")?;
+        let bytes = Bytes::of_block(block.clone(), block.len(), "")?;
         Ok(Box::new(CpuMemory::new(bytes, &self.engine.device)))
     }
 
@@ -127,29 +121,32 @@ unsafe impl ComputeBackend for CpuBackend {
     }
 
     fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
-        const OP: &str = "CpuBackend::write_pattern";
         let (memory, view) = target.into_parts();
-        let memory = self.engine.memory_mut(memory, OP)?;
-        let mut target = memory.writing(view.span(), OP, &"the target")?;
+        let memory = self.engine.memory_mut(memory, "")?;
+        let mut target = memory.writing(view.span(), "", &"the target")?;
         let bytes: &mut [u8] = &mut target;
         self.engine.run(pattern::NAME, &view, None, |loops| pattern::write(pattern, view, bytes, loops))
     }
 
     fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
-        const OP: &str = "CpuBackend::raw";
         let (memory, view) = target.into_parts();
-        let memory = self.engine.memory_mut(memory, OP)?;
+        let memory = self.engine.memory_mut(memory, "")?;
         // Refused where somebody reads or writes them now.
-        drop(memory.writing(view.span(), OP, &"the target")?);
+        drop(memory.writing(view.span(), "", &"the target")?);
         // SAFETY: the target lies inside the memory, whose bytes stay for as long as it is borrowed.
         Ok(unsafe { RawTarget::new(RawMemory::Host { address: memory.bytes.address() }, view) })
     }
 
-    fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
-        const OP: &str = "CpuBackend::copy";
-        let (from, to) = (self.engine.memory(from, OP)?, self.engine.memory_mut(to, OP)?);
-        let from = from.reading(range.clone(), OP, &"the source")?;
-        let mut to = to.writing(range, OP, &"the destination")?;
+    fn copy(
+        &self,
+        _: Checked,
+        from: &dyn ComputeMemory,
+        to: &mut dyn ComputeMemory,
+        range: Range<usize>,
+    ) -> Result<()> {
+        let (from, to) = (self.engine.memory(from, "")?, self.engine.memory_mut(to, "")?);
+        let from = from.reading(range.clone(), "", &"the source")?;
+        let mut to = to.writing(range, "", &"the destination")?;
         self.engine.timeline.timed("copy", || to.copy_from_slice(&from));
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use crate::raw::{Bytes, ReadGuard, WriteGuard};
 use interop_core::compute::{Access, Hazards};
-use interop_core::{ComputeMemory, DeviceIdentity, Result};
+use interop_core::{DeviceIdentity, MemoryDriver, Result};
 use std::fmt::Display;
 use std::ops::Range;
 use std::sync::Arc;
@@ -48,34 +48,29 @@ impl CpuMemory {
     }
 }
 
-/// `offset..offset + len`; where that overflows, a range that no memory contains.
-fn range(offset: usize, len: usize) -> Range<usize> {
-    offset..offset.saturating_add(len)
-}
-
-impl ComputeMemory for CpuMemory {
+impl MemoryDriver for CpuMemory {
     fn len(&self) -> usize {
         self.bytes.len()
     }
 
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
-        let bytes = self.reading(range(offset, into.len()), "CpuMemory::read", &WHAT)?;
+        let bytes = self.reading(offset..offset + into.len(), "", &WHAT)?;
         into.copy_from_slice(&bytes);
         Ok(())
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
-        let mut bytes = self.writing(range(offset, from.len()), "CpuMemory::write", &WHAT)?;
+        let mut bytes = self.writing(offset..offset + from.len(), "", &WHAT)?;
         bytes.copy_from_slice(from);
         Ok(())
     }
 
     fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        f(&self.reading(range, "CpuMemory::view", &WHAT)?)
+        f(&self.reading(range, "", &WHAT)?)
     }
 
     fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        f(&mut self.writing(range, "CpuMemory::fill", &WHAT)?)
+        f(&mut self.writing(range, "", &WHAT)?)
     }
 
     fn release(&mut self) -> Result<()> {

@@ -33,11 +33,8 @@ pub(crate) struct Pages {
 unsafe impl Sync for Pages {}
 
 impl Pages {
-    /// Zeroed. Refuses 0 bytes.
+    /// Zeroed.
     pub(crate) fn allocate(len: usize) -> Result<Arc<Self>> {
-        if len == 0 {
-            return Err(Error::invalid("CpuBackend::allocate", "0 bytes asked for; give at least 1"));
-        }
         let cells = bytemuck::allocation::try_zeroed_slice_box(len.div_ceil(HostBlock::PAGE));
         let cells = cells.map_err(|()| Error::Unavailable {
             what: format!("host memory of {len} bytes"),
@@ -236,7 +233,6 @@ mod tests {
         assert!(std::thread::spawn(there).join().unwrap());
         drop(writing);
         assert!(here.write(0..5000, "test", &"a").is_ok());
-        assert!(Pages::allocate(0).is_err());
         assert!(Pages::allocate(usize::MAX).is_err());
     }
 

@@ -13,15 +13,14 @@ use crate::queue::queue;
 use crate::queue_block;
 use crate::session::Session;
 use crate::shared;
-use interop_core::compute::{Access, check_range};
+use interop_core::compute::Access;
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::{find, own, own_mut};
 use interop_core::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, DeviceIdentity, DeviceSpan, Error, HandleType,
-    HostBlock, Kernel, KernelSource, MemoryShape, QueueOptions, RawTarget, Result, SharedHandle, Support, SurfaceDesc,
-    Target,
+    Arg, BackendDriver, Checked, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity,
+    DeviceSpan, Error, HandleType, HostBlock, ImageDesc, Kernel, KernelSource, MemoryShape, QueueOptions, RawTarget,
+    Result, SharedHandle, Support, SurfaceDesc, Target,
 };
-use interop_core::{ComputeSemaphore, ImageDesc};
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
@@ -157,7 +156,7 @@ impl<'a> Side<'a> {
 }
 
 // SAFETY: memories keep their allocation and its length; launches compare kinds and number of arguments with the kernel.
-unsafe impl ComputeBackend for CudaBackend {
+unsafe impl BackendDriver for CudaBackend {
     fn device(&self) -> &DeviceIdentity {
         &self.session.identity
     }
@@ -171,45 +170,38 @@ unsafe impl ComputeBackend for CudaBackend {
     }
 
     fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
-        if bytes == 0 {
-            return Err(Error::invalid("CudaBackend::allocate", "0 bytes asked for; give at least 1"));
-        }
         let block = DeviceBlock::new(&self.session.queue, bytes).map_err(self.session.failed())?;
         Ok(Box::new(CudaMemory::new(&self.session, Store::Device(Arc::new(block)), bytes)))
     }
 
     fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
-        let memory = self.allocate(bytes)?;
+        let memory = BackendDriver::allocate(self, bytes)?;
         // SAFETY: it is a `Store::Device`, which nobody changes. Beside it stand pinned memory, an event and hazards.
         Ok(unsafe { memory.assume_send() })
     }
 
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
-        let registered = self.register(block, "CudaBackend::import_host")?;
+        let registered = self.register(block, "")?;
         Ok(Box::new(CudaMemory::new(&self.session, Store::Host(registered), block.len())))
     }
 
     fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any>>> {
-        Ok(Some(Box::new(self.register(block, "CudaBackend::prepare_host")?)))
+        Ok(Some(Box::new(self.register(block, "")?)))
     }
 
-    fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
-        const OP: &str = "CudaBackend::import_surface";
+    fn import_surface(&self, _: Checked, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
         let session = &self.session;
-        if let Support::No(reason) = session.caps.can_import_surface(handle.handle_type(), desc) {
-            return Err(session.unsupported(OP, reason));
-        }
         match handle.handle_type() {
             HandleType::OPAQUE => return shared::import(session, handle, desc),
             HandleType::QueueBuffer(_) => return queue_block::import(session, handle, desc),
             _ => {}
         }
         let Ok(gl) = &session.queue.api().gl else {
-            return Err(session.unsupported(OP, "the driver has no OpenGL interop"));
+            return Err(session.unsupported("", "the driver has no OpenGL interop"));
         };
-        let bytes = desc.byte_len(OP)?;
+        let bytes = desc.byte_len("")?;
         if !graphics::draws_current_context(&session.queue, gl).map_err(session.failed())? {
-            return Err(session.unsupported(OP, "the OpenGL context that is current here is drawn by another device"));
+            return Err(session.unsupported("", "the OpenGL context that is current here is drawn by another device"));
         }
         match (handle, desc) {
             (SharedHandle::GlBuffer { name }, SurfaceDesc::Buffer(_)) => {
@@ -220,11 +212,11 @@ unsafe impl ComputeBackend for CudaBackend {
                 let resource = Resource::image(&session.queue, gl, *name, *target).map_err(session.failed())?;
                 let mut memory = CudaImage::new(session, Texture::Registered(resource), *image)?;
                 memory.acquire()?;
-                let checked = memory.check(OP);
+                let checked = memory.check("");
                 memory.release().and(checked)?;
                 Ok(Box::new(memory))
             }
-            _ => Err(Error::invalid(OP, format!("the handle does not name a {desc}"))),
+            _ => Err(Error::refused(format!("the handle does not name a {desc}"))),
         }
     }
 
@@ -257,7 +249,7 @@ unsafe impl ComputeBackend for CudaBackend {
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
-        let kernel = own::<CudaKernel>(kernel, &self.session, "CudaBackend::launch")?;
+        let kernel = own::<CudaKernel>(kernel, &self.session, "")?;
         self.session.timed(interop_core::Kernel::name(kernel), || launch::launch(&self.session, kernel, target, args))
     }
 
@@ -271,27 +263,26 @@ unsafe impl ComputeBackend for CudaBackend {
         crate::raw::raw(&self.session, target)
     }
 
-    fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
-        const OP: &str = "CudaBackend::copy";
-        check_range(&range, from.len(), OP)?;
-        check_range(&range, to.len(), OP)?;
+    fn copy(
+        &self,
+        _: Checked,
+        from: &dyn ComputeMemory,
+        to: &mut dyn ComputeMemory,
+        range: Range<usize>,
+    ) -> Result<()> {
         let failed = self.session.failed();
-        let from = Side::of(from, &self.session, OP)?;
-        let to = Side::of(to, &self.session, OP)?;
-        if range.is_empty() {
-            return Ok(());
-        }
+        let (from, to) = (Side::of(from, &self.session, "")?, Side::of(to, &self.session, "")?);
         self.session.timed("copy", || match (from, to) {
             (Side::Linear(from), Side::Linear(to)) => {
-                let (from, to) = (from.part(&range, Access::Read, OP)?, to.part(&range, Access::Write, OP)?);
+                let (from, to) = (from.part(&range, Access::Read, "")?, to.part(&range, Access::Write, "")?);
                 self.session.queue.copies().between(from.span, to.span).map_err(&failed)
             }
             (Side::Image(from), Side::Image(to)) => from.copy_image(to, &range),
             (Side::Image(from), Side::Linear(to)) => {
-                from.copy_linear(&range, to.part(&range, Access::Write, OP)?.span, true)
+                from.copy_linear(&range, to.part(&range, Access::Write, "")?.span, true)
             }
             (Side::Linear(from), Side::Image(to)) => {
-                to.copy_linear(&range, from.part(&range, Access::Read, OP)?.span, false)
+                to.copy_linear(&range, from.part(&range, Access::Read, "")?.span, false)
             }
         })
     }

@@ -7,11 +7,11 @@ use crate::ffi::copy::{Place, Size};
 use crate::ffi::external_memory::ExternalImage;
 use crate::ffi::graphics::{Array, Resource, SurfaceObject};
 use crate::ffi::{DeviceBlock, Failure, Span};
-use crate::memory::{not_acquired, range};
+use crate::memory::not_acquired;
 use crate::session::Session;
 use crate::turn::Turn;
 use interop_core::compute::{OpaqueImage, Placement};
-use interop_core::{ComputeMemory, Error, ImageDesc, ImageView, Region, Result};
+use interop_core::{Error, ImageDesc, ImageView, MemoryDriver, Region, Result};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -145,9 +145,8 @@ impl CudaImage {
 
     /// Queues a copy of `range` into linear memory of the same length, or from there.
     pub fn copy_linear(&self, range: &Range<usize>, linear: Span<'_>, to_linear: bool) -> Result<()> {
-        const OP: &str = "CudaBackend::copy";
-        let rectangles = self.image.rectangles(range, OP)?;
-        let (array, copies) = (self.array(OP)?, self.session.queue.copies());
+        let rectangles = self.image.rectangles(range)?;
+        let (array, copies) = (self.array("")?, self.session.queue.copies());
         for (at, region) in rectangles {
             let size = self.size(region);
             let span = linear.part(at..linear.len()).map_err(self.session.failed())?;
@@ -160,12 +159,11 @@ impl CudaImage {
 
     /// Queues a copy of `range` to an image with the same rows.
     pub fn copy_image(&self, to: &Self, range: &Range<usize>) -> Result<()> {
-        const OP: &str = "CudaBackend::copy";
-        let rectangles = self.image.rectangles(range, OP)?;
-        if to.image.rectangles(range, OP)? != rectangles {
-            return Err(Error::invalid(OP, "the two textures have rows or pixels of different lengths"));
+        let rectangles = self.image.rectangles(range)?;
+        if to.image.rectangles(range)? != rectangles {
+            return Err(Error::refused("the two textures have rows or pixels of different lengths"));
         }
-        let (from_array, to_array, copies) = (self.array(OP)?, to.array(OP)?, self.session.queue.copies());
+        let (from_array, to_array, copies) = (self.array("")?, to.array("")?, self.session.queue.copies());
         for (_, region) in rectangles {
             let (from, to) = (self.at(&from_array, region), to.at(&to_array, region));
             copies.rectangle(from, to, self.size(region)).map_err(self.session.failed())?;
@@ -174,16 +172,14 @@ impl CudaImage {
     }
 }
 
-impl ComputeMemory for CudaImage {
+impl MemoryDriver for CudaImage {
     fn len(&self) -> usize {
         self.image.len()
     }
 
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
-        const OP: &str = "CudaImage::read";
-        let range = range(offset, into.len());
-        let rectangles = self.image.rectangles(&range, OP)?;
-        let (array, copies) = (self.array(OP)?, self.session.queue.copies());
+        let rectangles = self.image.rectangles(&(offset..offset + into.len()))?;
+        let (array, copies) = (self.array("")?, self.session.queue.copies());
         for (at, region) in rectangles {
             let size = self.size(region);
             let to = Place::HostTarget { bytes: &mut into[at..], pitch: size.row_bytes };
@@ -193,10 +189,8 @@ impl ComputeMemory for CudaImage {
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
-        const OP: &str = "CudaImage::write";
-        let range = range(offset, from.len());
-        let rectangles = self.image.rectangles(&range, OP)?;
-        let (array, copies) = (self.array(OP)?, self.session.queue.copies());
+        let rectangles = self.image.rectangles(&(offset..offset + from.len()))?;
+        let (array, copies) = (self.array("")?, self.session.queue.copies());
         for (at, region) in rectangles {
             let size = self.size(region);
             let from = Place::HostSource { bytes: &from[at..], pitch: size.row_bytes };
@@ -206,17 +200,15 @@ impl ComputeMemory for CudaImage {
     }
 
     fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        self.image.rectangles(&range, "CudaImage::view")?;
         let mut bytes = vec![0; range.len()];
-        self.read(range.start, &mut bytes)?;
+        MemoryDriver::read(self, range.start, &mut bytes)?;
         f(&bytes)
     }
 
     fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        self.image.rectangles(&range, "CudaImage::fill")?;
         let mut bytes = vec![0; range.len()];
         f(&mut bytes)?;
-        self.write(range.start, &bytes)
+        MemoryDriver::write(self, range.start, &bytes)
     }
 
     fn acquire(&mut self) -> Result<()> {

@@ -8,9 +8,9 @@ use crate::ffi::shared_memory::SharedBlock;
 use crate::ffi::{DeviceBlock, Span};
 use crate::session::Session;
 use crate::turn::Turn;
-use interop_core::compute::{Access, Hazards, check_range};
+use interop_core::compute::{Access, Hazards};
 use interop_core::devices::borrows::Borrow;
-use interop_core::{ComputeMemory, Error, Result};
+use interop_core::{Error, MemoryDriver, Result};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -85,7 +85,6 @@ impl CudaMemory {
 
     /// Bytes that the default stream is about to use, after what queues do with them.
     pub fn part(&self, range: &Range<usize>, access: Access, operation: &'static str) -> Result<Part<'_>> {
-        check_range(range, self.len, operation)?;
         let span = self.span(operation)?.part(range.clone()).map_err(self.session.failed())?;
         if matches!(self.store, Store::Device(_)) {
             for event in self.hazards.conflicts(range, access) {
@@ -126,57 +125,38 @@ impl CudaMemory {
     }
 }
 
-/// `offset..offset + len`; where that overflows, a range that no memory contains.
-pub fn range(offset: usize, len: usize) -> Range<usize> {
-    offset..offset.saturating_add(len)
-}
-
-impl ComputeMemory for CudaMemory {
+impl MemoryDriver for CudaMemory {
     fn len(&self) -> usize {
         self.len
     }
 
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
-        let from = self.part(&range(offset, into.len()), Access::Read, "CudaMemory::read")?;
-        if into.is_empty() {
-            return Ok(());
-        }
+        let from = self.part(&(offset..offset + into.len()), Access::Read, "")?;
         self.session.timed("read", || self.session.queue.copies().read(from.span, into)).map_err(self.session.failed())
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
-        let to = self.part(&range(offset, from.len()), Access::Write, "CudaMemory::write")?;
-        if from.is_empty() {
-            return Ok(());
-        }
+        let to = self.part(&(offset..offset + from.len()), Access::Write, "")?;
         self.session.timed("write", || self.session.queue.copies().write(from, to.span)).map_err(self.session.failed())
     }
 
     fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        check_range(&range, self.len, "CudaMemory::view")?;
-        self.span("CudaMemory::view")?;
-        if range.is_empty() {
-            return f(&[]);
-        }
+        self.span("")?;
         self.reserve(range.len())?;
         // Taken out while it is filled from `self`, and put back whatever happens.
         let Some((mut staging, have)) = self.staging.take() else { return Ok(()) };
         let bytes = &mut staging.bytes()[..range.len()];
-        let result = self.read(range.start, bytes).and_then(|()| f(bytes));
+        let result = MemoryDriver::read(self, range.start, bytes).and_then(|()| f(bytes));
         self.staging = Some((staging, have));
         result
     }
 
     fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        check_range(&range, self.len, "CudaMemory::fill")?;
-        self.span("CudaMemory::fill")?;
-        if range.is_empty() {
-            return f(&mut []);
-        }
+        self.span("")?;
         self.reserve(range.len())?;
         let Some((mut staging, have)) = self.staging.take() else { return Ok(()) };
         let bytes = &mut staging.bytes()[..range.len()];
-        let result = f(bytes).and_then(|()| self.write(range.start, bytes));
+        let result = f(bytes).and_then(|()| MemoryDriver::write(self, range.start, bytes));
         self.staging = Some((staging, have));
         result
     }

@@ -3,9 +3,7 @@
 use crate::ffi::DeviceBlock;
 use crate::memory::{CudaMemory, Store};
 use crate::session::Session;
-use interop_core::{
-    ComputeMemory, Error, HandleType, MemoryShape, QueueId, Result, SharedHandle, Support, SurfaceDesc,
-};
+use interop_core::{ComputeMemory, Error, HandleType, QueueId, Result, SharedHandle, SurfaceDesc};
 use std::sync::Arc;
 
 /// What [`SharedHandle::QueueBuffer`] holds. The block keeps the queue, by whose address it is known.
@@ -15,15 +13,8 @@ struct QueueBlock(Arc<DeviceBlock>);
 pub fn allocate(
     session: &Arc<Session>,
     bytes: usize,
-    handle: HandleType,
+    _handle: HandleType,
 ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
-    const OP: &str = "CudaBackend::allocate_shared";
-    if let Support::No(reason) = session.caps.can_export(handle, MemoryShape::Linear) {
-        return Err(session.unsupported(OP, reason));
-    }
-    if bytes == 0 {
-        return Err(Error::invalid(OP, "0 bytes asked for; give at least 1"));
-    }
     let block = Arc::new(DeviceBlock::new(&session.queue, bytes).map_err(session.failed())?);
     let memory = CudaMemory::new(session, Store::QueueBlock(Arc::clone(&block)), bytes);
     let queue = QueueId::of(&session.queue);
@@ -33,14 +24,13 @@ pub fn allocate(
 /// Opens the memory of [`allocate`] once more ([`interop_core::ComputeBackend::import_surface`]). The caller has asked
 /// the capabilities, and so whose queue it is.
 pub fn import(session: &Arc<Session>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
-    const OP: &str = "CudaBackend::import_surface";
-    let len = desc.byte_len(OP)?;
+    let len = desc.byte_len("")?;
     let block = match handle {
         SharedHandle::QueueBuffer { buffer, .. } => buffer.downcast_ref::<QueueBlock>(),
         _ => None,
     };
     let block = block.filter(|block| block.0.span().len() >= len);
     let QueueBlock(block) =
-        block.ok_or_else(|| Error::invalid(OP, format!("the handle does not name a {desc} of this backend")))?;
+        block.ok_or_else(|| Error::refused(format!("the handle does not name a {desc} of this backend")))?;
     Ok(Box::new(CudaMemory::new(session, Store::QueueBlock(Arc::clone(block)), len)))
 }

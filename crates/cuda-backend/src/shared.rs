@@ -102,9 +102,6 @@ pub fn import(session: &Arc<Session>, handle: &SharedHandle, desc: &SurfaceDesc)
     let SharedHandle::Memory(handle) = handle else {
         return Err(Error::invalid(OP, format!("the handle does not name a {desc}")));
     };
-    if handle.bytes() < len as u64 {
-        return Err(Error::invalid(OP, format!("a {desc} does not fit into memory of {} bytes", handle.bytes())));
-    }
     let handle = duplicate(session, handle.try_clone(), OP)?;
     Ok(match desc {
         SurfaceDesc::Image(image) => Box::new(open_image(session, image, handle)?),
@@ -129,14 +126,10 @@ pub struct CudaSemaphore {
 impl CudaSemaphore {
     /// Implements [`interop_core::ComputeBackend::import_semaphore`].
     pub fn import(session: &Arc<Session>, handle: &SharedHandle) -> Result<Self> {
-        const OP: &str = "CudaBackend::import_semaphore";
         let SharedHandle::Semaphore(handle) = handle else {
-            return Err(Error::invalid(OP, "the handle does not name a semaphore"));
+            return Err(Error::refused("CUDA knows no such semaphore"));
         };
-        if let Support::No(reason) = session.caps.can_open_semaphore(handle.kind()) {
-            return Err(session.unsupported(OP, reason));
-        }
-        let handle = duplicate(session, handle.try_clone(), OP)?;
+        let handle = duplicate(session, handle.try_clone(), "")?;
         let semaphore = Semaphore::import(&session.queue, handle).map_err(session.failed())?;
         Ok(Self { semaphore, session: session.clone() })
     }

@@ -15,9 +15,9 @@ use crate::sharing::semaphore::OpenClSemaphore;
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::own;
 use interop_core::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan,
-    Display, GlContext, HandleType, HostBlock, Kernel, KernelSource, QueueOptions, RawTarget, Result, SharedHandle,
-    Support, SurfaceDesc, Target,
+    Arg, BackendDriver, Checked, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore,
+    DeviceIdentity, DeviceSpan, Display, GlContext, HandleType, HostBlock, Kernel, KernelSource, QueueOptions,
+    RawTarget, Result, SharedHandle, Support, SurfaceDesc, Target,
 };
 use std::any::Any;
 use std::ops::Range;
@@ -112,7 +112,7 @@ impl OpenClBackend {
 }
 
 // SAFETY: memories keep their `cl_mem`, whose size the driver told; launches compare kinds and number of arguments with the kernel.
-unsafe impl ComputeBackend for OpenClBackend {
+unsafe impl BackendDriver for OpenClBackend {
     fn device(&self) -> &DeviceIdentity {
         self.shared.identity()
     }
@@ -148,7 +148,7 @@ unsafe impl ComputeBackend for OpenClBackend {
     }
 
     fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
-        let memory = self.allocate(bytes)?;
+        let memory = BackendDriver::allocate(self, bytes)?;
         // SAFETY: a buffer of the device's own has no host block, which alone stays on its thread. OpenCL's objects are for all
         // threads (OpenCL 3.0, appendix A.2), but for kernels, which are none of it.
         Ok(unsafe { memory.assume_send() })
@@ -162,11 +162,7 @@ unsafe impl ComputeBackend for OpenClBackend {
         Ok(PreparedHost::new(&self.shared, block).map(|prepared| Box::new(prepared) as Box<dyn Any>))
     }
 
-    fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
-        const OP: &str = "ComputeBackend::import_surface";
-        if let Support::No(reason) = self.caps().can_import_surface(handle.handle_type(), desc) {
-            return Err(self.shared.unsupported(OP, reason));
-        }
+    fn import_surface(&self, _: Checked, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
         match handle {
             SharedHandle::QueueBuffer { .. } => crate::sharing::own::import(&self.shared, handle, desc),
             SharedHandle::Memory { .. } => crate::sharing::external::import(&self.shared, handle, desc),
@@ -199,22 +195,27 @@ unsafe impl ComputeBackend for OpenClBackend {
         self.names_of(target)
     }
 
-    fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
-        const OP: &str = "ComputeBackend::copy";
+    fn copy(
+        &self,
+        _: Checked,
+        from: &dyn ComputeMemory,
+        to: &mut dyn ComputeMemory,
+        range: Range<usize>,
+    ) -> Result<()> {
         let shared = &self.shared;
         let images = (from.is::<OpenClImage>(), to.is::<OpenClImage>());
         shared.timed(None, || match images {
-            (false, false) => OpenClMemory::of(from, shared, OP)?.copy_to(OpenClMemory::of(to, shared, OP)?, range),
+            (false, false) => OpenClMemory::of(from, shared, "")?.copy_to(OpenClMemory::of(to, shared, "")?, range),
             (true, true) => {
-                own::<OpenClImage>(from, shared, OP)?.copy_image(own::<OpenClImage>(to, shared, OP)?, &range)
+                own::<OpenClImage>(from, shared, "")?.copy_image(own::<OpenClImage>(to, shared, "")?, &range)
             }
             (true, false) => {
-                let to = OpenClMemory::of(to, shared, OP)?;
-                own::<OpenClImage>(from, shared, OP)?.copy_linear(&range, &to.buffer, true)
+                let to = OpenClMemory::of(to, shared, "")?;
+                own::<OpenClImage>(from, shared, "")?.copy_linear(&range, &to.buffer, true)
             }
             (false, true) => {
-                let from = OpenClMemory::of(from, shared, OP)?;
-                own::<OpenClImage>(to, shared, OP)?.copy_linear(&range, &from.buffer, false)
+                let from = OpenClMemory::of(from, shared, "")?;
+                own::<OpenClImage>(to, shared, "")?.copy_linear(&range, &from.buffer, false)
             }
         })
     }

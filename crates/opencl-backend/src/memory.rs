@@ -3,12 +3,11 @@
 use crate::backend_state::BackendState;
 use crate::cl;
 use crate::ffi::Buffer;
-use crate::ranges::range_of;
 use crate::sharing::gl_sync::{gl_sync, no_turns};
 use crate::sharing::image::OpenClImage;
-use interop_core::compute::{Access, Hazards, NOT_LINEAR, check_range};
+use interop_core::compute::{Access, Hazards, NOT_LINEAR};
 use interop_core::devices::owned::{find, own};
-use interop_core::{ComputeMemory, Error, HandleType, HostBlock, MemoryShape, Result, SyncKind};
+use interop_core::{ComputeMemory, Error, HostBlock, MemoryDriver, Result, SyncKind};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -26,11 +25,6 @@ interop_core::owned!(OpenClMemory: BackendState, "memory", |memory| &memory.shar
 
 impl OpenClMemory {
     pub fn allocate(shared: &Arc<BackendState>, bytes: usize) -> Result<Self> {
-        const OP: &str = "ComputeBackend::allocate";
-        if bytes == 0 {
-            return Err(Error::invalid(OP, "0 bytes asked for; give at least 1"));
-        }
-        check_size(shared, bytes, OP)?;
         let buffer = Buffer::allocate(&shared.session, bytes, shared.is_host_memory());
         Ok(Self::with(shared, buffer.map_err(|f| shared.error(f))?))
     }
@@ -55,21 +49,6 @@ impl OpenClMemory {
     }
 
     pub fn import(shared: &Arc<BackendState>, block: &HostBlock) -> Result<Self> {
-        const OP: &str = "ComputeBackend::import_host";
-        if let interop_core::Support::No(reason) = shared.caps.can_import(HandleType::HostPointer, MemoryShape::Linear)
-        {
-            return Err(shared.unsupported(OP, reason));
-        }
-        let alignment = shared.caps.imports.iter().find(|c| c.handle == HandleType::HostPointer);
-        let alignment = alignment.map_or(1, |c| c.address_alignment);
-        let address = block.address().as_ptr().addr();
-        if !address.is_multiple_of(alignment) {
-            return Err(Error::invalid(OP, format!("address {address:#x} is not a multiple of {alignment} bytes")));
-        }
-        if block.len() == 0 {
-            return Err(Error::invalid(OP, "the block has 0 bytes; give at least 1"));
-        }
-        check_size(shared, block.len(), OP)?;
         let buffer = Buffer::import(&shared.session, block).map_err(|f| shared.error(f))?;
         Ok(Self::with(shared, buffer))
     }
@@ -94,14 +73,8 @@ impl OpenClMemory {
 
     /// Queues a copy of `range` to the same place in `to`.
     pub fn copy_to(&self, to: &Self, range: Range<usize>) -> Result<()> {
-        const OP: &str = "ComputeBackend::copy";
-        check_range(&range, self.buffer.len(), OP)?;
-        check_range(&range, to.buffer.len(), OP)?;
-        if range.is_empty() {
-            return Ok(());
-        }
         if self.buffer.overlaps(&to.buffer, &range) {
-            return Err(Error::invalid(OP, "the two memories are imports of the same host memory and overlap"));
+            return Err(Error::refused("the two memories are imports of the same host memory and overlap"));
         }
         self.enter(&range, Access::Read)?;
         to.enter(&range, Access::Write)?;
@@ -136,42 +109,22 @@ impl PreparedHost {
     }
 }
 
-pub fn check_size(shared: &BackendState, bytes: usize, operation: &'static str) -> Result<()> {
-    let max = shared.caps.max_allocation;
-    if bytes as u64 > max {
-        return Err(shared.unsupported(operation, format!("{bytes} bytes are above its largest allocation, {max}")));
-    }
-    Ok(())
-}
-
-impl ComputeMemory for OpenClMemory {
+impl MemoryDriver for OpenClMemory {
     fn len(&self) -> usize {
         self.buffer.len()
     }
 
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
-        check_range(&range_of(offset, into.len()), self.len(), "ComputeMemory::read")?;
-        if into.is_empty() {
-            return Ok(());
-        }
-        self.enter(&range_of(offset, into.len()), Access::Read)?;
+        self.enter(&(offset..offset + into.len()), Access::Read)?;
         self.shared.timed(None, || self.buffer.read(offset, into)).map_err(|f| self.error(f))
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
-        check_range(&range_of(offset, from.len()), self.len(), "ComputeMemory::write")?;
-        if from.is_empty() {
-            return Ok(());
-        }
-        self.enter(&range_of(offset, from.len()), Access::Write)?;
+        self.enter(&(offset..offset + from.len()), Access::Write)?;
         self.shared.timed(None, || self.buffer.write(offset, from)).map_err(|f| self.error(f))
     }
 
     fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        check_range(&range, self.len(), "ComputeMemory::map_read")?;
-        if range.is_empty() {
-            return f(&[]);
-        }
         self.enter(&range, Access::Read)?;
         if self.shared.is_host_memory() {
             return self.shared.timed(None, || self.buffer.map_read(range, f)).map_err(|f| self.shared.error(f))?;
@@ -183,10 +136,6 @@ impl ComputeMemory for OpenClMemory {
     }
 
     fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        check_range(&range, self.len(), "ComputeMemory::map_write")?;
-        if range.is_empty() {
-            return f(&mut []);
-        }
         self.enter(&range, Access::Write)?;
         if self.shared.is_host_memory() {
             return self.shared.timed(None, || self.buffer.map_write(range, f)).map_err(|f| self.shared.error(f))?;
@@ -212,7 +161,7 @@ impl ComputeMemory for OpenClMemory {
     }
 
     fn release_in_queue(&mut self) -> Result<()> {
-        self.submit()
+        MemoryDriver::submit(self)
     }
 
     fn release(&mut self) -> Result<()> {

@@ -7,9 +7,9 @@ use crate::step::Step;
 use crate::wrapped::Wrapped;
 use interop_core::describe::pattern::Pattern;
 use interop_core::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan,
-    Display, Error, HandleType, HostBlock, ImageDesc, Kernel, KernelSource, QueueOptions, RawTarget, Result,
-    SharedHandle, Support, SurfaceDesc, Target,
+    Arg, BackendDriver, Checked, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore,
+    DeviceIdentity, DeviceSpan, Display, Error, HandleType, HostBlock, ImageDesc, Kernel, KernelSource, QueueOptions,
+    RawTarget, Result, SharedHandle, Support, SurfaceDesc, Target,
 };
 use std::any::Any;
 use std::ops::Range;
@@ -50,7 +50,7 @@ impl BackendDouble {
 }
 
 // SAFETY: all calls are handed on unchanged, or refused.
-unsafe impl ComputeBackend for BackendDouble {
+unsafe impl BackendDriver for BackendDouble {
     crate::forward! {
         & device() -> &DeviceIdentity;
         & caps() -> &ComputeCaps;
@@ -74,14 +74,14 @@ unsafe impl ComputeBackend for BackendDouble {
 
     fn allocate_send(&self, _: usize) -> Result<Box<dyn ComputeMemory + Send>> {
         let reason = "the double's memory stays on its thread".into();
-        Err(Error::Unsupported { operation: "allocate_send", device: self.device().to_string(), reason })
+        Err(Error::Unsupported { operation: "", device: BackendDriver::device(self).to_string(), reason })
     }
 
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
         self.memory(Step::ImportHost, || self.inner.import_host(block))
     }
 
-    fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+    fn import_surface(&self, _: Checked, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
         self.memory(Step::ImportSurface, || self.inner.import_surface(handle, desc))
     }
 
@@ -123,14 +123,20 @@ unsafe impl ComputeBackend for BackendDouble {
         self.inner.raw(self.wrapped.target(target, "BackendDouble::raw")?)
     }
 
-    fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
+    fn copy(
+        &self,
+        _: Checked,
+        from: &dyn ComputeMemory,
+        to: &mut dyn ComputeMemory,
+        range: Range<usize>,
+    ) -> Result<()> {
         const OP: &str = "BackendDouble::copy";
         let (from, to) = (self.wrapped.memory(from, OP)?, self.wrapped.memory_mut(to, OP)?);
         self.faults.after(Step::Copy, || self.inner.copy(from, to, range))
     }
 
     fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
-        let wrapped = Wrapped::of(self.device().to_string());
+        let wrapped = Wrapped::of(BackendDriver::device(self).to_string());
         Ok(Box::new(QueueDouble { inner: self.inner.queue(options)?, wrapped }))
     }
 }

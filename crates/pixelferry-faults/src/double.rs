@@ -2,7 +2,7 @@
 
 use crate::faults::{Alive, Faults};
 use crate::wrapped::Wraps;
-use interop_core::{ComputeMemory, ComputeSemaphore, DisplaySemaphore, Result, Staging, SyncKind};
+use interop_core::{ComputeMemory, ComputeSemaphore, DisplaySemaphore, MemoryDriver, Result, Staging, SyncKind};
 use std::ops::Range;
 
 /// An object of the wrapped side, counted while it lives.
@@ -29,7 +29,7 @@ impl Wraps for Double<dyn ComputeMemory> {
     }
 }
 
-impl ComputeMemory for Double<dyn ComputeMemory> {
+impl MemoryDriver for Double<dyn ComputeMemory> {
     crate::forward! {
         & len() -> usize;
         Read after &mut read(offset: usize, into: &mut [u8]) -> Result<()>;

@@ -10,8 +10,9 @@
 
 pub use interop_core::display::{Content, InPlaceDriver, Reach, StagingDriver, StoredDriver, SurfaceDriver};
 pub use interop_core::{
-    ComputeCaps, ComputeSemaphore, DeviceClock, DeviceLuid, DeviceSpan, DeviceUuid, DisplayCaps, DisplaySemaphore,
-    FrameTag, GlContext, GlName, HandleType, HostBlock, MemoryCap, MemoryHandle, MemoryKind, MemoryShape, OsHandle,
-    Part, PathSpec, Paths, QueueId, SemaphoreCap, SemaphoreHandle, SharedHandle, SharingPath, Staging, StagingKind,
-    compute, conformance, describe, devices, display, draw, engine, link, owned, path, select,
+    BackendDriver, Checked, ComputeCaps, ComputeSemaphore, DeviceClock, DeviceLuid, DeviceSpan, DeviceUuid,
+    DisplayCaps, DisplaySemaphore, FrameTag, GlContext, GlName, HandleType, HostBlock, MemoryCap, MemoryDriver,
+    MemoryHandle, MemoryKind, MemoryShape, OsHandle, Part, PathSpec, Paths, QueueId, SemaphoreCap, SemaphoreHandle,
+    SharedHandle, SharingPath, Staging, StagingKind, compute, conformance, describe, devices, display, draw, engine,
+    link, owned, path, select,
 };

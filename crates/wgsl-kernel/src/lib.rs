@@ -50,7 +50,7 @@ pub use glsl::{Dialect, GLSL_NUMBERS, glsl, glsl_prelude};
 pub use guard::{TextError, TextLimit, with_room};
 pub use launch::{Launch, NUMBERS, WORD};
 pub use limits::Limits;
-pub use memory::{check_size, host_bytes};
+pub use memory::host_bytes;
 pub use params::MOST_NUMBERS;
 pub use pattern::{PATTERN, PatternEntry, pattern};
 pub use prelude::PRELUDE;

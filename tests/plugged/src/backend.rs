@@ -3,10 +3,11 @@
 use crate::lent_bytes::{BYTES, SharedBytes};
 use interop_core::describe::pattern::{Pattern, rows};
 use interop_core::{
-    Api, Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Error, HandleType, Kernel, KernelSource,
-    Language, MemoryCap, MemoryKind, MemoryShape, Result, SharedHandle, Support, Target, View, compute::SourceCode,
-    compute::check_range, describe::panics,
+    Api, Arg, ComputeCaps, ComputeMemory, DeviceIdentity, Error, HandleType, Kernel, KernelSource, Language, MemoryCap,
+    MemoryKind, MemoryShape, Result, SharedHandle, Support, Target, View, compute::SourceCode, compute::check_range,
+    describe::panics,
 };
+use interop_core::{BackendDriver, Checked, MemoryDriver};
 use std::any::Any;
 use std::ops::Range;
 use std::sync::mpsc::{Sender, channel};
@@ -123,10 +124,6 @@ impl Worker {
     }
 
     fn memory(&self, bytes: usize) -> Result<WorkerMemory> {
-        if bytes == 0 || bytes as u64 > self.caps.max_allocation {
-            let most = self.caps.max_allocation;
-            return Err(Error::invalid("allocate", format!("{bytes} bytes were asked for; give 1 to {most}")));
-        }
         let memory = Arc::new(Mutex::new(vec![0; bytes]));
         Ok(WorkerMemory { bytes: memory, len: bytes, queue: Arc::clone(&self.queue) })
     }
@@ -148,7 +145,7 @@ impl Kernel for Built {
 }
 
 // SAFETY: memories own their bytes; kernels are closures, which get pixels of the target alone.
-unsafe impl ComputeBackend for Worker {
+unsafe impl BackendDriver for Worker {
     fn device(&self) -> &DeviceIdentity {
         &self.device
     }
@@ -241,7 +238,13 @@ unsafe impl ComputeBackend for Worker {
         })
     }
 
-    fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
+    fn copy(
+        &self,
+        _: Checked,
+        from: &dyn ComputeMemory,
+        to: &mut dyn ComputeMemory,
+        range: Range<usize>,
+    ) -> Result<()> {
         let (from, to) = (self.own(from.downcast_ref(), "copy")?, self.own(to.downcast_ref(), "copy")?);
         check_range(&range, from.len.min(to.len), "copy")?;
         let (from, to) = (Arc::clone(&from.bytes), Arc::clone(&to.bytes));
@@ -267,16 +270,15 @@ impl WorkerMemory {
     fn within<R>(
         &self,
         range: Range<usize>,
-        operation: &'static str,
+        _operation: &'static str,
         f: impl FnOnce(&mut [u8]) -> Result<R>,
     ) -> Result<R> {
-        check_range(&range, self.len, operation)?;
         self.queue.wait()?;
         f(&mut lock(&self.bytes)[range])
     }
 }
 
-impl ComputeMemory for WorkerMemory {
+impl MemoryDriver for WorkerMemory {
     fn len(&self) -> usize {
         self.len
     }

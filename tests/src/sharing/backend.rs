@@ -4,7 +4,8 @@ use super::handles::{memory_caps, name_in_queue, name_memory, open_memory, open_
 use super::turn::Turn;
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::driver::{
-    ComputeCaps, ComputeSemaphore, DeviceSpan, HandleType, HostBlock, MemoryShape, SemaphoreCap, SharedHandle,
+    BackendDriver, Checked, ComputeCaps, ComputeSemaphore, DeviceSpan, HandleType, HostBlock, MemoryDriver,
+    MemoryShape, SemaphoreCap, SharedHandle,
 };
 use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, CpuBackend, DeviceIdentity, ImageDesc, Kernel, KernelSource, PixelFormat,
@@ -18,7 +19,7 @@ use std::sync::Arc;
 
 /// The CPU backend, wrapped.
 pub struct SharingBackend {
-    inner: CpuBackend,
+    inner: Arc<dyn ComputeBackend>,
     device: DeviceIdentity,
     caps: ComputeCaps,
     wrapped: Wrapped<SharedMemory>,
@@ -28,7 +29,7 @@ pub struct SharingBackend {
 impl SharingBackend {
     /// One that tells `faults` what is out of turn.
     pub fn new(faults: &Faults) -> Result<Self> {
-        let inner = CpuBackend::new()?;
+        let inner: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new()?);
         let device = inner.device().clone().with_name("sharing threads");
         let (image, linear) = (MemoryShape::Image, MemoryShape::Linear);
         let caps = inner
@@ -57,12 +58,12 @@ impl SharingBackend {
     }
 
     fn share(&self, block: &HostBlock) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
-        Ok((self.import_host(block)?, name_memory(block)?))
+        Ok((BackendDriver::import_host(self, block)?, name_memory(block)?))
     }
 }
 
 // SAFETY: all calls are handed on unchanged, or refused.
-unsafe impl ComputeBackend for SharingBackend {
+unsafe impl BackendDriver for SharingBackend {
     pixelferry_faults::forward! {
         & build(source: &KernelSource) -> Result<Arc<dyn Kernel>>;
         & prepare_host(block: &HostBlock) -> Result<Option<Box<dyn Any>>>;
@@ -89,8 +90,8 @@ unsafe impl ComputeBackend for SharingBackend {
         Ok(self.memory(self.inner.import_host(block)?, Some(turn)))
     }
 
-    fn import_surface(&self, handle: &SharedHandle, _desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
-        self.import_host(&open_memory(handle)?)
+    fn import_surface(&self, _: Checked, handle: &SharedHandle, _desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+        BackendDriver::import_host(self, &open_memory(handle)?)
     }
 
     fn can_export_to(&self, display: &DeviceIdentity) -> Support {
@@ -107,7 +108,7 @@ unsafe impl ComputeBackend for SharingBackend {
         if !matches!(handle, HandleType::QueueBuffer(_)) {
             return self.share(&block);
         }
-        let memory = self.import_host(&block)?;
+        let memory = BackendDriver::import_host(self, &block)?;
         // Kept by the memory for as long as it lives.
         Turn::at(block.address().addr().get()).in_one_queue();
         Ok((memory, name_in_queue(&block)))
@@ -139,7 +140,13 @@ unsafe impl ComputeBackend for SharingBackend {
         self.inner.raw(self.wrapped.target(target, "SharingBackend::raw")?)
     }
 
-    fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
+    fn copy(
+        &self,
+        _: Checked,
+        from: &dyn ComputeMemory,
+        to: &mut dyn ComputeMemory,
+        range: Range<usize>,
+    ) -> Result<()> {
         const OP: &str = "SharingBackend::copy";
         self.inner.copy(self.wrapped.memory(from, OP)?, self.wrapped.memory_mut(to, OP)?, range)
     }
@@ -166,7 +173,7 @@ impl Wraps for SharedMemory {
     }
 }
 
-impl ComputeMemory for SharedMemory {
+impl MemoryDriver for SharedMemory {
     pixelferry_faults::forward! {
         & len() -> usize;
         &mut read(offset: usize, into: &mut [u8]) -> Result<()>;

@@ -4,7 +4,7 @@ use super::semaphore::Semaphore;
 use pixelferry::driver::{
     HandleType, HostBlock, MemoryCap, MemoryHandle, MemoryShape, QueueId, SemaphoreCap, SemaphoreHandle, SharedHandle,
 };
-use pixelferry::{Error, Result, Support, SyncKind};
+use pixelferry::{Error, Result, Support, SurfaceDesc, SyncKind};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::File;
@@ -60,8 +60,14 @@ pub(super) fn name_in_queue(block: &HostBlock) -> SharedHandle {
     SharedHandle::QueueBuffer { queue: queue(), buffer: Box::new(name(block)) }
 }
 
-pub(super) fn name_gl(block: &HostBlock) -> SharedHandle {
-    SharedHandle::GlBuffer { name: name(block) }
+/// As the texture or buffer that it is said to be.
+pub(super) fn name_gl(block: &HostBlock, desc: &SurfaceDesc) -> SharedHandle {
+    const TEXTURE_2D: u32 = 0x0DE1;
+    let name = name(block);
+    match desc {
+        SurfaceDesc::Image(_) => SharedHandle::GlTexture { name, target: TEXTURE_2D },
+        SurfaceDesc::Buffer(_) => SharedHandle::GlBuffer { name },
+    }
 }
 
 /// A number that nobody else has.
@@ -83,7 +89,7 @@ pub(super) fn name_semaphore(semaphore: &Semaphore, kind: SyncKind) -> Result<Sh
 /// The block behind a handle; a name is opened once.
 pub(super) fn open_memory(handle: &SharedHandle) -> Result<HostBlock> {
     let block = NAMES.with_borrow_mut(|names| match handle {
-        SharedHandle::GlBuffer { name } => names.numbered.remove(name),
+        SharedHandle::GlBuffer { name } | SharedHandle::GlTexture { name, .. } => names.numbered.remove(name),
         SharedHandle::QueueBuffer { buffer, .. } => names.numbered.remove(buffer.downcast_ref()?),
         SharedHandle::Memory(memory) => names.memory.remove(&memory.handle().as_raw_fd()),
         _ => None,

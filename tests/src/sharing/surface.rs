@@ -124,7 +124,7 @@ impl<C: Content> StoredDriver<C> for SharedSurface {
             return Ok(None);
         }
         if let Some(block) = self.named.get() {
-            return Ok(Some(name_gl(block)));
+            return Ok(Some(name_gl(block, self.inner.desc())));
         }
         let (desc, bytes) = (self.inner.desc(), self.inner.desc().byte_len("SharedSurface::export")?);
         let block = HostBlock::allocate(bytes)?;
@@ -133,7 +133,7 @@ impl<C: Content> StoredDriver<C> for SharedSurface {
         // The surface keeps the block.
         surface.read_in_place(&staging, &tight(desc)?)?;
         self.shared.get_or_init(|| surface);
-        Ok(Some(name_gl(self.named.get_or_init(|| block))))
+        Ok(Some(name_gl(self.named.get_or_init(|| block), desc)))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::rig::{Outcome, Rig, ensure, items, same};
 use interop_core::HostBlock;
+use pixelferry::driver::MemoryDriver;
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::{
     BufferView, ComputeBackend, ComputeMemory, CpuBackend, CpuKernelExt, Error, HostBuffer, KernelSource, Result,
@@ -54,7 +55,7 @@ struct Boast {
     says: usize,
 }
 
-impl ComputeMemory for Boast {
+impl MemoryDriver for Boast {
     pixelferry_faults::forward! {
         &mut read(offset: usize, into: &mut [u8]) -> Result<()>;
         &mut write(offset: usize, from: &[u8]) -> Result<()>;
@@ -90,7 +91,7 @@ pub fn boast(rig: &Rig) -> Outcome {
     queue.finish()?;
     backend.finish()?;
     let mut found = [0; 64];
-    boast.read(0, &mut found)?;
+    ComputeMemory::read(&mut boast, 0, &mut found)?;
     same("items", items(&found), vec![5; 16])
 }
 

@@ -3,8 +3,8 @@
 use interop_core::compute::SourceCode;
 use interop_core::describe::pattern::Pattern;
 use interop_core::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, HandleType, HostBlock, Kernel, KernelSource,
-    Language, Result, SharedHandle, Support, SurfaceDesc, Target,
+    Arg, BackendDriver, Checked, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, HandleType, HostBlock,
+    Kernel, KernelSource, Language, Result, SharedHandle, Support, SurfaceDesc, Target,
 };
 use std::any::Any;
 use std::ops::Range;
@@ -34,7 +34,7 @@ impl Apart {
 }
 
 // SAFETY: all calls are handed on unchanged, or refused.
-unsafe impl ComputeBackend for Apart {
+unsafe impl BackendDriver for Apart {
     fn device(&self) -> &DeviceIdentity {
         self.inner.device()
     }
@@ -63,7 +63,7 @@ unsafe impl ComputeBackend for Apart {
         self.inner.prepare_host(block)
     }
 
-    fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+    fn import_surface(&self, _: Checked, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
         self.inner.import_surface(handle, desc)
     }
 
@@ -84,7 +84,13 @@ unsafe impl ComputeBackend for Apart {
         self.inner.write_pattern(target, pattern)
     }
 
-    fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
+    fn copy(
+        &self,
+        _: Checked,
+        from: &dyn ComputeMemory,
+        to: &mut dyn ComputeMemory,
+        range: Range<usize>,
+    ) -> Result<()> {
         self.inner.copy(from, to, range)
     }
 

@@ -7,10 +7,11 @@ use super::raw::RawTarget;
 use super::target::{Arg, Target};
 use crate::describe::error::{Error, Result};
 use crate::describe::pattern::Pattern;
-use crate::describe::surface::{ImageDesc, SurfaceDesc};
+use crate::describe::surface::{ImageDesc, MemoryShape, SurfaceDesc};
 use crate::devices::capability::{ComputeCaps, HandleType, Support};
 use crate::devices::host_block::HostBlock;
 use crate::devices::identity::DeviceIdentity;
+use crate::devices::ranges::check_range;
 use crate::devices::shared_handle::SharedHandle;
 use crate::devices::timeline::DeviceSpan;
 use crate::display::Display;
@@ -18,11 +19,9 @@ use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// One device driven by one API, with an in-order queue.
+/// What a backend does, given what fits: [`ComputeBackend`] stands in front, and says there what each call is for.
 ///
-/// Threads: a backend may be shared between threads. Work enters the queue in the order of the calls.
-/// Calls may return before the device has done the work; [`ComputeMemory::release`] and [`ComputeBackend::finish`]
-/// wait.
+/// Errors that refuse a call need not name it: the front does ([`Error::refused`]).
 ///
 /// # Safety
 /// Whoever gives a kernel's text vouches for what it does in launches that are as described here
@@ -32,7 +31,7 @@ use std::sync::Arc;
 ///
 /// - **Lengths.** Memory has all the bytes that were asked for, that the block has, or that the description needs, for as
 ///   long as it lives; [`ComputeMemory::len`] says no more than there are, and always the same. A call with a range, or a target,
-///   outside of it is refused.
+///   outside of it is refused by the front, which asks that length.
 /// - **Kernels.** A kernel is made of the text that was given, in that language, by that name. It runs once for each launch of
 ///   it, and not without one. Nothing keeps a source or a kernel for launches that nobody asked for.
 /// - **Arguments.** A launch passes the target that was given and then the arguments that were given, unchanged and in order; it
@@ -45,7 +44,155 @@ use std::sync::Arc;
 ///   for as long as they are.
 ///
 /// A backend that hands every call on to another, unchanged, keeps what that one promises.
-pub unsafe trait ComputeBackend: Any + Send + Sync {
+pub unsafe trait BackendDriver: Any + Send + Sync {
+    /// Implements [`ComputeBackend::device`].
+    fn device(&self) -> &DeviceIdentity;
+
+    /// Implements [`ComputeBackend::caps`].
+    fn caps(&self) -> &ComputeCaps;
+
+    /// Implements [`ComputeBackend::open_in`].
+    fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>> {
+        let _ = display;
+        Ok(None)
+    }
+
+    /// Implements [`ComputeBackend::build`].
+    fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>>;
+
+    /// Implements [`ComputeBackend::allocate`].
+    fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>>;
+
+    /// Implements [`ComputeBackend::allocate_send`].
+    fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
+        let reason = format!("its memory stays on one thread; {bytes} bytes were asked for another");
+        Err(Error::Unsupported { operation: "", device: self.device().to_string(), reason })
+    }
+
+    /// Implements [`ComputeBackend::import_host`].
+    fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
+        let reason = format!("its kernels cannot write {} bytes of the host's in place", block.len());
+        Err(Error::Unsupported { operation: "", device: self.device().to_string(), reason })
+    }
+
+    /// Implements [`ComputeBackend::prepare_host`].
+    fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any>>> {
+        let _ = block;
+        Ok(None)
+    }
+
+    /// Implements [`ComputeBackend::import_surface`].
+    fn import_surface(
+        &self,
+        checked: Checked,
+        handle: &SharedHandle,
+        desc: &SurfaceDesc,
+    ) -> Result<Box<dyn ComputeMemory>> {
+        let _ = checked;
+        let reason = format!("it cannot open a {} ({desc})", handle.handle_type());
+        Err(Error::Unsupported { operation: "", device: self.device().to_string(), reason })
+    }
+
+    /// Implements [`ComputeBackend::can_export_to`].
+    fn can_export_to(&self, display: &DeviceIdentity) -> Support {
+        self.device().same_device(display)
+    }
+
+    /// Implements [`ComputeBackend::allocate_shared`].
+    fn allocate_shared(
+        &self,
+        bytes: usize,
+        handle: HandleType,
+        display: &DeviceIdentity,
+    ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+        let reason = format!("it cannot export {bytes} bytes as {handle} to {display}");
+        Err(Error::Unsupported { operation: "", device: self.device().to_string(), reason })
+    }
+
+    /// Implements [`ComputeBackend::allocate_shared_image`].
+    fn allocate_shared_image(
+        &self,
+        image: &ImageDesc,
+        handle: HandleType,
+    ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+        let reason = format!("it cannot export an image {} as {handle}", image.extent);
+        Err(Error::Unsupported { operation: "", device: self.device().to_string(), reason })
+    }
+
+    /// Implements [`ComputeBackend::import_semaphore`].
+    fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
+        let reason = format!("it cannot open a semaphore behind a {}", handle.handle_type());
+        Err(Error::Unsupported { operation: "", device: self.device().to_string(), reason })
+    }
+
+    /// Implements [`ComputeBackend::launch`].
+    fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()>;
+
+    /// Implements [`ComputeBackend::write_pattern`].
+    fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()>;
+
+    /// Implements [`ComputeBackend::raw`].
+    fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
+        let reason =
+            format!("its memory has no name outside ({:?}); write by a kernel or from the host", target.view());
+        Err(Error::Unsupported { operation: "", device: self.device().to_string(), reason })
+    }
+
+    /// Implements [`ComputeBackend::copy`].
+    fn copy(
+        &self,
+        checked: Checked,
+        from: &dyn ComputeMemory,
+        to: &mut dyn ComputeMemory,
+        range: Range<usize>,
+    ) -> Result<()>;
+
+    /// Implements [`ComputeBackend::queue`].
+    fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
+        let reason = format!("it has no further queues ({options:?}); use CUDA, OpenCL or threads");
+        Err(Error::Unsupported { operation: "", device: self.device().to_string(), reason })
+    }
+
+    /// Implements [`ComputeBackend::defer_submission`].
+    fn defer_submission(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Implements [`ComputeBackend::finish`].
+    fn finish(&self) -> Result<()>;
+
+    /// Implements [`ComputeBackend::set_timeline`].
+    fn set_timeline(&self, on: bool) -> Result<Support> {
+        let _ = on;
+        Ok(Support::No("this backend does not time its work".into()))
+    }
+
+    /// Implements [`ComputeBackend::drain_timeline`].
+    fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
+        let _ = into;
+        Ok(())
+    }
+}
+
+/// Proof that what is given fits, where memory is written that others have: the front alone makes one.
+#[derive(Debug)]
+pub struct Checked(());
+
+mod sealed {
+    /// A driver alone is [`super::ComputeBackend`], by the checks here.
+    pub trait Sealed {}
+
+    impl<B: super::BackendDriver> Sealed for B {}
+}
+
+/// One device driven by one API, with an in-order queue.
+///
+/// Threads: a backend may be shared between threads. Work enters the queue in the order of the calls.
+/// Calls may return before the device has done the work; [`ComputeMemory::release`] and [`ComputeBackend::finish`]
+/// wait.
+///
+/// Every call is checked here, once, before the backend's own type ([`BackendDriver`]) gets it.
+pub trait ComputeBackend: sealed::Sealed + Any + Send + Sync {
     /// Who the device is.
     fn device(&self) -> &DeviceIdentity;
 
@@ -62,10 +209,7 @@ pub unsafe trait ComputeBackend: Any + Send + Sync {
     /// # Errors
     /// [`Error::WrongContext`]; [`Error::Unsupported`] where the driver does not name this device among those that share with the
     /// context; [`Error::Driver`]. The backend itself stays good for every path that it offers.
-    fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>> {
-        let _ = display;
-        Ok(None)
-    }
+    fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>>;
 
     /// Builds a kernel from the source in the backend's language.
     ///
@@ -83,10 +227,7 @@ pub unsafe trait ComputeBackend: Any + Send + Sync {
     ///
     /// # Errors
     /// [`Error::Unsupported`] where memory stays on the thread of a context (OpenGL), and in backends that do not say.
-    fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
-        let reason = format!("its memory stays on one thread; {bytes} bytes were asked for another");
-        Err(Error::Unsupported { operation: "allocate_send", device: self.device().to_string(), reason })
-    }
+    fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>>;
 
     /// Makes host memory writable by kernels, in place. The block's address must satisfy the
     /// [`ComputeCaps`] for [`crate::HandleType::HostPointer`]. A block may be imported several times: what one memory does
@@ -95,17 +236,11 @@ pub unsafe trait ComputeBackend: Any + Send + Sync {
     ///
     /// # Errors
     /// [`Error::Unsupported`] where [`ComputeCaps::imports`] does not list it.
-    fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
-        let reason = format!("its kernels cannot write {} bytes of the host's in place", block.len());
-        Err(Error::Unsupported { operation: "import_host", device: self.device().to_string(), reason })
-    }
+    fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>>;
 
     /// Prepares host memory for [`ComputeMemory::read`] and [`ComputeMemory::write`] at full speed, for as long as what
     /// is returned lives (it keeps the block alive). `None` where there is nothing to gain.
-    fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any>>> {
-        let _ = block;
-        Ok(None)
-    }
+    fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any>>>;
 
     /// Makes a display's own object writable by kernels. The context that the handle belongs to must be current on
     /// this thread, here and whenever the memory is acquired, released or dropped.
@@ -115,16 +250,11 @@ pub unsafe trait ComputeBackend: Any + Send + Sync {
     ///
     /// # Errors
     /// [`Error::Unsupported`] where [`ComputeCaps::imports`] does not list the handle's type.
-    fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
-        let reason = format!("it cannot open a {} ({desc})", handle.handle_type());
-        Err(Error::Unsupported { operation: "import_surface", device: self.device().to_string(), reason })
-    }
+    fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>>;
 
     /// Whether kernels can write linear memory that lies where `display` can open it: its own device's where they are
     /// one device, or another's that kernels reach (peer access).
-    fn can_export_to(&self, display: &DeviceIdentity) -> Support {
-        self.device().same_device(display)
-    }
+    fn can_export_to(&self, display: &DeviceIdentity) -> Support;
 
     /// Allocates linear memory on the display's device together with a handle by which the display can open it.
     ///
@@ -136,10 +266,7 @@ pub unsafe trait ComputeBackend: Any + Send + Sync {
         bytes: usize,
         handle: HandleType,
         display: &DeviceIdentity,
-    ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
-        let reason = format!("it cannot export {bytes} bytes as {handle} to {display}");
-        Err(Error::Unsupported { operation: "allocate_shared", device: self.device().to_string(), reason })
-    }
+    ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)>;
 
     /// Allocates an image of the device's own together with a handle by which a display can open it as a texture of the
     /// same size and format. It is opaque memory, see [`ComputeBackend::import_surface`].
@@ -150,19 +277,13 @@ pub unsafe trait ComputeBackend: Any + Send + Sync {
         &self,
         image: &ImageDesc,
         handle: HandleType,
-    ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
-        let reason = format!("it cannot export an image {} as {handle}", image.extent);
-        Err(Error::Unsupported { operation: "allocate_shared_image", device: self.device().to_string(), reason })
-    }
+    ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)>;
 
     /// Opens a display's semaphore.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where [`ComputeCaps::semaphores`] does not list its kind.
-    fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
-        let reason = format!("it cannot open a semaphore behind a {}", handle.handle_type());
-        Err(Error::Unsupported { operation: "import_semaphore", device: self.device().to_string(), reason })
-    }
+    fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>>;
 
     /// Puts a kernel into the queue. Its parameters are the target (see [`KernelSource`]) and then `args` in order.
     ///
@@ -181,29 +302,23 @@ pub unsafe trait ComputeBackend: Any + Send + Sync {
     ///
     /// # Errors
     /// [`Error::Unsupported`] where the memory has no names outside; [`Error::Foreign`] for memory of another backend.
-    fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
-        let reason =
-            format!("its memory has no name outside ({:?}); write by a kernel or from the host", target.view());
-        Err(Error::Unsupported { operation: "raw", device: self.device().to_string(), reason })
-    }
+    fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>>;
 
-    /// Copies a range between two memories of this backend, in queue order.
+    /// Copies a range between two memories of this backend, in queue order. An empty range inside both does nothing.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for a range outside of either; [`Error::Foreign`] for memory of another backend.
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()>;
 
     /// Makes a further queue, which runs beside the backend's own and any other. See [`ComputeQueue`].
     ///
     /// # Errors
     /// [`Error::Unsupported`] where the backend has none, or none with these options.
-    fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
-        let reason = format!("it has no further queues ({options:?}); use CUDA, OpenCL or threads");
-        Err(Error::Unsupported { operation: "queue", device: self.device().to_string(), reason })
-    }
+    fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>>;
 
     /// A hint that what is queued from now on need not start before something waits for it: a GPU that must switch
     /// between compute and display then does several frames at a time. Every call that waits ends it.
-    fn defer_submission(&self) -> Result<()> {
-        Ok(())
-    }
+    fn defer_submission(&self) -> Result<()>;
 
     /// Waits until the queue is empty.
     fn finish(&self) -> Result<()>;
@@ -213,18 +328,174 @@ pub unsafe trait ComputeBackend: Any + Send + Sync {
     ///
     /// # Errors
     /// What the driver reports; then nothing is recorded.
-    fn set_timeline(&self, on: bool) -> Result<Support> {
-        let _ = on;
-        Ok(Support::No("this backend does not time its work".into()))
-    }
+    fn set_timeline(&self, on: bool) -> Result<Support>;
 
     /// Hands over what was recorded of work that is done by now, in the order in which it was queued. Waits for nothing.
     ///
     /// # Errors
     /// What the driver reports.
+    fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()>;
+}
+
+impl<B: BackendDriver> ComputeBackend for B {
+    fn device(&self) -> &DeviceIdentity {
+        BackendDriver::device(self)
+    }
+
+    fn caps(&self) -> &ComputeCaps {
+        BackendDriver::caps(self)
+    }
+
+    fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>> {
+        BackendDriver::open_in(self, display).map_err(|error| error.of("ComputeBackend::open_in"))
+    }
+
+    fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
+        BackendDriver::build(self, source).map_err(|error| error.of("ComputeBackend::build"))
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
+        const OP: &str = "ComputeBackend::allocate";
+        check_bytes(self, bytes, OP)?;
+        BackendDriver::allocate(self, bytes).map_err(|error| error.of(OP))
+    }
+
+    fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
+        const OP: &str = "ComputeBackend::allocate_send";
+        check_bytes(self, bytes, OP)?;
+        BackendDriver::allocate_send(self, bytes).map_err(|error| error.of(OP))
+    }
+
+    fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
+        const OP: &str = "ComputeBackend::import_host";
+        if block.len() == 0 {
+            return Err(Error::invalid(OP, "the block has 0 bytes; give at least 1"));
+        }
+        let caps = BackendDriver::caps(self);
+        check_support(self, caps.can_import(HandleType::HostPointer, MemoryShape::Linear), OP)?;
+        let address = block.address().as_ptr().addr();
+        let alignment = caps.imports.iter().find(|cap| cap.handle == HandleType::HostPointer);
+        if let Some(alignment) = alignment.map(|cap| cap.address_alignment)
+            && !address.is_multiple_of(alignment)
+        {
+            return Err(Error::invalid(OP, format!("address {address:#x} is not a multiple of {alignment} bytes")));
+        }
+        BackendDriver::import_host(self, block).map_err(|error| error.of(OP))
+    }
+
+    fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any>>> {
+        BackendDriver::prepare_host(self, block).map_err(|error| error.of("ComputeBackend::prepare_host"))
+    }
+
+    fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+        const OP: &str = "ComputeBackend::import_surface";
+        check_support(self, BackendDriver::caps(self).can_import_surface(handle.handle_type(), desc), OP)?;
+        handle.check_names(desc, OP)?;
+        check_bytes(self, desc.byte_len(OP)?, OP)?;
+        BackendDriver::import_surface(self, Checked(()), handle, desc).map_err(|error| error.of(OP))
+    }
+
+    fn can_export_to(&self, display: &DeviceIdentity) -> Support {
+        BackendDriver::can_export_to(self, display)
+    }
+
+    fn allocate_shared(
+        &self,
+        bytes: usize,
+        handle: HandleType,
+        display: &DeviceIdentity,
+    ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+        const OP: &str = "ComputeBackend::allocate_shared";
+        check_bytes(self, bytes, OP)?;
+        let caps = BackendDriver::caps(self);
+        let can = caps.can_export(handle, MemoryShape::Linear).and(|| BackendDriver::can_export_to(self, display));
+        check_support(self, can, OP)?;
+        BackendDriver::allocate_shared(self, bytes, handle, display).map_err(|error| error.of(OP))
+    }
+
+    fn allocate_shared_image(
+        &self,
+        image: &ImageDesc,
+        handle: HandleType,
+    ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+        const OP: &str = "ComputeBackend::allocate_shared_image";
+        check_support(self, BackendDriver::caps(self).can_export(handle, MemoryShape::Image), OP)?;
+        SurfaceDesc::Image(*image).byte_len(OP)?;
+        BackendDriver::allocate_shared_image(self, image, handle).map_err(|error| error.of(OP))
+    }
+
+    fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
+        const OP: &str = "ComputeBackend::import_semaphore";
+        match handle {
+            SharedHandle::Semaphore(semaphore) => {
+                check_support(self, BackendDriver::caps(self).can_open_semaphore(semaphore.kind()), OP)?;
+            }
+            SharedHandle::Other { .. } => {}
+            _ => return Err(Error::invalid(OP, "the handle does not name a semaphore")),
+        }
+        BackendDriver::import_semaphore(self, handle).map_err(|error| error.of(OP))
+    }
+
+    fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
+        BackendDriver::launch(self, kernel, target, args).map_err(|error| error.of("ComputeBackend::launch"))
+    }
+
+    fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
+        BackendDriver::write_pattern(self, target, pattern).map_err(|error| error.of("ComputeBackend::write_pattern"))
+    }
+
+    fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
+        BackendDriver::raw(self, target).map_err(|error| error.of("ComputeBackend::raw"))
+    }
+
+    fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
+        const OP: &str = "ComputeBackend::copy";
+        check_range(&range, from.len(), OP)?;
+        check_range(&range, to.len(), OP)?;
+        if range.is_empty() {
+            return Ok(());
+        }
+        BackendDriver::copy(self, Checked(()), from, to, range).map_err(|error| error.of(OP))
+    }
+
+    fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
+        BackendDriver::queue(self, options).map_err(|error| error.of("ComputeBackend::queue"))
+    }
+
+    fn defer_submission(&self) -> Result<()> {
+        BackendDriver::defer_submission(self).map_err(|error| error.of("ComputeBackend::defer_submission"))
+    }
+
+    fn finish(&self) -> Result<()> {
+        BackendDriver::finish(self).map_err(|error| error.of("ComputeBackend::finish"))
+    }
+
+    fn set_timeline(&self, on: bool) -> Result<Support> {
+        BackendDriver::set_timeline(self, on).map_err(|error| error.of("ComputeBackend::set_timeline"))
+    }
+
     fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
-        let _ = into;
-        Ok(())
+        BackendDriver::drain_timeline(self, into).map_err(|error| error.of("ComputeBackend::drain_timeline"))
+    }
+}
+
+/// Refuses none, and more than there is.
+fn check_bytes(driver: &impl BackendDriver, bytes: usize, operation: &'static str) -> Result<()> {
+    if bytes == 0 {
+        return Err(Error::invalid(operation, "0 bytes asked for; give at least 1"));
+    }
+    let most = driver.caps().max_allocation;
+    if bytes as u64 <= most {
+        return Ok(());
+    }
+    let reason = format!("{bytes} bytes are above its largest allocation, {most}");
+    Err(Error::Unsupported { operation, device: driver.device().to_string(), reason })
+}
+
+fn check_support(driver: &impl BackendDriver, can: Support, operation: &'static str) -> Result<()> {
+    match can {
+        Support::Yes => Ok(()),
+        Support::No(reason) => Err(Error::Unsupported { operation, device: driver.device().to_string(), reason }),
     }
 }
 

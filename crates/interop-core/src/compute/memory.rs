@@ -2,22 +2,87 @@
 
 use crate::describe::error::{Error, Result};
 use crate::devices::capability::SyncKind;
+use crate::devices::ranges::check_range;
 use std::any::Any;
 use std::ops::Range;
+
+/// What a backend does with memory of its own, given what fits: [`ComputeMemory`] stands in front.
+///
+/// Not tied to a thread by itself; memory imported from a display is dropped before what it was imported from
+/// (the import keeps the block alive).
+///
+/// Errors that refuse a call need not name it: the front does ([`Error::refused`]).
+#[allow(clippy::len_without_is_empty)] // never empty
+pub trait MemoryDriver: Any {
+    /// Number of bytes: always the same, and no more than there are.
+    fn len(&self) -> usize;
+
+    /// Copies from the device, after all work queued before. Blocks. The bytes lie inside and are at least 1.
+    fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()>;
+
+    /// Copies to the device, after all work queued before. Blocks until `from` may be reused. The bytes lie inside and are at
+    /// least 1.
+    fn write(&mut self, offset: usize, from: &[u8]) -> Result<()>;
+
+    /// Implements [`ComputeMemory::map_read`] for a range inside, of at least 1 byte.
+    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
+
+    /// Implements [`ComputeMemory::map_write`] for a range inside, of at least 1 byte.
+    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
+
+    /// Implements [`ComputeMemory::set_sync`].
+    fn set_sync(&mut self, kind: SyncKind) -> Result<()> {
+        if kind == SyncKind::Implicit {
+            return Ok(());
+        }
+        let reason = format!("the memory is not kept apart by a {kind}");
+        Err(Error::Unsupported { operation: "", device: "this memory".into(), reason })
+    }
+
+    /// Implements [`ComputeMemory::acquire`].
+    fn acquire(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Implements [`ComputeMemory::submit`].
+    fn submit(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Implements [`ComputeMemory::release`].
+    fn release(&mut self) -> Result<()>;
+
+    /// Implements [`ComputeMemory::release_in_queue`].
+    fn release_in_queue(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+mod sealed {
+    /// A driver alone is [`super::ComputeMemory`], by the checks here.
+    pub trait Sealed {}
+
+    impl<M: super::MemoryDriver> Sealed for M {}
+}
 
 /// Memory that kernels of one backend read and write.
 ///
 /// Not tied to a thread by itself; memory imported from a display is dropped before what it was imported from
 /// (the import keeps the block alive).
 ///
+/// Every call is checked here, once, before the backend's own type ([`MemoryDriver`]) gets it.
+///
 /// A backend works with memory that it made itself and refuses all other. A backend that wraps another gives that one the
 /// memory that it wraps, see [`super::Target::within`].
 #[allow(clippy::len_without_is_empty)] // never empty
-pub trait ComputeMemory: Any {
+pub trait ComputeMemory: sealed::Sealed + Any {
     /// Number of bytes.
     fn len(&self) -> usize;
 
     /// Copies from the device, after all work queued before. Blocks.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for bytes outside, here and in the three calls below.
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()>;
 
     /// Copies to the device, after all work queued before. Blocks until `from` may be reused.
@@ -35,25 +100,15 @@ pub trait ComputeMemory: Any {
     ///
     /// # Errors
     /// [`Error::Unsupported`] for all but [`SyncKind::Implicit`] where [`crate::ComputeCaps::semaphores`] does not list the kind.
-    fn set_sync(&mut self, kind: SyncKind) -> Result<()> {
-        if kind == SyncKind::Implicit {
-            return Ok(());
-        }
-        let reason = format!("the memory is not kept apart by a {kind}");
-        Err(Error::Unsupported { operation: "set_sync", device: "this memory".into(), reason })
-    }
+    fn set_sync(&mut self, kind: SyncKind) -> Result<()>;
 
     /// Begins the compute side's turn with imported memory: orders kernels queued from now on after what the other
     /// owner was told to do before. Nothing to do for memory of the device's own.
-    fn acquire(&mut self) -> Result<()> {
-        Ok(())
-    }
+    fn acquire(&mut self) -> Result<()>;
 
     /// Marks the end of the compute side's turn in the queue without waiting: the next [`ComputeMemory::release`]
     /// waits for the work up to here only, not for what is queued later.
-    fn submit(&mut self) -> Result<()> {
-        Ok(())
-    }
+    fn submit(&mut self) -> Result<()>;
 
     /// Ends the compute side's turn with imported memory: waits for the work queued so far (or up to
     /// [`ComputeMemory::submit`]) and makes it visible to the memory's other owner.
@@ -61,8 +116,73 @@ pub trait ComputeMemory: Any {
 
     /// Ends the compute side's turn with imported memory in queue order, without waiting: for a semaphore that is
     /// signalled next.
+    fn release_in_queue(&mut self) -> Result<()>;
+}
+
+/// `offset..offset + len`; where that overflows, a range that no memory contains.
+fn range(offset: usize, len: usize) -> Range<usize> {
+    offset..offset.saturating_add(len)
+}
+
+impl<M: MemoryDriver> ComputeMemory for M {
+    fn len(&self) -> usize {
+        MemoryDriver::len(self)
+    }
+
+    fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
+        const OP: &str = "ComputeMemory::read";
+        check_range(&range(offset, into.len()), MemoryDriver::len(self), OP)?;
+        if into.is_empty() {
+            return Ok(());
+        }
+        MemoryDriver::read(self, offset, into).map_err(|error| error.of(OP))
+    }
+
+    fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
+        const OP: &str = "ComputeMemory::write";
+        check_range(&range(offset, from.len()), MemoryDriver::len(self), OP)?;
+        if from.is_empty() {
+            return Ok(());
+        }
+        MemoryDriver::write(self, offset, from).map_err(|error| error.of(OP))
+    }
+
+    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        const OP: &str = "ComputeMemory::map_read";
+        check_range(&range, MemoryDriver::len(self), OP)?;
+        if range.is_empty() {
+            return f(&[]);
+        }
+        MemoryDriver::map_read(self, range, f).map_err(|error| error.of(OP))
+    }
+
+    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        const OP: &str = "ComputeMemory::map_write";
+        check_range(&range, MemoryDriver::len(self), OP)?;
+        if range.is_empty() {
+            return f(&mut []);
+        }
+        MemoryDriver::map_write(self, range, f).map_err(|error| error.of(OP))
+    }
+
+    fn set_sync(&mut self, kind: SyncKind) -> Result<()> {
+        MemoryDriver::set_sync(self, kind).map_err(|error| error.of("ComputeMemory::set_sync"))
+    }
+
+    fn acquire(&mut self) -> Result<()> {
+        MemoryDriver::acquire(self).map_err(|error| error.of("ComputeMemory::acquire"))
+    }
+
+    fn submit(&mut self) -> Result<()> {
+        MemoryDriver::submit(self).map_err(|error| error.of("ComputeMemory::submit"))
+    }
+
+    fn release(&mut self) -> Result<()> {
+        MemoryDriver::release(self).map_err(|error| error.of("ComputeMemory::release"))
+    }
+
     fn release_in_queue(&mut self) -> Result<()> {
-        Ok(())
+        MemoryDriver::release_in_queue(self).map_err(|error| error.of("ComputeMemory::release_in_queue"))
     }
 }
 

@@ -27,7 +27,7 @@ mod target;
 
 pub use crate::devices::language::Language;
 pub use crate::devices::ranges::{Access, check_range};
-pub use backend::{ComputeBackend, ComputeSemaphore};
+pub use backend::{BackendDriver, Checked, ComputeBackend, ComputeSemaphore};
 pub use clock::now;
 pub use command::{Command, Piece};
 pub use completion::{Completer, UserEvent};
@@ -40,7 +40,7 @@ pub use host_buffer::{HostBuffer, HostStorage};
 pub use host_bytes::host_bytes;
 pub use host_pool::HostPool;
 pub use kernel::{Kernel, KernelSource, SourceCode};
-pub use memory::ComputeMemory;
+pub use memory::{ComputeMemory, MemoryDriver};
 pub use opaque::{NOT_LINEAR, OpaqueImage, Placement};
 pub use queue::{ComputeQueue, Order, Priority, QueueOptions};
 pub use raw::{RawMemory, RawTarget};

@@ -200,4 +200,27 @@ impl Error {
     pub fn invalid(operation: &'static str, problem: impl Into<String>) -> Self {
         Self::InvalidInput { operation, problem: problem.into() }
     }
+
+    /// [`Error::InvalidInput`] of a call that the front names, which stands before every driver: its caller there calls
+    /// [`Error::of`].
+    pub fn refused(problem: impl Into<String>) -> Self {
+        Self::invalid("", problem)
+    }
+
+    /// The error, as one of this call where it names none.
+    #[must_use]
+    pub fn of(mut self, call: &'static str) -> Self {
+        match &mut self {
+            Self::InvalidInput { operation, .. }
+            | Self::Unsupported { operation, .. }
+            | Self::Foreign { operation, .. }
+            | Self::WrongContext { operation, .. }
+                if operation.is_empty() =>
+            {
+                *operation = call;
+            }
+            _ => {}
+        }
+        self
+    }
 }

@@ -3,6 +3,8 @@
 use super::capability::{HandleType, SyncKind};
 use super::os_handle::OsHandle;
 use super::queue_id::QueueId;
+use crate::describe::error::{Error, Result};
+use crate::describe::surface::SurfaceDesc;
 use std::any::Any;
 use std::io;
 
@@ -60,6 +62,24 @@ impl SharedHandle {
             Self::Memory(_) | Self::Semaphore(_) => HandleType::OPAQUE,
             Self::QueueBuffer { queue, .. } => HandleType::QueueBuffer(*queue),
             Self::Other { name, .. } => HandleType::Other(name),
+        }
+    }
+
+    /// Refuses what is no such surface, or is too small for one, as far as the handle itself says.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`], of `operation`.
+    pub fn check_names(&self, desc: &SurfaceDesc, operation: &'static str) -> Result<()> {
+        let bytes = desc.byte_len(operation)?;
+        match (self, desc) {
+            (Self::Memory(memory), _) if memory.bytes() < bytes as u64 => {
+                let problem = format!("a {desc} does not fit into memory of {} bytes", memory.bytes());
+                Err(Error::invalid(operation, problem))
+            }
+            (Self::GlTexture { .. }, SurfaceDesc::Buffer(_))
+            | (Self::GlBuffer { .. }, SurfaceDesc::Image(_))
+            | (Self::Semaphore(_), _) => Err(Error::invalid(operation, format!("the handle does not name a {desc}"))),
+            _ => Ok(()),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The surface's own object, opened by the compute API.
 
-use crate::compute::{ComputeBackend, ComputeMemory};
+use crate::compute::{ComputeBackend, ComputeMemory, MemoryDriver};
 use crate::describe::error::{Error, Result};
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::capability::HandleType;
@@ -41,7 +41,7 @@ impl Drop for Object {
 /// In the place of memory that goes later than its owner.
 struct Gone;
 
-impl ComputeMemory for Gone {
+impl MemoryDriver for Gone {
     fn len(&self) -> usize {
         0
     }

@@ -1,6 +1,6 @@
 //! A backend runs texts for which others vouch, so nobody writes one without a word of their own.
 
-use interop_core::compute::{Arg, ComputeBackend, ComputeMemory, Kernel, KernelSource, Target};
+use interop_core::compute::{Arg, BackendDriver, Checked, ComputeBackend, ComputeMemory, Kernel, KernelSource, Target};
 use interop_core::describe::pattern::Pattern;
 use interop_core::{ComputeCaps, DeviceIdentity, Result};
 use std::ops::Range;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 struct Handed(Arc<dyn ComputeBackend>);
 
-impl ComputeBackend for Handed { //~ E0200
+impl BackendDriver for Handed { //~ E0200
     fn device(&self) -> &DeviceIdentity {
         self.0.device()
     }
@@ -27,7 +27,13 @@ impl ComputeBackend for Handed { //~ E0200
     fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
         self.0.write_pattern(target, pattern)
     }
-    fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
+    fn copy(
+        &self,
+        _: Checked,
+        from: &dyn ComputeMemory,
+        to: &mut dyn ComputeMemory,
+        range: Range<usize>,
+    ) -> Result<()> {
         self.0.copy(from, to, range)
     }
     fn finish(&self) -> Result<()> {

@@ -2,10 +2,9 @@
 
 use crate::backend_state::BackendState;
 use crate::ffi::{Buffer, Failure, ImageBox, SharedImage};
-use crate::ranges::range_of;
 use crate::sharing::gl_sync::gl_sync;
-use interop_core::compute::{OpaqueImage, Placement, check_range};
-use interop_core::{ComputeMemory, Error, ImageDesc, ImageView, Region, Result, SyncKind};
+use interop_core::compute::{OpaqueImage, Placement};
+use interop_core::{Error, ImageDesc, ImageView, MemoryDriver, Region, Result, SyncKind};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -57,9 +56,7 @@ impl OpenClImage {
 
     /// Queues a copy of `range` to the same bytes of linear memory, or from there.
     pub fn copy_linear(&self, range: &Range<usize>, linear: &Buffer, to_linear: bool) -> Result<()> {
-        const OP: &str = "ComputeBackend::copy";
-        check_range(range, linear.len(), OP)?;
-        for (start, region) in self.rows.rectangles(range, OP)? {
+        for (start, region) in self.rows.rectangles(range)? {
             let (at, offset) = (part(region), range.start + start);
             let copied = match to_linear {
                 true => self.image.copy_to_buffer(&at, linear, offset),
@@ -72,10 +69,9 @@ impl OpenClImage {
 
     /// Queues a copy of `range` to an image with the same rows.
     pub fn copy_image(&self, to: &Self, range: &Range<usize>) -> Result<()> {
-        const OP: &str = "ComputeBackend::copy";
-        let rectangles = self.rows.rectangles(range, OP)?;
-        if to.rows.rectangles(range, OP)? != rectangles || self.image.pixels().format != to.image.pixels().format {
-            return Err(Error::invalid(OP, "the two images differ in their format or the length of a row"));
+        let rectangles = self.rows.rectangles(range)?;
+        if to.rows.rectangles(range)? != rectangles || self.image.pixels().format != to.image.pixels().format {
+            return Err(Error::refused("the two images differ in their format or the length of a row"));
         }
         for (_, region) in rectangles {
             self.image.copy_to_image(&part(region), &to.image).map_err(|f| self.error(f))?;
@@ -92,14 +88,13 @@ impl OpenClImage {
     }
 }
 
-impl ComputeMemory for OpenClImage {
+impl MemoryDriver for OpenClImage {
     fn len(&self) -> usize {
         self.rows.len()
     }
 
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
-        let range = range_of(offset, into.len());
-        for (start, region) in self.rows.rectangles(&range, "ComputeMemory::read")? {
+        for (start, region) in self.rows.rectangles(&(offset..offset + into.len()))? {
             let len = region.width as usize * region.height as usize * self.desc().format.bytes_per_pixel();
             self.image.read(&part(region), &mut into[start..start + len]).map_err(|f| self.error(f))?;
         }
@@ -107,8 +102,7 @@ impl ComputeMemory for OpenClImage {
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
-        let range = range_of(offset, from.len());
-        for (start, region) in self.rows.rectangles(&range, "ComputeMemory::write")? {
+        for (start, region) in self.rows.rectangles(&(offset..offset + from.len()))? {
             let len = region.width as usize * region.height as usize * self.desc().format.bytes_per_pixel();
             self.image.write(&part(region), &from[start..start + len]).map_err(|f| self.error(f))?;
         }
@@ -116,17 +110,15 @@ impl ComputeMemory for OpenClImage {
     }
 
     fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        self.rows.rectangles(&range, "ComputeMemory::map_read")?;
         let mut bytes = vec![0; range.len()];
-        self.read(range.start, &mut bytes)?;
+        MemoryDriver::read(self, range.start, &mut bytes)?;
         f(&bytes)
     }
 
     fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        self.rows.rectangles(&range, "ComputeMemory::map_write")?;
         let mut bytes = vec![0; range.len()];
         f(&mut bytes)?;
-        self.write(range.start, &bytes)
+        MemoryDriver::write(self, range.start, &bytes)
     }
 
     fn set_sync(&mut self, kind: SyncKind) -> Result<()> {
@@ -148,6 +140,6 @@ impl ComputeMemory for OpenClImage {
     }
 
     fn release_in_queue(&mut self) -> Result<()> {
-        self.submit()
+        MemoryDriver::submit(self)
     }
 }

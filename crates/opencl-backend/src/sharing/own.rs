@@ -3,9 +3,7 @@
 use crate::backend_state::BackendState;
 use crate::ffi::{Buffer, Mem};
 use crate::memory::OpenClMemory;
-use interop_core::{
-    ComputeMemory, DeviceIdentity, Error, HandleType, MemoryShape, QueueId, Result, SharedHandle, Support, SurfaceDesc,
-};
+use interop_core::{ComputeMemory, DeviceIdentity, Error, HandleType, QueueId, Result, SharedHandle, SurfaceDesc};
 use std::sync::Arc;
 
 /// What [`SharedHandle::QueueBuffer`] holds.
@@ -20,36 +18,26 @@ struct QueueBlock {
 pub fn allocate(
     shared: &Arc<BackendState>,
     bytes: usize,
-    handle: HandleType,
-    display: &DeviceIdentity,
+    _handle: HandleType,
+    _display: &DeviceIdentity,
 ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
-    const OP: &str = "ComputeBackend::allocate_shared";
     let queue = QueueId::of(&shared.session);
-    if handle != HandleType::QueueBuffer(queue) {
-        let reason = match shared.caps.can_export(handle, MemoryShape::Linear) {
-            Support::No(reason) => reason,
-            Support::Yes => format!("it shares no memory with {display} by {handle}"),
-        };
-        return Err(shared.unsupported(OP, reason));
-    }
     let mut memory = OpenClMemory::allocate(shared, bytes)?;
     memory.is_own = false;
     let mem = memory.buffer.shared().cloned();
-    let mem = mem.ok_or_else(|| shared.unsupported(OP, "its memory is not its own".into()))?;
+    let mem = mem.ok_or_else(|| shared.unsupported("", "its memory is not its own".into()))?;
     let buffer = Box::new(QueueBlock { mem, bytes, shared: Arc::clone(shared) });
     Ok((Box::new(memory), SharedHandle::QueueBuffer { queue, buffer }))
 }
 
 /// Opens the memory of [`allocate`] once more ([`interop_core::ComputeBackend::import_surface`]).
 pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
-    const OP: &str = "ComputeBackend::import_surface";
-    let len = desc.byte_len(OP)?;
+    let len = desc.byte_len("")?;
     let block = match handle {
         SharedHandle::QueueBuffer { buffer, .. } => buffer.downcast_ref::<QueueBlock>(),
         _ => None,
     };
     let block = block.filter(|block| Arc::ptr_eq(&block.shared, shared) && block.bytes >= len);
-    let block =
-        block.ok_or_else(|| Error::invalid(OP, format!("the handle does not name a {desc} of this backend")))?;
+    let block = block.ok_or_else(|| Error::refused(format!("the handle does not name a {desc} of this backend")))?;
     Ok(Box::new(OpenClMemory::with_turns(shared, Buffer::of(&shared.session, Arc::clone(&block.mem), len))))
 }

@@ -6,12 +6,12 @@ use crate::compute::place::{Place, Worker};
 use crate::compute::session::{Program, Session, dialect};
 use crate::queue::QueueBuffer;
 use crate::{EsContext, GlDevice, GlDisplay, HeadlessOptions};
-use interop_core::compute::check_range;
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::{own, own_mut};
 use interop_core::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Display, HandleType, Kernel, KernelSource,
-    Language, MemoryCap, MemoryShape, RawMemory, RawTarget, Result, SharedHandle, Support, Target,
+    Arg, BackendDriver, Checked, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Display, HandleType,
+    Kernel, KernelSource, Language, MemoryCap, MemoryShape, RawMemory, RawTarget, Result, SharedHandle, Support,
+    Target,
 };
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -119,7 +119,7 @@ impl Made {
 }
 
 // SAFETY: memories keep their buffer and its length; kernels run as they were given, with the arguments that they declare.
-unsafe impl ComputeBackend for GlBackend {
+unsafe impl BackendDriver for GlBackend {
     fn device(&self) -> &DeviceIdentity {
         self.session.device.identity()
     }
@@ -131,7 +131,7 @@ unsafe impl ComputeBackend for GlBackend {
     fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>> {
         let Some(display) = display.downcast_ref::<GlDisplay>() else { return Ok(None) };
         let inside = self.session.device.is(&display.shared_device()?);
-        if inside || !self.device().same_device(display.device()).is_yes() {
+        if inside || !BackendDriver::device(self).same_device(display.device()).is_yes() {
             return Ok(None);
         }
         Ok(Some(Arc::new(Self::on(display)?)))
@@ -148,14 +148,10 @@ unsafe impl ComputeBackend for GlBackend {
     fn allocate_shared(
         &self,
         bytes: usize,
-        handle: HandleType,
-        display: &DeviceIdentity,
+        _handle: HandleType,
+        _display: &DeviceIdentity,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
         const OP: &str = "ComputeBackend::allocate_shared";
-        if !self.session.caps.can_export(handle, MemoryShape::Linear).is_yes() {
-            let reason = format!("it shares no memory with {display} by {handle}");
-            return Err(self.session.device.unsupported(OP, reason));
-        }
         let memory = GlMemory::new(&self.session, bytes, OP)?;
         let handle = memory.buffer().to_handle();
         Ok((Box::new(memory), handle))
@@ -190,10 +186,14 @@ unsafe impl ComputeBackend for GlBackend {
         }
     }
 
-    fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
+    fn copy(
+        &self,
+        _: Checked,
+        from: &dyn ComputeMemory,
+        to: &mut dyn ComputeMemory,
+        range: Range<usize>,
+    ) -> Result<()> {
         const OP: &str = "ComputeBackend::copy";
-        check_range(&range, from.len(), OP)?;
-        check_range(&range, to.len(), OP)?;
         let from = own::<GlMemory>(from, &self.session, OP)?;
         let to = own_mut::<GlMemory>(to, &self.session, OP)?;
         let (from, to) = (from.buffer().clone(), to.buffer().clone());

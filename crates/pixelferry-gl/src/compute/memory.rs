@@ -3,11 +3,10 @@
 use crate::compute::place::Place;
 use crate::compute::session::Session;
 use crate::queue::QueueBuffer;
-use interop_core::compute::check_range;
-use interop_core::{ComputeMemory, Result};
+use interop_core::{MemoryDriver, Result};
 use std::ops::Range;
 use std::sync::Arc;
-use wgsl_kernel::{check_size, host_bytes};
+use wgsl_kernel::host_bytes;
 
 /// Memory of one backend.
 pub struct GlMemory {
@@ -20,7 +19,6 @@ interop_core::owned!(GlMemory: Session, "memory", |memory| &memory.session);
 
 impl GlMemory {
     pub fn new(session: &Arc<Session>, bytes: usize, operation: &'static str) -> Result<Self> {
-        check_size(bytes, &session.caps, &session.limits, operation)?;
         let device = session.device.clone();
         let buffer = session.place.run(operation, move || QueueBuffer::new(&device, bytes, operation))?;
         Ok(Self { buffer, len: bytes, session: session.clone() })
@@ -32,7 +30,6 @@ impl GlMemory {
 
     /// Bytes on the host, after all that was queued before.
     fn bytes(&self, range: Range<usize>, operation: &'static str) -> Result<Vec<u8>> {
-        check_range(&range, self.len, operation)?;
         let (buffer, mut bytes) = (self.buffer.clone(), host_bytes(range.len())?);
         self.session.place.run(operation, move || {
             buffer.read(range.start, &mut bytes, operation)?;
@@ -47,7 +44,7 @@ impl GlMemory {
     }
 }
 
-impl ComputeMemory for GlMemory {
+impl MemoryDriver for GlMemory {
     fn len(&self) -> usize {
         self.len
     }
@@ -55,12 +52,9 @@ impl ComputeMemory for GlMemory {
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
         const OP: &str = "ComputeMemory::read";
         match self.session.place {
-            Place::Callers => {
-                check_range(&(offset..offset.saturating_add(into.len())), self.len, OP)?;
-                self.buffer.read(offset, into, OP)
-            }
+            Place::Callers => self.buffer.read(offset, into, OP),
             Place::Own(_) => {
-                into.copy_from_slice(&self.bytes(offset..offset.saturating_add(into.len()), OP)?);
+                into.copy_from_slice(&self.bytes(offset..offset + into.len(), OP)?);
                 Ok(())
             }
         }
@@ -68,7 +62,6 @@ impl ComputeMemory for GlMemory {
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
         const OP: &str = "ComputeMemory::write";
-        check_range(&(offset..offset.saturating_add(from.len())), self.len, OP)?;
         match self.session.place {
             Place::Callers => self.buffer.write(offset, from, OP),
             Place::Own(_) => {
@@ -85,7 +78,6 @@ impl ComputeMemory for GlMemory {
 
     fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         const OP: &str = "ComputeMemory::map_write";
-        check_range(&range, self.len, OP)?;
         let mut bytes = host_bytes(range.len())?;
         f(&mut bytes)?;
         self.put(range.start, bytes, OP)

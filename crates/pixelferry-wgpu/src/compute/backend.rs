@@ -10,16 +10,16 @@ use crate::compute::ptx::CudaKernel;
 use crate::compute::session::Session;
 use crate::context::queue_buffer::QueueBuffer;
 use crate::{WgpuDevice, WgpuDisplay, WgpuOptions};
-use interop_core::compute::check_range;
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::{own, own_mut};
 use interop_core::{
-    Api, Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Display, HandleType, Kernel, KernelSource,
-    Language, MemoryCap, MemoryShape, RawTarget, Result, SharedHandle, Support, SurfaceDesc, Target, View,
+    Api, Arg, BackendDriver, Checked, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Display, HandleType,
+    Kernel, KernelSource, Language, MemoryCap, MemoryShape, RawTarget, Result, SharedHandle, Support, SurfaceDesc,
+    Target, View,
 };
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
-use wgsl_kernel::{Limits, check_size};
+use wgsl_kernel::Limits;
 
 /// Bytes of the largest memory that a kernel's 32-bit addresses reach.
 const MOST_BYTES: u64 = u32::MAX as u64 & !3;
@@ -113,7 +113,7 @@ impl WgpuBackend {
 }
 
 // SAFETY: memories keep their buffer, whose size wgpu checks; launches compare kinds and number of arguments with the kernel.
-unsafe impl ComputeBackend for WgpuBackend {
+unsafe impl BackendDriver for WgpuBackend {
     fn device(&self) -> &DeviceIdentity {
         &self.session.identity
     }
@@ -139,12 +139,11 @@ unsafe impl ComputeBackend for WgpuBackend {
     }
 
     fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
-        self.allocate_send(bytes).map(|memory| memory as Box<dyn ComputeMemory>)
+        BackendDriver::allocate_send(self, bytes).map(|memory| memory as Box<dyn ComputeMemory>)
     }
 
     fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
         const OP: &str = "ComputeBackend::allocate";
-        check_size(bytes, &self.session.caps, &self.session.limits, OP)?;
         let buffer = QueueBuffer::new(&self.session.device, bytes, OP)?;
         Ok(Box::new(WgpuMemory::over(&self.session, buffer, bytes)))
     }
@@ -152,28 +151,19 @@ unsafe impl ComputeBackend for WgpuBackend {
     fn allocate_shared(
         &self,
         bytes: usize,
-        handle: HandleType,
-        display: &DeviceIdentity,
+        _handle: HandleType,
+        _display: &DeviceIdentity,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
         const OP: &str = "ComputeBackend::allocate_shared";
-        if handle != HandleType::QueueBuffer(self.session.device.queue_id()) {
-            let reason = format!("it shares no memory with {display} by {handle}");
-            return Err(self.session.device.unsupported(OP, reason));
-        }
-        check_size(bytes, &self.session.caps, &self.session.limits, OP)?;
         let buffer = QueueBuffer::new(&self.session.device, bytes, OP)?;
         let memory = WgpuMemory::over(&self.session, buffer.clone(), bytes);
         Ok((Box::new(memory), buffer.into_handle()))
     }
 
-    fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+    fn import_surface(&self, _: Checked, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
         const OP: &str = "ComputeBackend::import_surface";
         let device = &self.session.device;
-        if desc.shape() != MemoryShape::Linear {
-            return Err(device.unsupported(OP, "its kernels have buffers only"));
-        }
         let bytes = desc.byte_len(OP)?;
-        check_size(bytes, &self.session.caps, &self.session.limits, OP)?;
         let buffer = QueueBuffer::open(handle, device, bytes, OP)?;
         Ok(Box::new(WgpuMemory::over(&self.session, buffer, bytes)))
     }
@@ -206,10 +196,14 @@ unsafe impl ComputeBackend for WgpuBackend {
         memory.map(|memory| unsafe { RawTarget::new(memory, view) }).ok_or_else(absent)
     }
 
-    fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
+    fn copy(
+        &self,
+        _: Checked,
+        from: &dyn ComputeMemory,
+        to: &mut dyn ComputeMemory,
+        range: Range<usize>,
+    ) -> Result<()> {
         const OP: &str = "ComputeBackend::copy";
-        check_range(&range, from.len(), OP)?;
-        check_range(&range, to.len(), OP)?;
         let from = own::<WgpuMemory>(from, &self.session, OP)?;
         own_mut::<WgpuMemory>(to, &self.session, OP)?.copy_from(from, range)
     }

@@ -2,8 +2,7 @@
 
 use crate::compute::session::Session;
 use crate::context::queue_buffer::QueueBuffer;
-use interop_core::compute::check_range;
-use interop_core::{ComputeMemory, Result};
+use interop_core::{MemoryDriver, Result};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use wgsl_kernel::{WORD, host_bytes};
@@ -105,12 +104,6 @@ impl WgpuMemory {
         whole[range.start - outer.start..][..bytes.len()].copy_from_slice(bytes);
         write(outer.start, &whole)
     }
-
-    fn check(&self, offset: usize, len: usize, operation: &'static str) -> Result<Range<usize>> {
-        let range = offset..offset.saturating_add(len);
-        check_range(&range, self.len, operation)?;
-        Ok(range)
-    }
 }
 
 impl Drop for WgpuMemory {
@@ -121,41 +114,28 @@ impl Drop for WgpuMemory {
     }
 }
 
-impl ComputeMemory for WgpuMemory {
+impl MemoryDriver for WgpuMemory {
     fn len(&self) -> usize {
         self.len
     }
 
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
-        const OP: &str = "ComputeMemory::read";
-        let range = self.check(offset, into.len(), OP)?;
-        if !range.is_empty() {
-            into.copy_from_slice(&self.bytes(&range, OP)?);
-        }
+        into.copy_from_slice(&self.bytes(&(offset..offset + into.len()), "ComputeMemory::read")?);
         Ok(())
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
-        const OP: &str = "ComputeMemory::write";
-        let range = self.check(offset, from.len(), OP)?;
-        if range.is_empty() { Ok(()) } else { self.put(offset, from, OP) }
+        self.put(offset, from, "ComputeMemory::write")
     }
 
     fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        const OP: &str = "ComputeMemory::map_read";
-        check_range(&range, self.len, OP)?;
-        if range.is_empty() {
-            return f(&[]);
-        }
-        f(&self.bytes(&range, OP)?)
+        f(&self.bytes(&range, "ComputeMemory::map_read")?)
     }
 
     fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        const OP: &str = "ComputeMemory::map_write";
-        check_range(&range, self.len, OP)?;
         let mut bytes = host_bytes(range.len())?;
         f(&mut bytes)?;
-        if range.is_empty() { Ok(()) } else { self.put(range.start, &bytes, OP) }
+        self.put(range.start, &bytes, "ComputeMemory::map_write")
     }
 
     fn submit(&mut self) -> Result<()> {

@@ -9,6 +9,7 @@ use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, HostBlock, Kernel, KernelSource, Link,
     LinkOptions, PathState, Paths, Result,
 };
+use pixelferry::driver::{BackendDriver, Checked};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -59,11 +60,11 @@ fn when_it_is_dropped_or_cannot_say_so() {
 
 /// A backend that panics where it is asked for what it lacks.
 struct Fragile {
-    inner: CpuBackend,
+    inner: Arc<dyn ComputeBackend>,
 }
 
 // SAFETY: all calls are handed on unchanged, or panic.
-unsafe impl ComputeBackend for Fragile {
+unsafe impl BackendDriver for Fragile {
     pixelferry_faults::forward! {
         & device() -> &DeviceIdentity;
         & caps() -> &ComputeCaps;
@@ -71,8 +72,17 @@ unsafe impl ComputeBackend for Fragile {
         & allocate(bytes: usize) -> Result<Box<dyn ComputeMemory>>;
         & launch(kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()>;
         & write_pattern(target: Target<'_>, pattern: &Pattern) -> Result<()>;
-        & copy(from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()>;
         & finish() -> Result<()>;
+    }
+
+    fn copy(
+        &self,
+        _: Checked,
+        from: &dyn ComputeMemory,
+        to: &mut dyn ComputeMemory,
+        range: Range<usize>,
+    ) -> Result<()> {
+        self.inner.copy(from, to, range)
     }
 
     fn import_host(&self, _: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
@@ -82,7 +92,7 @@ unsafe impl ComputeBackend for Fragile {
 
 #[test]
 fn of_a_backend_while_a_path_is_tried() {
-    let backend = Arc::new(Fragile { inner: CpuBackend::new().unwrap() });
+    let backend = Arc::new(Fragile { inner: Arc::new(CpuBackend::new().unwrap()) });
     let options = LinkOptions::new(at_once(Paths::default()));
     let mut link = Link::open(backend, MemoryDisplay::new(), desc(), options).unwrap();
     let PathState::OpenFailed { reason } = state(link.report(), "pinned-upload") else { panic!("{}", link.report()) };

@@ -3,7 +3,7 @@
 use crate::common::*;
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::driver::devices::borrows::Holder;
-use pixelferry::driver::{ComputeCaps, HostBlock};
+use pixelferry::driver::{BackendDriver, ComputeCaps, HostBlock};
 use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, CpuBackend, CpuKernelExt, DeviceIdentity, ImageDesc, Kernel, KernelSource,
     Link, PixelFormat, Region, RowOrder, Target,
@@ -168,7 +168,7 @@ thread_local! {
 struct Keeper(CpuBackend);
 
 // SAFETY: all calls are handed on unchanged; the clone of the block that it keeps is used by its guards alone.
-unsafe impl ComputeBackend for Keeper {
+unsafe impl BackendDriver for Keeper {
     fn device(&self) -> &DeviceIdentity {
         self.0.device()
     }
