@@ -40,6 +40,7 @@ struct Recorded {
 /// Calls of [`WgpuDevice::record`] that wait for a submission at most, so that a device does not idle for long.
 const MOST_RECORDED: usize = 4;
 
+#[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone calls some of it"))]
 impl WgpuDevice {
     pub(crate) fn new(device: wgpu::Device, queue: wgpu::Queue, identity: DeviceIdentity, loss: Loss) -> Self {
         let ptx = Arc::new(PtxSide::of(&device, &identity));

@@ -18,6 +18,7 @@ pub(crate) mod made;
 pub(crate) mod ptx;
 #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "kernels of CUDA's alone call it"))]
 pub(crate) mod ptx_grid;
+#[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone calls some of it"))]
 pub(crate) mod queue_buffer;
 pub(crate) mod read_back;
 pub(crate) mod store_formats;

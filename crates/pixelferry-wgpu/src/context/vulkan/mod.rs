@@ -26,6 +26,7 @@ use std::ffi::CStr;
 pub(crate) type Api = wgpu::hal::api::Vulkan;
 
 /// The buffer by Vulkan's names; `None` where another API drives the device. `address` is the buffer's, or 0.
+#[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone calls some of it"))]
 pub(crate) fn raw_buffer(device: &wgpu::Device, buffer: &wgpu::Buffer, address: u64) -> Option<RawMemory> {
     use ash::vk::Handle as _;
     // SAFETY: the guards destroy nothing, and only numbers leave them; what is done with those is the caller's.
