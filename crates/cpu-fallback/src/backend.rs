@@ -20,8 +20,8 @@ use std::sync::Arc;
 
 /// Compute on the CPU's own threads. Works on every machine.
 ///
-/// Launches are synchronous: when one returns, the pixels are there, so [`ComputeBackend::finish`] has nothing to do.
-/// Queues ([`ComputeBackend::queue`]) run beside them, on threads of their own that share the loops' threads.
+/// Launches are synchronous: when one returns, the pixels are there, so [`interop_core::ComputeBackend::finish`] has nothing to do.
+/// Queues ([`interop_core::ComputeBackend::queue`]) run beside them, on threads of their own that share the loops' threads.
 /// Kernels are Rust closures, see [`crate::CpuKernelExt`]. Memory is host memory: `view` and `fill` copy nothing.
 ///
 /// ```
@@ -45,7 +45,7 @@ impl CpuBackend {
     /// A backend with one thread for each CPU that this process may use.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] where the system gives no more threads.
+    /// [`interop_core::Error::Unavailable`] where the system gives no more threads.
     pub fn new() -> Result<Self> {
         Self::with_options(&CpuOptions::default())
     }
@@ -53,7 +53,7 @@ impl CpuBackend {
     /// A backend with options.
     ///
     /// # Errors
-    /// The errors of [`CpuBackend::new`]; [`Error::InvalidInput`] for options out of range.
+    /// The errors of [`CpuBackend::new`]; [`interop_core::Error::InvalidInput`] for options out of range.
     pub fn with_options(options: &CpuOptions) -> Result<Self> {
         let crew = Crew::new(options)?;
         let threads = crew.threads();

@@ -5,7 +5,7 @@ use interop_core::Result;
 /// So many zeros in memory of the host.
 ///
 /// # Errors
-/// [`Error::Unavailable`] where the host has no such memory.
+/// [`interop_core::Error::Unavailable`] where the host has no such memory.
 pub fn host_bytes(len: usize) -> Result<Vec<u8>> {
     let mut bytes = interop_core::compute::host_bytes(len)?;
     bytes.resize(len, 0);
