@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use cubecl_core::{self as cubecl, prelude::*};
-//! use pixelferry::{Extent, Link, LinkOptions, PixelFormat, SurfaceDesc, pixelferry_wgpu::wgpu_adapters};
+//! use pixelferry::{Extent, Link, LinkOptions, PixelFormat, SurfaceDesc, api::wgpu::wgpu_adapters};
 //! use pixelferry_cubecl::CubeGuest;
 //!
 //! #[cube(launch)]

@@ -3,7 +3,7 @@
 use crate::common::*;
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::driver::devices::borrows::Holder;
-use pixelferry::driver::{BackendDriver, ComputeCaps, HostBlock};
+use pixelferry::driver::{BackendDriver, Checked, ComputeCaps, HostBlock};
 use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, CpuBackend, CpuKernelExt, DeviceIdentity, ImageDesc, Kernel, KernelSource,
     Link, PixelFormat, Region, RowOrder, Target,
@@ -165,7 +165,7 @@ thread_local! {
 }
 
 /// Keeps the block of host memory that it is lent, on the thread that lends it.
-struct Keeper(CpuBackend);
+struct Keeper(Arc<dyn ComputeBackend>);
 
 // SAFETY: all calls are handed on unchanged; the clone of the block that it keeps is used by its guards alone.
 unsafe impl BackendDriver for Keeper {
@@ -200,6 +200,7 @@ unsafe impl BackendDriver for Keeper {
 
     fn copy(
         &self,
+        _: Checked,
         from: &dyn ComputeMemory,
         to: &mut dyn ComputeMemory,
         range: Range<usize>,
@@ -222,7 +223,7 @@ fn memory_that_a_backend_keeps_is_never_given_to_others() {
         let image = ImageDesc::new(96, 96, PixelFormat::Rgba8);
         let mut assembly = net.assemble(Scene::new("kept", image).with_tile(96, 96), NEVER).unwrap();
         let tile = net.tile("kept", None).unwrap();
-        let keeper = Keeper(CpuBackend::new().unwrap());
+        let keeper = Keeper(Arc::new(CpuBackend::new().unwrap()));
         let source = KernelSource::new("flat").cpu_image(|out, _| out.par_pixels(|_, _| [1u8, 2, 3, 4]));
         let kernel = keeper.build(&source).unwrap();
         assembly.request(&1u32.to_le_bytes()).unwrap();
