@@ -1,7 +1,7 @@
 //! What CubeCL reports, as pixelferry's errors.
 
-use pixelferry::driver::describe::panics::catch;
 use pixelferry::api::wgpu::WgpuDevice;
+use pixelferry::driver::describe::panics::catch;
 use pixelferry::{Error, Result};
 use std::fmt::Display;
 
