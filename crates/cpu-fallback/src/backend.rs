@@ -9,12 +9,13 @@ use crate::pattern;
 use crate::queue::queue;
 use crate::raw::{Bytes, Pages};
 use crate::timeline::Timeline;
+use interop_core::compute::{BackendDriver, Checked};
 use interop_core::{
     Arg, ComputeCaps, ComputeMemory, ComputeQueue, DeviceIdentity, DeviceSpan, HandleType, HostBlock, Kernel,
     KernelSource, Language, MemoryCap, MemoryShape, QueueOptions, RawMemory, RawTarget, Result, Support, Target,
     describe::pattern::Pattern,
 };
-use interop_core::{BackendDriver, Checked};
+
 use std::ops::Range;
 use std::sync::Arc;
 

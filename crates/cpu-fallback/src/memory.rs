@@ -1,8 +1,9 @@
 //! Memory of the CPU backend.
 
 use crate::raw::{Bytes, ReadGuard, WriteGuard};
+use interop_core::compute::MemoryDriver;
 use interop_core::compute::{Access, Hazards};
-use interop_core::{DeviceIdentity, MemoryDriver, Result};
+use interop_core::{DeviceIdentity, Result};
 use std::fmt::Display;
 use std::ops::Range;
 use std::sync::Arc;

@@ -14,12 +14,13 @@ use crate::queue_block;
 use crate::session::Session;
 use crate::shared;
 use interop_core::compute::Access;
+use interop_core::compute::{BackendDriver, Checked};
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::{find, own, own_mut};
 use interop_core::{
-    Arg, BackendDriver, Checked, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity,
-    DeviceSpan, Error, HandleType, HostBlock, ImageDesc, Kernel, KernelSource, MemoryShape, QueueOptions, RawTarget,
-    Result, SharedHandle, Support, SurfaceDesc, Target,
+    Arg, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan, Error, HandleType,
+    HostBlock, ImageDesc, Kernel, KernelSource, MemoryShape, QueueOptions, RawTarget, Result, SharedHandle, Support,
+    SurfaceDesc, Target,
 };
 use std::any::Any;
 use std::ops::Range;

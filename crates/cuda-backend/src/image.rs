@@ -10,8 +10,9 @@ use crate::ffi::{DeviceBlock, Failure, Span};
 use crate::memory::not_acquired;
 use crate::session::Session;
 use crate::turn::Turn;
+use interop_core::compute::MemoryDriver;
 use interop_core::compute::{OpaqueImage, Placement};
-use interop_core::{Error, ImageDesc, ImageView, MemoryDriver, Region, Result};
+use interop_core::{Error, ImageDesc, ImageView, Region, Result};
 use std::ops::Range;
 use std::sync::Arc;
 

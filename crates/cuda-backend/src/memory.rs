@@ -8,9 +8,10 @@ use crate::ffi::shared_memory::SharedBlock;
 use crate::ffi::{DeviceBlock, Span};
 use crate::session::Session;
 use crate::turn::Turn;
+use interop_core::compute::MemoryDriver;
 use interop_core::compute::{Access, Hazards};
 use interop_core::devices::borrows::Borrow;
-use interop_core::{Error, MemoryDriver, Result};
+use interop_core::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
 

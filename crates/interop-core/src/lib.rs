@@ -35,10 +35,7 @@ pub mod link;
 pub mod path;
 pub mod select;
 
-pub use compute::{
-    Arg, BackendDriver, Checked, ComputeBackend, ComputeMemory, ComputeSemaphore, Kernel, KernelSource, MemoryDriver,
-    Target,
-};
+pub use compute::{Arg, ComputeBackend, ComputeMemory, ComputeSemaphore, Kernel, KernelSource, MemoryDriver, Target};
 pub use compute::{
     ComputeQueue, Event, EventStatus, HostBuffer, Priority, QueueOptions, RawMemory, RawTarget, ReadBack, UserEvent,
 };

@@ -12,12 +12,13 @@ use crate::sharing::gl::{GlAccess, SharedGlObject};
 use crate::sharing::gl_listed::{check_shares, listed};
 use crate::sharing::image::OpenClImage;
 use crate::sharing::semaphore::OpenClSemaphore;
+use interop_core::compute::{BackendDriver, Checked};
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::own;
 use interop_core::{
-    Arg, BackendDriver, Checked, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore,
-    DeviceIdentity, DeviceSpan, Display, GlContext, HandleType, HostBlock, Kernel, KernelSource, QueueOptions,
-    RawTarget, Result, SharedHandle, Support, SurfaceDesc, Target,
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan,
+    Display, GlContext, HandleType, HostBlock, Kernel, KernelSource, QueueOptions, RawTarget, Result, SharedHandle,
+    Support, SurfaceDesc, Target,
 };
 use std::any::Any;
 use std::ops::Range;

@@ -5,9 +5,10 @@ use crate::cl;
 use crate::ffi::Buffer;
 use crate::sharing::gl_sync::{gl_sync, no_turns};
 use crate::sharing::image::OpenClImage;
+use interop_core::compute::MemoryDriver;
 use interop_core::compute::{Access, Hazards, NOT_LINEAR};
 use interop_core::devices::owned::{find, own};
-use interop_core::{ComputeMemory, Error, HostBlock, MemoryDriver, Result, SyncKind};
+use interop_core::{ComputeMemory, Error, HostBlock, Result, SyncKind};
 use std::ops::Range;
 use std::sync::Arc;
 

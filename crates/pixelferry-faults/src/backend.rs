@@ -5,11 +5,12 @@ use crate::faults::Faults;
 use crate::queue::QueueDouble;
 use crate::step::Step;
 use crate::wrapped::Wrapped;
+use interop_core::compute::{BackendDriver, Checked};
 use interop_core::describe::pattern::Pattern;
 use interop_core::{
-    Arg, BackendDriver, Checked, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore,
-    DeviceIdentity, DeviceSpan, Display, Error, HandleType, HostBlock, ImageDesc, Kernel, KernelSource, QueueOptions,
-    RawTarget, Result, SharedHandle, Support, SurfaceDesc, Target,
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan,
+    Display, Error, HandleType, HostBlock, ImageDesc, Kernel, KernelSource, QueueOptions, RawTarget, Result,
+    SharedHandle, Support, SurfaceDesc, Target,
 };
 use std::any::Any;
 use std::ops::Range;

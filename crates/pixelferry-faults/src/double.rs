@@ -2,7 +2,8 @@
 
 use crate::faults::{Alive, Faults};
 use crate::wrapped::Wraps;
-use interop_core::{ComputeMemory, ComputeSemaphore, DisplaySemaphore, MemoryDriver, Result, Staging, SyncKind};
+use interop_core::compute::MemoryDriver;
+use interop_core::{ComputeMemory, ComputeSemaphore, DisplaySemaphore, Result, Staging, SyncKind};
 use std::ops::Range;
 
 /// An object of the wrapped side, counted while it lives.

@@ -8,11 +8,11 @@
 //! The modules are those of `interop-core`, with all that it has; names at the top of that crate that users do not need
 //! are here. Errors and thread rules stand at each item.
 
+pub use interop_core::compute::{BackendDriver, Checked, MemoryDriver};
 pub use interop_core::display::{Content, InPlaceDriver, Reach, StagingDriver, StoredDriver, SurfaceDriver};
 pub use interop_core::{
-    BackendDriver, Checked, ComputeCaps, ComputeSemaphore, DeviceClock, DeviceLuid, DeviceSpan, DeviceUuid,
-    DisplayCaps, DisplaySemaphore, FrameTag, GlContext, GlName, HandleType, HostBlock, MemoryCap, MemoryDriver,
-    MemoryHandle, MemoryKind, MemoryShape, OsHandle, Part, PathSpec, Paths, QueueId, SemaphoreCap, SemaphoreHandle,
-    SharedHandle, SharingPath, Staging, StagingKind, compute, conformance, describe, devices, display, draw, engine,
-    link, owned, path, select,
+    ComputeCaps, ComputeSemaphore, DeviceClock, DeviceLuid, DeviceSpan, DeviceUuid, DisplayCaps, DisplaySemaphore,
+    FrameTag, GlContext, GlName, HandleType, HostBlock, MemoryCap, MemoryHandle, MemoryKind, MemoryShape, OsHandle,
+    Part, PathSpec, Paths, QueueId, SemaphoreCap, SemaphoreHandle, SharedHandle, SharingPath, Staging, StagingKind,
+    compute, conformance, describe, devices, display, draw, engine, link, owned, path, select,
 };

@@ -1,13 +1,14 @@
 //! A backend: one thread that does what it is told in order, as a small device with a queue would.
 
 use crate::lent_bytes::{BYTES, SharedBytes};
+use interop_core::compute::{BackendDriver, Checked, MemoryDriver};
 use interop_core::describe::pattern::{Pattern, rows};
 use interop_core::{
     Api, Arg, ComputeCaps, ComputeMemory, DeviceIdentity, Error, HandleType, Kernel, KernelSource, Language, MemoryCap,
     MemoryKind, MemoryShape, Result, SharedHandle, Support, Target, View, compute::SourceCode, compute::check_range,
     describe::panics,
 };
-use interop_core::{BackendDriver, Checked, MemoryDriver};
+
 use std::any::Any;
 use std::ops::Range;
 use std::sync::mpsc::{Sender, channel};

@@ -1,10 +1,11 @@
 //! A double: any backend, as if its kernels could not read the host's memory, as with NVIDIA's OpenCL; or with other texts of kernels.
 
 use interop_core::compute::SourceCode;
+use interop_core::compute::{BackendDriver, Checked};
 use interop_core::describe::pattern::Pattern;
 use interop_core::{
-    Arg, BackendDriver, Checked, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, HandleType, HostBlock,
-    Kernel, KernelSource, Language, Result, SharedHandle, Support, SurfaceDesc, Target,
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, HandleType, HostBlock, Kernel, KernelSource,
+    Language, Result, SharedHandle, Support, SurfaceDesc, Target,
 };
 use std::any::Any;
 use std::ops::Range;

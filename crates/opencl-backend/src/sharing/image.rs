@@ -3,8 +3,9 @@
 use crate::backend_state::BackendState;
 use crate::ffi::{Buffer, Failure, ImageBox, SharedImage};
 use crate::sharing::gl_sync::gl_sync;
+use interop_core::compute::MemoryDriver;
 use interop_core::compute::{OpaqueImage, Placement};
-use interop_core::{Error, ImageDesc, ImageView, MemoryDriver, Region, Result, SyncKind};
+use interop_core::{Error, ImageDesc, ImageView, Region, Result, SyncKind};
 use std::ops::Range;
 use std::sync::Arc;
 

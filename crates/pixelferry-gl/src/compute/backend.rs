@@ -6,12 +6,12 @@ use crate::compute::place::{Place, Worker};
 use crate::compute::session::{Program, Session, dialect};
 use crate::queue::QueueBuffer;
 use crate::{EsContext, GlDevice, GlDisplay, HeadlessOptions};
+use interop_core::compute::{BackendDriver, Checked};
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::{own, own_mut};
 use interop_core::{
-    Arg, BackendDriver, Checked, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Display, HandleType,
-    Kernel, KernelSource, Language, MemoryCap, MemoryShape, RawMemory, RawTarget, Result, SharedHandle, Support,
-    Target,
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Display, HandleType, Kernel, KernelSource,
+    Language, MemoryCap, MemoryShape, RawMemory, RawTarget, Result, SharedHandle, Support, Target,
 };
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};

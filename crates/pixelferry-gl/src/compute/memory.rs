@@ -3,7 +3,8 @@
 use crate::compute::place::Place;
 use crate::compute::session::Session;
 use crate::queue::QueueBuffer;
-use interop_core::{MemoryDriver, Result};
+use interop_core::Result;
+use interop_core::compute::MemoryDriver;
 use std::ops::Range;
 use std::sync::Arc;
 use wgsl_kernel::host_bytes;

@@ -10,12 +10,12 @@ use crate::compute::ptx::CudaKernel;
 use crate::compute::session::Session;
 use crate::context::queue_buffer::QueueBuffer;
 use crate::{WgpuDevice, WgpuDisplay, WgpuOptions};
+use interop_core::compute::{BackendDriver, Checked};
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::{own, own_mut};
 use interop_core::{
-    Api, Arg, BackendDriver, Checked, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Display, HandleType,
-    Kernel, KernelSource, Language, MemoryCap, MemoryShape, RawTarget, Result, SharedHandle, Support, SurfaceDesc,
-    Target, View,
+    Api, Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Display, HandleType, Kernel, KernelSource,
+    Language, MemoryCap, MemoryShape, RawTarget, Result, SharedHandle, Support, SurfaceDesc, Target, View,
 };
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};

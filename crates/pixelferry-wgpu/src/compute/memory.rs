@@ -2,7 +2,8 @@
 
 use crate::compute::session::Session;
 use crate::context::queue_buffer::QueueBuffer;
-use interop_core::{MemoryDriver, Result};
+use interop_core::Result;
+use interop_core::compute::MemoryDriver;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use wgsl_kernel::{WORD, host_bytes};
