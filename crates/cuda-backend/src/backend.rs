@@ -232,17 +232,17 @@ unsafe impl BackendDriver for CudaBackend {
         display: &DeviceIdentity,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
         match handle {
-            HandleType::QueueBuffer(_) => queue_block::allocate(&self.session, bytes, handle),
-            _ => shared::allocate(&self.session, bytes, handle, display),
+            HandleType::QueueBuffer(_) => queue_block::allocate(&self.session, bytes),
+            _ => shared::allocate(&self.session, bytes, display),
         }
     }
 
     fn allocate_shared_image(
         &self,
         image: &ImageDesc,
-        handle: HandleType,
+        _: HandleType,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
-        shared::allocate_image(&self.session, image, handle)
+        shared::allocate_image(&self.session, image)
     }
 
     fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {

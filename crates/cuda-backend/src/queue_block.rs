@@ -3,18 +3,14 @@
 use crate::ffi::DeviceBlock;
 use crate::memory::{CudaMemory, Store};
 use crate::session::Session;
-use interop_core::{ComputeMemory, Error, HandleType, QueueId, Result, SharedHandle, SurfaceDesc};
+use interop_core::{ComputeMemory, Error, QueueId, Result, SharedHandle, SurfaceDesc};
 use std::sync::Arc;
 
 /// What [`SharedHandle::QueueBuffer`] holds. The block keeps the queue, by whose address it is known.
 struct QueueBlock(Arc<DeviceBlock>);
 
 /// Implements [`interop_core::ComputeBackend::allocate_shared`].
-pub fn allocate(
-    session: &Arc<Session>,
-    bytes: usize,
-    _handle: HandleType,
-) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+pub fn allocate(session: &Arc<Session>, bytes: usize) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
     let block = Arc::new(DeviceBlock::new(&session.queue, bytes).map_err(session.failed())?);
     let memory = CudaMemory::new(session, Store::QueueBlock(Arc::clone(&block)), bytes);
     let queue = QueueId::of(&session.queue);

@@ -10,8 +10,7 @@ use crate::session::Session;
 use crate::turn::Turn;
 use interop_core::describe::format::{PerFormat, PixelFormat};
 use interop_core::{
-    ComputeMemory, ComputeSemaphore, DeviceIdentity, Error, HandleType, ImageDesc, MemoryHandle, MemoryShape, Result,
-    SharedHandle, Support, SurfaceDesc,
+    ComputeMemory, ComputeSemaphore, DeviceIdentity, Error, ImageDesc, MemoryHandle, Result, SharedHandle, SurfaceDesc,
 };
 use std::io;
 use std::sync::Arc;
@@ -20,24 +19,15 @@ use std::sync::Arc;
 const TILE: (usize, usize) = (64, 128);
 
 /// Bytes of exportable memory for `bytes`.
-fn whole(session: &Session, bytes: Option<usize>, operation: &'static str) -> Result<usize> {
+fn whole(session: &Session, bytes: Option<usize>) -> Result<usize> {
     let whole = bytes.and_then(|b| b.checked_next_multiple_of(session.granularity)).filter(|whole| *whole > 0);
-    whole.ok_or_else(|| Error::invalid(operation, "no bytes were asked for, or more than can be addressed"))
-}
-
-fn check_export(session: &Session, handle: HandleType, shape: MemoryShape, operation: &'static str) -> Result<()> {
-    match session.caps.can_export(handle, shape) {
-        Support::Yes => Ok(()),
-        Support::No(reason) => Err(session.unsupported(operation, reason)),
-    }
+    whole.ok_or_else(|| Error::refused("no bytes were asked for, or more than can be addressed"))
 }
 
 /// Implements [`interop_core::ComputeBackend::allocate_shared`].
-pub fn allocate(session: &Arc<Session>, bytes: usize, handle: HandleType, display: &DeviceIdentity) -> Made {
-    const OP: &str = "CudaBackend::allocate_shared";
-    check_export(session, handle, MemoryShape::Linear, OP)?;
-    let whole = whole(session, Some(bytes), OP)?;
-    let device = session.reach(display).map_err(|reason| session.unsupported(OP, reason))?;
+pub fn allocate(session: &Arc<Session>, bytes: usize, display: &DeviceIdentity) -> Made {
+    let whole = whole(session, Some(bytes))?;
+    let device = session.reach(display).map_err(|reason| session.unsupported("", reason))?;
     let (block, handle) = SharedBlock::new(&session.queue, device, whole).map_err(session.failed())?;
     let memory = CudaMemory::new(session, Store::Shared(block), bytes);
     Ok((Box::new(memory), SharedHandle::Memory(handle)))
@@ -46,14 +36,11 @@ pub fn allocate(session: &Arc<Session>, bytes: usize, handle: HandleType, displa
 type Made = Result<(Box<dyn ComputeMemory>, SharedHandle)>;
 
 /// Implements [`interop_core::ComputeBackend::allocate_shared_image`].
-pub fn allocate_image(session: &Arc<Session>, image: &ImageDesc, handle: HandleType) -> Made {
-    const OP: &str = "CudaBackend::allocate_shared_image";
-    check_export(session, handle, MemoryShape::Image, OP)?;
-    SurfaceDesc::Image(*image).byte_len(OP)?;
+pub fn allocate_image(session: &Arc<Session>, image: &ImageDesc) -> Made {
     let row = image.extent.width as usize * image.format.bytes_per_pixel();
     let rows = (image.extent.height as usize).checked_next_multiple_of(TILE.1);
     let tiled = row.checked_next_multiple_of(TILE.0).zip(rows).and_then(|(row, rows)| row.checked_mul(rows));
-    let whole = whole(session, tiled, OP)?;
+    let whole = whole(session, tiled)?;
     let memory = Physical::new(&session.queue, session.queue.device(), whole).map_err(session.failed())?;
     let ours = memory.export().map_err(session.failed())?;
     let handle = memory.export().map_err(session.failed())?;

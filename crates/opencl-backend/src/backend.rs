@@ -174,10 +174,10 @@ unsafe impl BackendDriver for OpenClBackend {
     fn allocate_shared(
         &self,
         bytes: usize,
-        handle: HandleType,
-        display: &DeviceIdentity,
+        _: HandleType,
+        _: &DeviceIdentity,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
-        crate::sharing::own::allocate(&self.shared, bytes, handle, display)
+        crate::sharing::own::allocate(&self.shared, bytes)
     }
 
     fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {

@@ -50,6 +50,10 @@ impl OpenClMemory {
     }
 
     pub fn import(shared: &Arc<BackendState>, block: &HostBlock) -> Result<Self> {
+        let (bytes, most) = (block.len(), shared.caps.max_allocation);
+        if bytes as u64 > most {
+            return Err(shared.unsupported("", format!("{bytes} bytes are above its largest allocation, {most}")));
+        }
         let buffer = Buffer::import(&shared.session, block).map_err(|f| shared.error(f))?;
         Ok(Self::with(shared, buffer))
     }

@@ -391,7 +391,12 @@ impl<B: BackendDriver> ComputeBackend for B {
         const OP: &str = "ComputeBackend::import_surface";
         check_support(self, BackendDriver::caps(self).can_import_surface(handle.handle_type(), desc), OP)?;
         handle.check_names(desc, OP)?;
-        check_bytes(self, desc.byte_len(OP)?, OP)?;
+        // Of memory, drivers open the whole allocation.
+        let bytes = match handle {
+            SharedHandle::Memory(memory) => usize::try_from(memory.bytes()).unwrap_or(usize::MAX),
+            _ => desc.byte_len(OP)?,
+        };
+        check_bytes(self, bytes, OP)?;
         BackendDriver::import_surface(self, Checked(()), handle, desc).map_err(|error| error.of(OP))
     }
 

@@ -3,7 +3,7 @@
 use crate::backend_state::BackendState;
 use crate::ffi::{Buffer, Mem};
 use crate::memory::OpenClMemory;
-use interop_core::{ComputeMemory, DeviceIdentity, Error, HandleType, QueueId, Result, SharedHandle, SurfaceDesc};
+use interop_core::{ComputeMemory, Error, QueueId, Result, SharedHandle, SurfaceDesc};
 use std::sync::Arc;
 
 /// What [`SharedHandle::QueueBuffer`] holds.
@@ -15,12 +15,7 @@ struct QueueBlock {
 }
 
 /// Implements [`interop_core::ComputeBackend::allocate_shared`].
-pub fn allocate(
-    shared: &Arc<BackendState>,
-    bytes: usize,
-    _handle: HandleType,
-    _display: &DeviceIdentity,
-) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
+pub fn allocate(shared: &Arc<BackendState>, bytes: usize) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
     let queue = QueueId::of(&shared.session);
     let mut memory = OpenClMemory::allocate(shared, bytes)?;
     memory.is_own = false;
