@@ -112,7 +112,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         |e| format!("cannot write the timelines to {}: {e}; name another file with --out", cli.out.display());
     check_writable(&cli.out).map_err(not_written)?;
     let backends: Vec<Arc<dyn ComputeBackend>> = match cli.backend {
-        Some(choice) => vec![open_backend(choice)?],
+        Some(choice) => vec![open_backend(choice, &[])?],
         None => open_all_backends().0,
     };
     let (mut runs, mut plans, mut alone) = (Vec::new(), Vec::new(), 0);

@@ -10,7 +10,7 @@ mod platform;
 use clap::Parser as _;
 use glow::HasContext as _;
 use pixelferry::api::gl::{EngineOptions as ContextOptions, GlDisplay, GlFunctions, OffscreenTarget};
-use pixelferry::{ComputeBackend, Display as _, Link, backend_in, open_backend_for, save_rgba8};
+use pixelferry::{ComputeBackend, Display as _, Link, backend_in, open_backend, save_rgba8};
 use pixelferry_demo::{say, terminal};
 use pixelferry_examples::engine::{
     EngineOptions, Failure, Kernels, SEA_INDICES, View, planet_desc, radar_desc, sea_desc, sea_indices, sources,
@@ -33,7 +33,7 @@ struct Engine {
 
 fn run(options: EngineOptions) -> Result<(), Failure> {
     options.check_out()?;
-    let backend = open_backend_for(options.backend, &sources())?;
+    let backend = open_backend(options.backend, &sources())?;
     let kernels = Kernels::build(backend.as_ref())?;
     let engine = Engine { options: options.clone(), backend, kernels };
     platform::run(options, move |canvas| engine.render(canvas))

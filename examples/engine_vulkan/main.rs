@@ -12,7 +12,7 @@ mod renderer;
 use clap::Parser as _;
 use gpu::Gpu;
 use pixelferry::api::vulkan::{VulkanDisplay, VulkanEngine, VulkanFrame, VulkanObject, device_extensions};
-use pixelferry::{ComputeBackend, Display as _, Link, ShownFrame, open_backend_for, save_rgba8};
+use pixelferry::{ComputeBackend, Display as _, Link, ShownFrame, open_backend, save_rgba8};
 use pixelferry_demo::{say, terminal};
 use pixelferry_examples::engine::{EngineOptions, Failure, Kernels, View, planet_desc, radar_desc, sea_desc, sources};
 use renderer::{Inputs, Renderer};
@@ -29,7 +29,7 @@ fn run(options: &EngineOptions) -> Result<(), Failure> {
         return Err("this engine has no windows and loses no device: give --headless".into());
     }
     options.check_out()?;
-    let backend = open_backend_for(options.backend, &sources())?;
+    let backend = open_backend(options.backend, &sources())?;
     let kernels = Kernels::build(backend.as_ref())?;
     let mut scene = Scene::new(options, &backend)?;
     for frame in (0..).take_while(|frame| !options.is_over(*frame)) {

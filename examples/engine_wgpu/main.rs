@@ -11,7 +11,7 @@ mod platform;
 use clap::Parser as _;
 use pipelines::{begin, layout, pipelines};
 use pixelferry::api::wgpu::{OffscreenTarget, WgpuDisplay, open_device, wgpu};
-use pixelferry::{ComputeBackend, Display as _, Link, backend_in, open_backend_for, save_rgba8};
+use pixelferry::{ComputeBackend, Display as _, Link, backend_in, open_backend, save_rgba8};
 use pixelferry_demo::{say, terminal};
 use pixelferry_examples::engine::{
     EngineOptions, Failure, Kernels, SEA_INDICES, View, planet_desc, radar_desc, sea_desc, sea_indices, sources,
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
 
 fn run(options: EngineOptions) -> Result<(), Failure> {
     options.check_out()?;
-    let backend = open_backend_for(options.backend, &sources())?;
+    let backend = open_backend(options.backend, &sources())?;
     let kernels = Rc::new(Kernels::build(backend.as_ref())?);
     let mut scene = None;
     platform::run(&options, |frame, windows| {

@@ -73,7 +73,7 @@ fn frame(link: &mut Link, kernel: &dyn Kernel, n: u32) {
 }
 
 fn open(backend: BackendChoice, display: DisplayChoice) -> pixelferry::Result<(Arc<dyn ComputeBackend>, Headless)> {
-    let backend = open_backend(backend)?;
+    let backend = open_backend(backend, &[])?;
     let screen = open_headless_for(backend.device(), display)?;
     Ok((backend, screen))
 }
@@ -126,7 +126,7 @@ fn rounds(backend: BackendChoice, display: DisplayChoice) {
 fn child() {
     let backend = BackendChoice::parse(&std::env::var("PIXELFERRY_ANEW_BACKEND").unwrap()).unwrap();
     let display = DisplayChoice::parse(&std::env::var("PIXELFERRY_ANEW_DISPLAY").unwrap()).unwrap();
-    let Some(compute) = need(given(), open_backend(backend)) else { return };
+    let Some(compute) = need(given(), open_backend(backend, &[])) else { return };
     let Some(screen) = need_display(display, open_headless_for(compute.device(), display)) else { return };
     println!("{} -> {}", compute.device(), screen.display().device());
     resizes(&compute, &screen);

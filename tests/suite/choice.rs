@@ -1,8 +1,8 @@
 //! Which backend is opened by the languages of a kernel.
 
 use pixelferry::{
-    Api, BackendChoice, ComputeBackend, CpuKernelExt as _, DisplayChoice, KernelSource, Link, LinkOptions, PixelFormat,
-    SurfaceDesc, Workload, open_backend, open_backend_for, open_backend_for_display, open_headless, open_pair,
+    Api, BackendChoice, ComputeBackend, CpuKernelExt as _, DisplayChoice, KernelSource, Link, LinkBuilder, LinkOptions,
+    PixelFormat, SurfaceDesc, open_backend, open_backend_for_display, open_headless, open_pair,
 };
 use pixelferry_tests::{Need, need};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ fn wgsl_alone_is_computed_by_shaders_of_whatever_device() {
     if need(Need::Egl, open_headless(DisplayChoice::Gl)).is_none() {
         return;
     }
-    let backend = open_backend_for(BackendChoice::Auto, &[red()]).unwrap();
+    let backend = open_backend(BackendChoice::Auto, &[red()]).unwrap();
     assert!(matches!(backend.device().api, Api::OpenGl | Api::Wgpu), "{}", backend.device());
     let (backend, screen) = open_pair(BackendChoice::Auto, DisplayChoice::Auto, &[red()]).unwrap();
     let mut link = Link::open(backend.clone(), screen.display(), picture(), LinkOptions::default()).unwrap();
@@ -45,30 +45,29 @@ fn wgsl_alone_is_computed_by_shaders_of_whatever_device() {
     let backend = open_backend_for_display(BackendChoice::Auto, &[red()], screen.display().as_ref()).unwrap();
     let mut link = Link::open(backend.clone(), screen.display(), picture(), LinkOptions::default()).unwrap();
     check(&mut link, &backend);
-    // Without arguments nothing is measured, as with `open_pair`.
-    let mut opened = Workload::new(picture()).kernel(&red()).open().unwrap();
+    let mut opened = LinkBuilder::new(picture()).launch(&red(), []).open().unwrap();
     check(&mut opened.link, &opened.backend);
 }
 
 #[test]
 fn threads_come_before_shaders_of_a_program_on_the_cpu() {
     let both = red().cpu_image(|out, _| out.par_pixels(|_, _| [255_u8, 0, 0, 255]));
-    let backend = open_backend_for(BackendChoice::Auto, &[both]).unwrap();
+    let backend = open_backend(BackendChoice::Auto, &[both]).unwrap();
     let device = backend.device();
     assert!(device.api == Api::Cpu || !device.software, "{device}");
 }
 
 #[test]
 fn a_refusal_names_the_backends_that_take_the_text() {
-    let refused = open_backend_for(BackendChoice::Cpu, &[red()]).err().unwrap().to_string();
+    let refused = open_backend(BackendChoice::Cpu, &[red()]).err().unwrap().to_string();
     for part in ["'red' is given in WGSL", "takes Rust", "backends that take it: gl, wgpu"] {
         assert!(refused.contains(part), "{part}: {refused}");
     }
-    if open_backend(BackendChoice::Cuda).is_ok() {
+    if open_backend(BackendChoice::Cuda, &[]).is_ok() {
         return;
     }
     // SAFETY: never built.
     let kernel = unsafe { KernelSource::new("grey").cuda_cpp("") };
-    let refused = open_backend_for(BackendChoice::Auto, &[kernel]).err().unwrap().to_string();
+    let refused = open_backend(BackendChoice::Auto, &[kernel]).err().unwrap().to_string();
     assert!(refused.contains("backends that take it: cuda (CUDA is not available"), "{refused}");
 }

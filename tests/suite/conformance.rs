@@ -135,7 +135,7 @@ fn beside_displays(alone: &Arc<dyn ComputeBackend>, own: DisplayChoice) {
 /// WGSL by OpenGL, in a context of its own, and in that of a display of its own kind. To plain memory the crate's own tests show it.
 #[test]
 fn on_opengl() {
-    let opened = match open_backend(BackendChoice::Gl) {
+    let opened = match open_backend(BackendChoice::Gl, &[]) {
         Err(Error::Unsupported { reason, .. }) => has("compute shaders", "OpenGL", Err(reason)),
         other => need(Need::Egl, other),
     };
@@ -182,7 +182,7 @@ fn a_pair_is_one_queue(choice: BackendChoice, need_of: Need) {
     let drawn = target.read_pixels().unwrap();
     assert_eq!((&drawn[..4], &drawn[4 * 64 * 16..][..4]), (&[0, 0, 0, 255][..], &ramp_pixel(0, 0, 3)[..]));
     // Another backend of the device is moved into the queue; one of another device is not.
-    let again = backend_in(&open_backend(choice).unwrap(), screen.display().as_ref());
+    let again = backend_in(&open_backend(choice, &[]).unwrap(), screen.display().as_ref());
     assert!(Arc::ptr_eq(&again, &backend));
     let threads: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
     assert!(Arc::ptr_eq(&backend_in(&threads, screen.display().as_ref()), &threads));

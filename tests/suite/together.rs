@@ -2,7 +2,7 @@
 
 use pixelferry::{
     Api, Arg, BackendChoice, Basis, CpuKernelExt as _, DisplayChoice, Error, ImageAccess, ImageDesc, JointState,
-    KernelSource, Opened, PixelFormat, Policy, Profiles, Scratch, SurfaceDesc, Workload, open_headless,
+    KernelSource, LinkBuilder, Opened, PixelFormat, Policy, Profiles, Scratch, SurfaceDesc, open_headless,
 };
 use pixelferry_tests::{Folder, Need, need, ramp, ramp_pixel};
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use std::time::Duration;
 const WIDTH: u32 = 96;
 const HEIGHT: u32 = 54;
 
-fn workload() -> Workload {
+fn frames() -> LinkBuilder {
     let desc = ImageDesc::new(WIDTH, HEIGHT, PixelFormat::Rgba8).with_access(ImageAccess::Any);
     let policy = Policy::default().with_profiles(Profiles::Off).with_budget(Duration::from_millis(20));
-    Workload::new(SurfaceDesc::Image(desc)).policy(policy).budget(Duration::from_secs(600))
+    LinkBuilder::new(SurfaceDesc::Image(desc)).policy(policy).budget(Duration::from_secs(600))
 }
 
 /// A frame of the ramp on what was opened is right, and nothing was shown before.
@@ -23,6 +23,7 @@ fn check(opened: &mut Opened) {
     let Opened { backend, link, report, .. } = opened;
     assert!(matches!(link.shown(), Err(Error::NothingShown)), "{report}");
     let kernel = backend.build(&ramp()).unwrap();
+    assert!(opened.kernels.iter().all(|kernel| !kernel.name().is_empty()));
     // What a frame does not write is zero: nothing of the measurement is left.
     link.frame(|_| Ok(())).unwrap();
     assert!(link.read_back().unwrap().iter().all(|byte| *byte == 0), "{report}");
@@ -36,9 +37,12 @@ fn check(opened: &mut Opened) {
 
 #[test]
 fn every_pair_that_has_a_text_is_measured_and_one_is_taken() {
-    let mut opened = workload().launch(&ramp(), [Scratch::U32(3)]).open().unwrap();
+    let mut opened = frames().launch(&ramp(), [Scratch::U32(3)]).open().unwrap();
     println!("{}", opened.report);
     check(&mut opened);
+    let Opened { kernels, link, .. } = &mut opened;
+    link.frame(|frame| frame.launch(kernels[0].as_ref(), &[Arg::U32(7)])).unwrap();
+    assert_eq!(link.read_back().unwrap()[..4], ramp_pixel(0, 0, 7));
     let report = &opened.report;
     assert!(matches!(report.basis, Basis::Measured(_)), "{report}");
     let chosen = report.chosen().unwrap();
@@ -63,7 +67,7 @@ fn every_pair_that_has_a_text_is_measured_and_one_is_taken() {
 
 #[test]
 fn who_stays_on_a_backend_or_a_display_is_not_moved() {
-    let pinned = workload().backend(BackendChoice::Cpu).launch(&ramp(), [Scratch::U32(3)]);
+    let pinned = frames().backend(BackendChoice::Cpu).launch(&ramp(), [Scratch::U32(3)]);
     let mut opened = pinned.clone().open().unwrap();
     check(&mut opened);
     assert!(opened.report.rows.iter().all(|row| row.compute.starts_with("CPU")), "{}", opened.report);
@@ -72,27 +76,36 @@ fn who_stays_on_a_backend_or_a_display_is_not_moved() {
     assert_eq!((opened.report.rows.len(), opened.display.device().api), (1, Api::Cpu), "{}", opened.report);
     assert!(matches!(&opened.report.basis, Basis::CostModel(why) if why.contains("are given")), "{}", opened.report);
 
-    let mut opened = workload().display(DisplayChoice::Memory).launch(&ramp(), [Scratch::U32(3)]).open().unwrap();
+    let mut opened = frames().display(DisplayChoice::Memory).launch(&ramp(), [Scratch::U32(3)]).open().unwrap();
     check(&mut opened);
     assert_eq!(opened.display.device().api, Api::Cpu, "{}", opened.report);
 
     // A display that is there already.
     let screen = open_headless(DisplayChoice::Memory).unwrap();
     let own = screen.display();
-    let mut opened = workload().shown_by(&own).launch(&ramp(), [Scratch::U32(3)]).open().unwrap();
+    let mut opened = frames().shown_by(&own).launch(&ramp(), [Scratch::U32(3)]).open().unwrap();
     check(&mut opened);
     assert!(std::rc::Rc::ptr_eq(&opened.display, &own) && opened.screen.is_none(), "{}", opened.report);
 }
 
 #[test]
-fn without_arguments_the_cost_model_decides_and_says_so() {
-    for undeclared in [workload().kernel(&ramp()), workload().launch(&ramp(), [Scratch::U32(1)]).kernel(&ramp())] {
-        let mut opened = undeclared.open().unwrap();
-        check(&mut opened);
-        let text = opened.report.to_string();
-        assert!(text.contains("by the cost model: no arguments were declared for kernel 'ramp'"), "{text}");
-        assert!(opened.report.rows.iter().all(|row| row.median_us.is_none()), "{text}");
+fn frames_of_the_host_are_measured_where_no_kernel_is_declared() {
+    let mut opened = frames().open().unwrap();
+    check(&mut opened);
+    let report = &opened.report;
+    if report.rows.len() > 1 {
+        assert!(matches!(report.basis, Basis::Measured(_)) && report.what.ends_with("by the host"), "{report}");
+        assert!(report.chosen().unwrap().median_us.is_some_and(|us| us > 0.0), "{report}");
     }
+}
+
+#[test]
+fn no_time_to_measure_takes_what_the_cost_model_says() {
+    let mut opened = frames().budget(Duration::ZERO).launch(&ramp(), [Scratch::U32(1)]).open().unwrap();
+    check(&mut opened);
+    let text = opened.report.to_string();
+    assert!(text.contains("by the cost model: there is no time to measure"), "{text}");
+    assert!(opened.report.rows.iter().all(|row| row.median_us.is_none()), "{text}");
 }
 
 #[test]
@@ -102,13 +115,13 @@ fn what_does_not_do_the_frames_is_not_taken_and_says_why() {
     let broken = unsafe { KernelSource::new("broken").opencl_c("kernel void broken(") }
         .wgsl("fn broken( {")
         .cpu_image(|out, _| out.par_pixels(|_, _| [1_u8, 2, 3, 255]));
-    let opened = workload().launch(&broken, []).open().unwrap();
+    let opened = frames().launch(&broken, []).open().unwrap();
     assert_eq!(opened.backend.device().api, Api::Cpu, "{}", opened.report);
     let failed: Vec<_> =
         opened.report.rows.iter().filter(|row| matches!(row.state, JointState::Failed { .. })).collect();
     assert!(failed.iter().all(|row| !row.compute.starts_with("CPU")), "{}", opened.report);
     // No pair takes an argument that the kernel does not have.
-    let Err(error) = workload().display(DisplayChoice::Memory).launch(&ramp(), [Scratch::F32(1.0)]).open() else {
+    let Err(error) = frames().display(DisplayChoice::Memory).launch(&ramp(), [Scratch::F32(1.0)]).open() else {
         panic!("the ramp takes a whole number");
     };
     assert!(error.to_string().contains("CPU"), "{error}");
@@ -116,9 +129,33 @@ fn what_does_not_do_the_frames_is_not_taken_and_says_why() {
 
 #[test]
 fn what_there_is_no_time_for_is_said_and_the_first_is_opened_in_any_case() {
-    let mut opened = workload().budget(Duration::from_nanos(1)).launch(&ramp(), [Scratch::U32(3)]).open().unwrap();
+    let mut opened = frames().budget(Duration::from_nanos(1)).launch(&ramp(), [Scratch::U32(3)]).open().unwrap();
     check(&mut opened);
     assert_eq!(opened.report.rows.iter().filter(|row| row.median_us.is_some()).count(), 1, "{}", opened.report);
+}
+
+/// A program that says nothing of time: the first start measures, the second remembers.
+#[test]
+fn the_first_start_is_measured_and_the_second_remembered() {
+    let folder = Folder::new("together-plain");
+    let start = || {
+        let policy = Policy::default().with_profiles(Profiles::Folder(folder.0.clone()));
+        let desc = ImageDesc::new(WIDTH, HEIGHT, PixelFormat::Rgba8).with_access(ImageAccess::Any);
+        let wanted = LinkBuilder::new(SurfaceDesc::Image(desc)).policy(policy);
+        wanted.launch(&ramp(), [Scratch::U32(3)]).open().unwrap()
+    };
+    let mut first = start();
+    check(&mut first);
+    if first.report.rows.len() < 2 {
+        println!("SKIPPED: this machine has one pair only: {}", first.report);
+        return;
+    }
+    let Basis::Measured(spent) = first.report.basis else { panic!("{}", first.report) };
+    println!("measured for {spent:?}: {}", first.report);
+    let mut second = start();
+    check(&mut second);
+    assert_eq!(second.report.basis, Basis::Remembered, "{}", second.report);
+    assert_eq!(second.link.path(), first.link.path(), "{}", second.report);
 }
 
 #[test]
@@ -134,15 +171,15 @@ fn the_next_start_measures_nothing() {
         out.par_pixels(|_, _| [1_u8, 2, 3, 255])
     });
     let policy = Policy::default().with_profiles(Profiles::Folder(folder.0.clone()));
-    let workload = workload().policy(policy).backend(BackendChoice::Cpu).launch(&counted, [Scratch::Zeros(64)]);
-    let first = workload.clone().open().unwrap();
+    let wanted = frames().policy(policy).backend(BackendChoice::Cpu).launch(&counted, [Scratch::Zeros(64)]);
+    let first = wanted.clone().open().unwrap();
     let measured = runs.swap(0, Ordering::Relaxed);
     if first.report.rows.len() < 2 {
         // Built without wgpu: backend and display are given.
         return;
     }
     assert!(measured > 0, "{}", first.report);
-    let again = workload.clone().open().unwrap();
+    let again = wanted.clone().open().unwrap();
     assert_eq!(runs.load(Ordering::Relaxed), 0, "{}", again.report);
     assert_eq!(again.report.basis, Basis::Remembered);
     let rows = |opened: &Opened| {
@@ -151,11 +188,11 @@ fn the_next_start_measures_nothing() {
     assert_eq!(rows(&again), rows(&first), "{}", again.report);
     assert_eq!(again.display.device(), first.display.device());
     // Other arguments are another question, and so is a damaged file.
-    drop(workload.clone().launch(&counted, [Scratch::Bytes(vec![1; 64])]).open().unwrap());
+    drop(wanted.clone().launch(&counted, [Scratch::Bytes(vec![1; 64])]).open().unwrap());
     assert!(runs.swap(0, Ordering::Relaxed) > 0);
     for file in std::fs::read_dir(&folder.0).unwrap() {
         std::fs::write(file.unwrap().path(), "{").unwrap();
     }
-    drop(workload.open().unwrap());
+    drop(wanted.open().unwrap());
     assert!(runs.load(Ordering::Relaxed) > 0);
 }

@@ -3,7 +3,7 @@
 use crate::table;
 use pixelferry::{ImageAccess, ImageDesc, PixelFormat, SurfaceDesc, Unwritten};
 #[cfg(feature = "bench")]
-use pixelferry::{Scratch, Workload};
+use pixelferry::{LinkBuilder, Scratch};
 use pixelferry_demo::options::parse_size;
 use pixelferry_demo::terminal::{Output, OutputError};
 use std::error::Error;
@@ -66,7 +66,7 @@ fn print(text: &str) -> Result<(), Box<dyn Error>> {
 #[cfg(feature = "bench")]
 fn together(desc: SurfaceDesc, format: PixelFormat, json: bool) -> Result<String, Box<dyn Error>> {
     let kernel = crate::bench::ramp(format).ok_or_else(|| format!("there is no kernel that writes {format}"))?;
-    let opened = Workload::new(desc).launch(&kernel, [Scratch::U32(0)]).open()?;
+    let opened = LinkBuilder::new(desc).launch(&kernel, [Scratch::U32(0)]).open()?;
     Ok(match json {
         true => serde_json::to_string_pretty(&opened.report)? + "\n",
         false => format!("{}{}", opened.report, opened.link.explain()),

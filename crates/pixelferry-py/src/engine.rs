@@ -166,7 +166,7 @@ impl Engines {
                     return Ok(Engine::Host(host.clone()));
                 }
                 let backend = if backend == BackendChoice::Auto { BackendChoice::Cpu } else { backend };
-                Ok(Engine::Host(opened.host.insert(open_backend(backend)?).clone()))
+                Ok(Engine::Host(opened.host.insert(open_backend(backend, &[])?).clone()))
             }
         }
     }

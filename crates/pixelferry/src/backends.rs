@@ -17,7 +17,7 @@ use tracing::info;
 /// use pixelferry::{Api, BackendChoice, Choice as _, open_backend};
 ///
 /// // As a command line names it.
-/// let threads = open_backend(BackendChoice::parse("cpu")?)?;
+/// let threads = open_backend(BackendChoice::parse("cpu")?, &[])?;
 /// assert_eq!(threads.device().api, Api::Cpu);
 /// assert_eq!(BackendChoice::OpenCl.api(), Some(Api::OpenCl));
 /// # Ok::<(), pixelferry::Error>(())
@@ -185,23 +185,13 @@ fn is_hardware_for_wgsl(device: &DeviceIdentity, kernels: &[KernelSource]) -> bo
     !device.software && !kernels.is_empty()
 }
 
-/// Opens a backend.
-///
-/// # Errors
-/// [`Error::Unavailable`] with the reason and what to install, where the choice leaves no other.
-pub fn open_backend(choice: BackendChoice) -> Result<Arc<dyn ComputeBackend>> {
-    match DRIVERS.iter().find(|driver| driver.named.choice == choice) {
-        Some(driver) => (driver.best)(),
-        None => open_backend_for(choice, &[]),
-    }
-}
-
 /// Opens the first backend that speaks a language of every one of `kernels`: a program that gives a kernel for some
 /// backends only, or a machine without a compiler for one of them, goes on to the next.
 ///
 /// # Errors
-/// The errors of [`open_backend`]; [`Error::Unsupported`] where the last backend there is speaks none of them.
-pub fn open_backend_for(choice: BackendChoice, kernels: &[KernelSource]) -> Result<Arc<dyn ComputeBackend>> {
+/// [`Error::Unavailable`] with the reason and what to install, where the choice leaves no other; [`Error::Unsupported`]
+/// where the last backend there is speaks no language of one of the kernels.
+pub fn open_backend(choice: BackendChoice, kernels: &[KernelSource]) -> Result<Arc<dyn ComputeBackend>> {
     first_that_suits((choice, None), kernels, |driver| (driver.best)())
 }
 
@@ -257,7 +247,7 @@ pub(crate) fn first_that_suits(
     }
     let last = refusals.pop().map(|(_, reason)| reason);
     passed_over
-        .ok_or_else(|| last.unwrap_or_else(|| Error::invalid("open_backend_for", "there is no backend to choose from")))
+        .ok_or_else(|| last.unwrap_or_else(|| Error::invalid("open_backend", "there is no backend to choose from")))
 }
 
 /// A device that takes none of the kernel's languages: which backends do, and why those that were tried are not there.
@@ -270,7 +260,7 @@ fn unsuited(kernel: &KernelSource, backend: &dyn ComputeBackend, refusals: &[(&D
     let takers = takers.collect::<Vec<_>>().join(", ");
     let spoken: Vec<_> = backend.caps().languages.iter().map(ToString::to_string).collect();
     Error::Unsupported {
-        operation: "open_backend_for",
+        operation: "open_backend",
         device: backend.device().to_string(),
         reason: format!(
             "kernel '{}' is given in {}, the device takes {}; backends that take it: {}",

@@ -116,7 +116,7 @@ mod tests {
         let _ = all.map(|choice| match choice {
             Auto | Cuda | OpenCl | Gl | Wgpu | Cpu => {}
         });
-        check(&all, |choice| Ok(open_backend(choice)?.device().api));
+        check(&all, |choice| Ok(open_backend(choice, &[])?.device().api));
         let listed: Vec<_> = open_all_backends().1.iter().map(|status| Some(status.api)).collect();
         assert_eq!(listed, all[1..].iter().map(|choice| choice.api()).collect::<Vec<_>>());
     }

@@ -21,7 +21,7 @@ mod picture;
 mod probe;
 
 pub use availability::Availability;
-pub use backends::{BackendChoice, BackendStatus, open_all_backends, open_backend, open_backend_for};
+pub use backends::{BackendChoice, BackendStatus, open_all_backends, open_backend};
 pub use choice::{Choice, Named};
 /// Typed arrays on every backend: expressions, reductions, scans, random numbers.
 #[cfg(feature = "arrays")]
@@ -44,7 +44,7 @@ pub use interop_core::{
     Taken, Target, TargetEncoding, ToneMap, Trials, Unwritten, UserEvent, View, WriteFrame,
 };
 /// Backend, display and path chosen together.
-pub use joint::{Basis, JointReport, JointRow, JointState, Opened, Scratch, Workload};
+pub use joint::{Basis, JointReport, JointRow, JointState, LinkBuilder, Opened, Scratch};
 pub use pair::{backend_in, open_backend_for_display, open_pair};
 #[cfg(feature = "picture")]
 pub use picture::{SaveError, check_picture_file, picture, picture_with, save_picture, save_picture_with, save_rgba8};

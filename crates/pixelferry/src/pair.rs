@@ -17,7 +17,7 @@ use tracing::{debug, warn};
 /// one.
 ///
 /// # Errors
-/// The errors of [`crate::open_backend_for`] and [`crate::open_headless`].
+/// The errors of [`crate::open_backend`] and [`crate::open_headless`].
 pub fn open_pair(
     backend: BackendChoice,
     display: DisplayChoice,
@@ -35,11 +35,11 @@ pub fn open_pair(
 /// Opens a backend for a display that is open already: a window's, or one in an engine's context, which is current on
 /// this thread.
 ///
-/// The backend is the one that [`crate::open_backend_for`] opens, with two differences. Among the devices of an API,
+/// The backend is the one that [`crate::open_backend`] opens, with two differences. Among the devices of an API,
 /// the one that draws comes first. And the backend is opened inside the display where it can be ([`backend_in`]).
 ///
 /// # Errors
-/// The errors of [`crate::open_backend_for`].
+/// The errors of [`crate::open_backend`].
 pub fn open_backend_for_display(
     choice: BackendChoice,
     kernels: &[KernelSource],

@@ -34,7 +34,8 @@ fn picture(example: &str, backend: &str, file: &str) -> RgbaImage {
 
 /// Of the examples, `short` are enough at the shortest level.
 fn same_on(backend: &str, driver: Need, choice: BackendChoice, short: usize) {
-    if need(Need::Egl, open_headless(DisplayChoice::Gl)).is_none() || need(driver, open_backend(choice)).is_none() {
+    if need(Need::Egl, open_headless(DisplayChoice::Gl)).is_none() || need(driver, open_backend(choice, &[])).is_none()
+    {
         return;
     }
     let vulkan = need(Need::Lavapipe, open_headless(DisplayChoice::Wgpu)).is_some();
@@ -65,7 +66,7 @@ pixelferry_tests::tests! {
 #[test]
 fn queues_and_wide_types_say_what_to_use_instead() {
     for (driver, choice) in [(Need::Egl, BackendChoice::Gl), (Need::Lavapipe, BackendChoice::Wgpu)] {
-        let Some(backend) = need(driver, open_backend(choice)) else { continue };
+        let Some(backend) = need(driver, open_backend(choice, &[])) else { continue };
         let arrays = Arrays::new(backend.clone()).unwrap();
         let wide = arrays.empty::<f64>(&[4]).map(drop);
         let overlap = Pipeline::new(&backend, 4096).map(drop);
@@ -89,7 +90,7 @@ fn queues_that_overlap_run_on_a_backend_or_are_refused() {
     let threads = overlap("cpu");
     assert!(threads.status.success(), "{}", String::from_utf8_lossy(&threads.stderr));
     for (driver, choice) in [(Need::Egl, BackendChoice::Gl), (Need::Lavapipe, BackendChoice::Wgpu)] {
-        if need(driver, open_backend(choice)).is_none() {
+        if need(driver, open_backend(choice, &[])).is_none() {
             continue;
         }
         let output = overlap(choice.name());
@@ -102,7 +103,7 @@ fn queues_that_overlap_run_on_a_backend_or_are_refused() {
 #[test]
 fn arrays_compute_in_shaders() {
     for (driver, choice) in [(Need::Egl, BackendChoice::Gl), (Need::Lavapipe, BackendChoice::Wgpu)] {
-        let Some(backend) = need(driver, open_backend(choice)) else { continue };
+        let Some(backend) = need(driver, open_backend(choice, &[])) else { continue };
         let arrays = Arrays::new(backend).unwrap();
         let ramp = arrays.tabulate(&[1000], Expr::index().cast::<u32>()).unwrap();
         let running = (&ramp * 2).cumulative_sum().unwrap();

@@ -1,7 +1,7 @@
 //! Scenes of pixelferry's demo as pictures, one after the other.
 
 use clap::ValueEnum;
-use pixelferry::{BackendChoice, ImageDesc, LinkOptions, MemoryDisplay, PixelFormat, open_backend_for, picture_with};
+use pixelferry::{BackendChoice, ImageDesc, LinkOptions, MemoryDisplay, PixelFormat, open_backend, picture_with};
 use pixelferry_demo::pixels::Pixels;
 use pixelferry_demo::scenes::fluid::Fluid;
 use pixelferry_demo::scenes::plasma::Plasma;
@@ -37,7 +37,7 @@ impl Frames {
             Shown::Plasma => Plasma::sources(pixels),
             Shown::Fluid => Fluid::sources(pixels),
         };
-        let backend = open_backend_for(backend, &sources)?;
+        let backend = open_backend(backend, &sources)?;
         let scene: Box<dyn Scene> = match shown {
             Shown::Plasma => Box::new(Plasma::new(backend, display, size, pixels, options)?),
             Shown::Fluid => Box::new(Fluid::new(backend, display, size, pixels, options)?),

@@ -158,7 +158,7 @@ fn outlives(opened: &Opened) {
 /// Contexts of an engine's own, two on one thread, each with its backend.
 fn in_an_engine(system: System) {
     let Some(maker) = Maker::of(system) else { return };
-    let plain = pixelferry::open_backend(BackendChoice::OpenCl).unwrap();
+    let plain = pixelferry::open_backend(BackendChoice::OpenCl, &[]).unwrap();
     let engines = [maker.context(), maker.context()];
     let mut sides: Vec<_> = engines
         .iter()

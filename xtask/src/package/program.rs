@@ -4,11 +4,9 @@ use pixelferry::*;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let source = KernelSource::new("ramp").cpu_image(|out, _| out.par_pixels(|x, y| [x as u8, y as u8, 0, 255]));
-    let (backend, screen) = open_pair(BackendChoice::Auto, DisplayChoice::Auto, &[source.clone()])?;
-    let ramp = backend.build(&source)?;
-    let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
-    let mut link = Link::open(backend, screen.display(), desc, LinkOptions::default())?;
-    link.frame(|next| next.launch(ramp.as_ref(), &[]))?;
+    let surface = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
+    let Opened { kernels, mut link, .. } = LinkBuilder::new(surface).launch(&source, []).open()?;
+    link.frame(|next| next.launch(kernels[0].as_ref(), &[]))?;
     save_picture(&mut link, std::env::temp_dir().join("ramp.png"))?;
     println!("{:?}", api::opencl::OpenClBackend::open_best().map(|_| ()));
     println!("{:?}", api::cuda::devices().map(|_| ()));

@@ -165,6 +165,11 @@ impl KernelSource {
         self.sources.iter().find(|(l, _)| *l == language).map(|(_, s)| s)
     }
 
+    /// Every source, in the order in which they were given.
+    pub fn sources(&self) -> impl Iterator<Item = (Language, &SourceCode)> {
+        self.sources.iter().map(|(language, code)| (*language, code))
+    }
+
     /// True where a backend with these capabilities can build it.
     pub fn suits(&self, caps: &ComputeCaps) -> bool {
         caps.languages.iter().any(|l| self.source(*l).is_some())

@@ -6,7 +6,7 @@ use crate::call::call;
 use crate::exports::given::{backend_choice, display_choice, source, sources};
 use crate::exports::results::{give, give_json};
 use crate::handles::{Handle as _, free};
-use pixelferry::{open_backend_for, open_backend_for_display, open_pair};
+use pixelferry::{open_backend, open_backend_for_display, open_pair};
 use std::ffi::c_char;
 use std::ptr;
 
@@ -21,7 +21,7 @@ pub unsafe extern "C" fn pf_backend_open(
         // SAFETY: the header's promise for pointers.
         unsafe {
             out(backend, ptr::null_mut(), "backend")?;
-            let opened = open_backend_for(backend_choice(name)?, &sources(kernels, kernel_count)?)?;
+            let opened = open_backend(backend_choice(name)?, &sources(kernels, kernel_count)?)?;
             give(backend, opened)
         }
     })

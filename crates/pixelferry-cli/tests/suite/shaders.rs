@@ -36,7 +36,8 @@ fn picture(scene: &[&str], backend: &str, device: &str, file: &str) -> RgbaImage
 }
 
 fn same_on(backend: &str, driver: Need, choice: BackendChoice) {
-    if need(Need::Egl, open_headless(DisplayChoice::Gl)).is_none() || need(driver, open_backend(choice)).is_none() {
+    if need(Need::Egl, open_headless(DisplayChoice::Gl)).is_none() || need(driver, open_backend(choice, &[])).is_none()
+    {
         return;
     }
     let device = if choice == BackendChoice::Gl { "OpenGL " } else { "wgpu " };

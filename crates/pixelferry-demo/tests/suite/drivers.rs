@@ -37,8 +37,8 @@ fn kept([driver, _]: &Pair) {
 
 fn opened() -> Option<Arc<dyn ComputeBackend>> {
     Some(match std::env::var(INSTEAD).as_deref() {
-        Ok("gl") => need(Need::Egl, open_backend(BackendChoice::Gl))?,
-        Ok("wgpu") => need(Need::Lavapipe, open_backend(BackendChoice::Wgpu))?,
+        Ok("gl") => need(Need::Egl, open_backend(BackendChoice::Gl, &[]))?,
+        Ok("wgpu") => need(Need::Lavapipe, open_backend(BackendChoice::Wgpu, &[]))?,
         _ => Arc::new(need(given(), opencl::OpenClBackend::open_best())?),
     })
 }

@@ -1,19 +1,18 @@
 //! One pair of backend and display with scratch memory of its own, and its turns.
 
-use super::declare::{Scratch, Workload};
+use super::declare::{Given, LinkBuilder};
 use super::pairs::Pair;
 use super::report::{JointRow, JointState, because, name};
 use interop_core::select::quantile;
-use interop_core::{Arg, ComputeMemory, Kernel, Link, LinkOptions, Ratio, Result};
-use std::rc::Rc;
+use interop_core::{Arg, ComputeMemory, Kernel, Link, Ratio, Result};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Frames before the first turn.
 const WARM_UP: usize = 3;
-/// A turn is about so long,
+/// Length of a turn, about.
 const TURN: Duration = Duration::from_millis(4);
-/// and has at most so many samples.
+/// Samples of a turn at most.
 const MOST_SAMPLES: usize = 12;
 
 /// A pair that was opened for measuring.
@@ -21,6 +20,8 @@ pub(super) struct Bench {
     pub pair: Pair,
     pub link: Link,
     launches: Vec<(Arc<dyn Kernel>, Vec<Value>)>,
+    /// Bytes of a frame that the host writes, where no kernel does.
+    written: Vec<u8>,
     /// (round, median of its turn).
     turns: Vec<(u32, f64)>,
     samples_us: Vec<f64>,
@@ -28,7 +29,7 @@ pub(super) struct Bench {
 
 /// An argument in this backend's memory.
 enum Value {
-    Plain(Scratch),
+    Number(Arg<'static>),
     Memory(Box<dyn ComputeMemory>),
 }
 
@@ -36,37 +37,29 @@ impl Value {
     fn arg(&self) -> Arg<'_> {
         match self {
             Self::Memory(memory) => Arg::Memory(memory.as_ref()),
-            Self::Plain(Scratch::I32(v)) => Arg::I32(*v),
-            Self::Plain(Scratch::U32(v)) => Arg::U32(*v),
-            Self::Plain(Scratch::F32(v)) => Arg::F32(*v),
-            Self::Plain(Scratch::I64(v)) => Arg::I64(*v),
-            Self::Plain(Scratch::U64(v)) => Arg::U64(*v),
-            Self::Plain(Scratch::F64(v)) => Arg::F64(*v),
-            // Made into memory below.
-            Self::Plain(Scratch::Zeros(_) | Scratch::Bytes(_)) => Arg::U32(0),
+            Self::Number(arg) => *arg,
         }
     }
 }
 
 impl Bench {
-    /// Opens the path, builds the kernels, and makes scratch copies of their arguments.
-    pub fn open(pair: Pair, workload: &Workload) -> Result<Self> {
-        pair.enter()?;
-        let options = LinkOptions::new(workload.policy.clone());
-        let link = Link::open(Arc::clone(&pair.backend), Rc::clone(&pair.display), workload.surface, options)?;
+    /// Opens the path, chosen within the time for `paths`, and makes scratch copies of the kernels' arguments.
+    pub fn open(pair: Pair, wanted: &LinkBuilder, paths: Duration) -> Result<Self> {
+        let link = wanted.link(&pair, paths)?;
         let mut launches = Vec::new();
-        for (source, arguments) in &workload.launches {
-            let kernel = pair.backend.build(source)?;
-            let values = arguments.iter().flatten().map(|scratch| {
-                Ok(match scratch {
-                    Scratch::Zeros(bytes) => Value::Memory(memory(&pair, *bytes, None)?),
-                    Scratch::Bytes(bytes) => Value::Memory(memory(&pair, bytes.len(), Some(bytes))?),
-                    plain => Value::Plain(plain.clone()),
+        for (kernel, (_, arguments)) in pair.kernels.iter().zip(&wanted.launches) {
+            let values = arguments.iter().map(|scratch| {
+                Ok(match scratch.given() {
+                    Given::Number(arg) => Value::Number(arg),
+                    Given::Zeros(bytes) => Value::Memory(memory(&pair, bytes, None)?),
+                    Given::Bytes(bytes) => Value::Memory(memory(&pair, bytes.len(), Some(bytes))?),
                 })
             });
-            launches.push((kernel, values.collect::<Result<_>>()?));
+            launches.push((Arc::clone(kernel), values.collect::<Result<_>>()?));
         }
-        let mut bench = Self { pair, link, launches, turns: Vec::new(), samples_us: Vec::new() };
+        let written =
+            if launches.is_empty() { host_bytes(wanted.surface.byte_len("LinkBuilder::open")?)? } else { Vec::new() };
+        let mut bench = Self { pair, link, launches, written, turns: Vec::new(), samples_us: Vec::new() };
         for _ in 0..WARM_UP {
             bench.frame()?;
         }
@@ -75,8 +68,11 @@ impl Bench {
     }
 
     fn frame(&mut self) -> Result<()> {
-        let launches = &self.launches;
+        let (launches, written) = (&self.launches, &self.written);
         self.link.frame(|frame| {
+            if launches.is_empty() {
+                return frame.write(written);
+            }
             for (kernel, values) in launches {
                 let args: Vec<_> = values.iter().map(Value::arg).collect();
                 frame.launch(kernel.as_ref(), &args)?;
@@ -91,12 +87,12 @@ impl Bench {
     }
 
     /// One sample: a frame that is waited for, or a run of those that are late.
-    fn sample(&mut self, workload: &Workload) -> Result<f64> {
+    fn sample(&mut self, wanted: &LinkBuilder) -> Result<f64> {
         let frames = match self.link.frames_behind() {
             0 => 1,
             late => 2 * late + 4,
         };
-        let clock = &workload.policy.clock;
+        let clock = &wanted.policy.clock;
         let begun = clock.now();
         for _ in 0..frames {
             self.frame()?;
@@ -106,14 +102,14 @@ impl Bench {
     }
 
     /// A turn of this round.
-    pub fn turn(&mut self, workload: &Workload, round: u32) -> Result<()> {
+    pub fn turn(&mut self, wanted: &LinkBuilder, round: u32) -> Result<()> {
         self.pair.enter()?;
         // Feels what ran before.
-        let first = self.sample(workload)?;
+        let first = self.sample(wanted)?;
         let more = ((TURN.as_secs_f64() * 1e6 / first.max(1e-3)) as usize).min(MOST_SAMPLES);
         let mut samples = if more == 0 { vec![first] } else { Vec::new() };
         for _ in 0..more {
-            samples.push(self.sample(workload)?);
+            samples.push(self.sample(wanted)?);
         }
         self.turns.push((round, quantile(&samples, 0.5)));
         self.samples_us.extend(samples);
@@ -157,11 +153,18 @@ impl Bench {
     }
 }
 
+/// Zeros in memory of the host.
+fn host_bytes(len: usize) -> Result<Vec<u8>> {
+    let mut bytes = interop_core::compute::host_bytes(len)?;
+    bytes.resize(len, 0);
+    Ok(bytes)
+}
+
 fn memory(pair: &Pair, bytes: usize, content: Option<&[u8]>) -> Result<Box<dyn ComputeMemory>> {
     let mut memory = pair.backend.allocate(bytes)?;
     match content {
         Some(content) => memory.write(0, content)?,
-        None => memory.write(0, &vec![0; bytes])?,
+        None => memory.write(0, &host_bytes(bytes)?)?,
     }
     Ok(memory)
 }

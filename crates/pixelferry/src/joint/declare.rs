@@ -1,23 +1,23 @@
-//! What a program declares of its frames.
+//! The one way in: frames that a program declares, for which backend, display and path are opened together.
 
 use crate::backends::BackendChoice;
 use crate::display_choice::DisplayChoice;
-use interop_core::{Display, KernelSource, Policy, SurfaceDesc};
+use interop_core::{Arg, Display, KernelSource, Policy, SurfaceDesc};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// [`Workload::budget`] where nothing else is said.
-const BUDGET: Duration = Duration::from_secs(3);
+/// [`LinkBuilder::budget`] where nothing else is said.
+const BUDGET: Duration = Duration::from_millis(300);
 
 /// An argument to measure with: numbers as they are, memory as a scratch copy that each backend gets for itself.
 ///
 /// ```
-/// use pixelferry::{KernelSource, PixelFormat, Scratch, SurfaceDesc, Workload};
+/// use pixelferry::{KernelSource, PixelFormat, Scratch, SurfaceDesc, LinkBuilder};
 ///
 /// // The kernel takes a time and a table of 1024 floats; it is measured with zeros.
 /// let kernel = KernelSource::new("waves");
 /// let table = Scratch::Zeros(1024 * size_of::<f32>());
-/// let waves = Workload::new(SurfaceDesc::image(640, 480, PixelFormat::Rgba8));
+/// let waves = LinkBuilder::new(SurfaceDesc::image(640, 480, PixelFormat::Rgba8));
 /// let waves = waves.launch(&kernel, [Scratch::F32(0.0), table]);
 /// # drop(waves);
 /// ```
@@ -42,29 +42,44 @@ pub enum Scratch {
     Bytes(Vec<u8>),
 }
 
+/// A scratch argument as a backend takes it: a number, or the content of memory that is still to be allocated.
+pub(super) enum Given<'a> {
+    Number(Arg<'static>),
+    Zeros(usize),
+    Bytes(&'a [u8]),
+}
+
 impl Scratch {
-    /// What times depend on.
+    pub(super) fn given(&self) -> Given<'_> {
+        Given::Number(match *self {
+            Self::I32(v) => Arg::I32(v),
+            Self::U32(v) => Arg::U32(v),
+            Self::F32(v) => Arg::F32(v),
+            Self::I64(v) => Arg::I64(v),
+            Self::U64(v) => Arg::U64(v),
+            Self::F64(v) => Arg::F64(v),
+            Self::Zeros(bytes) => return Given::Zeros(bytes),
+            Self::Bytes(ref bytes) => return Given::Bytes(bytes),
+        })
+    }
+
+    /// Tells apart arguments with which a kernel may take another time.
     pub(super) fn kind(&self) -> String {
         match self {
-            Self::I32(v) => format!("i32 {v}"),
-            Self::U32(v) => format!("u32 {v}"),
-            Self::F32(v) => format!("f32 {v}"),
-            Self::I64(v) => format!("i64 {v}"),
-            Self::U64(v) => format!("u64 {v}"),
-            Self::F64(v) => format!("f64 {v}"),
-            Self::Zeros(bytes) => format!("zeros {bytes}"),
             Self::Bytes(bytes) => format!("bytes {}", bytes.len()),
+            other => format!("{other:?}"),
         }
     }
 }
 
-/// The frames of a program, before there is memory for them: what is shown, by which kernels, and with what to measure them.
+/// Builder of a [`Link`](crate::Link) with the backend and the display at its ends: the surface, the kernels of a frame, and wishes.
 ///
-/// [`Workload::open`] tries every backend with every display that it is left to choose from, lets these kernels run on scratch
-/// memory of each, and keeps the pair whose frames are done first. No kernel runs on memory of the program's.
+/// [`LinkBuilder::open`] tries every backend with every display that it is left to choose from. The declared kernels run on scratch
+/// memory of each pair, and the pair whose frames are done first is kept. No kernel runs on memory of the program's. Where no
+/// kernel is declared, frames that the host writes are measured.
 ///
 /// ```
-/// use pixelferry::{CpuKernelExt as _, ImageDesc, KernelSource, PixelFormat, Scratch, SurfaceDesc, Workload};
+/// use pixelferry::{Arg, CpuKernelExt as _, KernelSource, LinkBuilder, PixelFormat, Scratch, SurfaceDesc};
 ///
 /// let grey = KernelSource::new("grey")
 ///     .wgsl(
@@ -77,19 +92,21 @@ impl Scratch {
 ///         let grey = (args.f32(0)? * 255.0) as u8;
 ///         out.par_pixels(|_, _| [grey, grey, grey, 255])
 ///     });
-/// let surface = SurfaceDesc::Image(ImageDesc::new(1920, 1080, PixelFormat::Rgba8));
-/// let workload = Workload::new(surface).launch(&grey, [Scratch::F32(0.5)]);
-/// # let workload = workload.backend(pixelferry::BackendChoice::Cpu).display(pixelferry::DisplayChoice::Memory);
-/// let opened = workload.open()?;
+/// let surface = SurfaceDesc::image(1920, 1080, PixelFormat::Rgba8);
+/// let builder = LinkBuilder::new(surface).launch(&grey, [Scratch::F32(0.5)]);
+/// # let builder = builder.backend(pixelferry::BackendChoice::Cpu).display(pixelferry::DisplayChoice::Memory);
+/// let opened = builder.open()?;
 /// println!("{}", opened.report);
-/// let kernel = opened.backend.build(&grey)?;
+/// let mut link = opened.link;
+/// link.frame(|next| next.launch(opened.kernels[0].as_ref(), &[Arg::F32(0.25)]))?;
+/// assert_eq!(link.read_back()?[..4], [63, 63, 63, 255]);
 /// # Ok::<(), pixelferry::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Workload {
+pub struct LinkBuilder {
     pub(super) surface: SurfaceDesc,
-    /// Kernels in their order, with the arguments where they were declared.
-    pub(super) launches: Vec<(KernelSource, Option<Vec<Scratch>>)>,
+    /// Kernels of a frame in their order, each with its arguments.
+    pub(super) launches: Vec<(KernelSource, Vec<Scratch>)>,
     pub(super) backend: BackendChoice,
     pub(super) display: DisplayChoice,
     pub(super) given: Option<Rc<dyn Display>>,
@@ -97,7 +114,7 @@ pub struct Workload {
     pub(super) budget: Duration,
 }
 
-impl Workload {
+impl LinkBuilder {
     /// Frames of this surface.
     pub fn new(surface: SurfaceDesc) -> Self {
         Self {
@@ -111,17 +128,10 @@ impl Workload {
         }
     }
 
-    /// A kernel that each frame launches, after those declared before, with arguments to measure it by.
+    /// Adds a kernel that each frame launches, after those declared before, with arguments to measure it by.
     #[must_use]
     pub fn launch(mut self, kernel: &KernelSource, arguments: impl IntoIterator<Item = Scratch>) -> Self {
-        self.launches.push((kernel.clone(), Some(arguments.into_iter().collect())));
-        self
-    }
-
-    /// A kernel that each frame launches, whose arguments are not known: then nothing is measured, and the cost model decides.
-    #[must_use]
-    pub fn kernel(mut self, kernel: &KernelSource) -> Self {
-        self.launches.push((kernel.clone(), None));
+        self.launches.push((kernel.clone(), arguments.into_iter().collect()));
         self
     }
 
@@ -146,15 +156,15 @@ impl Workload {
         self
     }
 
-    /// How the path is chosen for each pair, and where what was found is kept.
+    /// Sets how the path is chosen for each pair, and where measurements are kept.
     #[must_use]
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// Time for everything, 3 s where nothing is said: no pair is begun after it, and what was begun is ended. The first that
-    /// works is opened in any case.
+    /// Time for measuring, 300 ms where nothing is said; opening devices and compiling kernels do not count. The first pair that
+    /// works is measured in any case, and no other is begun afterwards. Zero takes the first pair that works, unmeasured.
     #[must_use]
     pub fn budget(mut self, budget: Duration) -> Self {
         self.budget = budget;

@@ -1,19 +1,16 @@
 //! What a joint choice found is remembered among the profiles of paths, under all that it depends on.
 
-use super::declare::{Scratch, Workload};
+use super::declare::{LinkBuilder, Scratch};
 use super::pairs::Pair;
 use super::report::{JointReport, JointState};
 use crate::backends::{BackendChoice, listed_devices};
 use crate::choice::Choice as _;
 use crate::display_choice::DisplayChoice;
 use interop_core::compute::SourceCode;
-use interop_core::{DeviceIdentity, Language, SurfaceDesc};
+use interop_core::{DeviceIdentity, SurfaceDesc};
 use serde::{Deserialize, Serialize};
 
-const VERSION: u32 = 1;
-/// Whose texts a choice depends on.
-const LANGUAGES: [Language; 6] =
-    [Language::CudaCpp, Language::Ptx, Language::OpenClC, Language::Glsl, Language::Wgsl, Language::Rust];
+const VERSION: u32 = 2;
 
 /// One file.
 #[derive(Serialize, Deserialize)]
@@ -23,6 +20,8 @@ struct Page {
     display: Option<String>,
     /// Both sides as they were when they were measured.
     devices: [String; 2],
+    /// [`LinkBuilder::budget`] of that start, in milliseconds.
+    budget_ms: u128,
     report: JointReport,
 }
 
@@ -46,8 +45,8 @@ fn devices(pair: &Pair) -> [String; 2] {
 }
 
 /// All that a choice depends on, as far as it is known before anything is opened.
-fn key(workload: &Workload) -> Vec<String> {
-    let surface = match &workload.surface {
+fn key(wanted: &LinkBuilder) -> Vec<String> {
+    let surface = match &wanted.surface {
         SurfaceDesc::Image(i) => {
             // Sizes in a class differ by less than half.
             let class = ((i.extent.pixels().max(1) as f64).log2() * 2.0).round();
@@ -57,20 +56,20 @@ fn key(workload: &Workload) -> Vec<String> {
     };
     let mut key = vec![
         format!("{VERSION} {}", env!("CARGO_PKG_VERSION")),
-        format!("{surface} {} {:?} {:?}", workload.surface.unwritten(), workload.policy.mode, workload.policy.force),
-        format!("{} {}", workload.backend.name(), workload.display.name()),
+        format!("{surface} {} {:?} {:?}", wanted.surface.unwritten(), wanted.policy.mode, wanted.policy.force),
+        format!("{} {}", wanted.backend.name(), wanted.display.name()),
     ];
-    key.extend(workload.given.iter().map(|display| format!("{} {}", display.device(), display.device().driver)));
-    for (kernel, arguments) in &workload.launches {
-        let texts = LANGUAGES.iter().filter_map(|language| match kernel.source(*language)? {
-            SourceCode::Text(text) => Some(format!("{language} {:016x}", hash(text.as_bytes()))),
-            SourceCode::Native(_) => Some(language.to_string()),
+    key.extend(wanted.given.iter().map(|display| format!("{} {}", display.device(), display.device().driver)));
+    for (kernel, arguments) in &wanted.launches {
+        let texts = kernel.sources().map(|(language, code)| match code {
+            SourceCode::Text(text) => format!("{language} {:016x}", hash(text.as_bytes())),
+            SourceCode::Native(_) => language.to_string(),
         });
-        let kinds = arguments.iter().flatten().map(Scratch::kind);
+        let kinds = arguments.iter().map(Scratch::kind);
         let words: Vec<_> = texts.chain(kinds).collect();
         key.push(format!("{} {}", kernel.name(), words.join(" ")));
     }
-    key.extend(listed_devices(workload.backend));
+    key.extend(listed_devices(wanted.backend));
     key
 }
 
@@ -83,31 +82,40 @@ fn file_name(key: &[String]) -> String {
     format!("together-{:016x}.json", hash(key.join("\n").as_bytes()))
 }
 
-/// What was found before for such a workload.
-pub(super) fn load(workload: &Workload) -> Option<Remembered> {
-    let key = key(workload);
-    let page: Page = serde_json::from_str(&workload.policy.profiles.read(&file_name(&key))?).ok()?;
+/// The choice of an earlier start for such frames.
+pub(super) fn load(wanted: &LinkBuilder) -> Option<Remembered> {
+    let key = key(wanted);
+    let page: Page = serde_json::from_str(&wanted.policy.profiles.read(&file_name(&key))?).ok()?;
     let display = match &page.display {
         Some(name) => Some(DisplayChoice::parse(name).ok()?),
         None => None,
     };
     let choice = (BackendChoice::parse(&page.backend).ok()?, display);
-    (page.key == key).then_some(Remembered { choice, devices: page.devices, report: page.report })
+    // With more time, pairs that had none are measured.
+    let has_more_time = wanted.budget.as_millis() > page.budget_ms;
+    let is_whole = !page.report.rows.iter().any(|row| matches!(row.state, JointState::NotTried { .. }));
+    (page.key == key && (is_whole || !has_more_time)).then_some(Remembered {
+        choice,
+        devices: page.devices,
+        report: page.report,
+    })
 }
 
 /// Remembers what was measured.
-pub(super) fn store(workload: &Workload, pair: &Pair, report: &JointReport) {
-    // Who had no time is asked again; who does not open will not open then.
-    let untried = |state: &JointState| matches!(state, JointState::NotTried { .. });
-    if report.rows.iter().any(|row| untried(&row.state)) {
-        return;
-    }
-    let key = key(workload);
+pub(super) fn store(wanted: &LinkBuilder, pair: &Pair, report: &JointReport) {
+    let key = key(wanted);
     let name = file_name(&key);
     let (backend, display) = (pair.choice.0.name().into(), pair.choice.1.map(|display| display.name().into()));
-    let page = Page { key, backend, display, devices: devices(pair), report: report.clone() };
+    let page = Page {
+        key,
+        backend,
+        display,
+        devices: devices(pair),
+        budget_ms: wanted.budget.as_millis(),
+        report: report.clone(),
+    };
     match serde_json::to_string_pretty(&page) {
-        Ok(text) => workload.policy.profiles.keep(&name, &text),
+        Ok(text) => wanted.policy.profiles.keep(&name, &text),
         Err(error) => tracing::debug!(%error, "what was measured is not remembered"),
     }
 }

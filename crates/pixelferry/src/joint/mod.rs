@@ -2,7 +2,7 @@
 //!
 //! | where | what |
 //! |---|---|
-//! | `declare` | what a program declares |
+//! | `declare` | the builder: what a program declares |
 //! | `open` | opening what is best for it |
 //! | `pairs` | what can be opened, in the order of the cost model |
 //! | `bench` | one pair with its scratch memory, and its turns |
@@ -16,6 +16,6 @@ mod open;
 mod pairs;
 mod report;
 
-pub use declare::{Scratch, Workload};
+pub use declare::{LinkBuilder, Scratch};
 pub use open::Opened;
 pub use report::{Basis, JointReport, JointRow, JointState};

@@ -1,27 +1,29 @@
-//! The backend, display and path that are best for a workload.
+//! Opening: the backend, the display and the path that are best for the frames.
 
 use super::bench::Bench;
-use super::declare::Workload;
+use super::declare::LinkBuilder;
 use super::memory;
 use super::pairs::{Pair, Prospect, displays, prospects};
 use super::report::{Basis, JointReport, JointRow, JointState, because, name};
 use crate::headless::Headless;
-use interop_core::{ComputeBackend, Display, Error, Link, LinkOptions, Ratio, Result};
+use interop_core::{ComputeBackend, Display, Error, Kernel, Link, LinkOptions, Ratio, Result};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Rounds in which two pairs have a turn each.
 const ROUNDS: u32 = 5;
 /// One that takes so many times as long in each of two rounds is slower: in one round, chance can do that.
 const HOPELESS: f64 = 1.5;
-/// What was opened for a [`Workload`].
+
+/// A link with its two sides, as [`LinkBuilder::open`] opened them.
 ///
 /// ```
-/// use pixelferry::{BackendChoice, DisplayChoice, PixelFormat, SurfaceDesc, Workload};
+/// use pixelferry::{BackendChoice, DisplayChoice, PixelFormat, SurfaceDesc, LinkBuilder};
 ///
 /// let desc = SurfaceDesc::image(2, 1, PixelFormat::R8);
-/// let workload = Workload::new(desc).backend(BackendChoice::Cpu).display(DisplayChoice::Memory);
-/// let mut opened = workload.open()?;
+/// let builder = LinkBuilder::new(desc).backend(BackendChoice::Cpu).display(DisplayChoice::Memory);
+/// let mut opened = builder.open()?;
 /// opened.link.frame(|next| next.write(&[3, 4]))?;
 /// assert_eq!(opened.link.read_back()?, [3, 4]);
 /// println!("{}", opened.report);
@@ -29,11 +31,13 @@ const HOPELESS: f64 = 1.5;
 /// ```
 #[non_exhaustive]
 pub struct Opened {
-    /// The side that computes: build kernels and allocate here.
+    /// The side that computes: build further kernels and allocate here.
     pub backend: Arc<dyn ComputeBackend>,
+    /// The kernels that were declared, in their order.
+    pub kernels: Vec<Arc<dyn Kernel>>,
     /// The side that shows.
     pub display: Rc<dyn Display>,
-    /// The display, where [`Workload::open`] opened it: its own functions, e.g. [`Headless::gl`].
+    /// The display, where [`LinkBuilder::open`] opened it: its own functions, e.g. [`Headless::gl`].
     pub screen: Option<Headless>,
     /// The path between them; nothing is shown yet.
     pub link: Link,
@@ -41,14 +45,14 @@ pub struct Opened {
     pub report: JointReport,
 }
 
-impl Workload {
+impl LinkBuilder {
     /// Opens the backend, the display and the path that are best for these frames.
     ///
     /// # Errors
     /// [`Error::Unavailable`] where no display opens; [`Error::Unsupported`] where no pair does these frames, with the reason of
     /// each; what the environment asks for and cannot be.
     pub fn open(mut self) -> Result<Opened> {
-        self.surface.byte_len("Workload::open")?;
+        self.surface.byte_len("LinkBuilder::open")?;
         self.policy = self.policy.overridden()?;
         let shown = displays(&self)?;
         let prospects = prospects(&self, &shown);
@@ -59,7 +63,7 @@ impl Workload {
             && let Some(prospect) = prospects.iter().find(|prospect| prospect.is(remembered.choice))
             && let Ok(pair) = prospect.open(&self)
             && remembered.is_of(&pair)
-            && let Ok(link) = self.link(&pair)
+            && let Ok(link) = self.link(&pair, self.policy.budget)
         {
             let report = JointReport { basis: Basis::Remembered, ..remembered.report };
             return Ok(opened(pair, link, report));
@@ -69,25 +73,23 @@ impl Workload {
 
     /// Why nothing is to be measured.
     fn unmeasured(&self, prospects: &[Prospect<'_>]) -> Option<String> {
-        let undeclared = self.launches.iter().find(|(_, arguments)| arguments.is_none());
-        match undeclared {
-            _ if self.launches.is_empty() => Some("no kernel was declared".into()),
-            Some((kernel, _)) => Some(format!("no arguments were declared for kernel '{}'", kernel.name())),
-            None if self.budget.is_zero() => Some("there is no time to measure".into()),
-            None if prospects.len() == 1 => Some("backend and display are given".into()),
-            None => None,
+        match prospects {
+            _ if self.budget.is_zero() => Some("there is no time to measure".into()),
+            [_] => Some("backend and display are given".into()),
+            _ => None,
         }
     }
 
-    fn link(&self, pair: &Pair) -> Result<Link> {
+    /// Opens the path of a pair, which is chosen within that time.
+    pub(super) fn link(&self, pair: &Pair, budget: Duration) -> Result<Link> {
         pair.enter()?;
-        let options = LinkOptions::new(self.policy.clone());
+        let options = LinkOptions::new(self.policy.clone().with_budget(budget.min(self.policy.budget)));
         Link::open(Arc::clone(&pair.backend), Rc::clone(&pair.display), self.surface, options)
     }
 
     fn what(&self) -> String {
         let kernels: Vec<_> = self.launches.iter().map(|(kernel, _)| format!("'{}'", kernel.name())).collect();
-        let kernels = if kernels.is_empty() { "no kernel".into() } else { kernels.join(", ") };
+        let kernels = if kernels.is_empty() { "the host".into() } else { kernels.join(", ") };
         format!("{} by {kernels}", self.surface)
     }
 
@@ -101,7 +103,7 @@ impl Workload {
                     last.push((rows.len(), pair));
                     rows.push(prospect.row(untried()));
                 }
-                opened => match opened.and_then(|pair| Ok((self.link(&pair)?, pair))) {
+                opened => match opened.and_then(|pair| Ok((self.link(&pair, self.policy.budget)?, pair))) {
                     Ok((link, pair)) => {
                         rows.push(chosen(&pair, &link));
                         return Ok(self.taken(pair, link, why, rows));
@@ -111,7 +113,7 @@ impl Workload {
             }
         }
         for (place, pair) in last {
-            match self.link(&pair) {
+            match self.link(&pair, self.policy.budget) {
                 Ok(link) => {
                     rows[place] = chosen(&pair, &link);
                     return Ok(self.taken(pair, link, why, rows));
@@ -128,15 +130,21 @@ impl Workload {
 
     fn by_measuring(&self, prospects: &[Prospect<'_>]) -> Result<Opened> {
         let clock = &self.policy.clock;
-        let begun = clock.now();
+        // Half of the time is for turns. Paths that this leaves untimed are compared while the link shows (`Policy::trials`).
+        let paths = self.budget / (2 * u32::try_from(prospects.len()).unwrap_or(u32::MAX / 2)).max(1);
+        let mut spent = Duration::ZERO;
         let untried = || JointState::NotTried { reason: format!("no time within {} ms", self.budget.as_millis()) };
         let mut rows: Vec<_> = prospects.iter().map(|prospect| prospect.row(untried())).collect();
         let (mut best, mut round) = (None, 0);
         for (place, prospect) in prospects.iter().enumerate() {
-            if best.is_some() && clock.now().saturating_sub(begun) >= self.budget {
+            // A pair takes as long as those before did on average.
+            let tried = u32::try_from(place).unwrap_or(u32::MAX);
+            if best.is_some() && spent + spent / tried.max(1) > self.budget {
                 break;
             }
-            let opened = prospect.open(self).and_then(|pair| Bench::open(pair, self)).and_then(|mut bench| {
+            let opened = prospect.open(self);
+            let begun = clock.now();
+            let opened = opened.and_then(|pair| Bench::open(pair, self, paths)).and_then(|mut bench| {
                 // Alone, it tells that it can.
                 round += 1;
                 bench.turn(self, round).map(|()| bench)
@@ -145,11 +153,12 @@ impl Workload {
                 Ok(bench) => best = Some(self.duel(best, (place, bench), &mut round, &mut rows)),
                 Err(error) => rows[place] = prospect.row(JointState::Failed { reason: error.to_string() }),
             }
+            spent += clock.now().saturating_sub(begun);
         }
         let Some((place, bench)) = best else { return Err(none(&rows)) };
         rows[place] = bench.row(JointState::Chosen, None);
         let (pair, link) = bench.into_pair()?;
-        let basis = Basis::Measured(clock.now().saturating_sub(begun));
+        let basis = Basis::Measured(spent);
         let report = JointReport { what: self.what(), basis, rows };
         memory::store(self, &pair, &report);
         tracing::info!(%report, "backend and display chosen");
@@ -211,7 +220,7 @@ fn none(rows: &[JointRow]) -> Error {
         _ => String::new(),
     });
     Error::Unsupported {
-        operation: "Workload::open",
+        operation: "LinkBuilder::open",
         device: "every backend with every display".into(),
         reason: reasons.collect::<Vec<_>>().join("; "),
     }
@@ -226,6 +235,6 @@ fn inverse(ratio: Ratio) -> Ratio {
 }
 
 fn opened(pair: Pair, link: Link, report: JointReport) -> Opened {
-    let Pair { backend, display, screen, .. } = pair;
-    Opened { backend, display, screen, link, report }
+    let Pair { backend, kernels, display, screen, .. } = pair;
+    Opened { backend, kernels, display, screen, link, report }
 }

@@ -1,13 +1,13 @@
 //! What can be opened, in the order of the cost model: hardware before programs, a backend in the queue of its display first.
 
-use super::declare::Workload;
+use super::declare::LinkBuilder;
 use super::report::{JointRow, JointState, name};
 use crate::backends::{BackendChoice, Driver, in_order};
 use crate::display_choice::DisplayChoice;
 use crate::displays::open_headless;
 use crate::headless::Headless;
 use crate::pair::backend_in;
-use interop_core::{ComputeBackend, Display, Error, Result};
+use interop_core::{ComputeBackend, Display, Error, Kernel, Result};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -18,6 +18,8 @@ pub(super) struct Pair {
     pub display: Rc<dyn Display>,
     /// The display, where this crate opened it.
     pub screen: Option<Headless>,
+    /// The kernels that were declared, built by the backend.
+    pub kernels: Vec<Arc<dyn Kernel>>,
     /// The rows of the tables that they are of.
     pub choice: (BackendChoice, Option<DisplayChoice>),
 }
@@ -36,19 +38,19 @@ pub(super) struct Shown {
     choice: Option<DisplayChoice>,
 }
 
-/// The displays that a workload leaves open; a GPU that computes only where none draws, plain memory only where there is no other.
-pub(super) fn displays(workload: &Workload) -> Result<Vec<Shown>> {
-    if let Some(display) = &workload.given {
+/// The displays that a builder leaves open; a GPU that computes only where none draws, plain memory only where there is no other.
+pub(super) fn displays(wanted: &LinkBuilder) -> Result<Vec<Shown>> {
+    if let Some(display) = &wanted.given {
         return Ok(vec![Shown { display: Rc::clone(display), screen: None, choice: None }]);
     }
-    let asked = match workload.display {
+    let asked = match wanted.display {
         DisplayChoice::Auto if cfg!(feature = "wgpu") => vec![DisplayChoice::Gl, DisplayChoice::Wgpu],
         DisplayChoice::Auto => vec![DisplayChoice::Gl],
         pinned => vec![pinned],
     };
     let (mut opened, mut last) = (Vec::new(), None);
     let rest = [DisplayChoice::Compute, DisplayChoice::Memory];
-    let more = rest.into_iter().filter(|_| workload.display == DisplayChoice::Auto);
+    let more = rest.into_iter().filter(|_| wanted.display == DisplayChoice::Auto);
     for (choice, is_rest) in asked.into_iter().map(|choice| (choice, false)).chain(more.map(|choice| (choice, true))) {
         if is_rest && !opened.is_empty() {
             break;
@@ -72,13 +74,12 @@ pub(super) struct Prospect<'a> {
     shown: &'a Shown,
 }
 
-/// Every pair that the workload leaves open, those that the cost model would take first.
-pub(super) fn prospects<'a>(workload: &Workload, displays: &'a [Shown]) -> Vec<Prospect<'a>> {
+/// Every pair that the builder leaves open, those that the cost model would take first.
+pub(super) fn prospects<'a>(wanted: &LinkBuilder, displays: &'a [Shown]) -> Vec<Prospect<'a>> {
     let mut all = Vec::new();
     for shown in displays {
         let drivers = in_order(Some(shown.display.device().api)).into_iter();
-        let meant =
-            |driver: &&Driver| workload.backend == BackendChoice::Auto || workload.backend == driver.named.choice;
+        let meant = |driver: &&Driver| wanted.backend == BackendChoice::Auto || wanted.backend == driver.named.choice;
         all.extend(drivers.filter(meant).filter(|driver| driver.named.built).map(|driver| Prospect { driver, shown }));
     }
     // Where both sides are one API they share a queue: the quickest there is on a GPU, and nothing to gain where the CPU draws.
@@ -96,20 +97,21 @@ impl Prospect<'_> {
     ///
     /// # Errors
     /// What opening the backend reports; [`Error::Unsupported`] where it speaks no language of one of the kernels.
-    pub fn open(&self, workload: &Workload) -> Result<Pair> {
+    pub fn open(&self, wanted: &LinkBuilder) -> Result<Pair> {
         let Shown { display, screen, choice } = self.shown;
         screen.as_ref().map_or(Ok(()), Headless::make_current)?;
         let backend = (self.driver.best_for)(display.device())?;
-        if let Some((kernel, _)) = workload.launches.iter().find(|(kernel, _)| !kernel.suits(backend.caps())) {
+        if let Some((kernel, _)) = wanted.launches.iter().find(|(kernel, _)| !kernel.suits(backend.caps())) {
             return Err(Error::Unsupported {
-                operation: "Workload::open",
+                operation: "LinkBuilder::open",
                 device: backend.device().to_string(),
                 reason: format!("kernel '{}' is given in {} only", kernel.name(), kernel.languages()),
             });
         }
         let backend = backend_in(&backend, display.as_ref());
+        let kernels = wanted.launches.iter().map(|(kernel, _)| backend.build(kernel)).collect::<Result<_>>()?;
         let choice = (self.driver.named.choice, *choice);
-        Ok(Pair { backend, display: Rc::clone(display), screen: screen.clone(), choice })
+        Ok(Pair { backend, display: Rc::clone(display), screen: screen.clone(), kernels, choice })
     }
 
     /// What it says in a report where it has no times.
@@ -131,8 +133,8 @@ impl Prospect<'_> {
     }
 
     /// Whether [`BackendChoice::Auto`] would take this backend without measuring.
-    pub fn suits(&self, pair: &Pair, workload: &Workload) -> bool {
-        let kernels: Vec<_> = workload.launches.iter().map(|(kernel, _)| kernel.clone()).collect();
-        workload.backend != BackendChoice::Auto || (self.driver.suits_auto)(pair.backend.device(), &kernels)
+    pub fn suits(&self, pair: &Pair, wanted: &LinkBuilder) -> bool {
+        let kernels: Vec<_> = wanted.launches.iter().map(|(kernel, _)| kernel.clone()).collect();
+        wanted.backend != BackendChoice::Auto || (self.driver.suits_auto)(pair.backend.device(), &kernels)
     }
 }

@@ -5,15 +5,15 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
-/// What a choice stands on.
+/// Ground of a choice.
 ///
 /// ```
-/// use pixelferry::{BackendChoice, Basis, DisplayChoice, PixelFormat, SurfaceDesc, Workload};
+/// use pixelferry::{BackendChoice, Basis, DisplayChoice, PixelFormat, SurfaceDesc, LinkBuilder};
 ///
-/// // No kernel was declared, so that there is nothing to measure.
+/// // Both sides are given, so that there is nothing to measure.
 /// let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
-/// let opened = Workload::new(desc).backend(BackendChoice::Cpu).display(DisplayChoice::Memory).open()?;
-/// assert_eq!(opened.report.basis, Basis::CostModel("no kernel was declared".into()));
+/// let opened = LinkBuilder::new(desc).backend(BackendChoice::Cpu).display(DisplayChoice::Memory).open()?;
+/// assert_eq!(opened.report.basis, Basis::CostModel("backend and display are given".into()));
 /// # Ok::<(), pixelferry::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,10 +31,10 @@ pub enum Basis {
 /// How far a pair of backend and display got.
 ///
 /// ```
-/// use pixelferry::{BackendChoice, DisplayChoice, JointState, PixelFormat, SurfaceDesc, Workload};
+/// use pixelferry::{BackendChoice, DisplayChoice, JointState, PixelFormat, SurfaceDesc, LinkBuilder};
 ///
 /// # let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
-/// # let opened = Workload::new(desc).backend(BackendChoice::Cpu).display(DisplayChoice::Memory).open()?;
+/// # let opened = LinkBuilder::new(desc).backend(BackendChoice::Cpu).display(DisplayChoice::Memory).open()?;
 /// for row in &opened.report.rows {
 ///     match &row.state {
 ///         JointState::Chosen => println!("{} -> {}", row.compute, row.display),
@@ -69,10 +69,10 @@ pub enum JointState {
 /// One pair of backend and display, with the path between them.
 ///
 /// ```
-/// use pixelferry::{BackendChoice, DisplayChoice, PixelFormat, SurfaceDesc, Workload};
+/// use pixelferry::{BackendChoice, DisplayChoice, PixelFormat, SurfaceDesc, LinkBuilder};
 ///
 /// # let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
-/// let opened = Workload::new(desc).backend(BackendChoice::Cpu).display(DisplayChoice::Memory).open()?;
+/// let opened = LinkBuilder::new(desc).backend(BackendChoice::Cpu).display(DisplayChoice::Memory).open()?;
 /// let row = opened.report.chosen();
 /// assert_eq!(row.and_then(|row| row.path.clone()), Some(opened.link.path().to_string()));
 /// assert_eq!(row.map(|row| row.display.as_str()), Some("CPU plain memory"));
@@ -105,8 +105,8 @@ pub struct JointRow {
 ///
 /// let fill = KernelSource::new("fill").cpu_image(|out, _| out.par_pixels(|_, _| [0_u8; 4]));
 /// let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
-/// let workload = Workload::new(desc).launch(&fill, [] as [Scratch; 0]);
-/// let opened = workload.backend(BackendChoice::Cpu).display(DisplayChoice::Memory).open()?;
+/// let builder = LinkBuilder::new(desc).launch(&fill, [] as [Scratch; 0]);
+/// let opened = builder.backend(BackendChoice::Cpu).display(DisplayChoice::Memory).open()?;
 /// assert_eq!(opened.report.what, "image 64x64 RGBA8 by 'fill'");
 /// assert!(opened.report.to_string().contains("CHOSEN"));
 /// # Ok::<(), pixelferry::Error>(())
