@@ -150,7 +150,10 @@ impl LinkBuilder {
                 bench.turn(self, round).map(|()| bench)
             });
             match opened {
-                Ok(bench) => best = Some(self.duel(best, (place, bench), &mut round, &mut rows)),
+                Ok(bench) => {
+                    let end = (begun + self.budget).saturating_sub(spent);
+                    best = Some(self.duel(best, (place, bench), end, &mut round, &mut rows));
+                }
                 Err(error) => rows[place] = prospect.row(JointState::Failed { reason: error.to_string() }),
             }
             spent += clock.now().saturating_sub(begun);
@@ -165,8 +168,16 @@ impl LinkBuilder {
         Ok(opened(pair, link, report))
     }
 
-    /// Lets a newcomer and the best so far take turns, and returns the better one.
-    fn duel(&self, best: Option<Contender>, new: Contender, round: &mut u32, rows: &mut [JointRow]) -> Contender {
+    /// Lets a newcomer and the best so far take turns, two rounds at least and none that begins after `end`, and returns the
+    /// better one.
+    fn duel(
+        &self,
+        best: Option<Contender>,
+        new: Contender,
+        end: Duration,
+        round: &mut u32,
+        rows: &mut [JointRow],
+    ) -> Contender {
         let Some(mut old) = best else { return new };
         let mut new = new;
         let (mut ratio, mut failed) = (None, None);
@@ -180,7 +191,8 @@ impl LinkBuilder {
                 }
             }
             ratio = new.1.ratio_to(&old.1);
-            if failed.is_some() || (n > 0 && ratio.is_some_and(is_hopeless)) {
+            let is_over = self.policy.clock.now() >= end || ratio.is_some_and(is_hopeless);
+            if failed.is_some() || (n > 0 && is_over) {
                 break;
             }
         }
