@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// Draws for each figure.
 const ROUNDS: usize = 30;
 
-/// What is drawn into RGBA8.
+/// Returns what is drawn into RGBA8.
 fn draws() -> [(&'static str, PixelFormat, Encoding, AlphaMode, u32, DrawOptions); 5] {
     let plain = DrawOptions::default();
     let shown = plain.with_tone_map(ToneMap::AcesHill).with_exposure(0.5);

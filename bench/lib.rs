@@ -23,13 +23,13 @@ use std::env;
 use std::rc::Rc;
 use std::str::FromStr;
 
-/// What follows `name` on the command line.
+/// Returns what follows `name` on the command line.
 pub fn argument(name: &str) -> Option<String> {
     let all: Vec<String> = env::args().collect();
     all.iter().position(|a| a == name).and_then(|i| all.get(i + 1).cloned())
 }
 
-/// Whether `name` is on the command line.
+/// True where `name` is on the command line.
 pub fn flag(name: &str) -> bool {
     env::args().any(|argument| argument == name)
 }
@@ -39,7 +39,7 @@ pub fn number<T: FromStr>(name: &str, default: T) -> T {
     argument(name).map_or(default, |text| text.parse().ok().expect("a number"))
 }
 
-/// Whether one of the texts after `name` is in `what`; true where there are none.
+/// True where one of the texts after `name` is in `what`; true where there are none.
 pub fn listed(name: &str, what: &str) -> bool {
     argument(name).is_none_or(|texts| texts.split(',').any(|text| what.contains(text)))
 }

@@ -12,7 +12,7 @@ use pixelferry_vulkan::{VulkanDisplay, VulkanObject};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Whether the two share memory of a device.
+/// True where the two share memory of a device.
 pub fn shares(backend: &dyn ComputeBackend) -> bool {
     backend.caps().can_import(HandleType::OPAQUE, MemoryShape::Linear).is_yes()
 }

@@ -23,7 +23,7 @@ use report::{Report, measure};
 
 /// One row: frames of it can be made, waited for, and read.
 pub trait Subject {
-    /// What it is called.
+    /// Returns what it is called.
     fn name(&self) -> String;
     /// Before frames, after those of others.
     fn begin(&mut self) {}
@@ -77,7 +77,7 @@ impl Work {
 
 const SIZES: [(&str, u32, u32); 4] = [("64x64", 64, 64), ("1080p", 1920, 1080), ("4K", 3840, 2160), ("8K", 7680, 4320)];
 
-/// Whether rows with CUDA's kernels are wanted.
+/// True where rows with CUDA's kernels are wanted.
 fn cuda_asked() -> bool {
     flag("--cuda")
 }

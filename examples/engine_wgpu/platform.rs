@@ -62,7 +62,7 @@ impl Windows {
 }
 
 impl Canvas {
-    /// What the window shows next; `None` where there is nothing to draw on now.
+    /// Returns what the window shows next; `None` where there is nothing to draw on now.
     pub fn next(
         &mut self,
         adapter: &wgpu::Adapter,
@@ -90,12 +90,12 @@ impl Canvas {
         self.window.is_some()
     }
 
-    /// Whether a texture has the canvas's size.
+    /// True where a texture has the canvas's size.
     pub fn fits(&self, texture: &wgpu::Texture) -> bool {
         (texture.width(), texture.height()) == self.size
     }
 
-    /// Where to draw before samples are resolved.
+    /// Tells where to draw before samples are resolved.
     pub fn attachments(&mut self, device: &wgpu::Device, format: wgpu::TextureFormat) -> &[wgpu::TextureView; 2] {
         let (width, height) = self.size;
         let made = self.attachments.take().filter(|[colour, _]| self.fits(colour.texture()));

@@ -3,7 +3,7 @@
 use pixelferry::{Choice as _, DisplayChoice, Headless, Result, open_headless};
 use pixelferry_testing::{Need, given, need};
 
-/// What was opened of a display, which the machine must have as the rows of `pixelferry_testing` say.
+/// Returns what was opened of a display, which the machine must have as the rows of `pixelferry_testing` say.
 pub fn need_display<T>(choice: DisplayChoice, opened: Result<T>) -> Option<T> {
     match choice {
         DisplayChoice::Gl => need(Need::Egl, opened),

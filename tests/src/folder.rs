@@ -11,7 +11,7 @@ impl Folder {
         Self(std::env::temp_dir().join(format!("pixelferry-{name}-{}", std::process::id())))
     }
 
-    /// How many files it has.
+    /// Number of its files.
     pub fn files(&self) -> usize {
         std::fs::read_dir(&self.0).map_or(0, Iterator::count)
     }

@@ -19,7 +19,7 @@ fn is_asked(reason: &str) -> bool {
     reason.starts_with("surface: ") || reason.starts_with("policy: ")
 }
 
-/// What opens by a path, or `None` after saying SKIPPED and why, or that the path is for other surfaces.
+/// Returns what opens by a path, or `None` after saying SKIPPED and why, or that the path is for other surfaces.
 ///
 /// # Panics
 /// Where a row says otherwise of the backend's driver.
@@ -49,7 +49,7 @@ pub fn offered(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, des
     rows.filter(|row| has_path(backend.as_ref(), row.id, found(&row.state)).is_some()).map(|row| row.id).collect()
 }
 
-/// What is wrong with the outcomes of a path on a display: a case that failed, or a path that was run or skipped where the rows
+/// Returns what is wrong with the outcomes of a path on a display: a case that failed, or a path that was run or skipped where the rows
 /// say otherwise of the backend's driver. A case that is none of the path's (a texture that is asked for, a path of
 /// buffers) says nothing.
 pub fn path_problems(backend: &dyn ComputeBackend, rows: &[Row]) -> Vec<String> {
@@ -65,7 +65,7 @@ pub fn path_problems(backend: &dyn ComputeBackend, rows: &[Row]) -> Vec<String> 
         .collect()
 }
 
-/// What all cases of a path come to.
+/// Returns what all cases of a path come to.
 fn outcome<'a>(cases: impl Iterator<Item = &'a Outcome>) -> Option<Comes> {
     let (mut passed, mut skipped) = (false, None);
     for case in cases {

@@ -37,7 +37,7 @@ impl Viewer {
         Ok(asked.reply()?.data.chunks_exact(4).map(|pixel| [pixel[2], pixel[1], pixel[0]]).collect())
     }
 
-    /// What all other clients keep in the server: how many there are, how much of each type, and the pixmaps' bytes.
+    /// Returns what all other clients keep in the server: how many there are, how much of each type, and the pixmaps' bytes.
     pub fn kept(&self) -> Result<BTreeMap<String, u64>, Box<dyn Error>> {
         let own = self.connection.setup().resource_id_base;
         let mut kept = BTreeMap::<String, u64>::new();

@@ -27,7 +27,7 @@ impl Xvfb {
         }
     }
 
-    /// What `DISPLAY` is for its clients.
+    /// Returns what `DISPLAY` is for its clients.
     pub fn display(&self) -> &str {
         &self.display
     }

@@ -37,7 +37,7 @@ fn open_to(display: Rc<dyn Display>, faults: &Faults, policy: Policy, unwritten:
     Link::open(backend(faults), display, desc().with_unwritten(unwritten), LinkOptions::new(policy)).unwrap()
 }
 
-/// How many paths were timed.
+/// Number of paths that were timed.
 fn timed(link: &Link) -> usize {
     link.report().paths.iter().filter(|row| !row.measured.is_empty()).count()
 }

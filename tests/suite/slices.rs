@@ -149,7 +149,7 @@ fn none_beside_another(backends: &[Arc<dyn ComputeBackend>]) {
     assert!(pairs > 0);
 }
 
-/// What is taken while nobody holds the bytes.
+/// Takes the bytes while nobody holds them.
 fn expected(way: &Way) -> &'static [&'static str] {
     match way {
         Way::Memory(..) => &["fill", "write", "pattern"],

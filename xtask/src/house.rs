@@ -198,11 +198,11 @@ struct Package {
 #[derive(Deserialize)]
 struct Target {
     src_path: PathBuf,
-    /// Whether `cargo test` builds it.
+    /// True where `cargo test` builds it.
     test: bool,
 }
 
-/// How many packages all workspaces have, and how many programs `cargo test` makes of them that hold a test.
+/// Number of packages of all workspaces, and of the programs with tests that `cargo test` makes of them.
 fn packages(root: &Path) -> Result<(usize, usize), Error> {
     let (mut packages, mut binaries) = (0, 0);
     for (manifest, _) in texts(root, &["*Cargo.toml"])?.iter().filter(|(_, text)| text.contains("[workspace]")) {

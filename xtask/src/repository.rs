@@ -25,7 +25,7 @@ pub fn cargo() -> Command {
     Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// What a command prints; an error by its `name` where it does not end well.
+/// Returns what a command prints; an error by its `name` where it does not end well.
 pub fn printed(name: &'static str, command: &mut Command) -> Result<Vec<u8>, Error> {
     let output = command.output().map_err(|source| Error::Start { command: name, source })?;
     if !output.status.success() {

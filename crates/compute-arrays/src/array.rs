@@ -32,7 +32,7 @@ impl<T: Element> Array<T> {
         Self { arrays, store, layout: Rc::new(layout), _type: PhantomData }
     }
 
-    /// Where it belongs.
+    /// Tells where it belongs.
     pub fn arrays(&self) -> &Arrays {
         &self.arrays
     }

@@ -115,7 +115,7 @@ impl Arrays {
         self.context.backend.device().software
     }
 
-    /// Whether a group of work items may wait for those of smaller numbers: groups begin in that order, and those that
+    /// True where a group of work items may wait for those of smaller numbers: groups begin in that order, and those that
     /// began go on. NVIDIA's GPUs keep this order under NVIDIA's own driver, whose platform is called CUDA in OpenCL,
     /// too. Mesa's drivers for the same GPUs have another vendor and platform; whether they keep the order is unknown.
     pub(crate) fn groups_may_wait(&self) -> bool {

@@ -37,7 +37,7 @@ impl ElementType {
         }
     }
 
-    /// What to use where there are 32 bits only.
+    /// Returns what to use where there are 32 bits only.
     pub(crate) const fn in_32_bits(self) -> Option<&'static str> {
         match self {
             Self::F32 | Self::I32 | Self::U32 | Self::Bool => None,

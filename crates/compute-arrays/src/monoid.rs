@@ -84,7 +84,7 @@ impl<T: Element> Monoid<T> {
         Self::known(<T as Arith>::LEAST, Operation::Max, Binary::Max)
     }
 
-    /// What changes nothing.
+    /// Changes nothing.
     pub fn identity(&self) -> T {
         self.identity
     }

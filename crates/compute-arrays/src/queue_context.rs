@@ -25,7 +25,7 @@ impl QueueContext {
         Ok(())
     }
 
-    /// Whether memory between passes may be used again now. Queues order its readers and writers, except those of a
+    /// True where memory between passes may be used again now. Queues order its readers and writers, except those of a
     /// scan's state, which kernels write though it is an argument. Unless the queue is in order, that state belongs to
     /// its launch until the launch is over.
     pub fn may_reuse(&self, which: Scratch, kept: &Kept) -> bool {

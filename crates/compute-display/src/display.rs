@@ -107,7 +107,7 @@ impl ComputeDisplay {
     }
 }
 
-/// What a display on a device with these capabilities can do.
+/// Returns what a display on a device with these capabilities can do.
 fn caps(backend: &ComputeCaps) -> DisplayCaps {
     let is_read = |cap: &&MemoryCap| {
         cap.shape == MemoryShape::Linear && matches!(cap.handle, HandleType::HostPointer | HandleType::QueueBuffer(_))

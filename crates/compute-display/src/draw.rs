@@ -160,7 +160,7 @@ fn offset(at: u32, start: i32) -> i32 {
     i32::try_from(i64::from(at) - i64::from(start)).unwrap_or(i32::MAX)
 }
 
-/// What is done, as the kernels take it: their macros say which bits mean what.
+/// Returns what is done, as the kernels take it: their macros say which bits mean what.
 fn steps(plan: &Plan) -> u32 {
     let Shading { decode, encode, alpha, tone, .. } = plan.shading.unwrap_or(Shading {
         decode: Curve::Linear,

@@ -59,7 +59,7 @@ pub enum Asked {
     Bytes { first: usize, len: usize },
 }
 
-/// Where a part lies in what `view` describes.
+/// Tells where a part lies in what `view` describes.
 pub fn asked(view: &View, part: &Part, operation: &'static str) -> Result<Asked> {
     match (view, part) {
         (View::Image(image), Part::Image(region)) => Ok(Asked::Pixels(part_of(image, *region))),

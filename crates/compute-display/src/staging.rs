@@ -72,7 +72,7 @@ impl ComputeStaging {
     }
 }
 
-/// Whether kernels read the host's memory where it lies.
+/// Tells whether kernels read the host's memory where it lies.
 fn reads_host(display: &DisplayState) -> Support {
     display.backend.caps().can_import(HandleType::HostPointer, MemoryShape::Linear)
 }

@@ -173,7 +173,7 @@ impl<C: Content> InPlaceDriver<C> for ComputeSurface {
     }
 }
 
-/// Where an image is shown.
+/// Tells where an image is shown.
 pub fn image_of(view: &View, operation: &'static str) -> Result<ImageView> {
     match view {
         View::Image(image) => Ok(*image),

@@ -74,7 +74,7 @@ impl ComputeTarget {
         self.memory.as_mut()
     }
 
-    /// Where in the memory its pixels lie.
+    /// Tells where in the memory its pixels lie.
     pub fn view(&self) -> ImageView {
         self.view
     }

@@ -51,7 +51,7 @@ impl<'a> CpuImage<'a> {
         self.view.extent
     }
 
-    /// How a pixel is stored.
+    /// Tells how a pixel is stored.
     pub fn format(&self) -> PixelFormat {
         self.view.format
     }

@@ -44,7 +44,7 @@ impl Held<'_> {
     }
 }
 
-/// How messages call an argument that is memory.
+/// Tells how messages call an argument that is memory.
 pub(crate) fn argument(index: usize) -> String {
     format!("argument {index} (memory)")
 }
@@ -66,7 +66,7 @@ impl Engine {
         own_mut::<CpuMemory>(memory, &self.device, operation)
     }
 
-    /// What an argument is.
+    /// Returns what an argument is.
     pub(crate) fn given<'m>(&self, index: usize, arg: &Arg<'m>) -> Result<Given<'m>> {
         Ok(match *arg {
             Arg::I32(v) => Given::Value(CpuArg::I32(v)),

@@ -62,7 +62,7 @@ impl CudaImage {
         }
     }
 
-    /// Where `view` lies; refuses pixels of another size and rows that are not the image's.
+    /// Tells where `view` lies; refuses pixels of another size and rows that are not the image's.
     pub fn place(&self, view: &ImageView, operation: &'static str) -> Result<Placement> {
         self.image.place(view, operation)
     }

@@ -98,7 +98,7 @@ fn load(session: &Arc<Session>, kernel: &str, ptx: &str) -> Result<Arc<Module>> 
     Ok(Arc::new(module))
 }
 
-/// What is wrong with the text is the kernel's fault; anything else (no memory, say) is the driver's.
+/// Blames the kernel for what is wrong with its text; anything else (no memory, say) is the driver's.
 fn refused(session: &Session, kernel: &str, failure: Failure, log: String) -> Error {
     let error = failure.on(&session.name());
     if log.trim().is_empty() && !matches!(failure.code, 200 | 209 | 218 | 222 | 300) {

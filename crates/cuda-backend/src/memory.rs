@@ -49,7 +49,7 @@ pub struct Part<'a> {
     _entered: Option<Borrow>,
 }
 
-/// How a use before `acquire` is refused.
+/// Tells how a use before `acquire` is refused.
 pub fn not_acquired(operation: &'static str) -> Error {
     Error::invalid(operation, "the OpenGL object is not with CUDA now; call acquire() first")
 }
@@ -100,7 +100,7 @@ impl CudaMemory {
         Ok(Part { span, _entered: entered })
     }
 
-    /// What keeps the memory, where that is not another owner.
+    /// Returns what keeps the memory, where that is not another owner.
     pub fn block(&self) -> Option<&Arc<DeviceBlock>> {
         match &self.store {
             Store::Device(block) => Some(block),

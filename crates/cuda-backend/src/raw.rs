@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 const OP: &str = "CudaBackend::raw";
 
-/// What the target's memory is called; the default stream is ordered after what queues do with it.
+/// Returns what the target's memory is called; the default stream is ordered after what queues do with it.
 pub fn raw<'a>(session: &Arc<Session>, target: Target<'a>) -> Result<RawTarget<'a>> {
     let (memory, view) = target.into_parts();
     let queue = &session.queue;

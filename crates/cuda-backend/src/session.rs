@@ -94,7 +94,7 @@ impl Session {
         }
     }
 
-    /// Whether any texture may be among the memory that kernels write.
+    /// True where any texture may be among the memory that kernels write.
     pub fn has_textures(&self) -> bool {
         [HandleType::GlObject, HandleType::OPAQUE]
             .iter()

@@ -23,7 +23,7 @@ pub enum Class {
 }
 
 impl Param {
-    /// How messages call it.
+    /// Tells how messages call it.
     pub fn describe(self) -> String {
         let bytes = self.bytes;
         match self.class {

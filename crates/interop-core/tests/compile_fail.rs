@@ -42,7 +42,7 @@ fn library(folder: &Path) -> PathBuf {
     files.filter(is_ours).max_by_key(|path| fs::metadata(path).unwrap().modified().unwrap()).unwrap()
 }
 
-/// What the compiler says of a case.
+/// Returns what the compiler says of a case.
 fn said_of(case: &Case, folder: &Path, library: &Path, out: &Path) -> String {
     let output = Command::new(Path::new(env!("CARGO")).with_file_name("rustc"))
         .args(["--edition=2024", "--emit=metadata", "--error-format=short", "--out-dir"])

@@ -72,7 +72,7 @@ impl BackendState {
         self.identity().memory.is_host_memory()
     }
 
-    /// Whether an image may be among the memory that kernels write.
+    /// True where an image may be among the memory that kernels write.
     pub fn opens_images(&self) -> bool {
         let opens = |handle| self.caps.can_import(handle, MemoryShape::Image).is_yes();
         opens(HandleType::GlObject) || opens(HandleType::OPAQUE)

@@ -52,7 +52,7 @@ impl OpenClDevice {
         &self.description.version
     }
 
-    /// Whether the *device's* extension string (`CL_DEVICE_EXTENSIONS`) lists `name`. The platform's string says
+    /// True where the *device's* extension string (`CL_DEVICE_EXTENSIONS`) lists `name`. The platform's string says
     /// nothing about a device.
     pub fn has_extension(&self, name: &str) -> bool {
         self.description.has_extension(name)

@@ -133,7 +133,7 @@ impl BuiltKernel {
     }
 }
 
-/// What to say where a program has no kernel of that name; `present` are those that it has, separated by semicolons.
+/// Returns what to say where a program has no kernel of that name; `present` are those that it has, separated by semicolons.
 pub fn no_kernel(name: &str, present: &str) -> String {
     if present.split(';').any(|own| own.strip_prefix("_cl_") == Some(name)) {
         // PoCL's macros rename its builtin functions.

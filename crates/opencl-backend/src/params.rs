@@ -22,7 +22,7 @@ pub enum Sort {
     Other,
 }
 
-/// What the driver's words say. A sampler under a name of the program's own is a [`Sort::Value`] by them.
+/// Returns what the driver's words say. A sampler under a name of the program's own is a [`Sort::Value`] by them.
 pub fn sort(param: &ParamInfo) -> Sort {
     match param.address {
         CL_KERNEL_ARG_ADDRESS_LOCAL => Sort::Local,
@@ -58,7 +58,7 @@ impl TargetKind {
         }
     }
 
-    /// What the macro declares after the pointer: what follows the target's name, and the bytes of the number.
+    /// Returns what the macro declares after the pointer: what follows the target's name, and the bytes of the number.
     const fn numbers(self) -> &'static [(&'static str, usize)] {
         match self {
             Self::Image => &[("_offset", 8), ("_pitch", 4), ("_width", 4), ("_height", 4)],

@@ -23,7 +23,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// Whether `type_name` is a scalar, vector, structure or union of so many bytes. Samplers, images and events can be
+    /// True where `type_name` is a scalar, vector, structure or union of so many bytes. Samplers, images and events can be
     /// no members (OpenCL C 3.0, 6.11 b), which tells them apart.
     pub fn has(&self, context: &Context, type_name: &str, bytes: usize) -> bool {
         let more = format!(
@@ -46,7 +46,7 @@ impl Text {
         self.has(context, type_name, bytes).then_some(bytes)
     }
 
-    /// Whether the text compiles with `more` after it, and what the compiler says. `None` where there is no compiler.
+    /// Tells whether the text compiles with `more` after it, and what the compiler says. `None` where there is no compiler.
     fn compile(&self, context: &Context, more: &str) -> Option<(bool, String)> {
         let Self { text, options, headers, devices } = self;
         // SAFETY: it is compiled only, never linked or launched.
@@ -71,7 +71,7 @@ impl Types {
         Self { texts, sizes: Mutex::default() }
     }
 
-    /// Whether values of so many bytes fit the type. `Err` gives the bytes that it has, or `None` where it is not seen to
+    /// Tells whether values of so many bytes fit the type. `Err` gives the bytes that it has, or `None` where it is not seen to
     /// be plain.
     pub fn fits(&self, context: &Context, type_name: &str, bytes: usize) -> Result<(), Option<usize>> {
         // Held while the compiler is asked, so that threads do not ask twice.

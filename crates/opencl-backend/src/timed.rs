@@ -77,7 +77,7 @@ impl BackendState {
 /// Two markers so far apart must have other times: there are drivers that give 0, 1, 2, 3 for every command.
 const APART: Duration = Duration::from_millis(1);
 
-/// Whether the driver gives times, and of a clock that runs.
+/// Tells whether the driver gives times, and of a clock that runs.
 fn prove(session: &Session) -> Result<Result<(), String>, Failure> {
     let mut times = [0; 2];
     for time in &mut times {
@@ -91,7 +91,7 @@ fn prove(session: &Session) -> Result<Result<(), String>, Failure> {
     Ok(if runs { Ok(()) } else { Err("the driver's times are of a clock that stands still".into()) })
 }
 
-/// When the device ended a marker that was queued now; or why it does not tell.
+/// Tells when the device ended a marker that was queued now; or why it does not tell.
 fn marker_time(session: &Session) -> Result<Result<u64, String>, Failure> {
     let marker = session.marker()?;
     marker.wait()?;

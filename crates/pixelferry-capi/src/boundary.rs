@@ -140,7 +140,7 @@ unsafe fn checked_size<T: Growing>(given: *const T) -> Result<usize> {
     )))
 }
 
-/// Where a result goes.
+/// Tells where a result goes.
 ///
 /// # Safety
 /// `out` is null, or may be written.

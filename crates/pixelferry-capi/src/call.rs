@@ -36,7 +36,7 @@ fn keep(text: String) {
     });
 }
 
-/// What the last call that failed on this thread reported; stays until another fails there.
+/// Returns what the last call that failed on this thread reported; stays until another fails there.
 pub fn last_message() -> *const c_char {
     const NONE: &CStr = c"";
     let read = |last: &RefCell<CString>| last.try_borrow().map_or(NONE.as_ptr(), |text| text.as_ptr());

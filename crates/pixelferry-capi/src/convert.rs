@@ -128,7 +128,7 @@ pub struct OptionTexts<'a> {
 }
 
 impl pf_link_options {
-    /// How a path is chosen.
+    /// Tells how a path is chosen.
     pub fn policy(&self, texts: &OptionTexts<'_>) -> Result<Policy> {
         let default = Policy::default();
         let path = |name: Option<&str>| -> Result<Option<PathId>> {

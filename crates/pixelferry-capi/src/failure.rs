@@ -52,7 +52,7 @@ impl Failure {
         Self::Argument(problem.into())
     }
 
-    /// What needs a feature that this library was built without.
+    /// Refuses what needs a feature that this library was built without.
     #[allow(dead_code)] // where all are built in
     pub fn not_built_in(feature: &str) -> Self {
         Self::Core(Error::Unavailable {
@@ -62,7 +62,7 @@ impl Failure {
         })
     }
 
-    /// How C sees it.
+    /// Tells how C sees it.
     pub fn status(&self) -> pf_status {
         match self {
             Self::Argument(_) => PF_ERROR_ARGUMENT,

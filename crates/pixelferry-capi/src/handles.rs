@@ -80,7 +80,7 @@ pub trait Handle: Sized {
     type Object;
     /// Puts it into the table.
     fn insert(object: Self::Object) -> Result<*mut Self>;
-    /// What the handle stands for.
+    /// Returns what the handle stands for.
     fn get(handle: *mut Self) -> Result<Self::Object>;
 }
 

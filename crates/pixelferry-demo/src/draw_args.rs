@@ -41,7 +41,7 @@ impl DrawArgs {
             .with_background(background)
     }
 
-    /// Whether light is to be exposed or mapped, which only a picture that says what its numbers mean can be.
+    /// True where light is to be exposed or mapped, which only a picture that says what its numbers mean can be.
     pub fn changes_light(&self) -> bool {
         self.tone_map != ToneMap::None || self.exposure != 0.0
     }

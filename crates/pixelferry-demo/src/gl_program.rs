@@ -64,7 +64,7 @@ impl GlProgram {
         }
     }
 
-    /// Where a uniform is; `None` where the program has none of that name, which setting takes for nothing to do.
+    /// Tells where a uniform is; `None` where the program has none of that name, which setting takes for nothing to do.
     pub fn uniform(&self, name: &str) -> Option<glow::UniformLocation> {
         // SAFETY: asked right after building, with the context current.
         unsafe { self.gl.get_uniform_location(self.program, name) }

@@ -48,7 +48,7 @@ pub fn choices<T: Choice>() -> impl TypedValueParser<Value = T> {
 }
 
 impl Options {
-    /// Whether there is to be no window.
+    /// True where there is to be no window.
     pub fn is_headless(&self) -> bool {
         self.headless || self.out.is_some()
     }
@@ -66,7 +66,7 @@ impl Options {
         self.size.unwrap_or((width, height))
     }
 
-    /// How links are opened.
+    /// Tells how links are opened.
     pub fn link_options(&self) -> LinkOptions {
         LinkOptions::new(Policy::default().with_force(self.path).with_mode(self.frames_behind.unwrap_or_default()))
     }

@@ -80,7 +80,7 @@ pub struct PixelOptions {
 }
 
 impl PixelOptions {
-    /// What is to be stored for a picture that is shown like this.
+    /// Returns what is to be stored for a picture that is shown like this.
     pub fn pixels(&self, draw_args: &DrawArgs) -> Pixels {
         let tone = self.tone.unwrap_or(if draw_args.changes_light() { Tone::Light } else { Tone::None });
         let format = self.format.unwrap_or(if tone == Tone::Light { Format::Rgba16f } else { Format::Rgba8 });

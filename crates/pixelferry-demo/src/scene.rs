@@ -84,7 +84,7 @@ pub trait Scene {
     /// Draws the shown frame into the framebuffer bound now.
     fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError>;
 
-    /// How that draws a picture; also how one is saved where nothing can be drawn. `None`: it draws no picture.
+    /// Tells how that draws a picture; also how one is saved where nothing can be drawn. `None`: it draws no picture.
     fn draw_options(&mut self) -> Option<&mut DrawOptions> {
         None
     }

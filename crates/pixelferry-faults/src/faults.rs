@@ -100,7 +100,7 @@ impl Faults {
         (state.armed, state.lost) = (None, None);
     }
 
-    /// How many calls have failed since the fault was armed.
+    /// Number of calls that failed since the fault was armed.
     pub fn fired(&self) -> u32 {
         self.state().fired
     }
@@ -143,12 +143,12 @@ impl Faults {
         self.state().lies.insert(step);
     }
 
-    /// How many such calls there were.
+    /// Number of such calls.
     pub fn calls(&self, step: Step) -> u32 {
         self.state().calls.get(&step).copied().unwrap_or(0)
     }
 
-    /// What `f` calls neither fails nor counts.
+    /// Calls `f`, in which nothing fails or counts.
     pub fn paused<T>(&self, f: impl FnOnce() -> T) -> T {
         self.state().paused = true;
         let value = f();
@@ -163,7 +163,7 @@ impl Faults {
         live
     }
 
-    /// What a real device would tear, stall or hang on.
+    /// Returns what a real device would tear, stall or hang on.
     pub fn violations(&self) -> Vec<String> {
         self.state().violations.clone()
     }
@@ -305,7 +305,7 @@ fn error(step: Step, kind: FaultKind) -> Error {
 }
 
 impl Faults {
-    /// Whether an error is one that was injected.
+    /// True where an error is one that was injected.
     pub fn injected(error: &Error) -> bool {
         error.to_string().contains(MARK)
     }

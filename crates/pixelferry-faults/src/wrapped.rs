@@ -6,10 +6,10 @@ use std::marker::PhantomData;
 /// Memory that wraps other memory.
 #[doc(hidden)]
 pub trait Wraps: ComputeMemory + Sized {
-    /// What kernels read.
+    /// Returns what kernels read.
     fn inner(&self) -> &dyn ComputeMemory;
 
-    /// What kernels or the host are about to write.
+    /// Returns what kernels or the host are about to write.
     fn inner_mut(&mut self) -> &mut dyn ComputeMemory;
 }
 

@@ -43,7 +43,7 @@ pub enum Event {
         code: String,
         /// What it types, such as `a`, or its name.
         key: String,
-        /// Whether it went down.
+        /// True where it went down.
         down: bool,
     },
 }

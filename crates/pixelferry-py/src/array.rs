@@ -132,7 +132,7 @@ impl Array {
         Ok(dict)
     }
 
-    /// Where DLPack's consumers ask for it. `None` is where it is.
+    /// Tells where DLPack's consumers ask for it. `None` is where it is.
     fn place(&self, asked: Option<(i32, i32)>, copy: Option<bool>) -> PyResult<Arc<Memory>> {
         let (kind, id) = asked.unwrap_or_else(|| device(&self.memory));
         let refused = |why: &str| {
@@ -166,7 +166,7 @@ fn device(memory: &Memory) -> (i32, i32) {
     }
 }
 
-/// What a consumer's `stream` asks for: a stream to be ordered, or nothing.
+/// Returns what a consumer's `stream` asks for: a stream to be ordered, or nothing.
 fn stream_of(given: Option<i64>, memory: &Memory) -> Result<Option<usize>, Failure> {
     let refused = |why: &str| Err(Failure::Shape(format!("stream={given:?} {why}")));
     match (memory, given) {
@@ -248,7 +248,7 @@ impl Array {
         Ok(dict)
     }
 
-    /// What `numpy.asarray` calls where there is no buffer.
+    /// Returns what `numpy.asarray` calls where there is no buffer.
     #[pyo3(signature = (dtype=None, copy=None))]
     fn __array__<'py>(
         slf: &Bound<'py, Self>,

@@ -42,7 +42,7 @@ impl Buffer {
         self.held.update(array, &Items::new)
     }
 
-    /// What is shown as an array that no later call changes: on the host, or with device="cuda" on the GPU.
+    /// Returns what is shown as an array that no later call changes: on the host, or with device="cuda" on the GPU.
     #[pyo3(signature = (device="cpu"))]
     fn read(&self, py: Python<'_>, device: &str) -> PyResult<Array> {
         self.held.read(py, device)
@@ -54,13 +54,13 @@ impl Buffer {
         Ok(self.held.named()?.name)
     }
 
-    /// Where in it the array begins, in bytes.
+    /// Tells where in it the array begins, in bytes.
     #[getter]
     fn offset(&self) -> PyResult<usize> {
         Ok(self.held.named()?.offset)
     }
 
-    /// How long the array is, in bytes.
+    /// Tells how long the array is, in bytes.
     #[getter]
     fn nbytes(&self) -> PyResult<usize> {
         Ok(self.held.named()?.bytes)

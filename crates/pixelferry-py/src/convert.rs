@@ -123,7 +123,7 @@ impl Numbers<'_> {
         }
     }
 
-    /// Whether the numbers of a row follow each other.
+    /// True where the numbers of a row follow each other.
     fn is_tight(&self) -> bool {
         let [_, column, channel] = self.strides;
         let size = self.element.bytes() as i64;

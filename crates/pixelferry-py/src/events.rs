@@ -73,7 +73,7 @@ pub struct Hand {
 }
 
 impl Hand {
-    /// What Python gets for an event of the window system. `pixel` finds what the window shows at a place.
+    /// Returns what Python gets for an event of the window system. `pixel` finds what the window shows at a place.
     pub fn follow(&mut self, event: &WindowEvent, pixel: impl Fn(f64, f64) -> Option<(u32, u32)>) -> Option<Event> {
         let mut made = match event {
             WindowEvent::ModifiersChanged(now) => {

@@ -136,7 +136,7 @@ fn os_error(py: Python<'_>, code: i32, path: PathBuf) -> PyResult<PyErr> {
     Ok(PyErr::from_value(py.get_type::<PyOSError>().call1((code, text, path.into_os_string()))?))
 }
 
-/// Whether an exception says that a shape or stride is not taken.
+/// Tells whether an exception says that a shape or stride is not taken.
 pub fn is_shape(py: Python<'_>, error: &PyErr) -> PyResult<bool> {
     Ok(error.is_instance(py, types(py)?.shape.bind(py)))
 }

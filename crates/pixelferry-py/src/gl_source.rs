@@ -86,7 +86,7 @@ impl GlSource {
         Ok(Self { held, name, desc, format, device: device.to_owned() })
     }
 
-    /// What was rendered there by now, as an array that no later call changes.
+    /// Returns what was rendered there by now, as an array that no later call changes.
     fn read(&self, py: Python<'_>) -> PyResult<Array> {
         let (array, path) = self.held.run(py, |stage| stage.take())?;
         self.held.name(path);
@@ -116,7 +116,7 @@ impl GlSource {
         self.format
     }
 
-    /// Where arrays are, as it was given.
+    /// Tells where arrays are, as it was given.
     #[getter]
     fn device(&self) -> &str {
         &self.device
@@ -128,7 +128,7 @@ impl GlSource {
         Ok(self.held.named()?.name())
     }
 
-    /// What was found of every path as text to paste into a bug report.
+    /// Returns what was found of every path as text to paste into a bug report.
     fn explain(&self, py: Python<'_>) -> PyResult<String> {
         self.held.run(py, |stage| Ok(stage.source().unwrap_or_default()))
     }

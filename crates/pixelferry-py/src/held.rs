@@ -50,7 +50,7 @@ impl<N: Copy + Send> Held<N> {
         *self.named.lock().unwrap_or_else(PoisonError::into_inner) = Some(named);
     }
 
-    /// What the program may know, while it is open.
+    /// Returns what the program may know, while it is open.
     pub fn named(&self) -> Result<N, Failure> {
         self.named.lock().unwrap_or_else(PoisonError::into_inner).ok_or_else(closed)
     }
@@ -135,7 +135,7 @@ impl<D: Lies + Send + Sync, N: Copy + Send> Shows<D, N> {
         self.update_by(py, readable, &self.engines.engine(Place::Host)?)
     }
 
-    /// What is shown, in memory of its own.
+    /// Returns what is shown, in memory of its own.
     pub fn read(&self, py: Python<'_>, device: &str) -> PyResult<Array> {
         let wanted = Wanted::parse(device)?;
         self.run(py, |stage| stage.capture(wanted, &self.engines))

@@ -153,7 +153,7 @@ impl Drop for Ticket {
     }
 }
 
-/// How calls after the end are refused.
+/// Tells how calls after the end are refused.
 pub fn closed() -> Failure {
     Failure::Closed("the texture, buffer or source is closed".into())
 }

@@ -47,7 +47,7 @@ impl Host {
         }
     }
 
-    /// Whether work is still taken.
+    /// True where work is still taken.
     pub fn is_open(&self) -> bool {
         match self {
             Self::Thread(thread) => thread.is_open(),

@@ -7,7 +7,7 @@ use pixelferry::driver::describe::panics::catch;
 /// Work for a stage.
 pub type Job = Box<dyn FnOnce(&mut Stage) + Send>;
 
-/// How calls after the end are refused.
+/// Tells how calls after the end are refused.
 pub fn closed() -> Failure {
     Failure::Closed("the viewer is closed".into())
 }

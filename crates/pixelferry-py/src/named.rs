@@ -5,7 +5,7 @@ use crate::kernel::FORMATS;
 use crate::plane::Axes;
 use pixelferry::{Fit, PixelFormat, RowOrder};
 
-/// How a name that is none of `names` is refused.
+/// Checks how a name that is none of `names` is refused.
 pub fn one_of(what: &str, given: &str, names: &[&str]) -> Failure {
     Failure::Shape(format!("{what}='{given}' is not known; there are {}", names.join(", ")))
 }
@@ -34,7 +34,7 @@ pub fn rows(name: &str) -> Result<RowOrder, Failure> {
     }
 }
 
-/// How a picture is put into an area.
+/// Tells how a picture is put into an area.
 pub fn fit(name: &str) -> Result<Fit, Failure> {
     match name {
         "contain" => Ok(Fit::Contain),

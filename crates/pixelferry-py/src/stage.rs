@@ -329,7 +329,7 @@ impl Stage {
         Ok(Pixels { width, height, bytes: picture.into_raw() })
     }
 
-    /// What is shown as it is stored, in memory of its own. A picture of OpenGL gets to a GPU there, all else by the host.
+    /// Returns what is shown as it is stored, in memory of its own. A picture of OpenGL gets to a GPU there, all else by the host.
     pub fn capture(&mut self, wanted: Wanted, engines: &Engines) -> Result<Array, Failure> {
         let taker = engines.taker(wanted, self.screen.display().device())?;
         let desc = *self.newest()?.shown()?.desc();
@@ -359,14 +359,14 @@ impl Stage {
         Ok(self.taking.insert(taking).path())
     }
 
-    /// What the program has rendered there by now.
+    /// Returns what the program has rendered there by now.
     pub fn take(&mut self) -> Result<(Array, PathId), Failure> {
         self.screen.make_current()?;
         let taking = self.taking.as_mut().ok_or_else(nothing_shown)?;
         Ok((taking.read()?, taking.path()))
     }
 
-    /// What was found of the paths from there.
+    /// Returns what was found of the paths from there.
     pub fn source(&self) -> Option<String> {
         self.taking.as_ref().map(Taking::explain)
     }

@@ -55,13 +55,13 @@ impl Taking {
         self.intake.path()
     }
 
-    /// What was found of every path.
+    /// Returns what was found of every path.
     pub fn explain(&self) -> String {
         let rows: Vec<_> = self.intake.rows().iter().map(ToString::to_string).collect();
         format!("{} is read by {}\n{}", self.intake.desc(), self.path(), rows.join("\n"))
     }
 
-    /// What the display was told to render by now, in memory that no later call changes.
+    /// Returns what the display was told to render by now, in memory that no later call changes.
     pub fn read(&mut self) -> Result<Array, Failure> {
         let Self { intake, engine, kernel, items, layout } = self;
         let taken = intake.take()?;
@@ -102,7 +102,7 @@ impl Scratch {
         Ok(Self { taking, image, backend: backend.clone() })
     }
 
-    /// Whether it is for pictures of this kind, on that device.
+    /// True where it is for pictures of this kind, on that device.
     pub fn is_of(&self, image: &ImageDesc, backend: &Arc<CudaBackend>) -> bool {
         self.image == *image && Arc::ptr_eq(&self.backend, backend)
     }

@@ -55,7 +55,7 @@ impl Texture {
         self.held.update(array, &|raw| Plane::new(raw, axes))
     }
 
-    /// What is shown as an array that no later call changes: on the host, or with device="cuda" on the GPU.
+    /// Returns what is shown as an array that no later call changes: on the host, or with device="cuda" on the GPU.
     #[pyo3(signature = (device="cpu"))]
     fn read(&self, py: Python<'_>, device: &str) -> PyResult<Array> {
         self.held.read(py, device)

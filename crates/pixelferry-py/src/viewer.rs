@@ -232,7 +232,7 @@ impl Viewer {
         }
     }
 
-    /// What the user did since the last call, oldest first; waits at most `timeout` seconds for the first.
+    /// Returns what the user did since the last call, oldest first; waits at most `timeout` seconds for the first.
     #[pyo3(signature = (timeout=0.0))]
     fn events(&self, py: Python<'_>, timeout: f64) -> PyResult<Vec<Event>> {
         let Host::Window(window) = &self.shared.host else { return Ok(Vec::new()) };
@@ -295,7 +295,7 @@ impl Viewer {
         self.status(py)?.map(|status| report(py, &status.report, &status.explain)).transpose()
     }
 
-    /// Whether arrays can be shown: neither was it closed nor its window by the user.
+    /// True where arrays can be shown: neither was it closed nor its window by the user.
     #[getter]
     fn is_open(&self) -> bool {
         self.shared.process == std::process::id() && self.shared.host.is_open()

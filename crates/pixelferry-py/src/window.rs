@@ -126,7 +126,7 @@ impl WindowHandle {
         self.gone.get() == Some(End::Program)
     }
 
-    /// What the user did, also where the window is gone.
+    /// Returns what the user did, also where the window is gone.
     pub fn events(&self) -> &Events {
         &self.events
     }

@@ -206,13 +206,13 @@ impl Ended {
         self.status.success() && !self.hung
     }
 
-    /// How it ended, in words.
+    /// Tells how it ended, in words.
     pub fn how(&self) -> String {
         let how = if self.hung { "hung and was ended, with".to_owned() } else { "ended with".to_owned() };
         format!("{} {how} {}", self.name, self.status)
     }
 
-    /// What it printed, where it passed.
+    /// Returns what it printed, where it passed.
     ///
     /// # Panics
     /// Where it did not, or ran fewer tests than were named.

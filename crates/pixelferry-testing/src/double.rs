@@ -1,6 +1,6 @@
 //! Where the double of `cl_khr_gl_sharing` is.
 
-/// What the OpenCL loader is told so that it puts the double of `cl_khr_gl_sharing` before the driver: the crate
+/// Returns what the OpenCL loader is told so that it puts the double of `cl_khr_gl_sharing` before the driver: the crate
 /// `opencl-gl-double`, which cargo has put beside this program where the test's package depends on it.
 ///
 /// `events`: it lists `cl_khr_gl_event`, too.

@@ -304,7 +304,7 @@ pub enum Outcome {
     Fails(String),
 }
 
-/// What an outcome comes to: words for a table, or what is wrong with it. `device` describes the device with its driver
+/// Returns what an outcome comes to: words for a table, or what is wrong with it. `device` describes the device with its driver
 /// and version.
 ///
 /// # Errors

@@ -10,7 +10,7 @@ fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// What `scripts/lib.sh` has in one of its arrays.
+/// Returns what `scripts/lib.sh` has in one of its arrays.
 fn packages(array: &str) -> BTreeSet<String> {
     let script = format!("set -euo pipefail; . scripts/lib.sh; printf '%s\\n' \"${{{array}[@]}}\"");
     let output = Command::new("bash").args(["-c", &script]).current_dir(root()).output().expect("bash starts");

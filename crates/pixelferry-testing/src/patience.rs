@@ -44,7 +44,7 @@ impl Patience {
     }
 }
 
-/// What a slice of time counts for. Processes that were stopped for long, with the whole machine or by a debugger, did not
+/// Returns what a slice of time counts for. Processes that were stopped for long, with the whole machine or by a debugger, did not
 /// wait: however long it was, it counts as a minute.
 fn counted(slice: Duration, load_per_core: f64) -> Duration {
     slice.min(Duration::from_secs(60)).div_f64(load_per_core.max(1.0))

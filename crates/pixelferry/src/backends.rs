@@ -80,7 +80,7 @@ pub(crate) struct Driver {
     pub(crate) suits_auto: fn(&DeviceIdentity, &[KernelSource]) -> bool,
     /// The display in whose queue it computes: what [`DisplayChoice::Auto`] tries first beside it.
     pub(crate) display: Option<DisplayChoice>,
-    /// Whether a display can draw by its kernels (the crate `compute-display`).
+    /// True where a display can draw by its kernels (the crate `compute-display`).
     pub(crate) draws: bool,
     /// Opens the best device.
     pub(crate) best: fn() -> Result<Arc<dyn ComputeBackend>>,

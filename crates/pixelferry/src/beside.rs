@@ -24,7 +24,7 @@ impl<'a> Beside<'a> {
     }
 }
 
-/// Whether a display can draw by kernels of this API's devices.
+/// True where a display can draw by kernels of this API's devices.
 pub(crate) fn draws(api: Api) -> bool {
     DRIVERS.iter().any(|driver| driver.draws && driver.api == api)
 }

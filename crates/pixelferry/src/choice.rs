@@ -68,7 +68,7 @@ pub trait Choice: Copy + Eq + Send + Sync + 'static {
         Self::all().find(|row| row.choice == self).map_or("", |row| row.name)
     }
 
-    /// What has this name, or this alias.
+    /// Returns what has this name, or this alias.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] that lists the names.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Where libglvnd looks for the drivers of EGL.
 const VENDOR_FOLDERS: [&str; 2] = ["/usr/share/glvnd/egl_vendor.d", "/etc/glvnd/egl_vendor.d"];
 
-/// What is missing here, by name.
+/// Returns what is missing here, by name.
 pub(crate) fn machine(backends: &[BackendStatus], displays: &[DisplayStatus]) -> Vec<Diagnosis> {
     let mut found: Vec<_> = backends.iter().filter_map(backend).collect();
     let has_cuda = backends.iter().any(|b| b.api == Api::Cuda && !b.devices.is_empty());

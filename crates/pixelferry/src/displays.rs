@@ -19,7 +19,7 @@ pub(crate) struct Driver {
     api: Option<Api>,
     /// What its status is called.
     pub(crate) kind: &'static str,
-    /// Whether [`DisplayChoice::Auto`] may take it, beside this device.
+    /// True where [`DisplayChoice::Auto`] may take it, beside this device.
     taken_by_itself: fn(Option<&DeviceIdentity>) -> bool,
     /// Opens the best device, or the one that computes where that can draw.
     best_for: fn(Beside<'_>) -> Result<Headless>,

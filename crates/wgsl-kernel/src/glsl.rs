@@ -96,7 +96,7 @@ const NUMBERED: &str = "#define pf_arg_u32(n) pf_arg_u32_(uint(n))
 #define pf_put_f32(n, value) pf_put_f32_(uint(n), value)
 ";
 
-/// What a compute shader of the user's own is put behind: version, target, numbers, and the functions of [`crate::PRELUDE`] with
+/// Returns what a compute shader of the user's own is put behind: version, target, numbers, and the functions of [`crate::PRELUDE`] with
 /// the same names, for targets of this format. The user's lines are counted from 1.
 ///
 /// # Errors

@@ -50,7 +50,7 @@ impl Launch {
         self.words.get(..self.len).unwrap_or_default()
     }
 
-    /// Whether there is nothing to run.
+    /// True where there is nothing to run.
     pub fn is_empty(&self) -> bool {
         self.groups.contains(&0)
     }

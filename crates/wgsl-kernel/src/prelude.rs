@@ -39,7 +39,7 @@ fn pf_set_part(byte: u32, mask: u32, bits: u32) {
 }
 ";
 
-/// How a colour `c` is written at byte `b`.
+/// Tells how a colour `c` is written at byte `b`.
 fn store(format: PixelFormat) -> (&'static str, &'static str) {
     const ROWS: PerFormat<(&str, &str)> = PerFormat::new([
         (PixelFormat::R8, (PARTS, "pf_set_part(b, 0xffu, pack4x8unorm(vec4<f32>(c.x, 0.0, 0.0, 0.0)));")),

@@ -80,7 +80,7 @@ impl KernelText {
         &self.name
     }
 
-    /// How many memories there are among its arguments.
+    /// Number of memories among its arguments.
     pub fn memories(&self) -> usize {
         self.memories.len()
     }

@@ -106,13 +106,13 @@ impl<'a> Reader<'a> {
         self.tokens.get(at).copied().unwrap_or("")
     }
 
-    /// Where the value of a declaration begins.
+    /// Tells where the value of a declaration begins.
     fn behind_equals(&self, from: usize) -> usize {
         let sign = (from..self.tokens.len()).find(|at| matches!(self.tokens[*at], "=" | ";"));
         sign.map_or(self.tokens.len(), |at| at + 1)
     }
 
-    /// Where the expression that begins there ends.
+    /// Tells where the expression that begins there ends.
     fn end_of(&self, from: usize) -> usize {
         let mut at = from;
         while at < self.tokens.len() && self.tokens[at] != ";" {

@@ -47,12 +47,12 @@ impl EngineOptions {
         Ok(self.out.as_ref().map_or(Ok(()), check_picture_file)?)
     }
 
-    /// How links are opened.
+    /// Tells how links are opened.
     pub fn link_options(&self) -> LinkOptions {
         LinkOptions::new(Policy::default().with_mode(self.frames_behind))
     }
 
-    /// Whether `frame` is the end.
+    /// True where `frame` is the end.
     pub fn is_over(&self, frame: u64) -> bool {
         self.frames.or(self.headless.then_some(60)).is_some_and(|frames| frame >= frames.into())
     }
@@ -70,7 +70,7 @@ impl EngineOptions {
         (frame > 0 && frame.is_multiple_of(every)).then(|| (part(width), part(height)))
     }
 
-    /// Whether windows are closed and opened again before `frame`.
+    /// True where windows are closed and opened again before `frame`.
     pub fn reopens(&self, frame: u64) -> bool {
         self.churn.is_some_and(|every| frame > 0 && frame.is_multiple_of(4 * every))
     }

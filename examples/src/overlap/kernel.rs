@@ -7,7 +7,7 @@ const fn step(v: u32) -> u32 {
     v.wrapping_mul(1_664_525).wrapping_add(1_013_904_223)
 }
 
-/// What the kernel makes of one item.
+/// Returns what the kernel makes of one item.
 pub fn grind(v: u32, rounds: u32) -> u32 {
     (0..rounds).fold(v, |v, _| step(v))
 }

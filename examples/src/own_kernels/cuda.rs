@@ -115,7 +115,7 @@ impl CudaKernels {
     }
 }
 
-/// Where the driver reads a parameter while the launch is queued.
+/// Tells where the driver reads a parameter while the launch is queued.
 fn parameter<T>(value: &T) -> *mut c_void {
     ptr::from_ref(value).cast_mut().cast()
 }

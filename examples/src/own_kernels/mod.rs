@@ -59,7 +59,7 @@ impl OwnKernels {
     }
 }
 
-/// What is there, or is made now.
+/// Returns what is there, or is made now.
 fn get<T>(place: &mut Option<T>, make: impl FnOnce() -> Result<T>) -> Result<&mut T> {
     let made = match place.take() {
         Some(made) => made,

@@ -67,7 +67,7 @@ impl CubeGuest {
         Ok(Self { display, backend, client })
     }
 
-    /// What kernels are launched with.
+    /// Returns what kernels are launched with.
     pub fn client(&self) -> &Client {
         &self.client
     }

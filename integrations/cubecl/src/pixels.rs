@@ -37,7 +37,7 @@ impl Pixels {
         unsafe { BufferArg::from_raw_parts(self.handle.clone(), self.count as usize) }
     }
 
-    /// How many cubes of [`Pixels::cube`] give each pixel a unit, by `ABSOLUTE_POS`; the last ones have more.
+    /// Number of cubes of [`Pixels::cube`] that give each pixel a unit, by `ABSOLUTE_POS`; the last ones have more.
     pub fn cubes(&self) -> CubeCount {
         let cubes = self.count.div_ceil(UNITS);
         let across = cubes.min(MOST_CUBES);
@@ -53,7 +53,7 @@ impl Pixels {
         self.handle.clone()
     }
 
-    /// Whether a frame takes just these bytes: behind them lies somebody else's memory.
+    /// Checks whether a frame takes just these bytes: behind them lies somebody else's memory.
     pub(crate) fn check(&self, target: &Target<'_>) -> Result<()> {
         let (has, takes) = (self.count as usize * size_of::<u32>(), target.view().payload_len());
         if has == takes {

@@ -15,7 +15,7 @@ pub unsafe trait GlTextures {
     /// Gives a texture away. `None` where egui does not draw by OpenGL.
     fn register(&mut self, texture: glow::Texture) -> Option<TextureId>;
 
-    /// Whether egui still has this texture by that number.
+    /// True where egui still has this texture by that number.
     fn has(&self, id: TextureId, texture: glow::Texture) -> bool;
 }
 

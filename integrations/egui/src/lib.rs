@@ -38,7 +38,7 @@ pub enum Screen {
 }
 
 impl Screen {
-    /// What an app of eframe draws with.
+    /// Returns what an app of eframe draws with.
     ///
     /// # Errors
     /// Those of [`GlDisplay::from_current`] and [`WgpuDisplay::from_engine`].

@@ -26,7 +26,7 @@ pub fn text(nodes: &[NodeStatus]) -> String {
     rows.iter().map(line).collect()
 }
 
-/// What others sent, without what would move a terminal's cursor.
+/// Returns what others sent, without what would move a terminal's cursor.
 fn plain(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control()).take(80).collect()
 }

@@ -45,7 +45,7 @@ impl Frames {
         Ok(Self { scene, image: ImageDesc::new(size.0, size.1, PixelFormat::Rgba8), next: 0 })
     }
 
-    /// What each picture is.
+    /// Returns what each picture is.
     pub fn image(&self) -> ImageDesc {
         self.image
     }

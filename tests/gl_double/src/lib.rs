@@ -24,7 +24,7 @@ const API_VERSION: (u32, u32) = (0x4240, 100);
 const NAME: u32 = 0x4241;
 const INVALID_VALUE: i32 = -30;
 
-/// What the loader asks before anything else (`cl_layer.h`).
+/// Returns what the loader asks before anything else (`cl_layer.h`).
 ///
 /// # Safety
 /// The pointers are null or valid for what the loader says.

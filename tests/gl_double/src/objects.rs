@@ -142,7 +142,7 @@ pub unsafe fn open(context: *mut c_void, flags: u64, kind: ObjectKind, name: u32
     Ok(made)
 }
 
-/// Whether one side's turn with an object may end and that of the other begin.
+/// Checks whether one side's turn with an object may end and that of the other begin.
 pub fn check_turn(object: *mut c_void, acquire: bool) -> Result<Opened, i32> {
     let Some(opened) = state().objects.get(&object.addr()).copied() else {
         return Err(refuse(INVALID_GL_OBJECT, "a turn with what is no GL object"));

@@ -119,7 +119,7 @@ impl BoardSurface {
     }
 }
 
-/// Where a part lies in tight rows.
+/// Tells where a part lies in tight rows.
 pub(crate) fn part_of(desc: &SurfaceDesc, at: &Part) -> Result<View> {
     Ok(match (tight(desc)?, at) {
         (View::Image(whole), Part::Image(region)) => {

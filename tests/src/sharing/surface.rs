@@ -54,7 +54,7 @@ impl SharedSurface {
         Ok(())
     }
 
-    /// What there is to see.
+    /// Returns what there is to see.
     pub fn visible(&self) -> &Surface {
         self.shared.get().unwrap_or(&self.inner)
     }

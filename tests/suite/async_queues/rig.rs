@@ -32,7 +32,7 @@ pub struct Rig {
     mix: Arc<dyn Kernel>,
 }
 
-/// What kernel `add_scaled` does to one item of its target, `a` being its argument's.
+/// Returns what kernel `add_scaled` does to one item of its target, `a` being its argument's.
 pub const fn mixed(out: u32, a: u32, k: u32) -> u32 {
     out.wrapping_mul(3).wrapping_add(a).wrapping_add(k)
 }

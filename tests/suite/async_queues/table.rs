@@ -56,7 +56,7 @@ pub fn run(backend: &Arc<dyn ComputeBackend>, open: Open) {
     assert_eq!(failed, 0, "see the table");
 }
 
-/// What the table says.
+/// Returns what the table says.
 fn verdict(outcome: Outcome) -> Result<String, String> {
     match outcome {
         Ok(()) => Ok("PASS".into()),

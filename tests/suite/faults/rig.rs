@@ -47,7 +47,7 @@ impl Rig {
         self.backend.launch(self.kernel.as_ref(), Target::new(memory, View::Image(view))?, &[Arg::U32(n)])
     }
 
-    /// What is on show, read with no fault in the way.
+    /// Returns what is on show, read with no fault in the way.
     pub fn shown(&self, link: &mut Link) -> Result<Vec<u8>> {
         self.faults.paused(|| link.read_back())
     }

@@ -143,7 +143,7 @@ impl Things {
         Ok(self.engines.iter().try_for_each(|engine| engine.backend.finish())?)
     }
 
-    /// What a round comes to, panics included.
+    /// Returns what a round comes to, panics included.
     fn judged(&self, first: &Rng, steps: &[Rng], log: &mut Log) -> Checked {
         let done = catch(|| self.round(first, steps, log));
         let done = done.unwrap_or_else(|panicked| Err(Failure(format!("the library let a panic through: {panicked}"))));

@@ -12,7 +12,7 @@ pub const WIDTH: i32 = 37;
 pub const HEIGHT: i32 = 11;
 pub const BYTES: u64 = 1000;
 
-/// What was rendered, with red, green and blue turned round.
+/// Returns what was rendered, with red, green and blue turned round.
 fn negative() -> KernelSource {
     let opencl = "kernel void negative(PF_IMAGE(uchar4, out), global const uchar4 *scene) {
            uint x = get_global_id(0), y = get_global_id(1);
@@ -60,10 +60,10 @@ pub trait Engine {
     /// The buffer as a surface.
     fn bytes(&self) -> Surface;
 
-    /// What the engine reads of its texture.
+    /// Returns what the engine reads of its texture.
     fn pixels(&self) -> Vec<u8>;
 
-    /// What it reads of the first bytes of its buffer.
+    /// Returns what it reads of the first bytes of its buffer.
     fn contents(&self) -> Vec<u8>;
 
     /// What the engine named stays its own.

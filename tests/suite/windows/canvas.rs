@@ -59,7 +59,7 @@ fn side(n: u32) -> NonZeroU32 {
     NonZeroU32::new(n).unwrap()
 }
 
-/// How an engine's windows are drawn to.
+/// Tells how an engine's windows are drawn to.
 pub fn gl_config(event_loop: &ActiveEventLoop, prefer_egl: bool) -> Config {
     let hook = Box::new(register_xlib_error_hook);
     let preference =

@@ -18,7 +18,7 @@ fn flipped(bytes: &[u8], row: usize) -> Vec<u8> {
     bytes.chunks_exact(row).rev().flatten().copied().collect()
 }
 
-/// What the window holds after a draw, but for its alpha, which it lacks.
+/// Returns what the window holds after a draw, but for its alpha, which it lacks.
 fn drawn(display: &GlDisplay, case: &Drawing, manner: Manner) -> Result<Vec<u8>, Error> {
     let desc = SurfaceDesc::Image(case.image);
     let view = View::Image(ImageView::packed(case.image.extent, case.image.format, 1, 0, false)?);

@@ -39,7 +39,7 @@ pub fn run(root: &Path) -> Result<(), Error> {
     Err(Error::Imports(wrong.len()))
 }
 
-/// How many circles there are.
+/// Number of circles.
 pub fn circles(root: &Path) -> Result<usize, Error> {
     Ok(graphs(root)?.iter().map(|(_, _, graph)| circles::of(graph).len()).sum())
 }

@@ -22,7 +22,7 @@ pub const ROOMS: &[Rooms] = &[
     ("crates/pixelferry-wgpu", &["context", "draw", "staging", "surface", "display", "compute"]),
 ];
 
-/// What a crate has against its order: imports that run up, and rooms that only the tree or only the table knows.
+/// Returns what a crate has against its order: imports that run up, and rooms that only the tree or only the table knows.
 pub fn wrong(krate: &str, folder: &Path, graph: &Graph, table: &[Rooms]) -> Vec<String> {
     let Some((_, rooms)) = table.iter().find(|(of, _)| *of == krate) else { return Vec::new() };
     let place = |file: &Path| {

@@ -29,7 +29,7 @@ pub struct Package {
 }
 
 impl Package {
-    /// What its packed file and its folder are called.
+    /// Returns what its packed file and its folder are called.
     pub fn packed(&self) -> String {
         format!("{}-{}", self.name, self.version)
     }

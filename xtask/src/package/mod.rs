@@ -56,7 +56,7 @@ pub fn run(root: &Path) -> Result<(), Error> {
     check(root, &workspace, &outside)
 }
 
-/// What `cargo --version` says, without the patch.
+/// Returns what `cargo --version` says, without the patch.
 fn version(root: &Path) -> Result<(u32, u32), Error> {
     const COMMAND: &str = "cargo --version";
     let output = cargo().arg("--version").current_dir(root).output();

@@ -106,7 +106,7 @@ impl<'a> Bound<'a> {
         self.leaves.first().map(|leaf| leaf.layout.shape())
     }
 
-    /// Where the leaves belong.
+    /// Tells where the leaves belong.
     pub fn arrays(&self) -> Option<&Arrays> {
         self.leaves.first().map(|leaf| &leaf.arrays)
     }

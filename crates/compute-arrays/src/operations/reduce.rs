@@ -276,7 +276,7 @@ impl<'a, T: Element> Expr<'a, T> {
         if len == 0 { Err(Error::invalid(operation, "there are no elements")) } else { Ok(()) }
     }
 
-    /// Whether there are no elements.
+    /// Tells whether there are no elements.
     pub(crate) fn is_of_none(&self, operation: &'static str) -> Result<bool> {
         self.bound(None, operation).map(|(_, _, len)| len == 0)
     }

@@ -116,12 +116,12 @@ fn on_every_language(test: impl FnMut(&Arrays)) {
     }
 }
 
-/// Whether its kernels are in WGSL, which has numbers of 32 bits only.
+/// True where its kernels are in WGSL, which has numbers of 32 bits only.
 fn is_of_wgsl(arrays: &Arrays) -> bool {
     arrays.backend().caps().languages.contains(&Language::Wgsl)
 }
 
-/// Whether a driver compiles its kernels.
+/// True where a driver compiles its kernels.
 fn is_a_device(arrays: &Arrays) -> bool {
     !arrays.backend().caps().languages.contains(&Language::Rust)
 }

@@ -63,7 +63,7 @@ impl MemoryDisplay {
         Rc::new(Self { shared: Rc::new(DisplayState { device, caps }) })
     }
 
-    /// What a viewer would see of an image, as 8-bit RGBA with the top row first, ready to be saved.
+    /// Returns what a viewer would see of an image, as 8-bit RGBA with the top row first, ready to be saved.
     ///
     /// One channel becomes grey, two are red and green; a missing alpha is opaque. Light is encoded as sRGB; floating-point
     /// channels are clamped to 0..1 (NaN is 0) and rounded.

@@ -59,7 +59,7 @@ fn kernel(backend: &CpuBackend) -> Arc<dyn Kernel> {
     backend.build(&source).unwrap()
 }
 
-/// What the kernel must leave in a memory of `len` bytes.
+/// Returns what the kernel must leave in a memory of `len` bytes.
 fn expected(len: usize, view: &ImageView) -> Vec<u8> {
     let mut bytes = vec![FILLER; len];
     for y in 0..view.extent.height {

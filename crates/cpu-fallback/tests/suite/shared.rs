@@ -16,7 +16,7 @@ fn desc(side: u32) -> SurfaceDesc {
     SurfaceDesc::image(side, side, PixelFormat::R8)
 }
 
-/// What a frame looks like when it is given out.
+/// Returns what a frame looks like when it is given out.
 fn picture(display: &MemoryDisplay, surface: &Surface) -> Result<Vec<u8>> {
     let SurfaceDesc::Image(image) = surface.desc() else { return Err(Error::NothingShown) };
     let mut target = display.create_offscreen_target(image.extent.width, image.extent.height)?;
@@ -182,7 +182,7 @@ fn the_last_owner_may_be_the_links_own_thread() {
     let _ = started.wait();
 }
 
-/// What `f` gives, or a failure where it waits for ever.
+/// Returns what `f` gives, or a failure where it waits for ever.
 fn soon<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> R {
     let (done, is_done) = channel();
     std::thread::spawn(move || done.send(f()));

@@ -65,7 +65,7 @@ pub fn shared() -> ThreadDouble {
     STATE.with_borrow(ThreadDouble::clone)
 }
 
-/// Whether all threads that took it over have ended, with all that they held.
+/// True where all threads that took it over have ended, with all that they held.
 pub fn is_mine_alone() -> bool {
     STATE.with_borrow(|ThreadDouble(state)| Arc::strong_count(state) == 1)
 }

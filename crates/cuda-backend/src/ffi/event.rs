@@ -72,7 +72,7 @@ impl Event {
         unsafe { call!(self.queue.api().driver, cuEventRecord(self.raw, self.queue.raw())) }
     }
 
-    /// Whether the work before the mark is done.
+    /// Tells whether the work before the mark is done.
     pub fn is_done(&self) -> Result<bool, Failure> {
         let _current = self.queue.enter_held()?;
         // SAFETY: the event is live and of the current context.

@@ -16,7 +16,7 @@ const SURFACE: u32 = 4;
 /// `CU_GL_DEVICE_LIST_ALL`.
 const ALL_DEVICES: u32 = 1;
 
-/// Whether this device draws the GL context that is current on this thread.
+/// Tells whether this device draws the GL context that is current on this thread.
 pub fn draws_current_context(queue: &Queue, gl: &GlDriver) -> Result<bool, Failure> {
     let mut devices = [0; 16];
     let mut count = 0;

@@ -80,7 +80,7 @@ impl Device {
         Ok(uuid.bytes.map(|b| b as u8))
     }
 
-    /// Whether kernels here can write memory of `other`.
+    /// Tells whether kernels here can write memory of `other`.
     pub fn can_access_peer(self, other: Self) -> Result<bool, Failure> {
         let mut can = 0;
         // SAFETY: writes one number.

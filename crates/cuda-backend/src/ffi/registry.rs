@@ -51,7 +51,7 @@ impl Registry {
     }
 }
 
-/// What `runs` (in any order, not overlapping) leave of `pages`.
+/// Returns what `runs` (in any order, not overlapping) leave of `pages`.
 pub fn gaps(runs: &[Run], pages: &Range<usize>) -> Vec<Range<usize>> {
     let mut inside: Vec<_> = runs.iter().map(|r| r.pages.clone()).filter(|p| overlap(p, pages)).collect();
     inside.sort_unstable_by_key(|p| p.start);

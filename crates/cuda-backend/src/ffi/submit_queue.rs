@@ -151,7 +151,7 @@ impl Clock {
         Ok(Self { mark, at: now() })
     }
 
-    /// When the device passed both marks.
+    /// Tells when the device passed both marks.
     fn span(&mut self, began: Event, done: &DeviceFence) -> Result<(u64, u64), Failure> {
         let started = self.at + began.ns_since(&self.mark)?;
         let ended = started + done.event.ns_since(&began)?;

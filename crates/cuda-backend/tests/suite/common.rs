@@ -14,7 +14,7 @@ pub fn gpu() -> Option<CudaBackend> {
     asked(Need::Nvidia).then(|| CudaBackend::open_best().expect("PIXELFERRY_GPU=1, but CUDA cannot be opened"))
 }
 
-/// What came of compiling CUDA C++; `None` after saying SKIPPED where NVRTC is not installed.
+/// Returns what came of compiling CUDA C++; `None` after saying SKIPPED where NVRTC is not installed.
 pub fn compiled<T>(built: Result<T, Error>) -> Option<T> {
     match built {
         Err(e) if !matches!(e, Error::Unavailable { .. }) => panic!("{e}"),

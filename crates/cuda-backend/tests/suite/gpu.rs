@@ -67,7 +67,7 @@ fn vouched(name: &'static str, language: Language, text: &'static str) -> Kernel
     unsafe { KernelSource::new(name).with_text(language, text) }
 }
 
-/// Where NVRTC is not installed there is nothing to test but that it says so.
+/// Checks, where NVRTC is not installed, that this is said.
 fn build(backend: &CudaBackend, name: &'static str, text: &'static str) -> Option<Arc<dyn Kernel>> {
     common::compiled(backend.build(&vouched(name, Language::CudaCpp, text)))
 }

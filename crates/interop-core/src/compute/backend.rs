@@ -196,7 +196,7 @@ pub trait ComputeBackend: sealed::Sealed + Any + Send + Sync {
     /// Who the device is.
     fn device(&self) -> &DeviceIdentity;
 
-    /// What memory it can give and take.
+    /// Returns what memory it can give and take.
     fn caps(&self) -> &ComputeCaps;
 
     /// Opens this device once more, inside what `display` draws in, where that opens paths that this backend lacks: OpenCL
@@ -252,7 +252,7 @@ pub trait ComputeBackend: sealed::Sealed + Any + Send + Sync {
     /// [`Error::Unsupported`] where [`ComputeCaps::imports`] does not list the handle's type.
     fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>>;
 
-    /// Whether kernels can write linear memory that lies where `display` can open it: its own device's where they are
+    /// Tells whether kernels can write linear memory that lies where `display` can open it: its own device's where they are
     /// one device, or another's that kernels reach (peer access).
     fn can_export_to(&self, display: &DeviceIdentity) -> Support;
 

@@ -58,7 +58,7 @@ pub trait QueueDriver: Send + Sync + 'static {
     /// [`Error::Foreign`] for a kernel of another backend; [`Error::InvalidInput`] for arguments that it does not take.
     fn launch(&self, launch: &LaunchOf<'_>) -> Result<Option<Self::Launch>>;
 
-    /// Whether the device orders operations after this event of its own.
+    /// True where the device orders operations after this event of its own.
     fn is_own(&self, event: &dyn DeviceEvent) -> bool;
 
     /// Gives a command to the device after what it must follow; completes `start` when it is done.

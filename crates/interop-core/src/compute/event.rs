@@ -38,7 +38,7 @@ impl Event {
         Self { state, slot: None }
     }
 
-    /// How far the operation is. Does not wait.
+    /// Tells how far the operation is. Does not wait.
     pub fn status(&self) -> EventStatus {
         self.state.status()
     }
@@ -67,12 +67,12 @@ impl Event {
         self.state.on_complete(Box::new(f));
     }
 
-    /// When it passed each stage; `None` where it is not complete or its queue does not profile.
+    /// Tells when it passed each stage; `None` where it is not complete or its queue does not profile.
     pub fn profile(&self) -> Option<Profile> {
         self.state.profile()
     }
 
-    /// What the device knows it by, while it is with the device; for backends.
+    /// Returns what the device knows it by, while it is with the device; for backends.
     pub fn device_event(&self) -> Option<Arc<dyn DeviceEvent>> {
         self.state.device_event()
     }

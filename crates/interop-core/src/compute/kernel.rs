@@ -197,7 +197,7 @@ pub trait Kernel: Any + Send + Sync {
 }
 
 impl dyn Kernel {
-    /// Whether it is of that type.
+    /// True where it is of that type.
     pub fn is<K: Kernel>(&self) -> bool {
         (self as &dyn Any).is::<K>()
     }

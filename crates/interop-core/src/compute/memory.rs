@@ -199,7 +199,7 @@ impl dyn ComputeMemory {
         unsafe { std::mem::transmute(self) }
     }
 
-    /// Whether it is of that type.
+    /// True where it is of that type.
     pub fn is<M: ComputeMemory>(&self) -> bool {
         (self as &dyn Any).is::<M>()
     }

@@ -58,7 +58,7 @@ impl OpaqueImage {
         self.len
     }
 
-    /// Where `view` lies; refuses pixels of another size and rows that are not the image's.
+    /// Tells where `view` lies; refuses pixels of another size and rows that are not the image's.
     pub fn place(&self, view: &ImageView, operation: &'static str) -> Result<Placement> {
         View::Image(*view).check_inside(self.len, operation)?;
         let (pixel, pitch) = (self.desc.format.bytes_per_pixel(), self.pitch());

@@ -51,7 +51,7 @@ pub enum Priority {
 pub struct QueueOptions {
     /// In or out of order.
     pub order: Order,
-    /// Whether events carry times, see [`Event::profile`].
+    /// True where events carry times, see [`Event::profile`].
     pub profiling: bool,
     /// A hint; devices without priorities ignore it.
     pub priority: Priority,
@@ -68,7 +68,7 @@ impl QueueOptions {
         Self { order: Order::OutOfOrder, ..Self::default() }
     }
 
-    /// Whether operations run one after another.
+    /// True where operations run one after another.
     pub fn is_in_order(&self) -> bool {
         self.order == Order::InOrder
     }
@@ -121,7 +121,7 @@ impl QueueOptions {
 /// # Ok::<(), Error>(())
 /// ```
 pub trait ComputeQueue: Send + Sync {
-    /// What it was made with.
+    /// Returns what it was made with.
     fn options(&self) -> QueueOptions;
 
     /// Queues a kernel, as [`super::ComputeBackend::launch`].

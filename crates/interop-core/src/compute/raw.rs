@@ -128,7 +128,7 @@ impl RawTarget<'_> {
         self.memory
     }
 
-    /// Where in the memory, in bytes: offset, pitch (negative where rows are stored in reverse), size and format.
+    /// Tells where in the memory, in bytes: offset, pitch (negative where rows are stored in reverse), size and format.
     pub const fn view(&self) -> View {
         self.view
     }

@@ -43,7 +43,7 @@ pub struct Start {
     /// What `after` holds, as events. Whoever completes this operation waits for them first: threads that watch several
     /// streams see them end in any order. Nobody is to find an event complete before one that it follows.
     pub before: Vec<Event>,
-    /// Whether it must follow the work that the backend's default queue was given so far.
+    /// True where it must follow the work that the backend's default queue was given so far.
     pub after_default: bool,
 }
 

@@ -60,7 +60,7 @@ impl<'a> Target<'a> {
         self.items
     }
 
-    /// Where in the memory.
+    /// Tells where in the memory.
     pub fn view(&self) -> View {
         self.view
     }

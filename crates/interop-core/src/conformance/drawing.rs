@@ -49,7 +49,7 @@ impl Drawing {
         [meanings(), coverings(), placements(), formats(), hostile()].concat()
     }
 
-    /// What the target holds afterwards, in tight rows, top row first: the reference.
+    /// Returns what the target holds afterwards, in tight rows, top row first: the reference.
     pub fn expected(&self) -> Result<Vec<u8>> {
         let mut bytes = vec![0; Self::AREA.pixels() as usize * self.target.bytes_per_pixel()];
         bytes.chunks_exact_mut(self.target.bytes_per_pixel()).for_each(|p| store(self.target, self.before, p));
@@ -229,7 +229,7 @@ fn formats() -> Vec<Drawing> {
     cases
 }
 
-/// What is no light: it must come out as some, and not spread.
+/// Draws what is no light: it must come out as some, and not spread.
 fn hostile() -> Vec<Drawing> {
     let numbers = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 3e38, -3e38, 1e-40];
     let mut cases = Vec::new();

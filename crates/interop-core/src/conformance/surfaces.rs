@@ -176,7 +176,7 @@ impl Surfaces<'_> {
         Ok(())
     }
 
-    /// Whether rows were taken; those that must be are.
+    /// Tells whether rows were taken; those that must be are.
     fn goes(&self, must: bool, outcome: Result<()>, ways: &mut Ways) -> Result<bool, Failure> {
         match outcome {
             Err(Error::InvalidInput { .. } | Error::Unsupported { .. }) if !must && !self.any_rows => {

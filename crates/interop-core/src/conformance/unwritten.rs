@@ -266,7 +266,7 @@ impl<'a> Run<'a> {
         self.check("on show")
     }
 
-    /// What is where nothing was written must have been there in a frame of this link before, or be zero.
+    /// Checks that what is where nothing was written must have been there in a frame of this link before, or be zero.
     fn judge_leftovers(&mut self, part: &Part, expected: Vec<u8>, mine: &[bool]) -> Result<Vec<u8>, Failure> {
         self.link.flush()?;
         self.floor = self.pictures.len();

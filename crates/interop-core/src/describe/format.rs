@@ -74,7 +74,7 @@ impl ChannelKind {
         }
     }
 
-    /// Whether values outside 0..=1 can be stored.
+    /// True where values outside 0..=1 can be stored.
     pub const fn is_float(self) -> bool {
         matches!(self, Self::Float16 | Self::Float32)
     }
@@ -200,7 +200,7 @@ impl PixelFormat {
         all
     };
 
-    /// What is known of it.
+    /// Returns what is known of it.
     pub const fn info(self) -> &'static FormatInfo {
         const ROWS: &[FormatInfo; COUNT] = &FORMATS;
         &ROWS[self as usize]

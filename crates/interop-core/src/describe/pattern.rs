@@ -43,7 +43,7 @@ impl Pattern {
         Self { and_mask: 0, or_mask: pattern.word(0, 0), nonce }
     }
 
-    /// Whether it is one word all over. Backends write it with no more work than a plain kernel has.
+    /// True where it is one word all over. Backends write it with no more work than a plain kernel has.
     pub const fn is_flat(&self) -> bool {
         self.and_mask == 0
     }

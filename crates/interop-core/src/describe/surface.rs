@@ -261,7 +261,7 @@ impl SurfaceDesc {
         }
     }
 
-    /// What the pixels or bytes are that a frame does not write.
+    /// Returns what the pixels or bytes are that a frame does not write.
     pub const fn unwritten(&self) -> Unwritten {
         match self {
             Self::Image(i) => i.unwritten,
@@ -269,7 +269,7 @@ impl SurfaceDesc {
         }
     }
 
-    /// How its own memory lies where it is shared.
+    /// Tells how its own memory lies where it is shared.
     pub const fn shape(&self) -> MemoryShape {
         match self {
             Self::Image(_) => MemoryShape::Image,

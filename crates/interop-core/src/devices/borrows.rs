@@ -216,7 +216,7 @@ impl Borrows {
         Self { list: self.list.clone(), window: within(&self.window, range) }
     }
 
-    /// Whether both ranges, each counted from the start of its own part, have a byte in common.
+    /// True where both ranges, each counted from the start of its own part, have a byte in common.
     pub fn overlap(&self, range: &Range<usize>, other: &Self, other_range: &Range<usize>) -> bool {
         let (a, b) = (within(&self.window, range), within(&other.window, other_range));
         Arc::ptr_eq(&self.list, &other.list) && overlap(&a, &b)

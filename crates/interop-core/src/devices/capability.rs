@@ -241,7 +241,7 @@ pub struct SemaphoreCap {
 }
 
 impl SemaphoreCap {
-    /// Whether the side can do `kind`.
+    /// Tells whether the side can do `kind`.
     pub const fn new(kind: SyncKind, support: Support) -> Self {
         Self { kind, support }
     }
@@ -361,7 +361,7 @@ impl ComputeCaps {
         }
     }
 
-    /// Whether others can open its memory by `handle`.
+    /// Tells whether others can open its memory by `handle`.
     pub fn can_export(&self, handle: HandleType, shape: MemoryShape) -> Support {
         find(&self.exports, handle, shape)
     }
@@ -374,12 +374,12 @@ impl ComputeCaps {
         })
     }
 
-    /// Whether kernels can write memory named by `handle`.
+    /// Tells whether kernels can write memory named by `handle`.
     pub fn can_import(&self, handle: HandleType, shape: MemoryShape) -> Support {
         find(&self.imports, handle, shape)
     }
 
-    /// Whether kernels can write memory named by `handle` as that surface: how it lies, and the format of an image.
+    /// Tells whether kernels can write memory named by `handle` as that surface: how it lies, and the format of an image.
     pub fn can_import_surface(&self, handle: HandleType, surface: &SurfaceDesc) -> Support {
         let shape = surface.shape();
         self.can_import(handle, shape).and(|| {
@@ -395,7 +395,7 @@ impl ComputeCaps {
         })
     }
 
-    /// Whether its queue can wait for and signal such semaphores of others.
+    /// Tells whether its queue can wait for and signal such semaphores of others.
     pub fn can_open_semaphore(&self, kind: SyncKind) -> Support {
         find_semaphore(&self.semaphores, kind)
     }
@@ -424,17 +424,17 @@ impl DisplayCaps {
         }
     }
 
-    /// Whether the display can read memory named by `handle`.
+    /// Tells whether the display can read memory named by `handle`.
     pub fn can_import(&self, handle: HandleType, shape: MemoryShape) -> Support {
         find(&self.imports, handle, shape)
     }
 
-    /// Whether the display can give out memory named by `handle`.
+    /// Tells whether the display can give out memory named by `handle`.
     pub fn can_export(&self, handle: HandleType, shape: MemoryShape) -> Support {
         find(&self.exports, handle, shape)
     }
 
-    /// Whether it can make such semaphores for others.
+    /// Tells whether it can make such semaphores for others.
     pub fn can_make_semaphore(&self, kind: SyncKind) -> Support {
         find_semaphore(&self.semaphores, kind)
     }

@@ -80,7 +80,7 @@ pub unsafe trait GlContext: Send + Sync {
     /// Who it is.
     fn name(&self) -> GlName;
 
-    /// Whether it is current on the calling thread. Never true again once its display was told that it is gone.
+    /// True where it is current on the calling thread. Never true again once its display was told that it is gone.
     fn is_current(&self) -> bool;
 
     /// The OpenGL function of that name; null where there is none.

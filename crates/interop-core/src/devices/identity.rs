@@ -225,7 +225,7 @@ impl DeviceIdentity {
         }
     }
 
-    /// Whether two APIs drive one device: by UUID, else by LUID, else by PCI address. Where none is known on both sides
+    /// Tells whether two APIs drive one device: by UUID, else by LUID, else by PCI address. Where none is known on both sides
     /// the answer is yes, and pixels decide.
     pub fn same_device(&self, other: &Self) -> Support {
         let no = |a: &dyn fmt::Display, b: &dyn fmt::Display| {

@@ -7,7 +7,7 @@ use std::ptr;
 
 /// What all objects of one backend or display share.
 pub trait Maker: 'static {
-    /// How messages call its device.
+    /// Tells how messages call its device.
     fn name(&self) -> String;
 }
 

@@ -13,18 +13,18 @@ pub enum Access {
 }
 
 impl Access {
-    /// Whether two uses of one byte must be kept apart: all but two reads.
+    /// True where two uses of one byte must be kept apart: all but two reads.
     pub fn clashes(self, other: Self) -> bool {
         self == Self::Write || other == Self::Write
     }
 }
 
-/// Whether both have a byte in common. An empty range has none, wherever it lies.
+/// True where both have a byte in common. An empty range has none, wherever it lies.
 pub fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
     a.start.max(b.start) < a.end.min(b.end)
 }
 
-/// Whether all bytes of `inner` are in `outer`.
+/// True where all bytes of `inner` are in `outer`.
 pub fn covers(outer: &Range<usize>, inner: &Range<usize>) -> bool {
     outer.start <= inner.start && inner.end <= outer.end
 }

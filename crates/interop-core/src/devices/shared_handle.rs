@@ -55,7 +55,7 @@ pub enum SharedHandle {
 }
 
 impl SharedHandle {
-    /// What sort of handle it is.
+    /// Returns what sort of handle it is.
     pub const fn handle_type(&self) -> HandleType {
         match self {
             Self::GlTexture { .. } | Self::GlBuffer { .. } => HandleType::GlObject,
@@ -125,7 +125,7 @@ impl MemoryHandle {
         self.bytes
     }
 
-    /// Whether the allocation was made for one image or buffer alone.
+    /// True where the allocation was made for one image or buffer alone.
     pub const fn is_dedicated(&self) -> bool {
         self.dedicated
     }
@@ -167,7 +167,7 @@ impl SemaphoreHandle {
         &self.handle
     }
 
-    /// Whether it has a counter.
+    /// Tells whether it has a counter.
     pub const fn kind(&self) -> SyncKind {
         self.kind
     }

@@ -52,7 +52,7 @@ impl FrameTag {
         Self { link, frame, path, slot }
     }
 
-    /// What this thread works for now, where that is a frame of a link's.
+    /// Returns what this thread works for now, where that is a frame of a link's.
     pub fn current() -> Option<Self> {
         CURRENT.get()
     }
@@ -174,7 +174,7 @@ impl DeviceClock {
         if other.uncertainty < self.uncertainty { other } else { self }
     }
 
-    /// Whether the comparison is so old that it should be made again.
+    /// True where the comparison is so old that it should be made again.
     pub fn is_old(&self) -> bool {
         self.host.elapsed() > COMPARED_FOR
     }
@@ -207,7 +207,7 @@ impl DeviceClock {
         (start <= end).then(|| DeviceSpan { track: track.clone(), work, start, end, uncertainty: self.uncertainty })
     }
 
-    /// How far [`DeviceClock::at`] may be off.
+    /// Tells how far [`DeviceClock::at`] may be off.
     pub fn uncertainty(&self) -> Duration {
         self.uncertainty
     }
@@ -232,7 +232,7 @@ impl<T> Default for Backlog<T> {
 }
 
 impl<T> Backlog<T> {
-    /// Whether work is to be recorded.
+    /// True where work is to be recorded.
     pub fn is_on(&self) -> bool {
         self.on.load(Ordering::Relaxed)
     }

@@ -21,7 +21,7 @@ pub trait Display: Any {
     /// Who draws.
     fn device(&self) -> &DeviceIdentity;
 
-    /// What memory it can give and take, and its limits.
+    /// Returns what memory it can give and take, and its limits.
     fn caps(&self) -> &DisplayCaps;
 
     /// Makes a surface with storage of its own: a texture or a buffer. The content is zero.
@@ -69,7 +69,7 @@ pub trait Display: Any {
         self.draw_offscreen(surface)
     }
 
-    /// How the last draw was done, offscreen ones among them, and why so. `None` before the first, and where a display has one
+    /// Tells how the last draw was done, offscreen ones among them, and why so. `None` before the first, and where a display has one
     /// manner.
     fn drawn(&self) -> Option<Drawn> {
         None

@@ -17,7 +17,7 @@ use std::any::Any;
 
 /// What a display's driver does with any surface. Its calls come checked, from [`Surface`].
 pub trait SurfaceDriver<C: Content>: Any {
-    /// What a viewer would see of `at`: images are drawn by the display and read back, buffers are copied by the display and read
+    /// Returns what a viewer would see of `at`: images are drawn by the display and read back, buffers are copied by the display and read
     /// back. Tight rows.
     fn read_back(&mut self, at: &C::At) -> Result<Vec<u8>>;
 
@@ -49,7 +49,7 @@ pub trait StoredDriver<C: Content>: SurfaceDriver<C> {
     /// Copies from a block of linear memory.
     fn upload_staged(&mut self, at: &C::At, staging: &mut Staging, view: &C::View) -> Result<()>;
 
-    /// Whether the display itself copies into this block ([`StoredDriver::download`]). Else the host does.
+    /// True where the display itself copies into this block ([`StoredDriver::download`]). Else the host does.
     fn downloads(&self, staging: &Staging) -> bool {
         let _ = staging;
         false
@@ -159,7 +159,7 @@ impl Surface {
         }))
     }
 
-    /// What stands for a surface where there is none.
+    /// Returns what stands for a surface where there is none.
     pub(crate) fn of_no_display(
         device: String,
         desc: SurfaceDesc,
@@ -211,12 +211,12 @@ impl Surface {
         self
     }
 
-    /// What it was made for.
+    /// Returns what it was made for.
     pub fn desc(&self) -> &SurfaceDesc {
         of_either!(&self.0, front => &front.desc)
     }
 
-    /// Whether uploads reach it: an engine's own object may be made without what a copy needs.
+    /// Checks whether uploads reach it: an engine's own object may be made without what a copy needs.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] names what is missing.
@@ -227,7 +227,7 @@ impl Surface {
         })
     }
 
-    /// Whether it can be read, as [`Surface::check_upload`] for the other direction.
+    /// Checks whether it can be read, as [`Surface::check_upload`] for the other direction.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] names what is missing.
@@ -261,7 +261,7 @@ impl Surface {
         of_either!(&mut self.0, front => front.read_in_place(staging, view))
     }
 
-    /// What a viewer would see of `part`: images are drawn by the display and read back, buffers are copied by the
+    /// Returns what a viewer would see of `part`: images are drawn by the display and read back, buffers are copied by the
     /// display and read back. Tight rows in native order. Slow; for verification, tests and saving pictures.
     ///
     /// # Errors

@@ -81,7 +81,7 @@ impl Fit {
         self.placement(image, area).inside(area)
     }
 
-    /// Where all of the image goes (a side of 0 counts as 1), of which [`Fit::place`] is the part that is seen.
+    /// Tells where all of the image goes (a side of 0 counts as 1), of which [`Fit::place`] is the part that is seen.
     pub fn placement(self, image: Extent, area: Extent) -> Placement {
         let sides = |extent: Extent| (u64::from(extent.width.max(1)), u64::from(extent.height.max(1)));
         let ((iw, ih), (aw, ah)) = (sides(image), sides(area));

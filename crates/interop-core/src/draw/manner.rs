@@ -42,7 +42,7 @@ impl Manner {
         }
     }
 
-    /// What the environment asks for.
+    /// Returns what the environment asks for.
     pub(crate) fn asked(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Option<Self>> {
         let wanted = || format!("one of {}", Self::ALL.map(Self::name).join(", "));
         let Some(name) = variable::text(get, Self::VARIABLE, &wanted())? else { return Ok(None) };
@@ -114,7 +114,7 @@ pub struct Storing {
 }
 
 impl Plan {
-    /// Whether a compute shader may do this draw to such a target, whose format is called `format`.
+    /// Tells whether a compute shader may do this draw to such a target, whose format is called `format`.
     ///
     /// # Errors
     /// What stands in the way.

@@ -99,7 +99,7 @@ impl<K: Copy + PartialEq> Manners<K> {
         pixels.max(1).ilog2() / 2
     }
 
-    /// How to do a draw. `able` looks at the target: of which kind the draw is, and what a compute shader needs for it; it is
+    /// Tells how to do a draw. `able` looks at the target: of which kind the draw is, and what a compute shader needs for it; it is
     /// not called where a triangle is asked for. Where the answer is [`Why::Measuring`], tell [`Manners::told`] how long it
     /// took.
     ///
@@ -155,7 +155,7 @@ impl<K: Copy + PartialEq> Manners<K> {
         drawn
     }
 
-    /// What counts of what is asked for here and in the environment.
+    /// Returns what counts of what is asked for here and in the environment.
     fn asked(&self, here: Option<Manner>) -> Result<Option<Manner>> {
         let forced = match self.asked.get() {
             Some(known) => *known,
@@ -185,12 +185,12 @@ impl<K: Copy + PartialEq> Manners<K> {
         Ok(())
     }
 
-    /// Whether times of this kind are still wanted.
+    /// True where times of this kind are still wanted.
     pub fn is_measuring(&self, kind: &K) -> bool {
         self.trials.borrow().iter().any(|(other, trial)| other == kind && matches!(trial, Trial::Running(_)))
     }
 
-    /// How the last draw was done.
+    /// Tells how the last draw was done.
     pub fn last(&self) -> Option<Drawn> {
         self.last.borrow().clone()
     }

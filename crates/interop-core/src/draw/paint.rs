@@ -62,7 +62,7 @@ impl Shading {
 }
 
 impl Plan {
-    /// What is written to pixel (`x`, `y`) of the viewport, which lies in [`Plan::drawn`]: before blending, where it
+    /// Returns what is written to pixel (`x`, `y`) of the viewport, which lies in [`Plan::drawn`]: before blending, where it
     /// blends. `texel` gives the texel of a column and row of the image, rows from the top.
     pub fn color(&self, x: u32, y: u32, image: Extent, texel: &dyn Fn(u32, u32) -> [f32; 4]) -> [f32; 4] {
         let along = |at: u32, start: i32, len: u32, texels: u32| {

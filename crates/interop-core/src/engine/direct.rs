@@ -122,12 +122,12 @@ impl Direct {
         Ok(())
     }
 
-    /// What kernels write.
+    /// Returns what kernels write.
     pub fn object(&mut self) -> &mut dyn ComputeMemory {
         self.object.memory.as_mut()
     }
 
-    /// What kernels read.
+    /// Returns what kernels read.
     pub fn memory(&self) -> &dyn ComputeMemory {
         &**self.linear.as_ref().unwrap_or(&self.object.memory)
     }

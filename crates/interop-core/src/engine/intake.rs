@@ -89,12 +89,12 @@ impl Intake {
         self.reach.path()
     }
 
-    /// What was found of every path, in the order in which they were tried.
+    /// Returns what was found of every path, in the order in which they were tried.
     pub fn rows(&self) -> &[EnginePath] {
         self.reach.rows()
     }
 
-    /// What is taken.
+    /// Returns what is taken.
     pub fn desc(&self) -> &SurfaceDesc {
         self.reach.desc()
     }
@@ -150,7 +150,7 @@ impl Taken<'_> {
         Arg::Memory(self.way.memory())
     }
 
-    /// How it lies in the memory: tight rows from byte 0, in the display's own order ([`crate::DisplayCaps::native_row_order`];
+    /// Tells how it lies in the memory: tight rows from byte 0, in the display's own order ([`crate::DisplayCaps::native_row_order`];
     /// in OpenGL row 0 is at the bottom).
     pub fn view(&self) -> View {
         *self.way.view()

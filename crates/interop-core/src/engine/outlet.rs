@@ -123,7 +123,7 @@ impl Outlet {
         self.reach.path()
     }
 
-    /// What was found of every path, in the order in which they were tried.
+    /// Returns what was found of every path, in the order in which they were tried.
     pub fn rows(&self) -> &[EnginePath] {
         self.reach.rows()
     }

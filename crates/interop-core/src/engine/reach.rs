@@ -156,7 +156,7 @@ impl Searches {
     /// Failed turns between two searches at most.
     const MOST: u32 = 64;
 
-    /// Whether a turn that failed is followed by a search.
+    /// True where a turn that failed is followed by a search.
     fn is_due(&mut self) -> bool {
         let is_due = self.left == 0;
         self.left = self.left.saturating_sub(1);

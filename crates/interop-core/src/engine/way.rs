@@ -74,7 +74,7 @@ impl Row {
         }
     }
 
-    /// Whether both sides offer it, or why not.
+    /// Tells whether both sides offer it, or why not.
     pub fn offered(&self, pairing: &Pairing<'_>) -> Result<(), String> {
         let spec = PATHS.iter().find(|spec| spec.id == self.id);
         let spec = spec.ok_or("no such path")?;
@@ -189,7 +189,7 @@ impl Body {
 }
 
 impl Way {
-    /// How the whole surface lies in the memory; rows in the display's order.
+    /// Tells how the whole surface lies in the memory; rows in the display's order.
     pub fn view(&self) -> &View {
         &self.view
     }
@@ -239,7 +239,7 @@ impl Way {
         Ok(())
     }
 
-    /// What kernels write in that turn.
+    /// Returns what kernels write in that turn.
     pub fn target(&mut self) -> Result<Target<'_>> {
         let crossing = self.begun.as_ref().ok_or_else(not_begun)?;
         Target::new(self.body.target(), crossing.kernel)

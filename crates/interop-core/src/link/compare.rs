@@ -35,7 +35,7 @@ impl Link {
         self.compare(Limit::Policy(self.options.policy.trials));
     }
 
-    /// When the program touched the link, where anybody asks.
+    /// Tells when the program touched the link, where anybody asks.
     pub(super) fn touched(&self) -> Drawn {
         Drawn((!self.meanwhile.is_over()).then(|| self.touch.clone()))
     }

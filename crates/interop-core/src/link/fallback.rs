@@ -19,7 +19,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 impl Error {
-    /// Whether another path may fare better: a driver, a limit or wrong pixels, not the caller's values or kernels.
+    /// True where another path may fare better: a driver, a limit or wrong pixels, not the caller's values or kernels.
     pub(crate) fn is_of_the_path(&self) -> bool {
         matches!(
             self,
@@ -249,7 +249,7 @@ impl Link {
         Ok(traced.in_slot(self.path.slot()))
     }
 
-    /// What the first frame on a new path keeps, rows in the surface's order: the frame finished last by the path before.
+    /// Returns what the first frame on a new path keeps, rows in the surface's order: the frame finished last by the path before.
     /// `None` where the path has it, where that frame had another size, and where there was none: a new path holds zero.
     ///
     /// # Errors

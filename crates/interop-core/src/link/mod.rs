@@ -147,7 +147,7 @@ impl Link {
         &self.display
     }
 
-    /// What the next frame will be.
+    /// Returns what the next frame will be.
     pub fn desc(&self) -> &SurfaceDesc {
         self.layout.desc()
     }
@@ -157,12 +157,12 @@ impl Link {
         self.id
     }
 
-    /// What was found out about every path.
+    /// Returns what was found out about every path.
     pub fn report(&self) -> &ProbeReport {
         &self.report
     }
 
-    /// How many frames the one shown is behind the one finished last (see [`crate::Mode`]).
+    /// Number of frames between the one finished last and the one shown (see [`crate::Mode`]).
     pub fn frames_behind(&self) -> usize {
         self.path.frames_behind()
     }
@@ -279,7 +279,7 @@ impl Link {
         Ok(())
     }
 
-    /// Whether what is shown may change while a frame begins: a path may be left, or go over to another.
+    /// True where what is shown may change while a frame begins: a path may be left, or go over to another.
     pub(crate) fn may_show_before_a_frame(&self) -> bool {
         self.unclean || self.broken.is_some() || !self.meanwhile.is_over()
     }

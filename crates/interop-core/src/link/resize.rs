@@ -45,7 +45,7 @@ impl Link {
         self.resize_to(now, Some(most))
     }
 
-    /// Whether it was resized to 0x0.
+    /// True where it was resized to 0x0.
     pub fn is_paused(&self) -> bool {
         self.paused
     }

@@ -30,7 +30,7 @@ impl Retired {
         Self { layout, id, holder: Holder::Surface(surface, frame) }
     }
 
-    /// Whether the path in use may write what it shows, once that path shows a frame of its own.
+    /// True where the path in use may write what it shows, once that path shows a frame of its own.
     pub fn is_in_the_paths_memory(&self) -> bool {
         matches!(self.holder, Holder::Surface(..))
     }

@@ -12,7 +12,7 @@ const BYTES: u64 = 4096;
 /// Room that was made for other sizes is kept while it takes at most so many times the memory.
 const MOST_KEPT: u64 = 2;
 
-/// Whether memory that was proved for `room` shows `desc` without another proof: it is no larger, and all but the size is the same.
+/// True where memory that was proved for `room` shows `desc` without another proof: it is no larger, and all but the size is the same.
 pub(super) fn is_inside(desc: &SurfaceDesc, room: &SurfaceDesc) -> bool {
     covering(desc, room).is_ok_and(|both| both == *room)
 }

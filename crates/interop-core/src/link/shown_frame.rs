@@ -37,12 +37,12 @@ impl<'a> ShownFrame<'a> {
         Self { surface, path, _tagged: FrameTag::enter(frame), _drawn: drawn }
     }
 
-    /// What the display draws; its crate turns it into a texture or buffer of its API.
+    /// Returns what the display draws; its crate turns it into a texture or buffer of its API.
     pub fn surface(&self) -> &'a Surface {
         self.surface
     }
 
-    /// What it is. After a resize this may still be the old size.
+    /// Returns what it is. After a resize this may still be the old size.
     pub fn desc(&self) -> &'a SurfaceDesc {
         self.surface.desc()
     }

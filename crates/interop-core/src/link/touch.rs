@@ -19,7 +19,7 @@ impl Touch {
         self.0.set(self.1.now());
     }
 
-    /// When that was.
+    /// Tells when that was.
     pub fn last(&self) -> Duration {
         self.0.get()
     }

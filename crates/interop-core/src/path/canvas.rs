@@ -94,7 +94,7 @@ impl Canvas {
         })
     }
 
-    /// Where kernels write.
+    /// Tells where kernels write.
     ///
     /// # Errors
     /// [`crate::Error::InvalidInput`] where no frame has been begun.

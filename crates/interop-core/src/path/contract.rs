@@ -18,7 +18,7 @@ pub trait SharingPath {
     /// display no longer reads it.
     fn begin(&mut self, part: &Part) -> Result<()>;
 
-    /// Where kernels write.
+    /// Tells where kernels write.
     fn target(&mut self) -> Result<Target<'_>>;
 
     /// Waits for the compute side and hands the frame to the display. After an error the frame before is still shown.
@@ -36,7 +36,7 @@ pub trait SharingPath {
         Ok(())
     }
 
-    /// How many frames the one shown is behind the one finished last, once the pipeline is full.
+    /// Number of frames between the one finished last and the one shown, once the pipeline is full.
     fn frames_behind(&self) -> usize {
         0
     }
@@ -81,13 +81,13 @@ pub trait SharingPath {
     /// Gives the frame up; the one before stays.
     fn cancel(&mut self);
 
-    /// What the display draws.
+    /// Returns what the display draws.
     fn surface(&self) -> &Surface;
 
-    /// What the display draws.
+    /// Returns what the display draws.
     fn surface_mut(&mut self) -> &mut Surface;
 
-    /// How the two sides are kept apart.
+    /// Tells how the two sides are kept apart.
     fn sync(&self) -> SyncKind;
 }
 

@@ -33,7 +33,7 @@ impl FrameLayout {
         Self { desc: *desc, reversed, pitch_alignment: caps.row_pitch_alignment }
     }
 
-    /// What is laid out.
+    /// Returns what is laid out.
     pub fn desc(&self) -> &SurfaceDesc {
         &self.desc
     }

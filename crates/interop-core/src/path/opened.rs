@@ -41,7 +41,7 @@ impl OpenedPath {
         }
     }
 
-    /// Whether the next frame is for a piece that is not made yet.
+    /// True where the next frame is for a piece that is not made yet.
     pub(crate) fn lacks_piece(&self) -> bool {
         match self {
             Self::Direct(path) => path.lacks_piece(),
@@ -60,7 +60,7 @@ impl OpenedPath {
         Ok(())
     }
 
-    /// What the pieces hold is no picture: nothing is on show until the next frame is finished, and each piece is zero before its
+    /// Returns what the pieces hold, which is no picture: nothing is on show until the next frame is finished, and each piece is zero before its
     /// first. `false`, and nothing has changed, where the display has copied what they held.
     ///
     /// `pairing` is what the path was opened with.

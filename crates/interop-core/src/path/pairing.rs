@@ -49,7 +49,7 @@ impl<'a> Pairing<'a> {
         Self { pieces_at_once: 1, ..self }
     }
 
-    /// How frames lie in memory for this display.
+    /// Tells how frames lie in memory for this display.
     pub fn layout(&self) -> FrameLayout {
         FrameLayout::new(self.desc, self.display.caps())
     }

@@ -87,7 +87,7 @@ impl Paths {
         PATHS.iter().chain(self.plugged.iter().map(Arc::as_ref))
     }
 
-    /// What is known of a path, where it is one of these.
+    /// Returns what is known of a path, where it is one of these.
     pub fn get(&self, id: PathId) -> Option<&PathSpec> {
         self.iter().find(|spec| spec.id == id)
     }

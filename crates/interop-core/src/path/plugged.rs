@@ -59,7 +59,7 @@ impl Plugged {
         done
     }
 
-    /// What the path says of itself; `otherwise` where it panics.
+    /// Returns what the path says of itself; `otherwise` where it panics.
     fn ask<'a, R>(&'a self, otherwise: R, f: impl FnOnce(&'a dyn SharingPath) -> R) -> R {
         let Some(path) = self.path.as_deref() else { return otherwise };
         match panics::as_error(&what(self.id), || Ok(f(path))) {

@@ -98,7 +98,7 @@ impl SlotSync {
         Ok(Self { way, owed: false })
     }
 
-    /// Whether the host waits, so that holding work back makes sense.
+    /// True where the host waits, so that holding work back makes sense.
     pub(super) fn by_host(&self) -> bool {
         matches!(self.way, Way::Host)
     }

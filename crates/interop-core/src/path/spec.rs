@@ -40,7 +40,7 @@ pub struct PathSpec {
     pub mechanism: &'static str,
     /// How the two sides can be kept apart; the first where nothing else is asked for.
     pub syncs: &'static [SyncKind],
-    /// Whether it can show frames late, see [`crate::Mode`].
+    /// True where it can show frames late, see [`crate::Mode`].
     pub pipelined: bool,
     /// What each frame costs; decides when it is tried.
     pub cost: Cost,
@@ -81,7 +81,7 @@ impl PathSpec {
         }
     }
 
-    /// Whether both sides say that they can do it. Looks at data only; makes nothing.
+    /// Checks whether both sides say that they can do it. Looks at data only; makes nothing.
     pub fn check_support(&self, pairing: &Pairing<'_>) -> Support {
         check_sync(pairing, self.syncs).and(|| match &self.means {
             Means::Ours { check_support, .. } => check_support(pairing),

@@ -74,7 +74,7 @@ pub(super) fn prove(id: PathId, pairing: &Pairing<'_>, path: &mut OpenedPath) ->
     contained(|| verify(id, path, pairing.backend.as_ref(), &pairing.layout())).map_err(|error| disproved(&error))
 }
 
-/// What a proof that ended by `error` says of a path.
+/// Returns what a proof that ended by `error` says of a path.
 pub(super) fn disproved(error: &Error) -> PathState {
     PathState::Rejected {
         reason: match error {

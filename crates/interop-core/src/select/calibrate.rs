@@ -166,7 +166,7 @@ impl<'p> Session<'_, 'p> {
         }
     }
 
-    /// What proving the leader would take: as long as the proof before it. Nothing where it is proved.
+    /// Returns what proving the leader would take: as long as the proof before it. Nothing where it is proved.
     fn proof_time(&self) -> Duration {
         match self.comparison.leader() {
             Some(entry) if !entry.proved => self.proof,

@@ -22,7 +22,7 @@ impl Clock {
         self.0.as_ref().map_or_else(|| BEGINNING.elapsed(), |now| now())
     }
 
-    /// How long it is since `then`.
+    /// Tells how long it is since `then`.
     pub(crate) fn since(&self, then: Duration) -> Duration {
         self.now().saturating_sub(then)
     }

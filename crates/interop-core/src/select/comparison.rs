@@ -48,7 +48,7 @@ impl Entry {
         Self { way, path, proved, samples_us: Vec::new(), turns: Vec::new(), turn_time: Duration::ZERO, settling }
     }
 
-    /// Whether a turn would be longer for what is done only once.
+    /// True where a turn would be longer for what is done only once.
     pub fn is_cold(&self) -> bool {
         !self.settling.is_over()
     }
@@ -78,7 +78,7 @@ impl Entry {
         Duration::from_nanos((quantile(&self.samples_us, 0.5) * 1e3) as u64)
     }
 
-    /// What one frame takes, about, and whether a turn would end before `deadline`.
+    /// Returns what one frame takes, about, and whether a turn would end before `deadline`.
     pub fn has_time(&mut self, pairing: &Pairing<'_>, clock: &Clock, deadline: Duration) -> Result<(Duration, bool)> {
         let begun = clock.now();
         contained(|| self.warm(pairing, clock))?;
@@ -175,7 +175,7 @@ impl PathComparison {
         Self { clock: clock.clone(), ..Self::default() }
     }
 
-    /// What a newcomer takes beside its opening, about: it is warmed up, and has a turn like the leader's and half of one
+    /// Returns what a newcomer takes beside its opening, about: it is warmed up, and has a turn like the leader's and half of one
     /// of the leader's.
     pub fn challenge_time(&self) -> Duration {
         self.leader().map_or(Duration::ZERO, |leader| {

@@ -173,12 +173,12 @@ impl Meanwhile {
         }
     }
 
-    /// What is still to be compared.
+    /// Returns what is still to be compared.
     pub fn left(&self) -> Vec<Way> {
         self.duel.iter().map(|duel| duel.entry.way).chain(self.waiting.iter().copied()).collect()
     }
 
-    /// What a frame of the way in use takes, microseconds, where that was measured.
+    /// Returns what a frame of the way in use takes, microseconds, where that was measured.
     pub fn reference_us(&self) -> Option<f64> {
         self.reference.as_ref().map(|entry| entry.measured().median_us).filter(|us| *us > 0.0)
     }
@@ -509,7 +509,7 @@ impl Beat {
         }
     }
 
-    /// How long the program waits between frames; `None` where it does not, or too little is known.
+    /// Tells how long the program waits between frames; `None` where it does not, or too little is known.
     fn wait(&self) -> Option<Duration> {
         let least = self.frames.iter().map(|(_, wait)| *wait).min()?;
         let mean = self.frames.iter().map(|(period, _)| *period).sum::<Duration>() / self.frames.len() as u32;

@@ -206,7 +206,7 @@ pub fn probe(
     Ok(field.report)
 }
 
-/// How the last draw was done, which was one of a measurement where something was measured.
+/// Tells how the last draw was done, which was one of a measurement where something was measured.
 fn drawn_by(display: &Rc<dyn Display>) -> Option<String> {
     display.drawn().map(|drawn| drawn.to_string())
 }

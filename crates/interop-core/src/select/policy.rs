@@ -50,7 +50,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// How late frames may be at most.
+    /// Tells how late frames may be at most.
     pub const fn most_behind(self) -> usize {
         match self {
             Self::Latency => 0,
@@ -198,7 +198,7 @@ setters!(Policy {
 });
 
 impl Policy {
-    /// What a path is opened with.
+    /// Returns what a path is opened with.
     pub(crate) fn pairing<'a>(
         &self,
         backend: &'a Arc<dyn ComputeBackend>,

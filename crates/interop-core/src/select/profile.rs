@@ -28,7 +28,7 @@ impl Profiles {
         }
     }
 
-    /// What was kept under this name of a file; `None` where there is nothing that can be read.
+    /// Returns what was kept under this name of a file; `None` where there is nothing that can be read.
     pub fn read(&self, name: &str) -> Option<String> {
         fs::read_to_string(self.folder()?.join(name)).ok()
     }
@@ -166,7 +166,7 @@ pub(super) enum Found {
 const STARTS: u32 = 2;
 
 impl Found {
-    /// Whether measuring again within `budget` would find no more.
+    /// True where measuring again within `budget` would find no more.
     pub fn stands(self, within: Duration) -> bool {
         match self {
             Self::Quickest(_) => true,
@@ -184,7 +184,7 @@ impl Found {
     }
 }
 
-/// What was remembered under `key`, if it is still among what can be taken.
+/// Returns what was remembered under `key`, if it is still among what can be taken.
 pub(super) fn load<'p>(profiles: &Profiles, key: &Key, candidates: &[Candidate<'p>]) -> Option<Remembered<'p>> {
     let file = key.file_name();
     let found: Profile = serde_json::from_str(&profiles.read(&file)?)

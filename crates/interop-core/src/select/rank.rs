@@ -57,7 +57,7 @@ impl Prices {
         }
     }
 
-    /// What a frame costs.
+    /// Returns what a frame costs.
     pub(super) fn sum(&self, cost: Cost) -> u32 {
         let Cost { medium, copies, waits } = cost;
         let copied = match copies {

@@ -139,7 +139,7 @@ pub struct Diagnosis {
 }
 
 impl Diagnosis {
-    /// What was found, and what to do about it; `name` stays the same.
+    /// Returns what was found, and what to do about it; `name` stays the same.
     pub fn new(name: &'static str, finding: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { name, finding: finding.into(), advice: advice.into() }
     }

@@ -36,7 +36,7 @@ impl Settling {
         self.frames >= self.fewest && (self.steady >= STEADY || self.frames >= MOST)
     }
 
-    /// Whether another frame is made that should end before `until`: those for each slot are in any case.
+    /// True where another frame is made that should end before `until`: those for each slot are in any case.
     pub fn goes_on(&self, now: Duration, until: Option<Duration>) -> bool {
         let fits = || until.is_none_or(|until| now.saturating_add(self.least) <= until);
         !self.is_over() && (self.frames < self.fewest || fits())

@@ -85,7 +85,7 @@ impl Ratio {
         Some(Self { ratio, uncertainty })
     }
 
-    /// How far above 1 the ratio is, as a fraction.
+    /// Tells how far above 1 the ratio is, as a fraction.
     pub fn distance(&self) -> f64 {
         self.ratio - 1.0
     }
@@ -101,7 +101,7 @@ impl Ratio {
     }
 }
 
-/// Whether the first samples are smaller than the second by more than chance would make them in one of ten cases: the
+/// True where the first samples are smaller than the second by more than chance would make them in one of ten cases: the
 /// rank-sum test of Mann and Whitney, one-sided, by its normal approximation. Ranks are not moved by the few frames that
 /// took twice as long.
 pub(super) fn is_smaller(these: &[f64], than: &[f64]) -> bool {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub trait Object {
     fn surface(&self) -> Surface;
 
-    /// What the engine itself finds in it.
+    /// Returns what the engine itself finds in it.
     fn got(&self) -> Vec<u8>;
 
     /// The engine makes every byte of it 255, where it can.

@@ -25,12 +25,12 @@ pub trait Board {
     /// Its pixels, of four bytes.
     fn read(&self) -> Vec<u8>;
 
-    /// Whether a compute shader draws beside it, and the picture is then copied.
+    /// True where a compute shader draws beside it, and the picture is then copied.
     fn copies(&self) -> bool {
         false
     }
 
-    /// How far red, green, blue and alpha may be off, in bytes: the rounding of each manner.
+    /// Tells how far red, green, blue and alpha may be off, in bytes: the rounding of each manner.
     fn steps(&self) -> [u8; 4] {
         [2; 4]
     }

@@ -167,7 +167,7 @@ impl<'a> Arg<'a> {
         }
     }
 
-    /// What holds it without a borrow.
+    /// Returns what holds it without a borrow.
     pub(super) fn keep(&self) -> Kept {
         match self {
             Self::Buffer(buffer) => Kept::Buffer((*buffer).clone()),
@@ -217,7 +217,7 @@ impl Kept {
     }
 }
 
-/// What OpenCL C calls a number type of Rust; empty for other types.
+/// Returns what OpenCL C calls a number type of Rust; empty for other types.
 fn c_names<T: 'static>() -> &'static [&'static str] {
     let is = |id: TypeId| TypeId::of::<T>() == id;
     let names: [(TypeId, &[&str]); 10] = [

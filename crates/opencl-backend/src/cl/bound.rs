@@ -133,7 +133,7 @@ impl BoundKernel {
         self
     }
 
-    /// What [`BoundKernel::set_range`] was given last; no OpenCL call.
+    /// Returns what [`BoundKernel::set_range`] was given last; no OpenCL call.
     pub fn range(&self) -> Option<NdRange> {
         self.range
     }

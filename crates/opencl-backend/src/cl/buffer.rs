@@ -97,12 +97,12 @@ impl Buffer {
         self.len
     }
 
-    /// Where a part begins in its buffer, bytes (`CL_MEM_OFFSET`).
+    /// Tells where a part begins in its buffer, bytes (`CL_MEM_OFFSET`).
     pub fn offset(&self) -> usize {
         self.offset
     }
 
-    /// How it was made (`CL_MEM_FLAGS`), without the bit that [`Buffer::with_data`] or [`HostBuffer`] adds; a part made
+    /// Tells how it was made (`CL_MEM_FLAGS`), without the bit that [`Buffer::with_data`] or [`HostBuffer`] adds; a part made
     /// with none has its buffer's.
     pub fn flags(&self) -> MemFlags {
         self.flags
@@ -113,7 +113,7 @@ impl Buffer {
         &self.context
     }
 
-    /// Whether this is a part of another buffer (`CL_MEM_ASSOCIATED_MEMOBJECT`).
+    /// True where this is a part of another buffer (`CL_MEM_ASSOCIATED_MEMOBJECT`).
     pub fn is_part(&self) -> bool {
         self.raw.parent().is_some()
     }
@@ -123,7 +123,7 @@ impl Buffer {
         self.parent.as_deref()
     }
 
-    /// What the driver says of the number of bytes (`clGetMemObjectInfo`).
+    /// Returns what the driver says of the number of bytes (`clGetMemObjectInfo`).
     pub fn driver_size(&self) -> Result<usize> {
         self.raw.info(m::CL_MEM_SIZE).map(usize::from_ne_bytes).map_err(|f| self.context.error(f))
     }

@@ -22,7 +22,7 @@ impl ContextOptions {
         Self::default()
     }
 
-    /// Whether the program itself keeps OpenCL and other APIs that share memory with it apart
+    /// Tells whether the program itself keeps OpenCL and other APIs that share memory with it apart
     /// (`CL_CONTEXT_INTEROP_USER_SYNC`); drivers do it where this is not set.
     #[must_use]
     pub fn interop_user_sync(self, by_program: bool) -> Self {

@@ -59,7 +59,7 @@ impl Device {
         self.known.version
     }
 
-    /// Whether `CL_DEVICE_EXTENSIONS` lists `name`.
+    /// True where `CL_DEVICE_EXTENSIONS` lists `name`.
     pub fn has_extension(&self, name: &str) -> bool {
         self.known.extensions.split_ascii_whitespace().any(|e| e == name)
     }

@@ -72,11 +72,11 @@ properties! {
     c_version: String = CL_DEVICE_OPENCL_C_VERSION, (1, 1);
     /// `FULL_PROFILE` or `EMBEDDED_PROFILE`.
     profile: String = CL_DEVICE_PROFILE, (1, 0);
-    /// Whether it can be used.
+    /// True where it can be used.
     available: bool = CL_DEVICE_AVAILABLE, (1, 0);
-    /// Whether it compiles source.
+    /// True where it compiles source.
     compiler_available: bool = CL_DEVICE_COMPILER_AVAILABLE, (1, 0);
-    /// Whether it links programs.
+    /// True where it links programs.
     linker_available: bool = CL_DEVICE_LINKER_AVAILABLE, (1, 2);
     /// What it runs.
     execution_capabilities: ExecCapabilities = CL_DEVICE_EXECUTION_CAPABILITIES, (1, 0);
@@ -98,9 +98,9 @@ properties! {
     address_bits: u32 = CL_DEVICE_ADDRESS_BITS, (1, 0);
     /// True for little-endian.
     endian_little: bool = CL_DEVICE_ENDIAN_LITTLE, (1, 0);
-    /// Whether memory corrects errors.
+    /// True where memory corrects errors.
     error_correction: bool = CL_DEVICE_ERROR_CORRECTION_SUPPORT, (1, 0);
-    /// Whether host and device share memory.
+    /// True where host and device share memory.
     host_unified_memory: bool = CL_DEVICE_HOST_UNIFIED_MEMORY, (1, 1);
     /// Bytes of global memory.
     global_mem_size: u64 = CL_DEVICE_GLOBAL_MEM_SIZE, (1, 0);
@@ -130,7 +130,7 @@ properties! {
     single_fp_config: FpConfig = CL_DEVICE_SINGLE_FP_CONFIG, (1, 0);
     /// Double precision; nothing where the device has none.
     double_fp_config: FpConfig = CL_DEVICE_DOUBLE_FP_CONFIG, (1, 0);
-    /// Whether it has images.
+    /// True where it has images.
     image_support: bool = CL_DEVICE_IMAGE_SUPPORT, (1, 0);
     /// Pixels.
     image2d_max_width: usize = CL_DEVICE_IMAGE2D_MAX_WIDTH, (1, 0);
@@ -190,7 +190,7 @@ properties! {
     partition_type: Vec<usize> = CL_DEVICE_PARTITION_TYPE, (1, 2);
     /// Bytes that `printf` can hold.
     printf_buffer_size: usize = CL_DEVICE_PRINTF_BUFFER_SIZE, (1, 2);
-    /// Whether the user should synchronise with graphics.
+    /// True where the user should synchronise with graphics.
     preferred_interop_user_sync: bool = CL_DEVICE_PREFERRED_INTEROP_USER_SYNC, (1, 2);
     /// Nanoseconds of a step of the profiling clock.
     profiling_timer_resolution: usize = CL_DEVICE_PROFILING_TIMER_RESOLUTION, (1, 0);
@@ -210,7 +210,7 @@ properties! {
     il_version: String = CL_DEVICE_IL_VERSION, (2, 1);
     /// Sub-groups of a work group.
     max_num_sub_groups: u32 = CL_DEVICE_MAX_NUM_SUB_GROUPS, (2, 1);
-    /// Whether work groups may differ in size.
+    /// True where work groups may differ in size.
     non_uniform_work_group_support: bool = CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, (3, 0);
     /// Pointers to the generic address space.
     generic_address_space_support: bool = CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT, (3, 0);

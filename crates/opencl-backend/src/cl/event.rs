@@ -102,12 +102,12 @@ impl Event {
         Self { raw, context: context.clone(), waker: Waiting(None) }
     }
 
-    /// How far the command is (`clGetEventInfo`). Does not wait.
+    /// Tells how far the command is (`clGetEventInfo`). Does not wait.
     pub fn status(&self) -> Result<Status> {
         self.raw.status().map_err(|f| self.context.error(f))
     }
 
-    /// What the command does (`CL_EVENT_COMMAND_TYPE`); `None` for commands that this crate does not enqueue.
+    /// Returns what the command does (`CL_EVENT_COMMAND_TYPE`); `None` for commands that this crate does not enqueue.
     pub fn command_type(&self) -> Result<Option<CommandType>> {
         self.raw.command_type().map(CommandType::from_code).map_err(|f| self.context.error(f))
     }
@@ -126,7 +126,7 @@ impl Event {
         events.iter().map(Self::wait).fold(Ok(()), Result::and)
     }
 
-    /// When it ran, as the driver says (`clGetEventProfilingInfo`): rusticl (Mesa 22.3) says 2 and 3 ns for every
+    /// Tells when it ran, as the driver says (`clGetEventProfilingInfo`): rusticl (Mesa 22.3) says 2 and 3 ns for every
     /// command.
     ///
     /// # Errors
@@ -173,7 +173,7 @@ impl Event {
         self.on(Status::Complete, f)
     }
 
-    /// How the command ended.
+    /// Tells how the command ended.
     fn result(&self) -> Result<()> {
         self.raw.ended_by("a command that an event stands for").map_err(|f| self.context.error(f))
     }

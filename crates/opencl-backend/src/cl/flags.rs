@@ -83,7 +83,7 @@ macro_rules! flags {
                 self.0
             }
 
-            /// Whether all bits of `other` are set in the `cl_bitfield`.
+            /// True where all bits of `other` are set in the `cl_bitfield`.
             pub const fn contains(self, other: Self) -> bool {
                 self.0 & other.0 == other.0
             }

@@ -97,7 +97,7 @@ impl Device {
 }
 
 impl Context {
-    /// Whether it was made with [`super::ContextOptions::share_gl`] (`CL_GL_CONTEXT_KHR`).
+    /// True where it was made with [`super::ContextOptions::share_gl`] (`CL_GL_CONTEXT_KHR`).
     pub fn shares_gl(&self) -> bool {
         self.raw.gl().is_some()
     }

@@ -37,7 +37,7 @@ impl ImageSize {
         }
     }
 
-    /// What a box over all of it has as its region (`region` of `clEnqueueReadImage`); layers are the last dimension in
+    /// Returns what a box over all of it has as its region (`region` of `clEnqueueReadImage`); layers are the last dimension in
     /// use.
     pub const fn region(self) -> [usize; 3] {
         match self {

@@ -228,7 +228,7 @@ impl Kernel {
         Err(self.invalid(format!("takes {} arguments{list}, {given} given", self.facts.count)))
     }
 
-    /// Whether an argument is of this context and fits its parameter.
+    /// Checks whether an argument is of this context and fits its parameter.
     pub(super) fn check_arg(&self, index: usize, arg: &Arg<'_>) -> Result<()> {
         if let Some((context, what)) = arg.owner() {
             self.context().check_same(context, OP, what)?;
@@ -243,7 +243,7 @@ impl Kernel {
         checked.map_err(|problem| self.invalid(format!("argument {index}, {problem}")))
     }
 
-    /// What the caller is told where the driver refused an argument or a launch.
+    /// Returns what the caller is told where the driver refused an argument or a launch.
     pub(super) fn refused(&self, range: Option<&NdRange>, param: Option<usize>, failure: Failure) -> Error {
         match (param, failure.code) {
             (Some(index), CL_INVALID_ARG_SIZE | CL_INVALID_ARG_VALUE) => {

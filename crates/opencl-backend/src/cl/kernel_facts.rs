@@ -22,7 +22,7 @@ impl Facts {
 pub struct Limits {
     pub items: usize,
     pub required: Option<[usize; 3]>,
-    /// Whether the last groups may be smaller.
+    /// True where the last groups may be smaller.
     pub non_uniform: bool,
     pub local_used: u64,
     pub local_has: u64,

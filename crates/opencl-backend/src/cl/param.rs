@@ -73,7 +73,7 @@ impl Param {
         &self.raw.type_name
     }
 
-    /// Where it points to (`CL_KERNEL_ARG_ADDRESS_QUALIFIER`).
+    /// Tells where it points to (`CL_KERNEL_ARG_ADDRESS_QUALIFIER`).
     pub fn address_space(&self) -> AddressSpace {
         match self.raw.address {
             k::CL_KERNEL_ARG_ADDRESS_GLOBAL => AddressSpace::Global,

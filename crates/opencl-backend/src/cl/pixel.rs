@@ -116,7 +116,7 @@ impl ImageFormat {
         }
     }
 
-    /// Whether pixels of this format (`cl_image_format`) are values of `T` in memory: as many channels, of the same number
+    /// True where pixels of this format (`cl_image_format`) are values of `T` in memory: as many channels, of the same number
     /// type.
     pub fn holds<T: Pixel>(self) -> bool {
         let own = self.rust_type();

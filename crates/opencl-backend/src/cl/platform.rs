@@ -26,7 +26,7 @@ impl Platform {
         self.text(p::CL_PLATFORM_NAME)
     }
 
-    /// Whether it is Mesa's driver.
+    /// Tells whether it is Mesa's driver.
     pub(super) fn is_rusticl(self) -> Result<bool> {
         self.0.is_rusticl().map_err(|f| f.on("an OpenCL platform"))
     }

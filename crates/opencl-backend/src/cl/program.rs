@@ -160,7 +160,7 @@ impl Program {
         self.types.size_of(&self.context.raw, type_name)
     }
 
-    /// Whether a type of the program's own takes so many bytes; `Err` says how many, where it takes any.
+    /// Tells whether a type of the program's own takes so many bytes; `Err` says how many, where it takes any.
     pub(super) fn fits(&self, type_name: &str, bytes: usize) -> Result<(), Option<usize>> {
         self.types.fits(&self.context.raw, type_name, bytes)
     }
@@ -273,12 +273,12 @@ impl Program {
         &self.devices
     }
 
-    /// What the compiler said (`CL_PROGRAM_BUILD_LOG`); empty where nothing.
+    /// Returns what the compiler said (`CL_PROGRAM_BUILD_LOG`); empty where nothing.
     pub fn log(&self, device: &Device) -> String {
         self.raw.log(&device.raw)
     }
 
-    /// How the build for a device ended (`CL_PROGRAM_BUILD_STATUS`). [`BuildStatus::None`] for a status of a later
+    /// Tells how the build for a device ended (`CL_PROGRAM_BUILD_STATUS`). [`BuildStatus::None`] for a status of a later
     /// version, and for a device that the program was not built for.
     pub fn status(&self, device: &Device) -> Result<BuildStatus> {
         if !self.devices.iter().any(|built| built.is(device)) {
@@ -293,7 +293,7 @@ impl Program {
         self.raw.options(&device.raw).map_err(|f| self.context.error(f))
     }
 
-    /// What there is for a device (`CL_PROGRAM_BINARY_TYPE`).
+    /// Returns what there is for a device (`CL_PROGRAM_BINARY_TYPE`).
     pub fn binary_type(&self, device: &Device) -> Result<BinaryType> {
         let code = self.raw.binary_type(&device.raw).map_err(|f| self.context.error(f))?;
         Ok(BinaryType::from_code(code).unwrap_or(BinaryType::None))
@@ -346,7 +346,7 @@ impl Object {
         Ok(Self { raw, context: context.clone(), texts })
     }
 
-    /// What there is for a device (`CL_PROGRAM_BINARY_TYPE`).
+    /// Returns what there is for a device (`CL_PROGRAM_BINARY_TYPE`).
     pub fn binary_type(&self, device: &Device) -> Result<BinaryType> {
         let code = self.raw.binary_type(&device.raw).map_err(|f| self.context.error(f))?;
         Ok(BinaryType::from_code(code).unwrap_or(BinaryType::None))

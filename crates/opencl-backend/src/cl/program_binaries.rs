@@ -115,7 +115,7 @@ impl Program {
         Ok(Self::of(raw, context, devices))
     }
 
-    /// What was built (`CL_PROGRAM_BINARIES`), for [`Program::from_binaries`], with the kernels' parameters and with what
+    /// Returns what was built (`CL_PROGRAM_BINARIES`), for [`Program::from_binaries`], with the kernels' parameters and with what
     /// tells damage and other devices. Devices without one are left out.
     pub fn binaries(&self) -> Result<Vec<(Device, Vec<u8>)>> {
         let params = self.all_params()?;
@@ -123,7 +123,7 @@ impl Program {
         self.driver_binaries()?.into_iter().map(seal).collect()
     }
 
-    /// What was built, as the driver has it (`CL_PROGRAM_BINARIES`), for other tools. Devices without one are left out.
+    /// Returns what was built, as the driver has it (`CL_PROGRAM_BINARIES`), for other tools. Devices without one are left out.
     pub fn driver_binaries(&self) -> Result<Vec<(Device, Vec<u8>)>> {
         let binaries = self.raw.built_binaries().map_err(|f| self.context().error(f))?;
         let listed = self.raw.devices().map_err(|f| self.context().error(f))?;

@@ -150,12 +150,12 @@ impl Queue {
         &self.device
     }
 
-    /// Whether commands may overtake each other (`CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE`).
+    /// True where commands may overtake each other (`CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE`).
     pub fn is_out_of_order(&self) -> bool {
         self.raw.properties().out_of_order
     }
 
-    /// Whether its events have times (`CL_QUEUE_PROFILING_ENABLE`).
+    /// True where its events have times (`CL_QUEUE_PROFILING_ENABLE`).
     pub fn is_profiling(&self) -> bool {
         self.raw.properties().profiling
     }

@@ -131,7 +131,7 @@ impl Event {
     }
 }
 
-/// What [`Buffer::from_raw`] and [`Image::from_raw`] have in common.
+/// Returns what [`Buffer::from_raw`] and [`Image::from_raw`] have in common.
 ///
 /// # Safety
 /// That of [`Buffer::from_raw`].

@@ -82,7 +82,7 @@ impl Queue {
         self.enqueue(OP, wait, |queue, wait| queue.write_from(&to.raw, offset, from, wait))
     }
 
-    /// Whether `clEnqueueFillBuffer` takes patterns of this size.
+    /// True where `clEnqueueFillBuffer` takes patterns of this size.
     pub(super) const fn fills_with<T>() -> bool {
         size_of::<T>().is_power_of_two() && size_of::<T>() <= 128
     }

@@ -44,7 +44,7 @@ impl Device {
         }
     }
 
-    /// What this is a part of (`CL_DEVICE_PARENT_DEVICE`).
+    /// Returns what this is a part of (`CL_DEVICE_PARENT_DEVICE`).
     pub fn parent(&self) -> Result<Option<Self>, Failure> {
         // Drivers of OpenCL 1.1 do not know the question.
         let above = if self.is_part() { parent(self.id)? } else { None };

@@ -62,7 +62,7 @@ impl Buffer {
         self.turns.as_mut()
     }
 
-    /// Whether another API has it, too.
+    /// True where another API has it, too.
     pub fn has_turns(&self) -> bool {
         self.turns.is_some()
     }
@@ -106,12 +106,12 @@ impl Buffer {
         &self.mem
     }
 
-    /// Whether it is host memory in place.
+    /// True where it is host memory in place.
     pub fn is_host_block(&self) -> bool {
         self.block.is_some()
     }
 
-    /// Whether `range` here and there has bytes in common.
+    /// True where `range` here and there has bytes in common.
     pub fn overlaps(&self, other: &Self, range: &Range<usize>) -> bool {
         self.mem.overlaps(range, &other.mem, range)
     }

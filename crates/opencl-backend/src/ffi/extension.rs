@@ -29,7 +29,7 @@ fn library() -> Result<&'static Library, &'static str> {
     LIBRARY.get_or_init(open).as_ref().map_err(String::as_str)
 }
 
-/// What the system's loader says where libOpenCL does not open.
+/// Returns what the system's loader says where libOpenCL does not open.
 pub fn why_no_library() -> Option<&'static str> {
     library().err()
 }

@@ -49,7 +49,7 @@ impl GlFns {
     }
 }
 
-/// Whether the current context lists a GL extension.
+/// Tells whether the current context lists a GL extension.
 fn gl_lists(context: &dyn GlContext, wanted: &CStr) -> Result<bool, Failure> {
     type GetInteger = unsafe extern "system" fn(parameter: u32, value: *mut i32);
     type GetString = unsafe extern "system" fn(parameter: u32, index: u32) -> *const std::ffi::c_char;

@@ -50,12 +50,12 @@ impl GlShare {
         self.context.name()
     }
 
-    /// What is used where nothing is asked for.
+    /// Returns what is used where nothing is asked for.
     pub fn default_sync(&self) -> GlSync {
         if self.from_sync.is_some() { GlSync::Implicit } else { GlSync::Finish }
     }
 
-    /// Whether there are events.
+    /// True where there are events.
     pub fn has_events(&self) -> bool {
         self.from_sync.is_some()
     }

@@ -141,7 +141,7 @@ impl<K: ObjectKind> Handle<K> {
         Ok(std::ptr::with_exposed_provenance_mut(usize::from_ne_bytes(bytes)))
     }
 
-    /// How many references there are, ours and the driver's own among them.
+    /// Number of references, ours and the driver's own among them.
     pub fn references(&self) -> Result<u32, Failure> {
         super::query::array(K::INFO, &self.info(K::REFERENCE_COUNT)?).map(u32::from_ne_bytes)
     }

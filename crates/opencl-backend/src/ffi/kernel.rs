@@ -185,7 +185,7 @@ impl Kernel {
     }
 }
 
-/// What a launch uses, and the turns to be held until it is queued.
+/// Returns what a launch uses, and the turns to be held until it is queued.
 fn used<'a>(args: &[ArgValue<'a>]) -> Result<(Vec<Use<'a>>, Vec<Borrowed<'a>>), Failure> {
     let (mut uses, mut turns) = (Vec::new(), Vec::new());
     for arg in args {

@@ -33,7 +33,7 @@ impl LoneEvent {
         self.handle.references()
     }
 
-    /// How far the command is. Does not wait.
+    /// Tells how far the command is. Does not wait.
     pub fn status(&self) -> Result<Status, Failure> {
         self.code().map(Status::from_code)
     }

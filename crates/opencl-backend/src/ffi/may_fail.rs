@@ -49,7 +49,7 @@ const SETTLED_AFTER: Duration = Duration::from_millis(50);
 /// How often that is looked at.
 const LOOK: Duration = Duration::from_micros(100);
 
-/// Whether PoCL has done all that it does at the end of a command.
+/// True where PoCL has done all that it does at the end of a command.
 fn is_left(event: &LoneEvent) -> bool {
     event.references().is_ok_and(|references| references <= 1)
 }

@@ -178,7 +178,7 @@ impl Mem {
         start.saturating_add(range.start)..start.saturating_add(range.end).min(self.range.end)
     }
 
-    /// What a command does with `range`, counted from this object's own start.
+    /// Returns what a command does with `range`, counted from this object's own start.
     pub(super) fn used(&self, range: &Range<usize>, access: Access) -> Use<'_> {
         Use { tracker: &self.tracker, range: self.in_root(range), access }
     }

@@ -23,12 +23,12 @@ impl TimedCommand {
         self.event.wait()
     }
 
-    /// Whether it is done, well or not.
+    /// Tells whether it is done, well or not.
     pub fn is_done(&self) -> Result<bool, Failure> {
         self.event.status().map(Status::is_final)
     }
 
-    /// When the device began and ended it, nanoseconds of its own clock. Only for commands that are done.
+    /// Tells when the device began and ended it, nanoseconds of its own clock. Only for commands that are done.
     pub fn times(&self) -> Result<(u64, u64), Failure> {
         Ok((self.event.profile(CL_PROFILING_COMMAND_START)?, self.event.profile(CL_PROFILING_COMMAND_END)?))
     }

@@ -207,7 +207,7 @@ impl Program {
         Ok(devices.into_iter().map(ptr::with_exposed_provenance_mut).collect())
     }
 
-    /// What was built, one for each device of the program; empty for a device that it was not built for.
+    /// Returns what was built, one for each device of the program; empty for a device that it was not built for.
     pub fn built_binaries(&self) -> Result<Vec<Vec<u8>>, Failure> {
         const OP: &str = "clGetProgramInfo";
         let lens = sizes(&check(OP, p::get_program_data(self.raw(), p::CL_PROGRAM_BINARY_SIZES))?);

@@ -45,12 +45,12 @@ impl PlatformId {
         Ok(text(&check("clGetPlatformInfo", get_platform_data(self.0, param))?))
     }
 
-    /// Whether it is Mesa's driver.
+    /// Tells whether it is Mesa's driver.
     pub fn is_rusticl(self) -> Result<bool, Failure> {
         Ok(self.text(CL_PLATFORM_NAME)? == "rusticl")
     }
 
-    /// Whether it is the Portable Computing Language, PoCL.
+    /// Tells whether it is the Portable Computing Language, PoCL.
     pub fn is_pocl(self) -> Result<bool, Failure> {
         Ok(self.text(CL_PLATFORM_NAME)? == "Portable Computing Language")
     }

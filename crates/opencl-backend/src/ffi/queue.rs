@@ -95,7 +95,7 @@ impl Queue {
         Ok(Self { handle: Arc::new(handle), context: context.clone(), properties, miscounts_offsets, is_pocl })
     }
 
-    /// Whether its context cares for commands that fail by their wait lists.
+    /// True where its context cares for commands that fail by their wait lists.
     pub(super) fn is_pocl(&self) -> bool {
         self.is_pocl
     }

@@ -28,7 +28,7 @@ impl Session {
         self.queues.current()
     }
 
-    /// Whether commands queued from now on have times. What was queued before must be done.
+    /// Tells whether commands queued from now on have times. What was queued before must be done.
     pub fn take_times(&self, take: bool) -> Result<(), Failure> {
         self.queues.switch(&self.context, &self.device, take)
     }

@@ -27,7 +27,7 @@ pub const LEAST_CODE: i32 = i32::MIN - OF_HOST + 1;
 /// What commands that wait for a user event get when it is dropped before it was set.
 const ABANDONED: i32 = -1;
 
-/// Where a code came from a user event: the code that it was failed with, `None` where it was dropped.
+/// Tells where a code came from a user event: the code that it was failed with, `None` where it was dropped.
 pub fn of_user_event(code: i32) -> Option<Option<i32>> {
     (code <= OF_HOST).then(|| Some(code - OF_HOST).filter(|own| *own < 0))
 }

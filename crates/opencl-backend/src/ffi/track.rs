@@ -137,7 +137,7 @@ impl Tracker {
         })
     }
 
-    /// Whether it is OpenGL's now.
+    /// True where it is OpenGL's now.
     pub fn is_away(&self) -> bool {
         self.lock().away
     }
@@ -157,7 +157,7 @@ impl Tracker {
         state.uses.clone()
     }
 
-    /// Whether both ranges have a byte in common.
+    /// True where both ranges have a byte in common.
     pub fn overlap(&self, range: &Range<usize>, other: &Self, other_range: &Range<usize>) -> bool {
         self.borrows.overlap(range, &other.borrows, other_range)
     }

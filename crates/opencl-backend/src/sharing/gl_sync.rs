@@ -4,7 +4,7 @@ use crate::backend_state::BackendState;
 use crate::ffi::GlSync;
 use interop_core::{Error, Result, SyncKind};
 
-/// How a way of keeping OpenGL and OpenCL apart is called here.
+/// Tells how a way of keeping OpenGL and OpenCL apart is called here.
 pub fn gl_sync(shared: &BackendState, kind: SyncKind) -> Result<GlSync> {
     let events = shared.gl.as_ref().is_some_and(|gl| gl.has_events());
     match kind {

@@ -35,7 +35,7 @@ impl OpenClImage {
         self.rows.desc()
     }
 
-    /// Where `view` lies.
+    /// Tells where `view` lies.
     pub fn place(&self, view: &ImageView, operation: &'static str) -> Result<Placement> {
         self.rows.place(view, operation)
     }

@@ -31,7 +31,7 @@ fn numbering(backend: &OpenClBackend, format: PixelFormat) -> Arc<dyn Kernel> {
     )
 }
 
-/// What [`numbering`] must leave in memory that held `before`.
+/// Returns what [`numbering`] must leave in memory that held `before`.
 fn numbered(view: &ImageView, before: u8, len: usize, start: u8) -> Vec<u8> {
     let mut bytes = vec![before; len];
     for y in 0..view.extent.height {

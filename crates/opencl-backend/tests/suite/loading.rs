@@ -11,7 +11,7 @@ const SUITE: [&str; 6] = ["memory::", "pattern::", "threads::", "timeline::", "b
 /// What names drivers.
 const DRIVERS: [&str; 4] = ["OPENCL_DYLIB_PATH", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "RUSTICL_ENABLE"];
 
-/// What [`devices`] says where only these variables name drivers.
+/// Returns what [`devices`] says where only these variables name drivers.
 fn report(vars: &[(&str, &str)]) -> String {
     Child::of("loading::child_reports").unwrap().without(&DRIVERS).envs(vars).run().unwrap().passed()
 }

@@ -51,7 +51,7 @@ fn imports(backend: &OpenClBackend) -> bool {
     has("host memory in place", described(backend), found).is_some()
 }
 
-/// What the host sees at the block's own address.
+/// Returns what the host sees at the block's own address.
 fn at_address(block: &HostBlock, len: usize) -> Vec<u8> {
     block.read(0..len, Holder::Guard, "a test").unwrap().to_vec()
 }

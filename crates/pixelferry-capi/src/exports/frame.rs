@@ -115,7 +115,7 @@ fn map_frame(
     }
 }
 
-/// Where the bytes of a view lie; the view begins with the first of `bytes`.
+/// Tells where the bytes of a view lie; the view begins with the first of `bytes`.
 fn pixels(bytes: &mut [u8], view: &View) -> pf_pixels {
     let (row_bytes, _) = shape(view);
     let none = pf_pixels {

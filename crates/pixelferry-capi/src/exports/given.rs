@@ -65,7 +65,7 @@ pub unsafe fn display_choice(name: *const c_char) -> Result<DisplayChoice> {
     Ok(name.map(DisplayChoice::parse).transpose()?.unwrap_or_default())
 }
 
-/// What is named in options.
+/// Returns what is named in options.
 ///
 /// # Safety
 /// The header's promise for the texts of `pf_link_options`.

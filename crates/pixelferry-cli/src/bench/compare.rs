@@ -25,7 +25,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Whether the middle halves of the samples do not touch, with the second machine `drift` times as slow by itself: more
+    /// True where the middle halves of the samples do not touch, with the second machine `drift` times as slow by itself: more
     /// than noise.
     pub fn is_clear(&self, drift: f64) -> bool {
         self.a.q3_us < self.b.q1_us / drift || self.b.q3_us / drift < self.a.q1_us

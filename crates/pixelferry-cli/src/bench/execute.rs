@@ -36,7 +36,7 @@ pub fn execute(options: &BenchOptions, out: &mut dyn Write) -> Result<(), Error>
     print(out, &report::text(&record))
 }
 
-/// What would be measured.
+/// Returns what would be measured.
 fn list(plan: &Plan) -> Result<String, Error> {
     let devices = Devices::find(plan)?;
     let mut text = String::from("Compute\n");

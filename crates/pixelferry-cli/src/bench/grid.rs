@@ -66,7 +66,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Whether rows of this path are asked for.
+    /// True where rows of this path are asked for.
     pub fn wants(&self, path: PathId) -> bool {
         self.paths.as_ref().is_none_or(|list| list.contains(&path))
     }
@@ -134,7 +134,7 @@ impl Spot {
         })
     }
 
-    /// How late frames may be where that is measured: as far as a ring of two slots for each stays small.
+    /// Tells how late frames may be where that is measured: as far as a ring of two slots for each stays small.
     pub fn most_behind(&self) -> usize {
         let slots = usize::try_from(MOST_RING_BYTES / self.bytes().max(1)).unwrap_or(usize::MAX);
         (slots.saturating_sub(2) / 2).clamp(1, MAX_FRAMES_BEHIND)

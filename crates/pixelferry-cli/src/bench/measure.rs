@@ -137,7 +137,7 @@ fn order(round: usize, rows: usize) -> Vec<usize> {
     order
 }
 
-/// How long a frame of each row takes, about.
+/// Tells how long a frame of each row takes, about.
 fn warm_up(stage: &Stage<'_>, all: &mut [Contestant<'_>]) -> Vec<Duration> {
     let mut pace = Vec::new();
     for contestant in all {

@@ -74,7 +74,7 @@ pub struct BenchOptions {
 }
 
 impl BenchOptions {
-    /// What is to be measured.
+    /// Returns what is to be measured.
     pub fn plan(&self) -> Plan {
         let or = |asked: Option<u32>, full, quick| asked.unwrap_or(if self.quick { quick } else { full });
         Plan {

@@ -77,7 +77,7 @@ fn headline(record: &Record) -> String {
     format!("automatic within {tolerance:.0} % of the best in {} of {} cells{rest}; {verdict}", s.within, s.cells)
 }
 
-/// What happened where the automatic choice was not within the tolerance.
+/// Returns what happened where the automatic choice was not within the tolerance.
 fn miss(v: &Verdict) -> String {
     let same = v.same_path_us.map(|us| format!(", by name {}", time(us))).unwrap_or_default();
     format!(
@@ -104,7 +104,7 @@ fn pairings(record: &Record) -> Vec<(&str, &str)> {
     distinct(record.cells.iter().map(|c| (c.compute.as_str(), c.display.as_str())))
 }
 
-/// What the cells of a pairing left out, once for each reason.
+/// Returns what the cells of a pairing left out, once for each reason.
 fn skipped<'a>(record: &'a Record, compute: &str, display: &str) -> Vec<&'a Skipped> {
     let cells = record.cells.iter().filter(|c| c.compute == compute && c.display == display);
     distinct(cells.flat_map(|c| &c.skipped))
@@ -136,7 +136,7 @@ fn rows(cells: &[&Cell]) -> Table {
     table
 }
 
-/// What was chosen, how far it is from the best (`!`: clearly too far, `?`: too close to call), and how long the choice took.
+/// Returns what was chosen, how far it is from the best (`!`: clearly too far, `?`: too close to call), and how long the choice took.
 fn chosen(cell: &Cell, automatic: &RowInfo) -> String {
     let mut lines = automatic.path.as_ref().map(|path| format!("\n{path}")).unwrap_or_default();
     match (automatic.frames_behind, &automatic.started_with) {

@@ -217,7 +217,7 @@ impl Stage<'_> {
         }
     }
 
-    /// What a program without wishes has, but nothing is remembered from run to run; with a path, that one.
+    /// Returns what a program without wishes has, but nothing is remembered from run to run; with a path, that one.
     fn policy(&self, force: Option<PathId>, mode: pixelferry::Mode) -> Policy {
         let (profiles, trials) = (Profiles::Off, Trials::Asked);
         let defaults = Policy::default()
@@ -231,7 +231,7 @@ impl Stage<'_> {
         }
     }
 
-    /// What a program has compared of itself once it has run for as long as its policy says: the same time, at once.
+    /// Returns what a program has compared of itself once it has run for as long as its policy says: the same time, at once.
     fn later(&self) -> Duration {
         match Trials::default() {
             Trials::Spread { share, within } => within.mul_f64(share),

@@ -31,7 +31,7 @@ impl Stats {
     }
 }
 
-/// How one row's time relates to another's in the rounds in which both had their turn; `None` where there are none.
+/// Tells how one row's time relates to another's in the rounds in which both had their turn; `None` where there are none.
 pub fn ratio(rows: &[Vec<f64>], base: &[Vec<f64>]) -> Option<Ratio> {
     let both = rows.iter().zip(base).filter(|(a, b)| !a.is_empty() && !b.is_empty());
     Ratio::of_rounds(both.map(|(a, b)| quantile(a, 0.5) / quantile(b, 0.5)))

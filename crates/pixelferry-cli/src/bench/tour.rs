@@ -49,7 +49,7 @@ impl<'a> Pairing<'a> {
         kernel
     }
 
-    /// What a cell takes at least, judged by the one before; nothing where there was none.
+    /// Returns what a cell takes at least, judged by the one before; nothing where there was none.
     fn expected(&self, spot: Spot) -> Duration {
         let before = self.least.iter().rev().find(|(mode, ..)| *mode == spot.mode);
         // Time grows with bytes, but not from nothing: opening a path has its price at any size.

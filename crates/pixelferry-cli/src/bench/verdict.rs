@@ -9,7 +9,7 @@ pub const TOLERANCE: f64 = 0.03;
 /// Rounds below which no distance is clear: by chance alone one row is behind in all of four rounds once in 16 times.
 const FEWEST_ROUNDS: usize = 5;
 
-/// Whether chance decides on which side of the tolerance it is.
+/// True where chance decides on which side of the tolerance it is.
 pub(crate) fn is_open(automatic: &[Vec<f64>], rival: &[Vec<f64>]) -> bool {
     let most = 1.0 + TOLERANCE;
     ratio(automatic, rival).is_none_or(|found| found.least() <= most && found.most() > most)

@@ -43,7 +43,7 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// What a backend must be able to build.
+    /// Returns what a backend must be able to build.
     pub fn kernels(&self) -> Vec<KernelSource> {
         match self.scene {
             SceneName::Plasma => Plasma::sources(self.pixels),

@@ -34,7 +34,7 @@ pub struct DemoOptions {
 }
 
 impl DemoOptions {
-    /// Where a trace is to be written.
+    /// Tells where a trace is to be written.
     pub fn trace(&self) -> Option<&Path> {
         self.common.trace.as_deref()
     }

@@ -26,7 +26,7 @@ fn pixelferry(arguments: &[&str]) -> Command {
     command
 }
 
-/// What it said, on standard output and then on standard error.
+/// Returns what it said, on standard output and then on standard error.
 fn texts(output: &Output) -> [String; 2] {
     [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned())
 }

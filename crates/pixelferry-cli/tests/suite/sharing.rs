@@ -6,7 +6,7 @@ use pixelferry_tests::{Level, Need, Xvfb, few, from, gl_double, need};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// What a command says on standard output, on PoCL behind the double; `None` after having said which driver is missing.
+/// Returns what a command says on standard output, on PoCL behind the double; `None` after having said which driver is missing.
 fn said(arguments: &[&str], server: Option<&Xvfb>) -> Option<String> {
     let mut command = pixelferry(arguments);
     command.env("OCL_ICD_VENDORS", "pocl.icd");

@@ -56,7 +56,7 @@ pub fn chessboard() -> Vec<u8> {
     (0..SIDE * SIDE).flat_map(|i| if light(i) { [200, 200, 200, 255] } else { [60, 60, 60, 255] }).collect()
 }
 
-/// What frame `n` writes: the parts of the texture in turn.
+/// Returns what frame `n` writes: the parts of the texture in turn.
 pub fn part(n: u32) -> Region {
     let (per_row, step) = (SIDE / PART, n / PAUSE);
     Region::new(step % per_row * PART, step / per_row % per_row * PART, PART, PART)

@@ -45,7 +45,7 @@ impl Trace {
         Ok(trace)
     }
 
-    /// What listens: spans of frames, their steps, and the finding of paths; of everything else what is logged for users
+    /// Returns what listens: spans of frames, their steps, and the finding of paths; of everything else what is logged for users
     /// (`INFO`).
     pub fn layer<S: Subscriber + for<'a> LookupSpan<'a>>(&self) -> impl Layer<S> + Send + Sync + use<S> {
         let ours = Targets::new().with_target("pixelferry", LevelFilter::TRACE).with_default(LevelFilter::INFO);

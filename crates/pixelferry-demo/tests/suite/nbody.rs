@@ -18,7 +18,7 @@ fn cpu() -> Arc<dyn ComputeBackend> {
     Arc::new(CpuBackend::new().unwrap())
 }
 
-/// What is drawn after `frames` frames: x, y, z, speed.
+/// Returns what is drawn after `frames` frames: x, y, z, speed.
 fn vertices(backend: Arc<dyn ComputeBackend>, frames: u32) -> Vec<f32> {
     let mut scene = NBody::new(backend, MemoryDisplay::new(), Some(BODIES), LinkOptions::default()).unwrap();
     (0..frames).for_each(|_| assert!(scene.advance(0.0).unwrap()));

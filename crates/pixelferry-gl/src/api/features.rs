@@ -161,7 +161,7 @@ impl Features {
         }
     }
 
-    /// What a context without persistent mapping lacks.
+    /// Returns what a context without persistent mapping lacks.
     pub(crate) const fn needed_to_map(&self) -> &'static str {
         if self.es {
             "persistent mapping needs GL_EXT_buffer_storage in OpenGL ES, which the driver does not list"
@@ -170,7 +170,7 @@ impl Features {
         }
     }
 
-    /// What this context lacks to show images of a format: they are drawn into textures of the same when they are read back.
+    /// Returns what this context lacks to show images of a format: they are drawn into textures of the same when they are read back.
     pub(crate) fn lacks_for(&self, format: PixelFormat) -> Option<&'static str> {
         let (has, what) = match format.channel_kind() {
             ChannelKind::Unorm16 => (self.norm16, "GL_EXT_texture_norm16"),

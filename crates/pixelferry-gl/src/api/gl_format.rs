@@ -35,7 +35,7 @@ pub(crate) enum Decoding {
 }
 
 impl Decoding {
-    /// What the fragment shader is told to do.
+    /// Returns what the fragment shader is told to do.
     pub(crate) const fn define(self) -> Option<&'static str> {
         match self {
             Self::None => None,

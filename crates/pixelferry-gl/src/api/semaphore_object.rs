@@ -85,7 +85,7 @@ impl SemaphoreFns {
         }
     }
 
-    /// Whether those of `GL_NV_timeline_semaphore` were found, too.
+    /// True where those of `GL_NV_timeline_semaphore` were found, too.
     pub(crate) fn has_timeline(&self) -> bool {
         self.timeline.is_some()
     }

@@ -115,7 +115,7 @@ impl SuffixedFns {
         }
     }
 
-    /// Where the context has them by an extension.
+    /// Tells where the context has them by an extension.
     pub(crate) fn indexed(&self, features: &Features) -> Option<IndexedFns> {
         match features.suffixed_blending? {
             Suffix::Ext => self.indexed_ext,
@@ -130,7 +130,7 @@ impl SuffixedFns {
         }
     }
 
-    /// What is there of what the extensions promise: a display by another loader may lack functions.
+    /// Returns what is there of what the extensions promise: a display by another loader may lack functions.
     pub(crate) fn limit(&self, mut features: Features) -> Features {
         if features.es {
             features.buffer_storage &= self.buffer_storage.is_some();
@@ -153,7 +153,7 @@ impl SuffixedFns {
         function.map(|function| unsafe { function(glow::TEXTURE_BUFFER, format, buffer.0.get()) }).is_some()
     }
 
-    /// Where the context has several viewports by the extension.
+    /// Tells where the context has several viewports by the extension.
     pub(crate) fn viewports(&self, features: &Features) -> Option<ViewportFns> {
         self.viewports.filter(|_| features.es && features.indexed_viewports)
     }

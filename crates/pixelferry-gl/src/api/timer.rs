@@ -56,7 +56,7 @@ impl TimerFns {
         unsafe { (self.query_counter)(query.0.get(), TIMESTAMP) }
     }
 
-    /// Whether the time is there. Does not wait.
+    /// True where the time is there. Does not wait.
     ///
     /// # Safety
     /// The context is current, and the query of it and marked.

@@ -29,7 +29,7 @@ impl GlVersion {
         Some(Self { es, number })
     }
 
-    /// What glow has read.
+    /// Returns what glow has read.
     pub(crate) fn of(gl: &glow::Context) -> Self {
         let version = glow::HasContext::version(gl);
         Self { es: version.is_embedded, number: (version.major, version.minor) }

@@ -87,7 +87,7 @@ impl GlBackend {
     }
 }
 
-/// Where the context is current.
+/// Tells where the context is current.
 fn pattern_program(device: &GlDevice, entry: PatternEntry, operation: &'static str) -> Result<Program> {
     let refused = |log: String| device.unsupported(operation, format!("its compute shaders do not build: {log}"));
     let glsl = wgsl_kernel::glsl(PATTERN, entry.name(), dialect(device)).map_err(|error| refused(error.to_string()))?;

@@ -29,7 +29,7 @@ pub fn whole(text: &str, format: PixelFormat, dialect: Dialect) -> Result<String
     Ok(glsl_prelude(format, dialect)? + text)
 }
 
-/// What a source's text says of the kernel, and its program for RGBA8.
+/// Returns what a source's text says of the kernel, and its program for RGBA8.
 pub fn read(session: &Arc<Session>, source: &KernelSource, text: &str) -> Result<(KernelText, Program)> {
     let refused = |log: String| session.limits.refused(source.name(), log);
     let whole = whole(text, PixelFormat::Rgba8, dialect(&session.device));
@@ -74,7 +74,7 @@ fn memories(shape: &ProgramShape) -> Result<Vec<u64>, String> {
     Ok(places.into_iter().map(|(_, bytes)| bytes).collect())
 }
 
-/// Whether a block is the prelude's: naga names blocks by number, group's binding and stage.
+/// True where a block is the prelude's: naga names blocks by number, group's binding and stage.
 fn is_target(name: &str) -> bool {
     name.starts_with("type_") && name.ends_with("_block_0Compute")
 }

@@ -25,7 +25,7 @@ impl Maker for Session {
     }
 }
 
-/// What the context compiles.
+/// Returns what the context compiles.
 pub fn dialect(device: &GlDevice) -> Dialect {
     if device.is_es() { Dialect::Es } else { Dialect::Desktop }
 }
@@ -60,7 +60,7 @@ impl Program {
         Ok(ComputeProgram::build(device, glsl, GLSL_NUMBERS, operation)?.map(Self))
     }
 
-    /// What the driver says that it is bound to.
+    /// Returns what the driver says that it is bound to.
     pub fn shape(&self, operation: &'static str) -> Result<ProgramShape> {
         self.0.shape(GLSL_NUMBERS, operation)
     }

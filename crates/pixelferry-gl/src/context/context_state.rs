@@ -148,7 +148,7 @@ impl ContextState {
         self.held.clone().ok_or_else(|| self.unsupported(operation, reason.into()))
     }
 
-    /// Whether those have this context.
+    /// True where those have this context.
     pub(crate) fn is_held_by(&self, held: &Arc<Held>) -> bool {
         self.held.as_ref().is_some_and(|own| Arc::ptr_eq(own, held))
     }

@@ -48,7 +48,7 @@ impl ContextState {
         failure(&self.device.name, operation, code, code_name, hint)
     }
 
-    /// What this context cannot do.
+    /// Returns what this context cannot do.
     pub(crate) fn unsupported(&self, operation: &'static str, reason: String) -> Error {
         Error::Unsupported { operation, device: self.device.name.clone(), reason }
     }

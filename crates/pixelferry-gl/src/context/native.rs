@@ -159,7 +159,7 @@ impl NativeContext {
         self.name
     }
 
-    /// Whether the context is current on the calling thread.
+    /// True where the context is current on the calling thread.
     pub(crate) fn is_current(&self) -> bool {
         // SAFETY: it takes no parameter and may be called on any thread; its library is open.
         unsafe { (self.current)() }.addr() == self.address

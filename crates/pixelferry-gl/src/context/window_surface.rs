@@ -38,7 +38,7 @@ pub(crate) fn pick_config(display: &Display, window: RawWindowHandle) -> Result<
     configs.min_by_key(merit).ok_or_else(|| unavailable("it has no configuration for windows"))
 }
 
-/// Whether a window has a configuration's visual; true where there are no visuals.
+/// True where a window has a configuration's visual; true where there are no visuals.
 #[cfg(all(unix, not(target_vendor = "apple")))]
 pub(crate) fn has_visual(window: RawWindowHandle, config: &Config) -> bool {
     let own = match window {

@@ -73,7 +73,7 @@ impl GlDisplay {
         self.shared().features.version
     }
 
-    /// Whether the context is one of OpenGL ES.
+    /// True where the context is one of OpenGL ES.
     pub fn is_es(&self) -> bool {
         self.shared().features.es
     }
@@ -297,7 +297,7 @@ impl GlDisplay {
     }
 }
 
-/// Whether the first colour buffer of the bound framebuffer object encodes; `None` where there is none to ask. The context must
+/// Tells whether the first colour buffer of the bound framebuffer object encodes; `None` where there is none to ask. The context must
 /// be current.
 fn encodes(shared: &ContextState) -> Option<bool> {
     let gl = &shared.gl;

@@ -13,7 +13,7 @@ use std::rc::Rc;
 #[derive(Default)]
 #[non_exhaustive]
 pub struct EngineOptions {
-    /// Whether the engine's context is current on the calling thread, where the engine knows it better than its window
+    /// True where the engine's context is current on the calling thread, where the engine knows it better than its window
     /// system. Called at the start of every operation, so make it cheap.
     ///
     /// By default the display asks EGL, GLX, WGL or CGL which context is current (`eglGetCurrentContext()` and its

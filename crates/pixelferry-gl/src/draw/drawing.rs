@@ -93,7 +93,7 @@ impl Drawing {
         self.targets.borrow_mut().retain(|(known, _)| *known != framebuffer);
     }
 
-    /// What draws reach.
+    /// Returns what draws reach.
     fn target(&self, shared: &ContextState) -> Result<Target, Obstacle> {
         if !shared.features.compute {
             let have = if shared.features.es { "in OpenGL ES a triangle draws" } else { "OpenGL 4.3 has them" };
@@ -245,7 +245,7 @@ impl Drawing {
         Ok(())
     }
 
-    /// Where a CPU draws, a timestamp is not taken between two draws, and waiting costs nothing.
+    /// False where a CPU draws: a timestamp is not taken between two draws, and waiting costs nothing.
     fn timers(&self, shared: &ContextState) -> Option<TimerFns> {
         *self.timers.get_or_init(|| {
             // SAFETY: the context is current.

@@ -17,7 +17,7 @@ use interop_core::Result;
 use interop_core::draw::Plan;
 use std::rc::Rc;
 
-/// What the program for a draw into a target of this format is made for.
+/// Returns what the program for a draw into a target of this format is made for.
 pub(crate) fn kind(plan: &Plan, image: &ImageSource, format: StoreFormat) -> ProgramKey {
     let blends_as = plan.blends.then_some((format.layout, format.fixed));
     ProgramKey::of(plan, image, Some(Storer { blends_as, encodes: plan.format_encodes }))

@@ -71,7 +71,7 @@ impl Tools {
         Ok(self.lent.get_or_init(|| Owned::new(&self.shared, name)).get())
     }
 
-    /// What copies from device memory; `None` where `glTexSubImage2D` must do. The context must be current.
+    /// Returns what copies from device memory; `None` where `glTexSubImage2D` must do. The context must be current.
     pub(crate) fn device_copy(&self) -> Option<&DeviceCopy> {
         let make = || {
             let made = self.shared.features.compute.then(|| DeviceCopy::new(&self.shared))?;

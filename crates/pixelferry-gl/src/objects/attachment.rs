@@ -70,7 +70,7 @@ impl Attachment {
         Storing { reads: true, encodes: true }
     }
 
-    /// What draws into the first colour buffer reach of the framebuffer object that is bound for drawing. The context must be
+    /// Returns what draws into the first colour buffer reach of the framebuffer object that is bound for drawing. The context must be
     /// current and have compute shaders.
     pub(crate) fn bound(shared: &ContextState) -> Result<Self, Obstacle> {
         let features = &shared.features;

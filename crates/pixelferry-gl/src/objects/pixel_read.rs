@@ -6,7 +6,7 @@ use glow::{HasContext as _, PixelPackData};
 use half::f16;
 use interop_core::Region;
 
-/// Whether `glReadPixels` gives these channels of this type. Desktop OpenGL converts to any; OpenGL ES gives four channels of
+/// True where `glReadPixels` gives these channels of this type. Desktop OpenGL converts to any; OpenGL ES gives four channels of
 /// few types, and one more pair that the framebuffer decides (OpenGL ES 3.2, section 16.1.2). The context must be current.
 pub(crate) fn is_direct(shared: &ContextState, channels: u32, ty: u32) -> bool {
     if !shared.features.es || (channels == glow::RGBA && ty != glow::HALF_FLOAT) {

@@ -132,7 +132,7 @@ fn compare(shared: &ContextState, bits: u32) -> Result<DeviceClock> {
     })?
 }
 
-/// Whether a timestamp is taken, and of the clock that can be read: success codes alone say little.
+/// Tells whether a timestamp is taken, and of the clock that can be read: success codes alone say little.
 fn prove(shared: &Rc<ContextState>, timers: &TimerFns, clock: &DeviceClock) -> Result<Support> {
     let pair = Pair::new(shared)?;
     let before = Instant::now();

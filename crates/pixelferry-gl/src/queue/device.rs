@@ -101,7 +101,7 @@ impl GlDevice {
         Ok(Self { inner: Arc::new(Inner { gl, bind_range, held, identity, is_engine, is_es, limits }) })
     }
 
-    /// Whether both are of one context.
+    /// True where both are of one context.
     pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.inner.held, &other.inner.held)
     }
@@ -120,12 +120,12 @@ impl GlDevice {
         &self.inner.identity
     }
 
-    /// What its compute shaders are limited to.
+    /// Returns what its compute shaders are limited to.
     pub(crate) fn limits(&self) -> ComputeLimits {
         self.inner.limits
     }
 
-    /// Whether it is OpenGL ES, whose GLSL is another.
+    /// True where it is OpenGL ES, whose GLSL is another.
     pub fn is_es(&self) -> bool {
         self.inner.is_es
     }

@@ -76,7 +76,7 @@ impl ComputeProgram {
         })?
     }
 
-    /// What it is bound to; `numbers` as it was built with.
+    /// Returns what it is bound to; `numbers` as it was built with.
     ///
     /// # Errors
     /// [`Error::WrongContext`]; [`Error::Unsupported`] where the driver lacks the queries.

@@ -96,7 +96,7 @@ impl GlStaging {
         }
     }
 
-    /// What the block is to a semaphore.
+    /// Returns what the block is to a semaphore.
     pub(crate) fn crossing(&self) -> Crossing {
         match &self.body {
             Body::Linear(block) => Crossing::Buffer(block.buffer()),

@@ -132,7 +132,7 @@ impl Level {
         Ok(level)
     }
 
-    /// Whether an image unit surely takes it: others lose what is stored, without an error (OpenGL 4.6 core, section 8.26).
+    /// True where an image unit surely takes it: others lose what is stored, without an error (OpenGL 4.6 core, section 8.26).
     /// For contexts with image units; that of the texture must be current.
     pub(crate) fn takes_stores(&self, shared: &ContextState) -> bool {
         let _bound = BoundTexture::bind(shared, glow::TEXTURE_2D, self.texture);

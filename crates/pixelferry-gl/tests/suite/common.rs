@@ -37,7 +37,7 @@ pub fn headless(limit: Option<(u32, u32)>) -> Option<Rc<GlDisplay>> {
     }
 }
 
-/// Whether the driver has what a test is about; says SKIPPED where it does not.
+/// True where the driver has what a test is about; says SKIPPED where it does not.
 pub fn supports(display: &GlDisplay, what: &str, support: Support) -> bool {
     let found = match support {
         Support::Yes => Ok(()),
@@ -46,7 +46,7 @@ pub fn supports(display: &GlDisplay, what: &str, support: Support) -> bool {
     has(what, format!("{} ({})", display.device(), display.device().driver), found).is_some()
 }
 
-/// Whether the CPU draws; says SKIPPED where a GPU does.
+/// True where the CPU draws; says SKIPPED where a GPU does.
 pub fn is_software(display: &GlDisplay, what: &str) -> bool {
     supports(display, what, if display.device().software { Support::Yes } else { Support::No("a GPU draws".into()) })
 }
@@ -97,7 +97,7 @@ pub fn all_displays() -> impl Iterator<Item = Rc<GlDisplay>> {
     displays().chain(es_displays())
 }
 
-/// What the display shows; all of them in desktop OpenGL.
+/// Returns what the display shows; all of them in desktop OpenGL.
 pub fn formats(display: &GlDisplay) -> Vec<PixelFormat> {
     let formats = display.caps().image_formats.clone();
     assert!(display.is_es() || formats == PixelFormat::ALL);

@@ -35,7 +35,7 @@ fn delicate(format: PixelFormat) -> &'static [u8] {
     }
 }
 
-/// What the texture holds, by `glGetTexImage`, which unlike a draw converts nothing.
+/// Returns what the texture holds, by `glGetTexImage`, which unlike a draw converts nothing.
 fn bits(display: &GlDisplay, surface: &Surface) -> Vec<u8> {
     let SurfaceDesc::Image(ImageDesc { extent, format, .. }) = *surface.desc() else { panic!("no image") };
     let (channels, ty) = stored(format);

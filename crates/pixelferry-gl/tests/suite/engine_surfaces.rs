@@ -62,7 +62,7 @@ fn surface(display: &GlDisplay, name: glow::Texture) -> Surface {
     unsafe { display.engine_image(named, PixelFormat::Rgba8) }.unwrap()
 }
 
-/// What the display does with a surface, all of it.
+/// Returns what the display does with a surface, all of it.
 fn all_calls(display: &GlDisplay, surface: &mut Surface) -> Vec<(&'static str, Result<()>)> {
     let (all, view) = (Part::full(surface.desc()), tight(surface.desc()));
     let bytes = pattern(&view, 7);

@@ -284,7 +284,7 @@ fn child_exported() {
     }
 }
 
-/// What [`child_exported`] prints in this environment.
+/// Returns what [`child_exported`] prints in this environment.
 fn exported_in(environment: &[(&str, &str)]) -> String {
     Child::of("external_images::child_exported").unwrap().envs(environment).run().unwrap().passed()
 }

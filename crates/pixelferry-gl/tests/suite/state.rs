@@ -102,7 +102,7 @@ const OF_DESKTOP: [u32; 2] = [glow::COLOR_LOGIC_OP, glow::PRIMITIVE_RESTART];
 
 pub type Snapshot = BTreeMap<String, Vec<i64>>;
 
-/// Whether the context has what was just asked for; all of it in desktop OpenGL.
+/// True where the context has what was just asked for; all of it in desktop OpenGL.
 fn has(gl: &glow::Context, name: &str) -> bool {
     // SAFETY: the engine's context is current.
     let code = unsafe { gl.get_error() };

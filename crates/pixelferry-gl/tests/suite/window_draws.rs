@@ -61,7 +61,7 @@ fn assert_drawn(drawn: Option<Drawn>, manner: Manner) {
     assert_eq!(drawn, Some(Drawn::new(manner, manner == Manner::Compute, Why::Asked)));
 }
 
-/// What is drawn into a corner that is not the framebuffer's, upside down as images are.
+/// Returns what is drawn into a corner that is not the framebuffer's, upside down as images are.
 fn draw_case(display: &GlDisplay, case: &Drawing, manner: Manner) -> Vec<u8> {
     let (width, height) = (Drawing::AREA.width, Drawing::AREA.height);
     let surface = surface(display, case, ImageAccess::Texture);

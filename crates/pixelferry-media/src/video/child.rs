@@ -42,7 +42,7 @@ pub(crate) fn start(
     child.map_err(|source| Error::NoTools { tool: LAUNCH, source })
 }
 
-/// What it said when it ended, as one line.
+/// Returns what it said when it ended, as one line.
 pub(crate) fn words(mut pipe: ChildStderr) -> String {
     let (mut kept, mut piece) = (Vec::new(), [0; 1024]);
     // An error is an end, too: nobody hears it any more.

@@ -72,7 +72,7 @@ impl Encoder {
         self.feed.put(message);
     }
 
-    /// Whether it has owed a unit for so long that it will give none.
+    /// True where it has owed a unit for so long that it will give none.
     pub fn is_stuck(&self) -> bool {
         self.feed.owed() > PATIENCE
     }

@@ -54,7 +54,7 @@ impl Feed {
         self.told.notify_all();
     }
 
-    /// How long the encoder has owed a unit.
+    /// Tells how long the encoder has owed a unit.
     pub(crate) fn owed(&self) -> Duration {
         self.lock().owes.map_or(Duration::ZERO, |since| since.elapsed())
     }

@@ -106,7 +106,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// What the child said when it ended.
+    /// Returns what the child said when it ended.
     fn reason(&mut self) -> Error {
         self.stdin = None;
         // One that ended by itself is not there any more.

@@ -23,7 +23,7 @@ const MOST: u32 = 256 << 20;
 pub struct Unit {
     /// The picture's header, for top-down rows.
     pub header: Header,
-    /// Whether decoding can begin here.
+    /// True where decoding can begin here.
     pub is_key: bool,
     /// The access unit.
     pub bytes: Vec<u8>,
@@ -69,7 +69,7 @@ pub(crate) fn next(pipe: &mut impl Read) -> io::Result<Option<Packet>> {
     }
 }
 
-/// Whether decoding can begin at this access unit. GStreamer's own flag is set for pictures, too, which need earlier ones.
+/// True where decoding can begin at this access unit. GStreamer's own flag is set for pictures, too, which need earlier ones.
 pub(crate) fn is_key(unit: &[u8]) -> bool {
     let mut has_parameters = false;
     // A part begins after the bytes 0, 0, 1.

@@ -64,7 +64,7 @@ impl Gateway {
         Ok(Self { address, options, shared, stop, pump, runtime: Some(runtime) })
     }
 
-    /// Where it listens, with the port that the system chose.
+    /// Tells where it listens, with the port that the system chose.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

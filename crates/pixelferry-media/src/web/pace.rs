@@ -24,7 +24,7 @@ impl Pace {
         Self { window: 2, flying: VecDeque::new(), least: None }
     }
 
-    /// Whether one more may be sent.
+    /// True where one more may be sent.
     pub fn is_open(&self) -> bool {
         self.flying.len() < self.window
     }

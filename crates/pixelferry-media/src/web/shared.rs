@@ -14,7 +14,7 @@ pub trait Source: Send + Sync {
     /// or not at all.
     fn next_message(&self, codecs: &[Codec], timeout: Duration) -> Option<Vec<u8>>;
 
-    /// Whether somebody serves the scene.
+    /// True where somebody serves the scene.
     fn is_served(&self) -> bool;
 
     /// Asks for the picture of now, where no newer one may come: called when somebody begins to serve.

@@ -77,7 +77,7 @@ impl Drop for Video {
 pub struct Seat {
     units: broadcast::Receiver<Part>,
     video: Arc<Video>,
-    /// Whether it has every unit since a keyframe.
+    /// True where it has every unit since a keyframe.
     is_synced: bool,
     asked: Instant,
 }

@@ -136,12 +136,12 @@ impl Codec {
         name(&CODECS, self)
     }
 
-    /// Whether every bit of a pixel comes back.
+    /// True where every bit of a pixel comes back.
     pub fn is_exact(self) -> bool {
         self != Self::Jpeg
     }
 
-    /// Whether it packs pixels of this format.
+    /// True where it packs pixels of this format.
     pub fn takes(self, format: PixelFormat) -> bool {
         self.is_exact() || matches!(format, PixelFormat::R8 | PixelFormat::Rgba8 | PixelFormat::Bgra8)
     }

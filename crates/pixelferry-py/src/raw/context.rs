@@ -30,12 +30,12 @@ impl UserContext {
         Ok(Self { display, mark, lost: Cell::new(false) })
     }
 
-    /// What works in it.
+    /// Returns what works in it.
     pub fn display(&self) -> &Rc<GlDisplay> {
         &self.display
     }
 
-    /// Whether it is current on this thread. One that turns out to be destroyed is given up.
+    /// True where it is current on this thread. One that turns out to be destroyed is given up.
     pub fn is_here(&self) -> bool {
         if self.is_lost() || !self.display.is_current() {
             return false;
@@ -51,7 +51,7 @@ impl UserContext {
         false
     }
 
-    /// Whether it turned out to be destroyed.
+    /// True where it turned out to be destroyed.
     pub fn is_lost(&self) -> bool {
         self.lost.get()
     }

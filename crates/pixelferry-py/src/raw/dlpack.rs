@@ -129,7 +129,7 @@ impl Taken {
         }
     }
 
-    /// What it is.
+    /// Returns what it is.
     pub fn describe(&self) -> Result<Described, Failure> {
         // SAFETY: live until `drop`, and of the layout that its name and version say.
         let tensor = unsafe {

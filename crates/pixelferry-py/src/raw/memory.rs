@@ -13,7 +13,7 @@ use std::slice;
 
 /// A description of memory.
 pub trait Lies: Copy {
-    /// Where it is.
+    /// Tells where it is.
     fn span(&self) -> Span;
 }
 

@@ -64,7 +64,7 @@ impl HostBytes {
         done
     }
 
-    /// What another thread of Python's writes meanwhile may be torn, as in NumPy.
+    /// Reads bytes that another thread of Python's may be writing: they may be torn, as in NumPy.
     pub fn copied(&self) -> Result<Self, Failure> {
         let copy = Self::new(self.layout.size())?;
         // SAFETY: both are of that length, and the copy is new.

@@ -90,7 +90,7 @@ impl Maker for DeviceState {
     }
 }
 
-/// What a device can hand over and take, as data.
+/// Returns what a device can hand over and take, as data.
 ///
 /// # Safety
 /// The physical device is of this instance; both are of Vulkan 1.1 or later.

@@ -104,7 +104,7 @@ pub(crate) unsafe fn check(engine: &VulkanEngine, functions: &Functions) -> Resu
     Ok(())
 }
 
-/// Whether the engine switched an extension on.
+/// True where the engine switched an extension on.
 pub(crate) fn has(engine: &VulkanEngine, name: &CStr) -> bool {
     engine.extensions.iter().any(|enabled| enabled.as_c_str() == name)
 }

@@ -6,7 +6,7 @@ use interop_core::devices::identity::vendor_name;
 use interop_core::{Api, DeviceIdentity, MemoryKind};
 use std::ffi::CStr;
 
-/// What the driver says of a device.
+/// Returns what the driver says of a device.
 ///
 /// # Safety
 /// The physical device is of this instance; both are of Vulkan 1.1 or later.

@@ -7,7 +7,7 @@ use interop_core::{Error, Result};
 
 const OP: &str = "device_extensions";
 
-/// What the engine should switch on when it makes its device, so that every path works, and what each is for. A device that
+/// Returns what the engine should switch on when it makes its device, so that every path works, and what each is for. A device that
 /// is made without them works by the other paths.
 ///
 /// # Errors
@@ -27,7 +27,7 @@ pub unsafe fn device_extensions(instance: &ash::Instance, physical: vk::Physical
     unsafe { DeviceNeeds::of(instance, physical, &name) }
 }
 
-/// What the engine should switch on, by raw handles, of which neither device nor queue is looked at.
+/// Returns what the engine should switch on, by raw handles, of which neither device nor queue is looked at.
 ///
 /// # Errors
 /// Those of [`device_extensions`], and [`Error::InvalidInput`] for null handles.

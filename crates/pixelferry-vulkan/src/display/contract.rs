@@ -115,7 +115,7 @@ impl VulkanDisplay {
         (self.shared.handles.queue, self.shared.handles.family)
     }
 
-    /// What a surface shows, for a submission of the engine's: record what reads it, let the submission wait for
+    /// Returns what a surface shows, for a submission of the engine's: record what reads it, let the submission wait for
     /// [`VulkanFrame::ready`], and submit before the next frame is finished. To another queue than the display's: announce
     /// the end of it by [`VulkanDisplay::read_until`].
     ///

@@ -256,7 +256,7 @@ impl Submissions {
         self.state.borrow_mut().waits.retain(|point| point.semaphore != semaphore);
     }
 
-    /// When all that the display was told to show is there. `None` where semaphores do not count.
+    /// Tells when all that the display was told to show is there. `None` where semaphores do not count.
     pub(crate) fn ready(&self) -> Result<Option<(vk::Semaphore, u64)>> {
         if !self.state.borrow().waits.is_empty() {
             self.flush(None)?;

@@ -35,7 +35,7 @@ impl Allocation {
         Self { device: sharing.device.clone(), object, memory: vk::DeviceMemory::null(), bytes: 0 }
     }
 
-    /// What the object asks of memory.
+    /// Returns what the object asks of memory.
     pub fn needs(&self) -> vk::MemoryRequirements {
         // SAFETY: the object is of this device.
         unsafe {
@@ -157,7 +157,7 @@ impl Allocation {
         Ok(unsafe { MemoryHandle::new(handle, self.bytes, true) })
     }
 
-    /// What the memory is for.
+    /// Returns what the memory is for.
     pub fn object(&self) -> Object {
         self.object
     }

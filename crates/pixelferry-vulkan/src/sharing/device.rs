@@ -50,7 +50,7 @@ impl Sharing {
         Self { families, ..self }
     }
 
-    /// What says so to Vulkan: one family, or none that is named, needs no word.
+    /// Returns what says so to Vulkan: one family, or none that is named, needs no word.
     pub(crate) fn shared_by(&self) -> (vk::SharingMode, &[u32]) {
         match self.families.as_slice() {
             all @ [_, _, ..] => (vk::SharingMode::CONCURRENT, all),
@@ -58,7 +58,7 @@ impl Sharing {
         }
     }
 
-    /// Whether the device was made with semaphores that count.
+    /// True where the device was made with semaphores that count.
     pub fn counts(&self) -> bool {
         self.timeline
     }
@@ -73,12 +73,12 @@ impl Sharing {
         failure(operation, &self.name)
     }
 
-    /// What the device cannot do.
+    /// Returns what the device cannot do.
     pub fn unsupported(&self, operation: &'static str, reason: impl Into<String>) -> Error {
         Error::Unsupported { operation, device: self.name.clone(), reason: reason.into() }
     }
 
-    /// Whether memory crosses by handles of the operating system.
+    /// Tells whether memory crosses by handles of the operating system.
     pub fn shares_memory(&self) -> Support {
         enabled(self.memory.is_some(), MEMORY_EXTENSION)
     }
@@ -104,7 +104,7 @@ impl Sharing {
     }
 }
 
-/// Whether a device has an extension: only those that were switched on when it was made.
+/// Tells whether a device has an extension: only those that were switched on when it was made.
 pub fn enabled(is: bool, extension: &CStr) -> Support {
     Support::when(is, missing(extension))
 }

@@ -58,7 +58,7 @@ impl Sharing {
         Ok((image, unsafe { Allocation::without_memory(self, Object::Image(image)) }))
     }
 
-    /// What images of [`vk::ImageTiling::OPTIMAL`] can do in this format.
+    /// Returns what images of [`vk::ImageTiling::OPTIMAL`] can do in this format.
     pub fn format_features(&self, format: vk::Format) -> vk::FormatFeatureFlags {
         // SAFETY: the physical device is of this instance.
         unsafe { self.instance.get_physical_device_format_properties(self.physical, format) }.optimal_tiling_features

@@ -18,7 +18,7 @@ pub fn loader() -> std::result::Result<&'static ash::Entry, &'static str> {
     loader.as_ref().map_err(String::as_str)
 }
 
-/// Whether the Vulkan loader is there. Makes no instance.
+/// Tells whether the Vulkan loader is there. Makes no instance.
 pub fn loader_support() -> Support {
     match loader() {
         Ok(_) => Support::Yes,

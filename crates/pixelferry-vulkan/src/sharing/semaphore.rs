@@ -18,7 +18,7 @@ pub struct Semaphore {
 }
 
 impl Sharing {
-    /// Whether semaphores of the kind can be made for others, and why not.
+    /// Tells whether semaphores of the kind can be made for others, and why not.
     pub fn exports_semaphores(&self, kind: SyncKind) -> Support {
         let timeline = kind == SyncKind::TimelineSemaphore;
         enabled(self.semaphore.is_some(), SEMAPHORE_EXTENSION)

@@ -44,7 +44,7 @@ pub struct DeviceNeeds {
     pub extensions: Vec<DeviceExtension>,
     /// Wanted, but the driver does not list them.
     pub absent: Vec<DeviceExtension>,
-    /// Whether there is the feature `timelineSemaphore` (`VkPhysicalDeviceTimelineSemaphoreFeatures`), to be switched on:
+    /// True where there is the feature `timelineSemaphore` (`VkPhysicalDeviceTimelineSemaphoreFeatures`), to be switched on:
     /// frames come with a value to wait for, and both sides' queues wait for each other with one semaphore for all frames.
     pub timeline_semaphore: bool,
 }
@@ -74,7 +74,7 @@ impl DeviceNeeds {
 }
 
 impl Sharing {
-    /// Whether the driver has semaphores that count.
+    /// True where the driver has semaphores that count.
     ///
     /// # Safety
     /// The physical device is of this instance; both are of Vulkan 1.1 or later.

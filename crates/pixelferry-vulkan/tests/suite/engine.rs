@@ -155,7 +155,7 @@ impl Engine {
         }
     }
 
-    /// What `draw` makes of an image of the engine's, which is zero before.
+    /// Returns what `draw` makes of an image of the engine's, which is zero before.
     pub fn blitted(
         &self,
         format: vk::Format,
@@ -193,7 +193,7 @@ impl Engine {
         })
     }
 
-    /// What `record` copies to a buffer of the engine's, in its own submission, which waits for what it returns.
+    /// Returns what `record` copies to a buffer of the engine's, in its own submission, which waits for what it returns.
     pub fn copied(
         &self,
         len: usize,

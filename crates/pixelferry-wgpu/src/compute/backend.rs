@@ -213,7 +213,7 @@ unsafe impl BackendDriver for WgpuBackend {
     }
 }
 
-/// What kernels may be written in.
+/// Returns what kernels may be written in.
 fn languages(device: &WgpuDevice) -> Vec<Language> {
     let mut languages = vec![Language::Wgsl];
     if cfg!(feature = "cuda") && device.takes_ptx().is_yes() {

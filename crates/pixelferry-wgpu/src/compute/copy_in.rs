@@ -38,7 +38,7 @@ pub fn copy_in(session: &Arc<Session>, target: Target<'_>, from: &wgpu::Buffer, 
     submitted.map(drop)
 }
 
-/// Where in the memory the bytes go, in their order: one place where they follow each other, else one for each row.
+/// Tells where in the memory the bytes go, in their order: one place where they follow each other, else one for each row.
 fn pieces(view: &View) -> Box<dyn Iterator<Item = Range<usize>>> {
     match view {
         View::Image(image) if !image.is_contiguous() => Box::new(rows(view).map(|(_, row)| row)),

@@ -107,7 +107,7 @@ impl WgslKernel {
     }
 }
 
-/// How a kernel of so many memories is bound.
+/// Tells how a kernel of so many memories is bound.
 fn layouts(memories: usize, session: &Session) -> (wgpu::BindGroupLayout, wgpu::PipelineLayout) {
     let device = &session.device.device;
     let entry = |binding: usize| wgpu::BindGroupLayoutEntry {

@@ -31,7 +31,7 @@ impl WgpuMemory {
         self.buffer.buffer()
     }
 
-    /// Where kernels of CUDA's find it, on a device that takes them.
+    /// Tells where kernels of CUDA's find it, on a device that takes them.
     pub fn address(&self) -> Option<u64> {
         self.buffer.address()
     }

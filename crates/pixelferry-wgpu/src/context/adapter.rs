@@ -24,7 +24,7 @@ pub struct WgpuOptions {
     pub backends: wgpu::Backends,
     /// Features that the device must have, for drawing of the user's own.
     pub features: wgpu::Features,
-    /// Whether kernels in PTX shall run in its queue ([`WgpuDevice::takes_ptx`]), where the driver can. Off by default: NVIDIA's
+    /// True where kernels in PTX shall run in its queue ([`WgpuDevice::takes_ptx`]), where the driver can. Off by default: NVIDIA's
     /// driver (580.159) deadlocks where one thread makes or destroys a Vulkan device while another loads such a kernel. Of
     /// devices and kernels of this crate's own, one waits for the other; of others it knows nothing.
     pub ptx: bool,
@@ -159,7 +159,7 @@ pub(crate) fn choose(options: &WgpuOptions) -> Result<(wgpu::Adapter, DeviceIden
     Err(Error::Unavailable { what: "a wgpu adapter".into(), reason, hint: hint.into() })
 }
 
-/// What the system's loader says where libvulkan does not open, of which wgpu says nothing.
+/// Returns what the system's loader says where libvulkan does not open, of which wgpu says nothing.
 fn why_no_vulkan() -> Option<String> {
     let names: &[&str] = match () {
         () if cfg!(windows) => &["vulkan-1.dll"],
@@ -183,7 +183,7 @@ pub fn open_device(
     open_as(adapter, &identify(adapter), descriptor, false)
 }
 
-/// What an engine that makes the adapter's device itself (`wgpu::hal::vulkan::Adapter::device_from_raw`) should switch on, so
+/// Returns what an engine that makes the adapter's device itself (`wgpu::hal::vulkan::Adapter::device_from_raw`) should switch on, so
 /// that every path works; empty where the adapter is not Vulkan's (Linux, Windows). Timeline semaphores wgpu switches on itself.
 ///
 /// Without one of them the paths that need it are not offered, and the report says why.

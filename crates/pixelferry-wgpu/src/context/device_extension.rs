@@ -9,6 +9,6 @@ pub struct DeviceExtension {
     pub name: &'static CStr,
     /// What works with it.
     pub used_for: &'static str,
-    /// Whether the driver lists it; only then may it be switched on.
+    /// True where the driver lists it; only then may it be switched on.
     pub listed: bool,
 }

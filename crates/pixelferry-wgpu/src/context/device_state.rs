@@ -17,9 +17,9 @@ pub(crate) struct DeviceState {
     pub is_engines: bool,
     pub caps: DisplayCaps,
     pub limits: wgpu::Limits,
-    /// Whether buffers of vertices may hold indices, too (not on every OpenGL).
+    /// True where buffers of vertices may hold indices, too (not on every OpenGL).
     pub index_buffers: bool,
-    /// Whether 32-bit floats are drawn to (not on every OpenGL).
+    /// True where 32-bit floats are drawn to (not on every OpenGL).
     pub float_targets: bool,
     pub stores: StoreFormats,
     /// Vulkan's end of the device, where it is one.
@@ -82,7 +82,7 @@ impl DeviceState {
         self.flush(operation)
     }
 
-    /// What textures of this format are for.
+    /// Returns what textures of this format are for.
     pub(crate) fn texture_usage(&self, format: wgpu::TextureFormat) -> wgpu::TextureUsages {
         if self.is_drawn_to(format) { TEXTURE_USAGE } else { TEXTURE_USAGE - wgpu::TextureUsages::RENDER_ATTACHMENT }
     }

@@ -35,7 +35,7 @@ pub const DRAW_FEATURES: wgpu::Features = wgpu::Features::TEXTURE_FORMAT_16BIT_N
     .union(wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES)
     .union(wgpu::Features::BGRA8UNORM_STORAGE);
 
-/// What the device does with a format.
+/// Returns what the device does with a format.
 pub(crate) fn format_features(
     adapter: &wgpu::Adapter,
     device: &wgpu::Device,

@@ -3,7 +3,7 @@
 use interop_core::devices::identity::vendor_name;
 use interop_core::{Api, DeviceIdentity, MemoryKind};
 
-/// What an adapter says of itself.
+/// Returns what an adapter says of itself.
 pub(crate) fn identify(adapter: &wgpu::Adapter) -> DeviceIdentity {
     let info = adapter.get_info();
     let memory = match info.device_type {

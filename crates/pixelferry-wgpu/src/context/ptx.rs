@@ -28,7 +28,7 @@ impl Drop for Entry {
 }
 
 impl WgpuDevice {
-    /// Whether kernels in PTX run in its queue: with NVIDIA's Vulkan (`VK_NVX_binary_import`), on a device that was opened for
+    /// Tells whether kernels in PTX run in its queue: with NVIDIA's Vulkan (`VK_NVX_binary_import`), on a device that was opened for
     /// it ([`crate::WgpuOptions::ptx`], [`crate::open_device_for_ptx`]).
     pub fn takes_ptx(&self) -> Support {
         match self.ptx.as_ref() {

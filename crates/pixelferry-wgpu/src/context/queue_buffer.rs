@@ -39,7 +39,7 @@ impl QueueBuffer {
         Self { device: device.clone(), buffer: buffer.clone(), address: None }
     }
 
-    /// Where kernels in PTX reach it, on a device that takes them ([`WgpuDevice::takes_ptx`]).
+    /// Tells where kernels in PTX reach it, on a device that takes them ([`WgpuDevice::takes_ptx`]).
     pub fn address(&self) -> Option<u64> {
         self.address
     }

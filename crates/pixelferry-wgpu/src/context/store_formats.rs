@@ -80,12 +80,12 @@ impl StoreFormats {
         })
     }
 
-    /// Whether a texture with sRGB encoding and one without are of one kind here (not on OpenGL).
+    /// True where a texture with sRGB encoding and one without are of one kind here (not on OpenGL).
     pub(crate) const fn has_views(&self) -> bool {
         self.views
     }
 
-    /// What textures of this format are for, where something is drawn to them.
+    /// Returns what textures of this format are for, where something is drawn to them.
     pub(crate) fn usage(&self, format: TextureFormat) -> TextureUsages {
         self.get(format).map_or(TextureUsages::empty(), |_| TextureUsages::STORAGE_BINDING)
     }

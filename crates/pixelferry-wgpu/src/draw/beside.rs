@@ -42,7 +42,7 @@ pub(crate) enum Reach {
 }
 
 impl Reach {
-    /// How it stores for a draw to `target`, and as what.
+    /// Tells how it stores for a draw to `target`, and as what.
     pub(crate) fn of(shared: &DeviceState, target: Target<'_>, plan: &Plan) -> Result<(Self, StoreFormat), Obstacle> {
         use wgpu::TextureUsages as Usages;
         let texture = target.view.texture();
@@ -97,7 +97,7 @@ pub(crate) fn plain(texture: &wgpu::Texture, format: StoreFormat) -> wgpu::Textu
 /// A part of a target: left, top, width, height.
 pub(crate) type Area = [u32; 4];
 
-/// What a frame reaches of a texture.
+/// Returns what a frame reaches of a texture.
 pub(crate) fn area(frame: &Frame, texture: &wgpu::Texture) -> Option<Area> {
     let [left, top, width, height] = frame.draw_params().area;
     let side = |start: i32, len: i32, limit: u32| {

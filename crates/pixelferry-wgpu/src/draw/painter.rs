@@ -198,7 +198,7 @@ impl Painter {
         shared.submit(OP, record).map(drop)
     }
 
-    /// What a viewer would see of a part: drawn, and read back in tight rows.
+    /// Returns what a viewer would see of a part: drawn, and read back in tight rows.
     pub(crate) fn read_back(&self, shared: &DeviceState, picture: &Picture, region: Region) -> Result<Vec<u8>> {
         let format = texture_format(picture.format());
         let bpp = picture.format().bytes_per_pixel();
@@ -216,12 +216,12 @@ pub(crate) struct Frame {
     /// Left and top of the plan's viewport in the target.
     pub at: (i32, i32),
     pub plan: Plan,
-    /// Whether the target is of integers, which take the numbers' bits.
+    /// True where the target is of integers, which take the numbers' bits.
     pub bits: bool,
 }
 
 impl Frame {
-    /// What the shaders are told of it.
+    /// Returns what the shaders are told of it.
     pub(crate) fn draw_params(&self) -> DrawParams {
         let Self { region, at: (x, y), plan, .. } = self;
         let (place, drawn) = (plan.picture, plan.drawn);

@@ -86,7 +86,7 @@ impl Picture {
         self.extent
     }
 
-    /// What a draw that looks like this binds, by the layout of its source; where the image lies is filled in.
+    /// Returns what a draw that looks like this binds, by the layout of its source; where the image lies is filled in.
     pub(crate) fn bindings(
         &self,
         shared: &DeviceState,

@@ -77,7 +77,7 @@ impl Storer {
     }
 }
 
-/// What is bound of a target. Made for each draw: kept, it would keep the texture.
+/// Returns what is bound of a target. Made for each draw: kept, it would keep the texture.
 pub(crate) fn target(device: &wgpu::Device, made: &Made, view: &wgpu::TextureView) -> wgpu::BindGroup {
     device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: Some("pixelferry target"),

@@ -56,7 +56,7 @@ impl OffscreenTarget {
         self.pixels
     }
 
-    /// What pipelines for it are made for: its format, one sample, no depth.
+    /// Returns what pipelines for it are made for: its format, one sample, no depth.
     pub fn draw_target(&self) -> DrawTarget {
         DrawTarget::new(self.texture.format())
     }

@@ -24,7 +24,7 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Whether a copy of whole words does what is asked.
+    /// True where a copy of whole words does what is asked.
     pub(crate) fn is_whole(&self) -> bool {
         self.bytes.start.is_multiple_of(WORD) && (self.is_end || self.bytes.end.is_multiple_of(WORD))
     }

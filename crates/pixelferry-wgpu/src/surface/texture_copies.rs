@@ -10,7 +10,7 @@ use std::rc::Rc;
 /// From row to row in buffers of which wgpu copies.
 const ALIGNMENT: usize = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT as usize;
 
-/// Where a region begins in a texture.
+/// Tells where a region begins in a texture.
 fn corner(texture: &wgpu::Texture, region: Region) -> wgpu::TexelCopyTextureInfo<'_> {
     wgpu::TexelCopyTextureInfo { origin: wgpu::Origin3d { x: region.x, y: region.y, z: 0 }, ..texture.as_image_copy() }
 }
@@ -29,7 +29,7 @@ fn layout(view: &ImageView, operation: &'static str) -> Result<wgpu::TexelCopyBu
     Ok(wgpu::TexelCopyBufferLayout { offset: view.offset as u64, bytes_per_row, rows_per_image: None })
 }
 
-/// Whether wgpu copies rows that lie so: from whole pixels on, and from row to row by its alignment.
+/// True where wgpu copies rows that lie so: from whole pixels on, and from row to row by its alignment.
 fn is_aligned(view: &ImageView) -> bool {
     let begins = view.offset.is_multiple_of(view.format.bytes_per_pixel());
     begins && (view.extent.height == 1 || view.pitch().is_multiple_of(ALIGNMENT))

@@ -46,7 +46,7 @@ pub fn described(display: &WgpuDisplay) -> String {
     format!("{} ({})", display.device(), display.device().driver)
 }
 
-/// Whether the CPU draws; says SKIPPED where a GPU does.
+/// True where the CPU draws; says SKIPPED where a GPU does.
 pub fn is_software(display: &WgpuDisplay, what: &str) -> bool {
     has(what, described(display), if display.device().software { Ok(()) } else { Err("a GPU draws") }).is_some()
 }
@@ -79,7 +79,7 @@ pub fn read(display: &WgpuDisplay, texture: &wgpu::Texture, level: u32, layer: u
     bytes_of(device, &buffer).chunks_exact(pitch as usize).flat_map(|row| row[..4 * width as usize].to_vec()).collect()
 }
 
-/// What a buffer that can be mapped has when all that was submitted is done.
+/// Returns what a buffer that can be mapped has when all that was submitted is done.
 pub fn bytes_of(device: &wgpu::Device, buffer: &wgpu::Buffer) -> Vec<u8> {
     buffer.map_async(wgpu::MapMode::Read, .., |mapped| mapped.unwrap());
     device.poll(wgpu::PollType::wait_indefinitely()).unwrap();

@@ -15,7 +15,7 @@ fn desc(frame: u32) -> SurfaceDesc {
     SurfaceDesc::image(64, 8 + frame / 10, PixelFormat::Rgba8)
 }
 
-/// What the render thread sees of a texture: it records, submits, lets the frame go, and then looks.
+/// Returns what the render thread sees of a texture: it records, submits, lets the frame go, and then looks.
 fn copy(device: &wgpu::Device, queue: &wgpu::Queue, link: &SharedLink<wgpu::TextureView>) -> (u64, Vec<u8>) {
     let frame = link.shown().unwrap();
     let number = frame.number();

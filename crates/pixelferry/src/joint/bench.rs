@@ -122,7 +122,7 @@ impl Bench {
         Ratio::of_rounds(self.turns.iter().filter_map(|(round, us)| Some(us / theirs(*round)?)))
     }
 
-    /// What it says in a report.
+    /// Returns what it says in a report.
     pub fn row(&self, state: JointState, ratio: Option<Ratio>) -> JointRow {
         let Pair { backend, display, .. } = &self.pair;
         JointRow {

@@ -33,7 +33,7 @@ pub(super) struct Remembered {
 }
 
 impl Remembered {
-    /// Whether these are the devices, with the drivers, that were measured.
+    /// True where these are the devices, with the drivers, that were measured.
     pub fn is_of(&self, pair: &Pair) -> bool {
         self.devices == devices(pair)
     }

@@ -114,7 +114,7 @@ impl Prospect<'_> {
         Ok(Pair { backend, display: Rc::clone(display), screen: screen.clone(), kernels, choice })
     }
 
-    /// What it says in a report where it has no times.
+    /// Returns what it says in a report where it has no times.
     pub fn row(&self, state: JointState) -> JointRow {
         JointRow {
             compute: self.driver.api.to_string(),
@@ -127,12 +127,12 @@ impl Prospect<'_> {
         }
     }
 
-    /// Whether it is of these rows of the tables.
+    /// True where it is of these rows of the tables.
     pub fn is(&self, choice: (BackendChoice, Option<DisplayChoice>)) -> bool {
         (self.driver.named.choice, self.shown.choice) == choice
     }
 
-    /// Whether [`BackendChoice::Auto`] would take this backend without measuring.
+    /// True where [`BackendChoice::Auto`] would take this backend without measuring.
     pub fn suits(&self, pair: &Pair, wanted: &LinkBuilder) -> bool {
         let kernels: Vec<_> = wanted.launches.iter().map(|(kernel, _)| kernel.clone()).collect();
         wanted.backend != BackendChoice::Auto || (self.driver.suits_auto)(pair.backend.device(), &kernels)

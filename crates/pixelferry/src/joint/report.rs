@@ -152,7 +152,7 @@ impl fmt::Display for JointReport {
     }
 }
 
-/// Where the time of a pair's frames goes, from what is known of its devices and its path.
+/// Tells where the time of a pair's frames goes, from what is known of its devices and its path.
 pub(super) fn because(backend: &dyn ComputeBackend, display: &dyn Display, link: &Link) -> String {
     let (compute, shown_by) = (backend.device(), display.device());
     let row = link.report().chosen();

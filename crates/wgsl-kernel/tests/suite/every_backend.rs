@@ -25,7 +25,7 @@ fn paint(@builtin(global_invocation_id) id: vec3<u32>) {
   pf_store(id.xy, vec4<f32>(f32(id.x) / 255.0, f32(id.y) / 255.0, pf_arg_f32(0), 1.0));
 }";
 
-/// What `PAINT` makes of a pixel.
+/// Returns what `PAINT` makes of a pixel.
 fn expected(format: PixelFormat, x: u32, y: u32, blue: f32) -> Vec<u8> {
     let mut pixel = vec![0; format.bytes_per_pixel()];
     color::store(format, [x as f32 / 255.0, y as f32 / 255.0, blue, 1.0], &mut pixel);

@@ -215,7 +215,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// What cannot be: parts of closures elsewhere, arrays of two owners, too many elements.
+    /// Refuses what cannot be: parts of closures elsewhere, arrays of two owners, too many elements.
     fn refused(&mut self, rng: &mut Rng, log: &mut Log, at: usize) -> Checked {
         let maker = &self.makers[rng.below(self.makers.len())];
         let what = rng.below(4);

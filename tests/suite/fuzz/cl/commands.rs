@@ -15,7 +15,7 @@ enum Area {
 }
 
 impl Area {
-    /// Where every byte is, in the order of the host's; `None` where none is named, or one outside of `len` bytes.
+    /// Tells where every byte is, in the order of the host's; `None` where none is named, or one outside of `len` bytes.
     fn places(&self, len: usize) -> Option<Vec<usize>> {
         match self {
             Self::Bytes(range) => (range.start < range.end && range.end <= len).then(|| range.clone().collect()),

@@ -217,7 +217,7 @@ impl World<'_> {
         Ok(())
     }
 
-    /// What images hold is known as soon as the call is over.
+    /// Knows what images hold as soon as the call is over.
     fn over(&mut self, rng: &mut Rng, log: &mut Log, event: &Event) -> Checked {
         self.settle(rng, log)?;
         let _ = event.wait();

@@ -63,7 +63,7 @@ impl World<'_> {
         self.unmapped(at, unmapped, &queue)
     }
 
-    /// What follows on other queues waits for the end of the map.
+    /// Lets what follows on other queues wait for the end of the map.
     fn unmapped(&mut self, at: usize, event: Option<Event>, queue: &Queue) -> Checked {
         match event {
             Some(event) => {

@@ -137,7 +137,7 @@ impl World<'_> {
         Ok(())
     }
 
-    /// What only memory with two owners heeds.
+    /// Returns what only memory with two owners heeds.
     pub(super) fn turn(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
         let at = self.slot(rng);
         let memory = &mut self.slots[at].memory;

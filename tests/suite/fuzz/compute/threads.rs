@@ -5,7 +5,7 @@ use crate::fuzz::kernels::stamp_all;
 use crate::fuzz::{Checked, Failure, Log, Rng, hold};
 use pixelferry::{Arg, ComputeQueue, Event, Target, UserEvent};
 
-/// What one thread does with memory of its own, and queues that all share.
+/// Returns what one thread does with memory of its own, and queues that all share.
 fn work(engine: &Engine, queues: &[(usize, &dyn ComputeQueue)], owner: usize, mut rng: Rng) -> Checked {
     let mut memory = engine.backend.allocate(1 + rng.below(3000))?;
     let mut expected = rng.bytes(memory.len());

@@ -10,7 +10,7 @@ use pixelferry::driver::devices::borrows::Holder;
 use pixelferry::{BufferView, ImageView, SurfaceDesc, View};
 use std::hint::black_box;
 
-/// Where a part may come from in `len` bytes, mostly.
+/// Tells where a part may come from in `len` bytes, mostly.
 fn source(rng: &mut Rng, desc: &SurfaceDesc, part: &Part, len: usize) -> View {
     if rng.one_in(8) {
         return hostile::view(rng, len);

@@ -165,7 +165,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// What is shown is what was written last.
+    /// Checks that the frame written last is shown.
     fn look(&mut self, log: &mut Log, at: usize) -> Checked {
         let open = &mut self.open[at];
         let what = format!("{} by {}", open.desc, open.link.path());
@@ -202,7 +202,7 @@ impl Open {
         self.forgive("flush", flushed)
     }
 
-    /// Whether it worked; a failure is one only where no fault was injected.
+    /// Tells whether it worked; a failure is one only where no fault was injected.
     fn forgive<T>(&self, what: &str, result: pixelferry::Result<T>) -> Checked<bool> {
         match result {
             Ok(_) => Ok(true),
@@ -223,7 +223,7 @@ impl Open {
         (self.seen, self.fresh) = (Some(bytes), true);
     }
 
-    /// What surrounds a first part: the frame before, where it has this size, else zero.
+    /// Returns what surrounds a first part: the frame before, where it has this size, else zero.
     fn before(&self) -> Checked<Vec<u8>> {
         match &self.seen {
             Some(seen) if self.fresh => Ok(seen.clone()),

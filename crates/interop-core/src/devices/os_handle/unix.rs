@@ -13,7 +13,7 @@ pub type RawOsHandle = RawFd;
 /// No handle.
 pub const NONE: RawOsHandle = -1;
 
-/// What a driver gave out; `None` where it is no handle.
+/// Returns what a driver gave out; `None` where it is no handle.
 ///
 /// # Safety
 /// It is open and the caller's alone, unless it is none.
@@ -39,7 +39,7 @@ impl ImportedHandle {
         Self { number: handle.into_raw_fd(), witness }
     }
 
-    /// What the driver is told.
+    /// Returns what the driver is told.
     pub fn number(&self) -> RawOsHandle {
         self.number
     }
@@ -61,7 +61,7 @@ impl ImportedHandle {
     }
 }
 
-/// Whether two descriptors name one open file description. Device and inode do not tell: every handle of one driver may
+/// Tells whether two descriptors name one open file description. Device and inode do not tell: every handle of one driver may
 /// have the same. Status flags belong to the description (`fcntl(2)`, `F_SETFL`), so a change by one is seen by the other.
 fn is_same_file(witness: BorrowedFd<'_>, other: BorrowedFd<'_>) -> Result<bool> {
     let before = fcntl_getfl(witness)?;

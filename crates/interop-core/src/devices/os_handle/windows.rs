@@ -14,7 +14,7 @@ pub type RawOsHandle = RawHandle;
 /// No handle.
 pub const NONE: RawOsHandle = ptr::null_mut();
 
-/// What a driver gave out; `None` where it is no handle.
+/// Returns what a driver gave out; `None` where it is no handle.
 ///
 /// # Safety
 /// It is open and the caller's alone, unless it is none.
@@ -33,7 +33,7 @@ impl ImportedHandle {
         Self(handle)
     }
 
-    /// What the driver is told.
+    /// Returns what the driver is told.
     pub fn number(&self) -> RawOsHandle {
         self.0.as_raw_handle()
     }

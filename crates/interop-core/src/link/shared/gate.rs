@@ -124,7 +124,7 @@ impl<T> Gate<T> {
         Ok(())
     }
 
-    /// Whether [`Gate::close`] was called since [`Gate::open`].
+    /// True where [`Gate::close`] was called since [`Gate::open`].
     pub fn is_closed(&self) -> bool {
         self.state().changing.is_some()
     }

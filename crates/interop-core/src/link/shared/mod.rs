@@ -256,12 +256,12 @@ impl<T> fmt::Debug for SharedFrame<T> {
 }
 
 impl<T> SharedFrame<T> {
-    /// What is drawn.
+    /// Returns what is drawn.
     pub fn get(&self) -> &T {
         &self.shown.value
     }
 
-    /// What it is. After a resize this may still be the old size.
+    /// Returns what it is. After a resize this may still be the old size.
     pub fn desc(&self) -> &SurfaceDesc {
         &self.shown.desc
     }
@@ -271,7 +271,7 @@ impl<T> SharedFrame<T> {
         self.shown.path
     }
 
-    /// How many frames the link had finished by then; another number, another frame.
+    /// Number of frames that the link had finished by then; another number, another frame.
     pub fn number(&self) -> u64 {
         self.shown.number
     }

@@ -142,7 +142,7 @@ fn buffer_of<T: Element>(queue: &Queue, values: &[T]) -> Result<Buffer> {
     Buffer::with_data(queue.context(), MemFlags::READ_WRITE, values)
 }
 
-/// What a call that is refused before the driver sees it says of the problem.
+/// Returns what a call that is refused before the driver sees it says of the problem.
 #[track_caller]
 fn problem<T>(result: Result<T>) -> String {
     match result {

@@ -159,7 +159,7 @@ pub fn maps(queue: &Queue) -> Result<()> {
     Ok(())
 }
 
-/// Where each value of a view lies, row-major.
+/// Tells where each value of a view lies, row-major.
 fn places<T: Element>(view: &NdView<T>) -> Vec<usize> {
     (0..view.len())
         .map(|mut rest| {

@@ -57,7 +57,7 @@ pub fn build(language: Language, file: &Path, libraries_too: &[String]) -> Optio
     Some(program)
 }
 
-/// What pkg-config says of a library.
+/// Returns what pkg-config says of a library.
 pub fn package(name: &str) -> Result<Vec<String>, String> {
     let output = Command::new("pkg-config").args(["--cflags", "--libs", name]).output().map_err(|e| e.to_string())?;
     if !output.status.success() {

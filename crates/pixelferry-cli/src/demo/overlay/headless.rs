@@ -84,7 +84,7 @@ fn by_gl(
     Ok(RgbaImage::from_raw(width, height, target.read_rgba8()?).ok_or("a short picture")?)
 }
 
-/// Where there is no OpenGL to draw with, as in plain memory.
+/// Tells where there is no OpenGL to draw with, as in plain memory.
 fn by_software(player: &mut Player, painted: &Painted, (width, height): (u32, u32)) -> RgbaImage {
     let mut canvas = Canvas::new(width, height, super::ui::BEHIND);
     player.draw_in_memory(&mut canvas, painted.place());

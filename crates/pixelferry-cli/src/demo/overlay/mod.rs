@@ -99,7 +99,7 @@ struct Show {
 }
 
 impl Show {
-    /// What runs, its first frame finished.
+    /// Returns what runs, its first frame finished.
     fn player(
         &self,
         backends: Backends,

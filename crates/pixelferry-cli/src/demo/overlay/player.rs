@@ -201,7 +201,7 @@ impl Player {
         &self.setup
     }
 
-    /// How a picture is asked to be shown.
+    /// Tells how a picture is asked to be shown.
     pub fn draw_args(&self) -> &DrawArgs {
         &self.draw_args
     }
@@ -224,7 +224,7 @@ impl Player {
         self.armed.map(|wish| (wish, self.backends.faults.fired()))
     }
 
-    /// How often the last frame called this step.
+    /// Tells how often the last frame called this step.
     pub fn calls(&self, step: Step) -> u32 {
         self.calls.of(step)
     }

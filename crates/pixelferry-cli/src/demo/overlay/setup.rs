@@ -51,7 +51,7 @@ pub fn name_of(value: impl ValueEnum) -> String {
 }
 
 impl Setup {
-    /// How a link is to be opened.
+    /// Tells how a link is to be opened.
     pub fn link(&self) -> LinkOptions {
         LinkOptions::new(Policy::default().with_force(self.path).with_mode(self.mode))
     }
@@ -61,12 +61,12 @@ impl Setup {
         Recipe { scene, size, bodies, filter, pixels, link: self.link() }
     }
 
-    /// Whether only the link is another: the scene can go on where it is.
+    /// True where only the link is another: the scene can go on where it is.
     pub fn keeps_scene(&self, before: &Self) -> bool {
         Self { path: before.path, mode: before.mode, ..*self } == *before
     }
 
-    /// Whether the scene computes a picture of any size, stored in any way.
+    /// True where the scene computes a picture of any size, stored in any way.
     pub fn has_free_size(&self) -> bool {
         matches!(self.scene, SceneName::Plasma | SceneName::Fluid)
     }

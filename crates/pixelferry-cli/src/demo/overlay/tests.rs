@@ -42,7 +42,7 @@ fn errors(log: &Log) -> Vec<String> {
 
 const LIGHT: Pixels = Pixels { tone: Tone::Light, format: Format::Rgba16f, alpha: Alpha::Opaque };
 
-/// What is on show alone, in a viewport of another shape.
+/// Returns what is on show alone, in a viewport of another shape.
 fn shot(screen: &Headless, player: &mut Player) -> Vec<u8> {
     const AREA: (u32, u32) = (160, 100);
     let Some(gl) = screen.gl() else {
@@ -347,7 +347,7 @@ impl Hand<'_> {
         (output.shapes, actions)
     }
 
-    /// Where the last text is that begins so, if there is one.
+    /// Tells where the last text is that begins so, if there is one.
     fn find(&mut self, text: &str) -> Option<Pos2> {
         let (shapes, _) = self.run(Vec::new());
         let mut rects = shapes.iter().filter_map(|clipped| match &clipped.shape {

@@ -51,7 +51,7 @@ impl Stages {
         self.extent
     }
 
-    /// Where the unfiltered frame goes, RGBA8 with tight rows.
+    /// Tells where the unfiltered frame goes, RGBA8 with tight rows.
     pub fn source_mut(&mut self) -> &mut dyn ComputeMemory {
         self.source.as_mut()
     }

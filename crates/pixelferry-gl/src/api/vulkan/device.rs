@@ -85,7 +85,7 @@ fn failure(operation: &'static str, device: &str) -> impl FnOnce(vk::Result) -> 
     pixelferry_vulkan::sharing::failure(operation, &label(device))
 }
 
-/// How errors call a device.
+/// Tells how errors call a device.
 fn label(name: &str) -> String {
     format!("Vulkan {name}")
 }

@@ -155,7 +155,7 @@ fn es_on_display(display: &Display, name: &str, origin: &Origin) -> Result<EsCon
 }
 
 impl HeadlessDevice {
-    /// What can be told before a context is made: that it is `wanted`.
+    /// Returns what can be told before a context is made: that it is `wanted`.
     fn seems_to_be(&self, wanted: Option<&DeviceIdentity>) -> bool {
         let Some(wanted) = wanted else { return false };
         let pci = self.drm_node.as_deref().and_then(pci_of_drm_node);
@@ -164,7 +164,7 @@ impl HeadlessDevice {
     }
 }
 
-/// Whether the context draws on `wanted`, where one is wanted; programs on the CPU draw for each other.
+/// True where the context draws on `wanted`, where one is wanted; programs on the CPU draw for each other.
 fn is_the_one(display: &GlDisplay, wanted: Option<&DeviceIdentity>) -> bool {
     let device = display.device();
     wanted.is_none_or(|w| w.software || (!device.software && w.same_device(device).is_yes()))

@@ -28,7 +28,7 @@ pub fn both() -> Option<Both> {
     Some(Both { backend: Arc::new(backend), display })
 }
 
-/// What names the memory of a backend in a display's queue.
+/// Returns what names the memory of a backend in a display's queue.
 pub fn queue(backend: &dyn ComputeBackend) -> HandleType {
     HandleType::QueueBuffer(backend.caps().display_queue().unwrap())
 }

@@ -107,7 +107,7 @@ impl Gl {
         identity.with_uuid(uuid).with_ordinal(ordinal).with_pci(pci)
     }
 
-    /// What it adds.
+    /// Returns what it adds.
     pub(crate) fn sharing(&self) -> Sharing {
         let Some(display) = &self.display else { return Sharing::none("it was closed") };
         let caps = display.caps();

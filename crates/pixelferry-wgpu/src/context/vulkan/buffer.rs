@@ -51,7 +51,7 @@ impl Vulkan {
     }
 }
 
-/// What wgpu's buffers over shared memory are for.
+/// Returns what wgpu's buffers over shared memory are for.
 fn usage(shared: &DeviceState) -> vk::BufferUsageFlags {
     use vk::BufferUsageFlags as Usage;
     let index = if shared.index_buffers { Usage::INDEX_BUFFER } else { Usage::empty() };

@@ -68,7 +68,7 @@ impl Vulkan {
         Some(Self { sharing, pending_frees: PendingFrees::default() })
     }
 
-    /// What it adds.
+    /// Returns what it adds.
     pub(crate) fn sharing(&self) -> Shares {
         Shares {
             imports: self.sharing.imports(),

@@ -24,7 +24,7 @@ fn asked(adapter: &wgpu::Adapter) -> Option<Ids> {
     Some(unsafe { Ids::of(instance, hal.raw_physical_device()) })
 }
 
-/// What an engine that makes the adapter's device itself switches on; `None` where the adapter is not Vulkan's.
+/// Returns what an engine that makes the adapter's device itself switches on; `None` where the adapter is not Vulkan's.
 pub(crate) fn extensions(adapter: &wgpu::Adapter, identity: &DeviceIdentity) -> Option<Result<Vec<DeviceExtension>>> {
     // SAFETY: nothing of the guard's is destroyed.
     let hal = unsafe { adapter.as_hal::<Api>() }?;
@@ -113,7 +113,7 @@ unsafe fn create(
     }
 }
 
-/// Whether a device can be made whose queue takes kernels of CUDA's.
+/// True where a device can be made whose queue takes kernels of CUDA's.
 fn takes_cu(adapter: &wgpu::hal::vulkan::Adapter) -> bool {
     let about = adapter.physical_device_capabilities();
     let lists = [CU_EXTENSION, ADDRESS_EXTENSION].into_iter().all(|name| about.supports_extension(name));

@@ -39,7 +39,7 @@ pub struct Scene {
     pub tile: Extent,
     /// When tiles are shown.
     pub mode: Mode,
-    /// Whether faster workers get more tiles, by the time that their tiles took.
+    /// True where faster workers get more tiles, by the time that their tiles took.
     pub balance: bool,
 }
 
@@ -106,7 +106,7 @@ impl Tiles {
         self.frame
     }
 
-    /// Whether they are all tiles of one frame.
+    /// True where they are all tiles of one frame.
     pub fn is_whole(&self) -> bool {
         self.is_whole
     }

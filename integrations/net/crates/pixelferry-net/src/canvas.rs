@@ -82,7 +82,7 @@ pub(crate) struct Canvas {
     memory: Memory,
     /// Bytes after the header.
     payload: usize,
-    /// Whether the payload is zero, or somebody's pixels.
+    /// True where the payload is zero, or somebody's pixels.
     is_clean: bool,
 }
 
@@ -96,7 +96,7 @@ impl Canvas {
         self.payload
     }
 
-    /// What follows the header, zero at first.
+    /// Returns what follows the header, zero at first.
     pub fn payload_mut(&mut self) -> &mut [u8] {
         if !std::mem::replace(&mut self.is_clean, true) {
             let bytes = HEADER_BYTES + self.payload;

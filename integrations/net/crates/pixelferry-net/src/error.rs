@@ -73,7 +73,7 @@ impl Error {
         Self::Invalid { operation, problem: problem.into() }
     }
 
-    /// What a codec does not take is the caller's mistake.
+    /// Blames the caller for what a codec does not take.
     pub(crate) fn from_packing(error: pixelferry::Error) -> Self {
         match error {
             pixelferry::Error::InvalidInput { operation, problem } => Self::Invalid { operation, problem },

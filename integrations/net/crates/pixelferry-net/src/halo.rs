@@ -189,7 +189,7 @@ impl Halo {
         put.wait().map_err(Error::zenoh("Halo::put", CLOSED))
     }
 
-    /// What a neighbour gave of a step; waits for it. Steps before it are forgotten.
+    /// Returns what a neighbour gave of a step; waits for it. Steps before it are forgotten.
     ///
     /// # Errors
     /// [`Error::NoEdge`] where it did not come in time; [`Error::Invalid`] for a part that is no neighbour; [`Error::Zenoh`].

@@ -11,7 +11,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Longer than any program runs: clocks cannot count some times that a caller may give, such as [`Duration::MAX`].
 const LONGEST: Duration = Duration::from_secs(1 << 32);
 
-/// When a wait that begins now is over.
+/// Tells when a wait that begins now is over.
 pub(crate) fn until(timeout: Duration) -> Instant {
     Instant::now() + timeout.min(LONGEST)
 }

@@ -35,7 +35,7 @@ pub(crate) fn provider(bytes: NonZeroUsize, alignment: AllocAlignment) -> Option
     None
 }
 
-/// Whether others can open the list of what this program sends in shared memory. Zenoh makes it once, with the first message.
+/// True where others can open the list of what this program sends in shared memory. Zenoh makes it once, with the first message.
 pub(crate) fn has_list() -> bool {
     static NAMED: OnceLock<bool> = OnceLock::new();
     *NAMED.get_or_init(|| {

@@ -23,7 +23,7 @@ pub(crate) struct Way {
     /// What a full queue does: the sender waits, or the message is lost.
     pub congestion: CongestionControl,
     pub priority: Priority,
-    /// Whether a message goes at once, and waits for none that could share its packet.
+    /// True where a message goes at once, and waits for none that could share its packet.
     pub express: bool,
 }
 
@@ -70,7 +70,7 @@ impl Net {
         Ok(Self(Arc::new(Shared { session, options, pool, status, made: AtomicU64::new(node) })))
     }
 
-    /// Where others can connect to this program, with the ports that the system chose.
+    /// Tells where others can connect to this program, with the ports that the system chose.
     ///
     /// # Errors
     /// None at present.

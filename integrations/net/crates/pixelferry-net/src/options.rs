@@ -27,7 +27,7 @@ pub struct Security {
     pub authority: Option<PathBuf>,
     /// This program's certificate and its private key (PEM).
     pub identity: Option<(PathBuf, PathBuf)>,
-    /// Whether those who connect must have a certificate of the authority, too.
+    /// True where those who connect must have a certificate of the authority, too.
     pub mutual: bool,
     /// Name and password with which this program connects.
     pub user: Option<(String, String)>,
@@ -36,7 +36,7 @@ pub struct Security {
 }
 
 impl Security {
-    /// What this program shows to those it connects to, without secrets.
+    /// Returns what this program shows to those it connects to, without secrets.
     pub(crate) fn papers(&self) -> String {
         let identity = self.identity.as_ref().filter(|_| self.mutual);
         let certificate = identity.map(|(path, _)| format!("with the certificate {}", path.display()));
@@ -77,7 +77,7 @@ pub struct Options {
     /// How long a host may be silent before the others take it for gone. A process that dies is noticed at once: the
     /// system closes its connections.
     pub lease: Duration,
-    /// Whether messages go through shared memory where both ends are on one machine.
+    /// True where messages go through shared memory where both ends are on one machine.
     pub shared_memory: bool,
     /// Bytes of shared memory for tiles that are being computed or read.
     pub shared_memory_bytes: usize,
@@ -120,7 +120,7 @@ impl Options {
         Self { security, ..self }
     }
 
-    /// What Zenoh is told.
+    /// Returns what Zenoh is told.
     pub(crate) fn config(&self) -> Result<zenoh::Config> {
         let mut config = zenoh::Config::default();
         let mut set = |key: &str, value: Value| insert(&mut config, key, &value.to_string());

@@ -14,7 +14,7 @@ use zenoh::shm::{
 /// Segments in which nobody has looked for so long are given back when another one comes.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// What sessions map segments with: all of a program the same, so that none is mapped twice.
+/// Returns what sessions map segments with: all of a program the same, so that none is mapped twice.
 pub(crate) fn segments() -> Arc<ShmClientStorage> {
     static SEGMENTS: OnceLock<Arc<ShmClientStorage>> = OnceLock::new();
     let make = || {

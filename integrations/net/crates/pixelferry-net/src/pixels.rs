@@ -59,12 +59,12 @@ impl Pixels {
         self.header.region
     }
 
-    /// How long ago their frame was asked for, by the clocks of both machines; zero where those disagree.
+    /// Tells how long ago their frame was asked for, by the clocks of both machines; zero where those disagree.
     pub fn age(&self) -> Duration {
         Duration::from_micros(now().saturating_sub(self.header.time))
     }
 
-    /// Whether they lie in memory that the sender shares.
+    /// True where they lie in memory that the sender shares.
     pub fn is_shared(&self) -> bool {
         matches!(&self.bytes, Bytes::Message(message) if message.as_shm().is_some())
     }

@@ -155,7 +155,7 @@ impl Server {
         waited.unwrap_or_else(PoisonError::into_inner).0.pop_front()
     }
 
-    /// Whether anybody views the scene.
+    /// Tells whether anybody views the scene.
     ///
     /// # Errors
     /// [`Error::Zenoh`].

@@ -153,7 +153,7 @@ impl Viewer {
         asked.map_err(Error::zenoh("Viewer::ask", CLOSED))
     }
 
-    /// Whether anybody serves the scene.
+    /// Tells whether anybody serves the scene.
     ///
     /// # Errors
     /// [`Error::Zenoh`].

@@ -154,7 +154,7 @@ impl Tile {
         self.shared.entry.refused()
     }
 
-    /// How many workers of the scene this one sees, itself among them.
+    /// Number of workers of the scene that this one sees, itself among them.
     pub fn workers(&self) -> usize {
         lock(&self.shared.turns).workers()
     }
@@ -223,7 +223,7 @@ impl Job {
         Err(Error::invalid("Job::write", format!("{found} bytes for a tile that takes {needed}")))
     }
 
-    /// Whether the pixels lie in memory that other processes read in place.
+    /// True where the pixels lie in memory that other processes read in place.
     pub fn is_shared(&self) -> bool {
         self.canvas.is_shared()
     }

@@ -39,7 +39,7 @@ impl<T> Board<T> {
         }
     }
 
-    /// Whether a tile would be taken.
+    /// True where a tile would be taken.
     pub fn wants(&self, index: u32, frame: u64) -> bool {
         let Some(slot) = self.slots.get(index as usize) else { return false };
         frame > slot.newest()
@@ -69,13 +69,13 @@ impl<T> Board<T> {
         self.slots.iter().all(|slot| slot.newest() >= self.wanted)
     }
 
-    /// Whether there is something to show: the whole frame, or any tile.
+    /// True where there is something to show: the whole frame, or any tile.
     pub fn is_ready(&self) -> bool {
         let has_some = self.slots.iter().any(|slot| slot.waiting.is_some());
         has_some && (self.mode == Mode::Progressive || self.is_complete())
     }
 
-    /// What there is to show, if something is.
+    /// Returns what there is to show, if something is.
     pub fn take(&mut self) -> Vec<T> {
         if !self.is_ready() {
             return Vec::new();

@@ -53,7 +53,7 @@ impl Grid {
         self.columns * self.rows
     }
 
-    /// Where a tile lies; `None` past the last.
+    /// Tells where a tile lies; `None` past the last.
     pub fn region(&self, index: u32) -> Option<Region> {
         if index >= self.len() {
             return None;

@@ -45,7 +45,7 @@ impl Keys {
         format!("{}/input", self.0)
     }
 
-    /// What one part of a simulation gives another.
+    /// Returns what one part of a simulation gives another.
     pub fn edge(&self, run: u64, from: u32, to: u32) -> String {
         format!("{}/edge/{run:016x}/{from}/{to}", self.0)
     }

@@ -21,7 +21,7 @@ const NEWEST: f64 = 0.5;
 pub struct Link {
     /// Bytes a second.
     pub rate: f64,
-    /// Whether the receiver reads the sender's shared memory.
+    /// True where the receiver reads the sender's shared memory.
     pub shared: bool,
 }
 
@@ -76,7 +76,7 @@ impl Meter {
         }
     }
 
-    /// What is to be told now, and to which senders.
+    /// Returns what is to be told now, and to which senders.
     pub fn due(&mut self, receiver: u64, now: Instant) -> Vec<(u64, Report)> {
         let is_due = |measured: &Measured| {
             measured.bytes > 0 && measured.told.is_none_or(|told| now.duration_since(told) >= TELL_EVERY)

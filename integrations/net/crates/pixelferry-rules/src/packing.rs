@@ -21,7 +21,7 @@ pub enum Packing {
     /// By the codec with which a picture is expected to arrive first: the sender measures how fast it packs, and receivers
     /// measure the link. `lossy` allows JPEG too.
     Auto {
-        /// Whether pixels may change a little.
+        /// True where pixels may change a little.
         lossy: bool,
     },
 }

@@ -15,7 +15,7 @@ pub struct Report {
     pub bytes: u64,
     /// Microseconds between the marks and the ends of those messages.
     pub microseconds: u64,
-    /// Whether the newest mark lay in memory that the sender shares.
+    /// True where the newest mark lay in memory that the sender shares.
     pub shared: bool,
 }
 

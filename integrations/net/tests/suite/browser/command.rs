@@ -29,7 +29,7 @@ impl Part {
         self.0.id()
     }
 
-    /// Where the gateway says that browsers find it.
+    /// Tells where the gateway says that browsers find it.
     pub fn address(&mut self) -> String {
         let mut line = String::new();
         BufReader::new(self.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -44,7 +44,7 @@ impl Drop for Part {
     }
 }
 
-/// Where a pixel of the picture lies in the window.
+/// Tells where a pixel of the picture lies in the window.
 fn place(browser: &mut Chromium, (x, y): (u32, u32)) -> (f64, f64) {
     let script = format!(
         "(() => {{

@@ -16,7 +16,7 @@ fn browser(flags: &[&str]) -> Option<Chromium> {
     need(Need::Chromium, chromium::find()).map(|program| Chromium::start(&program, flags).unwrap())
 }
 
-/// What the canvas shows, row by row from the top, RGBA8.
+/// Returns what the canvas shows, row by row from the top, RGBA8.
 fn canvas(browser: &mut Chromium) -> Vec<u8> {
     let script = "(() => {
         const canvas = document.getElementById('picture');

@@ -22,7 +22,7 @@ fn served(image: &ImageDesc, frame: u64) -> Vec<u8> {
     rows.flat_map(|y| (0..width).flat_map(move |x| (0..bytes).map(move |byte| value(x, y, byte, frame)))).collect()
 }
 
-/// What a viewer sees of it: RGBA8 from the top, opaque.
+/// Returns what a viewer sees of it: RGBA8 from the top, opaque.
 fn seen(format: PixelFormat, frame: u64) -> Vec<u8> {
     let bytes = match format {
         PixelFormat::Bgra8 => [2, 1, 0],

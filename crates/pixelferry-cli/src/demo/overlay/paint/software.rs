@@ -175,7 +175,7 @@ fn cross(a: Pos2, b: Pos2, c: Pos2) -> f32 {
     (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x)
 }
 
-/// Whether a clockwise triangle has the pixels on this side of its: a pixel on a side that two share belongs to one.
+/// True where a clockwise triangle has the pixels on this side of its: a pixel on a side that two share belongs to one.
 fn owns(from: Pos2, to: Pos2) -> bool {
     (from.y == to.y && to.x > from.x) || to.y < from.y
 }

@@ -52,7 +52,7 @@ impl Ui {
         &self.context
     }
 
-    /// What a window of so many pixels in which nothing happens would give.
+    /// Returns what a window of so many pixels in which nothing happens would give.
     pub fn input_without_window(&self, (width, height): (u32, u32), frame: u64) -> RawInput {
         let size = egui::vec2(width as f32, height as f32);
         let time = Some(frame as f64 / FRAMES_A_SECOND);

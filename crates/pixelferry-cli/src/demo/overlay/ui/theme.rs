@@ -85,7 +85,7 @@ pub fn cell(ui: &mut Ui, width: f32, text: impl Into<RichText>) -> Response {
     .on_hover_text(whole)
 }
 
-/// What a state looks like.
+/// Returns what a state looks like.
 pub fn colour_of(state: &PathState) -> Color32 {
     match state {
         PathState::Chosen { .. } => GOOD,

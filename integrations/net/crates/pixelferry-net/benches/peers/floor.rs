@@ -80,7 +80,7 @@ fn copy_out(sample: &zenoh::sample::Sample, copy: &mut Vec<u8>) -> u64 {
     time(copy).unwrap_or_default()
 }
 
-/// When a message was asked for; its header says it at byte 24.
+/// Tells when a message was asked for; its header says it at byte 24.
 pub fn time(message: &[u8]) -> Option<u64> {
     Some(u64::from_le_bytes(message.get(24..32)?.try_into().ok()?))
 }

@@ -11,7 +11,7 @@ mod viewers;
 use process::Result;
 use std::io::Write as _;
 
-/// Whether a row is asked for: `PIXELFERRY_ROWS` has parts of names, with commas between them.
+/// True where a row is asked for: `PIXELFERRY_ROWS` has parts of names, with commas between them.
 fn is_wanted(label: &str) -> bool {
     std::env::var("PIXELFERRY_ROWS").map_or(true, |parts| parts.split(',').any(|part| label.contains(part)))
 }

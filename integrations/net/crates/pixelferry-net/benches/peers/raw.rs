@@ -106,7 +106,7 @@ fn asked_ahead(net: &Net, hub: &str, shared: bool) -> Result<Vec<u64>> {
     shown(net, hub, shared, true)
 }
 
-/// How long each picture took from asking until it lay in a link's memory. `ahead` has the next arguments ready: the display
+/// Tells how long each picture took from asking until it lay in a link's memory. `ahead` has the next arguments ready: the display
 /// asks for the next frame when one is complete, before it shows that one.
 fn shown(net: &Net, hub: &str, shared: bool, ahead: bool) -> Result<Vec<u64>> {
     // Every pixel is written, so nothing of the frame before is copied.

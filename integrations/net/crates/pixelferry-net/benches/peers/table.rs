@@ -26,7 +26,7 @@ impl Row {
         }
     }
 
-    /// Whether there is anything to tell.
+    /// True where there is anything to tell.
     pub fn is_measured(&self) -> bool {
         !self.rates.is_empty()
     }

@@ -64,7 +64,7 @@ impl Part {
         self.region.width as usize + 2
     }
 
-    /// Where a cell of the channel lies here; it is of the part or of its ring.
+    /// Tells where a cell of the channel lies here; it is of the part or of its ring.
     fn index(&self, x: i64, y: i64) -> usize {
         let (column, row) = (x - i64::from(self.region.x) + 1, y - i64::from(self.region.y) + 1);
         row as usize * self.pitch() + column as usize
@@ -102,7 +102,7 @@ impl Part {
         came
     }
 
-    /// What comes to a cell in a direction: from the cell before it, at the far end from the cell itself, and at the walls from
+    /// Returns what comes to a cell in a direction: from the cell before it, at the far end from the cell itself, and at the walls from
     /// where it slid along.
     fn from(&self, x: u32, y: u32, direction: usize) -> f32 {
         let (dx, dy) = DIRECTIONS[direction];
@@ -136,7 +136,7 @@ impl Part {
         rows.flat_map(move |row| columns.clone().map(move |column| row * pitch + column))
     }
 
-    /// What a neighbour needs of this part.
+    /// Returns what a neighbour needs of this part.
     pub fn edge(&self, towards: (i32, i32)) -> Vec<u8> {
         store(self.border(towards, false).map(|index| &self.cells[index]))
     }
@@ -216,7 +216,7 @@ fn moments(cell: &Cell) -> (f32, (f32, f32)) {
     (density, (along(|direction| direction.0), along(|direction| direction.1)))
 }
 
-/// What air of this density and velocity is when it has settled.
+/// Returns what air of this density and velocity is when it has settled.
 fn balance(density: f32, (vx, vy): (f32, f32)) -> Cell {
     let square = 1.5 * (vx * vx + vy * vy);
     let mut cell = WEIGHTS;

@@ -33,7 +33,7 @@ impl Parts {
         0..self.grid.len()
     }
 
-    /// Where a part lies.
+    /// Tells where a part lies.
     pub fn region(&self, part: u32) -> Option<Region> {
         self.grid.region(part)
     }

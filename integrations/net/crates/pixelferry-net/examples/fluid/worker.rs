@@ -34,7 +34,7 @@ pub fn work(endpoint: &str, part: u32, channel: Channel, count: u32) -> Result<(
 struct Run {
     number: u64,
     step: u64,
-    /// Whether the ring is of this step.
+    /// True where the ring is of this step.
     has_ring: bool,
     part: Part,
     around: Vec<(u32, (i32, i32))>,

@@ -39,7 +39,7 @@ fn noise() -> Vec<u8> {
     std::iter::repeat_with(|| dice.below(256) as u8).take(image().extent.pixels() as usize * 4).collect()
 }
 
-/// What `probe` says of how a role packs.
+/// Returns what `probe` says of how a role packs.
 fn told(net: &Net, role: &str) -> String {
     let nodes = net.probe().unwrap();
     let row = nodes.iter().flat_map(|node| &node.roles).find(|row| row.role == role);
@@ -75,7 +75,7 @@ fn settle(
     }
 }
 
-/// Whether a codec fits a link of so many bytes a second. It may be JPEG where that is allowed.
+/// True where a codec fits a link of so many bytes a second. It may be JPEG where that is allowed.
 fn fits(rate: u64, codec: Codec, told: &str) -> bool {
     let measured = speed(told).unwrap_or_default();
     match rate {

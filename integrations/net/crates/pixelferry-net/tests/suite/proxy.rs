@@ -98,7 +98,7 @@ impl Proxy {
         Self { state, endpoint, listener }
     }
 
-    /// Where to connect instead.
+    /// Tells where to connect instead.
     pub fn endpoint(&self) -> &str {
         &self.endpoint
     }
