@@ -90,7 +90,7 @@ fn kernels_write_tiles_in_shared_memory() {
     let tile = other.tile("kernels", None).unwrap();
     wait_for_workers(&assembly, 1);
     assembly.request(&[]).unwrap();
-    let backend = CpuBackend::new().unwrap();
+    let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
     let source = KernelSource::new("place").cpu_image(|out, args| {
         let (left, top) = (args.u32(0)?, args.u32(1)?);
         out.par_pixels(|x, y| [(x + left) as u8, (y + top) as u8, 7, 255])
@@ -100,7 +100,7 @@ fn kernels_write_tiles_in_shared_memory() {
         let mut job = tile.next(NEVER).unwrap().unwrap();
         assert!(job.is_shared());
         let Region { x, y, .. } = job.region();
-        job.launch(&backend, kernel.as_ref(), &[Arg::U32(x), Arg::U32(y)]).unwrap();
+        job.launch(backend.as_ref(), kernel.as_ref(), &[Arg::U32(x), Arg::U32(y)]).unwrap();
         tile.publish(job).unwrap();
     }
     let mut link = link(image);
@@ -223,13 +223,14 @@ fn memory_that_a_backend_keeps_is_never_given_to_others() {
         let image = ImageDesc::new(96, 96, PixelFormat::Rgba8);
         let mut assembly = net.assemble(Scene::new("kept", image).with_tile(96, 96), NEVER).unwrap();
         let tile = net.tile("kept", None).unwrap();
-        let keeper = Keeper(Arc::new(CpuBackend::new().unwrap()));
+        let plain: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
+        let keeper: Arc<dyn ComputeBackend> = Arc::new(Keeper(Arc::clone(&plain)));
         let source = KernelSource::new("flat").cpu_image(|out, _| out.par_pixels(|_, _| [1u8, 2, 3, 4]));
         let kernel = keeper.build(&source).unwrap();
         assembly.request(&1u32.to_le_bytes()).unwrap();
         let mut job = tile.next(NEVER).unwrap().unwrap();
         assert_eq!(job.is_shared(), shared_memory);
-        let error = job.launch(&keeper, kernel.as_ref(), &[]).unwrap_err().to_string();
+        let error = job.launch(keeper.as_ref(), kernel.as_ref(), &[]).unwrap_err().to_string();
         assert!(error.contains("keeps host memory"), "{error}");
         let len = job.pixels().len();
         // The job goes on with memory of its own.
@@ -250,7 +251,7 @@ fn memory_that_a_backend_keeps_is_never_given_to_others() {
             job.is_some()
         });
         let mut job = job.unwrap();
-        job.launch(&keeper.0, kernel.as_ref(), &[]).unwrap();
+        job.launch(plain.as_ref(), kernel.as_ref(), &[]).unwrap();
         assert!(job.pixels().chunks_exact(4).all(|pixel| pixel == [1, 2, 3, 4]));
     }
 }
