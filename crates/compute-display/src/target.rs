@@ -3,7 +3,7 @@
 use crate::display_state::DisplayState;
 use crate::draw::Canvas;
 use crate::memory::rows;
-use interop_core::compute::host_bytes;
+use interop_core::compute::zeros;
 use interop_core::describe::color::store;
 use interop_core::{ComputeMemory, ImageDesc, ImageView, PixelFormat, Region, Result, SurfaceDesc};
 use std::rc::Rc;
@@ -91,8 +91,7 @@ impl ComputeTarget {
 
 /// The first bytes of a memory.
 pub(crate) fn read(memory: &mut dyn ComputeMemory, len: usize) -> Result<Vec<u8>> {
-    let mut bytes = host_bytes(len)?;
-    bytes.resize(len, 0);
+    let mut bytes = zeros(len)?;
     memory.read(0, &mut bytes)?;
     Ok(bytes)
 }

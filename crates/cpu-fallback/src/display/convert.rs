@@ -1,6 +1,6 @@
 //! Pixels of every format as 8-bit RGBA.
 
-use interop_core::compute::host_bytes;
+use interop_core::compute::zeros;
 use interop_core::draw::{Plan, paint};
 use interop_core::{DrawOptions, Error, Extent, ImageDesc, ImageView, PixelFormat, Result};
 
@@ -44,8 +44,7 @@ impl RgbaImage {
         }
         let plan = Plan::picture(image, options)?;
         let len = (bytes.len() / format.bytes_per_pixel()).saturating_mul(4);
-        let mut data = host_bytes(len)?;
-        data.resize(len, 0);
+        let mut data = zeros(len)?;
         let views = [format, PixelFormat::Rgba8].map(|format| ImageView::packed(extent, format, 1, 0, false));
         let [from, to] = views;
         paint(&plan, (bytes, &from?), (&mut data, &to?), (0, 0))?;

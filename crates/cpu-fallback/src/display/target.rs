@@ -1,6 +1,6 @@
 //! A place to draw into.
 
-use interop_core::compute::host_bytes;
+use interop_core::compute::zeros;
 use interop_core::describe::color::store;
 use interop_core::draw::{Plan, paint};
 use interop_core::{Error, Extent, ImageView, PixelFormat, Region, Result, SurfaceDesc, View};
@@ -18,9 +18,7 @@ impl OffscreenTarget {
     /// Zeroed; the description was checked against the display's limits.
     pub(crate) fn new(extent: Extent, format: PixelFormat, len: usize) -> Result<Self> {
         let view = ImageView::packed(extent, format, 1, 0, false)?;
-        let mut bytes = host_bytes(len)?;
-        bytes.resize(len, 0);
-        Ok(Self { bytes, view })
+        Ok(Self { bytes: zeros(len)?, view })
     }
 
     /// Width and height in pixels.

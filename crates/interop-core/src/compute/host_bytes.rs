@@ -15,3 +15,13 @@ pub fn host_bytes(len: usize) -> Result<Vec<u8>> {
     })?;
     Ok(bytes)
 }
+
+/// Zeros in memory of the host, so many bytes.
+///
+/// # Errors
+/// [`Error::Unavailable`] where the host has no such memory.
+pub fn zeros(len: usize) -> Result<Vec<u8>> {
+    let mut bytes = host_bytes(len)?;
+    bytes.resize(len, 0);
+    Ok(bytes)
+}

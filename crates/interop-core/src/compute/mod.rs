@@ -37,7 +37,7 @@ pub use driver_queue::{LaunchOf, Queue, QueueDriver, Queued};
 pub use event::Event;
 pub use hazard::Hazards;
 pub use host_buffer::{HostBuffer, HostStorage};
-pub use host_bytes::host_bytes;
+pub use host_bytes::{host_bytes, zeros};
 pub use host_pool::HostPool;
 pub use kernel::{Kernel, KernelSource, SourceCode};
 pub use memory::{ComputeMemory, MemoryDriver};

@@ -3,8 +3,8 @@
 use super::choose::EnginePath;
 use super::proof;
 use super::reach::{Failure, Reach, Wanted};
-use super::way::{Direction, Row, Way, zeros};
-use crate::compute::{Arg, ComputeBackend, ComputeMemory};
+use super::way::{Direction, Row, Way};
+use crate::compute::{Arg, ComputeBackend, ComputeMemory, zeros};
 use crate::describe::error::Result;
 use crate::describe::path_id::PathId;
 use crate::describe::surface::SurfaceDesc;

@@ -1,6 +1,7 @@
 //! Proof by pixels: patterns that one side wrote are read by the other and compared.
 
-use super::way::{Direction, Row, Way, zeros};
+use super::way::{Direction, Row, Way};
+use crate::compute::zeros;
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::Region;
 use crate::describe::mismatch::Mismatch;

@@ -1,7 +1,7 @@
 //! The paths to an engine's object: how each is opened, how it takes, and how it gives.
 
 use super::direct::{Direct, OP};
-use crate::compute::{ComputeBackend, ComputeMemory, Target, host_bytes};
+use crate::compute::{ComputeBackend, ComputeMemory, Target, zeros};
 use crate::describe::error::{Error, Result};
 use crate::describe::path_id::PathId;
 use crate::describe::pattern::lay_out;
@@ -148,13 +148,6 @@ pub(super) fn row_of(id: PathId) -> Result<&'static Row> {
     WAYS.iter()
         .find(|row| row.id == id)
         .ok_or_else(|| Error::invalid(OP, format!("no engine's object is reached by {id}")))
-}
-
-/// Bytes of the host's.
-pub(super) fn zeros(len: usize) -> Result<Vec<u8>> {
-    let mut bytes = host_bytes(len)?;
-    bytes.resize(len, 0);
-    Ok(bytes)
 }
 
 /// An opened path.

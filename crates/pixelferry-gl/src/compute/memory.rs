@@ -5,9 +5,9 @@ use crate::compute::session::Session;
 use crate::queue::QueueBuffer;
 use interop_core::Result;
 use interop_core::compute::MemoryDriver;
+use interop_core::compute::zeros;
 use std::ops::Range;
 use std::sync::Arc;
-use wgsl_kernel::host_bytes;
 
 /// Memory of one backend.
 pub struct GlMemory {
@@ -31,7 +31,7 @@ impl GlMemory {
 
     /// Bytes on the host, after all that was queued before.
     fn bytes(&self, range: Range<usize>, operation: &'static str) -> Result<Vec<u8>> {
-        let (buffer, mut bytes) = (self.buffer.clone(), host_bytes(range.len())?);
+        let (buffer, mut bytes) = (self.buffer.clone(), zeros(range.len())?);
         self.session.place.run(operation, move || {
             buffer.read(range.start, &mut bytes, operation)?;
             Ok(bytes)
@@ -66,7 +66,7 @@ impl MemoryDriver for GlMemory {
         match self.session.place {
             Place::Callers => self.buffer.write(offset, from, OP),
             Place::Own(_) => {
-                let mut bytes = host_bytes(from.len())?;
+                let mut bytes = zeros(from.len())?;
                 bytes.copy_from_slice(from);
                 self.put(offset, bytes, OP)
             }
@@ -79,7 +79,7 @@ impl MemoryDriver for GlMemory {
 
     fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         const OP: &str = "ComputeMemory::map_write";
-        let mut bytes = host_bytes(range.len())?;
+        let mut bytes = zeros(range.len())?;
         f(&mut bytes)?;
         self.put(range.start, bytes, OP)
     }

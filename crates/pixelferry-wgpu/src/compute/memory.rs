@@ -4,9 +4,10 @@ use crate::compute::session::Session;
 use crate::context::queue_buffer::QueueBuffer;
 use interop_core::Result;
 use interop_core::compute::MemoryDriver;
+use interop_core::compute::zeros;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
-use wgsl_kernel::{WORD, host_bytes};
+use wgsl_kernel::WORD;
 
 /// Memory of one backend.
 pub struct WgpuMemory {
@@ -134,7 +135,7 @@ impl MemoryDriver for WgpuMemory {
     }
 
     fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        let mut bytes = host_bytes(range.len())?;
+        let mut bytes = zeros(range.len())?;
         f(&mut bytes)?;
         self.put(range.start, &bytes, "ComputeMemory::map_write")
     }
