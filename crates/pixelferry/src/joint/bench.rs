@@ -1,11 +1,11 @@
 //! One pair of backend and display with scratch memory of its own, and its turns.
 
-use super::declare::{Given, LinkBuilder};
+use super::declare::{Given, LinkBuilder, Scratch};
 use super::pairs::Pair;
 use super::report::{JointRow, JointState, because, name};
+use interop_core::compute::zeros;
 use interop_core::select::quantile;
-use interop_core::{Arg, ComputeMemory, Kernel, Link, Ratio, Result};
-use std::sync::Arc;
+use interop_core::{Arg, ComputeMemory, Link, Ratio, Result};
 use std::time::Duration;
 
 /// Frames before the first turn.
@@ -19,7 +19,8 @@ const MOST_SAMPLES: usize = 12;
 pub(super) struct Bench {
     pub pair: Pair,
     pub link: Link,
-    launches: Vec<(Arc<dyn Kernel>, Vec<Value>)>,
+    /// Those of each of the pair's kernels.
+    arguments: Vec<Vec<Value>>,
     /// Bytes of a frame that the host writes, where no kernel does.
     written: Vec<u8>,
     /// (round, median of its turn).
@@ -46,20 +47,18 @@ impl Bench {
     /// Opens the path, chosen within the time for `paths`, and makes scratch copies of the kernels' arguments.
     pub fn open(pair: Pair, wanted: &LinkBuilder, paths: Duration) -> Result<Self> {
         let link = wanted.link(&pair, paths)?;
-        let mut launches = Vec::new();
-        for (kernel, (_, arguments)) in pair.kernels.iter().zip(&wanted.launches) {
-            let values = arguments.iter().map(|scratch| {
-                Ok(match scratch.given() {
-                    Given::Number(arg) => Value::Number(arg),
-                    Given::Zeros(bytes) => Value::Memory(memory(&pair, bytes, None)?),
-                    Given::Bytes(bytes) => Value::Memory(memory(&pair, bytes.len(), Some(bytes))?),
-                })
-            });
-            launches.push((Arc::clone(kernel), values.collect::<Result<_>>()?));
-        }
+        let value = |scratch: &Scratch| {
+            Ok(match scratch.given() {
+                Given::Number(arg) => Value::Number(arg),
+                Given::Zeros(bytes) => Value::Memory(memory(&pair, bytes, None)?),
+                Given::Bytes(bytes) => Value::Memory(memory(&pair, bytes.len(), Some(bytes))?),
+            })
+        };
+        let values = wanted.launches.iter().map(|(_, scratch)| scratch.iter().map(value).collect());
+        let arguments: Vec<Vec<Value>> = values.collect::<Result<_>>()?;
         let written =
-            if launches.is_empty() { host_bytes(wanted.surface.byte_len("LinkBuilder::open")?)? } else { Vec::new() };
-        let mut bench = Self { pair, link, launches, written, turns: Vec::new(), samples_us: Vec::new() };
+            if arguments.is_empty() { zeros(wanted.surface.byte_len("LinkBuilder::open")?)? } else { Vec::new() };
+        let mut bench = Self { pair, link, arguments, written, turns: Vec::new(), samples_us: Vec::new() };
         for _ in 0..WARM_UP {
             bench.frame()?;
         }
@@ -68,12 +67,12 @@ impl Bench {
     }
 
     fn frame(&mut self) -> Result<()> {
-        let (launches, written) = (&self.launches, &self.written);
+        let (kernels, arguments, written) = (&self.pair.kernels, &self.arguments, &self.written);
         self.link.frame(|frame| {
-            if launches.is_empty() {
+            if kernels.is_empty() {
                 return frame.write(written);
             }
-            for (kernel, values) in launches {
+            for (kernel, values) in kernels.iter().zip(arguments) {
                 let args: Vec<_> = values.iter().map(Value::arg).collect();
                 frame.launch(kernel.as_ref(), &args)?;
             }
@@ -138,9 +137,9 @@ impl Bench {
 
     /// The pair and its link, with no picture in it; the scratch memory is gone.
     pub fn into_pair(self) -> Result<(Pair, Link)> {
-        let Self { pair, mut link, launches, .. } = self;
+        let Self { pair, mut link, arguments, .. } = self;
         pair.enter()?;
-        drop(launches);
+        drop(arguments);
         link.clear()?;
         Ok((pair, link))
     }
@@ -153,18 +152,11 @@ impl Bench {
     }
 }
 
-/// Zeros in memory of the host.
-fn host_bytes(len: usize) -> Result<Vec<u8>> {
-    let mut bytes = interop_core::compute::host_bytes(len)?;
-    bytes.resize(len, 0);
-    Ok(bytes)
-}
-
 fn memory(pair: &Pair, bytes: usize, content: Option<&[u8]>) -> Result<Box<dyn ComputeMemory>> {
     let mut memory = pair.backend.allocate(bytes)?;
     match content {
         Some(content) => memory.write(0, content)?,
-        None => memory.write(0, &host_bytes(bytes)?)?,
+        None => memory.write(0, &zeros(bytes)?)?,
     }
     Ok(memory)
 }

@@ -12,7 +12,7 @@ const BUDGET: Duration = Duration::from_millis(300);
 /// An argument to measure with: numbers as they are, memory as a scratch copy that each backend gets for itself.
 ///
 /// ```
-/// use pixelferry::{KernelSource, PixelFormat, Scratch, SurfaceDesc, LinkBuilder};
+/// use pixelferry::{KernelSource, LinkBuilder, PixelFormat, Scratch, SurfaceDesc};
 ///
 /// // The kernel takes a time and a table of 1024 floats; it is measured with zeros.
 /// let kernel = KernelSource::new("waves");

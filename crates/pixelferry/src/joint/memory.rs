@@ -9,6 +9,7 @@ use crate::display_choice::DisplayChoice;
 use interop_core::compute::SourceCode;
 use interop_core::{DeviceIdentity, SurfaceDesc};
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 const VERSION: u32 = 2;
 
@@ -20,8 +21,8 @@ struct Page {
     display: Option<String>,
     /// Both sides as they were when they were measured.
     devices: [String; 2],
-    /// [`LinkBuilder::budget`] of that start, in milliseconds.
-    budget_ms: u128,
+    /// [`LinkBuilder::budget`] of that start.
+    budget: Duration,
     report: JointReport,
 }
 
@@ -92,13 +93,9 @@ pub(super) fn load(wanted: &LinkBuilder) -> Option<Remembered> {
     };
     let choice = (BackendChoice::parse(&page.backend).ok()?, display);
     // With more time, pairs that had none are measured.
-    let has_more_time = wanted.budget.as_millis() > page.budget_ms;
-    let is_whole = !page.report.rows.iter().any(|row| matches!(row.state, JointState::NotTried { .. }));
-    (page.key == key && (is_whole || !has_more_time)).then_some(Remembered {
-        choice,
-        devices: page.devices,
-        report: page.report,
-    })
+    let untried = page.report.rows.iter().any(|row| matches!(row.state, JointState::NotTried { .. }));
+    let measures_more = untried && wanted.budget > page.budget;
+    (page.key == key && !measures_more).then_some(Remembered { choice, devices: page.devices, report: page.report })
 }
 
 /// Remembers what was measured.
@@ -106,14 +103,7 @@ pub(super) fn store(wanted: &LinkBuilder, pair: &Pair, report: &JointReport) {
     let key = key(wanted);
     let name = file_name(&key);
     let (backend, display) = (pair.choice.0.name().into(), pair.choice.1.map(|display| display.name().into()));
-    let page = Page {
-        key,
-        backend,
-        display,
-        devices: devices(pair),
-        budget_ms: wanted.budget.as_millis(),
-        report: report.clone(),
-    };
+    let page = Page { key, backend, display, devices: devices(pair), budget: wanted.budget, report: report.clone() };
     match serde_json::to_string_pretty(&page) {
         Ok(text) => wanted.policy.profiles.keep(&name, &text),
         Err(error) => tracing::debug!(%error, "what was measured is not remembered"),

@@ -19,7 +19,7 @@ const HOPELESS: f64 = 1.5;
 /// A link with its two sides, as [`LinkBuilder::open`] opened them.
 ///
 /// ```
-/// use pixelferry::{BackendChoice, DisplayChoice, PixelFormat, SurfaceDesc, LinkBuilder};
+/// use pixelferry::{BackendChoice, DisplayChoice, LinkBuilder, PixelFormat, SurfaceDesc};
 ///
 /// let desc = SurfaceDesc::image(2, 1, PixelFormat::R8);
 /// let builder = LinkBuilder::new(desc).backend(BackendChoice::Cpu).display(DisplayChoice::Memory);
@@ -63,7 +63,7 @@ impl LinkBuilder {
             && let Some(prospect) = prospects.iter().find(|prospect| prospect.is(remembered.choice))
             && let Ok(pair) = prospect.open(&self)
             && remembered.is_of(&pair)
-            && let Ok(link) = self.link(&pair, self.policy.budget)
+            && let Ok((pair, link)) = self.linked(pair)
         {
             let report = JointReport { basis: Basis::Remembered, ..remembered.report };
             return Ok(opened(pair, link, report));
@@ -87,6 +87,13 @@ impl LinkBuilder {
         Link::open(Arc::clone(&pair.backend), Rc::clone(&pair.display), self.surface, options)
     }
 
+    /// Builds a pair's kernels and opens its path.
+    fn linked(&self, pair: Pair) -> Result<(Pair, Link)> {
+        let pair = pair.built(self)?;
+        let link = self.link(&pair, self.policy.budget)?;
+        Ok((pair, link))
+    }
+
     fn what(&self) -> String {
         let kernels: Vec<_> = self.launches.iter().map(|(kernel, _)| format!("'{}'", kernel.name())).collect();
         let kernels = if kernels.is_empty() { "the host".into() } else { kernels.join(", ") };
@@ -103,8 +110,8 @@ impl LinkBuilder {
                     last.push((rows.len(), pair));
                     rows.push(prospect.row(untried()));
                 }
-                opened => match opened.and_then(|pair| Ok((self.link(&pair, self.policy.budget)?, pair))) {
-                    Ok((link, pair)) => {
+                opened => match opened.and_then(|pair| self.linked(pair)) {
+                    Ok((pair, link)) => {
                         rows.push(chosen(&pair, &link));
                         return Ok(self.taken(pair, link, why, rows));
                     }
@@ -113,8 +120,8 @@ impl LinkBuilder {
             }
         }
         for (place, pair) in last {
-            match self.link(&pair, self.policy.budget) {
-                Ok(link) => {
+            match self.linked(pair) {
+                Ok((pair, link)) => {
                     rows[place] = chosen(&pair, &link);
                     return Ok(self.taken(pair, link, why, rows));
                 }
@@ -131,7 +138,7 @@ impl LinkBuilder {
     fn by_measuring(&self, prospects: &[Prospect<'_>]) -> Result<Opened> {
         let clock = &self.policy.clock;
         // Half of the time is for turns. Paths that this leaves untimed are compared while the link shows (`Policy::trials`).
-        let paths = self.budget / (2 * u32::try_from(prospects.len()).unwrap_or(u32::MAX / 2)).max(1);
+        let paths = self.budget / 2 / u32::try_from(prospects.len()).unwrap_or(u32::MAX).max(1);
         let mut spent = Duration::ZERO;
         let untried = || JointState::NotTried { reason: format!("no time within {} ms", self.budget.as_millis()) };
         let mut rows: Vec<_> = prospects.iter().map(|prospect| prospect.row(untried())).collect();
@@ -139,10 +146,10 @@ impl LinkBuilder {
         for (place, prospect) in prospects.iter().enumerate() {
             // A pair takes as long as those before did on average.
             let tried = u32::try_from(place).unwrap_or(u32::MAX);
-            if best.is_some() && spent + spent / tried.max(1) > self.budget {
+            if best.is_some() && spent.saturating_add(spent / tried.max(1)) > self.budget {
                 break;
             }
-            let opened = prospect.open(self);
+            let opened = prospect.open(self).and_then(|pair| pair.built(self));
             let begun = clock.now();
             let opened = opened.and_then(|pair| Bench::open(pair, self, paths)).and_then(|mut bench| {
                 // Alone, it tells that it can.
@@ -151,7 +158,7 @@ impl LinkBuilder {
             });
             match opened {
                 Ok(bench) => {
-                    let end = (begun + self.budget).saturating_sub(spent);
+                    let end = begun.saturating_add(self.budget.saturating_sub(spent));
                     best = Some(self.duel(best, (place, bench), end, &mut round, &mut rows));
                 }
                 Err(error) => rows[place] = prospect.row(JointState::Failed { reason: error.to_string() }),

@@ -18,13 +18,19 @@ pub(super) struct Pair {
     pub display: Rc<dyn Display>,
     /// The display, where this crate opened it.
     pub screen: Option<Headless>,
-    /// The kernels that were declared, built by the backend.
+    /// The kernels that were declared, once [`Pair::built`] has built them.
     pub kernels: Vec<Arc<dyn Kernel>>,
     /// The rows of the tables that they are of.
     pub choice: (BackendChoice, Option<DisplayChoice>),
 }
 
 impl Pair {
+    /// Builds the kernels that were declared.
+    pub fn built(mut self, wanted: &LinkBuilder) -> Result<Self> {
+        self.kernels = wanted.launches.iter().map(|(kernel, _)| self.backend.build(kernel)).collect::<Result<_>>()?;
+        Ok(self)
+    }
+
     /// Its context is current from now on.
     pub fn enter(&self) -> Result<()> {
         self.screen.as_ref().map_or(Ok(()), Headless::make_current)
@@ -109,9 +115,8 @@ impl Prospect<'_> {
             });
         }
         let backend = backend_in(&backend, display.as_ref());
-        let kernels = wanted.launches.iter().map(|(kernel, _)| backend.build(kernel)).collect::<Result<_>>()?;
         let choice = (self.driver.named.choice, *choice);
-        Ok(Pair { backend, display: Rc::clone(display), screen: screen.clone(), kernels, choice })
+        Ok(Pair { backend, display: Rc::clone(display), screen: screen.clone(), kernels: Vec::new(), choice })
     }
 
     /// Returns what it says in a report where it has no times.

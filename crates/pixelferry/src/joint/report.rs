@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Ground of a choice.
 ///
 /// ```
-/// use pixelferry::{BackendChoice, Basis, DisplayChoice, PixelFormat, SurfaceDesc, LinkBuilder};
+/// use pixelferry::{BackendChoice, Basis, DisplayChoice, LinkBuilder, PixelFormat, SurfaceDesc};
 ///
 /// // Both sides are given, so that there is nothing to measure.
 /// let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
@@ -31,7 +31,7 @@ pub enum Basis {
 /// How far a pair of backend and display got.
 ///
 /// ```
-/// use pixelferry::{BackendChoice, DisplayChoice, JointState, PixelFormat, SurfaceDesc, LinkBuilder};
+/// use pixelferry::{BackendChoice, DisplayChoice, JointState, LinkBuilder, PixelFormat, SurfaceDesc};
 ///
 /// # let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
 /// # let opened = LinkBuilder::new(desc).backend(BackendChoice::Cpu).display(DisplayChoice::Memory).open()?;
@@ -69,7 +69,7 @@ pub enum JointState {
 /// One pair of backend and display, with the path between them.
 ///
 /// ```
-/// use pixelferry::{BackendChoice, DisplayChoice, PixelFormat, SurfaceDesc, LinkBuilder};
+/// use pixelferry::{BackendChoice, DisplayChoice, LinkBuilder, PixelFormat, SurfaceDesc};
 ///
 /// # let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
 /// let opened = LinkBuilder::new(desc).backend(BackendChoice::Cpu).display(DisplayChoice::Memory).open()?;
