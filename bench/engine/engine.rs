@@ -27,7 +27,7 @@ pub struct Engine {
 
 impl Engine {
     pub fn new(display: &Rc<VulkanDisplay>, extent: Extent) -> Self {
-        let instance = Instance::get("Vulkan", "bench").expect("an instance").raw().clone();
+        let instance = Instance::get("Vulkan").expect("an instance").raw().clone();
         let (device, (queue, family)) = (display.device_functions().clone(), display.queue());
         let desc = interop_core::ImageDesc::new(extent.width, extent.height, interop_core::PixelFormat::Rgba8);
         // SAFETY: all is of the display's device, which was made with all that is listed of it and is kept.

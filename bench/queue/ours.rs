@@ -105,7 +105,7 @@ impl Ours {
             language,
             link: Link::open(Arc::clone(backend), display, desc, LinkOptions::new(policy))?,
             kernel: backend.build(&source)?,
-            alone: backend.allocate(desc.byte_len("queue")?)?,
+            alone: backend.allocate(desc.byte_len()?)?,
             backend: Arc::clone(backend),
             screen,
             extent,

@@ -44,7 +44,7 @@ fn run(options: EngineOptions) -> Result<(), Failure> {
             let done = now.frame(options.seconds(frame), windows);
             if done.is_err() || options.is_over(frame + 1) {
                 // A device is told to be lost when its queue is empty; the picture is read from one that is not lost.
-                if let Err(error) = now.display.shared_device().wait("a frame", None) {
+                if let Err(error) = now.display.shared_device().wait(None) {
                     say!("the device cannot be waited for: {error}")?;
                 }
             }

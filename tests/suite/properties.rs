@@ -63,7 +63,7 @@ fn walk(display: &Rc<dyn Display>, path: PathId, format: PixelFormat, order: Row
                 (seen, fresh) = (Some(bytes), true);
             }
             Step::Region(region, seed) => {
-                if region.check_inside(desc.extent, "test").is_err() {
+                if region.check_inside(desc.extent).is_err() {
                     assert!(link.acquire_region(*region).is_err(), "{region} of {} was taken", desc.extent);
                     continue;
                 }

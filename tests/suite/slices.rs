@@ -346,14 +346,14 @@ fn a_display_writes(display: &dyn Display, kind: StagingKind) {
     ];
     let mut staging = display.create_staging(kind, len).unwrap();
     let block = staging.host_block().unwrap();
-    let guard = |operation| block.write(0..len, Holder::Guard, operation);
+    let guard = || block.write(0..len, Holder::Guard);
     for (desc, view) in views {
         let mut surface = display.create_surface(&desc).unwrap();
         let all = Part::full(&desc);
         surface.upload(&all, &vec![7; len], &view).unwrap();
-        guard("fill").unwrap().fill(1);
+        guard().unwrap().fill(1);
 
-        let seen = block.read(0..len, Holder::Guard, "read").unwrap();
+        let seen = block.read(0..len, Holder::Guard).unwrap();
         held(&name, surface.download(&all, &mut staging, &view));
         staging.wait().unwrap();
         display.finish().unwrap();
@@ -362,7 +362,7 @@ fn a_display_writes(display: &dyn Display, kind: StagingKind) {
 
         surface.download(&all, &mut staging, &view).unwrap();
         // The host's own copy is done by then.
-        if let Ok(mut bytes) = guard("before the wait") {
+        if let Ok(mut bytes) = guard() {
             let before = bytes.to_vec();
             display.finish().unwrap();
             assert!(black_box(&*bytes) == before, "{name}: bytes changed under a `&mut`");
@@ -371,7 +371,7 @@ fn a_display_writes(display: &dyn Display, kind: StagingKind) {
         // A second one is in order behind the first.
         surface.download(&all, &mut staging, &view).unwrap();
         staging.wait().unwrap();
-        assert!(guard("after the wait").unwrap().iter().all(|byte| *byte == 7), "{name}: was not written");
+        assert!(guard().unwrap().iter().all(|byte| *byte == 7), "{name}: was not written");
     }
 }
 
@@ -391,7 +391,7 @@ fn a_display_writes_no_bytes_of_a_slice() {
                 .download(&Part::full(&desc), &mut staging, &View::Buffer(BufferView { offset: 0, len: BYTES }))
                 .unwrap();
             drop(staging);
-            let bytes = pages.read(0..BYTES, Holder::Guard, "read").unwrap();
+            let bytes = pages.read(0..BYTES, Holder::Guard).unwrap();
             assert!(bytes.iter().all(|byte| *byte == 0), "{choice:?}: was dropped before it was written");
         }
         println!("WRITTEN BY {}", display.device());

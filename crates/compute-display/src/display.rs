@@ -6,12 +6,13 @@ use crate::kernels::{Kernels, Work};
 use crate::staging::ComputeStaging;
 use crate::surface::{ComputeSurface, image_of};
 use crate::target::ComputeTarget;
+use interop_core::describe::error::call;
 use interop_core::devices::owned::own;
+use interop_core::display::DisplayDriver;
 use interop_core::draw::Plan;
 use interop_core::{
-    ComputeBackend, ComputeCaps, DeviceIdentity, Display, DisplayCaps, DrawOptions, Error, HandleType, HostBlock,
-    MemoryCap, MemoryShape, Part, PixelFormat, Region, Result, RowOrder, Staging, StagingKind, Support, Surface,
-    SurfaceDesc,
+    ComputeBackend, ComputeCaps, DeviceIdentity, DisplayCaps, DrawOptions, Error, HandleType, HostBlock, MemoryCap,
+    MemoryShape, Part, PixelFormat, Region, Result, RowOrder, Staging, StagingKind, Support, Surface, SurfaceDesc,
 };
 use std::rc::Rc;
 use std::sync::Arc;
@@ -88,22 +89,23 @@ impl ComputeDisplay {
         viewport: Region,
         options: DrawOptions,
     ) -> Result<()> {
-        const OP: &str = "ComputeDisplay::draw";
-        let (desc, surface) = (surface.desc(), self.own(surface, OP)?);
-        own::<ComputeTarget>(target, &self.shared, OP)?;
-        let SurfaceDesc::Image(image) = desc else {
-            return Err(Error::invalid(OP, format!("a {desc} has no pixels; give an image")));
-        };
-        target.check(viewport, OP)?;
-        let plan = Plan::new(image, viewport.extent(), &options)?;
-        let (memory, view) = surface.shown()?;
-        let memory = memory.get(OP)?;
-        let source = Source { memory: memory.as_ref(), view: image_of(view, OP)? };
-        self.shared.draw(&plan, source, target.canvas(), (viewport.x, viewport.y))
+        call("ComputeDisplay::draw", || {
+            let (desc, surface) = (surface.desc(), self.own(surface)?);
+            own::<ComputeTarget>(target, &self.shared)?;
+            let SurfaceDesc::Image(image) = desc else {
+                return Err(Error::refused(format!("a {desc} has no pixels; give an image")));
+            };
+            target.check(viewport)?;
+            let plan = Plan::new(image, viewport.extent(), &options)?;
+            let (memory, view) = surface.shown()?;
+            let memory = memory.get()?;
+            let source = Source { memory: memory.as_ref(), view: image_of(view)? };
+            self.shared.draw(&plan, source, target.canvas(), (viewport.x, viewport.y))
+        })
     }
 
-    fn own<'s>(&self, surface: &'s Surface, operation: &'static str) -> Result<&'s ComputeSurface> {
-        own::<ComputeSurface>(surface.driver(), &self.shared, operation)
+    fn own<'s>(&self, surface: &'s Surface) -> Result<&'s ComputeSurface> {
+        own::<ComputeSurface>(surface.driver(), &self.shared)
     }
 }
 
@@ -126,7 +128,7 @@ fn caps(backend: &ComputeCaps) -> DisplayCaps {
         .with_max_in_place_pixels(u64::MAX)
 }
 
-impl Display for ComputeDisplay {
+impl DisplayDriver for ComputeDisplay {
     fn device(&self) -> &DeviceIdentity {
         self.shared.backend.device()
     }
@@ -137,21 +139,22 @@ impl Display for ComputeDisplay {
 
     fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
         let make = |bytes| ComputeSurface::stored(&self.shared, desc, bytes);
-        Surface::stored((self.device(), self.caps()), desc, |_, bytes| make(bytes), make)
+        Surface::stored((DisplayDriver::device(self), DisplayDriver::caps(self)), desc, |_, bytes| make(bytes), make)
     }
 
     fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
         let make = || Ok(ComputeSurface::in_place(&self.shared));
-        Surface::in_place((self.device(), self.caps()), desc, |_| make(), make)
+        Surface::in_place((DisplayDriver::device(self), DisplayDriver::caps(self)), desc, |_| make(), make)
     }
 
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
-        Staging::new((self.device(), self.caps()), kind, bytes, |kind| ComputeStaging::new(&self.shared, kind, bytes))
+        Staging::new((DisplayDriver::device(self), DisplayDriver::caps(self)), kind, bytes, |kind| {
+            ComputeStaging::new(&self.shared, kind, bytes)
+        })
     }
 
     fn draw_offscreen(&self, surface: &Surface) -> Result<()> {
-        const OP: &str = "ComputeDisplay::draw_offscreen";
-        self.own(surface, OP)?.seen(&Part::full(surface.desc()), OP, |_, _| Ok(()))
+        self.own(surface)?.seen(&Part::full(surface.desc()), |_, _| Ok(()))
     }
 
     fn finish(&self) -> Result<()> {

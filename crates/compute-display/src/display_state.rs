@@ -22,13 +22,13 @@ impl Maker for DisplayState {
 }
 
 impl DisplayState {
-    pub fn unsupported(&self, operation: &'static str, reason: String) -> Error {
-        Error::Unsupported { operation, device: self.name(), reason }
+    pub fn unsupported(&self, reason: String) -> Error {
+        Error::unsupported(self.name(), reason)
     }
 
     /// Refuses what the device cannot hold. Returns the bytes of one frame.
-    pub fn check(&self, desc: &SurfaceDesc, operation: &'static str) -> Result<usize> {
-        desc.check(&self.name(), &self.caps, operation)
+    pub fn check(&self, desc: &SurfaceDesc) -> Result<usize> {
+        desc.check(&self.name(), &self.caps)
     }
 
     /// Lends device memory of at least so many bytes, which hold anything.

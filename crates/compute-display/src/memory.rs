@@ -17,28 +17,28 @@ impl Memory {
     ///
     /// # Errors
     /// [`Error::InvalidInput`] from inside a closure that fills it.
-    pub fn get(&self, operation: &'static str) -> Result<Ref<'_, Box<dyn ComputeMemory>>> {
-        self.0.try_borrow().map_err(|_| in_use(operation))
+    pub fn get(&self) -> Result<Ref<'_, Box<dyn ComputeMemory>>> {
+        self.0.try_borrow().map_err(|_| in_use())
     }
 
     /// To be written.
     ///
     /// # Errors
     /// The errors of [`Memory::get`].
-    pub fn get_mut(&self, operation: &'static str) -> Result<RefMut<'_, Box<dyn ComputeMemory>>> {
-        self.0.try_borrow_mut().map_err(|_| in_use(operation))
+    pub fn get_mut(&self) -> Result<RefMut<'_, Box<dyn ComputeMemory>>> {
+        self.0.try_borrow_mut().map_err(|_| in_use())
     }
 }
 
-fn in_use(operation: &'static str) -> Error {
-    Error::invalid(operation, "the memory is being filled; call this after the closure that fills it")
+fn in_use() -> Error {
+    Error::refused("the memory is being filled; call this after the closure that fills it")
 }
 
 /// A surface's own layout.
-pub fn tight(desc: &SurfaceDesc, operation: &'static str) -> Result<View> {
+pub fn tight(desc: &SurfaceDesc) -> Result<View> {
     Ok(match desc {
         SurfaceDesc::Image(image) => View::Image(rows(image.extent.full(), image.format)?),
-        SurfaceDesc::Buffer(_) => View::Buffer(BufferView { offset: 0, len: desc.byte_len(operation)? }),
+        SurfaceDesc::Buffer(_) => View::Buffer(BufferView { offset: 0, len: desc.byte_len()? }),
     })
 }
 
@@ -60,22 +60,22 @@ pub enum Asked {
 }
 
 /// Tells where a part lies in what `view` describes.
-pub fn asked(view: &View, part: &Part, operation: &'static str) -> Result<Asked> {
+pub fn asked(view: &View, part: &Part) -> Result<Asked> {
     match (view, part) {
         (View::Image(image), Part::Image(region)) => Ok(Asked::Pixels(part_of(image, *region))),
         (View::Buffer(buffer), Part::Buffer(range)) => {
             Ok(Asked::Bytes { first: buffer.offset + range.start, len: range.len() })
         }
-        _ => Err(Error::invalid(operation, format!("{part} is no part of {view:?}"))),
+        _ => Err(Error::refused(format!("{part} is no part of {view:?}"))),
     }
 }
 
 /// Kernels read whole pixels, each at a multiple of its size.
-pub fn check_aligned(view: &View, operation: &'static str) -> Result<()> {
+pub fn check_aligned(view: &View) -> Result<()> {
     let View::Image(image) = view else { return Ok(()) };
     if image.has_whole_pixels() {
         return Ok(());
     }
     let problem = format!("{image:?} is not aligned to its pixels of {} bytes", image.format.bytes_per_pixel());
-    Err(Error::invalid(operation, problem))
+    Err(Error::refused(problem))
 }

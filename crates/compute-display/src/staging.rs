@@ -33,7 +33,6 @@ interop_core::owned!(ComputeStaging: DisplayState, "staging block", |block| bloc
 
 impl ComputeStaging {
     pub fn new(display: &Rc<DisplayState>, kind: StagingKind, len: usize) -> Result<(Self, Reach)> {
-        const OP: &str = "create_staging";
         let (place, block, is_fixed, prepared) = match kind {
             StagingKind::Orphaned | StagingKind::Persistent => {
                 // Users of an orphaned block must not count on the address.
@@ -48,7 +47,7 @@ impl ComputeStaging {
             }
             StagingKind::Imported(block) => {
                 if let Support::No(reason) = reads_host(display) {
-                    return Err(display.unsupported(OP, reason));
+                    return Err(display.unsupported(reason));
                 }
                 (Place::Device(imported(display, &block)?), Some(block), true, None)
             }
@@ -59,7 +58,7 @@ impl ComputeStaging {
             other => {
                 let reason =
                     format!("it knows no staging of the kind {other:?}; use memory of the host or of its queue");
-                return Err(display.unsupported(OP, reason));
+                return Err(display.unsupported(reason));
             }
         };
         let reach = block.clone().filter(|_| is_fixed).map_or(Reach::EachFill, Reach::Address);
@@ -87,23 +86,22 @@ fn imported(display: &DisplayState, block: &HostBlock) -> Result<Memory> {
 impl StagingDriver for ComputeStaging {
     fn wait(&mut self) -> Result<()> {
         if let (true, Place::Device(memory)) = (self.fenced, &self.place) {
-            memory.get_mut("Staging::wait")?.release()?;
+            memory.get_mut()?.release()?;
         }
         self.fenced = false;
         Ok(())
     }
 
     fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        const OP: &str = "Staging::map_write";
         match (&self.block, &self.place) {
-            (Some(block), _) | (None, Place::Host(block)) => f(&mut block.write(0..self.len, Holder::Staging, OP)?),
-            (None, Place::Device(memory)) => memory.get_mut(OP)?.map_write(0..self.len, f),
+            (Some(block), _) | (None, Place::Host(block)) => f(&mut block.write(0..self.len, Holder::Staging)?),
+            (None, Place::Device(memory)) => memory.get_mut()?.map_write(0..self.len, f),
         }
     }
 
     fn fence(&mut self, _: bool) -> Result<()> {
         if let Place::Device(memory) = &self.place {
-            memory.get_mut("Staging::fence")?.submit()?;
+            memory.get_mut()?.submit()?;
             self.fenced = true;
         }
         Ok(())

@@ -30,7 +30,7 @@ impl ComputeSurface {
     pub fn stored(display: &Rc<DisplayState>, desc: &SurfaceDesc, bytes: usize) -> Result<Self> {
         let mut memory = display.backend.allocate(bytes)?;
         display.backend.write_pattern(Target::buffer(memory.as_mut()), &Pattern::ZERO)?;
-        let shown = Some((Memory::new(memory), tight(desc, "create_surface")?));
+        let shown = Some((Memory::new(memory), tight(desc)?));
         Ok(Self { display: Rc::clone(display), shown })
     }
 
@@ -44,19 +44,14 @@ impl ComputeSurface {
     }
 
     /// A part at its own size, as a draw or a copy reads it, in scratch memory: `then` gets that, and how many bytes it is.
-    pub fn seen<R>(
-        &self,
-        part: &Part,
-        operation: &'static str,
-        then: impl FnOnce(&mut dyn ComputeMemory, usize) -> Result<R>,
-    ) -> Result<R> {
+    pub fn seen<R>(&self, part: &Part, then: impl FnOnce(&mut dyn ComputeMemory, usize) -> Result<R>) -> Result<R> {
         let (memory, view) = self.shown()?;
-        match asked(view, part, operation)? {
+        match asked(view, part)? {
             Asked::Pixels(view) => {
                 let to = rows(view.extent.full(), view.format)?;
                 let len = to.span().end;
                 self.display.with_scratch(len, |scratch| {
-                    let from = memory.get(operation)?;
+                    let from = memory.get()?;
                     let (source, canvas) =
                         (Source { memory: from.as_ref(), view }, Canvas { memory: scratch, view: to });
                     self.display.draw(&Plan::exact(view.extent), source, canvas, (0, 0))?;
@@ -64,18 +59,18 @@ impl ComputeSurface {
                 })
             }
             Asked::Bytes { first, len } => self.display.with_scratch(len, |scratch| {
-                self.display.copy_bytes((memory.get(operation)?.as_ref(), first), (scratch, 0), len)?;
+                self.display.copy_bytes((memory.get()?.as_ref(), first), (scratch, 0), len)?;
                 then(scratch, len)
             }),
         }
     }
 
     /// Copies what `view` describes in `bytes`.
-    fn store(&self, at: &Part, bytes: &[u8], view: &View, operation: &'static str) -> Result<()> {
+    fn store(&self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
         let (memory, whole) = self.shown()?;
         let bytes = packed(bytes, view)?;
-        let mut memory = memory.get_mut(operation)?;
-        match asked(whole, at, operation)? {
+        let mut memory = memory.get_mut()?;
+        match asked(whole, at)? {
             Asked::Bytes { first, .. } => memory.write(first, &bytes),
             Asked::Pixels(to) if to.is_contiguous() => memory.write(to.offset, &bytes),
             Asked::Pixels(to) => self.display.with_scratch(bytes.len(), |scratch| {
@@ -103,18 +98,17 @@ fn packed<'b>(bytes: &'b [u8], view: &View) -> Result<Cow<'b, [u8]>> {
 
 impl<C: Content> SurfaceDriver<C> for ComputeSurface {
     fn read_back(&mut self, at: &C::At) -> Result<Vec<u8>> {
-        self.seen(&C::part(at), "read_back", read)
+        self.seen(&C::part(at), read)
     }
 
     fn draw_back(&mut self, at: &C::At, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
-        const OP: &str = "draw_back";
         let (memory, view) = self.shown()?;
-        let (Asked::Pixels(view), None) = (asked(view, &C::part(at), OP)?, manner) else { return Ok(None) };
+        let (Asked::Pixels(view), None) = (asked(view, &C::part(at))?, manner) else { return Ok(None) };
         let to = rows(view.extent.full(), PixelFormat::Rgba8)?;
         let len = to.span().end;
         let drawn = self.display.with_scratch(len, |scratch| {
             self.display.clear(Canvas { memory: &mut *scratch, view: to }, [0; 16])?;
-            let from = memory.get(OP)?;
+            let from = memory.get()?;
             let source = Source { memory: from.as_ref(), view };
             self.display.draw(plan, source, Canvas { memory: &mut *scratch, view: to }, (0, 0))?;
             read(scratch, len)
@@ -129,24 +123,23 @@ impl<C: Content> SurfaceDriver<C> for ComputeSurface {
 
 impl<C: Content> StoredDriver<C> for ComputeSurface {
     fn upload(&mut self, at: &C::At, bytes: &[u8], view: &C::View) -> Result<()> {
-        self.store(&C::part(at), bytes, &C::view(view), "upload")
+        self.store(&C::part(at), bytes, &C::view(view))
     }
 
     fn upload_staged(&mut self, at: &C::At, staging: &mut Staging, view: &C::View) -> Result<()> {
-        const OP: &str = "upload_staged";
         let (at, view, len) = (C::part(at), C::view(view), staging.len());
-        let staging = own::<ComputeStaging>(staging.driver(), &self.display, OP)?;
-        check_aligned(&view, OP)?;
+        let staging = own::<ComputeStaging>(staging.driver(), &self.display)?;
+        check_aligned(&view)?;
         let (memory, whole) = self.shown()?;
         let from = match staging.place() {
-            Place::Device(from) => from.get(OP)?,
+            Place::Device(from) => from.get()?,
             Place::Host(block) => {
-                let bytes = block.read(0..len, Holder::Staging, OP)?;
-                return self.store(&at, &bytes, &view, OP);
+                let bytes = block.read(0..len, Holder::Staging)?;
+                return self.store(&at, &bytes, &view);
             }
         };
-        let mut memory = memory.get_mut(OP)?;
-        match (asked(whole, &at, OP)?, view) {
+        let mut memory = memory.get_mut()?;
+        match (asked(whole, &at)?, view) {
             (Asked::Pixels(to), View::Image(view)) => {
                 let source = Source { memory: from.as_ref(), view };
                 self.display.copy_pixels(source, Canvas { memory: memory.as_mut(), view: to })
@@ -154,19 +147,18 @@ impl<C: Content> StoredDriver<C> for ComputeSurface {
             (Asked::Bytes { first, len }, view) => {
                 self.display.copy_bytes((from.as_ref(), view.span().start), (memory.as_mut(), first), len)
             }
-            (Asked::Pixels(_), View::Buffer(_)) => Err(Error::invalid(OP, "bytes are no pixels")),
+            (Asked::Pixels(_), View::Buffer(_)) => Err(Error::refused("bytes are no pixels")),
         }
     }
 }
 
 impl<C: Content> InPlaceDriver<C> for ComputeSurface {
     fn show(&mut self, staging: &Staging, view: &C::View) -> Result<()> {
-        const OP: &str = "read_in_place";
-        let (staging, view) = (own::<ComputeStaging>(staging.driver(), &self.display, OP)?, C::view(view));
-        check_aligned(&view, OP)?;
+        let (staging, view) = (own::<ComputeStaging>(staging.driver(), &self.display)?, C::view(view));
+        check_aligned(&view)?;
         let Place::Device(memory) = staging.place() else {
             let reason = "kernels of this device read no memory of the host; use upload_staged".into();
-            return Err(self.display.unsupported(OP, reason));
+            return Err(self.display.unsupported(reason));
         };
         self.shown = Some((memory.clone(), view));
         Ok(())
@@ -174,9 +166,9 @@ impl<C: Content> InPlaceDriver<C> for ComputeSurface {
 }
 
 /// Tells where an image is shown.
-pub fn image_of(view: &View, operation: &'static str) -> Result<ImageView> {
+pub fn image_of(view: &View) -> Result<ImageView> {
     match view {
         View::Image(image) => Ok(*image),
-        View::Buffer(_) => Err(Error::invalid(operation, "a buffer has no pixels; give an image")),
+        View::Buffer(_) => Err(Error::refused("a buffer has no pixels; give an image")),
     }
 }

@@ -23,7 +23,7 @@ impl ComputeTarget {
     /// Zeroed.
     pub(crate) fn new(display: &Rc<DisplayState>, width: u32, height: u32, format: PixelFormat) -> Result<Self> {
         let desc = ImageDesc::new(width, height, format);
-        let bytes = display.check(&SurfaceDesc::Image(desc), "ComputeDisplay::create_offscreen_target")?;
+        let bytes = display.check(&SurfaceDesc::Image(desc))?;
         let memory = display.backend.allocate(bytes)?;
         let mut target = Self { display: Rc::clone(display), memory, view: rows(desc.extent.full(), format)? };
         target.fill([0; 16])?;
@@ -80,8 +80,8 @@ impl ComputeTarget {
     }
 
     /// Checks where a draw goes.
-    pub(crate) fn check(&self, viewport: Region, operation: &'static str) -> Result<()> {
-        viewport.check_inside(self.view.extent, operation)
+    pub(crate) fn check(&self, viewport: Region) -> Result<()> {
+        viewport.check_inside(self.view.extent)
     }
 
     pub(crate) fn canvas(&mut self) -> Canvas<'_> {

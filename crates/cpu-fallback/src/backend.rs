@@ -3,7 +3,7 @@
 use crate::crew::{CpuOptions, Crew};
 use crate::host;
 use crate::kernel::CpuKernel;
-use crate::launch::{Engine, Given, Held, LAUNCH, argument};
+use crate::launch::{Engine, Given, Held, argument};
 use crate::memory::CpuMemory;
 use crate::pattern;
 use crate::queue::queue;
@@ -100,7 +100,7 @@ unsafe impl BackendDriver for CpuBackend {
     }
 
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
-        let bytes = Bytes::of_block(block.clone(), block.len(), "")?;
+        let bytes = Bytes::of_block(block.clone(), block.len())?;
         Ok(Box::new(CpuMemory::new(bytes, &self.engine.device)))
     }
 
@@ -108,13 +108,13 @@ unsafe impl BackendDriver for CpuBackend {
         let kernel = self.engine.kernel(kernel)?;
         let items = target.items();
         let (memory, view) = target.into_parts();
-        let memory = self.engine.memory_mut(memory, LAUNCH)?;
-        let mut target = memory.writing(view.span(), LAUNCH, &"the target")?;
+        let memory = self.engine.memory_mut(memory)?;
+        let mut target = memory.writing(view.span(), &"the target")?;
         let hold = |(index, arg)| {
             Ok(match self.engine.given(index, arg)? {
                 Given::Value(value) => Held::Value(value),
                 // Keeps it from being written while the kernel runs.
-                Given::Memory(m) => Held::Memory(m.reading(0..m.len(), LAUNCH, &argument(index))?),
+                Given::Memory(m) => Held::Memory(m.reading(0..m.len(), &argument(index))?),
             })
         };
         let held = args.iter().enumerate().map(hold).collect::<Result<Vec<_>>>()?;
@@ -123,17 +123,17 @@ unsafe impl BackendDriver for CpuBackend {
 
     fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
         let (memory, view) = target.into_parts();
-        let memory = self.engine.memory_mut(memory, "")?;
-        let mut target = memory.writing(view.span(), "", &"the target")?;
+        let memory = self.engine.memory_mut(memory)?;
+        let mut target = memory.writing(view.span(), &"the target")?;
         let bytes: &mut [u8] = &mut target;
         self.engine.run(pattern::NAME, &view, None, |loops| pattern::write(pattern, view, bytes, loops))
     }
 
     fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
         let (memory, view) = target.into_parts();
-        let memory = self.engine.memory_mut(memory, "")?;
+        let memory = self.engine.memory_mut(memory)?;
         // Refused where somebody reads or writes them now.
-        drop(memory.writing(view.span(), "", &"the target")?);
+        drop(memory.writing(view.span(), &"the target")?);
         // SAFETY: the target lies inside the memory, whose bytes stay for as long as it is borrowed.
         Ok(unsafe { RawTarget::new(RawMemory::Host { address: memory.bytes.address() }, view) })
     }
@@ -145,9 +145,9 @@ unsafe impl BackendDriver for CpuBackend {
         to: &mut dyn ComputeMemory,
         range: Range<usize>,
     ) -> Result<()> {
-        let (from, to) = (self.engine.memory(from, "")?, self.engine.memory_mut(to, "")?);
-        let from = from.reading(range.clone(), "", &"the source")?;
-        let mut to = to.writing(range, "", &"the destination")?;
+        let (from, to) = (self.engine.memory(from)?, self.engine.memory_mut(to)?);
+        let from = from.reading(range.clone(), &"the source")?;
+        let mut to = to.writing(range, &"the destination")?;
         self.engine.timeline.timed("copy", || to.copy_from_slice(&from));
         Ok(())
     }

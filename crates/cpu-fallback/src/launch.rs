@@ -13,9 +13,6 @@ use interop_core::devices::owned::{own, own_mut};
 use interop_core::{Arg, ComputeMemory, DeviceIdentity, Error, Kernel, Result, View};
 use std::sync::Arc;
 
-/// What messages call it.
-pub(crate) const LAUNCH: &str = "CpuBackend::launch";
-
 /// The device and its threads, shared by a backend and its queues.
 pub(crate) struct Engine {
     pub(crate) device: Arc<DeviceIdentity>,
@@ -51,19 +48,15 @@ pub(crate) fn argument(index: usize) -> String {
 
 impl Engine {
     pub(crate) fn kernel<'k>(&self, kernel: &'k dyn Kernel) -> Result<&'k CpuKernel> {
-        own::<CpuKernel>(kernel, &self.device, LAUNCH)
+        own::<CpuKernel>(kernel, &self.device)
     }
 
-    pub(crate) fn memory<'m>(&self, memory: &'m dyn ComputeMemory, operation: &'static str) -> Result<&'m CpuMemory> {
-        own::<CpuMemory>(memory, &self.device, operation)
+    pub(crate) fn memory<'m>(&self, memory: &'m dyn ComputeMemory) -> Result<&'m CpuMemory> {
+        own::<CpuMemory>(memory, &self.device)
     }
 
-    pub(crate) fn memory_mut<'m>(
-        &self,
-        memory: &'m mut dyn ComputeMemory,
-        operation: &'static str,
-    ) -> Result<&'m mut CpuMemory> {
-        own_mut::<CpuMemory>(memory, &self.device, operation)
+    pub(crate) fn memory_mut<'m>(&self, memory: &'m mut dyn ComputeMemory) -> Result<&'m mut CpuMemory> {
+        own_mut::<CpuMemory>(memory, &self.device)
     }
 
     /// Returns what an argument is.
@@ -75,13 +68,12 @@ impl Engine {
             Arg::I64(v) => Given::Value(CpuArg::I64(v)),
             Arg::U64(v) => Given::Value(CpuArg::U64(v)),
             Arg::F64(v) => Given::Value(CpuArg::F64(v)),
-            Arg::Memory(m) => Given::Memory(self.memory(m, LAUNCH)?),
+            Arg::Memory(m) => Given::Memory(self.memory(m)?),
             ref other => {
-                return Err(Error::Unsupported {
-                    operation: LAUNCH,
-                    device: self.device.to_string(),
-                    reason: format!("argument {index} is {}, which it does not know", other.kind()),
-                });
+                return Err(Error::unsupported(
+                    self.device.to_string(),
+                    format!("argument {index} is {}, which it does not know", other.kind()),
+                ));
             }
         })
     }
@@ -123,10 +115,10 @@ impl Engine {
 /// Calls the closure for this kind of target.
 fn call(kernel: &CpuKernel, view: View, bytes: &mut [u8], loops: Loops, args: &CpuArgs<'_>) -> Result<()> {
     let missing = |kind: &str, method: &str| {
-        Error::invalid(
-            LAUNCH,
-            format!("kernel '{}' has no closure for {kind}; add one with CpuKernelExt::{method}", kernel.name),
-        )
+        Error::refused(format!(
+            "kernel '{}' has no closure for {kind}; add one with CpuKernelExt::{method}",
+            kernel.name
+        ))
     };
     match view {
         View::Image(image) => {

@@ -27,25 +27,15 @@ impl CpuMemory {
     }
 
     /// Bytes to read once queues have written them.
-    pub(crate) fn reading(
-        &self,
-        range: Range<usize>,
-        operation: &'static str,
-        what: &dyn Display,
-    ) -> Result<ReadGuard<'_>> {
+    pub(crate) fn reading(&self, range: Range<usize>, what: &dyn Display) -> Result<ReadGuard<'_>> {
         self.hazards.wait(&range, Access::Read);
-        self.bytes.read(range, operation, what)
+        self.bytes.read(range, what)
     }
 
     /// Bytes to write once queues are done with them.
-    pub(crate) fn writing(
-        &mut self,
-        range: Range<usize>,
-        operation: &'static str,
-        what: &dyn Display,
-    ) -> Result<WriteGuard<'_>> {
+    pub(crate) fn writing(&mut self, range: Range<usize>, what: &dyn Display) -> Result<WriteGuard<'_>> {
         self.hazards.wait(&range, Access::Write);
-        self.bytes.write(range, operation, what)
+        self.bytes.write(range, what)
     }
 }
 
@@ -55,23 +45,23 @@ impl MemoryDriver for CpuMemory {
     }
 
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
-        let bytes = self.reading(offset..offset + into.len(), "", &WHAT)?;
+        let bytes = self.reading(offset..offset + into.len(), &WHAT)?;
         into.copy_from_slice(&bytes);
         Ok(())
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
-        let mut bytes = self.writing(offset..offset + from.len(), "", &WHAT)?;
+        let mut bytes = self.writing(offset..offset + from.len(), &WHAT)?;
         bytes.copy_from_slice(from);
         Ok(())
     }
 
     fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        f(&self.reading(range, "", &WHAT)?)
+        f(&self.reading(range, &WHAT)?)
     }
 
     fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        f(&mut self.writing(range, "", &WHAT)?)
+        f(&mut self.writing(range, &WHAT)?)
     }
 
     fn release(&mut self) -> Result<()> {

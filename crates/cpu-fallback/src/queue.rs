@@ -2,7 +2,7 @@
 
 use crate::args::CpuArg;
 use crate::kernel::CpuKernel;
-use crate::launch::{Engine, Given, Held, LAUNCH, argument};
+use crate::launch::{Engine, Given, Held, argument};
 use crate::memory::WHAT;
 use crate::raw::{Bytes, Pages};
 use crate::workers::{Job, Workers};
@@ -35,8 +35,8 @@ impl QueueDriver for CpuQueue {
     type Block = Arc<Pages>;
     type Launch = Launch;
 
-    fn queued<'m>(&self, memory: &'m dyn ComputeMemory, operation: &'static str) -> Result<Queued<'m, Arc<Pages>>> {
-        let memory = self.engine.memory(memory, operation)?;
+    fn queued<'m>(&self, memory: &'m dyn ComputeMemory) -> Result<Queued<'m, Arc<Pages>>> {
+        let memory = self.engine.memory(memory)?;
         Ok(Queued { hazards: &memory.hazards, block: memory.bytes.pages().cloned() })
     }
 
@@ -69,24 +69,23 @@ fn run(engine: &Engine, command: Command<Arc<Pages>, Launch>) -> Result<()> {
     match command {
         Command::Launch { launch, target, memory } => run_kernel(engine, &launch, target, memory),
         Command::Read { from: Piece { block, range }, mut into, slot } => {
-            into.copy_from_slice(&Bytes::from(block).read(range, "ComputeQueue::read", &WHAT)?);
+            into.copy_from_slice(&Bytes::from(block).read(range, &WHAT)?);
             slot.put(into);
             Ok(())
         }
         Command::Write { from, to: Piece { block, range } } => {
-            Bytes::from(block).write(range, "ComputeQueue::write", &WHAT)?.copy_from_slice(&from);
+            Bytes::from(block).write(range, &WHAT)?.copy_from_slice(&from);
             Ok(())
         }
         Command::Copy { from, to } => {
-            const OP: &str = "ComputeQueue::copy";
             let from_bytes = Bytes::from(from.block);
-            let source = from_bytes.read(from.range, OP, &"the source")?;
-            Bytes::from(to.block).write(to.range, OP, &"the destination")?.copy_from_slice(&source);
+            let source = from_bytes.read(from.range, &"the source")?;
+            Bytes::from(to.block).write(to.range, &"the destination")?.copy_from_slice(&source);
             Ok(())
         }
         Command::Fill { to: Piece { block, range }, pattern } => {
             let mut pages = Bytes::from(block);
-            let mut bytes = pages.write(range, "ComputeQueue::fill", &WHAT)?;
+            let mut bytes = pages.write(range, &WHAT)?;
             bytes.chunks_exact_mut(pattern.len()).for_each(|chunk| chunk.copy_from_slice(&pattern));
             Ok(())
         }
@@ -96,7 +95,7 @@ fn run(engine: &Engine, command: Command<Arc<Pages>, Launch>) -> Result<()> {
 
 fn run_kernel(engine: &Engine, launch: &Launch, target: Piece<Arc<Pages>>, memory: Vec<Arc<Pages>>) -> Result<()> {
     let mut pages = Bytes::from(target.block);
-    let mut bytes = pages.write(target.range, LAUNCH, &"the target")?;
+    let mut bytes = pages.write(target.range, &"the target")?;
     let memory: Vec<_> = memory.into_iter().map(Bytes::from).collect();
     let mut memory = memory.iter();
     let mut held = Vec::with_capacity(launch.values.len());
@@ -104,7 +103,7 @@ fn run_kernel(engine: &Engine, launch: &Launch, target: Piece<Arc<Pages>>, memor
         if let Some(value) = value {
             held.push(Held::Value(*value));
         } else if let Some(bytes) = memory.next() {
-            held.push(Held::Memory(bytes.read(0..bytes.len(), LAUNCH, &argument(index))?));
+            held.push(Held::Memory(bytes.read(0..bytes.len(), &argument(index))?));
         }
     }
     engine.launch(&launch.kernel, launch.view, launch.items, &mut bytes, &held)

@@ -76,9 +76,9 @@ impl Bytes {
     }
 
     /// The first `len` bytes of somebody else's memory, at least 1.
-    pub(crate) fn of_block(block: HostBlock, len: usize, operation: &'static str) -> Result<Self> {
+    pub(crate) fn of_block(block: HostBlock, len: usize) -> Result<Self> {
         if len == 0 || len > block.len() {
-            return Err(Error::invalid(operation, format!("{len} bytes asked of a host block of {}", block.len())));
+            return Err(Error::refused(format!("{len} bytes asked of a host block of {}", block.len())));
         }
         Ok(Self { store: Store::Block(block), len })
     }
@@ -117,40 +117,24 @@ impl Bytes {
     }
 
     /// Shared access to `range`; `what` names this memory in the message of a clash.
-    pub(crate) fn read(
-        &self,
-        range: Range<usize>,
-        operation: &'static str,
-        what: &dyn Display,
-    ) -> Result<ReadGuard<'_>> {
-        Ok(ReadGuard(self.enter(range, Access::Read, operation, what)?))
+    pub(crate) fn read(&self, range: Range<usize>, what: &dyn Display) -> Result<ReadGuard<'_>> {
+        Ok(ReadGuard(self.enter(range, Access::Read, what)?))
     }
 
     /// Exclusive access to `range`.
-    pub(crate) fn write(
-        &mut self,
-        range: Range<usize>,
-        operation: &'static str,
-        what: &dyn Display,
-    ) -> Result<WriteGuard<'_>> {
-        Ok(WriteGuard(self.enter(range, Access::Write, operation, what)?))
+    pub(crate) fn write(&mut self, range: Range<usize>, what: &dyn Display) -> Result<WriteGuard<'_>> {
+        Ok(WriteGuard(self.enter(range, Access::Write, what)?))
     }
 
-    fn enter(
-        &self,
-        range: Range<usize>,
-        access: Access,
-        operation: &'static str,
-        what: &dyn Display,
-    ) -> Result<Entered<'_>> {
-        check_range(&range, self.len, operation)?;
+    fn enter(&self, range: Range<usize>, access: Access, what: &dyn Display) -> Result<Entered<'_>> {
+        check_range(&range, self.len)?;
         let borrows = match &self.store {
             Store::Block(block) => block.borrows(),
             Store::Own(pages) => &pages.borrows,
         };
         let borrow = borrows.slice(&range, access, Holder::Cpu, Member::ALONE).map_err(|held| {
             let does = if access == Access::Write { "write" } else { "read" };
-            Error::invalid(operation, format!("cannot {does} {what}: {}", held.0))
+            Error::refused(format!("cannot {does} {what}: {}", held.0))
         })?;
         let (pointer, len) = (self.address().wrapping_add(range.start), range.len());
         Ok(Entered { pointer, len, _borrow: borrow, _bytes: PhantomData })
@@ -213,26 +197,26 @@ mod tests {
     fn overlapping_references_are_refused_and_the_list_is_cleared() {
         let (mut a, mut b) = two_names(64);
         {
-            let _writing = a.write(0..32, "test", &"a").unwrap();
-            assert!(b.read(31..33, "test", &"b").is_err());
-            assert!(b.write(0..1, "test", &"b").is_err());
-            assert!(b.read(32..64, "test", &"b").is_ok());
-            assert!(b.write(5..5, "test", &"nothing").is_ok());
+            let _writing = a.write(0..32, &"a test").unwrap();
+            assert!(b.read(31..33, &"a test").is_err());
+            assert!(b.write(0..1, &"a test").is_err());
+            assert!(b.read(32..64, &"a test").is_ok());
+            assert!(b.write(5..5, &"a test").is_ok());
         }
-        assert!(b.write(0..64, "test", &"b").is_ok());
-        let (_one, _two) = (a.read(0..64, "test", &"a").unwrap(), b.read(0..64, "test", &"b").unwrap());
+        assert!(b.write(0..64, &"a test").is_ok());
+        let (_one, _two) = (a.read(0..64, &"a test").unwrap(), b.read(0..64, &"a test").unwrap());
     }
 
     #[test]
     fn pages_are_guarded_across_threads() {
         let pages = Pages::allocate(5000).unwrap();
         let mut here = Bytes::from(pages.clone());
-        assert_eq!((here.len(), here.read(0..5000, "test", &"a").unwrap().iter().max()), (5000, Some(&0)));
-        let there = move || Bytes::from(pages).write(0..1, "test", &"b").is_err();
-        let writing = here.write(0..5000, "test", &"a").unwrap();
+        assert_eq!((here.len(), here.read(0..5000, &"a test").unwrap().iter().max()), (5000, Some(&0)));
+        let there = move || Bytes::from(pages).write(0..1, &"a test").is_err();
+        let writing = here.write(0..5000, &"a test").unwrap();
         assert!(std::thread::spawn(there).join().unwrap());
         drop(writing);
-        assert!(here.write(0..5000, "test", &"a").is_ok());
+        assert!(here.write(0..5000, &"a test").is_ok());
         assert!(Pages::allocate(usize::MAX).is_err());
     }
 
@@ -240,20 +224,20 @@ mod tests {
     fn a_panic_frees_the_bytes() {
         let (mut a, mut b) = two_names(8);
         let outcome = interop_core::describe::panics::catch(|| {
-            let _writing = a.write(0..8, "test", &"a").unwrap();
+            let _writing = a.write(0..8, &"a test").unwrap();
             panic!("on purpose");
         });
         assert!(outcome.is_err());
-        assert!(b.write(0..8, "test", &"b").is_ok());
+        assert!(b.write(0..8, &"a test").is_ok());
     }
 
     #[test]
     fn ranges_are_checked() {
         let mut a = Bytes::allocate(8).unwrap();
-        assert!(a.read(0..9, "test", &"a").is_err());
+        assert!(a.read(0..9, &"a test").is_err());
         #[allow(clippy::reversed_empty_ranges)]
         let backwards = 5..4;
-        assert!(a.write(backwards, "test", &"a").is_err());
+        assert!(a.write(backwards, &"a test").is_err());
         assert!(Bytes::allocate(0).is_err());
         assert!(Bytes::allocate(usize::MAX).is_err());
     }

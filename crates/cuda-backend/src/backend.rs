@@ -100,7 +100,7 @@ impl CudaBackend {
     /// # Errors
     /// [`Error::Foreign`] for memory of another backend.
     pub fn acquire_all(&self, memories: &mut [&mut dyn ComputeMemory]) -> Result<()> {
-        let mut resources = self.resources(memories, "CudaBackend::acquire_all")?;
+        let mut resources = self.resources(memories)?;
         Resource::map_all(&self.session.queue, &mut resources).map_err(self.session.failed())
     }
 
@@ -111,30 +111,26 @@ impl CudaBackend {
     /// The errors of [`CudaBackend::acquire_all`].
     pub fn release_all(&self, memories: &mut [&mut dyn ComputeMemory]) -> Result<()> {
         let count = memories.len();
-        let mut resources = self.resources(memories, "CudaBackend::release_all")?;
+        let mut resources = self.resources(memories)?;
         Resource::unmap_all(&self.session.queue, &mut resources).map_err(self.session.failed())?;
         if resources.len() < count { self.session.synchronize() } else { Ok(()) }
     }
 
-    fn resources<'a>(
-        &self,
-        memories: &'a mut [&mut dyn ComputeMemory],
-        operation: &'static str,
-    ) -> Result<Vec<&'a mut Resource>> {
+    fn resources<'a>(&self, memories: &'a mut [&mut dyn ComputeMemory]) -> Result<Vec<&'a mut Resource>> {
         let mut resources = Vec::with_capacity(memories.len());
         for memory in memories {
             resources.extend(if memory.is::<CudaImage>() {
-                own_mut::<CudaImage>(*memory, &self.session, operation)?.resource()
+                own_mut::<CudaImage>(*memory, &self.session)?.resource()
             } else {
-                own_mut::<CudaMemory>(*memory, &self.session, operation)?.resource()
+                own_mut::<CudaMemory>(*memory, &self.session)?.resource()
             });
         }
         Ok(resources)
     }
 
-    fn register(&self, block: &HostBlock, operation: &'static str) -> Result<Registered> {
+    fn register(&self, block: &HostBlock) -> Result<Registered> {
         if let Support::No(reason) = self.session.caps.can_import(HandleType::HostPointer, MemoryShape::Linear) {
-            return Err(self.session.unsupported(operation, reason));
+            return Err(self.session.unsupported(reason));
         }
         let session = &self.session;
         Registered::new(&session.queue, block).map_err(session.failed())
@@ -148,10 +144,10 @@ enum Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn of(memory: &'a dyn ComputeMemory, session: &Session, operation: &'static str) -> Result<Self> {
+    fn of(memory: &'a dyn ComputeMemory, session: &Session) -> Result<Self> {
         match find(memory, session) {
             Some(image) => Ok(Self::Image(image)),
-            None => own(memory, session, operation).map(Self::Linear),
+            None => own(memory, session).map(Self::Linear),
         }
     }
 }
@@ -182,12 +178,12 @@ unsafe impl BackendDriver for CudaBackend {
     }
 
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
-        let registered = self.register(block, "")?;
+        let registered = self.register(block)?;
         Ok(Box::new(CudaMemory::new(&self.session, Store::Host(registered), block.len())))
     }
 
     fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any>>> {
-        Ok(Some(Box::new(self.register(block, "")?)))
+        Ok(Some(Box::new(self.register(block)?)))
     }
 
     fn import_surface(&self, _: Checked, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
@@ -198,11 +194,11 @@ unsafe impl BackendDriver for CudaBackend {
             _ => {}
         }
         let Ok(gl) = &session.queue.api().gl else {
-            return Err(session.unsupported("", "the driver has no OpenGL interop"));
+            return Err(session.unsupported("the driver has no OpenGL interop"));
         };
-        let bytes = desc.byte_len("")?;
+        let bytes = desc.byte_len()?;
         if !graphics::draws_current_context(&session.queue, gl).map_err(session.failed())? {
-            return Err(session.unsupported("", "the OpenGL context that is current here is drawn by another device"));
+            return Err(session.unsupported("the OpenGL context that is current here is drawn by another device"));
         }
         match (handle, desc) {
             (SharedHandle::GlBuffer { name }, SurfaceDesc::Buffer(_)) => {
@@ -213,7 +209,7 @@ unsafe impl BackendDriver for CudaBackend {
                 let resource = Resource::image(&session.queue, gl, *name, *target).map_err(session.failed())?;
                 let mut memory = CudaImage::new(session, Texture::Registered(resource), *image)?;
                 memory.acquire()?;
-                let checked = memory.check("");
+                let checked = memory.check();
                 memory.release().and(checked)?;
                 Ok(Box::new(memory))
             }
@@ -250,7 +246,7 @@ unsafe impl BackendDriver for CudaBackend {
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
-        let kernel = own::<CudaKernel>(kernel, &self.session, "")?;
+        let kernel = own::<CudaKernel>(kernel, &self.session)?;
         self.session.timed(interop_core::Kernel::name(kernel), || launch::launch(&self.session, kernel, target, args))
     }
 
@@ -272,18 +268,18 @@ unsafe impl BackendDriver for CudaBackend {
         range: Range<usize>,
     ) -> Result<()> {
         let failed = self.session.failed();
-        let (from, to) = (Side::of(from, &self.session, "")?, Side::of(to, &self.session, "")?);
+        let (from, to) = (Side::of(from, &self.session)?, Side::of(to, &self.session)?);
         self.session.timed("copy", || match (from, to) {
             (Side::Linear(from), Side::Linear(to)) => {
-                let (from, to) = (from.part(&range, Access::Read, "")?, to.part(&range, Access::Write, "")?);
+                let (from, to) = (from.part(&range, Access::Read)?, to.part(&range, Access::Write)?);
                 self.session.queue.copies().between(from.span, to.span).map_err(&failed)
             }
             (Side::Image(from), Side::Image(to)) => from.copy_image(to, &range),
             (Side::Image(from), Side::Linear(to)) => {
-                from.copy_linear(&range, to.part(&range, Access::Write, "")?.span, true)
+                from.copy_linear(&range, to.part(&range, Access::Write)?.span, true)
             }
             (Side::Linear(from), Side::Image(to)) => {
-                to.copy_linear(&range, from.part(&range, Access::Read, "")?.span, false)
+                to.copy_linear(&range, from.part(&range, Access::Read)?.span, false)
             }
         })
     }

@@ -5,6 +5,7 @@ use crate::backend::CudaBackend;
 use crate::ffi::borrowed::{self, Borrowed};
 use crate::launch::linear_argument;
 use crate::memory::{CudaMemory, Store};
+use interop_core::describe::error::call;
 use interop_core::{ComputeMemory, Error, Result};
 
 impl CudaBackend {
@@ -22,8 +23,7 @@ impl CudaBackend {
     /// [`Error::Foreign`] for memory of another backend, [`Error::InvalidInput`] for an image and for an OpenGL buffer that is
     /// not with CUDA now.
     pub fn address_of(&self, memory: &dyn ComputeMemory) -> Result<u64> {
-        const OP: &str = "CudaBackend::address_of";
-        Ok(linear_argument(&self.session, memory, OP)?.span(OP)?.address())
+        call("CudaBackend::address_of", || Ok(linear_argument(&self.session, memory)?.span()?.address()))
     }
 
     /// The number of the device that holds `address` (`CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL`).

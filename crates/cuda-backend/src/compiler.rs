@@ -39,8 +39,7 @@ pub fn translation_unit(text: &str) -> String {
 /// [`Error::Unavailable`] where NVRTC is not installed, [`Error::KernelBuild`] with its log, [`Error::InvalidInput`]
 /// for a zero byte in text or name, [`Error::Unsupported`] for a device older than all that the compiler knows.
 pub fn compile_ptx(name: &str, text: &str, architecture: i32, variant: Variant) -> Result<Ptx> {
-    const OP: &str = "compile_ptx";
-    let no_zero = |text: String| CString::new(text).map_err(|_| Error::invalid(OP, "the source holds a zero byte"));
+    let no_zero = |text: String| CString::new(text).map_err(|_| Error::refused("the source holds a zero byte"));
     let (unit, entry) = (no_zero(translation_unit(text))?, no_zero(name.to_owned())?);
     let nvrtc = Nvrtc::get().map_err(no_compiler)?;
     let device = || match nvrtc.version() {
@@ -48,14 +47,10 @@ pub fn compile_ptx(name: &str, text: &str, architecture: i32, variant: Variant) 
         Err(_) => "NVRTC".into(),
     };
     let known = nvrtc.architectures().map_err(|f| f.on(&device()))?;
-    let target = known.iter().copied().filter(|a| *a <= architecture).max().ok_or_else(|| Error::Unsupported {
-        operation: OP,
-        device: device(),
-        reason: format!(
+    let target = known.iter().copied().filter(|a| *a <= architecture).max().ok_or_else(|| Error::unsupported(device(), format!(
             "it compiles for compute capability {} and later, this is {architecture}; use an older compiler, or PTX",
             known.first().copied().unwrap_or_default()
-        ),
-    })?;
+        )))?;
     let mut options = vec![
         format!("--gpu-architecture=compute_{target}"),
         "--device-as-default-execution-space".into(),

@@ -58,7 +58,7 @@ fn host_memory() -> Result<()> {
 fn lent(backend: &CudaBackend, bytes: usize) -> Result<(Box<dyn ComputeMemory>, u64)> {
     let owner = backend.allocate(bytes)?;
     let memory = owner.downcast_ref::<CudaMemory>().ok_or(Error::NothingShown)?;
-    let address = memory.span("lent")?.address();
+    let address = memory.span()?.address();
     Ok((owner, address))
 }
 
@@ -251,7 +251,7 @@ fn slices_of_a_block_and_commands_on_it_are_kept_apart() {
         assert!(named, "{error}");
     };
 
-    let bytes = block.write(0..64, Holder::Guard, "a test").unwrap();
+    let bytes = block.write(0..64, Holder::Guard).unwrap();
     held(backend.write_pattern(Target::buffer(one.as_mut()), &PATTERN));
     held(one.read(60, &mut [0; 8]));
     held(one.write(0, &[0]));
@@ -260,7 +260,7 @@ fn slices_of_a_block_and_commands_on_it_are_kept_apart() {
     assert_eq!((called("cuLaunchKernel"), called("cuMemcpyDtoDAsync_v2")), (0, 0));
     one.write(64, &[1; 64]).unwrap();
     drop(bytes);
-    let reading = block.read(0..64, Holder::Guard, "a test").unwrap();
+    let reading = block.read(0..64, Holder::Guard).unwrap();
     one.read(0, &mut [0; 64]).unwrap();
     held(two.write(0, &[0]));
     drop(reading);
@@ -268,7 +268,7 @@ fn slices_of_a_block_and_commands_on_it_are_kept_apart() {
     // One that is on its way is waited for, once.
     let waits = || {
         let before = called("cuStreamSynchronize");
-        block.read(0..1, Holder::Guard, "a test").map(|_| called("cuStreamSynchronize") - before)
+        block.read(0..1, Holder::Guard).map(|_| called("cuStreamSynchronize") - before)
     };
     waits().unwrap();
     assert_eq!(waits().unwrap(), 0);
@@ -281,7 +281,7 @@ fn slices_of_a_block_and_commands_on_it_are_kept_apart() {
     assert!(error.contains("does not tell when they end"), "{error}");
     assert_eq!(waits().unwrap(), 1);
     // A guard that was leaked holds its bytes, and no others.
-    std::mem::forget(block.write(0..1, Holder::Guard, "a test"));
+    std::mem::forget(block.write(0..1, Holder::Guard));
     held(one.write(0, &[0]));
     one.write(1, &[0]).unwrap();
 }
@@ -312,7 +312,7 @@ fn whatever_fails_a_block_is_free_afterwards() {
     for index in 0.. {
         double::reset(Some((index, 2)));
         let used = use_it();
-        let free = block.write(0..8192, Holder::Guard, "a test").is_ok();
+        let free = block.write(0..8192, Holder::Guard).is_ok();
         assert!(free, "after call {index} failed: {used:?}");
         if double::with(|s| s.calls.len() <= index) {
             return used.unwrap();

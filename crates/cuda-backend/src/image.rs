@@ -50,7 +50,7 @@ interop_core::owned!(CudaImage: Session, "memory", |memory| &memory.session);
 
 impl CudaImage {
     pub fn new(session: &Arc<Session>, texture: Texture, desc: ImageDesc) -> Result<Self> {
-        let image = OpaqueImage::new(desc, "CudaBackend::import_surface")?;
+        let image = OpaqueImage::new(desc)?;
         Ok(Self { surface: None, scratch: None, texture, image, session: session.clone() })
     }
 
@@ -63,8 +63,8 @@ impl CudaImage {
     }
 
     /// Tells where `view` lies; refuses pixels of another size and rows that are not the image's.
-    pub fn place(&self, view: &ImageView, operation: &'static str) -> Result<Placement> {
-        self.image.place(view, operation)
+    pub fn place(&self, view: &ImageView) -> Result<Placement> {
+        self.image.place(view)
     }
 
     /// Bytes of a rectangle's rows, and their number.
@@ -80,14 +80,14 @@ impl CudaImage {
     }
 
     /// The array that is mapped now, as large as promised.
-    pub fn array(&self, operation: &'static str) -> Result<Array<'_>> {
+    pub fn array(&self) -> Result<Array<'_>> {
         let array = self.texture.array().map_err(self.session.failed())?;
-        array.ok_or_else(|| not_acquired(operation))
+        array.ok_or_else(|| not_acquired())
     }
 
     /// Compares a texture that was mapped for the first time with its description.
-    pub fn check(&self, operation: &'static str) -> Result<()> {
-        let found = self.array(operation)?.descriptor(&self.session.queue).map_err(self.session.failed())?;
+    pub fn check(&self) -> Result<()> {
+        let found = self.array()?.descriptor(&self.session.queue).map_err(self.session.failed())?;
         let channel_bytes = match found.format {
             0x01 | 0x08 => 1,
             0x02 | 0x09 | 0x10 => 2,
@@ -97,20 +97,17 @@ impl CudaImage {
         let expected = (extent.width as usize, extent.height as usize, bytes);
         let found = (found.width, found.height, found.channels as usize * channel_bytes);
         if found != expected {
-            return Err(Error::invalid(
-                operation,
-                format!(
-                    "the texture is {}x{} with {} bytes a pixel, it was said to be {} with {bytes}",
-                    found.0, found.1, found.2, extent
-                ),
-            ));
+            return Err(Error::refused(format!(
+                "the texture is {}x{} with {} bytes a pixel, it was said to be {} with {bytes}",
+                found.0, found.1, found.2, extent
+            )));
         }
         Ok(())
     }
 
     /// The handle by which kernels write the array that is mapped now.
-    pub fn surface_object(&mut self, operation: &'static str) -> Result<u64> {
-        let array = self.texture.array().map_err(self.session.failed())?.ok_or_else(|| not_acquired(operation))?;
+    pub fn surface_object(&mut self) -> Result<u64> {
+        let array = self.texture.array().map_err(self.session.failed())?.ok_or_else(|| not_acquired())?;
         if self.surface.as_ref().is_none_or(|s| !s.is_of(&array)) {
             // The old one waits for its kernels when it goes.
             self.surface = None;
@@ -121,19 +118,14 @@ impl CudaImage {
 
     /// Gives `f` a linear copy of a part (tight rows in the array's order), then copies it back: two copies on the
     /// device around a kernel that needs linear memory.
-    pub fn through_linear(
-        &mut self,
-        at: &Placement,
-        operation: &'static str,
-        f: impl FnOnce(Span<'_>) -> Result<()>,
-    ) -> Result<()> {
+    pub fn through_linear(&mut self, at: &Placement, f: impl FnOnce(Span<'_>) -> Result<()>) -> Result<()> {
         let size = self.size(at.region);
         let len = size.row_bytes * size.rows;
         if self.scratch.as_ref().is_none_or(|(_, have)| *have < len) {
             self.scratch = None;
             self.scratch = Some((DeviceBlock::new(&self.session.queue, len).map_err(self.session.failed())?, len));
         }
-        let array = self.array(operation)?;
+        let array = self.array()?;
         let Some((block, _)) = &self.scratch else { return Ok(()) };
         let span = block.span().part(0..len).map_err(self.session.failed())?;
         let copies = self.session.queue.copies();
@@ -147,7 +139,7 @@ impl CudaImage {
     /// Queues a copy of `range` into linear memory of the same length, or from there.
     pub fn copy_linear(&self, range: &Range<usize>, linear: Span<'_>, to_linear: bool) -> Result<()> {
         let rectangles = self.image.rectangles(range)?;
-        let (array, copies) = (self.array("")?, self.session.queue.copies());
+        let (array, copies) = (self.array()?, self.session.queue.copies());
         for (at, region) in rectangles {
             let size = self.size(region);
             let span = linear.part(at..linear.len()).map_err(self.session.failed())?;
@@ -164,7 +156,7 @@ impl CudaImage {
         if to.image.rectangles(range)? != rectangles {
             return Err(Error::refused("the two textures have rows or pixels of different lengths"));
         }
-        let (from_array, to_array, copies) = (self.array("")?, to.array("")?, self.session.queue.copies());
+        let (from_array, to_array, copies) = (self.array()?, to.array()?, self.session.queue.copies());
         for (_, region) in rectangles {
             let (from, to) = (self.at(&from_array, region), to.at(&to_array, region));
             copies.rectangle(from, to, self.size(region)).map_err(self.session.failed())?;
@@ -180,7 +172,7 @@ impl MemoryDriver for CudaImage {
 
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
         let rectangles = self.image.rectangles(&(offset..offset + into.len()))?;
-        let (array, copies) = (self.array("")?, self.session.queue.copies());
+        let (array, copies) = (self.array()?, self.session.queue.copies());
         for (at, region) in rectangles {
             let size = self.size(region);
             let to = Place::HostTarget { bytes: &mut into[at..], pitch: size.row_bytes };
@@ -191,7 +183,7 @@ impl MemoryDriver for CudaImage {
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
         let rectangles = self.image.rectangles(&(offset..offset + from.len()))?;
-        let (array, copies) = (self.array("")?, self.session.queue.copies());
+        let (array, copies) = (self.array()?, self.session.queue.copies());
         for (at, region) in rectangles {
             let size = self.size(region);
             let from = Place::HostSource { bytes: &from[at..], pitch: size.row_bytes };

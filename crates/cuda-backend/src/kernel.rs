@@ -11,8 +11,6 @@ use interop_core::{Error, Kernel, KernelSource, Language, Result};
 use std::ffi::CString;
 use std::sync::Arc;
 
-const OP: &str = "CudaBackend::build";
-
 /// A function and what its text says of its parameters.
 pub struct Entry {
     pub function: Function,
@@ -46,13 +44,10 @@ impl CudaKernel {
             (Some(SourceCode::Text(text)), _) => from_ptx(session, name, text)?,
             (_, Some(SourceCode::Text(text))) => from_cpp(session, name, text)?,
             _ => {
-                return Err(session.unsupported(
-                    OP,
-                    format!(
-                        "kernel '{name}' has no text in PTX or CUDA C++ (its languages: {}); add one",
-                        source.languages()
-                    ),
-                ));
+                return Err(session.unsupported(format!(
+                    "kernel '{name}' has no text in PTX or CUDA C++ (its languages: {}); add one",
+                    source.languages()
+                )));
             }
         };
         Ok(Self { name: name.to_owned(), linear, surface, items: source.items(), session: session.clone() })
@@ -89,7 +84,7 @@ fn from_cpp(session: &Arc<Session>, name: &str, text: &str) -> Result<(Entry, Op
 }
 
 fn no_zero(text: &str) -> Result<CString> {
-    CString::new(text).map_err(|_| Error::invalid(OP, "the source or name holds a zero byte"))
+    CString::new(text).map_err(|_| Error::refused("the source or name holds a zero byte"))
 }
 
 fn load(session: &Arc<Session>, kernel: &str, ptx: &str) -> Result<Arc<Module>> {

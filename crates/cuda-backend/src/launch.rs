@@ -4,7 +4,7 @@ use crate::ffi::command::Launch;
 use crate::image::CudaImage;
 use crate::kernel::{CudaKernel, Entry};
 use crate::memory::CudaMemory;
-use crate::plan::{Geometry, OP, Params, Planner};
+use crate::plan::{Geometry, Params, Planner};
 use crate::session::Session;
 use interop_core::compute::{Access, NOT_LINEAR};
 use interop_core::devices::owned::{own, own_mut};
@@ -16,22 +16,22 @@ pub fn launch(session: &Arc<Session>, kernel: &CudaKernel, target: Target<'_>, a
     let items = target.items();
     let (memory, view) = target.into_parts();
     if !memory.is::<CudaImage>() {
-        return linear(session, kernel, own::<CudaMemory>(memory, session, OP)?, &view, items, args);
+        return linear(session, kernel, own::<CudaMemory>(memory, session)?, &view, items, args);
     }
-    let image = own_mut::<CudaImage>(memory, session, OP)?;
+    let image = own_mut::<CudaImage>(memory, session)?;
     let View::Image(view) = view else {
-        return Err(Error::invalid(OP, "a range of bytes of a texture was given as target; give a view of pixels"));
+        return Err(Error::refused("a range of bytes of a texture was given as target; give a view of pixels"));
     };
-    let at = image.place(&view, OP)?;
+    let at = image.place(&view)?;
     match &kernel.surface {
         Some(entry) => {
             // The prelude's `pf_surface`: the object, then x, y, step and nothing as 32-bit numbers.
-            let (object, (y, step)) = (image.surface_object(OP)?, at.first_row());
+            let (object, (y, step)) = (image.surface_object()?, at.first_row());
             let words = [object, u64::from(at.region.x) | u64::from(y) << 32, u64::from(step.cast_unsigned())];
             let ready = planned(session, kernel, entry, |planner| planner.surface(words, view.extent, args))?;
             run(ready, session, args)
         }
-        None => image.through_linear(&at, OP, |span| {
+        None => image.through_linear(&at, |span| {
             let row = view.row_len();
             let rows = at.region.height as usize;
             let (start, pitch) = if at.reversed { ((rows - 1) * row, -(row as i64)) } else { (0, row as i64) };
@@ -51,7 +51,7 @@ fn linear(
     args: &[Arg<'_>],
 ) -> Result<()> {
     let ready = prepare(session, kernel, memory, view, items, args)?;
-    let _target = memory.part(&view.span(), Access::Write, OP)?;
+    let _target = memory.part(&view.span(), Access::Write)?;
     run(ready, session, args)
 }
 
@@ -60,8 +60,8 @@ fn run(ready: Launch, session: &Arc<Session>, args: &[Arg<'_>]) -> Result<()> {
     let mut held = Vec::new();
     for arg in args {
         if let Arg::Memory(memory) = arg {
-            let memory = linear_argument(session, *memory, OP)?;
-            held.push(memory.part(&(0..memory.len()), Access::Read, OP)?);
+            let memory = linear_argument(session, *memory)?;
+            held.push(memory.part(&(0..memory.len()), Access::Read)?);
         }
     }
     ready.function.launch(ready.geometry, &ready.params).map_err(session.failed())
@@ -76,7 +76,7 @@ pub fn prepare(
     items: Option<usize>,
     args: &[Arg<'_>],
 ) -> Result<Launch> {
-    let address = memory.span(OP)?.address();
+    let address = memory.span()?.address();
     planned(session, kernel, &kernel.linear, |planner| match view {
         View::Image(v) => planner.image(address + v.offset as u64, v.row_pitch as i64, v, args),
         View::Buffer(v) => planner.buffer(address, v, items.or(kernel.items), args),
@@ -89,7 +89,7 @@ fn planned(
     entry: &Entry,
     plan: impl FnOnce(&Planner<'_>) -> Result<(Geometry, Params)>,
 ) -> Result<Launch> {
-    let address_of = |memory: &dyn ComputeMemory| Ok(linear_argument(session, memory, OP)?.span(OP)?.address());
+    let address_of = |memory: &dyn ComputeMemory| Ok(linear_argument(session, memory)?.span()?.address());
     let (kernel, params, function) = (&kernel.name, &entry.params, entry.function.clone());
     let planner = Planner { kernel, params, max_threads: function.max_threads(), address_of: &address_of };
     let (geometry, params) = plan(&planner)?;
@@ -97,13 +97,9 @@ fn planned(
 }
 
 /// Linear memory of this backend.
-pub fn linear_argument<'m>(
-    session: &Arc<Session>,
-    memory: &'m dyn ComputeMemory,
-    operation: &'static str,
-) -> Result<&'m CudaMemory> {
+pub fn linear_argument<'m>(session: &Arc<Session>, memory: &'m dyn ComputeMemory) -> Result<&'m CudaMemory> {
     if memory.is::<CudaImage>() {
-        return Err(Error::invalid(operation, NOT_LINEAR));
+        return Err(Error::refused(NOT_LINEAR));
     }
-    own::<CudaMemory>(memory, session, operation)
+    own::<CudaMemory>(memory, session)
 }

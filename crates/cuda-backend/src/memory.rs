@@ -50,8 +50,8 @@ pub struct Part<'a> {
 }
 
 /// Tells how a use before `acquire` is refused.
-pub fn not_acquired(operation: &'static str) -> Error {
-    Error::invalid(operation, "the OpenGL object is not with CUDA now; call acquire() first")
+pub fn not_acquired() -> Error {
+    Error::refused("the OpenGL object is not with CUDA now; call acquire() first")
 }
 
 interop_core::owned!(CudaMemory: Session, "memory", |memory| &memory.session);
@@ -62,7 +62,7 @@ impl CudaMemory {
     }
 
     /// All bytes as kernels see them now.
-    pub fn span(&self, operation: &'static str) -> Result<Span<'_>> {
+    pub fn span(&self) -> Result<Span<'_>> {
         let whole = match &self.store {
             Store::Device(block) | Store::QueueBlock(block) => block.span(),
             Store::Shared(block) => block.span(),
@@ -71,12 +71,13 @@ impl CudaMemory {
             Store::External(buffer) => buffer.span(),
             Store::GlBuffer(resource) => {
                 let mapped = resource.span().map_err(self.session.failed())?;
-                let mapped = mapped.ok_or_else(|| not_acquired(operation))?;
+                let mapped = mapped.ok_or_else(|| not_acquired())?;
                 if mapped.len() < self.len {
-                    return Err(Error::invalid(
-                        operation,
-                        format!("the OpenGL buffer has {} bytes now, it was imported with {}", mapped.len(), self.len),
-                    ));
+                    return Err(Error::refused(format!(
+                        "the OpenGL buffer has {} bytes now, it was imported with {}",
+                        mapped.len(),
+                        self.len
+                    )));
                 }
                 mapped
             }
@@ -85,8 +86,8 @@ impl CudaMemory {
     }
 
     /// Bytes that the default stream is about to use, after what queues do with them.
-    pub fn part(&self, range: &Range<usize>, access: Access, operation: &'static str) -> Result<Part<'_>> {
-        let span = self.span(operation)?.part(range.clone()).map_err(self.session.failed())?;
+    pub fn part(&self, range: &Range<usize>, access: Access) -> Result<Part<'_>> {
+        let span = self.span()?.part(range.clone()).map_err(self.session.failed())?;
         if matches!(self.store, Store::Device(_)) {
             for event in self.hazards.conflicts(range, access) {
                 self.session.follow(&event)?;
@@ -94,7 +95,7 @@ impl CudaMemory {
             self.hazards.used_by_default(range, access);
         }
         let entered = match &self.store {
-            Store::Host(block) => Some(block.enter(range, access).map_err(|held| held.refuse(operation))?),
+            Store::Host(block) => Some(block.enter(range, access).map_err(|held| held.refuse())?),
             _ => None,
         };
         Ok(Part { span, _entered: entered })
@@ -132,17 +133,17 @@ impl MemoryDriver for CudaMemory {
     }
 
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
-        let from = self.part(&(offset..offset + into.len()), Access::Read, "")?;
+        let from = self.part(&(offset..offset + into.len()), Access::Read)?;
         self.session.timed("read", || self.session.queue.copies().read(from.span, into)).map_err(self.session.failed())
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
-        let to = self.part(&(offset..offset + from.len()), Access::Write, "")?;
+        let to = self.part(&(offset..offset + from.len()), Access::Write)?;
         self.session.timed("write", || self.session.queue.copies().write(from, to.span)).map_err(self.session.failed())
     }
 
     fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        self.span("")?;
+        self.span()?;
         self.reserve(range.len())?;
         // Taken out while it is filled from `self`, and put back whatever happens.
         let Some((mut staging, have)) = self.staging.take() else { return Ok(()) };
@@ -153,7 +154,7 @@ impl MemoryDriver for CudaMemory {
     }
 
     fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        self.span("")?;
+        self.span()?;
         self.reserve(range.len())?;
         let Some((mut staging, have)) = self.staging.take() else { return Ok(()) };
         let bytes = &mut staging.bytes()[..range.len()];

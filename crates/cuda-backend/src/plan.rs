@@ -3,9 +3,6 @@
 use crate::signature::{Class, Param};
 use interop_core::{Arg, BufferView, ComputeMemory, Error, Extent, ImageView, Result};
 
-/// How messages call what is planned.
-pub const OP: &str = "CudaBackend::launch";
-
 /// Threads of a block for images: one warp across, so that a row's pixels are written together.
 const IMAGE_BLOCK: [u32; 2] = [32, 8];
 /// Threads of a block for buffers.
@@ -60,7 +57,7 @@ impl Planner<'_> {
     pub fn image(&self, first: u64, pitch: i64, view: &ImageView, args: &[Arg<'_>]) -> Result<(Geometry, Params)> {
         let pixel = view.format.bytes_per_pixel() as u64;
         if !(first.is_multiple_of(pixel) && pitch.unsigned_abs().is_multiple_of(pixel)) {
-            return Err(Error::invalid(OP, format!("{view:?} is not aligned to its pixels of {pixel} bytes")));
+            return Err(Error::refused(format!("{view:?} is not aligned to its pixels of {pixel} bytes")));
         }
         let [width, height] = sides(view.extent)?;
         let target: [(&[u64], usize); 4] = [(&[first], 8), (&[pitch as u64], 8), (&[width], 4), (&[height], 4)];
@@ -86,7 +83,7 @@ impl Planner<'_> {
         let threads = BUFFER_BLOCK.min(self.max_threads);
         let blocks = items.div_ceil(u64::from(threads));
         if blocks == 0 || blocks > MAX_GRID[0] {
-            return Err(Error::invalid(OP, format!("{items} work items are none, or more than a device takes")));
+            return Err(Error::refused(format!("{items} work items are none, or more than a device takes")));
         }
         let target: [(&[u64], usize); 2] = [(&[memory + view.offset as u64], 8), (&[view.len as u64], 8)];
         let geometry = Geometry { grid: [blocks as u32, 1], block: [threads, 1] };
@@ -99,10 +96,7 @@ impl Planner<'_> {
         let rows = (self.max_threads / width).clamp(1, most_rows);
         let grid = [extent.width.div_ceil(width), extent.height.div_ceil(rows)];
         if u64::from(grid[1]) > MAX_GRID[1] {
-            return Err(Error::invalid(
-                OP,
-                format!("{extent} has more rows than a device takes; use several launches"),
-            ));
+            return Err(Error::refused(format!("{extent} has more rows than a device takes; use several launches")));
         }
         Ok(Geometry { grid, block: [width, rows] })
     }
@@ -118,32 +112,27 @@ impl Planner<'_> {
         });
         if !fits {
             let found: Vec<_> = self.params.iter().take(target.len()).map(|p| p.describe()).collect();
-            return Err(Error::invalid(
-                OP,
-                format!(
-                    "the first parameters of kernel '{name}' ({}) are not those of {kind}, which this target needs",
-                    found.join(", ")
-                ),
-            ));
+            return Err(Error::refused(format!(
+                "the first parameters of kernel '{name}' ({}) are not those of {kind}, which this target needs",
+                found.join(", ")
+            )));
         }
         target.iter().for_each(|(words, _)| values.push(words));
         let wanted = self.params.get(target.len()..).unwrap_or_default();
         if wanted.len() != args.len() {
-            return Err(Error::invalid(
-                OP,
-                format!("kernel '{name}' takes {} arguments after the target, {} were given", wanted.len(), args.len()),
-            ));
+            return Err(Error::refused(format!(
+                "kernel '{name}' takes {} arguments after the target, {} were given",
+                wanted.len(),
+                args.len()
+            )));
         }
         for (index, (arg, param)) in args.iter().zip(wanted).enumerate() {
             if !accepts(*param, arg) {
-                return Err(Error::invalid(
-                    OP,
-                    format!(
-                        "argument {index} of kernel '{name}' is {}, but the kernel takes {} there",
-                        arg.kind(),
-                        param.describe()
-                    ),
-                ));
+                return Err(Error::refused(format!(
+                    "argument {index} of kernel '{name}' is {}, but the kernel takes {} there",
+                    arg.kind(),
+                    param.describe()
+                )));
             }
             let value = match arg {
                 // As a 32-bit pattern: the kernel reads only the low half of the word.
@@ -154,7 +143,7 @@ impl Planner<'_> {
                 Arg::U64(v) => *v,
                 Arg::F64(v) => v.to_bits(),
                 Arg::Memory(memory) => (self.address_of)(*memory)?,
-                _ => return Err(Error::invalid(OP, format!("argument {index} is of a kind that CUDA does not know"))),
+                _ => return Err(Error::refused(format!("argument {index} is of a kind that CUDA does not know"))),
             };
             values.push(&[value]);
         }
@@ -167,7 +156,7 @@ fn sides(extent: Extent) -> Result<[u64; 2]> {
     let int = |n: u32| i32::try_from(n).map(|n| n as u64);
     match (int(extent.width), int(extent.height)) {
         (Ok(width), Ok(height)) => Ok([width, height]),
-        _ => Err(Error::invalid(OP, format!("{extent} has a side above {}", i32::MAX))),
+        _ => Err(Error::refused(format!("{extent} has a side above {}", i32::MAX))),
     }
 }
 

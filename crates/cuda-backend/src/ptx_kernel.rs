@@ -4,6 +4,7 @@ use crate::compiler::{Ptx, Variant, compile_ptx};
 use crate::plan::{AddressOf, Geometry, Params, Planner};
 use crate::signature::{self, Param};
 use interop_core::compute::SourceCode;
+use interop_core::describe::error::call;
 use interop_core::{Arg, Error, KernelSource, Language, Result, View};
 
 /// A kernel as PTX, and how it is launched, for a driver other than CUDA's that loads such text: `vkCreateCuModuleNVX`.
@@ -39,32 +40,35 @@ impl PtxKernel {
     /// [`Error::Unsupported`] where the source has neither, or what only CUDA's own launches have;
     /// [`Error::KernelBuild`] for a text that is wrong; [`Error::Unavailable`] where NVRTC is missing.
     pub fn of(source: &KernelSource, architecture: i32) -> Result<Self> {
-        const OP: &str = "PtxKernel::of";
-        let name = source.name().to_owned();
-        let unsupported = |reason: String| Error::Unsupported { operation: OP, device: "PTX".into(), reason };
-        let (text, entry) = match (source.source(Language::Ptx), source.source(Language::CudaCpp)) {
-            (Some(SourceCode::Text(text)), _) => (text.clone().into_owned(), name.clone()),
-            (_, Some(SourceCode::Text(text))) => {
-                let Ptx { text, entry } = compile_ptx(&name, text, architecture, Variant::Linear)?;
-                (text, entry)
-            }
-            _ => {
-                let languages = source.languages();
+        call("PtxKernel::of", || {
+            let name = source.name().to_owned();
+            let unsupported = |reason: String| Error::unsupported("PTX", reason);
+            let (text, entry) = match (source.source(Language::Ptx), source.source(Language::CudaCpp)) {
+                (Some(SourceCode::Text(text)), _) => (text.clone().into_owned(), name.clone()),
+                (_, Some(SourceCode::Text(text))) => {
+                    let Ptx { text, entry } = compile_ptx(&name, text, architecture, Variant::Linear)?;
+                    (text, entry)
+                }
+                _ => {
+                    let languages = source.languages();
+                    return Err(unsupported(format!(
+                        "kernel '{name}' has no PTX or CUDA C++ (its languages: {languages})"
+                    )));
+                }
+            };
+            let code = signature::without_comments(&text);
+            if let Some((word, what)) = ONLY_CUDA.iter().find(|(word, _)| code.contains(word)) {
                 return Err(unsupported(format!(
-                    "kernel '{name}' has no PTX or CUDA C++ (its languages: {languages})"
+                    "kernel '{name}' has {what} ({word}), which only CUDA's own queue runs"
                 )));
             }
-        };
-        let code = signature::without_comments(&text);
-        if let Some((word, what)) = ONLY_CUDA.iter().find(|(word, _)| code.contains(word)) {
-            return Err(unsupported(format!("kernel '{name}' has {what} ({word}), which only CUDA's own queue runs")));
-        }
-        let params = signature::of_entry(&text, &entry).ok_or_else(|| Error::KernelBuild {
-            kernel: name.clone(),
-            device: "PTX".into(),
-            log: format!("the PTX has no entry '{entry}' whose parameters can be read"),
-        })?;
-        Ok(Self { name, text, entry, params, items: source.items() })
+            let params = signature::of_entry(&text, &entry).ok_or_else(|| Error::KernelBuild {
+                kernel: name.clone(),
+                device: "PTX".into(),
+                log: format!("the PTX has no entry '{entry}' whose parameters can be read"),
+            })?;
+            Ok(Self { name, text, entry, params, items: source.items() })
+        })
     }
 
     /// The kernel's name, as the source has it (no CUDA call).

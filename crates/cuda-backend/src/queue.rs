@@ -37,15 +37,14 @@ impl QueueDriver for CudaQueue {
     type Block = Arc<DeviceBlock>;
     type Launch = Launch;
 
-    fn queued<'m>(&self, memory: &'m dyn ComputeMemory, operation: &'static str) -> Result<Queued<'m, Self::Block>> {
-        let memory = linear_argument(&self.session, memory, operation)?;
+    fn queued<'m>(&self, memory: &'m dyn ComputeMemory) -> Result<Queued<'m, Self::Block>> {
+        let memory = linear_argument(&self.session, memory)?;
         Ok(Queued { hazards: &memory.hazards, block: memory.block().cloned() })
     }
 
     fn launch(&self, launch: &LaunchOf<'_>) -> Result<Option<Launch>> {
-        const OP: &str = "ComputeQueue::launch";
-        let kernel = own::<CudaKernel>(launch.kernel, &self.session, OP)?;
-        let target = linear_argument(&self.session, launch.target, OP)?;
+        let kernel = own::<CudaKernel>(launch.kernel, &self.session)?;
+        let target = linear_argument(&self.session, launch.target)?;
         prepare(&self.session, kernel, target, &launch.view, launch.items, launch.args).map(Some)
     }
 

@@ -20,7 +20,7 @@ pub fn allocate(session: &Arc<Session>, bytes: usize) -> Result<(Box<dyn Compute
 /// Opens the memory of [`allocate`] once more ([`interop_core::ComputeBackend::import_surface`]). The caller has asked
 /// the capabilities, and so whose queue it is.
 pub fn import(session: &Arc<Session>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
-    let len = desc.byte_len("")?;
+    let len = desc.byte_len()?;
     let block = match handle {
         SharedHandle::QueueBuffer { buffer, .. } => buffer.downcast_ref::<QueueBlock>(),
         _ => None,

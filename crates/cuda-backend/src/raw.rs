@@ -8,8 +8,6 @@ use interop_core::devices::owned::{own, own_mut};
 use interop_core::{Error, RawMemory, RawTarget, Result, Target, View};
 use std::sync::Arc;
 
-const OP: &str = "CudaBackend::raw";
-
 /// Returns what the target's memory is called; the default stream is ordered after what queues do with it.
 pub fn raw<'a>(session: &Arc<Session>, target: Target<'a>) -> Result<RawTarget<'a>> {
     let (memory, view) = target.into_parts();
@@ -18,19 +16,19 @@ pub fn raw<'a>(session: &Arc<Session>, target: Target<'a>) -> Result<RawTarget<'
     drop(queue.enter().map_err(session.failed())?);
     let (stream, context) = (queue.raw().cast(), queue.context().cast());
     if !memory.is::<CudaImage>() {
-        let memory = own::<CudaMemory>(memory, session, OP)?;
-        memory.part(&view.span(), Access::Write, OP)?;
-        let address = memory.span(OP)?.address();
+        let memory = own::<CudaMemory>(memory, session)?;
+        memory.part(&view.span(), Access::Write)?;
+        let address = memory.span()?.address();
         // SAFETY: the target lies inside the memory, which keeps its object for as long as it is borrowed.
         return Ok(unsafe { RawTarget::new(RawMemory::Cuda { address, stream, context }, view) });
     }
-    let image = own_mut::<CudaImage>(memory, session, OP)?;
+    let image = own_mut::<CudaImage>(memory, session)?;
     let View::Image(pixels) = view else {
-        return Err(Error::invalid(OP, "a range of bytes of a texture was given; give a view of pixels"));
+        return Err(Error::refused("a range of bytes of a texture was given; give a view of pixels"));
     };
-    let at = image.place(&pixels, OP)?;
+    let at = image.place(&pixels)?;
     let (row, step) = at.first_row();
-    let (surface, array) = (image.surface_object(OP)?, image.array(OP)?.raw().cast());
+    let (surface, array) = (image.surface_object()?, image.array()?.raw().cast());
     let first = (at.region.x, row);
     // SAFETY: the target lies inside the memory, which keeps its object for as long as it is borrowed.
     Ok(unsafe { RawTarget::new(RawMemory::CudaArray { surface, array, first, step, stream, context }, view) })

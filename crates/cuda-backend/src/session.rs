@@ -101,8 +101,8 @@ impl Session {
             .any(|handle| self.caps.can_import(*handle, MemoryShape::Image).is_yes())
     }
 
-    pub fn unsupported(&self, operation: &'static str, reason: impl Into<String>) -> Error {
-        Error::Unsupported { operation, device: self.name(), reason: reason.into() }
+    pub fn unsupported(&self, reason: impl Into<String>) -> Error {
+        Error::unsupported(self.name(), reason)
     }
 
     /// Orders the stream after an operation of a queue; waits for one that is not with this device yet. Whether it went

@@ -27,7 +27,7 @@ fn whole(session: &Session, bytes: Option<usize>) -> Result<usize> {
 /// Implements [`interop_core::ComputeBackend::allocate_shared`].
 pub fn allocate(session: &Arc<Session>, bytes: usize, display: &DeviceIdentity) -> Made {
     let whole = whole(session, Some(bytes))?;
-    let device = session.reach(display).map_err(|reason| session.unsupported("", reason))?;
+    let device = session.reach(display).map_err(|reason| session.unsupported(reason))?;
     let (block, handle) = SharedBlock::new(&session.queue, device, whole).map_err(session.failed())?;
     let memory = CudaMemory::new(session, Store::Shared(block), bytes);
     Ok((Box::new(memory), SharedHandle::Memory(handle)))
@@ -84,12 +84,11 @@ fn open_image(session: &Arc<Session>, image: &ImageDesc, handle: MemoryHandle) -
 
 /// Opens memory behind a handle: an image, or a linear buffer.
 pub fn import(session: &Arc<Session>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
-    const OP: &str = "CudaBackend::import_surface";
-    let len = desc.byte_len(OP)?;
+    let len = desc.byte_len()?;
     let SharedHandle::Memory(handle) = handle else {
-        return Err(Error::invalid(OP, format!("the handle does not name a {desc}")));
+        return Err(Error::refused(format!("the handle does not name a {desc}")));
     };
-    let handle = duplicate(session, handle.try_clone(), OP)?;
+    let handle = duplicate(session, handle.try_clone())?;
     Ok(match desc {
         SurfaceDesc::Image(image) => Box::new(open_image(session, image, handle)?),
         SurfaceDesc::Buffer(_) => {
@@ -100,8 +99,8 @@ pub fn import(session: &Arc<Session>, handle: &SharedHandle, desc: &SurfaceDesc)
     })
 }
 
-fn duplicate<H>(session: &Session, handle: io::Result<H>, operation: &'static str) -> Result<H> {
-    handle.map_err(|error| session.unsupported(operation, format!("the handle cannot be duplicated: {error}")))
+fn duplicate<H>(session: &Session, handle: io::Result<H>) -> Result<H> {
+    handle.map_err(|error| session.unsupported(format!("the handle cannot be duplicated: {error}")))
 }
 
 /// A display's semaphore.
@@ -116,7 +115,7 @@ impl CudaSemaphore {
         let SharedHandle::Semaphore(handle) = handle else {
             return Err(Error::refused("CUDA knows no such semaphore"));
         };
-        let handle = duplicate(session, handle.try_clone(), "")?;
+        let handle = duplicate(session, handle.try_clone())?;
         let semaphore = Semaphore::import(&session.queue, handle).map_err(session.failed())?;
         Ok(Self { semaphore, session: session.clone() })
     }

@@ -13,6 +13,7 @@ use crate::sharing::gl_listed::{check_shares, listed};
 use crate::sharing::image::OpenClImage;
 use crate::sharing::semaphore::OpenClSemaphore;
 use interop_core::compute::{BackendDriver, Checked};
+use interop_core::describe::error::call;
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::own;
 use interop_core::{
@@ -55,9 +56,10 @@ impl OpenClBackend {
     /// then asked nothing. The same where the driver does not name the device for this context.
     /// [`interop_core::Error::WrongContext`] where the context is not current. [`interop_core::Error::Driver`].
     pub fn open_sharing_gl(device: &OpenClDevice, gl: Arc<dyn GlContext>) -> Result<Self> {
-        const OP: &str = "OpenClBackend::open_sharing_gl";
-        check_shares((&device.raw, &device.identity().to_string()), listed(device), gl.as_ref(), OP)?;
-        Ok(Self { shared: Arc::new(BackendState::open(device, Some(gl))?), pattern: PatternKernel::default() })
+        call("OpenClBackend::open_sharing_gl", || {
+            check_shares((&device.raw, &device.identity().to_string()), listed(device), gl.as_ref())?;
+            Ok(Self { shared: Arc::new(BackendState::open(device, Some(gl))?), pattern: PatternKernel::default() })
+        })
     }
 
     /// Opens a GL object of any kind (`clCreateFromGLBuffer`, `clCreateFromGLTexture`, `clCreateFromGLRenderbuffer`);
@@ -206,17 +208,15 @@ unsafe impl BackendDriver for OpenClBackend {
         let shared = &self.shared;
         let images = (from.is::<OpenClImage>(), to.is::<OpenClImage>());
         shared.timed(None, || match images {
-            (false, false) => OpenClMemory::of(from, shared, "")?.copy_to(OpenClMemory::of(to, shared, "")?, range),
-            (true, true) => {
-                own::<OpenClImage>(from, shared, "")?.copy_image(own::<OpenClImage>(to, shared, "")?, &range)
-            }
+            (false, false) => OpenClMemory::of(from, shared)?.copy_to(OpenClMemory::of(to, shared)?, range),
+            (true, true) => own::<OpenClImage>(from, shared)?.copy_image(own::<OpenClImage>(to, shared)?, &range),
             (true, false) => {
-                let to = OpenClMemory::of(to, shared, "")?;
-                own::<OpenClImage>(from, shared, "")?.copy_linear(&range, &to.buffer, true)
+                let to = OpenClMemory::of(to, shared)?;
+                own::<OpenClImage>(from, shared)?.copy_linear(&range, &to.buffer, true)
             }
             (false, true) => {
-                let from = OpenClMemory::of(from, shared, "")?;
-                own::<OpenClImage>(to, shared, "")?.copy_linear(&range, &from.buffer, false)
+                let from = OpenClMemory::of(from, shared)?;
+                own::<OpenClImage>(to, shared)?.copy_linear(&range, &from.buffer, false)
             }
         })
     }

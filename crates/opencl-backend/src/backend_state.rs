@@ -82,8 +82,8 @@ impl BackendState {
         failure.on(self.name())
     }
 
-    pub fn unsupported(&self, operation: &'static str, reason: String) -> Error {
-        Error::Unsupported { operation, device: self.name().to_owned(), reason }
+    pub fn unsupported(&self, reason: String) -> Error {
+        Error::unsupported(self.name().to_owned(), reason)
     }
 
     /// Tells events of this backend's queues from others.

@@ -26,7 +26,7 @@ impl Failure {
             return Error::EventFailed { reason };
         }
         if let Some(holder) = holder_of(self.code) {
-            return Held(holder).refuse(self.operation);
+            return Held(holder).refuse().of(self.operation);
         }
         match self.code {
             cl::DLOPEN_RUNTIME_LOAD_FAILED => {

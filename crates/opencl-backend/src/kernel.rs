@@ -41,18 +41,17 @@ interop_core::owned!(OpenClKernel: BackendState, "kernel", |kernel| &kernel.buil
 
 impl OpenClKernel {
     pub fn build(shared: &Arc<BackendState>, source: &KernelSource) -> Result<Self> {
-        const OP: &str = "ComputeBackend::build";
         let name = source.name();
         let text = match source.source(Language::OpenClC) {
             Some(SourceCode::Text(text)) => text,
             Some(SourceCode::Native(_)) => {
-                return Err(Error::invalid(OP, format!("the OpenCL C of kernel '{name}' must be text")));
+                return Err(Error::refused(format!("the OpenCL C of kernel '{name}' must be text")));
             }
             None => {
-                return Err(shared.unsupported(
-                    OP,
-                    format!("kernel '{name}' has no OpenCL C; the languages given: {}", source.languages()),
-                ));
+                return Err(shared.unsupported(format!(
+                    "kernel '{name}' has no OpenCL C; the languages given: {}",
+                    source.languages()
+                )));
             }
         };
         // SAFETY: `KernelSource::with_text` had the caller's word for the text.
@@ -89,12 +88,11 @@ impl BuiltKernel {
     /// # Safety
     /// The caller vouches for what the kernel does when it is launched.
     pub unsafe fn build(shared: &Arc<BackendState>, name: &str, text: &str) -> Result<Self> {
-        const OP: &str = "ComputeBackend::build";
         let Ok(c_name) = CString::new(name) else {
-            return Err(Error::invalid(OP, format!("the kernel's name {name:?} contains a NUL")));
+            return Err(Error::refused(format!("the kernel's name {name:?} contains a NUL")));
         };
         if text.contains('\0') {
-            return Err(Error::invalid(OP, format!("the source of kernel '{name}' contains a NUL")));
+            return Err(Error::refused(format!("the source of kernel '{name}' contains a NUL")));
         }
         let error = |failure| shared.error(failure);
         // SAFETY: the caller's word.

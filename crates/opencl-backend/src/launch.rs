@@ -13,19 +13,17 @@ use interop_core::{Arg, BufferView, ComputeMemory, Error, ImageView, Kernel, Res
 use opencl3::error_codes::{CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE};
 use std::sync::Arc;
 
-const OP: &str = "ComputeBackend::launch";
-
 /// Alignment that suffices for every structure a kernel may keep in a buffer.
 const ANY_TYPE_ALIGNMENT: usize = 16;
 
 pub fn launch(shared: &Arc<BackendState>, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
-    let kernel = own::<OpenClKernel>(kernel, shared, OP)?;
+    let kernel = own::<OpenClKernel>(kernel, shared)?;
     let asked = target.items();
     let (memory, view) = target.into_parts();
     if memory.is::<OpenClImage>() {
         return on_image(shared, kernel, memory, &view, args);
     }
-    let memory = OpenClMemory::of(memory, shared, OP)?;
+    let memory = OpenClMemory::of(memory, shared)?;
     let planned = plan(shared, kernel, &memory.buffer, view, asked, args)?;
     memory.enter(&view.span(), Access::Write)?;
     planned.run(shared, kernel, &kernel.built, args)
@@ -39,11 +37,11 @@ fn on_image(
     view: &View,
     args: &[Arg<'_>],
 ) -> Result<()> {
-    let image = own_mut::<OpenClImage>(memory, shared, OP)?;
+    let image = own_mut::<OpenClImage>(memory, shared)?;
     let View::Image(view) = view else {
-        return Err(Error::invalid(OP, "a range of bytes of an image was given as target; give a view of pixels"));
+        return Err(Error::refused("a range of bytes of an image was given as target; give a view of pixels"));
     };
-    let at = image.place(view, OP)?;
+    let at = image.place(view)?;
     let extent = view.extent;
     let (Some(built), Some(zero)) = (&kernel.image, kernel.params.writes(image.desc().format)) else {
         return image.through_linear(&at, |rows| {
@@ -87,16 +85,16 @@ impl Planned<'_> {
             if let Arg::Memory(memory) = arg
                 && !memory.is::<OpenClImage>()
             {
-                OpenClMemory::of(*memory, shared, OP)?.enter(&(0..memory.len()), Access::Read)?;
+                OpenClMemory::of(*memory, shared)?.enter(&(0..memory.len()), Access::Read)?;
             }
         }
         let told = |failure| refused(shared.name(), kernel.name(), &kernel.params, self.target_len, failure);
-        built.run(OP, &self.values, self.items, told)
+        built.run(&self.values, self.items, told)
     }
 }
 
 fn invalid(kernel: &OpenClKernel, problem: &str) -> Error {
-    Error::invalid(OP, format!("kernel '{}' {problem}", kernel.name()))
+    Error::refused(format!("kernel '{}' {problem}", kernel.name()))
 }
 
 /// Checks target and arguments against what the kernel declares; `asked` are the work items that the launch says.
@@ -165,8 +163,8 @@ fn memory_argument<'a>(
 ) -> Result<ArgValue<'a>> {
     let (name, declared) = (&param.name, &param.type_name);
     match (sort(param) == Sort::Image, memory.is::<OpenClImage>()) {
-        (false, false) => Ok(ArgValue::Buffer(&OpenClMemory::of(memory, shared, OP)?.buffer)),
-        (true, true) if declared == "image2d_t" => Ok(ArgValue::Shared(&own::<OpenClImage>(memory, shared, OP)?.image)),
+        (false, false) => Ok(ArgValue::Buffer(&OpenClMemory::of(memory, shared)?.buffer)),
+        (true, true) if declared == "image2d_t" => Ok(ArgValue::Shared(&own::<OpenClImage>(memory, shared)?.image)),
         (true, _) => Err(invalid(
             kernel,
             &format!(
@@ -197,32 +195,31 @@ pub fn refused(
         Some(p) => format!("cannot be given this value for '{}', declared {}", p.info.name, p.info.type_name),
         None => format!("refused parameter {index} of its target"),
     };
-    Error::invalid(OP, format!("kernel '{name}' {problem}"))
+    Error::refused(format!("kernel '{name}' {problem}"))
 }
 
 impl BuiltKernel {
     /// Sizes for at least `items` work items; `None` where there is nothing to do: no items asked for, or a buffer view
     /// of no bytes.
-    pub fn work_size(&self, operation: &'static str, items: [usize; 2]) -> Result<Option<WorkSize>> {
+    pub fn work_size(&self, items: [usize; 2]) -> Result<Option<WorkSize>> {
         if items[0] == 0 {
             return Ok(None);
         }
         let size = self.groups.work_size(items).map(Some);
         size.ok_or_else(|| {
             let problem = format!("{} x {} work items are more than can be counted", items[0], items[1]);
-            Error::invalid(operation, problem)
+            Error::refused(problem)
         })
     }
 
     /// Queues at least `items` work items; `refused` says how the driver's refusal is told.
     pub fn run(
         &self,
-        operation: &'static str,
         values: &[ArgValue<'_>],
         items: [usize; 2],
         refused: impl FnOnce(LaunchFailure) -> Error,
     ) -> Result<()> {
-        let Some(size) = self.work_size(operation, items)? else { return Ok(()) };
+        let Some(size) = self.work_size(items)? else { return Ok(()) };
         self.raw.run(&self.shared.session, values, &size.global, &size.local).map_err(refused)
     }
 }

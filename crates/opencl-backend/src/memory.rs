@@ -52,7 +52,7 @@ impl OpenClMemory {
     pub fn import(shared: &Arc<BackendState>, block: &HostBlock) -> Result<Self> {
         let (bytes, most) = (block.len(), shared.caps.max_allocation);
         if bytes as u64 > most {
-            return Err(shared.unsupported("", format!("{bytes} bytes are above its largest allocation, {most}")));
+            return Err(shared.unsupported(format!("{bytes} bytes are above its largest allocation, {most}")));
         }
         let buffer = Buffer::import(&shared.session, block).map_err(|f| shared.error(f))?;
         Ok(Self::with(shared, buffer))
@@ -65,14 +65,10 @@ impl OpenClMemory {
 
     /// The backend's own type again; [`Error::Foreign`] for memory of another backend or device, [`Error::InvalidInput`] for
     /// an image of this one.
-    pub fn of<'a>(
-        memory: &'a dyn ComputeMemory,
-        shared: &Arc<BackendState>,
-        operation: &'static str,
-    ) -> Result<&'a Self> {
+    pub fn of<'a>(memory: &'a dyn ComputeMemory, shared: &Arc<BackendState>) -> Result<&'a Self> {
         match find::<OpenClImage>(memory, shared) {
-            Some(_) => Err(Error::invalid(operation, NOT_LINEAR)),
-            None => own::<Self>(memory, shared, operation),
+            Some(_) => Err(Error::refused(NOT_LINEAR)),
+            None => own::<Self>(memory, shared),
         }
     }
 

@@ -5,6 +5,7 @@ use crate::cl;
 use crate::memory::OpenClMemory;
 use crate::sharing::image::OpenClImage;
 use interop_core::compute::Access;
+use interop_core::describe::error::call;
 use interop_core::devices::owned::{own, own_mut};
 use interop_core::{ComputeMemory, Error, RawMemory, RawTarget, Result, Target, View};
 
@@ -36,12 +37,13 @@ impl OpenClBackend {
     /// [`interop_core::Error::Foreign`] for memory of another backend, [`interop_core::Error::Unsupported`] for imported memory, whose life is its
     /// owner's.
     pub fn buffer_of(&self, memory: &dyn ComputeMemory) -> Result<cl::Buffer> {
-        const OP: &str = "OpenClBackend::buffer_of";
-        let memory = OpenClMemory::of(memory, &self.shared, OP)?;
-        let Some(mem) = memory.buffer.shared() else {
-            return Err(self.shared.unsupported(OP, "the memory is imported and may go before the buffer".into()));
-        };
-        Ok(cl::Buffer::of(mem.clone(), &self.context()?, cl::MemFlags::READ_WRITE, memory.len()))
+        call("OpenClBackend::buffer_of", || {
+            let memory = OpenClMemory::of(memory, &self.shared)?;
+            let Some(mem) = memory.buffer.shared() else {
+                return Err(self.shared.unsupported("the memory is imported and may go before the buffer".into()));
+            };
+            Ok(cl::Buffer::of(mem.clone(), &self.context()?, cl::MemFlags::READ_WRITE, memory.len()))
+        })
     }
 
     /// A buffer of this backend's [`OpenClBackend::context`], or a part of one, as memory for the backend's kernels:
@@ -50,29 +52,27 @@ impl OpenClBackend {
     /// # Errors
     /// [`interop_core::Error::Foreign`] for a buffer of another context.
     pub fn memory_of(&self, buffer: &cl::Buffer) -> Result<Box<dyn ComputeMemory>> {
-        const OP: &str = "OpenClBackend::memory_of";
-        self.context()?.check_same(buffer.context(), OP, "buffer")?;
+        self.context()?.check_same(buffer.context(), "OpenClBackend::memory_of", "buffer")?;
         Ok(Box::new(OpenClMemory::over(&self.shared, buffer)))
     }
 
     /// [`interop_core::ComputeBackend::raw`].
     pub(crate) fn names_of<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
-        const OP: &str = "ComputeBackend::raw";
         let session = &self.shared.session;
         let (queue, context, device) = (session.queue().raw(), session.context.raw(), session.device.id.raw());
         let (memory, view) = target.into_parts();
         if !memory.is::<OpenClImage>() {
-            let memory = own::<OpenClMemory>(memory, &self.shared, OP)?;
+            let memory = own::<OpenClMemory>(memory, &self.shared)?;
             memory.enter(&view.span(), Access::Write)?;
             let buffer = memory.buffer.lent_out().map_err(|f| self.shared.error(f))?;
             // SAFETY: the target lies inside the memory, which keeps its object for as long as it is borrowed.
             return Ok(unsafe { RawTarget::new(RawMemory::OpenCl { buffer, queue, context, device }, view) });
         }
-        let image = own_mut::<OpenClImage>(memory, &self.shared, OP)?;
+        let image = own_mut::<OpenClImage>(memory, &self.shared)?;
         let View::Image(pixels) = view else {
-            return Err(Error::invalid(OP, "a range of bytes of an image was given; give a view of pixels"));
+            return Err(Error::refused("a range of bytes of an image was given; give a view of pixels"));
         };
-        let at = image.place(&pixels, OP)?;
+        let at = image.place(&pixels)?;
         let (row, step) = at.first_row();
         let (image, first) = (image.image.lent_out().map_err(|f| self.shared.error(f))?, (at.region.x, row));
         // SAFETY: the target lies inside the memory, which keeps its object for as long as it is borrowed.

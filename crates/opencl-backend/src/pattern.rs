@@ -11,8 +11,6 @@ use interop_core::devices::owned::own;
 use interop_core::{Error, Result, Target, View};
 use std::sync::{Arc, Mutex, PoisonError};
 
-const OP: &str = "ComputeBackend::write_pattern";
-
 /// One work item for each 16 bytes of a row, written at once where they lie on a multiple of 16. Paths are timed with flat patterns,
 /// so they take no more than a plain kernel does. One kernel for both: what proves a path has built it before the path is timed.
 const BODY: &str = "
@@ -92,9 +90,9 @@ pub struct PatternKernel {
 impl PatternKernel {
     fn write_image(&self, image: &OpenClImage, view: &View, pattern: &Pattern) -> Result<()> {
         let View::Image(view) = view else {
-            return Err(Error::invalid(OP, "a range of bytes of an image was given as target; give a view of pixels"));
+            return Err(Error::refused("a range of bytes of an image was given as target; give a view of pixels"));
         };
-        let (at, format, extent) = (image.place(view, OP)?, view.format, view.extent);
+        let (at, format, extent) = (image.place(view)?, view.format, view.extent);
         let (first, step) = at.first_row();
         let int = |value: u32| ArgValue::I32(i32::try_from(value).unwrap_or(i32::MAX)); // sides are far below
         let values = [
@@ -112,15 +110,15 @@ impl PatternKernel {
         ];
         let kernel = self.image.get(&image.shared, "pf_pattern_image", IMAGE_BODY)?;
         let items = [extent.width as usize, extent.height as usize];
-        kernel.run(OP, &values, items, |refused| image.shared.error(refused.failure))
+        kernel.run(&values, items, |refused| image.shared.error(refused.failure))
     }
 
     pub fn write(&self, shared: &Arc<BackendState>, target: Target<'_>, pattern: &Pattern) -> Result<()> {
         let (memory, view) = target.into_parts();
         if memory.is::<OpenClImage>() {
-            return self.write_image(own::<OpenClImage>(memory, shared, OP)?, &view, pattern);
+            return self.write_image(own::<OpenClImage>(memory, shared)?, &view, pattern);
         }
-        let memory = OpenClMemory::of(memory, shared, OP)?;
+        let memory = OpenClMemory::of(memory, shared)?;
         let rows = Rows::of(&view)?;
         memory.enter(&view.span(), Access::Write)?;
         if rows.count == 0 {
@@ -139,7 +137,7 @@ impl PatternKernel {
         ];
         let items = [rows.bytes.max(rows.last_bytes).div_ceil(16), rows.count as usize];
         let kernel = self.linear.get(shared, "pf_pattern", BODY)?;
-        kernel.run(OP, &values, items, |refused| shared.error(refused.failure))
+        kernel.run(&values, items, |refused| shared.error(refused.failure))
     }
 }
 
@@ -165,7 +163,7 @@ impl Rows {
             View::Buffer(buffer) => {
                 let row = Pattern::BUFFER_ROW;
                 let count = u32::try_from(buffer.len.div_ceil(row))
-                    .map_err(|_| Error::invalid(OP, format!("{} bytes are too many rows to count", buffer.len)))?;
+                    .map_err(|_| Error::refused(format!("{} bytes are too many rows to count", buffer.len)))?;
                 let whole = buffer.len.saturating_sub(1) / row * row;
                 Self { offset: buffer.offset, pitch: row as isize, bytes: row, last_bytes: buffer.len - whole, count }
             }

@@ -6,8 +6,6 @@ use crate::source::{for_addresses, users_log};
 use interop_core::compute::SourceCode;
 use interop_core::{DeviceIdentity, Error, KernelSource, Language, Result};
 
-const OP: &str = "opencl_backend::ptx";
-
 /// Compiles the OpenCL C of a source with the OpenCL driver of an NVIDIA GPU (`CL_PROGRAM_BINARIES`), for launches without
 /// OpenCL: the source that comes back has PTX, whose first parameters are those that CUDA's `PF_IMAGE` and `PF_BUFFER` have.
 /// Blocks, and makes a context for as long as it compiles.
@@ -19,7 +17,7 @@ const OP: &str = "opencl_backend::ptx";
 /// an OpenCL launch sets (its number of dimensions, say); [`Error::KernelBuild`] with the log.
 pub fn ptx(source: &KernelSource, gpu: &DeviceIdentity) -> Result<KernelSource> {
     let name = source.name().to_owned();
-    let unsupported = |reason: String| Error::Unsupported { operation: OP, device: gpu.to_string(), reason };
+    let unsupported = |reason: String| Error::unsupported(gpu.to_string(), reason);
     let Some(SourceCode::Text(text)) = source.source(Language::OpenClC) else {
         return Err(unsupported(format!("kernel '{name}' has no OpenCL C (its languages: {})", source.languages())));
     };

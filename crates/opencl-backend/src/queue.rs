@@ -69,7 +69,7 @@ pub fn queue(shared: &Arc<BackendState>, options: QueueOptions) -> Result<Box<dy
             clock = Clock::new(&queue).map_err(|f| shared.error(f))?;
             if clock.is_none() {
                 let reason = "events of its profiling queues carry no times (clGetEventProfilingInfo)";
-                return Err(shared.unsupported("ComputeBackend::queue", reason.into()));
+                return Err(shared.unsupported(reason.into()));
             }
         }
         Ok(SubmitQueue { queue, clock, owner: shared.owner(), name: shared.name().to_owned() })
@@ -81,22 +81,20 @@ impl QueueDriver for OpenClQueue {
     type Block = Arc<Mem>;
     type Launch = Launch;
 
-    fn queued<'m>(&self, memory: &'m dyn ComputeMemory, operation: &'static str) -> Result<Queued<'m, Arc<Mem>>> {
-        let memory = OpenClMemory::of(memory, &self.shared, operation)?;
+    fn queued<'m>(&self, memory: &'m dyn ComputeMemory) -> Result<Queued<'m, Arc<Mem>>> {
+        let memory = OpenClMemory::of(memory, &self.shared)?;
         let block = memory.buffer.shared().filter(|_| memory.is_own).cloned();
         Ok(Queued { hazards: &memory.hazards, block })
     }
 
     fn launch(&self, launch: &LaunchOf<'_>) -> Result<Option<Launch>> {
-        const OP: &str = "ComputeQueue::launch";
-        let kernel = own::<OpenClKernel>(launch.kernel, &self.shared, OP)?;
-        let target = OpenClMemory::of(launch.target, &self.shared, OP)?;
+        let kernel = own::<OpenClKernel>(launch.kernel, &self.shared)?;
+        let target = OpenClMemory::of(launch.target, &self.shared)?;
         let Planned { values, items, target_len } =
             plan(&self.shared, kernel, &target.buffer, launch.view, launch.items, launch.args)?;
-        let Some(size) = kernel.built.work_size(OP, items)? else { return Ok(None) };
+        let Some(size) = kernel.built.work_size(items)? else { return Ok(None) };
         let values = values.iter().map(Kept::of).collect::<Option<_>>();
-        let values =
-            values.ok_or_else(|| Error::invalid(OP, "an argument has another owner, which queues cannot keep"))?;
+        let values = values.ok_or_else(|| Error::refused("an argument has another owner, which queues cannot keep"))?;
         let raw = command::Launch { kernel: kernel.built.raw.clone(), values, global: size.global, local: size.local };
         Ok(Some(Launch { raw, kernel: kernel.name.clone(), params: kernel.params.clone(), target_len }))
     }

@@ -46,7 +46,7 @@ impl BackendState {
     fn compare(&self) -> Result<DeviceClock> {
         DeviceClock::compare(64, || {
             let time = marker_time(&self.session).map_err(|failure| self.error(failure))?;
-            time.map_err(|reason| self.unsupported("set_timeline", reason))
+            time.map_err(|reason| self.unsupported(reason))
         })
     }
 

@@ -3,9 +3,10 @@
 use crate::double::Double;
 use crate::faults::Faults;
 use crate::step::Step;
+use interop_core::display::{DisplayDriver, SemaphoreDriver};
 use interop_core::{
-    DeviceIdentity, DeviceSpan, Display, DisplayCaps, DisplaySemaphore, Drawn, GlContext, Manner, Result, SharedHandle,
-    Staging, StagingKind, Support, Surface, SurfaceDesc, SyncKind,
+    DeviceIdentity, DeviceSpan, Display, DisplayCaps, Drawn, GlContext, Manner, Result, SharedHandle, Staging,
+    StagingKind, Support, Surface, SurfaceDesc, SyncKind,
 };
 use std::any::Any;
 use std::rc::Rc;
@@ -29,7 +30,7 @@ impl DisplayDouble {
     }
 }
 
-impl Display for DisplayDouble {
+impl DisplayDriver for DisplayDouble {
     crate::forward! {
         & device() -> &DeviceIdentity;
         & caps() -> &DisplayCaps;
@@ -56,8 +57,8 @@ impl Display for DisplayDouble {
         Ok(inner.watched(self.faults.watch("staging")))
     }
 
-    fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
+    fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn SemaphoreDriver>, SharedHandle)> {
         let (inner, handle) = self.faults.before(Step::CreateSemaphore, || self.inner.create_semaphore(kind))?;
-        Ok((Double::over(inner, &self.faults, "display semaphore"), handle))
+        Ok((Double::over(Box::new(inner), &self.faults, "display semaphore"), handle))
     }
 }

@@ -3,6 +3,7 @@
 use crate::faults::{Alive, Faults};
 use crate::wrapped::Wraps;
 use interop_core::compute::MemoryDriver;
+use interop_core::display::SemaphoreDriver;
 use interop_core::{ComputeMemory, ComputeSemaphore, DisplaySemaphore, Result, Staging, SyncKind};
 use std::ops::Range;
 
@@ -52,7 +53,7 @@ impl ComputeSemaphore for Double<dyn ComputeSemaphore> {
     }
 }
 
-impl DisplaySemaphore for Double<dyn DisplaySemaphore> {
+impl SemaphoreDriver for Double<DisplaySemaphore> {
     crate::forward! {
         DisplaySignal before &mut signal(value: u64, staging: &mut Staging) -> Result<()>;
         DisplayWait before &mut wait(value: u64, staging: &mut Staging) -> Result<()>;

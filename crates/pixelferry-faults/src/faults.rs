@@ -236,6 +236,7 @@ impl Hook for Faults {
             Call::ReadInPlace => self.before(Step::ReadInPlace, done),
             Call::ReadBack => self.before(Step::ReadBack, done),
             Call::Export => self.before(Step::Export, done),
+            Call::DrawBack => done(),
             Call::MapStaging => self.after(Step::MapStaging, done),
             Call::Wait => self.ends(Step::Wait, done),
             Call::Fence => self.ends(Step::Fence, done),

@@ -45,7 +45,7 @@ pub struct Layout {
 impl Layout {
     /// Of all that a surface holds: (rows, columns, channels), without the last for one channel; or bytes.
     pub fn of(desc: &SurfaceDesc) -> Result<Self, Failure> {
-        let bytes = desc.byte_len("read")?;
+        let bytes = desc.byte_len()?;
         let (channels, shape) = match desc {
             SurfaceDesc::Buffer(_) => (ChannelKind::Unorm8, vec![bytes]),
             SurfaceDesc::Image(image) => {

@@ -106,7 +106,7 @@ impl GlSource {
             SurfaceDesc::Image(ImageDesc { extent: Extent { width, height }, .. }) => {
                 Ok((width, height).into_pyobject(py)?.into_any())
             }
-            desc => Ok(desc.byte_len("size").map_err(Failure::from)?.into_pyobject(py)?.into_any()),
+            desc => Ok(desc.byte_len().map_err(Failure::from)?.into_pyobject(py)?.into_any()),
         }
     }
 

@@ -1,7 +1,7 @@
 //! For authors of backends, displays and paths: the contracts that theirs fulfil, and what passes between the two sides.
 //!
 //! Programs that compute, show and measure frames need nothing of it: a [`Link`](crate::Link) makes these calls for them.
-//! Whoever adds a driver implements [`ComputeBackend`](crate::ComputeBackend) or [`Display`](crate::Display), says by
+//! Whoever adds a driver implements [`BackendDriver`] or [`DisplayDriver`], says by
 //! [`ComputeCaps`] or [`DisplayCaps`] what memory it shares, and passes [`conformance`]. Whoever adds a path writes a
 //! [`PathSpec`] and gives it to [`Policy::paths`](crate::Policy::paths). Names that users need, too, are at the top alone.
 //!
@@ -9,7 +9,9 @@
 //! are here. Errors and thread rules stand at each item.
 
 pub use interop_core::compute::{BackendDriver, Checked, MemoryDriver};
-pub use interop_core::display::{Content, InPlaceDriver, Reach, StagingDriver, StoredDriver, SurfaceDriver};
+pub use interop_core::display::{
+    Content, DisplayDriver, InPlaceDriver, Reach, SemaphoreDriver, StagingDriver, StoredDriver, SurfaceDriver,
+};
 pub use interop_core::{
     ComputeCaps, ComputeSemaphore, DeviceClock, DeviceLuid, DeviceSpan, DeviceUuid, DisplayCaps, DisplaySemaphore,
     FrameTag, GlContext, GlName, HandleType, HostBlock, MemoryCap, MemoryHandle, MemoryKind, MemoryShape, OsHandle,

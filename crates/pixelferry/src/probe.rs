@@ -95,7 +95,7 @@ pub fn probe_with(
     own_backends: &[Arc<dyn ComputeBackend>],
     own_displays: &[Rc<dyn Display>],
 ) -> Result<SystemReport> {
-    desc.byte_len("probe")?;
+    desc.byte_len().map_err(|error| error.of("probe"))?;
     let policy = policy.overridden()?;
     let (mut backends, mut backend_status, errors) = open_all_backends();
     // The order of BackendChoice::Auto: hardware before programs, of which shaders come last; otherwise as listed.

@@ -7,8 +7,6 @@ use interop_core::devices::owned::{Owned, own};
 use interop_core::{Arg, BufferView, ComputeMemory, Error, ImageView, PixelFormat, Result, View};
 use std::ptr;
 
-const OP: &str = "ComputeBackend::launch";
-
 /// Bytes of a word: memory is written and bound in whole ones.
 pub const WORD: usize = 4;
 
@@ -76,7 +74,7 @@ impl KernelText {
         args: &[Arg<'_>],
         limits: &Limits,
     ) -> Result<(PixelFormat, Launch)> {
-        let numbers: [u32; MOST_NUMBERS] = self.numbers.bits(self.name(), args, OP)?;
+        let numbers: [u32; MOST_NUMBERS] = self.numbers.bits(self.name(), args)?;
         let plan = match view {
             View::Image(image) => self.of_image(image)?,
             View::Buffer(buffer) => self.of_buffer(buffer, items, limits)?,
@@ -84,7 +82,7 @@ impl KernelText {
         let launch = Launch::new(plan.head.into_iter().chain(numbers), plan.groups);
         if !launch.is_empty() && plan.groups.iter().any(|count| *count > limits.groups) {
             let ([x, y], most) = (plan.groups, limits.groups);
-            return Err(limits.unsupported(OP, format!("{x} x {y} groups are more than {most} in one direction")));
+            return Err(limits.unsupported(format!("{x} x {y} groups are more than {most} in one direction")));
         }
         Ok((plan.format, launch))
     }
@@ -100,9 +98,9 @@ impl KernelText {
         args: &[Arg<'m>],
         maker: &M::Maker,
     ) -> Result<Vec<&'m M>> {
-        let invalid = |problem: String| Error::invalid(OP, format!("kernel '{}': {problem}", self.name()));
+        let invalid = |problem: String| Error::refused(format!("kernel '{}': {problem}", self.name()));
         let given = args.iter().filter_map(|arg| match arg {
-            Arg::Memory(memory) => Some(own::<M>(*memory, maker, OP)),
+            Arg::Memory(memory) => Some(own::<M>(*memory, maker)),
             _ => None,
         });
         let given: Vec<_> = given.collect::<Result<_>>()?;
@@ -124,7 +122,7 @@ impl KernelText {
     fn of_image(&self, view: &ImageView) -> Result<Plan> {
         let align = view.format.bytes_per_pixel().min(WORD);
         if !view.offset.is_multiple_of(align) || !view.row_pitch.unsigned_abs().is_multiple_of(align) {
-            return Err(Error::invalid(OP, format!("{view:?} is not aligned to {align} bytes, as its pixels must be")));
+            return Err(Error::refused(format!("{view:?} is not aligned to {align} bytes, as its pixels must be")));
         }
         let [across, down] = self.group;
         let (width, height) = (view.extent.width, view.extent.height);
@@ -135,10 +133,10 @@ impl KernelText {
 
     fn of_buffer(&self, view: &BufferView, items: Option<usize>, limits: &Limits) -> Result<Plan> {
         if !view.offset.is_multiple_of(WORD) {
-            return Err(Error::invalid(OP, format!("{view:?} does not begin at a word of {WORD} bytes")));
+            return Err(Error::refused(format!("{view:?} does not begin at a word of {WORD} bytes")));
         }
         let items = items.or(self.items).unwrap_or(view.len / WORD);
-        let too_many = || Error::invalid(OP, format!("{items} work items are more than a device takes"));
+        let too_many = || Error::refused(format!("{items} work items are more than a device takes"));
         let items = u32::try_from(items).map_err(|_| too_many())?;
         let [across, down] = self.group;
         let groups = items.div_ceil(across);

@@ -25,7 +25,7 @@ impl Limits {
         Error::KernelBuild { kernel: kernel.to_owned(), device: self.device.clone(), log }
     }
 
-    pub(crate) fn unsupported(&self, operation: &'static str, reason: String) -> Error {
-        Error::Unsupported { operation, device: self.device.clone(), reason }
+    pub(crate) fn unsupported(&self, reason: String) -> Error {
+        Error::unsupported(self.device.clone(), reason)
     }
 }

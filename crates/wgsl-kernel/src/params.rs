@@ -38,8 +38,8 @@ impl Numbers {
     }
 
     /// The bits of the numbers among the arguments, each of the kind that the text reads.
-    pub fn bits(&self, kernel: &str, args: &[Arg<'_>], operation: &'static str) -> Result<[u32; MOST_NUMBERS]> {
-        let invalid = |problem: String| Error::invalid(operation, format!("kernel '{kernel}': {problem}"));
+    pub fn bits(&self, kernel: &str, args: &[Arg<'_>]) -> Result<[u32; MOST_NUMBERS]> {
+        let invalid = |problem: String| Error::refused(format!("kernel '{kernel}': {problem}"));
         let (mut bits, mut count) = ([0; MOST_NUMBERS], 0);
         for arg in args {
             let (kind, value) = match *arg {
@@ -76,9 +76,9 @@ mod tests {
         let numbers = Numbers::of("pf_arg_f32(0) + f32(pf_arg_u32( 2u )) pf_arg_i32(i) pf_arg_u32(99)");
         assert_eq!(numbers.0, [Some(Number::F32), None, Some(Number::U32)]);
         let args = [Arg::F32(1.0), Arg::I32(-1), Arg::U32(7)];
-        assert_eq!(numbers.bits("k", &args, "t").unwrap()[..3], [1f32.to_bits(), u32::MAX, 7]);
+        assert_eq!(numbers.bits("k", &args).unwrap()[..3], [1f32.to_bits(), u32::MAX, 7]);
         for wrong in [&args[..2], &[Arg::I32(1), Arg::I32(1), Arg::U32(1)], &[Arg::F64(1.0)]] {
-            let text = numbers.bits("k", wrong, "t").unwrap_err().to_string();
+            let text = numbers.bits("k", wrong).unwrap_err().to_string();
             assert!(text.contains("kernel 'k'"), "{text}");
         }
     }

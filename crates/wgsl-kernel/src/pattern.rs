@@ -5,8 +5,6 @@ use crate::limits::Limits;
 use interop_core::describe::pattern::Pattern;
 use interop_core::{Error, Result, View};
 
-const OP: &str = "ComputeBackend::write_pattern";
-
 /// Work items of a group, as the text has them: across and down in the entries for words, across in that for bytes.
 const GROUP: [u32; 2] = [64, 4];
 /// Words of a work item of the entry for one word all over.
@@ -83,7 +81,7 @@ fn bytes(words: usize, limits: &Limits) -> Result<[u32; 2]> {
     let down = groups.div_ceil(per_row);
     let across = groups.div_ceil(down);
     if down > per_row {
-        return Err(Error::invalid(OP, format!("{words} words are more than a device takes in one launch")));
+        return Err(Error::refused(format!("{words} words are more than a device takes in one launch")));
     }
     Ok([across as u32, down as u32])
 }

@@ -7,8 +7,6 @@ use crate::prelude::{NUMBERS, TARGET, with_prelude};
 use interop_core::compute::SourceCode;
 use interop_core::{Error, KernelSource, Language, PixelFormat, Result};
 
-const OP: &str = "ComputeBackend::build";
-
 /// A kernel's text, read. It is parsed, but what its statements mean is the compiler's to check.
 #[derive(Debug)]
 pub struct KernelText {
@@ -35,11 +33,11 @@ impl KernelText {
         let text = match source.source(Language::Wgsl) {
             Some(SourceCode::Text(text)) => text.as_ref(),
             Some(SourceCode::Native(_)) => {
-                return Err(Error::invalid(OP, format!("the WGSL of kernel '{name}' must be text")));
+                return Err(Error::refused(format!("the WGSL of kernel '{name}' must be text")));
             }
             None => {
                 let reason = format!("kernel '{name}' has no WGSL; the languages given: {}", source.languages());
-                return Err(limits.unsupported(OP, reason));
+                return Err(limits.unsupported(reason));
             }
         };
         let shape =
@@ -107,12 +105,12 @@ fn fits(name: &str, memories: usize, [across, down]: [u32; 2], limits: &Limits) 
     let (memories, most) = (memories + 1, limits.memories);
     if memories > most {
         let reason = format!("kernel '{name}' has {memories} memories, the target among them; it takes {most}");
-        return Err(limits.unsupported(OP, reason));
+        return Err(limits.unsupported(reason));
     }
     let most = limits.items;
     if across.saturating_mul(down) > most {
         let reason = format!("kernel '{name}' has groups of {across} x {down} work items; it takes {most}");
-        return Err(limits.unsupported(OP, reason));
+        return Err(limits.unsupported(reason));
     }
     Ok(())
 }

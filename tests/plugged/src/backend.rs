@@ -247,7 +247,7 @@ unsafe impl BackendDriver for Worker {
         range: Range<usize>,
     ) -> Result<()> {
         let (from, to) = (self.own(from.downcast_ref(), "copy")?, self.own(to.downcast_ref(), "copy")?);
-        check_range(&range, from.len.min(to.len), "copy")?;
+        check_range(&range, from.len.min(to.len))?;
         let (from, to) = (Arc::clone(&from.bytes), Arc::clone(&to.bytes));
         self.queue.put(move || {
             lock(&to)[range.clone()].copy_from_slice(&lock(&from)[range]);

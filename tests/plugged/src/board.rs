@@ -3,11 +3,11 @@
 use crate::backend::lock;
 use crate::lent_bytes::{BYTES, SharedBytes};
 use interop_core::describe::pattern::rows;
-use interop_core::display::{Content, Reach, StagingDriver, StoredDriver, SurfaceDriver};
+use interop_core::display::{Content, DisplayDriver, Reach, StagingDriver, StoredDriver, SurfaceDriver};
 use interop_core::{
-    Api, BufferView, DeviceIdentity, Display, DisplayCaps, Error, HandleType, ImageView, MemoryCap, MemoryKind,
-    MemoryShape, Part, PixelFormat, Result, RowOrder, SharedHandle, Staging, StagingKind, Support, Surface,
-    SurfaceDesc, View, conformance::tight,
+    Api, BufferView, DeviceIdentity, DisplayCaps, Error, HandleType, ImageView, MemoryCap, MemoryKind, MemoryShape,
+    Part, PixelFormat, Result, RowOrder, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc, View,
+    conformance::tight,
 };
 use std::any::Any;
 use std::cell::RefCell;
@@ -45,12 +45,12 @@ impl Board {
         Rc::new(Self { device, caps, wire })
     }
 
-    fn unsupported(&self, operation: &'static str, reason: &str) -> Error {
-        Error::Unsupported { operation, device: self.device.to_string(), reason: reason.into() }
+    fn unsupported(&self, reason: &str) -> Error {
+        Error::unsupported(&self.device, reason)
     }
 }
 
-impl Display for Board {
+impl DisplayDriver for Board {
     fn device(&self) -> &DeviceIdentity {
         &self.device
     }
@@ -62,11 +62,11 @@ impl Display for Board {
     fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
         let page = |bytes| Rc::new(RefCell::new(vec![0; bytes]));
         let make = |bytes| Ok(BoardSurface { desc: *desc, page: page(bytes), wire: self.wire });
-        Surface::stored((self.device(), self.caps()), desc, |_, bytes| make(bytes), make)
+        Surface::stored((&self.device, &self.caps), desc, |_, bytes| make(bytes), make)
     }
 
     fn create_in_place_surface(&self, _: &SurfaceDesc) -> Result<Surface> {
-        Err(self.unsupported("create_in_place_surface", "it reads nothing in place"))
+        Err(self.unsupported("it reads nothing in place"))
     }
 
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
@@ -78,9 +78,9 @@ impl Display for Board {
             _ => None,
         };
         let problem = "it stages in memory of its own, or in what it is lent";
-        Staging::new((self.device(), self.caps()), kind, bytes, |kind| {
+        Staging::new((&self.device, &self.caps), kind, bytes, |kind| {
             let block = block(kind).filter(|block| lock(block).len() >= bytes);
-            Ok((Block(block.ok_or_else(|| self.unsupported("create_staging", problem))?, bytes), Reach::EachFill))
+            Ok((Block(block.ok_or_else(|| self.unsupported(problem))?, bytes), Reach::EachFill))
         })
     }
 

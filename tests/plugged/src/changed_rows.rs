@@ -28,7 +28,7 @@ struct ChangedRows {
 impl ChangedRows {
     fn open(pairing: &Pairing<'_>) -> Result<Self> {
         let surface = pairing.display.create_surface(pairing.desc)?;
-        Ok(Self { canvas: Canvas::open(pairing)?, surface, shown: vec![0; pairing.desc.byte_len("changed-rows")?] })
+        Ok(Self { canvas: Canvas::open(pairing)?, surface, shown: vec![0; pairing.desc.byte_len()?] })
     }
 }
 

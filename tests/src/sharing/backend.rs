@@ -119,7 +119,7 @@ unsafe impl BackendDriver for SharingBackend {
         image: &ImageDesc,
         _handle: HandleType,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
-        let bytes = SurfaceDesc::Image(*image).byte_len("SharingBackend::allocate_shared_image")?;
+        let bytes = SurfaceDesc::Image(*image).byte_len()?;
         self.share(&HostBlock::allocate(bytes)?)
     }
 

@@ -6,8 +6,8 @@ use super::staging::SharedStaging;
 use super::surface::SharedSurface;
 use super::turn::Turn;
 use pixelferry::driver::{
-    DeviceSpan, DisplayCaps, DisplaySemaphore, GlContext, HandleType, HostBlock, MemoryShape, Reach, SharedHandle,
-    Staging, StagingKind,
+    DeviceSpan, DisplayCaps, DisplayDriver, GlContext, HandleType, HostBlock, MemoryShape, Reach, SemaphoreDriver,
+    SharedHandle, Staging, StagingKind,
 };
 use pixelferry::{
     DeviceIdentity, Display, Drawn, Error, MemoryDisplay, Result, Support, Surface, SurfaceDesc, SyncKind,
@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// The memory display, wrapped.
 pub struct SharingDisplay {
-    inner: Rc<MemoryDisplay>,
+    inner: Rc<dyn Display>,
     device: DeviceIdentity,
     caps: DisplayCaps,
     faults: Faults,
@@ -28,7 +28,7 @@ pub struct SharingDisplay {
 impl SharingDisplay {
     /// One that tells `faults` what is out of turn.
     pub fn new(in_the_backends_queue: bool, faults: &Faults) -> Self {
-        let inner = MemoryDisplay::new();
+        let inner: Rc<dyn Display> = MemoryDisplay::new();
         let device = inner.device().clone().with_name("sharing memory");
         let (image, linear) = (MemoryShape::Image, MemoryShape::Linear);
         let mut imports =
@@ -59,7 +59,7 @@ impl SharingDisplay {
     }
 }
 
-impl Display for SharingDisplay {
+impl DisplayDriver for SharingDisplay {
     pixelferry_faults::forward! {
         & hold_gl() -> Result<Arc<dyn GlContext>>;
         & drop_in_context(object: Box<dyn Any>);
@@ -79,17 +79,17 @@ impl Display for SharingDisplay {
 
     fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
         let make = || self.surface(self.inner.create_surface(desc));
-        Surface::stored((self.device(), self.caps()), desc, |_, _| make(), |_| make())
+        Surface::stored((&self.device, &self.caps), desc, |_, _| make(), |_| make())
     }
 
     fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
         let make = || self.surface(self.inner.create_in_place_surface(desc));
-        Surface::in_place((self.device(), self.caps()), desc, |_| make(), make)
+        Surface::in_place((&self.device, &self.caps), desc, |_| make(), make)
     }
 
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
         let imported = |block: &HostBlock| self.inner.create_staging(StagingKind::Imported(block.clone()), bytes);
-        Staging::new((self.device(), self.caps()), kind, bytes, |kind| {
+        Staging::new((&self.device, &self.caps), kind, bytes, |kind| {
             let (inner, block, reach, exported) = match kind {
                 StagingKind::External(handle) | StagingKind::ExternalImage(handle, _) => {
                     let block = open_memory(&handle)?;
@@ -110,7 +110,7 @@ impl Display for SharingDisplay {
         })
     }
 
-    fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
+    fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn SemaphoreDriver>, SharedHandle)> {
         let semaphore = Semaphore::new(kind, &self.faults);
         let handle = name_semaphore(&semaphore, kind)?;
         Ok((Box::new(semaphore), handle))
@@ -119,7 +119,7 @@ impl Display for SharingDisplay {
     fn draw_offscreen(&self, surface: &Surface) -> Result<()> {
         let surface: Option<&SharedSurface> = surface.driver().downcast_ref();
         let surface = surface.ok_or_else(|| Error::Foreign {
-            operation: "SharingDisplay::draw_offscreen",
+            operation: "",
             object: "surface",
             device: self.device.to_string(),
         })?;

@@ -3,7 +3,7 @@
 use super::handles::name_memory;
 use super::semaphore::Semaphore;
 use super::turn::Turn;
-use pixelferry::driver::{DisplaySemaphore, HandleType, HostBlock, SharedHandle, Staging, StagingDriver};
+use pixelferry::driver::{HandleType, HostBlock, SemaphoreDriver, SharedHandle, Staging, StagingDriver};
 use pixelferry::{Error, Result};
 use std::any::Any;
 use std::rc::Rc;
@@ -52,7 +52,7 @@ fn turn(staging: &Staging) -> Result<Rc<Turn>> {
     turn.ok_or_else(|| Error::invalid("a double's semaphore", "a staging block of another display"))
 }
 
-impl DisplaySemaphore for Semaphore {
+impl SemaphoreDriver for Semaphore {
     fn signal(&mut self, value: u64, staging: &mut Staging) -> Result<()> {
         self.signalled_after(value, turn(staging)?);
         Ok(())

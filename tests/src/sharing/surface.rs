@@ -10,7 +10,7 @@ use pixelferry::driver::{
     Content, HandleType, HostBlock, InPlaceDriver, Part, SharedHandle, Staging, StagingKind, StoredDriver,
     SurfaceDriver,
 };
-use pixelferry::{BufferView, Display, Error, ImageView, MemoryDisplay, Result, Surface, View};
+use pixelferry::{BufferView, Display, Error, ImageView, Result, Surface, View};
 use pixelferry_faults::Faults;
 use std::any::Any;
 use std::cell::OnceCell;
@@ -25,13 +25,13 @@ pub struct SharedSurface {
     named: OnceCell<HostBlock>,
     /// The block that is shown in place.
     shown: Option<Rc<Turn>>,
-    display: Rc<MemoryDisplay>,
+    display: Rc<dyn Display>,
     faults: Faults,
 }
 
 impl SharedSurface {
     /// Over a surface of `display`.
-    pub fn new(inner: Surface, display: &Rc<MemoryDisplay>, faults: &Faults) -> Self {
+    pub fn new(inner: Surface, display: &Rc<dyn Display>, faults: &Faults) -> Self {
         let (shared, named, display) = (OnceCell::new(), OnceCell::new(), Rc::clone(display));
         Self { inner, shared, named, shown: None, display, faults: faults.clone() }
     }
@@ -40,8 +40,7 @@ impl SharedSurface {
     fn share(&mut self, at: &Part) -> Result<()> {
         let Some(block) = self.named.get() else { return Ok(()) };
         let (desc, pixels) = (*self.inner.desc(), self.inner.read_back(at)?);
-        let mut bytes =
-            block.write(0..desc.byte_len("SharedSurface::upload")?, Holder::Staging, "SharedSurface::upload")?;
+        let mut bytes = block.write(0..desc.byte_len()?, Holder::Staging)?;
         let view = match (tight(&desc)?, at) {
             (View::Image(all), Part::Image(part)) => {
                 let first = all.row_start(part.y) + part.x as usize * all.format.bytes_per_pixel();
@@ -126,7 +125,7 @@ impl<C: Content> StoredDriver<C> for SharedSurface {
         if let Some(block) = self.named.get() {
             return Ok(Some(name_gl(block, self.inner.desc())));
         }
-        let (desc, bytes) = (self.inner.desc(), self.inner.desc().byte_len("SharedSurface::export")?);
+        let (desc, bytes) = (self.inner.desc(), self.inner.desc().byte_len()?);
         let block = HostBlock::allocate(bytes)?;
         let staging = self.display.create_staging(StagingKind::Imported(block.clone()), bytes)?;
         let mut surface = self.display.create_in_place_surface(desc)?;

@@ -108,7 +108,7 @@ impl World {
             (false, None) => Intake::open(other, display, surface).map(Way::In),
         };
         if let Some(way) = log.end(way) {
-            self.open.push(Open { way, backend, desc, holds: vec![0; desc.byte_len("fuzz")?] });
+            self.open.push(Open { way, backend, desc, holds: vec![0; desc.byte_len()?] });
         } else {
             hold!(by.is_some(), "no path at all reaches {desc}");
         }
@@ -134,7 +134,7 @@ impl World {
         let does = rng.pick(&[Does::Kernel, Does::Kernel, Does::Copy, Does::Raw, Does::Nothing, Does::Fails]);
         let does = if is_image && does == Does::Copy { Does::Kernel } else { does };
         let part = if rng.one_in(2) { Part::full(&open.desc) } else { inner_part(rng, &open.desc) };
-        let (nonce, bytes) = (rng.word(), open.desc.byte_len("fuzz")?);
+        let (nonce, bytes) = (rng.word(), open.desc.byte_len()?);
         let mut written = None;
         let Way::Out(outlet) = &mut open.way else { return Ok(()) };
         let name = match does {
@@ -183,7 +183,7 @@ impl World {
         match (written, open.desc.unwritten()) {
             (Some(bytes), _) => paste(&part, &open.desc, &bytes, &mut open.holds),
             (None, Unwritten::Clear) => {
-                let zeros = vec![0; alone(&open.desc, &part).byte_len("fuzz")?];
+                let zeros = vec![0; alone(&open.desc, &part).byte_len()?];
                 paste(&part, &open.desc, &zeros, &mut open.holds);
             }
             (None, Unwritten::Overwrite) => {
@@ -248,7 +248,7 @@ impl World {
             false => (outlet.frame_bytes(range.clone(), note), Part::Buffer(range)),
         };
         let _ = log.end(done);
-        hold!(called == part.check_inside(&open.desc, "fuzz").is_ok(), "{part} of {}", open.desc);
+        hold!(called == part.check_inside(&open.desc).is_ok(), "{part} of {}", open.desc);
         self.look(log, at)
     }
 }

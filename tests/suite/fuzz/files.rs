@@ -86,7 +86,7 @@ impl World {
             Link::open(backend as Arc<dyn ComputeBackend>, display as Rc<dyn Display>, desc, LinkOptions::new(policy));
         let mut link = log.end_with(opened)?;
         hold!(link.frames_behind() <= mode.most_behind(), "{} frames behind, {mode:?}", link.frames_behind());
-        let bytes = vec![1; desc.byte_len("fuzz")?];
+        let bytes = vec![1; desc.byte_len()?];
         link.frame(|frame| frame.write(&bytes))?;
         link.flush()?;
         hold!(link.read_back()? == bytes, "{desc} shows something else");

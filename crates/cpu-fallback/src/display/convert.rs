@@ -1,6 +1,7 @@
 //! Pixels of every format as 8-bit RGBA.
 
 use interop_core::compute::zeros;
+use interop_core::describe::error::call;
 use interop_core::draw::{Plan, paint};
 use interop_core::{DrawOptions, Error, Extent, ImageDesc, ImageView, PixelFormat, Result};
 
@@ -36,19 +37,20 @@ impl RgbaImage {
     /// [`Error::InvalidInput`] where `bytes` is not the size of such an image, or the options do not suit it;
     /// [`Error::Unavailable`] where there is not enough memory.
     pub fn from_image(image: &ImageDesc, bytes: &[u8], options: &DrawOptions) -> Result<Self> {
-        const OP: &str = "RgbaImage::from_image";
-        let (extent, format) = (image.extent, image.format);
-        let wanted = extent.pixels().checked_mul(format.bytes_per_pixel() as u64);
-        if wanted != Some(bytes.len() as u64) {
-            return Err(Error::invalid(OP, format!("{} bytes are not an image of {extent} {format}", bytes.len())));
-        }
-        let plan = Plan::picture(image, options)?;
-        let len = (bytes.len() / format.bytes_per_pixel()).saturating_mul(4);
-        let mut data = zeros(len)?;
-        let views = [format, PixelFormat::Rgba8].map(|format| ImageView::packed(extent, format, 1, 0, false));
-        let [from, to] = views;
-        paint(&plan, (bytes, &from?), (&mut data, &to?), (0, 0))?;
-        Ok(Self { width: extent.width, height: extent.height, data })
+        call("RgbaImage::from_image", || {
+            let (extent, format) = (image.extent, image.format);
+            let wanted = extent.pixels().checked_mul(format.bytes_per_pixel() as u64);
+            if wanted != Some(bytes.len() as u64) {
+                return Err(Error::refused(format!("{} bytes are not an image of {extent} {format}", bytes.len())));
+            }
+            let plan = Plan::picture(image, options)?;
+            let len = (bytes.len() / format.bytes_per_pixel()).saturating_mul(4);
+            let mut data = zeros(len)?;
+            let views = [format, PixelFormat::Rgba8].map(|format| ImageView::packed(extent, format, 1, 0, false));
+            let [from, to] = views;
+            paint(&plan, (bytes, &from?), (&mut data, &to?), (0, 0))?;
+            Ok(Self { width: extent.width, height: extent.height, data })
+        })
     }
 }
 

@@ -16,12 +16,12 @@ impl Maker for DisplayState {
 }
 
 impl DisplayState {
-    pub(crate) fn unsupported(&self, operation: &'static str, reason: String) -> Error {
-        Error::Unsupported { operation, device: self.device.to_string(), reason }
+    pub(crate) fn unsupported(&self, reason: String) -> Error {
+        Error::unsupported(self.device.to_string(), reason)
     }
 
     /// Refuses sizes that this machine's memory cannot hold. Returns the bytes of one frame.
-    pub(crate) fn check(&self, desc: &SurfaceDesc, operation: &'static str) -> Result<usize> {
-        desc.check(&self.device.to_string(), &self.caps, operation)
+    pub(crate) fn check(&self, desc: &SurfaceDesc) -> Result<usize> {
+        desc.check(&self.device.to_string(), &self.caps)
     }
 }

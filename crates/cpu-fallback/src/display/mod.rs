@@ -11,11 +11,13 @@ pub use target::OffscreenTarget;
 
 use crate::host;
 use display_state::DisplayState;
+use interop_core::describe::error::call;
 use interop_core::devices::owned::own;
+use interop_core::display::DisplayDriver;
 use interop_core::draw::Plan;
 use interop_core::{
-    DeviceIdentity, Display, DisplayCaps, DrawOptions, Error, HandleType, HostBlock, ImageDesc, MemoryCap, MemoryShape,
-    Part, PixelFormat, Region, Result, RowOrder, Staging, StagingKind, Support, Surface, SurfaceDesc,
+    DeviceIdentity, DisplayCaps, DrawOptions, Error, HandleType, HostBlock, ImageDesc, MemoryCap, MemoryShape, Part,
+    PixelFormat, Region, Result, RowOrder, Staging, StagingKind, Support, Surface, SurfaceDesc,
 };
 use staging::MemoryStaging;
 use std::rc::Rc;
@@ -72,11 +74,12 @@ impl MemoryDisplay {
     /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for a buffer,
     /// [`Error::NothingShown`] for a surface that shows in place and was given nothing to show.
     pub fn pixels_rgba8(&self, surface: &Surface) -> Result<RgbaImage> {
-        const OP: &str = "MemoryDisplay::pixels_rgba8";
-        let (of, surface) = (surface.desc(), self.own(surface, OP)?);
-        let image = Self::image(of, OP)?;
-        let bytes = surface.pixels(&Part::full(of), OP)?;
-        RgbaImage::from_image(image, &bytes, &DrawOptions::default())
+        call("MemoryDisplay::pixels_rgba8", || {
+            let (of, surface) = (surface.desc(), self.own(surface)?);
+            let image = Self::image(of)?;
+            let bytes = surface.pixels(&Part::full(of))?;
+            RgbaImage::from_image(image, &bytes, &DrawOptions::default())
+        })
     }
 
     /// Makes an RGBA8 picture to draw into; black and transparent at first.
@@ -87,7 +90,7 @@ impl MemoryDisplay {
     /// Makes a picture of `format` to draw into; [`PixelFormat::Rgba16F`] keeps light brighter than 1.
     pub fn create_offscreen_target_of(&self, width: u32, height: u32, format: PixelFormat) -> Result<OffscreenTarget> {
         let desc = ImageDesc::new(width, height, format);
-        let len = self.shared.check(&SurfaceDesc::Image(desc), "MemoryDisplay::create_offscreen_target")?;
+        let len = self.shared.check(&SurfaceDesc::Image(desc))?;
         OffscreenTarget::new(desc.extent, format, len)
     }
 
@@ -106,29 +109,30 @@ impl MemoryDisplay {
         viewport: Region,
         options: DrawOptions,
     ) -> Result<()> {
-        const OP: &str = "MemoryDisplay::draw";
-        let (of, surface) = (surface.desc(), self.own(surface, OP)?);
-        let image = Self::image(of, OP)?;
-        target.check(viewport, OP)?;
-        let plan = Plan::new(image, viewport.extent(), &options)?;
-        let (bytes, view) = surface.shown()?;
-        let bytes = bytes.read(0..bytes.len(), OP, &"this surface")?;
-        target.paint(&plan, &bytes, &view, (viewport.x, viewport.y))
+        call("MemoryDisplay::draw", || {
+            let (of, surface) = (surface.desc(), self.own(surface)?);
+            let image = Self::image(of)?;
+            target.check(viewport)?;
+            let plan = Plan::new(image, viewport.extent(), &options)?;
+            let (bytes, view) = surface.shown()?;
+            let bytes = bytes.read(0..bytes.len(), &"this surface")?;
+            target.paint(&plan, &bytes, &view, (viewport.x, viewport.y))
+        })
     }
 
-    fn own<'s>(&self, surface: &'s Surface, operation: &'static str) -> Result<&'s MemorySurface> {
-        own::<MemorySurface>(surface.driver(), &self.shared, operation)
+    fn own<'s>(&self, surface: &'s Surface) -> Result<&'s MemorySurface> {
+        own::<MemorySurface>(surface.driver(), &self.shared)
     }
 
-    fn image<'s>(of: &'s SurfaceDesc, operation: &'static str) -> Result<&'s ImageDesc> {
+    fn image<'s>(of: &'s SurfaceDesc) -> Result<&'s ImageDesc> {
         match of {
             SurfaceDesc::Image(image) => Ok(image),
-            SurfaceDesc::Buffer(_) => Err(Error::invalid(operation, format!("a {of} has no pixels; give an image"))),
+            SurfaceDesc::Buffer(_) => Err(Error::refused(format!("a {of} has no pixels; give an image"))),
         }
     }
 }
 
-impl Display for MemoryDisplay {
+impl DisplayDriver for MemoryDisplay {
     fn device(&self) -> &DeviceIdentity {
         &self.shared.device
     }
@@ -139,22 +143,23 @@ impl Display for MemoryDisplay {
 
     fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
         let make = |bytes| MemorySurface::stored(&self.shared, desc, bytes);
-        Surface::stored((self.device(), self.caps()), desc, |_, bytes| make(bytes), make)
+        Surface::stored((DisplayDriver::device(self), DisplayDriver::caps(self)), desc, |_, bytes| make(bytes), make)
     }
 
     fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
         let make = || Ok(MemorySurface::in_place(&self.shared));
-        Surface::in_place((self.device(), self.caps()), desc, |_| make(), make)
+        Surface::in_place((DisplayDriver::device(self), DisplayDriver::caps(self)), desc, |_| make(), make)
     }
 
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
-        Staging::new((self.device(), self.caps()), kind, bytes, |kind| MemoryStaging::new(&self.shared, kind, bytes))
+        Staging::new((DisplayDriver::device(self), DisplayDriver::caps(self)), kind, bytes, |kind| {
+            MemoryStaging::new(&self.shared, kind, bytes)
+        })
     }
 
     fn draw_offscreen(&self, surface: &Surface) -> Result<()> {
-        const OP: &str = "MemoryDisplay::draw_offscreen";
         // What there is to see is the memory itself.
-        std::hint::black_box(self.own(surface, OP)?.pixels(&Part::full(surface.desc()), OP)?);
+        std::hint::black_box(self.own(surface)?.pixels(&Part::full(surface.desc()))?);
         Ok(())
     }
 

@@ -15,15 +15,14 @@ pub(crate) struct MemoryStaging {
 
 impl MemoryStaging {
     pub(crate) fn new(display: &Rc<DisplayState>, kind: StagingKind, len: usize) -> Result<(Self, Reach)> {
-        const OP: &str = "create_staging";
         let (bytes, is_fixed) = match kind {
             // Its users must not count on the address.
             StagingKind::Orphaned => (Bytes::allocate(len)?, false),
             StagingKind::Persistent => (Bytes::allocate(len)?, true),
-            StagingKind::Imported(block) => (Bytes::of_block(block, len, OP)?, true),
+            StagingKind::Imported(block) => (Bytes::of_block(block, len)?, true),
             other => {
                 let reason = format!("it knows no staging of the kind {other:?}; use host memory");
-                return Err(display.unsupported(OP, reason));
+                return Err(display.unsupported(reason));
             }
         };
         let reach = bytes.block().filter(|_| is_fixed).cloned().map_or(Reach::EachFill, Reach::Address);
@@ -48,7 +47,7 @@ impl StagingDriver for MemoryStaging {
 
     fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         let all = 0..self.bytes.len();
-        f(&mut self.bytes.write(all, "Staging::map_write", &"this staging block")?)
+        f(&mut self.bytes.write(all, &"this staging block")?)
     }
 
     fn as_any(&self) -> &dyn Any {

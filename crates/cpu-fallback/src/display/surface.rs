@@ -35,11 +35,11 @@ impl MemorySurface {
     }
 
     /// The part's bytes in tight rows, as they would be seen.
-    pub(crate) fn pixels(&self, part: &Part, operation: &'static str) -> Result<Vec<u8>> {
+    pub(crate) fn pixels(&self, part: &Part) -> Result<Vec<u8>> {
         let (bytes, whole) = self.shown()?;
         let from = sub_view(&whole, part);
         let mut pixels = host_bytes(from.payload_len())?;
-        let bytes = bytes.read(0..bytes.len(), operation, &"this surface")?;
+        let bytes = bytes.read(0..bytes.len(), &"this surface")?;
         for (row, _) in row_pairs(&from, &from) {
             pixels.extend_from_slice(&bytes[row]);
         }
@@ -47,18 +47,18 @@ impl MemorySurface {
     }
 
     /// Copies what `view` describes in `from`.
-    fn store(&mut self, at: &Part, from: &[u8], view: &View, operation: &'static str) -> Result<()> {
+    fn store(&mut self, at: &Part, from: &[u8], view: &View) -> Result<()> {
         let (bytes, whole) = self.shown.as_mut().ok_or(Error::NothingShown)?;
         let (to, all) = (sub_view(whole, at), 0..bytes.len());
-        let mut bytes = bytes.write(all, operation, &"this surface")?;
+        let mut bytes = bytes.write(all, &"this surface")?;
         for (to, row) in row_pairs(&to, view) {
             bytes[to].copy_from_slice(&from[row]);
         }
         Ok(())
     }
 
-    fn bytes<'s>(&self, staging: &'s Staging, operation: &'static str) -> Result<&'s Bytes> {
-        own::<MemoryStaging>(staging.driver(), &self.display, operation).map(MemoryStaging::bytes)
+    fn bytes<'s>(&self, staging: &'s Staging) -> Result<&'s Bytes> {
+        own::<MemoryStaging>(staging.driver(), &self.display).map(MemoryStaging::bytes)
     }
 }
 
@@ -66,7 +66,7 @@ interop_core::owned!(MemorySurface: DisplayState, "surface", |surface| &surface.
 
 impl<C: Content> SurfaceDriver<C> for MemorySurface {
     fn read_back(&mut self, at: &C::At) -> Result<Vec<u8>> {
-        self.pixels(&C::part(at), "read_back")
+        self.pixels(&C::part(at))
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -76,20 +76,19 @@ impl<C: Content> SurfaceDriver<C> for MemorySurface {
 
 impl<C: Content> StoredDriver<C> for MemorySurface {
     fn upload(&mut self, at: &C::At, bytes: &[u8], view: &C::View) -> Result<()> {
-        self.store(&C::part(at), bytes, &C::view(view), "upload")
+        self.store(&C::part(at), bytes, &C::view(view))
     }
 
     fn upload_staged(&mut self, at: &C::At, staging: &mut Staging, view: &C::View) -> Result<()> {
-        const OP: &str = "upload_staged";
-        let bytes = self.bytes(staging, OP)?;
-        let bytes = bytes.read(0..bytes.len(), OP, &"this staging block")?;
-        self.store(&C::part(at), &bytes, &C::view(view), OP)
+        let bytes = self.bytes(staging)?;
+        let bytes = bytes.read(0..bytes.len(), &"this staging block")?;
+        self.store(&C::part(at), &bytes, &C::view(view))
     }
 }
 
 impl<C: Content> InPlaceDriver<C> for MemorySurface {
     fn show(&mut self, staging: &Staging, view: &C::View) -> Result<()> {
-        self.shown = Some((self.bytes(staging, "read_in_place")?.share(), C::view(view)));
+        self.shown = Some((self.bytes(staging)?.share(), C::view(view)));
         Ok(())
     }
 }
@@ -98,7 +97,7 @@ impl<C: Content> InPlaceDriver<C> for MemorySurface {
 fn tight(desc: &SurfaceDesc) -> Result<View> {
     Ok(match desc {
         SurfaceDesc::Image(i) => View::Image(ImageView::packed(i.extent, i.format, 1, 0, false)?),
-        SurfaceDesc::Buffer(_) => View::Buffer(BufferView { offset: 0, len: desc.byte_len("MemoryDisplay")? }),
+        SurfaceDesc::Buffer(_) => View::Buffer(BufferView { offset: 0, len: desc.byte_len()? }),
     })
 }
 

@@ -43,8 +43,8 @@ impl OffscreenTarget {
     }
 
     /// Checks where a draw goes.
-    pub(crate) fn check(&self, viewport: Region, operation: &'static str) -> Result<()> {
-        viewport.check_inside(self.view.extent, operation)
+    pub(crate) fn check(&self, viewport: Region) -> Result<()> {
+        viewport.check_inside(self.view.extent)
     }
 
     /// Draws a surface's pixels as planned for a viewport at `at`.

@@ -109,9 +109,9 @@ impl Copies<'_> {
 
     /// A rectangle of rows. Finished when it returns where one side is host memory, else queued only.
     pub fn rectangle(&self, from: Place<'_>, mut to: Place<'_>, size: Size) -> Result<(), Failure> {
-        const OP: &str = "cuMemcpy2DAsync_v2";
+        const CALL: &str = "cuMemcpy2DAsync_v2";
         if !from.holds(size) || !to.holds(size) {
-            return Err(Failure { operation: OP, code: INVALID_VALUE });
+            return Err(Failure { operation: CALL, code: INVALID_VALUE });
         }
         let mut copy = empty(size);
         match &from {
@@ -127,7 +127,7 @@ impl Copies<'_> {
                 copy.srcMemoryType = cu::CUmemorytype::CU_MEMORYTYPE_HOST;
                 (copy.srcHost, copy.srcPitch) = (bytes.as_ptr().cast(), *pitch);
             }
-            Place::HostTarget { .. } => return Err(Failure { operation: OP, code: INVALID_VALUE }),
+            Place::HostTarget { .. } => return Err(Failure { operation: CALL, code: INVALID_VALUE }),
         }
         match &mut to {
             Place::Device { span, pitch } => {
@@ -142,7 +142,7 @@ impl Copies<'_> {
                 copy.dstMemoryType = cu::CUmemorytype::CU_MEMORYTYPE_HOST;
                 (copy.dstHost, copy.dstPitch) = (bytes.as_mut_ptr().cast(), *pitch);
             }
-            Place::HostSource { .. } => return Err(Failure { operation: OP, code: INVALID_VALUE }),
+            Place::HostSource { .. } => return Err(Failure { operation: CALL, code: INVALID_VALUE }),
         }
         let _current = self.0.enter()?;
         // SAFETY: linear sides were checked by `Place::holds`, the driver checks arrays. Host memory outlives the copy

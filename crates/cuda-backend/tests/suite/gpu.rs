@@ -216,7 +216,7 @@ fn blocks_may_share_pages() {
     device.write(0, &[3; 100_000]).unwrap();
     backend.copy(device.as_ref(), all.as_mut(), 0..100_000).unwrap();
     all.release().unwrap();
-    let mut host = whole.write(16..100_016, Holder::Guard, "a test").unwrap();
+    let mut host = whole.write(16..100_016, Holder::Guard).unwrap();
     assert!(host.iter().all(|b| *b == 3));
     device.write(0, &[4; 100_000]).unwrap();
     device.read(0, &mut host).unwrap();

@@ -5,7 +5,7 @@ use super::memory::ComputeMemory;
 use super::queue::{ComputeQueue, QueueOptions};
 use super::raw::RawTarget;
 use super::target::{Arg, Target};
-use crate::describe::error::{Error, Result};
+use crate::describe::error::{Error, Result, call};
 use crate::describe::pattern::Pattern;
 use crate::describe::surface::{ImageDesc, MemoryShape, SurfaceDesc};
 use crate::devices::capability::{ComputeCaps, HandleType, Support};
@@ -66,13 +66,13 @@ pub unsafe trait BackendDriver: Any + Send + Sync {
     /// Implements [`ComputeBackend::allocate_send`].
     fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
         let reason = format!("its memory stays on one thread; {bytes} bytes were asked for another");
-        Err(Error::Unsupported { operation: "", device: self.device().to_string(), reason })
+        Err(Error::unsupported(BackendDriver::device(self), reason))
     }
 
     /// Implements [`ComputeBackend::import_host`].
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
         let reason = format!("its kernels cannot write {} bytes of the host's in place", block.len());
-        Err(Error::Unsupported { operation: "", device: self.device().to_string(), reason })
+        Err(Error::unsupported(BackendDriver::device(self), reason))
     }
 
     /// Implements [`ComputeBackend::prepare_host`].
@@ -90,7 +90,7 @@ pub unsafe trait BackendDriver: Any + Send + Sync {
     ) -> Result<Box<dyn ComputeMemory>> {
         let _ = checked;
         let reason = format!("it cannot open a {} ({desc})", handle.handle_type());
-        Err(Error::Unsupported { operation: "", device: self.device().to_string(), reason })
+        Err(Error::unsupported(BackendDriver::device(self), reason))
     }
 
     /// Implements [`ComputeBackend::can_export_to`].
@@ -106,7 +106,7 @@ pub unsafe trait BackendDriver: Any + Send + Sync {
         display: &DeviceIdentity,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
         let reason = format!("it cannot export {bytes} bytes as {handle} to {display}");
-        Err(Error::Unsupported { operation: "", device: self.device().to_string(), reason })
+        Err(Error::unsupported(BackendDriver::device(self), reason))
     }
 
     /// Implements [`ComputeBackend::allocate_shared_image`].
@@ -116,13 +116,13 @@ pub unsafe trait BackendDriver: Any + Send + Sync {
         handle: HandleType,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
         let reason = format!("it cannot export an image {} as {handle}", image.extent);
-        Err(Error::Unsupported { operation: "", device: self.device().to_string(), reason })
+        Err(Error::unsupported(BackendDriver::device(self), reason))
     }
 
     /// Implements [`ComputeBackend::import_semaphore`].
     fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
         let reason = format!("it cannot open a semaphore behind a {}", handle.handle_type());
-        Err(Error::Unsupported { operation: "", device: self.device().to_string(), reason })
+        Err(Error::unsupported(BackendDriver::device(self), reason))
     }
 
     /// Implements [`ComputeBackend::launch`].
@@ -135,7 +135,7 @@ pub unsafe trait BackendDriver: Any + Send + Sync {
     fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
         let reason =
             format!("its memory has no name outside ({:?}); write by a kernel or from the host", target.view());
-        Err(Error::Unsupported { operation: "", device: self.device().to_string(), reason })
+        Err(Error::unsupported(BackendDriver::device(self), reason))
     }
 
     /// Implements [`ComputeBackend::copy`].
@@ -150,7 +150,7 @@ pub unsafe trait BackendDriver: Any + Send + Sync {
     /// Implements [`ComputeBackend::queue`].
     fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
         let reason = format!("it has no further queues ({options:?}); use CUDA, OpenCL or threads");
-        Err(Error::Unsupported { operation: "", device: self.device().to_string(), reason })
+        Err(Error::unsupported(BackendDriver::device(self), reason))
     }
 
     /// Implements [`ComputeBackend::defer_submission`].
@@ -347,57 +347,61 @@ impl<B: BackendDriver> ComputeBackend for B {
     }
 
     fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>> {
-        BackendDriver::open_in(self, display).map_err(|error| error.of("ComputeBackend::open_in"))
+        call("ComputeBackend::open_in", || BackendDriver::open_in(self, display))
     }
 
     fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
-        BackendDriver::build(self, source).map_err(|error| error.of("ComputeBackend::build"))
+        call("ComputeBackend::build", || BackendDriver::build(self, source))
     }
 
     fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
-        const OP: &str = "ComputeBackend::allocate";
-        check_bytes(self, bytes, OP)?;
-        BackendDriver::allocate(self, bytes).map_err(|error| error.of(OP))
+        call("ComputeBackend::allocate", || {
+            check_bytes(self, bytes)?;
+            BackendDriver::allocate(self, bytes)
+        })
     }
 
     fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
-        const OP: &str = "ComputeBackend::allocate_send";
-        check_bytes(self, bytes, OP)?;
-        BackendDriver::allocate_send(self, bytes).map_err(|error| error.of(OP))
+        call("ComputeBackend::allocate_send", || {
+            check_bytes(self, bytes)?;
+            BackendDriver::allocate_send(self, bytes)
+        })
     }
 
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
-        const OP: &str = "ComputeBackend::import_host";
-        if block.len() == 0 {
-            return Err(Error::invalid(OP, "the block has 0 bytes; give at least 1"));
-        }
-        let caps = BackendDriver::caps(self);
-        check_support(self, caps.can_import(HandleType::HostPointer, MemoryShape::Linear), OP)?;
-        let address = block.address().as_ptr().addr();
-        let alignment = caps.imports.iter().find(|cap| cap.handle == HandleType::HostPointer);
-        if let Some(alignment) = alignment.map(|cap| cap.address_alignment)
-            && !address.is_multiple_of(alignment)
-        {
-            return Err(Error::invalid(OP, format!("address {address:#x} is not a multiple of {alignment} bytes")));
-        }
-        BackendDriver::import_host(self, block).map_err(|error| error.of(OP))
+        call("ComputeBackend::import_host", || {
+            if block.len() == 0 {
+                return Err(Error::refused("the block has 0 bytes; give at least 1"));
+            }
+            let caps = BackendDriver::caps(self);
+            check_support(self, caps.can_import(HandleType::HostPointer, MemoryShape::Linear))?;
+            let address = block.address().as_ptr().addr();
+            let alignment = caps.imports.iter().find(|cap| cap.handle == HandleType::HostPointer);
+            if let Some(alignment) = alignment.map(|cap| cap.address_alignment)
+                && !address.is_multiple_of(alignment)
+            {
+                return Err(Error::refused(format!("address {address:#x} is not a multiple of {alignment} bytes")));
+            }
+            BackendDriver::import_host(self, block)
+        })
     }
 
     fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any>>> {
-        BackendDriver::prepare_host(self, block).map_err(|error| error.of("ComputeBackend::prepare_host"))
+        call("ComputeBackend::prepare_host", || BackendDriver::prepare_host(self, block))
     }
 
     fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
-        const OP: &str = "ComputeBackend::import_surface";
-        check_support(self, BackendDriver::caps(self).can_import_surface(handle.handle_type(), desc), OP)?;
-        handle.check_names(desc, OP)?;
-        // Of memory, drivers open the whole allocation.
-        let bytes = match handle {
-            SharedHandle::Memory(memory) => usize::try_from(memory.bytes()).unwrap_or(usize::MAX),
-            _ => desc.byte_len(OP)?,
-        };
-        check_bytes(self, bytes, OP)?;
-        BackendDriver::import_surface(self, Checked(()), handle, desc).map_err(|error| error.of(OP))
+        call("ComputeBackend::import_surface", || {
+            check_support(self, BackendDriver::caps(self).can_import_surface(handle.handle_type(), desc))?;
+            handle.check_names(desc)?;
+            // Of memory, drivers open the whole allocation.
+            let bytes = match handle {
+                SharedHandle::Memory(memory) => usize::try_from(memory.bytes()).unwrap_or(usize::MAX),
+                _ => desc.byte_len()?,
+            };
+            check_bytes(self, bytes)?;
+            BackendDriver::import_surface(self, Checked(()), handle, desc)
+        })
     }
 
     fn can_export_to(&self, display: &DeviceIdentity) -> Support {
@@ -410,12 +414,13 @@ impl<B: BackendDriver> ComputeBackend for B {
         handle: HandleType,
         display: &DeviceIdentity,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
-        const OP: &str = "ComputeBackend::allocate_shared";
-        check_bytes(self, bytes, OP)?;
-        let caps = BackendDriver::caps(self);
-        let can = caps.can_export(handle, MemoryShape::Linear).and(|| BackendDriver::can_export_to(self, display));
-        check_support(self, can, OP)?;
-        BackendDriver::allocate_shared(self, bytes, handle, display).map_err(|error| error.of(OP))
+        call("ComputeBackend::allocate_shared", || {
+            check_bytes(self, bytes)?;
+            let caps = BackendDriver::caps(self);
+            let can = caps.can_export(handle, MemoryShape::Linear).and(|| BackendDriver::can_export_to(self, display));
+            check_support(self, can)?;
+            BackendDriver::allocate_shared(self, bytes, handle, display)
+        })
     }
 
     fn allocate_shared_image(
@@ -423,84 +428,87 @@ impl<B: BackendDriver> ComputeBackend for B {
         image: &ImageDesc,
         handle: HandleType,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
-        const OP: &str = "ComputeBackend::allocate_shared_image";
-        check_support(self, BackendDriver::caps(self).can_export(handle, MemoryShape::Image), OP)?;
-        SurfaceDesc::Image(*image).byte_len(OP)?;
-        BackendDriver::allocate_shared_image(self, image, handle).map_err(|error| error.of(OP))
+        call("ComputeBackend::allocate_shared_image", || {
+            check_support(self, BackendDriver::caps(self).can_export(handle, MemoryShape::Image))?;
+            SurfaceDesc::Image(*image).byte_len()?;
+            BackendDriver::allocate_shared_image(self, image, handle)
+        })
     }
 
     fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
-        const OP: &str = "ComputeBackend::import_semaphore";
-        match handle {
-            SharedHandle::Semaphore(semaphore) => {
-                check_support(self, BackendDriver::caps(self).can_open_semaphore(semaphore.kind()), OP)?;
+        call("ComputeBackend::import_semaphore", || {
+            match handle {
+                SharedHandle::Semaphore(semaphore) => {
+                    check_support(self, BackendDriver::caps(self).can_open_semaphore(semaphore.kind()))?;
+                }
+                SharedHandle::Other { .. } => {}
+                _ => return Err(Error::refused("the handle does not name a semaphore")),
             }
-            SharedHandle::Other { .. } => {}
-            _ => return Err(Error::invalid(OP, "the handle does not name a semaphore")),
-        }
-        BackendDriver::import_semaphore(self, handle).map_err(|error| error.of(OP))
+            BackendDriver::import_semaphore(self, handle)
+        })
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
-        BackendDriver::launch(self, kernel, target, args).map_err(|error| error.of("ComputeBackend::launch"))
+        call("ComputeBackend::launch", || BackendDriver::launch(self, kernel, target, args))
     }
 
     fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
-        BackendDriver::write_pattern(self, target, pattern).map_err(|error| error.of("ComputeBackend::write_pattern"))
+        call("ComputeBackend::write_pattern", || BackendDriver::write_pattern(self, target, pattern))
     }
 
     fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
-        BackendDriver::raw(self, target).map_err(|error| error.of("ComputeBackend::raw"))
+        call("ComputeBackend::raw", || BackendDriver::raw(self, target))
     }
 
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()> {
-        const OP: &str = "ComputeBackend::copy";
-        check_range(&range, from.len(), OP)?;
-        check_range(&range, to.len(), OP)?;
-        if range.is_empty() {
-            return Ok(());
-        }
-        BackendDriver::copy(self, Checked(()), from, to, range).map_err(|error| error.of(OP))
+        call("ComputeBackend::copy", || {
+            check_range(&range, from.len())?;
+            check_range(&range, to.len())?;
+            if range.is_empty() {
+                return Ok(());
+            }
+            BackendDriver::copy(self, Checked(()), from, to, range)
+        })
     }
 
     fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
-        BackendDriver::queue(self, options).map_err(|error| error.of("ComputeBackend::queue"))
+        call("ComputeBackend::queue", || BackendDriver::queue(self, options))
     }
 
     fn defer_submission(&self) -> Result<()> {
-        BackendDriver::defer_submission(self).map_err(|error| error.of("ComputeBackend::defer_submission"))
+        call("ComputeBackend::defer_submission", || BackendDriver::defer_submission(self))
     }
 
     fn finish(&self) -> Result<()> {
-        BackendDriver::finish(self).map_err(|error| error.of("ComputeBackend::finish"))
+        call("ComputeBackend::finish", || BackendDriver::finish(self))
     }
 
     fn set_timeline(&self, on: bool) -> Result<Support> {
-        BackendDriver::set_timeline(self, on).map_err(|error| error.of("ComputeBackend::set_timeline"))
+        call("ComputeBackend::set_timeline", || BackendDriver::set_timeline(self, on))
     }
 
     fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
-        BackendDriver::drain_timeline(self, into).map_err(|error| error.of("ComputeBackend::drain_timeline"))
+        call("ComputeBackend::drain_timeline", || BackendDriver::drain_timeline(self, into))
     }
 }
 
 /// Refuses none, and more than there is.
-fn check_bytes(driver: &impl BackendDriver, bytes: usize, operation: &'static str) -> Result<()> {
+fn check_bytes(driver: &impl BackendDriver, bytes: usize) -> Result<()> {
     if bytes == 0 {
-        return Err(Error::invalid(operation, "0 bytes asked for; give at least 1"));
+        return Err(Error::refused("0 bytes asked for; give at least 1"));
     }
     let most = driver.caps().max_allocation;
     if bytes as u64 <= most {
         return Ok(());
     }
     let reason = format!("{bytes} bytes are above its largest allocation, {most}");
-    Err(Error::Unsupported { operation, device: driver.device().to_string(), reason })
+    Err(Error::unsupported(driver.device().to_string(), reason))
 }
 
-fn check_support(driver: &impl BackendDriver, can: Support, operation: &'static str) -> Result<()> {
+fn check_support(driver: &impl BackendDriver, can: Support) -> Result<()> {
     match can {
         Support::Yes => Ok(()),
-        Support::No(reason) => Err(Error::Unsupported { operation, device: driver.device().to_string(), reason }),
+        Support::No(reason) => Err(Error::unsupported(driver.device().to_string(), reason)),
     }
 }
 

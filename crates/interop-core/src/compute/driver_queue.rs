@@ -11,7 +11,7 @@ use super::queue::{ComputeQueue, QueueOptions};
 use super::read_back::{ReadBack, ReadSlot};
 use super::schedule::{OperationKind, Schedule, Start, Use};
 use super::target::{Arg, Target};
-use crate::describe::error::{Error, Result};
+use crate::describe::error::{Error, Result, call};
 use crate::describe::view::View;
 use crate::devices::ranges::{Access, check_range};
 use std::ops::Range;
@@ -50,7 +50,7 @@ pub trait QueueDriver: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`Error::Foreign`] for memory of another backend; [`Error::InvalidInput`] for what is not linear.
-    fn queued<'m>(&self, memory: &'m dyn ComputeMemory, operation: &'static str) -> Result<Queued<'m, Self::Block>>;
+    fn queued<'m>(&self, memory: &'m dyn ComputeMemory) -> Result<Queued<'m, Self::Block>>;
 
     /// Checks a kernel against target and arguments. `None` where there is nothing to run.
     ///
@@ -100,11 +100,10 @@ impl<D: QueueDriver> Queue<D> {
         memory: &'m dyn ComputeMemory,
         range: Range<usize>,
         access: Access,
-        operation: &'static str,
     ) -> Result<Part<'m, D::Block>> {
-        let Queued { hazards, block } = self.driver.queued(memory, operation)?;
-        check_some(&range, memory.len(), operation)?;
-        let block = block.ok_or_else(|| Error::invalid(operation, NOT_FOR_QUEUES))?;
+        let Queued { hazards, block } = self.driver.queued(memory)?;
+        check_some(&range, memory.len())?;
+        let block = block.ok_or_else(|| Error::refused(NOT_FOR_QUEUES))?;
         Ok(Part { used: Use { hazards, range: range.clone(), access }, piece: Piece { block, range } })
     }
 
@@ -127,35 +126,40 @@ impl<D: QueueDriver> ComputeQueue for Queue<D> {
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>], wait: &[Event]) -> Result<Event> {
-        const OP: &str = "ComputeQueue::launch";
-        let items = target.items();
-        let (target, view) = target.into_parts();
-        let written = self.part(target, view.span(), Access::Write, OP)?;
-        let (mut uses, mut memory) = (vec![written.used], Vec::new());
-        for arg in args {
-            if let Arg::Memory(read) = arg {
-                let read = self.part(*read, 0..read.len(), Access::Read, OP)?;
-                uses.push(read.used);
-                memory.push(read.piece.block);
+        call("ComputeQueue::launch", || {
+            let items = target.items();
+            let (target, view) = target.into_parts();
+            let written = self.part(target, view.span(), Access::Write)?;
+            let (mut uses, mut memory) = (vec![written.used], Vec::new());
+            for arg in args {
+                if let Arg::Memory(read) = arg {
+                    let read = self.part(*read, 0..read.len(), Access::Read)?;
+                    uses.push(read.used);
+                    memory.push(read.piece.block);
+                }
             }
-        }
-        let launch = self.driver.launch(&LaunchOf { kernel, target, view, items, args })?;
-        let command =
-            launch.map_or(Command::Nothing, |launch| Command::Launch { launch, target: written.piece, memory });
-        self.enqueue(OperationKind::Command, &uses, wait, command)
+            let launch = self.driver.launch(&LaunchOf { kernel, target, view, items, args })?;
+            let command =
+                launch.map_or(Command::Nothing, |launch| Command::Launch { launch, target: written.piece, memory });
+            self.enqueue(OperationKind::Command, &uses, wait, command)
+        })
     }
 
     fn read(&self, memory: &dyn ComputeMemory, range: Range<usize>, wait: &[Event]) -> Result<ReadBack> {
-        let Part { used, piece: from } = self.part(memory, range, Access::Read, "ComputeQueue::read")?;
-        let (into, slot) = (self.driver.host_buffer(from.range.len())?, ReadSlot::default());
-        let command = Command::Read { from, into, slot: slot.clone() };
-        Ok(ReadBack::new(self.enqueue(OperationKind::Command, &[used], wait, command)?, slot))
+        call("ComputeQueue::read", || {
+            let Part { used, piece: from } = self.part(memory, range, Access::Read)?;
+            let (into, slot) = (self.driver.host_buffer(from.range.len())?, ReadSlot::default());
+            let command = Command::Read { from, into, slot: slot.clone() };
+            Ok(ReadBack::new(self.enqueue(OperationKind::Command, &[used], wait, command)?, slot))
+        })
     }
 
     fn write(&self, memory: &mut dyn ComputeMemory, offset: usize, bytes: HostBuffer, wait: &[Event]) -> Result<Event> {
-        let range = offset..offset.saturating_add(bytes.len());
-        let Part { used, piece: to } = self.part(memory, range, Access::Write, "ComputeQueue::write")?;
-        self.enqueue(OperationKind::Command, &[used], wait, Command::Write { from: bytes, to })
+        call("ComputeQueue::write", || {
+            let range = offset..offset.saturating_add(bytes.len());
+            let Part { used, piece: to } = self.part(memory, range, Access::Write)?;
+            self.enqueue(OperationKind::Command, &[used], wait, Command::Write { from: bytes, to })
+        })
     }
 
     fn copy(
@@ -166,11 +170,12 @@ impl<D: QueueDriver> ComputeQueue for Queue<D> {
         offset: usize,
         wait: &[Event],
     ) -> Result<Event> {
-        const OP: &str = "ComputeQueue::copy";
-        let place = offset..offset.saturating_add(range.len());
-        let (from, to) = (self.part(from, range, Access::Read, OP)?, self.part(to, place, Access::Write, OP)?);
-        let command = Command::Copy { from: from.piece, to: to.piece };
-        self.enqueue(OperationKind::Command, &[from.used, to.used], wait, command)
+        call("ComputeQueue::copy", || {
+            let place = offset..offset.saturating_add(range.len());
+            let (from, to) = (self.part(from, range, Access::Read)?, self.part(to, place, Access::Write)?);
+            let command = Command::Copy { from: from.piece, to: to.piece };
+            self.enqueue(OperationKind::Command, &[from.used, to.used], wait, command)
+        })
     }
 
     fn fill(
@@ -180,18 +185,19 @@ impl<D: QueueDriver> ComputeQueue for Queue<D> {
         pattern: &[u8],
         wait: &[Event],
     ) -> Result<Event> {
-        const OP: &str = "ComputeQueue::fill";
-        check_fill(&range, pattern, OP)?;
-        let Part { used, piece: to } = self.part(memory, range, Access::Write, OP)?;
-        self.enqueue(OperationKind::Command, &[used], wait, Command::Fill { to, pattern: pattern.to_vec() })
+        call("ComputeQueue::fill", || {
+            check_fill(&range, pattern)?;
+            let Part { used, piece: to } = self.part(memory, range, Access::Write)?;
+            self.enqueue(OperationKind::Command, &[used], wait, Command::Fill { to, pattern: pattern.to_vec() })
+        })
     }
 
     fn marker(&self, wait: &[Event]) -> Result<Event> {
-        self.enqueue(OperationKind::Marker, &[], wait, Command::Nothing)
+        call("ComputeQueue::marker", || self.enqueue(OperationKind::Marker, &[], wait, Command::Nothing))
     }
 
     fn barrier(&self, wait: &[Event]) -> Result<Event> {
-        self.enqueue(OperationKind::Barrier, &[], wait, Command::Nothing)
+        call("ComputeQueue::barrier", || self.enqueue(OperationKind::Barrier, &[], wait, Command::Nothing))
     }
 
     fn flush(&self) -> Result<()> {
@@ -200,10 +206,12 @@ impl<D: QueueDriver> ComputeQueue for Queue<D> {
     }
 
     fn host_buffer(&self, len: usize) -> Result<HostBuffer> {
-        if len == 0 {
-            return Err(Error::invalid("ComputeQueue::host_buffer", "0 bytes asked for; give at least 1"));
-        }
-        self.driver.host_buffer(len)
+        call("ComputeQueue::host_buffer", || {
+            if len == 0 {
+                return Err(Error::refused("0 bytes asked for; give at least 1"));
+            }
+            self.driver.host_buffer(len)
+        })
     }
 }
 
@@ -211,23 +219,23 @@ impl<D: QueueDriver> ComputeQueue for Queue<D> {
 const NOT_FOR_QUEUES: &str = "this memory has another owner, so queues do not take it; use memory of allocate(), and \
                               the backend's own calls for what is shared";
 
-fn check_fill(range: &Range<usize>, pattern: &[u8], operation: &'static str) -> Result<()> {
+fn check_fill(range: &Range<usize>, pattern: &[u8]) -> Result<()> {
     let size = pattern.len();
     if !matches!(size, 1 | 2 | 4 | 8 | 16) {
-        return Err(Error::invalid(operation, format!("a pattern of {size} bytes; give 1, 2, 4, 8 or 16")));
+        return Err(Error::refused(format!("a pattern of {size} bytes; give 1, 2, 4, 8 or 16")));
     }
     if !range.start.is_multiple_of(size) || !range.end.is_multiple_of(size) {
         let problem = format!("bytes {}..{} are not whole patterns of {size} bytes", range.start, range.end);
-        return Err(Error::invalid(operation, problem));
+        return Err(Error::refused(problem));
     }
     Ok(())
 }
 
 /// A range of at least one byte inside memory of `len`.
-fn check_some(range: &Range<usize>, len: usize, operation: &'static str) -> Result<()> {
-    check_range(range, len, operation)?;
+fn check_some(range: &Range<usize>, len: usize) -> Result<()> {
+    check_range(range, len)?;
     if range.is_empty() {
-        return Err(Error::invalid(operation, format!("bytes {}..{} are none", range.start, range.end)));
+        return Err(Error::refused(format!("bytes {}..{} are none", range.start, range.end)));
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Memory of a compute device, and of others that its kernels reach.
 
-use crate::describe::error::{Error, Result};
+use crate::describe::error::{Error, Result, call};
 use crate::devices::capability::SyncKind;
 use crate::devices::ranges::check_range;
 use std::any::Any;
@@ -130,59 +130,63 @@ impl<M: MemoryDriver> ComputeMemory for M {
     }
 
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
-        const OP: &str = "ComputeMemory::read";
-        check_range(&range(offset, into.len()), MemoryDriver::len(self), OP)?;
-        if into.is_empty() {
-            return Ok(());
-        }
-        MemoryDriver::read(self, offset, into).map_err(|error| error.of(OP))
+        call("ComputeMemory::read", || {
+            check_range(&range(offset, into.len()), MemoryDriver::len(self))?;
+            if into.is_empty() {
+                return Ok(());
+            }
+            MemoryDriver::read(self, offset, into)
+        })
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
-        const OP: &str = "ComputeMemory::write";
-        check_range(&range(offset, from.len()), MemoryDriver::len(self), OP)?;
-        if from.is_empty() {
-            return Ok(());
-        }
-        MemoryDriver::write(self, offset, from).map_err(|error| error.of(OP))
+        call("ComputeMemory::write", || {
+            check_range(&range(offset, from.len()), MemoryDriver::len(self))?;
+            if from.is_empty() {
+                return Ok(());
+            }
+            MemoryDriver::write(self, offset, from)
+        })
     }
 
     fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        const OP: &str = "ComputeMemory::map_read";
-        check_range(&range, MemoryDriver::len(self), OP)?;
-        if range.is_empty() {
-            return f(&[]);
-        }
-        MemoryDriver::map_read(self, range, f).map_err(|error| error.of(OP))
+        call("ComputeMemory::map_read", || {
+            check_range(&range, MemoryDriver::len(self))?;
+            if range.is_empty() {
+                return f(&[]);
+            }
+            MemoryDriver::map_read(self, range, f)
+        })
     }
 
     fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        const OP: &str = "ComputeMemory::map_write";
-        check_range(&range, MemoryDriver::len(self), OP)?;
-        if range.is_empty() {
-            return f(&mut []);
-        }
-        MemoryDriver::map_write(self, range, f).map_err(|error| error.of(OP))
+        call("ComputeMemory::map_write", || {
+            check_range(&range, MemoryDriver::len(self))?;
+            if range.is_empty() {
+                return f(&mut []);
+            }
+            MemoryDriver::map_write(self, range, f)
+        })
     }
 
     fn set_sync(&mut self, kind: SyncKind) -> Result<()> {
-        MemoryDriver::set_sync(self, kind).map_err(|error| error.of("ComputeMemory::set_sync"))
+        call("ComputeMemory::set_sync", || MemoryDriver::set_sync(self, kind))
     }
 
     fn acquire(&mut self) -> Result<()> {
-        MemoryDriver::acquire(self).map_err(|error| error.of("ComputeMemory::acquire"))
+        call("ComputeMemory::acquire", || MemoryDriver::acquire(self))
     }
 
     fn submit(&mut self) -> Result<()> {
-        MemoryDriver::submit(self).map_err(|error| error.of("ComputeMemory::submit"))
+        call("ComputeMemory::submit", || MemoryDriver::submit(self))
     }
 
     fn release(&mut self) -> Result<()> {
-        MemoryDriver::release(self).map_err(|error| error.of("ComputeMemory::release"))
+        call("ComputeMemory::release", || MemoryDriver::release(self))
     }
 
     fn release_in_queue(&mut self) -> Result<()> {
-        MemoryDriver::release_in_queue(self).map_err(|error| error.of("ComputeMemory::release_in_queue"))
+        call("ComputeMemory::release_in_queue", || MemoryDriver::release_in_queue(self))
     }
 }
 

@@ -38,8 +38,8 @@ impl OpaqueImage {
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for a zero side, and for more bytes than can be addressed.
-    pub fn new(desc: ImageDesc, operation: &'static str) -> Result<Self> {
-        Ok(Self { desc, len: SurfaceDesc::Image(desc).byte_len(operation)? })
+    pub fn new(desc: ImageDesc) -> Result<Self> {
+        Ok(Self { desc, len: SurfaceDesc::Image(desc).byte_len()? })
     }
 
     /// Size and format.
@@ -59,8 +59,8 @@ impl OpaqueImage {
     }
 
     /// Tells where `view` lies; refuses pixels of another size and rows that are not the image's.
-    pub fn place(&self, view: &ImageView, operation: &'static str) -> Result<Placement> {
-        View::Image(*view).check_inside(self.len, operation)?;
+    pub fn place(&self, view: &ImageView) -> Result<Placement> {
+        View::Image(*view).check_inside(self.len)?;
         let (pixel, pitch) = (self.desc.format.bytes_per_pixel(), self.pitch());
         let start = view.span().start;
         let (x_bytes, top) = (start % pitch, start / pitch);
@@ -69,10 +69,9 @@ impl OpaqueImage {
             && x_bytes.is_multiple_of(pixel)
             && x_bytes + view.row_len() <= pitch;
         if !fits {
-            return Err(Error::invalid(
-                operation,
-                format!("{view:?} is no rectangle of a texture whose rows have {pitch} bytes, {pixel} for a pixel"),
-            ));
+            return Err(Error::refused(format!(
+                "{view:?} is no rectangle of a texture whose rows have {pitch} bytes, {pixel} for a pixel"
+            )));
         }
         // Inside an image whose sides are of 32 bits.
         let region = Region::new((x_bytes / pixel) as u32, top as u32, view.extent.width, view.extent.height);
@@ -105,27 +104,27 @@ mod tests {
     use crate::describe::geometry::Extent;
 
     fn image() -> OpaqueImage {
-        OpaqueImage::new(ImageDesc::new(5, 4, PixelFormat::Rgba8), "t").unwrap()
+        OpaqueImage::new(ImageDesc::new(5, 4, PixelFormat::Rgba8)).unwrap()
     }
 
     #[test]
     fn sizes_that_cannot_be_are_refused() {
         for (width, height) in [(0, 4), (4, 0), (u32::MAX, u32::MAX)] {
-            let image = OpaqueImage::new(ImageDesc::new(width, height, PixelFormat::Rgba32F), "t");
+            let image = OpaqueImage::new(ImageDesc::new(width, height, PixelFormat::Rgba32F));
             assert!(matches!(image, Err(Error::InvalidInput { .. })), "{width}x{height}");
         }
         let view = |extent| ImageView { offset: 0, row_pitch: 20, extent, format: PixelFormat::Rgba8 };
-        image().place(&view(Extent::new(5, 0)), "t").unwrap_err();
-        image().place(&view(Extent::new(0, 1)), "t").unwrap_err();
+        image().place(&view(Extent::new(5, 0))).unwrap_err();
+        image().place(&view(Extent::new(0, 1))).unwrap_err();
     }
 
     #[test]
     fn views_are_rectangles_either_way_up() {
         let whole = ImageView::packed(Extent::new(5, 4), PixelFormat::Rgba8, 1, 0, true).unwrap();
-        let at = image().place(&whole, "t").unwrap();
+        let at = image().place(&whole).unwrap();
         assert_eq!((at.region, at.reversed, at.first_row()), (Region::new(0, 0, 5, 4), true, (3, -1)));
         let part = ImageView { offset: 20 + 4, row_pitch: 20, extent: Extent::new(3, 2), format: PixelFormat::Rgba8 };
-        let at = image().place(&part, "t").unwrap();
+        let at = image().place(&part).unwrap();
         assert_eq!((at.region, at.first_row()), (Region::new(1, 1, 3, 2), (1, 1)));
         for wrong in [
             ImageView { row_pitch: 24, ..part },
@@ -134,7 +133,7 @@ mod tests {
             ImageView { offset: 60, ..part },
             ImageView { format: PixelFormat::R8, ..part },
         ] {
-            image().place(&wrong, "t").unwrap_err();
+            image().place(&wrong).unwrap_err();
         }
     }
 

@@ -31,7 +31,7 @@ pub struct Target<'a> {
 impl<'a> Target<'a> {
     /// A checked target: the view lies inside the memory.
     pub fn new(memory: &'a mut dyn ComputeMemory, view: View) -> Result<Self> {
-        view.check_inside(memory.len(), "Target::new")?;
+        view.check_inside(memory.len()).map_err(|error| error.of("Target::new"))?;
         Ok(Self { memory, view, items: None })
     }
 

@@ -66,10 +66,9 @@ impl Drawing {
     /// # Errors
     /// [`Error::InvalidInput`] with the first pixel that is wrong.
     pub fn check(&self, found: &[u8]) -> Result<()> {
-        const OP: &str = "Drawing::check";
         let (expected, size) = (self.expected()?, self.target.bytes_per_pixel());
         if found.len() != expected.len() {
-            return Err(Error::invalid(OP, format!("{} bytes for {}", found.len(), expected.len())));
+            return Err(Error::invalid("Drawing::check", format!("{} bytes for {}", found.len(), expected.len())));
         }
         let unorm = !self.target.channel_kind().is_float();
         let is_close = |a: f32, b: f32| {
@@ -83,7 +82,7 @@ impl Drawing {
                 let (x, y) = (at as u32 % Self::AREA.width, at as u32 / Self::AREA.width);
                 let (image, options) = (self.image, self.options);
                 let problem = format!("pixel {x}, {y} is {found:?}, not {expected:?}: {image:?} by {options:?}");
-                return Err(Error::invalid(OP, problem));
+                return Err(Error::invalid("Drawing::check", problem));
             }
         }
         Ok(())

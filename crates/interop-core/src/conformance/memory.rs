@@ -178,7 +178,7 @@ fn patterns(backend: &dyn ComputeBackend, sizes: &[(u32, u32)]) -> Result<(), Fa
 
 /// Blocks of the host's and parts of them, turn by turn.
 fn hosts(backend: &dyn ComputeBackend) -> Result<(), Failure> {
-    let host = |block: &HostBlock| Ok::<_, Error>(block.read(0..block.len(), Holder::Guard, "conformance")?.to_vec());
+    let host = |block: &HostBlock| Ok::<_, Error>(block.read(0..block.len(), Holder::Guard)?.to_vec());
     let whole = HostBlock::allocate(3 * 4096)?;
     for block in [whole.clone(), whole.part(64..5064)?, whole.part(4096..4097)?] {
         let view = View::Buffer(BufferView { offset: 0, len: block.len() });

@@ -100,7 +100,7 @@ impl<'a> Run<'a> {
             Err(Error::Unavailable { reason, .. }) => return Err(Failure::Skipped(format!("surface: {reason}"))),
             opened => opened?,
         };
-        let holds = vec![0; desc.byte_len("conformance")?];
+        let holds = vec![0; desc.byte_len()?];
         Ok(Self { context, outlet, desc, seen: vec![holds.clone()], holds, nonce: 5000 })
     }
 
@@ -149,12 +149,12 @@ impl<'a> Run<'a> {
         let (done, all) = self.turn(part, written, Ok(()));
         done?;
         if self.desc.unwritten() == Unwritten::Clear {
-            let zeros = vec![0; alone(&self.desc, part).byte_len("conformance")?];
+            let zeros = vec![0; alone(&self.desc, part).byte_len()?];
             put(&mut self.holds, &self.desc, part, &zeros);
         }
         let mut certain = vec![1; self.holds.len()];
         if self.desc.unwritten() == Unwritten::Overwrite {
-            let open = vec![0; alone(&self.desc, part).byte_len("conformance")?];
+            let open = vec![0; alone(&self.desc, part).byte_len()?];
             put(&mut certain, &self.desc, part, &open);
         }
         for (at, bytes) in &all {

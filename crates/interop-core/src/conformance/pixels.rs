@@ -13,7 +13,7 @@ use crate::display::{Display, Part, Staging, StagingKind, Surface};
 pub fn tight(desc: &SurfaceDesc) -> Result<View> {
     Ok(match desc {
         SurfaceDesc::Image(i) => View::Image(ImageView::packed(i.extent, i.format, 1, 0, false)?),
-        SurfaceDesc::Buffer(_) => View::Buffer(BufferView { offset: 0, len: desc.byte_len("tight")? }),
+        SurfaceDesc::Buffer(_) => View::Buffer(BufferView { offset: 0, len: desc.byte_len()? }),
     })
 }
 

@@ -282,7 +282,7 @@ fn parts(display: &dyn Display, format: PixelFormat) -> Result<(), Failure> {
 fn blocks_are_used_again(display: &dyn Display) -> Result<(), Failure> {
     let desc = SurfaceDesc::image(64, 33, PixelFormat::Rgba8);
     let (all, view) = (Part::full(&desc), tight(&desc)?);
-    let bytes = desc.byte_len("conformance")?;
+    let bytes = desc.byte_len()?;
     let mut surface = display.create_surface(&desc)?;
     for (name, mut block) in blocks(display, bytes)? {
         for nonce in 0..20 {
@@ -306,10 +306,9 @@ fn blocks_are_used_again(display: &dyn Display) -> Result<(), Failure> {
         })?;
         fill(&mut block, &expected(&view, 50))?;
         if let Some(host) = block.host_block() {
-            const OP: &str = "conformance";
-            let found = host.read(0..bytes, Holder::Guard, OP)?.to_vec();
+            let found = host.read(0..bytes, Holder::Guard)?.to_vec();
             same_bytes("what the host sees", &expected(&view, 50), &found)?;
-            host.write(0..bytes, Holder::Guard, OP)?.copy_from_slice(&expected(&view, 51));
+            host.write(0..bytes, Holder::Guard)?.copy_from_slice(&expected(&view, 51));
         } else {
             fill(&mut block, &expected(&view, 51))?;
         }

@@ -201,7 +201,7 @@ impl<'a> Run<'a> {
 
     /// Nothing was written at this size.
     fn begin_anew(&mut self) -> Result<(), Failure> {
-        let zero = vec![0; self.desc.byte_len("conformance")?];
+        let zero = vec![0; self.desc.byte_len()?];
         self.seen = vec![zero.clone()];
         (self.pictures, self.floor) = (vec![zero], 0);
         Ok(())
@@ -242,12 +242,12 @@ impl<'a> Run<'a> {
         self.begun(part, written)?.finish()?;
         let mut picture = self.pictures.last().cloned().unwrap_or_default();
         if self.rule != Unwritten::Keep {
-            let zeros = vec![0; alone(&self.desc, part).byte_len("conformance")?];
+            let zeros = vec![0; alone(&self.desc, part).byte_len()?];
             put(&mut picture, &self.desc, part, &zeros);
         }
         let mut mine = vec![false; picture.len()];
         for (at, seen) in written.iter().zip(&self.seen[begun..]) {
-            let len = alone(&self.desc, at).byte_len("conformance")?;
+            let len = alone(&self.desc, at).byte_len()?;
             let mut marks = vec![0; picture.len()];
             put(&mut marks, &self.desc, at, &vec![1; len]);
             for (i, _) in marks.iter().enumerate().filter(|(_, mark)| **mark == 1) {
@@ -272,7 +272,7 @@ impl<'a> Run<'a> {
         self.floor = self.pictures.len();
         let shown = self.link.read_back()?;
         let mut inside = vec![0; expected.len()];
-        put(&mut inside, &self.desc, part, &vec![1; alone(&self.desc, part).byte_len("conformance")?]);
+        put(&mut inside, &self.desc, part, &vec![1; alone(&self.desc, part).byte_len()?]);
         for (i, byte) in shown.iter().enumerate() {
             let is_open = inside[i] == 1 && !mine[i];
             let fits = if is_open { self.seen.iter().any(|seen| seen[i] == *byte) } else { expected[i] == *byte };

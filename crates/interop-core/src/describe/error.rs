@@ -38,7 +38,7 @@ pub enum Error {
         hint: String,
     },
     /// The caller's values cannot be used. Nothing was changed.
-    #[error("{operation}: {problem}")]
+    #[error("{}{problem}", before(operation, ": "))]
     InvalidInput {
         /// The call that refused.
         operation: &'static str,
@@ -46,7 +46,7 @@ pub enum Error {
         problem: String,
     },
     /// The device cannot do this, whatever the arguments.
-    #[error("{operation} is not supported by {device}: {reason}")]
+    #[error("{}not supported by {device}: {reason}", before(operation, " is "))]
     Unsupported {
         /// The call that refused.
         operation: &'static str,
@@ -79,7 +79,10 @@ pub enum Error {
         reason: String,
     },
     /// An object of one backend or display was given to another.
-    #[error("{operation}: this {object} belongs to another device or context than {device}; create it there")]
+    #[error(
+        "{}this {object} belongs to another device or context than {device}; create it there",
+        before(operation, ": ")
+    )]
     Foreign {
         /// The call that refused.
         operation: &'static str,
@@ -90,8 +93,9 @@ pub enum Error {
     },
     /// The display's context is not current on this thread, so no call was made.
     #[error(
-        "{operation}: the context of {device} is not current on this thread; make it current first \
-         (a context can be current on one thread at a time)"
+        "{}the context of {device} is not current on this thread; make it current first \
+         (a context can be current on one thread at a time)",
+        before(operation, ": ")
     )]
     WrongContext {
         /// The call that refused.
@@ -145,6 +149,11 @@ impl fmt::Debug for Error {
     }
 }
 
+/// The name of a call and what follows it; nothing where an error names no call.
+fn before(operation: &str, then: &str) -> String {
+    if operation.is_empty() { String::new() } else { format!("{operation}{then}") }
+}
+
 fn what_was_built(kernel: &str) -> String {
     if kernel.is_empty() { "the program".into() } else { format!("kernel '{kernel}'") }
 }
@@ -160,10 +169,14 @@ fn what_was_built(kernel: &str) -> String {
 /// assert_eq!(error.to_string(), text);
 /// ```
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("{operation} failed on {device}: {code_name} ({code}).{}{hint}", if .hint.is_empty() { "" } else { " " })]
+#[error(
+    "{} failed on {device}: {code_name} ({code}).{}{hint}",
+    if .operation.is_empty() { "a call" } else { .operation },
+    if .hint.is_empty() { "" } else { " " }
+)]
 #[non_exhaustive]
 pub struct DriverError {
-    /// The API function, e.g. `clCreateBuffer`.
+    /// The API function, e.g. `clCreateBuffer`; the call of this crate where an API names none.
     pub operation: &'static str,
     /// Device name.
     pub device: String,
@@ -201,10 +214,14 @@ impl Error {
         Self::InvalidInput { operation, problem: problem.into() }
     }
 
-    /// [`Error::InvalidInput`] of a call that the front names, which stands before every driver: its caller there calls
-    /// [`Error::of`].
+    /// [`Error::InvalidInput`] of a call that its front names ([`call`]).
     pub fn refused(problem: impl Into<String>) -> Self {
         Self::invalid("", problem)
+    }
+
+    /// [`Error::Unsupported`] of a call that its front names ([`call`]).
+    pub fn unsupported(device: impl fmt::Display, reason: impl Into<String>) -> Self {
+        Self::Unsupported { operation: "", device: device.to_string(), reason: reason.into() }
     }
 
     /// The error, as one of this call where it names none.
@@ -219,8 +236,17 @@ impl Error {
             {
                 *operation = call;
             }
+            Self::Driver(failed) if failed.operation.is_empty() => failed.operation = call,
             _ => {}
         }
         self
     }
+}
+
+/// Does a call, whose name stands in the errors that it returns: what refuses it need not know who asked.
+///
+/// # Errors
+/// Those of `body`.
+pub fn call<T>(name: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T> {
+    body().map_err(|error| error.of(name))
 }

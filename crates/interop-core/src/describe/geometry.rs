@@ -82,14 +82,14 @@ impl Region {
     }
 
     /// Refuses empty rectangles and those that reach outside `extent`.
-    pub fn check_inside(self, extent: Extent, operation: &'static str) -> Result<()> {
+    pub fn check_inside(self, extent: Extent) -> Result<()> {
         if self.width == 0 || self.height == 0 {
-            return Err(Error::invalid(operation, format!("region {self} is empty; give at least 1x1")));
+            return Err(Error::refused(format!("region {self} is empty; give at least 1x1")));
         }
         let right = u64::from(self.x) + u64::from(self.width);
         let bottom = u64::from(self.y) + u64::from(self.height);
         if right > u64::from(extent.width) || bottom > u64::from(extent.height) {
-            return Err(Error::invalid(operation, format!("region {self} reaches outside the surface of {extent}")));
+            return Err(Error::refused(format!("region {self} reaches outside the surface of {extent}")));
         }
         Ok(())
     }

@@ -115,7 +115,7 @@ static unsigned int pf_pattern_word(unsigned int x, unsigned int y,
 
     /// Writes the pattern into `bytes` as `view` lays it out, as a kernel must; nothing where the view reaches outside.
     pub fn write(&self, view: &View, bytes: &mut [u8]) {
-        if view.check_inside(bytes.len(), "Pattern::write").is_ok() {
+        if view.check_inside(bytes.len()).is_ok() {
             rows(view).for_each(|(y, range)| self.write_row(y, &mut bytes[range]));
         }
     }

@@ -278,20 +278,17 @@ impl SurfaceDesc {
     }
 
     /// Bytes of one frame with tight rows. Refuses zero sizes and what does not fit this machine's address space.
-    pub fn byte_len(&self, operation: &'static str) -> Result<usize> {
+    pub fn byte_len(&self) -> Result<usize> {
         let bytes = match self {
             Self::Image(i) => {
                 if i.extent.width == 0 || i.extent.height == 0 {
-                    return Err(Error::invalid(
-                        operation,
-                        format!("image size {} has a zero side; give at least 1x1", i.extent),
-                    ));
+                    return Err(Error::refused(format!("image size {} has a zero side; give at least 1x1", i.extent)));
                 }
                 i.extent.pixels().checked_mul(i.format.bytes_per_pixel() as u64)
             }
             Self::Buffer(b) => {
                 if b.bytes == 0 {
-                    return Err(Error::invalid(operation, "buffer size is 0 bytes; give at least 1"));
+                    return Err(Error::refused("buffer size is 0 bytes; give at least 1"));
                 }
                 Some(b.bytes)
             }
@@ -300,7 +297,7 @@ impl SurfaceDesc {
             .and_then(|b| usize::try_from(b).ok())
             // No allocation of Rust's may be larger, and pointer offsets need the sign bit.
             .filter(|b| *b <= isize::MAX as usize)
-            .ok_or_else(|| Error::invalid(operation, format!("{self} needs more bytes than can be addressed")))
+            .ok_or_else(|| Error::refused(format!("{self} needs more bytes than can be addressed")))
     }
 }
 

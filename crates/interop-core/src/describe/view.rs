@@ -79,13 +79,12 @@ impl ImageView {
         base: usize,
         reversed: bool,
     ) -> Result<Self> {
-        const OP: &str = "ImageView::packed";
-        let too_large = || Error::invalid(OP, format!("{extent} {format} needs more bytes than can be addressed"));
+        let too_large = || Error::refused(format!("{extent} {format} needs more bytes than can be addressed"));
         if extent.width == 0 || extent.height == 0 {
-            return Err(Error::invalid(OP, format!("{extent} has a zero side")));
+            return Err(Error::refused(format!("{extent} has a zero side")));
         }
         if !pitch_alignment.is_power_of_two() {
-            return Err(Error::invalid(OP, format!("pitch alignment {pitch_alignment} is not a power of two")));
+            return Err(Error::refused(format!("pitch alignment {pitch_alignment} is not a power of two")));
         }
         let bpp = format.bytes_per_pixel();
         let pitch = (extent.width as usize)
@@ -203,21 +202,22 @@ impl View {
     ///
     /// # Errors
     /// [`Error::InvalidInput`], which names `operation`.
-    pub fn check_inside(&self, len: usize, operation: &'static str) -> Result<()> {
+    pub fn check_inside(&self, len: usize) -> Result<()> {
         let span = self.checked_span().ok_or_else(|| {
-            Error::invalid(operation, format!("{self:?} has a zero side or reaches outside what can be addressed"))
+            Error::refused(format!("{self:?} has a zero side or reaches outside what can be addressed"))
         })?;
         if span.end > len {
-            return Err(Error::invalid(
-                operation,
-                format!("bytes {}..{} reach outside the memory of {len} bytes", span.start, span.end),
-            ));
+            return Err(Error::refused(format!(
+                "bytes {}..{} reach outside the memory of {len} bytes",
+                span.start, span.end
+            )));
         }
         match self {
-            Self::Image(i) if i.extent.height > 1 && i.pitch() < i.row_len() => Err(Error::invalid(
-                operation,
-                format!("a row pitch of {} bytes makes rows of {} bytes overlap", i.row_pitch, i.row_len()),
-            )),
+            Self::Image(i) if i.extent.height > 1 && i.pitch() < i.row_len() => Err(Error::refused(format!(
+                "a row pitch of {} bytes makes rows of {} bytes overlap",
+                i.row_pitch,
+                i.row_len()
+            ))),
             _ => Ok(()),
         }
     }
@@ -273,7 +273,7 @@ mod tests {
             let inside = first.min(last) >= 0 && first.max(last) + row <= memory as i128;
             let apart = height == 1 || pitch.abs() >= row;
             let some = matches!(view, View::Buffer(_)) || (row > 0 && height > 0);
-            prop_assert_eq!(view.check_inside(memory, "test").is_ok(), some && inside && apart);
+            prop_assert_eq!(view.check_inside(memory).is_ok(), some && inside && apart);
         }
 
         /// The numbers of a view are right wherever they can be counted; nothing overflows.

@@ -85,8 +85,8 @@ pub struct Held(pub Holder);
 
 impl Held {
     /// The error of a call.
-    pub fn refuse(self, operation: &'static str) -> Error {
-        Error::invalid(operation, self.0.problem())
+    pub fn refuse(self) -> Error {
+        Error::refused(self.0.problem())
     }
 }
 

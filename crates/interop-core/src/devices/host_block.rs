@@ -75,14 +75,13 @@ impl HostBlock {
 
     /// Allocates zeroed pages that neither side owns; `len` is rounded up to whole pages.
     pub fn allocate(len: usize) -> Result<Self> {
-        const OP: &str = "HostBlock::allocate";
         if len == 0 {
-            return Err(Error::invalid(OP, "0 bytes asked for; give at least 1"));
+            return Err(Error::refused("0 bytes asked for; give at least 1"));
         }
         let layout = len
             .checked_next_multiple_of(Self::PAGE)
             .and_then(|n| Layout::from_size_align(n, Self::PAGE).ok())
-            .ok_or_else(|| Error::invalid(OP, format!("{len} bytes are more than can be addressed")))?;
+            .ok_or_else(|| Error::refused(format!("{len} bytes are more than can be addressed")))?;
         // SAFETY: the layout's size is not zero.
         let address = unsafe { alloc_zeroed(layout) };
         let address = NonNull::new(address).ok_or_else(|| Error::Unavailable {
@@ -100,7 +99,7 @@ impl HostBlock {
     /// # Errors
     /// [`Error::InvalidInput`] for a range that reaches outside.
     pub fn part(&self, range: Range<usize>) -> Result<Self> {
-        check_range(&range, self.len, "HostBlock::part")?;
+        check_range(&range, self.len)?;
         // SAFETY: the range was checked, so the address stays inside the block or one past its end.
         let address = unsafe { self.address.add(range.start) };
         Ok(Self { address, len: range.len(), owner: self.owner.clone(), borrows: self.borrows.part(&range) })
@@ -132,21 +131,21 @@ impl HostBlock {
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for a range that reaches outside, and where somebody writes these bytes: it says who.
-    pub fn read(&self, range: Range<usize>, holder: Holder, operation: &'static str) -> Result<BlockRead> {
-        Ok(BlockRead(self.slice(range, Access::Read, holder, operation)?))
+    pub fn read(&self, range: Range<usize>, holder: Holder) -> Result<BlockRead> {
+        Ok(BlockRead(self.slice(range, Access::Read, holder)?))
     }
 
     /// The bytes `range`, which nobody else uses while the guard lives; else as [`HostBlock::read`].
     ///
     /// # Errors
     /// Those of [`HostBlock::read`], also where somebody reads the bytes.
-    pub fn write(&self, range: Range<usize>, holder: Holder, operation: &'static str) -> Result<BlockWrite> {
-        Ok(BlockWrite(self.slice(range, Access::Write, holder, operation)?))
+    pub fn write(&self, range: Range<usize>, holder: Holder) -> Result<BlockWrite> {
+        Ok(BlockWrite(self.slice(range, Access::Write, holder)?))
     }
 
-    fn slice(&self, range: Range<usize>, access: Access, holder: Holder, operation: &'static str) -> Result<Slice> {
-        check_range(&range, self.len, operation)?;
-        let borrow = self.borrows.slice(&range, access, holder, Member::ALONE).map_err(|h| h.refuse(operation))?;
+    fn slice(&self, range: Range<usize>, access: Access, holder: Holder) -> Result<Slice> {
+        check_range(&range, self.len)?;
+        let borrow = self.borrows.slice(&range, access, holder, Member::ALONE).map_err(|h| h.refuse())?;
         Ok(Slice { _borrow: borrow, block: self.part(range)? })
     }
 }
@@ -203,10 +202,10 @@ mod tests {
     fn parts_share_bytes_and_borrows() {
         let block = HostBlock::allocate(100).unwrap();
         let part = block.part(64..128).unwrap();
-        let write = |block: &HostBlock, range| block.write(range, Holder::Guard, "test");
+        let write = |block: &HostBlock, range| block.write(range, Holder::Guard);
         assert!(block.part(0..HostBlock::PAGE + 1).is_err() && part.part(0..65).is_err());
         write(&part, 1..3).unwrap().fill(7);
-        let seen = block.read(60..70, Holder::Guard, "test").unwrap();
+        let seen = block.read(60..70, Holder::Guard).unwrap();
         assert_eq!(*seen, [0, 0, 0, 0, 0, 7, 7, 0, 0, 0]);
         let error = write(&part, 5..6).err().unwrap().to_string();
         assert!(error.contains("test") && error.contains("guard of HostBlock"), "{error}");

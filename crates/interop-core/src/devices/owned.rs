@@ -49,22 +49,22 @@ pub fn find<'a, T: Owned>(object: &'a dyn Any, maker: &T::Maker) -> Option<&'a T
 ///
 /// # Errors
 /// [`Error::Foreign`] for another type, and for another maker's.
-pub fn own<'a, T: Owned>(object: &'a dyn Any, maker: &T::Maker, operation: &'static str) -> Result<&'a T> {
-    find(object, maker).ok_or_else(|| foreign::<T>(maker, operation))
+pub fn own<'a, T: Owned>(object: &'a dyn Any, maker: &T::Maker) -> Result<&'a T> {
+    find(object, maker).ok_or_else(|| foreign::<T>(maker))
 }
 
 /// [`own`], to change it.
 ///
 /// # Errors
 /// Those of [`own`].
-pub fn own_mut<'a, T: Owned>(object: &'a mut dyn Any, maker: &T::Maker, operation: &'static str) -> Result<&'a mut T> {
+pub fn own_mut<'a, T: Owned>(object: &'a mut dyn Any, maker: &T::Maker) -> Result<&'a mut T> {
     let found = object.downcast_mut::<T>().filter(|object| ptr::eq(object.maker(), maker));
-    found.ok_or_else(|| foreign::<T>(maker, operation))
+    found.ok_or_else(|| foreign::<T>(maker))
 }
 
 /// The refusal of another maker's object.
-pub fn foreign<T: Owned>(maker: &T::Maker, operation: &'static str) -> Error {
-    Error::Foreign { operation, object: T::OBJECT, device: maker.name() }
+pub fn foreign<T: Owned>(maker: &T::Maker) -> Error {
+    Error::Foreign { operation: "", object: T::OBJECT, device: maker.name() }
 }
 
 impl Maker for DeviceIdentity {
@@ -94,10 +94,10 @@ mod tests {
     fn only_its_maker_takes_an_object_back() {
         let (one, other) = (Rc::new(Device("one")), Rc::new(Device("one")));
         let mut block = Block(Rc::clone(&one));
-        assert!(own::<Block>(&block, &one, "use").is_ok() && own_mut::<Block>(&mut block, &one, "use").is_ok());
+        assert!(own::<Block>(&block, &one).is_ok() && own_mut::<Block>(&mut block, &one).is_ok());
         assert!(find::<Block>(&block, &other).is_none());
-        let text = own::<Block>(&block, &other, "use").err().unwrap().to_string();
+        let text = own::<Block>(&block, &other).err().unwrap().to_string();
         assert!(text.contains("block") && text.contains("one"), "{text}");
-        assert!(own::<Block>(&7, &one, "use").is_err() && own_mut::<Block>(&mut 7, &one, "use").is_err());
+        assert!(own::<Block>(&7, &one).is_err() && own_mut::<Block>(&mut 7, &one).is_err());
     }
 }

@@ -41,12 +41,12 @@ pub fn within(outer: &Range<usize>, inner: &Range<usize>) -> Range<usize> {
 }
 
 /// Checks that `range` lies inside `len` bytes; for backends.
-pub fn check_range(range: &Range<usize>, len: usize, operation: &'static str) -> Result<()> {
+pub fn check_range(range: &Range<usize>, len: usize) -> Result<()> {
     if range.start > range.end || range.end > len {
-        return Err(Error::invalid(
-            operation,
-            format!("bytes {}..{} reach outside the memory of {len} bytes", range.start, range.end),
-        ));
+        return Err(Error::refused(format!(
+            "bytes {}..{} reach outside the memory of {len} bytes",
+            range.start, range.end
+        )));
     }
     Ok(())
 }

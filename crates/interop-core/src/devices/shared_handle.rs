@@ -69,16 +69,16 @@ impl SharedHandle {
     ///
     /// # Errors
     /// [`Error::InvalidInput`], of `operation`.
-    pub fn check_names(&self, desc: &SurfaceDesc, operation: &'static str) -> Result<()> {
-        let bytes = desc.byte_len(operation)?;
+    pub fn check_names(&self, desc: &SurfaceDesc) -> Result<()> {
+        let bytes = desc.byte_len()?;
         match (self, desc) {
             (Self::Memory(memory), _) if memory.bytes() < bytes as u64 => {
                 let problem = format!("a {desc} does not fit into memory of {} bytes", memory.bytes());
-                Err(Error::invalid(operation, problem))
+                Err(Error::refused(problem))
             }
             (Self::GlTexture { .. }, SurfaceDesc::Buffer(_))
             | (Self::GlBuffer { .. }, SurfaceDesc::Image(_))
-            | (Self::Semaphore(_), _) => Err(Error::invalid(operation, format!("the handle does not name a {desc}"))),
+            | (Self::Semaphore(_), _) => Err(Error::refused(format!("the handle does not name a {desc}"))),
             _ => Ok(()),
         }
     }

@@ -7,11 +7,11 @@ use std::fmt;
 ///
 /// # Errors
 /// [`Error::InvalidInput`] where not `has`.
-pub fn made_with(has: bool, name: &str, usage: &dyn fmt::Debug, operation: &'static str) -> Result<()> {
+pub fn made_with(has: bool, name: &str, usage: &dyn fmt::Debug) -> Result<()> {
     if has {
         return Ok(());
     }
-    Err(Error::invalid(operation, format!("the engine's object was made without {name}: its usage is {usage:?}")))
+    Err(Error::refused(format!("the engine's object was made without {name}: its usage is {usage:?}")))
 }
 
 /// What is wrong with an engine's object that can be copied neither from nor to.

@@ -33,19 +33,13 @@ pub trait Content: private::Sealed + Sized + 'static {
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for what [`Part::check_inside`] refuses.
-    fn at(part: &Part, desc: &SurfaceDesc, operation: &'static str) -> Result<Self::At>;
+    fn at(part: &Part, desc: &SurfaceDesc) -> Result<Self::At>;
 
     /// The part of a surface of this content, and the view of as much in `len` bytes of memory.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for what [`Part::check_source`] refuses, and rows in the other order.
-    fn transfer(
-        desc: &SurfaceDesc,
-        part: &Part,
-        view: &View,
-        len: usize,
-        operation: &'static str,
-    ) -> Result<(Self::At, Self::View)>;
+    fn transfer(desc: &SurfaceDesc, part: &Part, view: &View, len: usize) -> Result<(Self::At, Self::View)>;
 }
 
 impl Content for Pixels {
@@ -60,29 +54,23 @@ impl Content for Pixels {
         View::Image(*view)
     }
 
-    fn at(part: &Part, desc: &SurfaceDesc, operation: &'static str) -> Result<Region> {
-        part.check_inside(desc, operation)?;
+    fn at(part: &Part, desc: &SurfaceDesc) -> Result<Region> {
+        part.check_inside(desc)?;
         match part {
             Part::Image(region) => Ok(*region),
-            Part::Buffer(_) => Err(Error::invalid(operation, format!("a range of bytes was given for an {desc}"))),
+            Part::Buffer(_) => Err(Error::refused(format!("a range of bytes was given for an {desc}"))),
         }
     }
 
-    fn transfer(
-        desc: &SurfaceDesc,
-        part: &Part,
-        view: &View,
-        len: usize,
-        operation: &'static str,
-    ) -> Result<(Region, ImageView)> {
-        part.check_source(desc, view, len, operation)?;
+    fn transfer(desc: &SurfaceDesc, part: &Part, view: &View, len: usize) -> Result<(Region, ImageView)> {
+        part.check_source(desc, view, len)?;
         match view {
             View::Image(view) if view.is_reversed() => {
                 let problem = format!("row pitch {}: a display takes rows in its native order", view.row_pitch);
-                Err(Error::invalid(operation, problem))
+                Err(Error::refused(problem))
             }
-            View::Image(view) => Ok((Self::at(part, desc, operation)?, *view)),
-            View::Buffer(_) => Err(Error::invalid(operation, format!("a view of plain bytes was given for an {desc}"))),
+            View::Image(view) => Ok((Self::at(part, desc)?, *view)),
+            View::Buffer(_) => Err(Error::refused(format!("a view of plain bytes was given for an {desc}"))),
         }
     }
 }
@@ -99,25 +87,19 @@ impl Content for Bytes {
         View::Buffer(*view)
     }
 
-    fn at(part: &Part, desc: &SurfaceDesc, operation: &'static str) -> Result<Range<usize>> {
-        part.check_inside(desc, operation)?;
+    fn at(part: &Part, desc: &SurfaceDesc) -> Result<Range<usize>> {
+        part.check_inside(desc)?;
         match part {
             Part::Buffer(range) => Ok(range.clone()),
-            Part::Image(_) => Err(Error::invalid(operation, format!("a region of pixels was given for a {desc}"))),
+            Part::Image(_) => Err(Error::refused(format!("a region of pixels was given for a {desc}"))),
         }
     }
 
-    fn transfer(
-        desc: &SurfaceDesc,
-        part: &Part,
-        view: &View,
-        len: usize,
-        operation: &'static str,
-    ) -> Result<(Range<usize>, BufferView)> {
-        part.check_source(desc, view, len, operation)?;
+    fn transfer(desc: &SurfaceDesc, part: &Part, view: &View, len: usize) -> Result<(Range<usize>, BufferView)> {
+        part.check_source(desc, view, len)?;
         match view {
-            View::Buffer(view) => Ok((Self::at(part, desc, operation)?, *view)),
-            View::Image(_) => Err(Error::invalid(operation, format!("a view of pixels was given for a {desc}"))),
+            View::Buffer(view) => Ok((Self::at(part, desc)?, *view)),
+            View::Image(_) => Err(Error::refused(format!("a view of pixels was given for a {desc}"))),
         }
     }
 }

@@ -1,8 +1,9 @@
 //! What a display must offer.
 
+use super::semaphore::{DisplaySemaphore, SemaphoreDriver};
 use super::staging::{Staging, StagingKind};
 use super::surface::Surface;
-use crate::describe::error::{Error, Result};
+use crate::describe::error::{Error, Result, call};
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::capability::{DisplayCaps, Support, SyncKind};
 use crate::devices::gl_context::GlContext;
@@ -13,11 +14,85 @@ use crate::draw::{Drawn, Manner};
 use std::any::Any;
 use std::sync::Arc;
 
+/// What a display does, given what fits: [`Display`] stands in front, and says there what each call is for.
+///
+/// Errors that refuse a call need not name it: the front does ([`Error::refused`]).
+pub trait DisplayDriver: Any {
+    /// Implements [`Display::device`].
+    fn device(&self) -> &DeviceIdentity;
+
+    /// Implements [`Display::caps`].
+    fn caps(&self) -> &DisplayCaps;
+
+    /// Implements [`Display::create_surface`].
+    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface>;
+
+    /// Implements [`Display::create_in_place_surface`].
+    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface>;
+
+    /// Implements [`Display::hold_gl`].
+    fn hold_gl(&self) -> Result<Arc<dyn GlContext>> {
+        let reason = "it draws in no OpenGL context that others could share with";
+        Err(Error::unsupported(self.device(), reason))
+    }
+
+    /// Implements [`Display::drop_in_context`].
+    fn drop_in_context(&self, object: Box<dyn Any>) {
+        drop(object);
+    }
+
+    /// Implements [`Display::create_staging`].
+    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging>;
+
+    /// Makes the semaphore of [`Display::create_semaphore`], of a kind that [`DisplayCaps::semaphores`] lists.
+    fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn SemaphoreDriver>, SharedHandle)> {
+        Err(Error::unsupported(self.device(), format!("it makes no {kind}")))
+    }
+
+    /// Implements [`Display::draw_offscreen`].
+    fn draw_offscreen(&self, surface: &Surface) -> Result<()>;
+
+    /// Implements [`Display::draw_offscreen_by`].
+    fn draw_offscreen_by(&self, surface: &Surface, manner: Option<Manner>) -> Result<()> {
+        let _ = manner;
+        self.draw_offscreen(surface)
+    }
+
+    /// Implements [`Display::drawn`].
+    fn drawn(&self) -> Option<Drawn> {
+        None
+    }
+
+    /// Implements [`Display::finish`].
+    fn finish(&self) -> Result<()>;
+
+    /// Implements [`Display::set_timeline`].
+    fn set_timeline(&self, on: bool) -> Result<Support> {
+        let _ = on;
+        Ok(Support::No("this display does not time its work".into()))
+    }
+
+    /// Implements [`Display::drain_timeline`].
+    fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
+        let _ = into;
+        Ok(())
+    }
+}
+
+mod sealed {
+    /// A driver alone is [`super::Display`], by the checks here.
+    pub trait Sealed {}
+
+    impl<D: super::DisplayDriver> Sealed for D {}
+}
+
 /// A display: a context or device that draws.
 ///
 /// Threads: a display and all that it made stay on one thread; none of these types are `Send`. Every call checks that
 /// the display can be reached from here and returns [`crate::Error::WrongContext`] where it cannot.
-pub trait Display: Any {
+///
+/// Every call is named here in the errors that it returns, before the display's own type ([`DisplayDriver`]) gets it.
+pub trait Display: sealed::Sealed + Any {
     /// Who draws.
     fn device(&self) -> &DeviceIdentity;
 
@@ -35,16 +110,11 @@ pub trait Display: Any {
     ///
     /// # Errors
     /// [`Error::Unsupported`] where it draws in none, or in one that nobody can name.
-    fn hold_gl(&self) -> Result<Arc<dyn GlContext>> {
-        let reason = "it draws in no OpenGL context that others could share with".into();
-        Err(Error::Unsupported { operation: "hold_gl", device: self.device().to_string(), reason })
-    }
+    fn hold_gl(&self) -> Result<Arc<dyn GlContext>>;
 
     /// Drops `object` while the display's context is current: now, or at a later call where it is not current now.
     /// For compute-side registrations of the display's objects.
-    fn drop_in_context(&self, object: Box<dyn Any>) {
-        drop(object);
-    }
+    fn drop_in_context(&self, object: Box<dyn Any>);
 
     /// Makes a block of memory that the host can write and the display can read.
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging>;
@@ -53,10 +123,7 @@ pub trait Display: Any {
     ///
     /// # Errors
     /// [`Error::Unsupported`] where [`DisplayCaps::semaphores`] does not list the kind.
-    fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
-        let reason = format!("it makes no {kind}");
-        Err(Error::Unsupported { operation: "create_semaphore", device: self.device().to_string(), reason })
-    }
+    fn create_semaphore(&self, kind: SyncKind) -> Result<(DisplaySemaphore, SharedHandle)>;
 
     /// Draws a surface as a viewer would see it, at its own size, to where nobody looks; a buffer is read through once.
     /// Does not wait, but at the first draws of their kind, where it finds out which manner is quicker. For measurements.
@@ -64,16 +131,11 @@ pub trait Display: Any {
 
     /// Draws a surface offscreen, as [`Display::draw_offscreen`] does, in this manner where display and surface leave a
     /// choice; see [`crate::DrawOptions::manner`].
-    fn draw_offscreen_by(&self, surface: &Surface, manner: Option<Manner>) -> Result<()> {
-        let _ = manner;
-        self.draw_offscreen(surface)
-    }
+    fn draw_offscreen_by(&self, surface: &Surface, manner: Option<Manner>) -> Result<()>;
 
     /// Tells how the last draw was done, offscreen ones among them, and why so. `None` before the first, and where a display has one
     /// manner.
-    fn drawn(&self) -> Option<Drawn> {
-        None
-    }
+    fn drawn(&self) -> Option<Drawn>;
 
     /// Waits until everything that was drawn so far is done.
     fn finish(&self) -> Result<()>;
@@ -83,18 +145,76 @@ pub trait Display: Any {
     ///
     /// # Errors
     /// What the driver reports; then nothing is recorded.
-    fn set_timeline(&self, on: bool) -> Result<Support> {
-        let _ = on;
-        Ok(Support::No("this display does not time its work".into()))
-    }
+    fn set_timeline(&self, on: bool) -> Result<Support>;
 
     /// Hands over what was recorded of work that is done by now, in the order in which it was queued. Waits for nothing.
     ///
     /// # Errors
     /// What the driver reports.
+    fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()>;
+}
+
+impl<D: DisplayDriver> Display for D {
+    fn device(&self) -> &DeviceIdentity {
+        DisplayDriver::device(self)
+    }
+
+    fn caps(&self) -> &DisplayCaps {
+        DisplayDriver::caps(self)
+    }
+
+    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
+        call("Display::create_surface", || DisplayDriver::create_surface(self, desc))
+    }
+
+    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
+        call("Display::create_in_place_surface", || DisplayDriver::create_in_place_surface(self, desc))
+    }
+
+    fn hold_gl(&self) -> Result<Arc<dyn GlContext>> {
+        call("Display::hold_gl", || DisplayDriver::hold_gl(self))
+    }
+
+    fn drop_in_context(&self, object: Box<dyn Any>) {
+        DisplayDriver::drop_in_context(self, object);
+    }
+
+    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
+        call("Display::create_staging", || DisplayDriver::create_staging(self, kind, bytes))
+    }
+
+    fn create_semaphore(&self, kind: SyncKind) -> Result<(DisplaySemaphore, SharedHandle)> {
+        call("Display::create_semaphore", || match DisplayDriver::caps(self).can_make_semaphore(kind) {
+            Support::No(reason) => Err(Error::unsupported(DisplayDriver::device(self), reason)),
+            Support::Yes => {
+                let (driver, handle) = DisplayDriver::create_semaphore(self, kind)?;
+                Ok((DisplaySemaphore::new(kind, driver), handle))
+            }
+        })
+    }
+
+    fn draw_offscreen(&self, surface: &Surface) -> Result<()> {
+        call("Display::draw_offscreen", || DisplayDriver::draw_offscreen(self, surface))
+    }
+
+    fn draw_offscreen_by(&self, surface: &Surface, manner: Option<Manner>) -> Result<()> {
+        call("Display::draw_offscreen", || DisplayDriver::draw_offscreen_by(self, surface, manner))
+    }
+
+    fn drawn(&self) -> Option<Drawn> {
+        DisplayDriver::drawn(self)
+    }
+
+    fn finish(&self) -> Result<()> {
+        call("Display::finish", || DisplayDriver::finish(self))
+    }
+
+    fn set_timeline(&self, on: bool) -> Result<Support> {
+        call("Display::set_timeline", || DisplayDriver::set_timeline(self, on))
+    }
+
     fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
-        let _ = into;
-        Ok(())
+        call("Display::drain_timeline", || DisplayDriver::drain_timeline(self, into))
     }
 }
 
@@ -104,16 +224,4 @@ impl dyn Display {
     pub fn downcast_ref<D: Display>(&self) -> Option<&D> {
         (self as &dyn Any).downcast_ref()
     }
-}
-
-/// The display's end of a semaphore. Dropped while the display's context is current, or later.
-pub trait DisplaySemaphore {
-    /// Signals when the display has done all that it was told so far with `staging`. Does not wait.
-    ///
-    /// `value` is the counter's new value; binary semaphores ignore it, and must have been waited for before.
-    fn signal(&mut self, value: u64, staging: &mut Staging) -> Result<()>;
-
-    /// Lets what the display is told from now on wait until the semaphore is signalled (the counter is at least
-    /// `value`), and see what was written to `staging` before. Does not wait.
-    fn wait(&mut self, value: u64, staging: &mut Staging) -> Result<()>;
 }

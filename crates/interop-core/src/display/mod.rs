@@ -7,13 +7,15 @@ pub mod checks;
 mod content;
 mod contract;
 mod part;
+mod semaphore;
 mod staging;
 mod surface;
 mod watch;
 
 pub use content::{Bytes, Content, Pixels};
-pub use contract::{Display, DisplaySemaphore};
+pub use contract::{Display, DisplayDriver};
 pub use part::Part;
+pub use semaphore::{DisplaySemaphore, SemaphoreDriver};
 pub use staging::{Reach, Staging, StagingDriver, StagingKind};
 pub use surface::{InPlaceDriver, StoredDriver, Surface, SurfaceDriver};
 pub use watch::{Call, Hook, Watch};

@@ -36,28 +36,28 @@ impl Part {
     }
 
     /// Refuses an empty part, one of the wrong kind, and one that reaches outside the surface.
-    pub fn check_inside(&self, desc: &SurfaceDesc, operation: &'static str) -> Result<()> {
+    pub fn check_inside(&self, desc: &SurfaceDesc) -> Result<()> {
         match (self, desc) {
-            (Self::Image(region), SurfaceDesc::Image(i)) => region.check_inside(i.extent, operation),
+            (Self::Image(region), SurfaceDesc::Image(i)) => region.check_inside(i.extent),
             (Self::Buffer(range), SurfaceDesc::Buffer(b)) => {
                 if range.start >= range.end || range.end as u64 > b.bytes {
-                    return Err(Error::invalid(
-                        operation,
-                        format!("bytes {}..{} are empty or reach outside the {desc}", range.start, range.end),
-                    ));
+                    return Err(Error::refused(format!(
+                        "bytes {}..{} are empty or reach outside the {desc}",
+                        range.start, range.end
+                    )));
                 }
                 Ok(())
             }
-            (Self::Image(_), _) => Err(Error::invalid(operation, format!("a region of pixels was given for a {desc}"))),
-            (Self::Buffer(_), _) => Err(Error::invalid(operation, format!("a range of bytes was given for an {desc}"))),
+            (Self::Image(_), _) => Err(Error::refused(format!("a region of pixels was given for a {desc}"))),
+            (Self::Buffer(_), _) => Err(Error::refused(format!("a range of bytes was given for an {desc}"))),
         }
     }
 
     /// Refuses a view that reaches outside `len` bytes of memory, or is no picture of this part: its pixels or bytes are
     /// to go there in the surface that `desc` describes.
-    pub fn check_source(&self, desc: &SurfaceDesc, view: &View, len: usize, operation: &'static str) -> Result<()> {
-        self.check_inside(desc, operation)?;
-        view.check_inside(len, operation)?;
+    pub fn check_source(&self, desc: &SurfaceDesc, view: &View, len: usize) -> Result<()> {
+        self.check_inside(desc)?;
+        view.check_inside(len)?;
         let problem = match (self, view, desc) {
             (Self::Image(region), View::Image(image), SurfaceDesc::Image(of)) => {
                 if image.format != of.format {
@@ -72,7 +72,7 @@ impl Part {
                 .then(|| format!("{} bytes were given for the range {}..{}", buffer.len, range.start, range.end)),
             _ => Some(format!("{view:?} is no part of the {desc}")),
         };
-        problem.map_or(Ok(()), |problem| Err(Error::invalid(operation, problem)))
+        problem.map_or(Ok(()), |problem| Err(Error::refused(problem)))
     }
 }
 

@@ -68,8 +68,6 @@ pub trait StagingDriver: Any {
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
-const MAP_WRITE: &str = "Staging::map_write";
-
 /// Memory that the host or a compute device writes and the display reads.
 pub struct Staging {
     /// As messages call it.
@@ -98,22 +96,21 @@ impl Staging {
         bytes: usize,
         make: impl FnOnce(StagingKind) -> Result<(D, Reach)>,
     ) -> Result<Self> {
-        const OP: &str = "create_staging";
         let device = device.to_string();
-        SurfaceDesc::buffer(bytes as u64).check(&device, caps, OP)?;
+        SurfaceDesc::buffer(bytes as u64).check(&device, caps)?;
         let image = match &kind {
             StagingKind::ExternalImage(_, image) | StagingKind::ExportedImage(image) => {
-                SurfaceDesc::Image(*image).check(&device, caps, OP)?;
+                SurfaceDesc::Image(*image).check(&device, caps)?;
                 Some(*image)
             }
             StagingKind::Imported(block) if bytes > block.len() => {
                 let problem = format!("{bytes} bytes asked of a host block of {}", block.len());
-                return Err(Error::invalid(OP, problem));
+                return Err(Error::refused(problem));
             }
             _ => None,
         };
         let (driver, reach) = make(kind)?;
-        let len = image.map_or(Ok(bytes), |image| SurfaceDesc::Image(image).byte_len(OP))?;
+        let len = image.map_or(Ok(bytes), |image| SurfaceDesc::Image(image).byte_len())?;
         Ok(Self {
             device,
             len,
@@ -179,11 +176,11 @@ impl Staging {
             self.wait()?;
         }
         Watch::around(self.watch.as_ref(), Call::MapStaging, || match &self.reach {
-            Reach::Address(block) => f(&mut block.write(0..self.len, Holder::Staging, MAP_WRITE)?),
+            Reach::Address(block) => f(&mut block.write(0..self.len, Holder::Staging)?),
             Reach::EachFill => self.driver.map_write(f),
             Reach::Never => {
-                let reason = "the host cannot address memory of the device; write it there".into();
-                Err(Error::Unsupported { operation: MAP_WRITE, device: self.device.clone(), reason })
+                let reason = "the host cannot address memory of the device; write it there";
+                Err(Error::unsupported(&self.device, reason))
             }
         })
     }
@@ -204,11 +201,8 @@ impl Staging {
     /// [`Error::Unsupported`] for blocks that were not made for it.
     pub fn export(&self, handle: HandleType) -> Result<SharedHandle> {
         let made = Watch::around(self.watch.as_ref(), Call::Export, || self.driver.export(handle))?;
-        made.ok_or_else(|| Error::Unsupported {
-            operation: "export",
-            device: self.device.clone(),
-            reason: format!("this block cannot be named by a {handle}"),
-        })
+        let reason = || format!("this block cannot be named by a {handle}");
+        made.ok_or_else(|| Error::unsupported(&self.device, reason()).of("export"))
     }
 
     /// The driver's own type, for the display to find again.
@@ -222,21 +216,21 @@ impl Staging {
     }
 
     /// Refuses what is no linear memory for a copy.
-    pub(super) fn check_linear(&self, operation: &'static str) -> Result<()> {
+    pub(super) fn check_linear(&self) -> Result<()> {
         match &self.image {
             None => Ok(()),
-            Some(_) => Err(Error::invalid(operation, "the block is a texture; show it in place")),
+            Some(_) => Err(Error::refused("the block is a texture; show it in place")),
         }
     }
 
     /// Refuses what is not shown in place by `desc`; true where it is a texture.
-    pub(super) fn check_shown(&self, desc: &SurfaceDesc, operation: &'static str) -> Result<bool> {
+    pub(super) fn check_shown(&self, desc: &SurfaceDesc) -> Result<bool> {
         let problem = match (&self.image, desc) {
             (None, _) => return Ok(false),
             (Some(of), SurfaceDesc::Image(to)) if of.extent == to.extent && of.format == to.format => return Ok(true),
             (Some(of), _) => format!("the block is a texture of {} {}, the surface is {desc}", of.extent, of.format),
         };
-        Err(Error::invalid(operation, problem))
+        Err(Error::refused(problem))
     }
 
     /// Surfaces read it in place from now on.
@@ -250,9 +244,9 @@ impl Staging {
     }
 
     /// The display is told to write it: whoever waits for the block waits for that.
-    pub(super) fn begin_write(&mut self, operation: &'static str) -> Result<()> {
+    pub(super) fn begin_write(&mut self) -> Result<()> {
         if let Reach::Address(block) = &self.reach {
-            self.writes.begin(block, operation)?;
+            self.writes.begin(block)?;
         }
         self.is_unmarked = true;
         Ok(())
@@ -278,10 +272,10 @@ struct HostWrites {
 
 impl HostWrites {
     /// Before the display is told to write into `block`. Waits for commands of compute devices that use its bytes.
-    fn begin(&mut self, block: &HostBlock, operation: &'static str) -> Result<()> {
+    fn begin(&mut self, block: &HostBlock) -> Result<()> {
         if self.under_way.is_none() {
             let all = block.borrows().slice(&(0..block.len()), Access::Write, Holder::Display, Member::ALONE);
-            self.under_way = Some(all.map_err(|held| held.refuse(operation))?);
+            self.under_way = Some(all.map_err(|held| held.refuse())?);
         }
         Ok(())
     }

@@ -80,13 +80,6 @@ pub trait InPlaceDriver<C: Content>: SurfaceDriver<C> {
     }
 }
 
-const UPLOAD: &str = "upload";
-const UPLOAD_STAGED: &str = "upload_staged";
-const READ_IN_PLACE: &str = "read_in_place";
-const READ_BACK: &str = "read_back";
-const DRAW_BACK: &str = "draw_back";
-const DOWNLOAD: &str = "download";
-
 /// What is shown. Regions are in the display's native row order; the paths convert.
 ///
 /// A surface has storage of its own and is uploaded to, or has none and is read in place. It refuses the other with
@@ -134,7 +127,7 @@ impl Surface {
         buffer: impl FnOnce(usize) -> Result<B>,
     ) -> Result<Self> {
         let device = device.to_string();
-        let bytes = desc.check(&device, caps, "create_surface")?;
+        let bytes = desc.check(&device, caps)?;
         Ok(Self(match desc {
             SurfaceDesc::Image(of) => Either::Image(Front::stored(device, *desc, image(of, bytes)?)),
             SurfaceDesc::Buffer(_) => Either::Buffer(Front::stored(device, *desc, buffer(bytes)?)),
@@ -152,7 +145,7 @@ impl Surface {
         buffer: impl FnOnce() -> Result<B>,
     ) -> Result<Self> {
         let device = device.to_string();
-        desc.check(&device, caps, "create_in_place_surface")?;
+        desc.check(&device, caps)?;
         Ok(Self(match desc {
             SurfaceDesc::Image(of) => Either::Image(Front::in_place(device, *desc, image(of)?)),
             SurfaceDesc::Buffer(_) => Either::Buffer(Front::in_place(device, *desc, buffer()?)),
@@ -179,12 +172,11 @@ impl Surface {
     pub fn engine_image<D: StoredDriver<Pixels>>(
         (device, caps): (&DeviceIdentity, &DisplayCaps),
         desc: ImageDesc,
-        operation: &'static str,
         make: impl FnOnce() -> Result<D>,
     ) -> Result<Self> {
         let desc = SurfaceDesc::Image(desc);
         let device = device.to_string();
-        desc.check(&device, caps, operation)?;
+        desc.check(&device, caps)?;
         Ok(Self(Either::Image(Front::stored(device, desc, make()?))))
     }
 
@@ -195,12 +187,11 @@ impl Surface {
     pub fn engine_buffer<D: StoredDriver<Bytes>>(
         (device, caps): (&DeviceIdentity, &DisplayCaps),
         bytes: u64,
-        operation: &'static str,
         make: impl FnOnce(usize) -> Result<D>,
     ) -> Result<Self> {
         let desc = SurfaceDesc::buffer(bytes);
         let device = device.to_string();
-        let bytes = desc.check(&device, caps, operation)?;
+        let bytes = desc.check(&device, caps)?;
         Ok(Self(Either::Buffer(Front::stored(device, desc, make(bytes)?))))
     }
 
@@ -221,9 +212,11 @@ impl Surface {
     /// # Errors
     /// [`Error::InvalidInput`] names what is missing.
     pub fn check_upload(&self) -> Result<()> {
-        of_either!(&self.0, front => match &front.driver {
-            Driver::Stored(driver) => driver.check_upload(),
-            Driver::InPlace(_) => Err(no_storage(UPLOAD)),
+        Call::Upload.named(|| {
+            of_either!(&self.0, front => match &front.driver {
+                Driver::Stored(driver) => driver.check_upload(),
+                Driver::InPlace(_) => Err(no_storage()),
+            })
         })
     }
 
@@ -232,7 +225,7 @@ impl Surface {
     /// # Errors
     /// [`Error::InvalidInput`] names what is missing.
     pub fn check_download(&self) -> Result<()> {
-        of_either!(&self.0, front => front.driver.check_download())
+        Call::Download.named(|| of_either!(&self.0, front => front.driver.check_download()))
     }
 
     /// Copies from client memory; `bytes` may be reused at once. `view` says where in `bytes` the pixels or bytes
@@ -241,7 +234,7 @@ impl Surface {
     /// # Errors
     /// [`Error::InvalidInput`] for parts and views that do not fit, and for a surface without storage; what the driver reports.
     pub fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
-        of_either!(&mut self.0, front => front.upload(at, bytes, view))
+        Call::Upload.named(|| of_either!(&mut self.0, front => front.upload(at, bytes, view)))
     }
 
     /// Copies from a staging block. The block must be fenced ([`Staging::fence`]) before it is written again.
@@ -249,7 +242,7 @@ impl Surface {
     /// # Errors
     /// Those of [`Surface::upload`]; [`Error::Foreign`] for a block of another display.
     pub fn upload_staged(&mut self, at: &Part, staging: &mut Staging, view: &View) -> Result<()> {
-        of_either!(&mut self.0, front => front.upload_staged(at, staging, view))
+        Call::UploadStaged.named(|| of_either!(&mut self.0, front => front.upload_staged(at, staging, view)))
     }
 
     /// From now on shows this block in place. Only for surfaces made for it.
@@ -258,7 +251,7 @@ impl Surface {
     /// [`Error::InvalidInput`] for a view or a block that does not fit, and for a surface with storage; [`Error::Foreign`] for a
     /// block of another display; what the driver reports.
     pub fn read_in_place(&mut self, staging: &Staging, view: &View) -> Result<()> {
-        of_either!(&mut self.0, front => front.read_in_place(staging, view))
+        Call::ReadInPlace.named(|| of_either!(&mut self.0, front => front.read_in_place(staging, view)))
     }
 
     /// Returns what a viewer would see of `part`: images are drawn by the display and read back, buffers are copied by the
@@ -267,7 +260,7 @@ impl Surface {
     /// # Errors
     /// [`Error::InvalidInput`] for a part outside, [`Error::NothingShown`] for a surface that shows in place and has no frame yet.
     pub fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
-        of_either!(&mut self.0, front => front.read_back(part))
+        Call::ReadBack.named(|| of_either!(&mut self.0, front => front.read_back(part)))
     }
 
     /// Draws a region of an image as programs do, and reads that: its pixels at their own size, drawn as planned in this manner into
@@ -278,7 +271,7 @@ impl Surface {
     /// # Errors
     /// Those of a draw that the display does.
     pub fn draw_back(&mut self, region: Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
-        of_either!(&mut self.0, front => front.draw_back(region, plan, manner))
+        Call::DrawBack.named(|| of_either!(&mut self.0, front => front.draw_back(region, plan, manner)))
     }
 
     /// Copies what the surface holds into a staging block, behind all that the display was told before: `view` says where in
@@ -289,7 +282,7 @@ impl Surface {
     /// [`Error::InvalidInput`] where somebody has a slice of these bytes: it says who.
     /// [`Error::Unsupported`] for a block that neither the display nor the host writes.
     pub fn download(&mut self, part: &Part, staging: &mut Staging, view: &View) -> Result<()> {
-        of_either!(&mut self.0, front => front.download(part, staging, view))
+        Call::Download.named(|| of_either!(&mut self.0, front => front.download(part, staging, view)))
     }
 
     /// Names the surface's own texture or buffer for [`crate::ComputeBackend::import_surface`].
@@ -298,7 +291,7 @@ impl Surface {
     /// [`Error::Unsupported`] where [`crate::DisplayCaps::exports`] does not list the handle's type, or the surface has no
     /// storage of its own.
     pub fn export(&self, handle: HandleType) -> Result<SharedHandle> {
-        of_either!(&self.0, front => front.export(handle))
+        Call::Export.named(|| of_either!(&self.0, front => front.export(handle)))
     }
 
     /// The driver's own type, for the display to find again.
@@ -323,10 +316,10 @@ impl<C: Content> Driver<C> {
     }
 
     /// The driver of a surface with storage that takes uploads.
-    fn written(&mut self, operation: &'static str) -> Result<&mut dyn StoredDriver<C>> {
+    fn written(&mut self) -> Result<&mut dyn StoredDriver<C>> {
         match self {
             Self::Stored(driver) => driver.check_upload().map(|()| driver.as_mut()),
-            Self::InPlace(_) => Err(no_storage(operation)),
+            Self::InPlace(_) => Err(no_storage()),
         }
     }
 
@@ -348,15 +341,15 @@ impl<C: Content> Front<C> {
     }
 
     fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
-        let driver = self.driver.written(UPLOAD)?;
-        let (at, view) = C::transfer(&self.desc, at, view, bytes.len(), UPLOAD)?;
+        let driver = self.driver.written()?;
+        let (at, view) = C::transfer(&self.desc, at, view, bytes.len())?;
         Watch::around(self.watch.as_ref(), Call::Upload, || driver.upload(&at, bytes, &view))
     }
 
     fn upload_staged(&mut self, at: &Part, staging: &mut Staging, view: &View) -> Result<()> {
-        let driver = self.driver.written(UPLOAD_STAGED)?;
-        staging.check_linear(UPLOAD_STAGED)?;
-        let (at, view) = C::transfer(&self.desc, at, view, staging.len(), UPLOAD_STAGED)?;
+        let driver = self.driver.written()?;
+        staging.check_linear()?;
+        let (at, view) = C::transfer(&self.desc, at, view, staging.len())?;
         Watch::around(self.watch.as_ref(), Call::UploadStaged, || {
             staging.begin_read();
             driver.upload_staged(&at, staging, &view)
@@ -367,17 +360,17 @@ impl<C: Content> Front<C> {
         let Driver::InPlace(driver) = &mut self.driver else {
             let problem =
                 "this surface has storage of its own; use upload_staged, or make it with create_in_place_surface";
-            return Err(Error::invalid(READ_IN_PLACE, problem));
+            return Err(Error::refused(problem));
         };
         let desc = &self.desc;
         Watch::around(self.watch.as_ref(), Call::ReadInPlace, || {
-            if staging.check_shown(desc, READ_IN_PLACE)? {
+            if staging.check_shown(desc)? {
                 if !driver.show_texture(staging)? {
-                    let reason = "it shows no textures of others in place".into();
-                    return Err(Error::Unsupported { operation: READ_IN_PLACE, device: self.device.clone(), reason });
+                    let reason = "it shows no textures of others in place";
+                    return Err(Error::unsupported(&self.device, reason));
                 }
             } else {
-                let (_, view) = C::transfer(desc, &Part::full(desc), view, staging.len(), READ_IN_PLACE)?;
+                let (_, view) = C::transfer(desc, &Part::full(desc), view, staging.len())?;
                 driver.show(staging, &view)?;
             }
             staging.show();
@@ -387,22 +380,22 @@ impl<C: Content> Front<C> {
 
     fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
         self.driver.check_download()?;
-        let at = C::at(part, &self.desc, READ_BACK)?;
+        let at = C::at(part, &self.desc)?;
         Watch::around(self.watch.as_ref(), Call::ReadBack, || self.driver.any_mut().read_back(&at))
     }
 
     fn draw_back(&mut self, region: Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
-        let at = C::at(&Part::Image(region), &self.desc, DRAW_BACK)?;
-        self.driver.any_mut().draw_back(&at, plan, manner)
+        let at = C::at(&Part::Image(region), &self.desc)?;
+        Watch::around(self.watch.as_ref(), Call::DrawBack, || self.driver.any_mut().draw_back(&at, plan, manner))
     }
 
     fn download(&mut self, part: &Part, staging: &mut Staging, view: &View) -> Result<()> {
         self.driver.check_download()?;
-        staging.check_linear(DOWNLOAD)?;
-        let (at, there) = C::transfer(&self.desc, part, view, staging.len(), DOWNLOAD)?;
+        staging.check_linear()?;
+        let (at, there) = C::transfer(&self.desc, part, view, staging.len())?;
         Watch::around(self.watch.as_ref(), Call::Download, || match &mut self.driver {
             Driver::Stored(driver) if driver.downloads(staging) => {
-                staging.begin_write(DOWNLOAD)?;
+                staging.begin_write()?;
                 driver.download(&at, staging, &there)
             }
             driver => {
@@ -420,14 +413,11 @@ impl<C: Content> Front<C> {
             Driver::Stored(driver) => Watch::around(self.watch.as_ref(), Call::Export, || driver.export(handle))?,
             Driver::InPlace(_) => None,
         };
-        made.ok_or_else(|| Error::Unsupported {
-            operation: "export",
-            device: self.device.clone(),
-            reason: format!("a {} cannot be named by a {handle}", self.desc),
-        })
+        let reason = || format!("a {} cannot be named by a {handle}", self.desc);
+        made.ok_or_else(|| Error::unsupported(&self.device, reason()))
     }
 }
 
-fn no_storage(operation: &'static str) -> Error {
-    Error::invalid(operation, "an in-place surface has no storage of its own; use read_in_place")
+fn no_storage() -> Error {
+    Error::refused("an in-place surface has no storage of its own; use read_in_place")
 }

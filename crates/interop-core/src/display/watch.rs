@@ -1,6 +1,6 @@
 //! A hook around each call that reaches a display's driver, for tests that make calls fail.
 
-use crate::describe::error::Result;
+use crate::describe::error::{self, Result};
 use std::any::Any;
 use std::rc::Rc;
 
@@ -17,6 +17,8 @@ pub enum Call {
     ReadInPlace,
     /// [`Surface::read_back`](super::Surface::read_back).
     ReadBack,
+    /// [`Surface::draw_back`](super::Surface::draw_back).
+    DrawBack,
     /// [`Staging::wait`](super::Staging::wait).
     Wait,
     /// [`Staging::map_write`](super::Staging::map_write).
@@ -25,6 +27,29 @@ pub enum Call {
     Fence,
     /// [`Surface::export`](super::Surface::export) and [`Staging::export`](super::Staging::export).
     Export,
+}
+
+impl Call {
+    /// The call as errors name it.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Upload => "Surface::upload",
+            Self::UploadStaged => "Surface::upload_staged",
+            Self::Download => "Surface::download",
+            Self::ReadInPlace => "Surface::read_in_place",
+            Self::ReadBack => "Surface::read_back",
+            Self::DrawBack => "Surface::draw_back",
+            Self::Wait => "Staging::wait",
+            Self::MapStaging => "Staging::map_write",
+            Self::Fence => "Staging::fence",
+            Self::Export => "export",
+        }
+    }
+
+    /// Does the call: its name stands in the errors that it returns.
+    pub(super) fn named<T>(self, body: impl FnOnce() -> Result<T>) -> Result<T> {
+        error::call(self.name(), body)
+    }
 }
 
 type Once<'a, T> = Box<dyn FnOnce() -> Result<T> + 'a>;
@@ -57,7 +82,7 @@ impl Watch {
     /// The call, by way of the hook where there is one. A lie of the hook's, which tells a success without the call, gives the
     /// default.
     pub(super) fn around<T: Default>(this: Option<&Self>, call: Call, done: impl FnOnce() -> Result<T>) -> Result<T> {
-        let Some(watch) = this else { return done() };
+        let Some(watch) = this else { return call.named(done) };
         // Any number of hooks may stand around one call, so its type does not name them.
         let mut done: Option<Once<'_, T>> = Some(Box::new(done));
         let mut result = T::default();

@@ -163,7 +163,7 @@ mod tests {
             if area.width.max(area.height) > i32::MAX as u32 || area.width.min(area.height) == 0 {
                 continue;
             }
-            assert!(inside.check_inside(area, "t").is_ok(), "{by} {image} in {area}: {inside}");
+            assert!(inside.check_inside(area).is_ok(), "{by} {image} in {area}: {inside}");
             if matches!(by, Fit::Stretch | Fit::Cover) {
                 assert_eq!(inside, area.full(), "{by} {image}");
             }

@@ -130,16 +130,15 @@ impl Plan {
 /// [`Error::InvalidInput`] where image or target reach outside their bytes, the plan outside the target, or the
 /// image is not of the size that was planned for.
 pub fn paint(plan: &Plan, image: (&[u8], &ImageView), target: (&mut [u8], &ImageView), at: (u32, u32)) -> Result<()> {
-    const OP: &str = "paint";
     let ((from, from_view), (to, to_view)) = (image, target);
-    View::Image(*from_view).check_inside(from.len(), OP)?;
-    View::Image(*to_view).check_inside(to.len(), OP)?;
+    View::Image(*from_view).check_inside(from.len())?;
+    View::Image(*to_view).check_inside(to.len())?;
     let drawn = plan.drawn;
     let region = Region { x: at.0.saturating_add(drawn.x), y: at.1.saturating_add(drawn.y), ..drawn };
-    region.check_inside(to_view.extent, OP)?;
+    region.check_inside(to_view.extent)?;
     let planned = Extent::new(plan.picture.width, plan.picture.height);
     if plan.one_to_one && planned != from_view.extent {
-        return Err(Error::invalid(OP, format!("an image of {} was given for a plan of {planned}", from_view.extent)));
+        return Err(Error::refused(format!("an image of {} was given for a plan of {planned}", from_view.extent)));
     }
     let (from_size, to_size) = (from_view.format.bytes_per_pixel(), to_view.format.bytes_per_pixel());
     if plan.is_copy() && from_view.format == to_view.format {

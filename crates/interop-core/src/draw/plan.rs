@@ -46,8 +46,6 @@ pub struct Plan {
     pub format_encodes: bool,
 }
 
-const OP: &str = "draw";
-
 /// Most stops of exposure either way.
 const STOPS: f32 = 32.0;
 
@@ -56,15 +54,15 @@ impl DrawOptions {
     fn check(&self) -> Result<()> {
         if !(-STOPS..=STOPS).contains(&self.exposure) {
             let problem = format!("an exposure of {} stops; give -{STOPS} to {STOPS}", self.exposure);
-            return Err(Error::invalid(OP, problem));
+            return Err(Error::refused(problem));
         }
         if let Some(color) = self.background
             && !color.iter().all(|v| (0.0..=1.0).contains(v))
         {
             let problem = format!("a background of {color:?}; give sRGB numbers within 0 and 1");
-            return Err(Error::invalid(OP, problem));
+            return Err(Error::refused(problem));
         }
-        self.tone_map.check(OP)
+        self.tone_map.check()
     }
 }
 
@@ -96,14 +94,14 @@ impl Plan {
         options.check()?;
         for (what, size) in [("image", image.extent), ("viewport", area)] {
             if size.width == 0 || size.height == 0 {
-                return Err(Error::invalid(OP, format!("the {what} is empty: {size}")));
+                return Err(Error::refused(format!("the {what} is empty: {size}")));
             }
         }
         let unmanaged = image.encoding == Encoding::Unmanaged;
         if unmanaged && (options.exposure != 0.0 || options.tone_map != ToneMap::None) {
             let problem = "exposure and tone maps change light, and this surface does not say what its numbers mean; \
                            give its ImageDesc an encoding";
-            return Err(Error::invalid(OP, problem));
+            return Err(Error::refused(problem));
         }
         let picture = options.fit.placement(image.extent, area);
         let inside = picture.inside(area);

@@ -11,7 +11,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// Names what is refused here, in either direction.
-pub(super) const OP: &str = "an engine's object";
 
 /// The surface's own object, opened by the compute API.
 pub(super) struct Direct {
@@ -68,7 +67,7 @@ impl MemoryDriver for Gone {
 }
 
 fn gone() -> Error {
-    Error::invalid(OP, "the memory was given back")
+    Error::refused("the memory was given back")
 }
 
 impl Direct {

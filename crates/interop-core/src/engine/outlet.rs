@@ -176,7 +176,7 @@ impl Outlet {
     }
 
     fn frame_part(&mut self, part: &Part, mut compute: impl FnMut(&mut OutletFrame<'_>) -> Result<()>) -> Result<()> {
-        part.check_inside(self.desc(), "Outlet::frame")?;
+        part.check_inside(self.desc()).map_err(|error| error.of("Outlet::frame"))?;
         self.reach.turn(|way, target, backend| {
             way.begin(backend, target, part).map_err(Failure::Path)?;
             if let Err(error) = compute(&mut OutletFrame { way, backend }) {

@@ -1,6 +1,6 @@
 //! The paths to an engine's object: how each is opened, how it takes, and how it gives.
 
-use super::direct::{Direct, OP};
+use super::direct::Direct;
 use crate::compute::{ComputeBackend, ComputeMemory, Target, zeros};
 use crate::describe::error::{Error, Result};
 use crate::describe::path_id::PathId;
@@ -147,7 +147,7 @@ pub(super) static WAYS: [Row; 9] = [
 pub(super) fn row_of(id: PathId) -> Result<&'static Row> {
     WAYS.iter()
         .find(|row| row.id == id)
-        .ok_or_else(|| Error::invalid(OP, format!("no engine's object is reached by {id}")))
+        .ok_or_else(|| Error::invalid("Outlet::open", format!("no engine's object is reached by {id}")))
 }
 
 /// An opened path.
@@ -351,7 +351,7 @@ impl Mapped {
         source.download(all, &mut self.staging, view)?;
         self.staging.wait()?;
         let span = view.span();
-        let bytes = block.read(span.clone(), Holder::Staging, OP)?;
+        let bytes = block.read(span.clone(), Holder::Staging)?;
         self.memory.write(span.start, &bytes)
     }
 }

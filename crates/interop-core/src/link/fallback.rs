@@ -74,8 +74,8 @@ impl Link {
     }
 
     /// Before a frame: on a path that works, which may be compared with another.
-    fn next_frame(&mut self, part: &Part, operation: &'static str) -> Result<Option<Descent>> {
-        part.check_inside(self.layout.desc(), operation)?;
+    fn next_frame(&mut self, part: &Part) -> Result<Option<Descent>> {
+        part.check_inside(self.layout.desc()).map_err(|error| error.of("Link::frame"))?;
         let mut descent = None;
         self.leave_broken(&mut descent)?;
         self.compare_between_frames();
@@ -87,7 +87,7 @@ impl Link {
         if self.paused {
             return Ok(());
         }
-        let mut descent = self.next_frame(&part, "frame")?;
+        let mut descent = self.next_frame(&part)?;
         loop {
             let around = self.surroundings(&part)?;
             let done = self.begin(&part, around.as_deref()).and_then(|traced| {
@@ -105,7 +105,7 @@ impl Link {
         if self.paused {
             return Err(Error::Paused);
         }
-        let mut descent = self.next_frame(&part, "acquire")?;
+        let mut descent = self.next_frame(&part)?;
         loop {
             let around = self.surroundings(&part)?;
             match self.begin(&part, around.as_deref()) {

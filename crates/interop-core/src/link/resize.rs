@@ -8,7 +8,7 @@
 use super::Link;
 use super::retired::Retired;
 use super::room::{covering, grown, is_inside};
-use crate::describe::error::Result;
+use crate::describe::error::{Error, Result};
 use crate::describe::geometry::Extent;
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::timeline::{stage, step};
@@ -63,10 +63,11 @@ impl Link {
 
     fn change_size(&mut self, desc: SurfaceDesc, most: Option<SurfaceDesc>) -> Result<()> {
         let device = self.display.device().to_string();
-        desc.check(&device, self.display.caps(), "resize")?;
+        let named = |error: Error| error.of("Link::resize");
+        desc.check(&device, self.display.caps()).map_err(named)?;
         let most = most.map(|most| covering(&desc, &most)).transpose()?;
         if let Some(most) = most {
-            most.check(&device, self.display.caps(), "resize_within")?;
+            most.check(&device, self.display.caps()).map_err(named)?;
         }
         let has_room = |link: &Self| is_inside(&most.unwrap_or(desc), &link.proved);
         if desc == *self.layout.desc() && has_room(self) {

@@ -74,7 +74,7 @@ impl FrameLayout {
             SurfaceDesc::Image(i) => {
                 View::Image(ImageView::packed(i.extent, i.format, self.pitch_alignment, 0, false)?)
             }
-            SurfaceDesc::Buffer(_) => View::Buffer(BufferView { offset: 0, len: self.desc.byte_len("FrameLayout")? }),
+            SurfaceDesc::Buffer(_) => View::Buffer(BufferView { offset: 0, len: self.desc.byte_len()? }),
         })
     }
 
@@ -83,7 +83,7 @@ impl FrameLayout {
     /// # Errors
     /// [`Error::InvalidInput`] where `part` is none of the surface.
     pub fn in_place(&self, part: &Part) -> Result<Crossing> {
-        part.check_inside(&self.desc, "FrameLayout::in_place")?;
+        part.check_inside(&self.desc)?;
         match (self.whole()?, part) {
             (View::Image(whole), Part::Image(region)) => {
                 let part = self.native(part);

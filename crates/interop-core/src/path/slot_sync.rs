@@ -15,7 +15,7 @@ pub(crate) const RING_SLOTS: usize = 3;
 /// or hangs drivers.
 pub(super) struct Semaphore {
     compute: Box<dyn ComputeSemaphore>,
-    display: Box<dyn DisplaySemaphore>,
+    display: DisplaySemaphore,
     value: u64,
     /// Signalled and not waited for yet.
     pending: bool,

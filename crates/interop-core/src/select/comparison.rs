@@ -146,7 +146,7 @@ impl Entry {
     /// About.
     fn bytes(&self, pairing: &Pairing<'_>) -> usize {
         // What cannot be counted was refused before.
-        pairing.desc.byte_len("calibrate").unwrap_or(usize::MAX).saturating_mul(self.path.slots())
+        pairing.desc.byte_len().unwrap_or(usize::MAX).saturating_mul(self.path.slots())
     }
 }
 

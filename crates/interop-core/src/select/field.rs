@@ -26,9 +26,9 @@ impl<'p> Field<'p> {
         let late = policy.mode.most_behind();
         if late > MAX_FRAMES_BEHIND {
             let problem = format!("{late} frames behind were asked for; give at most {MAX_FRAMES_BEHIND}");
-            return Err(Error::invalid("open", problem));
+            return Err(Error::invalid("Link::open", problem));
         }
-        pairing.desc.check(&display.to_string(), pairing.display.caps(), "open")?;
+        pairing.desc.check(&display.to_string(), pairing.display.caps()).map_err(|error| error.of("Link::open"))?;
         for asked in policy.force.iter().chain(&policy.prefer) {
             policy.paths.named(asked.name())?;
         }

@@ -420,7 +420,7 @@ fn settle(table: &Table<'_>) -> Result<()> {
 /// Bytes that both instances hold, about.
 fn takes_memory(table: &Table<'_>) -> usize {
     let slots = 3 + table.pairing.frames_behind * 2;
-    table.pairing.desc.byte_len("compare_paths").unwrap_or(usize::MAX).saturating_mul(2 * slots)
+    table.pairing.desc.byte_len().unwrap_or(usize::MAX).saturating_mul(2 * slots)
 }
 
 enum Found {

@@ -199,7 +199,7 @@ struct Rows {
 
 impl Rows {
     fn of(desc: &SurfaceDesc) -> Result<Self> {
-        let total = desc.byte_len("verify")?;
+        let total = desc.byte_len()?;
         Ok(match desc {
             SurfaceDesc::Image(i) => Self {
                 count: i.extent.height,

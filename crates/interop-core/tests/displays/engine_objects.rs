@@ -64,7 +64,7 @@ pub fn noise(dice: &mut Dice, len: usize) -> Vec<u8> {
 /// Frames into the object and back, and what the engine finds in between, while it draws, too. The path, where it is offered.
 pub fn round(display: &Rc<dyn Display>, object: &dyn Object, by: Option<PathId>, frames: usize) -> Option<PathId> {
     let (mut dice, desc) = (Dice(7), *object.surface().desc());
-    let len = desc.byte_len("test").unwrap();
+    let len = desc.byte_len().unwrap();
     let mut given = match outlet(display, object.surface(), by) {
         Ok(given) => given,
         Err(Error::Unavailable { .. }) if by.is_some() => return None,

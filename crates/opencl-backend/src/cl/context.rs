@@ -72,7 +72,7 @@ impl Context {
         if let Some(gl) = &gl {
             for device in devices {
                 let lists = listed_by(|name| device.has_extension(name));
-                check_shares((&device.raw, device.name()), lists, gl.as_ref(), OP)?;
+                check_shares((&device.raw, device.name()), lists, gl.as_ref()).map_err(|error| error.of(OP))?;
             }
         }
         let gl_events = devices.iter().all(|device| device.has_extension("cl_khr_gl_event"));

@@ -60,7 +60,7 @@ impl Device {
         operation: &'static str,
         ask: impl Fn(ffi::PlatformId) -> Result<Vec<ffi::DeviceId>, ffi::Failure>,
     ) -> Result<Vec<Self>> {
-        check_current(gl, operation)?;
+        check_current(gl).map_err(|error| error.of(operation))?;
         let mut found = Vec::new();
         for platform in Platform::all()? {
             let mut all = platform.devices()?;

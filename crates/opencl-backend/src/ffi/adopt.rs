@@ -123,12 +123,12 @@ impl Mem {
     /// # Safety
     /// The conditions of [`adopt_in`] hold.
     pub unsafe fn adopt(context: &Context, raw: *mut c_void) -> Result<Arc<Self>, Failure> {
-        const OP: &str = "clGetMemObjectInfo";
+        const CALL: &str = "clGetMemObjectInfo";
         // SAFETY: the caller's promise.
         let handle: Handle<MemKind> = unsafe { adopt_in(context, raw) }?;
-        let number = |param| handle.info(param).and_then(|bytes| array(OP, &bytes)).map(usize::from_ne_bytes);
-        let kind = u32::from_ne_bytes(array(OP, &handle.info(m::CL_MEM_TYPE)?)?);
-        let flags = u64::from_ne_bytes(array(OP, &handle.info(m::CL_MEM_FLAGS)?)?);
+        let number = |param| handle.info(param).and_then(|bytes| array(CALL, &bytes)).map(usize::from_ne_bytes);
+        let kind = u32::from_ne_bytes(array(CALL, &handle.info(m::CL_MEM_TYPE)?)?);
+        let flags = u64::from_ne_bytes(array(CALL, &handle.info(m::CL_MEM_FLAGS)?)?);
         let whole = handle.object(m::CL_MEM_ASSOCIATED_MEMOBJECT)?;
         // SAFETY: what an object was made of lives as long as the object.
         let parent = if whole.is_null() { None } else { Some(unsafe { Self::adopt(context, whole) }?) };

@@ -67,16 +67,16 @@ pub struct ContextSettings {
 impl Context {
     /// `devices` must be of one platform, and not empty.
     pub fn new(devices: &[Device], settings: ContextSettings) -> Result<Arc<Self>, Failure> {
-        const OP: &str = "clCreateContext";
+        const CALL: &str = "clCreateContext";
         let platform =
-            devices.first().ok_or(Failure { operation: OP, code: cl3::error_codes::CL_INVALID_VALUE })?.platform;
+            devices.first().ok_or(Failure { operation: CALL, code: cl3::error_codes::CL_INVALID_VALUE })?.platform;
         let properties = session_properties(platform, settings.gl.as_deref(), &settings.pairs);
         let ids: Vec<_> = devices.iter().map(|device| device.id.0).collect();
         let listening = Listening::new(settings.on_error);
         let gl = settings.gl.map(|gl| GlShare::new(platform, gl, settings.gl_events).map(Arc::new)).transpose()?;
         let raw = create_context(&ids, properties.as_ptr(), Some(report), listening.user_data());
         // SAFETY: a context that was just created, whose one reference is ours.
-        let handle = unsafe { Handle::own(OP, raw) }?;
+        let handle = unsafe { Handle::own(CALL, raw) }?;
         Ok(Arc::new(Self { gl, ..Self::of(handle, listening, devices.to_vec()) }))
     }
 

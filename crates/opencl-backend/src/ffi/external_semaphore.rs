@@ -50,7 +50,7 @@ impl Semaphore {
     }
 
     fn open(session: &Arc<Session>, platform: PlatformId, handle: OsHandle) -> Result<Self, Failure> {
-        const OP: &str = "clCreateSemaphoreWithPropertiesKHR";
+        const CALL: &str = "clCreateSemaphoreWithPropertiesKHR";
         let create = function!(platform, c"clCreateSemaphoreWithPropertiesKHR" as Create);
         let wait = function!(platform, c"clEnqueueWaitSemaphoresKHR" as Enqueue);
         let signal = function!(platform, c"clEnqueueSignalSemaphoresKHR" as Enqueue);
@@ -65,7 +65,7 @@ impl Semaphore {
             Some(raw) => Ok(Self { raw, wait, signal, release, session: session.clone() }),
             None => {
                 to_driver.close_if_left();
-                Err(Failure { operation: OP, code })
+                Err(Failure { operation: CALL, code })
             }
         }
     }

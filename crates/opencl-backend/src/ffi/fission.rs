@@ -8,8 +8,8 @@ use std::ptr;
 impl Device {
     /// `properties` is a list that ends with 0.
     pub fn partition(&self, properties: &[isize]) -> Result<Vec<Self>, Failure> {
-        const OP: &str = "clCreateSubDevices";
-        let failure = |code| Failure { operation: OP, code };
+        const CALL: &str = "clCreateSubDevices";
+        let failure = |code| Failure { operation: CALL, code };
         if properties.last() != Some(&0) {
             return Err(failure(CL_INVALID_VALUE));
         }
@@ -32,7 +32,7 @@ impl Device {
         list.truncate(count as usize);
         let part = |raw| {
             // SAFETY: a device that was just created, whose one reference is ours.
-            unsafe { Handle::<SubDeviceKind>::own(OP, Ok(raw)) }.map(|owner| Self::part(self.platform, owner))
+            unsafe { Handle::<SubDeviceKind>::own(CALL, Ok(raw)) }.map(|owner| Self::part(self.platform, owner))
         };
         list.into_iter().map(part).collect()
     }

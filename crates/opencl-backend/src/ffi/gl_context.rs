@@ -31,7 +31,7 @@ pub fn current_device_of(platform: PlatformId, context: &dyn GlContext) -> Resul
 }
 
 fn ask(platform: PlatformId, context: &dyn GlContext, parameter: u32) -> Result<Vec<DeviceId>, Failure> {
-    const OP: &str = "clGetGLContextInfoKHR";
+    const CALL: &str = "clGetGLContextInfoKHR";
     let ask = function!(platform, c"clGetGLContextInfoKHR" as ContextInfo);
     let properties = session_properties(platform, Some(context), &[]);
     let mut devices: Vec<*mut c_void> = vec![ptr::null_mut(); 64];
@@ -41,7 +41,7 @@ fn ask(platform: PlatformId, context: &dyn GlContext, parameter: u32) -> Result<
         let bytes = size_of_val(devices.as_slice());
         ask(properties.as_ptr(), parameter, bytes, devices.as_mut_ptr().cast(), &raw mut found)
     };
-    check(OP, if code == 0 { Ok(()) } else { Err(code) })?;
+    check(CALL, if code == 0 { Ok(()) } else { Err(code) })?;
     devices.truncate(found / size_of::<*mut c_void>());
     Ok(devices.into_iter().filter(|device| !device.is_null()).map(DeviceId).collect())
 }

@@ -61,11 +61,11 @@ impl GlShare {
     }
 
     fn open_buffer(&self, context: &Context, flags: u64, name: u32) -> Result<Handle<MemKind>, Failure> {
-        const OP: &str = "clCreateFromGLBuffer";
-        self.check_current(OP)?;
+        const CALL: &str = "clCreateFromGLBuffer";
+        self.check_current(CALL)?;
         let create = function!(self.platform, c"clCreateFromGLBuffer" as FromBuffer);
         // SAFETY: the context shares with the GL context that is current; the driver refuses names that are none.
-        own(OP, |code| unsafe { create(context.raw(), flags, name, code) })
+        own(CALL, |code| unsafe { create(context.raw(), flags, name, code) })
     }
 
     fn open_texture(
@@ -76,19 +76,19 @@ impl GlShare {
         level: i32,
         name: u32,
     ) -> Result<Handle<MemKind>, Failure> {
-        const OP: &str = "clCreateFromGLTexture";
-        self.check_current(OP)?;
+        const CALL: &str = "clCreateFromGLTexture";
+        self.check_current(CALL)?;
         let create = function!(self.platform, c"clCreateFromGLTexture" as FromTexture);
         // SAFETY: as above; the driver refuses targets and levels that the texture does not have.
-        own(OP, |code| unsafe { create(context.raw(), flags, target, level, name, code) })
+        own(CALL, |code| unsafe { create(context.raw(), flags, target, level, name, code) })
     }
 
     fn open_renderbuffer(&self, context: &Context, flags: u64, name: u32) -> Result<Handle<MemKind>, Failure> {
-        const OP: &str = "clCreateFromGLRenderbuffer";
-        self.check_current(OP)?;
+        const CALL: &str = "clCreateFromGLRenderbuffer";
+        self.check_current(CALL)?;
         let create = function!(self.platform, c"clCreateFromGLRenderbuffer" as FromBuffer);
         // SAFETY: as above.
-        own(OP, |code| unsafe { create(context.raw(), flags, name, code) })
+        own(CALL, |code| unsafe { create(context.raw(), flags, name, code) })
     }
 
     /// `CL_GL_OBJECT_*` and the name of the GL object behind a memory object.

@@ -8,9 +8,9 @@ impl GlShare {
     /// An event for the end of what OpenGL was told so far. The GL context must be current, and the device list
     /// `cl_khr_gl_event`.
     pub fn fence(&self, context: &Context) -> Result<Event, Failure> {
-        const OP: &str = "clCreateEventFromGLsyncKHR";
-        let from_sync = self.from_sync.ok_or(Failure { operation: OP, code: DLOPEN_FUNCTION_NOT_AVAILABLE })?;
-        self.check_current(OP)?;
+        const CALL: &str = "clCreateEventFromGLsyncKHR";
+        let from_sync = self.from_sync.ok_or(Failure { operation: CALL, code: DLOPEN_FUNCTION_NOT_AVAILABLE })?;
+        self.check_current(CALL)?;
         let (gl, mut code) = (&self.gl, 0);
         // SAFETY: the GL context is current. The fence is new; OpenCL keeps it for its event ("increments the reference
         // count"), so that it may be deleted here.
@@ -22,7 +22,7 @@ impl GlShare {
             event
         };
         // SAFETY: a new event, whose one reference is ours.
-        unsafe { Event::own(OP, if code == 0 { Ok(event) } else { Err(code) }, None) }
+        unsafe { Event::own(CALL, if code == 0 { Ok(event) } else { Err(code) }, None) }
     }
 }
 

@@ -49,11 +49,11 @@ impl Queue {
         into: Vec<T>,
         wait: &[Event],
     ) -> Result<Reading<T>, Failure> {
-        const OP: &str = "clEnqueueReadImage";
-        part.check(OP, image.pixel, size_of_val(into.as_slice()))?;
+        const CALL: &str = "clEnqueueReadImage";
+        part.check(CALL, image.pixel, size_of_val(into.as_slice()))?;
         // SAFETY: the host memory has the size of the part and lives until the command is done. Pitches of 0 are those
         // without gaps. The rest is live, and the arrays have three numbers.
-        self.reading(OP, &[image.mem.used_whole(Read)], wait, into, |queue, to, n, list| unsafe {
+        self.reading(CALL, &[image.mem.used_whole(Read)], wait, into, |queue, to, n, list| unsafe {
             let (origin, region) = (part.origin.as_ptr(), part.region.as_ptr());
             q::enqueue_read_image(queue, image.mem.raw(), 0, origin, region, 0, 0, to, n, list)
         })
@@ -67,10 +67,10 @@ impl Queue {
         from: Owned<T>,
         wait: &[Event],
     ) -> Result<Event, Failure> {
-        const OP: &str = "clEnqueueWriteImage";
-        part.check(OP, image.pixel, size_of_val(from.as_slice()))?;
+        const CALL: &str = "clEnqueueWriteImage";
+        part.check(CALL, image.pixel, size_of_val(from.as_slice()))?;
         // SAFETY: as for reading; the driver only reads the host memory.
-        self.writing(OP, &[image.mem.used_whole(Write)], wait, from, |queue, source, n, list| unsafe {
+        self.writing(CALL, &[image.mem.used_whole(Write)], wait, from, |queue, source, n, list| unsafe {
             let (origin, region) = (part.origin.as_ptr(), part.region.as_ptr());
             q::enqueue_write_image(queue, image.mem.raw(), 0, origin, region, 0, 0, source.cast_mut(), n, list)
         })

@@ -108,15 +108,15 @@ impl Kernel {
 
     /// Needs a program built with `-cl-kernel-arg-info`; some drivers do not have it nonetheless.
     pub fn param(&self, index: u32) -> Result<ParamInfo, Failure> {
-        const OP: &str = "clGetKernelArgInfo";
+        const CALL: &str = "clGetKernelArgInfo";
         self.with(|kernel| {
-            let get = |param| check(OP, k::get_kernel_arg_data(kernel.raw(), index, param));
+            let get = |param| check(CALL, k::get_kernel_arg_data(kernel.raw(), index, param));
             Ok(ParamInfo {
                 name: text(&get(k::CL_KERNEL_ARG_NAME)?),
                 type_name: text(&get(k::CL_KERNEL_ARG_TYPE_NAME)?),
-                address: u32::from_ne_bytes(array(OP, &get(k::CL_KERNEL_ARG_ADDRESS_QUALIFIER)?)?),
-                access: u32::from_ne_bytes(array(OP, &get(k::CL_KERNEL_ARG_ACCESS_QUALIFIER)?)?),
-                qualifiers: u64::from_ne_bytes(array(OP, &get(k::CL_KERNEL_ARG_TYPE_QUALIFIER)?)?),
+                address: u32::from_ne_bytes(array(CALL, &get(k::CL_KERNEL_ARG_ADDRESS_QUALIFIER)?)?),
+                access: u32::from_ne_bytes(array(CALL, &get(k::CL_KERNEL_ARG_ACCESS_QUALIFIER)?)?),
+                qualifiers: u64::from_ne_bytes(array(CALL, &get(k::CL_KERNEL_ARG_TYPE_QUALIFIER)?)?),
             })
         })
     }
@@ -212,16 +212,16 @@ fn enqueue(
     range: Range<'_>,
     wait: &[Event],
 ) -> Result<Event, Failure> {
-    const OP: &str = "clEnqueueNDRangeKernel";
+    const CALL: &str = "clEnqueueNDRangeKernel";
     let dimensions = range.global.len();
     let fits = |list: &[usize]| list.is_empty() || list.len() == dimensions;
     if !(1..=3).contains(&dimensions) || !fits(range.local) || !fits(range.offset) {
-        return Err(Failure { operation: OP, code: CL_INVALID_WORK_DIMENSION });
+        return Err(Failure { operation: CALL, code: CL_INVALID_WORK_DIMENSION });
     }
     let address = |list: &[usize]| if list.is_empty() { ptr::null() } else { list.as_ptr() };
     // SAFETY: queue, kernel and arguments are live. The arrays hold as many sizes as there are dimensions, and the
     // driver refuses sizes that do not fit. Who made the program vouched for what the kernel does.
-    queue.enqueue_using(OP, uses, wait, |queue, n, list| unsafe {
+    queue.enqueue_using(CALL, uses, wait, |queue, n, list| unsafe {
         cl3::command_queue::enqueue_nd_range_kernel(
             queue,
             kernel.raw(),

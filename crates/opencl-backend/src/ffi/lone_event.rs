@@ -76,14 +76,14 @@ impl LoneEvent {
 
     /// Waits until the command is done. A command that failed gives its own code.
     pub fn wait(&self) -> Result<(), Failure> {
-        const OP: &str = "clWaitForEvents";
-        let waited = check(OP, ev::wait_for_events(&[self.raw()]));
+        const CALL: &str = "clWaitForEvents";
+        let waited = check(CALL, ev::wait_for_events(&[self.raw()]));
         match (waited, self.code()) {
             // Some drivers report only by the status that a command has failed.
             (Ok(()) | Err(Failure { code: CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, .. }), Ok(code))
                 if code < 0 =>
             {
-                Err(ended(OP, code))
+                Err(ended(CALL, code))
             }
             (waited, _) => waited,
         }
@@ -104,8 +104,8 @@ impl LoneEvent {
     /// Nanoseconds of the device's clock; `param` is `CL_PROFILING_COMMAND_*`. An error on queues without profiling and
     /// before the command is complete.
     pub fn profile(&self, param: u32) -> Result<u64, Failure> {
-        const OP: &str = "clGetEventProfilingInfo";
-        array(OP, &check(OP, ev::get_event_profiling_data(self.raw(), param))?).map(u64::from_ne_bytes)
+        const CALL: &str = "clGetEventProfilingInfo";
+        array(CALL, &check(CALL, ev::get_event_profiling_data(self.raw(), param))?).map(u64::from_ne_bytes)
     }
 
     /// Lets the driver call `f` once when the command has got as far as `when` (not `Queued`), at once if it already

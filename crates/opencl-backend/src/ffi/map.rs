@@ -69,30 +69,30 @@ impl Mapped {
         mode: MapMode,
         wait: &[Event],
     ) -> Result<Self, Failure> {
-        const OP: &str = "clEnqueueMapBuffer";
-        let (borrow, after) = mem.tracker().begin_map(OP, &mem.in_root(&range), mode.access())?;
+        const CALL: &str = "clEnqueueMapBuffer";
+        let (borrow, after) = mem.tracker().begin_map(CALL, &mem.in_root(&range), mode.access())?;
         let mut address = ptr::null_mut();
         // SAFETY: queue and buffer are live; the driver refuses ranges outside.
-        let event = queue.enqueue(OP, &[wait, &after].concat(), |queue, n, list| unsafe {
+        let event = queue.enqueue(CALL, &[wait, &after].concat(), |queue, n, list| unsafe {
             let (start, len) = (range.start, range.len());
             q::enqueue_map_buffer(queue, mem.raw(), 0, mode.flags(), start, len, &mut address, n, list)
         })?;
         event.wait_until_final()?;
-        Self::of((queue, mem), (OP, address), (range.len(), [range.len(), 0]), (mode, Some(borrow)))
+        Self::of((queue, mem), (CALL, address), (range.len(), [range.len(), 0]), (mode, Some(borrow)))
     }
 
     /// Maps all `len` bytes of a buffer over host memory for the memory's other owners, who use it by its address. Blocks.
     pub fn lent(queue: &Queue, mem: &Arc<Mem>, len: usize) -> Result<Self, Failure> {
-        const OP: &str = "clEnqueueMapBuffer";
+        const CALL: &str = "clEnqueueMapBuffer";
         let mode = MapMode::ReadWrite;
         let mut address = ptr::null_mut();
         let uses = [mem.used(&(0..len), Access::Write)];
         // SAFETY: queue and buffer are live; the driver refuses ranges outside.
-        let event = queue.enqueue_using(OP, &uses, &mem.tracker().pending(), |queue, n, list| unsafe {
+        let event = queue.enqueue_using(CALL, &uses, &mem.tracker().pending(), |queue, n, list| unsafe {
             q::enqueue_map_buffer(queue, mem.raw(), 0, mode.flags(), 0, len, &mut address, n, list)
         })?;
         event.wait_until_final()?;
-        Self::of((queue, mem), (OP, address), (len, [len, 0]), (mode, None))
+        Self::of((queue, mem), (CALL, address), (len, [len, 0]), (mode, None))
     }
 
     /// Maps a part of an image, not empty and inside. `layers` says that the second dimension counts the layers of a 1-D
@@ -105,12 +105,12 @@ impl Mapped {
         mode: MapMode,
         wait: &[Event],
     ) -> Result<Self, Failure> {
-        const OP: &str = "clEnqueueMapImage";
+        const CALL: &str = "clEnqueueMapImage";
         let (mem, pixel) = image;
-        let (borrow, after) = mem.tracker().begin_map(OP, &mem.in_root(&(0..usize::MAX)), mode.access())?;
+        let (borrow, after) = mem.tracker().begin_map(CALL, &mem.in_root(&(0..usize::MAX)), mode.access())?;
         let (mut address, mut row, mut slice) = (ptr::null_mut(), 0, 0);
         // SAFETY: queue and image are live; the driver refuses parts outside.
-        let event = queue.enqueue(OP, &[wait, &after].concat(), |queue, n, list| unsafe {
+        let event = queue.enqueue(CALL, &[wait, &after].concat(), |queue, n, list| unsafe {
             let (origin, region, flags) = (part.origin.as_ptr(), part.region.as_ptr(), mode.flags());
             q::enqueue_map_image(
                 queue,
@@ -129,7 +129,7 @@ impl Mapped {
         let [w, rows, slices] = if layers { [part.region[0], 1, part.region[1]] } else { part.region };
         let len = (slices.saturating_sub(1)) * slice + (rows.saturating_sub(1)) * row + w * pixel;
         event.wait_until_final()?;
-        Self::of((queue, mem), (OP, address), (len, [row, slice]), (mode, Some(borrow)))
+        Self::of((queue, mem), (CALL, address), (len, [row, slice]), (mode, Some(borrow)))
     }
 
     fn of(

@@ -45,12 +45,12 @@ pub struct ImageShape {
 impl Mem {
     /// A buffer; `content` must have `len` bytes.
     pub fn buffer(context: &Context, flags: u64, len: usize, content: Option<&[u8]>) -> Result<Arc<Self>, Failure> {
-        const OP: &str = "clCreateBuffer";
-        let (flags, host) = with_content(flags, content, len, OP)?;
+        const CALL: &str = "clCreateBuffer";
+        let (flags, host) = with_content(flags, content, len, CALL)?;
         // SAFETY: the context is live; `host` is null or `len` bytes that the driver copies before it returns.
         let raw = unsafe { m::create_buffer(context.raw(), flags, len, host.cast_mut()) };
         // SAFETY: a buffer that was just created, whose one reference is ours.
-        let handle = unsafe { Handle::own(OP, raw) }?;
+        let handle = unsafe { Handle::own(CALL, raw) }?;
         Ok(Arc::new(Self::of(handle, flags, len)))
     }
 
@@ -112,9 +112,9 @@ impl Mem {
         content: Option<&[u8]>,
         buffer: Option<&Arc<Self>>,
     ) -> Result<Arc<Self>, Failure> {
-        const OP: &str = "clCreateImage";
+        const CALL: &str = "clCreateImage";
         let format = m::cl_image_format { image_channel_order: format[0], image_channel_data_type: format[1] };
-        let (flags, host) = with_content(flags, content, content.map_or(0, <[u8]>::len), OP)?;
+        let (flags, host) = with_content(flags, content, content.map_or(0, <[u8]>::len), CALL)?;
         let desc = m::cl_image_desc {
             image_type: shape.kind,
             image_width: shape.width,
@@ -131,7 +131,7 @@ impl Mem {
         // driver copies them before it returns.
         let raw = unsafe { m::create_image(context.raw(), flags, &format, &desc, host.cast_mut()) };
         // SAFETY: an image that was just created, whose one reference is ours.
-        let handle = unsafe { Handle::own(OP, raw) }?;
+        let handle = unsafe { Handle::own(CALL, raw) }?;
         Ok(Arc::new(Self::of(handle, flags, usize::MAX).inside(buffer.cloned(), 0)))
     }
 
@@ -200,16 +200,16 @@ impl Mem {
 
     /// `CL_IMAGE_FORMAT`: order and type of the channels.
     pub fn image_format(&self) -> Result<[u32; 2], Failure> {
-        const OP: &str = "clGetImageInfo";
-        let bytes: [u8; 8] = array(OP, &check(OP, m::get_image_data(self.raw(), m::CL_IMAGE_FORMAT))?)?;
+        const CALL: &str = "clGetImageInfo";
+        let bytes: [u8; 8] = array(CALL, &check(CALL, m::get_image_data(self.raw(), m::CL_IMAGE_FORMAT))?)?;
         let [a, b, c, d, rest @ ..] = bytes;
         Ok([u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes(rest)])
     }
 
     /// A size of `clGetImageInfo`.
     pub fn image_size(&self, param: u32) -> Result<usize, Failure> {
-        const OP: &str = "clGetImageInfo";
-        array(OP, &check(OP, m::get_image_data(self.raw(), param))?).map(usize::from_ne_bytes)
+        const CALL: &str = "clGetImageInfo";
+        array(CALL, &check(CALL, m::get_image_data(self.raw(), param))?).map(usize::from_ne_bytes)
     }
 
     /// Lets the driver call `f` once when the object is deleted. Then the last reference to it, and to what was made of

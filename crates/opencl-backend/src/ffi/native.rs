@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The closure; it gets the bytes of each memory in the order given.
 pub type NativeFn = Box<dyn FnOnce(Vec<&mut [u8]>) + Send>;
 
-const OP: &str = "clEnqueueNativeKernel";
+const CALL: &str = "clEnqueueNativeKernel";
 
 struct Job {
     f: NativeFn,
@@ -47,7 +47,7 @@ impl Queue {
     pub fn native(&self, mems: &[(&Mem, usize)], f: NativeFn, wait: &[Event]) -> Result<NativeLaunch, Failure> {
         let uses: Vec<_> =
             mems.iter().map(|(mem, len)| mem.used(&Range { start: 0, end: *len }, Access::Write)).collect();
-        let (entering, kept) = Entering::exclusive(OP, &uses)?;
+        let (entering, kept) = Entering::exclusive(CALL, &uses)?;
         let wait = [wait, &entering.after].concat();
         let mut maps = Vec::with_capacity(mems.len());
         let launched = self.map_all(mems, &wait, &mut maps).and_then(|()| {
@@ -73,17 +73,17 @@ impl Queue {
         wait: &[Event],
         maps: &mut Vec<MappedFor<'a>>,
     ) -> Result<(), Failure> {
-        const OP: &str = "clEnqueueMapBuffer";
+        const CALL: &str = "clEnqueueMapBuffer";
         for (mem, len) in mems {
             let mut address = ptr::null_mut();
             // SAFETY: queue, memory and events are live; the address is written before the call returns.
-            let mapped = self.enqueue(OP, wait, |queue, n, list| unsafe {
+            let mapped = self.enqueue(CALL, wait, |queue, n, list| unsafe {
                 let flags = m::CL_MAP_READ | m::CL_MAP_WRITE;
                 q::enqueue_map_buffer(queue, mem.raw(), 0, flags, 0, *len, &mut address, n, list)
             })?;
             maps.push(MappedFor { mem, address, mapped });
             if address.is_null() {
-                return Err(Failure { operation: OP, code: CL_MAP_FAILURE });
+                return Err(Failure { operation: CALL, code: CL_MAP_FAILURE });
             }
         }
         Ok(())
@@ -93,7 +93,7 @@ impl Queue {
         let mut job = Box::into_raw(job);
         // SAFETY: the driver copies the block, which is one pointer; `run` makes it a box again, once; queue and events
         // are live.
-        let event = self.enqueue(OP, wait, |queue, n, list| unsafe {
+        let event = self.enqueue(CALL, wait, |queue, n, list| unsafe {
             let (block, size) = (ptr::from_mut(&mut job).cast(), size_of::<*mut Job>());
             q::enqueue_native_kernel(queue, Some(run), block, size, 0, ptr::null(), ptr::null(), n, list)
         });

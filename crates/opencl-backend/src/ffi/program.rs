@@ -67,16 +67,16 @@ impl Program {
     /// # Safety
     /// The caller vouches for the bytes, which drivers do not all check, and for what its kernels do when they are launched.
     pub unsafe fn binaries(context: &Context, devices: &[Device], binaries: &[&[u8]]) -> Result<Self, Failure> {
-        const OP: &str = "clCreateProgramWithBinary";
+        const CALL: &str = "clCreateProgramWithBinary";
         if devices.len() != binaries.len() || binaries.iter().any(|binary| binary.is_empty()) {
-            return Err(Failure { operation: OP, code: CL_INVALID_VALUE });
+            return Err(Failure { operation: CALL, code: CL_INVALID_VALUE });
         }
         let lens: Vec<usize> = binaries.iter().map(|binary| binary.len()).collect();
         // Called directly: cl3 takes the slice of slices for a slice of pointers.
         let mut addresses: Vec<*const u8> = binaries.iter().map(|binary| binary.as_ptr()).collect();
         let mut statuses = vec![CL_SUCCESS; devices.len()];
         let mut code = CL_INVALID_VALUE;
-        let raw = runtime(OP)?
+        let raw = runtime(CALL)?
             .clCreateProgramWithBinary(
                 context.raw(),
                 devices.len() as u32,
@@ -86,9 +86,9 @@ impl Program {
                 statuses.as_mut_ptr(),
                 &mut code,
             )
-            .ok_or(absent(OP))?;
+            .ok_or(absent(CALL))?;
         // SAFETY: a program that was just created, whose one reference is ours.
-        unsafe { Self::own(OP, if code == CL_SUCCESS { Ok(raw) } else { Err(code) }) }
+        unsafe { Self::own(CALL, if code == CL_SUCCESS { Ok(raw) } else { Err(code) }) }
     }
 
     /// SPIR-V or what else the device takes (OpenCL 2.1).
@@ -121,9 +121,9 @@ impl Program {
     pub fn compile(&self, devices: &[Device], options: &CStr, headers: &[(&CStr, &Self)]) -> Result<(), Failure> {
         let (names, programs): (Vec<_>, Vec<_>) =
             headers.iter().map(|(name, header)| (name.as_ptr(), header.raw())).unzip();
-        const OP: &str = "clCompileProgram";
+        const CALL: &str = "clCompileProgram";
         // Called directly: cl3 takes the slice of names for a slice of pointers.
-        let code = runtime(OP)?
+        let code = runtime(CALL)?
             .clCompileProgram(
                 self.raw(),
                 devices.len() as u32,
@@ -135,8 +135,8 @@ impl Program {
                 None,
                 ptr::null_mut(),
             )
-            .ok_or(absent(OP))?;
-        check(OP, if code == CL_SUCCESS { Ok(()) } else { Err(code) })
+            .ok_or(absent(CALL))?;
+        check(CALL, if code == CL_SUCCESS { Ok(()) } else { Err(code) })
     }
 
     /// Links compiled programs and libraries, at least one. Where it fails, the program may be there for its log.
@@ -146,11 +146,11 @@ impl Program {
         options: &CStr,
         programs: &[Self],
     ) -> Result<(Self, Result<(), Failure>), Failure> {
-        const OP: &str = "clLinkProgram";
+        const CALL: &str = "clLinkProgram";
         let raw: Vec<_> = programs.iter().map(Self::raw).collect();
         let mut code = CL_INVALID_VALUE;
         // Called directly: cl3 ends the program for an empty list, and loses the log.
-        let linked = runtime(OP)?
+        let linked = runtime(CALL)?
             .clLinkProgram(
                 context.raw(),
                 devices.len() as u32,
@@ -162,13 +162,13 @@ impl Program {
                 ptr::null_mut(),
                 &mut code,
             )
-            .ok_or(absent(OP))?;
-        let failed = (code != CL_SUCCESS).then_some(Failure { operation: OP, code });
+            .ok_or(absent(CALL))?;
+        let failed = (code != CL_SUCCESS).then_some(Failure { operation: CALL, code });
         if let (true, Some(failure)) = (linked.is_null(), failed) {
             return Err(failure);
         }
         // SAFETY: a program that was just created, whose one reference is ours.
-        Ok((unsafe { Self::own(OP, Ok(linked)) }?, failed.map_or(Ok(()), Err)))
+        Ok((unsafe { Self::own(CALL, Ok(linked)) }?, failed.map_or(Ok(()), Err)))
     }
 
     fn build_info(&self, device: &Device, param: u32) -> Result<Vec<u8>, Failure> {
@@ -209,13 +209,13 @@ impl Program {
 
     /// Returns what was built, one for each device of the program; empty for a device that it was not built for.
     pub fn built_binaries(&self) -> Result<Vec<Vec<u8>>, Failure> {
-        const OP: &str = "clGetProgramInfo";
-        let lens = sizes(&check(OP, p::get_program_data(self.raw(), p::CL_PROGRAM_BINARY_SIZES))?);
+        const CALL: &str = "clGetProgramInfo";
+        let lens = sizes(&check(CALL, p::get_program_data(self.raw(), p::CL_PROGRAM_BINARY_SIZES))?);
         let mut binaries: Vec<Vec<u8>> = lens.into_iter().map(|len| vec![0; len]).collect();
         // A null address leaves a binary out.
         let mut addresses: Vec<*mut u8> =
             binaries.iter_mut().map(|b| if b.is_empty() { ptr::null_mut() } else { b.as_mut_ptr() }).collect();
-        let code = runtime(OP)?
+        let code = runtime(CALL)?
             .clGetProgramInfo(
                 self.raw(),
                 p::CL_PROGRAM_BINARIES,
@@ -223,8 +223,8 @@ impl Program {
                 addresses.as_mut_ptr().cast(),
                 ptr::null_mut(),
             )
-            .ok_or(absent(OP))?;
-        check(OP, if code == CL_SUCCESS { Ok(binaries) } else { Err(code) })
+            .ok_or(absent(CALL))?;
+        check(CALL, if code == CL_SUCCESS { Ok(binaries) } else { Err(code) })
     }
 
     /// Names of the kernels, separated by semicolons.

@@ -107,11 +107,11 @@ impl Queue {
         into: Vec<T>,
         wait: &[Event],
     ) -> Result<Reading<T>, Failure> {
-        const OP: &str = "clEnqueueReadBufferRect";
-        let Checked { buffer, host, range } = rect.check(OP, size_of_val(into.as_slice()))?;
+        const CALL: &str = "clEnqueueReadBufferRect";
+        let Checked { buffer, host, range } = rect.check(CALL, size_of_val(into.as_slice()))?;
         // SAFETY: the box lies inside the host memory, which lives until the command is done; the rest is live, and
         // the arrays have three numbers.
-        self.reading(OP, &[mem.used(&range, Read)], wait, into, |queue, to, n, list| unsafe {
+        self.reading(CALL, &[mem.used(&range, Read)], wait, into, |queue, to, n, list| unsafe {
             q::enqueue_read_buffer_rect(
                 queue,
                 mem.raw(),
@@ -138,10 +138,10 @@ impl Queue {
         from: Owned<T>,
         wait: &[Event],
     ) -> Result<Event, Failure> {
-        const OP: &str = "clEnqueueWriteBufferRect";
-        let Checked { buffer, host, range } = rect.check(OP, size_of_val(from.as_slice()))?;
+        const CALL: &str = "clEnqueueWriteBufferRect";
+        let Checked { buffer, host, range } = rect.check(CALL, size_of_val(from.as_slice()))?;
         // SAFETY: as for reading.
-        self.writing(OP, &[mem.used(&range, Write)], wait, from, |queue, source, n, list| unsafe {
+        self.writing(CALL, &[mem.used(&range, Write)], wait, from, |queue, source, n, list| unsafe {
             q::enqueue_write_buffer_rect(
                 queue,
                 mem.raw(),
@@ -215,8 +215,8 @@ impl Queue {
         region: [usize; 3],
         wait: &[Event],
     ) -> Result<Event, Failure> {
-        const OP: &str = "clEnqueueCopyBufferRect";
-        let invalid = Failure { operation: OP, code: CL_INVALID_VALUE };
+        const CALL: &str = "clEnqueueCopyBufferRect";
+        let invalid = Failure { operation: CALL, code: CL_INVALID_VALUE };
         let (from_layout, from_range) = from_layout.resolve(region).ok_or(invalid)?;
         let (to_layout, to_range) = to_layout.resolve(region).ok_or(invalid)?;
         let uses = [from.used(&from_range, Read), to.used(&to_range, Write)];
@@ -224,7 +224,7 @@ impl Queue {
         let from_layout = from_layout.moved(from_start).ok_or(invalid)?;
         let to_layout = to_layout.moved(to_start).ok_or(invalid)?;
         // SAFETY: all objects are live, and the arrays have three numbers.
-        self.enqueue_using(OP, &uses, wait, |queue, n, list| unsafe {
+        self.enqueue_using(CALL, &uses, wait, |queue, n, list| unsafe {
             q::enqueue_copy_buffer_rect(
                 queue,
                 from.raw(),

@@ -9,14 +9,14 @@ use std::sync::Arc;
 
 /// Implements [`interop_core::ComputeBackend::import_surface`]; the caller has asked the capabilities.
 pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
-    let len = desc.byte_len("")?;
+    let len = desc.byte_len()?;
     let SharedHandle::Memory(memory) = handle else {
         return Err(Error::refused(format!("the handle does not name a {desc}")));
     };
     let bytes = memory.bytes();
     let whole = usize::try_from(bytes).unwrap_or(usize::MAX);
     let fns = TurnFns::external(shared.device.raw.platform).map_err(|f| shared.error(f))?;
-    let external = External::of(memory, fns).map_err(no_duplicate(shared, ""))?;
+    let external = External::of(memory, fns).map_err(no_duplicate(shared))?;
     let session = &shared.session;
     Ok(match desc {
         SurfaceDesc::Image(image) => {
@@ -32,6 +32,6 @@ pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceD
 }
 
 /// A handle that could not be duplicated.
-pub fn no_duplicate(shared: &BackendState, operation: &'static str) -> impl FnOnce(std::io::Error) -> Error {
-    move |error| shared.unsupported(operation, format!("the handle cannot be duplicated: {error}"))
+pub fn no_duplicate(shared: &BackendState) -> impl FnOnce(std::io::Error) -> Error {
+    move |error| shared.unsupported(format!("the handle cannot be duplicated: {error}"))
 }

@@ -8,6 +8,7 @@ use crate::memory::OpenClMemory;
 use crate::sharing::gl_listed::{check_current, listed};
 use crate::sharing::gl_sync::gl_sync;
 use crate::sharing::image::OpenClImage;
+use interop_core::describe::error::call;
 use interop_core::{ComputeMemory, Error, GlContext, Result, SharedHandle, SurfaceDesc, SyncKind};
 use opencl3::memory::{CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY};
 use std::sync::Arc;
@@ -20,28 +21,30 @@ use std::sync::Arc;
 /// # Errors
 /// [`Error::WrongContext`] where the context is not current; those of [`devices`]. No device is an empty list.
 pub fn devices_sharing_gl(gl: &dyn GlContext) -> Result<Vec<OpenClDevice>> {
-    check_current(gl, "devices_sharing_gl")?;
-    let mut all = devices()?;
-    all.retain(|device| listed(device).is_yes());
-    let mut platforms: Vec<_> = all.iter().map(|device| device.raw.platform).collect();
-    platforms.dedup();
-    let mut found = Vec::new();
-    for platform in platforms {
-        match devices_of(platform, gl) {
-            // In the driver's order: that which draws comes first.
-            Ok(ids) => {
-                found.extend(ids.iter().filter_map(|id| all.iter().find(|device| device.raw.id == *id).cloned()))
+    call("devices_sharing_gl", || {
+        check_current(gl)?;
+        let mut all = devices()?;
+        all.retain(|device| listed(device).is_yes());
+        let mut platforms: Vec<_> = all.iter().map(|device| device.raw.platform).collect();
+        platforms.dedup();
+        let mut found = Vec::new();
+        for platform in platforms {
+            match devices_of(platform, gl) {
+                // In the driver's order: that which draws comes first.
+                Ok(ids) => {
+                    found.extend(ids.iter().filter_map(|id| all.iter().find(|device| device.raw.id == *id).cloned()))
+                }
+                Err(failure) => tracing::debug!("a platform shares nothing: {}", failure.on("clGetGLContextInfoKHR")),
             }
-            Err(failure) => tracing::debug!("a platform shares nothing: {}", failure.on("clGetGLContextInfoKHR")),
         }
-    }
-    Ok(found)
+        Ok(found)
+    })
 }
 
 /// Implements [`interop_core::ComputeBackend::import_surface`]; the caller has asked the capabilities.
 pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
-    let len = desc.byte_len("")?;
-    let share = share(shared, "")?;
+    let len = desc.byte_len()?;
+    let share = share(shared)?;
     // A question about the object itself: what it has must be what was said.
     let check = |object: GlObject, expected: ([usize; 3], usize)| {
         let found = Object::new(share, &shared.session, object, CL_MEM_READ_WRITE).map_err(|f| shared.error(f))?;
@@ -70,9 +73,9 @@ pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceD
     }
 }
 
-fn share<'a>(shared: &'a BackendState, operation: &'static str) -> Result<&'a Arc<crate::ffi::GlShare>> {
+fn share<'a>(shared: &'a BackendState) -> Result<&'a Arc<crate::ffi::GlShare>> {
     let reason = "it was opened on its own, not in a display's OpenGL context (ComputeBackend::open_in)";
-    shared.gl.as_ref().ok_or_else(|| shared.unsupported(operation, reason.into()))
+    shared.gl.as_ref().ok_or_else(|| shared.unsupported(reason.into()))
 }
 
 /// What OpenCL does with a GL object (`cl_mem_flags` of `clCreateFromGLTexture` and its like).
@@ -108,29 +111,30 @@ enum Memory {
 impl SharedGlObject {
     /// Opens the object; see [`crate::OpenClBackend::share_gl`].
     pub(crate) fn open(shared: &Arc<BackendState>, object: GlObject, access: GlAccess) -> Result<Self> {
-        const OP: &str = "OpenClBackend::share_gl";
-        const MULTISAMPLE: [u32; 2] = [0x9100, 0x9102];
-        let share = share(shared, OP)?;
-        if let GlObject::Texture { target, .. } = object
-            && MULTISAMPLE.contains(&target)
-            && !shared.device.has_extension("cl_khr_gl_msaa_sharing")
-        {
-            let reason = "the device's extension list has no cl_khr_gl_msaa_sharing";
-            return Err(shared.unsupported(OP, reason.into()));
-        }
-        let flags = match access {
-            GlAccess::Read => CL_MEM_READ_ONLY,
-            GlAccess::Write => CL_MEM_WRITE_ONLY,
-            GlAccess::ReadWrite => CL_MEM_READ_WRITE,
-        };
-        let object = Object::new(share, &shared.session, object, flags).map_err(|f| shared.error(f))?;
-        let (context, mem) = (shared.cl_context()?, object.mem().clone());
-        let memory = match object.is_buffer {
-            true => Some(Memory::Buffer(cl::Buffer::of_mem(mem, &context)?)),
-            // Formats that have no name there are for reading and writing by the host.
-            false => cl::Image::of_mem(mem, &context).ok().map(Memory::Image),
-        };
-        Ok(Self { object, memory, shared: shared.clone() })
+        call("OpenClBackend::share_gl", || {
+            const MULTISAMPLE: [u32; 2] = [0x9100, 0x9102];
+            let share = share(shared)?;
+            if let GlObject::Texture { target, .. } = object
+                && MULTISAMPLE.contains(&target)
+                && !shared.device.has_extension("cl_khr_gl_msaa_sharing")
+            {
+                let reason = "the device's extension list has no cl_khr_gl_msaa_sharing";
+                return Err(shared.unsupported(reason.into()));
+            }
+            let flags = match access {
+                GlAccess::Read => CL_MEM_READ_ONLY,
+                GlAccess::Write => CL_MEM_WRITE_ONLY,
+                GlAccess::ReadWrite => CL_MEM_READ_WRITE,
+            };
+            let object = Object::new(share, &shared.session, object, flags).map_err(|f| shared.error(f))?;
+            let (context, mem) = (shared.cl_context()?, object.mem().clone());
+            let memory = match object.is_buffer {
+                true => Some(Memory::Buffer(cl::Buffer::of_mem(mem, &context)?)),
+                // Formats that have no name there are for reading and writing by the host.
+                false => cl::Image::of_mem(mem, &context).ok().map(Memory::Image),
+            };
+            Ok(Self { object, memory, shared: shared.clone() })
+        })
     }
 
     /// The object as a buffer of [`crate::OpenClBackend::context`], where it is one (`clCreateFromGLBuffer`).
@@ -169,8 +173,10 @@ impl SharedGlObject {
     /// # Errors
     /// [`Error::Driver`].
     pub fn named(&self) -> Result<(u32, u32)> {
-        let share = share(&self.shared, "SharedGlObject::named")?;
-        self.object.named(share).map_err(|f| self.shared.error(f))
+        call("SharedGlObject::named", || {
+            let share = share(&self.shared)?;
+            self.object.named(share).map_err(|f| self.shared.error(f))
+        })
     }
 
     /// The `cl_mem`, for calls of the user's own; it lives as long as this.
@@ -218,7 +224,7 @@ impl SharedGlObject {
     /// # Errors
     /// [`Error::InvalidInput`] outside a turn, for a box that reaches outside, and for bytes that are not exactly its.
     pub fn read(&mut self, origin: [usize; 3], size: [usize; 3], into: &mut [u8]) -> Result<()> {
-        self.check(origin, size, into.len(), "SharedGlObject::read")?;
+        self.check(origin, size, into.len())?;
         self.object.read(origin, size, into).map_err(|f| self.shared.error(f))
     }
 
@@ -228,19 +234,19 @@ impl SharedGlObject {
     /// # Errors
     /// The errors of [`SharedGlObject::read`].
     pub fn write(&mut self, origin: [usize; 3], size: [usize; 3], from: &[u8]) -> Result<()> {
-        self.check(origin, size, from.len(), "SharedGlObject::write")?;
+        self.check(origin, size, from.len())?;
         self.object.write(origin, size, from).map_err(|f| self.shared.error(f))
     }
 
-    fn check(&self, origin: [usize; 3], size: [usize; 3], len: usize, operation: &'static str) -> Result<()> {
+    fn check(&self, origin: [usize; 3], size: [usize; 3], len: usize) -> Result<()> {
         let whole = self.size();
         let inside = (0..3).all(|i| size[i] > 0 && origin[i].checked_add(size[i]).is_some_and(|end| end <= whole[i]));
         if !inside {
-            return Err(Error::invalid(operation, format!("{size:?} from {origin:?} on lies not inside {whole:?}")));
+            return Err(Error::refused(format!("{size:?} from {origin:?} on lies not inside {whole:?}")));
         }
         let bytes = size.iter().product::<usize>() * self.element_bytes();
         if bytes != len {
-            return Err(Error::invalid(operation, format!("{size:?} are {bytes} bytes, {len} were given")));
+            return Err(Error::refused(format!("{size:?} are {bytes} bytes, {len} were given")));
         }
         Ok(())
     }

@@ -20,22 +20,17 @@ pub fn listed_by(has: impl Fn(&str) -> bool) -> Support {
 }
 
 /// Drivers look for the context itself.
-pub fn check_current(gl: &dyn GlContext, operation: &'static str) -> Result<()> {
-    if gl.is_current() { Ok(()) } else { Err(Error::WrongContext { operation, device: "OpenGL".into() }) }
+pub fn check_current(gl: &dyn GlContext) -> Result<()> {
+    if gl.is_current() { Ok(()) } else { Err(Error::WrongContext { operation: "", device: "OpenGL".into() }) }
 }
 
 /// Refuses a device that does not share with the context, which must be current. `lists` says whether it lists the extension.
-pub fn check_shares(
-    (device, name): (&ffi::Device, &str),
-    lists: Support,
-    gl: &dyn GlContext,
-    operation: &'static str,
-) -> Result<()> {
-    let unsupported = |reason: String| Error::Unsupported { operation, device: name.to_owned(), reason };
+pub fn check_shares((device, name): (&ffi::Device, &str), lists: Support, gl: &dyn GlContext) -> Result<()> {
+    let unsupported = |reason: String| Error::unsupported(name.to_owned(), reason);
     if let Support::No(reason) = lists {
         return Err(unsupported(reason));
     }
-    check_current(gl, operation)?;
+    check_current(gl)?;
     let ids = devices_of(device.platform, gl).map_err(|f| f.on(name))?;
     if !ids.contains(&device.id) {
         return Err(unsupported("its driver does not name it among the devices of the current GL context".into()));

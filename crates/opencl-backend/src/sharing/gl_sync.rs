@@ -12,11 +12,11 @@ pub fn gl_sync(shared: &BackendState, kind: SyncKind) -> Result<GlSync> {
         SyncKind::SharedEvent if events => Ok(GlSync::Events),
         // Without the extension acquire and release wait for both sides.
         SyncKind::Implicit | SyncKind::Finish => Ok(GlSync::Finish),
-        other => Err(shared.unsupported("set_sync", format!("it shares GL objects by no {other}"))),
+        other => Err(shared.unsupported(format!("it shares GL objects by no {other}"))),
     }
 }
 
 /// Memory that no other API has.
 pub fn no_turns(shared: &BackendState) -> Error {
-    shared.unsupported("set_sync", "the memory is no object of OpenGL's".into())
+    shared.unsupported("the memory is no object of OpenGL's".into())
 }

@@ -27,7 +27,7 @@ interop_core::owned!(OpenClImage: BackendState, "memory", |memory| &memory.share
 
 impl OpenClImage {
     pub fn new(shared: &Arc<BackendState>, image: SharedImage, desc: ImageDesc) -> Result<Self> {
-        let rows = OpaqueImage::new(desc, "ComputeBackend::import_surface")?;
+        let rows = OpaqueImage::new(desc)?;
         Ok(Self { scratch: None, image, rows, shared: shared.clone() })
     }
 
@@ -36,8 +36,8 @@ impl OpenClImage {
     }
 
     /// Tells where `view` lies.
-    pub fn place(&self, view: &ImageView, operation: &'static str) -> Result<Placement> {
-        self.rows.place(view, operation)
+    pub fn place(&self, view: &ImageView) -> Result<Placement> {
+        self.rows.place(view)
     }
 
     /// Gives `f` a linear copy of a part (tight rows in the image's order), then copies it back. These are two copies

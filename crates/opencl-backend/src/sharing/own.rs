@@ -20,14 +20,14 @@ pub fn allocate(shared: &Arc<BackendState>, bytes: usize) -> Result<(Box<dyn Com
     let mut memory = OpenClMemory::allocate(shared, bytes)?;
     memory.is_own = false;
     let mem = memory.buffer.shared().cloned();
-    let mem = mem.ok_or_else(|| shared.unsupported("", "its memory is not its own".into()))?;
+    let mem = mem.ok_or_else(|| shared.unsupported("its memory is not its own".into()))?;
     let buffer = Box::new(QueueBlock { mem, bytes, shared: Arc::clone(shared) });
     Ok((Box::new(memory), SharedHandle::QueueBuffer { queue, buffer }))
 }
 
 /// Opens the memory of [`allocate`] once more ([`interop_core::ComputeBackend::import_surface`]).
 pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
-    let len = desc.byte_len("")?;
+    let len = desc.byte_len()?;
     let block = match handle {
         SharedHandle::QueueBuffer { buffer, .. } => buffer.downcast_ref::<QueueBlock>(),
         _ => None,

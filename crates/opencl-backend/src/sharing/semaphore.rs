@@ -19,7 +19,7 @@ impl OpenClSemaphore {
             return Err(Error::refused("OpenCL knows no such semaphore"));
         };
         let opened = Semaphore::import(&shared.session, shared.device.raw.platform, handle);
-        let semaphore = opened.map_err(no_duplicate(shared, ""))?.map_err(|f| shared.error(f))?;
+        let semaphore = opened.map_err(no_duplicate(shared))?.map_err(|f| shared.error(f))?;
         Ok(Self { semaphore, shared: shared.clone() })
     }
 }

@@ -53,7 +53,7 @@ fn imports(backend: &OpenClBackend) -> bool {
 
 /// Returns what the host sees at the block's own address.
 fn at_address(block: &HostBlock, len: usize) -> Vec<u8> {
-    block.read(0..len, Holder::Guard, "a test").unwrap().to_vec()
+    block.read(0..len, Holder::Guard).unwrap().to_vec()
 }
 
 fn add(backend: &OpenClBackend, memory: &mut dyn ComputeMemory, value: u32) -> Result<()> {
@@ -73,7 +73,7 @@ fn imported_memory_is_written_in_place_turn_by_turn() {
         }
         let whole = HostBlock::allocate(3 * 4096).unwrap();
         for block in [whole.clone(), whole.part(64..5064).unwrap(), whole.part(4096..4097).unwrap()] {
-            block.write(0..block.len(), Holder::Guard, "a test").unwrap().fill(10);
+            block.write(0..block.len(), Holder::Guard).unwrap().fill(10);
             let mut memory = backend.import_host(&block).unwrap();
             assert_eq!(memory.len(), block.len());
             for turn in 1..=3 {
@@ -144,7 +144,7 @@ fn prepared_host_memory_takes_copies() {
         let mut memory = memory_with(backend, &count(100_000));
         for turn in 0..3u8 {
             memory.write(usize::from(turn), &[turn]).unwrap();
-            let mut bytes = block.write(0..100_000, Holder::Guard, "a test").unwrap();
+            let mut bytes = block.write(0..100_000, Holder::Guard).unwrap();
             memory.read(0, &mut bytes).unwrap();
             assert!(bytes[usize::from(turn)] == turn && bytes[3..] == count(100_000)[3..]);
             bytes[5] = count(6)[5];

@@ -182,7 +182,7 @@ pub unsafe extern "C" fn pf_link_read_back(
         }?;
         let link = pf_link::get(link)?;
         // What is on show may be of another size than the next frame.
-        let len = link.look(|link| link.shown().and_then(|shown| shown.desc().byte_len("pf_link_read_back")))??;
+        let len = link.look(|link| link.shown().and_then(|shown| shown.desc().byte_len()))??;
         if !needed.is_null() {
             // SAFETY: `out` accepted it.
             unsafe { put(needed, len) };

@@ -86,7 +86,7 @@ impl<'a> Rows<'a> {
     }
 
     fn floors(&mut self, stage: &'a Stage<'a>) {
-        let Ok(bytes) = stage.desc().byte_len("bench") else { return };
+        let Ok(bytes) = stage.desc().byte_len() else { return };
         let (from, mut to) = (vec![1_u8; bytes], vec![0_u8; bytes]);
         self.push(floor(MEMCPY), Ends { compute: false, display: false }, move |_| {
             to.copy_from_slice(std::hint::black_box(&from));

@@ -42,7 +42,7 @@ impl Plasma {
         options: LinkOptions,
     ) -> Result<Self, SceneError> {
         let image = pixels.image(width, height);
-        let field = backend.allocate(SurfaceDesc::image(width, height, PixelFormat::R32F).byte_len("plasma")?)?;
+        let field = backend.allocate(SurfaceDesc::image(width, height, PixelFormat::R32F).byte_len()?)?;
         let (waves, colours) = (backend.build(&waves())?, backend.build(&colours(pixels))?);
         let link = Link::open(backend, display, SurfaceDesc::Image(image), options)?;
         let draw_options = DrawArgs::default().draw_options();

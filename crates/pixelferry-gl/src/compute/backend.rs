@@ -7,6 +7,7 @@ use crate::compute::session::{Program, Session, dialect};
 use crate::queue::QueueBuffer;
 use crate::{EsContext, GlDevice, GlDisplay, HeadlessOptions};
 use interop_core::compute::{BackendDriver, Checked};
+use interop_core::describe::error::call;
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::{own, own_mut};
 use interop_core::{
@@ -27,7 +28,7 @@ pub struct GlBackend {
 }
 
 impl GlBackend {
-    fn pattern(&self, entry: PatternEntry, operation: &'static str) -> Result<Arc<Program>> {
+    fn pattern(&self, entry: PatternEntry) -> Result<Arc<Program>> {
         if entry == PatternEntry::Words {
             return Ok(Arc::clone(&self.pattern));
         }
@@ -36,7 +37,7 @@ impl GlBackend {
             return Ok(Arc::clone(program));
         }
         let device = self.session.device.clone();
-        let program = self.session.place.run(operation, move || pattern_program(&device, entry, operation))?;
+        let program = self.session.place.run(move || pattern_program(&device, entry))?;
         let program = Arc::new(program);
         others.push((entry, Arc::clone(&program)));
         Ok(program)
@@ -48,10 +49,12 @@ impl GlBackend {
     /// [`interop_core::Error::WrongContext`] where the context is not current on this thread; [`interop_core::Error::Unsupported`] below OpenGL 4.3 and OpenGL ES 3.1, where no
     /// window system knows the context, and where its compute shaders do not build.
     pub fn on(display: &GlDisplay) -> Result<Self> {
-        const OP: &str = "GlBackend::on";
-        let made = Made::on(display.shared_device()?, OP)?;
-        let shared = MemoryCap::new(HandleType::QueueBuffer(made.device.queue_id()), MemoryShape::Linear, Support::Yes);
-        Ok(made.with(Place::Callers, vec![shared]))
+        call("GlBackend::on", || {
+            let made = Made::on(display.shared_device()?)?;
+            let shared =
+                MemoryCap::new(HandleType::QueueBuffer(made.device.queue_id()), MemoryShape::Linear, Support::Yes);
+            Ok(made.with(Place::Callers, vec![shared]))
+        })
     }
 
     /// Computes in a context of its own, on a thread of its own: calls work on any thread. Frames reach displays by way of the
@@ -60,14 +63,15 @@ impl GlBackend {
     /// # Errors
     /// The errors of [`GlDisplay::headless`]; [`interop_core::Error::Unsupported`] below OpenGL 4.3.
     pub fn open(options: &HeadlessOptions) -> Result<Self> {
-        const OP: &str = "GlBackend::open";
-        let options = options.clone();
-        let (worker, made) = Worker::start(OP, move || {
-            let display = GlDisplay::headless(options)?;
-            let made = Made::on(display.shared_device()?, OP)?;
-            Ok((display, made))
-        })?;
-        Ok(made.with(Place::Own(worker), Vec::new()))
+        call("GlBackend::open", || {
+            let options = options.clone();
+            let (worker, made) = Worker::start(move || {
+                let display = GlDisplay::headless(options)?;
+                let made = Made::on(display.shared_device()?)?;
+                Ok((display, made))
+            })?;
+            Ok(made.with(Place::Own(worker), Vec::new()))
+        })
     }
 
     /// Computes in a context of OpenGL ES (3.1 or later) of its own, by EGL.
@@ -76,22 +80,23 @@ impl GlBackend {
     /// The errors of [`EsContext::headless`]; [`interop_core::Error::Unsupported`] where its compute shaders do not
     /// build.
     pub fn open_es(options: &HeadlessOptions) -> Result<Self> {
-        const OP: &str = "GlBackend::open_es";
-        let options = options.clone();
-        let (worker, made) = Worker::start(OP, move || {
-            let context = EsContext::headless(&options)?;
-            let made = Made::on(context.device().clone(), OP)?;
-            Ok((context, made))
-        })?;
-        Ok(made.with(Place::Own(worker), Vec::new()))
+        call("GlBackend::open_es", || {
+            let options = options.clone();
+            let (worker, made) = Worker::start(move || {
+                let context = EsContext::headless(&options)?;
+                let made = Made::on(context.device().clone())?;
+                Ok((context, made))
+            })?;
+            Ok(made.with(Place::Own(worker), Vec::new()))
+        })
     }
 }
 
 /// Tells where the context is current.
-fn pattern_program(device: &GlDevice, entry: PatternEntry, operation: &'static str) -> Result<Program> {
-    let refused = |log: String| device.unsupported(operation, format!("its compute shaders do not build: {log}"));
+fn pattern_program(device: &GlDevice, entry: PatternEntry) -> Result<Program> {
+    let refused = |log: String| device.unsupported(format!("its compute shaders do not build: {log}"));
     let glsl = wgsl_kernel::glsl(PATTERN, entry.name(), dialect(device)).map_err(|error| refused(error.to_string()))?;
-    Program::build(device, &glsl, operation)?.map_err(refused)
+    Program::build(device, &glsl)?.map_err(refused)
 }
 
 /// What is made where the context is current.
@@ -101,8 +106,8 @@ struct Made {
 }
 
 impl Made {
-    fn on(device: GlDevice, operation: &'static str) -> Result<Self> {
-        let pattern = pattern_program(&device, PatternEntry::Words, operation)?;
+    fn on(device: GlDevice) -> Result<Self> {
+        let pattern = pattern_program(&device, PatternEntry::Words)?;
         Ok(Self { device, pattern })
     }
 
@@ -142,7 +147,7 @@ unsafe impl BackendDriver for GlBackend {
     }
 
     fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
-        Ok(Box::new(GlMemory::new(&self.session, bytes, "ComputeBackend::allocate")?))
+        Ok(Box::new(GlMemory::new(&self.session, bytes)?))
     }
 
     fn allocate_shared(
@@ -151,37 +156,34 @@ unsafe impl BackendDriver for GlBackend {
         _handle: HandleType,
         _display: &DeviceIdentity,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
-        const OP: &str = "ComputeBackend::allocate_shared";
-        let memory = GlMemory::new(&self.session, bytes, OP)?;
+        let memory = GlMemory::new(&self.session, bytes)?;
         let handle = memory.buffer().to_handle();
         Ok((Box::new(memory), handle))
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
-        own::<GlKernel>(kernel, &self.session, "ComputeBackend::launch")?.launch(target, args)
+        own::<GlKernel>(kernel, &self.session)?.launch(target, args)
     }
 
     fn write_pattern(&self, target: Target<'_>, wanted: &Pattern) -> Result<()> {
-        const OP: &str = "ComputeBackend::write_pattern";
         let (memory, view) = target.into_parts();
-        let memory = own_mut::<GlMemory>(memory, &self.session, OP)?;
+        let memory = own_mut::<GlMemory>(memory, &self.session)?;
         let (entry, launch) = pattern(&view, wanted, &self.session.limits)?;
         if launch.is_empty() {
             return Ok(());
         }
-        self.session.launch(&self.pattern(entry, OP)?, vec![memory.buffer().clone()], launch, OP)
+        self.session.launch(&self.pattern(entry)?, vec![memory.buffer().clone()], launch)
     }
 
     fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
-        const OP: &str = "ComputeBackend::raw";
         let (memory, view) = target.into_parts();
-        let memory = own::<GlMemory>(memory, &self.session, OP)?;
+        let memory = own::<GlMemory>(memory, &self.session)?;
         match self.session.place {
             // SAFETY: the target lies inside the memory, which keeps its buffer for as long as it is borrowed.
-            Place::Callers => Ok(unsafe { RawTarget::new(RawMemory::Gl { buffer: memory.buffer().id(OP)? }, view) }),
+            Place::Callers => Ok(unsafe { RawTarget::new(RawMemory::Gl { buffer: memory.buffer().id()? }, view) }),
             Place::Own(_) => {
                 let reason = "its context is current on a thread of its own; use GlBackend::on(&display)";
-                Err(self.session.device.unsupported(OP, reason))
+                Err(self.session.device.unsupported(reason))
             }
         }
     }
@@ -193,14 +195,13 @@ unsafe impl BackendDriver for GlBackend {
         to: &mut dyn ComputeMemory,
         range: Range<usize>,
     ) -> Result<()> {
-        const OP: &str = "ComputeBackend::copy";
-        let from = own::<GlMemory>(from, &self.session, OP)?;
-        let to = own_mut::<GlMemory>(to, &self.session, OP)?;
+        let from = own::<GlMemory>(from, &self.session)?;
+        let to = own_mut::<GlMemory>(to, &self.session)?;
         let (from, to) = (from.buffer().clone(), to.buffer().clone());
-        self.session.place.run(OP, move || to.copy_from(&from, range.clone(), range.start, OP))
+        self.session.place.run(move || to.copy_from(&from, range.clone(), range.start))
     }
 
     fn finish(&self) -> Result<()> {
-        self.session.finish("ComputeBackend::finish")
+        self.session.finish()
     }
 }

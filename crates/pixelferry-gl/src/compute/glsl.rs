@@ -7,14 +7,12 @@ use interop_core::{Error, KernelSource, Language, PixelFormat, Result};
 use std::sync::Arc;
 use wgsl_kernel::{Dialect, KernelText, TextError, glsl_prelude};
 
-const OP: &str = "ComputeBackend::build";
-
 /// The GLSL of a source, if it has any.
 pub fn text_of(source: &KernelSource) -> Result<Option<&str>> {
     match source.source(Language::Glsl) {
         Some(SourceCode::Text(text)) => Ok(Some(text.as_ref())),
         Some(SourceCode::Native(_)) => {
-            Err(Error::invalid(OP, format!("the GLSL of kernel '{}' must be text", source.name())))
+            Err(Error::refused(format!("the GLSL of kernel '{}' must be text", source.name())))
         }
         None => Ok(None),
     }
@@ -35,9 +33,9 @@ pub fn read(session: &Arc<Session>, source: &KernelSource, text: &str) -> Result
     let whole = whole(text, PixelFormat::Rgba8, dialect(&session.device));
     let whole = whole.map_err(|error| session.limits.refused(source.name(), error))?;
     let device = session.device.clone();
-    let built = session.place.run(OP, move || {
-        Ok(match Program::build(&device, &whole, OP)? {
-            Ok(program) => Ok((program.shape(OP)?, program)),
+    let built = session.place.run(move || {
+        Ok(match Program::build(&device, &whole)? {
+            Ok(program) => Ok((program.shape()?, program)),
             Err(log) => Err(log),
         })
     })?;

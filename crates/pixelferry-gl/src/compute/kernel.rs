@@ -36,12 +36,12 @@ impl GlKernel {
         let text = KernelText::of(source, &session.limits)?;
         let kernel = Self { text, shader: None, session: session.clone(), programs: Mutex::default() };
         // What is wrong with the text is told now.
-        kernel.program(PixelFormat::Rgba8, "ComputeBackend::build")?;
+        kernel.program(PixelFormat::Rgba8)?;
         Ok(kernel)
     }
 
     /// For targets of this format; of a buffer any that is of whole words.
-    fn program(&self, format: PixelFormat, operation: &'static str) -> Result<Arc<Program>> {
+    fn program(&self, format: PixelFormat) -> Result<Arc<Program>> {
         let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(program) = programs.get(&format) {
             return Ok(program.clone());
@@ -54,24 +54,23 @@ impl GlKernel {
         let limits = &self.session.limits;
         let glsl = glsl.map_err(|error| limits.refused(self.text.name(), error))?;
         let device = self.session.device.clone();
-        let built = self.session.place.run(operation, move || Program::build(&device, &glsl, operation))?;
+        let built = self.session.place.run(move || Program::build(&device, &glsl))?;
         let program = Arc::new(built.map_err(|log| limits.refused(self.text.name(), log))?);
         programs.insert(format, program.clone());
         Ok(program)
     }
 
     pub fn launch(&self, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
-        const OP: &str = "ComputeBackend::launch";
         let session = &self.session;
         let items = target.items();
         let (memory, view) = target.into_parts();
-        let memory = own::<GlMemory>(memory, session, OP)?;
+        let memory = own::<GlMemory>(memory, session)?;
         let read = self.text.own_memories(memory, args, session)?;
         let (format, launch) = self.text.plan(&view, items, args, &session.limits)?;
         if launch.is_empty() {
             return Ok(());
         }
         let memories = [memory].into_iter().chain(read).map(|memory| memory.buffer().clone()).collect();
-        session.launch(&self.program(format, OP)?, memories, launch, OP)
+        session.launch(&self.program(format)?, memories, launch)
     }
 }

@@ -19,9 +19,9 @@ pub struct GlMemory {
 interop_core::owned!(GlMemory: Session, "memory", |memory| &memory.session);
 
 impl GlMemory {
-    pub fn new(session: &Arc<Session>, bytes: usize, operation: &'static str) -> Result<Self> {
+    pub fn new(session: &Arc<Session>, bytes: usize) -> Result<Self> {
         let device = session.device.clone();
-        let buffer = session.place.run(operation, move || QueueBuffer::new(&device, bytes, operation))?;
+        let buffer = session.place.run(move || QueueBuffer::new(&device, bytes))?;
         Ok(Self { buffer, len: bytes, session: session.clone() })
     }
 
@@ -30,18 +30,18 @@ impl GlMemory {
     }
 
     /// Bytes on the host, after all that was queued before.
-    fn bytes(&self, range: Range<usize>, operation: &'static str) -> Result<Vec<u8>> {
+    fn bytes(&self, range: Range<usize>) -> Result<Vec<u8>> {
         let (buffer, mut bytes) = (self.buffer.clone(), zeros(range.len())?);
-        self.session.place.run(operation, move || {
-            buffer.read(range.start, &mut bytes, operation)?;
+        self.session.place.run(move || {
+            buffer.read(range.start, &mut bytes)?;
             Ok(bytes)
         })
     }
 
     /// Queues a write.
-    fn put(&mut self, offset: usize, bytes: Vec<u8>, operation: &'static str) -> Result<()> {
+    fn put(&mut self, offset: usize, bytes: Vec<u8>) -> Result<()> {
         let buffer = self.buffer.clone();
-        self.session.place.run(operation, move || buffer.write(offset, &bytes, operation))
+        self.session.place.run(move || buffer.write(offset, &bytes))
     }
 }
 
@@ -51,40 +51,37 @@ impl MemoryDriver for GlMemory {
     }
 
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
-        const OP: &str = "ComputeMemory::read";
         match self.session.place {
-            Place::Callers => self.buffer.read(offset, into, OP),
+            Place::Callers => self.buffer.read(offset, into),
             Place::Own(_) => {
-                into.copy_from_slice(&self.bytes(offset..offset + into.len(), OP)?);
+                into.copy_from_slice(&self.bytes(offset..offset + into.len())?);
                 Ok(())
             }
         }
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
-        const OP: &str = "ComputeMemory::write";
         match self.session.place {
-            Place::Callers => self.buffer.write(offset, from, OP),
+            Place::Callers => self.buffer.write(offset, from),
             Place::Own(_) => {
                 let mut bytes = zeros(from.len())?;
                 bytes.copy_from_slice(from);
-                self.put(offset, bytes, OP)
+                self.put(offset, bytes)
             }
         }
     }
 
     fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        f(&self.bytes(range, "ComputeMemory::map_read")?)
+        f(&self.bytes(range)?)
     }
 
     fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        const OP: &str = "ComputeMemory::map_write";
         let mut bytes = zeros(range.len())?;
         f(&mut bytes)?;
-        self.put(range.start, bytes, OP)
+        self.put(range.start, bytes)
     }
 
     fn release(&mut self) -> Result<()> {
-        self.session.finish("ComputeMemory::release")
+        self.session.finish()
     }
 }

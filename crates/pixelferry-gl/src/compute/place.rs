@@ -17,14 +17,10 @@ pub enum Place {
 
 impl Place {
     /// Runs `f` there, and waits for it.
-    pub fn run<R: Send + 'static>(
-        &self,
-        operation: &'static str,
-        f: impl FnOnce() -> Result<R> + Send + 'static,
-    ) -> Result<R> {
+    pub fn run<R: Send + 'static>(&self, f: impl FnOnce() -> Result<R> + Send + 'static) -> Result<R> {
         match self {
             Self::Callers => f(),
-            Self::Own(worker) => worker.run(operation, f)?,
+            Self::Own(worker) => worker.run(f)?,
         }
     }
 }
@@ -39,7 +35,6 @@ pub struct Worker {
 impl Worker {
     /// Starts the thread with what `make` makes there: something that stays for as long as the thread, and an answer.
     pub fn start<K: 'static, R: Send + 'static>(
-        operation: &'static str,
         make: impl FnOnce() -> Result<(K, R)> + Send + 'static,
     ) -> Result<(Self, R)> {
         let (jobs, todo) = channel::<Job>();
@@ -60,23 +55,23 @@ impl Worker {
             hint: "End other programs, or raise the limit of threads.".into(),
         })?;
         let worker = Self { jobs: Some(Mutex::new(jobs)), thread: Some(thread) };
-        let made = answered.recv().map_err(|_| gone(operation))??;
+        let made = answered.recv().map_err(|_| gone())??;
         Ok((worker, made))
     }
 
-    fn run<R: Send + 'static>(&self, operation: &'static str, f: impl FnOnce() -> R + Send + 'static) -> Result<R> {
+    fn run<R: Send + 'static>(&self, f: impl FnOnce() -> R + Send + 'static) -> Result<R> {
         let (answer, answered) = channel();
         let job = Box::new(move || drop(answer.send(f())));
-        let jobs = self.jobs.as_ref().ok_or_else(|| gone(operation))?;
-        jobs.lock().unwrap_or_else(PoisonError::into_inner).send(job).map_err(|_| gone(operation))?;
-        answered.recv().map_err(|_| gone(operation))
+        let jobs = self.jobs.as_ref().ok_or_else(|| gone())?;
+        jobs.lock().unwrap_or_else(PoisonError::into_inner).send(job).map_err(|_| gone())?;
+        answered.recv().map_err(|_| gone())
     }
 }
 
 /// Only a panic ends the thread before.
-fn gone(operation: &'static str) -> Error {
+fn gone() -> Error {
     Error::Unavailable {
-        what: format!("the thread of OpenGL's backend ({operation})"),
+        what: "the thread of OpenGL's backend".into(),
         reason: "it has ended by a panic".into(),
         hint: "Open the backend again.".into(),
     }

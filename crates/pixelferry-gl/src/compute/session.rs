@@ -32,21 +32,15 @@ pub fn dialect(device: &GlDevice) -> Dialect {
 
 impl Session {
     /// Waits for all that was queued.
-    pub fn finish(&self, operation: &'static str) -> Result<()> {
+    pub fn finish(&self) -> Result<()> {
         let device = self.device.clone();
-        self.place.run(operation, move || device.finish(operation))
+        self.place.run(move || device.finish())
     }
 
     /// Queues a launch. `memories`: the target, then those among the arguments, each as large as the text declares.
-    pub fn launch(
-        &self,
-        program: &Arc<Program>,
-        memories: Vec<QueueBuffer>,
-        launch: Launch,
-        operation: &'static str,
-    ) -> Result<()> {
+    pub fn launch(&self, program: &Arc<Program>, memories: Vec<QueueBuffer>, launch: Launch) -> Result<()> {
         let program = Arc::clone(program);
-        self.place.run(operation, move || program.run(&memories, &launch, operation))
+        self.place.run(move || program.run(&memories, &launch))
     }
 }
 
@@ -56,20 +50,20 @@ pub struct Program(ComputeProgram);
 impl Program {
     /// Compiles what `wgsl_kernel` wrote, or its prelude with a text of [`interop_core::KernelSource::glsl`], and nothing else. The
     /// inner error is the driver's log.
-    pub fn build(device: &GlDevice, glsl: &str, operation: &'static str) -> Result<Result<Self, String>> {
-        Ok(ComputeProgram::build(device, glsl, GLSL_NUMBERS, operation)?.map(Self))
+    pub fn build(device: &GlDevice, glsl: &str) -> Result<Result<Self, String>> {
+        Ok(ComputeProgram::build(device, glsl, GLSL_NUMBERS)?.map(Self))
     }
 
     /// Returns what the driver says that it is bound to.
-    pub fn shape(&self, operation: &'static str) -> Result<ProgramShape> {
-        self.0.shape(GLSL_NUMBERS, operation)
+    pub fn shape(&self) -> Result<ProgramShape> {
+        self.0.shape(GLSL_NUMBERS)
     }
 
-    fn run(&self, memories: &[QueueBuffer], launch: &Launch, operation: &'static str) -> Result<()> {
+    fn run(&self, memories: &[QueueBuffer], launch: &Launch) -> Result<()> {
         let memories: Vec<_> = memories.iter().collect();
         // SAFETY: `wgsl_kernel` wrote the program: each index is limited to what it indexes, which `own_memories` found to be
         // there, and its only blocks are those that are bound. Of a text of the user's own the user vouched for the indices, and
         // the driver told the blocks.
-        unsafe { self.0.run(&memories, launch.words(), launch.groups, operation) }
+        unsafe { self.0.run(&memories, launch.words(), launch.groups) }
     }
 }

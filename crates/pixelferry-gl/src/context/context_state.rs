@@ -137,15 +137,15 @@ impl ContextState {
     }
 
     /// The context for those who share with it.
-    pub(crate) fn hold(&self, operation: &'static str) -> Result<Arc<dyn GlContext>> {
-        Ok(self.held(operation)?)
+    pub(crate) fn hold(&self) -> Result<Arc<dyn GlContext>> {
+        Ok(self.held()?)
     }
 
     /// The context as objects of this crate keep it.
-    pub(crate) fn held(&self, operation: &'static str) -> Result<Arc<Held>> {
-        self.check_not_lost(operation)?;
+    pub(crate) fn held(&self) -> Result<Arc<Held>> {
+        self.check_not_lost()?;
         let reason = "no window system (EGL, GLX, WGL, CGL) knows its context";
-        self.held.clone().ok_or_else(|| self.unsupported(operation, reason.into()))
+        self.held.clone().ok_or_else(|| self.unsupported(reason.into()))
     }
 
     /// True where those have this context.
@@ -162,10 +162,10 @@ impl ContextState {
     }
 
     /// The start of every call: the context must be current. Deletes what waited for it.
-    pub(crate) fn enter(&self, operation: &'static str) -> Result<()> {
-        self.check_not_lost(operation)?;
+    pub(crate) fn enter(&self) -> Result<()> {
+        self.check_not_lost()?;
         if !self.is_current() {
-            return Err(Error::WrongContext { operation, device: self.device.name.clone() });
+            return Err(Error::WrongContext { operation: "", device: self.device.name.clone() });
         }
         if self.has_deferred.get() {
             self.delete_deferred_of_display();
@@ -175,21 +175,21 @@ impl ContextState {
     }
 
     /// The Vulkan device that is this context's GPU, opened at the first use.
-    pub(crate) fn vulkan(&self, operation: &'static str) -> Result<&Rc<VulkanDevice>> {
+    pub(crate) fn vulkan(&self) -> Result<&Rc<VulkanDevice>> {
         if let Some(device) = self.vulkan.get() {
             return Ok(device);
         }
-        let device = VulkanDevice::open(&self.device, operation)?;
+        let device = VulkanDevice::open(&self.device)?;
         Ok(self.vulkan.get_or_init(|| device))
     }
 
     /// Refuses what needs the context, current or not, after [`ContextState::lose`].
-    pub(crate) fn check_not_lost(&self, operation: &'static str) -> Result<()> {
+    pub(crate) fn check_not_lost(&self) -> Result<()> {
         if !self.lost.get() {
             return Ok(());
         }
         let hint = crate::api::error_codes::hint(glow::CONTEXT_LOST);
-        Err(self.failure(operation, glow::CONTEXT_LOST.into(), "the context is gone", hint))
+        Err(self.failure("", glow::CONTEXT_LOST.into(), "the context is gone", hint))
     }
 
     /// The context is gone: its objects need no deleting. The caller of [`crate::GlDisplay::context_lost`] has promised it:

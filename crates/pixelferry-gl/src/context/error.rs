@@ -49,8 +49,8 @@ impl ContextState {
     }
 
     /// Returns what this context cannot do.
-    pub(crate) fn unsupported(&self, operation: &'static str, reason: String) -> Error {
-        Error::Unsupported { operation, device: self.device.name.clone(), reason }
+    pub(crate) fn unsupported(&self, reason: String) -> Error {
+        Error::unsupported(&self.device.name, reason)
     }
 
     /// A failure to make an object, which GL reports by a null name and no code.

@@ -16,8 +16,10 @@ use crate::surface::in_place::{InPlaceBuffer, InPlaceImage};
 use crate::surface::target::OffscreenTarget;
 use crate::surface::texture::TextureSurface;
 use glow::HasContext as _;
+use interop_core::describe::error::call;
 use interop_core::devices::owned::{find, foreign};
-use interop_core::display::{Display, DisplaySemaphore, Staging, StagingKind, Surface};
+use interop_core::display::{DisplayDriver, SemaphoreDriver};
+use interop_core::display::{Staging, StagingKind, Surface};
 use interop_core::draw::Plan;
 use interop_core::{
     DeviceIdentity, DeviceSpan, DisplayCaps, DrawOptions, Drawn, Error, Extent, FrameTag, GlContext, Manner,
@@ -91,7 +93,7 @@ impl GlDisplay {
         let shared = self.shared();
         match shared.own() {
             Some(own) => own.make_current(&shared.device.name),
-            None => Err(shared.unsupported("make_current", "the context belongs to the engine".into())),
+            None => Err(shared.unsupported("the context belongs to the engine".into())),
         }
     }
 
@@ -135,7 +137,7 @@ impl GlDisplay {
     /// [`Error::WrongContext`] where another context is current. [`Error::Unsupported`] below OpenGL 4.3 and OpenGL ES 3.1, and
     /// where no window system (EGL, GLX, WGL, CGL) knows the context.
     pub fn shared_device(&self) -> Result<GlDevice> {
-        self.shared().enter("shared_device")?;
+        self.shared().enter()?;
         GlDevice::new(self.shared())
     }
 
@@ -144,7 +146,7 @@ impl GlDisplay {
     /// # Errors
     /// [`Error::WrongContext`] where the context is not current now, [`Error::Driver`] where it is gone.
     pub fn delete_dropped(&self) -> Result<()> {
-        self.shared().enter("delete_dropped")
+        self.shared().enter()
     }
 
     /// GL objects made by this display that still exist.
@@ -154,11 +156,12 @@ impl GlDisplay {
 
     /// Fills the framebuffer that is bound for drawing (its first colour buffer).
     pub fn clear(&self, color: [f32; 4]) -> Result<()> {
-        const OP: &str = "clear";
-        self.shared().enter(OP)?;
-        check_encoding(self.shared(), false, OP)?;
-        self.tools.timed(OP, || self.tools.clear(color));
-        Ok(())
+        call("GlDisplay::clear", || {
+            self.shared().enter()?;
+            check_encoding(self.shared(), false)?;
+            self.tools.timed("clear", || self.tools.clear(color));
+            Ok(())
+        })
     }
 
     /// Draws an image surface into the framebuffer that is bound for drawing (its first colour buffer), as the surface's
@@ -181,38 +184,30 @@ impl GlDisplay {
     ///   the options do not ask for that: nothing can switch it off.
     /// - [`Error::NothingShown`] for an in-place surface with no frame yet.
     pub fn draw(&self, surface: &Surface, viewport: Viewport, options: DrawOptions) -> Result<()> {
-        const OP: &str = "draw";
-        self.shared().enter(OP)?;
-        self.draw_bound(OP, surface, viewport, options)
+        call("GlDisplay::draw", || {
+            self.shared().enter()?;
+            self.draw_bound(surface, viewport, options)
+        })
     }
 
     /// [`GlDisplay::draw`] as a part of another call. The context must be current.
-    pub(crate) fn draw_bound(
-        &self,
-        operation: &'static str,
-        surface: &Surface,
-        viewport: Viewport,
-        options: DrawOptions,
-    ) -> Result<()> {
-        let step = drawing(operation);
+    pub(crate) fn draw_bound(&self, surface: &Surface, viewport: Viewport, options: DrawOptions) -> Result<()> {
+        let step = drawing("draw");
         let shared = self.shared();
-        let source = self.image_source(surface, operation)?;
+        let source = self.image_source(surface)?;
         let SurfaceDesc::Image(image) = surface.desc() else {
-            return Err(Error::invalid(
-                operation,
-                "a buffer has no picture; draw it with the name from surface_buffer",
-            ));
+            return Err(Error::refused("a buffer has no picture; draw it with the name from surface_buffer"));
         };
         let limit = shared.caps.max_image_side;
         if viewport.width == 0 || viewport.height == 0 || viewport.width.max(viewport.height) > limit {
-            return Err(Error::invalid(operation, format!("{viewport:?} is empty or larger than {limit} pixels")));
+            return Err(Error::refused(format!("{viewport:?} is empty or larger than {limit} pixels")));
         }
         let plan = Plan::new(image, Extent::new(viewport.width, viewport.height), &options)?;
-        check_encoding(shared, plan.format_encodes, operation)?;
+        check_encoding(shared, plan.format_encodes)?;
         let quad = self.tools.quad()?;
         let draw = Draw { image: &source, region: image.extent.full(), viewport, plan: &plan, keep: false };
-        let drawn = self.tools.timed(operation, || {
-            shared.checked_if(cfg!(debug_assertions), operation, || {
+        let drawn = self.tools.timed("draw", || {
+            shared.checked_if(cfg!(debug_assertions), "glDrawArrays", || {
                 self.tools.drawing.draw(shared, quad, &draw, options.manner)
             })
         })??;
@@ -223,7 +218,7 @@ impl GlDisplay {
     /// Runs `f`, for the user's own drawing. Its OpenGL commands are one piece of work of the timeline, called `name`
     /// ([`Display::set_timeline`]). The display's context must be current.
     pub fn timed<R>(&self, name: &'static str, f: impl FnOnce() -> R) -> Result<R> {
-        self.shared().enter("timed")?;
+        self.shared().enter()?;
         let _step = drawing(name);
         Ok(self.tools.timed(name, f))
     }
@@ -234,15 +229,16 @@ impl GlDisplay {
     /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for a buffer,
     /// [`Error::NothingShown`] for an in-place surface with no frame yet.
     pub fn surface_texture(&self, surface: &Surface) -> Result<GlTexture> {
-        const OP: &str = "surface_texture";
-        self.shared().enter(OP)?;
-        let source = self.image_source(surface, OP)?;
-        let unsigned = |v: i32| u32::try_from(v).unwrap_or(0);
-        Ok(GlTexture {
-            name: source.texture,
-            target: source.target,
-            first_texel: unsigned(source.base),
-            row_texels: unsigned(source.pitch),
+        call("GlDisplay::surface_texture", || {
+            self.shared().enter()?;
+            let source = self.image_source(surface)?;
+            let unsigned = |v: i32| u32::try_from(v).unwrap_or(0);
+            Ok(GlTexture {
+                name: source.texture,
+                target: source.target,
+                first_texel: unsigned(source.base),
+                row_texels: unsigned(source.pitch),
+            })
         })
     }
 
@@ -252,19 +248,20 @@ impl GlDisplay {
     /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for an image,
     /// [`Error::NothingShown`] for an in-place surface with no frame yet.
     pub fn surface_buffer(&self, surface: &Surface) -> Result<GlBuffer> {
-        const OP: &str = "surface_buffer";
-        let shared = self.shared();
-        shared.enter(OP)?;
-        let any = surface.driver();
-        if let Some(s) = find::<BufferSurface>(any, shared) {
-            let len = surface.desc().byte_len(OP)?;
-            return Ok(GlBuffer { name: s.buffer(), offset: 0, len });
-        }
-        if let Some(s) = find::<InPlaceBuffer>(any, shared) {
-            let (name, view) = s.buffer()?;
-            return Ok(GlBuffer { name, offset: view.offset, len: view.len });
-        }
-        Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Buffer(_)), OP))
+        call("GlDisplay::surface_buffer", || {
+            let shared = self.shared();
+            shared.enter()?;
+            let any = surface.driver();
+            if let Some(s) = find::<BufferSurface>(any, shared) {
+                let len = surface.desc().byte_len()?;
+                return Ok(GlBuffer { name: s.buffer(), offset: 0, len });
+            }
+            if let Some(s) = find::<InPlaceBuffer>(any, shared) {
+                let (name, view) = s.buffer()?;
+                return Ok(GlBuffer { name, offset: view.offset, len: view.len });
+            }
+            Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Buffer(_))))
+        })
     }
 
     /// Makes an RGBA8 framebuffer to draw into where there is no window; black and transparent at first.
@@ -274,10 +271,10 @@ impl GlDisplay {
 
     /// Makes a framebuffer of `format` to draw into; [`PixelFormat::Rgba16F`] keeps light brighter than 1.
     pub fn create_offscreen_target_of(&self, width: u32, height: u32, format: PixelFormat) -> Result<OffscreenTarget> {
-        OffscreenTarget::new(&self.tools, width, height, format)
+        call("GlDisplay::create_offscreen_target", || OffscreenTarget::new(&self.tools, width, height, format))
     }
 
-    pub(crate) fn image_source(&self, surface: &Surface, operation: &'static str) -> Result<ImageSource> {
+    pub(crate) fn image_source(&self, surface: &Surface) -> Result<ImageSource> {
         let (shared, any) = (self.shared(), surface.driver());
         if let Some(s) = find::<TextureSurface>(any, shared) {
             return Ok(s.source());
@@ -285,15 +282,15 @@ impl GlDisplay {
         if let Some(s) = find::<InPlaceImage>(any, shared) {
             return s.source();
         }
-        Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Image(_)), operation))
+        Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Image(_))))
     }
 
     /// Of the right kind but not ours, or of the wrong kind.
-    fn not_found(&self, surface: &Surface, right_kind: bool, operation: &'static str) -> Error {
+    fn not_found(&self, surface: &Surface, right_kind: bool) -> Error {
         if right_kind {
-            return foreign::<TextureSurface>(self.shared(), operation);
+            return foreign::<TextureSurface>(self.shared());
         }
-        Error::invalid(operation, format!("it is not made for a surface that is an {}", surface.desc()))
+        Error::refused(format!("it is not made for a surface that is an {}", surface.desc()))
     }
 }
 
@@ -315,15 +312,15 @@ fn encodes(shared: &ContextState) -> Option<bool> {
 }
 
 /// Refuses a framebuffer object that does not encode where it is to, or does where nothing can switch that off.
-fn check_encoding(shared: &ContextState, wanted: bool, operation: &'static str) -> Result<()> {
+fn check_encoding(shared: &ContextState, wanted: bool) -> Result<()> {
     if wanted && encodes(shared) == Some(false) {
         let problem = "the framebuffer's format does not encode; draw with TargetEncoding::Srgb or Linear";
-        return Err(Error::invalid(operation, problem));
+        return Err(Error::refused(problem));
     }
     if !wanted && !shared.features.srgb_switch && encodes(shared) == Some(true) {
         let reason = "the framebuffer's format encodes, which nothing switches off without GL_EXT_sRGB_write_control; draw \
                       with TargetEncoding::SrgbFormat, or into RGBA8";
-        return Err(shared.unsupported(operation, reason.into()));
+        return Err(shared.unsupported(reason.into()));
     }
     Ok(())
 }
@@ -335,7 +332,7 @@ fn drawing(name: &'static str) -> tracing::span::EnteredSpan {
     tracing::trace_span!(target: "pixelferry::frame", "draw", frame, name, manner).entered()
 }
 
-impl Display for GlDisplay {
+impl DisplayDriver for GlDisplay {
     fn device(&self) -> &DeviceIdentity {
         &self.shared().device
     }
@@ -345,10 +342,9 @@ impl Display for GlDisplay {
     }
 
     fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
-        const OP: &str = "create_surface";
-        let enter = || self.shared().enter(OP);
+        let enter = || self.shared().enter();
         Surface::stored(
-            (self.device(), self.caps()),
+            (DisplayDriver::device(self), DisplayDriver::caps(self)),
             desc,
             |image, _| enter().and_then(|()| TextureSurface::new(&self.tools, image)),
             |bytes| enter().and_then(|()| BufferSurface::new(&self.tools, bytes)),
@@ -356,10 +352,10 @@ impl Display for GlDisplay {
     }
 
     fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
-        self.shared().enter("create_in_place_surface")?;
+        self.shared().enter()?;
         // What a buffer texture can hold counts only once it is to show linear memory.
         Surface::in_place(
-            (self.device(), self.caps()),
+            (DisplayDriver::device(self), DisplayDriver::caps(self)),
             desc,
             |image| Ok(InPlaceImage::new(&self.tools, image.format)),
             || Ok(InPlaceBuffer::new(&self.tools)),
@@ -367,7 +363,7 @@ impl Display for GlDisplay {
     }
 
     fn hold_gl(&self) -> Result<Arc<dyn GlContext>> {
-        self.shared().hold("hold_gl")
+        self.shared().hold()
     }
 
     fn drop_in_context(&self, object: Box<dyn Any>) {
@@ -376,25 +372,26 @@ impl Display for GlDisplay {
     }
 
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
-        Staging::new((self.device(), self.caps()), kind, bytes, |kind| GlStaging::new(self.shared(), kind, bytes))
+        Staging::new((DisplayDriver::device(self), DisplayDriver::caps(self)), kind, bytes, |kind| {
+            GlStaging::new(self.shared(), kind, bytes)
+        })
     }
 
-    fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
+    fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn SemaphoreDriver>, SharedHandle)> {
         let (semaphore, handle) = GlSemaphore::new(self.shared(), kind)?;
         Ok((Box::new(semaphore), handle))
     }
 
     fn draw_offscreen(&self, surface: &Surface) -> Result<()> {
-        self.draw_offscreen_by(surface, None)
+        DisplayDriver::draw_offscreen_by(self, surface, None)
     }
 
     fn draw_offscreen_by(&self, surface: &Surface, manner: Option<Manner>) -> Result<()> {
-        const OP: &str = "draw_offscreen";
-        self.shared().enter(OP)?;
-        let _step = drawing(OP);
-        self.tools.timed(OP, || match surface.desc() {
+        self.shared().enter()?;
+        let _step = drawing("draw_offscreen");
+        self.tools.timed("draw_offscreen", || match surface.desc() {
             SurfaceDesc::Image(image) => {
-                let source = self.image_source(surface, OP)?;
+                let source = self.image_source(surface)?;
                 self.tools.draw_offscreen(&source, image.extent, image.format, manner)
             }
             SurfaceDesc::Buffer(_) => self.tools.copy_offscreen(&self.surface_buffer(surface)?),
@@ -402,12 +399,12 @@ impl Display for GlDisplay {
     }
 
     fn set_timeline(&self, on: bool) -> Result<Support> {
-        self.shared().enter("set_timeline")?;
+        self.shared().enter()?;
         self.tools.timeline.switch(self.shared(), on)
     }
 
     fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
-        self.shared().enter("drain_timeline")?;
+        self.shared().enter()?;
         self.tools.timeline.drain(self.shared(), into)
     }
 
@@ -417,7 +414,7 @@ impl Display for GlDisplay {
 
     fn finish(&self) -> Result<()> {
         let shared = self.shared();
-        shared.enter("finish")?;
+        shared.enter()?;
         shared.checked("glFinish", || {
             // SAFETY: the context is current.
             unsafe { shared.gl.finish() }

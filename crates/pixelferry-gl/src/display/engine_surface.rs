@@ -5,6 +5,7 @@ use crate::objects::buffer_object::{check_buffer, no_buffer};
 use crate::surface::buffer::BufferSurface;
 use crate::surface::engine_level::{EngineTexture, Level};
 use crate::surface::texture::TextureSurface;
+use interop_core::describe::error::call;
 use interop_core::display::{Display as _, Surface};
 use interop_core::{ImageDesc, PixelFormat, Result, RowOrder};
 use std::num::NonZeroU32;
@@ -53,14 +54,15 @@ impl GlDisplay {
     /// # Ok::<(), interop_core::Error>(())
     /// ```
     pub unsafe fn engine_image(&self, texture: EngineTexture, format: PixelFormat) -> Result<Surface> {
-        const OP: &str = "engine_image";
-        let shared = self.shared();
-        shared.enter(OP)?;
-        let level = Level::of_pixels(self.tools(), texture, format, OP)?;
-        let image = ImageDesc::new(texture.extent.width, texture.extent.height, format);
-        let image = image.with_row_order(RowOrder::BottomUp);
-        Surface::engine_image((self.device(), self.caps()), image, OP, || {
-            Ok(TextureSurface::over(self.tools_rc(), &image, level.texture))
+        call("GlDisplay::engine_image", || {
+            let shared = self.shared();
+            shared.enter()?;
+            let level = Level::of_pixels(self.tools(), texture, format)?;
+            let image = ImageDesc::new(texture.extent.width, texture.extent.height, format);
+            let image = image.with_row_order(RowOrder::BottomUp);
+            Surface::engine_image((self.device(), self.caps()), image, || {
+                Ok(TextureSurface::over(self.tools_rc(), &image, level.texture))
+            })
         })
     }
 
@@ -74,13 +76,14 @@ impl GlDisplay {
     /// The buffer meets what [`GlDisplay::engine_image`] asks of a texture. While the surface is used, it is mapped persistently or
     /// not at all.
     pub unsafe fn engine_buffer(&self, id: u32, bytes: u64) -> Result<Surface> {
-        const OP: &str = "engine_buffer";
-        let shared = self.shared();
-        shared.enter(OP)?;
-        Surface::engine_buffer((self.device(), self.caps()), bytes, OP, |len| {
-            let name = NonZeroU32::new(id).map(glow::NativeBuffer).ok_or_else(|| no_buffer(id, OP))?;
-            check_buffer(shared, name, bytes, OP)?;
-            Ok(BufferSurface::over(self.tools_rc(), len, name))
+        call("GlDisplay::engine_buffer", || {
+            let shared = self.shared();
+            shared.enter()?;
+            Surface::engine_buffer((self.device(), self.caps()), bytes, |len| {
+                let name = NonZeroU32::new(id).map(glow::NativeBuffer).ok_or_else(|| no_buffer(id))?;
+                check_buffer(shared, name, bytes)?;
+                Ok(BufferSurface::over(self.tools_rc(), len, name))
+            })
         })
     }
 }

@@ -3,10 +3,9 @@
 use crate::display::contract::GlDisplay;
 use crate::objects::draw_state::Viewport;
 use crate::surface::engine_level::{Attached, EngineTexture, Level};
+use interop_core::describe::error::call;
 use interop_core::display::Surface;
 use interop_core::{DrawOptions, Result};
-
-const OP: &str = "draw_to_texture";
 
 impl GlDisplay {
     /// Draws an image surface into a texture that the engine made and owns, over what is there: in all else as
@@ -80,13 +79,15 @@ impl GlDisplay {
         viewport: Viewport,
         options: DrawOptions,
     ) -> Result<()> {
-        let shared = self.shared();
-        shared.enter(OP)?;
-        let level = Level::find(self.tools(), texture, OP)?;
-        if self.image_source(surface, OP)?.texture == level.texture {
-            return Err(level.refuse("it is the texture that is shown, which a draw cannot read and write at once"));
-        }
-        let _attached = Attached::new(shared, self.tools().lent_framebuffer()?, &level)?;
-        self.draw_bound(OP, surface, viewport, options)
+        call("GlDisplay::draw_to_texture", || {
+            let shared = self.shared();
+            shared.enter()?;
+            let level = Level::find(self.tools(), texture)?;
+            if self.image_source(surface)?.texture == level.texture {
+                return Err(level.refuse("it is the texture that is shown, which a draw cannot read and write at once"));
+            }
+            let _attached = Attached::new(shared, self.tools().lent_framebuffer()?, &level)?;
+            self.draw_bound(surface, viewport, options)
+        })
     }
 }

@@ -266,9 +266,9 @@ impl GlWindow {
         f: impl FnOnce(&Surface<WindowSurface>, &PossiblyCurrentContext) -> glutin::error::Result<()>,
     ) -> Result<()> {
         let shared = self.display.shared();
-        shared.enter(operation)?;
+        shared.enter()?;
         let Some((surface, context)) = shared.own().and_then(OwnContext::window_surface) else {
-            return Err(shared.unsupported(operation, "the context has no window".into()));
+            return Err(shared.unsupported("the context has no window".into()));
         };
         f(surface, context).map_err(|e| driver_error(operation, &shared.device.name, &e))
     }

@@ -56,7 +56,7 @@ impl Ready {
         kind: ProgramKey,
         target: &Attachment,
     ) -> Result<Self> {
-        const OP: &str = "glTextureView";
+        const CALL: &str = "glTextureView";
         let plain = Self::of(shared, programs, kind)?;
         let Some(textures) = shared.raw.textures.filter(|_| target.encodes) else { return Ok(plain) };
         // SAFETY: the context is current and of OpenGL 4.5, as attachments were asked for; the texture is immutable.
@@ -66,8 +66,8 @@ impl Ready {
             textures.view(name, target.texture, target.format.internal, target.level, target.layer);
             // Of textures of other APIs a driver may have none; what is stored would be lost.
             if textures.parameter(name, glow::TEXTURE_IMMUTABLE_FORMAT) == 0 {
-                shared.check(OP)?;
-                return Err(shared.failure(OP, 0, "no view was made", ""));
+                shared.check(CALL)?;
+                return Err(shared.failure(CALL, 0, "no view was made", ""));
             }
             Ok(Self { view: Some(view), ..plain })
         }

@@ -17,15 +17,15 @@ pub(crate) fn create_name(shared: &Rc<ContextState>) -> Result<Owned<glow::Buffe
 
 /// Makes a mutable buffer of `bytes` bytes (at most 2^31 - 1, checked by the callers).
 pub(crate) fn create_buffer(shared: &Rc<ContextState>, bytes: usize, usage: u32) -> Result<Owned<glow::Buffer>> {
-    const OP: &str = "glBufferData";
-    shared.drain_errors(OP);
+    const CALL: &str = "glBufferData";
+    shared.drain_errors(CALL);
     let buffer = create_name(shared)?;
     {
         let _bound = BoundBuffer::write(shared, buffer.get());
         // SAFETY: the context is current and the buffer bound.
         unsafe { shared.gl.buffer_data_size(glow::COPY_WRITE_BUFFER, bytes as i32, usage) }
     }
-    shared.check(OP)?;
+    shared.check(CALL)?;
     Ok(buffer)
 }
 
@@ -106,31 +106,26 @@ pub(crate) unsafe fn read_bound(gl: &glow::Context, es: bool, target: u32, at: u
 }
 
 /// Checks how a name that is none is refused.
-pub(crate) fn no_buffer(id: u32, operation: &'static str) -> Error {
-    Error::invalid(operation, format!("{id} is the name of no buffer of this context"))
+pub(crate) fn no_buffer(id: u32) -> Error {
+    Error::refused(format!("{id} is the name of no buffer of this context"))
 }
 
 /// Refuses a name that is no buffer of so many bytes now. The context must be current.
-pub(crate) fn check_buffer(
-    shared: &ContextState,
-    name: glow::Buffer,
-    bytes: u64,
-    operation: &'static str,
-) -> Result<()> {
+pub(crate) fn check_buffer(shared: &ContextState, name: glow::Buffer, bytes: u64) -> Result<()> {
     let id = name.0.get();
     // SAFETY: the context is current, and any number may be asked for.
     if !unsafe { shared.gl.is_buffer(name) } {
-        return Err(no_buffer(id, operation));
+        return Err(no_buffer(id));
     }
-    shared.drain_errors(operation);
+    shared.drain_errors("glGetBufferParameteriv");
     let has = {
         let _bound = BoundBuffer::read(shared, name);
         // SAFETY: the context is current and the buffer bound; the limit on surfaces is that of 31 bits.
         unsafe { shared.gl.get_buffer_parameter_i32(glow::COPY_READ_BUFFER, glow::BUFFER_SIZE) }
     };
-    shared.check(operation)?;
+    shared.check("glGetBufferParameteriv")?;
     if (has as u64) < bytes {
-        return Err(Error::invalid(operation, format!("buffer {id} has {has} bytes, {bytes} were asked for")));
+        return Err(Error::refused(format!("buffer {id} has {has} bytes, {bytes} were asked for")));
     }
     Ok(())
 }

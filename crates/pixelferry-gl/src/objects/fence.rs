@@ -28,7 +28,7 @@ impl Fence {
 
     /// Waits until GL has done everything before the fence, and flushes so that it will.
     pub(crate) fn wait(&self, shared: &ContextState) -> Result<()> {
-        const OP: &str = "glClientWaitSync";
+        const CALL: &str = "glClientWaitSync";
         let slices = if shared.device.software { usize::MAX } else { SLICES };
         for _ in 0..slices {
             // SAFETY: the context is current and the fence is of it and not deleted.
@@ -36,12 +36,12 @@ impl Fence {
                 glow::ALREADY_SIGNALED | glow::CONDITION_SATISFIED => return Ok(()),
                 glow::TIMEOUT_EXPIRED => {}
                 code => {
-                    shared.check(OP)?;
-                    return Err(shared.failure(OP, i64::from(code), "GL_WAIT_FAILED", "The context may be lost."));
+                    shared.check(CALL)?;
+                    return Err(shared.failure(CALL, i64::from(code), "GL_WAIT_FAILED", "The context may be lost."));
                 }
             }
         }
         let hint = "The GPU did not finish a frame in 5 s; it may hang.";
-        Err(shared.failure(OP, i64::from(glow::TIMEOUT_EXPIRED), "GL_TIMEOUT_EXPIRED", hint))
+        Err(shared.failure(CALL, i64::from(glow::TIMEOUT_EXPIRED), "GL_TIMEOUT_EXPIRED", hint))
     }
 }

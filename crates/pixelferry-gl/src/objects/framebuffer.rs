@@ -17,7 +17,7 @@ fn with_framebuffer(
     texture: glow::Texture,
     f: impl FnOnce(),
 ) -> Result<Owned<glow::Framebuffer>> {
-    const OP: &str = "glCheckFramebufferStatus";
+    const CALL: &str = "glCheckFramebufferStatus";
     let gl = &shared.gl;
     // SAFETY: the context is current and all names are of it.
     let (framebuffer, status) = unsafe {
@@ -33,8 +33,8 @@ fn with_framebuffer(
         (framebuffer, status)
     };
     if status != glow::FRAMEBUFFER_COMPLETE {
-        shared.check(OP)?;
-        return Err(shared.failure(OP, i64::from(status), "framebuffer is not complete", ""));
+        shared.check(CALL)?;
+        return Err(shared.failure(CALL, i64::from(status), "framebuffer is not complete", ""));
     }
     Ok(framebuffer)
 }
@@ -62,7 +62,7 @@ pub(crate) struct ColorTarget {
 impl ColorTarget {
     /// Makes the two; the sides were checked against the context's limit. The content is undefined.
     pub(crate) fn new(shared: &Rc<ContextState>, width: u32, height: u32, format: GlFormat) -> Result<Self> {
-        let texture = create_texture(shared, width, height, format, "glTexStorage2D")?;
+        let texture = create_texture(shared, width, height, format)?;
         let framebuffer = with_framebuffer(shared, texture.get(), || ())?;
         Ok(Self { shared: Rc::clone(shared), framebuffer, texture, width, height, format })
     }

@@ -27,12 +27,12 @@ pub(crate) fn create_texture(
     width: u32,
     height: u32,
     format: GlFormat,
-    operation: &'static str,
 ) -> Result<Owned<glow::Texture>> {
+    const CALL: &str = "glTexStorage2D";
     let gl = &shared.gl;
     let (w, h) = (width as i32, height as i32); // checked against MAX_TEXTURE_SIZE before
     let target = glow::TEXTURE_2D;
-    shared.drain_errors(operation);
+    shared.drain_errors(CALL);
     let texture = if shared.features.dsa {
         // SAFETY: the context is current and has direct calls; the format is one that GL 3.3 has.
         unsafe {
@@ -54,22 +54,17 @@ pub(crate) fn create_texture(
             }
         })?
     };
-    shared.check(operation)?;
+    shared.check(CALL)?;
     Ok(texture)
 }
 
 /// Makes sampling give the colours of what is stored as the format says.
-pub(crate) fn set_order(
-    shared: &ContextState,
-    texture: glow::Texture,
-    format: GlFormat,
-    operation: &'static str,
-) -> Result<()> {
+pub(crate) fn set_order(shared: &ContextState, texture: glow::Texture, format: GlFormat) -> Result<()> {
     if format.decoding != Decoding::Bgra {
         return Ok(());
     }
     let (gl, target) = (&shared.gl, glow::TEXTURE_2D);
-    shared.checked(operation, || {
+    shared.checked("glTexParameteri", || {
         let _bound = BoundTexture::bind(shared, target, texture);
         // SAFETY: the context is current and the bound texture is of it; swizzles are of GL 3.3.
         unsafe {

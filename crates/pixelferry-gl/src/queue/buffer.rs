@@ -43,12 +43,11 @@ impl QueueBuffer {
     ///
     /// # Errors
     /// [`Error::WrongContext`]; [`Error::InvalidInput`] for no bytes or more than [`QueueBuffer::MOST_BYTES`]; [`Error::Driver`].
-    pub(crate) fn new(device: &GlDevice, bytes: usize, operation: &'static str) -> Result<Self> {
-        let gl = device.enter(operation)?;
+    pub(crate) fn new(device: &GlDevice, bytes: usize) -> Result<Self> {
+        let gl = device.enter()?;
         let bytes = bytes.checked_next_multiple_of(WORD).filter(|n| (1..=Self::MOST_BYTES).contains(&(*n as u64)));
-        let bytes = bytes.ok_or_else(|| {
-            Error::invalid(operation, format!("a buffer has 1 to {} bytes, in whole words", Self::MOST_BYTES))
-        })?;
+        let bytes = bytes
+            .ok_or_else(|| Error::refused(format!("a buffer has 1 to {} bytes, in whole words", Self::MOST_BYTES)))?;
         device.checked("glBufferData", || {
             // SAFETY: the context is current; the size fits 31 bits.
             unsafe {
@@ -78,8 +77,8 @@ impl QueueBuffer {
     ///
     /// # Errors
     /// [`Error::WrongContext`].
-    pub(crate) fn id(&self, operation: &'static str) -> Result<u32> {
-        self.inner.device.enter(operation)?;
+    pub(crate) fn id(&self) -> Result<u32> {
+        self.inner.device.enter()?;
         Ok(self.inner.name.0.get())
     }
 
@@ -94,18 +93,17 @@ impl QueueBuffer {
 
     /// The buffer of at least so many bytes, where the handle is of one in this display's context.
     pub(crate) fn open(handle: &SharedHandle, display: &ContextState, bytes: usize) -> Result<Self> {
-        const OP: &str = "create_staging";
         let SharedHandle::QueueBuffer { buffer: handle, .. } = handle else {
-            return Err(Error::invalid(OP, "the handle does not name a buffer of a queue"));
+            return Err(Error::refused("the handle does not name a buffer of a queue"));
         };
         let Some(lent) = handle.downcast_ref::<Self>() else {
-            return Err(Error::invalid(OP, "the buffer is not OpenGL's, or is of another version of pixelferry-gl"));
+            return Err(Error::refused("the buffer is not OpenGL's, or is of another version of pixelferry-gl"));
         };
         if !lent.inner.device.is_of(display) {
-            return Err(display.unsupported(OP, "the buffer is of another OpenGL context".into()));
+            return Err(display.unsupported("the buffer is of another OpenGL context".into()));
         }
         if lent.len() < bytes {
-            return Err(Error::invalid(OP, format!("the buffer has {} bytes, {bytes} are needed", lent.len())));
+            return Err(Error::refused(format!("the buffer has {} bytes, {bytes} are needed", lent.len())));
         }
         Ok(lent.clone())
     }
@@ -132,9 +130,9 @@ impl QueueBuffer {
     ///
     /// # Errors
     /// [`Error::WrongContext`]; [`Error::InvalidInput`] beyond the end; [`Error::Driver`].
-    pub(crate) fn write(&self, at: usize, bytes: &[u8], operation: &'static str) -> Result<()> {
-        let gl = self.inner.device.enter(operation)?;
-        check_range(&(at..at.saturating_add(bytes.len())), self.len(), operation)?;
+    pub(crate) fn write(&self, at: usize, bytes: &[u8]) -> Result<()> {
+        let gl = self.inner.device.enter()?;
+        check_range(&(at..at.saturating_add(bytes.len())), self.len())?;
         self.inner.device.checked("glBufferSubData", || {
             // SAFETY: the context is current, and the range is inside the buffer, so that it fits 31 bits.
             unsafe {
@@ -149,10 +147,10 @@ impl QueueBuffer {
     ///
     /// # Errors
     /// The errors of [`QueueBuffer::write`].
-    pub(crate) fn read(&self, at: usize, into: &mut [u8], operation: &'static str) -> Result<()> {
+    pub(crate) fn read(&self, at: usize, into: &mut [u8]) -> Result<()> {
         let device = &self.inner.device;
-        let gl = device.enter(operation)?;
-        check_range(&(at..at.saturating_add(into.len())), self.len(), operation)?;
+        let gl = device.enter()?;
+        check_range(&(at..at.saturating_add(into.len())), self.len())?;
         if into.is_empty() {
             return Ok(());
         }
@@ -171,8 +169,8 @@ impl QueueBuffer {
             return get(self, at, into);
         }
         // Drivers move a buffer that is read to where reading is quick, and kernels are slow from then on.
-        let scratch = Self::new(device, into.len(), operation)?;
-        scratch.copy_from(self, at..at + into.len(), 0, operation)?;
+        let scratch = Self::new(device, into.len())?;
+        scratch.copy_from(self, at..at + into.len(), 0)?;
         get(&scratch, 0, into)
     }
 
@@ -180,14 +178,14 @@ impl QueueBuffer {
     ///
     /// # Errors
     /// The errors of [`QueueBuffer::write`]; [`Error::InvalidInput`] for a buffer of another context, and for the same.
-    pub(crate) fn copy_from(&self, from: &Self, range: Range<usize>, at: usize, operation: &'static str) -> Result<()> {
+    pub(crate) fn copy_from(&self, from: &Self, range: Range<usize>, at: usize) -> Result<()> {
         let device = &self.inner.device;
-        let gl = device.enter(operation)?;
+        let gl = device.enter()?;
         if !device.is(&from.inner.device) || Arc::ptr_eq(&self.inner, &from.inner) {
-            return Err(Error::invalid(operation, "copies are between two buffers of one context"));
+            return Err(Error::refused("copies are between two buffers of one context"));
         }
-        check_range(&range, from.len(), operation)?;
-        check_range(&(at..at.saturating_add(range.len())), self.len(), operation)?;
+        check_range(&range, from.len())?;
+        check_range(&(at..at.saturating_add(range.len())), self.len())?;
         let [read, write] = [range.start, at].map(|n| n as i32);
         device.checked("glCopyBufferSubData", || {
             // SAFETY: the context is current, both are of it and not the same, and both ranges are inside, so that they fit 31

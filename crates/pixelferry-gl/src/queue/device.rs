@@ -54,22 +54,21 @@ impl std::fmt::Debug for GlDevice {
 impl GlDevice {
     /// The context must be current.
     pub(crate) fn new(shared: &ContextState) -> Result<Self> {
-        const OP: &str = "shared_device";
         let features = &shared.features;
         if !features.kernels {
             let used = GlVersion { es: features.es, number: features.version };
             let reason = format!("compute shaders need OpenGL 4.3 or OpenGL ES 3.1, and {used} is used");
-            return Err(shared.unsupported(OP, reason));
+            return Err(shared.unsupported(reason));
         }
-        let held = shared.held(OP)?;
+        let held = shared.held()?;
         // SAFETY: the context is current, and what it is held by finds its functions.
         let gl = unsafe { load_gl(&mut |name| held.function(name))? };
-        Self::with(gl, held, shared.device.clone(), shared.is_engine(), features.es, OP)
+        Self::with(gl, held, shared.device.clone(), shared.is_engine(), features.es)
     }
 
     /// Of a context of OpenGL ES that is ours, which must be current.
     pub(crate) fn of_es(gl: glow::Context, held: Arc<Held>, identity: DeviceIdentity) -> Result<Self> {
-        Self::with(gl, held, identity, false, true, "EsContext::headless")
+        Self::with(gl, held, identity, false, true)
     }
 
     fn with(
@@ -78,11 +77,10 @@ impl GlDevice {
         identity: DeviceIdentity,
         is_engine: bool,
         is_es: bool,
-        operation: &'static str,
     ) -> Result<Self> {
         let Some(bind_range) = BindRange::of(held.as_ref()) else {
-            let reason = "the driver has no glBindBufferRange".into();
-            return Err(Error::Unsupported { operation, device: identity.name, reason });
+            let reason = "the driver has no glBindBufferRange";
+            return Err(Error::unsupported(identity.name, reason));
         };
         // SAFETY: the context is current and has OpenGL 4.3 or OpenGL ES 3.1, where these are single integers.
         let limits = unsafe {
@@ -97,7 +95,7 @@ impl GlDevice {
                 buffer_bytes: u64::try_from(gl.get_parameter_i64(glow::MAX_SHADER_STORAGE_BLOCK_SIZE)).unwrap_or(0),
             }
         };
-        check(&gl, &identity.name, operation, hint)?;
+        check(&gl, &identity.name, "glGetIntegerv", hint)?;
         Ok(Self { inner: Arc::new(Inner { gl, bind_range, held, identity, is_engine, is_es, limits }) })
     }
 
@@ -134,8 +132,8 @@ impl GlDevice {
     ///
     /// # Errors
     /// [`Error::WrongContext`], [`Error::Driver`].
-    pub(crate) fn finish(&self, operation: &'static str) -> Result<()> {
-        let gl = self.enter(operation)?;
+    pub(crate) fn finish(&self) -> Result<()> {
+        let gl = self.enter()?;
         self.checked("glFinish", || {
             // SAFETY: the context is current.
             unsafe { gl.finish() }
@@ -143,19 +141,19 @@ impl GlDevice {
     }
 
     /// An error that says what this context cannot do.
-    pub(crate) fn unsupported(&self, operation: &'static str, reason: impl Into<String>) -> Error {
-        Error::Unsupported { operation, device: self.inner.identity.name.clone(), reason: reason.into() }
+    pub(crate) fn unsupported(&self, reason: impl Into<String>) -> Error {
+        Error::unsupported(&self.inner.identity.name, reason)
     }
 
     /// The start of every call: the context must be current. Deletes what waited for it.
-    pub(crate) fn enter(&self, operation: &'static str) -> Result<&glow::Context> {
+    pub(crate) fn enter(&self) -> Result<&glow::Context> {
         let Inner { gl, held, identity, .. } = self.inner.as_ref();
         if held.is_lost() {
             let code = glow::CONTEXT_LOST;
-            return Err(failure(&identity.name, operation, code.into(), "the context is gone", hint(code)));
+            return Err(failure(&identity.name, "", code.into(), "the context is gone", hint(code)));
         }
         if !held.is_current() {
-            return Err(Error::WrongContext { operation, device: identity.name.clone() });
+            return Err(Error::WrongContext { operation: "", device: identity.name.clone() });
         }
         // SAFETY: the context is current, and the functions are its own.
         unsafe { held.deferred_deletes.empty(gl) };

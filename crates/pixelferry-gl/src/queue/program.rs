@@ -39,13 +39,8 @@ impl ComputeProgram {
     ///
     /// # Errors
     /// [`Error::WrongContext`]; [`Error::Driver`] where no object could be made.
-    pub(crate) fn build(
-        device: &GlDevice,
-        text: &str,
-        numbers: &str,
-        operation: &'static str,
-    ) -> Result<Result<Self, String>> {
-        let gl = device.enter(operation)?;
+    pub(crate) fn build(device: &GlDevice, text: &str, numbers: &str) -> Result<Result<Self, String>> {
+        let gl = device.enter()?;
         device.checked("glLinkProgram", || {
             // SAFETY: the context is current and has OpenGL 4.3; names are made, used and deleted here.
             unsafe {
@@ -80,12 +75,11 @@ impl ComputeProgram {
     ///
     /// # Errors
     /// [`Error::WrongContext`]; [`Error::Unsupported`] where the driver lacks the queries.
-    pub(crate) fn shape(&self, numbers: &str, operation: &'static str) -> Result<ProgramShape> {
-        self.device.enter(operation)?;
+    pub(crate) fn shape(&self, numbers: &str) -> Result<ProgramShape> {
+        self.device.enter()?;
         // SAFETY: the context is current, and the program is of it, linked with its compute shader.
-        self.device.checked("glGetProgramResourceiv", || unsafe {
-            ProgramShape::of(&self.device, self.name, numbers, operation)
-        })?
+        self.device
+            .checked("glGetProgramResourceiv", || unsafe { ProgramShape::of(&self.device, self.name, numbers) })?
     }
 
     /// Puts a run into the queue: storage blocks from 0 on are these buffers, and the uniform array of numbers has these words, in
@@ -98,17 +92,11 @@ impl ComputeProgram {
     /// # Safety
     /// With these buffers the program reads and writes only inside them, has no undefined behaviour of GLSL's, and comes to an
     /// end. It has no other blocks, images or textures.
-    pub(crate) unsafe fn run(
-        &self,
-        storage: &[&QueueBuffer],
-        numbers: &[u32],
-        [across, down]: [u32; 2],
-        operation: &'static str,
-    ) -> Result<()> {
+    pub(crate) unsafe fn run(&self, storage: &[&QueueBuffer], numbers: &[u32], [across, down]: [u32; 2]) -> Result<()> {
         let device = &self.device;
-        let gl = device.enter(operation)?;
+        let gl = device.enter()?;
         if storage.iter().any(|buffer| !buffer.device().is(device)) {
-            return Err(Error::invalid(operation, "a buffer is of another OpenGL context than the program"));
+            return Err(Error::refused("a buffer is of another OpenGL context than the program"));
         }
         let run = || {
             // SAFETY: the context is current, program and buffers are of it; what the program does is the caller's promise.

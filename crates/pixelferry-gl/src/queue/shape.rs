@@ -81,15 +81,10 @@ impl ProgramShape {
     ///
     /// # Safety
     /// The context is current and the program of it, linked, with a compute shader.
-    pub(super) unsafe fn of(
-        device: &GlDevice,
-        program: glow::Program,
-        numbers: &str,
-        operation: &'static str,
-    ) -> Result<Self> {
+    pub(super) unsafe fn of(device: &GlDevice, program: glow::Program, numbers: &str) -> Result<Self> {
         let load = |name: &CStr| device.function(name);
         let queries = Queries::of(&load)
-            .ok_or_else(|| device.unsupported(operation, "the driver does not tell what a program is bound to"))?;
+            .ok_or_else(|| device.unsupported("the driver does not tell what a program is bound to"))?;
         let program = program.0.get();
         let (blocks, plain, uniform_blocks) = (glow::SHADER_STORAGE_BLOCK, glow::UNIFORM, glow::UNIFORM_BLOCK);
         let mut group = [0_i32; 3];

@@ -101,12 +101,12 @@ impl Block {
 
     /// The buffer texture of that sized format; made once. The context must be current.
     pub(crate) fn texture(&self, format: u32) -> Result<glow::Texture> {
-        const OP: &str = "glTexBuffer";
+        const CALL: &str = "glTexBuffer";
         if let Some((_, texture)) = self.textures.borrow().iter().find(|(f, _)| *f == format) {
             return Ok(texture.get());
         }
         let (shared, gl) = (&self.shared, &self.shared.gl);
-        shared.drain_errors(OP);
+        shared.drain_errors(CALL);
         // SAFETY: the context is current and has buffer textures, and the buffer is of this context.
         let texture = unsafe {
             let name = gl.create_texture().map_err(|e| shared.no_name("glGenTextures", &e))?;
@@ -117,7 +117,7 @@ impl Block {
             }
             texture
         };
-        shared.check(OP)?;
+        shared.check(CALL)?;
         let name = texture.get();
         self.textures.borrow_mut().push((format, texture));
         Ok(name)

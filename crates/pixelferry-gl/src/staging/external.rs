@@ -16,7 +16,6 @@ use interop_core::devices::os_handle::ImportedHandle;
 use interop_core::{Error, HandleType, ImageDesc, MemoryHandle, MemoryShape, Result, Support, SurfaceDesc};
 use std::rc::Rc;
 
-const OP: &str = "create_staging";
 const IMPORT: &str = os::name(os::IMPORT_MEMORY);
 const STORAGE: &str = "glTexStorageMem2DEXT";
 
@@ -35,8 +34,8 @@ fn open(
 ) -> Result<(Owned<MemoryObject>, MemoryObjectFns)> {
     let functions = match (shared.caps.can_import(HandleType::OPAQUE, shape), &shared.raw.memory_objects) {
         (Support::Yes, Some(functions)) => functions,
-        (Support::No(reason), _) => return Err(shared.unsupported(OP, reason)),
-        (_, None) => return Err(shared.unsupported(OP, "the functions of the extension were not loaded".into())),
+        (Support::No(reason), _) => return Err(shared.unsupported(reason)),
+        (_, None) => return Err(shared.unsupported("the functions of the extension were not loaded".into())),
     };
     shared.drain_errors(IMPORT);
     // SAFETY: the context is current and lists the extension.
@@ -58,11 +57,11 @@ fn open(
 /// A buffer in memory that we make, and that others can open.
 pub(super) fn exported_buffer(shared: &Rc<ContextState>, bytes: usize) -> Result<Rc<Block>> {
     if let Support::No(reason) = shared.caps.can_export(HandleType::OPAQUE, MemoryShape::Linear) {
-        return Err(shared.unsupported(OP, reason));
+        return Err(shared.unsupported(reason));
     }
     // llvmpipe's padding, see below.
     let room = if shared.device.software { bytes.saturating_add(PADDING) } else { bytes };
-    let made = VulkanMemory::buffer(shared.vulkan(OP)?, room)?;
+    let made = VulkanMemory::buffer(shared.vulkan()?, room)?;
     buffer(shared, made.export()?, bytes, Some(made))
 }
 
@@ -75,11 +74,11 @@ pub(super) fn buffer(
 ) -> Result<Rc<Block>> {
     let whole = handle.bytes();
     if bytes as u64 > whole {
-        return Err(Error::invalid(OP, format!("{bytes} bytes were asked for of memory that has {whole}")));
+        return Err(Error::refused(format!("{bytes} bytes were asked for of memory that has {whole}")));
     }
     // llvmpipe counts padding of its own, so that there the whole does not fit into itself.
     let size = if shared.device.software { bytes } else { usize::try_from(whole).unwrap_or(usize::MAX) };
-    let size = isize::try_from(size).map_err(|_| Error::invalid(OP, format!("no memory has {whole} bytes")))?;
+    let size = isize::try_from(size).map_err(|_| Error::refused(format!("no memory has {whole} bytes")))?;
     let (memory, functions) = open(shared, handle, MemoryShape::Linear)?;
     let buffer = create_name(shared)?;
     {
@@ -95,9 +94,9 @@ pub(super) fn buffer(
 /// A texture in memory that we make, and that others can open.
 pub(super) fn exported_texture(shared: &Rc<ContextState>, image: &ImageDesc) -> Result<Rc<ImageBlock>> {
     if let Support::No(reason) = shared.caps.can_export(HandleType::OPAQUE, MemoryShape::Image) {
-        return Err(shared.unsupported(OP, reason));
+        return Err(shared.unsupported(reason));
     }
-    let made = VulkanMemory::image(shared.vulkan(OP)?, image)?;
+    let made = VulkanMemory::image(shared.vulkan()?, image)?;
     texture(shared, made.export()?, image, Some(made))
 }
 
@@ -110,9 +109,9 @@ pub(super) fn texture(
 ) -> Result<Rc<ImageBlock>> {
     let whole = handle.bytes();
     let format = gl_format(image.format);
-    let len = SurfaceDesc::Image(*image).byte_len(OP)?;
+    let len = SurfaceDesc::Image(*image).byte_len()?;
     if len as u64 > whole {
-        return Err(Error::invalid(OP, format!("an image of {len} bytes does not fit into memory that has {whole}")));
+        return Err(Error::refused(format!("an image of {len} bytes does not fit into memory that has {whole}")));
     }
     let (memory, functions) = open(shared, handle, MemoryShape::Image)?;
     // Checked against MAX_TEXTURE_SIZE above.
@@ -128,7 +127,7 @@ pub(super) fn texture(
         }
     })?;
     shared.check_with(STORAGE, hint)?;
-    set_order(shared, texture.get(), format, OP)?;
+    set_order(shared, texture.get(), format)?;
     if found != width {
         // Mesa reports neither a handle that it could not open nor memory that is too small for its layout.
         return Err(shared.failure(STORAGE, 0, "the texture got no storage", hint(0)));

@@ -11,27 +11,23 @@ use std::rc::Rc;
 
 /// The GL buffer over the first `bytes` of `host`. It keeps the memory alive until GL has let go of it.
 pub(super) fn create(shared: &Rc<ContextState>, host: &HostBlock, bytes: usize) -> Result<Rc<Block>> {
-    const OP: &str = "create_staging";
     if !shared.features.pinned_memory {
-        return Err(shared.unsupported(OP, "the driver does not list GL_AMD_pinned_memory".into()));
+        return Err(shared.unsupported("the driver does not list GL_AMD_pinned_memory".into()));
     }
     let page = HostBlock::PAGE;
     let whole = bytes.next_multiple_of(page);
     let fits = i32::try_from(whole).is_ok() && whole <= host.len();
     if !host.address().addr().get().is_multiple_of(page) || !fits {
-        return Err(Error::invalid(
-            OP,
-            format!(
-                "{bytes} bytes of imported memory need {whole} bytes from a multiple of {page} on; the block has {} \
+        return Err(Error::refused(format!(
+            "{bytes} bytes of imported memory need {whole} bytes from a multiple of {page} on; the block has {} \
                  bytes at {:?}",
-                host.len(),
-                host.address()
-            ),
-        ));
+            host.len(),
+            host.address()
+        )));
     }
     let mut buffer = create_name(shared)?;
     let gl = &shared.gl;
-    let pages = host.read(0..whole, Holder::Staging, OP)?;
+    let pages = host.read(0..whole, Holder::Staging)?;
     shared.checked("glBufferData", || {
         // SAFETY: the context is current and lists the extension, so the target exists; it takes the address itself
         // and copies nothing. The target has no query, so it is left unbound.

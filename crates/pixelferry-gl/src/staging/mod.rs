@@ -46,8 +46,7 @@ pub(crate) struct GlStaging {
 impl GlStaging {
     /// Makes a block.
     pub(crate) fn new(shared: &Rc<ContextState>, kind: StagingKind, bytes: usize) -> Result<(Self, Reach)> {
-        const OP: &str = "create_staging";
-        shared.enter(OP)?;
+        shared.enter()?;
         let linear = Body::Linear;
         let (body, reach) = match kind {
             StagingKind::Orphaned => (linear(orphaned::create(shared, bytes)?), Reach::EachFill),
@@ -70,21 +69,21 @@ impl GlStaging {
             StagingKind::ExportedImage(image) => {
                 (Body::Image(external::exported_texture(shared, &image)?), Reach::Never)
             }
-            other => return Err(shared.unsupported(OP, format!("it knows no staging of {other:?}"))),
+            other => return Err(shared.unsupported(format!("it knows no staging of {other:?}"))),
         };
         Ok((Self { body, fence: None }, reach))
     }
 
     /// Finds our type again, made in this context.
-    pub(crate) fn of<'a>(staging: &'a Staging, shared: &Rc<ContextState>, operation: &'static str) -> Result<&'a Self> {
-        own::<Self>(staging.driver(), shared, operation)
+    pub(crate) fn of<'a>(staging: &'a Staging, shared: &Rc<ContextState>) -> Result<&'a Self> {
+        own::<Self>(staging.driver(), shared)
     }
 
     /// The buffer, for what needs linear memory.
-    pub(crate) fn linear(&self, operation: &'static str) -> Result<&Rc<Block>> {
+    pub(crate) fn linear(&self) -> Result<&Rc<Block>> {
         match &self.body {
             Body::Linear(block) => Ok(block),
-            Body::Image(_) => Err(Error::invalid(operation, "the block is a texture; show it in place")),
+            Body::Image(_) => Err(Error::refused("the block is a texture; show it in place")),
         }
     }
 
@@ -109,11 +108,10 @@ interop_core::owned!(GlStaging: ContextState, "staging block", |block| block.bod
 
 impl StagingDriver for GlStaging {
     fn wait(&mut self) -> Result<()> {
-        const OP: &str = "Staging::wait";
         // Memory that was mapped is gone with the context: whoever waits writes it next.
-        self.body.shared().check_not_lost(OP)?;
+        self.body.shared().check_not_lost()?;
         if let Some(fence) = &self.fence {
-            self.body.shared().enter(OP)?;
+            self.body.shared().enter()?;
             fence.wait(self.body.shared())?;
             self.fence = None;
         }
@@ -121,12 +119,12 @@ impl StagingDriver for GlStaging {
     }
 
     fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        orphaned::map_write(self.linear("Staging::map_write")?, f)
+        orphaned::map_write(self.linear()?, f)
     }
 
     fn fence(&mut self, _: bool) -> Result<()> {
         let shared = self.body.shared();
-        shared.enter("Staging::fence")?;
+        shared.enter()?;
         let exposed = matches!(&self.body, Body::Linear(block) if block.is_exposed());
         if exposed && shared.features.client_mapped_barrier {
             // SAFETY: the context is current and has GL 4.4 or the extension of ES. Shader writes become visible through the mapping.
@@ -137,7 +135,7 @@ impl StagingDriver for GlStaging {
     }
 
     fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
-        self.body.shared().enter("export")?;
+        self.body.shared().enter()?;
         let exported = match &self.body {
             Body::Linear(block) => block.exported(),
             Body::Image(block) => block.exported(),

@@ -39,7 +39,7 @@ impl Drop for Mapping<'_> {
 /// Maps new memory, lets `f` write it, unmaps. `f` is called again where the driver lost the first content.
 pub(super) fn map_write(block: &Block, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
     let shared = block.shared();
-    shared.enter("fill")?;
+    shared.enter()?;
     let _bound = BoundBuffer::write(shared, block.buffer());
     for _ in 0..2 {
         let mut intact = true;
@@ -53,7 +53,7 @@ pub(super) fn map_write(block: &Block, f: &mut dyn FnMut(&mut [u8]) -> Result<()
 }
 
 fn map_once(block: &Block, f: &mut dyn FnMut(&mut [u8]) -> Result<()>, intact: &mut bool) -> Result<()> {
-    const OP: &str = "glMapBufferRange";
+    const CALL: &str = "glMapBufferRange";
     let (shared, len) = (block.shared(), block.len());
     let access = glow::MAP_WRITE_BIT | glow::MAP_INVALIDATE_BUFFER_BIT;
     // SAFETY: the context is current, the buffer is bound and `len` bytes long.
@@ -62,8 +62,8 @@ fn map_once(block: &Block, f: &mut dyn FnMut(&mut [u8]) -> Result<()>, intact: &
         shared.gl.map_buffer_range(TARGET, 0, len as i32, access)
     };
     if address.is_null() {
-        let unknown = || shared.failure(OP, 0, "null", "The driver is out of address space or memory.");
-        return Err(shared.check(OP).err().unwrap_or_else(unknown));
+        let unknown = || shared.failure(CALL, 0, "null", "The driver is out of address space or memory.");
+        return Err(shared.check(CALL).err().unwrap_or_else(unknown));
     }
     let _mapping = Mapping { block, intact };
     // SAFETY: the mapping is `len` bytes, writable, ours alone until `_mapping` goes.

@@ -14,11 +14,11 @@ const ACCESS: u32 = glow::MAP_READ_BIT | glow::MAP_WRITE_BIT | glow::MAP_PERSIST
 
 /// The block and the memory it is mapped to; the memory keeps the block alive.
 pub(super) fn create(shared: &Rc<ContextState>, bytes: usize) -> Result<(Rc<Block>, HostBlock)> {
-    const OP: &str = "glBufferStorage";
+    const CALL: &str = "glBufferStorage";
     if !shared.features.buffer_storage {
-        return Err(shared.unsupported("create_staging", shared.features.needed_to_map().into()));
+        return Err(shared.unsupported(shared.features.needed_to_map().into()));
     }
-    shared.drain_errors(OP);
+    shared.drain_errors(CALL);
     let buffer = create_name(shared)?;
     // SAFETY: the context is current, buffer storage was gated, and `bytes` fits in 31 bits.
     let address = unsafe {
@@ -27,7 +27,7 @@ pub(super) fn create(shared: &Rc<ContextState>, bytes: usize) -> Result<(Rc<Bloc
         if !raw.suffixed.buffer_storage(&shared.features, target, bytes as isize, ACCESS) {
             shared.gl.buffer_storage(target, bytes as i32, None, ACCESS);
         }
-        shared.check(OP)?;
+        shared.check(CALL)?;
         shared.gl.map_buffer_range(glow::COPY_WRITE_BUFFER, 0, bytes as i32, ACCESS)
     };
     shared.check("glMapBufferRange")?;

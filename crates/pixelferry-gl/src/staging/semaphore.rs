@@ -8,8 +8,8 @@ use crate::context::owned::Owned;
 use crate::staging::GlStaging;
 use glow::HasContext as _;
 use interop_core::devices::os_handle::ImportedHandle;
-use interop_core::display::{DisplaySemaphore, Staging};
-use interop_core::{Error, Result, SemaphoreHandle, SharedHandle, Support, SyncKind};
+use interop_core::display::{SemaphoreDriver, Staging};
+use interop_core::{Result, SemaphoreHandle, SharedHandle, SyncKind};
 use std::rc::Rc;
 
 const IMPORT: &str = os::name(os::IMPORT_SEMAPHORE);
@@ -24,8 +24,6 @@ pub(crate) struct GlSemaphore {
     functions: SemaphoreFns,
     shared: Rc<ContextState>,
     timeline: bool,
-    /// The counter as GL has set it last.
-    signalled: u64,
     /// Errors are asked for until the first wait and the first signal have gone well.
     verified: [bool; 2],
 }
@@ -33,19 +31,16 @@ pub(crate) struct GlSemaphore {
 impl GlSemaphore {
     /// Makes a semaphore, opens it, and names it for others.
     pub(crate) fn new(shared: &Rc<ContextState>, kind: SyncKind) -> Result<(Self, SharedHandle)> {
-        const OP: &str = "create_semaphore";
-        shared.enter(OP)?;
-        let functions = match (shared.caps.can_make_semaphore(kind), &shared.raw.semaphores) {
-            (Support::Yes, Some(functions)) => *functions,
-            (Support::No(reason), _) => return Err(shared.unsupported(OP, reason)),
-            (_, None) => return Err(shared.unsupported(OP, "the functions of the extension were not loaded".into())),
-        };
+        shared.enter()?;
+        let functions = shared.raw.semaphores;
+        let functions =
+            functions.ok_or_else(|| shared.unsupported("the functions of the extension were not loaded".into()))?;
         let timeline = kind == SyncKind::TimelineSemaphore;
-        let made = VulkanSemaphore::new(shared.vulkan(OP)?, kind)?;
+        let made = VulkanSemaphore::new(shared.vulkan()?, kind)?;
         let handle = SharedHandle::Semaphore(made.export()?);
         let semaphore = open(shared, &functions, made.export()?)?;
         let (shared, verified) = (Rc::clone(shared), [false; 2]);
-        Ok((Self { semaphore, _made: made, functions, shared, timeline, signalled: 0, verified }, handle))
+        Ok((Self { semaphore, _made: made, functions, shared, timeline, verified }, handle))
     }
 
     /// Runs `f`, which waits or signals, on the block.
@@ -57,7 +52,7 @@ impl GlSemaphore {
         staging: &Staging,
         f: impl FnOnce(&SemaphoreFns, SemaphoreObject, Crossing),
     ) -> Result<()> {
-        let crossing = GlStaging::of(staging, &self.shared, operation)?.crossing();
+        let crossing = GlStaging::of(staging, &self.shared)?.crossing();
         let verify = cfg!(debug_assertions) || !self.verified[which];
         self.shared.checked_if(verify, operation, || {
             if self.timeline {
@@ -71,18 +66,13 @@ impl GlSemaphore {
     }
 }
 
-impl DisplaySemaphore for GlSemaphore {
+impl SemaphoreDriver for GlSemaphore {
     fn signal(&mut self, value: u64, staging: &mut Staging) -> Result<()> {
-        self.shared.enter("signal")?;
-        if self.timeline && value <= self.signalled {
-            let problem = format!("the counter can only grow: it is {} and was to become {value}", self.signalled);
-            return Err(Error::invalid("signal", problem));
-        }
+        self.shared.enter()?;
         self.cross(0, SIGNAL, value, staging, |functions, semaphore, crossing| {
             // SAFETY: the context is current, and semaphore and block are of it.
             unsafe { functions.signal(semaphore, crossing) }
         })?;
-        self.signalled = value;
         // Else the other side waits for commands that are still in this process.
         // SAFETY: the context is current.
         unsafe { self.shared.gl.flush() };
@@ -90,7 +80,7 @@ impl DisplaySemaphore for GlSemaphore {
     }
 
     fn wait(&mut self, value: u64, staging: &mut Staging) -> Result<()> {
-        self.shared.enter("wait")?;
+        self.shared.enter()?;
         self.cross(1, WAIT, value, staging, |functions, semaphore, crossing| {
             // SAFETY: the context is current, and semaphore and block are of it.
             unsafe { functions.wait(semaphore, crossing) }

@@ -56,9 +56,9 @@ impl BufferSurface {
     }
 
     /// The buffer as it is now. An engine's may be another by now; the context must be current.
-    fn checked(&self, operation: &'static str) -> Result<glow::Buffer> {
+    fn checked(&self) -> Result<glow::Buffer> {
         if let Named::Engines(name) = self.buffer {
-            check_buffer(self.shared(), name, self.bytes as u64, operation)?;
+            check_buffer(self.shared(), name, self.bytes as u64)?;
         }
         Ok(self.buffer.get())
     }
@@ -66,9 +66,8 @@ impl BufferSurface {
 
 impl SurfaceDriver<Bytes> for BufferSurface {
     fn read_back(&mut self, at: &Range<usize>) -> Result<Vec<u8>> {
-        const OP: &str = "read_back";
-        self.shared().enter(OP)?;
-        read_back_buffer(self.shared(), self.checked(OP)?, at.clone())
+        self.shared().enter()?;
+        read_back_buffer(self.shared(), self.checked()?, at.clone())
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -78,20 +77,18 @@ impl SurfaceDriver<Bytes> for BufferSurface {
 
 impl StoredDriver<Bytes> for BufferSurface {
     fn upload(&mut self, at: &Range<usize>, bytes: &[u8], view: &BufferView) -> Result<()> {
-        const OP: &str = "upload";
         let shared = self.shared();
-        shared.enter(OP)?;
-        let (buffer, bytes) = (self.checked(OP)?, &bytes[view.offset..view.offset + view.len]);
+        shared.enter()?;
+        let (buffer, bytes) = (self.checked()?, &bytes[view.offset..view.offset + view.len]);
         self.tools.timed("upload", || {
             self.uploads.run(shared, "glBufferSubData", || sub_data(shared, buffer, at.start, bytes))
         })
     }
 
     fn upload_staged(&mut self, at: &Range<usize>, staging: &mut Staging, view: &BufferView) -> Result<()> {
-        const OP: &str = "upload_staged";
         let shared = self.shared();
-        shared.enter(OP)?;
-        let (from, to) = (GlStaging::of(staging, shared, OP)?.linear(OP)?.buffer(), self.checked(OP)?);
+        shared.enter()?;
+        let (from, to) = (GlStaging::of(staging, shared)?.linear()?.buffer(), self.checked()?);
         self.tools.timed("upload", || {
             self.copies.run(shared, "glCopyBufferSubData", || {
                 copy(shared, from, view.offset, to, at.start, view.len);
@@ -104,11 +101,10 @@ impl StoredDriver<Bytes> for BufferSurface {
     }
 
     fn download(&mut self, at: &Range<usize>, staging: &mut Staging, view: &BufferView) -> Result<()> {
-        const OP: &str = "download";
         let shared = self.shared();
-        shared.enter(OP)?;
-        let (from, to) = (self.checked(OP)?, GlStaging::of(staging, shared, OP)?.linear(OP)?.buffer());
-        self.tools.timed(OP, || {
+        shared.enter()?;
+        let (from, to) = (self.checked()?, GlStaging::of(staging, shared)?.linear()?.buffer());
+        self.tools.timed("download", || {
             shared.checked("glCopyBufferSubData", || {
                 copy(shared, from, at.start, to, view.offset, view.len);
             })
@@ -116,11 +112,10 @@ impl StoredDriver<Bytes> for BufferSurface {
     }
 
     fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
-        const OP: &str = "export";
-        self.shared().enter(OP)?;
+        self.shared().enter()?;
         if handle != HandleType::GlObject {
             return Ok(None);
         }
-        Ok(Some(SharedHandle::GlBuffer { name: self.checked(OP)?.0.get() }))
+        Ok(Some(SharedHandle::GlBuffer { name: self.checked()?.0.get() }))
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn read_level(tools: &Tools, level: &Level, at: Region, format: GlFor
     let (channels, ty) = (format.format, format.ty);
     if matches!(into, Reading::Buffer { .. }) && !is_direct(shared, channels, ty) {
         let reason = "OpenGL ES reads four channels of few types from a framebuffer, and none that this texture stores";
-        return Err(shared.unsupported(level.operation, reason.into()));
+        return Err(shared.unsupported(reason.into()));
     }
     shared.checked("glReadPixels", || {
         let [x, y, width, height] = [at.x, at.y, at.width, at.height].map(|n| n as i32);

@@ -49,52 +49,53 @@ impl EngineTexture {
     }
 }
 
+/// The call that finds a level out.
+const QUERY: &str = "glGetTexLevelParameteriv";
+
 /// A level that the driver knows.
 pub(crate) struct Level {
     pub texture: glow::Texture,
     pub level: i32,
     /// The internal format.
     pub format: u32,
-    /// The call that asks.
-    pub operation: &'static str,
 }
 
 impl Level {
     /// The context must be current. OpenGL ES 3.0 tells no size, which is the caller's word then.
-    pub(crate) fn find(tools: &Tools, of: EngineTexture, operation: &'static str) -> Result<Self> {
+    pub(crate) fn find(tools: &Tools, of: EngineTexture) -> Result<Self> {
         let EngineTexture { id, level, extent } = of;
         let shared: &ContextState = tools.shared();
         let gl = &shared.gl;
-        let no_texture = || Error::invalid(operation, format!("{id} is the name of no texture of this context"));
+        let no_texture = || Error::refused(format!("{id} is the name of no texture of this context"));
         let texture = glow::NativeTexture(NonZeroU32::new(id).ok_or_else(no_texture)?);
         // SAFETY: the context is current, and any number may be asked for.
         if !unsafe { gl.is_texture(texture) } {
             return Err(no_texture());
         }
         if extent.width == 0 || extent.height == 0 {
-            return Err(Error::invalid(operation, format!("a level of {extent} pixels was given for texture {id}")));
+            return Err(Error::refused(format!("a level of {extent} pixels was given for texture {id}")));
         }
-        let no_level = || Error::invalid(operation, format!("texture {id} has no level {level}"));
+        let no_level = || Error::refused(format!("texture {id} has no level {level}"));
         if level >= MOST_LEVELS {
             return Err(no_level());
         }
         let level = level as i32;
         // Other targets refuse it, and the binding stays.
-        shared.drain_errors(operation);
+        shared.drain_errors(QUERY);
         let _bound = BoundTexture::bind(shared, glow::TEXTURE_2D, texture);
-        let other_target = || Error::invalid(operation, format!("texture {id} is not a TEXTURE_2D"));
-        check_unless((shared, operation), glow::INVALID_OPERATION, other_target)?;
+        let other_target = || Error::refused(format!("texture {id} is not a TEXTURE_2D"));
+        check_unless(shared, glow::INVALID_OPERATION, other_target)?;
         // SAFETY: the context is current, the texture is bound, and the parameters are of GL 3.0 and ES 3.1.
         let get = |parameter| unsafe { gl.get_tex_level_parameter_i32(glow::TEXTURE_2D, level, parameter) as u32 };
         let asked = |parameter| if shared.features.level_queries { get(parameter) } else { 0 };
         let found = Extent::new(asked(glow::TEXTURE_WIDTH), asked(glow::TEXTURE_HEIGHT));
         let (numbers, format) = (asked(glow::TEXTURE_RED_TYPE), asked(glow::TEXTURE_INTERNAL_FORMAT));
         // Of a level past the last that the driver could have.
-        check_unless((shared, operation), glow::INVALID_VALUE, no_level)?;
+        check_unless(shared, glow::INVALID_VALUE, no_level)?;
         if shared.features.level_queries && found.pixels() == 0 {
             return Err(no_level());
         }
-        let mut this = Self { texture, level, format, operation };
+        let mut this = Self { texture, level, format };
         if shared.features.level_queries && found != extent {
             return Err(this.refuse(&format!("it is {found} pixels, not {extent}")));
         }
@@ -105,7 +106,7 @@ impl Level {
             // What engines give without a size (`RGBA` of bytes) has one that the framebuffer tells.
             let attached = Attached::new(shared, tools.lent_framebuffer()?, &this)?;
             let bits = attached.bits();
-            shared.check(operation)?;
+            shared.check(QUERY)?;
             if [glow::INT, glow::UNSIGNED_INT].contains(&bits.numbers) {
                 return Err(this.refuse(INTEGERS));
             }
@@ -115,13 +116,8 @@ impl Level {
     }
 
     /// Level 0 of a texture that stores pixels of this format. The context must be current.
-    pub(crate) fn of_pixels(
-        tools: &Tools,
-        of: EngineTexture,
-        format: PixelFormat,
-        operation: &'static str,
-    ) -> Result<Self> {
-        let level = Self::find(tools, of, operation)?;
+    pub(crate) fn of_pixels(tools: &Tools, of: EngineTexture, format: PixelFormat) -> Result<Self> {
+        let level = Self::find(tools, of)?;
         if of.level != 0 {
             return Err(level.refuse("only level 0 is opened"));
         }
@@ -142,18 +138,14 @@ impl Level {
     }
 
     pub(crate) fn refuse(&self, why: &str) -> Error {
-        let Self { texture, level, format, operation } = self;
-        Error::invalid(operation, format!("texture {}, level {level}, internal format {format:#x}: {why}", texture.0))
+        let Self { texture, level, format } = self;
+        Error::refused(format!("texture {}, level {level}, internal format {format:#x}: {why}", texture.0))
     }
 }
 
 /// The queued error, for which `refusal` stands where the driver refused a value with this code.
-fn check_unless(
-    (shared, operation): (&ContextState, &'static str),
-    code: u32,
-    refusal: impl FnOnce() -> Error,
-) -> Result<()> {
-    shared.check(operation).map_err(|error| match &error {
+fn check_unless(shared: &ContextState, code: u32, refusal: impl FnOnce() -> Error) -> Result<()> {
+    shared.check(QUERY).map_err(|error| match &error {
         Error::Driver(driver) if driver.code == i64::from(code) => refusal(),
         _ => error,
     })
@@ -172,7 +164,7 @@ impl<'a> Attached<'a> {
         attached.attach(Some(level.texture), level.level);
         // SAFETY: the context is current.
         let status = unsafe { shared.gl.check_framebuffer_status(glow::DRAW_FRAMEBUFFER) };
-        let error = shared.check(level.operation);
+        let error = shared.check("glFramebufferTexture2D");
         match status {
             glow::FRAMEBUFFER_COMPLETE => return error.map(|()| attached),
             // It could not say.

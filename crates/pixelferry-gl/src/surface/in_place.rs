@@ -46,12 +46,12 @@ impl InPlaceImage {
 
 impl SurfaceDriver<Pixels> for InPlaceImage {
     fn read_back(&mut self, at: &Region) -> Result<Vec<u8>> {
-        self.tools.shared().enter("read_back")?;
+        self.tools.shared().enter()?;
         self.tools.read_back_image(&self.source()?, *at, self.format)
     }
 
     fn draw_back(&mut self, at: &Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
-        self.tools.shared().enter("draw_back")?;
+        self.tools.shared().enter()?;
         self.tools.draw_back(&self.source()?, *at, plan, manner)
     }
 
@@ -60,36 +60,31 @@ impl SurfaceDriver<Pixels> for InPlaceImage {
     }
 }
 
-const OP: &str = "read_in_place";
-
 impl InPlaceDriver<Pixels> for InPlaceImage {
     fn show_texture(&mut self, staging: &Staging) -> Result<bool> {
         let shared = self.tools.shared();
-        shared.enter(OP)?;
-        let block = GlStaging::of(staging, shared, OP)?.image();
+        shared.enter()?;
+        let block = GlStaging::of(staging, shared)?.image();
         self.shown = Some(Showing::Texture(Rc::clone(block.ok_or(Error::NothingShown)?)));
         Ok(true)
     }
 
     fn show(&mut self, staging: &Staging, view: &ImageView) -> Result<()> {
         let shared = self.tools.shared();
-        shared.enter(OP)?;
-        let staging = GlStaging::of(staging, shared, OP)?;
+        shared.enter()?;
+        let staging = GlStaging::of(staging, shared)?;
         if let Support::No(reason) = &shared.caps.in_place_images {
-            return Err(shared.unsupported(OP, reason.clone()));
+            return Err(shared.unsupported(reason.clone()));
         }
         let Some(texels) = ImageTransfer::new(&view.extent.full(), view).texels() else {
             let bpp = view.format.bytes_per_pixel();
-            return Err(Error::invalid(
-                OP,
-                format!("offset and row pitch must be multiples of the pixel, {bpp} bytes"),
-            ));
+            return Err(Error::refused(format!("offset and row pitch must be multiples of the pixel, {bpp} bytes")));
         };
         let (pixels, limit) = (texels.end, shared.features.max_buffer_texels);
         if pixels > limit {
-            return Err(shared.unsupported(OP, format!("{pixels} pixels are more than a buffer texture's {limit}")));
+            return Err(shared.unsupported(format!("{pixels} pixels are more than a buffer texture's {limit}")));
         }
-        let block = staging.linear(OP)?;
+        let block = staging.linear()?;
         let (fetched, decoding) = gl_format::texels(view.format, shared.features.es);
         let texture = block.texture(fetched)?;
         let (base, pitch) = (texels.base, texels.pitch);
@@ -129,7 +124,7 @@ impl InPlaceBuffer {
 impl SurfaceDriver<Bytes> for InPlaceBuffer {
     fn read_back(&mut self, at: &Range<usize>) -> Result<Vec<u8>> {
         let shared = self.tools.shared();
-        shared.enter("read_back")?;
+        shared.enter()?;
         let shown = self.shown.as_ref().ok_or(Error::NothingShown)?;
         let start = shown.view.offset + at.start;
         read_back_buffer(shared, shown.block.buffer(), start..start + at.len())
@@ -143,8 +138,8 @@ impl SurfaceDriver<Bytes> for InPlaceBuffer {
 impl InPlaceDriver<Bytes> for InPlaceBuffer {
     fn show(&mut self, staging: &Staging, view: &BufferView) -> Result<()> {
         let shared = self.tools.shared();
-        shared.enter(OP)?;
-        let block = Rc::clone(GlStaging::of(staging, shared, OP)?.linear(OP)?);
+        shared.enter()?;
+        let block = Rc::clone(GlStaging::of(staging, shared)?.linear()?);
         self.shown = Some(ShownBuffer { block, view: *view });
         Ok(())
     }

@@ -23,10 +23,9 @@ pub struct OffscreenTarget {
 
 impl OffscreenTarget {
     pub(crate) fn new(tools: &Rc<Tools>, width: u32, height: u32, format: PixelFormat) -> Result<Self> {
-        const OP: &str = "create_offscreen_target";
         let shared = tools.shared();
-        shared.enter(OP)?;
-        SurfaceDesc::image(width, height, format).check(&shared.device.name, &shared.caps, OP)?;
+        shared.enter()?;
+        SurfaceDesc::image(width, height, format).check(&shared.device.name, &shared.caps)?;
         let color = ColorTarget::new(shared, width, height, gl_format(format))?;
         let target = Self { color, format, tools: Rc::clone(tools), before: Cell::new(None) };
         let _bound = Framebuffers::bind(shared, target.color.framebuffer());
@@ -52,7 +51,7 @@ impl OffscreenTarget {
     /// Binds it for drawing and reading until [`OffscreenTarget::unbind`].
     pub fn bind(&self) -> Result<()> {
         let shared = self.shared();
-        shared.enter("OffscreenTarget::bind")?;
+        shared.enter()?;
         let gl = &shared.gl;
         // SAFETY: the context is current and the framebuffer is of it.
         unsafe {
@@ -69,7 +68,7 @@ impl OffscreenTarget {
     /// Binds what was bound before [`OffscreenTarget::bind`]; nothing where it was not called.
     pub fn unbind(&self) -> Result<()> {
         let shared = self.shared();
-        shared.enter("OffscreenTarget::unbind")?;
+        shared.enter()?;
         if let Some((draw, read)) = self.before.take() {
             // SAFETY: the context is current; both bindings came from it.
             unsafe {
@@ -88,7 +87,7 @@ impl OffscreenTarget {
     /// Every pixel as it is, in tight rows, top row first. Waits for the draws.
     pub fn read_pixels(&self) -> Result<Vec<u8>> {
         let shared = self.shared();
-        shared.enter("OffscreenTarget::read_pixels")?;
+        shared.enter()?;
         let _bound = Framebuffers::bind(shared, self.color.framebuffer());
         let pixel = self.format.bytes_per_pixel();
         let bytes = self.color.read_bound(pixel)?;

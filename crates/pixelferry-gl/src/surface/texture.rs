@@ -41,11 +41,10 @@ interop_core::owned!(TextureSurface: ContextState, "surface", |surface| surface.
 
 impl TextureSurface {
     pub(crate) fn new(tools: &Rc<Tools>, image: &ImageDesc) -> Result<Self> {
-        const OP: &str = "glTexStorage2D";
         let shared = tools.shared();
         let format = gl_format(image.format);
-        let texture = create_texture(shared, image.extent.width, image.extent.height, format, OP)?;
-        set_order(shared, texture.get(), format, OP)?;
+        let texture = create_texture(shared, image.extent.width, image.extent.height, format)?;
+        set_order(shared, texture.get(), format)?;
         zero_texture(shared, texture.get())?;
         Ok(Self {
             tools: Rc::clone(tools),
@@ -72,13 +71,11 @@ impl TextureSurface {
     }
 
     /// The texture as the driver has it now. An engine's may be another by now.
-    fn level(&self, operation: &'static str) -> Result<Level> {
+    fn level(&self) -> Result<Level> {
         let of = EngineTexture::new(self.texture.get().0.get(), self.image.extent);
         match self.texture {
-            Named::Engines(_) => Level::of_pixels(&self.tools, of, self.image.format, operation),
-            Named::Ours(_) => {
-                Ok(Level { texture: self.texture.get(), level: 0, format: self.format.internal, operation })
-            }
+            Named::Engines(_) => Level::of_pixels(&self.tools, of, self.image.format),
+            Named::Ours(_) => Ok(Level { texture: self.texture.get(), level: 0, format: self.format.internal }),
         }
     }
 
@@ -93,20 +90,19 @@ impl TextureSurface {
 
 impl SurfaceDriver<Pixels> for TextureSurface {
     fn read_back(&mut self, at: &Region) -> Result<Vec<u8>> {
-        const OP: &str = "read_back";
-        self.shared().enter(OP)?;
+        self.shared().enter()?;
         let (region, format) = (*at, self.image.format);
         if matches!(self.texture, Named::Engines(_)) {
             // Its numbers, whatever its swizzle and its encoding make of them in a draw.
             let mut bytes = vec![0; region.width as usize * region.height as usize * format.bytes_per_pixel()];
-            read_level(&self.tools, &self.level(OP)?, region, self.format, Reading::Client(&mut bytes))?;
+            read_level(&self.tools, &self.level()?, region, self.format, Reading::Client(&mut bytes))?;
             return Ok(bytes);
         }
         self.tools.read_back_image(&self.source(), region, format)
     }
 
     fn draw_back(&mut self, at: &Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
-        self.shared().enter("draw_back")?;
+        self.shared().enter()?;
         self.tools.draw_back(&self.source(), *at, plan, manner)
     }
 
@@ -117,11 +113,10 @@ impl SurfaceDriver<Pixels> for TextureSurface {
 
 impl StoredDriver<Pixels> for TextureSurface {
     fn upload(&mut self, at: &Region, bytes: &[u8], view: &ImageView) -> Result<()> {
-        const OP: &str = "upload";
         let shared = self.shared();
-        shared.enter(OP)?;
+        shared.enter()?;
         let transfer = ImageTransfer::new(at, view);
-        let (texture, format) = (self.level(OP)?.texture, self.format);
+        let (texture, format) = (self.level()?.texture, self.format);
         let upload = || {
             let _unpack = Unpack::set(shared, transfer.row_length.unwrap_or(0), None);
             if transfer.row_length.is_some() {
@@ -138,18 +133,17 @@ impl StoredDriver<Pixels> for TextureSurface {
     }
 
     fn upload_staged(&mut self, at: &Region, staging: &mut Staging, view: &ImageView) -> Result<()> {
-        const OP: &str = "upload_staged";
         let shared = self.shared();
-        shared.enter(OP)?;
-        let block = Rc::clone(GlStaging::of(staging, shared, OP)?.linear(OP)?);
+        shared.enter()?;
+        let block = Rc::clone(GlStaging::of(staging, shared)?.linear()?);
         let transfer = ImageTransfer::new(at, view);
         let channel = transfer.view.format.channel_kind().bytes();
         if !transfer.view.offset.is_multiple_of(channel)
             || (transfer.row_length.is_none() && !transfer.view.pitch().is_multiple_of(channel))
         {
-            return Err(Error::invalid(OP, format!("offset and row pitch must be multiples of {channel} bytes")));
+            return Err(Error::refused(format!("offset and row pitch must be multiples of {channel} bytes")));
         }
-        let (level, format) = (self.level(OP)?, self.format);
+        let (level, format) = (self.level()?, self.format);
         let texture = level.texture;
         // Texels past the limit cannot be fetched.
         let within = |texels: &Texels| texels.end <= shared.features.max_buffer_texels;
@@ -182,25 +176,23 @@ impl StoredDriver<Pixels> for TextureSurface {
     }
 
     fn download(&mut self, at: &Region, staging: &mut Staging, view: &ImageView) -> Result<()> {
-        const OP: &str = "download";
         let shared = self.shared();
-        shared.enter(OP)?;
+        shared.enter()?;
         let ImageTransfer { at, view, row_length } = ImageTransfer::new(at, view);
         let Some(row_length) = row_length else {
-            return Err(Error::invalid(OP, "the row pitch must be a multiple of the pixel"));
+            return Err(Error::refused("the row pitch must be a multiple of the pixel"));
         };
-        let level = self.level(OP)?;
-        let block = GlStaging::of(staging, shared, OP)?.linear(OP)?;
+        let level = self.level()?;
+        let block = GlStaging::of(staging, shared)?.linear()?;
         let into = Reading::Buffer { buffer: block.buffer(), offset: view.offset, row_length };
-        self.tools.timed(OP, || read_level(&self.tools, &level, at, self.format, into))
+        self.tools.timed("download", || read_level(&self.tools, &level, at, self.format, into))
     }
 
     fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
-        const OP: &str = "export";
-        self.shared().enter(OP)?;
+        self.shared().enter()?;
         if handle != HandleType::GlObject {
             return Ok(None);
         }
-        Ok(Some(SharedHandle::GlTexture { name: self.level(OP)?.texture.0.get(), target: glow::TEXTURE_2D }))
+        Ok(Some(SharedHandle::GlTexture { name: self.level()?.texture.0.get(), target: glow::TEXTURE_2D }))
     }
 }

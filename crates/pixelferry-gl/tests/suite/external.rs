@@ -152,7 +152,7 @@ fn many_frames_round_a_ring() {
     let Some(display) = display() else { return };
     let desc = SurfaceDesc::image(65, 33, PixelFormat::Rgba8);
     let view = tight(&desc);
-    let bytes = desc.byte_len("test").unwrap();
+    let bytes = desc.byte_len().unwrap();
     let mut ring = Vec::new();
     for _ in 0..3 {
         let Some(memory) = exported(&display, bytes) else { return };

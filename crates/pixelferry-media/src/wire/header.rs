@@ -151,7 +151,7 @@ impl Header {
         if width == 0 || height == 0 || width > limits.side || height > limits.side {
             return Err(WireError::Side { width, height, limit: limits.side });
         }
-        if self.region.check_inside(self.image.extent, "Header::read").is_err() {
+        if self.region.check_inside(self.image.extent).is_err() {
             return Err(WireError::Rectangle(self.region));
         }
         match self.kind {

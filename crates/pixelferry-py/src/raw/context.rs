@@ -65,7 +65,7 @@ impl UserContext {
                 SurfaceDesc::Image(image) => {
                     self.display.engine_image(EngineTexture::new(name, image.extent), image.format)
                 }
-                _ => self.display.engine_buffer(name, desc.byte_len("Source")? as u64),
+                _ => self.display.engine_buffer(name, desc.byte_len()? as u64),
             }
         };
         Ok(surface?)

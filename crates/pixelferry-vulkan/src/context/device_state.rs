@@ -79,8 +79,8 @@ impl DeviceState {
     }
 
     /// The device cannot do this.
-    pub(crate) fn unsupported(&self, operation: &'static str, reason: impl Into<String>) -> Error {
-        Error::Unsupported { operation, device: self.identity.to_string(), reason: reason.into() }
+    pub(crate) fn unsupported(&self, reason: impl Into<String>) -> Error {
+        Error::unsupported(&self.identity, reason)
     }
 }
 

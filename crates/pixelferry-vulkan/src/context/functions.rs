@@ -7,8 +7,6 @@ use ash::vk;
 use interop_core::{Error, Result};
 use std::ffi::CStr;
 
-const OP: &str = "VulkanDisplay::from_engine";
-
 /// Of Vulkan 1.1, and called.
 const INSTANCE_FUNCTIONS: [&CStr; 5] = [
     c"vkGetPhysicalDeviceProperties2",
@@ -28,7 +26,7 @@ pub(crate) struct Functions {
 const ENGINE: &str = "the engine's Vulkan device";
 
 fn refused(problem: impl Into<String>) -> Error {
-    Error::invalid(OP, problem)
+    Error::refused(problem)
 }
 
 /// Loads the tables.
@@ -51,7 +49,7 @@ pub(crate) unsafe fn load(engine: &VulkanEngine) -> Result<Functions> {
         // SAFETY: the instance is one of this loader's, by the caller's promise.
         if unsafe { get(engine.instance, name.as_ptr()) }.is_none() {
             let reason = format!("its instance has no {}: make it for Vulkan 1.1 or later", name.to_string_lossy());
-            return Err(Error::Unsupported { operation: OP, device: ENGINE.into(), reason });
+            return Err(Error::unsupported(ENGINE, reason));
         }
     }
     let loader = ash::StaticFn { get_instance_proc_addr: get };
@@ -76,8 +74,8 @@ pub(crate) unsafe fn check(engine: &VulkanEngine, functions: &Functions) -> Resu
         (properties.api_version, instance.get_physical_device_queue_family_properties(engine.physical))
     };
     if version < vk::API_VERSION_1_1 {
-        let reason = "its driver is older than Vulkan 1.1; update it".into();
-        return Err(Error::Unsupported { operation: OP, device: ENGINE.into(), reason });
+        let reason = "its driver is older than Vulkan 1.1; update it";
+        return Err(Error::unsupported(ENGINE, reason));
     }
     for family in engine.readers.iter().chain([&engine.family]) {
         if families.get(*family as usize).is_none() {

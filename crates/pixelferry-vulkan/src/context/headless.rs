@@ -5,8 +5,6 @@ use crate::sharing::{Candidate, DeviceNeeds, Instance, OwnDevice, failure, loade
 use ash::vk;
 use interop_core::{DeviceIdentity, Error, Result};
 
-const OP: &str = "VulkanDisplay::headless";
-
 /// How a device of the display's own is chosen.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
@@ -71,7 +69,7 @@ fn choose(instance: &Instance, options: &VulkanOptions) -> Result<Candidate> {
 /// Opens a device with all that is wanted and the driver has.
 pub(crate) fn open(options: &VulkanOptions) -> Result<VulkanEngine> {
     let entry = loader().map_err(|reason| unavailable(format!("the Vulkan loader could not be loaded: {reason}")))?;
-    let own = Instance::get("Vulkan", OP)?;
+    let own = Instance::get("Vulkan")?;
     let chosen = choose(own, options)?;
     let (instance, physical, name) = (own.raw(), chosen.physical, &chosen.name);
     // SAFETY: the physical device is of this instance, both of Vulkan 1.1.

@@ -3,9 +3,8 @@
 use crate::context::engine::RawVulkan;
 use crate::sharing::DeviceNeeds;
 use ash::vk;
+use interop_core::describe::error::call;
 use interop_core::{Error, Result};
-
-const OP: &str = "device_extensions";
 
 /// Returns what the engine should switch on when it makes its device, so that every path works, and what each is for. A device that
 /// is made without them works by the other paths.
@@ -16,15 +15,17 @@ const OP: &str = "device_extensions";
 /// # Safety
 /// The physical device is of this instance, which was made for Vulkan 1.1 or later.
 pub unsafe fn device_extensions(instance: &ash::Instance, physical: vk::PhysicalDevice) -> Result<DeviceNeeds> {
-    // SAFETY: the caller's promise.
-    let about = unsafe { instance.get_physical_device_properties(physical) };
-    let name = about.device_name_as_c_str().map_or("a device".into(), |name| name.to_string_lossy().into_owned());
-    if about.api_version < vk::API_VERSION_1_1 {
-        let reason = "its driver is older than Vulkan 1.1; update it".into();
-        return Err(Error::Unsupported { operation: OP, device: name, reason });
-    }
-    // SAFETY: as above, and the device is of Vulkan 1.1.
-    unsafe { DeviceNeeds::of(instance, physical, &name) }
+    call("device_extensions", || {
+        // SAFETY: the caller's promise.
+        let about = unsafe { instance.get_physical_device_properties(physical) };
+        let name = about.device_name_as_c_str().map_or("a device".into(), |name| name.to_string_lossy().into_owned());
+        if about.api_version < vk::API_VERSION_1_1 {
+            let reason = "its driver is older than Vulkan 1.1; update it";
+            return Err(Error::unsupported(name, reason));
+        }
+        // SAFETY: as above, and the device is of Vulkan 1.1.
+        unsafe { DeviceNeeds::of(instance, physical, &name) }
+    })
 }
 
 /// Returns what the engine should switch on, by raw handles, of which neither device nor queue is looked at.
@@ -37,7 +38,7 @@ pub unsafe fn device_extensions(instance: &ash::Instance, physical: vk::Physical
 pub unsafe fn device_extensions_raw(raw: &RawVulkan) -> Result<DeviceNeeds> {
     // SAFETY: the caller's promise.
     let (instance, physical) = unsafe { raw.instance_functions() }
-        .ok_or_else(|| Error::invalid(OP, "vkGetInstanceProcAddr, VkInstance or VkPhysicalDevice is null"))?;
+        .ok_or_else(|| Error::refused("vkGetInstanceProcAddr, VkInstance or VkPhysicalDevice is null"))?;
     // SAFETY: as above.
     unsafe { device_extensions(&instance, physical) }
 }

@@ -7,9 +7,8 @@ use crate::staging::transfer::rows;
 use crate::surface::frame::TimelinePoint;
 use crate::surface::shown::{Shown, shown};
 use ash::vk;
+use interop_core::describe::error::call;
 use interop_core::{Error, Extent, Filter, Region, Result, Surface};
-
-const OP: &str = "record_blit";
 
 /// An image of the engine's, into which a frame is copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,35 +43,38 @@ impl VulkanDisplay {
         target: &BlitTarget,
         filter: Filter,
     ) -> Result<Option<TimelinePoint>> {
-        let region = target.region;
-        let ends = [(region.x, region.width), (region.y, region.height)].map(|(at, len)| at.checked_add(len));
-        if region.extent().pixels() == 0 || ends.iter().any(|end| end.is_none_or(|end| i32::try_from(end).is_err())) {
-            return Err(Error::invalid(OP, format!("the region {region} is empty or reaches outside every image")));
-        }
-        let device = self.shared.sharing.device();
-        match shown(&self.shared, surface, OP)? {
-            Shown::Image(place, desc) => {
-                surface.check_download()?;
-                self.check_blit(place.format, target.format, filter)?;
-                let filter = if filter == Filter::Linear { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
-                let from = (place, desc.extent.full());
-                // SAFETY: the caller's promise; the image lives until the next frame, and has that layout.
-                unsafe { commands::blit(device, commands, from, (target.image, region), filter) };
+        call("VulkanDisplay::record_blit", || {
+            let region = target.region;
+            let ends = [(region.x, region.width), (region.y, region.height)].map(|(at, len)| at.checked_add(len));
+            if region.extent().pixels() == 0 || ends.iter().any(|end| end.is_none_or(|end| i32::try_from(end).is_err()))
+            {
+                return Err(Error::refused(format!("the region {region} is empty or reaches outside every image")));
             }
-            Shown::Rows(buffer, view) => {
-                if target.format != vk_format(view.format) || region.extent() != view.extent {
-                    let (from, to) = (view.extent, region.extent());
-                    return Err(self.shared.unsupported(OP, as_rows(from, to)));
+            let device = self.shared.sharing.device();
+            match shown(&self.shared, surface)? {
+                Shown::Image(place, desc) => {
+                    surface.check_download()?;
+                    self.check_blit(place.format, target.format, filter)?;
+                    let filter = if filter == Filter::Linear { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
+                    let from = (place, desc.extent.full());
+                    // SAFETY: the caller's promise; the image lives until the next frame, and has that layout.
+                    unsafe { commands::blit(device, commands, from, (target.image, region), filter) };
                 }
-                let from: Rows = rows(buffer, &view, OP)?;
-                // SAFETY: as above; the rows lie in the buffer.
-                unsafe { commands::rows_to(device, commands, from, (target.image, region)) };
+                Shown::Rows(buffer, view) => {
+                    if target.format != vk_format(view.format) || region.extent() != view.extent {
+                        let (from, to) = (view.extent, region.extent());
+                        return Err(self.shared.unsupported(as_rows(from, to)));
+                    }
+                    let from: Rows = rows(buffer, &view)?;
+                    // SAFETY: as above; the rows lie in the buffer.
+                    unsafe { commands::rows_to(device, commands, from, (target.image, region)) };
+                }
+                Shown::Bytes(..) => {
+                    return Err(Error::refused(format!("{} has no pixels; give an image", surface.desc())));
+                }
             }
-            Shown::Bytes(..) => {
-                return Err(Error::invalid(OP, format!("{} has no pixels; give an image", surface.desc())));
-            }
-        }
-        Ok(self.surface_frame(surface)?.ready)
+            Ok(self.surface_frame(surface)?.ready)
+        })
     }
 
     fn check_blit(&self, from: vk::Format, to: vk::Format, filter: Filter) -> Result<()> {
@@ -86,7 +88,7 @@ impl VulkanDisplay {
             if !lacks.is_empty() {
                 let reason =
                     format!("its images of {format:?} lack {lacks:?}, which a blit from {from:?} to {to:?} needs");
-                return Err(self.shared.unsupported(OP, reason));
+                return Err(self.shared.unsupported(reason));
             }
         }
         Ok(())

@@ -16,9 +16,10 @@ use crate::surface::offscreen;
 use crate::surface::shown::{Shown, shown};
 use crate::surface::stored::{StoredBuffer, StoredImage};
 use ash::vk;
+use interop_core::describe::error::call;
+use interop_core::display::{DisplayDriver, SemaphoreDriver};
 use interop_core::{
-    DeviceIdentity, Display, DisplayCaps, DisplaySemaphore, Result, SharedHandle, Staging, StagingKind, Support,
-    Surface, SurfaceDesc, SyncKind,
+    DeviceIdentity, DisplayCaps, Result, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc, SyncKind,
 };
 use std::rc::Rc;
 
@@ -42,9 +43,11 @@ impl VulkanDisplay {
     /// [`interop_core::Error::Unavailable`] where there is no loader or no such device, [`interop_core::Error::Driver`] where
     /// the device does not open.
     pub fn headless(options: &VulkanOptions) -> Result<Rc<Self>> {
-        let engine = headless::open(options)?;
-        // SAFETY: the objects were made there, as it says, and the engine's description keeps the device.
-        unsafe { Self::from_engine(engine) }
+        call("VulkanDisplay::headless", || {
+            let engine = headless::open(options)?;
+            // SAFETY: the objects were made there, as it says, and the engine's description keeps the device.
+            unsafe { Self::from_engine(engine) }
+        })
     }
 
     /// A display on an engine's device, which submits to the engine's queue. What is shared needs the extensions and the
@@ -67,32 +70,34 @@ impl VulkanDisplay {
     /// - The engine's work that uses a frame is submitted to this queue, or announced by [`VulkanDisplay::read_until`],
     ///   before the next frame is finished and before the link goes. It only reads, and leaves images in their layout.
     pub unsafe fn from_engine(engine: VulkanEngine) -> Result<Rc<Self>> {
-        // SAFETY: the caller's promise.
-        let functions = unsafe { load(&engine) }?;
-        // SAFETY: as above.
-        unsafe { check(&engine, &functions) }?;
-        let physical = engine.physical;
-        // SAFETY: as above; `check` has seen that both are of Vulkan 1.1.
-        let identity = unsafe { identify(&functions.instance, physical) };
-        let name = identity.to_string();
-        let mut families = engine.readers.clone();
-        families.push(engine.family);
-        families.sort_unstable();
-        families.dedup();
-        let (instance, device) = (functions.instance.clone(), functions.device.clone());
-        let timeline = engine.timeline_semaphore;
-        // SAFETY: all belong together and outlive what is made of them, which the caller promises.
-        let (sharing, caps, submissions) = unsafe {
-            let has = |extension: &std::ffi::CStr| has(&engine, extension);
-            let sharing = Sharing::new(instance, physical, device.clone(), has, timeline, name.clone());
-            let sharing = sharing.for_families(families);
-            let caps = caps(&functions.instance, physical, &sharing);
-            let queue = (engine.queue, engine.family);
-            (sharing, caps, Submissions::new(device, queue, engine.lock, timeline, name)?)
-        };
-        let handles = Handles { instance: engine.instance, physical, queue: engine.queue, family: engine.family };
-        let shared = DeviceState::new(identity, caps, sharing, submissions, handles, engine.keep);
-        Ok(Rc::new(Self { shared: Rc::new(shared) }))
+        call("VulkanDisplay::from_engine", || {
+            // SAFETY: the caller's promise.
+            let functions = unsafe { load(&engine) }?;
+            // SAFETY: as above.
+            unsafe { check(&engine, &functions) }?;
+            let physical = engine.physical;
+            // SAFETY: as above; `check` has seen that both are of Vulkan 1.1.
+            let identity = unsafe { identify(&functions.instance, physical) };
+            let name = identity.to_string();
+            let mut families = engine.readers.clone();
+            families.push(engine.family);
+            families.sort_unstable();
+            families.dedup();
+            let (instance, device) = (functions.instance.clone(), functions.device.clone());
+            let timeline = engine.timeline_semaphore;
+            // SAFETY: all belong together and outlive what is made of them, which the caller promises.
+            let (sharing, caps, submissions) = unsafe {
+                let has = |extension: &std::ffi::CStr| has(&engine, extension);
+                let sharing = Sharing::new(instance, physical, device.clone(), has, timeline, name.clone());
+                let sharing = sharing.for_families(families);
+                let caps = caps(&functions.instance, physical, &sharing);
+                let queue = (engine.queue, engine.family);
+                (sharing, caps, Submissions::new(device, queue, engine.lock, timeline, name)?)
+            };
+            let handles = Handles { instance: engine.instance, physical, queue: engine.queue, family: engine.family };
+            let shared = DeviceState::new(identity, caps, sharing, submissions, handles, engine.keep);
+            Ok(Rc::new(Self { shared: Rc::new(shared) }))
+        })
     }
 
     /// The device's functions, for work of the user's own.
@@ -125,7 +130,7 @@ impl VulkanDisplay {
     /// [`interop_core::Error::Foreign`] for a surface of another display, [`interop_core::Error::NothingShown`] for one that
     /// shows in place and has no frame yet, [`interop_core::Error::Driver`] for what the driver reports.
     pub fn surface_frame(&self, surface: &Surface) -> Result<VulkanFrame> {
-        let object = match shown(&self.shared, surface, "surface_frame")? {
+        let object = match shown(&self.shared, surface)? {
             Shown::Image(Place { image, format, layout }, desc) => {
                 VulkanObject::Image { image, format, extent: desc.extent, layout }
             }
@@ -150,14 +155,14 @@ impl VulkanDisplay {
     pub unsafe fn read_until(&self, point: TimelinePoint) -> Result<()> {
         if !self.shared.sharing.counts() {
             let reason = "the device was made without timeline semaphores; let the host wait for the engine's fence";
-            return Err(self.shared.unsupported("read_until", reason));
+            return Err(self.shared.unsupported(reason));
         }
         self.shared.submissions.read_until(Point { semaphore: point.semaphore, value: Some(point.value) });
         Ok(())
     }
 }
 
-impl Display for VulkanDisplay {
+impl DisplayDriver for VulkanDisplay {
     fn device(&self) -> &DeviceIdentity {
         &self.shared.identity
     }
@@ -168,7 +173,7 @@ impl Display for VulkanDisplay {
 
     fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
         Surface::stored(
-            (self.device(), self.caps()),
+            (DisplayDriver::device(self), DisplayDriver::caps(self)),
             desc,
             |image, _| StoredImage::new(&self.shared, image),
             |bytes| StoredBuffer::new(&self.shared, bytes),
@@ -178,7 +183,7 @@ impl Display for VulkanDisplay {
     fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
         let shared = &self.shared;
         Surface::in_place(
-            (self.device(), self.caps()),
+            (DisplayDriver::device(self), DisplayDriver::caps(self)),
             desc,
             |_| Ok(InPlaceImage::new(shared)),
             || Ok(InPlaceBuffer::new(shared)),
@@ -186,12 +191,14 @@ impl Display for VulkanDisplay {
     }
 
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
-        Staging::new((self.device(), self.caps()), kind, bytes, |kind| VulkanStaging::new(&self.shared, kind, bytes))
+        Staging::new((DisplayDriver::device(self), DisplayDriver::caps(self)), kind, bytes, |kind| {
+            VulkanStaging::new(&self.shared, kind, bytes)
+        })
     }
 
-    fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
+    fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn SemaphoreDriver>, SharedHandle)> {
         if let Support::No(reason) = self.shared.caps.can_make_semaphore(kind) {
-            return Err(self.shared.unsupported("create_semaphore", reason));
+            return Err(self.shared.unsupported(reason));
         }
         let (semaphore, handle) = VulkanSemaphore::new(&self.shared, kind)?;
         Ok((Box::new(semaphore), handle))
@@ -200,7 +207,7 @@ impl Display for VulkanDisplay {
     /// Copies the surface to memory of the device, as a draw would read it.
     fn draw_offscreen(&self, surface: &Surface) -> Result<()> {
         surface.check_download()?;
-        offscreen::read_through(&self.shared, &shown(&self.shared, surface, "draw_offscreen")?)
+        offscreen::read_through(&self.shared, &shown(&self.shared, surface)?)
     }
 
     fn finish(&self) -> Result<()> {

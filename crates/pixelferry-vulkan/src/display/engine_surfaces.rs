@@ -5,6 +5,7 @@ use crate::queue::commands::Place;
 use crate::sharing::pixel_format;
 use crate::surface::stored::{StoredBuffer, StoredImage};
 use ash::vk::{self, Handle as _};
+use interop_core::describe::error::call;
 use interop_core::display::checks::no_copies;
 use interop_core::{Display as _, Error, Extent, ImageDesc, PixelFormat, Result, Surface};
 
@@ -54,30 +55,31 @@ impl VulkanDisplay {
     ///   them.
     /// - It has the layout when the display is told to take or to write it, and nobody else uses it until that is done.
     pub unsafe fn engine_image(&self, image: &EngineImage) -> Result<Surface> {
-        const OP: &str = "engine_image";
-        let copies = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
-        let unkept = [vk::ImageLayout::UNDEFINED, vk::ImageLayout::PREINITIALIZED].contains(&image.layout);
-        let problem = match pixel_format(image.format) {
-            _ if image.image.is_null() => "the image is null".into(),
-            _ if !image.usage.intersects(copies) => no_copies(["TRANSFER_SRC", "TRANSFER_DST"], &image.usage),
-            _ if unkept => {
-                format!(
-                    "an image is not kept in the layout {:?}; change it to GENERAL, say, and tell that",
-                    image.layout
-                )
-            }
-            None => {
-                let known: Vec<_> = PixelFormat::ALL.iter().map(ToString::to_string).collect();
-                format!("no frame has the format {:?}; it is one of {}", image.format, known.join(", "))
-            }
-            Some(format) => {
-                let desc = ImageDesc::new(image.extent.width, image.extent.height, format);
-                let place = Place { image: image.image, format: image.format, layout: image.layout };
-                let over = || Ok(StoredImage::over(&self.shared, &desc, place, image.usage));
-                return Surface::engine_image((self.device(), self.caps()), desc, OP, over);
-            }
-        };
-        Err(Error::invalid(OP, problem))
+        call("VulkanDisplay::engine_image", || {
+            let copies = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
+            let unkept = [vk::ImageLayout::UNDEFINED, vk::ImageLayout::PREINITIALIZED].contains(&image.layout);
+            let problem = match pixel_format(image.format) {
+                _ if image.image.is_null() => "the image is null".into(),
+                _ if !image.usage.intersects(copies) => no_copies(["TRANSFER_SRC", "TRANSFER_DST"], &image.usage),
+                _ if unkept => {
+                    format!(
+                        "an image is not kept in the layout {:?}; change it to GENERAL, say, and tell that",
+                        image.layout
+                    )
+                }
+                None => {
+                    let known: Vec<_> = PixelFormat::ALL.iter().map(ToString::to_string).collect();
+                    format!("no frame has the format {:?}; it is one of {}", image.format, known.join(", "))
+                }
+                Some(format) => {
+                    let desc = ImageDesc::new(image.extent.width, image.extent.height, format);
+                    let place = Place { image: image.image, format: image.format, layout: image.layout };
+                    let over = || Ok(StoredImage::over(&self.shared, &desc, place, image.usage));
+                    return Surface::engine_image((self.device(), self.caps()), desc, over);
+                }
+            };
+            Err(Error::refused(problem))
+        })
     }
 
     /// The first bytes of an engine's buffer as a surface, as [`VulkanDisplay::engine_image`] for an image.
@@ -89,15 +91,16 @@ impl VulkanDisplay {
     /// # Safety
     /// Those of [`VulkanDisplay::engine_image`], for the buffer, which has so many bytes.
     pub unsafe fn engine_buffer(&self, buffer: &EngineBuffer) -> Result<Surface> {
-        const OP: &str = "engine_buffer";
-        let copies = vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
-        if buffer.buffer.is_null() {
-            return Err(Error::invalid(OP, "the buffer is null"));
-        }
-        if !buffer.usage.intersects(copies) {
-            return Err(Error::invalid(OP, no_copies(["TRANSFER_SRC", "TRANSFER_DST"], &buffer.usage)));
-        }
-        let over = |len| Ok(StoredBuffer::over(&self.shared, len, buffer.buffer, buffer.usage));
-        Surface::engine_buffer((self.device(), self.caps()), buffer.bytes, OP, over)
+        call("VulkanDisplay::engine_buffer", || {
+            let copies = vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
+            if buffer.buffer.is_null() {
+                return Err(Error::refused("the buffer is null"));
+            }
+            if !buffer.usage.intersects(copies) {
+                return Err(Error::refused(no_copies(["TRANSFER_SRC", "TRANSFER_DST"], &buffer.usage)));
+            }
+            let over = |len| Ok(StoredBuffer::over(&self.shared, len, buffer.buffer, buffer.usage));
+            Surface::engine_buffer((self.device(), self.caps()), buffer.bytes, over)
+        })
     }
 }

@@ -24,8 +24,6 @@ pub struct Allocation {
 }
 
 impl Allocation {
-    const CREATE: &str = "create_staging";
-
     /// Takes the object, which is destroyed with this even if it gets no memory.
     ///
     /// # Safety
@@ -82,7 +80,7 @@ impl Allocation {
         let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
         let index = sharing
             .memory_type(needs.memory_type_bits, |f| f.contains(local))
-            .ok_or_else(|| sharing.unsupported("create_surface", "no memory of the GPU's own holds it"))?;
+            .ok_or_else(|| sharing.unsupported("no memory of the GPU's own holds it"))?;
         let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index);
         // SAFETY: size and type are those that the object asked for, which has no memory yet.
         unsafe { self.allocate(sharing, &info) }
@@ -94,7 +92,7 @@ impl Allocation {
         let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
         let index = sharing
             .memory_type(needs.memory_type_bits, |f| f.contains(local))
-            .ok_or_else(|| sharing.unsupported(Self::CREATE, "no memory of the GPU's own holds it"))?;
+            .ok_or_else(|| sharing.unsupported("no memory of the GPU's own holds it"))?;
         let mut dedicated = self.dedicated();
         let mut export = vk::ExportMemoryAllocateInfo::default().handle_types(MEMORY_HANDLE);
         let info = vk::MemoryAllocateInfo::default()
@@ -119,7 +117,7 @@ impl Allocation {
             .filter(|_| needs.size <= whole)
             .ok_or_else(|| {
                 let reason = format!("what takes {} bytes does not lie in {whole} bytes", needs.size);
-                sharing.unsupported(Self::CREATE, reason)
+                sharing.unsupported(reason)
             })?;
         let mut alone = self.dedicated();
         let to_driver = ImportedHandle::new(memory.into_handle());
@@ -145,9 +143,8 @@ impl Allocation {
     /// # Errors
     /// `Unsupported` where the device was made without the extension.
     pub fn export(&self, sharing: &Sharing) -> Result<MemoryHandle> {
-        const OP: &str = "export";
-        sharing.check_own(&self.device, OP, "memory")?;
-        let functions = sharing.memory_functions(OP)?;
+        sharing.check_own(&self.device, "memory")?;
+        let functions = sharing.memory_functions()?;
         // SAFETY: the memory is of this device and was allocated to be exported.
         let raw = unsafe { os::memory_handle(functions, self.memory) }.map_err(sharing.failed(os::GET_MEMORY))?;
         // SAFETY: the handle is new and ours.

@@ -6,8 +6,6 @@ use ash::vk;
 use interop_core::{Error, MemoryHandle, Result, Support};
 use std::ptr::NonNull;
 
-const OP: &str = "create_staging";
-
 impl Sharing {
     /// A buffer of `bytes` (more than 0) without memory; `external` where its memory will be another's.
     ///
@@ -46,7 +44,7 @@ impl Sharing {
         let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
         let index = self
             .memory_type(needs.memory_type_bits, |f| f.contains(local))
-            .ok_or_else(|| self.unsupported(OP, "no memory of the GPU's own holds it"))?;
+            .ok_or_else(|| self.unsupported("no memory of the GPU's own holds it"))?;
         let mut addressed = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
         let info = vk::MemoryAllocateInfo::default()
             .allocation_size(needs.size)
@@ -62,7 +60,7 @@ impl Sharing {
     /// # Errors
     /// `Unsupported` where the driver exports no buffers.
     pub fn exported_buffer(&self, bytes: u64, usage: vk::BufferUsageFlags) -> Result<Allocation> {
-        self.memory_functions(OP)?;
+        self.memory_functions()?;
         let question = vk::PhysicalDeviceExternalBufferInfo::default().usage(usage).handle_type(MEMORY_HANDLE);
         let mut answer = vk::ExternalBufferProperties::default();
         // SAFETY: the physical device is of this instance and of Vulkan 1.1; the structures live through the call.
@@ -71,7 +69,7 @@ impl Sharing {
         }
         let features = answer.external_memory_properties.external_memory_features;
         if !features.contains(vk::ExternalMemoryFeatureFlags::EXPORTABLE) {
-            return Err(self.unsupported(OP, "the driver exports no buffers by handle"));
+            return Err(self.unsupported("the driver exports no buffers by handle"));
         }
         let mut made = self.buffer(bytes, usage, Some(MEMORY_HANDLE))?;
         made.allocate_exported(self)?;
@@ -95,7 +93,7 @@ impl Sharing {
     /// What the driver says.
     pub fn mapped_buffer(&self, bytes: u64, usage: vk::BufferUsageFlags) -> Result<(Allocation, NonNull<u8>)> {
         use vk::MemoryPropertyFlags as Flags;
-        let len = usize::try_from(bytes).map_err(|_| Error::invalid(OP, format!("{bytes} bytes have no addresses")))?;
+        let len = usize::try_from(bytes).map_err(|_| Error::refused(format!("{bytes} bytes have no addresses")))?;
         let mut made = self.buffer(bytes, usage, None)?;
         let needs = made.needs();
         let coherent = Flags::HOST_VISIBLE | Flags::HOST_COHERENT;
@@ -104,7 +102,7 @@ impl Sharing {
         let index = self
             .memory_type(needs.memory_type_bits, |f| f.contains(cached))
             .or_else(|| self.memory_type(needs.memory_type_bits, |f| f.contains(coherent)))
-            .ok_or_else(|| self.unsupported(OP, "no coherent memory of the host holds a buffer"))?;
+            .ok_or_else(|| self.unsupported("no coherent memory of the host holds a buffer"))?;
         let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index);
         // SAFETY: size and type are those that the buffer asked for, which has no memory yet.
         unsafe { made.allocate(self, &info) }?;
@@ -125,11 +123,11 @@ impl Sharing {
     /// `Unsupported` where the device was made without the extension, `InvalidInput` where the memory is smaller.
     pub fn imported_buffer(&self, memory: MemoryHandle, bytes: u64, usage: vk::BufferUsageFlags) -> Result<Allocation> {
         if let Support::No(reason) = self.shares_memory() {
-            return Err(self.unsupported(OP, reason));
+            return Err(self.unsupported(reason));
         }
         let whole = memory.bytes();
         if bytes > whole {
-            return Err(Error::invalid(OP, format!("{bytes} bytes were asked for of memory that has {whole}")));
+            return Err(Error::refused(format!("{bytes} bytes were asked for of memory that has {whole}")));
         }
         let size = if memory.is_dedicated() { (whole / 4 * 4).max(bytes) } else { bytes };
         let mut made = self.buffer(size, usage, Some(MEMORY_HANDLE))?;

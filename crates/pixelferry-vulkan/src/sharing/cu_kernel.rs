@@ -158,7 +158,7 @@ impl CuDevice {
         values: &[*const c_void],
     ) -> Result<()> {
         if function.device.device.handle() != self.device.handle() {
-            return Err(Error::Foreign { operation: "launch", object: "kernel", device: self.name.to_string() });
+            return Err(Error::Foreign { operation: "", object: "kernel", device: self.name.to_string() });
         }
         let ([grid_dim_x, grid_dim_y], [block_dim_x, block_dim_y]) = (at.grid, at.block);
         let info = vk::CuLaunchInfoNVX {

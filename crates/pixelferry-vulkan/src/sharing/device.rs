@@ -74,8 +74,8 @@ impl Sharing {
     }
 
     /// Returns what the device cannot do.
-    pub fn unsupported(&self, operation: &'static str, reason: impl Into<String>) -> Error {
-        Error::Unsupported { operation, device: self.name.clone(), reason: reason.into() }
+    pub fn unsupported(&self, reason: impl Into<String>) -> Error {
+        Error::unsupported(&self.name, reason)
     }
 
     /// Tells whether memory crosses by handles of the operating system.
@@ -83,15 +83,15 @@ impl Sharing {
         enabled(self.memory.is_some(), MEMORY_EXTENSION)
     }
 
-    pub(crate) fn memory_functions(&self, operation: &'static str) -> Result<&MemoryFns> {
-        self.memory.as_ref().ok_or_else(|| self.unsupported(operation, missing(MEMORY_EXTENSION)))
+    pub(crate) fn memory_functions(&self) -> Result<&MemoryFns> {
+        self.memory.as_ref().ok_or_else(|| self.unsupported(missing(MEMORY_EXTENSION)))
     }
 
     /// Refuses what was made of another device.
-    pub(crate) fn check_own(&self, device: &ash::Device, operation: &'static str, object: &'static str) -> Result<()> {
+    pub(crate) fn check_own(&self, device: &ash::Device, object: &'static str) -> Result<()> {
         match device.handle() == self.device.handle() {
             true => Ok(()),
-            false => Err(Error::Foreign { operation, object, device: self.name.clone() }),
+            false => Err(Error::Foreign { operation: "", object, device: self.name.clone() }),
         }
     }
 

@@ -4,7 +4,6 @@ use crate::sharing::{Allocation, Sharing};
 use ash::vk;
 use interop_core::{Error, HostBlock, Result};
 
-const OP: &str = "create_staging";
 const POINTER: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
 
 impl Sharing {
@@ -23,14 +22,14 @@ impl Sharing {
         usage: vk::BufferUsageFlags,
     ) -> Result<Allocation> {
         let Some(host) = &self.memory_host else {
-            return Err(self.unsupported(OP, "the device was made without VK_EXT_external_memory_host"));
+            return Err(self.unsupported("the device was made without VK_EXT_external_memory_host"));
         };
         let address = block.address().as_ptr();
         let (len, alignment) = (block.len(), host.alignment);
         if bytes > len || !len.is_multiple_of(alignment) || !address.addr().is_multiple_of(alignment) {
             let problem =
                 format!("{bytes} bytes at {address:p} of {len} cannot be imported: both go in {alignment} bytes");
-            return Err(Error::invalid(OP, problem));
+            return Err(Error::refused(problem));
         }
         let mut pages = vk::MemoryHostPointerPropertiesEXT::default();
         let get = host.functions.fp().get_memory_host_pointer_properties_ext;
@@ -42,7 +41,7 @@ impl Sharing {
         let index = self
             .memory_type(needs.memory_type_bits & pages.memory_type_bits, |_| true)
             .filter(|_| needs.size <= len as u64)
-            .ok_or_else(|| self.unsupported(OP, "no buffer lies in memory of that kind"))?;
+            .ok_or_else(|| self.unsupported("no buffer lies in memory of that kind"))?;
         let mut import =
             vk::ImportMemoryHostPointerInfoEXT::default().handle_type(POINTER).host_pointer(address.cast());
         let info = vk::MemoryAllocateInfo::default()

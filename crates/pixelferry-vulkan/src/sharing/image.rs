@@ -6,8 +6,6 @@ use ash::vk;
 use interop_core::describe::format::PerFormat;
 use interop_core::{Extent, ImageDesc, PixelFormat, Result};
 
-const OP: &str = "create_staging";
-
 impl Sharing {
     /// An image of one level in the order that the GPU likes best, with an allocation for it alone. The content is
     /// undefined. It is for `needed` and for whatever else the format allows, as importers take an image to be made for
@@ -16,7 +14,7 @@ impl Sharing {
     /// # Errors
     /// `Unsupported` where the driver exports no such image.
     pub fn exported_image(&self, desc: &ImageDesc, needed: vk::ImageUsageFlags) -> Result<(vk::Image, Allocation)> {
-        self.memory_functions(OP)?;
+        self.memory_functions()?;
         let usage = self.exportable_usage(desc, vk_format(desc.format), needed)?;
         let mut external = vk::ExternalMemoryImageCreateInfo::default().handle_types(MEMORY_HANDLE);
         let (image, mut made) = self.create_image(self.image_info(desc, usage).push_next(&mut external))?;
@@ -107,18 +105,18 @@ impl Sharing {
         match answer {
             Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED) => {
                 let reason = format!("the driver shares no images of {} by handle", desc.format);
-                return Err(self.unsupported(OP, reason));
+                return Err(self.unsupported(reason));
             }
             Err(code) => return Err(self.failed("vkGetPhysicalDeviceImageFormatProperties2")(code)),
             Ok(()) => {}
         }
         let features = sharing.external_memory_properties.external_memory_features;
         if !features.contains(vk::ExternalMemoryFeatureFlags::EXPORTABLE) {
-            return Err(self.unsupported(OP, format!("the driver does not export {exported}")));
+            return Err(self.unsupported(format!("the driver does not export {exported}")));
         }
         if desc.extent.width > largest.width || desc.extent.height > largest.height {
             let largest = Extent::new(largest.width, largest.height);
-            return Err(self.unsupported(OP, format!("{exported} are larger than the largest, {largest}")));
+            return Err(self.unsupported(format!("{exported} are larger than the largest, {largest}")));
         }
         Ok(usage)
     }

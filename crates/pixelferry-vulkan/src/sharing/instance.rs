@@ -51,19 +51,19 @@ impl Instance {
     ///
     /// # Errors
     /// `Unsupported` where the loader is missing or older than 1.1; what the driver says.
-    pub fn get(device: &str, operation: &'static str) -> Result<&'static Self> {
+    pub fn get(device: &str) -> Result<&'static Self> {
         static INSTANCE: Mutex<Option<&Instance>> = Mutex::new(None);
         let mut kept = INSTANCE.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(instance) = *kept {
             return Ok(instance);
         }
         // What fails is tried again the next time.
-        Ok(kept.insert(Box::leak(Box::new(Self::new(device, operation)?))))
+        Ok(kept.insert(Box::leak(Box::new(Self::new(device)?))))
     }
 
     /// Without layers or extensions.
-    fn new(device: &str, operation: &'static str) -> Result<Self> {
-        let unsupported = |reason: String| Error::Unsupported { operation, device: device.to_owned(), reason };
+    fn new(device: &str) -> Result<Self> {
+        let unsupported = |reason: String| Error::unsupported(device, reason);
         let entry = loader().map_err(|reason| unsupported(format!("no Vulkan loader: {reason}")))?;
         // SAFETY: the structures live through the calls. Since Vulkan 1.1 a driver that is older than the version asked
         // for makes an instance all the same.

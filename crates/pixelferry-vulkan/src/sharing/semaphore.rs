@@ -7,8 +7,6 @@ use ash::vk;
 use interop_core::devices::os_handle;
 use interop_core::{Result, SemaphoreHandle, Support, SyncKind};
 
-const OP: &str = "create_semaphore";
-
 /// Not signalled, or with its counter at 0, at first. Destroyed when dropped, while its device exists; those who opened a
 /// handle of it share its state.
 pub struct Semaphore {
@@ -47,7 +45,7 @@ impl Sharing {
     /// `Unsupported` where the driver exports none of that kind.
     pub fn exported_semaphore(&self, kind: SyncKind) -> Result<Semaphore> {
         if let Support::No(reason) = self.exports_semaphores(kind) {
-            return Err(self.unsupported(OP, reason));
+            return Err(self.unsupported(reason));
         }
         let mut typed = semaphore_type(kind);
         let mut export = vk::ExportSemaphoreCreateInfo::default().handle_types(SEMAPHORE_HANDLE);
@@ -80,9 +78,8 @@ impl Semaphore {
     /// # Errors
     /// `Unsupported` where the device was made without the extension.
     pub fn export(&self, sharing: &Sharing) -> Result<SemaphoreHandle> {
-        sharing.check_own(&self.device, OP, "semaphore")?;
-        let functions =
-            sharing.semaphore.as_ref().ok_or_else(|| sharing.unsupported(OP, missing(SEMAPHORE_EXTENSION)))?;
+        sharing.check_own(&self.device, "semaphore")?;
+        let functions = sharing.semaphore.as_ref().ok_or_else(|| sharing.unsupported(missing(SEMAPHORE_EXTENSION)))?;
         // SAFETY: the semaphore is of this device and was made to be exported.
         let raw = unsafe { os::semaphore_handle(functions, self.raw) }.map_err(sharing.failed(os::GET_SEMAPHORE))?;
         // SAFETY: the handle is new and ours.

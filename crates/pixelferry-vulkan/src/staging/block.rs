@@ -50,43 +50,36 @@ impl VulkanStaging {
             }
             StagingKind::Exported => (linear(Buffer::exported(shared, bytes)?), Reach::Never),
             StagingKind::ExportedImage(image) => (Body::Image(Rc::new(Image::exported(shared, &image)?)), Reach::Never),
-            other => return Err(shared.unsupported("create_staging", format!("it knows no staging of {other:?}"))),
+            other => return Err(shared.unsupported(format!("it knows no staging of {other:?}"))),
         };
         Ok((Self { body, fence: None, exported, shared: Rc::clone(shared) }, reach))
     }
 
     /// Finds our type again, made by this display.
-    pub(crate) fn of<'a>(staging: &'a Staging, shared: &Rc<DeviceState>, operation: &'static str) -> Result<&'a Self> {
-        own::<Self>(staging.driver(), shared, operation)
+    pub(crate) fn of<'a>(staging: &'a Staging, shared: &Rc<DeviceState>) -> Result<&'a Self> {
+        own::<Self>(staging.driver(), shared)
     }
 
     /// Finds our type again, to change it; made by this display.
-    pub(crate) fn of_mut<'a>(
-        staging: &'a mut Staging,
-        shared: &Rc<DeviceState>,
-        operation: &'static str,
-    ) -> Result<&'a mut Self> {
-        own_mut::<Self>(staging.driver_mut(), shared, operation)
+    pub(crate) fn of_mut<'a>(staging: &'a mut Staging, shared: &Rc<DeviceState>) -> Result<&'a mut Self> {
+        own_mut::<Self>(staging.driver_mut(), shared)
     }
 
     /// The buffer to copy from, or to.
-    pub(crate) fn buffer(&self, operation: &'static str) -> Result<vk::Buffer> {
+    pub(crate) fn buffer(&self) -> Result<vk::Buffer> {
         match &self.body {
             Body::Orphaned { filled: Some(scratch), .. } => Ok(scratch.raw()),
-            Body::Orphaned { .. } => Err(Error::invalid(operation, "the staging block was not filled yet")),
+            Body::Orphaned { .. } => Err(Error::refused("the staging block was not filled yet")),
             Body::Linear(buffer) => Ok(buffer.raw()),
-            Body::Image(_) => Err(Error::invalid(operation, "the block is an image")),
+            Body::Image(_) => Err(Error::refused("the block is an image")),
         }
     }
 
     /// The buffer to show in place.
-    pub(crate) fn lasting(&self, operation: &'static str) -> Result<&Rc<Buffer>> {
+    pub(crate) fn lasting(&self) -> Result<&Rc<Buffer>> {
         match &self.body {
             Body::Linear(buffer) => Ok(buffer),
-            _ => Err(Error::invalid(
-                operation,
-                "a block that is another for each frame is not shown in place; upload it",
-            )),
+            _ => Err(Error::refused("a block that is another for each frame is not shown in place; upload it")),
         }
     }
 

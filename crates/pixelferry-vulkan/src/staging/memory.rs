@@ -8,8 +8,6 @@ use interop_core::{Error, HostBlock, ImageDesc, MemoryHandle, Result, SharedHand
 use std::any::Any;
 use std::rc::Rc;
 
-const OP: &str = "create_staging";
-
 /// Sizes are whole words, which `vkCmdFillBuffer` writes.
 const fn whole_words(bytes: u64) -> u64 {
     bytes.next_multiple_of(4)
@@ -29,7 +27,7 @@ pub(crate) struct Buffer {
 
 impl Buffer {
     fn new(shared: &Rc<DeviceState>, made: Allocation, pages: Option<HostBlock>) -> Result<Self> {
-        let Object::Buffer(raw) = made.object() else { return Err(Error::invalid(OP, "an image is no buffer")) };
+        let Object::Buffer(raw) = made.object() else { return Err(Error::refused("an image is no buffer")) };
         Ok(Self { raw, made: Rc::new(made), pages, shared: Rc::clone(shared) })
     }
 

@@ -40,12 +40,12 @@ impl Scratch {
 
     /// Lets the host fill the first bytes.
     pub(crate) fn fill(&self, len: usize, f: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
-        f(&mut self.block.write(0..len, Holder::Staging, "Staging::map_write")?)
+        f(&mut self.block.write(0..len, Holder::Staging)?)
     }
 
     /// Lets the host read the first bytes.
     pub(crate) fn read(&self, len: usize, f: impl FnOnce(&[u8])) -> Result<()> {
-        f(&self.block.read(0..len, Holder::Staging, "read_back")?);
+        f(&self.block.read(0..len, Holder::Staging)?);
         Ok(())
     }
 }

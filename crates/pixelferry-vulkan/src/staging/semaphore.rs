@@ -4,7 +4,8 @@ use crate::context::device_state::DeviceState;
 use crate::queue::submissions::Point;
 use crate::sharing::Semaphore;
 use crate::staging::block::VulkanStaging;
-use interop_core::{DisplaySemaphore, Result, SharedHandle, Staging, SyncKind};
+use interop_core::display::SemaphoreDriver;
+use interop_core::{Result, SharedHandle, Staging, SyncKind};
 use std::rc::Rc;
 
 /// Not signalled, or with its counter at 0, at first.
@@ -30,14 +31,14 @@ impl VulkanSemaphore {
     }
 }
 
-impl DisplaySemaphore for VulkanSemaphore {
+impl SemaphoreDriver for VulkanSemaphore {
     fn signal(&mut self, value: u64, staging: &mut Staging) -> Result<()> {
-        VulkanStaging::of(staging, &self.shared, "signal")?;
+        VulkanStaging::of(staging, &self.shared)?;
         self.shared.submissions.flush(Some(self.at(value))).map(drop)
     }
 
     fn wait(&mut self, value: u64, staging: &mut Staging) -> Result<()> {
-        VulkanStaging::of(staging, &self.shared, "wait")?;
+        VulkanStaging::of(staging, &self.shared)?;
         self.shared.submissions.wait_for(self.at(value))
     }
 }

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 /// The pixels of `view` in a buffer, as a copy takes them.
-pub(crate) fn rows(buffer: vk::Buffer, view: &ImageView, operation: &'static str) -> Result<Rows> {
+pub(crate) fn rows(buffer: vk::Buffer, view: &ImageView) -> Result<Rows> {
     let pixel = view.format.bytes_per_pixel();
     let whole = view.offset.is_multiple_of(pixel) && (view.extent.height == 1 || view.pitch().is_multiple_of(pixel));
     let length = if view.extent.height == 1 { Some(0) } else { u32::try_from(view.pitch() / pixel).ok() };
@@ -21,7 +21,7 @@ pub(crate) fn rows(buffer: vk::Buffer, view: &ImageView, operation: &'static str
         None => {
             let problem =
                 format!("offset {} and row pitch {} go in pixels of {pixel} bytes", view.offset, view.pitch());
-            Err(Error::invalid(operation, problem))
+            Err(Error::refused(problem))
         }
     }
 }

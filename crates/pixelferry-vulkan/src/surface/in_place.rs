@@ -11,8 +11,6 @@ use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;
 
-const OP: &str = "read_in_place";
-
 /// Where the pixels lie that an image surface shows.
 pub(crate) enum Place {
     /// In an image.
@@ -61,13 +59,13 @@ impl SurfaceDriver<Pixels> for InPlaceImage {
 
 impl InPlaceDriver<Pixels> for InPlaceImage {
     fn show(&mut self, staging: &Staging, view: &ImageView) -> Result<()> {
-        let staging = VulkanStaging::of(staging, &self.shared, OP)?;
-        self.shown = Some(Place::Rows(Rc::clone(staging.lasting(OP)?), *view));
+        let staging = VulkanStaging::of(staging, &self.shared)?;
+        self.shown = Some(Place::Rows(Rc::clone(staging.lasting()?), *view));
         Ok(())
     }
 
     fn show_texture(&mut self, staging: &Staging) -> Result<bool> {
-        let staging = VulkanStaging::of(staging, &self.shared, OP)?;
+        let staging = VulkanStaging::of(staging, &self.shared)?;
         self.shown = Some(Place::Image(Rc::clone(staging.image()?)));
         Ok(true)
     }
@@ -106,8 +104,8 @@ impl SurfaceDriver<Bytes> for InPlaceBuffer {
 
 impl InPlaceDriver<Bytes> for InPlaceBuffer {
     fn show(&mut self, staging: &Staging, view: &BufferView) -> Result<()> {
-        let staging = VulkanStaging::of(staging, &self.shared, OP)?;
-        self.shown = Some((Rc::clone(staging.lasting(OP)?), *view));
+        let staging = VulkanStaging::of(staging, &self.shared)?;
+        self.shown = Some((Rc::clone(staging.lasting()?), *view));
         Ok(())
     }
 }

@@ -8,8 +8,6 @@ use crate::surface::shown::Shown;
 use ash::vk;
 use interop_core::{Error, Result};
 
-const OP: &str = "draw_offscreen";
-
 /// The buffer to copy to, of at least so many bytes.
 fn target(shared: &DeviceState, bytes: u64) -> Result<vk::Buffer> {
     let mut kept = shared.target.0.borrow_mut();
@@ -17,7 +15,7 @@ fn target(shared: &DeviceState, bytes: u64) -> Result<vk::Buffer> {
         return Ok(*raw);
     }
     let made = shared.sharing.local_buffer(bytes, BUFFER_USAGE)?;
-    let Object::Buffer(raw) = made.object() else { return Err(Error::invalid(OP, "an image is no buffer")) };
+    let Object::Buffer(raw) = made.object() else { return Err(Error::refused("an image is no buffer")) };
     if let Some((_, smaller)) = kept.replace((raw, made)) {
         shared.submissions.retire(Box::new(smaller));
     }

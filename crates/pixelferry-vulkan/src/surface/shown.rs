@@ -15,7 +15,7 @@ pub(crate) enum Shown {
 }
 
 /// Of any surface of this display's.
-pub(crate) fn shown(shared: &DeviceState, surface: &Surface, operation: &'static str) -> Result<Shown> {
+pub(crate) fn shown(shared: &DeviceState, surface: &Surface) -> Result<Shown> {
     let any = surface.driver();
     if let Some(s) = find::<StoredImage>(any, shared) {
         return Ok(Shown::Image(s.place(), *s.image()));
@@ -33,5 +33,5 @@ pub(crate) fn shown(shared: &DeviceState, surface: &Surface, operation: &'static
         let (buffer, view) = s.bytes()?;
         return Ok(Shown::Bytes(buffer.raw(), view));
     }
-    Err(foreign::<StoredImage>(shared, operation))
+    Err(foreign::<StoredImage>(shared))
 }

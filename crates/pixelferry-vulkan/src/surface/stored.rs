@@ -57,10 +57,10 @@ impl StoredImage {
         &self.image
     }
 
-    fn needs(&self, usage: vk::ImageUsageFlags, name: &str, operation: &'static str) -> Result<()> {
+    fn needs(&self, usage: vk::ImageUsageFlags, name: &str) -> Result<()> {
         match &self.owner {
             Owner::Ours(_) => Ok(()),
-            Owner::Engines(has) => made_with(has.contains(usage), name, has, operation),
+            Owner::Engines(has) => made_with(has.contains(usage), name, has),
         }
     }
 }
@@ -81,11 +81,11 @@ impl SurfaceDriver<Pixels> for StoredImage {
 
 impl StoredDriver<Pixels> for StoredImage {
     fn check_upload(&self) -> Result<()> {
-        self.needs(vk::ImageUsageFlags::TRANSFER_DST, "TRANSFER_DST", "upload")
+        self.needs(vk::ImageUsageFlags::TRANSFER_DST, "TRANSFER_DST")
     }
 
     fn check_download(&self) -> Result<()> {
-        self.needs(vk::ImageUsageFlags::TRANSFER_SRC, "TRANSFER_SRC", "download")
+        self.needs(vk::ImageUsageFlags::TRANSFER_SRC, "TRANSFER_SRC")
     }
 
     fn upload(&mut self, at: &Region, bytes: &[u8], view: &ImageView) -> Result<()> {
@@ -93,9 +93,8 @@ impl StoredDriver<Pixels> for StoredImage {
     }
 
     fn upload_staged(&mut self, at: &Region, staging: &mut Staging, view: &ImageView) -> Result<()> {
-        const OP: &str = "upload_staged";
-        let staging = VulkanStaging::of_mut(staging, &self.shared, OP)?;
-        let from = rows(staging.buffer(OP)?, view, OP)?;
+        let staging = VulkanStaging::of_mut(staging, &self.shared)?;
+        let from = rows(staging.buffer()?, view)?;
         staging.used_until(copy_to_image(&self.shared, self.place, from, *at)?);
         Ok(())
     }
@@ -105,9 +104,8 @@ impl StoredDriver<Pixels> for StoredImage {
     }
 
     fn download(&mut self, at: &Region, staging: &mut Staging, view: &ImageView) -> Result<()> {
-        const OP: &str = "download";
-        let staging = VulkanStaging::of_mut(staging, &self.shared, OP)?;
-        let to = rows(staging.buffer(OP)?, view, OP)?;
+        let staging = VulkanStaging::of_mut(staging, &self.shared)?;
+        let to = rows(staging.buffer()?, view)?;
         staging.used_until(copy_to_rows(&self.shared, self.place, *at, to)?);
         Ok(())
     }
@@ -142,10 +140,10 @@ impl StoredBuffer {
         self.len
     }
 
-    fn needs(&self, usage: vk::BufferUsageFlags, name: &str, operation: &'static str) -> Result<()> {
+    fn needs(&self, usage: vk::BufferUsageFlags, name: &str) -> Result<()> {
         match &self.owner {
             Owner::Ours(_) => Ok(()),
-            Owner::Engines(has) => made_with(has.contains(usage), name, has, operation),
+            Owner::Engines(has) => made_with(has.contains(usage), name, has),
         }
     }
 }
@@ -162,11 +160,11 @@ impl SurfaceDriver<Bytes> for StoredBuffer {
 
 impl StoredDriver<Bytes> for StoredBuffer {
     fn check_upload(&self) -> Result<()> {
-        self.needs(vk::BufferUsageFlags::TRANSFER_DST, "TRANSFER_DST", "upload")
+        self.needs(vk::BufferUsageFlags::TRANSFER_DST, "TRANSFER_DST")
     }
 
     fn check_download(&self) -> Result<()> {
-        self.needs(vk::BufferUsageFlags::TRANSFER_SRC, "TRANSFER_SRC", "download")
+        self.needs(vk::BufferUsageFlags::TRANSFER_SRC, "TRANSFER_SRC")
     }
 
     fn upload(&mut self, at: &Range<usize>, bytes: &[u8], view: &BufferView) -> Result<()> {
@@ -174,9 +172,8 @@ impl StoredDriver<Bytes> for StoredBuffer {
     }
 
     fn upload_staged(&mut self, at: &Range<usize>, staging: &mut Staging, view: &BufferView) -> Result<()> {
-        const OP: &str = "upload_staged";
-        let staging = VulkanStaging::of_mut(staging, &self.shared, OP)?;
-        let from = (staging.buffer(OP)?, view.offset as u64);
+        let staging = VulkanStaging::of_mut(staging, &self.shared)?;
+        let from = (staging.buffer()?, view.offset as u64);
         staging.used_until(copy_bytes(&self.shared, from, (self.raw, at.start as u64), view.len as u64)?);
         Ok(())
     }
@@ -186,9 +183,8 @@ impl StoredDriver<Bytes> for StoredBuffer {
     }
 
     fn download(&mut self, at: &Range<usize>, staging: &mut Staging, view: &BufferView) -> Result<()> {
-        const OP: &str = "download";
-        let staging = VulkanStaging::of_mut(staging, &self.shared, OP)?;
-        let to = (staging.buffer(OP)?, view.offset as u64);
+        let staging = VulkanStaging::of_mut(staging, &self.shared)?;
+        let to = (staging.buffer()?, view.offset as u64);
         staging.used_until(copy_bytes(&self.shared, (self.raw, at.start as u64), to, view.len as u64)?);
         Ok(())
     }

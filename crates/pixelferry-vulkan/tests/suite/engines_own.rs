@@ -49,7 +49,7 @@ fn show_all(engine: &Engine, display: &Rc<VulkanDisplay>) -> usize {
             };
             offered = true;
             for n in 0..5 {
-                let bytes = noise(desc.byte_len("test").unwrap(), n);
+                let bytes = noise(desc.byte_len().unwrap(), n);
                 link.frame(|frame| frame.write(&bytes)).unwrap();
                 let frame = display.surface_frame(link.shown().unwrap().surface()).unwrap();
                 assert_eq!(frame.ready.is_none(), engine.bare);

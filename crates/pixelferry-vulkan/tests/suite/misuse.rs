@@ -127,7 +127,7 @@ fn a_display_may_go_before_what_it_made() {
     assert_eq!(link.read_back().unwrap(), [9; 16 * 16 * 4]);
     drop(link);
     // The memory keeps the device.
-    let mut bytes = block.write(0..4096, interop_core::devices::borrows::Holder::Guard, "test").unwrap();
+    let mut bytes = block.write(0..4096, interop_core::devices::borrows::Holder::Guard).unwrap();
     bytes.fill(1);
 }
 

@@ -11,6 +11,7 @@ use crate::compute::session::Session;
 use crate::context::queue_buffer::QueueBuffer;
 use crate::{WgpuDevice, WgpuDisplay, WgpuOptions};
 use interop_core::compute::{BackendDriver, Checked};
+use interop_core::describe::error::call;
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::{own, own_mut};
 use interop_core::{
@@ -45,29 +46,30 @@ impl WgpuBackend {
     /// # Errors
     /// [`Unsupported`](interop_core::Error::Unsupported) where it has no compute shaders that write storage buffers.
     pub fn on(device: WgpuDevice) -> Result<Self> {
-        const OP: &str = "WgpuBackend::on";
-        let limits = device.device.limits();
-        if limits.max_compute_invocations_per_workgroup == 0 || limits.max_storage_buffers_per_shader_stage == 0 {
-            return Err(device.unsupported(OP, "it has no compute shaders that write storage buffers"));
-        }
-        let identity = device.identity.clone().with_api(Api::Wgpu);
-        let most = limits.max_buffer_size.min(limits.max_storage_buffer_binding_size).min(MOST_BYTES);
-        let shared = MemoryCap::new(HandleType::QueueBuffer(device.queue_id()), MemoryShape::Linear, Support::Yes);
-        let caps = ComputeCaps::new(languages(&device), most);
-        let caps = caps.with_exports(vec![shared.clone()]).with_imports(vec![shared]);
-        let (numbers, layout) = device.scoped(OP, || (Numbers::new(&device.device), layout(&device.device)))?;
-        let numbers = Mutex::new(numbers);
-        let (memories, groups) =
-            (limits.max_storage_buffers_per_shader_stage, limits.max_compute_workgroups_per_dimension);
-        let limits = Limits::new(&device.identity, memories, groups, limits.max_compute_invocations_per_workgroup);
-        let cuda = OnceLock::new();
-        let session = Arc::new(Session { device, identity, caps, limits, numbers, layout, cuda });
-        // Limits alone do not tell: NVIDIA gives wgpu an OpenGL 3.3, whose shaders compute nothing.
-        let pattern = PatternKernel::build(&session).map_err(|error| {
-            let reason = format!("its compute shaders do not build: {error}");
-            session.device.unsupported(OP, reason)
-        })?;
-        Ok(Self { session, pattern })
+        call("WgpuBackend::on", || {
+            let limits = device.device.limits();
+            if limits.max_compute_invocations_per_workgroup == 0 || limits.max_storage_buffers_per_shader_stage == 0 {
+                return Err(device.unsupported("it has no compute shaders that write storage buffers"));
+            }
+            let identity = device.identity.clone().with_api(Api::Wgpu);
+            let most = limits.max_buffer_size.min(limits.max_storage_buffer_binding_size).min(MOST_BYTES);
+            let shared = MemoryCap::new(HandleType::QueueBuffer(device.queue_id()), MemoryShape::Linear, Support::Yes);
+            let caps = ComputeCaps::new(languages(&device), most);
+            let caps = caps.with_exports(vec![shared.clone()]).with_imports(vec![shared]);
+            let (numbers, layout) = device.scoped(|| (Numbers::new(&device.device), layout(&device.device)))?;
+            let numbers = Mutex::new(numbers);
+            let (memories, groups) =
+                (limits.max_storage_buffers_per_shader_stage, limits.max_compute_workgroups_per_dimension);
+            let limits = Limits::new(&device.identity, memories, groups, limits.max_compute_invocations_per_workgroup);
+            let cuda = OnceLock::new();
+            let session = Arc::new(Session { device, identity, caps, limits, numbers, layout, cuda });
+            // Limits alone do not tell: NVIDIA gives wgpu an OpenGL 3.3, whose shaders compute nothing.
+            let pattern = PatternKernel::build(&session).map_err(|error| {
+                let reason = format!("its compute shaders do not build: {error}");
+                session.device.unsupported(reason)
+            })?;
+            Ok(Self { session, pattern })
+        })
     }
 
     /// Its wgpu device.
@@ -104,11 +106,12 @@ impl WgpuBackend {
     /// [`Foreign`](interop_core::Error::Foreign) for another backend's target, [`Driver`](interop_core::Error::Driver) where the
     /// device is lost.
     pub fn buffer_of(&self, target: Target<'_>) -> Result<(wgpu::Buffer, View)> {
-        const OP: &str = "WgpuBackend::buffer_of";
-        let (memory, view) = target.into_parts();
-        let memory = own::<WgpuMemory>(memory, &self.session, OP)?;
-        self.session.device.submit_recorded(OP)?;
-        Ok((memory.buffer().clone(), view))
+        call("WgpuBackend::buffer_of", || {
+            let (memory, view) = target.into_parts();
+            let memory = own::<WgpuMemory>(memory, &self.session)?;
+            self.session.device.submit_recorded()?;
+            Ok((memory.buffer().clone(), view))
+        })
     }
 }
 
@@ -143,8 +146,7 @@ unsafe impl BackendDriver for WgpuBackend {
     }
 
     fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
-        const OP: &str = "ComputeBackend::allocate";
-        let buffer = QueueBuffer::new(&self.session.device, bytes, OP)?;
+        let buffer = QueueBuffer::new(&self.session.device, bytes)?;
         Ok(Box::new(WgpuMemory::over(&self.session, buffer, bytes)))
     }
 
@@ -154,44 +156,39 @@ unsafe impl BackendDriver for WgpuBackend {
         _handle: HandleType,
         _display: &DeviceIdentity,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
-        const OP: &str = "ComputeBackend::allocate_shared";
-        let buffer = QueueBuffer::new(&self.session.device, bytes, OP)?;
+        let buffer = QueueBuffer::new(&self.session.device, bytes)?;
         let memory = WgpuMemory::over(&self.session, buffer.clone(), bytes);
         Ok((Box::new(memory), buffer.into_handle()))
     }
 
     fn import_surface(&self, _: Checked, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
-        const OP: &str = "ComputeBackend::import_surface";
         let device = &self.session.device;
-        let bytes = desc.byte_len(OP)?;
-        let buffer = QueueBuffer::open(handle, device, bytes, OP)?;
+        let bytes = desc.byte_len()?;
+        let buffer = QueueBuffer::open(handle, device, bytes)?;
         Ok(Box::new(WgpuMemory::over(&self.session, buffer, bytes)))
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
-        const OP: &str = "ComputeBackend::launch";
         if kernel.is::<CudaKernel>() {
-            return own::<CudaKernel>(kernel, &self.session, OP)?.launch(target, args);
+            return own::<CudaKernel>(kernel, &self.session)?.launch(target, args);
         }
-        let kernel = own::<WgslKernel>(kernel, &self.session, OP)?;
+        let kernel = own::<WgslKernel>(kernel, &self.session)?;
         launch::launch(&self.session, kernel, target, args)
     }
 
     fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
-        const OP: &str = "ComputeBackend::write_pattern";
         let (memory, view) = target.into_parts();
-        let memory = own_mut::<WgpuMemory>(memory, &self.session, OP)?;
+        let memory = own_mut::<WgpuMemory>(memory, &self.session)?;
         self.pattern.write(&self.session, memory, &view, pattern)
     }
 
     fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
-        const OP: &str = "ComputeBackend::raw";
         let (memory, view) = target.into_parts();
-        let memory = own::<WgpuMemory>(memory, &self.session, OP)?;
+        let memory = own::<WgpuMemory>(memory, &self.session)?;
         let device = &self.session.device;
-        device.submit_recorded(OP)?;
+        device.submit_recorded()?;
         let memory = device.raw_vulkan(memory.buffer(), memory.address().unwrap_or(0));
-        let absent = || device.unsupported(OP, "Vulkan does not drive it; use WgpuBackend::buffer_of");
+        let absent = || device.unsupported("Vulkan does not drive it; use WgpuBackend::buffer_of");
         // SAFETY: the target lies inside the memory, which keeps its buffer for as long as it is borrowed.
         memory.map(|memory| unsafe { RawTarget::new(memory, view) }).ok_or_else(absent)
     }
@@ -203,13 +200,12 @@ unsafe impl BackendDriver for WgpuBackend {
         to: &mut dyn ComputeMemory,
         range: Range<usize>,
     ) -> Result<()> {
-        const OP: &str = "ComputeBackend::copy";
-        let from = own::<WgpuMemory>(from, &self.session, OP)?;
-        own_mut::<WgpuMemory>(to, &self.session, OP)?.copy_from(from, range)
+        let from = own::<WgpuMemory>(from, &self.session)?;
+        own_mut::<WgpuMemory>(to, &self.session)?.copy_from(from, range)
     }
 
     fn finish(&self) -> Result<()> {
-        self.session.finish("ComputeBackend::finish")
+        self.session.finish()
     }
 }
 

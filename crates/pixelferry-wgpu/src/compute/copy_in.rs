@@ -10,24 +10,22 @@ use std::ops::Range;
 use std::sync::Arc;
 use wgsl_kernel::WORD;
 
-const OP: &str = "WgpuBackend::copy_from_buffer";
-
 /// Submits a copy of `from`, from its byte `offset` on, into `target`.
 pub fn copy_in(session: &Arc<Session>, target: Target<'_>, from: &wgpu::Buffer, offset: u64) -> Result<()> {
     let (memory, view) = target.into_parts();
-    let memory = own::<WgpuMemory>(memory, session, OP)?;
+    let memory = own::<WgpuMemory>(memory, session)?;
     let bytes = view.payload_len() as u64;
     if offset.checked_add(bytes).is_none_or(|end| end > from.size()) {
         let problem = format!("{bytes} bytes from byte {offset} on reach outside the buffer of {} bytes", from.size());
-        return Err(Error::invalid(OP, problem));
+        return Err(Error::refused(problem));
     }
     let is_whole = |place: &Range<usize>| place.start.is_multiple_of(WORD) && place.len().is_multiple_of(WORD);
     if !offset.is_multiple_of(WORD as u64) || !pieces(&view).all(|place| is_whole(&place)) {
         let reason = format!("it copies whole words of {WORD} bytes, and {view:?} or byte {offset} are none");
-        return Err(session.device.unsupported(OP, reason));
+        return Err(session.device.unsupported(reason));
     }
     // At once: whoever wrote the buffer may submit what writes it again before anything else is submitted here.
-    let submitted = session.device.submit(OP, |encoder| {
+    let submitted = session.device.submit(|encoder| {
         let mut at = offset;
         for place in pieces(&view) {
             let len = place.len() as u64;

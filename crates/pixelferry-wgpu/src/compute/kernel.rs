@@ -7,8 +7,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use wgsl_kernel::{KernelText, bounded, with_room};
 
-const OP: &str = "ComputeBackend::build";
-
 /// A kernel of one backend.
 pub struct WgslKernel {
     pub text: KernelText,
@@ -33,7 +31,7 @@ impl WgslKernel {
     pub fn build(session: &Arc<Session>, source: &KernelSource) -> Result<Self> {
         let text = KernelText::of(source, &session.limits)?;
         let device = &session.device.device;
-        let (arguments, layout, none) = session.device.scoped(OP, || {
+        let (arguments, layout, none) = session.device.scoped(|| {
             let (arguments, layout) = layouts(text.memories(), session);
             let none = (text.memories() == 0).then(|| bind(device, &arguments, &[]));
             (arguments, layout, none)
@@ -50,7 +48,7 @@ impl WgslKernel {
             Some(none) => Ok(none.clone()),
             None => {
                 let device = &self.session.device;
-                device.scoped("ComputeBackend::launch", || bind(&device.device, &self.arguments, read))
+                device.scoped(|| bind(&device.device, &self.arguments, read))
             }
         }
     }
@@ -88,7 +86,7 @@ impl WgslKernel {
         } else {
             wgpu::ShaderSource::Wgsl(text.into())
         };
-        device.scoped(OP, || {
+        device.scoped(|| {
             let module = device
                 .device
                 .create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(self.text.name()), source });

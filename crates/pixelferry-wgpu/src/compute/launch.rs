@@ -8,13 +8,11 @@ use interop_core::{Arg, Result, Target};
 use std::sync::Arc;
 use wgsl_kernel::Launch;
 
-const OP: &str = "ComputeBackend::launch";
-
 /// Queues `kernel`.
 pub fn launch(session: &Arc<Session>, kernel: &WgslKernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
     let items = target.items();
     let (memory, view) = target.into_parts();
-    let memory = own::<WgpuMemory>(memory, session, OP)?;
+    let memory = own::<WgpuMemory>(memory, session)?;
     let memories = kernel.text.own_memories(memory, args, session)?;
     let (format, launch) = kernel.text.plan(&view, items, args, &session.limits)?;
     if launch.is_empty() {
@@ -23,22 +21,21 @@ pub fn launch(session: &Arc<Session>, kernel: &WgslKernel, target: Target<'_>, a
     let pipeline = kernel.pipeline(format)?;
     let read: Vec<_> = memories.iter().map(|memory| memory.buffer()).collect();
     let arguments = kernel.arguments(&read)?;
-    run(session, &launch, OP, &pipeline, memory, Some(&arguments))
+    run(session, &launch, &pipeline, memory, Some(&arguments))
 }
 
 /// Queues what `launch` says, with `memory` for its target.
 pub fn run(
     session: &Session,
     launch: &Launch,
-    operation: &'static str,
     pipeline: &wgpu::ComputePipeline,
     memory: &WgpuMemory,
     arguments: Option<&wgpu::BindGroup>,
 ) -> Result<()> {
     let device = &session.device;
-    let target = memory.target(operation)?;
+    let target = memory.target()?;
     session.with_numbers(|numbers| {
-        device.record(operation, |encoder| {
+        device.record(|encoder| {
             let place = numbers.write(&device.queue, launch.numbers());
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
             pass.set_pipeline(pipeline);

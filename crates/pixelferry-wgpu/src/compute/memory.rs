@@ -39,31 +39,30 @@ impl WgpuMemory {
 
     /// [`Self::address`], or the error that a kernel of CUDA's gets without one.
     #[cfg(feature = "cuda")]
-    pub fn must_have_address(&self, operation: &'static str) -> Result<u64> {
-        self.address().ok_or_else(|| self.session.device.unsupported(operation, "its memory has no addresses"))
+    pub fn must_have_address(&self) -> Result<u64> {
+        self.address().ok_or_else(|| self.session.device.unsupported("its memory has no addresses"))
     }
 
     /// Group 0 of a launch that writes it.
-    pub fn target(&self, operation: &'static str) -> Result<&wgpu::BindGroup> {
+    pub fn target(&self) -> Result<&wgpu::BindGroup> {
         if let Some(group) = self.target.get() {
             return Ok(group);
         }
         let Session { device, layout, .. } = self.session.as_ref();
         let bind = || self.session.with_numbers(|numbers| numbers.bind(device, layout, self.buffer()));
-        let group = device.scoped(operation, bind)?;
+        let group = device.scoped(bind)?;
         Ok(self.target.get_or_init(|| group))
     }
 
     /// Queues a copy of `range` to the same place here; wgpu copies whole words only.
     pub fn copy_from(&mut self, from: &Self, range: Range<usize>) -> Result<()> {
-        const OP: &str = "ComputeBackend::copy";
         // Whole words, where there are any, between what the range has of a word at each end.
         let first = range.start.next_multiple_of(WORD).min(range.end);
         let last = (range.end / WORD * WORD).max(first);
         for edge in [range.start..first, last..range.end] {
             if !edge.is_empty() {
-                let bytes = from.bytes(&edge, OP)?;
-                self.put(edge.start, &bytes, OP)?;
+                let bytes = from.bytes(&edge)?;
+                self.put(edge.start, &bytes)?;
             }
         }
         if first == last {
@@ -72,23 +71,23 @@ impl WgpuMemory {
         let (start, len) = (first as u64, (last - first) as u64);
         self.session
             .device
-            .record(OP, |encoder| encoder.copy_buffer_to_buffer(from.buffer(), start, self.buffer(), start, len))
+            .record(|encoder| encoder.copy_buffer_to_buffer(from.buffer(), start, self.buffer(), start, len))
     }
 
     /// Bytes on the host, after all that was queued before.
-    fn bytes(&self, range: &Range<usize>, operation: &'static str) -> Result<Vec<u8>> {
-        self.session.device.read_buffer(self.buffer(), range.start as u64..range.end as u64, operation)
+    fn bytes(&self, range: &Range<usize>) -> Result<Vec<u8>> {
+        self.session.device.read_buffer(self.buffer(), range.start as u64..range.end as u64)
     }
 
     /// Queues a write of bytes that may begin and end inside a word.
-    fn put(&mut self, offset: usize, bytes: &[u8], operation: &'static str) -> Result<()> {
+    fn put(&mut self, offset: usize, bytes: &[u8]) -> Result<()> {
         let range = offset..offset + bytes.len();
         let outer = range.start / WORD * WORD..range.end.next_multiple_of(WORD);
         let write = |at: usize, bytes: &[u8]| {
             let device = &self.session.device;
             // What was recorded uses what was here before.
-            device.submit_recorded(operation)?;
-            device.scoped(operation, || device.queue.write_buffer(self.buffer(), at as u64, bytes))
+            device.submit_recorded()?;
+            device.scoped(|| device.queue.write_buffer(self.buffer(), at as u64, bytes))
         };
         if outer == range {
             return write(offset, bytes);
@@ -100,7 +99,7 @@ impl WgpuMemory {
             (outer.end - WORD..outer.end, range.end < outer.end),
         ];
         for (edge, _) in edges.into_iter().filter(|(_, is_cut)| *is_cut) {
-            let kept = self.bytes(&edge, operation)?;
+            let kept = self.bytes(&edge)?;
             whole[edge.start - outer.start..edge.end - outer.start].copy_from_slice(&kept);
         }
         whole[range.start - outer.start..][..bytes.len()].copy_from_slice(bytes);
@@ -122,34 +121,33 @@ impl MemoryDriver for WgpuMemory {
     }
 
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
-        into.copy_from_slice(&self.bytes(&(offset..offset + into.len()), "ComputeMemory::read")?);
+        into.copy_from_slice(&self.bytes(&(offset..offset + into.len()))?);
         Ok(())
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
-        self.put(offset, from, "ComputeMemory::write")
+        self.put(offset, from)
     }
 
     fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        f(&self.bytes(&range, "ComputeMemory::map_read")?)
+        f(&self.bytes(&range)?)
     }
 
     fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         let mut bytes = zeros(range.len())?;
         f(&mut bytes)?;
-        self.put(range.start, &bytes, "ComputeMemory::map_write")
+        self.put(range.start, &bytes)
     }
 
     fn submit(&mut self) -> Result<()> {
-        self.turn = Some(self.session.device.flush("ComputeMemory::submit")?);
+        self.turn = Some(self.session.device.flush()?);
         Ok(())
     }
 
     fn release(&mut self) -> Result<()> {
-        const OP: &str = "ComputeMemory::release";
         match self.turn.take() {
-            Some(index) => self.session.device.wait(OP, Some(index)),
-            None => self.session.finish(OP),
+            Some(index) => self.session.device.wait(Some(index)),
+            None => self.session.finish(),
         }
     }
 }

@@ -9,8 +9,6 @@ use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 use wgsl_kernel::{PATTERN, PatternEntry, pattern};
 
-const OP: &str = "ComputeBackend::write_pattern";
-
 /// The kernels.
 pub struct PatternKernel {
     words: wgpu::ComputePipeline,
@@ -29,7 +27,7 @@ impl PatternKernel {
         if launch.is_empty() {
             return Ok(());
         }
-        run(session, &launch, OP, &self.pipeline(session, entry)?, memory, None)
+        run(session, &launch, &self.pipeline(session, entry)?, memory, None)
     }
 
     fn pipeline(&self, session: &Session, entry: PatternEntry) -> Result<wgpu::ComputePipeline> {
@@ -48,7 +46,7 @@ impl PatternKernel {
 
 fn pipeline(session: &Session, entry: PatternEntry) -> Result<wgpu::ComputePipeline> {
     let device = &session.device;
-    device.scoped(OP, || {
+    device.scoped(|| {
         let module = device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some("pixelferry pattern"),
             source: wgpu::ShaderSource::Wgsl(Cow::Borrowed(PATTERN)),

@@ -14,8 +14,6 @@ use interop_core::{Arg, ComputeMemory, DeviceIdentity, Kernel, KernelSource, Res
 use std::borrow::Cow;
 use std::sync::Arc;
 
-const OP: &str = "ComputeBackend::launch";
-
 /// Compute capability of texts for a GPU that CUDA's own driver does not list: the oldest that its compilers all know.
 const OLDEST: i32 = 75;
 
@@ -38,7 +36,7 @@ impl CudaKernel {
     pub fn build(session: &Arc<Session>, source: &KernelSource) -> Result<Self> {
         let proof = session.cuda.get_or_init(|| proved(&session.device).map_err(|error| error.to_string()));
         if let Err(reason) = proof {
-            return Err(session.device.unsupported("ComputeBackend::build", reason.clone()));
+            return Err(session.device.unsupported(reason.clone()));
         }
         let source = translated(source, &session.identity)?;
         let kernel = PtxKernel::of(source.as_ref(), architecture(&session.identity))?;
@@ -51,7 +49,7 @@ impl CudaKernel {
         let (session, items) = (&self.session, target.items());
         let (memory, view) = target.into_parts();
         let address_of = |memory: &dyn ComputeMemory| {
-            own::<WgpuMemory>(memory, session, OP).and_then(|memory| memory.must_have_address(OP))
+            own::<WgpuMemory>(memory, session).and_then(|memory| memory.must_have_address())
         };
         let planned = self.kernel.plan(address_of(memory)?, &view, items, args, &address_of)?;
         run(&session.device, &self.function, planned)
@@ -64,7 +62,7 @@ fn run(device: &WgpuDevice, function: &PtxFunction, (geometry, params): (Geometr
     let values: Vec<&[u64]> = params.values().collect();
     // SAFETY: the values were compared with what the text says of its parameters. Addresses are of memories that keep their
     // buffers for the queue when they are dropped. For the text somebody gave their word: `KernelSource::with_text`.
-    unsafe { device.record_ptx(OP, function, PtxGrid { grid, block }, &values) }
+    unsafe { device.record_ptx(function, PtxGrid { grid, block }, &values) }
 }
 
 /// The source with PTX where it has neither that nor CUDA C++.
@@ -103,15 +101,15 @@ fn proved(device: &WgpuDevice) -> Result<()> {
     let source = unsafe { KernelSource::new("pf_proof").ptx(include_str!("proof.ptx")) };
     let kernel = PtxKernel::of(&source, OLDEST)?;
     let function = device.ptx_function(kernel.text(), kernel.entry())?;
-    let buffer = QueueBuffer::new(device, PROOF, OP)?;
-    let address = buffer.address().ok_or_else(|| device.unsupported(OP, "its memory has no addresses"))?;
+    let buffer = QueueBuffer::new(device, PROOF)?;
+    let address = buffer.address().ok_or_else(|| device.unsupported("its memory has no addresses"))?;
     let view = View::Buffer(interop_core::BufferView { offset: 0, len: PROOF });
     run(device, &function, kernel.plan(address, &view, None, &[Arg::U32(SEED)], &|_| Ok(0))?)?;
-    let found = device.read_buffer(buffer.buffer(), 0..PROOF as u64, OP)?;
+    let found = device.read_buffer(buffer.buffer(), 0..PROOF as u64)?;
     let wanted = (0..PROOF as u32 / 4).map(|index| index.wrapping_mul(0x9e37_79b1).wrapping_add(SEED));
     let found = found.as_chunks::<4>().0.iter().map(|word| u32::from_ne_bytes(*word));
     match found.zip(wanted).position(|(found, wanted)| found != wanted) {
         None => Ok(()),
-        Some(at) => Err(device.failure(OP, format!("word {at} of a kernel's was wrong"), "")),
+        Some(at) => Err(device.failure(format!("word {at} of a kernel's was wrong"), "")),
     }
 }

@@ -27,5 +27,5 @@ impl CudaKernel {
 }
 
 fn absent(device: &WgpuDevice) -> interop_core::Error {
-    device.unsupported("ComputeBackend::build", "this library was built without its feature `cuda`")
+    device.unsupported("this library was built without its feature `cuda`")
 }

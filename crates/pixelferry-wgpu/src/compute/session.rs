@@ -35,7 +35,7 @@ impl Session {
     }
 
     /// Waits for all that was submitted.
-    pub fn finish(&self, operation: &'static str) -> Result<()> {
-        self.device.flush(operation).and_then(|index| self.device.wait(operation, Some(index)))
+    pub fn finish(&self) -> Result<()> {
+        self.device.flush().and_then(|index| self.device.wait(Some(index)))
     }
 }

@@ -62,12 +62,12 @@ impl WgpuDevice {
         raw_buffer(&self.device, buffer, address)
     }
 
-    /// Runs `f` and gives what wgpu reports of it as an error of `operation`.
-    pub(crate) fn scoped<T>(&self, operation: &'static str, f: impl FnOnce() -> T) -> Result<T> {
+    /// Runs `f` and gives what wgpu reports of it as an error.
+    pub(crate) fn scoped<T>(&self, f: impl FnOnce() -> T) -> Result<T> {
         if let Some(reason) = self.loss.get() {
-            return Err(self.failure(operation, format!("device lost: {reason}"), LOST));
+            return Err(self.failure(format!("device lost: {reason}"), LOST));
         }
-        in_scopes(&self.device, &self.identity, operation, f)
+        in_scopes(&self.device, &self.identity, f)
     }
 
     /// Records commands that are submitted with the next ones, or after a few more calls: a submission costs more than what
@@ -75,9 +75,9 @@ impl WgpuDevice {
     ///
     /// Whoever then writes by [`wgpu::Queue`] what these commands use, or gives it to others who submit, calls
     /// [`WgpuDevice::submit_recorded`] first. The other functions here do so themselves.
-    pub(crate) fn record(&self, operation: &'static str, record: impl FnOnce(&mut wgpu::CommandEncoder)) -> Result<()> {
+    pub(crate) fn record(&self, record: impl FnOnce(&mut wgpu::CommandEncoder)) -> Result<()> {
         let mut recorded = self.recorded();
-        self.scoped(operation, || {
+        self.scoped(|| {
             record(self.encoder(&mut recorded));
             recorded.calls += 1;
             if recorded.calls >= MOST_RECORDED {
@@ -88,13 +88,9 @@ impl WgpuDevice {
 
     /// Records by an API of the driver's, which wgpu allows only where nothing else is recorded into the encoder. Otherwise as
     /// [`WgpuDevice::record`].
-    pub(crate) fn record_apart<T>(
-        &self,
-        operation: &'static str,
-        record: impl FnOnce(&mut wgpu::CommandEncoder) -> T,
-    ) -> Result<T> {
+    pub(crate) fn record_apart<T>(&self, record: impl FnOnce(&mut wgpu::CommandEncoder) -> T) -> Result<T> {
         let mut recorded = self.recorded();
-        self.scoped(operation, || {
+        self.scoped(|| {
             let before = recorded.encoder.take().map(wgpu::CommandEncoder::finish);
             recorded.finished.extend(before);
             let done = record(self.encoder(&mut recorded));
@@ -110,31 +106,27 @@ impl WgpuDevice {
 
     /// Records commands and submits them, after all that was recorded and written to the queue before. `record` may not call
     /// this device's own functions.
-    pub(crate) fn submit(
-        &self,
-        operation: &'static str,
-        record: impl FnOnce(&mut wgpu::CommandEncoder),
-    ) -> Result<wgpu::SubmissionIndex> {
+    pub(crate) fn submit(&self, record: impl FnOnce(&mut wgpu::CommandEncoder)) -> Result<wgpu::SubmissionIndex> {
         let mut recorded = self.recorded();
-        self.scoped(operation, || {
+        self.scoped(|| {
             record(self.encoder(&mut recorded));
             self.submit_all(&mut recorded)
         })
     }
 
     /// Submits what was recorded and what was written to the queue; done when all before is.
-    pub(crate) fn flush(&self, operation: &'static str) -> Result<wgpu::SubmissionIndex> {
+    pub(crate) fn flush(&self) -> Result<wgpu::SubmissionIndex> {
         let mut recorded = self.recorded();
-        self.scoped(operation, || self.submit_all(&mut recorded))
+        self.scoped(|| self.submit_all(&mut recorded))
     }
 
     /// Submits what was recorded, if anything was.
-    pub(crate) fn submit_recorded(&self, operation: &'static str) -> Result<()> {
+    pub(crate) fn submit_recorded(&self) -> Result<()> {
         let mut recorded = self.recorded();
         if recorded.encoder.is_none() && recorded.finished.is_empty() {
             return Ok(());
         }
-        self.scoped(operation, || self.submit_all(&mut recorded)).map(drop)
+        self.scoped(|| self.submit_all(&mut recorded)).map(drop)
     }
 
     fn recorded(&self) -> MutexGuard<'_, Recorded> {
@@ -153,34 +145,34 @@ impl WgpuDevice {
     }
 
     /// Waits for a submission, or for all that was recorded and submitted.
-    pub fn wait(&self, operation: &'static str, index: Option<wgpu::SubmissionIndex>) -> Result<()> {
+    pub fn wait(&self, index: Option<wgpu::SubmissionIndex>) -> Result<()> {
         if index.is_none() {
-            self.submit_recorded(operation)?;
+            self.submit_recorded()?;
         }
         let poll = wgpu::PollType::Wait { submission_index: index, timeout: None };
-        self.poll(operation, poll)
+        self.poll(poll)
     }
 
     /// Lets callbacks of finished work run.
-    pub(crate) fn poll(&self, operation: &'static str, poll: wgpu::PollType) -> Result<()> {
-        self.scoped(operation, || {
+    pub(crate) fn poll(&self, poll: wgpu::PollType) -> Result<()> {
+        self.scoped(|| {
             // wgpu panics here where the device is lost and has no other way of saying it.
             match catch(|| self.device.poll(poll)) {
                 Ok(Ok(_)) => Ok(()),
-                Ok(Err(error)) => Err(self.failure(operation, error.to_string(), "")),
-                Err(_) => Err(self.failure(operation, "the device cannot be waited for".into(), LOST)),
+                Ok(Err(error)) => Err(self.failure(error.to_string(), "")),
+                Err(_) => Err(self.failure("the device cannot be waited for".into(), LOST)),
             }
         })?
     }
 
     /// An error of a call by wgpu's own words.
-    pub(crate) fn failure(&self, operation: &'static str, code_name: String, hint: &str) -> Error {
-        failure(&self.identity, operation, 0, code_name, hint)
+    pub(crate) fn failure(&self, code_name: String, hint: &str) -> Error {
+        failure(&self.identity, 0, code_name, hint)
     }
 
     /// The device cannot do this.
-    pub(crate) fn unsupported(&self, operation: &'static str, reason: impl Into<String>) -> Error {
-        Error::Unsupported { operation, device: self.identity.to_string(), reason: reason.into() }
+    pub(crate) fn unsupported(&self, reason: impl Into<String>) -> Error {
+        Error::unsupported(&self.identity, reason)
     }
 }
 

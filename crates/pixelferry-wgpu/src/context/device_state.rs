@@ -62,24 +62,24 @@ impl DeviceState {
 
     /// Finds out whether the device is still there, where it is ours: wgpu tells it when it is polled, and lets everything
     /// that is made of a lost device pass without an error.
-    pub(crate) fn check_alive(&self, operation: &'static str) -> Result<()> {
+    pub(crate) fn check_alive(&self) -> Result<()> {
         // First, as wgpu ends the program where OpenGL does not give it its context.
-        self.collect(operation)?;
-        self.poll(operation, wgpu::PollType::Poll)?;
-        self.scoped(operation, || ())
+        self.collect()?;
+        self.poll(wgpu::PollType::Poll)?;
+        self.scoped(|| ())
     }
 
     /// Frees memory beside wgpu's that nothing reads any more. Fails where OpenGL does not give its context.
-    pub(crate) fn collect(&self, operation: &'static str) -> Result<()> {
-        self.gl.as_ref().map_or(Ok(()), |gl| gl.collect(operation))
+    pub(crate) fn collect(&self) -> Result<()> {
+        self.gl.as_ref().map_or(Ok(()), |gl| gl.collect())
     }
 
     /// Lets the host see what the device has written to memory that stays mapped, once this submission is done.
-    pub(crate) fn show_host(&self, operation: &'static str) -> Result<wgpu::SubmissionIndex> {
+    pub(crate) fn show_host(&self) -> Result<wgpu::SubmissionIndex> {
         if let Some(vulkan) = &self.vulkan {
-            self.record_apart(operation, |encoder| vulkan.show_host(encoder))?;
+            self.record_apart(|encoder| vulkan.show_host(encoder))?;
         }
-        self.flush(operation)
+        self.flush()
     }
 
     /// Returns what textures of this format are for.
@@ -95,7 +95,7 @@ impl DeviceState {
 impl Drop for DeviceState {
     fn drop(&mut self) {
         if let Some(vulkan) = &self.vulkan {
-            vulkan.take_back(|| self.wait("drop", None));
+            vulkan.take_back(|| self.wait(None));
         }
     }
 }

@@ -15,14 +15,9 @@ pub(crate) fn now<T>(future: impl Future<Output = T>) -> Option<T> {
     }
 }
 
-pub(crate) fn failure(
-    identity: &DeviceIdentity,
-    operation: &'static str,
-    code: i64,
-    code_name: String,
-    hint: &str,
-) -> Error {
-    DriverError::new(operation, identity.to_string(), code, code_name).with_hint(hint).into()
+/// A failure of the call that the front names.
+pub(crate) fn failure(identity: &DeviceIdentity, code: i64, code_name: String, hint: &str) -> Error {
+    DriverError::new("", identity.to_string(), code, code_name).with_hint(hint).into()
 }
 
 /// wgpu tells causes in lines below each other.
@@ -32,12 +27,7 @@ fn one_line(description: &str) -> String {
 }
 
 /// Without scopes wgpu calls the device's handler, which by default ends the program.
-pub(crate) fn in_scopes<T>(
-    device: &wgpu::Device,
-    identity: &DeviceIdentity,
-    operation: &'static str,
-    f: impl FnOnce() -> T,
-) -> Result<T> {
+pub(crate) fn in_scopes<T>(device: &wgpu::Device, identity: &DeviceIdentity, f: impl FnOnce() -> T) -> Result<T> {
     use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
     let scopes = [Internal, OutOfMemory, Validation].map(|filter| device.push_error_scope(filter));
     let value = f();
@@ -54,5 +44,5 @@ pub(crate) fn in_scopes<T>(
         Some(wgpu::Error::Validation { description, .. }) => (format!("refused: {}", one_line(&description)), ""),
         Some(wgpu::Error::Internal { description, .. }) => (format!("internal error: {}", one_line(&description)), ""),
     };
-    Err(failure(identity, operation, 0, name, hint))
+    Err(failure(identity, 0, name, hint))
 }

@@ -20,7 +20,7 @@ struct Entry {
 impl Drop for Entry {
     fn drop(&mut self) {
         // Launches of it may be recorded, or run.
-        if let Err(error) = self.device.wait("drop", None) {
+        if let Err(error) = self.device.wait(None) {
             tracing::warn!(%error, "the device could not be waited for");
         }
         self.loaded = None;
@@ -43,10 +43,8 @@ impl WgpuDevice {
     /// [`Error::Unsupported`] where the device takes none; [`Error::InvalidInput`] for a zero byte; [`Error::KernelBuild`]
     /// where the driver refuses the text.
     pub(crate) fn ptx_function(&self, ptx: &str, entry: &str) -> Result<PtxFunction> {
-        const OP: &str = "ptx_function";
-        let side = self.ptx_side(OP)?;
-        let text =
-            |text: &str| CString::new(text).map_err(|_| Error::invalid(OP, "the text or name holds a zero byte"));
+        let side = self.ptx_side()?;
+        let text = |text: &str| CString::new(text).map_err(|_| Error::refused("the text or name holds a zero byte"));
         let (ptx, name) = (text(ptx)?, text(entry)?);
         // SAFETY: `Entry` waits for the device before it drops the function.
         let loaded = unsafe { side.load(&ptx, &name) }.map_err(|error| Error::KernelBuild {
@@ -67,35 +65,28 @@ impl WgpuDevice {
     /// There are as many values as the entry has parameters, each at least as long as its own. What addresses among them name
     /// stays until the device has passed the launch ([`WgpuDevice::keep`]). The author of the text vouches for what it does
     /// there.
-    pub(crate) unsafe fn record_ptx(
-        &self,
-        operation: &'static str,
-        function: &PtxFunction,
-        at: PtxGrid,
-        values: &[&[u64]],
-    ) -> Result<()> {
-        let side = self.ptx_side(operation)?;
+    pub(crate) unsafe fn record_ptx(&self, function: &PtxFunction, at: PtxGrid, values: &[&[u64]]) -> Result<()> {
+        let side = self.ptx_side()?;
         let Some(entry) = function.0.loaded.as_ref().filter(|_| function.0.device.is(self)) else {
-            return Err(Error::Foreign { operation, object: "kernel", device: self.identity.to_string() });
+            return Err(Error::Foreign { operation: "", object: "kernel", device: self.identity.to_string() });
         };
         let values: Vec<*const c_void> = values.iter().map(|value| value.as_ptr().cast()).collect();
         // SAFETY: `record_apart` gives a new encoder; the function waits for the device before it goes. The rest is the caller's
         // promise.
-        let recorded =
-            self.record_apart(operation, |encoder| unsafe { side.launch(encoder, entry, at, &values) })??;
-        if recorded { Ok(()) } else { Err(self.unsupported(operation, "its commands are not Vulkan's")) }
+        let recorded = self.record_apart(|encoder| unsafe { side.launch(encoder, entry, at, &values) })??;
+        if recorded { Ok(()) } else { Err(self.unsupported("its commands are not Vulkan's")) }
     }
 
     /// Keeps a buffer until the device has passed all that was recorded and submitted so far, of which wgpu may know nothing.
     pub(crate) fn keep(&self, buffer: wgpu::Buffer) {
         // What is submitted later cannot use it: its owner is gone.
-        if let Err(error) = self.submit_recorded("drop") {
+        if let Err(error) = self.submit_recorded() {
             tracing::warn!(%error, "what was recorded could not be submitted");
         }
         self.queue.on_submitted_work_done(move || drop(buffer));
     }
 
-    fn ptx_side(&self, operation: &'static str) -> Result<&PtxSide> {
-        self.ptx.as_ref().as_ref().map_err(|reason| self.unsupported(operation, reason.clone()))
+    fn ptx_side(&self) -> Result<&PtxSide> {
+        self.ptx.as_ref().as_ref().map_err(|reason| self.unsupported(reason.clone()))
     }
 }

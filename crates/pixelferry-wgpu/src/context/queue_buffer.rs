@@ -18,19 +18,19 @@ impl QueueBuffer {
     ///
     /// # Errors
     /// What wgpu refuses.
-    pub fn new(device: &WgpuDevice, bytes: usize, operation: &'static str) -> Result<Self> {
+    pub fn new(device: &WgpuDevice, bytes: usize) -> Result<Self> {
         use wgpu::BufferUsages as Usage;
         let (size, usage) =
             (whole_words(bytes as u64), Usage::STORAGE | Usage::VERTEX | Usage::COPY_SRC | Usage::COPY_DST);
         let Ok(side) = device.ptx.as_ref() else {
             let desc =
                 wgpu::BufferDescriptor { label: Some("pixelferry shared"), size, usage, mapped_at_creation: false };
-            let buffer = device.scoped(operation, || device.device.create_buffer(&desc))?;
+            let buffer = device.scoped(|| device.device.create_buffer(&desc))?;
             return Ok(Self { device: device.clone(), buffer, address: None });
         };
-        let (buffer, address) = device.scoped(operation, || side.buffer(&device.device, size, usage))??;
+        let (buffer, address) = device.scoped(|| side.buffer(&device.device, size, usage))??;
         // wgpu takes it to be written already.
-        device.record(operation, |encoder| encoder.clear_buffer(&buffer, 0, None))?;
+        device.record(|encoder| encoder.clear_buffer(&buffer, 0, None))?;
         Ok(Self { device: device.clone(), buffer, address: Some(address) })
     }
 
@@ -58,22 +58,19 @@ impl QueueBuffer {
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for another handle and for fewer bytes, [`Error::Unsupported`] for a buffer of another device.
-    pub fn open(handle: &SharedHandle, device: &WgpuDevice, bytes: usize, operation: &'static str) -> Result<Self> {
+    pub fn open(handle: &SharedHandle, device: &WgpuDevice, bytes: usize) -> Result<Self> {
         let SharedHandle::QueueBuffer { buffer: handle, .. } = handle else {
-            return Err(Error::invalid(operation, "the handle does not name a buffer of a queue"));
+            return Err(Error::refused("the handle does not name a buffer of a queue"));
         };
         let Some(found) = handle.downcast_ref::<Self>() else {
-            return Err(Error::invalid(
-                operation,
-                "the buffer is not wgpu's, or is of another version of pixelferry-wgpu",
-            ));
+            return Err(Error::refused("the buffer is not wgpu's, or is of another version of pixelferry-wgpu"));
         };
         if !found.device.is(device) {
-            return Err(device.unsupported(operation, "the buffer is of another wgpu device"));
+            return Err(device.unsupported("the buffer is of another wgpu device"));
         }
         if found.buffer.size() < bytes as u64 {
             let problem = format!("the buffer has {} bytes, {bytes} are needed", found.buffer.size());
-            return Err(Error::invalid(operation, problem));
+            return Err(Error::refused(problem));
         }
         Ok(found.clone())
     }

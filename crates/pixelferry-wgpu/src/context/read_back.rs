@@ -8,12 +8,11 @@ use std::ops::Range;
 /// Records copies into a buffer of `bytes` bytes that the host then reads. Waits.
 fn read<T>(
     device: &WgpuDevice,
-    operation: &'static str,
     bytes: u64,
     record: impl FnOnce(&mut wgpu::CommandEncoder, &wgpu::Buffer),
     take: impl FnOnce(&[u8]) -> Result<T>,
 ) -> Result<T> {
-    let buffer = device.scoped(operation, || {
+    let buffer = device.scoped(|| {
         device.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("pixelferry read back"),
             size: whole_words(bytes),
@@ -21,11 +20,11 @@ fn read<T>(
             mapped_at_creation: false,
         })
     })?;
-    let index = device.submit(operation, |encoder| record(encoder, &buffer))?;
-    device.scoped(operation, || buffer.map_async(wgpu::MapMode::Read, .., |_| ()))?;
-    device.wait(operation, Some(index))?;
+    let index = device.submit(|encoder| record(encoder, &buffer))?;
+    device.scoped(|| buffer.map_async(wgpu::MapMode::Read, .., |_| ()))?;
+    device.wait(Some(index))?;
     // Fails where the mapping did.
-    let mapped = buffer.get_mapped_range(..).map_err(|e| device.failure(operation, e.to_string(), ""))?;
+    let mapped = buffer.get_mapped_range(..).map_err(|e| device.failure(e.to_string(), ""))?;
     take(&mapped)
 }
 
@@ -45,7 +44,7 @@ impl WgpuDevice {
     ///
     /// # Errors
     /// What wgpu refuses; [`Error::Unavailable`] where the host has no memory for them.
-    pub fn read_buffer(&self, from: &wgpu::Buffer, range: Range<u64>, operation: &'static str) -> Result<Vec<u8>> {
+    pub fn read_buffer(&self, from: &wgpu::Buffer, range: Range<u64>) -> Result<Vec<u8>> {
         let start = range.start / WORD * WORD;
         let skip = (range.start - start) as usize;
         let wanted = (range.end - range.start) as usize;
@@ -53,7 +52,7 @@ impl WgpuDevice {
         let record = |encoder: &mut wgpu::CommandEncoder, to: &wgpu::Buffer| {
             encoder.copy_buffer_to_buffer(from, start, to, 0, bytes)
         };
-        read(self, operation, bytes, record, |mapped| {
+        read(self, bytes, record, |mapped| {
             let mut found = reserve(wanted)?;
             found.extend_from_slice(&mapped[skip..skip + wanted]);
             Ok(found)
@@ -81,7 +80,7 @@ pub(crate) fn image(
         let to = wgpu::TexelCopyBufferInfo { buffer: to, layout };
         encoder.copy_texture_to_buffer(from, to, size);
     };
-    read(device, "read_back", pitch as u64 * u64::from(extent.height), record, |mapped| {
+    read(device, pitch as u64 * u64::from(extent.height), record, |mapped| {
         let mut found = reserve(row * extent.height as usize)?;
         mapped.chunks_exact(pitch).for_each(|line| found.extend_from_slice(&line[..row]));
         Ok(found)

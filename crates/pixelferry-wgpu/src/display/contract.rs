@@ -19,12 +19,13 @@ use crate::surface::buffer::BufferSurface;
 use crate::surface::engine_surfaces::{EngineBuffer, EngineImage};
 use crate::surface::in_place::{InPlaceBuffer, InPlaceImage};
 use crate::surface::texture::TextureSurface;
+use interop_core::describe::error::call;
 use interop_core::devices::owned::{find, foreign};
+use interop_core::display::{DisplayDriver, SemaphoreDriver};
 use interop_core::draw::Plan;
 use interop_core::{
-    DeviceIdentity, Display, DisplayCaps, DisplaySemaphore, DrawOptions, Drawn, Error, Extent, FrameTag, ImageView,
-    Manner, PixelFormat, QueueId, Result, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc, SyncKind,
-    TargetEncoding,
+    DeviceIdentity, DisplayCaps, DrawOptions, Drawn, Error, Extent, FrameTag, ImageView, Manner, PixelFormat, QueueId,
+    Result, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc, SyncKind, TargetEncoding,
 };
 use std::rc::Rc;
 
@@ -179,9 +180,10 @@ impl WgpuDisplay {
     /// # Errors
     /// [`Error::Driver`] where the device cannot be waited for any more.
     pub fn poll(&self) -> Result<()> {
-        const OP: &str = "poll";
-        self.tools.shared.poll(OP, wgpu::PollType::Poll)?;
-        self.tools.shared.collect(OP)
+        call("WgpuDisplay::poll", || {
+            self.tools.shared.poll(wgpu::PollType::Poll)?;
+            self.tools.shared.collect()
+        })
     }
 
     /// Records a draw of an image surface into a pass of the user's, as the surface's
@@ -207,9 +209,9 @@ impl WgpuDisplay {
     ) -> Result<()> {
         let (picture, frame) = self.frame(surface, target.format, viewport, options)?;
         // The pass is submitted by its owner.
-        self.tools.shared.submit_recorded("draw")?;
+        self.tools.shared.submit_recorded()?;
         self.tools.drawing.in_pass();
-        self.tools.shared.scoped("draw", || self.tools.painter.paint(&self.tools.shared, pass, picture, target, frame))
+        self.tools.shared.scoped(|| self.tools.painter.paint(&self.tools.shared, pass, picture, target, frame))
     }
 
     /// The usages to configure a window's surface with, so that [`WgpuDisplay::draw_to`] has a choice there. `offered`
@@ -252,7 +254,7 @@ impl WgpuDisplay {
         options: DrawOptions,
     ) -> Result<()> {
         let (picture, frame) = self.frame(surface, format, viewport, options)?;
-        let (tools, target) = (&self.tools, Target { operation: "draw_to", view, format, clear });
+        let (tools, target) = (&self.tools, Target { view, format, clear });
         let step = tracing::trace_span!(
             target: "pixelferry::frame",
             "draw",
@@ -272,24 +274,25 @@ impl WgpuDisplay {
         viewport: Viewport,
         options: DrawOptions,
     ) -> Result<(&'s Picture, Frame)> {
-        const OP: &str = "draw";
-        let picture = self.picture(surface, OP)?;
-        let limit = self.tools.shared.caps.max_image_side;
-        if viewport.width == 0 || viewport.height == 0 || viewport.width.max(viewport.height) > limit {
-            return Err(Error::invalid(OP, format!("{viewport:?} is empty or larger than {limit} pixels")));
-        }
-        let SurfaceDesc::Image(image) = surface.desc() else { return Err(self.not_found(surface, false, OP)) };
-        let target = match (format.is_srgb(), options.target) {
-            (true, _) => TargetEncoding::SrgbFormat,
-            (false, TargetEncoding::SrgbFormat) => {
-                let problem = format!("{format:?} does not encode; draw with TargetEncoding::Srgb or Linear");
-                return Err(Error::invalid(OP, problem));
+        call("WgpuDisplay::draw", || {
+            let picture = self.picture(surface)?;
+            let limit = self.tools.shared.caps.max_image_side;
+            if viewport.width == 0 || viewport.height == 0 || viewport.width.max(viewport.height) > limit {
+                return Err(Error::refused(format!("{viewport:?} is empty or larger than {limit} pixels")));
             }
-            (false, target) => target,
-        };
-        let area = Extent::new(viewport.width, viewport.height);
-        let plan = Plan::new(image, area, &options.with_target(target))?;
-        Ok((picture, Frame { region: image.extent.full(), at: (viewport.x, viewport.y), plan, bits: false }))
+            let SurfaceDesc::Image(image) = surface.desc() else { return Err(self.not_found(surface, false)) };
+            let target = match (format.is_srgb(), options.target) {
+                (true, _) => TargetEncoding::SrgbFormat,
+                (false, TargetEncoding::SrgbFormat) => {
+                    let problem = format!("{format:?} does not encode; draw with TargetEncoding::Srgb or Linear");
+                    return Err(Error::refused(problem));
+                }
+                (false, target) => target,
+            };
+            let area = Extent::new(viewport.width, viewport.height);
+            let plan = Plan::new(image, area, &options.with_target(target))?;
+            Ok((picture, Frame { region: image.extent.full(), at: (viewport.x, viewport.y), plan, bits: false }))
+        })
     }
 
     /// The texture or the rows of an image surface.
@@ -297,11 +300,12 @@ impl WgpuDisplay {
     /// # Errors
     /// The errors of [`WgpuDisplay::draw`].
     pub fn surface_image(&self, surface: &Surface) -> Result<WgpuImage> {
-        const OP: &str = "surface_image";
-        self.tools.shared.submit_recorded(OP)?;
-        Ok(match self.picture(surface, OP)?.source() {
-            Source::Texture(texture, view) => WgpuImage::Texture(texture.clone(), view.clone()),
-            Source::Memory(buffer, view) => WgpuImage::Rows(buffer.clone(), *view),
+        call("WgpuDisplay::surface_image", || {
+            self.tools.shared.submit_recorded()?;
+            Ok(match self.picture(surface)?.source() {
+                Source::Texture(texture, view) => WgpuImage::Texture(texture.clone(), view.clone()),
+                Source::Memory(buffer, view) => WgpuImage::Rows(buffer.clone(), *view),
+            })
         })
     }
 
@@ -314,15 +318,16 @@ impl WgpuDisplay {
     /// # Errors
     /// The errors of [`WgpuDisplay::draw`], and [`Error::Unsupported`] where the image is rows in a buffer.
     pub fn surface_texture<'s>(&self, surface: &'s Surface) -> Result<&'s wgpu::TextureView> {
-        const OP: &str = "surface_texture";
-        self.tools.shared.submit_recorded(OP)?;
-        match self.picture(surface, OP)?.source() {
-            Source::Texture(_, view) => Ok(view),
-            Source::Memory(..) => {
-                let reason = "the image is rows in a buffer; open its link with ImageAccess::Texture";
-                Err(self.tools.shared.unsupported(OP, reason))
+        call("WgpuDisplay::surface_texture", || {
+            self.tools.shared.submit_recorded()?;
+            match self.picture(surface)?.source() {
+                Source::Texture(_, view) => Ok(view),
+                Source::Memory(..) => {
+                    let reason = "the image is rows in a buffer; open its link with ImageAccess::Texture";
+                    Err(self.tools.shared.unsupported(reason))
+                }
             }
-        }
+        })
     }
 
     /// The buffer of a buffer surface.
@@ -331,17 +336,22 @@ impl WgpuDisplay {
     /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for an image,
     /// [`Error::NothingShown`] for an in-place surface with no frame yet.
     pub fn surface_buffer(&self, surface: &Surface) -> Result<WgpuBuffer> {
-        const OP: &str = "surface_buffer";
-        self.tools.shared.submit_recorded(OP)?;
-        let any = surface.driver();
-        if let Some(s) = find::<BufferSurface>(any, &self.tools.shared) {
-            return Ok(WgpuBuffer { buffer: s.buffer().clone(), offset: 0, len: surface.desc().byte_len(OP)? as u64 });
-        }
-        if let Some(s) = find::<InPlaceBuffer>(any, &self.tools.shared) {
-            let (buffer, view) = s.buffer()?;
-            return Ok(WgpuBuffer { buffer: buffer.clone(), offset: view.offset as u64, len: view.len as u64 });
-        }
-        Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Buffer(_)), OP))
+        call("WgpuDisplay::surface_buffer", || {
+            self.tools.shared.submit_recorded()?;
+            let any = surface.driver();
+            if let Some(s) = find::<BufferSurface>(any, &self.tools.shared) {
+                return Ok(WgpuBuffer {
+                    buffer: s.buffer().clone(),
+                    offset: 0,
+                    len: surface.desc().byte_len()? as u64,
+                });
+            }
+            if let Some(s) = find::<InPlaceBuffer>(any, &self.tools.shared) {
+                let (buffer, view) = s.buffer()?;
+                return Ok(WgpuBuffer { buffer: buffer.clone(), offset: view.offset as u64, len: view.len as u64 });
+            }
+            Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Buffer(_))))
+        })
     }
 
     /// Makes an RGBA8 texture to draw into where there is no window; black and transparent at first.
@@ -354,7 +364,7 @@ impl WgpuDisplay {
         OffscreenTarget::new(&self.tools.shared, width, height, format)
     }
 
-    fn picture<'s>(&self, surface: &'s Surface, operation: &'static str) -> Result<&'s Picture> {
+    fn picture<'s>(&self, surface: &'s Surface) -> Result<&'s Picture> {
         let any = surface.driver();
         if let Some(s) = find::<TextureSurface>(any, &self.tools.shared) {
             return Ok(s.picture());
@@ -362,25 +372,25 @@ impl WgpuDisplay {
         if let Some(s) = find::<InPlaceImage>(any, &self.tools.shared) {
             return s.picture();
         }
-        Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Image(_)), operation))
+        Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Image(_))))
     }
 
     /// Of the right kind but not ours, or of the wrong kind.
-    fn not_found(&self, surface: &Surface, right_kind: bool, operation: &'static str) -> Error {
+    fn not_found(&self, surface: &Surface, right_kind: bool) -> Error {
         let any = surface.driver();
         if find::<EngineImage>(any, &self.tools.shared).is_some()
             || find::<EngineBuffer>(any, &self.tools.shared).is_some()
         {
-            return Error::invalid(operation, "the texture or buffer is the engine's own; use it by the engine's name");
+            return Error::refused("the texture or buffer is the engine's own; use it by the engine's name");
         }
         if right_kind {
-            return foreign::<TextureSurface>(&self.tools.shared, operation);
+            return foreign::<TextureSurface>(&self.tools.shared);
         }
-        Error::invalid(operation, format!("it is not made for a surface that is an {}", surface.desc()))
+        Error::refused(format!("it is not made for a surface that is an {}", surface.desc()))
     }
 }
 
-impl Display for WgpuDisplay {
+impl DisplayDriver for WgpuDisplay {
     fn device(&self) -> &DeviceIdentity {
         &self.tools.shared.identity
     }
@@ -390,9 +400,9 @@ impl Display for WgpuDisplay {
     }
 
     fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
-        self.tools.shared.check_alive("create_surface")?;
+        self.tools.shared.check_alive()?;
         Surface::stored(
-            (self.device(), self.caps()),
+            (DisplayDriver::device(self), DisplayDriver::caps(self)),
             desc,
             |image, _| TextureSurface::new(&self.tools, image),
             |bytes| BufferSurface::new(&self.tools, bytes),
@@ -400,10 +410,10 @@ impl Display for WgpuDisplay {
     }
 
     fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
-        self.tools.shared.check_alive("create_in_place_surface")?;
+        self.tools.shared.check_alive()?;
         let tools = &self.tools;
         Surface::in_place(
-            (self.device(), self.caps()),
+            (DisplayDriver::device(self), DisplayDriver::caps(self)),
             desc,
             |_| Ok(InPlaceImage::new(tools)),
             || Ok(InPlaceBuffer::new(&tools.shared)),
@@ -411,19 +421,17 @@ impl Display for WgpuDisplay {
     }
 
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
-        self.tools.shared.check_alive("create_staging")?;
-        Staging::new((self.device(), self.caps()), kind, bytes, |kind| {
+        self.tools.shared.check_alive()?;
+        Staging::new((DisplayDriver::device(self), DisplayDriver::caps(self)), kind, bytes, |kind| {
             WgpuStaging::new(&self.tools.shared, kind, bytes)
         })
     }
 
-    fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
-        const OP: &str = "create_semaphore";
+    fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn SemaphoreDriver>, SharedHandle)> {
         if let Support::No(reason) = self.tools.shared.caps.can_make_semaphore(kind) {
-            return Err(self.tools.shared.unsupported(OP, reason));
+            return Err(self.tools.shared.unsupported(reason));
         }
-        let vulkan =
-            self.tools.shared.vulkan.as_ref().ok_or_else(|| self.tools.shared.unsupported(OP, Vulkan::ABSENT))?;
+        let vulkan = self.tools.shared.vulkan.as_ref().ok_or_else(|| self.tools.shared.unsupported(Vulkan::ABSENT))?;
         #[cfg(any(target_os = "linux", windows))]
         return crate::staging::semaphore::create(&self.tools.shared, vulkan, kind);
         #[cfg(not(any(target_os = "linux", windows)))]
@@ -437,7 +445,7 @@ impl Display for WgpuDisplay {
     fn draw_offscreen_by(&self, surface: &Surface, manner: Option<Manner>) -> Result<()> {
         match surface.desc() {
             SurfaceDesc::Image(_) => {
-                let (tools, picture) = (&self.tools, self.picture(surface, "draw_offscreen")?);
+                let (tools, picture) = (&self.tools, self.picture(surface)?);
                 tools.drawing.draw_offscreen(&tools.shared, &tools.painter, picture, manner)
             }
             SurfaceDesc::Buffer(_) => {
@@ -452,12 +460,11 @@ impl Display for WgpuDisplay {
     }
 
     fn finish(&self) -> Result<()> {
-        const OP: &str = "finish";
         let shared = &self.tools.shared;
         // Whatever the display writes to the queue it submits, too. Nobody tells that an engine's device is lost, but a
         // submission.
-        let index = if shared.is_engines { Some(shared.flush(OP)?) } else { None };
-        shared.wait(OP, index)?;
-        self.tools.shared.collect(OP)
+        let index = if shared.is_engines { Some(shared.flush()?) } else { None };
+        shared.wait(index)?;
+        self.tools.shared.collect()
     }
 }

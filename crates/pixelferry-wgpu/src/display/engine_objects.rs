@@ -3,6 +3,7 @@
 use crate::context::format::{WORD, pixel_format};
 use crate::display::contract::WgpuDisplay;
 use crate::surface::engine_surfaces::{EngineBuffer, EngineImage};
+use interop_core::describe::error::call;
 use interop_core::display::checks::no_copies;
 use interop_core::{Display as _, Error, ImageDesc, PixelFormat, Result, Surface};
 
@@ -44,10 +45,11 @@ impl WgpuDisplay {
     /// # Ok::<(), interop_core::Error>(())
     /// ```
     pub fn engine_image(&self, texture: &wgpu::Texture) -> Result<Surface> {
-        const OP: &str = "engine_image";
-        let desc = describe(texture).map_err(|problem| Error::invalid(OP, problem))?;
-        Surface::engine_image((self.device(), self.caps()), desc, OP, || {
-            EngineImage::new(&self.tools, desc.format, texture, OP)
+        call("WgpuDisplay::engine_image", || {
+            let desc = describe(texture).map_err(|problem| Error::refused(problem))?;
+            Surface::engine_image((self.device(), self.caps()), desc, || {
+                EngineImage::new(&self.tools, desc.format, texture)
+            })
         })
     }
 
@@ -62,20 +64,21 @@ impl WgpuDisplay {
     /// [`Error::InvalidInput`] for more bytes than it has, none, or no whole words of 4 bytes, which are all that wgpu copies, for a
     /// usage with neither copy, and for a buffer that is of another device, mapped or destroyed.
     pub fn engine_buffer(&self, buffer: &wgpu::Buffer, bytes: u64) -> Result<Surface> {
-        const OP: &str = "engine_buffer";
-        let copies = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        let problem = if bytes > buffer.size() {
-            format!("it has {} bytes, fewer than {bytes}", buffer.size())
-        } else if !bytes.is_multiple_of(WORD) {
-            format!("{bytes} bytes are no whole words of {WORD} bytes, which are all that wgpu copies")
-        } else if !buffer.usage().intersects(copies) {
-            no_copies(["COPY_SRC", "COPY_DST"], &buffer.usage())
-        } else {
-            return Surface::engine_buffer((self.device(), self.caps()), bytes, OP, |bytes| {
-                EngineBuffer::new(&self.tools, bytes, buffer, OP)
-            });
-        };
-        Err(Error::invalid(OP, problem))
+        call("WgpuDisplay::engine_buffer", || {
+            let copies = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+            let problem = if bytes > buffer.size() {
+                format!("it has {} bytes, fewer than {bytes}", buffer.size())
+            } else if !bytes.is_multiple_of(WORD) {
+                format!("{bytes} bytes are no whole words of {WORD} bytes, which are all that wgpu copies")
+            } else if !buffer.usage().intersects(copies) {
+                no_copies(["COPY_SRC", "COPY_DST"], &buffer.usage())
+            } else {
+                return Surface::engine_buffer((self.device(), self.caps()), bytes, |bytes| {
+                    EngineBuffer::new(&self.tools, bytes, buffer)
+                });
+            };
+            Err(Error::refused(problem))
+        })
     }
 }
 

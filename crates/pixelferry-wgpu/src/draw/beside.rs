@@ -11,8 +11,6 @@ use std::cell::RefCell;
 /// A view, as what is drawn to.
 #[derive(Clone, Copy)]
 pub(crate) struct Target<'a> {
-    /// What the caller called.
-    pub operation: &'static str,
     pub view: &'a wgpu::TextureView,
     pub format: wgpu::TextureFormat,
     pub clear: Option<wgpu::Color>,

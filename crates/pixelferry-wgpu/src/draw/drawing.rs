@@ -105,12 +105,12 @@ impl Drawing {
             }
         };
         match class.filter(|_| drawn.why == Why::Measuring) {
-            None => shared.submit(target.operation, record).map(drop)?,
+            None => shared.submit(record).map(drop)?,
             Some(class) => {
-                shared.wait(target.operation, None)?;
+                shared.wait(None)?;
                 let start = Instant::now();
-                let index = shared.submit(target.operation, record)?;
-                shared.wait(target.operation, Some(index))?;
+                let index = shared.submit(record)?;
+                shared.wait(Some(index))?;
                 self.manners.told(class, drawn.manner, start.elapsed());
             }
         }
@@ -125,11 +125,10 @@ impl Drawing {
         picture: &Picture,
         asked: Option<Manner>,
     ) -> Result<()> {
-        const OP: &str = "draw_offscreen";
         let (extent, format) = (picture.extent(), texture_format(picture.format()));
         let (bits, format) = painter.offscreen_format(shared, format);
-        let view = shared.scoped(OP, || painter.offscreen(shared, extent, format).1)?;
-        let target = Target { operation: OP, view: &view, format, clear: None };
+        let view = shared.scoped(|| painter.offscreen(shared, extent, format).1)?;
+        let target = Target { view: &view, format, clear: None };
         let frame = Frame { region: extent.full(), at: (0, 0), plan: Plan::exact(extent), bits };
         self.manners.settle(asked, shared.identity.software, |obstacle| {
             self.draw_unless(obstacle, shared, painter, (picture, frame), target, asked)
@@ -146,11 +145,10 @@ impl Drawing {
         plan: &Plan,
         manner: Option<Manner>,
     ) -> Result<Option<Vec<u8>>> {
-        const OP: &str = "draw_back";
         let Some(manner) = manner else { return Ok(None) };
         let format = wgpu::TextureFormat::Rgba8Unorm;
-        let (texture, view) = shared.scoped(OP, || painter.offscreen(shared, region.extent(), format))?;
-        let target = Target { operation: OP, view: &view, format, clear: Some(wgpu::Color::TRANSPARENT) };
+        let (texture, view) = shared.scoped(|| painter.offscreen(shared, region.extent(), format))?;
+        let target = Target { view: &view, format, clear: Some(wgpu::Color::TRANSPARENT) };
         let frame = Frame { region, at: (0, 0), plan: *plan, bits: false };
         let drawn = self.draw_to(shared, painter, picture, target, frame, Some(manner))?;
         if drawn.manner != manner {
@@ -165,16 +163,16 @@ impl Drawing {
         shared: &DeviceState,
         painter: &Painter,
         class: Class,
-        Target { operation, view, .. }: Target<'_>,
+        Target { view, .. }: Target<'_>,
         frame: &Frame,
     ) -> Result<Bound, Drawn> {
         let kind = class.kind;
-        let made = self.storer.get(shared, &painter.halves, kind, operation).map_err(|error| {
+        let made = self.storer.get(shared, &painter.halves, kind).map_err(|error| {
             tracing::warn!(%error, "no compute shader for draws of this kind");
             self.manners.refuse(class, error.to_string())
         })?;
         // The next view may be another: of more dimensions or for fewer uses this one is not seen to be.
-        let bound = shared.scoped(operation, || {
+        let bound = shared.scoped(|| {
             let device = &shared.device;
             let (own, canvas) = match class.reach {
                 Reach::Own => (view.clone(), None),

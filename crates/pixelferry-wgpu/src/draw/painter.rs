@@ -180,7 +180,6 @@ impl Painter {
         start: u64,
         bytes: u64,
     ) -> Result<()> {
-        const OP: &str = "draw_offscreen";
         let record = |encoder: &mut wgpu::CommandEncoder| {
             let mut kept = self.scratch.borrow_mut();
             let descriptor = wgpu::BufferDescriptor {
@@ -195,7 +194,7 @@ impl Painter {
             };
             encoder.copy_buffer_to_buffer(buffer, start, kept.insert(scratch), 0, descriptor.size);
         };
-        shared.submit(OP, record).map(drop)
+        shared.submit(record).map(drop)
     }
 
     /// Returns what a viewer would see of a part: drawn, and read back in tight rows.

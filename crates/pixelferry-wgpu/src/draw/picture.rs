@@ -54,21 +54,16 @@ impl Picture {
     }
 
     /// Pixels in a buffer, rows in native order, checked to lie inside.
-    pub(crate) fn memory(
-        shared: &DeviceState,
-        buffer: wgpu::Buffer,
-        view: ImageView,
-        operation: &'static str,
-    ) -> Result<Self> {
+    pub(crate) fn memory(shared: &DeviceState, buffer: wgpu::Buffer, view: ImageView) -> Result<Self> {
         let bpp = view.format.bytes_per_pixel();
         if !view.offset.is_multiple_of(bpp) || !view.pitch().is_multiple_of(bpp) || view.is_reversed() {
             let problem = format!("offset and row pitch must be multiples of the pixel, {bpp} bytes, rows in order");
-            return Err(Error::invalid(operation, problem));
+            return Err(Error::refused(problem));
         }
         let limit = shared.limits.max_storage_buffer_binding_size.min(u64::from(u32::MAX));
         if window(shared, &view).len > limit {
             let reason = format!("{} {} is more than the {limit} bytes that a draw reads", view.extent, view.format);
-            return Err(shared.unsupported(operation, reason));
+            return Err(shared.unsupported(reason));
         }
         let (format, extent) = (view.format, view.extent);
         Ok(Self { source: Source::Memory(buffer, view), format, extent, bindings: RefCell::default() })

@@ -11,8 +11,6 @@ use std::cell::{OnceCell, RefCell};
 const CHUNK: u64 = 8 << 20;
 const GROUP: u64 = 64;
 
-const OP: &str = "upload_staged";
-
 /// The structure `Job` of `splice.wgsl`, with the padding of a uniform.
 type Job = [u32; 8];
 
@@ -61,7 +59,7 @@ impl Splicer {
             })
         };
         let tried = self.pipeline.get_or_init(|| {
-            let made = shared.scoped(OP, || make(&shared.device));
+            let made = shared.scoped(|| make(&shared.device));
             made.inspect_err(|reason| tracing::debug!(%reason, "bytes go to odd places by way of the host")).ok()
         });
         tried.as_ref()
@@ -77,10 +75,10 @@ impl Splicer {
         from_byte: u64,
     ) -> Result<wgpu::SubmissionIndex> {
         let Some(pipeline) = self.pipeline(shared) else {
-            let bytes = shared.read_buffer(from, from_byte..from_byte + splice.bytes, "read_back")?;
+            let bytes = shared.read_buffer(from, from_byte..from_byte + splice.bytes)?;
             return by_host(shared, splice, &bytes);
         };
-        shared.submit(OP, |encoder| {
+        shared.submit(|encoder| {
             let mut done = 0;
             while done < splice.bytes {
                 let count = (splice.bytes - done).min(CHUNK);
@@ -109,14 +107,13 @@ impl Splicer {
         (to, to_byte): (&wgpu::Buffer, u64),
         fill: impl FnOnce(&mut wgpu::CommandEncoder, &wgpu::Buffer),
     ) -> Result<wgpu::SubmissionIndex> {
-        const OP: &str = "download";
         let pipeline = self.pipeline(shared).ok_or_else(|| {
             let reason = format!("rows of {} bytes are packed by a compute shader, which it does not run", rows.row);
-            shared.unsupported(OP, reason)
+            shared.unsupported(reason)
         })?;
         let (row, pitch, count) = (rows.row as u64, rows.pitch as u64, rows.count as u64);
         let most = (CHUNK / pitch).max(1);
-        shared.submit(OP, |encoder| {
+        shared.submit(|encoder| {
             let scratch = self.scratch(&shared.device, pitch * count);
             fill(encoder, &scratch);
             let mut done = 0;
@@ -160,10 +157,10 @@ fn source(device: &wgpu::Device, bytes: u64) -> wgpu::Buffer {
 fn by_host(shared: &DeviceState, splice: &Splice<'_>, bytes: &[u8]) -> Result<wgpu::SubmissionIndex> {
     let start = splice.to_byte / WORD * WORD;
     let end = start + whole_words(splice.to_byte + splice.bytes - start);
-    let mut words = shared.read_buffer(splice.to, start..end, "read_back")?;
+    let mut words = shared.read_buffer(splice.to, start..end)?;
     let inside = (splice.to_byte - start) as usize;
     words[inside..inside + bytes.len()].copy_from_slice(bytes);
-    shared.scoped(OP, || {
+    shared.scoped(|| {
         shared.queue.write_buffer(splice.to, start, &words);
         shared.queue.submit([])
     })

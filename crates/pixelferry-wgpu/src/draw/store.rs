@@ -42,18 +42,12 @@ pub(crate) struct Made {
 
 impl Storer {
     /// The pipeline, made at its first use.
-    pub(crate) fn get(
-        &self,
-        shared: &DeviceState,
-        halves: &Halves,
-        kind: StoreKey,
-        operation: &'static str,
-    ) -> Result<Made> {
+    pub(crate) fn get(&self, shared: &DeviceState, halves: &Halves, kind: StoreKey) -> Result<Made> {
         let mut made = self.0.borrow_mut();
         if let Some((_, pipeline)) = made.iter().find(|(other, _)| *other == kind) {
             return Ok(pipeline.clone());
         }
-        let new = shared.scoped(operation, || build(&shared.device, halves.get(kind.steps), kind))?;
+        let new = shared.scoped(|| build(&shared.device, halves.get(kind.steps), kind))?;
         made.push((kind, new.clone()));
         Ok(new)
     }

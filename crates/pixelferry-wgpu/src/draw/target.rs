@@ -20,12 +20,11 @@ impl OffscreenTarget {
 
     /// wgpu makes the content zero.
     pub(crate) fn new(shared: &Rc<DeviceState>, width: u32, height: u32, pixels: PixelFormat) -> Result<Self> {
-        const OP: &str = "create_offscreen_target";
         let desc = SurfaceDesc::image(width, height, pixels);
-        desc.check(&shared.identity.to_string(), &shared.caps, OP)?;
+        desc.check(&shared.identity.to_string(), &shared.caps)?;
         let format = texture_format(pixels);
         if !shared.is_drawn_to(format) {
-            return Err(shared.unsupported(OP, format!("the driver does not draw to {pixels}; use RGBA16F")));
+            return Err(shared.unsupported(format!("the driver does not draw to {pixels}; use RGBA16F")));
         }
         let encoding = [format.add_srgb_suffix()];
         let has_views = shared.stores.has_views() && encoding[0] != format;
@@ -33,7 +32,7 @@ impl OffscreenTarget {
             view_formats: if has_views { &encoding } else { &[] },
             ..texture_descriptor(width, height, format, TEXTURE_USAGE | shared.stores.usage(format))
         };
-        let (texture, view) = shared.scoped(OP, || {
+        let (texture, view) = shared.scoped(|| {
             let texture = shared.device.create_texture(&descriptor);
             let view = texture.create_view(&wgpu::TextureViewDescriptor::default());
             (texture, view)

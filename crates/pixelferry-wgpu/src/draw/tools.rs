@@ -19,18 +19,17 @@ pub(crate) struct Tools {
 impl Tools {
     /// Those of a device. Where its fragment shaders read no linear memory, its caps say so afterwards.
     pub(crate) fn new(mut parts: Parts) -> Result<Rc<Self>> {
-        const OP: &str = "WgpuDisplay";
         let (device, identity) = (&parts.base.device, &parts.base.identity);
-        let mut painter = in_scopes(device, identity, OP, || Painter::new(device))?;
+        let mut painter = in_scopes(device, identity, || Painter::new(device))?;
         // wgpu takes an extension of OpenGL 3.3 for storage buffers, and its shaders need 4.0.
         if parts.gl.is_some()
             && parts.caps.in_place_images.is_yes()
-            && let Err(refused) = in_scopes(device, identity, OP, || painter.prove_memory(device))
+            && let Err(refused) = in_scopes(device, identity, || painter.prove_memory(device))
         {
             let reason = format!("fragment shaders read no storage buffers on this device: {refused}");
             parts.caps.in_place_images = Support::No(reason);
             // Without the pipeline that is none.
-            painter = in_scopes(device, identity, OP, || Painter::new(device))?;
+            painter = in_scopes(device, identity, || Painter::new(device))?;
         }
         let (drawing, splicer) = (Drawing::default(), Splicer::default());
         Ok(Rc::new(Self { painter, drawing, splicer, shared: Rc::new(DeviceState::new(parts)) }))

@@ -23,17 +23,12 @@ impl Block {
     }
 
     /// The pixels that lie there; the view was checked to lie inside.
-    pub(crate) fn picture(
-        &self,
-        shared: &DeviceState,
-        view: ImageView,
-        operation: &'static str,
-    ) -> Result<Rc<Picture>> {
+    pub(crate) fn picture(&self, shared: &DeviceState, view: ImageView) -> Result<Rc<Picture>> {
         let mut shown = self.shown.borrow_mut();
         if let Some((_, picture)) = shown.as_ref().filter(|(other, _)| *other == view) {
             return Ok(Rc::clone(picture));
         }
-        let picture = Rc::new(Picture::memory(shared, self.buffer.clone(), view, operation)?);
+        let picture = Rc::new(Picture::memory(shared, self.buffer.clone(), view)?);
         *shown = Some((view, Rc::clone(&picture)));
         Ok(picture)
     }

@@ -52,24 +52,23 @@ pub(crate) struct WgpuStaging {
 impl WgpuStaging {
     /// Makes a block.
     pub(crate) fn new(shared: &Rc<DeviceState>, kind: StagingKind, bytes: usize) -> Result<(Self, Reach)> {
-        const OP: &str = "create_staging";
         let Made { object, host, keeper } = match (kind, &shared.gl, &shared.vulkan) {
             (StagingKind::Orphaned, ..) => {
                 let body = Body::Ring(Ring::new(shared, bytes)?);
                 return Ok((Self::of_body(shared, body, false, None), Reach::EachFill));
             }
             (StagingKind::External(handle @ SharedHandle::QueueBuffer { .. }), ..) => {
-                let buffer = QueueBuffer::open(&handle, shared, bytes, OP)?.buffer().clone();
+                let buffer = QueueBuffer::open(&handle, shared, bytes)?.buffer().clone();
                 Made { object: Object::Buffer(buffer), host: None, keeper: None }
             }
             (kind, Some(gl), _) => gl.create(shared, kind, bytes)?.kept_as(Keeper::Gl),
             (kind, None, Some(vulkan)) => vulkan.create(shared, kind, bytes)?.kept_as(Keeper::Vulkan),
-            (_, None, None) => return Err(shared.unsupported(OP, Vulkan::ABSENT)),
+            (_, None, None) => return Err(shared.unsupported(Vulkan::ABSENT)),
         };
         let body = match object {
             Object::Buffer(buffer) => Body::Linear(Rc::new(Block::new(buffer))),
             Object::Texture(texture, image) => {
-                Body::Image(Rc::new(shared.scoped(OP, || Picture::texture(texture, image.format))?))
+                Body::Image(Rc::new(shared.scoped(|| Picture::texture(texture, image.format))?))
             }
         };
         let reach = host.map_or(Reach::Never, Reach::Address);
@@ -81,35 +80,28 @@ impl WgpuStaging {
     }
 
     /// Finds our type again, made by this display.
-    pub(crate) fn of<'a>(staging: &'a Staging, shared: &Rc<DeviceState>, operation: &'static str) -> Result<&'a Self> {
-        own::<Self>(staging.driver(), shared, operation)
+    pub(crate) fn of<'a>(staging: &'a Staging, shared: &Rc<DeviceState>) -> Result<&'a Self> {
+        own::<Self>(staging.driver(), shared)
     }
 
-    pub(crate) fn of_mut<'a>(
-        staging: &'a mut Staging,
-        shared: &Rc<DeviceState>,
-        operation: &'static str,
-    ) -> Result<&'a mut Self> {
-        own_mut::<Self>(staging.driver_mut(), shared, operation)
+    pub(crate) fn of_mut<'a>(staging: &'a mut Staging, shared: &Rc<DeviceState>) -> Result<&'a mut Self> {
+        own_mut::<Self>(staging.driver_mut(), shared)
     }
 
     /// The buffer to copy from.
-    pub(crate) fn buffer(&self, operation: &'static str) -> Result<&wgpu::Buffer> {
+    pub(crate) fn buffer(&self) -> Result<&wgpu::Buffer> {
         match &self.body {
-            Body::Ring(ring) => ring.filled(operation),
+            Body::Ring(ring) => ring.filled(),
             Body::Linear(block) => Ok(block.buffer()),
-            Body::Image(_) => Err(Error::invalid(operation, "the block is a texture")),
+            Body::Image(_) => Err(Error::refused("the block is a texture")),
         }
     }
 
     /// The buffer to show in place.
-    pub(crate) fn block(&self, operation: &'static str) -> Result<&Rc<Block>> {
+    pub(crate) fn block(&self) -> Result<&Rc<Block>> {
         match &self.body {
             Body::Linear(block) => Ok(block),
-            _ => Err(Error::invalid(
-                operation,
-                "a block that is another for each frame is not shown in place; upload it",
-            )),
+            _ => Err(Error::refused("a block that is another for each frame is not shown in place; upload it")),
         }
     }
 
@@ -131,7 +123,7 @@ impl WgpuStaging {
         // It is written to the end of this one, also where the next fails.
         self.fence = Some(index);
         if self.is_the_hosts && self.shared.vulkan.is_some() {
-            self.fence = Some(self.shared.show_host("download")?);
+            self.fence = Some(self.shared.show_host()?);
         }
         Ok(())
     }
@@ -142,7 +134,7 @@ interop_core::owned!(WgpuStaging: DeviceState, "staging block", |block| &block.s
 impl StagingDriver for WgpuStaging {
     fn wait(&mut self) -> Result<()> {
         if let Some(index) = self.fence.take()
-            && let Err(error) = self.shared.wait("Staging::wait", Some(index.clone()))
+            && let Err(error) = self.shared.wait(Some(index.clone()))
         {
             self.fence = Some(index);
             return Err(error);
@@ -161,7 +153,7 @@ impl StagingDriver for WgpuStaging {
     fn fence(&mut self, is_shown: bool) -> Result<()> {
         // Copies have marked their own end.
         if is_shown {
-            self.fence = Some(self.shared.flush("Staging::fence")?);
+            self.fence = Some(self.shared.flush()?);
         }
         Ok(())
     }

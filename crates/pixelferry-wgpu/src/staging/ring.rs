@@ -7,8 +7,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-const OP: &str = "Staging::map_write";
-
 /// Most buffers of a ring: one that the device reads, one that waits for it, one to fill.
 const MOST: usize = 3;
 
@@ -34,17 +32,17 @@ impl Ring {
     pub(super) fn new(shared: &DeviceState, len: usize) -> Result<Self> {
         let mut ring = Self { len, filled: None, free: VecDeque::new() };
         // The first here, so that a lack of memory is found out early.
-        let piece = ring.make(shared, "create_staging")?;
+        let piece = ring.make(shared)?;
         ring.free.push_back(piece);
         Ok(ring)
     }
 
-    pub(super) fn filled(&self, operation: &'static str) -> Result<&wgpu::Buffer> {
-        self.filled.as_ref().ok_or_else(|| Error::invalid(operation, "the staging block was not filled yet"))
+    pub(super) fn filled(&self) -> Result<&wgpu::Buffer> {
+        self.filled.as_ref().ok_or_else(|| Error::refused("the staging block was not filled yet"))
     }
 
-    fn make(&self, shared: &DeviceState, operation: &'static str) -> Result<Piece> {
-        let buffer = shared.scoped(operation, || {
+    fn make(&self, shared: &DeviceState) -> Result<Piece> {
+        let buffer = shared.scoped(|| {
             shared.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("pixelferry staging"),
                 size: whole_words(self.len as u64),
@@ -60,7 +58,7 @@ impl Ring {
         let Some(buffer) = self.filled.take() else { return Ok(()) };
         let state = Arc::new(AtomicU8::new(MAPPING));
         let told = Arc::clone(&state);
-        shared.scoped(OP, || {
+        shared.scoped(|| {
             buffer.map_async(wgpu::MapMode::Write, .., move |result| {
                 told.store(if result.is_ok() { MAPPED } else { FAILED }, Ordering::Release);
             });
@@ -71,15 +69,15 @@ impl Ring {
 
     /// A mapped buffer: one that is, else a new one, else the first that becomes so.
     fn mapped(&mut self, shared: &DeviceState) -> Result<wgpu::Buffer> {
-        shared.poll(OP, wgpu::PollType::Poll)?;
+        shared.poll(wgpu::PollType::Poll)?;
         if let Some(buffer) = self.take_mapped() {
             return Ok(buffer);
         }
         if self.free.len() < MOST {
-            return Ok(self.make(shared, OP)?.buffer);
+            return Ok(self.make(shared)?.buffer);
         }
-        shared.wait(OP, None)?;
-        self.take_mapped().ok_or_else(|| shared.failure(OP, "no staging buffer could be mapped".into(), ""))
+        shared.wait(None)?;
+        self.take_mapped().ok_or_else(|| shared.failure("no staging buffer could be mapped".into(), ""))
     }
 
     fn take_mapped(&mut self) -> Option<wgpu::Buffer> {
@@ -94,14 +92,14 @@ impl Ring {
         let buffer = self.mapped(shared)?;
         let done = match buffer.get_mapped_range_mut(..) {
             Ok(mut range) => f(bytes(&mut range, self.len)),
-            Err(error) => Err(shared.failure(OP, error.to_string(), "")),
+            Err(error) => Err(shared.failure(error.to_string(), "")),
         };
         if let Err(error) = done {
             // Still mapped, for the next time.
             self.free.push_front(Piece { buffer, state: Arc::new(AtomicU8::new(MAPPED)) });
             return Err(error);
         }
-        shared.scoped(OP, || buffer.unmap())?;
+        shared.scoped(|| buffer.unmap())?;
         self.filled = Some(buffer);
         Ok(())
     }

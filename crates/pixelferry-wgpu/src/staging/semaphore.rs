@@ -4,7 +4,8 @@ use crate::context::device_state::DeviceState;
 use crate::context::vulkan::{Api, Vulkan};
 use crate::staging::WgpuStaging;
 use ash::vk;
-use interop_core::{DisplaySemaphore, Result, SharedHandle, Staging, SyncKind};
+use interop_core::display::SemaphoreDriver;
+use interop_core::{Result, SharedHandle, Staging, SyncKind};
 use pixelferry_vulkan::sharing::Semaphore;
 use std::rc::Rc;
 
@@ -22,7 +23,7 @@ pub(crate) fn create(
     shared: &Rc<DeviceState>,
     vulkan: &Vulkan,
     kind: SyncKind,
-) -> Result<(Box<dyn DisplaySemaphore>, SharedHandle)> {
+) -> Result<(Box<dyn SemaphoreDriver>, SharedHandle)> {
     let raw = vulkan.sharing.exported_semaphore(kind)?;
     let (semaphore, timeline) = (raw.raw(), kind == SyncKind::TimelineSemaphore);
     let handle = SharedHandle::Semaphore(raw.export(&vulkan.sharing)?);
@@ -35,31 +36,29 @@ impl WgpuSemaphore {
     }
 
     /// Gives Vulkan's end of the queue to `f`.
-    fn queue<T>(&self, operation: &'static str, f: impl FnOnce(&wgpu::hal::vulkan::Queue) -> T) -> Result<T> {
+    fn queue<T>(&self, f: impl FnOnce(&wgpu::hal::vulkan::Queue) -> T) -> Result<T> {
         // SAFETY: nothing of the guard's is destroyed; semaphores are handed to the next submission as hal documents.
         match unsafe { self.shared.queue.as_hal::<Api>() } {
             Some(queue) => Ok(f(&queue)),
-            None => Err(self.shared.unsupported(operation, Vulkan::ABSENT)),
+            None => Err(self.shared.unsupported(Vulkan::ABSENT)),
         }
     }
 }
 
-impl DisplaySemaphore for WgpuSemaphore {
+impl SemaphoreDriver for WgpuSemaphore {
     fn signal(&mut self, value: u64, staging: &mut Staging) -> Result<()> {
-        const OP: &str = "signal";
-        WgpuStaging::of(staging, &self.shared, OP)?;
+        WgpuStaging::of(staging, &self.shared)?;
         let value = self.value(value);
-        self.queue(OP, |queue| queue.add_signal_semaphore(self.semaphore, value))?;
+        self.queue(|queue| queue.add_signal_semaphore(self.semaphore, value))?;
         // With the submission: what was told so far comes before it.
-        self.shared.flush(OP).map(drop)
+        self.shared.flush().map(drop)
     }
 
     fn wait(&mut self, value: u64, staging: &mut Staging) -> Result<()> {
-        const OP: &str = "wait";
-        WgpuStaging::of(staging, &self.shared, OP)?;
+        WgpuStaging::of(staging, &self.shared)?;
         let value = self.value(value);
         let stage = vk::PipelineStageFlags::ALL_COMMANDS;
-        self.queue(OP, |queue| queue.add_wait_semaphore(self.semaphore, value, stage))
+        self.queue(|queue| queue.add_wait_semaphore(self.semaphore, value, stage))
     }
 }
 
@@ -69,7 +68,7 @@ impl Drop for WgpuSemaphore {
             queue.remove_signal_semaphore(self.semaphore);
             queue.remove_wait_semaphore(self.semaphore);
         };
-        if let Err(error) = self.queue("drop", forget) {
+        if let Err(error) = self.queue(forget) {
             tracing::warn!(%error, "a semaphore could not be taken back");
         }
         let raw = self.raw.take();

@@ -32,7 +32,7 @@ impl BufferSurface {
             usage: Usage::VERTEX | Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST | index,
             mapped_at_creation: false,
         };
-        let buffer = shared.scoped("create_surface", || shared.device.create_buffer(&descriptor))?;
+        let buffer = shared.scoped(|| shared.device.create_buffer(&descriptor))?;
         Ok(Self { tools: Rc::clone(tools), buffer, bytes })
     }
 
@@ -49,7 +49,7 @@ impl BufferSurface {
 
 impl SurfaceDriver<Bytes> for BufferSurface {
     fn read_back(&mut self, at: &Range<usize>) -> Result<Vec<u8>> {
-        self.tools.shared.read_buffer(&self.buffer, at.start as u64..at.end as u64, "read_back")
+        self.tools.shared.read_buffer(&self.buffer, at.start as u64..at.end as u64)
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -59,7 +59,6 @@ impl SurfaceDriver<Bytes> for BufferSurface {
 
 impl StoredDriver<Bytes> for BufferSurface {
     fn upload(&mut self, at: &Range<usize>, bytes: &[u8], view: &BufferView) -> Result<()> {
-        const OP: &str = "upload";
         let from = &bytes[view.offset..view.offset + view.len];
         let shared = &self.tools.shared;
         if self.place(at).is_whole() {
@@ -67,7 +66,7 @@ impl StoredDriver<Bytes> for BufferSurface {
             let (words, rest) = from.split_at(from.len() / WORD as usize * WORD as usize);
             let mut last = [0; WORD as usize];
             last[..rest.len()].copy_from_slice(rest);
-            return shared.scoped(OP, || {
+            return shared.scoped(|| {
                 shared.queue.write_buffer(&self.buffer, at.start as u64, words);
                 if !rest.is_empty() {
                     shared.queue.write_buffer(&self.buffer, (at.start + words.len()) as u64, &last);
@@ -75,7 +74,7 @@ impl StoredDriver<Bytes> for BufferSurface {
                 shared.queue.submit([]);
             });
         }
-        let scratch = shared.scoped(OP, || {
+        let scratch = shared.scoped(|| {
             let scratch = shared.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("pixelferry upload"),
                 size: whole_words(from.len() as u64),
@@ -85,9 +84,9 @@ impl StoredDriver<Bytes> for BufferSurface {
             let mapped = scratch.get_mapped_range_mut(..from.len().next_multiple_of(WORD as usize) as u64);
             let written = mapped.map(|mut mapped| mapped.slice(..from.len()).copy_from_slice(from));
             scratch.unmap();
-            written.map(|()| scratch).map_err(|e| shared.failure(OP, e.to_string(), ""))
+            written.map(|()| scratch).map_err(|e| shared.failure(e.to_string(), ""))
         })??;
-        buffer_copies::copy(&self.tools, (&scratch, 0), &self.place(at), OP).map(drop)
+        buffer_copies::copy(&self.tools, (&scratch, 0), &self.place(at)).map(drop)
     }
 
     fn upload_staged(&mut self, at: &Range<usize>, staging: &mut Staging, view: &BufferView) -> Result<()> {

@@ -35,11 +35,10 @@ pub(crate) fn copy(
     tools: &Tools,
     (from, from_byte): (&wgpu::Buffer, u64),
     to: &Place<'_>,
-    operation: &'static str,
 ) -> Result<wgpu::SubmissionIndex> {
     let (to_byte, bytes) = (to.bytes.start, to.bytes.end - to.bytes.start);
     if to.is_whole() && from_byte.is_multiple_of(WORD) {
-        return tools.shared.submit(operation, |encoder| {
+        return tools.shared.submit(|encoder| {
             encoder.copy_buffer_to_buffer(from, from_byte, to.buffer, to_byte, whole_words(bytes));
         });
     }
@@ -48,9 +47,8 @@ pub(crate) fn copy(
 
 /// Copies from a staging block to a part of a surface.
 pub(crate) fn from_staging(tools: &Tools, to: &Place<'_>, staging: &mut Staging, view: &BufferView) -> Result<()> {
-    const OP: &str = "upload_staged";
-    let staging = WgpuStaging::of_mut(staging, &tools.shared, OP)?;
-    let index = copy(tools, (staging.buffer(OP)?, view.offset as u64), to, OP)?;
+    let staging = WgpuStaging::of_mut(staging, &tools.shared)?;
+    let index = copy(tools, (staging.buffer()?, view.offset as u64), to)?;
     staging.read_until(index);
     Ok(())
 }
@@ -62,11 +60,10 @@ pub(crate) fn to_staging(
     staging: &mut Staging,
     view: &BufferView,
 ) -> Result<()> {
-    const OP: &str = "download";
     let len = staging.len();
-    let staging = WgpuStaging::of_mut(staging, &tools.shared, OP)?;
+    let staging = WgpuStaging::of_mut(staging, &tools.shared)?;
     let (start, end) = (view.offset as u64, (view.offset + view.len) as u64);
-    let to = Place { buffer: staging.buffer(OP)?, bytes: start..end, is_end: end == len as u64 };
-    let index = copy(tools, (from, first as u64), &to, OP)?;
+    let to = Place { buffer: staging.buffer()?, bytes: start..end, is_end: end == len as u64 };
+    let index = copy(tools, (from, first as u64), &to)?;
     staging.written_until(index)
 }

@@ -15,9 +15,9 @@ use std::rc::Rc;
 use wgpu::wgt::{BufferTransition, BufferUses, TextureTransition, TextureUses};
 
 /// What wgpu says of an object of which nothing is asked but to be ready for a copy: it may be destroyed, or another device's.
-fn probe(shared: &DeviceState, operation: &'static str, record: impl FnOnce(&mut wgpu::CommandEncoder)) -> Result<()> {
-    shared.check_alive(operation)?;
-    shared.submit(operation, record).map(drop).map_err(|refused| Error::invalid(operation, refused.to_string()))
+fn probe(shared: &DeviceState, record: impl FnOnce(&mut wgpu::CommandEncoder)) -> Result<()> {
+    shared.check_alive()?;
+    shared.submit(record).map(drop).map_err(|refused| Error::refused(refused.to_string()))
 }
 
 /// An engine's texture.
@@ -31,33 +31,28 @@ interop_core::owned!(EngineImage: DeviceState, "surface", |surface| &surface.too
 
 impl EngineImage {
     /// Over a texture that was checked, if wgpu takes it.
-    pub(crate) fn new(
-        tools: &Rc<Tools>,
-        format: PixelFormat,
-        texture: &wgpu::Texture,
-        operation: &'static str,
-    ) -> Result<Self> {
+    pub(crate) fn new(tools: &Rc<Tools>, format: PixelFormat, texture: &wgpu::Texture) -> Result<Self> {
         let made = Self { format, texture: texture.clone(), tools: Rc::clone(tools) };
-        made.probe(operation).map(|()| made)
+        made.probe().map(|()| made)
     }
 
-    fn needs(&self, usage: wgpu::TextureUsages, name: &str, operation: &'static str) -> Result<()> {
-        made_with(self.texture.usage().contains(usage), name, &self.texture.usage(), operation)
+    fn needs(&self, usage: wgpu::TextureUsages, name: &str) -> Result<()> {
+        made_with(self.texture.usage().contains(usage), name, &self.texture.usage())
     }
 
-    fn probe(&self, operation: &'static str) -> Result<()> {
+    fn probe(&self) -> Result<()> {
         let is_read = self.texture.usage().contains(wgpu::TextureUsages::COPY_SRC);
         let state = if is_read { TextureUses::COPY_SRC } else { TextureUses::COPY_DST };
-        probe(&self.tools.shared, operation, |encoder| {
+        probe(&self.tools.shared, |encoder| {
             let ready = TextureTransition { texture: &self.texture, selector: None, state };
             encoder.transition_resources(std::iter::empty(), std::iter::once(ready));
         })
     }
 
     /// Tells an object that is gone from a call that failed.
-    fn told<T>(&self, done: Result<T>, operation: &'static str) -> Result<T> {
+    fn told<T>(&self, done: Result<T>) -> Result<T> {
         if matches!(done, Err(Error::Driver(_))) {
-            self.probe(operation)?;
+            self.probe()?;
         }
         done
     }
@@ -66,7 +61,7 @@ impl EngineImage {
 impl SurfaceDriver<Pixels> for EngineImage {
     fn read_back(&mut self, at: &Region) -> Result<Vec<u8>> {
         let bytes = self.format.bytes_per_pixel();
-        self.told(read_back::image(&self.tools.shared, *at, bytes, |_| self.texture.clone()), "read_back")
+        self.told(read_back::image(&self.tools.shared, *at, bytes, |_| self.texture.clone()))
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -76,20 +71,20 @@ impl SurfaceDriver<Pixels> for EngineImage {
 
 impl StoredDriver<Pixels> for EngineImage {
     fn check_upload(&self) -> Result<()> {
-        self.needs(wgpu::TextureUsages::COPY_DST, "COPY_DST", "upload")
+        self.needs(wgpu::TextureUsages::COPY_DST, "COPY_DST")
     }
 
     fn check_download(&self) -> Result<()> {
-        self.needs(wgpu::TextureUsages::COPY_SRC, "COPY_SRC", "download")
+        self.needs(wgpu::TextureUsages::COPY_SRC, "COPY_SRC")
     }
 
     fn upload(&mut self, at: &Region, bytes: &[u8], view: &ImageView) -> Result<()> {
-        self.told(texture_copies::from_host(&self.tools.shared, &self.texture, *at, bytes, view), "upload")
+        self.told(texture_copies::from_host(&self.tools.shared, &self.texture, *at, bytes, view))
     }
 
     fn upload_staged(&mut self, at: &Region, staging: &mut Staging, view: &ImageView) -> Result<()> {
         let done = texture_copies::from_staging(&self.tools.shared, &self.texture, *at, staging, view);
-        self.told(done, "upload_staged")
+        self.told(done)
     }
 
     fn downloads(&self, _: &Staging) -> bool {
@@ -97,7 +92,7 @@ impl StoredDriver<Pixels> for EngineImage {
     }
 
     fn download(&mut self, at: &Region, staging: &mut Staging, view: &ImageView) -> Result<()> {
-        self.told(texture_copies::to_staging(&self.tools, &self.texture, *at, staging, view), "download")
+        self.told(texture_copies::to_staging(&self.tools, &self.texture, *at, staging, view))
     }
 }
 
@@ -112,45 +107,44 @@ interop_core::owned!(EngineBuffer: DeviceState, "surface", |surface| &surface.to
 
 impl EngineBuffer {
     /// Over a buffer that was checked, if wgpu takes it.
-    pub(crate) fn new(tools: &Rc<Tools>, bytes: usize, buffer: &wgpu::Buffer, operation: &'static str) -> Result<Self> {
+    pub(crate) fn new(tools: &Rc<Tools>, bytes: usize, buffer: &wgpu::Buffer) -> Result<Self> {
         let made = Self { bytes, buffer: buffer.clone(), tools: Rc::clone(tools) };
-        made.probe(operation).map(|()| made)
+        made.probe().map(|()| made)
     }
 
-    fn needs(&self, usage: wgpu::BufferUsages, name: &str, operation: &'static str) -> Result<()> {
-        made_with(self.buffer.usage().contains(usage), name, &self.buffer.usage(), operation)
+    fn needs(&self, usage: wgpu::BufferUsages, name: &str) -> Result<()> {
+        made_with(self.buffer.usage().contains(usage), name, &self.buffer.usage())
     }
 
-    fn probe(&self, operation: &'static str) -> Result<()> {
+    fn probe(&self) -> Result<()> {
         let is_read = self.buffer.usage().contains(wgpu::BufferUsages::COPY_SRC);
         let state = if is_read { BufferUses::COPY_SRC } else { BufferUses::COPY_DST };
-        probe(&self.tools.shared, operation, |encoder| {
+        probe(&self.tools.shared, |encoder| {
             let ready = BufferTransition { buffer: &self.buffer, state };
             encoder.transition_resources(std::iter::once(ready), std::iter::empty());
         })
     }
 
-    fn told<T>(&self, done: Result<T>, operation: &'static str) -> Result<T> {
+    fn told<T>(&self, done: Result<T>) -> Result<T> {
         if matches!(done, Err(Error::Driver(_))) {
-            self.probe(operation)?;
+            self.probe()?;
         }
         done
     }
 
     /// Refuses what is no whole words: the rest of a word is the engine's.
-    fn check_words(at: &Range<usize>, operation: &'static str) -> Result<()> {
+    fn check_words(at: &Range<usize>) -> Result<()> {
         if [at.start, at.end].iter().all(|at| (*at as u64).is_multiple_of(WORD)) {
             return Ok(());
         }
-        Err(Error::invalid(operation, format!("{} are no whole words of {WORD} bytes", Bytes::part(at))))
+        Err(Error::refused(format!("{} are no whole words of {WORD} bytes", Bytes::part(at))))
     }
 }
 
 impl SurfaceDriver<Bytes> for EngineBuffer {
     fn read_back(&mut self, at: &Range<usize>) -> Result<Vec<u8>> {
-        const OP: &str = "read_back";
-        Self::check_words(at, OP)?;
-        self.told(self.tools.shared.read_buffer(&self.buffer, at.start as u64..at.end as u64, OP), OP)
+        Self::check_words(at)?;
+        self.told(self.tools.shared.read_buffer(&self.buffer, at.start as u64..at.end as u64))
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -160,30 +154,28 @@ impl SurfaceDriver<Bytes> for EngineBuffer {
 
 impl StoredDriver<Bytes> for EngineBuffer {
     fn check_upload(&self) -> Result<()> {
-        self.needs(wgpu::BufferUsages::COPY_DST, "COPY_DST", "upload")
+        self.needs(wgpu::BufferUsages::COPY_DST, "COPY_DST")
     }
 
     fn check_download(&self) -> Result<()> {
-        self.needs(wgpu::BufferUsages::COPY_SRC, "COPY_SRC", "download")
+        self.needs(wgpu::BufferUsages::COPY_SRC, "COPY_SRC")
     }
 
     fn upload(&mut self, at: &Range<usize>, bytes: &[u8], view: &BufferView) -> Result<()> {
-        const OP: &str = "upload";
-        Self::check_words(at, OP)?;
+        Self::check_words(at)?;
         let shared = &self.tools.shared;
-        let done = shared.scoped(OP, || {
+        let done = shared.scoped(|| {
             shared.queue.write_buffer(&self.buffer, at.start as u64, &bytes[view.offset..view.offset + view.len]);
             // Else what is written waits, in memory of its own, for whoever submits next.
             shared.queue.submit([]);
         });
-        self.told(done, OP)
+        self.told(done)
     }
 
     fn upload_staged(&mut self, at: &Range<usize>, staging: &mut Staging, view: &BufferView) -> Result<()> {
-        const OP: &str = "upload_staged";
-        Self::check_words(at, OP)?;
+        Self::check_words(at)?;
         let place = Place { buffer: &self.buffer, bytes: at.start as u64..at.end as u64, is_end: false };
-        self.told(buffer_copies::from_staging(&self.tools, &place, staging, view), OP)
+        self.told(buffer_copies::from_staging(&self.tools, &place, staging, view))
     }
 
     fn downloads(&self, _: &Staging) -> bool {
@@ -191,20 +183,18 @@ impl StoredDriver<Bytes> for EngineBuffer {
     }
 
     fn download(&mut self, at: &Range<usize>, staging: &mut Staging, view: &BufferView) -> Result<()> {
-        const OP: &str = "download";
-        Self::check_words(at, OP)?;
-        self.told(buffer_copies::to_staging(&self.tools, (&self.buffer, at.start), staging, view), OP)
+        Self::check_words(at)?;
+        self.told(buffer_copies::to_staging(&self.tools, (&self.buffer, at.start), staging, view))
     }
 
     /// For kernels in the device's queue, which see all of it.
     fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
-        const OP: &str = "export";
-        self.needs(wgpu::BufferUsages::STORAGE, "STORAGE", OP)?;
+        self.needs(wgpu::BufferUsages::STORAGE, "STORAGE")?;
         let (size, most) = (self.buffer.size(), self.tools.shared.limits.max_storage_buffer_binding_size);
         if self.bytes as u64 != size || size > most {
             let problem =
                 format!("kernels have whole buffers of up to {most} bytes; of {size} bytes they would have some");
-            return Err(Error::invalid(OP, problem));
+            return Err(Error::refused(problem));
         }
         Ok(buffer_copies::export(&self.tools.shared, &self.buffer, handle))
     }

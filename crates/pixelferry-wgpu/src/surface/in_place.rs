@@ -11,8 +11,6 @@ use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;
 
-const OP: &str = "read_in_place";
-
 /// An image in a staging block: rows in a buffer, or a shared texture.
 pub(crate) struct InPlaceImage {
     shown: Option<Rc<Picture>>,
@@ -49,13 +47,13 @@ impl SurfaceDriver<Pixels> for InPlaceImage {
 
 impl InPlaceDriver<Pixels> for InPlaceImage {
     fn show(&mut self, staging: &Staging, view: &ImageView) -> Result<()> {
-        let staging = WgpuStaging::of(staging, &self.tools.shared, OP)?;
-        self.shown = Some(staging.block(OP)?.picture(&self.tools.shared, *view, OP)?);
+        let staging = WgpuStaging::of(staging, &self.tools.shared)?;
+        self.shown = Some(staging.block()?.picture(&self.tools.shared, *view)?);
         Ok(())
     }
 
     fn show_texture(&mut self, staging: &Staging) -> Result<bool> {
-        self.shown = Some(Rc::clone(WgpuStaging::of(staging, &self.tools.shared, OP)?.image()?));
+        self.shown = Some(Rc::clone(WgpuStaging::of(staging, &self.tools.shared)?.image()?));
         Ok(true)
     }
 }
@@ -84,7 +82,7 @@ impl SurfaceDriver<Bytes> for InPlaceBuffer {
     fn read_back(&mut self, at: &Range<usize>) -> Result<Vec<u8>> {
         let (buffer, view) = self.buffer()?;
         let start = view.offset + at.start;
-        self.shared.read_buffer(buffer, start as u64..(start + at.len()) as u64, "read_back")
+        self.shared.read_buffer(buffer, start as u64..(start + at.len()) as u64)
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -94,7 +92,7 @@ impl SurfaceDriver<Bytes> for InPlaceBuffer {
 
 impl InPlaceDriver<Bytes> for InPlaceBuffer {
     fn show(&mut self, staging: &Staging, view: &BufferView) -> Result<()> {
-        self.shown = Some((Rc::clone(WgpuStaging::of(staging, &self.shared, OP)?.block(OP)?), *view));
+        self.shown = Some((Rc::clone(WgpuStaging::of(staging, &self.shared)?.block()?), *view));
         Ok(())
     }
 }

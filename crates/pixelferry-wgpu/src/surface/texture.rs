@@ -23,12 +23,11 @@ interop_core::owned!(TextureSurface: DeviceState, "surface", |surface| &surface.
 impl TextureSurface {
     /// wgpu makes the content zero.
     pub(crate) fn new(tools: &Rc<Tools>, image: &ImageDesc) -> Result<Self> {
-        const OP: &str = "create_surface";
         let shared = &tools.shared;
         let format = texture_format(image.format);
         let usage = shared.texture_usage(format);
         let descriptor = texture_descriptor(image.extent.width, image.extent.height, format, usage);
-        let (texture, picture) = shared.scoped(OP, || {
+        let (texture, picture) = shared.scoped(|| {
             let texture = shared.device.create_texture(&descriptor);
             (texture.clone(), Picture::texture(texture, image.format))
         })?;

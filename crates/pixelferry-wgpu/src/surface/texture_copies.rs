@@ -20,10 +20,10 @@ const fn size(region: Region) -> wgpu::Extent3d {
 }
 
 /// Rows in memory; one row needs no pitch.
-fn layout(view: &ImageView, operation: &'static str) -> Result<wgpu::TexelCopyBufferLayout> {
+fn layout(view: &ImageView) -> Result<wgpu::TexelCopyBufferLayout> {
     let pitch = || {
         u32::try_from(view.pitch())
-            .map_err(|_| Error::invalid(operation, format!("a row pitch of {} bytes is too large", view.pitch())))
+            .map_err(|_| Error::refused(format!("a row pitch of {} bytes is too large", view.pitch())))
     };
     let bytes_per_row = if view.extent.height == 1 { None } else { Some(pitch()?) };
     Ok(wgpu::TexelCopyBufferLayout { offset: view.offset as u64, bytes_per_row, rows_per_image: None })
@@ -43,9 +43,8 @@ pub(crate) fn from_host(
     bytes: &[u8],
     view: &ImageView,
 ) -> Result<()> {
-    const OP: &str = "upload";
-    let layout = layout(view, OP)?;
-    shared.scoped(OP, || {
+    let layout = layout(view)?;
+    shared.scoped(|| {
         shared.queue.write_texture(corner(to, region), bytes, layout, size(region));
         // Else what is written waits, in memory of its own, for whoever submits next.
         shared.queue.submit([]);
@@ -60,16 +59,15 @@ pub(crate) fn from_staging(
     staging: &mut Staging,
     view: &ImageView,
 ) -> Result<()> {
-    const OP: &str = "upload_staged";
-    let staging = WgpuStaging::of_mut(staging, shared, OP)?;
+    let staging = WgpuStaging::of_mut(staging, shared)?;
     if !is_aligned(view) {
         let pixel = view.format.bytes_per_pixel();
         let problem =
             format!("rows in staging memory lie {ALIGNMENT} bytes apart, or a multiple, from a multiple of {pixel} on");
-        return Err(Error::invalid(OP, problem));
+        return Err(Error::refused(problem));
     }
-    let from = wgpu::TexelCopyBufferInfo { buffer: staging.buffer(OP)?, layout: layout(view, OP)? };
-    let index = shared.submit(OP, |encoder| encoder.copy_buffer_to_texture(from, corner(to, region), size(region)))?;
+    let from = wgpu::TexelCopyBufferInfo { buffer: staging.buffer()?, layout: layout(view)? };
+    let index = shared.submit(|encoder| encoder.copy_buffer_to_texture(from, corner(to, region), size(region)))?;
     staging.read_until(index);
     Ok(())
 }
@@ -82,24 +80,23 @@ pub(crate) fn to_staging(
     staging: &mut Staging,
     view: &ImageView,
 ) -> Result<()> {
-    const OP: &str = "download";
     let shared = &tools.shared;
-    let staging = WgpuStaging::of_mut(staging, shared, OP)?;
+    let staging = WgpuStaging::of_mut(staging, shared)?;
     let from = corner(from, region);
     let index = if is_aligned(view) {
-        let to = wgpu::TexelCopyBufferInfo { buffer: staging.buffer(OP)?, layout: layout(view, OP)? };
-        shared.submit(OP, |encoder| encoder.copy_texture_to_buffer(from, to, size(region)))?
+        let to = wgpu::TexelCopyBufferInfo { buffer: staging.buffer()?, layout: layout(view)? };
+        shared.submit(|encoder| encoder.copy_texture_to_buffer(from, to, size(region)))?
     } else if view.is_contiguous() {
         let row = view.row_len();
         let rows = PitchedRows { row, pitch: row.next_multiple_of(ALIGNMENT), count: region.height as usize };
         let pitched = ImageView { offset: 0, row_pitch: rows.pitch as isize, ..*view };
-        let layout = layout(&pitched, OP)?;
-        tools.splicer.pack(shared, &rows, (staging.buffer(OP)?, view.offset as u64), |encoder, buffer| {
+        let layout = layout(&pitched)?;
+        tools.splicer.pack(shared, &rows, (staging.buffer()?, view.offset as u64), |encoder, buffer| {
             encoder.copy_texture_to_buffer(from, wgpu::TexelCopyBufferInfo { buffer, layout }, size(region));
         })?
     } else {
         let problem = format!("rows of {} bytes begin at multiples of {ALIGNMENT} bytes or are tight", view.row_len());
-        return Err(Error::invalid(OP, problem));
+        return Err(Error::refused(problem));
     };
     staging.written_until(index)
 }

@@ -56,7 +56,7 @@ impl Object for Picture<'_> {
     }
 
     fn whiten(&self) -> bool {
-        let bytes = self.surface().desc().byte_len("test").unwrap();
+        let bytes = self.surface().desc().byte_len().unwrap();
         let bytes_per_row = Some(bytes as u32 / self.1.height());
         let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row, rows_per_image: None };
         self.0.wgpu_queue().write_texture(self.1.as_image_copy(), &vec![255; bytes], layout, self.1.size());

@@ -30,7 +30,7 @@ fn run(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, path: PathI
         if frame % FRAMES_PER_SIZE == 0 {
             link.resize(desc(frame)).unwrap();
         }
-        let bytes = desc(frame).byte_len("test").unwrap();
+        let bytes = desc(frame).byte_len().unwrap();
         let mut next = link.acquire().unwrap();
         next.write(&vec![frame as u8; bytes]).unwrap();
         next.finish().unwrap();
@@ -76,7 +76,7 @@ fn frames_by_every_path_leave_nothing() {
         } else {
             drop((surface, staging))
         }
-        host.write(0..host.len(), Holder::Guard, "a test").unwrap().fill(9);
+        host.write(0..host.len(), Holder::Guard).unwrap().fill(9);
     }
     let after = Usage::here().unwrap();
     println!("ten displays: {before:?} -> {after:?}");

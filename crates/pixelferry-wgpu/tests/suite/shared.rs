@@ -45,7 +45,7 @@ fn a_render_thread_draws_what_another_computes() {
     let link = SharedLink::open(backend, display, desc(0), LinkOptions::default(), view).unwrap();
     let frame = |n: u32| {
         link.resize(desc(n)).unwrap();
-        let bytes = desc(n).byte_len("test").unwrap();
+        let bytes = desc(n).byte_len().unwrap();
         link.frame(move |frame| frame.write(&vec![n as u8; bytes])).unwrap();
     };
     frame(0);
@@ -56,7 +56,7 @@ fn a_render_thread_draws_what_another_computes() {
             while !over.load(Ordering::Acquire) {
                 let (number, bytes) = copy(&device, &queue, &link);
                 let n = number as u32 - 1;
-                assert_eq!(bytes.len(), desc(n).byte_len("test").unwrap(), "frame {n}");
+                assert_eq!(bytes.len(), desc(n).byte_len().unwrap(), "frame {n}");
                 assert!(bytes.iter().all(|byte| *byte == n as u8), "frame {n}");
                 seen.push(number);
             }

@@ -107,7 +107,7 @@ fn a_mapped_block_outlives_its_display() {
     // Destroying the buffer is the engine's right; the compute side still has the address.
     display.surface_buffer(&surface).unwrap().buffer.destroy();
     drop((surface, staging, display));
-    let mut bytes = host.write(0..host.len(), Holder::Guard, "a test").unwrap();
+    let mut bytes = host.write(0..host.len(), Holder::Guard).unwrap();
     bytes.fill(9);
     assert!(bytes.iter().all(|b| *b == 9));
 }

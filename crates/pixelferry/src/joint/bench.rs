@@ -56,8 +56,7 @@ impl Bench {
         };
         let values = wanted.launches.iter().map(|(_, scratch)| scratch.iter().map(value).collect());
         let arguments: Vec<Vec<Value>> = values.collect::<Result<_>>()?;
-        let written =
-            if arguments.is_empty() { zeros(wanted.surface.byte_len("LinkBuilder::open")?)? } else { Vec::new() };
+        let written = if arguments.is_empty() { zeros(wanted.surface.byte_len()?)? } else { Vec::new() };
         let mut bench = Self { pair, link, arguments, written, turns: Vec::new(), samples_us: Vec::new() };
         for _ in 0..WARM_UP {
             bench.frame()?;

@@ -52,7 +52,7 @@ impl LinkBuilder {
     /// [`Error::Unavailable`] where no display opens; [`Error::Unsupported`] where no pair does these frames, with the reason of
     /// each; what the environment asks for and cannot be.
     pub fn open(mut self) -> Result<Opened> {
-        self.surface.byte_len("LinkBuilder::open")?;
+        self.surface.byte_len().map_err(|error| error.of("LinkBuilder::open"))?;
         self.policy = self.policy.overridden()?;
         let shown = displays(&self)?;
         let prospects = prospects(&self, &shown);

@@ -64,7 +64,7 @@ impl World<'_> {
         let part = any_part(rng, &shown.desc);
         let mut bytes = vec![0x38; 1 + rng.below(24 << 10)];
         let view = source(rng, &shown.desc, &part, bytes.len());
-        let fits = part.check_source(&shown.desc, &view, bytes.len(), "fuzz").is_ok();
+        let fits = part.check_source(&shown.desc, &view, bytes.len()).is_ok();
         if fits {
             Pattern::for_view(&view, rng.word()).write(&view, &mut bytes);
         }
@@ -93,7 +93,7 @@ impl World<'_> {
         let len = staging.len();
         let part = any_part(rng, &shown.desc);
         let view = source(rng, &shown.desc, &part, len);
-        let fits = part.check_source(&shown.desc, &view, len, "fuzz").is_ok();
+        let fits = part.check_source(&shown.desc, &view, len).is_ok();
         let (pattern, mut bytes) = (Pattern::for_view(&view, rng.word()), vec![0x38; len]);
         if fits {
             pattern.write(&view, &mut bytes);
@@ -131,7 +131,7 @@ impl World<'_> {
         let block = staging.host_block();
         let slice = block.as_ref().filter(|_| rng.one_in(2)).and_then(|block| {
             // What lies behind the staging's bytes is not the display's.
-            block.read(hostile::inside(rng, staging.len()), Holder::Guard, "fuzz").ok()
+            block.read(hostile::inside(rng, staging.len()), Holder::Guard).ok()
         });
         let before = slice.as_ref().map(|slice| black_box(&**slice).to_vec());
         log.op("host: download", format_args!("{part} of {} into {view:?} of {}", shown.desc, staging.len()));
@@ -148,7 +148,7 @@ impl World<'_> {
         }
         staging.wait()?;
         let (Some(()), Some(whole), Some(block)) = (done, &shown.bytes, block) else { return Ok(()) };
-        let found = gather(&view, &block.read(0..block.len(), Holder::Guard, "fuzz")?);
+        let found = gather(&view, &block.read(0..block.len(), Holder::Guard)?);
         let mut wanted = whole.clone();
         paste(&part, &shown.desc, &found, &mut wanted);
         hold!(wanted == *whole, "{part} of {} came down as something else", shown.desc);
@@ -164,7 +164,7 @@ impl World<'_> {
         let view = source(rng, &shown.desc, &part, staging.len());
         log.op("host: read in place", format_args!("{} from {view:?} of {}", shown.desc, staging.len()));
         if log.end(shown.surface.read_in_place(staging, &view)).is_some() {
-            let fits = part.check_source(&shown.desc, &view, staging.len(), "fuzz").is_ok();
+            let fits = part.check_source(&shown.desc, &view, staging.len()).is_ok();
             hold!(fits && shown.in_place, "{} was taken from {view:?} of {}", shown.desc, staging.len());
         }
         Ok(())
@@ -176,7 +176,7 @@ impl World<'_> {
         let part = if rng.one_in(2) { Part::full(&shown.desc) } else { any_part(rng, &shown.desc) };
         log.op("host: read a surface back", format_args!("{part} of {}", shown.desc));
         let Some(found) = log.end(shown.surface.read_back(&part)) else { return Ok(()) };
-        hold!(part.check_inside(&shown.desc, "fuzz").is_ok(), "{part} of {} was taken", shown.desc);
+        hold!(part.check_inside(&shown.desc).is_ok(), "{part} of {} was taken", shown.desc);
         let Some(whole) = &shown.bytes else { return Ok(()) };
         let mut wanted = whole.clone();
         if found.len() <= wanted.len() {

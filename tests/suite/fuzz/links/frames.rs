@@ -89,7 +89,7 @@ impl World<'_> {
     pub(super) fn part(&mut self, rng: &mut Rng, log: &mut Log, at: usize) -> Checked {
         let desc = self.open[at].desc;
         let part = any_part(rng, &desc);
-        let fits = part.check_inside(&desc, "fuzz").is_ok();
+        let fits = part.check_inside(&desc).is_ok();
         let (way, bytes) =
             if fits { self.way(rng, at, &alone(&desc, &part))? } else { (Way::Bytes(Vec::new()), Vec::new()) };
         let open = &mut self.open[at];
@@ -131,7 +131,7 @@ impl World<'_> {
             taken |= memory.read(len, &mut [0; 1]).is_ok();
             taken |= memory.write(len.wrapping_sub(1), &[0; 2]).is_ok();
             taken |= memory.map_write(len..len + 1, &mut |_| Ok(())).is_ok();
-            taken |= view.check_inside(len, "refused").is_err();
+            taken |= view.check_inside(len).is_err();
             way.apply(frame)
         });
         let made = log.end_with(made);

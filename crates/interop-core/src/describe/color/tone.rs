@@ -56,10 +56,9 @@ fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
 
 impl ToneMap {
     /// Refuses white points with which nothing can be computed.
-    pub fn check(self, operation: &'static str) -> Result<()> {
+    pub fn check(self) -> Result<()> {
         match self {
-            Self::Reinhard { white } if !(Self::LEAST_WHITE..=f32::INFINITY).contains(&white) => Err(Error::invalid(
-                operation,
+            Self::Reinhard { white } if !(Self::LEAST_WHITE..=f32::INFINITY).contains(&white) => Err(Error::refused(
                 format!("the white point {white} is no luminance; give {} or more", Self::LEAST_WHITE),
             )),
             _ => Ok(()),
@@ -132,7 +131,6 @@ impl FromStr for ToneMap {
     /// Reads what `Display` writes: `none`, `clamp`, `reinhard`, `reinhard:4` (its white point), `aces` (Hill's fit),
     /// `aces-narkowicz`.
     fn from_str(text: &str) -> Result<Self> {
-        const OP: &str = "ToneMap::from_str";
         let tone = match text {
             "none" => Self::None,
             "clamp" => Self::Clamp,
@@ -142,12 +140,13 @@ impl FromStr for ToneMap {
             _ => {
                 let white = text.strip_prefix("reinhard:").and_then(|white| white.parse().ok());
                 let names = "none, clamp, reinhard, reinhard:WHITE, aces or aces-narkowicz";
-                let white =
-                    white.ok_or_else(|| Error::invalid(OP, format!("'{text}' is no tone map; give {names}")))?;
+                let white = white.ok_or_else(|| {
+                    Error::invalid("ToneMap::from_str", format!("'{text}' is no tone map; give {names}"))
+                })?;
                 Self::Reinhard { white }
             }
         };
-        tone.check(OP)?;
+        tone.check().map_err(|error| error.of("ToneMap::from_str"))?;
         Ok(tone)
     }
 }
@@ -197,7 +196,7 @@ mod tests {
         close(ToneMap::Reinhard { white: f32::INFINITY }.apply([1.0; 3])[0], 0.5);
         close(ToneMap::AcesNarkowicz.apply([1.0; 3])[1], 2.54 / 3.16);
         for white in [0.0, -1.0, f32::NAN, 1e-20, f32::NEG_INFINITY] {
-            assert!(ToneMap::Reinhard { white }.check("t").is_err(), "{white}");
+            assert!(ToneMap::Reinhard { white }.check().is_err(), "{white}");
         }
     }
 

@@ -95,5 +95,5 @@ fn image_memory(
     extent: Extent,
     format: PixelFormat,
 ) -> Result<Box<dyn ComputeMemory>> {
-    backend.allocate(SurfaceDesc::image(extent.width, extent.height, format).byte_len("filter")?)
+    backend.allocate(SurfaceDesc::image(extent.width, extent.height, format).byte_len()?)
 }

@@ -132,7 +132,7 @@ impl Simulation {
 }
 
 fn zeros(backend: &dyn ComputeBackend, cells: Extent, format: PixelFormat) -> Result<Box<dyn ComputeMemory>> {
-    let bytes = SurfaceDesc::image(cells.width, cells.height, format).byte_len("fluid")?;
+    let bytes = SurfaceDesc::image(cells.width, cells.height, format).byte_len()?;
     let mut memory = backend.allocate(bytes)?;
     memory.write(0, &vec![0; bytes])?;
     Ok(memory)

@@ -13,15 +13,15 @@ pub(crate) struct VulkanDevice {
 
 impl VulkanDevice {
     /// Opens the device whose `deviceUUID`, else whose `deviceLUID`, is that of `gl`.
-    pub(crate) fn open(gl: &DeviceIdentity, operation: &'static str) -> Result<Rc<Self>> {
-        let unsupported = |reason: String| Error::Unsupported { operation, device: gl.to_string(), reason };
+    pub(crate) fn open(gl: &DeviceIdentity) -> Result<Rc<Self>> {
+        let unsupported = |reason: String| Error::unsupported(gl, reason);
         let ids: Vec<_> =
             [gl.uuid.map(|id| id.to_string()), gl.luid.map(|id| id.to_string())].into_iter().flatten().collect();
         if ids.is_empty() {
             let reason = "the GL driver gives no device UUID, so its Vulkan device cannot be told from others";
             return Err(unsupported(reason.into()));
         }
-        let instance = Instance::get(&gl.name, operation)?;
+        let instance = Instance::get(&gl.name)?;
         let candidates = instance.candidates(&gl.name)?;
         let by_uuid = candidates.iter().find(|c| gl.uuid == Some(c.ids.uuid));
         let by_luid = || candidates.iter().find(|c| gl.luid.is_some() && gl.luid == c.ids.luid);
@@ -34,10 +34,10 @@ impl VulkanDevice {
                 ids.join(", ")
             )));
         };
-        Self::new(instance, found, operation).map(Rc::new)
+        Self::new(instance, found).map(Rc::new)
     }
 
-    fn new(instance: &'static Instance, chosen: &Candidate, operation: &'static str) -> Result<Self> {
+    fn new(instance: &'static Instance, chosen: &Candidate) -> Result<Self> {
         let (physical, name) = (chosen.physical, &chosen.name);
         // SAFETY: the physical device is of this instance; the structures live through the calls, and every function is
         // of Vulkan 1.1 or gated by the device's version.
@@ -49,7 +49,7 @@ impl VulkanDevice {
             let has = |wanted: &CStr| extensions.iter().any(|e| e.extension_name_as_c_str() == Ok(wanted));
             if !has(MEMORY_EXTENSION) {
                 let reason = format!("its Vulkan driver does not list {}", MEMORY_EXTENSION.to_string_lossy());
-                return Err(Error::Unsupported { operation, device: name.clone(), reason });
+                return Err(Error::unsupported(name, reason));
             }
             let wanted: Vec<_> = [MEMORY_EXTENSION, SEMAPHORE_EXTENSION].into_iter().filter(|name| has(name)).collect();
             let names: Vec<_> = wanted.iter().map(|name| name.as_ptr()).collect();

@@ -51,14 +51,13 @@ pub(super) fn devices() -> Result<Vec<HeadlessDevice>> {
 }
 
 pub(super) fn open(options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
-    const OP: &str = "GlDisplay::headless";
     let devices = query();
     if let Some(index) = options.device {
         let devices = devices.map_err(unavailable)?;
         let count = devices.len();
         let device = devices
             .get(index)
-            .ok_or_else(|| Error::invalid(OP, format!("there is no EGL device {index}; EGL lists {count}")))?;
+            .ok_or_else(|| Error::refused(format!("there is no EGL device {index}; EGL lists {count}")))?;
         return on_device(index, device, options);
     }
     let mut reasons = Vec::new();
@@ -99,14 +98,13 @@ pub(super) fn open(options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
 }
 
 pub(super) fn open_es(options: &HeadlessOptions) -> Result<EsContext> {
-    const OP: &str = "EsContext::headless";
     let devices = query();
     let mut reasons = Vec::new();
     match (devices, options.device) {
         (Err(reason), Some(_)) => return Err(unavailable(reason)),
         (Err(reason), None) => reasons.push(reason),
         (Ok(devices), Some(index)) => {
-            let none = || Error::invalid(OP, format!("there is no EGL device {index}; EGL lists {}", devices.len()));
+            let none = || Error::refused(format!("there is no EGL device {index}; EGL lists {}", devices.len()));
             return es_on_device(&describe(index, devices.get(index).ok_or_else(none)?), &devices[index]);
         }
         (Ok(devices), None) => {

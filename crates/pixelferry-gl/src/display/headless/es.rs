@@ -9,6 +9,7 @@ use crate::context::{Held, NativeContext, load_es};
 use crate::queue::GlDevice;
 use glutin::display::Display;
 use glutin::prelude::GlDisplay as _;
+use interop_core::describe::error::call;
 use interop_core::{Error, Result};
 use std::sync::Arc;
 
@@ -39,11 +40,13 @@ impl EsContext {
     /// [`Error::Unavailable`] without EGL (on Windows and macOS, too), or where nothing worked, with each attempt's reason;
     /// [`Error::InvalidInput`] for a device number that does not exist; [`Error::Unsupported`] for a version limit below 3.1.
     pub fn headless(options: &HeadlessOptions) -> Result<Self> {
-        if let Some((major, minor)) = options.version_limit.filter(|limit| *limit < (3, 1)) {
-            let reason = format!("compute shaders need OpenGL ES 3.1, and {major}.{minor} is the limit");
-            return Err(Error::Unsupported { operation: "EsContext::headless", device: "OpenGL ES".into(), reason });
-        }
-        open_es(options)
+        call("EsContext::headless", || {
+            if let Some((major, minor)) = options.version_limit.filter(|limit| *limit < (3, 1)) {
+                let reason = format!("compute shaders need OpenGL ES 3.1, and {major}.{minor} is the limit");
+                return Err(Error::Unsupported { operation: "", device: "OpenGL ES".into(), reason });
+            }
+            open_es(options)
+        })
     }
 
     /// Of a context that was just made current.
@@ -60,7 +63,7 @@ impl EsContext {
             (gl, identity, NativeContext::current(Some(&mut load)))
         };
         let native = native.ok_or_else(|| Error::Unsupported {
-            operation: "EsContext::headless",
+            operation: "",
             device: identity.name.clone(),
             reason: "EGL does not tell which context is current".into(),
         })?;
@@ -78,7 +81,7 @@ impl EsContext {
 impl Drop for EsContext {
     fn drop(&mut self) {
         // Deletes what waited for the context; where it is not current, that goes with the context.
-        let _ = self.device.enter("EsContext::drop");
+        let _ = self.device.enter();
         if let Some(resting) = self.own.take().and_then(OwnContext::rest) {
             self.held.keep(resting);
         }

@@ -19,6 +19,7 @@ use cgl as system;
 #[cfg(all(unix, not(target_vendor = "apple")))]
 use egl as system;
 use interop_core::Result;
+use interop_core::describe::error::call;
 use std::rc::Rc;
 #[cfg(windows)]
 use wgl as system;
@@ -46,7 +47,7 @@ impl GlDisplay {
     /// [`interop_core::Error::Unavailable`] where nothing worked, with each attempt's reason;
     /// [`interop_core::Error::InvalidInput`] for a device number that does not exist.
     pub fn headless(options: HeadlessOptions) -> Result<Rc<Self>> {
-        system::open(&options)
+        call("GlDisplay::headless", || system::open(&options))
     }
 }
 

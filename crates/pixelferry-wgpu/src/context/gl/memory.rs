@@ -13,8 +13,6 @@ use std::num::NonZeroU32;
 use std::rc::Rc;
 use std::sync::Arc;
 
-const OP: &str = "create_staging";
-
 /// A block of `pixelferry-gl`'s, kept until wgpu has let go of it.
 pub(crate) struct Memory {
     staging: Staging,
@@ -52,7 +50,7 @@ impl Memory {
 
     /// A handle by which others open it.
     pub(crate) fn export(&self, gl: &Gl, handle: HandleType) -> Result<SharedHandle> {
-        gl.within("export", |_| self.staging.export(handle))
+        gl.within(|_| self.staging.export(handle))
     }
 }
 
@@ -65,8 +63,8 @@ impl Gl {
         bytes: usize,
     ) -> Result<Made<Rc<Memory>>> {
         let size = whole_words(bytes as u64);
-        let whole = usize::try_from(size).map_err(|e| Error::invalid(OP, e.to_string()))?;
-        let memory = Rc::new(self.within(OP, |display| Memory::new(display, kind, whole))?);
+        let whole = usize::try_from(size).map_err(|e| Error::refused(e.to_string()))?;
+        let memory = Rc::new(self.within(|display| Memory::new(display, kind, whole))?);
         let reader = Arc::new(());
         self.read.borrow_mut().push((Arc::downgrade(&reader), Rc::clone(&memory)));
         // From here on wgpu, or the failure, lets go of `reader`, and the memory is collected.
@@ -98,7 +96,7 @@ impl Gl {
             usage: storage | Uses::VERTEX | Uses::COPY_SRC | Uses::COPY_DST | uses,
             memory_flags: wgpu::hal::MemoryFlags::empty(),
         };
-        let buffer = shared.scoped(OP, || {
+        let buffer = shared.scoped(|| {
             // SAFETY: the buffer is of this device's context and has at least `size` bytes; it lives until wgpu lets go of
             // `reader`, and wgpu does not map it.
             unsafe {
@@ -106,7 +104,7 @@ impl Gl {
                 Some(shared.device.create_buffer_from_hal::<Api>(hal, &descriptor))
             }
         })?;
-        buffer.ok_or_else(|| absent(OP, &self.identity, "the device is not driven by OpenGL"))
+        buffer.ok_or_else(|| absent(&self.identity, "the device is not driven by OpenGL"))
     }
 
     fn wrap_texture(
@@ -122,7 +120,7 @@ impl Gl {
         let drawn_to = if shared.is_drawn_to(format) { Uses::COLOR_TARGET } else { Uses::empty() };
         let uses = Uses::RESOURCE | Uses::COPY_SRC | Uses::COPY_DST | drawn_to;
         let same = hal_texture_descriptor(&descriptor, uses);
-        let texture = shared.scoped(OP, || {
+        let texture = shared.scoped(|| {
             // SAFETY: the texture is of this device's context and was made as both descriptors say; it lives until wgpu
             // lets go of `reader`. OpenGL knows no layouts, so it is ready to be read.
             unsafe {
@@ -130,6 +128,6 @@ impl Gl {
                 Some(shared.device.create_texture_from_hal::<Api>(hal, &descriptor, Uses::RESOURCE))
             }
         })?;
-        texture.ok_or_else(|| absent(OP, &self.identity, "the device is not driven by OpenGL"))
+        texture.ok_or_else(|| absent(&self.identity, "the device is not driven by OpenGL"))
     }
 }

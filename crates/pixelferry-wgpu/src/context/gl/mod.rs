@@ -65,9 +65,9 @@ impl Gl {
 
     fn open(device: &wgpu::Device, identity: &DeviceIdentity) -> Result<Rc<Self>> {
         let inside = Inside::default();
-        let display = in_context(device, identity, &inside, "WgpuDisplay", |context| {
+        let display = in_context(device, identity, &inside, |context| {
             let Some(egl) = context.egl_instance() else {
-                return Err(absent("WgpuDisplay", identity, "wgpu was given its context by the program"));
+                return Err(absent(identity, "wgpu was given its context by the program"));
             };
             let load = |name: &CStr| {
                 let found = name.to_str().ok().and_then(|name| egl.get_proc_address(name));
@@ -80,11 +80,7 @@ impl Gl {
             // while this one does. The loader is that of the context's EGL.
             let display = unsafe { GlDisplay::from_loader(load, options) }?;
             if display.is_es() {
-                return Err(absent(
-                    "WgpuDisplay",
-                    identity,
-                    "wgpu's context is one of OpenGL ES, which nobody has tried",
-                ));
+                return Err(absent(identity, "wgpu's context is one of OpenGL ES, which nobody has tried"));
             }
             Ok(display)
         })?;
@@ -93,9 +89,9 @@ impl Gl {
     }
 
     /// Runs `f` with wgpu's context current. `f` calls nothing of wgpu's, which would wait for the context.
-    fn within<T>(&self, operation: &'static str, f: impl FnOnce(&Rc<GlDisplay>) -> Result<T>) -> Result<T> {
-        let display = self.display.as_ref().ok_or_else(|| absent(operation, &self.identity, "it was closed"))?;
-        in_context(&self.device, &self.identity, &self.inside, operation, |_| f(display))
+    fn within<T>(&self, f: impl FnOnce(&Rc<GlDisplay>) -> Result<T>) -> Result<T> {
+        let display = self.display.as_ref().ok_or_else(|| absent(&self.identity, "it was closed"))?;
+        in_context(&self.device, &self.identity, &self.inside, |_| f(display))
     }
 
     /// The identity with what OpenGL tells of the device and wgpu does not.
@@ -134,9 +130,9 @@ impl Gl {
     ///
     /// # Errors
     /// Where wgpu does not get its context.
-    pub(crate) fn collect(&self, operation: &'static str) -> Result<()> {
+    pub(crate) fn collect(&self) -> Result<()> {
         self.read.borrow_mut().retain(|(reader, _)| reader.strong_count() > 0);
-        self.within(operation, |display| display.delete_dropped())
+        self.within(|display| display.delete_dropped())
     }
 }
 
@@ -157,7 +153,7 @@ impl Drop for Gl {
                 std::mem::forget(memory);
             }
         }
-        let closed = in_context(&self.device, &self.identity, &self.inside, "drop", |_| {
+        let closed = in_context(&self.device, &self.identity, &self.inside, |_| {
             let deleted = display.delete_dropped();
             drop(display);
             deleted
@@ -173,23 +169,22 @@ fn in_context<T>(
     device: &wgpu::Device,
     identity: &DeviceIdentity,
     inside: &Cell<bool>,
-    operation: &'static str,
     f: impl FnOnce(&wgpu::hal::gles::AdapterContext) -> Result<T>,
 ) -> Result<T> {
     // SAFETY: nothing of the guard's is destroyed.
     let hal = unsafe { device.as_hal::<Api>() };
-    let hal = hal.ok_or_else(|| absent(operation, identity, "the device is not driven by OpenGL"))?;
+    let hal = hal.ok_or_else(|| absent(identity, "the device is not driven by OpenGL"))?;
     let context = hal.context();
     // wgpu panics where it does not get its context.
     let locked = catch(|| context.lock());
     let Ok(_locked) = locked else {
         let hint = "No context of GLX may be current on this thread, nor wgpu's on another.";
-        return Err(failure(identity, operation, 0, "wgpu's context could not be made current".into(), hint));
+        return Err(failure(identity, 0, "wgpu's context could not be made current".into(), hint));
     };
     let _entered = Entered::new(inside);
     f(context)
 }
 
-fn absent(operation: &'static str, identity: &DeviceIdentity, reason: &str) -> Error {
-    Error::Unsupported { operation, device: identity.to_string(), reason: reason.into() }
+fn absent(identity: &DeviceIdentity, reason: &str) -> Error {
+    Error::unsupported(identity, reason)
 }

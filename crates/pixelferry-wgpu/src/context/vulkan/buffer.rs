@@ -9,8 +9,6 @@ use pixelferry_vulkan::sharing::{Allocation, Object};
 use std::rc::Rc;
 use std::sync::Arc;
 
-const OP: &str = "create_staging";
-
 impl Vulkan {
     /// A buffer that stays mapped, coherent, zero at first, and its address.
     pub(super) fn mapped(&self, shared: &DeviceState, bytes: usize) -> Result<(wgpu::Buffer, HostBlock)> {
@@ -69,14 +67,14 @@ fn wrap(shared: &DeviceState, made: &Arc<Allocation>, reader: Option<Arc<()>>, s
         mapped_at_creation: false,
     };
     let Object::Buffer(raw) = made.object() else {
-        return Err(Error::invalid(OP, "an image is no buffer"));
+        return Err(Error::refused("an image is no buffer"));
     };
     let kept = Arc::clone(made);
     let let_go = Box::new(move || {
         drop(kept);
         drop(reader);
     });
-    shared.scoped(OP, || {
+    shared.scoped(|| {
         // SAFETY: the buffer was made of this device with these usages, at least so large and with memory bound; it
         // lives until wgpu lets go of `kept`, and wgpu does not map it.
         unsafe {

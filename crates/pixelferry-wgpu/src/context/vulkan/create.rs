@@ -28,7 +28,7 @@ impl Vulkan {
                 let (texture, exported) = self.exported_image(shared, &image)?;
                 (Object::Texture(texture, image), None, Some(exported))
             }
-            other => return Err(shared.unsupported("create_staging", format!("it knows no staging of {other:?}"))),
+            other => return Err(shared.unsupported(format!("it knows no staging of {other:?}"))),
         };
         Ok(Made { object, host, keeper: exported })
     }

@@ -12,7 +12,7 @@ pub(crate) struct Exported(pub(super) Arc<Allocation>);
 impl Exported {
     /// A new handle of the memory.
     pub(crate) fn handle(&self, shared: &DeviceState) -> Result<SharedHandle> {
-        let vulkan = shared.vulkan.as_ref().ok_or_else(|| shared.unsupported("export", Vulkan::ABSENT))?;
+        let vulkan = shared.vulkan.as_ref().ok_or_else(|| shared.unsupported(Vulkan::ABSENT))?;
         Ok(SharedHandle::Memory(self.0.export(&vulkan.sharing)?))
     }
 }

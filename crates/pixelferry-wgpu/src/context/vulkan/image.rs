@@ -8,8 +8,6 @@ use interop_core::{ImageDesc, Result, SurfaceDesc};
 use pixelferry_vulkan::sharing::Allocation;
 use std::sync::Arc;
 
-const OP: &str = "create_staging";
-
 /// What [`TEXTURE_USAGE`] is to Vulkan.
 const USAGE: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
     vk::ImageUsageFlags::SAMPLED.as_raw()
@@ -25,7 +23,7 @@ impl Vulkan {
     /// # Errors
     /// `Unsupported` where the driver exports no such image.
     pub(super) fn exported_image(&self, shared: &DeviceState, desc: &ImageDesc) -> Result<(wgpu::Texture, Exported)> {
-        SurfaceDesc::Image(*desc).check(&shared.identity.to_string(), &shared.caps, OP)?;
+        SurfaceDesc::Image(*desc).check(&shared.identity.to_string(), &shared.caps)?;
         let (image, made) = self.sharing.exported_image(desc, USAGE)?;
         let made = Arc::new(made);
         let texture = wrap(shared, image, &made, desc)?;
@@ -42,7 +40,7 @@ fn wrap(shared: &DeviceState, image: vk::Image, made: &Arc<Allocation>, desc: &I
     let uses = TextureUses::RESOURCE | TextureUses::COLOR_TARGET | TextureUses::COPY_SRC | TextureUses::COPY_DST;
     let same = hal_texture_descriptor(&descriptor, uses);
     let kept = Arc::clone(made);
-    let texture = shared.scoped(OP, || {
+    let texture = shared.scoped(|| {
         // SAFETY: the image was made of this device as both descriptors say, with memory bound; it lives until wgpu lets
         // go of `kept`. Its layout is undefined.
         unsafe {
@@ -55,12 +53,12 @@ fn wrap(shared: &DeviceState, image: vk::Image, made: &Arc<Allocation>, desc: &I
             Some(shared.device.create_texture_from_hal::<Api>(hal, &descriptor, TextureUses::UNINITIALIZED))
         }
     })?;
-    let texture = texture.ok_or_else(|| shared.unsupported(OP, Vulkan::ABSENT))?;
-    let index = shared.submit(OP, |encoder| {
+    let texture = texture.ok_or_else(|| shared.unsupported(Vulkan::ABSENT))?;
+    let index = shared.submit(|encoder| {
         let state = TextureTransition { texture: &texture, selector: None, state: TextureUses::RESOURCE };
         encoder.transition_resources(std::iter::empty(), std::iter::once(state));
     })?;
     // Others write it next, who know nothing of our queue.
-    shared.wait(OP, Some(index))?;
+    shared.wait(Some(index))?;
     Ok(texture)
 }

@@ -139,7 +139,7 @@ fn what_is_recorded_comes_before_what_follows() {
         let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         encoder.copy_buffer_to_buffer(&given.buffer, given.offset, &copied, 0, given.len);
         display.wgpu_queue().submit([encoder.finish()]);
-        let bytes = device.read_buffer(&copied, 0..copied.size(), "test").unwrap();
+        let bytes = device.read_buffer(&copied, 0..copied.size()).unwrap();
         assert!(bytes.chunks_exact(4).all(|word| word == value.to_ne_bytes()), "frame {value} is another's");
     }
 }
@@ -165,6 +165,6 @@ fn an_engine_is_told_that_its_device_was_destroyed() {
     }
     device.destroy();
     // Told when its queue is empty, which a poll alone does not wait for.
-    display.shared_device().wait("test", None).unwrap();
+    display.shared_device().wait(None).unwrap();
     assert!(lost.load(Relaxed));
 }
