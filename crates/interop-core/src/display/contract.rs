@@ -1,4 +1,4 @@
-//! What a display must offer.
+//! The interface of a display, and the driver that each display implements.
 
 use super::staging::{Staging, StagingKind};
 use super::surface::Surface;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Threads: a display and all that it made stay on one thread; none of these types are `Send`. Every call checks that
 /// the display can be reached from here and returns [`crate::Error::WrongContext`] where it cannot.
 pub trait Display: Any {
-    /// Who draws.
+    /// Returns the identity of the device that draws.
     fn device(&self) -> &DeviceIdentity;
 
     /// Returns what memory it can give and take, and its limits.
@@ -69,8 +69,8 @@ pub trait Display: Any {
         self.draw_offscreen(surface)
     }
 
-    /// Tells how the last draw was done, offscreen ones among them, and why so. `None` before the first, and where a display has one
-    /// manner.
+    /// Returns the manner of the last draw, offscreen or not, and the reason for it. `None` before the first draw, and
+    /// for displays with only one manner.
     fn drawn(&self) -> Option<Drawn> {
         None
     }

@@ -39,7 +39,7 @@ pub trait Hook {
 pub struct Watch {
     hook: Rc<dyn Hook>,
     _alive: Box<dyn Any>,
-    /// Of before, which is nearer to the driver.
+    /// The hook installed earlier, which is nearer to the driver.
     inner: Option<Box<Watch>>,
 }
 
