@@ -33,13 +33,13 @@ pub enum SaveError {
     /// The file's ending is of no format that can be written.
     #[error("cannot save the picture to {}: the ending says the format; give .png or .jpg", path.display())]
     Format {
-        /// Where to.
+        /// Path of the file.
         path: PathBuf,
     },
     /// The file could not be written.
     #[error("cannot save the picture to {}: {source}", path.display())]
     File {
-        /// Where to.
+        /// Path of the file.
         path: PathBuf,
         /// Why not.
         source: image::ImageError,
