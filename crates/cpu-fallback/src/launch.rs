@@ -13,7 +13,7 @@ use interop_core::devices::owned::{own, own_mut};
 use interop_core::{Arg, ComputeMemory, DeviceIdentity, Error, Kernel, Result, View};
 use std::sync::Arc;
 
-/// What messages call it.
+/// Name of the call in messages.
 pub(crate) const LAUNCH: &str = "CpuBackend::launch";
 
 /// The device and its threads, shared by a backend and its queues.

@@ -153,7 +153,7 @@ impl Display for MemoryDisplay {
 
     fn draw_offscreen(&self, surface: &Surface) -> Result<()> {
         const OP: &str = "MemoryDisplay::draw_offscreen";
-        // What there is to see is the memory itself.
+        // The memory itself is what a viewer would see.
         std::hint::black_box(self.own(surface, OP)?.pixels(&Part::full(surface.desc()), OP)?);
         Ok(())
     }
