@@ -94,7 +94,7 @@ fn pattern_program(device: &GlDevice, entry: PatternEntry, operation: &'static s
     Program::build(device, &glsl, operation)?.map_err(refused)
 }
 
-/// What is made where the context is current.
+/// Objects that are made while the context is current.
 struct Made {
     device: GlDevice,
     pattern: Program,

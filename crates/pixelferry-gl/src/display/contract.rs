@@ -288,7 +288,7 @@ impl GlDisplay {
         Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Image(_)), operation))
     }
 
-    /// Of the right kind but not ours, or of the wrong kind.
+    /// Error for a surface of the right kind that is not ours, or for one of the wrong kind.
     fn not_found(&self, surface: &Surface, right_kind: bool, operation: &'static str) -> Error {
         if right_kind {
             return foreign::<TextureSurface>(self.shared(), operation);
@@ -357,7 +357,7 @@ impl Display for GlDisplay {
 
     fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
         self.shared().enter("create_in_place_surface")?;
-        // What a buffer texture can hold counts only once it is to show linear memory.
+        // The limit of buffer textures counts only once the surface is to show linear memory.
         Surface::in_place(
             (self.device(), self.caps()),
             desc,
