@@ -1,4 +1,4 @@
-//! What wgpu reports, as typed errors.
+//! Errors of wgpu, as typed errors.
 
 use interop_core::{DeviceIdentity, DriverError, Error, Result};
 use std::sync::{Arc, OnceLock};

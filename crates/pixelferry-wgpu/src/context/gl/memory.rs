@@ -19,7 +19,7 @@ const OP: &str = "create_staging";
 pub(crate) struct Memory {
     staging: Staging,
     name: NonZeroU32,
-    /// Where it is a texture.
+    /// Description of the image, if the memory is a texture.
     image: Option<ImageDesc>,
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 const OP: &str = "create_staging";
 
-/// What [`TEXTURE_USAGE`] is to Vulkan.
+/// Vulkan's flags for [`TEXTURE_USAGE`].
 const USAGE: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
     vk::ImageUsageFlags::SAMPLED.as_raw()
         | vk::ImageUsageFlags::COLOR_ATTACHMENT.as_raw()
