@@ -30,7 +30,7 @@ enum Body {
     Image(Rc<Picture>),
 }
 
-/// Owner of exported memory, for the API that exported it.
+/// Owner of memory that others open.
 #[allow(dead_code, reason = "made by Vulkan and OpenGL, which are not everywhere")]
 enum Keeper {
     Gl(Rc<gl::Memory>),
