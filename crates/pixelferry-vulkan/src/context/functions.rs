@@ -9,7 +9,7 @@ use std::ffi::CStr;
 
 const OP: &str = "VulkanDisplay::from_engine";
 
-/// Of Vulkan 1.1, and called.
+/// Instance functions of Vulkan 1.1 that are called.
 const INSTANCE_FUNCTIONS: [&CStr; 5] = [
     c"vkGetPhysicalDeviceProperties2",
     c"vkGetPhysicalDeviceFeatures2",
@@ -24,7 +24,7 @@ pub(crate) struct Functions {
     pub device: ash::Device,
 }
 
-/// How errors call a device of which nothing is known.
+/// Name in errors for a device of which nothing is known.
 const ENGINE: &str = "the engine's Vulkan device";
 
 fn refused(problem: impl Into<String>) -> Error {

@@ -7,7 +7,7 @@ use interop_core::{DeviceIdentity, Error, Result};
 
 const OP: &str = "VulkanDisplay::headless";
 
-/// How a device of the display's own is chosen.
+/// Options for choosing a device of the display's own.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct VulkanOptions {

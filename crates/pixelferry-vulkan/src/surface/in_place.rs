@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 const OP: &str = "read_in_place";
 
-/// Where the pixels lie that an image surface shows.
+/// Location of the pixels that an image surface shows.
 pub(crate) enum Place {
     /// In an image.
     Image(Rc<Image>),
