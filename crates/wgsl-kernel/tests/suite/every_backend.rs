@@ -1,4 +1,4 @@
-//! What every backend that runs WGSL is asked.
+//! Tests for every backend that runs WGSL.
 
 use interop_core::conformance::memory;
 use interop_core::describe::color;
