@@ -6,7 +6,7 @@ use crate::params::{Sort, sort, type_size};
 use interop_core::Result;
 use std::any::TypeId;
 
-/// What OpenCL C calls the types of images.
+/// Names of OpenCL C's image types.
 const IMAGES: [&str; 6] =
     ["image1d_t", "image1d_array_t", "image1d_buffer_t", "image2d_t", "image2d_array_t", "image3d_t"];
 

@@ -1,4 +1,4 @@
-//! What of another API's a device can open, by what its driver lists.
+//! Memory and semaphores of other APIs that a device can open, according to its driver's lists.
 
 use super::os;
 use crate::device::OpenClDevice;

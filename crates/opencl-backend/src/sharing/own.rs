@@ -6,7 +6,7 @@ use crate::memory::OpenClMemory;
 use interop_core::{ComputeMemory, Error, QueueId, Result, SharedHandle, SurfaceDesc};
 use std::sync::Arc;
 
-/// What [`SharedHandle::QueueBuffer`] holds.
+/// Content of [`SharedHandle::QueueBuffer`].
 struct QueueBlock {
     mem: Arc<Mem>,
     bytes: usize,

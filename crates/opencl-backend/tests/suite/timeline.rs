@@ -1,4 +1,4 @@
-//! What the device did, and when.
+//! Timeline of the device's work.
 
 use super::{described, every_device, memory_with, vouched};
 use interop_core::conformance::lies_within;

@@ -22,8 +22,8 @@ pub const SEMAPHORE: u32 = 0x2055;
 /// imported semaphore's before. Each such memory would leave one open.
 static OF_SEMAPHORES: Mutex<BTreeSet<RawFd>> = Mutex::new(BTreeSet::new());
 
-/// Where numbers of semaphores begin: above those that most programs use, so that they stay few. The driver closes a
-/// semaphore's descriptor at once, so the next one has the same number.
+/// First descriptor number for semaphores, above those that most programs use, so that they stay few. The driver closes
+/// a semaphore's descriptor at once, so the next one has the same number.
 const FIRST_OF_SEMAPHORES: RawFd = 512;
 
 /// A duplicate by which OpenCL opens memory. Its number was never a semaphore's.
