@@ -115,7 +115,7 @@ fn no_opencl_library_is_a_reason_with_a_remedy() {
     assert_eq!(report["chosen"]["compute"]["api"], "cpu");
 }
 
-/// Where a library is there and does not open, the loader's own words are in the report.
+/// A library that is there and does not open is reported with the loader's own words.
 #[test]
 #[cfg(target_os = "linux")]
 fn libraries_that_do_not_open_are_told_with_why() {

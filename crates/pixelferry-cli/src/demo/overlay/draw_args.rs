@@ -1,9 +1,9 @@
-//! What of the draw's arguments makes a difference to what is on show.
+//! Draw arguments that make a difference to the frame on show.
 
 use pixelferry::{Encoding, Fit, SurfaceDesc, ToneMap};
 use pixelferry_demo::DrawArgs;
 
-/// What can be chosen.
+/// Parts that can be chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     Fit,

@@ -87,7 +87,7 @@ pub fn run(options: DemoOptions, log: &Log) -> Result<(), Box<dyn Error>> {
     if common.is_headless() { headless::run(show, &common) } else { window::run(show, &common) }
 }
 
-/// What is to be shown.
+/// Settings of the scene to show.
 struct Show {
     setup: Setup,
     draw_args: DrawArgs,

@@ -13,7 +13,7 @@ pub struct Painted {
     pub textures: TexturesDelta,
     /// Pixels of a point.
     pub scale: f32,
-    /// Where the picture goes, points.
+    /// Rectangle of the picture, points.
     pub picture: Rect,
 }
 
