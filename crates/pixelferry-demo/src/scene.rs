@@ -1,4 +1,4 @@
-//! What the loop asks of a scene.
+//! The interface of a scene.
 
 use crate::draw_args::DrawArgs;
 use pixelferry::api::gl::{GlDisplay, Viewport};
@@ -18,7 +18,7 @@ pub enum SceneError {
     /// A picture could not be read.
     #[error("cannot read the picture {}: {source}", path.display())]
     Picture {
-        /// Which.
+        /// Path of the picture.
         path: PathBuf,
         /// Why not.
         source: image::ImageError,
@@ -26,7 +26,7 @@ pub enum SceneError {
     /// A video could not be read.
     #[error("cannot read the video {}: {reason}", path.display())]
     Video {
-        /// Which.
+        /// Path of the video.
         path: PathBuf,
         /// Why not.
         reason: String,
@@ -42,9 +42,9 @@ pub enum SceneError {
     NeedsOpenGl {
         /// Its name.
         scene: &'static str,
-        /// What was opened in the place of OpenGL.
+        /// Display that was opened instead of OpenGL.
         display: String,
-        /// What to choose, or why there is no OpenGL.
+        /// Advice what to choose, or the reason why there is no OpenGL.
         instead: String,
     },
     /// The program was built without windows.

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of a trace.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ pub enum TraceError {
     /// The file could not be made or written.
     #[error("cannot write the trace to {}: {source}", path.display())]
     File {
-        /// Where to.
+        /// Path of the file.
         path: PathBuf,
         /// Why not.
         source: io::Error,
