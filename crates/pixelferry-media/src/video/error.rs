@@ -1,4 +1,4 @@
-//! What can go wrong, typed.
+//! Errors, typed.
 
 use interop_core::{Extent, PixelFormat};
 use std::path::PathBuf;

@@ -120,7 +120,7 @@ impl Feed {
             let Some(header) = last else { continue };
             self.enter(header);
             if let Err(error) = child.write_all(&rows) {
-                // Who reads units tells why.
+                // The reader of units reports the reason.
                 tracing::debug!("the encoder takes no more: {error}");
                 return;
             }
