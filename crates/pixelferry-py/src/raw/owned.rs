@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The alignment that DLPack asks for.
 const ALIGNMENT: usize = 256;
 
-/// What an array lies in. Any thread may drop it.
+/// Memory of an array. Any thread may drop it.
 pub enum Memory {
     Host(HostBytes),
     Cuda(CudaBytes),
@@ -92,7 +92,7 @@ pub struct CudaBytes {
 }
 
 impl CudaBytes {
-    /// What `fill` puts into so many bytes; it need not wait.
+    /// Allocates so many bytes and lets `fill` write them; it need not wait.
     pub fn filled(
         backend: &Arc<CudaBackend>,
         len: usize,
