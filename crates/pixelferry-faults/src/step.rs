@@ -1,4 +1,4 @@
-//! Where a fault can be injected.
+//! Steps at which a fault can be injected.
 
 /// Whose call it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
