@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 
-/// Of one block. What is out of turn goes to the list of violations.
+/// Turn at one block. What is out of turn goes to the list of violations.
 #[derive(Debug, Default)]
 pub struct Turn {
     /// A surface shows the block in place.
