@@ -21,7 +21,7 @@ pub fn run(root: &Path) -> Result<(), Error> {
     Err(Error::Pages(wrong.len()))
 }
 
-/// What a page has: the anchors of its headings, and its links with their lines.
+/// Content of a page: the anchors of its headings, and its links with their lines.
 #[derive(Debug, Default)]
 struct Page {
     anchors: BTreeSet<String>,
