@@ -38,7 +38,7 @@ impl Status {
     }
 }
 
-/// What to do next.
+/// Next step of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// Draw the frame of this number.
