@@ -65,7 +65,7 @@ pub fn run<D: FnMut() -> Fails<()>>(start: impl FnOnce(&GlWindow) -> Fails<D>) -
 
 struct App<S, D> {
     start: Option<S>,
-    // What draws goes before the window.
+    // Objects that draw are dropped before the window.
     running: Option<(D, GlWindow)>,
     failed: Option<Box<dyn Error>>,
 }

@@ -1,4 +1,4 @@
-//! What can go wrong between the two.
+//! Errors between the two.
 
 use thiserror::Error;
 
@@ -11,7 +11,7 @@ pub enum GuestError {
     /// The device could not be made.
     #[error("wgpu could not make a device on {device}: {reason}")]
     NoDevice {
-        /// Which.
+        /// Device that could not be made.
         device: String,
         /// Why not.
         reason: String,

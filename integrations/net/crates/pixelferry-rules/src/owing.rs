@@ -123,7 +123,7 @@ mod tests {
             assert!(!passed(&owing, at).contains(&8), "who sends is not passed over");
             seconds_passed += passed(&owing, at).len();
         }
-        // Of two minutes, it held others up in five times two seconds.
+        // In two minutes, it held others up five times for two seconds.
         assert!((200..236).contains(&seconds_passed), "{seconds_passed} half seconds");
         owing.sent(7, start + 130 * SECOND);
         assert!(passed(&owing, start + 130 * SECOND).is_empty());
