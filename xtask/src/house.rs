@@ -119,7 +119,7 @@ fn is_product(file: &Path) -> bool {
     file.components().all(|part| !NO_PRODUCT.iter().any(|name| part.as_os_str() == *name))
 }
 
-/// Of a backend or a display, without OpenCL for itself.
+/// Returns true for a file of a backend or a display, without OpenCL for itself.
 fn is_driver(file: &Path) -> bool {
     let mut parts = file.iter().filter_map(|part| part.to_str());
     let ends = ["-backend", "-display", "-fallback", "-kernel", "-gl", "-wgpu", "-vulkan"];
