@@ -212,7 +212,7 @@ impl Drop for Canvas<'_> {
     }
 }
 
-/// Why a context is no longer drawn to.
+/// Reason why a context is no longer drawn to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Closed,

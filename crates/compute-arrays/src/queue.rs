@@ -89,7 +89,7 @@ impl Arrays {
 }
 
 impl ArrayQueue {
-    /// Whose arrays these are.
+    /// Returns the context that these arrays belong to.
     pub fn arrays(&self) -> &Arrays {
         &self.arrays
     }

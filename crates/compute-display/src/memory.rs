@@ -42,7 +42,7 @@ pub fn tight(desc: &SurfaceDesc, operation: &'static str) -> Result<View> {
     })
 }
 
-/// So many rows with nothing between them.
+/// Returns the view of a region's rows with nothing between them.
 pub fn rows(region: Region, format: PixelFormat) -> Result<ImageView> {
     ImageView::packed(region.extent(), format, 1, 0, false)
 }

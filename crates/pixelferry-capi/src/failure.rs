@@ -1,4 +1,4 @@
-//! Why a call did not do its work, and the status that says so.
+//! Failures of calls, and the status for each.
 
 use crate::abi::*;
 use pixelferry::{Error, SaveError};

@@ -38,7 +38,7 @@ enum Local {
 
 /// Memory with the backend that made it.
 pub struct Memory {
-    /// Whose it is.
+    /// Backend that the memory belongs to.
     pub backend: Arc<dyn ComputeBackend>,
     /// The memory.
     pub memory: Box<dyn ComputeMemory>,

@@ -5,7 +5,7 @@ use pixelferry::api::gl::{GlDisplay, Viewport};
 use pixelferry::{DrawOptions, Error, Link, SaveError};
 use std::path::PathBuf;
 
-/// Why a scene ended early.
+/// Reason why a scene ended early.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SceneError {
@@ -20,7 +20,7 @@ pub enum SceneError {
     Picture {
         /// Path of the picture.
         path: PathBuf,
-        /// Why not.
+        /// Reason of the decoder.
         source: image::ImageError,
     },
     /// A video could not be read.
@@ -28,7 +28,7 @@ pub enum SceneError {
     Video {
         /// Path of the video.
         path: PathBuf,
-        /// Why not.
+        /// Reason of the decoder.
         reason: String,
     },
     /// Standard output failed.

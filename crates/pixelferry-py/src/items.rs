@@ -62,8 +62,8 @@ impl Items {
         Ok(Self { span, piece: piece as usize, axes, len: len as usize })
     }
 
-    /// So many tight rows of so many bytes, in their order or in the opposite one. They are in memory of no address: only
-    /// [`crate::content::Content::arguments`] makes use of it.
+    /// Describes so many tight rows of so many bytes, in their order or in the opposite one. They are in memory of no
+    /// address: only [`crate::content::Content::arguments`] makes use of it.
     pub fn rows(rows: u32, bytes: usize, reversed: bool) -> Self {
         let (rows, stride) = (rows.max(1) as usize, bytes as i64);
         let len = rows * bytes;

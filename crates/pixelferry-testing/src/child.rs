@@ -99,7 +99,8 @@ impl Child {
         self
     }
 
-    /// So short that it hangs if it does not end while [`Patience`] lasts, whatever it prints and computes.
+    /// Marks a child that is short: it hangs if it does not end while [`Patience`] lasts, whatever it prints and
+    /// computes.
     #[must_use]
     pub fn short(mut self) -> Self {
         self.short = true;

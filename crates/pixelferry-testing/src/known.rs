@@ -48,7 +48,7 @@ pub struct Known {
     pub drivers: &'static [&'static str],
     /// Outcome to expect.
     pub expected: Expected,
-    /// Why.
+    /// Reason for the outcome.
     pub reason: &'static str,
     /// Link to more information: a page of this repository, or an address.
     pub link: &'static str,

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-/// Why a picture was not saved.
+/// Reason why a picture was not saved.
 ///
 /// ```
 /// use pixelferry::*;
@@ -41,7 +41,7 @@ pub enum SaveError {
     File {
         /// Path of the file.
         path: PathBuf,
-        /// Why not.
+        /// Reason of the encoder.
         source: image::ImageError,
     },
 }

@@ -72,7 +72,7 @@ pub struct Chosen {
     pub display: DeviceIdentity,
     /// Path of the frames.
     pub path: PathId,
-    /// Why this path.
+    /// Reason for this path.
     pub why: String,
 }
 

@@ -111,7 +111,7 @@ impl TextLimit {
     }
 }
 
-/// Why a text is not taken.
+/// Reason why a text is not taken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TextError {

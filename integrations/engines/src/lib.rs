@@ -47,7 +47,7 @@ impl GlWindow {
         Ok(Self { context: context.make_current(&surface)?, surface, window })
     }
 
-    /// Whose functions the context has.
+    /// Returns the display whose functions the context has.
     pub fn display(&self) -> Display {
         self.context.display()
     }

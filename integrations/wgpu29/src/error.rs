@@ -13,7 +13,7 @@ pub enum GuestError {
     NoDevice {
         /// Device that could not be made.
         device: String,
-        /// Why not.
+        /// Reason of wgpu.
         reason: String,
     },
     /// The device, texture or encoder is not of wgpu's Vulkan.

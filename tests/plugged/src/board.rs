@@ -162,7 +162,7 @@ impl<C: Content> StoredDriver<C> for BoardSurface {
     }
 }
 
-/// So many bytes of the board's or of somebody else's; everything is read when a call returns.
+/// Block of so many bytes, the board's or somebody else's; everything is read when a call returns.
 struct Block(SharedBytes, usize);
 
 impl StagingDriver for Block {

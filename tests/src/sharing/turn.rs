@@ -1,4 +1,4 @@
-//! Whose turn it is at a block that both sides address.
+//! Turns at a block that both sides address.
 
 use pixelferry_faults::Faults;
 use std::cell::{Cell, RefCell};

@@ -107,7 +107,7 @@ impl<'a> Run<'a> {
         Ok(done)
     }
 
-    /// So many frames, none of which may fail.
+    /// Shows so many frames, none of which may fail.
     pub fn frames(&mut self, count: u32) -> Checked {
         for _ in 0..count {
             self.frame()?.map_err(|e| format!("frame {}: {e}", self.n))?;

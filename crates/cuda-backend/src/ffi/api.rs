@@ -228,7 +228,7 @@ pub struct Api {
     pub gl: Result<GlDriver, &'static str>,
 }
 
-/// Why there is no table.
+/// Reason why there is no table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Missing {
     /// With what the system's loader says.

@@ -207,7 +207,7 @@ impl<D: QueueDriver> ComputeQueue for Queue<D> {
     }
 }
 
-/// Why queues refuse memory that they cannot keep.
+/// Reason why queues refuse memory that they cannot keep.
 const NOT_FOR_QUEUES: &str = "this memory has another owner, so queues do not take it; use memory of allocate(), and \
                               the backend's own calls for what is shared";
 

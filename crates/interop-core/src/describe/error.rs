@@ -102,7 +102,7 @@ pub enum Error {
     /// An operation was not started, or its event was failed or given up by who should have completed it.
     #[error("the operation did not run: {reason}")]
     EventFailed {
-        /// Why; where another operation failed, that one's error.
+        /// Reason; if another operation failed, that one's error.
         reason: String,
     },
     /// A path ran without an error but the pixels that came out are not those that went in.
@@ -116,7 +116,7 @@ pub enum Error {
     /// Code that a program gave (a path, a backend, a display) panicked.
     #[error("{what} panicked: {reason}")]
     Panicked {
-        /// Whose code it was.
+        /// Name of the code that panicked.
         what: String,
         /// Message of the panic.
         reason: String,

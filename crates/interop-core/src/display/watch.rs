@@ -29,7 +29,7 @@ pub enum Call {
 
 type Once<'a, T> = Box<dyn FnOnce() -> Result<T> + 'a>;
 
-/// Whoever stands around the calls.
+/// Hook around the calls.
 pub trait Hook {
     /// Does the call, or not; what it returns is what the caller gets.
     fn around(&self, call: Call, done: &mut dyn FnMut() -> Result<()>) -> Result<()>;

@@ -69,7 +69,7 @@ impl FromStr for Manner {
     }
 }
 
-/// Why a draw can be by a triangle only.
+/// Reason why a draw can use a triangle only.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Obstacle {
@@ -130,7 +130,7 @@ impl Plan {
     }
 }
 
-/// Why a draw was by the one and not by the other.
+/// Reason for the manner of a draw.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Why {
@@ -181,7 +181,7 @@ pub struct Drawn {
     pub manner: Manner,
     /// A compute shader stored into a texture beside the target, which was then copied into it.
     pub copies: bool,
-    /// Why.
+    /// Reason for the manner.
     pub why: Why,
 }
 

@@ -41,7 +41,7 @@ pub(super) struct Reach {
     searches: Searches,
 }
 
-/// Whose error it is.
+/// Origin of an error: the caller or the path.
 pub(super) enum Failure {
     Caller(Error),
     Path(Error),

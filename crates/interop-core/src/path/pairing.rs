@@ -23,7 +23,7 @@ pub struct Pairing<'a> {
     pub frames_behind: usize,
     /// Synchronisation of the two sides, see [`crate::Policy::sync`].
     pub sync: Option<SyncKind>,
-    /// So many pieces of memory are made at once at most; the link has the others made when frames need them.
+    /// Most pieces of memory that are made at once; the link has the others made when frames need them.
     pub(crate) pieces_at_once: usize,
 }
 

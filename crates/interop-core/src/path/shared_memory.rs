@@ -1,7 +1,7 @@
 //! One piece of memory that both sides address: the kernel writes it, the display reads it, nobody copies.
 //!
-//! Whose memory it is, `pieces` knows. The display reads linear memory in place, or uploads from it where a texture is
-//! needed; an image is a texture in place.
+//! The module `pieces` knows who owns the memory. The display reads linear memory in place, or uploads from it if a
+//! texture is needed; an image is a texture in place.
 
 use super::contract::{SharingPath, not_begun};
 use super::layout::{Crossing, FrameLayout};

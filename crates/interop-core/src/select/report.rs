@@ -55,7 +55,7 @@ pub enum PathState {
     Chosen {
         /// Synchronisation of the two sides.
         sync: SyncKind,
-        /// Why this one.
+        /// Reason for the choice.
         why: String,
     },
 }
@@ -169,7 +169,7 @@ pub enum Outcome {
     Slower,
     /// It does not work.
     Failed {
-        /// Why.
+        /// Reason for the failure.
         reason: String,
     },
 }
@@ -256,7 +256,7 @@ pub struct ProbeReport {
     pub display: DeviceIdentity,
     /// Description of the surface that is shown.
     pub surface: SurfaceDesc,
-    /// Why the paths have this order.
+    /// Reason for the order of the paths.
     pub order: &'static str,
     /// Variables of the environment that are in force.
     pub overrides: Vec<&'static str>,

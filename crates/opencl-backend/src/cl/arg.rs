@@ -43,7 +43,7 @@ pub enum Arg<'a> {
     Image(&'a Image),
     /// For `sampler_t`: a `cl_sampler`.
     Sampler(&'a Sampler),
-    /// So many bytes for a `__local` pointer: `clSetKernelArg` with a size and no address.
+    /// Size in bytes of a `__local` pointer: `clSetKernelArg` with a size and no address.
     Local(usize),
     /// A scalar, vector or structure, which `clSetKernelArg` copies; made by [`Arg::value`] or `From`.
     Value(Value<'a>),

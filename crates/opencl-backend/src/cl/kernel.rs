@@ -31,7 +31,8 @@ fn three<const N: usize>(sizes: [usize; N], rest: usize) -> [usize; 3] {
 }
 
 impl NdRange {
-    /// So many work items (`global_work_size` of `clEnqueueNDRangeKernel`); the driver chooses the groups.
+    /// Creates a range of so many work items (`global_work_size` of `clEnqueueNDRangeKernel`); the driver chooses the
+    /// groups.
     pub fn new<const N: usize>(global: [usize; N]) -> Self {
         Self { dimensions: N, global: three(global, 1), local: None, offset: None }
     }

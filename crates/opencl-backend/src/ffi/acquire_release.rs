@@ -1,4 +1,4 @@
-//! Whose turn it is with memory that another API owns, too: the pairs of acquire and release that extensions define
+//! Turns at memory that another API owns, too: the pairs of acquire and release that extensions define
 //! (`cl_khr_gl_sharing`, `cl_khr_external_memory`).
 
 use super::gl_turn::GlTurn;

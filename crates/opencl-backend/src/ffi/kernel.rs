@@ -44,12 +44,12 @@ pub enum ArgValue<'a> {
     Mem(&'a Mem),
     /// A null pointer.
     Null,
-    /// So many bytes of local memory.
+    /// Number of bytes of local memory.
     Local(usize),
     Sampler(&'a Sampler),
 }
 
-/// Why a launch failed.
+/// Reason why a launch failed.
 pub struct LaunchFailure {
     /// The parameter that was refused, if it was one.
     pub param: Option<usize>,

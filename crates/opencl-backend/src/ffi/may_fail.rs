@@ -37,7 +37,7 @@ struct Held {
 
 const FIRST_PRUNE: usize = 64;
 
-/// So many that failed are kept in any case.
+/// Number of the latest failed ones that are kept in any case.
 const LAST_FAILED: usize = 64;
 
 /// From so many commands on, a reference to a complete one is taken for somebody else's.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 struct QueueBlock {
     mem: Arc<Mem>,
     bytes: usize,
-    /// Whose queue it is: a queue is known by its address.
+    /// State of the queue's owner: a queue is known by its address.
     shared: Arc<BackendState>,
 }
 

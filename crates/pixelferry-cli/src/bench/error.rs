@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-/// Why there is no result.
+/// Reason why there is no result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -27,7 +27,7 @@ pub enum Error {
         action: &'static str,
         /// Path of the file.
         path: PathBuf,
-        /// Why not.
+        /// Reason of the system.
         source: io::Error,
     },
     /// A file is no result of this benchmark.

@@ -41,7 +41,7 @@ pub(crate) struct Measured {
 struct Contestant<'a> {
     subject: Subject<'a>,
     rounds: Vec<Vec<f64>>,
-    /// Why it is out.
+    /// Reason why it is out.
     failed: Option<String>,
 }
 

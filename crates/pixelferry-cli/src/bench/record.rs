@@ -119,7 +119,7 @@ pub struct RowInfo {
     pub frames_behind: usize,
     /// Time that opening the link took, choosing and proof by pixels included; milliseconds.
     pub opened_ms: Option<f64>,
-    /// Why this path.
+    /// Reason for this path.
     pub why: Option<String>,
     /// The path that the start took, where another was taken later, when there was time to compare.
     #[serde(default)]
@@ -146,7 +146,7 @@ pub struct Row {
 pub struct Skipped {
     /// Row or cell.
     pub what: String,
-    /// Why.
+    /// Reason why it was skipped.
     pub reason: String,
 }
 

@@ -59,7 +59,7 @@ impl<'a> Pairing<'a> {
     }
 }
 
-/// Why there is no time for a cell, where there is none.
+/// Returns the reason if there is no time for a cell.
 fn no_time(expected: Duration, left: Duration) -> Option<String> {
     let [takes, rest] = [expected, left].map(|time| time.as_secs_f64().ceil());
     if left.is_zero() {

@@ -86,7 +86,7 @@ impl Trace {
         self.events.iter().find(named).unwrap()["args"]["name"].as_str().unwrap().to_owned()
     }
 
-    /// Why a device is not in the trace.
+    /// Returns the devices that are not in the trace, with the reasons.
     fn missing(&self) -> Vec<(String, String)> {
         let text = |event: &Value, of: &str| event["args"][of].as_str().unwrap().to_owned();
         let notes = self.events.iter().filter(|event| event["name"] == "no device times");

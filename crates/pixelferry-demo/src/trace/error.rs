@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-/// Why there is no trace, or only a part of it.
+/// Reason why there is no trace, or only a part of it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceError {
@@ -12,7 +12,7 @@ pub enum TraceError {
     File {
         /// Path of the file.
         path: PathBuf,
-        /// Why not.
+        /// Reason of the system.
         source: io::Error,
     },
     /// The program already listens to its own spans and events.

@@ -44,7 +44,7 @@ impl WebOptions {
     }
 }
 
-/// Why there is no gateway, and what to try.
+/// Reason why there is no gateway, and what to try.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 const MOST: usize = 32;
 /// Delays that differ by less say nothing about a queue.
 const NOISE: Duration = Duration::from_millis(10);
-/// So many pictures later a delay that was least has no weight any more: the link may have changed.
+/// Number of pictures after which the least delay has no weight any more: the link may have changed.
 const MEMORY: u32 = 256;
 
 /// The pictures that a browser has not taken yet. More may fly as long as their delay stays near the least one, as in TCP

@@ -24,7 +24,7 @@ struct Status<'a> {
     /// Codec that the page shall ask for.
     #[serde(skip_serializing_if = "is_served")]
     codec: Hop,
-    /// Why it does not get what it asked for.
+    /// Reason why it does not get what it asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<&'a str>,
 }
@@ -37,7 +37,7 @@ fn is_served(hop: &Hop) -> bool {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Told {
-    /// So many pictures more were shown or passed over.
+    /// Number of further pictures that were shown or passed over.
     Taken { taken: u32 },
     /// Codec that it wants pictures in, from a keyframe on.
     Codec { codec: Hop },

@@ -1,8 +1,8 @@
-//! Why a message is refused.
+//! Reasons to refuse a message.
 
 use interop_core::Region;
 
-/// Why a message is refused. Nothing of a refused message is used.
+/// Reason why a message is refused. Nothing of a refused message is used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WireError {

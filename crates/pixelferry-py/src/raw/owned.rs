@@ -32,7 +32,7 @@ unsafe impl Send for HostBytes {}
 unsafe impl Sync for HostBytes {}
 
 impl HostBytes {
-    /// So many zeros, at least 1.
+    /// Allocates so many zeros, at least 1.
     pub fn new(len: usize) -> Result<Self, Failure> {
         let layout = Layout::from_size_align(len.max(1), ALIGNMENT);
         let layout = layout.map_err(|_| Failure::Device(format!("{len} bytes are more than can be addressed")))?;

@@ -71,7 +71,7 @@ impl LinkBuilder {
         self.by_measuring(&prospects)
     }
 
-    /// Why nothing is to be measured.
+    /// Returns the reason if nothing is to be measured.
     fn unmeasured(&self, prospects: &[Prospect<'_>]) -> Option<String> {
         match prospects {
             _ if self.budget.is_zero() => Some("there is no time to measure".into()),

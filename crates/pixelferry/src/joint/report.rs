@@ -56,12 +56,12 @@ pub enum JointState {
     Slower,
     /// It does not do it.
     Failed {
-        /// Why.
+        /// Reason for the failure.
         reason: String,
     },
     /// Nobody tried.
     NotTried {
-        /// Why.
+        /// Reason why it was not tried.
         reason: String,
     },
 }

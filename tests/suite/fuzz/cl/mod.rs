@@ -44,7 +44,7 @@ impl Base {
 /// A buffer or a part of one.
 struct Slot {
     buffer: Buffer,
-    /// Whose bytes it has: a number of the model, and the first byte there.
+    /// Owner of its bytes: a number of the model, and the first byte there.
     root: u32,
     start: usize,
     /// Some bytes are mapped for ever: commands may be refused.

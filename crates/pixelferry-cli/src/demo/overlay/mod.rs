@@ -56,7 +56,7 @@ pub struct OverlayOptions {
     inject: Option<Injection>,
 }
 
-/// Why there are to be no controls, if so.
+/// Returns the reason if there are to be no controls.
 pub fn refusal(options: &OverlayOptions, common: &Options) -> Option<String> {
     let (width, height) = common.size_or(SIZE.0, SIZE.1);
     if options.plain {

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 /// A codec is left only for one that takes at most this part of its time.
 const WORTH: f64 = 0.7;
-/// So many pictures in a row must say so.
+/// Number of pictures in a row that must say so.
 const SURE: u32 = 3;
 /// Codecs that are not in use are tried on a part of every so many pictures.
 const TRY_EVERY: u64 = 32;

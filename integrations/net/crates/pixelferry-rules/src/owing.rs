@@ -96,7 +96,7 @@ impl Owing {
         self.0.values_mut().for_each(|row| row.owes = None);
     }
 
-    /// Whose tiles others get.
+    /// Returns the nodes whose tiles others get.
     pub fn passed_over(&self, now: Instant) -> impl Iterator<Item = u64> {
         let is_passed = move |row: &Row| row.passed.is_some_and(|(_, until)| now < until);
         self.0.iter().filter(move |(_, row)| is_passed(row)).map(|(&node, _)| node)

@@ -50,7 +50,7 @@ impl Painted {
     }
 }
 
-/// Why the panels could not be drawn. The scene is not affected.
+/// Reason why the panels could not be drawn. The scene is not affected.
 #[derive(Debug, thiserror::Error)]
 pub enum PaintError {
     /// The display refused.

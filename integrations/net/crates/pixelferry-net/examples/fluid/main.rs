@@ -34,7 +34,7 @@ const CHECKPOINT: u64 = 20;
 const PICTURE: u64 = 10;
 /// A picture that takes longer gives way to a new run's.
 const DEADLINE: Duration = Duration::from_secs(2);
-/// Whatever takes longer does not come.
+/// Longest wait of the program.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 fn main() -> Result<(), Failure> {
