@@ -163,7 +163,7 @@ fn pairs_of_opengl_are_one_queue() {
     assert_eq!(link.read_back().unwrap()[..4], ramp_pixel(0, 0, 5));
 }
 
-/// Pair as programs open it without a graphics driver; the drawing is saved.
+/// Tests a pair as programs open it without a graphics driver; the drawing is saved.
 fn a_pair_is_one_queue(choice: BackendChoice, need_of: Need) {
     let pair = open_pair(choice, DisplayChoice::Compute, &[]);
     let Some((backend, screen)) = need(need_of, pair) else { return };

@@ -43,7 +43,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Layout of all that a surface holds: (rows, columns, channels), without the last for one channel; or bytes.
+    /// Returns the layout of all that a surface holds: (rows, columns, channels), without the last for one channel; or
+    /// bytes.
     pub fn of(desc: &SurfaceDesc) -> Result<Self, Failure> {
         let bytes = desc.byte_len("read")?;
         let (channels, shape) = match desc {

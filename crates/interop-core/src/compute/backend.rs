@@ -194,7 +194,7 @@ mod sealed {
 ///
 /// Every call is checked here, once, before the backend's own type ([`BackendDriver`]) gets it.
 pub trait ComputeBackend: sealed::Sealed + Any + Send + Sync {
-    /// Identity of the device.
+    /// Returns the identity of the device.
     fn device(&self) -> &DeviceIdentity;
 
     /// Returns what memory it can give and take.

@@ -61,7 +61,7 @@ pub trait StoredDriver<C: Content>: SurfaceDriver<C> {
         Ok(())
     }
 
-    /// Names the storage; `None` for a handle by which it cannot be.
+    /// Names the storage; `None` for a type of handle that cannot name it.
     fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
         let _ = handle;
         Ok(None)

@@ -24,7 +24,7 @@ pub(super) enum Direction {
     Give,
 }
 
-/// True of a path by which kernels have the object itself.
+/// Returns true for a path that gives kernels the object itself.
 pub(crate) fn is_object(path: PathId) -> bool {
     [PathId::DIRECT, PathId::IN_QUEUE_IN_PLACE].contains(&path)
 }

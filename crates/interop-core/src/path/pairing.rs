@@ -19,7 +19,7 @@ pub struct Pairing<'a> {
     pub display: &'a Rc<dyn Display>,
     /// Description of the surface that is shown.
     pub desc: &'a SurfaceDesc,
-    /// Most frames by which the display may lag, see [`crate::Mode`].
+    /// Most frames behind at which frames may be shown, see [`crate::Mode`].
     pub frames_behind: usize,
     /// Synchronisation of the two sides, see [`crate::Policy::sync`].
     pub sync: Option<SyncKind>,

@@ -39,7 +39,7 @@ pub enum Reading {
     Texture,
 }
 
-/// The path by which the display reads the very memory that kernels write.
+/// The path on which the display reads the very memory that kernels write.
 pub struct SharedMemory {
     layout: FrameLayout,
     /// Bytes of each piece.

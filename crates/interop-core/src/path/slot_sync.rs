@@ -69,7 +69,7 @@ impl Semaphore {
     }
 }
 
-/// Means by which a side learns that the other's turn has ended.
+/// Means of learning that the other side's turn has ended.
 enum Way {
     /// The host waits for the side whose turn ends.
     Host,

@@ -28,9 +28,9 @@ const FEWEST_TO_WIN: u32 = 7;
 const MOST_ROUNDS: u32 = 24;
 /// Rounds after which two paths count as equal in any case.
 const LAST_ROUND: u32 = 96;
-/// Share by which a clearly slower path is slower: it is found so after few rounds.
+/// Least relative slowdown of a clearly slower path, which is found so after few rounds.
 const CLEARLY: f64 = 0.1;
-/// Share by which a path must be quicker to be worth a change.
+/// Least relative gain of a path that is worth a change.
 const WORTH: f64 = 0.015;
 /// Assumed time of a step before one was measured; if it takes longer, a longer pause makes up for that.
 const UNSEEN: Duration = Duration::from_millis(4);
@@ -46,7 +46,7 @@ pub(crate) struct Table<'a> {
     pub paths: &'a Paths,
     /// The way in use.
     pub in_use: Way,
-    /// Number of frames by which the way in use shows late.
+    /// Number of frames behind of the way in use.
     pub frames_behind: usize,
 }
 
@@ -456,7 +456,7 @@ fn judge(newcomer: &Entry, in_use: &Entry, rounds: u32, most: u32) -> Found {
     }
 }
 
-/// Part of the running time that a share stands for.
+/// Returns the part of the running time that a share stands for.
 fn part(share: f64) -> f64 {
     if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
 }

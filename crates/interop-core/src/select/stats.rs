@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Measured {
     /// Synchronisation of the two sides.
     pub sync: SyncKind,
-    /// Number of frames by which the display lagged.
+    /// Number of frames behind.
     #[serde(rename = "frames_late")]
     pub frames_behind: usize,
     /// Median, microseconds a frame.

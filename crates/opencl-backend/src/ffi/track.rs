@@ -124,12 +124,12 @@ impl Commands for Tracker {
 }
 
 impl Tracker {
-    /// Tracker of memory that OpenGL has first.
+    /// Creates the tracker of memory that OpenGL has first.
     pub fn away() -> Self {
         Self { state: Mutex::new(State { away: true, ..State::default() }), ..Self::default() }
     }
 
-    /// Tracker of host memory that others may use, too.
+    /// Creates the tracker of host memory that others may use, too.
     pub fn over(borrows: &Borrows) -> Arc<Self> {
         Arc::new_cyclic(|this| {
             let this: std::sync::Weak<Self> = this.clone();

@@ -288,7 +288,7 @@ impl GlDisplay {
         Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Image(_)), operation))
     }
 
-    /// Error for a surface of the right kind that is not ours, or for one of the wrong kind.
+    /// Returns the error for a surface of the right kind that is not ours, or for one of the wrong kind.
     fn not_found(&self, surface: &Surface, right_kind: bool, operation: &'static str) -> Error {
         if right_kind {
             return foreign::<TextureSurface>(self.shared(), operation);

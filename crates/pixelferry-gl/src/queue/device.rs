@@ -67,7 +67,7 @@ impl GlDevice {
         Self::with(gl, held, shared.device.clone(), shared.is_engine(), features.es, OP)
     }
 
-    /// Device of an OpenGL ES context that is ours, which must be current.
+    /// Returns the device of an OpenGL ES context that is ours, which must be current.
     pub(crate) fn of_es(gl: glow::Context, held: Arc<Held>, identity: DeviceIdentity) -> Result<Self> {
         Self::with(gl, held, identity, false, true, "EsContext::headless")
     }

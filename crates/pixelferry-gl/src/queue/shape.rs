@@ -77,7 +77,7 @@ impl Queries {
 }
 
 impl ProgramShape {
-    /// Shape of a program, without the uniform array `numbers`, which runs set.
+    /// Returns the shape of a program, without the uniform array `numbers`, which runs set.
     ///
     /// # Safety
     /// The context is current and the program of it, linked, with a compute shader.

@@ -27,7 +27,7 @@ impl Curve {
         }
     }
 
-    /// The number by which the shaders know it.
+    /// Its number in the shaders.
     pub const fn code(self) -> u32 {
         match self {
             Self::Linear => 0,

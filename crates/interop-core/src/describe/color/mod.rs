@@ -62,14 +62,14 @@ pub enum AlphaMode {
     Stored,
     /// Nothing: every pixel is opaque, whatever the channel holds.
     Opaque,
-    /// Coverage by which the stored numbers are already multiplied. What is stored where it is 0 is not seen.
+    /// Coverage that the stored numbers are already multiplied by. Numbers with coverage 0 are not seen.
     Premultiplied,
     /// Coverage; the colours are those of the thing itself.
     Straight,
 }
 
 impl AlphaMode {
-    /// The number by which the shaders know it.
+    /// Its number in the shaders.
     pub const fn code(self) -> u32 {
         match self {
             Self::Stored => 0,

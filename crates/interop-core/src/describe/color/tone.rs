@@ -68,7 +68,7 @@ impl ToneMap {
 
     const LEAST_WHITE: f32 = 1e-3;
 
-    /// The number by which the shaders know it.
+    /// Its number in the shaders.
     pub const fn code(self) -> u32 {
         match self {
             Self::None => 0,
