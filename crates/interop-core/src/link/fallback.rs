@@ -240,7 +240,7 @@ impl Link {
             frame.write(bytes)?;
             frame.hand_over()?;
             if self.retired.as_ref().is_some_and(Retired::is_in_the_paths_memory) {
-                // The path shows the same picture now, and takes the piece that the surface of before reads for its next.
+                // The path shows the same picture now, and takes the piece that the earlier surface reads for its next.
                 (self.finished, self.retired) = (true, None);
             }
         }

@@ -203,7 +203,7 @@ impl SharedMemory {
         if let Some(shown) = self.shown.take() {
             self.ring[shown].end_display();
         }
-        // The one of before shows the piece that is written next.
+        // The earlier surface shows the piece that is written next.
         (self.surface, self.ages) = (surface, ages);
         (self.next, self.current, self.shown_frame) = (0, None, None);
         Ok(true)
