@@ -30,7 +30,7 @@ struct Row {
     median_us: f64,
     p99_us: f64,
     gigabytes_per_second: f64,
-    /// Of the best copy's.
+    /// Ratio to the best copy's rate.
     ratio: f64,
     samples_us: Vec<f64>,
 }
@@ -77,7 +77,7 @@ fn main() {
     write_rows(&all);
 }
 
-/// What is measured, and what it works on.
+/// Measured operations and their arrays.
 struct Subjects {
     x: Array<f32>,
     y: Array<f32>,

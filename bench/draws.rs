@@ -1,7 +1,7 @@
 //! Draws by kernels beside the same draws in plain memory, in turns: median of a draw and the wait for it, and what one takes in
 //! a row of draws that is waited for at its end. On every OpenCL device and, with `PIXELFERRY_GPU=1`, on CUDA.
 
-// How a benchmark fails.
+// A benchmark fails with a panic.
 #![allow(clippy::unwrap_used)]
 
 use compute_display::ComputeDisplay;

@@ -1,4 +1,4 @@
-//! What the programs that measure share: `cargo bench -p pixelferry-measure --bench NAME [-- OPTIONS]`.
+//! Helpers shared by the programs that measure: `cargo bench -p pixelferry-measure --bench NAME [-- OPTIONS]`.
 //!
 //! | program | measures |
 //! |---|---|

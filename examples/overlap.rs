@@ -28,7 +28,7 @@ struct Cli {
     /// On this one alone, or fail and say why. [default: all that have queues]
     #[arg(long, value_parser = choices::<BackendChoice>())]
     backend: Option<BackendChoice>,
-    /// Where to save the timelines (SVG).
+    /// File to save the timelines to (SVG).
     #[arg(long, default_value = "overlap.svg", value_name = "FILE")]
     out: PathBuf,
 }

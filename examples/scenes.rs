@@ -26,7 +26,7 @@ enum Cli {
         /// The file; without one, the sample picture.
         #[arg(default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/pixelferry-demo/assets/lake.jpg"))]
         file: PathBuf,
-        /// What to do with it.
+        /// Filter to apply to it.
         #[arg(long, value_enum, default_value_t)]
         filter: Filter,
         #[command(flatten)]

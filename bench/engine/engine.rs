@@ -1,4 +1,4 @@
-//! What an engine has: an image, and submissions that copy a frame into it.
+//! Image of an engine, and submissions that copy a frame into it.
 
 use ash::vk;
 use interop_core::{Extent, ImageView};

@@ -26,7 +26,7 @@ pub struct Ours {
 }
 
 impl Ours {
-    /// Why not, where the path does not take frames of this size.
+    /// Opens the row; the error is the reason if the path does not take frames of this size.
     pub fn new(backend: &Arc<dyn ComputeBackend>, display: &Rc<VulkanDisplay>, engine: Rc<Engine>) -> Result<Self> {
         let (width, height) = (engine.extent.width, engine.extent.height);
         let image = ImageDesc::new(width, height, PixelFormat::Rgba8).with_access(ImageAccess::Any);

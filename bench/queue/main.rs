@@ -35,7 +35,7 @@ pub trait Subject {
     fn pixels(&mut self) -> Option<Vec<u8>>;
 }
 
-/// What a row does with each frame.
+/// Work of a row for each frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     /// Kernel and draw.

@@ -20,7 +20,7 @@ pub struct Row {
     samples: Vec<f64>,
 }
 
-/// What was said.
+/// Report of the measured rows.
 pub struct Report(pub Vec<Row>);
 
 impl Report {

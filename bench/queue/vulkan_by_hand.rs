@@ -18,9 +18,9 @@ struct Vulkan {
     queue: vk::Queue,
     pool: vk::CommandPool,
     memory: vk::PhysicalDeviceMemoryProperties,
-    /// Where the device takes kernels of CUDA's.
+    /// Import of CUDA kernels, if the device has it.
     cu: Option<nvx::binary_import::Device>,
-    // What all else is called by.
+    // Loader that the instance and all functions come from.
     _entry: ash::Entry,
     _instance: ash::Instance,
 }
@@ -52,7 +52,7 @@ enum Kernel {
     Cuda(vk::CuFunctionNVX, u64),
 }
 
-/// What a shader has bound.
+/// Resource that a shader has bound.
 enum Bound {
     Buffer(vk::Buffer),
     Image(vk::ImageView),
@@ -448,7 +448,7 @@ impl ByHand {
         }
     }
 
-    /// What was written before is seen by all that comes after.
+    /// Makes earlier writes visible to all later commands.
     fn barrier(&self, commands: vk::CommandBuffer) {
         let mut stages = vk::PipelineStageFlags::COMPUTE_SHADER
             | vk::PipelineStageFlags::FRAGMENT_SHADER

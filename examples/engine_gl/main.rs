@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     terminal::end(run(EngineOptions::parse()))
 }
 
-/// What lasts as long as the program.
+/// State that lasts as long as the program.
 struct Engine {
     options: EngineOptions,
     backend: Arc<dyn ComputeBackend>,
@@ -44,7 +44,7 @@ impl Engine {
     fn render(&self, canvas: &mut Canvas<'_>) -> Result<(), Failure> {
         // SAFETY: the context is current; where it goes before the display, the display is told.
         let display = unsafe { GlDisplay::from_loader(|name| canvas.load(name), ContextOptions::default()) }?;
-        // Where the device shares with OpenGL, each context has a backend and kernels of its own, which go before it.
+        // If the device shares with OpenGL, each context has a backend and kernels of its own, which go before it.
         let backend = backend_in(&self.backend, display.as_ref());
         let inside = (!Arc::ptr_eq(&backend, &self.backend)).then(|| Kernels::build(backend.as_ref())).transpose()?;
         let kernels = inside.as_ref().unwrap_or(&self.kernels);
@@ -76,7 +76,7 @@ impl Engine {
     }
 }
 
-/// What is made anew for each context. The engine's own objects go with it.
+/// Objects that are made anew for each context. The engine's own objects go with it.
 struct Scene {
     gl: GlFunctions,
     display: Rc<GlDisplay>,
@@ -87,11 +87,11 @@ struct Scene {
     part: Option<glow::UniformLocation>,
     /// The sea's vertices, and none.
     arrays: [glow::VertexArray; 2],
-    /// Where the engine draws: colours of four samples, and depth.
+    /// Framebuffer that the engine draws into: colours of four samples, and depth.
     framebuffer: glow::Framebuffer,
     renderbuffers: [(glow::Renderbuffer, u32); 2],
     headless: bool,
-    /// Where the picture goes without a window.
+    /// Target of the picture without a window.
     picture: Option<OffscreenTarget>,
 }
 

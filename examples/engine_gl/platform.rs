@@ -38,7 +38,7 @@ impl Status {
     }
 }
 
-/// What to do next.
+/// Next step of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// Draw the frame of this number.
@@ -212,7 +212,7 @@ impl Drop for Canvas<'_> {
     }
 }
 
-/// Why a context is no longer drawn to.
+/// Reason why a context is no longer drawn to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Closed,

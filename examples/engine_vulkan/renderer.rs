@@ -13,7 +13,7 @@ const COLOUR: vk::Format = vk::Format::R8G8B8A8_UNORM;
 const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
 const PARTS: [&str; 4] = ["sky", "sea", "planet", "radar"];
 
-/// What a frame is drawn from.
+/// Inputs that a frame is drawn from.
 pub struct Inputs {
     /// With its format and the layout that it is in.
     pub planet: (vk::Image, vk::Format, vk::ImageLayout),
@@ -37,7 +37,7 @@ pub struct Renderer {
     pool: vk::CommandPool,
     commands: vk::CommandBuffer,
     fence: vk::Fence,
-    /// Of the inputs that the GPU may still read.
+    /// Views of the inputs that the GPU may still read.
     views: Vec<vk::ImageView>,
     uniforms: Mapped,
     indices: Mapped,

@@ -75,7 +75,7 @@ struct Scene {
     sampler: wgpu::Sampler,
     uniforms: wgpu::Buffer,
     indices: wgpu::Buffer,
-    /// Where the picture goes without a window.
+    /// Target of the picture without a window.
     picture: Option<OffscreenTarget>,
 }
 

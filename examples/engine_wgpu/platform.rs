@@ -48,7 +48,7 @@ impl Windows {
         let options = wgpu::RequestAdapterOptions { compatible_surface: surface, ..Default::default() };
         let adapter = pollster::block_on(self.instance.request_adapter(&options))?;
         let formats = surface.map(|surface| surface.get_capabilities(&adapter).formats).unwrap_or_default();
-        // What is computed is encoded for the screen already.
+        // Computed pixels are encoded for the screen already.
         let format = formats.into_iter().find(|format| !format.is_srgb()).unwrap_or(wgpu::TextureFormat::Rgba8Unorm);
         Ok((adapter, format))
     }
@@ -174,7 +174,7 @@ impl<R: FnMut(u64, &mut Windows) -> Result<(), Failure>> App<'_, R> {
             self.open(event_loop)?;
         } else if let Some((width, height)) = self.options.new_size(self.frame) {
             for (window, _) in self.windows.list.iter().filter_map(|canvas| canvas.window.as_ref()) {
-                // Where the answer is a size and not an event, it is this one.
+                // If winit answers with a size and not with an event, it is this one.
                 let _ = window.request_inner_size(PhysicalSize::new(width, height));
             }
         }

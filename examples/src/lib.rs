@@ -1,5 +1,5 @@
-//! What the larger examples are made of: the two engines' camera and kernels, the stages of `overlap`, and
-//! kernels of other libraries.
+//! Parts of the larger examples: the two engines' camera and kernels, the stages of `overlap`, and kernels of other
+//! libraries.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
 

@@ -7,7 +7,7 @@ use pixelferry_testing::{Level, level};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What they repeat in every format and size, others do once. They take two fifths of the time.
+/// Cases that repeat in every format and size what others do once. They take two fifths of the time.
 const LONG: [&str; 2] = ["images: formats, sizes, row order", "an engine's object: formats"];
 
 /// Those that take most of the rest.
@@ -23,7 +23,7 @@ const COSTLY: [&str; 9] = [
     "an engine's object: overwritten",
 ];
 
-/// How many paths of a pair share the costly cases: as many as go between any two.
+/// Number of a pair's paths that share the costly cases: as many as go between any two.
 const HANDS: usize = 3;
 
 /// Runs the suite on these paths. At the shortest level it is without what repeats every format and size, and the paths of a pair

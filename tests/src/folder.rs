@@ -6,7 +6,7 @@ use std::path::PathBuf;
 pub struct Folder(pub PathBuf);
 
 impl Folder {
-    /// Of this process and this name.
+    /// Creates the folder of this process and this name.
     pub fn new(name: &str) -> Self {
         Self(std::env::temp_dir().join(format!("pixelferry-{name}-{}", std::process::id())))
     }

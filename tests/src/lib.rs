@@ -1,4 +1,5 @@
-//! What the tests of whole links share, beside `pixelferry_testing`: a virtual X server, doubles that fail, and a kernel.
+//! Helpers for the tests of whole links, beside `pixelferry_testing`: a virtual X server, doubles that fail, and a
+//! kernel.
 
 #![allow(clippy::panic)] // how tests fail
 
@@ -41,22 +42,22 @@ pub fn number(variable: &str, usual: u32) -> u32 {
     std::env::var(variable).map_or(usual, |n| n.parse().unwrap_or_else(|_| panic!("{variable} is no number: {n}")))
 }
 
-/// What the repository's README shows is compiled and run.
+/// Examples of the repository's README are compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
-/// What the guide shows, too.
+/// Examples of the guide are compiled and run, too.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/guide.md")]
 struct Guide;
 
-/// What is said of kernels, too.
+/// Examples of the page on kernels are compiled and run, too.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/kernels.md")]
 struct Kernels;
 
-/// What is said of arrays, too.
+/// Examples of the page on arrays are compiled and run, too.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/arrays.md")]
 struct Arrays;

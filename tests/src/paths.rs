@@ -1,4 +1,4 @@
-//! Which paths are offered where, by the rows of `pixelferry_testing::KNOWN`.
+//! Paths that are offered, and where, according to the rows of `pixelferry_testing::KNOWN`.
 
 use pixelferry::driver::conformance::{Outcome, Row};
 use pixelferry::driver::select::probe;

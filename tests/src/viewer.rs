@@ -1,4 +1,4 @@
-//! What an X server shows, and what is kept in it.
+//! Content of an X server's screen, and the resources that it keeps.
 
 use std::collections::BTreeMap;
 use std::error::Error;

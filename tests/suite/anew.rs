@@ -16,7 +16,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What allocators and drivers keep here and there.
+/// Memory that allocators and drivers keep here and there.
 const RSS_SLACK: u64 = 12 << 20;
 /// A driver takes and gives back device memory in blocks of 2 MiB, when it likes.
 const GPU_SLACK_MIB: u64 = 16;

@@ -120,7 +120,7 @@ fn paths_are_timed_with_what_keeps_unwritten_pixels() {
     for row in link.report().paths.iter().filter(|row| !with_one_piece.contains(&row.id)) {
         assert!(row.median_us().is_some_and(|us| us >= SLOW.as_secs_f64() * 1e6), "{}", link.report());
     }
-    // What was found for one rule says nothing of another.
+    // Measurements for one rule say nothing of another.
     let link = open_by(&faults, policy(&folder.0), Unwritten::Overwrite);
     assert_eq!((timed(&link), folder.files()), (PathId::ALL.len(), 2), "{}", link.report());
     assert_eq!(faults.calls(Step::Copy), copied, "nothing is kept");

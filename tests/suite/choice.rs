@@ -1,4 +1,4 @@
-//! Which backend is opened by the languages of a kernel.
+//! Tests of the backend's choice by the languages of a kernel.
 
 use pixelferry::{
     Api, BackendChoice, ComputeBackend, CpuKernelExt as _, DisplayChoice, KernelSource, Link, LinkBuilder, LinkOptions,

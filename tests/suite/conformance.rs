@@ -143,7 +143,7 @@ fn on_opengl() {
     beside_displays(&alone, DisplayChoice::Gl);
 }
 
-/// What programs open.
+/// Pairs as programs open them.
 #[test]
 fn pairs_of_opengl_are_one_queue() {
     let pair = |choice, display| open_pair(choice, display, &[ramp()]);
@@ -163,7 +163,7 @@ fn pairs_of_opengl_are_one_queue() {
     assert_eq!(link.read_back().unwrap()[..4], ramp_pixel(0, 0, 5));
 }
 
-/// What programs open where there is no graphics driver; what was drawn is saved.
+/// Tests a pair as programs open it without a graphics driver; the drawing is saved.
 fn a_pair_is_one_queue(choice: BackendChoice, need_of: Need) {
     let pair = open_pair(choice, DisplayChoice::Compute, &[]);
     let Some((backend, screen)) = need(need_of, pair) else { return };

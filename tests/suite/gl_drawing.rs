@@ -1,4 +1,4 @@
-//! What OpenGL drew into a surface stays where a later frame replaces only a part.
+//! Content that OpenGL drew into a surface stays when a later frame replaces only a part.
 
 use pixelferry::api::gl::glow::{self, HasContext as _};
 use pixelferry::{

@@ -16,7 +16,7 @@ const RSS_SLACK: u64 = 6 << 20;
 /// A driver takes and gives back device memory in blocks of 2 MiB, when it likes.
 const GPU_SLACK: u64 = 8 << 20;
 
-/// Of the process, the GL objects, and the free bytes of the GPU.
+/// Usage of the process, the GL objects, and the free bytes of the GPU.
 type Used = (Usage, Option<ObjectCounts>, Option<u64>);
 
 /// Asks how much memory of the GPU is free; `None` where the backend has none of its own.

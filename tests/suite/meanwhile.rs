@@ -110,7 +110,8 @@ fn a_path_that_is_little_quicker_is_found_as_long_as_there_is_time() {
 
 #[test]
 fn a_program_that_waits_for_the_screen_is_not_made_late() {
-    // What is made in 60 ms has no room between two frames: that comes in the second half of the time for comparing.
+    // A path that takes 60 ms to open has no room between two frames: it comes in the second half of the time for
+    // comparing.
     for making in [MS, 60 * MS] {
         let faults = faults();
         let mut link = open(&faults, policy(&faults).with_trials(Trials::default()));

@@ -50,7 +50,7 @@ fn walk(display: &Rc<dyn Display>, path: PathId, format: PixelFormat, order: Row
     let mut desc = image(20, 10, format, order);
     let options = LinkOptions::new(Policy::default().with_force(path));
     let mut link = Link::open(threads(), Rc::clone(display), SurfaceDesc::Image(desc), options).unwrap();
-    // What must be seen, and whether the newest size has a frame yet.
+    // Expected picture, and whether the newest size has a frame yet.
     let mut seen: Option<Vec<u8>> = None;
     let mut fresh = false;
     for (at, step) in steps.iter().enumerate() {

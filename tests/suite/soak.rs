@@ -1,5 +1,5 @@
-//! What a long session does to a program: frames, resizes, links and displays that come and go, and calls of the drivers
-//! that fail, thousands of frames of it (or `PIXELFERRY_FRAMES`). After every fault the whole picture is the last that was
+//! Soak test of a long session: frames, resizes, links and displays that come and go, and calls of the drivers that
+//! fail, thousands of frames of it (or `PIXELFERRY_FRAMES`). After every fault the whole picture is the last that was
 //! finished, and in the end memory, descriptors and GL objects are where they were.
 
 use pixelferry::api::gl::ObjectCounts;
@@ -45,7 +45,7 @@ fn any_fault(dice: &mut Dice, made: &[Step]) -> Fault {
     }
 }
 
-/// What is open. Fields are dropped in this order: a link before its display.
+/// Open objects of the session. Fields are dropped in this order: a link before its display.
 struct Session {
     link: Link,
     screen: Headless,
@@ -84,7 +84,7 @@ fn check(link: &mut Link, faults: &Faults, n: u32, when: &str) {
     }
 }
 
-/// What happened, for the table at the end.
+/// Counts of the steps, for the table at the end.
 #[derive(Default)]
 struct Counts(BTreeMap<&'static str, u32>);
 

@@ -24,7 +24,7 @@ fn check(opened: &mut Opened) {
     assert!(matches!(link.shown(), Err(Error::NothingShown)), "{report}");
     let kernel = backend.build(&ramp()).unwrap();
     assert!(kernels.iter().all(|kernel| report.what.contains(&format!("'{}'", kernel.name()))), "{report}");
-    // What a frame does not write is zero: nothing of the measurement is left.
+    // Pixels that a frame does not write are zero: nothing of the measurement is left.
     link.frame(|_| Ok(())).unwrap();
     assert!(link.read_back().unwrap().iter().all(|byte| *byte == 0), "{report}");
     link.frame(|frame| frame.launch(kernel.as_ref(), &[Arg::U32(9)])).unwrap();

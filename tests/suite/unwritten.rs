@@ -101,7 +101,7 @@ impl Run {
         self.pictures.push(picture);
     }
 
-    /// Which picture must be on show.
+    /// Returns the index of the picture that must be on show.
     fn on_show(&self) -> usize {
         let newest = self.pictures.len() - 1;
         newest.saturating_sub(self.link.frames_behind()).max(self.floor)

@@ -7,7 +7,7 @@ use crate::repository;
 
 pub fn run(root: &Path, options: &[String]) -> Result<(), Error> {
     const COMMAND: &str = "cargo run --release --package pixelferry-cli -- bench";
-    // Where the caller stands, not in the root: files among the options are meant from there.
+    // The command runs in the caller's folder, not in the root: files among the options are meant from there.
     let status = repository::cargo()
         .args(["run", "--quiet", "--release", "--package", "pixelferry-cli", "--manifest-path"])
         .arg(root.join("Cargo.toml"))

@@ -21,7 +21,7 @@ pub fn run(root: &Path) -> Result<(), Error> {
     Err(Error::Pages(wrong.len()))
 }
 
-/// What a page has: the anchors of its headings, and its links with their lines.
+/// Content of a page: the anchors of its headings, and its links with their lines.
 #[derive(Debug, Default)]
 struct Page {
     anchors: BTreeSet<String>,
@@ -50,7 +50,7 @@ fn check(root: &Path, pages: &[PathBuf]) -> Result<(usize, Vec<String>), Error> 
     Ok((count, wrong))
 }
 
-/// Why a link of the page at `path` leads nowhere.
+/// Returns the reason if a link of the page at `path` leads nowhere.
 fn problem(path: &Path, link: &str, page: &Page) -> Result<Option<&'static str>, Error> {
     let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
     let to = path.with_file_name("").join(file);

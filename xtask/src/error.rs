@@ -1,4 +1,4 @@
-//! What can go wrong in a chore.
+//! Errors of a chore.
 
 use std::io;
 use std::path::PathBuf;

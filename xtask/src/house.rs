@@ -15,14 +15,14 @@ use crate::repository;
 use crate::source::{attrs, may_be_test, module_files};
 
 const PAGE: &str = "CONTRIBUTING.md";
-/// What the table stands between.
+/// Marks around the table.
 const MARKS: [&str; 2] = ["<!-- cargo xtask house --write -->\n", "<!-- end of the house -->\n"];
 /// Folders, and the package, of which nothing runs in a user's process.
 const NO_PRODUCT: [&str; 7] = ["tests", "benches", "bench", "examples", "xtask", "pixelferry-testing", "benchmarks"];
 /// The most lines of a small file.
 const SMALL: usize = 59;
 
-/// What happens to the table.
+/// Purpose of making the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     Print,
@@ -119,7 +119,7 @@ fn is_product(file: &Path) -> bool {
     file.components().all(|part| !NO_PRODUCT.iter().any(|name| part.as_os_str() == *name))
 }
 
-/// Of a backend or a display, without OpenCL for itself.
+/// Returns true for a file of a backend or a display, without OpenCL for itself.
 fn is_driver(file: &Path) -> bool {
     let mut parts = file.iter().filter_map(|part| part.to_str());
     let ends = ["-backend", "-display", "-fallback", "-kernel", "-gl", "-wgpu", "-vulkan"];

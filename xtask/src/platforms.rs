@@ -1,4 +1,4 @@
-//! Whether everything compiles for the operating systems that nobody here runs.
+//! Check that everything compiles for the operating systems that nobody here runs.
 
 use std::env;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Where the repository is and what git tracks in it.
+//! Root of the repository, and the files that git tracks in it.
 
 use std::env;
 use std::path::{Path, PathBuf};

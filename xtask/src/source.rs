@@ -99,7 +99,7 @@ pub fn module_files(root: &Path) -> Result<Vec<(PathBuf, String)>, Error> {
     Ok(found)
 }
 
-/// Of items that carry tests, and of others that matter to a check.
+/// Returns the attributes of items that carry tests, and of others that matter to a check.
 pub fn attrs(item: &Item) -> &[Attribute] {
     match item {
         Item::Const(item) => &item.attrs,

@@ -26,7 +26,7 @@ const MOST_KERNELS: usize = 512;
 #[derive(Clone)]
 pub struct Arrays {
     context: Rc<Context>,
-    /// Where operations go; none is the backend's own queue. No array has one.
+    /// Queue that operations go into; `None` is the backend's own. No array has one.
     queue_context: Option<Rc<QueueContext>>,
 }
 
@@ -56,7 +56,7 @@ impl Arrays {
             // Also where NVIDIA's Vulkan takes C: it takes no kernels that say how large their groups are.
             Some(Dialect::Wgsl)
         } else if languages.iter().any(|l| matches!(l, Language::CudaCpp | Language::Ptx)) {
-            // Where NVRTC is missing, the build says so and what to install.
+            // Without NVRTC, the build says so and what to install.
             Some(Dialect::C(C::Cuda))
         } else if languages.contains(&Language::OpenClC) {
             Some(Dialect::C(C::OpenCl))

@@ -97,7 +97,7 @@ mod sealed {
 
 /// A type that expressions compute with: every [`Element`], and `bool`.
 pub trait Value: sealed::Sealed + Copy + PartialEq + fmt::Debug + Send + Sync + 'static {
-    /// Which one.
+    /// Kind of the type.
     const KIND: ElementType;
 
     /// The value as a constant of an expression.

@@ -1,4 +1,4 @@
-//! Where the elements of an N-dimensional view lie: shape, strides and offset, all counted in elements.
+//! Layout of an N-dimensional view's elements: shape, strides and offset, all counted in elements.
 
 use interop_core::{Error, Result};
 use std::ops::Range;

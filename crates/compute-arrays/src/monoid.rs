@@ -7,7 +7,7 @@ use crate::layout::Layout;
 use interop_core::Result;
 use std::sync::Arc;
 
-/// What values are combined by: `f(f(a, b), c) == f(a, f(b, c))`, and `f(identity, a) == f(a, identity) == a`.
+/// Monoid that values are combined with: `f(f(a, b), c) == f(a, f(b, c))`, and `f(identity, a) == f(a, identity) == a`.
 #[derive(Clone)]
 pub struct Monoid<T: Element> {
     identity: T,
@@ -16,7 +16,7 @@ pub struct Monoid<T: Element> {
     definition: Arc<CpuProgram>,
 }
 
-/// Whether a running value includes its own element.
+/// Tells if a running value includes its own element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scan {
     /// `f(x0, .., xi)`.
@@ -25,7 +25,7 @@ pub enum Scan {
     Exclusive,
 }
 
-/// Which loops the CPU has for it.
+/// Loops that the CPU has for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Sum,

@@ -89,7 +89,7 @@ impl Arrays {
 }
 
 impl ArrayQueue {
-    /// Whose arrays these are.
+    /// Returns the context that these arrays belong to.
     pub fn arrays(&self) -> &Arrays {
         &self.arrays
     }
@@ -121,7 +121,7 @@ impl ArrayQueue {
         *self.queue_context.last.borrow_mut() = None;
         let result = operation(&self.here())?;
         let last = self.queue_context.last.borrow_mut().take();
-        // Of no elements there was nothing to do.
+        // Without elements there was nothing to do.
         let event = last.map_or_else(|| self.queue_context.queue.marker(&self.queue_context.wait), Ok)?;
         Ok((result, event))
     }

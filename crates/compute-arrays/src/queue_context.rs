@@ -9,11 +9,11 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Where the operations of an [`crate::ArrayQueue`] go.
+/// Target of an [`crate::ArrayQueue`]'s operations.
 pub(crate) struct QueueContext {
     pub queue: Arc<dyn ComputeQueue>,
     pub wait: Vec<Event>,
-    /// Of the latest operation.
+    /// Event of the latest operation.
     pub last: RefCell<Option<Event>>,
     pub scratch: Rc<RefCell<HashMap<Scratch, Kept>>>,
 }

@@ -20,6 +20,6 @@ pub(crate) struct Kept {
     pub memory: Box<dyn ComputeMemory>,
     /// Number of the latest one-pass scan that used it, in [`Scratch::State`]: the tag of its values.
     pub epoch: u32,
-    /// What used it last, in a queue.
+    /// Event of its last use in a queue.
     pub last: Option<Event>,
 }

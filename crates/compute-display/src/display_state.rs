@@ -1,4 +1,4 @@
-//! What a display and its objects share.
+//! State shared by a display and its objects.
 
 use crate::kernels::Kernels;
 use interop_core::devices::owned::Maker;
@@ -6,7 +6,7 @@ use interop_core::{ComputeBackend, ComputeMemory, DisplayCaps, Error, Result, Su
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// What the display's objects know of it; also how it tells them from those of others.
+/// State shared by the display's objects; its address also tells them from those of other displays.
 pub struct DisplayState {
     pub backend: Arc<dyn ComputeBackend>,
     pub caps: DisplayCaps,

@@ -15,7 +15,7 @@ pub struct Source<'a> {
     pub view: ImageView,
 }
 
-/// What is written.
+/// Memory that a draw writes, and its layout.
 pub struct Canvas<'a> {
     pub memory: &'a mut dyn ComputeMemory,
     pub view: ImageView,
@@ -38,7 +38,7 @@ impl DisplayState {
                 return Err(Error::refused(problem));
             }
             let to = part_of(&canvas.view, region);
-            // Of the target's first pixel, in the picture.
+            // Offset of the target's first pixel in the picture.
             let (left, top) = (offset(drawn.x, plan.picture.x), offset(drawn.y, plan.picture.y));
             if plan.is_copy() && source.view.format == to.format {
                 let seen = Region { x: left.unsigned_abs(), y: top.unsigned_abs(), ..drawn };

@@ -4,7 +4,7 @@ use interop_core::{ComputeBackend, ComputeCaps, Error, Kernel, KernelSource, Res
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-/// What OpenCL's compilers get, and what the PTX was compiled from.
+/// Source for OpenCL's compilers; the PTX was compiled from it, too.
 const TEXT: &str = include_str!("../kernels/draw.cu");
 /// By `cargo xtask ptx`, so that CUDA needs no compiler.
 const PTX: &str = include_str!("ptx/draw.ptx");
@@ -12,7 +12,7 @@ const PTX: &str = include_str!("ptx/draw.ptx");
 /// Bytes of the pixels that a kernel writes, as powers of two.
 const SIZES: usize = 5;
 
-/// What a kernel does with each pixel.
+/// Work of a kernel on each pixel.
 #[derive(Debug, Clone, Copy)]
 pub enum Work {
     /// All that a [`interop_core::draw::Plan`] says.

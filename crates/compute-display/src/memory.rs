@@ -42,7 +42,7 @@ pub fn tight(desc: &SurfaceDesc) -> Result<View> {
     })
 }
 
-/// So many rows with nothing between them.
+/// Returns the view of a region's rows with nothing between them.
 pub fn rows(region: Region, format: PixelFormat) -> Result<ImageView> {
     ImageView::packed(region.extent(), format, 1, 0, false)
 }
@@ -53,7 +53,7 @@ pub fn part_of(view: &ImageView, region: Region) -> ImageView {
     ImageView { extent: region.extent(), ..view.moved_to(view.row_start(region.y) + left) }
 }
 
-/// What a part that was checked asks of a view of its kind.
+/// View of a part that was checked.
 pub enum Asked {
     Pixels(ImageView),
     Bytes { first: usize, len: usize },

@@ -8,9 +8,9 @@ use interop_core::{HandleType, HostBlock, MemoryShape, Result, SharedHandle, Sta
 use std::any::Any;
 use std::rc::Rc;
 
-/// Where a block's bytes are for the display.
+/// Location of a block's bytes for the display.
 pub enum Place {
-    /// Where kernels read them.
+    /// Memory that kernels read.
     Device(Memory),
     /// With the host alone.
     Host(HostBlock),
@@ -22,7 +22,7 @@ pub struct ComputeStaging {
     place: Place,
     /// The host's memory, where it is that.
     block: Option<HostBlock>,
-    /// What makes copies from the block quick.
+    /// Preparation of the block for quick copies.
     _prepared: Option<Box<dyn Any>>,
     len: usize,
     /// Reads were marked and not waited for.

@@ -19,7 +19,7 @@ use std::rc::Rc;
 /// An image or a buffer.
 pub struct ComputeSurface {
     display: Rc<DisplayState>,
-    /// What is seen; none yet at first where it is shown in place.
+    /// Memory that is shown; none yet at first if it is shown in place.
     shown: Option<(Memory, View)>,
 }
 

@@ -6,7 +6,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::panic::resume_unwind;
 use std::sync::OnceLock;
 
-/// How a [`crate::CpuBackend`] uses the CPU.
+/// Options for a [`crate::CpuBackend`]'s use of the CPU.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CpuOptions {
@@ -40,7 +40,7 @@ impl CpuOptions {
 /// Items that one thread takes at a time, at least.
 const GRAIN: usize = 4096;
 
-/// How the loops of one launch run.
+/// Execution of one launch's loops: serial or parallel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Loops {
     /// On the calling thread.
@@ -63,8 +63,8 @@ impl Loops {
         if self == Self::Serial {
             return bytes.chunks_mut(piece).enumerate().for_each(|(i, p)| f(i, p));
         }
-        // Of several panics rayon passes on one and drops what the others carry while it unwinds; a drop that panicked
-        // then would end the process.
+        // With several panics, rayon passes on one and drops what the others carry while it unwinds; a drop that
+        // panicked then would end the process.
         let panicked: OnceLock<Panicked> = OnceLock::new();
         let one = |(i, p): (usize, &mut [u8])| {
             if panicked.get().is_none() {

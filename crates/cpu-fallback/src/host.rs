@@ -1,4 +1,4 @@
-//! What the operating system says of the CPU and its memory.
+//! Properties of the CPU and its memory, as the operating system reports them.
 
 use interop_core::{Api, DeviceIdentity, MemoryKind};
 use std::fs;

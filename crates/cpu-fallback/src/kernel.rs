@@ -10,7 +10,7 @@ use std::sync::Arc;
 type ImageFn = dyn Fn(&mut CpuImage<'_>, &CpuArgs<'_>) -> Result<()> + Send + Sync;
 type BufferFn = dyn Fn(&mut CpuBuffer<'_>, &CpuArgs<'_>) -> Result<()> + Send + Sync;
 
-/// What a source holds for [`Language::Rust`].
+/// Code of a source for [`Language::Rust`].
 #[derive(Clone, Default)]
 pub(crate) struct CpuCode {
     pub(crate) image: Option<Arc<ImageFn>>,

@@ -11,12 +11,12 @@ use std::sync::Arc;
 /// Pages of our own or somebody's host block; kernels, `view` and `fill` work on the bytes where they lie.
 pub(crate) struct CpuMemory {
     pub(crate) bytes: Bytes,
-    /// What queues do with it.
+    /// Operations of queues on the memory.
     pub(crate) hazards: Hazards,
     pub(crate) device: Arc<DeviceIdentity>,
 }
 
-/// How messages call it.
+/// Name of the memory in messages.
 pub(crate) const WHAT: &str = "this memory";
 
 interop_core::owned!(CpuMemory: DeviceIdentity, "memory", |memory| &memory.device);

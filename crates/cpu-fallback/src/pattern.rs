@@ -6,7 +6,7 @@ use crate::image::CpuImage;
 use interop_core::describe::pattern::Pattern;
 use interop_core::{Result, View};
 
-/// What messages call it.
+/// Name of the kernel in messages.
 pub(crate) const NAME: &str = "verification pattern";
 
 /// Writes the pattern into `bytes`, the span of `view`.

@@ -51,9 +51,9 @@ impl Pages {
 
 #[derive(Clone)]
 enum Store {
-    /// Of this thread.
+    /// Memory of this thread only.
     Block(HostBlock),
-    /// Of any thread.
+    /// Memory for any thread.
     Own(Arc<Pages>),
 }
 

@@ -1,4 +1,4 @@
-//! What the threads did, and when.
+//! Timeline of the threads' work.
 
 use interop_core::devices::timeline::{Backlog, Work};
 use interop_core::{DeviceSpan, Result};

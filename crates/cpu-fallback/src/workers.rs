@@ -13,7 +13,7 @@ pub(crate) struct Job {
     pub(crate) work: Box<dyn FnOnce() -> Result<()> + Send>,
 }
 
-/// Where a queue's jobs go. The threads end when this is gone and all jobs are done.
+/// Sender of a queue's jobs to its worker threads. The threads end when this is gone and all jobs are done.
 pub(crate) struct Workers {
     sender: Sender<Job>,
 }

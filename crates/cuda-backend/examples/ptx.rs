@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 /// Old enough for every device that a driver of CUDA 12.0 drives.
 const ARCHITECTURE: i32 = 50;
-/// What NVRTC 12.0 writes.
+/// PTX version that NVRTC 12.0 writes.
 const VERSION: &str = ".version 8.0";
 const HINT: &str = "Get NVRTC 12.0 with `pip install --target nvrtc nvidia-cuda-nvrtc-cu12==12.0.140` and name its \
                     folder: `cargo xtask ptx --nvrtc nvrtc/nvidia/cuda_nvrtc/lib`.";
@@ -34,7 +34,7 @@ fn run(check: bool) -> Result<(), Box<dyn Error>> {
     each(&root.join("../pixelferry-py"), "show", Entries::BothOf("pf_show_rgba8"), str::to_owned, check)
 }
 
-/// Which kernels a text has, by the name of one of them.
+/// Kernels that a text has, by the name of one of them.
 enum Entries {
     /// For linear memory.
     LinearOf(&'static str),

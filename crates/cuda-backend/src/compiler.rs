@@ -5,8 +5,8 @@ use crate::ffi::nvrtc::{Nvrtc, Outcome};
 use interop_core::{Error, Result};
 use std::ffi::CString;
 
-/// What kernels write, as the macros of the prelude see it: a definition among the options of `nvrtcCompileProgram`, or
-/// none.
+/// Kind of memory that kernels write, for the macros of the prelude: a definition among the options of
+/// `nvrtcCompileProgram`, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Variant {
     /// Linear memory: buffers, and images with a row pitch. No option of `nvrtcCompileProgram`.
@@ -20,7 +20,7 @@ pub enum Variant {
 pub struct Ptx {
     /// For the driver: `cuModuleLoadDataEx`.
     pub text: String,
-    /// Of the kernel: `nvrtcGetLoweredName`.
+    /// Name of the kernel in the PTX: `nvrtcGetLoweredName`.
     pub entry: String,
 }
 

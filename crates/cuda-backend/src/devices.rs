@@ -1,4 +1,4 @@
-//! Which devices there are, and who they are.
+//! Devices of this machine, and their identities.
 
 use crate::error::unavailable;
 use crate::ffi::api::Api;

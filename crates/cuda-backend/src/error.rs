@@ -6,7 +6,7 @@ use interop_core::{DriverError, Error};
 const INSTALL_DRIVER: &str =
     "Install NVIDIA's driver, version 525 or later, or use another backend: OpenCL or the CPU.";
 
-/// What every call on the device answers after one of these, until the context is gone.
+/// Hint for errors that every call on the device returns from then on, until the context is gone.
 const LOST: &str = "The device's context is lost, as a rule for the rest of the process: go on with another backend, or \
                     restart the program.";
 

@@ -194,7 +194,7 @@ pub(crate) fn each_call_fails_once(scenario: fn() -> Result<()>) {
         });
         match result {
             Ok(()) | Err(Error::Driver(_) | Error::Unavailable { .. } | Error::KernelBuild { .. }) => {}
-            // What the driver did not say that it has is not used.
+            // Features that the driver does not report are not used.
             Err(Error::Unsupported { .. }) if index < OPENING_CALLS => {}
             Err(e) => panic!("{call} (call {index}): {e}"),
         }
@@ -237,7 +237,7 @@ fn registration_fails_cleanly() {
     each_call_fails_once(host_memory);
 }
 
-/// What may look at the bytes of a block that a stream uses, and when.
+/// Slices of a block and commands of streams on it exclude each other.
 #[test]
 fn slices_of_a_block_and_commands_on_it_are_kept_apart() {
     double::reset(None);
@@ -274,7 +274,7 @@ fn slices_of_a_block_and_commands_on_it_are_kept_apart() {
     assert_eq!(waits().unwrap(), 0);
     backend.write_pattern(Target::buffer(two.as_mut()), &PATTERN).unwrap();
     assert_eq!((waits().unwrap(), waits().unwrap()), (1, 0));
-    // Where the driver does not wait, nobody looks.
+    // After a failed wait of the driver, no slice is given out.
     backend.write_pattern(Target::buffer(two.as_mut()), &PATTERN).unwrap();
     double::with(|s| s.failing = Some((s.calls.len() + 1, 2)));
     let error = waits().unwrap_err().to_string();

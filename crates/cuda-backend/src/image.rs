@@ -105,7 +105,7 @@ impl CudaImage {
         Ok(())
     }
 
-    /// The handle by which kernels write the array that is mapped now.
+    /// The handle with which kernels write the array that is mapped now.
     pub fn surface_object(&mut self) -> Result<u64> {
         let array = self.texture.array().map_err(self.session.failed())?.ok_or_else(|| not_acquired())?;
         if self.surface.as_ref().is_none_or(|s| !s.is_of(&array)) {

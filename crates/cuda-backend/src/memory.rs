@@ -15,7 +15,7 @@ use interop_core::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Where the bytes are.
+/// Storage of the bytes.
 pub enum Store {
     /// Kept by operations of queues, too.
     Device(Arc<DeviceBlock>),
@@ -23,7 +23,7 @@ pub enum Store {
     /// Also with a display that draws by this backend: queues refuse it.
     QueueBlock(Arc<DeviceBlock>),
     Host(Registered),
-    /// Of other code, which keeps it.
+    /// Memory of other code, which keeps it alive.
     Borrowed(Borrowed),
     External(ExternalBuffer),
     /// Has an address only while it is mapped.
@@ -35,7 +35,7 @@ pub struct CudaMemory {
     // Before the session, whose stream the drops wait for.
     pub store: Store,
     turn: Turn,
-    /// What queues do with memory of the device's own.
+    /// Operations of queues on memory of the device.
     pub hazards: Hazards,
     /// Pinned memory for `view` and `fill`, kept from call to call.
     staging: Option<(Pinned, usize)>,

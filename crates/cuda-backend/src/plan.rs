@@ -1,4 +1,4 @@
-//! What a launch is: a target and arguments made into parameters and a grid, by what the PTX says of the entry.
+//! Plan of a launch: parameters and a grid, made from a target and arguments according to the entry's PTX.
 
 use crate::signature::{Class, Param};
 use interop_core::{Arg, BufferView, ComputeMemory, Error, Extent, ImageView, Result};
@@ -41,7 +41,7 @@ impl Params {
     }
 }
 
-/// Where a memory that is an argument lies, for one backend.
+/// Function that returns the address of a memory that is an argument, for one backend.
 pub type AddressOf<'a> = &'a dyn Fn(&dyn ComputeMemory) -> Result<u64>;
 
 /// An entry as a launch is planned for it.

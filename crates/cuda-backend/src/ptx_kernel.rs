@@ -21,7 +21,7 @@ pub struct PtxKernel {
 /// Threads that a block of every kernel may have: 65536 registers, of which a thread takes 255 at most.
 const THREADS: u32 = 256;
 
-/// What only CUDA's own launches have, as PTX names it.
+/// PTX features that only CUDA's own launches have, with their names for messages.
 const ONLY_CUDA: [(&str, &str); 8] = [
     (".extern", "calls or memory of CUDA's run time (printf, malloc, dynamic shared memory)"),
     (".texref", "textures"),
@@ -34,7 +34,8 @@ const ONLY_CUDA: [(&str, &str); 8] = [
 ];
 
 impl PtxKernel {
-    /// Of a source in PTX or CUDA C++ (`nvrtcCompileProgram`), for devices of compute capability `architecture` (e.g. 90) and later.
+    /// Builds the kernel of a source in PTX or CUDA C++ (`nvrtcCompileProgram`), for devices of compute capability
+    /// `architecture` (e.g. 90) and later.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where the source has neither, or what only CUDA's own launches have;

@@ -6,7 +6,7 @@ use crate::session::Session;
 use interop_core::{ComputeMemory, Error, QueueId, Result, SharedHandle, SurfaceDesc};
 use std::sync::Arc;
 
-/// What [`SharedHandle::QueueBuffer`] holds. The block keeps the queue, by whose address it is known.
+/// Content of [`SharedHandle::QueueBuffer`]. The block keeps its queue alive, whose address identifies it.
 struct QueueBlock(Arc<DeviceBlock>);
 
 /// Implements [`interop_core::ComputeBackend::allocate_shared`].

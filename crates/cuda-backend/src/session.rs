@@ -1,4 +1,4 @@
-//! What everything made by one backend shares.
+//! State shared by everything that one backend made.
 
 use crate::devices::{CudaDevice, devices_of};
 use crate::ffi::host_memory::Pinned;

@@ -1,5 +1,4 @@
-//! What crosses to another API by a handle of the operating system: memory of ours that it opens, memory and semaphores
-//! of its own that we open.
+//! Memory and semaphores shared with another API via handles of the operating system, exported or imported.
 
 use crate::ffi::external_memory::{ExternalBuffer, ExternalImage, ExternalMemory};
 use crate::ffi::semaphore::Semaphore;

@@ -1,4 +1,5 @@
-//! What a PTX text says of an entry's parameters. The driver itself tells only from CUDA 12.4 on, and sizes only.
+//! Parameters of a kernel's entry, as its PTX text declares them. The driver itself tells only from CUDA 12.4 on, and
+//! sizes only.
 
 /// One parameter of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -7,7 +8,7 @@ pub struct Param {
     pub class: Class,
 }
 
-/// What sort of value it is.
+/// Class of a parameter's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// `.u`, `.s`; pointers are 8 bytes of it where the text does not say `.ptr`.

@@ -1,4 +1,4 @@
-//! What the device did, and when: events around launches, copies and hand-overs.
+//! Timeline of the device's work: events around launches, copies and hand-overs.
 
 use crate::ffi::event::Event;
 use crate::ffi::{Failure, Queue};

@@ -4,7 +4,7 @@ use crate::ffi::event::Event;
 use crate::session::Session;
 use interop_core::Result;
 
-/// Where the turn that was submitted last ends in the stream.
+/// Marks the end of the turn that was submitted last, in the stream.
 #[derive(Default)]
 pub struct Turn {
     end: Option<Event>,

@@ -152,8 +152,8 @@ unsafe impl BackendDriver for OpenClBackend {
 
     fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
         let memory = BackendDriver::allocate(self, bytes)?;
-        // SAFETY: a buffer of the device's own has no host block, which alone stays on its thread. OpenCL's objects are for all
-        // threads (OpenCL 3.0, appendix A.2), but for kernels, which are none of it.
+        // SAFETY: a buffer of the device's own has no host block, the only part that stays on its thread. All OpenCL
+        // objects but kernels may be used from any thread (OpenCL 3.0, appendix A.2), and the memory holds no kernel.
         Ok(unsafe { memory.assume_send() })
     }
 

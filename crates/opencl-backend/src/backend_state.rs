@@ -1,4 +1,4 @@
-//! What a backend, its kernels and its memories hold in common.
+//! State shared by a backend, its kernels and its memories.
 
 use crate::cl;
 use crate::device::OpenClDevice;
@@ -56,7 +56,7 @@ impl BackendState {
             return Ok(context.clone());
         }
         let device = cl::Device::of(self.session.device.clone())?;
-        // Of several threads the first wins, so that there is one context.
+        // If several threads make one, the first wins, so that there is one context.
         Ok(self.cl.get_or_init(|| cl::Context::of(self.session.context.clone(), vec![device])).clone())
     }
 

@@ -32,7 +32,7 @@ pub struct OpenClDevice {
 }
 
 impl OpenClDevice {
-    /// Who the device is: what `clGetDeviceInfo` answered when [`devices`] found it.
+    /// Returns the identity of the device: the results of `clGetDeviceInfo` when [`devices`] found it.
     pub fn identity(&self) -> &DeviceIdentity {
         &self.description.identity
     }

@@ -70,7 +70,7 @@ fn unavailable(reason: impl Into<String>, hint: &str) -> Error {
     Error::Unavailable { what: "OpenCL".into(), reason: reason.into(), hint: hint.into() }
 }
 
-/// What NVIDIA's driver answers after a kernel has touched memory that is not its own; in no header.
+/// Code of NVIDIA's driver after a kernel has touched memory that is not its own; in no header.
 const NV_ILLEGAL_ACCESS: i32 = -9999;
 
 fn code_name(code: i32) -> &'static str {

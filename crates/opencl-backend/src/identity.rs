@@ -1,4 +1,4 @@
-//! What a device says of itself, as the framework's data.
+//! Properties of a device in the framework's terms.
 
 use crate::ffi::{Device, DeviceId, Failure};
 use interop_core::{Api, DeviceIdentity, DeviceLuid, DeviceUuid, MemoryKind};

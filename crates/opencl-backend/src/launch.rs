@@ -68,7 +68,7 @@ fn on_image(
 pub struct Planned<'a> {
     pub values: Vec<ArgValue<'a>>,
     pub items: [usize; 2],
-    /// How many of the values are the target's.
+    /// Number of the target's values.
     pub target_len: usize,
 }
 
@@ -179,7 +179,7 @@ fn memory_argument<'a>(
     }
 }
 
-/// What the caller is told where the driver refused a launch.
+/// Returns the error for a launch that the driver refused.
 pub fn refused(
     device: &str,
     name: &str,

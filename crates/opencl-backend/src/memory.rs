@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Memory of one backend: the device's own, or a host block in place.
 pub struct OpenClMemory {
     pub(crate) buffer: Buffer,
-    /// What queues do with it.
+    /// Operations of queues on the memory.
     pub(crate) hazards: Hazards,
     /// Nobody else knows the buffer, so that its hazards are all that happens to it.
     pub(crate) is_own: bool,

@@ -4,7 +4,7 @@ use crate::ffi::ParamInfo;
 use interop_core::{Arg, PixelFormat};
 use opencl3::kernel::{CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL};
 
-/// What `clSetKernelArg` must be given for a parameter.
+/// Kind of value that `clSetKernelArg` takes for a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sort {
     /// A buffer's `cl_mem`.
@@ -41,7 +41,7 @@ fn is_image(type_name: &str) -> bool {
         && words.all(|word| ["array", "buffer", "msaa", "depth"].contains(&word))
 }
 
-/// What the first parameters describe.
+/// Kind of target that the first parameters describe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetKind {
     /// `PF_IMAGE`.
@@ -150,7 +150,7 @@ const MEMORY: &str = "memory";
 fn wanted(param: &UserParam) -> Result<&'static [&'static str], &'static str> {
     match sort(&param.info) {
         Sort::Local => Err("declare it inside the kernel"),
-        // Whether it is an image's memory is for the launch to say.
+        // The launch checks if it is an image's memory.
         Sort::Buffer | Sort::Image => Ok(&[MEMORY]),
         Sort::Other => Err("use a pointer to __global memory"),
         Sort::Sampler => Err("declare a constant sampler in the source"),

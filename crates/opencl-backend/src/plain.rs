@@ -1,4 +1,4 @@
-//! What a type of a program's own is, as a parameter: the driver tells its name as written, so the compiler is asked.
+//! Check of a program's own types as parameters: the driver tells their names as written, so the compiler is asked.
 //!
 //! Drivers take what they are given for what the parameter is. Given eight bytes where the type is a sampler under
 //! another name, PoCL 3.1 takes them for the sampler's address. Given fewer bytes than a structure has, it lets the
@@ -17,7 +17,7 @@ const BITS: usize = 16;
 pub struct Text {
     pub text: String,
     pub options: CString,
-    /// What it includes, by name.
+    /// Headers that it includes, by name.
     pub headers: Vec<(CString, Program)>,
     pub devices: Vec<Device>,
 }
@@ -60,7 +60,7 @@ impl Text {
 /// The types of a program, each asked for once.
 #[derive(Default)]
 pub struct Types {
-    /// What the program was built of; none where that is not known.
+    /// Texts that the program was built of; none if they are not known.
     texts: Vec<Arc<Text>>,
     /// `None` for a type that is not plain.
     sizes: Mutex<HashMap<String, Option<usize>>>,

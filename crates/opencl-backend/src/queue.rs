@@ -27,11 +27,11 @@ struct OpenClQueue {
 /// One of them, in order. Its thread keeps it, but nothing of the backend's but the context.
 struct SubmitQueue {
     queue: RawQueue,
-    /// Where it profiles.
+    /// Clock for the times of commands, if the queue profiles.
     clock: Option<Clock>,
     /// The owner of the fences, see [`DeviceFence`].
     owner: usize,
-    /// How errors call the device.
+    /// Name of the device in errors.
     name: String,
 }
 
@@ -40,7 +40,7 @@ struct Launch {
     raw: command::Launch,
     kernel: Arc<str>,
     params: Arc<Params>,
-    /// How many of the values are the target's.
+    /// Number of the target's values.
     target_len: usize,
 }
 

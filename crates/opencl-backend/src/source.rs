@@ -1,4 +1,4 @@
-//! What the compiler gets to see, and its log as the user should read it.
+//! Source that the compiler gets to see, and its log as the user should read it.
 
 use interop_core::compute::CONVERT_SOURCE;
 

@@ -1,4 +1,4 @@
-//! What the device did, and when: the profiling times of the commands.
+//! Timeline of the device's work: the profiling times of the commands.
 
 use crate::backend_state::BackendState;
 use crate::ffi::{Failure, Session, TimedCommand, collect};

@@ -12,7 +12,7 @@ pub struct Timeline {
     known: Mutex<Option<Known>>,
 }
 
-/// How times of the device become spans.
+/// Clock and track that turn times of the device into spans.
 #[derive(Clone)]
 pub struct Known {
     pub clock: DeviceClock,

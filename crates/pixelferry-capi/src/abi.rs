@@ -1,4 +1,4 @@
-//! What crosses the boundary, as `include/pixelferry.h` declares it: constants, structs, types of functions.
+//! Types of the C interface, as `include/pixelferry.h` declares it: constants, structs, types of functions.
 //!
 //! The header documents each. `tests/suite/header.rs` lets a C compiler compare every item of this file with it.
 
@@ -7,7 +7,7 @@
 
 use std::ffi::{c_char, c_void};
 
-/// How a call ended.
+/// Status that a call returns.
 pub type pf_status = i32;
 
 pub const PF_OK: i32 = 0;
@@ -296,7 +296,7 @@ pub struct pf_vulkan_frame {
     pub format: u32,
 }
 
-/// What an argument holds, as its kind says.
+/// Value of an argument, as its kind says.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub union pf_value {

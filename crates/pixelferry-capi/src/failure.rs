@@ -1,4 +1,4 @@
-//! Why a call did not do its work, and the status that says so.
+//! Failures of calls, and the status for each.
 
 use crate::abi::*;
 use pixelferry::{Error, SaveError};
@@ -9,7 +9,7 @@ pub enum Failure {
     /// A value of the caller's.
     #[error("{0}")]
     Argument(String),
-    /// What was given as a handle.
+    /// The value is no valid handle.
     #[error("{0}")]
     Handle(String),
     /// A handle of another thread.
@@ -23,7 +23,7 @@ pub enum Failure {
     /// A function of the caller's said so.
     #[error("the function that was given ended with {0}; nothing of this frame is shown")]
     Callback(i32),
-    /// What pixelferry reported.
+    /// An error that pixelferry reported.
     #[error(transparent)]
     Core(#[from] Error),
     /// A picture could not be saved.

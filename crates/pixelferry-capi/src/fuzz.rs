@@ -392,7 +392,7 @@ fn elsewhere(world: &World, held: [Vec<usize>; KINDS], steps: Vec<Step>) -> pf_s
             *other.held.borrow_mut() = held;
             *other.script.borrow_mut() = steps.into_iter();
             while other.step() {}
-            // What this thread made goes with it; the rest is the other's.
+            // Objects of this thread go with it; the rest is the other's.
             let mut made = other.held.take();
             made.iter_mut().zip(lens).for_each(|(handles, len)| drop(handles.drain(..len)));
             *other.held.borrow_mut() = made;

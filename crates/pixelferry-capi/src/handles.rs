@@ -19,14 +19,14 @@ use std::thread::{self, ThreadId};
 
 const KIND_BITS: u32 = 3;
 
-/// What every thread may use.
+/// Objects that every thread may use.
 #[derive(Clone)]
 enum Shared {
     Backend(Arc<dyn ComputeBackend>),
     Kernel(Arc<dyn Kernel>),
 }
 
-/// What stays on its thread.
+/// Objects that stay on their thread.
 #[derive(Clone)]
 enum Local {
     Memory(SharedMemory),
@@ -38,7 +38,7 @@ enum Local {
 
 /// Memory with the backend that made it.
 pub struct Memory {
-    /// Whose it is.
+    /// Backend that the memory belongs to.
     pub backend: Arc<dyn ComputeBackend>,
     /// The memory.
     pub memory: Box<dyn ComputeMemory>,
@@ -72,11 +72,11 @@ fn table() -> MutexGuard<'static, Table> {
 
 /// A type of handle, and what is behind it.
 pub trait Handle: Sized {
-    /// What it is called, here and in C.
+    /// Name of the handle, here and in C.
     const NAME: &'static str;
     /// Below 8.
     const KIND: usize;
-    /// What is behind it.
+    /// Type of the object behind the handle.
     type Object;
     /// Puts it into the table.
     fn insert(object: Self::Object) -> Result<*mut Self>;

@@ -137,9 +137,9 @@ impl Drop for LinkSlot {
 }
 
 enum State {
-    /// Of `pf_link_acquire`. The frame goes before its link.
+    /// Frame of `pf_link_acquire`. The frame goes before its link.
     Own(WriteFrame<'static>, Rc<LinkSlot>),
-    /// Of `pf_link_frame`, while its function runs.
+    /// Frame of `pf_link_frame`, while its function runs.
     Lent(NonNull<WriteFrame<'static>>),
     Gone,
 }
@@ -147,9 +147,9 @@ enum State {
 /// A frame that is written.
 pub struct FrameSlot {
     state: RefCell<State>,
-    /// Of the whole surface.
+    /// True if the frame is of the whole surface.
     pub is_whole: bool,
-    /// What the last call on it that failed reported.
+    /// Error of the last call on it that failed.
     failed: RefCell<Option<Error>>,
 }
 

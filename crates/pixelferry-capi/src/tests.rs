@@ -129,7 +129,7 @@ fn frames_outlive_calls_and_end_with_their_link() {
     assert_eq!(frame::pf_frame_finish(third), PF_ERROR_HANDLE);
 }
 
-/// What a function that is given sees.
+/// Data that the given function sees.
 struct Given {
     link: *mut pf_link,
     kept: *mut pf_frame,
@@ -209,7 +209,7 @@ fn a_path_that_fails_is_left_and_the_function_is_called_again() {
     faults.arm(fails(false));
     assert_eq!(frame(), (PF_OK, 2), "{}", said());
     assert_eq!(read(link), [7; 6]);
-    // Where no path is left, the first error is the call's, not that a function refused.
+    // If no path is left, the call returns the first error, not that a function refused.
     faults.arm(fails(true));
     assert_eq!(frame(), (PF_ERROR_DRIVER, 1), "{}", said());
     assert!(said().starts_with("pf_link_frame: compute: fill failed on a double"), "{}", said());

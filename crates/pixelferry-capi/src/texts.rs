@@ -6,7 +6,7 @@ use std::ffi::{CString, c_char};
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many bytes each text that is out has, its zero among them, by its address.
+/// Number of bytes of each text that is out, its zero among them, by its address.
 static TEXTS: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
 
 fn texts() -> MutexGuard<'static, BTreeMap<usize, usize>> {

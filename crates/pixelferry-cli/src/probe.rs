@@ -23,7 +23,7 @@ pub struct ProbeOptions {
     /// Ask for a texture: paths that let the draw read linear memory are left out.
     #[arg(long)]
     texture: bool,
-    /// What pixels are that a frame does not write: keep, clear or overwrite. Paths are timed by this rule.
+    /// Content of the pixels that a frame does not write: keep, clear or overwrite. Paths are timed by this rule.
     #[arg(long, value_name = "RULE", default_value_t)]
     unwritten: Unwritten,
     /// Choose backend and display together, as a program without wishes has it done: by a kernel that writes every pixel, on scratch

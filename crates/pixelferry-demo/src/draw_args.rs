@@ -1,4 +1,4 @@
-//! How pictures are shown, as said on the command line.
+//! Options of the command line for drawing pictures.
 
 use crate::values::listed;
 use clap::Args;
@@ -8,16 +8,16 @@ use pixelferry::{DrawOptions, Encoding, Extent, Filter, Fit, ImageDesc, PixelFor
 /// Options of programs that show a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Args)]
 pub struct DrawArgs {
-    /// How the picture is fitted.
+    /// Placement of the picture in the window.
     #[arg(long, default_value_t = Fit::Contain, value_parser = listed(parse_fit, Fit::ALL.map(Fit::name)))]
     pub fit: Fit,
-    /// How bright light is brought down. Needs a picture of light.
+    /// Tone mapping of light that is too bright. Needs a picture of light.
     #[arg(long, value_name = "MAP", default_value_t, value_parser = listed(parse_tone_map, TONE_MAPS))]
     pub tone_map: ToneMap,
     /// Stops by which light is exposed before that.
     #[arg(long, value_name = "STOPS", default_value_t, allow_negative_numbers = true, value_parser = parse_exposure)]
     pub exposure: f32,
-    /// What is beside the picture and below what is translucent, as RRGGBB.
+    /// Colour beside the picture and below translucent pixels, as RRGGBB.
     #[arg(long, value_name = "COLOUR", value_parser = parse_color)]
     pub background: Option<[f32; 3]>,
 }
@@ -61,7 +61,7 @@ fn parse_tone_map(text: &str) -> Result<ToneMap, String> {
 /// Reads stops.
 fn parse_exposure(text: &str) -> Result<f32, String> {
     let exposure = text.parse().map_err(|e| format!("give a number of stops: {e}"))?;
-    // Which numbers can be drawn the draw knows.
+    // The draw's plan knows which numbers can be drawn.
     let light = ImageDesc::new(1, 1, PixelFormat::Rgba16F).with_encoding(Encoding::Linear);
     let plan = Plan::new(&light, Extent::new(1, 1), &DrawOptions::default().with_exposure(exposure));
     plan.map(|_| exposure).map_err(|e| e.to_string())

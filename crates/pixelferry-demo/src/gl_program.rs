@@ -1,4 +1,4 @@
-//! What scenes need that draw with OpenGL of their own.
+//! OpenGL helpers of scenes that draw with a program of their own.
 
 use crate::scene::SceneError;
 use glow::HasContext as _;

@@ -1,4 +1,4 @@
-//! What every example understands on the command line.
+//! Options that every example has on the command line.
 
 use crate::scene::SceneError;
 use crate::values::listed;
@@ -14,7 +14,7 @@ pub struct Options {
     /// Open no window; draw off screen and save the last frame.
     #[arg(long)]
     pub headless: bool,
-    /// Where to save the picture, with no window; the ending says the format (.png, .jpg).
+    /// File to save the picture to, with no window; the ending says the format (.png, .jpg).
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Size of the picture or window in pixels.
@@ -23,10 +23,10 @@ pub struct Options {
     /// Stop after so many frames. [default: 30 headless, else endless]
     #[arg(long, value_name = "N", value_parser = parse_frames, allow_negative_numbers = true)]
     pub frames: Option<u32>,
-    /// Where to compute.
+    /// Backend to compute with.
     #[arg(long, value_parser = choices::<BackendChoice>(), default_value = BackendChoice::default().name())]
     pub backend: BackendChoice,
-    /// What to draw with when there is no window (--headless).
+    /// Display to draw with when there is no window (--headless).
     #[arg(long, value_parser = choices::<DisplayChoice>(), default_value = DisplayChoice::default().name(), requires = "headless")]
     pub display: DisplayChoice,
     /// Take this path from compute to display, or fail and say which others work.

@@ -1,4 +1,4 @@
-//! What scenes that compute a picture store for each of its pixels.
+//! Pixel formats and contents of scenes that compute a picture.
 
 use crate::convert::{aces, reinhard, rgba8, rgba16f, srgb};
 use crate::draw_args::DrawArgs;
@@ -21,7 +21,7 @@ pub enum Tone {
     Light,
 }
 
-/// How a pixel is stored.
+/// Storage format of a pixel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Format {
     /// Four channels of 8 bits.
@@ -41,15 +41,15 @@ impl Format {
     }
 }
 
-/// What the fourth channel holds.
+/// Content of the fourth channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Alpha {
     /// 1: the picture hides what is below it.
     #[default]
     Opaque,
-    /// How much of a pixel the picture covers.
+    /// Coverage of the pixel by the picture.
     Straight,
-    /// How much of a pixel the picture covers; the colours are multiplied by it.
+    /// Coverage of the pixel by the picture; the colours are multiplied by it.
     Premultiplied,
 }
 
@@ -71,10 +71,10 @@ pub struct PixelOptions {
     /// none]
     #[arg(long, value_enum)]
     pub tone: Option<Tone>,
-    /// How a pixel is stored. [default: rgba16f for light, else rgba8]
+    /// Storage format of a pixel. [default: rgba16f for light, else rgba8]
     #[arg(long, value_enum)]
     pub format: Option<Format>,
-    /// What the fourth channel holds.
+    /// Content of the fourth channel.
     #[arg(long, value_enum, default_value_t)]
     pub alpha: Alpha,
 }

@@ -1,11 +1,11 @@
-//! What the loop asks of a scene.
+//! The interface of a scene.
 
 use crate::draw_args::DrawArgs;
 use pixelferry::api::gl::{GlDisplay, Viewport};
 use pixelferry::{DrawOptions, Error, Link, SaveError};
 use std::path::PathBuf;
 
-/// Why a scene ended early.
+/// Reason why a scene ended early.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SceneError {
@@ -18,17 +18,17 @@ pub enum SceneError {
     /// A picture could not be read.
     #[error("cannot read the picture {}: {source}", path.display())]
     Picture {
-        /// Which.
+        /// Path of the picture.
         path: PathBuf,
-        /// Why not.
+        /// Reason of the decoder.
         source: image::ImageError,
     },
     /// A video could not be read.
     #[error("cannot read the video {}: {reason}", path.display())]
     Video {
-        /// Which.
+        /// Path of the video.
         path: PathBuf,
-        /// Why not.
+        /// Reason of the decoder.
         reason: String,
     },
     /// Standard output failed.
@@ -42,9 +42,9 @@ pub enum SceneError {
     NeedsOpenGl {
         /// Its name.
         scene: &'static str,
-        /// What was opened in the place of OpenGL.
+        /// Display that was opened instead of OpenGL.
         display: String,
-        /// What to choose, or why there is no OpenGL.
+        /// Advice what to choose, or the reason why there is no OpenGL.
         instead: String,
     },
     /// The program was built without windows.

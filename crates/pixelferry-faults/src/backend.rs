@@ -111,7 +111,7 @@ unsafe impl BackendDriver for BackendDouble {
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
         const OP: &str = "BackendDouble::launch";
         let (target, args) = (self.wrapped.target(target, OP)?, self.wrapped.args(args, OP)?);
-        // What fails has written before: a target must not be what is shown.
+        // A failing launch has written before: its target must not be on show.
         self.faults.after(Step::Launch, || self.inner.launch(kernel, target, &args))
     }
 

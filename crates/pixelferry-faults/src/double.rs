@@ -1,4 +1,4 @@
-//! What the two doubles make: memory and semaphores, wrapped.
+//! Memory and semaphores that the two doubles make, wrapped.
 
 use crate::faults::{Alive, Faults};
 use crate::wrapped::Wraps;

@@ -1,4 +1,4 @@
-//! What is to fail, and what was seen.
+//! Faults to inject, and the calls that were seen.
 
 use crate::step::{Side, Step};
 use interop_core::display::{Call, Hook, Watch};
@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How a call fails.
+/// Way in which a call fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
     /// With a driver's code.
@@ -25,13 +25,13 @@ pub enum FaultKind {
 /// One fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
-    /// Which call.
+    /// Step that fails.
     pub step: Step,
     /// The first that fails, counted from 1 when it is armed.
     pub nth: u32,
     /// All after it fail, too.
     pub lasting: bool,
-    /// How.
+    /// Way in which it fails.
     pub kind: FaultKind,
 }
 
@@ -59,16 +59,16 @@ struct State {
     fired: u32,
     calls: BTreeMap<Step, u32>,
     delays: BTreeMap<Step, Duration>,
-    /// What each call takes less than the one before, and the last call that takes longer.
+    /// Time by which each call is shorter than the one before, and the last call that takes longer.
     at_first: BTreeMap<Step, (Duration, u32)>,
-    /// How far delays vary, and the numbers by which they do.
+    /// Range in which delays vary, and the random numbers for it.
     jitter: f64,
     random: u64,
     lies: BTreeSet<Step>,
     ends_are_left_out: bool,
     live: BTreeMap<&'static str, usize>,
     violations: Vec<String>,
-    /// Where calls take the time of a clock of their own.
+    /// Time on the calls' own clock, if they have one.
     time: Option<Duration>,
 }
 

@@ -1,4 +1,4 @@
-//! How a double passes on its calls.
+//! Forwarding of a double's calls.
 
 /// Methods of a trait that go to `self.inner`, with the step that may fail, as [`crate::Faults::before`], [`crate::Faults::after`] or
 /// [`crate::Faults::ends`] says: `& name() -> T;`, `Step before &mut name(n: u64) -> T;`. The borrow is that of `self`.

@@ -1,6 +1,6 @@
-//! Where a fault can be injected.
+//! Steps at which a fault can be injected.
 
-/// Whose call it is.
+/// Side whose call a step is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     /// The side that writes.
@@ -25,7 +25,7 @@ macro_rules! steps {
                 match self { $(Self::$step => $name,)* }
             }
 
-            /// Whose call it is.
+            /// Returns the side whose call it is.
             pub const fn side(self) -> Side {
                 match self { $(Self::$step => Side::$side,)* }
             }

@@ -1,4 +1,4 @@
-//! How a backend that wraps another finds the memory that it wrapped.
+//! Lookup of the memory that a backend wrapped, for backends that wrap another.
 
 use interop_core::{Arg, ComputeMemory, Error, Result, Target};
 use std::marker::PhantomData;

@@ -63,7 +63,7 @@ impl Header {
     }
 }
 
-/// Of a codec whose feature is off.
+/// Reason for a codec whose feature is off.
 const NOT_BUILT: &str = "is not built into this program";
 
 #[cfg(all(test, feature = "jpeg", feature = "lz4"))]

@@ -1,4 +1,4 @@
-//! What the browser's page sends to a scene.
+//! Events that the browser's page sends to a scene.
 
 use crate::wire::WireError;
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ pub enum Event {
     Key {
         /// The key's place on the keyboard, such as `KeyA` or `Space`.
         code: String,
-        /// What it types, such as `a`, or its name.
+        /// Character that it types, such as `a`, or its name.
         key: String,
         /// True where it went down.
         down: bool,

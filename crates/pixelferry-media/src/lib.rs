@@ -36,7 +36,7 @@ pub mod wire;
 #[cfg(feature = "events")]
 pub use event::Event;
 
-/// What users see, in the same test program as what is private.
+/// Tests of the public interface, in the same test program as the private ones.
 #[cfg(test)]
 #[path = "../tests/suite/main.rs"]
 mod suite;

@@ -14,13 +14,13 @@ use pyo3::types::{PyDict, PyMemoryView, PyTuple};
 use std::ffi::{CStr, c_int};
 use std::sync::Arc;
 
-/// How each protocol names one kind of numbers.
+/// Names of one kind of numbers in each protocol.
 struct Kind {
     channels: ChannelKind,
     name: &'static str,
-    /// Of NumPy's type strings, before the number of bytes.
+    /// Letter of NumPy's type strings, before the number of bytes.
     letter: char,
-    /// Of the module `struct`.
+    /// Format of the module `struct`.
     format: &'static CStr,
     /// `DLDataTypeCode`.
     code: u8,
@@ -43,7 +43,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Of all that a surface holds: (rows, columns, channels), without the last for one channel; or bytes.
+    /// Returns the layout of all that a surface holds: (rows, columns, channels), without the last for one channel; or
+    /// bytes.
     pub fn of(desc: &SurfaceDesc) -> Result<Self, Failure> {
         let bytes = desc.byte_len()?;
         let (channels, shape) = match desc {

@@ -1,4 +1,4 @@
-//! What becomes of an array in a frame.
+//! Processing of an array in a frame.
 
 use crate::raw::memory::Lies;
 use pixelferry::{Arg, ComputeMemory, KernelSource, Result, SurfaceDesc, WriteFrame};

@@ -41,7 +41,7 @@ fn unorm8(value: f32) -> u32 {
     (rounded.to_bits() - u32::from(rounded - WHOLE > level)) & 0xff
 }
 
-/// What [`f16::to_f32`] gives, but that it asks the processor for each number what it can do.
+/// Converts as [`f16::to_f32`] does, which asks the processor for its features with each number.
 #[inline(always)]
 fn wide(number: [u8; 2]) -> f32 {
     let half = u32::from(u16::from_ne_bytes(number));
@@ -147,7 +147,7 @@ impl Numbers<'_> {
         }
     }
 
-    /// Of numbers of `N` bytes: `number` reads one, `pixel` takes four.
+    /// Writes a row of numbers of `N` bytes: `number` reads one, `pixel` takes four.
     #[inline(always)]
     fn row_of<P: Pixel, T: Copy, const N: usize>(
         &self,

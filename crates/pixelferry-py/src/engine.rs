@@ -1,4 +1,4 @@
-//! Which backend writes the frames of which arrays.
+//! Choice of the backend that writes an array's frames.
 
 use crate::failure::Failure;
 use crate::named::one_of;
@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What the caller asked for; `Auto` is where the array is: its CUDA device, or the CPU for memory of the host.
+/// Backend that the caller asked for; `Auto` means the one where the array is: its CUDA device, or the CPU for memory
+/// of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asked {
     backend: BackendChoice,
@@ -49,7 +50,7 @@ impl fmt::Display for Asked {
     }
 }
 
-/// Where an array is asked for.
+/// Location that an array is asked for at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
     Host,
@@ -103,7 +104,7 @@ impl Engines {
         Self { asked, opened: Mutex::default() }
     }
 
-    /// Who should draw, where there is a choice: the GPU that computes.
+    /// Returns the device that should draw, if there is a choice: the GPU that computes.
     pub fn preferred_display(&self) -> Result<Option<DeviceIdentity>, Failure> {
         if self.asked.backend == BackendChoice::Auto {
             return Ok(cuda::devices().ok().and_then(|list| Some(list.first()?.identity().clone())));

@@ -1,4 +1,4 @@
-//! What the user does with a window, as Python sees it.
+//! Events of the window's user, as Python sees them.
 
 use pixelferry::api::gl::winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
 use pixelferry::api::gl::winit::keyboard::{Key, ModifiersState};
@@ -15,7 +15,7 @@ const MOST: usize = 4096;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Event {
     kind: &'static str,
-    /// Of the window, in pixels from its top left corner; for "wheel" and the buttons, too.
+    /// Position in the window, in pixels from its top left corner; for "wheel" and the buttons, too.
     x: Option<f64>,
     y: Option<f64>,
     /// Column and row of the array that is there.
@@ -65,7 +65,7 @@ impl Event {
     }
 }
 
-/// What events do not repeat.
+/// State of the pointer and keys that events do not repeat.
 #[derive(Default)]
 pub struct Hand {
     at: Option<(f64, f64)>,
@@ -96,7 +96,7 @@ impl Hand {
                 ..Event::of(if *state == ElementState::Pressed { "mouse_down" } else { "mouse_up" })
             },
             WindowEvent::MouseWheel { delta, .. } => {
-                /// Of a line, for devices that tell pixels.
+                /// Pixels of a line, for devices that report pixels.
                 const LINE: f64 = 20.0;
                 let (dx, dy) = match delta {
                     MouseScrollDelta::LineDelta(x, y) => (f64::from(*x), f64::from(*y)),
@@ -146,7 +146,7 @@ pub struct Events {
 impl Events {
     pub fn push(&self, event: Event) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        // Of several moves, or sizes, in a row the last one counts.
+        // After several moves, or sizes, in a row the last one counts.
         if let Some(last) = waiting.back_mut()
             && last.kind == event.kind
             && matches!(event.kind, "mouse_move" | "resize")

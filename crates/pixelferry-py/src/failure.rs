@@ -1,4 +1,4 @@
-//! What can go wrong, on any thread, and which exception of Python it becomes.
+//! Errors on any thread, and the exception of Python that each becomes.
 
 use pixelferry::{Error, SaveError};
 use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyTypeError, PyValueError};

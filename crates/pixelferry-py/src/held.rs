@@ -1,4 +1,4 @@
-//! What the objects of `pixelferry.gl` have in common: each is on the thread of its context, and is closed once.
+//! State shared by the objects of `pixelferry.gl`: each is on the thread of its context, and is closed once.
 
 use crate::array::Array;
 use crate::engine::{Asked, Engine, Engines, Wanted};
@@ -80,7 +80,7 @@ impl<D, N> Deref for Shows<D, N> {
     }
 }
 
-/// What may be asked for.
+/// Options that a caller may ask for.
 pub struct Wishes<'a> {
     pub path: Option<&'a str>,
     pub backend: Option<&'a str>,

@@ -83,7 +83,7 @@ fn here<R>(work: impl FnOnce(&mut Here) -> Result<R, Failure>) -> Result<R, Fail
 
 /// Ends all textures of this thread, before the interpreter does.
 pub fn end() {
-    // Where there is nothing left to end, that is no failure.
+    // Nothing left to end is no failure.
     let _ = here(|here| {
         here.end();
         Ok(())

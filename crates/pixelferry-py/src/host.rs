@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-/// Where a viewer's stage is.
+/// Place of a viewer's stage.
 pub enum Host {
     Thread(StageThread),
     Window(WindowHandle),

@@ -1,4 +1,4 @@
-//! What an array of vertices, indices or anything else is, as data: its bytes in the order of its indices.
+//! Layout of an array of vertices, indices or anything else: its bytes in the order of its indices.
 
 use crate::failure::Failure;
 use crate::span::{Place, Raw, Span};
@@ -17,7 +17,7 @@ pub struct Items {
     pub span: Span,
     /// Bytes that lie together.
     pub piece: usize,
-    /// Where the pieces are, the last axis fastest. Axes that are not needed have one piece.
+    /// Axes of the pieces, the last one fastest. Axes that are not needed have one piece.
     pub axes: [Axis; 3],
     /// Bytes of all pieces.
     pub len: usize,
@@ -62,8 +62,8 @@ impl Items {
         Ok(Self { span, piece: piece as usize, axes, len: len as usize })
     }
 
-    /// So many tight rows of so many bytes, in their order or in the opposite one. They are in memory of no address: only
-    /// [`crate::content::Content::arguments`] makes use of it.
+    /// Describes so many tight rows of so many bytes, in their order or in the opposite one. They are in memory of no
+    /// address: only [`crate::content::Content::arguments`] makes use of it.
     pub fn rows(rows: u32, bytes: usize, reversed: bool) -> Self {
         let (rows, stride) = (rows.max(1) as usize, bytes as i64);
         let len = rows * bytes;

@@ -25,7 +25,7 @@ pub fn layout(name: &str) -> Result<Axes, Failure> {
     }
 }
 
-/// Which row of a picture is row 0 of an array.
+/// Returns the order of an array's rows in a picture.
 pub fn rows(name: &str) -> Result<RowOrder, Failure> {
     match name {
         "top-down" => Ok(RowOrder::TopDown),

@@ -1,9 +1,9 @@
-//! What a picture is, as data: where its pixels lie and how they are stored.
+//! Layout of a picture: the place of its pixels and their storage.
 
 use crate::failure::Failure;
 use crate::span::{Number, Place, Raw, Sort, Span};
 
-/// How one number is stored. The values are those of the kernels.
+/// Storage of one number. The values are those of the kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Element {
     U8 = 0,

@@ -14,7 +14,7 @@ use std::any::Any;
 
 /// `DLDeviceType` of memory that the host reads.
 const HOST: [i32; 2] = [1, 3];
-/// Of memory that CUDA reads: the device's own, and managed.
+/// Device types of memory that CUDA reads: the device's own, and managed.
 const CUDA: [i32; 2] = [2, 13];
 
 /// An array that was handed over. Dropping it gives it back.
@@ -23,7 +23,7 @@ pub struct Source<D> {
     _kept: Box<dyn Any>,
 }
 
-/// What an array is taken as.
+/// Function that takes an array as data of one kind.
 type As<'a, D> = &'a dyn Fn(&Raw) -> Result<D, Failure>;
 
 impl<D: Lies> Source<D> {
@@ -205,7 +205,7 @@ fn of_dlpack(tensor: Described, on_device: bool) -> Result<Raw, Failure> {
     Ok(Raw { address: tensor.address, shape: tensor.shape, strides, number, place })
 }
 
-/// Of the buffer protocol (the module `struct` has the list).
+/// Parses a format of the buffer protocol (the module `struct` has the list).
 fn number_of_format(format: &str, bytes: usize) -> Number {
     let (order, letters) = match format.split_at_checked(1) {
         Some((order @ ("@" | "=" | "<" | ">" | "!" | "|"), rest)) => (order, rest),
@@ -222,7 +222,7 @@ fn number_of_format(format: &str, bytes: usize) -> Number {
     Number::of_letter(letter, bytes, is_foreign(order))
 }
 
-/// Of NumPy's array interface, e.g. `<f4`.
+/// Parses a type of NumPy's array interface, e.g. `<f4`.
 fn number_of_typestr(typestr: &str) -> Result<Number, Failure> {
     let mut letters = typestr.chars();
     let (order, letter) = (letters.next(), letters.next());

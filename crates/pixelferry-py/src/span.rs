@@ -1,8 +1,8 @@
-//! What protocols say of an array, and the memory that this is.
+//! Description of an array as its protocol gives it, and the memory that it names.
 
 use crate::failure::Failure;
 
-/// What numbers are.
+/// Sort of the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sort {
     Unsigned,
@@ -12,7 +12,7 @@ pub enum Sort {
     Other(&'static str),
 }
 
-/// How one number of an array is stored.
+/// Storage of an array's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Number {
     pub sort: Sort,
@@ -22,7 +22,7 @@ pub struct Number {
 }
 
 impl Number {
-    /// Of a type string of NumPy or a format of the buffer protocol, as one letter and its bytes.
+    /// Returns the number for a type string of NumPy or a format of the buffer protocol, as one letter and its bytes.
     pub fn of_letter(letter: char, bytes: usize, foreign: bool) -> Self {
         let sort = match letter {
             'u' => Sort::Unsigned,
@@ -36,7 +36,7 @@ impl Number {
     }
 }
 
-/// Where the memory is.
+/// Location of the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     Host,
@@ -47,7 +47,7 @@ pub enum Place {
 /// An array as its protocol describes it. Nothing of it was checked.
 #[derive(Debug, Clone)]
 pub struct Raw {
-    /// Of the number with all indices 0.
+    /// Address of the number with all indices 0.
     pub address: usize,
     pub shape: Vec<i64>,
     /// In bytes, one for each side; `None` where numbers follow each other without a gap.
@@ -86,12 +86,12 @@ pub struct Span {
 }
 
 impl Span {
-    /// Of numbers of so many `bytes`. Sides are 1 or more; steps are in bytes.
+    /// Returns the span of numbers of so many `bytes`. Sides are 1 or more; steps are in bytes.
     pub fn new(raw: &Raw, sides: &[i64], steps: &[i64], bytes: usize) -> Result<Self, Failure> {
         if raw.address == 0 {
             return Err(Failure::Shape("the array has no memory (its address is null)".into()));
         }
-        // What lies before and after the first number.
+        // Bytes before and after the first number.
         let (mut before, mut after) = (0_i128, bytes as i128);
         for (side, step) in sides.iter().zip(steps) {
             let reach = i128::from(side - 1) * i128::from(*step);

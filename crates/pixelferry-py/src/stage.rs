@@ -1,4 +1,4 @@
-//! What shows the arrays of one viewer. Lives on the thread of its display, which is never one of Python's.
+//! Stage that shows the arrays of one viewer. Lives on the thread of its display, which is never one of Python's.
 
 use crate::array::{Array, Layout};
 use crate::content::Content;
@@ -21,7 +21,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What is drawn into.
+/// Target that is drawn into.
 pub enum Screen {
     Window(GlWindow),
     /// OpenGL with no window: a framebuffer of the viewer's size.
@@ -87,14 +87,14 @@ impl Screen {
 /// ms). The second is for textures that keep their name.
 const PRODUCED_BY_CUDA: [PathId; 2] = [PathId::EXTERNAL_TEXTURE, PathId::EXTERNAL_UPLOAD];
 
-/// How windows show pictures: with their shape kept.
+/// Placement of pictures in windows: with their shape kept.
 const FIT: Fit = Fit::Contain;
 
-/// How a viewer shows.
+/// Settings of a viewer.
 pub struct Settings {
-    /// Of pictures.
+    /// Format of pictures.
     pub format: PixelFormat,
-    /// Of textures of the program's own: where row 0 of an array goes.
+    /// Row order of the program's own textures: the place of an array's row 0.
     pub rows: RowOrder,
     pub policy: Policy,
 }
@@ -114,20 +114,20 @@ pub struct SourceWish {
     pub path: Option<PathId>,
 }
 
-/// What is known of the way in use.
+/// Status of the way in use.
 pub struct Status {
     pub explain: String,
     /// JSON.
     pub report: String,
 }
 
-/// What shows the arrays of one viewer.
+/// Stage that shows the arrays of one viewer.
 pub struct Stage {
     // Before the screen, in whose context they are.
     feeds: Vec<Feed>,
-    /// Of an object of the program's.
+    /// Intake from an object of the program.
     taking: Option<Taking>,
-    /// Of what is shown, for arrays on a GPU.
+    /// Scratch memory for shown arrays on a GPU.
     scratch: Option<Scratch>,
     screen: Screen,
     settings: Settings,
@@ -418,7 +418,7 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        // What the links made goes in its context; without it they leave it to the display.
+        // Objects of the links are deleted in their context; without it they are left to the display.
         if let Err(error) = self.screen.make_current() {
             tracing::debug!(?error, "a viewer goes without its context");
         }

@@ -1,4 +1,4 @@
-//! What the display rendered, as arrays.
+//! Rendered content of the display, as arrays.
 
 use crate::array::{Array, Layout};
 use crate::content::Content as _;

@@ -25,12 +25,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// How late frames may be in throughput mode.
+/// Most frames behind in throughput mode.
 const MOST_LATE: usize = 8;
-/// How often a waiting call looks for signals (Ctrl-C).
+/// Interval at which a waiting call looks for signals (Ctrl-C).
 const TICK: Duration = Duration::from_millis(50);
 
-/// What outlives the Python object until its stage has ended.
+/// State that outlives the Python object until its stage has ended.
 struct ViewerState {
     host: Host,
     engines: Arc<Engines>,
@@ -81,7 +81,7 @@ pub struct Viewer {
     format: &'static str,
 }
 
-/// What `Viewer(...)` is given.
+/// Options of `Viewer(...)`.
 pub struct Options<'a> {
     pub size: (u32, u32),
     pub title: &'a str,

@@ -31,7 +31,7 @@ enum End {
     Program,
 }
 
-/// Whether a window is gone, and somebody who waits for that.
+/// End of a window, for somebody who waits for it.
 #[derive(Default)]
 struct Gone {
     end: Mutex<Option<End>>,

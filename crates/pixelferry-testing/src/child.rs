@@ -99,7 +99,8 @@ impl Child {
         self
     }
 
-    /// So short that it hangs if it does not end while [`Patience`] lasts, whatever it prints and computes.
+    /// Marks a child that is short: it hangs if it does not end while [`Patience`] lasts, whatever it prints and
+    /// computes.
     #[must_use]
     pub fn short(mut self) -> Self {
         self.short = true;
@@ -158,7 +159,7 @@ fn computed(process: u32) -> u64 {
     fields.skip(11).take(4).filter_map(|ticks| ticks.parse::<u64>().ok()).sum()
 }
 
-/// What a process prints, read on a thread.
+/// Output of a process, read on a thread.
 struct Output {
     bytes: Arc<Mutex<Vec<u8>>>,
     reader: thread::JoinHandle<()>,
@@ -187,15 +188,15 @@ impl Output {
     }
 }
 
-/// What came of a child.
+/// Result of a child process.
 #[derive(Debug)]
 pub struct Ended {
     name: String,
-    /// How it ended.
+    /// Status with which it ended.
     pub status: ExitStatus,
     /// It was ended because it hung.
     pub hung: bool,
-    /// What it printed, standard error after standard output.
+    /// Text that it printed, standard error after standard output.
     pub output: String,
     tests: usize,
 }

@@ -1,4 +1,4 @@
-//! Where the double of `cl_khr_gl_sharing` is.
+//! Location of the double of `cl_khr_gl_sharing`.
 
 /// Returns what the OpenCL loader is told so that it puts the double of `cl_khr_gl_sharing` before the driver: the crate
 /// `opencl-gl-double`, which cargo has put beside this program where the test's package depends on it.

@@ -1,4 +1,4 @@
-//! What drivers are known to lack or to do wrong.
+//! Known gaps and faults of drivers.
 
 use Expected::{Fails, Lacks, MayFail, MayLack};
 use std::fmt;
@@ -8,9 +8,9 @@ use std::fmt;
 pub struct Driver {
     /// Its name in [`KNOWN`].
     pub name: &'static str,
-    /// What its devices' descriptions contain.
+    /// Texts that its devices' descriptions contain.
     pub signs: &'static [&'static str],
-    /// What they contain where it is of the version that the rows were seen with. Other versions may lack less.
+    /// Text in the descriptions of the version that the rows were seen with. Other versions may lack less.
     pub version: &'static str,
 }
 
@@ -26,7 +26,7 @@ pub const DRIVERS: &[Driver] = &[
     Driver { name: "lavapipe", signs: &["wgpu", "llvmpipe", "vulkan"], version: "Mesa 22.3" },
 ];
 
-/// What comes of a test on a driver, where it is no pass.
+/// Expected outcome of a test on a driver, if it is no pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
     /// The driver does not have it.
@@ -46,11 +46,11 @@ pub struct Known {
     pub tests: &'static [&'static str],
     /// Names of [`DRIVERS`].
     pub drivers: &'static [&'static str],
-    /// What comes of them.
+    /// Outcome to expect.
     pub expected: Expected,
-    /// Why.
+    /// Reason for the outcome.
     pub reason: &'static str,
-    /// Where more is told: a page of this repository, or an address.
+    /// Link to more information: a page of this repository, or an address.
     pub link: &'static str,
 }
 
@@ -293,7 +293,7 @@ pub const KNOWN: &[Known] = &[
     },
 ];
 
-/// What came of a test on a device.
+/// Outcome of a test on a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// It passed.

@@ -1,9 +1,9 @@
-//! How much of a test runs: once over everything, every matrix, or for hours.
+//! Extent of a test run: once over everything, every matrix, or for hours.
 
 /// The variable that says how much runs.
 const VARIABLE: &str = "PIXELFERRY_TESTS";
 
-/// How much runs, by `PIXELFERRY_TESTS`.
+/// Extent of the tests, set with `PIXELFERRY_TESTS`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// `short`, or nothing: every backend, display and path once.

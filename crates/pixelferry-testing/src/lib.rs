@@ -1,4 +1,4 @@
-//! What the tests of all crates share. It depends on none of them, so every crate's tests may use it.
+//! Helpers shared by the tests of all crates. It depends on none of them, so every crate's tests may use it.
 //!
 //! - [`need`]: what a test needs of the machine, by the rows of [`MACHINE`]. A test that cannot run says SKIPPED and why;
 //!   where the machine must have the thing, it fails.
@@ -10,7 +10,7 @@
 //! - [`tests`]: tests of one call each, as rows.
 //! - [`Patience`]: a limit for waits that the load of the machine does not break.
 
-// How tests fail.
+// Tests fail with panics.
 #![allow(clippy::panic)]
 
 mod child;

@@ -1,8 +1,8 @@
-//! What a machine may have, and where a test that lacks it fails.
+//! Requirements of tests on the machine, and where a test that lacks one fails.
 
 use std::fmt;
 
-/// What a test can need of the machine. [`MACHINE`] has a row for each.
+/// Feature of the machine that a test can need. [`MACHINE`] has a row for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     /// Any OpenCL device.
@@ -66,7 +66,7 @@ pub enum Need {
 /// A row of [`MACHINE`].
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
-    /// What it is about.
+    /// Need that the row is about.
     pub need: Need,
     /// Its name in `PIXELFERRY_REQUIRE`.
     pub name: &'static str,

@@ -14,7 +14,7 @@ pub struct Patience {
 
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// How often the load is looked at.
+/// Interval at which the load is looked at.
 const SLICE: Duration = Duration::from_secs(1);
 
 impl Patience {

@@ -1,8 +1,8 @@
-//! What a process has of the system's.
+//! Resources that a process has of the system.
 
 use std::io::{Error, Result};
 
-/// What must not grow in a program that goes on and on.
+/// Resources that must not grow in a program that goes on and on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usage {
     /// Bytes of memory.
@@ -14,12 +14,12 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Of this process.
+    /// Returns the usage of this process.
     pub fn here() -> Result<Self> {
         Self::of(std::process::id())
     }
 
-    /// Of a process that lives.
+    /// Returns the usage of a process that lives.
     pub fn of(process: u32) -> Result<Self> {
         let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
         let descriptors = std::fs::read_dir(format!("/proc/{process}/fd"))?.count();

@@ -3,7 +3,7 @@
 use interop_core::Error;
 use serde::Serialize;
 
-/// Whether an API can be used on this machine.
+/// Tells if an API can be used on this machine.
 ///
 /// ```
 /// use pixelferry::{Availability, Error};
@@ -19,9 +19,9 @@ pub enum Availability {
     Available,
     /// It cannot.
     Unavailable {
-        /// How that was found out.
+        /// Reason why it counts as unavailable.
         reason: String,
-        /// What the user can do about it; may be empty.
+        /// Hint what the user can do about it; may be empty.
         hint: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Which compute backends this machine has, and opening one.
+//! Compute backends of this machine, and opening one.
 
 use crate::availability::Availability;
 use crate::built;
@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::sync::Arc;
 use tracing::info;
 
-/// Which backend to open.
+/// The backend to open.
 ///
 /// ```
 /// use pixelferry::{Api, BackendChoice, Choice as _, open_backend};
@@ -62,14 +62,14 @@ pub enum BackendChoice {
 pub struct BackendStatus {
     /// The API.
     pub api: Api,
-    /// Whether it can be used, and why not.
+    /// Tells if it can be used, and if not, why.
     #[serde(flatten)]
     pub availability: Availability,
     /// Its devices, in the order in which they were listed.
     pub devices: Vec<DeviceIdentity>,
 }
 
-/// What differs between the APIs.
+/// Differences between the APIs.
 pub(crate) struct Driver {
     pub(crate) named: Named<BackendChoice>,
     pub(crate) api: Api,
@@ -87,7 +87,7 @@ pub(crate) struct Driver {
     /// Opens the best device for a display, the one that draws before others.
     pub(crate) best_for: fn(&DeviceIdentity) -> Result<Arc<dyn ComputeBackend>>,
     pub(crate) list: fn() -> Result<Vec<Listed>>,
-    /// What the finding is called, by its reason, where the API cannot be used.
+    /// Returns the name of the finding for this reason, if the API cannot be used.
     pub(crate) missing: fn(&str) -> &'static str,
 }
 

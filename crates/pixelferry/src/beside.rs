@@ -6,7 +6,7 @@ use interop_core::Error;
 use interop_core::{Api, ComputeBackend, DeviceIdentity};
 use std::sync::Arc;
 
-/// Who computes beside a display that is opened, as far as that is known.
+/// The side that computes beside a display that is opened, as far as that is known.
 #[derive(Clone, Copy)]
 pub(crate) enum Beside<'a> {
     Anybody,

@@ -1,4 +1,4 @@
-//! What there is to choose from, by the names that command lines, Python and help use.
+//! Choices and their names, for command lines, Python and help.
 
 use interop_core::{Api, Error, Result};
 
@@ -16,13 +16,13 @@ use interop_core::{Api, Error, Result};
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Named<T> {
-    /// What is chosen.
+    /// The choice.
     pub choice: T,
     /// Its name.
     pub name: &'static str,
     /// Other names that are taken for it.
     pub aliases: &'static [&'static str],
-    /// What it is, in a line.
+    /// Description in a line.
     pub about: &'static str,
     /// False where this library was built without it: opening it is then an error that says so.
     pub built: bool,

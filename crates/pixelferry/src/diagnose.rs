@@ -6,7 +6,7 @@ use crate::displays::{self, DisplayStatus};
 use interop_core::{Api, Diagnosis};
 use std::path::{Path, PathBuf};
 
-/// Where libglvnd looks for the drivers of EGL.
+/// Folders in which libglvnd looks for the drivers of EGL.
 const VENDOR_FOLDERS: [&str; 2] = ["/usr/share/glvnd/egl_vendor.d", "/etc/glvnd/egl_vendor.d"];
 
 /// Returns what is missing here, by name.

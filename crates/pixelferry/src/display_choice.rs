@@ -1,6 +1,6 @@
 //! The names of displays.
 
-/// Which display to open.
+/// The display to open.
 ///
 /// ```
 /// use pixelferry::{Api, DisplayChoice, open_headless};

@@ -1,4 +1,4 @@
-//! Which displays this machine has without a window, and opening one.
+//! Displays of this machine that need no window, and opening one.
 
 use crate::availability::Availability;
 use crate::beside::{Beside, draws};
@@ -12,12 +12,12 @@ use serde::Serialize;
 use std::sync::Arc;
 use tracing::info;
 
-/// What differs between the displays.
+/// Differences between the displays.
 pub(crate) struct Driver {
     named: Named<DisplayChoice>,
-    /// Of its devices; `None` where it is that of whoever computes.
+    /// API of its devices; `None` if it is that of the side that computes.
     api: Option<Api>,
-    /// What its status is called.
+    /// Kind of display in its status.
     pub(crate) kind: &'static str,
     /// True where [`DisplayChoice::Auto`] may take it, beside this device.
     taken_by_itself: fn(Option<&DeviceIdentity>) -> bool,
@@ -25,7 +25,7 @@ pub(crate) struct Driver {
     best_for: fn(Beside<'_>) -> Result<Headless>,
     /// Opens one on each of its devices.
     all: fn() -> Result<Vec<Headless>>,
-    /// What the finding is called where it cannot be used; `None` where a backend's finding says it.
+    /// Name of the finding if it cannot be used; `None` if a backend's finding says it.
     pub(crate) missing: Option<&'static str>,
 }
 
@@ -127,10 +127,10 @@ impl Choice for DisplayChoice {
 pub struct DisplayStatus {
     /// Name of the kind: `gl-headless`, `compute`, `memory`, `wgpu`, `vulkan`; `plugged` for a display of the program's own.
     pub kind: &'static str,
-    /// Whether it can be used, and why not.
+    /// Tells if it can be used, and if not, why.
     #[serde(flatten)]
     pub availability: Availability,
-    /// Who draws.
+    /// Device that draws.
     pub device: Option<DeviceIdentity>,
 }
 

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-/// Why a picture was not saved.
+/// Reason why a picture was not saved.
 ///
 /// ```
 /// use pixelferry::*;
@@ -33,15 +33,15 @@ pub enum SaveError {
     /// The file's ending is of no format that can be written.
     #[error("cannot save the picture to {}: the ending says the format; give .png or .jpg", path.display())]
     Format {
-        /// Where to.
+        /// Path of the file.
         path: PathBuf,
     },
     /// The file could not be written.
     #[error("cannot save the picture to {}: {source}", path.display())]
     File {
-        /// Where to.
+        /// Path of the file.
         path: PathBuf,
-        /// Why not.
+        /// Reason of the encoder.
         source: image::ImageError,
     },
 }

@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What [`probe`] found.
+/// Report of [`probe`] on this machine.
 ///
 /// ```
 /// use pixelferry::{PixelFormat, Policy, Profiles, SurfaceDesc, probe_with};
@@ -33,7 +33,7 @@ use std::sync::Arc;
 pub struct SystemReport {
     /// Version of this library.
     pub version: &'static str,
-    /// What every pairing was tried with.
+    /// Surface that every pairing was tried with.
     pub surface: SurfaceDesc,
     /// Compute APIs.
     pub backends: Vec<BackendStatus>,
@@ -41,11 +41,11 @@ pub struct SystemReport {
     pub displays: Vec<DisplayStatus>,
     /// Every compute device with every display, the pairing that is taken by default first.
     pub pairings: Vec<ProbeReport>,
-    /// What is missing on this machine, by name, and what to do about it.
+    /// Problems of this machine, by name, each with advice.
     pub diagnoses: Vec<Diagnosis>,
     /// Devices that were listed but did not open, and other trouble on the way.
     pub problems: Vec<String>,
-    /// What a program that does not ask for anything gets.
+    /// Choice for a program that asks for nothing.
     pub chosen: Option<Chosen>,
 }
 
@@ -70,9 +70,9 @@ pub struct Chosen {
     pub compute: DeviceIdentity,
     /// The side that shows.
     pub display: DeviceIdentity,
-    /// How frames cross.
+    /// Path of the frames.
     pub path: PathId,
-    /// Why this path.
+    /// Reason for this path.
     pub why: String,
 }
 

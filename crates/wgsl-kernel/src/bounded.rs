@@ -10,7 +10,7 @@ use naga::proc::IndexableLength;
 use naga::valid::{Capabilities, FunctionInfo, ModuleInfo, ValidationFlags, Validator};
 use naga::{Expression, Function, Handle, Module, ScalarKind};
 
-/// What every device has: halves are read and written by way of floats.
+/// Capabilities that every device has: halves are read and written as floats.
 pub const CAPABILITIES: Capabilities = Capabilities::SHADER_FLOAT16_IN_FLOAT32;
 
 /// A whole text as naga has it, each index of an array, vector or matrix limited to the last element. Of a memory that ends in an

@@ -106,7 +106,7 @@ mod tests {
         ] {
             assert_eq!(depth(text), expected, "{text}");
         }
-        // What naga takes for a comment that never ends is no comment here: more is counted, never less.
+        // An unclosed comment, as naga sees it, is none here: more is counted, never less.
         assert_eq!(depth("/* ((("), 5);
     }
 }

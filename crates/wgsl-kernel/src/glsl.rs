@@ -10,7 +10,7 @@ use naga::proc::BoundsCheckPolicies;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{AddressSpace, ResourceBinding, ShaderStage};
 
-/// Of the numbers of a launch in what [`glsl`] writes: naga's name for such data of a compute shader.
+/// Name of a launch's numbers in the output of [`glsl`]: naga's name for such data of a compute shader.
 pub const GLSL_NUMBERS: &str = "_immediates_binding_cs";
 
 /// The OpenGL whose GLSL is written.

@@ -111,7 +111,7 @@ impl TextLimit {
     }
 }
 
-/// Why a text is not taken.
+/// Reason why a text is not taken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TextError {
@@ -148,7 +148,7 @@ pub(crate) fn parsed(text: &str) -> Result<Module, TextError> {
 /// A kernel of a module, with its overrides as the text has them, and zeroes in the memory of its groups. A driver may be given it,
 /// and told to write no zeroes of its own.
 pub(crate) fn weighed(module: &Module, text: &str, entry: &str) -> Result<(Module, ModuleInfo), TextError> {
-    // What the device lacks is found by those who know the device.
+    // Features that the device lacks are found by those who know the device.
     let validated = |module: &Module| {
         let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(module);
         info.map_err(|error| error.emit_to_string(text))

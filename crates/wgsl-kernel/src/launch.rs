@@ -16,7 +16,7 @@ const VECTOR: usize = 4;
 /// Bytes of the uniform block of any launch at most.
 pub const NUMBERS: usize = 256;
 
-/// What a device is given to run.
+/// Launch for a device to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launch {
     /// The uniform block, without an allocation.
@@ -28,7 +28,8 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// Of so many words as the block has at most; as blocks are vectors of four words, the last is filled up with zeros.
+    /// Creates a launch of at most as many words as the block has; as blocks are vectors of four words, the last is
+    /// filled up with zeros.
     pub(crate) fn new(all: impl IntoIterator<Item = u32>, groups: [u32; 2]) -> Self {
         let (mut words, mut len) = ([0; NUMBERS / WORD], 0_usize);
         for (place, word) in words.iter_mut().zip(all) {

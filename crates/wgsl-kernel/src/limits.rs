@@ -1,9 +1,9 @@
-//! What a device allows.
+//! Limits of a device.
 
 use crate::guard::TextError;
 use interop_core::{DeviceIdentity, Error};
 
-/// What a device allows.
+/// Limits of a device.
 #[derive(Debug, Clone)]
 pub struct Limits {
     pub(crate) device: String,

@@ -1,4 +1,4 @@
-//! What a kernel's text says of its arguments.
+//! Arguments of a kernel, as its text declares them.
 
 use interop_core::{Arg, Error, Result};
 

@@ -1,4 +1,4 @@
-//! What every kernel's text is followed by: the target, as functions.
+//! Prelude appended to every kernel's text: functions that write the target.
 
 use interop_core::PixelFormat;
 use interop_core::describe::format::PerFormat;

@@ -26,7 +26,7 @@ pub enum Last {
     Asked,
 }
 
-/// What an expression becomes: `base[min(index, last)]`.
+/// Limited index, which replaces an expression: `base[min(index, last)]`.
 #[derive(Clone, Copy)]
 pub struct Limit {
     pub base: Expr,
@@ -80,7 +80,7 @@ struct Rebuild {
     literals: BTreeMap<u32, Expr>,
     /// By old number: the first expression that was made for it, and itself.
     made: Vec<(Expr, Expr)>,
-    /// Where in the text what is inserted comes from.
+    /// Span in the text that inserted code is attributed to.
     span: Span,
 }
 

@@ -1,4 +1,4 @@
-//! What a kernel's text says of the kernel.
+//! Properties of a kernel, as its text declares them.
 
 use crate::guard::{TextError, parsed, weighed, with_room};
 use crate::limits::Limits;
@@ -100,7 +100,7 @@ fn across_and_down([across, down, deep]: [u32; 3]) -> Result<[u32; 2], String> {
     Ok([across, down])
 }
 
-/// Whether the device runs such a kernel.
+/// Checks that the device runs such a kernel.
 fn fits(name: &str, memories: usize, [across, down]: [u32; 2], limits: &Limits) -> Result<()> {
     let (memories, most) = (memories + 1, limits.memories);
     if memories > most {

@@ -55,7 +55,7 @@ struct Reader<'a> {
     /// For each bracket that opens, the one that closes it.
     closed: HashMap<usize, usize>,
     types: HashMap<&'a str, Declared>,
-    /// Where the values of `const` begin; the first of each pair says whether it is declared outside all functions.
+    /// Start of each value of `const`; the first of each pair is true if it is declared outside all functions.
     constants: HashMap<&'a str, Vec<(bool, usize)>>,
     /// Values known by now; of a name that is being looked up, something that ends the search.
     words: HashMap<&'a str, Value>,
@@ -209,7 +209,7 @@ impl<'a> Reader<'a> {
             }
             "<" => match self.array(at) {
                 Some((value, next)) if next <= end => ((self.token(next) == "(").then_some(value), next),
-                // What follows cannot be read here, so that it is taken to be built if anything behind it may be.
+                // The rest cannot be read here, so that it is taken to be built if anything behind it may be.
                 _ => {
                     let built = (at..end)
                         .take_while(|at| !matches!(self.tokens[*at], ";" | "{" | "}"))
@@ -309,7 +309,7 @@ impl<'a> Reader<'a> {
                 let end = self.closed.get(&open).copied().unwrap_or(self.tokens.len());
                 let (mut at, mut words) = (open + 1, 1_u64);
                 while at < end {
-                    // What stands behind a colon is a type.
+                    // The token behind a colon is a type.
                     if self.tokens[at] == ":" {
                         let (value, next) = self.ty(at + 1).unwrap_or((unknown, at + 1));
                         words = words.saturating_add(value.words);

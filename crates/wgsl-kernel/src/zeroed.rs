@@ -64,7 +64,7 @@ struct Zeroes<'a> {
     types: &'a mut UniqueArena<Type>,
     function: &'a mut Function,
     u32: Handle<Type>,
-    /// Where statements go.
+    /// Block that statements are added to.
     body: Block,
 }
 

@@ -1,14 +1,14 @@
-//! Where the viewer is.
+//! Position of the viewer.
 
 use bytemuck::{Pod, Zeroable};
 
-/// What both engines' shaders read of a frame, as a uniform buffer.
+/// Values of a frame that both engines' shaders read, as a uniform buffer.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub struct View {
     /// From the world to the screen, column after column.
     pub camera: [[f32; 4]; 4],
-    /// Where the viewer is, and the time in seconds.
+    /// Position of the viewer, and the time in seconds.
     pub eye: [f32; 4],
     /// The radar's lower left corner and its size, in units of which the screen has two on each side.
     pub panel: [f32; 4],

@@ -1,4 +1,4 @@
-//! What the engines compute: a planet's clouds and a radar as pictures, a sea as vertices. Each kernel writes every pixel
+//! Kernels of the engines: a planet's clouds and a radar as pictures, a sea as vertices. Each kernel writes every pixel
 //! or vertex, which the descriptions say.
 
 use pixelferry::{

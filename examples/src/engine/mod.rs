@@ -1,4 +1,4 @@
-//! What the two small render engines share: what is computed, the camera, and their command line.
+//! State shared by the two small render engines: the computed data, the camera, and their command line.
 
 mod camera;
 mod kernels;

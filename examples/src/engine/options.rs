@@ -15,7 +15,7 @@ pub struct EngineOptions {
     /// Open no window.
     #[arg(long)]
     pub headless: bool,
-    /// Where to save the last frame (.png, .jpg).
+    /// File to save the last frame to (.png, .jpg).
     #[arg(long, value_name = "FILE", requires = "headless")]
     pub out: Option<PathBuf>,
     /// Size of the picture, or of each window at first.
@@ -24,10 +24,10 @@ pub struct EngineOptions {
     /// End after so many frames. [default: 60 headless, else endless]
     #[arg(long, value_name = "N", value_parser = parse_frames, allow_negative_numbers = true)]
     pub frames: Option<u32>,
-    /// How many windows to open.
+    /// Number of windows to open.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
     pub windows: u8,
-    /// Where to compute.
+    /// Backend to compute with.
     #[arg(long, value_parser = choices::<BackendChoice>(), default_value = BackendChoice::default().name())]
     pub backend: BackendChoice,
     /// Show frames so late that compute and display overlap; `auto` measures how late is worth it.

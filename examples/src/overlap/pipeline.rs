@@ -9,7 +9,7 @@ use pixelferry::{
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What an operation does.
+/// Stage of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// Host to device.
@@ -37,7 +37,7 @@ impl Stage {
 /// One operation on the timeline, in nanoseconds since the run began.
 #[derive(Debug, Clone, Copy)]
 pub struct Bar {
-    /// What it does.
+    /// Stage of the operation.
     pub stage: Stage,
     /// For which batch.
     pub batch: usize,
@@ -76,10 +76,10 @@ const SLOTS: usize = 4;
 /// batch that has gone up serve one that comes back only where results are taken on the way.
 const UNTAKEN: usize = 2 * SLOTS;
 
-/// Of so many words of a result one is looked at while time is taken; the first run looks at all.
+/// Number of a result's words of which one is checked while time is taken; the first run checks all.
 const SAMPLED: usize = 1 << 14;
 
-/// What to do on which device; may go to another thread.
+/// Plan of operations, and their device; may go to another thread.
 pub struct Plan {
     backend: Arc<dyn ComputeBackend>,
     kernel: Arc<dyn Kernel>,

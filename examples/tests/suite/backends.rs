@@ -24,7 +24,7 @@ fn picture(example: &str, backend: &str, file: &str) -> RgbaImage {
     let mut command = Command::new(folder.join(if is_scene { "scenes" } else { example }));
     command.args(is_scene.then_some(example));
     command.args(["--headless", "--size", "240x160", "--frames", frames, "--backend", backend, "--out"]).arg(&out);
-    // How late a frame is differs between paths, and only the demo's loop waits for the last one.
+    // The lateness of a frame differs between paths, and only the demo's loop waits for the last one.
     command.args(["--frames-late", "0"]);
     let output = command.output().unwrap();
     let text = [&output.stdout[..], &output.stderr].map(String::from_utf8_lossy).concat();
@@ -32,7 +32,7 @@ fn picture(example: &str, backend: &str, file: &str) -> RgbaImage {
     image::open(&out).unwrap().into_rgba8()
 }
 
-/// Of the examples, `short` are enough at the shortest level.
+/// Compares the examples; at the shortest level, `short` of them are enough.
 fn same_on(backend: &str, driver: Need, choice: BackendChoice, short: usize) {
     if need(Need::Egl, open_headless(DisplayChoice::Gl)).is_none() || need(driver, open_backend(choice, &[])).is_none()
     {
@@ -62,7 +62,7 @@ pixelferry_tests::tests! {
     every_example_is_the_same_on_wgpu => same_on("wgpu", Need::Lavapipe, BackendChoice::Wgpu, 4);
 }
 
-/// What shaders cannot do is refused by a typed error, which names the device and what to use instead.
+/// Operations that shaders cannot do are refused with a typed error, which names the device and what to use instead.
 #[test]
 fn queues_and_wide_types_say_what_to_use_instead() {
     for (driver, choice) in [(Need::Egl, BackendChoice::Gl), (Need::Lavapipe, BackendChoice::Wgpu)] {

@@ -14,7 +14,7 @@ use std::thread;
 /// Pages that allocators keep here and there.
 const RSS_SLACK: u64 = 12 << 20;
 
-/// What an engine says where nothing draws.
+/// Messages of an engine on a machine where nothing draws.
 const ABSENT: [&str; 3] = ["lists no device", "No suitable graphics adapter", "libvulkan"];
 
 /// Built with these tests, beside them.
@@ -190,7 +190,7 @@ fn leaks_nothing(name: &str, line: &str, windows: u32, more: &[&str]) {
     assert!(near(last.descriptors, middle.descriptors), "descriptors: {middle:?} to {last:?}");
     assert!(near(last.threads, middle.threads), "threads: {middle:?} to {last:?}");
     for (text, _) in &seen {
-        // What the display draws with stays until it goes itself.
+        // Objects that the display draws with stay until it goes itself.
         let left = text.split("left: ").nth(1).unwrap_or_default();
         let counts = left.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse::<u32>().ok());
         assert!(counts.into_iter().all(|n| n <= 2), "GL objects: {text}");

@@ -44,7 +44,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What the renderer made of the pictures' images, told to the main world.
+/// Views that the renderer made of the pictures' images, sent to the main world.
 #[derive(Resource, Clone, Default)]
 struct Views(Arc<Mutex<HashMap<AssetId<Image>, Option<TextureView>>>>);
 

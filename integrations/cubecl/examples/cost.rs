@@ -1,4 +1,5 @@
-//! What a frame by CubeCL costs beside one by WGSL, in turns on one link: `cargo run --release --example cost`.
+//! Cost of a frame computed with CubeCL beside one computed with WGSL, in turns on one link: `cargo run --release
+//! --example cost`.
 
 use cubecl_wgpu::wgpu::Backends;
 use pixelferry::api::wgpu::wgpu_adapters;
@@ -52,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         for turn in 0..20 {
             frame(turn % 2 == 0, 0.0)?;
         }
-        // Of WGSL and of CubeCL: returned and drawn.
+        // Times with WGSL and with CubeCL: returned and drawn.
         let mut times = [const { [const { Vec::new() }; 2] }; 2];
         for turn in 0..FRAMES {
             for (by_cubecl, times) in [false, true].into_iter().zip(&mut times) {

@@ -1,4 +1,4 @@
-//! What CubeCL reports, as pixelferry's errors.
+//! Errors of CubeCL, as pixelferry's errors.
 
 use pixelferry::api::wgpu::WgpuDevice;
 use pixelferry::driver::describe::panics::catch;

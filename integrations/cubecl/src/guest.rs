@@ -13,7 +13,7 @@ use pixelferry::{Extent, Result, Target};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What runs CubeCL's side of a device.
+/// Server that runs CubeCL's side of a device.
 type Server = WgpuServer<AutoCompiler>;
 
 /// A wgpu device that CubeCL, a backend and a display share. Stays on its thread.

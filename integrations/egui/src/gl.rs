@@ -7,7 +7,7 @@ use pixelferry::api::gl::{EngineTexture, GlDisplay};
 use pixelferry::{DrawOptions, Error, Extent, Filter, Result, Surface};
 use std::rc::Rc;
 
-/// Who owns egui's textures in OpenGL: [`eframe::Frame`] or an `egui_glow::Painter`.
+/// Owner of egui's textures in OpenGL: [`eframe::Frame`] or an `egui_glow::Painter`.
 ///
 /// # Safety
 /// [`GlTextures::has`] tells the truth.
@@ -44,7 +44,7 @@ unsafe impl GlTextures for eframe::egui_glow::Painter {
 pub(crate) struct GlTexture {
     pub display: Rc<GlDisplay>,
     pub registered: Option<(glow::Texture, TextureId)>,
-    /// What its storage is for.
+    /// Size and filter that its storage was made for.
     pub made: Option<(Extent, Filter)>,
 }
 

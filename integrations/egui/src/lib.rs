@@ -28,7 +28,7 @@ use std::{rc::Rc, sync::Arc};
 
 const OP: &str = "Picture::image";
 
-/// What egui draws with. Stays on egui's thread.
+/// Means that egui draws with. Stays on egui's thread.
 #[derive(Clone)]
 pub enum Screen {
     /// A context of OpenGL.

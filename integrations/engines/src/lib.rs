@@ -47,7 +47,7 @@ impl GlWindow {
         Ok(Self { context: context.make_current(&surface)?, surface, window })
     }
 
-    /// Whose functions the context has.
+    /// Returns the display whose functions the context has.
     pub fn display(&self) -> Display {
         self.context.display()
     }
@@ -65,7 +65,7 @@ pub fn run<D: FnMut() -> Fails<()>>(start: impl FnOnce(&GlWindow) -> Fails<D>) -
 
 struct App<S, D> {
     start: Option<S>,
-    // What draws goes before the window.
+    // Objects that draw are dropped before the window.
     running: Option<(D, GlWindow)>,
     failed: Option<Box<dyn Error>>,
 }

@@ -59,7 +59,7 @@ struct Worker {
     /// Name of the scene.
     #[arg(long, default_value = "plasma")]
     scene: String,
-    /// How tiles are packed: none, lz4, jpeg; auto fits the link and is exact, auto-lossy may take jpeg.
+    /// Packing of tiles: none, lz4, jpeg; auto fits the link and is exact, auto-lossy may take jpeg.
     #[arg(long, default_value = "none")]
     codec: Packing,
     /// Seconds without work after which it ends; without this it goes on.
@@ -81,7 +81,7 @@ struct Display {
     /// Size of the picture.
     #[arg(long, default_value_t = 360)]
     height: u32,
-    /// How pictures for viewers are packed: none, lz4, jpeg; auto fits the link and is exact, auto-lossy may take jpeg.
+    /// Packing of pictures for viewers: none, lz4, jpeg; auto fits the link and is exact, auto-lossy may take jpeg.
     #[arg(long, default_value = "jpeg")]
     codec: Packing,
     /// Frames to show; without this it goes on.

@@ -1,4 +1,4 @@
-//! What the command's workers compute: waves of colour that move, and a spot that follows the pointer.
+//! Scene that the command's workers compute: waves of colour that move, and a spot that follows the pointer.
 
 use pixelferry::{Arg, CpuKernelExt, KernelSource, Region};
 use pixelferry_net::Event;
@@ -31,12 +31,12 @@ pub fn arguments(region: Region, args: &[u8]) -> [Arg<'static>; 6] {
     [Arg::U32(region.x), Arg::U32(region.y), number(0), number(1), number(2), number(3)]
 }
 
-/// What the display asks for: the time, which the space bar stops, and the spot.
+/// Request of the display: the time, which the space bar stops, and the spot.
 #[derive(Default)]
 pub struct Waves {
     time: f32,
     is_stopped: bool,
-    /// Where the pointer was seen last, and whether a button is down.
+    /// Last position of the pointer, and whether a button is down.
     pointer: Option<(f32, f32, bool)>,
 }
 

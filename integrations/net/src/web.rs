@@ -26,7 +26,7 @@ pub struct Options {
     /// Most browsers at a time.
     #[arg(long, default_value_t = WebOptions::default().viewers)]
     viewers: usize,
-    /// How pictures go to browsers.
+    /// Form in which pictures go to browsers.
     #[arg(long, value_enum, default_value = "served")]
     codec: Codec,
     /// Name of the scene.

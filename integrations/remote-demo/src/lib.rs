@@ -50,7 +50,7 @@ impl Frames {
         self.image
     }
 
-    /// Who computes.
+    /// Returns the device that computes.
     pub fn device(&mut self) -> String {
         self.scene.link().report().compute.to_string()
     }

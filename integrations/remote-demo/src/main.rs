@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// Serve a scene of the demo; `pixelferry-net view --scene demo` shows it.
 #[derive(Parser)]
 struct Cli {
-    /// What to compute.
+    /// Scene to compute.
     #[arg(value_enum, default_value = "fluid")]
     shown: Shown,
     /// Endpoint to listen at.
@@ -23,10 +23,10 @@ struct Cli {
     /// Size of the picture.
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_size, default_value = "1280x720")]
     size: (u32, u32),
-    /// Where to compute.
+    /// Backend to compute with.
     #[arg(long, value_parser = choices::<BackendChoice>(), default_value = BackendChoice::default().name())]
     backend: BackendChoice,
-    /// How pictures are packed: none, lz4, jpeg; auto fits the link and is exact, auto-lossy may take jpeg.
+    /// Packing of pictures: none, lz4, jpeg; auto fits the link and is exact, auto-lossy may take jpeg.
     #[arg(long, default_value = "jpeg")]
     codec: Packing,
     /// JPEG's quality, from 1 to 100.

@@ -1,4 +1,4 @@
-//! What can go wrong between the two.
+//! Errors between the two.
 
 use thiserror::Error;
 
@@ -11,9 +11,9 @@ pub enum GuestError {
     /// The device could not be made.
     #[error("wgpu could not make a device on {device}: {reason}")]
     NoDevice {
-        /// Which.
+        /// Device that could not be made.
         device: String,
-        /// Why not.
+        /// Reason of wgpu.
         reason: String,
     },
     /// The device, texture or encoder is not of wgpu's Vulkan.

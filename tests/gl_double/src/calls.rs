@@ -62,7 +62,7 @@ unsafe extern "C" fn get_device_info(device: Raw, parameter: u32, bytes: usize, 
     }
 }
 
-/// What the properties say of a GL context.
+/// GL context that the properties name.
 #[derive(Default)]
 struct GlProperties {
     context: Option<usize>,

@@ -34,7 +34,7 @@ struct System {
     context: &'static [u8],
     display: &'static [u8],
     find: &'static [u8],
-    /// What `clCreateContext` is told of its display by: `CL_EGL_DISPLAY_KHR`, `CL_GLX_DISPLAY_KHR`.
+    /// Property that tells `clCreateContext` of its display: `CL_EGL_DISPLAY_KHR`, `CL_GLX_DISPLAY_KHR`.
     property: isize,
 }
 

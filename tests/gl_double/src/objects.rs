@@ -13,7 +13,7 @@ pub const INVALID_GL_OBJECT: i32 = -60;
 pub const INVALID_MIP_LEVEL: i32 = -62;
 pub const INVALID_IMAGE_FORMAT: i32 = -39;
 
-/// What an object is to GL.
+/// Kind of GL object that an object is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ObjectKind {
     Buffer,
@@ -31,7 +31,7 @@ pub struct Opened {
     context: usize,
 }
 
-/// What an OpenCL context that shares was made with.
+/// Settings that a sharing OpenCL context was made with.
 #[derive(Clone, Copy)]
 pub struct Sharing {
     /// The GL context.

@@ -100,7 +100,7 @@ fn foreign(operation: &'static str) -> Error {
     Error::Foreign { operation, object: "surface or staging block", device: "the board".into() }
 }
 
-/// What is shown: tight rows in the board's order.
+/// Surface that is shown: tight rows in the board's order.
 pub(crate) struct BoardSurface {
     pub(crate) desc: SurfaceDesc,
     page: Rc<RefCell<Vec<u8>>>,
@@ -108,7 +108,7 @@ pub(crate) struct BoardSurface {
 }
 
 impl BoardSurface {
-    /// What only those know who know the board: the page that is shown next, for `f` to write.
+    /// Lets `f` write the page that is shown next, which only those can do who know the board.
     pub(crate) fn flip(&self, f: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
         f(&mut self.page.borrow_mut())
     }
@@ -162,7 +162,7 @@ impl<C: Content> StoredDriver<C> for BoardSurface {
     }
 }
 
-/// So many bytes of the board's or of somebody else's; everything is read when a call returns.
+/// Block of so many bytes, the board's or somebody else's; everything is read when a call returns.
 struct Block(SharedBytes, usize);
 
 impl StagingDriver for Block {

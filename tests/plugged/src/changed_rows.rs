@@ -21,7 +21,7 @@ pub fn changed_rows() -> PathSpec {
 struct ChangedRows {
     canvas: Canvas,
     surface: Surface,
-    /// What the surface holds, in tight rows: zero at first, as it is.
+    /// Content of the surface, in tight rows: zero at first, as it is.
     shown: Vec<u8>,
 }
 

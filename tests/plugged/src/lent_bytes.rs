@@ -3,7 +3,7 @@
 use interop_core::path::{Cost, Medium, Pairing, PathSpec, Piece, Reading, SharedMemory};
 use interop_core::{HandleType, MemoryShape, Result, SharingPath, StagingKind, SyncKind};
 
-/// What the memory is named by.
+/// Name of the memory's handle type.
 pub(crate) const BYTES: &str = "lent bytes";
 
 /// The handle itself.

@@ -155,7 +155,7 @@ unsafe impl BackendDriver for SharingBackend {
 /// Memory of the CPU backend, wrapped.
 struct SharedMemory {
     inner: Box<dyn ComputeMemory>,
-    /// Of memory that the display addresses, too.
+    /// Turn of memory that the display addresses, too.
     turn: Option<Rc<Turn>>,
     faults: Faults,
 }

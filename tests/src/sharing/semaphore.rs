@@ -11,7 +11,7 @@ use std::rc::Rc;
 #[derive(Clone)]
 pub struct Semaphore(Rc<Counter>);
 
-/// What both ends share.
+/// Counter that both ends share.
 struct Counter {
     kind: SyncKind,
     /// The counter; of a binary one 1 where it is signalled.

@@ -12,7 +12,7 @@ use std::rc::Rc;
 pub struct SharedStaging {
     pub inner: Staging,
     pub turn: Rc<Turn>,
-    /// What others may open.
+    /// Host block that others may open.
     pub exported: Option<HostBlock>,
 }
 

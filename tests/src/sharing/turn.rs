@@ -1,11 +1,11 @@
-//! Whose turn it is at a block that both sides address.
+//! Turns at a block that both sides address.
 
 use pixelferry_faults::Faults;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 
-/// Of one block. What is out of turn goes to the list of violations.
+/// Turn at one block. What is out of turn goes to the list of violations.
 #[derive(Debug, Default)]
 pub struct Turn {
     /// A surface shows the block in place.

@@ -1,4 +1,4 @@
-//! What is dropped or forgotten while operations are under way.
+//! Values that are dropped or forgotten while operations are under way.
 
 use super::rig::{Outcome, Rig, ensure, items, mixed, same};
 use interop_core::compute::UserEvent;

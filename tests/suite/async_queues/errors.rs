@@ -104,7 +104,7 @@ pub fn shared_memory(rig: &Rig) -> Outcome {
     invalid("read", queue.read(shared.as_ref(), 0..4, &[]))?;
     invalid("launch", rig.mix(queue.as_ref(), shared.as_mut(), m.as_ref(), 0, &[]))?;
     invalid("launch", rig.mix(queue.as_ref(), m.as_mut(), shared.as_ref(), 0, &[]))?;
-    // What is shared is filled by the backend's own calls, which follow the queue.
+    // Shared memory is filled by the backend's own calls, which follow the queue.
     queue.fill(m.as_mut(), 0..4096, &[6], &[])?;
     rig.backend.copy(m.as_ref(), shared.as_mut(), 0..4096)?;
     let mut found = [0; 4096];

@@ -108,7 +108,7 @@ pub fn callbacks(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// What a panic carries, and memory that a command is given: whoever drops it panics.
+/// Payload of a panic, and memory that a command is given: whoever drops it panics.
 struct Bomb(Vec<u8>);
 
 impl Drop for Bomb {

@@ -1,4 +1,4 @@
-//! What the cases have in common.
+//! Helpers shared by the cases.
 
 use interop_core::compute::UserEvent;
 use pixelferry::{
@@ -12,7 +12,7 @@ pub type Outcome = Result<(), Box<dyn std::error::Error>>;
 /// Opens another backend on the same device.
 pub type Open = fn() -> pixelferry::Result<Arc<dyn ComputeBackend>>;
 
-/// What the driver has not.
+/// Feature that the driver lacks.
 #[derive(Debug)]
 pub struct Lacks(pub String);
 

@@ -16,7 +16,7 @@ use pixelferry_tests::{Need, need};
 use std::num::NonZeroU32;
 use std::rc::Rc;
 
-/// Who makes contexts.
+/// System that makes contexts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum System {
     /// EGL on a device, without a display server.
@@ -27,7 +27,7 @@ pub enum System {
     Glx,
 }
 
-/// Where contexts of one system come from; `Display` names the system's connection.
+/// Maker of contexts of one system; `Display` names the system's connection.
 pub struct Maker {
     system: System,
     config: Config,

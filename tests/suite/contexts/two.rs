@@ -83,7 +83,7 @@ fn run(system: System) {
         assert_eq!(unsafe { of_second.gl().get_error() }, glow::NO_ERROR);
     }
 
-    // What goes while another context is current waits for its own, and is deleted there.
+    // Objects dropped while another context is current wait for their own, and are deleted there.
     let pages = HostBlock::allocate(4096).unwrap();
     first.make_current();
     let surface = of_first.create_surface(&DESC).unwrap();

@@ -65,7 +65,8 @@ const SHORT: [&str; 5] =
 const IMAGE: ImageDesc = image(24, 10);
 const RESIZED: ImageDesc = image(17, 13);
 
-/// What the ends of the display's reads are told by: where that fails, it is told again before the memory is written.
+/// Steps that signal the ends of the display's reads: after a failure, the signal is repeated before the memory is
+/// written.
 const HEALED: [Step; 3] = [Step::Fence, Step::DisplaySignal, Step::ComputeWait];
 
 fn preferred(path: PathId, situation: &Situation) -> Policy {
@@ -124,7 +125,7 @@ fn scenario(rig: &Rig, log: &Log, path: PathId, situation: &Situation, fault: Fa
         }
     }
     drop(run);
-    // Where a frame failed altogether, more were left and taken back.
+    // If a frame failed altogether, more were left and taken back.
     if logged < demoted || (logged != demoted && !failed) {
         return Err(format!("{demoted} paths were left, {logged} of them said so in the log"));
     }
@@ -148,7 +149,7 @@ fn with_fault(run: &mut Run<'_>, path: PathId, situation: &Situation, fault: Fau
     }
     let rig = run.rig;
     for _ in 0..SLOTS {
-        // What was put off comes up when the memory is used again.
+        // A delayed failure shows when the memory is used again.
         if run.link.path() == path && HEALED.contains(&fault.step) && !failed {
             failed |= judge(run, situation, fault, |run| run.frame())?;
         }

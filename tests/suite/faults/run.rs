@@ -4,7 +4,7 @@ use super::rig::{Rig, paint};
 use pixelferry::{Error, Extent, ImageDesc, Link, Region, SurfaceDesc};
 use pixelferry_tests::sharing::Faults;
 
-/// What frames write.
+/// Parts that frames write.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Writes {
     Everything,
@@ -14,7 +14,7 @@ pub enum Writes {
     Part,
 }
 
-/// What a step of the test comes to; the text says what is wrong.
+/// Result of a step of the test; the text says what is wrong.
 pub type Checked<T = ()> = Result<T, String>;
 
 pub struct Run<'a> {
@@ -25,9 +25,9 @@ pub struct Run<'a> {
     n: u32,
     /// Pictures finished by the path in use, oldest first.
     finished: Vec<Vec<u8>>,
-    /// What the path before left on show.
+    /// Picture that the path before left on show.
     before: Option<Vec<u8>>,
-    /// What the surface holds, as far as frames were finished at this size.
+    /// Content of the surface, as far as frames were finished at this size.
     canvas: Option<Vec<u8>>,
 }
 
@@ -107,7 +107,7 @@ impl<'a> Run<'a> {
         Ok(done)
     }
 
-    /// So many frames, none of which may fail.
+    /// Shows so many frames, none of which may fail.
     pub fn frames(&mut self, count: u32) -> Checked {
         for _ in 0..count {
             self.frame()?.map_err(|e| format!("frame {}: {e}", self.n))?;

@@ -1,4 +1,4 @@
-//! What this machine has to be driven.
+//! Drivers that this machine has.
 
 use crate::fuzz::Rng;
 use crate::fuzz::log::Checked;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// The context of a display, and another.
 pub type Contexts = [Rc<GlDisplay>; 2];
 
-/// What was opened.
+/// The opened backends and displays.
 pub struct Drivers {
     /// Threads, twice: objects of one are foreign to the other.
     pub cpu: [Arc<CpuBackend>; 2],

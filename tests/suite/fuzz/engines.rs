@@ -187,7 +187,7 @@ impl World {
                 paste(&part, &open.desc, &zeros, &mut open.holds);
             }
             (None, Unwritten::Overwrite) => {
-                // What is there may be that of any frame; what lies around it stays.
+                // The part may hold the bytes of any frame; the rest stays.
                 let found = open.surface().read_back(&part)?;
                 paste(&part, &open.desc, &found, &mut open.holds);
             }

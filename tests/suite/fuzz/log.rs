@@ -1,4 +1,4 @@
-//! What was done, how often, and with which outcome.
+//! Log of the steps, their number, and their outcomes.
 
 use pixelferry::{Error, Result};
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// What a step comes to.
+/// Result of a step.
 pub type Checked<T = ()> = std::result::Result<T, Failure>;
 
 /// Ends the step with a [`Failure`].
@@ -54,7 +54,7 @@ pub struct Log {
     says: bool,
     now: &'static str,
     rows: BTreeMap<&'static str, Row>,
-    /// What drivers refused, by message; a check of ours may be missing there.
+    /// Refusals of drivers, by message; a check of ours may be missing there.
     by_drivers: BTreeMap<String, u64>,
     /// The operations of this round.
     round: Vec<String>,

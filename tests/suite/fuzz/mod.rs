@@ -97,7 +97,7 @@ trait World {
     }
 }
 
-/// What outlives rounds.
+/// Objects that outlive rounds.
 struct Things {
     area: String,
     engines: Vec<kernels::Engine>,

@@ -1,4 +1,4 @@
-//! What memories should hold: effects of operations one after the other, and what was read beside them.
+//! Expected content of memories: effects of operations one after the other, and the data read beside them.
 
 use crate::fuzz::kernels::stamp_all;
 use crate::fuzz::{Checked, Failure, fail, hold};
@@ -37,7 +37,7 @@ impl Models {
     }
 }
 
-/// What an operation does where it succeeds. Ranges and positions are those of the model.
+/// Effect of an operation that succeeds. Ranges and positions are those of the model.
 pub enum Effect {
     /// It cannot succeed.
     Fails,

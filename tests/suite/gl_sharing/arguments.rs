@@ -32,7 +32,7 @@ const DRAW_BOX: &str = "__kernel void drawBox(__write_only image2d_t output, flo
         write_imagef(output, (int2)(x, y), (float4)(0.f, 0.f, fDimmerSwitch, 1.f));
 }";
 
-/// What OpenGL has rendered, as brightness.
+/// Kernel that copies OpenGL's rendering as brightness.
 const BRIGHTNESS: &str =
     "__constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
 __kernel void brightness(__read_only image2d_t scene, __global float *to) {
@@ -262,7 +262,7 @@ fn child_textures() {
     out.read(0, &mut bytes).unwrap();
     let value = |i: usize| f32::from_ne_bytes(bytes[4 * i..4 * i + 4].try_into().unwrap());
     assert_eq!([value(0), value(1), value(2), value(15)], [10.0, 10.0, 40.0, 40.0]);
-    // What is no image, and where a pointer is wanted.
+    // Arguments that are no image, and an image for a pointer.
     let linear = rig.backend.allocate(64).unwrap();
     refused(launch(out.as_mut(), linear.as_ref()), "image2d_t");
     let source = "__kernel void copy(PF_BUFFER(float, out), __global const float *from) {
@@ -356,7 +356,7 @@ fn child_lists() {
     opener.join().unwrap().unwrap();
     assert_eq!(rig.vbo_bytes(first, 64), [11; 64]);
 
-    // Where OpenGL's context is not current, and in contexts without it.
+    // Calls without OpenGL's context being current, and in contexts without OpenGL.
     let moved = std::thread::scope(|scope| {
         let call = || {
             (queue.acquire_gl(&all[..1], &[]).map(drop), Buffer::from_gl(context, MemFlags::READ_WRITE, 1).map(drop))
@@ -378,7 +378,7 @@ fn child_lists() {
     }
     let foreign = rig.backend.cl_queue().unwrap().acquire_gl(&all[..1], &[]);
     assert!(matches!(foreign, Err(Error::Foreign { .. })), "{foreign:?}");
-    // What is not there is refused by the driver, which tells the context's callback, too.
+    // An object that is not there is refused by the driver, which tells the context's callback, too.
     assert!(rig.told.try_recv().is_err());
     let gone = Buffer::from_gl(context, MemFlags::READ_WRITE, 4711);
     assert!(matches!(&gone, Err(Error::Driver(e)) if e.code == -60), "{gone:?}");

@@ -10,7 +10,7 @@ mod rig;
 
 use pixelferry_tests::{Level, Need, Xvfb, from, gl_double, need, pass_in_child};
 
-/// What the double lists besides `cl_khr_gl_sharing`: nothing, or `cl_khr_gl_event`.
+/// Value of `events` for a double with `cl_khr_gl_sharing` alone; `EVENTS` adds `cl_khr_gl_event`.
 const SHARING: bool = false;
 const EVENTS: bool = true;
 

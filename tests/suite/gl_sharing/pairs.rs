@@ -145,7 +145,7 @@ pixelferry_tests::tests! {
     child_window_egl => in_a_window(true);
 }
 
-/// What needs no OpenGL goes on.
+/// Checks that work without OpenGL goes on.
 fn outlives(opened: &Opened) {
     let mut memory = opened.backend.allocate(64).unwrap();
     memory.write(0, &[7; 64]).unwrap();
@@ -242,7 +242,7 @@ fn child_held() {
     assert!(weak.upgrade().is_some(), "the kernel's context is gone");
     std::thread::spawn(move || drop(kernel)).join().unwrap();
     assert!(weak.upgrade().is_none());
-    // What was dropped with another context current does not read the display's memory any more.
+    // Objects dropped with another context current do not read the display's memory any more.
     let (backend, screen) = pair().unwrap();
     let opened = Opened::new(backend);
     let pages = pixelferry::driver::HostBlock::allocate(4096).unwrap();

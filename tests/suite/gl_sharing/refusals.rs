@@ -1,4 +1,4 @@
-//! What must give an error, and leave everything as it was.
+//! Calls that must give an error, and leave everything as it was.
 
 use super::rig::open;
 use pixelferry::api::gl::glow::{self, HasContext as _};

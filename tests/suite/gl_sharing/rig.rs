@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers shared by the tests.
 
 use pixelferry::api::gl::GlDisplay;
 use pixelferry::api::opencl::{OpenClBackend, devices_sharing_gl};

@@ -1,4 +1,4 @@
-//! What is plugged in passes the suite that the built-in passes.
+//! Plugged-in parts pass the suite that the built-in ones pass.
 
 use cpu_fallback::{CpuBackend, MemoryDisplay};
 use interop_core::conformance::{Manner, Outcome, Row, Table};
@@ -51,7 +51,7 @@ fn opengl() -> Option<Rc<dyn Display>> {
     need(Need::Egl, GlDisplay::headless(HeadlessOptions::default())).map(|display| display as Rc<dyn Display>)
 }
 
-/// What needs no memory that both sides address.
+/// Paths that need no memory that both sides address.
 const STAGED: [&str; 3] = ["pbo-persistent", "pbo-orphan", "host-round-trip"];
 
 fn staged_and<const N: usize>(more: [&'static str; N]) -> Vec<&'static str> {

@@ -66,7 +66,7 @@ pub trait Engine {
     /// Returns what it reads of the first bytes of its buffer.
     fn contents(&self) -> Vec<u8>;
 
-    /// What the engine named stays its own.
+    /// Checks that the engine's named object stays its own.
     fn check_is_there(&self) {}
 }
 

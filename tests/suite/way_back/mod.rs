@@ -73,7 +73,7 @@ fn on_wgpu() {
 
 on_each_backend!(check, "TAKEN BY host-round-trip", "TAKEN BY direct");
 
-/// What a number may not be.
+/// Numbers that name nothing of the engine are refused.
 #[test]
 fn what_is_not_the_engines_is_refused() {
     let Some(display) = need(Need::Egl, GlDisplay::headless(HeadlessOptions::default())) else { return };

@@ -192,7 +192,7 @@ impl Engine for VulkanEngine {
     }
 
     fn fill(&self, n: u8) -> Vec<u8> {
-        // What copies the last bytes may still run.
+        // Copies of the last bytes may still run.
         self.display.finish().unwrap();
         let bytes = filling(n);
         self.buffer.write(&bytes);

@@ -1,4 +1,4 @@
-//! What pictures come to a window by: a display of ours, its own context or an engine's.
+//! Canvas through which pictures come to a window: a display of ours, its own context or an engine's.
 
 use glutin::config::{Config, ConfigTemplateBuilder};
 use glutin::context::{ContextApi, ContextAttributesBuilder, PossiblyCurrentContext, Version};
@@ -69,7 +69,8 @@ pub fn gl_config(event_loop: &ActiveEventLoop, prefer_egl: bool) -> Config {
     let display = unsafe { GlutinDisplay::new(handle, preference) }.unwrap();
     // SAFETY: no window is named.
     let mut configs = unsafe { display.find_configs(ConfigTemplateBuilder::new().with_alpha_size(0).build()) }.unwrap();
-    // Of the visual that windows have by themselves: for another one winit makes a colour map that it never frees.
+    // The visual that windows have by themselves is taken: for another one winit makes a colour map that it never
+    // frees.
     let window = event_loop.create_window(WindowAttributes::default().with_visible(false)).unwrap();
     let RawWindowHandle::Xlib(window) = window.window_handle().unwrap().as_raw() else { panic!("not of X11") };
     configs.find(|config| config.x11_visual().unwrap().visual_id() == window.visual_id).unwrap()
@@ -149,7 +150,7 @@ impl Wgpu {
         let descriptor = wgpu::DeviceDescriptor { required_features, ..wgpu::DeviceDescriptor::default() };
         let (device, queue) = open_device(adapter, &descriptor).unwrap();
         let mut config = surface.get_default_config(adapter, size.width, size.height).unwrap();
-        // What is computed is encoded for the screen already.
+        // Computed pixels are encoded for the screen already.
         config.format = surface.get_capabilities(adapter).formats.into_iter().find(|f| !f.is_srgb()).unwrap();
         config.present_mode = wgpu::PresentMode::AutoNoVsync;
         let display = WgpuDisplay::from_engine(adapter, device, queue).unwrap();

@@ -17,12 +17,12 @@ const RSS_SLACK_OF_LAVAPIPE: u64 = 4 << 20;
 /// Above that, what a window may leave for good: 65 bytes were measured over 2400 rounds.
 const RSS_PER_WINDOW: u64 = 256;
 
-/// What a window may leave where wgpu ends EGL's display with it: llvmpipe keeps three pages of compiled code of each
-/// (`docs/drivers.md`).
+/// Memory that a window may leave if wgpu ends EGL's display with it: llvmpipe keeps three pages of compiled code of
+/// each (`docs/drivers.md`).
 const RSS_PER_EGL_DISPLAY: u64 = 16 << 10;
 
-/// What Mesa's Vulkan leaves in the X server with each swapchain where it draws on the CPU (see `docs/drivers.md`), and how
-/// many at most. wgpu makes a swapchain for each size.
+/// Resources that Mesa's Vulkan leaves in the X server with each swapchain if it draws on the CPU (see
+/// `docs/drivers.md`), and the most of each.
 const LEFT_BY_LAVAPIPE: [(&str, u64); 2] = [("GC", 1), ("XFixesRegion", 4)];
 
 #[test]
@@ -70,7 +70,7 @@ fn judge(samples: &[Sample], (api, at_a_time): &(Api, usize)) {
     assert_eq!(kept, first.kept, "in the X server");
 }
 
-/// Of a kind of windows, so many at a time, from a level on, with every draw by `manner`.
+/// Opens and closes windows of a kind, so many at a time, from a level on, with every draw in `manner`.
 fn churn(level: Level, kind: &str, manner: Option<Manner>) {
     if !from(level) {
         return;

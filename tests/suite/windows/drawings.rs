@@ -10,7 +10,7 @@ use pixelferry_tests::{Level, Need, Xvfb, by_level, from, need, pass_in_child};
 
 const AREA: Extent = Drawing::AREA;
 
-/// Where in the window.
+/// Place in the window.
 const VIEWPORT: Viewport = Viewport { x: 9, y: 5, width: AREA.width, height: AREA.height };
 
 /// OpenGL counts rows from the bottom.

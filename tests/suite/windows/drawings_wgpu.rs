@@ -24,7 +24,7 @@ const VIEWPORT: Viewport = Viewport { x: 9, y: 5, width: AREA.width, height: ARE
 /// Bytes from row to row of what is read.
 const PITCH: u32 = 256;
 
-/// How many draws there were, and how many of them by a copy.
+/// Number of draws, and of those that went through a copy.
 #[derive(Default)]
 struct App {
     drawn: usize,

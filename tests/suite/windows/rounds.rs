@@ -18,7 +18,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// What the windows of a round are drawn with.
+/// API that the windows of a round are drawn with.
 pub enum Api {
     /// A [`GlWindow`] on the loop's thread.
     Own { prefer_egl: bool },
@@ -36,7 +36,7 @@ pub fn instance(event_loop: &ActiveEventLoop, backends: wgpu::Backends) -> wgpu:
     wgpu::Instance::new(wgpu::InstanceDescriptor { backends, ..descriptor })
 }
 
-/// Of which kind, and how many at a time.
+/// Returns the kind of windows, and their number at a time.
 fn kind(name: &str, event_loop: &ActiveEventLoop) -> Option<(Api, usize)> {
     let (api, windows) = name.split_once(' ').unwrap();
     let api = match api {

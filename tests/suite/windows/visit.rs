@@ -10,17 +10,17 @@ use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// Of every window in turn.
+/// Sizes of every window, in turn.
 pub const SIZES: [Extent; 3] = [Extent::new(160, 120), Extent::new(208, 88), Extent::new(112, 136)];
 
 const FRAMES_PER_SIZE: u32 = 2;
 
-/// What lasts as long as the process.
+/// Tools that last as long as the process.
 pub struct Tools {
     pub viewer: Viewer,
     backend: Arc<dyn ComputeBackend>,
     kernel: Arc<dyn Kernel>,
-    /// What each draw must be by, where the environment says so.
+    /// Manner in which each draw must be done, if the environment says so.
     manner: Option<Manner>,
     /// Those that the first window could be shown by.
     paths: OnceLock<Vec<PathId>>,
@@ -81,7 +81,7 @@ pub struct Visit {
     /// Its place on the screen.
     at: (i16, i16),
     number: usize,
-    /// How many sizes it had.
+    /// Number of sizes that it had.
     turn: usize,
 }
 
@@ -93,7 +93,7 @@ impl Visit {
 
     /// To be called with every size that the window gets. False once it had them all and may go.
     pub fn sized(&mut self, size: Extent) -> bool {
-        // What it had before may be told again.
+        // An earlier size may be reported again.
         if SIZES.get(self.turn) != Some(&size) {
             return self.turn < SIZES.len();
         }

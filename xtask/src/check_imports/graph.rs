@@ -1,4 +1,4 @@
-//! Which file of a crate names what of which other file.
+//! Graph of the names that each file of a crate takes from the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -14,10 +14,10 @@ pub type Graph = BTreeMap<PathBuf, BTreeSet<PathBuf>>;
 
 const ROOTS: [&str; 3] = ["crate", "super", "self"];
 
-/// How many names given on by others are followed.
+/// Most re-exports that are followed from one name.
 const MOST_STEPS: usize = 8;
 
-/// What a name given on by `pub use` stands for: by the module that gives it on, and the name.
+/// Names that `pub use` re-exports, with the names they stand for: by the module that re-exports them, and the name.
 type GivenOn = BTreeMap<(String, String), Vec<String>>;
 
 /// Reads the paths of all modules; those of tests are left out. A file that calls one of its own modules without an import stands
@@ -39,7 +39,7 @@ pub fn of(modules: &Crate) -> Graph {
             }
             let spelled = of_known.map(|names| names.iter().chain(&import.names[1..]).cloned().collect());
             let spelled = spelled.as_ref().unwrap_or(&import.names);
-            // What is given on belongs to those who name it here; so does a module that is named by its imports.
+            // A re-exported name belongs to those who name it here; so does a module that is named by its imports.
             let Some(names) = absolute(modules, path, spelled).filter(|_| !import.gives_on) else { continue };
             if import.alias.is_some() && modules.0.contains_key(&names.join("::")) {
                 continue;
@@ -55,7 +55,7 @@ pub fn of(modules: &Crate) -> Graph {
 
 struct Import {
     names: Vec<String>,
-    /// What `use` makes of them.
+    /// Alias that `use` gives them.
     alias: Option<String>,
     gives_on: bool,
 }

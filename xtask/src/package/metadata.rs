@@ -1,4 +1,4 @@
-//! What cargo says of the workspace.
+//! Metadata of the workspace, as cargo reports it.
 
 use std::path::{Path, PathBuf};
 

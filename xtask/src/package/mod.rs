@@ -1,4 +1,4 @@
-//! Whether what would be published is whole: a program outside the workspace builds against the packed crates.
+//! Check that the published files are complete: a program outside the workspace builds against the packed crates.
 
 mod metadata;
 

@@ -2,7 +2,7 @@
 
 use super::vectors::{self, Running};
 
-/// What every element type can do.
+/// Operations of every element type.
 pub trait Arith: Copy + Send + Sync {
     /// The identity of `most`: the smallest value, or what loses against each.
     const LEAST: Self;
@@ -34,7 +34,7 @@ pub trait Arith: Copy + Send + Sync {
     fn running_sums() -> Option<Running<Self>>;
 }
 
-/// What floats can do besides.
+/// Further operations of floats.
 #[allow(missing_docs)] // named as in the standard library
 pub trait FloatArith: Arith {
     fn sqrt(self) -> Self;
@@ -53,7 +53,7 @@ pub trait FloatArith: Arith {
     fn mul_add(self, factor: Self, addend: Self) -> Self;
 }
 
-/// What integers can do besides.
+/// Further operations of integers.
 #[allow(missing_docs)] // named as in the standard library
 pub trait IntArith: Arith {
     fn and(self, other: Self) -> Self;

@@ -277,7 +277,7 @@ fn unary_any<T: Element>(op: Unary, a: &[T], out: &mut [T]) {
     match op {
         Unary::Neg => one(a, out, Arith::neg),
         Unary::Abs => one(a, out, Arith::abs),
-        // Of floats and truths only.
+        // These operations are for floats and truths only.
         _ => out.copy_from_slice(a),
     }
 }
@@ -299,7 +299,7 @@ fn unary_float<T: Float>(op: Unary, a: &[T], out: &mut [T]) {
     }
 }
 
-/// What all types have; `out` is of the same type, or of truths.
+/// Operations that all types have; `out` is of the same type, or of truths.
 fn binary_any<T: Element>(op: Binary, a: &[T], b: &[T], out: &mut [u8]) {
     match op {
         Binary::Add => two(a, b, cast_slice_mut(out), Arith::add),
@@ -313,7 +313,7 @@ fn binary_any<T: Element>(op: Binary, a: &[T], b: &[T], out: &mut [u8]) {
         Binary::LessEqual => two(a, b, cast_slice_mut(out), |a, b| u32::from(a <= b)),
         Binary::Equal => two(a, b, cast_slice_mut(out), |a, b| u32::from(a == b)),
         Binary::NotEqual => two(a, b, cast_slice_mut(out), |a, b| u32::from(a != b)),
-        // Of floats or integers only; the types of expressions keep them apart.
+        // These operations are for floats or integers only; the types of expressions keep them apart.
         Binary::Pow | Binary::Atan2 | Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Shr => {}
     }
 }

@@ -39,7 +39,7 @@ pub fn reduce<T: Element>(program: &CpuProgram, leaves: &[&[u8]], len: usize, co
     combine.fold(&pieces(program, leaves, len, |_, values| combine.fold(values)))
 }
 
-/// Where the extremum is, and what.
+/// Position and value of an extremum.
 #[derive(Debug, Clone, Copy)]
 pub struct Extremum<T> {
     pub value: T,

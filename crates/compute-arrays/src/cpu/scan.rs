@@ -18,7 +18,8 @@ const TILE_BYTES: usize = 1 << 17;
 /// Turns of waiting before the thread lets others run.
 const SPINS: u32 = 200;
 
-/// Where a tile learns what comes before it. In cache lines of its own: who waits disturbs nobody else.
+/// Slot in which a tile waits for the result of those before it. It fills whole cache lines, so that a waiting thread
+/// disturbs no other.
 #[repr(align(128))]
 struct Seat<T> {
     /// The tile whose turn it is, where it is of this seat.
@@ -26,7 +27,8 @@ struct Seat<T> {
     before: Mutex<T>,
 }
 
-/// Which tile may go on. Tile `t` waits in seat `t % n`, as no more than `n` tiles are worked on.
+/// Order of the tiles: tells which one may go on. Tile `t` waits in seat `t % n`, as no more than `n` tiles are worked
+/// on.
 struct Turn<T> {
     seats: Vec<Seat<T>>,
     /// A tile was given up: nobody will pass the turn on.

@@ -1,4 +1,4 @@
-//! What an expression must be for the arrays that compute it.
+//! Checks of an expression against the arrays that compute it.
 
 use super::program::{Bound, Step};
 use crate::context::Arrays;

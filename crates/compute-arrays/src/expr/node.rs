@@ -62,7 +62,7 @@ pub enum Node<'a> {
     Leaf(Leaf<'a>),
     /// Row-major number of the element.
     Index,
-    /// What the element held before.
+    /// The element's old value.
     Old,
     /// A monoid's left (0) or right (1) side.
     Side(usize),

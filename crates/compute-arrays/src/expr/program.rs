@@ -25,7 +25,7 @@ pub enum Step {
     Cast(Reg),
 }
 
-/// How a leaf's elements are found.
+/// Access to a leaf's elements.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Access {
     /// One after another, from an offset.
@@ -34,7 +34,7 @@ pub enum Access {
     Strided(usize),
 }
 
-/// What is computed for an element, without the memory and numbers that it is computed from.
+/// Computation of an element, without the memory and numbers that it is computed from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Program {
     /// The last one is the result.
@@ -68,7 +68,7 @@ pub struct Bound<'a> {
     pub constants: Vec<Constant>,
 }
 
-/// Where an expression stands, which decides what may occur in it.
+/// Role of an expression, which decides what may occur in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// Arrays, numbers, the index.

@@ -88,7 +88,7 @@ fn texts_are_valid_wgsl() {
         texts::<u32>(Dialect::Wgsl, 6, |a| (!a.clone().lt(5)).select(a.cast::<f32>().cast::<u32>(), 1)),
     ];
     let device = cpu_fallback::CpuBackend::new().unwrap();
-    // What WebGPU promises.
+    // Limits that WebGPU promises.
     let limits = wgsl_kernel::Limits::new(device.device(), 8, 65_535, 256);
     for (name, text, memories) in all.into_iter().flatten() {
         let source = KernelSource::new(name).wgsl(text.clone());

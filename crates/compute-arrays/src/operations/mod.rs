@@ -1,4 +1,4 @@
-//! What is done with expressions.
+//! Operations on expressions.
 
 #[cfg(test)]
 mod compiles;
@@ -17,7 +17,7 @@ use crate::expr::{Bound, Leaf};
 use cpu_fallback::{CpuArgs, CpuKernelExt};
 use interop_core::{Arg, KernelSource, Result, Target};
 
-/// Who puts values together on a device.
+/// Form of a combination on a device: by groups or by single work items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// Groups of work items, by way of local memory.

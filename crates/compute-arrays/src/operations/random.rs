@@ -40,7 +40,7 @@ pub struct Philox {
     block: u64,
 }
 
-/// How words become elements.
+/// Conversion of random words into elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Distribution {
     Bits,

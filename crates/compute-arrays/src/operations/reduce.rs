@@ -47,7 +47,7 @@ impl Form {
 /// A value and where it is, as the texts have it: 16 bytes, whatever the type.
 const PAIR_BYTES: usize = 16;
 
-/// How values are combined.
+/// Way in which values are combined.
 enum How {
     Monoid {
         identity: Constant,
@@ -57,7 +57,7 @@ enum How {
     Extremum(&'static str),
 }
 
-/// What a group leaves.
+/// Result that a group leaves.
 pub(super) struct Acc {
     bytes: usize,
     kind: ElementType,

@@ -264,7 +264,7 @@ impl<'s, 'a> Device<'s, 'a> {
     }
 
     fn launch(&self, kernel: &dyn interop_core::Kernel, target: Target<'_>, before: &[Arg<'_>]) -> Result<()> {
-        // Of what comes before, one is a number.
+        // One of the arguments before is a number.
         let after = parameters(self.dialect, self.bound, 1);
         self.arrays.launch(kernel, target, before, &self.bound.leaves, &after, self.operation)
     }

@@ -12,7 +12,7 @@ pub(crate) use parameters::{Parameter, parameters};
 use crate::element::{Constant, ElementType};
 use interop_core::{Arg, Language};
 
-/// What kernels are written in.
+/// Language of the kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
     C(C),

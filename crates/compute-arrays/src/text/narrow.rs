@@ -1,4 +1,4 @@
-//! What WGSL counts with: 32 bits, and so many numbers of a launch.
+//! Limits of WGSL: counts have 32 bits, and a launch has so many numbers.
 
 use crate::element::{Constant, Value};
 

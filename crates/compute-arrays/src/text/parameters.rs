@@ -19,7 +19,7 @@ pub(crate) fn parameters(dialect: Dialect, bound: &Bound<'_>, before: usize) -> 
     });
     let mut room = match dialect {
         Dialect::C(_) => usize::MAX,
-        // What has no room stands in the text.
+        // Constants without room are written into the text.
         Dialect::Wgsl => narrow::MOST_NUMBERS.saturating_sub(before),
     };
     let mut fits = |parameter: &Parameter| match parameter {
@@ -33,7 +33,7 @@ pub(crate) fn parameters(dialect: Dialect, bound: &Bound<'_>, before: usize) -> 
     all.into_iter().filter(|parameter| fits(parameter)).collect()
 }
 
-/// Of each leaf its memory, its offset and how it is strided; then the constants.
+/// Parameters in order: for each leaf its memory, its offset and its strides; then the constants.
 pub(super) fn ordered(bound: &Bound<'_>, place: impl Fn(i64) -> Constant) -> Vec<Parameter> {
     let number = |value: i64| Parameter::Number(place(value));
     let mut all = Vec::new();

@@ -236,7 +236,7 @@ fn one_kernel_with_many_arrays_numbers_and_types() {
             c.update(|old| old * 2.0 + &a).unwrap();
             let expected: Vec<f32> = x.iter().map(|x| (x * 3.0 + 1.0) * 2.0 + x).collect();
             assert_eq!(c.to_vec().unwrap(), expected, "{len}");
-            // Of numbers and indices alone.
+            // Numbers and indices alone.
             assert_eq!(arrays.tabulate(&[len], 7u32).unwrap().to_vec().unwrap(), vec![7; len]);
             let index = || Expr::index().cast::<u32>();
             let squares = arrays.tabulate(&[len], index() * index()).unwrap().to_vec().unwrap();

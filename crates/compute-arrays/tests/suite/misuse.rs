@@ -1,4 +1,4 @@
-//! What callers get wrong is refused, with a reason.
+//! Tests that callers' errors are refused, with a reason.
 
 use crate::{backends, on_every_language};
 use compute_arrays::{Arrays, Expr, Monoid, Scan};

@@ -29,7 +29,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Where there are queues; elsewhere an error says so.
+/// Runs the test in each language that has queues; elsewhere an error says so.
 fn on_every_language(mut test: impl FnMut(&Arrays)) {
     crate::on_every_language(|arrays| {
         if !is_of_wgsl(arrays) {
@@ -183,7 +183,7 @@ fn what_waits_for_an_event_leaves_the_thread_free() {
             assert_eq!(block_on(values).unwrap(), [2.0, 4.0, 6.0]);
             assert_eq!(sum.wait().unwrap(), 6.0);
             made.wait().unwrap();
-            // What waits for a failure fails, and nothing else does.
+            // Work that waits for a failure fails, and nothing else does.
             let gate = UserEvent::new();
             let gated = queue.after(&[gate.event().clone()]);
             let (sum, event) = (
@@ -218,7 +218,7 @@ fn what_is_dropped_early_goes_on() {
         let queue = arrays.queue(QueueOptions::in_order()).unwrap();
         let sum = queue.sum(&out).unwrap();
         assert_eq!(std::thread::spawn(move || sum.wait().unwrap()).join().unwrap(), 20_018.0);
-        // Of nothing there is a result as well.
+        // An empty array gives a result as well.
         let none = arrays.empty::<f32>(&[0]).unwrap();
         assert_eq!(block_on(queue.sum(&none).unwrap()).unwrap(), 0.0);
         assert_eq!(queue.to_vec(&none).unwrap().wait().unwrap(), Vec::<f32>::new());

@@ -1,4 +1,4 @@
-//! What the tests need of a type.
+//! Values of a type for the tests.
 
 use compute_arrays::{Element, philox4x32};
 

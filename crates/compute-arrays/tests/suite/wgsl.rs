@@ -1,4 +1,4 @@
-//! What WGSL and its devices lack is refused with a reason, before anything is compiled.
+//! Tests that features which WGSL and its devices lack are refused with a reason, before anything is compiled.
 
 use crate::{is_of_wgsl, on_every_language};
 use compute_arrays::{Array, Arrays, Element, Expr};

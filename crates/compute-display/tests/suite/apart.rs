@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub struct Apart {
     inner: Arc<dyn ComputeBackend>,
     caps: ComputeCaps,
-    /// What is replaced in the texts of kernels, and by what.
+    /// Text to replace in kernels, and its replacement.
     replaced: (String, String),
 }
 

@@ -1,4 +1,4 @@
-//! What is drawn, against the reference and by hand.
+//! Draws, compared with the reference and with values computed by hand.
 
 use crate::{noise, on_every_display, surface};
 use compute_display::ComputeDisplay;
@@ -131,7 +131,7 @@ fn bytes_go_through_to_the_last_bit() {
     });
 }
 
-/// What was drawn is memory of the backend, where other code finds it.
+/// A drawn target is memory of the backend, where other code finds it.
 #[test]
 fn a_target_is_handed_on_where_it_lies() {
     on_every_display(|display| {

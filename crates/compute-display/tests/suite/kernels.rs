@@ -24,7 +24,7 @@ fn a_format_that_is_drawn_wrong_is_no_proved_path() {
     }
     // Once, and not by each driver: it is the text that is tested.
     let Some(backend) = backends().into_iter().next().filter(|_| given() == Need::OpenCl) else { return };
-    // Of 4 bytes each, as a text takes unknown ones for: others would be read outside of their pixel.
+    // Formats of 4 bytes each, as a text takes unknown ones to be: others would be read outside of their pixel.
     use PixelFormat as F;
     let formats = [F::Bgra8, F::Rgb10A2, F::R32F, F::Rg16F];
     for (format, path) in formats.into_iter().zip(PathId::ALL) {

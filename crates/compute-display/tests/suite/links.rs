@@ -25,7 +25,7 @@ fn its_own_backend_shows_in_its_queue() {
         if from(Level::All) {
             ran(&conform(backend, &shown, Manner::late(3), paths), &[PathId::HOST_ROUND_TRIP]);
         }
-        // Which path a program gets.
+        // The path that a program gets.
         let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
         let link = Link::open(Arc::clone(backend), shown, desc, LinkOptions::default()).unwrap();
         let report = link.report().to_string();

@@ -1,9 +1,9 @@
-//! What the display and its objects share.
+//! State shared by the display and its objects.
 
 use interop_core::devices::owned::Maker;
 use interop_core::{DeviceIdentity, DisplayCaps, Error, Result, SurfaceDesc};
 
-/// What the display's objects know of it; also how it tells them from those of others.
+/// State shared by the display's objects; its address also tells them from those of other displays.
 pub(crate) struct DisplayState {
     pub(crate) device: DeviceIdentity,
     pub(crate) caps: DisplayCaps,

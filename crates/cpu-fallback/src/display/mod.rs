@@ -158,7 +158,7 @@ impl DisplayDriver for MemoryDisplay {
     }
 
     fn draw_offscreen(&self, surface: &Surface) -> Result<()> {
-        // What there is to see is the memory itself.
+        // The memory itself is what a viewer would see.
         std::hint::black_box(self.own(surface)?.pixels(&Part::full(surface.desc()))?);
         Ok(())
     }

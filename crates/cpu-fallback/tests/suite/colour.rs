@@ -114,7 +114,7 @@ fn light_is_weighed_as_light() {
     assert_eq!(managed, [0, 137, 225, 255], "a quarter and three quarters of the light");
     let numbers = reds(bench.floats(&row, Encoding::Unmanaged, AlphaMode::Stored, options));
     assert_eq!(numbers, [0, 64, 191, 255]);
-    // What is not there has no colour to spread.
+    // Transparent pixels have no colour to spread.
     let edge = [[0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 1.0]];
     let over = options.with_background([0.0; 3]);
     let bytes = bench.floats(&edge, Encoding::Srgb, AlphaMode::Straight, over);

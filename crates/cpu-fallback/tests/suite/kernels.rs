@@ -51,7 +51,7 @@ fn items_chunks_and_slices_reach_every_byte() {
     }
 }
 
-/// What a panic carries; whoever drops it panics.
+/// Payload of a panic that panics again when dropped.
 struct Bomb;
 
 impl Drop for Bomb {

@@ -1,4 +1,4 @@
-//! What a resize costs: memory that has room is used again, and nothing is proved.
+//! Cost of a resize: memory that has room is used again, and nothing is proved.
 
 use cpu_fallback::{CpuBackend, MemoryDisplay};
 use interop_core::{
@@ -102,7 +102,7 @@ fn whatever_comes_between_resizes_the_picture_is_that_of_the_frames() {
         let mut size = (MOST, MOST);
         let policy = Policy::default().with_force(path).with_mode(Mode::FramesBehind(behind));
         let mut link = Link::open(backend, MemoryDisplay::new(), of(MOST, MOST), LinkOptions::new(policy)).unwrap();
-        // What is shown, and what the next part is put into.
+        // The shown frame, and the content below the next part.
         let mut shown: Option<Vec<u8>> = None;
         let mut under = vec![0; (MOST * MOST) as usize];
         for step in 0..400 {

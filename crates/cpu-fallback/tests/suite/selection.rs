@@ -1,4 +1,4 @@
-//! What a link says of its choice, on the pair that every machine has.
+//! Reports of a link on its choice, for the pair that every machine has.
 
 use cpu_fallback::{CpuBackend, MemoryDisplay};
 use interop_core::{Link, LinkOptions, PixelFormat, Policy, Profiles, SurfaceDesc};

@@ -1,4 +1,4 @@
-//! What the threads did, and when.
+//! Timeline of the threads' work.
 
 use cpu_fallback::{CpuBackend, CpuKernelExt};
 use interop_core::{ComputeBackend, Extent, KernelSource, PixelFormat, Target};

@@ -10,7 +10,7 @@ use interop_core::devices::os_handle::RawOsHandle;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::OnceLock;
 
-/// What `cuArray3DGetDescriptor` fills in; the format is a number here because drivers know more than this program.
+/// Result of `cuArray3DGetDescriptor`; the format is a number here because drivers know more than this program.
 #[repr(C)]
 #[derive(Debug, Default, Clone, Copy)]
 pub struct ArrayDescriptor {
@@ -123,7 +123,7 @@ macro_rules! table {
 }
 
 table! {
-    /// What every driver of CUDA 12.0 or later has.
+    /// Functions of every driver of CUDA 12.0 or later.
     Driver {
         cuInit(c_uint);
         cuDriverGetVersion(*mut c_int);
@@ -228,7 +228,7 @@ pub struct Api {
     pub gl: Result<GlDriver, &'static str>,
 }
 
-/// Why there is no table.
+/// Reason why there is no table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Missing {
     /// With what the system's loader says.

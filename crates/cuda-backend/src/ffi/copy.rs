@@ -23,7 +23,7 @@ pub struct Size {
     pub rows: usize,
 }
 
-/// Where a rectangle lies. Pitches are bytes from one row to the next.
+/// Position of a rectangle. Pitches are bytes from one row to the next.
 pub enum Place<'a> {
     Device { span: Span<'a>, pitch: usize },
     Array { array: &'a Array<'a>, x_bytes: usize, y: usize },

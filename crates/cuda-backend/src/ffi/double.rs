@@ -24,7 +24,7 @@ pub struct State {
     pub failing: Option<(usize, u32)>,
     /// The call that fails on threads that were started, and its code.
     pub failing_elsewhere: Option<(&'static str, u32)>,
-    /// What lives: (kind, handle).
+    /// Living objects: (kind, handle).
     live: BTreeSet<(&'static str, u64)>,
     /// Memory by address.
     memory: BTreeMap<u64, Box<[u64]>>,
@@ -93,7 +93,7 @@ impl State {
     }
 
     fn end(&mut self, kind: &'static str, handle: u64) -> u32 {
-        // What does not live cannot be ended: 400 is CUDA_ERROR_INVALID_HANDLE.
+        // An object that does not live cannot be destroyed: 400 is CUDA_ERROR_INVALID_HANDLE.
         if self.live.remove(&(kind, handle)) { 0 } else { 400 }
     }
 

@@ -83,7 +83,7 @@ pub struct Registered {
     block: HostBlock,
 }
 
-/// What the stream was given that uses a block.
+/// Work given to a stream that uses a block.
 struct Given {
     queue: Arc<Queue>,
     /// Since it was last waited for.

@@ -1,4 +1,4 @@
-//! What the driver says of itself and of its devices, before a context exists.
+//! Properties of the driver and of its devices, before a context exists.
 
 use super::Failure;
 use super::api::{Api, call};

@@ -1,4 +1,4 @@
-//! Which pages of host memory are registered in a context.
+//! Registry of the pages of host memory that are registered in a context.
 
 use cudarc::driver::sys as cu;
 use interop_core::devices::ranges::overlap;

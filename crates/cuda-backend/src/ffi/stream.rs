@@ -8,7 +8,7 @@ use cudarc::driver::sys as cu;
 use std::ptr;
 use std::sync::Arc;
 
-/// Where in the device's range of priorities a stream is.
+/// Position of a stream in the device's range of priorities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Urgency {
     Least,

@@ -7,7 +7,7 @@ use interop_core::compute::{DeviceEvent, DeviceStream, Landed, now};
 use interop_core::{Error, Result as Outcome};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What later work on the device can be ordered after.
+/// Point in the device's work that later work can be ordered after.
 pub struct DeviceFence {
     pub event: Event,
     /// The queue's stream; `None` for the default stream.
@@ -49,9 +49,9 @@ impl Drop for InFlight {
 
 pub struct SubmitQueue {
     stream: Arc<Stream>,
-    /// Where it profiles.
+    /// Clock of the timestamps, if the stream profiles.
     clock: Option<Mutex<Clock>>,
-    /// How errors call the device.
+    /// Name of the device in errors.
     name: String,
     #[cfg(test)]
     double: super::double::ThreadDouble,

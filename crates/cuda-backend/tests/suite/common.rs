@@ -1,4 +1,4 @@
-//! What the tests on a GPU share.
+//! Helpers shared by the tests on a GPU.
 
 use cuda_backend::CudaBackend;
 use interop_core::conformance::{CASES, Context, Failure, Manner, Outcome, Row, Table};

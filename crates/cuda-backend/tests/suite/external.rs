@@ -73,7 +73,7 @@ fn every_block_is_the_memory_that_was_exported() {
     });
 }
 
-/// How OpenGL reads memory of CUDA's.
+/// Way in which OpenGL reads memory of CUDA.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Reading {
     Texels,

@@ -1,4 +1,4 @@
-//! Where CUDA is missing, no panic is even begun: the same holds in programs built with `panic = "abort"`.
+//! Checks that without CUDA no panic is even begun: the same holds in programs built with `panic = "abort"`.
 
 use pixelferry_testing::Child;
 

@@ -1,4 +1,4 @@
-//! What a compute backend must offer.
+//! The interface of a compute backend, and the driver that each backend implements.
 
 use super::kernel::{Kernel, KernelSource};
 use super::memory::ComputeMemory;
@@ -19,7 +19,8 @@ use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a backend does, given what fits: [`ComputeBackend`] stands in front, and says there what each call is for.
+/// The driver of a compute backend. [`ComputeBackend`] wraps it: it checks the arguments first, and documents each
+/// call.
 ///
 /// Errors that refuse a call need not name it: the front does ([`Error::refused`]).
 ///
@@ -193,7 +194,7 @@ mod sealed {
 ///
 /// Every call is checked here, once, before the backend's own type ([`BackendDriver`]) gets it.
 pub trait ComputeBackend: sealed::Sealed + Any + Send + Sync {
-    /// Who the device is.
+    /// Returns the identity of the device.
     fn device(&self) -> &DeviceIdentity;
 
     /// Returns what memory it can give and take.
@@ -394,7 +395,7 @@ impl<B: BackendDriver> ComputeBackend for B {
         call("ComputeBackend::import_surface", || {
             check_support(self, BackendDriver::caps(self).can_import_surface(handle.handle_type(), desc))?;
             handle.check_names(desc)?;
-            // Of memory, drivers open the whole allocation.
+            // Drivers import the whole allocation of a memory handle, whatever the description's size.
             let bytes = match handle {
                 SharedHandle::Memory(memory) => usize::try_from(memory.bytes()).unwrap_or(usize::MAX),
                 _ => desc.byte_len()?,

@@ -1,4 +1,4 @@
-//! What queues give to a device.
+//! Commands that queues submit to a device.
 
 use super::host_buffer::HostBuffer;
 use super::read_back::ReadSlot;
@@ -18,9 +18,9 @@ pub enum Command<B, L> {
     Launch {
         /// The kernel and its values.
         launch: L,
-        /// What it writes.
+        /// The bytes to write.
         target: Piece<B>,
-        /// What it reads: the memories among its arguments, in their order.
+        /// The memories among its arguments, which it reads, in argument order.
         memory: Vec<B>,
     },
     /// Copies to the front of `into`, which is as long.
@@ -29,7 +29,7 @@ pub enum Command<B, L> {
         from: Piece<B>,
         /// On the host.
         into: HostBuffer,
-        /// Where the bytes go when they are there.
+        /// Receives the bytes once they are read.
         slot: ReadSlot,
     },
     /// Copies the front of `from`, which is as long.

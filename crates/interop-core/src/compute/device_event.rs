@@ -1,4 +1,4 @@
-//! What a backend keeps of an operation that its device orders by itself.
+//! The event of an operation that the device orders by itself.
 
 use super::status::EventStatus;
 use std::any::Any;

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// Memory of the backend as queues see it.
 pub struct Queued<'m, B> {
-    /// What its bytes are used for.
+    /// The operations that use its bytes.
     pub hazards: &'m Hazards,
     /// Keeps it alive. `None` where it has another owner, which queues cannot keep.
     pub block: Option<B>,
@@ -29,7 +29,7 @@ pub struct Queued<'m, B> {
 pub struct LaunchOf<'a> {
     /// The kernel; perhaps of another backend.
     pub kernel: &'a dyn Kernel,
-    /// What it writes: memory of this backend.
+    /// The memory to write, which belongs to this backend.
     pub target: &'a dyn ComputeMemory,
     /// The part of the target that the kernel writes; inside the memory.
     pub view: View,
@@ -39,7 +39,7 @@ pub struct LaunchOf<'a> {
     pub args: &'a [Arg<'a>],
 }
 
-/// What [`Queue`] needs of a backend.
+/// The backend functions that [`Queue`] needs.
 pub trait QueueDriver: Send + Sync + 'static {
     /// Keeps memory alive.
     type Block: Send + 'static;
@@ -215,7 +215,7 @@ impl<D: QueueDriver> ComputeQueue for Queue<D> {
     }
 }
 
-/// Why queues refuse memory that they cannot keep.
+/// Reason why queues refuse memory that they cannot keep.
 const NOT_FOR_QUEUES: &str = "this memory has another owner, so queues do not take it; use memory of allocate(), and \
                               the backend's own calls for what is shared";
 

@@ -29,7 +29,7 @@ use std::task::{Context, Poll};
 /// ```
 pub struct Event {
     state: Arc<State>,
-    /// Where this value's waker is kept, once it was polled.
+    /// Slot of this value's waker, set by the first poll.
     slot: Option<u64>,
 }
 

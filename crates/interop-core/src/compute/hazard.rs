@@ -1,4 +1,4 @@
-//! What of a memory is in use by operations that are not over: the order between queues follows from it.
+//! Tracks which bytes of a memory unfinished operations use, to order operations between queues.
 
 use super::event::Event;
 use crate::devices::ranges::{Access, covers, hull, overlap};

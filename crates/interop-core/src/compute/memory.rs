@@ -6,7 +6,7 @@ use crate::devices::ranges::check_range;
 use std::any::Any;
 use std::ops::Range;
 
-/// What a backend does with memory of its own, given what fits: [`ComputeMemory`] stands in front.
+/// The driver of a backend's memory. [`ComputeMemory`] wraps it and checks the arguments first.
 ///
 /// Not tied to a thread by itself; memory imported from a display is dropped before what it was imported from
 /// (the import keeps the block alive).
@@ -95,8 +95,8 @@ pub trait ComputeMemory: sealed::Sealed + Any {
     /// Lets the host fill the range in place. The old bytes of the range are lost.
     fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
 
-    /// Keeps the memory's other owner apart in this way from now on, for [`crate::ComputeBackend::import_surface`] of a display's
-    /// own object.
+    /// Sets how the memory is synchronised with its other owner from now on, for
+    /// [`crate::ComputeBackend::import_surface`] of a display's own object.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for all but [`SyncKind::Implicit`] where [`crate::ComputeCaps::semaphores`] does not list the kind.

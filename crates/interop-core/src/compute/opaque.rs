@@ -6,7 +6,7 @@ use crate::describe::surface::{ImageDesc, SurfaceDesc};
 use crate::describe::view::{ImageView, View};
 use std::ops::Range;
 
-/// How calls refuse an image that need linear memory: an argument of a kernel, a part of a queue's copy.
+/// Message of calls that need linear memory (kernel arguments, parts of a queue's copy) when they are given an image.
 pub const NOT_LINEAR: &str = "this memory is a texture's own, which no address reaches; copy it to linear memory first";
 
 /// An image whose order only the driver knows, taken for its rows one after the other with no gaps.
@@ -16,7 +16,7 @@ pub struct OpaqueImage {
     len: usize,
 }
 
-/// Where a view lies in an [`OpaqueImage`].
+/// Position of a view in an [`OpaqueImage`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placement {
     /// In the image's order of rows.

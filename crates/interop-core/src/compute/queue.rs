@@ -9,7 +9,7 @@ use super::target::{Arg, Target};
 use crate::describe::error::{Error, Result};
 use std::ops::Range;
 
-/// Whether operations of one queue wait for each other.
+/// Tells if the operations of one queue wait for each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Order {
     /// Each starts when the one queued before it is over.
@@ -19,7 +19,7 @@ pub enum Order {
     OutOfOrder,
 }
 
-/// How soon a queue's work is taken up where several have some.
+/// Priority of a queue's work when several queues have some.
 ///
 /// ```
 /// use interop_core::{Priority, QueueOptions};
@@ -38,7 +38,7 @@ pub enum Priority {
     High,
 }
 
-/// What a queue is to be like.
+/// Options of a new queue.
 ///
 /// ```
 /// use interop_core::{Priority, QueueOptions};

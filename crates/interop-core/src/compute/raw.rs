@@ -1,4 +1,4 @@
-//! What kernels write, by the names that its own API gives it.
+//! Native handles of the memory that kernels write.
 
 use super::memory::ComputeMemory;
 use crate::describe::view::View;

@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
-/// Where the operation leaves the bytes; for backends.
+/// Slot in which an operation leaves the bytes that it read; for backends.
 #[derive(Clone, Default)]
 pub struct ReadSlot(Arc<Mutex<Option<HostBuffer>>>);
 

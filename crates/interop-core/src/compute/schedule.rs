@@ -17,13 +17,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 pub struct Use<'a> {
     /// The memory's own.
     pub hazards: &'a Hazards,
-    /// Which bytes.
+    /// Range of bytes.
     pub range: Range<usize>,
-    /// What for.
+    /// Kind of access: read or write.
     pub access: Access,
 }
 
-/// What kind of operation it is.
+/// Kind of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperationKind {
     /// Follows what it is told to, and in an in-order queue what was queued before.
@@ -34,14 +34,15 @@ pub enum OperationKind {
     Barrier,
 }
 
-/// What a backend is to give the device.
+/// An operation that is ready for the backend to submit to its device.
 pub struct Start {
     /// The backend's end of the operation's event.
     pub completer: Completer,
-    /// What the device must do before, all of it with this very device.
+    /// Events of this device that the device must wait for first.
     pub after: Vec<Arc<dyn DeviceEvent>>,
-    /// What `after` holds, as events. Whoever completes this operation waits for them first: threads that watch several
-    /// streams see them end in any order. Nobody is to find an event complete before one that it follows.
+    /// The same events as in `after`, as [`Event`]s. Whoever completes this operation waits for them first: threads
+    /// that watch several streams see them end in any order. Nobody is to find an event complete before one that it
+    /// follows.
     pub before: Vec<Event>,
     /// True where it must follow the work that the backend's default queue was given so far.
     pub after_default: bool,
@@ -76,11 +77,12 @@ impl Sequence {
     }
 }
 
-/// What an operation follows, by who keeps the order.
+/// The events that an operation waits for, sorted by who waits: the device or the host.
 #[derive(Default)]
 struct Plan {
     device: Vec<Arc<dyn DeviceEvent>>,
-    /// What `device` holds, as events. True where a failure is passed on: they may fail until the operation starts.
+    /// The same events as in `device`, as [`Event`]s. True where a failure is passed on: they may fail until the
+    /// operation starts.
     watched: Vec<(Event, bool)>,
     /// Waited for here. True where a failure is passed on.
     host: Vec<(Event, bool)>,
@@ -161,7 +163,7 @@ impl Schedule {
         if host.is_empty() {
             go(None)?;
         } else {
-            // What `start` says then is said by the event.
+            // An error of `start` is reported by the event.
             after_all(&host, move |failed| drop(go(failed)));
         }
         Ok(event)

@@ -1,4 +1,4 @@
-//! What the clones of an event share: whether it is over, and who waits for that.
+//! State shared by the clones of an event: its outcome, and who waits for it.
 
 use super::device_event::DeviceEvent;
 use super::flat::flat;
@@ -10,7 +10,7 @@ use std::task::{Poll, Waker};
 
 type Callback = Box<dyn FnOnce(&Result<()>) + Send>;
 
-/// What the clones of an event share.
+/// State shared by the clones of an event.
 #[derive(Default)]
 pub(super) struct State {
     inner: Mutex<Inner>,

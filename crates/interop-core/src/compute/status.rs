@@ -1,6 +1,6 @@
-//! How far an operation is, and when it passed each stage.
+//! Status of an operation, and the times at which it passed each stage.
 
-/// How far an operation is.
+/// Status of an operation.
 ///
 /// ```
 /// use interop_core::{EventStatus, UserEvent};
@@ -26,7 +26,7 @@ pub enum EventStatus {
     Failed,
 }
 
-/// When an operation passed each stage, in nanoseconds on the clock of [`super::now`].
+/// Times at which an operation passed each stage, in nanoseconds on the clock of [`super::now`].
 ///
 /// `started` and `ended` of a device with a clock of its own are that clock's, moved by one offset for each device: their
 /// difference is exact, their place among the host's times good to some microseconds.

@@ -50,13 +50,13 @@ pub trait DeviceStream: Send + Sync + 'static {
     fn enter_thread(&self) {}
 }
 
-/// What came of a command.
+/// A finished command and its outcome.
 pub struct Landed<B, L> {
-    /// How it ended.
+    /// Outcome of the command.
     pub outcome: Result<()>,
-    /// When it began and ended, as [`super::now`] counts, where the stream profiles.
+    /// Begin and end of the command on the clock of [`super::now`], if the stream profiles.
     pub span: Option<(u64, u64)>,
-    /// What it owned.
+    /// The command, with everything that it owned.
     pub command: Command<B, L>,
 }
 

@@ -1,4 +1,4 @@
-//! What a launch is given: where its kernel writes, and its arguments.
+//! Arguments of a launch: the target that its kernel writes, and the kernel's arguments.
 
 use super::memory::ComputeMemory;
 use crate::describe::error::Result;

@@ -90,7 +90,7 @@ fn ring(context: &Context<'_>) -> Result<(), Failure> {
     })
 }
 
-/// What is shown is the frame finished `frames_behind` frames before, the first at once, and all after a flush.
+/// The shown frame is the one finished `frames_behind` frames earlier: the first at once, and all after a flush.
 fn late(context: &Context<'_>) -> Result<(), Failure> {
     let desc = SurfaceDesc::Image(any(40, 10, PixelFormat::Rgba8));
     let mut link = context.open(desc)?;

@@ -1,4 +1,4 @@
-//! What a case is run on.
+//! The context that a case runs in.
 
 use super::failure::Failure;
 use super::pixels::tight;
@@ -15,26 +15,26 @@ use crate::select::{Mode, Policy};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What a case is run on.
+/// The context that a case runs in.
 pub struct Context<'a> {
     /// The side that writes.
     pub backend: &'a Arc<dyn ComputeBackend>,
     /// The side that shows.
     pub display: &'a Rc<dyn Display>,
-    /// What may be taken.
+    /// Paths that may be taken.
     pub paths: &'a Paths,
     /// The path of these that is.
     pub path: PathId,
-    /// How frames are shown, and how the two sides are kept apart.
+    /// The mode, and how the two sides are synchronised.
     pub manner: Manner,
 }
 
 /// A part of the [`Policy`] that every case must hold for.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Manner {
-    /// Which frame is shown, see [`Policy::mode`].
+    /// Selects the frame that is shown, see [`Policy::mode`].
     pub mode: Mode,
-    /// How the two sides are kept apart, see [`Policy::sync`].
+    /// Synchronisation of the two sides, see [`Policy::sync`].
     pub sync: Option<SyncKind>,
 }
 

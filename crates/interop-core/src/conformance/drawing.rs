@@ -1,4 +1,4 @@
-//! What every display must draw: images with every meaning of their numbers, into every kind of target.
+//! Tests that every display draws images with every encoding into every kind of target.
 
 use crate::describe::color::{AlphaMode, Encoding, TargetEncoding, ToneMap, load, store};
 use crate::describe::error::{Error, Result};
@@ -15,19 +15,19 @@ pub struct Drawing {
     pub image: ImageDesc,
     /// Its tight rows, top row first.
     pub pixels: Vec<u8>,
-    /// How it is drawn.
+    /// Options of the draw.
     pub options: DrawOptions,
     /// Format of the target, all of which is the viewport. Where [`DrawOptions::target`] says that the format encodes, the
     /// target is RGBA8 of sRGB.
     pub target: PixelFormat,
-    /// What the target is cleared to before, as the numbers that are then read from it.
+    /// Clear value of the target before the draw, as the numbers that are then read from it.
     pub before: [f32; 4],
 }
 
 /// Odd, so that no pixel's centre lies on the edge of two texels, whatever the size.
 const IMAGE: Extent = Extent::new(5, 3);
 
-/// What is written to 8-bit targets may be so far off: the rounding of one step.
+/// Tolerance for 8-bit targets: the rounding of one step.
 const UNORM_TOLERANCE: f32 = 1.0 / 255.0;
 
 impl Drawing {
@@ -130,7 +130,7 @@ const PLAIN: DrawOptions = DrawOptions {
     manner: None,
 };
 
-/// What is drawn into what: every curve there is, either way, and none.
+/// Pairs of target and image encodings: every curve in both directions, and none.
 const WAYS: [(TargetEncoding, Encoding); 9] = [
     (TargetEncoding::Srgb, Encoding::Unmanaged),
     (TargetEncoding::Srgb, Encoding::Srgb),

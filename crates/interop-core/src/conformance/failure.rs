@@ -1,6 +1,6 @@
-//! Why a case did not pass.
+//! Reasons why a case did not pass.
 
-/// Why a case did not pass.
+/// Reason why a case did not pass.
 #[derive(Debug)]
 pub enum Failure {
     /// The pair does not offer the path for this surface.

@@ -1,4 +1,4 @@
-//! What a backend's memory must do, for whoever uses it without a display.
+//! Tests of a backend's memory, for programs that use it without a display.
 
 use super::failure::Failure;
 use super::pixels::{patterned, same_bytes};
@@ -192,7 +192,7 @@ fn hosts(backend: &dyn ComputeBackend) -> Result<(), Failure> {
             memory.acquire()?;
         }
         memory.write(0, &[77])?;
-        // What is let go of has finished.
+        // Dropping the memory waits for its work.
         drop(memory);
         same_bytes("host memory", &[77], &host(&block)?[..1])?;
     }

@@ -26,7 +26,7 @@ pub(super) fn resized(context: &Context<'_>) -> Result<(), Failure> {
     there_and_back(context)
 }
 
-/// Another size and the one of before, with no frame between: what is on show stays, whatever is given up.
+/// Another size and the earlier one again, with no frame between: what is on show stays, whatever is given up.
 fn there_and_back(context: &Context<'_>) -> Result<(), Failure> {
     let [large, small] = [(129, 3), (7, 1)].map(|(w, h)| SurfaceDesc::Image(any(w, h, PixelFormat::Rgba8)));
     let mut link = context.open(large)?;

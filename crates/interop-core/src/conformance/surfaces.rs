@@ -1,4 +1,4 @@
-//! What a display must do with surfaces and blocks, for whoever makes them without a link.
+//! Tests of a display's surfaces and blocks, for programs that make them without a link.
 
 use super::failure::Failure;
 use super::pixels::{any, expected, fill, paste, patterned, same_bytes, tight};
@@ -24,7 +24,7 @@ pub struct Surfaces<'a> {
     pub any_rows: bool,
 }
 
-/// How often each way up was gone.
+/// Number of times that each way up was used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ways {
     /// From a block, by a copy.
@@ -291,7 +291,7 @@ fn blocks_are_used_again(display: &dyn Display) -> Result<(), Failure> {
             if nonce % 3 == 0 {
                 block.fence()?;
             } else {
-                // What is filled next waits for the copy all the same.
+                // The next fill waits for the copy all the same.
                 fill(&mut block, &expected(&view, 1000))?;
             }
             same_bytes(&format!("{name}, turn {nonce}"), &expected(&view, nonce), &read(&mut surface)?)?;

@@ -1,4 +1,4 @@
-//! What holds of every list of one queue's work.
+//! Checks that hold for every list of one queue's work.
 
 use super::failure::Failure;
 use crate::devices::timeline::DeviceSpan;

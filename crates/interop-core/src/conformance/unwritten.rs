@@ -1,4 +1,4 @@
-//! What the pixels are that a frame does not write, by each rule and on each kind of surface.
+//! Tests of the pixels that a frame does not write, for each rule and each kind of surface.
 
 use super::context::Context;
 use super::failure::{Failure, each};
@@ -43,7 +43,7 @@ struct Run<'a> {
     link: Link,
     desc: SurfaceDesc,
     rule: Unwritten,
-    /// What was shown or is still to be, oldest first; begins with zero.
+    /// Pictures that were shown or are still to be, oldest first; begins with zero.
     pictures: Vec<Vec<u8>>,
     /// The oldest picture that may be on show.
     floor: usize,

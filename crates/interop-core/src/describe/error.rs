@@ -7,7 +7,7 @@ use std::fmt;
 /// Result with [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong, on which device, and what to try.
+/// An error: the problem, the device that it occurred on, and a hint what to try.
 ///
 /// `Debug` gives the same text as `Display`: it is what `fn main() -> Result<(), Error>` prints.
 ///
@@ -32,9 +32,9 @@ pub enum Error {
     Unavailable {
         /// The thing that is missing, e.g. `OpenCL`.
         what: String,
-        /// How that was found out.
+        /// Reason why it counts as missing.
         reason: String,
-        /// What the user can do about it.
+        /// Hint what the user can do about it.
         hint: String,
     },
     /// The caller's values cannot be used. Nothing was changed.
@@ -42,7 +42,7 @@ pub enum Error {
     InvalidInput {
         /// The call that refused.
         operation: &'static str,
-        /// Which value, and what it should have been.
+        /// The wrong value, and what it should have been.
         problem: String,
     },
     /// The device cannot do this, whatever the arguments.
@@ -106,7 +106,7 @@ pub enum Error {
     /// An operation was not started, or its event was failed or given up by who should have completed it.
     #[error("the operation did not run: {reason}")]
     EventFailed {
-        /// Why; where another operation failed, that one's error.
+        /// Reason; if another operation failed, that one's error.
         reason: String,
     },
     /// A path ran without an error but the pixels that came out are not those that went in.
@@ -120,9 +120,9 @@ pub enum Error {
     /// Code that a program gave (a path, a backend, a display) panicked.
     #[error("{what} panicked: {reason}")]
     Panicked {
-        /// Whose code it was.
+        /// Name of the code that panicked.
         what: String,
-        /// What the panic said.
+        /// Message of the panic.
         reason: String,
     },
     /// No frame has been finished yet, so there is nothing to show.
@@ -184,7 +184,7 @@ pub struct DriverError {
     pub code: i64,
     /// Its name in the specification.
     pub code_name: String,
-    /// What the user can try; may be empty.
+    /// Hint what the user can try; may be empty.
     pub hint: String,
 }
 

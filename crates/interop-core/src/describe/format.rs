@@ -48,7 +48,7 @@ pub enum PixelFormat {
     Rgba32F,
 }
 
-/// How channels are stored.
+/// Storage type of a format's channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ChannelKind {
@@ -80,7 +80,7 @@ impl ChannelKind {
     }
 }
 
-/// What is known of a format.
+/// Properties of a format.
 #[derive(Debug, Clone, Copy)]
 pub struct FormatInfo {
     /// The format that the row is of.
@@ -89,7 +89,7 @@ pub struct FormatInfo {
     pub name: &'static str,
     /// Storage of its channels.
     pub kind: ChannelKind,
-    /// Which colour each stored channel is: 0 red, 1 green, 2 blue, 3 alpha.
+    /// Colour of each stored channel: 0 red, 1 green, 2 blue, 3 alpha.
     pub order: &'static [usize],
     /// A pixel's type in OpenCL C and CUDA C++. Halves are the integers that have their bits.
     pub c_type: &'static str,

@@ -106,7 +106,7 @@ impl fmt::Display for Region {
     }
 }
 
-/// Where row 0 of a surface is seen on the screen.
+/// Position of a surface's row 0 on the screen.
 ///
 /// The compute side always addresses rows in the surface's order. Where the display stores them the other way
 /// round, the framework gives the kernel a negative row pitch: a flip costs nothing and no quad draws upside down.

@@ -9,11 +9,11 @@ pub struct Mismatch {
     pub row: u32,
     /// Byte inside the row.
     pub byte: usize,
-    /// What was written.
+    /// Byte that was written.
     pub expected: u8,
-    /// What was read.
+    /// Byte that was read.
     pub found: u8,
-    /// Which of the frames.
+    /// Number of the frame.
     pub frame: u32,
 }
 

@@ -1,4 +1,4 @@
-//! What things are: pictures and buffers, their numbers and patterns, names of paths, and what can go wrong.
+//! Descriptions: pictures and buffers, their formats and patterns, names of paths, and errors.
 
 pub mod color;
 pub mod error;

@@ -8,7 +8,7 @@ use super::error::{Error, Result};
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 
-/// What a panic said.
+/// Message of a panic.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("it panicked: {0}")]
 pub struct Panicked(String);

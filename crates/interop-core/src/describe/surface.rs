@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// How the display side will read an image.
+/// The way in which the display side will read an image.
 ///
 /// ```
 /// use interop_core::{ImageAccess, ImageDesc, PixelFormat};
@@ -28,7 +28,7 @@ pub enum ImageAccess {
     Any,
 }
 
-/// How pixels or bytes lie in shared memory.
+/// Layout of pixels or bytes in shared memory.
 ///
 /// ```
 /// use interop_core::{MemoryShape, PixelFormat, SurfaceDesc};
@@ -54,8 +54,8 @@ impl fmt::Display for MemoryShape {
     }
 }
 
-/// What the pixels or bytes are that a frame does not write, inside the part of the surface that it was begun for. What
-/// lies around that part stays, whatever this says.
+/// Content of the pixels or bytes that a frame does not write, inside the part of the surface that the frame was begun
+/// for. Everything outside that part stays, with each variant.
 ///
 /// The first frame of a link, and the first of a new size, begins from zero. A frame that was given up, or that failed,
 /// leaves no trace under [`Unwritten::Keep`] and [`Unwritten::Clear`].
@@ -135,17 +135,17 @@ pub struct ImageDesc {
     pub extent: Extent,
     /// Pixel format.
     pub format: PixelFormat,
-    /// Where row 0 is shown.
+    /// Position of row 0 on the screen.
     pub row_order: RowOrder,
-    /// What the display must be able to do with it.
+    /// Access that the display needs to the image.
     pub access: ImageAccess,
-    /// What its colours stand for. Draws heed it; the bytes that paths carry do not depend on it.
+    /// Encoding of its colours. Draws heed it; the bytes that paths carry do not depend on it.
     #[serde(default)]
     pub encoding: Encoding,
-    /// What its alpha stands for.
+    /// Meaning of its alpha.
     #[serde(default)]
     pub alpha: AlphaMode,
-    /// What the pixels are that a frame does not write.
+    /// Content of the pixels that a frame does not write.
     #[serde(default)]
     pub unwritten: Unwritten,
 }
@@ -164,12 +164,12 @@ pub struct ImageDesc {
 pub struct BufferDesc {
     /// Size in bytes; not 0.
     pub bytes: u64,
-    /// What the bytes are that a frame does not write.
+    /// Content of the bytes that a frame does not write.
     #[serde(default)]
     pub unwritten: Unwritten,
 }
 
-/// What a link carries to the display.
+/// Description of the surface that a link carries to the display: an image or a buffer.
 ///
 /// ```
 /// use interop_core::{Error, PixelFormat, SurfaceDesc};

@@ -1,4 +1,4 @@
-//! Where a frame lies inside linear memory: offsets and pitches in bytes.
+//! Layout of a frame inside linear memory: offsets and pitches in bytes.
 
 use super::error::{Error, Result};
 use super::format::PixelFormat;
@@ -50,7 +50,7 @@ pub struct BufferView {
     pub len: usize,
 }
 
-/// What a kernel may write.
+/// Layout of the memory that a kernel may write: an image or a buffer.
 ///
 /// ```
 /// use interop_core::{Extent, ImageView, PixelFormat, View};

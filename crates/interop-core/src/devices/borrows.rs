@@ -1,4 +1,4 @@
-//! Who uses which bytes of some memory: what makes Rust slices of it sound.
+//! Registry of the users of a memory's bytes, which makes Rust slices of it sound.
 //!
 //! Several owners can reach one block of host memory: memories of compute backends, buffers of OpenCL's, staging of displays.
 //! The borrow checker sees none of that. So whoever forms a slice takes a [`Borrow`] first, from the one list that all of
@@ -18,7 +18,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Who holds bytes, for messages.
+/// Holder of bytes, for messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Holder {
@@ -151,7 +151,8 @@ impl State {
         id
     }
 
-    /// Who keeps a newcomer out; `member` is the newcomer's, for what its own member keeps apart itself.
+    /// Returns who keeps a newcomer out. `member` is the newcomer's: a host kernel is kept out only by those of other
+    /// members.
     fn holder(&self, range: &Range<usize>, access: Access, member: Option<Member>) -> Option<Holder> {
         self.entries.iter().filter(|e| e.clashes(range, access)).find_map(|entry| match entry.kind {
             BorrowKind::Slice(holder) => Some(holder),
@@ -205,12 +206,12 @@ pub struct Borrows {
 }
 
 impl Borrows {
-    /// Of `len` bytes that nobody uses yet.
+    /// Creates the registry for `len` bytes that nobody uses yet.
     pub fn new(len: usize) -> Self {
         Self { list: Arc::default(), window: 0..len }
     }
 
-    /// Of a part of these bytes.
+    /// Returns the registry for a part of these bytes.
     #[must_use]
     pub fn part(&self, range: &Range<usize>) -> Self {
         Self { list: self.list.clone(), window: within(&self.window, range) }

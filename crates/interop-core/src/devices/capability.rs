@@ -1,4 +1,4 @@
-//! What each side can hand over and take, as data.
+//! Capabilities of both sides: the memory and the semaphores that each can export and import.
 
 use super::language::Language;
 use crate::describe::error::{Error, Result};
@@ -41,7 +41,7 @@ pub enum HandleType {
 }
 
 impl HandleType {
-    /// What this operating system names memory of a device by.
+    /// Type of this operating system's handles of device memory.
     pub const OPAQUE: Self = if cfg!(windows) { Self::Win32 } else { Self::OpaqueFd };
 }
 
@@ -120,9 +120,9 @@ impl Support {
 pub struct MemoryCap {
     /// The handle.
     pub handle: HandleType,
-    /// How it lies.
+    /// Layout of the memory.
     pub shape: MemoryShape,
-    /// Whether it really can, and why not.
+    /// Tells if it really can, and if not, why.
     pub support: Support,
     /// Alignment in bytes that an imported address must have, or an exported one has.
     pub address_alignment: usize,
@@ -151,7 +151,7 @@ impl MemoryCap {
     }
 }
 
-/// What is known about the order in which two APIs touch the same memory, best first.
+/// Means of ordering two APIs' accesses to the same memory, best first.
 ///
 /// ```
 /// use interop_core::{Policy, SyncKind};
@@ -236,7 +236,7 @@ impl FromStr for SyncKind {
 pub struct SemaphoreCap {
     /// [`SyncKind::BinarySemaphore`], [`SyncKind::TimelineSemaphore`] or, of a compute device, [`SyncKind::SharedEvent`].
     pub kind: SyncKind,
-    /// Whether it really can, and why not.
+    /// Tells if it really can, and if not, why.
     pub support: Support,
 }
 
@@ -247,11 +247,11 @@ impl SemaphoreCap {
     }
 }
 
-/// What a compute device can do for a sharing path.
+/// Capabilities of a compute device for the sharing paths.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ComputeCaps {
-    /// What kernels may be written in, best first.
+    /// Languages that kernels may be written in, best first.
     pub languages: Vec<Language>,
     /// Memory of others that kernels can write.
     pub imports: Vec<MemoryCap>,
@@ -266,7 +266,7 @@ pub struct ComputeCaps {
     pub max_allocation: u64,
 }
 
-/// What a display can do for a sharing path.
+/// Capabilities of a display for the sharing paths.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct DisplayCaps {

@@ -77,7 +77,7 @@ pub enum GlName {
 /// assert!(held.function(c"glFlush").is_null());
 /// ```
 pub unsafe trait GlContext: Send + Sync {
-    /// Who it is.
+    /// Returns the name of the context.
     fn name(&self) -> GlName;
 
     /// True where it is current on the calling thread. Never true again once its display was told that it is gone.

@@ -122,7 +122,8 @@ impl HostBlock {
         self.len
     }
 
-    /// Who uses the bytes: for backends and displays that form slices or give commands. Ranges count from this block's start.
+    /// Returns the registry of the bytes' users, for backends and displays that form slices or submit commands. Ranges
+    /// count from this block's start.
     pub fn borrows(&self) -> &Borrows {
         &self.borrows
     }

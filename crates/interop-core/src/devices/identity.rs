@@ -1,4 +1,4 @@
-//! Who a device is, as data.
+//! Identity of a device.
 
 use super::capability::Support;
 use crate::describe::setters::setters;
@@ -48,7 +48,7 @@ impl fmt::Display for Api {
     }
 }
 
-/// Where a device keeps its memory; decides the static order of paths.
+/// Location of a device's memory; decides the static order of paths.
 ///
 /// ```
 /// use interop_core::MemoryKind;

@@ -1,4 +1,4 @@
-//! Which surfaces a display can show, by its limits.
+//! Check of a surface's description against a display's limits.
 
 use super::capability::DisplayCaps;
 use crate::describe::error::{Error, Result};

@@ -40,7 +40,7 @@ pub fn with_sources(error: &dyn Error) -> String {
     text
 }
 
-/// What the loader said of one library.
+/// Answer of the loader for one library.
 struct Refusal {
     text: String,
     /// There is none of that name. That what it needs is not there is said of another name.

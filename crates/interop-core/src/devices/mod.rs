@@ -1,4 +1,4 @@
-//! What devices are and have: identity, capabilities, languages, handles, clocks, and the host's memory.
+//! Properties of devices: identity, capabilities, languages, handles, clocks, and the host's memory.
 
 pub mod borrows;
 pub mod capability;

@@ -5,7 +5,7 @@ use crate::describe::error::{Error, Result};
 use std::any::Any;
 use std::ptr;
 
-/// What all objects of one backend or display share.
+/// State shared by all objects of one backend or display.
 pub trait Maker: 'static {
     /// Tells how messages call its device.
     fn name(&self) -> String;
@@ -13,13 +13,13 @@ pub trait Maker: 'static {
 
 /// An object that calls get back as a trait object, perhaps of another maker.
 pub trait Owned: Any {
-    /// What makes the objects.
+    /// Type of the backend or display that makes the objects.
     type Maker: Maker;
 
-    /// What messages call it, e.g. `memory`.
+    /// Name of the object in messages, e.g. `memory`.
     const OBJECT: &'static str;
 
-    /// Who made this one.
+    /// Returns the maker of this object.
     fn maker(&self) -> &Self::Maker;
 }
 

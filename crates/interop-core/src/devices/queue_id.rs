@@ -1,4 +1,4 @@
-//! Which queue of a device work goes into.
+//! Identity of a device's queue that work goes into.
 
 use serde::{Serialize, Serializer};
 use std::sync::Arc;

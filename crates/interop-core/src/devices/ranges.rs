@@ -3,7 +3,7 @@
 use crate::describe::error::{Error, Result};
 use std::ops::Range;
 
-/// What is done with bytes.
+/// Access to bytes: read or write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Reads.

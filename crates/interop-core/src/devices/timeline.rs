@@ -1,4 +1,4 @@
-//! What devices did, and when, on the host's clock: off until [`crate::ComputeBackend::set_timeline`] or
+//! Timeline of the devices' work on the host's clock: off until [`crate::ComputeBackend::set_timeline`] or
 //! [`crate::Display::set_timeline`] switches it on.
 //!
 //! A device's own clock is put onto the host's by a [`DeviceClock`], which knows how far it may be off.
@@ -38,7 +38,7 @@ pub struct FrameTag {
     pub frame: u64,
     /// The path it goes by.
     pub path: PathId,
-    /// Which piece of the path's memory.
+    /// Number of the slot in the path's memory.
     pub slot: usize,
 }
 
@@ -80,11 +80,11 @@ impl Drop for Tagged {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Work {
-    /// What it is: the kernel's name, or the kind of command.
+    /// Name of the kernel, or kind of the command.
     pub name: Cow<'static, str>,
     /// The frame it is done for, where it is a link's.
     pub frame: Option<FrameTag>,
-    /// When the host handed it over.
+    /// Time at which the host submitted it.
     pub queued: Instant,
     /// The thread that did.
     pub thread: ThreadId,
@@ -101,15 +101,15 @@ impl Work {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct DeviceSpan {
-    /// Who did it: one name for each queue, whose work is in order.
+    /// Name of the queue that did it; its work is in order.
     pub track: Arc<str>,
-    /// What was done, for which frame.
+    /// The work that was done, and for which frame.
     pub work: Work,
-    /// When the device began.
+    /// Time at which the device began.
     pub start: Instant,
-    /// When the device was done; not before `start`.
+    /// Time at which the device was done; not before `start`.
     pub end: Instant,
-    /// How far both may lie beside the host's clock.
+    /// Largest error of both times against the host's clock.
     pub uncertainty: Duration,
 }
 

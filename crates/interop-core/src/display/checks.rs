@@ -14,7 +14,7 @@ pub fn made_with(has: bool, name: &str, usage: &dyn fmt::Debug) -> Result<()> {
     Err(Error::refused(format!("the engine's object was made without {name}: its usage is {usage:?}")))
 }
 
-/// What is wrong with an engine's object that can be copied neither from nor to.
+/// Returns the message for an engine's object that can be copied neither from nor to.
 pub fn no_copies([from, to]: [&str; 2], usage: &dyn fmt::Debug) -> String {
     format!("its usage is {usage:?}: add {from} for what is taken from it, {to} for what is written into it")
 }

@@ -1,4 +1,4 @@
-//! What surfaces are of: pixels of an image, or bytes of a buffer.
+//! Content types of surfaces: the pixels of an image, or the bytes of a buffer.
 
 use super::part::Part;
 use crate::describe::error::{Error, Result};

@@ -1,4 +1,4 @@
-//! What a display must offer.
+//! The interface of a display, and the driver that each display implements.
 
 use super::semaphore::{DisplaySemaphore, SemaphoreDriver};
 use super::staging::{Staging, StagingKind};
@@ -93,7 +93,7 @@ mod sealed {
 ///
 /// Every call is named here in the errors that it returns, before the display's own type ([`DisplayDriver`]) gets it.
 pub trait Display: sealed::Sealed + Any {
-    /// Who draws.
+    /// Returns the identity of the device that draws.
     fn device(&self) -> &DeviceIdentity;
 
     /// Returns what memory it can give and take, and its limits.
@@ -133,8 +133,8 @@ pub trait Display: sealed::Sealed + Any {
     /// choice; see [`crate::DrawOptions::manner`].
     fn draw_offscreen_by(&self, surface: &Surface, manner: Option<Manner>) -> Result<()>;
 
-    /// Tells how the last draw was done, offscreen ones among them, and why so. `None` before the first, and where a display has one
-    /// manner.
+    /// Returns the manner of the last draw, offscreen or not, and the reason for it. `None` before the first draw, and
+    /// for displays with only one manner.
     fn drawn(&self) -> Option<Drawn>;
 
     /// Waits until everything that was drawn so far is done.

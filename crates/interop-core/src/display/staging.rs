@@ -12,7 +12,7 @@ use crate::devices::shared_handle::SharedHandle;
 use std::any::Any;
 use std::cell::Cell;
 
-/// How a staging block comes by its memory.
+/// Origin of a staging block's memory.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StagingKind {
@@ -32,7 +32,7 @@ pub enum StagingKind {
     ExportedImage(ImageDesc),
 }
 
-/// How the host reaches the bytes of a block.
+/// Way in which the host reaches the bytes of a block.
 #[derive(Debug, Clone)]
 pub enum Reach {
     /// By their address, which stays.
@@ -43,7 +43,7 @@ pub enum Reach {
     Never,
 }
 
-/// What a display's driver does with a block of its memory. Its calls come checked, from [`Staging`].
+/// The driver of a block of a display's memory. Its calls come checked, from [`Staging`].
 pub trait StagingDriver: Any {
     /// Marks what the display was told so far, for [`StagingDriver::wait`]. `is_shown`: surfaces read the block in place, so that
     /// any work of the display's may.

@@ -1,4 +1,4 @@
-//! What a display shows.
+//! Surfaces of a display, which it shows.
 
 use super::content::{Bytes, Content, Pixels};
 use super::part::Part;
@@ -15,7 +15,7 @@ use crate::devices::shared_handle::SharedHandle;
 use crate::draw::{Manner, Plan};
 use std::any::Any;
 
-/// What a display's driver does with any surface. Its calls come checked, from [`Surface`].
+/// The driver of a display's surface, of either content. Its calls come checked, from [`Surface`].
 pub trait SurfaceDriver<C: Content>: Any {
     /// Returns what a viewer would see of `at`: images are drawn by the display and read back, buffers are copied by the display and read
     /// back. Tight rows.
@@ -61,7 +61,7 @@ pub trait StoredDriver<C: Content>: SurfaceDriver<C> {
         Ok(())
     }
 
-    /// Names the storage; `None` for a handle by which it cannot be.
+    /// Names the storage; `None` for a type of handle that cannot name it.
     fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
         let _ = handle;
         Ok(None)
@@ -80,10 +80,11 @@ pub trait InPlaceDriver<C: Content>: SurfaceDriver<C> {
     }
 }
 
-/// What is shown. Regions are in the display's native row order; the paths convert.
+/// A surface of a display: the image or buffer that is shown. Regions are in the display's native row order; the paths
+/// convert.
 ///
-/// A surface has storage of its own and is uploaded to, or has none and is read in place. It refuses the other with
-/// [`Error::InvalidInput`].
+/// A surface either has storage of its own and is uploaded to, or it has none and reads a block in place. Calls of the
+/// other kind return [`Error::InvalidInput`].
 pub struct Surface(Either);
 
 enum Either {

@@ -54,7 +54,7 @@ impl Call {
 
 type Once<'a, T> = Box<dyn FnOnce() -> Result<T> + 'a>;
 
-/// Whoever stands around the calls.
+/// Hook around the calls.
 pub trait Hook {
     /// Does the call, or not; what it returns is what the caller gets.
     fn around(&self, call: Call, done: &mut dyn FnMut() -> Result<()>) -> Result<()>;
@@ -64,7 +64,7 @@ pub trait Hook {
 pub struct Watch {
     hook: Rc<dyn Hook>,
     _alive: Box<dyn Any>,
-    /// Of before, which is nearer to the driver.
+    /// The hook installed earlier, which is nearer to the driver.
     inner: Option<Box<Watch>>,
 }
 

@@ -1,11 +1,11 @@
-//! Where in a viewport a picture goes.
+//! Placement of a picture in a viewport.
 
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::{Extent, Region};
 use std::fmt;
 use std::str::FromStr;
 
-/// How an image is fitted into the viewport.
+/// Placement of an image in the viewport.
 ///
 /// ```
 /// use interop_core::{Extent, Fit, Region};

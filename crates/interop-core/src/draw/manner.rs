@@ -1,4 +1,4 @@
-//! Who writes the pixels of a draw, and why it was that one.
+//! Manner of a draw, and the reason for it.
 
 use super::Plan;
 use crate::describe::error::{Error, Result};
@@ -9,7 +9,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Who writes the pixels of a draw. Both write the same ones; which is quicker depends on the GPU.
+/// Manner of drawing: with the rasteriser or with a compute shader. Both write the same ones; which is quicker depends
+/// on the GPU.
 ///
 /// ```
 /// use interop_core::{DrawOptions, Manner};
@@ -68,7 +69,7 @@ impl FromStr for Manner {
     }
 }
 
-/// Why a draw can be by a triangle only.
+/// Reason why a draw can use a triangle only.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Obstacle {
@@ -104,7 +105,7 @@ pub enum Obstacle {
     Refused(String),
 }
 
-/// What compute shaders can do with a target that they store to.
+/// Capabilities of compute shaders for a target that they store to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Storing {
     /// They read it, too.
@@ -129,7 +130,7 @@ impl Plan {
     }
 }
 
-/// Why a draw was by the one and not by the other.
+/// Reason for the manner of a draw.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Why {
@@ -137,7 +138,7 @@ pub enum Why {
     Asked,
     /// There is no choice.
     Only(Obstacle),
-    /// Which is quicker is being found out.
+    /// The draws still measure which manner is quicker.
     Measuring,
     /// The quickest draw of each, of this kind and size.
     Measured {
@@ -164,7 +165,7 @@ impl fmt::Display for Why {
     }
 }
 
-/// How a draw was done.
+/// Report on a draw: its manner, and the reason for that.
 ///
 /// ```
 /// use interop_core::draw::Why;
@@ -176,11 +177,11 @@ impl fmt::Display for Why {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Drawn {
-    /// Who wrote the pixels.
+    /// Manner of the draw.
     pub manner: Manner,
     /// A compute shader stored into a texture beside the target, which was then copied into it.
     pub copies: bool,
-    /// Why.
+    /// Reason for the manner.
     pub why: Why,
 }
 

@@ -1,4 +1,4 @@
-//! Which manner is the quicker one, found out by the first draws of each kind.
+//! Measurement of the quicker manner, with the first draws of each kind.
 
 use super::manner::{Drawn, Manner, Obstacle, Why};
 use crate::describe::error::Result;

@@ -1,4 +1,4 @@
-//! How a frame is drawn, whatever draws it.
+//! Options of a draw, and its plan, the same for every display.
 //!
 //! A surface says what its numbers mean ([`crate::ImageDesc`]), [`DrawOptions`] how to show them. [`Plan`] is what
 //! follows from both for one draw: displays with shaders turn it into a program and its values, the display in plain
@@ -21,7 +21,7 @@ pub use variant::Variant;
 use crate::describe::color::{TargetEncoding, ToneMap};
 use crate::describe::setters::setters;
 
-/// How texels become pixels where the sizes differ.
+/// Filter of the texels where sizes differ.
 ///
 /// ```
 /// use interop_core::{DrawOptions, Filter};
@@ -41,7 +41,7 @@ pub enum Filter {
     Linear,
 }
 
-/// How a frame is drawn. By default every number of the surface goes to the target as it is.
+/// Options of a draw. By default every number of the surface goes to the target as it is.
 ///
 /// ```
 /// use interop_core::{DrawOptions, Filter, Fit};
@@ -63,7 +63,7 @@ pub struct DrawOptions {
     pub fit: Fit,
     /// Shows images of one channel as grey instead of red.
     pub grey: bool,
-    /// What lies beside the picture and below translucent pixels: red, green and blue as sRGB numbers in 0..=1, neither
+    /// Colour beside the picture and below translucent pixels: red, green and blue as sRGB numbers in 0..=1, neither
     /// exposed nor tone mapped. All of the viewport is drawn then, and opaque where the picture is not [`Stored`].
     ///
     /// `None`: what is in the target. It stays beside the picture, and translucent pixels are blended with it as the
@@ -75,9 +75,9 @@ pub struct DrawOptions {
     pub exposure: f32,
     /// Tone map.
     pub tone_map: ToneMap,
-    /// What the target takes its numbers for.
+    /// Encoding that the target expects.
     pub target: TargetEncoding,
-    /// Who writes the pixels, where the target leaves a choice. `None`: the quicker one, which the first draws find out.
+    /// Manner of drawing, where the target leaves a choice. `None`: the quicker one, which the first draws find out.
     pub manner: Option<Manner>,
 }
 

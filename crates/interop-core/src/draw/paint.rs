@@ -7,7 +7,7 @@ use crate::describe::format::ChannelKind;
 use crate::describe::geometry::{Extent, Region};
 use crate::describe::view::{ImageView, View};
 
-/// What no number is larger than, either way: 2^38, so that neither a curve nor an exposure makes an infinity of it.
+/// Limit of every number's magnitude: 2^38, so that neither a curve nor an exposure makes an infinity of it.
 const LIMIT: f32 = 274_877_906_944.0;
 
 /// NaN is 0, and nothing is infinite.
@@ -15,7 +15,7 @@ fn clean(v: f32) -> f32 {
     if v.is_nan() { 0.0 } else { v.clamp(-LIMIT, LIMIT) }
 }
 
-/// Where alpha is 0 there is no colour.
+/// Divides by alpha; where alpha is 0 there is no colour.
 fn divided([r, g, b, a]: [f32; 4]) -> [f32; 4] {
     if a > 0.0 { [r / a, g / a, b / a, a] } else { [0.0, 0.0, 0.0, a] }
 }
@@ -48,7 +48,7 @@ impl Shading {
         if self.alpha.is_translucent() { multiplied(light) } else { light }
     }
 
-    /// What is written for weighed light.
+    /// Returns the numbers to write for weighted light.
     fn shown(&self, light: [f32; 4], plan: &Plan) -> [f32; 4] {
         let [r, g, b, a] = if self.alpha.is_translucent() { divided(light) } else { light };
         let [r, g, b] = self.tone.apply([r, g, b].map(|v| v * self.gain));
@@ -103,7 +103,7 @@ impl Plan {
         as_is && self.one_to_one && !self.bars
     }
 
-    /// What a target holds after `new` was written over `old`, as the hardware does it.
+    /// Returns the target's content after `new` was written over `old`, as the hardware does it.
     fn written(&self, new: [f32; 4], old: impl FnOnce() -> [f32; 4], kind: ChannelKind) -> [f32; 4] {
         // Targets of integers cut off before they blend, not after.
         let new = if kind.is_float() { new } else { new.map(|v| v.clamp(0.0, 1.0)) };

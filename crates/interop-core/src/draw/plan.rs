@@ -1,4 +1,4 @@
-//! What one draw has to do.
+//! The plan of one draw.
 
 use super::{DrawOptions, Filter, Fit, Placement};
 use crate::describe::color::{AlphaMode, Curve, Encoding, TargetEncoding, ToneMap};
@@ -13,9 +13,9 @@ pub struct Shading {
     pub decode: Curve,
     /// From light to what is written.
     pub encode: Curve,
-    /// What the surface's alpha means here.
+    /// Meaning of the surface's alpha here.
     pub alpha: AlphaMode,
-    /// What light is multiplied by.
+    /// Factor that light is multiplied by.
     pub gain: f32,
     /// Tone map.
     pub tone: ToneMap,
@@ -24,7 +24,7 @@ pub struct Shading {
 /// A draw, checked and with nothing left to decide.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plan {
-    /// Where the picture lies in the viewport; rows count from the top.
+    /// Place of the picture in the viewport; rows count from the top.
     pub picture: Placement,
     /// The pixels of the viewport that are written.
     pub drawn: Region,
@@ -36,11 +36,12 @@ pub struct Plan {
     pub grey: bool,
     /// Work on colours, if there is any.
     pub shading: Option<Shading>,
-    /// What fills `drawn` beside and below the picture, as it is before [`Shading::encode`].
+    /// Colour of `drawn` beside and below the picture, before [`Shading::encode`].
     pub background: Option<[f32; 3]>,
     /// `drawn` reaches beyond the picture.
     pub bars: bool,
-    /// What is written is multiplied by alpha, and the target's content by `1 - alpha` is added to it.
+    /// True if the draw blends: its output is multiplied by alpha, and the target's content by `1 - alpha` is added to
+    /// it.
     pub blends: bool,
     /// The target's format encodes what is written.
     pub format_encodes: bool,
@@ -170,7 +171,7 @@ impl Shading {
         let is_identity = (decode, encode) == (Curve::Linear, Curve::Linear) && keeps_light;
         let alpha_as_is = match self.alpha {
             AlphaMode::Stored => true,
-            // What blending wants is what is stored.
+            // Premultiplied numbers are stored as blending wants them.
             AlphaMode::Premultiplied => blends,
             AlphaMode::Opaque | AlphaMode::Straight => false,
         };

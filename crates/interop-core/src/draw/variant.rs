@@ -1,4 +1,4 @@
-//! What is fixed when a shader is made.
+//! Variants of the draw's shader: the decisions that are fixed when it is compiled.
 
 use super::Plan;
 
@@ -15,7 +15,7 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// Of a draw; `None` where numbers go through as they are.
+    /// Returns the variant of a draw; `None` where numbers go through as they are.
     pub fn of(plan: &Plan) -> Option<Self> {
         plan.shading.map(|s| Self {
             decode: s.decode.code(),

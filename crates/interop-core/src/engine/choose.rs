@@ -1,4 +1,5 @@
-//! Which path joins an engine's object to a backend: each that both sides offer is tried, and the fastest taken.
+//! Selection of the path that joins an engine's object to a backend: each that both sides offer is tried, and the
+//! fastest taken.
 
 use super::way::{Direction, Row, WAYS, Way, row_of};
 use crate::describe::error::{Error, Result};
@@ -7,13 +8,13 @@ use crate::path::Pairing;
 use std::fmt;
 use std::time::Duration;
 
-/// What was found of one path to an engine's own object.
+/// Result of trying one path to an engine's own object.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct EnginePath {
     /// The path.
     pub path: PathId,
-    /// What happens.
+    /// Mechanism in words.
     pub mechanism: &'static str,
     /// Time of one crossing, the work of both sides included; or why the path is not there, or failed.
     pub found: Result<Duration, String>,
@@ -28,7 +29,7 @@ impl fmt::Display for EnginePath {
     }
 }
 
-/// What was taken.
+/// The path that was taken.
 pub(super) struct Chosen {
     pub way: Way,
     pub path: PathId,

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// The surface's own object, opened by the compute API.
 pub(super) struct Direct {
-    /// Of a texture that was taken: its pixels in rows.
+    /// Pixels in rows, of a texture that was taken.
     linear: Option<Box<dyn ComputeMemory>>,
     object: Object,
     is_image: bool,

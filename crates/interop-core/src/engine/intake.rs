@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// Takes of which the fastest counts.
 const TIMED: usize = 3;
 
-/// What the display renders into one texture or buffer, as memory of the compute device.
+/// Compute memory that holds what the display renders into one texture or buffer.
 ///
 /// Stays on the display's thread. What the display was told before [`Intake::take`] is in the memory; the host waits for it
 /// where the path needs that ([`EnginePath`]).
@@ -133,8 +133,8 @@ fn attempt(row: &Row, pairing: &Pairing<'_>, source: &mut Surface) -> Result<(Wa
     Ok((way, fastest))
 }
 
-/// What the display had rendered, for kernels to read. Dropped, it is given back; kernels that were launched before still read
-/// it as it is.
+/// Guard of the display's rendered content, for kernels to read. Dropping it returns the memory; kernels that were
+/// launched before still read that content.
 pub struct Taken<'a> {
     way: &'a mut Way,
 }

@@ -35,7 +35,7 @@ pub struct OutletOptions {
     pub path: Option<PathId>,
     /// The rule for pixels that a frame does not write; `None`: the surface's own, [`Unwritten::Keep`] by default.
     pub unwritten: Option<Unwritten>,
-    /// Where row 0 of a frame is shown; `None`: the display's own order (in OpenGL at the bottom).
+    /// Position of row 0 of a frame; `None`: the display's own order (in OpenGL at the bottom).
     pub row_order: Option<RowOrder>,
 }
 

@@ -80,7 +80,7 @@ pub(super) fn into_a_surface(row: &Row, pairing: &Pairing<'_>) -> Result<Duratio
             expected.fill(0);
             frame(&all, &mut expected, &mut scratch, false).map(drop)?;
         }
-        // What is there may be that of any frame.
+        // The pixels may be those of any frame.
         Unwritten::Overwrite => {}
     }
     Ok(fastest)
@@ -95,7 +95,7 @@ fn inner(all: &Part) -> Part {
             Part::Image(Region::new(x, y, width, height))
         }
         Part::Buffer(range) => {
-            // Where a kernel's vectors may begin.
+            // A kernel's vectors may begin at multiples of 16 bytes.
             let third = range.len() / 3 / 16 * 16;
             Part::Buffer(third..(2 * third).max(16).min(range.len()))
         }

@@ -41,13 +41,13 @@ pub(super) struct Reach {
     searches: Searches,
 }
 
-/// Whose error it is.
+/// Origin of an error: the caller or the path.
 pub(super) enum Failure {
     Caller(Error),
     Path(Error),
 }
 
-/// What was left in the middle of a turn, to go back to where no path does it.
+/// State that was left in the middle of a turn, restored if no other path works.
 struct Left {
     why: Error,
     way: Way,
@@ -143,12 +143,13 @@ impl Reach {
     }
 }
 
-/// When other paths are tried again after none worked: each is opened and proved, which takes many times as long as a turn.
+/// Schedule of the searches for another path after all failed: each is opened and proved, which takes many times as
+/// long as a turn.
 #[derive(Debug, Default)]
 struct Searches {
     /// Failed turns between the last search and the next.
     pause: u32,
-    /// How many of them are still to come.
+    /// Failed turns until the next search.
     left: u32,
 }
 

@@ -14,7 +14,7 @@ use crate::display::{Part, Staging, StagingKind, Surface};
 use crate::path::{Crossing, FrameLayout, PATHS, Pairing, Piece, clear, not_begun, pieces};
 use std::any::Any;
 
-/// Which way pixels go.
+/// Direction in which pixels go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
     /// From the object to kernels: rows lie one behind the other, in the display's order.
@@ -24,7 +24,7 @@ pub(super) enum Direction {
     Give,
 }
 
-/// True of a path by which kernels have the object itself.
+/// Returns true for a path that gives kernels the object itself.
 pub(crate) fn is_object(path: PathId) -> bool {
     [PathId::DIRECT, PathId::IN_QUEUE_IN_PLACE].contains(&path)
 }
@@ -331,7 +331,7 @@ struct Mapped {
     memory: Box<dyn ComputeMemory>,
     // Goes before the block.
     _prepared: Option<Box<dyn Any>>,
-    /// Where it has a fixed address: the display copies into it.
+    /// Host block at a fixed address, if the mapping has one: the display copies into it.
     block: Option<HostBlock>,
     staging: Staging,
 }

@@ -32,7 +32,7 @@ impl Error {
     }
 }
 
-/// Where a frame began to fall back: what to come back to where no path does it.
+/// State at the begin of a fallback, restored if no other path works.
 pub(super) struct Descent {
     demoted: usize,
     id: PathId,
@@ -123,8 +123,8 @@ impl Link {
         error.is_of_the_path() && self.options.policy.force.is_none()
     }
 
-    /// Leaves the path in use for the next that works. Where there is none, gives the first error, and the path is the
-    /// one of before.
+    /// Leaves the path in use for the next that works. If none does, returns the first error and keeps the earlier
+    /// path.
     fn step_down(&mut self, error: Error, descent: &mut Option<Descent>) -> Result<()> {
         if !self.may_demote(&error) {
             return Err(error);
@@ -185,7 +185,7 @@ impl Link {
         begun.first
     }
 
-    /// Goes on with another path; what is shown stays until its first frame. Returns the path of before if it has
+    /// Goes on with another path; what is shown stays until its first frame. Returns the earlier path if it has
     /// nothing on show.
     pub(super) fn take(&mut self, selection: Selection, desc: &SurfaceDesc) -> Option<OpenedPath> {
         let unshown = self.replace(selection.path, selection.id, desc);
@@ -240,7 +240,7 @@ impl Link {
             frame.write(bytes)?;
             frame.hand_over()?;
             if self.retired.as_ref().is_some_and(Retired::is_in_the_paths_memory) {
-                // The path shows the same picture now, and takes the piece that the surface of before reads for its next.
+                // The path shows the same picture now, and takes the piece that the earlier surface reads for its next.
                 (self.finished, self.retired) = (true, None);
             }
         }

@@ -1,4 +1,5 @@
-//! What the user holds: a [`Link`] from one backend to one display for one surface, and the guards of its frames.
+//! Links, which the user holds: a [`Link`] from one backend to one display for one surface, and the guards of its
+//! frames.
 //!
 //! The borrow checker is the lock: [`WriteFrame`] borrows the link mutably, [`ShownFrame`] borrows it, so a frame
 //! cannot be drawn while it is being computed, nor computed while it is drawn, nor outlive its link.
@@ -37,7 +38,7 @@ use touch::Touch;
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct LinkOptions {
-    /// How the path is chosen.
+    /// Policy that the path is chosen with.
     pub policy: Policy,
 }
 

@@ -1,4 +1,4 @@
-//! What is on show after a resize or a change of path, until the first frame since then is finished.
+//! Memory of the frame on show after a resize or a change of path, kept until the first frame since then is finished.
 
 use crate::describe::error::Result;
 use crate::describe::surface::SurfaceDesc;
@@ -6,7 +6,7 @@ use crate::devices::timeline::FrameTag;
 use crate::display::Surface;
 use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath};
 
-/// What the frame on show lies in.
+/// Holder of the frame on show.
 pub(super) struct Retired {
     layout: FrameLayout,
     id: PathId,

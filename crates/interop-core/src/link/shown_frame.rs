@@ -27,7 +27,7 @@ use crate::path::PathId;
 pub struct ShownFrame<'a> {
     surface: &'a Surface,
     path: PathId,
-    /// What is drawn meanwhile is for this frame.
+    /// Tags what is drawn meanwhile with this frame.
     _tagged: Tagged,
     _drawn: Drawn,
 }

@@ -1,11 +1,11 @@
-//! When a program had to do with a link: what lies between two frames is time that it waits, or has other work.
+//! Time of a program's last use of a link. Any time since then is time that it waits, or has other work.
 
 use crate::select::Clock;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// When the program last did something with a link, while that is of interest.
+/// Time of the program's last use of a link, kept while that is of interest.
 #[derive(Clone)]
 pub(super) struct Touch(Rc<Cell<Duration>>, Clock);
 

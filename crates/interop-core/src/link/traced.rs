@@ -1,4 +1,4 @@
-//! What a trace sees of a frame: its span, and the tag by which devices' work is found again.
+//! Trace of a frame: its span, and the tag that identifies the devices' work for it.
 
 use super::Link;
 use crate::devices::timeline::{FrameTag, Tagged};

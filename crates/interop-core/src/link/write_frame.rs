@@ -127,8 +127,8 @@ impl<'a> WriteFrame<'a> {
                 Ok(())
             });
         }
-        // What lies between the rows belongs to the pixels around this part. Where it is little, it is read and written
-        // with them: a call for each row takes longer.
+        // The gaps between the rows belong to the pixels around this part. If they are small, they are read and written
+        // with the rows: a call for each row takes longer.
         if span.len() <= expected.saturating_mul(MOST_AROUND) {
             let mut together = vec![0; span.len()];
             memory.read(span.start, &mut together)?;

@@ -1,4 +1,4 @@
-//! What every path must do for its frames.
+//! The interface of a path.
 
 use super::pairing::Pairing;
 use crate::compute::Target;
@@ -50,9 +50,10 @@ pub trait SharingPath {
     /// Frees memory that is not needed at the present lateness.
     fn trim(&mut self) {}
 
-    /// Goes on with frames of another size in the memory that it has, which was proved for at least as many bytes. Frames on
-    /// their way are shown first; the first of the new size begins from zero. Returns the surface of before, which shows its
-    /// last frame on. `None`, and nothing has changed, where the memory has no room or the mechanism needs other memory.
+    /// Goes on with frames of another size in the memory that it has, which was proved for at least as many bytes.
+    /// Frames on their way are shown first; the first of the new size begins from zero. Returns the earlier surface,
+    /// which still shows its last frame. `None`, and nothing has changed, where the memory has no room or the mechanism
+    /// needs other memory.
     ///
     /// `pairing` differs in the size alone from what the path was opened with.
     ///
@@ -68,7 +69,7 @@ pub trait SharingPath {
         1
     }
 
-    /// Which of them the frame begun last writes, or the next one where it is finished.
+    /// Returns the slot that the frame begun last writes, or the next one if that frame is finished.
     fn slot(&self) -> usize {
         0
     }

@@ -1,4 +1,4 @@
-//! What a frame costs on its way, as far as that can be told before anything is measured.
+//! Cost of a frame on its path, as far as it can be told before anything is measured.
 
 /// The memory that kernels write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -19,13 +19,13 @@ pub enum Medium {
     Client,
 }
 
-/// What a path does with each frame. Its rank among those not yet measured follows from it and from where the devices keep
-/// their memory.
+/// Work that a path does with each frame. Its rank among paths not yet measured follows from it and from where the
+/// devices keep their memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cost {
-    /// What kernels write.
+    /// Medium that kernels write.
     pub medium: Medium,
-    /// How often the whole frame is copied after that. Where it never is, the draw reads the medium itself.
+    /// Number of copies of the whole frame after that. Where it never is, the draw reads the medium itself.
     pub copies: u32,
     /// The host waits in each frame until a side has done all that it was told.
     pub waits: bool,

@@ -53,7 +53,7 @@ impl Drop for Slot {
     }
 }
 
-/// The path by which kernels write the display's own textures or buffers.
+/// The path on which kernels write the display's own textures or buffers.
 pub struct Direct {
     layout: FrameLayout,
     backend: Arc<dyn ComputeBackend>,

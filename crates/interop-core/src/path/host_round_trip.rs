@@ -11,7 +11,7 @@ use crate::devices::capability::SyncKind;
 use crate::devices::timeline::step;
 use crate::display::{Part, Surface};
 
-/// The path by which the host carries the bytes from the compute side to the display.
+/// The path on which the host carries the bytes from the compute side to the display.
 pub struct HostRoundTrip {
     canvas: Canvas,
     surface: Surface,

@@ -1,4 +1,4 @@
-//! Where a frame, or a part of one, lies in the memory that crosses, as each side sees it.
+//! Layout of a frame, or a part of one, in the shared memory, as each side sees it.
 
 use crate::describe::error::{Error, Result};
 use crate::describe::surface::SurfaceDesc;
@@ -6,7 +6,7 @@ use crate::describe::view::{BufferView, ImageView, View};
 use crate::devices::capability::DisplayCaps;
 use crate::display::Part;
 
-/// How frames of one surface lie in linear memory.
+/// Layout of one surface's frames in linear memory.
 #[derive(Debug, Clone)]
 pub struct FrameLayout {
     desc: SurfaceDesc,
@@ -18,11 +18,11 @@ pub struct FrameLayout {
 /// One part of a frame on its way: the same bytes as the kernel addresses them and as the display reads them.
 #[derive(Debug, Clone)]
 pub struct Crossing {
-    /// What the kernel writes, rows in the surface's order.
+    /// View that the kernel writes, rows in the surface's order.
     pub kernel: View,
     /// The bytes that the kernel writes, rows in the display's order.
     pub native: View,
-    /// Where they go, rows counted in the display's order.
+    /// Destination of the bytes, rows counted in the display's order.
     pub part: Part,
 }
 

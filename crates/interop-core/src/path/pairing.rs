@@ -1,4 +1,4 @@
-//! What a path joins.
+//! The two sides that a path joins, and its settings.
 
 use super::layout::FrameLayout;
 use crate::compute::ComputeBackend;
@@ -9,7 +9,7 @@ use crate::display::Display;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What a path joins.
+/// The two sides that a path joins, and its settings.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Pairing<'a> {
@@ -17,13 +17,13 @@ pub struct Pairing<'a> {
     pub backend: &'a Arc<dyn ComputeBackend>,
     /// The side that shows.
     pub display: &'a Rc<dyn Display>,
-    /// What is shown.
+    /// Description of the surface that is shown.
     pub desc: &'a SurfaceDesc,
-    /// How late frames may be shown at most, see [`crate::Mode`].
+    /// Most frames behind at which frames may be shown, see [`crate::Mode`].
     pub frames_behind: usize,
-    /// How the two sides are kept apart, see [`crate::Policy::sync`].
+    /// Synchronisation of the two sides, see [`crate::Policy::sync`].
     pub sync: Option<SyncKind>,
-    /// So many pieces of memory are made at once at most; the link has the others made when frames need them.
+    /// Most pieces of memory that are made at once; the link has the others made when frames need them.
     pub(crate) pieces_at_once: usize,
 }
 
@@ -44,7 +44,7 @@ impl<'a> Pairing<'a> {
         Self { backend, display, desc, frames_behind: 0, sync: None, pieces_at_once: usize::MAX }
     }
 
-    /// Of a ring whose pieces are made one by one, the first.
+    /// Opens just the first piece of a ring whose pieces are made one by one.
     pub(crate) fn with_one_piece(self) -> Self {
         Self { pieces_at_once: 1, ..self }
     }

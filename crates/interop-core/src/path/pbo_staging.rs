@@ -30,7 +30,7 @@ impl Slot {
     }
 }
 
-/// The path by which the compute side fills staging blocks, from which the display uploads.
+/// The path on which the compute side fills staging blocks, from which the display uploads.
 pub struct PboStaging {
     canvas: Canvas,
     ring: Vec<Slot>,

@@ -1,7 +1,7 @@
 //! One piece of memory that both sides address: the kernel writes it, the display reads it, nobody copies.
 //!
-//! Whose memory it is, `pieces` knows. The display reads linear memory in place, or uploads from it where a texture is
-//! needed; an image is a texture in place.
+//! The module `pieces` knows who owns the memory. The display reads linear memory in place, or uploads from it if a
+//! texture is needed; an image is a texture in place.
 
 use super::contract::{SharingPath, not_begun};
 use super::layout::{Crossing, FrameLayout};
@@ -28,10 +28,10 @@ struct Slot {
     frame: Option<FrameTag>,
 }
 
-/// How the display reads it.
+/// Way in which the display reads the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
-    /// Where it lies, for as long as it is shown.
+    /// In place, for as long as it is shown.
     InPlace,
     /// Once, into a texture or buffer of its own.
     Upload,
@@ -39,7 +39,7 @@ pub enum Reading {
     Texture,
 }
 
-/// The path by which the display reads the very memory that kernels write.
+/// The path on which the display reads the very memory that kernels write.
 pub struct SharedMemory {
     layout: FrameLayout,
     /// Bytes of each piece.
@@ -57,12 +57,12 @@ pub struct SharedMemory {
     /// Frames that are finished but not handed over yet, oldest first.
     in_flight: VecDeque<(usize, Crossing)>,
     frames_behind: usize,
-    /// What the ring was made for.
+    /// Most frames behind that the ring was made for.
     most_behind: usize,
     sync: SyncKind,
     /// The slot that an in-place surface shows.
     shown: Option<usize>,
-    /// What was handed over last.
+    /// Tag of the frame handed over last.
     shown_frame: Option<FrameTag>,
     next: usize,
 }
@@ -93,7 +93,7 @@ impl SharedMemory {
         };
         let sync = pairing.sync.unwrap_or(SyncKind::HostFence);
         let slots = slots_for(pairing.frames_behind, sync);
-        // What the display copies into is made blank by frames, which need all of the ring.
+        // A ring that the display uploads from is cleared by whole frames, which need all of its slots.
         let made = if reading == Reading::Upload { slots } else { slots.min(pairing.pieces_at_once.max(1)) };
         let mut slot = || Ok(Slot { piece: make(pairing, bytes)?, slot_sync: SlotSync::open(pairing)?, frame: None });
         let ring = (0..made).map(|_| slot()).collect::<Result<Vec<_>>>()?;
@@ -203,7 +203,7 @@ impl SharedMemory {
         if let Some(shown) = self.shown.take() {
             self.ring[shown].end_display();
         }
-        // The one of before shows the piece that is written next.
+        // The earlier surface shows the piece that is written next.
         (self.surface, self.ages) = (surface, ages);
         (self.next, self.current, self.shown_frame) = (0, None, None);
         Ok(true)
@@ -225,8 +225,8 @@ impl SharedMemory {
 /// Slots of a ring that shows frames so late: one shown, one to write, those that wait to be handed over, and some that the
 /// display still reads.
 fn slots_for(frames_behind: usize, sync: SyncKind) -> usize {
-    // Where only the devices wait, as many on their way to the display as from the kernels pay off; where the host does,
-    // half of that is as quick (measured on an NVIDIA H200).
+    // If only the devices wait, it pays off to have as many slots on their way to the display as from the kernels; if
+    // the host waits, half of that is as quick (measured on an NVIDIA H200).
     let still_read = if sync == SyncKind::HostFence { frames_behind / 2 } else { frames_behind };
     (frames_behind + still_read + 2).max(frames_behind + RING_SLOTS)
 }

@@ -1,5 +1,5 @@
-//! How the two sides take turns at one slot of shared memory: by a fence that the host waits for, by semaphores that only
-//! the devices wait for, or by the order of the one queue that both are.
+//! Turns of the two sides at one slot of shared memory, ordered by a fence that the host waits for, by semaphores that
+//! only the devices wait for, or by the one queue that both sides use.
 
 use super::pairing::Pairing;
 use crate::compute::{ComputeMemory, ComputeSemaphore};
@@ -28,7 +28,7 @@ impl Semaphore {
         Ok(Self { compute, display, value: 0, pending: false })
     }
 
-    /// What is pending is waited for once.
+    /// Waits once for a pending signal.
     fn wait_in(&mut self, wait: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         if self.pending {
             wait(self)?;
@@ -45,7 +45,7 @@ impl Semaphore {
         self.wait_in(|s| s.display.wait(s.value, staging))
     }
 
-    /// A signal of before that nobody waited for is waited for first.
+    /// Signals for the compute side, after a wait for an earlier signal that nobody waited for.
     fn compute_signals(&mut self, staging: &mut Staging) -> Result<()> {
         // Left over from a frame that was never handed over.
         self.display_waits(staging)?;
@@ -69,7 +69,7 @@ impl Semaphore {
     }
 }
 
-/// How a side learns that the other's turn has ended.
+/// Means of learning that the other side's turn has ended.
 enum Way {
     /// The host waits for the side whose turn ends.
     Host,
@@ -107,7 +107,7 @@ impl SlotSync {
     pub(super) fn begin_compute(&mut self, staging: &mut Staging) -> Result<()> {
         let _step = step!("wait for the slot");
         if self.owed {
-            // What is marked now comes after those reads, too.
+            // This mark comes after those reads, too.
             self.mark_reads(staging)?;
             self.owed = false;
         }

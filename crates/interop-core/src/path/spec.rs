@@ -1,4 +1,4 @@
-//! What is known of a path as data, and how it is offered and opened.
+//! Specification of a path as data, and the functions that check and open it.
 
 use super::contract::SharingPath;
 use super::cost::{Cost, Medium};
@@ -32,22 +32,22 @@ use std::fmt;
 /// # Ok::<(), Error>(())
 /// ```
 pub struct PathSpec {
-    /// Which path.
+    /// Identity of the path.
     pub id: PathId,
     /// Its family.
     pub kind: PathKind,
-    /// What happens, in one line, for reports.
+    /// Mechanism in one line, for reports.
     pub mechanism: &'static str,
-    /// How the two sides can be kept apart; the first where nothing else is asked for.
+    /// Kinds of synchronisation that the path can use; the first is the default.
     pub syncs: &'static [SyncKind],
     /// True where it can show frames late, see [`crate::Mode`].
     pub pipelined: bool,
-    /// What each frame costs; decides when it is tried.
+    /// Cost of each frame; decides when the path is tried.
     pub cost: Cost,
     pub(super) means: Means,
 }
 
-/// How a path is offered and opened.
+/// Functions that check and open a path.
 pub(super) enum Means {
     /// One of [`super::PATHS`].
     Ours { check_support: fn(&Pairing<'_>) -> Support, open: fn(&Pairing<'_>) -> Result<OpenedPath> },

@@ -260,7 +260,7 @@ fn check_texture(p: &Pairing<'_>) -> Support {
 const LINEAR: MemoryShape = MemoryShape::Linear;
 const IMAGE: MemoryShape = MemoryShape::Image;
 
-/// Which side owns the memory.
+/// The side that owns the memory.
 #[derive(Clone, Copy)]
 enum Giver {
     Compute,

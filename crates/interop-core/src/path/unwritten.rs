@@ -1,4 +1,4 @@
-//! What the pixels are that a frame does not write: the only place that knows the rules of [`Unwritten`].
+//! Content of the pixels that a frame does not write: the only place that knows the rules of [`Unwritten`].
 //!
 //! Every path lays a part of a frame where it lies in the whole frame, so that each piece of its memory is a picture. What
 //! of a piece is out of date is kept as one range of bytes, as `EGL_EXT_buffer_age` does for whole buffers: a frame that
@@ -13,7 +13,7 @@ use crate::devices::timeline::step;
 use crate::display::Part;
 use std::ops::Range;
 
-/// How the display reads the pieces.
+/// Way in which the display reads the pieces.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reader {
     /// It takes from each what was written, into a surface of its own.
@@ -24,7 +24,7 @@ pub(super) enum Reader {
     InPlaceAndDraws,
 }
 
-/// What a piece needs before kernels write it.
+/// Preparation that a piece needs before kernels write it.
 pub(super) struct Plan {
     /// These bytes are out of date; the piece named holds them. The same piece: only the display does.
     pub copy: Option<(usize, Range<usize>)>,
@@ -32,17 +32,17 @@ pub(super) struct Plan {
     pub clear: Clear,
 }
 
-/// What of a piece is to be zero before kernels write it.
+/// The part of a piece that is set to zero before kernels write it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Clear {
     Nothing,
-    /// What the frame replaces.
+    /// The part that the frame replaces.
     Part,
     /// The whole piece, which holds no picture of this surface.
     Whole,
 }
 
-/// How old each piece of a path's memory is.
+/// Ages of the pieces of a path's memory.
 pub(super) struct Ages {
     rule: Unwritten,
     reader: Reader,
@@ -106,13 +106,13 @@ impl Ages {
         Plan { copy: from.map(|from| (from, stale.clone())), clear }
     }
 
-    /// What [`Plan::copy`] asked for was queued.
+    /// Records that the copy of [`Plan::copy`] was queued.
     pub(super) fn renewed(&mut self, piece: usize) {
         self.stale[piece] = 0..0;
         self.foreign[piece] = false;
     }
 
-    /// What [`Clear::Whole`] asked for was queued.
+    /// Records that the clear of [`Clear::Whole`] was queued.
     pub(super) fn cleared(&mut self, piece: usize) {
         self.foreign[piece] = false;
     }

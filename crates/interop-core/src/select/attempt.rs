@@ -30,7 +30,7 @@ impl fmt::Display for Way {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate<'p> {
     pub spec: &'p PathSpec,
-    /// How the two sides are kept apart; `None`: the path's own way.
+    /// Synchronisation of the two sides; `None`: the path's own default.
     pub sync: Option<SyncKind>,
 }
 

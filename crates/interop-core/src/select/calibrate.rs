@@ -14,36 +14,36 @@ use crate::devices::timeline::stage;
 use crate::path::{OpenedPath, Pairing};
 use std::time::Duration;
 
-/// What became of each candidate that was tried.
+/// Outcome of one candidate that was tried.
 pub(super) enum Event {
     /// It does not work.
     Failed(PathState),
     /// It was timed.
     Timed {
-        /// What it costs.
+        /// Figures of the measurement.
         measured: Measured,
         /// Its pixels were compared and are right.
         proved: bool,
     },
 }
 
-/// What a calibration found.
+/// Result of a calibration.
 pub(super) struct Calibration<'p> {
     /// The quickest whose pixels are right, and its figures.
     pub best: Option<(Candidate<'p>, OpenedPath, Measured)>,
-    /// What is to be said of every candidate that was tried, the best among them.
+    /// Outcomes of all candidates that were tried, the best one included.
     pub events: Vec<(Way, Event)>,
     /// Candidates that were not reached within the budget, in order of rank.
     pub left: Vec<Way>,
     /// Those that were timed and, when the time was over, not told from the best or still getting quicker.
     pub undecided: Vec<Way>,
-    /// What making the resources took, of the way that took least.
+    /// Shortest time that opening a candidate took.
     pub opening: Duration,
-    /// What one frame of the first that works took, about, where the time was looked at.
+    /// Approximate time of one frame of the first candidate that works, if the time was looked at.
     pub frame: Option<Duration>,
 }
 
-/// How much is wanted.
+/// Extent of a calibration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
     /// The best one, found within this time.
@@ -108,7 +108,7 @@ struct Session<'a, 'p> {
     candidates: &'a [Candidate<'p>],
     events: Vec<(Way, Event)>,
     comparison: PathComparison,
-    /// What the last proof took.
+    /// Time that the last proof took.
     proof: Duration,
     opening: Duration,
     undecided: Vec<Way>,
@@ -141,7 +141,7 @@ impl<'p> Session<'_, 'p> {
         deadline: Option<Duration>,
         extent: Extent,
     ) {
-        // What opening one takes is known from the second on.
+        // The time of opening a candidate is known from the second one on.
         let mut opening = Duration::ZERO;
         loop {
             let takes = opening + self.comparison.challenge_time() + self.proof_time();

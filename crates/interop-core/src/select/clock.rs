@@ -1,4 +1,4 @@
-//! Where measurements take the time from.
+//! Clock of the measurements.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock};
@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 static BEGINNING: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// What the choice of paths measures time by: the system's monotonic clock, or a function of the program's own, by which a test
-/// decides how long things take.
+/// Clock that the choice of paths measures with: the system's monotonic clock, or a function of the program, so that
+/// tests decide how long things take.
 #[derive(Clone, Default)]
 pub struct Clock(Option<Arc<dyn Fn() -> Duration + Send + Sync>>);
 

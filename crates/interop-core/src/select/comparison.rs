@@ -18,13 +18,13 @@ const EQUAL: f64 = 0.01;
 const FEWEST_TURNS: u32 = 3;
 /// Turns of each at most.
 const MOST_TURNS: u32 = 24;
-/// A turn is at least so long, so that what runs before is not felt,
+/// Shortest turn: shorter ones would feel the work that ran before.
 const TURN: Duration = Duration::from_millis(2);
-/// and has at most so many frames.
+/// Most frames in a turn.
 const MOST_FRAMES: usize = 16;
-/// So many at most stay open for the end,
+/// Most paths that stay open for the last comparison.
 const MOST_OPEN: usize = 4;
-/// and of large ones, as many as take so much memory, two at least.
+/// Most memory of the paths that stay open; two stay open in any case.
 pub(super) const MOST_BYTES: usize = 1 << 30;
 
 /// A way that was opened, and what it costs.
@@ -36,7 +36,7 @@ pub(super) struct Entry {
     samples_us: Vec<f64>,
     /// (round, median of the turn in it).
     turns: Vec<(u32, f64)>,
-    /// How long the longest turn took.
+    /// Time that the longest turn took.
     turn_time: Duration,
     /// Frames before the first turn.
     settling: Settling,
@@ -126,7 +126,8 @@ impl Entry {
         Ratio::of_rounds(self.common_turns(other).map(|(ours, theirs)| ours / theirs))
     }
 
-    /// Of all turns, for two that had none in one round: they may have found the machine in another state.
+    /// Compares the medians of all turns, for two entries without a common round: they may have found the machine in
+    /// another state.
     fn rough_ratio_to(&self, other: &Self) -> Option<f64> {
         let median = |entry: &Self| quantile(&entry.turns.iter().map(|(_, us)| *us).collect::<Vec<_>>(), 0.5);
         let ratio = median(self) / median(other);
@@ -145,7 +146,7 @@ impl Entry {
 
     /// About.
     fn bytes(&self, pairing: &Pairing<'_>) -> usize {
-        // What cannot be counted was refused before.
+        // Sizes that cannot be counted were refused before.
         pairing.desc.byte_len().unwrap_or(usize::MAX).saturating_mul(self.path.slots())
     }
 }
@@ -249,7 +250,7 @@ impl PathComparison {
                 return self.untold();
             }
             self.round += 1;
-            // Who goes first changes, as what runs before is felt.
+            // The first to go changes, as work that ran before is felt.
             let count = self.entries.len();
             let mut order: Vec<usize> = (0..count).collect();
             order.rotate_left(turn as usize % count.max(1));
@@ -280,7 +281,7 @@ impl PathComparison {
         self.entries.iter().filter(|entry| !std::ptr::eq(*entry, best) && !told(entry)).map(|entry| entry.way).collect()
     }
 
-    /// Who is in, the best first.
+    /// Returns the entries, the best first.
     pub fn ranking(&mut self) -> Vec<Entry> {
         let order = self.ranking_indices();
         let mut entries: Vec<_> = std::mem::take(&mut self.entries).into_iter().map(Some).collect();

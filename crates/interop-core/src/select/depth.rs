@@ -1,4 +1,4 @@
-//! How many frames behind a pipelined path had best show: measured, with a kernel and a draw of this crate's.
+//! Measurement of the best number of frames behind for a pipelined path, with a kernel and a draw of this crate.
 
 use super::clock::Clock;
 use super::report::Lateness;

@@ -1,4 +1,4 @@
-//! What the user of a program may ask for without changing it.
+//! Settings that the user of a program can make in the environment, without changing the program.
 //!
 //! | variable | values |
 //! |---|---|

@@ -78,7 +78,8 @@ impl<'p> Field<'p> {
         Ok(Self { report, candidates, measured: Vec::new() })
     }
 
-    /// What was measured goes first, by time, other ways of taking turns among it; the others keep their order.
+    /// Puts measured candidates first, sorted by time, including other kinds of synchronisation; the others keep their
+    /// order.
     pub fn prefer_quicker(&mut self, known: &ProbeReport, policy: &Policy) {
         let cost = |c: &Candidate<'_>| {
             let row = known.paths.iter().find(|row| row.id == c.id())?;

@@ -18,39 +18,39 @@ use crate::path::{OpenedPath, Pairing, Paths, SharingPath, blank};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Rounds before one may be found slower,
+/// Fewest rounds before a path may be found slower.
 const FEWEST_TO_LOSE: u32 = 3;
-/// before it may be found as good,
+/// Fewest rounds before a path may be found as good.
 const FEWEST_ROUNDS: u32 = 5;
-/// before it may be found quicker, as a wrong change is worse than none,
+/// Fewest rounds before a path may be found quicker; more than for the others, as a wrong change is worse than none.
 const FEWEST_TO_WIN: u32 = 7;
-/// and after which two count as equal, where others wait for the time,
+/// Rounds after which two paths count as equal if other comparisons wait for the time.
 const MOST_ROUNDS: u32 = 24;
-/// or in any case.
+/// Rounds after which two paths count as equal in any case.
 const LAST_ROUND: u32 = 96;
-/// One that takes so much more is slower after few rounds.
+/// Least relative slowdown of a clearly slower path, which is found so after few rounds.
 const CLEARLY: f64 = 0.1;
-/// A path must be quicker by so much to be worth a change.
+/// Least relative gain of a path that is worth a change.
 const WORTH: f64 = 0.015;
-/// What a step is thought to take at most before one was seen: what is wrong then is made up for by a longer pause.
+/// Assumed time of a step before one was measured; if it takes longer, a longer pause makes up for that.
 const UNSEEN: Duration = Duration::from_millis(4);
 /// Frames over which a program's waits are looked at.
 const BEAT: usize = 8;
 /// A program that waits for less than this part of its time between frames does not wait.
 const LEAST_WAIT: f64 = 0.1;
 
-/// What a step needs of the link.
+/// The parts of the link that a step needs.
 pub(crate) struct Table<'a> {
     pub pairing: Pairing<'a>,
     pub clock: &'a Clock,
     pub paths: &'a Paths,
-    /// The way in use,
+    /// The way in use.
     pub in_use: Way,
-    /// and how late it shows.
+    /// Number of frames behind of the way in use.
     pub frames_behind: usize,
 }
 
-/// How far a step may go.
+/// Limit of a step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Limit {
     /// The share of time and the end that the policy sets.
@@ -59,7 +59,7 @@ pub(crate) enum Limit {
     Until(Duration),
 }
 
-/// What became of a step.
+/// Outcome of a step.
 pub(crate) enum Step {
     /// There is nothing to do, or no time for it now.
     Rested,
@@ -89,7 +89,7 @@ pub(crate) struct Meanwhile {
     untold: Vec<Way>,
 }
 
-/// What steps take, by what was seen so far.
+/// Durations of steps, as measured so far.
 #[derive(Clone, Copy)]
 struct Costs {
     open: Duration,
@@ -105,7 +105,7 @@ struct Duel {
     since: u32,
     phase: Phase,
     spent: Duration,
-    /// What it may spend, so that as much is left for each that waits.
+    /// Time that it may spend, so that as much is left for each duel that waits.
     share: Duration,
 }
 
@@ -240,7 +240,8 @@ impl Meanwhile {
             Limit::Policy(Trials::Spread { share, within }) => {
                 let running = now.saturating_sub(self.begun);
                 if running > within {
-                    // What was begun is given up, so that its memory is free; it is left for the next start, or for who asks.
+                    // A duel that was begun is given up, so that its memory is free; it is left for the next start, or
+                    // for a call that asks.
                     if let Some(duel) = self.duel.take() {
                         self.waiting.push_front(duel.entry.way);
                     }
@@ -455,7 +456,7 @@ fn judge(newcomer: &Entry, in_use: &Entry, rounds: u32, most: u32) -> Found {
     }
 }
 
-/// Of the running time.
+/// Returns the part of the running time that a share stands for.
 fn part(share: f64) -> f64 {
     if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
 }
@@ -491,7 +492,7 @@ impl Costs {
     }
 }
 
-/// How a program's frames follow each other.
+/// Rhythm of a program's frames.
 #[derive(Default)]
 struct Beat {
     last: Option<Duration>,

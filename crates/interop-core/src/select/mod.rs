@@ -1,4 +1,5 @@
-//! Which path is taken: what both sides offer is proved by pixels, timed against each other, and remembered.
+//! Selection of the path: candidates that both sides offer are proved by their pixels, timed against each other, and
+//! remembered.
 //!
 //! | where | what |
 //! |---|---|
@@ -61,11 +62,11 @@ pub(crate) use verify::Compared;
 pub struct Selection {
     /// The path. Its surface is zero, and a frame that writes nothing shows zero.
     pub path: OpenedPath,
-    /// Which one.
+    /// Identity of the path.
     pub id: PathId,
     /// Everything that was found out.
     pub report: ProbeReport,
-    /// What is to be compared later.
+    /// Comparisons that are left for later.
     pub(crate) meanwhile: Meanwhile,
 }
 
@@ -193,7 +194,7 @@ pub fn probe(
     }
     let works = |row: &&PathReport| row.state.works() && policy.force.is_none_or(|forced| forced == row.id);
     let cost = |row: &PathReport| row.median_us().unwrap_or(0.0);
-    // Of equal cost (nothing was timed) the first, which ranks highest.
+    // Among equal costs (nothing was timed) the first wins, which ranks highest.
     let best = field.report.paths.iter().filter(works).min_by(|a, b| cost(a).total_cmp(&cost(b)));
     if let Some((id, PathState::Verified { sync })) = best.map(|row| (row.id, row.state.clone())) {
         let why = match (policy.budget.is_zero(), policy.force) {
@@ -236,15 +237,15 @@ pub(crate) fn remember(table: &Table<'_>, policy: &Policy, way: Way, us: f64, le
 struct Choice<'p> {
     candidate: Candidate<'p>,
     path: OpenedPath,
-    /// How late it showed best, where that is remembered.
+    /// Number of frames behind that was best, if that is remembered.
     frames_behind: Option<usize>,
-    /// Where it was looked for just now: what that is remembered under, and what was found.
+    /// Result of a measurement made just now, with the key that it is remembered under.
     learned: Option<(Key, Found, Vec<Way>)>,
-    /// What there was no time to compare it with.
+    /// Candidates that there was no time to compare it with.
     untried: Vec<Way>,
-    /// What making a path takes, where that was seen.
+    /// Time that opening a path takes, if that was measured.
     opening: Duration,
-    /// What a frame takes, about, where that was measured just now.
+    /// Approximate time of a frame, if that was measured just now.
     frame: Option<Duration>,
 }
 

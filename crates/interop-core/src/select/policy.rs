@@ -1,4 +1,4 @@
-//! What a caller may ask of the choice of a path.
+//! Policy of a caller for the choice of a path.
 
 use super::clock::Clock;
 use crate::compute::ComputeBackend;
@@ -18,11 +18,11 @@ pub const DEFAULT_BUDGET: Duration = Duration::from_millis(300);
 /// Largest lateness, frames. Each frame behind costs the memory of one and a half, of two with semaphores.
 pub const MAX_FRAMES_BEHIND: usize = 16;
 
-/// What [`Mode::Throughput`] tries at most where both sides are programs: there is no switch between contexts to save,
-/// only two sets of threads to overlap.
+/// Most frames behind that [`Mode::Throughput`] tries if both sides are programs: there is no switch between contexts
+/// to save, only two sets of threads to overlap.
 const MOST_LATE_SOFTWARE: usize = 2;
 
-/// Which frame is shown; see [`crate::path`] for what that does.
+/// Selects the frame that is shown; see [`crate::path`] for what that does.
 ///
 /// ```
 /// use interop_core::{Mode, Policy};
@@ -59,7 +59,7 @@ impl Mode {
     }
 }
 
-/// Where what was measured is kept.
+/// Place where measurements are kept.
 ///
 /// ```
 /// use interop_core::Profiles;
@@ -84,7 +84,7 @@ pub enum Profiles {
     Off,
 }
 
-/// When paths are compared that there was no time for before the first frame.
+/// Time at which paths are compared that the start had no time for.
 ///
 /// ```
 /// use interop_core::{Policy, Trials};
@@ -121,7 +121,7 @@ impl Default for Trials {
     }
 }
 
-/// How to choose, and how to run what was chosen.
+/// Options for the choice of the path, and for its use.
 ///
 /// ```
 /// use interop_core::{Mode, PathId, Policy, Profiles};
@@ -136,24 +136,25 @@ impl Default for Trials {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Policy {
-    /// What may be taken: the built-in paths, and those that the program adds.
+    /// Paths that may be taken: the built-in ones, and those that the program adds.
     pub paths: Paths,
     /// Take this path or fail; the error names the alternatives.
     pub force: Option<PathId>,
     /// Try this path before all others.
     pub prefer: Option<PathId>,
-    /// Which frame is shown.
+    /// Selects the frame that is shown.
     pub mode: Mode,
     /// Keep the two sides apart in this way only; paths that cannot are not offered. `None`: each path's own.
     pub sync: Option<SyncKind>,
     /// Time for opening, proving and timing paths against each other; the first that works is taken in any case. Zero
     /// takes the first that works in the static order. What was measured before costs nothing (see `profiles`).
     pub budget: Duration,
-    /// Where what was measured is kept.
+    /// Place where measurements are kept.
     pub profiles: Profiles,
-    /// When paths are compared that the budget had no time for. Nothing is where it is zero, or a path is forced or preferred.
+    /// Time at which paths are compared that the budget had no time for. No path is compared if the budget is zero, or
+    /// a path is forced or preferred.
     pub trials: Trials,
-    /// What measurements take the time from.
+    /// Clock of the measurements.
     pub clock: Clock,
     /// Variables of the environment that changed this policy (see [`Policy::overridden`]).
     pub overridden: Vec<&'static str>,

@@ -1,4 +1,4 @@
-//! What was measured once is remembered: one small JSON file for each pair of devices and kind of surface.
+//! Profiles remember measurements: one small JSON file for each pair of devices and kind of surface.
 //!
 //! Where the file is missing, damaged, of another version or about something else, the paths are measured again. A
 //! profile is written to a new file, which then takes the old one's name: two programs at once leave one whole file.
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Of the file's content.
+/// Version of the file's content.
 const VERSION: u32 = 3;
 
 impl Profiles {
@@ -130,7 +130,7 @@ impl Key {
     }
 }
 
-/// What is remembered.
+/// The remembered measurements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Profile {
     key: Key,
@@ -139,7 +139,7 @@ struct Profile {
     #[serde(rename = "frames_late")]
     frames_behind: usize,
     found: Found,
-    /// What it was not compared with yet, by name.
+    /// Names of the candidates that it was not compared with yet.
     left: Vec<String>,
 }
 
@@ -149,11 +149,11 @@ pub(super) struct Remembered<'p> {
     pub candidate: Candidate<'p>,
     pub frames_behind: usize,
     pub found: Found,
-    /// What it was not compared with yet.
+    /// Candidates that it was not compared with yet.
     pub left: Vec<Way>,
 }
 
-/// What a choice stands on.
+/// Basis of a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) enum Found {
     /// It was the quickest: microseconds a frame.

@@ -5,7 +5,7 @@
 use crate::devices::identity::MemoryKind;
 use crate::path::{Cost, Medium};
 
-/// What the steps of a path cost, in hundredths of a copy of the frame.
+/// Prices of a path's steps, in hundredths of a copy of the frame.
 pub(super) struct Prices {
     /// The reason for the order that follows from them.
     pub order: &'static str,
@@ -48,7 +48,7 @@ const COMPUTE_ON_A_DEVICE: Prices = Prices {
 };
 
 impl Prices {
-    /// Of a machine where the two sides have such memory.
+    /// Returns the prices for a machine where the two sides have such memory.
     pub(super) fn of(compute: MemoryKind, display: MemoryKind) -> &'static Self {
         match (compute.is_host_memory(), display.is_host_memory()) {
             (true, true) => &BOTH_ON_THE_HOST,

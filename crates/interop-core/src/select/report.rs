@@ -1,4 +1,4 @@
-//! What was found out about every path, for people and programs.
+//! Report on every path, for people and programs.
 
 use super::stats::{Measured, Ratio};
 use crate::describe::surface::SurfaceDesc;
@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
 
-/// How far a path got.
+/// State that a path has reached.
 ///
 /// ```
 /// use interop_core::{PathState, SyncKind};
@@ -24,7 +24,7 @@ use std::time::Duration;
 pub enum PathState {
     /// One side cannot do it; nothing was tried.
     NotOffered {
-        /// Which side, and why.
+        /// The side that cannot do it, and the reason.
         reason: String,
     },
     /// Both sides say they can; not tried, because a path ranked above it works.
@@ -43,7 +43,7 @@ pub enum PathState {
     Slower,
     /// Its pixels were compared and are right.
     Verified {
-        /// How the two sides are kept apart.
+        /// Synchronisation of the two sides.
         sync: SyncKind,
     },
     /// It worked, then failed in the middle of the stream, and was left.
@@ -53,9 +53,9 @@ pub enum PathState {
     },
     /// Verified, and in use.
     Chosen {
-        /// How the two sides are kept apart.
+        /// Synchronisation of the two sides.
         sync: SyncKind,
-        /// Why this one.
+        /// Reason for the choice.
         why: String,
     },
 }
@@ -99,16 +99,16 @@ impl PathState {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PathReport {
-    /// Which.
+    /// Identity of the path.
     pub id: PathId,
     /// Its family.
     pub kind: PathKind,
-    /// What happens.
+    /// Mechanism in words.
     pub mechanism: &'static str,
-    /// How far it got.
+    /// State that the path has reached.
     #[serde(flatten)]
     pub state: PathState,
-    /// What it costs, for each way of keeping the two sides apart that was timed.
+    /// Costs of the path, for each kind of synchronisation that was timed.
     pub measured: Vec<Measured>,
 }
 
@@ -132,9 +132,9 @@ impl fmt::Display for PathReport {
 pub struct Diagnosis {
     /// Stable name, e.g. `software-display`.
     pub name: &'static str,
-    /// What was found.
+    /// The finding.
     pub finding: String,
-    /// What to do about it.
+    /// Advice what to do about it.
     pub advice: String,
 }
 
@@ -149,14 +149,14 @@ impl Diagnosis {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Lateness {
-    /// How many frames behind.
+    /// Number of frames behind.
     #[serde(rename = "frames_late")]
     pub frames_behind: usize,
     /// Time of a frame, a kernel and a draw that touch every pixel included.
     pub microseconds: f64,
 }
 
-/// How a path fared beside the one in use, while the program ran.
+/// Outcome of comparing a path with the one in use, while the program ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -169,7 +169,7 @@ pub enum Outcome {
     Slower,
     /// It does not work.
     Failed {
-        /// Why.
+        /// Reason for the failure.
         reason: String,
     },
 }
@@ -186,11 +186,11 @@ pub struct Comparison {
     pub against: String,
     /// Its time by that of the one in use, where both had turns.
     pub ratio: Option<Ratio>,
-    /// What a frame of it takes, microseconds.
+    /// Median time of a frame, microseconds.
     pub median_us: Option<f64>,
     /// Turns of each.
     pub turns: u32,
-    /// What came of it.
+    /// Outcome of the comparison.
     #[serde(flatten)]
     pub outcome: Outcome,
     /// Time since the link was opened or its surface was changed.
@@ -215,17 +215,17 @@ impl fmt::Display for Comparison {
     }
 }
 
-/// What was compared after the start.
+/// Comparisons after the start.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Later {
-    /// What was compared, in the order of time.
+    /// Comparisons so far, in the order of time.
     pub comparisons: Vec<Comparison>,
-    /// What is still to be compared, by name.
+    /// Names of the candidates that are still to be compared.
     pub left: Vec<String>,
-    /// Time that it took beside the frames,
+    /// Time that the comparisons took beside the frames.
     pub spent: Duration,
-    /// and time that passed since the link was opened or its surface was changed.
+    /// Time that passed since the link was opened or its surface was changed.
     pub running: Duration,
 }
 
@@ -254,17 +254,17 @@ pub struct ProbeReport {
     pub compute: DeviceIdentity,
     /// The side that shows.
     pub display: DeviceIdentity,
-    /// What is shown.
+    /// Description of the surface that is shown.
     pub surface: SurfaceDesc,
-    /// Why the paths have this order.
+    /// Reason for the order of the paths.
     pub order: &'static str,
     /// Variables of the environment that are in force.
     pub overrides: Vec<&'static str>,
-    /// How the display drew for all of this, and why so ([`crate::Display::drawn`]).
+    /// Manner in which the display drew for all of this, and the reason ([`crate::Display::drawn`]).
     pub drawn: Option<String>,
-    /// What each lateness costs on the path in use, where [`crate::Mode::Throughput`] had it measured.
+    /// Costs of each lateness on the path in use, if [`crate::Mode::Throughput`] had it measured.
     pub lateness: Vec<Lateness>,
-    /// What was compared after the start, and what is still to be.
+    /// Comparisons after the start, and those still to be done.
     pub later: Later,
     /// Every path.
     pub paths: Vec<PathReport>,
@@ -299,7 +299,7 @@ impl ProbeReport {
         }
     }
 
-    /// What a comparison after the start says of its path.
+    /// Adds the result of a comparison after the start to the report of its path.
     pub(crate) fn note(&mut self, comparison: Comparison, measured: Option<Measured>) {
         if let Some(row) = self.paths.iter_mut().find(|row| row.id == comparison.path) {
             match &comparison.outcome {

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-/// A frame below this part of the least so far says that frames are still getting quicker,
+/// A frame that takes less than this part of the shortest so far shows that frames are still getting quicker.
 const FALLS: f64 = 0.9;
-/// and so many in a row that are not say that it is over.
+/// Number of frames in a row, none of them quicker, after which the settling is over.
 const STEADY: u32 = 2;
 /// Frames at most: one that gets quicker for longer is timed as it is.
 const MOST: u32 = 16;
 
-/// How far that is.
+/// Detects when frames no longer get quicker.
 pub(super) struct Settling {
     /// Frames in any case: one for each slot.
     fewest: u32,

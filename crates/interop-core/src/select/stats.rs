@@ -3,13 +3,13 @@
 use crate::devices::capability::SyncKind;
 use serde::{Deserialize, Serialize};
 
-/// What a path costs, end to end: a kernel that writes every pixel, the hand-over, a draw that reads every pixel.
+/// Cost of a path, end to end: a kernel that writes every pixel, the hand-over, a draw that reads every pixel.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Measured {
-    /// How the two sides were kept apart.
+    /// Synchronisation of the two sides.
     pub sync: SyncKind,
-    /// How late frames were shown.
+    /// Number of frames behind.
     #[serde(rename = "frames_late")]
     pub frames_behind: usize,
     /// Median, microseconds a frame.
@@ -48,8 +48,8 @@ pub fn quantiles<const N: usize>(samples: &[f64], parts: [f64; N]) -> [f64; N] {
     })
 }
 
-/// How one time relates to another, from rounds in which both had their turn: what slows the machine down for a while
-/// slows both, and leaves the ratio as it is.
+/// Ratio of two times, from rounds in which both had their turn: a slowdown of the machine hits both, and leaves the
+/// ratio as it is.
 ///
 /// ```
 /// use interop_core::Ratio;
@@ -68,7 +68,7 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// Of the ratios found in each round; `None` of none that is a number.
+    /// Returns the median of the ratios found in each round; `None` if none of them is a number.
     pub fn of_rounds(ratios: impl IntoIterator<Item = f64>) -> Option<Self> {
         let ratios: Vec<f64> = ratios.into_iter().filter(|r| r.is_finite()).collect();
         if ratios.is_empty() {

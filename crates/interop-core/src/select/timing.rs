@@ -1,4 +1,4 @@
-//! What a frame takes, end to end.
+//! Timing of a frame, end to end.
 
 use super::clock::Clock;
 use super::verify::next_nonce;

@@ -29,7 +29,7 @@ const MORE_COMPARED: (usize, usize) = (1 << 18, 4);
 /// Bytes and bands of each frame under [`Compared::FewRows`]: the first row, one in the middle, and the last.
 const FEW_ROWS: (usize, usize) = (0, 3);
 
-/// How much of a proof is made.
+/// Extent of a proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Compared {
     /// All of it.
@@ -78,7 +78,7 @@ pub(super) struct Proof {
     rows: Rows,
     /// Frames compared so far.
     frames: usize,
-    /// Of the frame compared last.
+    /// Pattern of the frame compared last.
     pattern: Pattern,
 }
 
@@ -139,7 +139,7 @@ impl Proof {
         let ((width, right), (height, bottom)) =
             (side(image.extent.width, DRAWN.width), side(image.extent.height, DRAWN.height));
         let mut corners = vec![Region::new(0, 0, width, height), Region::new(right, bottom, width, height)];
-        // Of a small image they are one.
+        // The corners of a small image are one.
         corners.dedup();
         let drawn = ImageDesc { extent: Extent::new(width, height), ..*image };
         let as_is = Plan::exact(drawn.extent);

@@ -1,4 +1,4 @@
-//! What is drawn cannot outlive its link.
+//! A drawn surface cannot outlive its link.
 
 fn main() {}
 

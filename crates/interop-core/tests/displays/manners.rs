@@ -10,7 +10,7 @@ use interop_core::{
 /// Left edge, first row, width and height, in the order of the target's rows.
 pub type Place = (i32, i32, u32, u32);
 
-/// What a display draws into.
+/// Target that a display draws into.
 pub trait Board {
     fn display(&self) -> &dyn Display;
 

@@ -7,7 +7,7 @@ use pixelferry_testing::{Level, level};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What shows at the shortest level that a path carries frames. The workspace's own table has the other cases.
+/// Cases that show with the least effort that a path carries frames. The workspace's own table has the other cases.
 const SHORT: [&str; 7] = [
     "images as textures",
     "buffers",

@@ -38,7 +38,7 @@ pub fn exported_image(display: &dyn Display) -> (Staging, Surface, Vec<u8>) {
     (staging, surface, (0..64 * 8 * 4).map(|i| (i * 7 + i / 256) as u8).collect())
 }
 
-/// What is written behind the descriptor both see.
+/// Tests that both sides see what is written behind the shared descriptor.
 pub fn linear_memory_of_one_device_is_memory_of_another(display: Rc<dyn Display>, other: &dyn Display) {
     let staging = display.create_staging(StagingKind::Exported, BYTES).unwrap();
     assert!(staging.host_block().is_none());

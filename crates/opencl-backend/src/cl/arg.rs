@@ -6,7 +6,7 @@ use crate::params::{Sort, sort, type_size};
 use interop_core::Result;
 use std::any::TypeId;
 
-/// What OpenCL C calls the types of images.
+/// Names of OpenCL C's image types.
 const IMAGES: [&str; 6] =
     ["image1d_t", "image1d_array_t", "image1d_buffer_t", "image2d_t", "image2d_array_t", "image3d_t"];
 
@@ -43,7 +43,7 @@ pub enum Arg<'a> {
     Image(&'a Image),
     /// For `sampler_t`: a `cl_sampler`.
     Sampler(&'a Sampler),
-    /// So many bytes for a `__local` pointer: `clSetKernelArg` with a size and no address.
+    /// Size in bytes of a `__local` pointer: `clSetKernelArg` with a size and no address.
     Local(usize),
     /// A scalar, vector or structure, which `clSetKernelArg` copies; made by [`Arg::value`] or `From`.
     Value(Value<'a>),

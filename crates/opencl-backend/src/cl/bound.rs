@@ -9,7 +9,7 @@ use interop_core::Result;
 use std::ffi::c_void;
 use std::fmt;
 
-/// Which parameter of a kernel: by position, or by the name in its source (`CL_KERNEL_ARG_NAME`).
+/// Parameter of a kernel: by position, or by the name in its source (`CL_KERNEL_ARG_NAME`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which<'a> {
     /// The number of the parameter, from 0: `arg_index` of `clSetKernelArg`.

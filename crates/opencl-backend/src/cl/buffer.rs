@@ -17,7 +17,7 @@ pub struct Buffer {
     flags: MemFlags,
     offset: usize,
     len: usize,
-    /// What it is a part of.
+    /// Buffer that it is a part of.
     parent: Option<Arc<Buffer>>,
 }
 

@@ -13,8 +13,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Where built programs (`CL_PROGRAM_BINARIES`) are kept for [`crate::cl::Program::build_cached`]; no OpenCL call gets
-/// to know the place.
+/// Cache of built programs (`CL_PROGRAM_BINARIES`) for [`crate::cl::Program::build_cached`]; no OpenCL call gets to
+/// know the place.
 ///
 /// Drivers run what the files hold, and some write where they should not when a file is damaged. Two things guard
 /// against that. On Unix file and folder must belong to the user of the process, and nobody else may write them. Else
@@ -33,7 +33,7 @@ pub enum BinaryCache {
     Off,
 }
 
-/// Of the file's content; the first bytes of a file.
+/// First bytes of a file, with the version of its content.
 const MAGIC: &[u8] = b"pixelferry OpenCL program 3\n";
 
 impl BinaryCache {

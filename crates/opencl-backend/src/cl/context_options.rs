@@ -7,8 +7,8 @@ use interop_core::GlContext;
 use std::fmt;
 use std::sync::Arc;
 
-/// How to make a context (`cl_context_properties` and `pfn_notify` of `clCreateContext`). The platform is that of the
-/// devices, and need not be said.
+/// Options of a new context (`cl_context_properties` and `pfn_notify` of `clCreateContext`). The platform is that of
+/// the devices, and need not be said.
 #[derive(Clone, Default)]
 pub struct ContextOptions {
     pub(super) pairs: Vec<[isize; 2]>,

@@ -78,9 +78,9 @@ properties! {
     compiler_available: bool = CL_DEVICE_COMPILER_AVAILABLE, (1, 0);
     /// True where it links programs.
     linker_available: bool = CL_DEVICE_LINKER_AVAILABLE, (1, 2);
-    /// What it runs.
+    /// Kinds of kernels that it runs.
     execution_capabilities: ExecCapabilities = CL_DEVICE_EXECUTION_CAPABILITIES, (1, 0);
-    /// What its queues can.
+    /// Properties that its queues can have.
     queue_properties: QueueCapabilities = CL_DEVICE_QUEUE_PROPERTIES, (1, 0);
     /// Names of the kernels that it brings along, separated by semicolons.
     built_in_kernels: String = CL_DEVICE_BUILT_IN_KERNELS, (1, 2);
@@ -120,7 +120,7 @@ properties! {
     max_parameter_size: usize = CL_DEVICE_MAX_PARAMETER_SIZE, (1, 0);
     /// Bytes of local memory of a work group.
     local_mem_size: u64 = CL_DEVICE_LOCAL_MEM_SIZE, (1, 0);
-    /// Where local memory is.
+    /// Kind of its local memory.
     local_mem_type: LocalMemType = CL_DEVICE_LOCAL_MEM_TYPE, (1, 0);
     /// Alignment of sub-buffers, **bits**.
     mem_base_addr_align: u32 = CL_DEVICE_MEM_BASE_ADDR_ALIGN, (1, 0);
@@ -182,11 +182,11 @@ properties! {
     native_vector_width_double: u32 = CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, (1, 1);
     /// Largest number of parts.
     partition_max_sub_devices: u32 = CL_DEVICE_PARTITION_MAX_SUB_DEVICES, (1, 2);
-    /// How it can be divided.
+    /// Ways in which it can be divided.
     partition_properties: Vec<PartitionKind> = CL_DEVICE_PARTITION_PROPERTIES, (1, 2);
-    /// What parts may share.
+    /// Resources that parts may share.
     partition_affinity_domain: AffinityDomain = CL_DEVICE_PARTITION_AFFINITY_DOMAIN, (1, 2);
-    /// How this part was made, as the list that made it; empty for a whole device.
+    /// Properties that this part was made with; empty for a whole device.
     partition_type: Vec<usize> = CL_DEVICE_PARTITION_TYPE, (1, 2);
     /// Bytes that `printf` can hold.
     printf_buffer_size: usize = CL_DEVICE_PRINTF_BUFFER_SIZE, (1, 2);

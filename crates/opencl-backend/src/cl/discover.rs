@@ -1,4 +1,4 @@
-//! Which devices there are: those of one [`Platform`], and those of all.
+//! Devices of one [`Platform`], and those of all.
 
 use super::{Device, DeviceType, Platform};
 use crate::ffi;

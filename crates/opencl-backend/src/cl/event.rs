@@ -13,7 +13,7 @@ use std::task::{Poll, Waker};
 pub use crate::ffi::Status;
 
 choices! {
-    /// What an event's command does (`cl_command_type`).
+    /// Type of an event's command (`cl_command_type`).
     CommandType {
         /// A kernel.
         NdRangeKernel = ev::CL_COMMAND_NDRANGE_KERNEL;
@@ -64,7 +64,7 @@ choices! {
     }
 }
 
-/// When a command ran, in nanoseconds of the device's clock (`clGetEventProfilingInfo`).
+/// Times of a command, in nanoseconds of the device's clock (`clGetEventProfilingInfo`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
     /// It was enqueued: `CL_PROFILING_COMMAND_QUEUED`.
@@ -77,7 +77,7 @@ pub struct Profile {
     pub ended: u64,
 }
 
-/// What becomes of one command (OpenCL 3.0 API, 5.11). Cheap to clone; any thread may use it.
+/// Event of one command (OpenCL 3.0 API, 5.11). Cheap to clone; any thread may use it.
 ///
 /// It is a future, ready when the command is done; to drop it before changes nothing for the command.
 #[derive(Clone)]
@@ -209,7 +209,7 @@ impl Future for Event {
             });
             self.raw.set_callback(Status::Complete, wake).map_err(|f| self.context.error(f))?;
             self.waker.0 = Some(slot);
-            // What nobody flushes is never done.
+            // Commands that nobody flushes are never done.
             self.raw.flush().map_err(|f| self.context.error(f))?;
         }
         // It may have ended before the new waker was in its place.
@@ -246,14 +246,14 @@ impl UserEvent {
         &self.event
     }
 
-    /// What waits for it goes on (`clSetUserEventStatus`).
+    /// Lets the commands that wait for it go on (`clSetUserEventStatus`).
     pub fn complete(self) -> Result<()> {
         let Self { raw, event } = self;
         raw.complete().map_err(|f| event.context.error(f))
     }
 
-    /// What waits for it fails (`clSetUserEventStatus` with a negative code). The `cl_event` itself has a lower code, which
-    /// no driver uses, and which errors know a user event's failure by.
+    /// Fails the commands that wait for it (`clSetUserEventStatus` with a negative code). The `cl_event` itself has a
+    /// lower code, which no driver uses, and which errors know a user event's failure by.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for a code that is not negative, or too low; then it fails by its drop.

@@ -42,7 +42,7 @@ impl InfoValue for Vec<PartitionKind> {
     }
 }
 
-/// How to divide a device (the properties of `clCreateSubDevices`).
+/// Partition of a device (the properties of `clCreateSubDevices`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Partition {
     /// Into as many parts of so many compute units as there is room for: `CL_DEVICE_PARTITION_EQUALLY`.

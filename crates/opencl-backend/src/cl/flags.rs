@@ -3,7 +3,7 @@
 use cl3::{command_queue as q, device as d, memory as m};
 use std::fmt;
 
-/// What a driver can answer to `clGetDeviceInfo` and its like: made from the bytes of a query, shown in tables.
+/// Value that a driver can return from `clGetDeviceInfo` and its like: made from the bytes of a query, shown in tables.
 pub trait InfoValue: Sized {
     /// From the bytes that `clGetDeviceInfo` gave; `None` where they are not such a value.
     fn from_bytes(bytes: &[u8]) -> Option<Self>;
@@ -169,7 +169,7 @@ pub(super) use choices;
 flags! {
     /// `CL_DEVICE_TYPE`.
     DeviceType {
-        /// What the platform takes where nobody asks for another.
+        /// The platform's default.
         DEFAULT = d::CL_DEVICE_TYPE_DEFAULT;
         /// The host's processor.
         CPU = d::CL_DEVICE_TYPE_CPU;

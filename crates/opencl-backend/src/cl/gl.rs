@@ -11,9 +11,9 @@ use std::sync::Arc;
 /// `clEnqueueAcquireGLObjects`).
 #[derive(Debug, Clone, Copy)]
 pub enum GlMemory<'a> {
-    /// Of [`Buffer::from_gl`]: a `cl_mem`.
+    /// A buffer of [`Buffer::from_gl`]: a `cl_mem`.
     Buffer(&'a Buffer),
-    /// Of [`Image::from_gl`]: a `cl_mem`.
+    /// An image of [`Image::from_gl`]: a `cl_mem`.
     Image(&'a Image),
 }
 

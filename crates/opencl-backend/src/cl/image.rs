@@ -227,7 +227,7 @@ impl fmt::Debug for Image {
 }
 
 choices! {
-    /// What a sampler does outside the image (`cl_addressing_mode`).
+    /// Behaviour of a sampler outside the image (`cl_addressing_mode`).
     Addressing {
         /// Undefined; the kernel stays inside.
         None = m::CL_ADDRESS_NONE;
@@ -243,7 +243,7 @@ choices! {
 }
 
 choices! {
-    /// What a sampler does between pixels (`cl_filter_mode`).
+    /// Behaviour of a sampler between pixels (`cl_filter_mode`).
     Filter {
         /// The nearest.
         Nearest = m::CL_FILTER_NEAREST;
@@ -252,7 +252,8 @@ choices! {
     }
 }
 
-/// How a kernel reads images (OpenCL 3.0 API, 5.7; `clCreateSampler`). Cheap to clone; any thread may use it.
+/// Sampler with which a kernel reads images (OpenCL 3.0 API, 5.7; `clCreateSampler`). Cheap to clone; any thread may
+/// use it.
 #[derive(Clone)]
 pub struct Sampler {
     pub(crate) raw: Arc<ffi::Sampler>,

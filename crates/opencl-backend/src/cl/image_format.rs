@@ -5,7 +5,7 @@ use cl3::memory as m;
 use std::fmt;
 
 choices! {
-    /// Which channels a pixel has, in which order (`cl_channel_order`; OpenCL 3.0 API, 5.3.1.1).
+    /// Channels of a pixel and their order (`cl_channel_order`; OpenCL 3.0 API, 5.3.1.1).
     ChannelOrder {
         /// Red.
         R = m::CL_R;
@@ -37,7 +37,7 @@ choices! {
 }
 
 choices! {
-    /// What a channel holds (`cl_channel_type`; OpenCL 3.0 API, 5.3.1.1).
+    /// Data type of a channel (`cl_channel_type`; OpenCL 3.0 API, 5.3.1.1).
     ChannelType {
         /// -1.0 to 1.0.
         SnormInt8 = m::CL_SNORM_INT8;

@@ -31,7 +31,8 @@ fn three<const N: usize>(sizes: [usize; N], rest: usize) -> [usize; 3] {
 }
 
 impl NdRange {
-    /// So many work items (`global_work_size` of `clEnqueueNDRangeKernel`); the driver chooses the groups.
+    /// Creates a range of so many work items (`global_work_size` of `clEnqueueNDRangeKernel`); the driver chooses the
+    /// groups.
     pub fn new<const N: usize>(global: [usize; N]) -> Self {
         Self { dimensions: N, global: three(global, 1), local: None, offset: None }
     }
@@ -43,7 +44,7 @@ impl NdRange {
         Self { dimensions: self.dimensions.max(N), local: Some(three(local, 1)), ..self }
     }
 
-    /// What is wrong with groups of the size that was given, or that the kernel requires.
+    /// Checks the groups' size, as it was given or as the kernel requires it.
     fn check_groups(&self, required: Option<[usize; 3]>, non_uniform: bool) -> Result<(), String> {
         if let (Some(local), Some(required)) = (self.local, required)
             && local != required
@@ -54,7 +55,7 @@ impl NdRange {
         parts.map_or(Ok(()), Err)
     }
 
-    /// What is left over where the items make no whole groups.
+    /// Describes the remainder, if the items make no whole groups.
     fn remainder(&self, local: [usize; 3]) -> Option<String> {
         let (axis, (items, group)) =
             self.global.into_iter().zip(local).enumerate().find(|(_, (items, group))| !items.is_multiple_of(*group))?;
@@ -87,7 +88,7 @@ impl<const N: usize> From<[usize; N]> for NdRange {
     }
 }
 
-/// What the driver says of a kernel on a device (`clGetKernelWorkGroupInfo`).
+/// Properties of a kernel on a device, from the driver (`clGetKernelWorkGroupInfo`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkGroupInfo {
     /// Largest work group, items (`CL_KERNEL_WORK_GROUP_SIZE`).

@@ -3,7 +3,7 @@
 use super::Param;
 use std::sync::OnceLock;
 
-/// What the driver says of a kernel's parameters and limits.
+/// Properties of a kernel's parameters and limits, from the driver.
 pub struct Facts {
     pub count: usize,
     /// None where the driver does not tell.
@@ -18,7 +18,7 @@ impl Facts {
     }
 }
 
-/// What a launch on a device is checked against.
+/// Limits that a launch on a device is checked against.
 pub struct Limits {
     pub items: usize,
     pub required: Option<[usize; 3]>,

@@ -3,7 +3,7 @@
 use crate::ffi::ParamInfo;
 use cl3::kernel as k;
 
-/// Where a parameter points to (`CL_KERNEL_ARG_ADDRESS_QUALIFIER`).
+/// Address space that a parameter points to (`CL_KERNEL_ARG_ADDRESS_QUALIFIER`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressSpace {
     /// A buffer or image: `CL_KERNEL_ARG_ADDRESS_GLOBAL`.
@@ -16,7 +16,7 @@ pub enum AddressSpace {
     Private,
 }
 
-/// What a kernel may do with an image (`CL_KERNEL_ARG_ACCESS_QUALIFIER`).
+/// Access of a kernel to an image (`CL_KERNEL_ARG_ACCESS_QUALIFIER`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImageAccess {
     /// Not an image: `CL_KERNEL_ARG_ACCESS_NONE`.

@@ -11,7 +11,7 @@ pub trait Pixel: Element {
     const FORMAT: ImageFormat;
 }
 
-/// How a channel lies in memory.
+/// Layout of a channel in memory.
 enum Lies {
     /// A number of this type of Rust's, so many bytes.
     As(&'static str, usize),

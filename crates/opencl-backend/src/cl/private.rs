@@ -29,7 +29,7 @@ fn check(_: &Path, _: &Metadata) -> Result<()> {
 pub fn read(folder: &Path, file: &Path) -> Result<Vec<u8>> {
     let mut opened = File::open(file)?;
     check(folder, &fs::metadata(folder)?)?;
-    // Of what was opened, whatever has the name by now.
+    // The opened file is checked, whatever has the name by now.
     check(file, &opened.metadata()?)?;
     let mut bytes = Vec::new();
     opened.read_to_end(&mut bytes)?;

@@ -13,7 +13,7 @@ use std::fmt;
 use std::sync::Arc;
 
 choices! {
-    /// What was built (`CL_PROGRAM_BINARY_TYPE`).
+    /// Type of a built binary (`CL_PROGRAM_BINARY_TYPE`).
     BinaryType {
         /// Nothing.
         None = p::CL_PROGRAM_BINARY_TYPE_NONE;
@@ -27,7 +27,7 @@ choices! {
 }
 
 choices! {
-    /// How a build ended (`CL_PROGRAM_BUILD_STATUS`).
+    /// Status of a build (`CL_PROGRAM_BUILD_STATUS`).
     BuildStatus {
         /// Well.
         Success = p::CL_BUILD_SUCCESS;

@@ -6,7 +6,7 @@ use crate::ffi;
 use interop_core::Result;
 use std::fmt;
 
-/// Of `cl_khr_priority_hints` and `cl_khr_throttle_hints`; cl3 does not have them.
+/// Constants of `cl_khr_priority_hints` and `cl_khr_throttle_hints`; cl3 does not have them.
 mod hints {
     pub const CL_QUEUE_PRIORITY_HIGH_KHR: u32 = 1;
     pub const CL_QUEUE_PRIORITY_MED_KHR: u32 = 2;
@@ -40,7 +40,7 @@ choices! {
     }
 }
 
-/// How to make a queue (`cl_queue_properties`).
+/// Options of a new queue (`cl_queue_properties`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct QueueOptions {

@@ -110,7 +110,7 @@ pub fn seal_binary(device: &Device, binary: &[u8], params: &Recorded) -> Result<
     Ok(seal(MAGIC, &out))
 }
 
-/// What a user's binary is.
+/// Result of opening a user's binary.
 pub enum Opened<'a> {
     /// Whole, and of this device and driver.
     Own(&'a [u8], Recorded),

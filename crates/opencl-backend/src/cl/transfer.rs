@@ -209,7 +209,7 @@ impl Queue {
     }
 }
 
-/// Where [`Queue::migrate`] moves memory (`cl_mem_migration_flags`).
+/// Destination of memory that [`Queue::migrate`] moves (`cl_mem_migration_flags`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Migration {
     /// To the queue's device: no bit of `cl_mem_migration_flags`.

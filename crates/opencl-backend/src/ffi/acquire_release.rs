@@ -1,4 +1,4 @@
-//! Whose turn it is with memory that another API owns, too: the pairs of acquire and release that extensions define
+//! Turns at memory that another API owns, too: the pairs of acquire and release that extensions define
 //! (`cl_khr_gl_sharing`, `cl_khr_external_memory`).
 
 use super::gl_turn::GlTurn;
@@ -37,7 +37,7 @@ impl TurnFns {
 /// One object's turns. Not for several threads. `mem` is the object that they are for, and `session` its own, in all calls.
 pub struct AcquireRelease {
     fns: TurnFns,
-    /// Of what is OpenGL's, the object's tracker knows.
+    /// True while memory of another API is acquired; OpenGL's objects have that state in their tracker.
     acquired: Cell<bool>,
     /// The release that was queued last, until it was waited for.
     released: RefCell<Option<Event>>,
@@ -55,7 +55,7 @@ impl AcquireRelease {
         Self { gl: Some(gl), ..Self::new(fns) }
     }
 
-    /// How OpenGL is kept apart from now on; without effect on objects of others.
+    /// Sets the synchronisation with OpenGL from now on; without effect on objects of others.
     pub fn set_gl_sync(&mut self, sync: GlSync) {
         if let Some(gl) = &mut self.gl {
             gl.set(sync);

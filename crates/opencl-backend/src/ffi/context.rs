@@ -52,7 +52,7 @@ pub struct Context {
     may_fail: Arc<MayFail>,
 }
 
-/// How a context is to be made.
+/// Settings of a new context.
 #[derive(Default)]
 pub struct ContextSettings {
     /// Only for devices that list the extension: GL properties make some drivers that do not end the process later.

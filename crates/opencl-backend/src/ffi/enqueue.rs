@@ -1,4 +1,4 @@
-//! How a command enters a queue.
+//! Queueing of a command.
 
 use super::event::with_list;
 use super::profile::queued;
@@ -46,7 +46,8 @@ impl Queue {
         if wait.iter().any(|event| matches!(event.status(), Ok(Status::Failed(_)))) {
             return Err(Failure { operation, code: CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST });
         }
-        // What waits for another queue would wait for ever if that queue was not flushed (OpenCL 3.0 API, 5.15).
+        // Commands that wait for another queue would wait for ever if that queue was not flushed (OpenCL 3.0 API,
+        // 5.15).
         for event in wait {
             if event.queue().is_some_and(|queue| !queue.is(self)) {
                 event.flush()?;

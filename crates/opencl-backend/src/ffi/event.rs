@@ -11,7 +11,7 @@ use std::ptr;
 #[derive(Clone)]
 pub struct Event {
     lone: LoneEvent,
-    /// Where the command is; none for user events.
+    /// Queue that the command is in; none for user events.
     queue: Option<Queue>,
 }
 

@@ -11,7 +11,7 @@ use std::io;
 use std::ptr;
 use std::sync::Arc;
 
-/// What is behind a handle.
+/// Memory behind a handle, opened.
 pub struct External {
     handle: OsHandle,
     fns: TurnFns,

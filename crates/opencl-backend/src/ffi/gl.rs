@@ -1,4 +1,4 @@
-//! What a session shares with an OpenGL context: turns, buffers and images.
+//! Objects that a session shares with an OpenGL context: turns, buffers and images.
 
 use super::acquire_release::AcquireRelease;
 use super::gl_turn::GlTurn;

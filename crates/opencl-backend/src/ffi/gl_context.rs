@@ -1,4 +1,4 @@
-//! What OpenCL is told of an OpenGL context, and the devices that share with it.
+//! Properties that tell OpenCL of an OpenGL context, and the devices that share with it.
 
 use super::extension::function;
 use super::{DeviceId, Failure, PlatformId, check};
@@ -59,7 +59,7 @@ fn properties(name: GlName) -> Vec<isize> {
     }
 }
 
-/// What a context is made with.
+/// Returns the properties that a context is made with.
 pub fn session_properties(platform: PlatformId, gl: Option<&dyn GlContext>, others: &[[isize; 2]]) -> Vec<isize> {
     let gl = gl.into_iter().flat_map(|gl| properties(gl.name()));
     let others = others.iter().copied().flatten();

@@ -8,7 +8,7 @@ use cl3::memory as m;
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// What a GL object is to OpenCL.
+/// OpenCL's memory object for a GL object.
 pub struct Object {
     mem: Arc<Mem>,
     turns: AcquireRelease,

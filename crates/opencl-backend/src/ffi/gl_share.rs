@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(super) type FromSync =
     unsafe extern "system" fn(context: *mut c_void, sync: *mut c_void, code: *mut i32) -> *mut c_void;
 
-/// How OpenGL and OpenCL are kept apart.
+/// Synchronisation of OpenGL and OpenCL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GlSync {
     /// Acquire and release do it (`cl_khr_gl_event`).

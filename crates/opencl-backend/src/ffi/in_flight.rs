@@ -5,10 +5,10 @@ use super::{Event, Failure, LaunchFailure, Queue, Status};
 use cl3::event as ev;
 use interop_core::compute::{DeviceEvent, EventStatus, now};
 
-/// What later work on the device can be ordered after.
+/// Point in the device's work that later work can be ordered after.
 pub struct DeviceFence {
     pub event: Event,
-    /// Of which device and context: the address of what its owners share.
+    /// Identifies the device and context: the address of state that its owners share.
     pub owner: usize,
 }
 
@@ -22,7 +22,7 @@ impl DeviceFence {
 impl DeviceEvent for DeviceFence {
     fn status(&self) -> EventStatus {
         match self.event.status() {
-            // What is final is told by the thread.
+            // The end is reported by the thread.
             Ok(Status::Running | Status::Complete | Status::Failed(_)) => EventStatus::Running,
             _ => EventStatus::Submitted,
         }

@@ -11,7 +11,7 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
-/// What the compiler says of one parameter.
+/// Properties of one parameter, from the compiler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParamInfo {
     pub name: String,
@@ -44,12 +44,12 @@ pub enum ArgValue<'a> {
     Mem(&'a Mem),
     /// A null pointer.
     Null,
-    /// So many bytes of local memory.
+    /// Number of bytes of local memory.
     Local(usize),
     Sampler(&'a Sampler),
 }
 
-/// Why a launch failed.
+/// Reason why a launch failed.
 pub struct LaunchFailure {
     /// The parameter that was refused, if it was one.
     pub param: Option<usize>,

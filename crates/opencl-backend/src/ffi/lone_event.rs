@@ -16,7 +16,7 @@ use std::time::Duration;
 #[derive(Clone)]
 pub struct LoneEvent {
     handle: Arc<Handle<EventKind>>,
-    /// How the command ended, by the driver's code, once that is known.
+    /// Driver's code with which the command ended, once that is known.
     ended: Arc<OnceLock<i32>>,
 }
 
@@ -135,7 +135,7 @@ impl LoneEvent {
         if self.status().is_ok_and(Status::is_final) {
             return;
         }
-        // Where the driver refuses the callback, it is `wait_until_final` that makes the storage free.
+        // If the driver refuses the callback, `wait_until_final` makes the storage free.
         let storage = Arc::new(storage);
         let kept = storage.clone();
         if self.set_callback(Status::Complete, Box::new(move |_| drop(kept))).is_err()

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-/// What the host does with mapped bytes.
+/// Access of the host to mapped bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MapMode {
     /// `CL_MAP_READ`.

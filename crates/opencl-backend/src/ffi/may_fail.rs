@@ -37,16 +37,17 @@ struct Held {
 
 const FIRST_PRUNE: usize = 64;
 
-/// So many that failed are kept in any case.
+/// Number of the latest failed ones that are kept in any case.
 const LAST_FAILED: usize = 64;
 
 /// From so many commands on, a reference to a complete one is taken for somebody else's.
 const MANY: usize = 256;
 
-/// How long an event that is to fail waits for what runs. What waits for the thread that fails it is not waited for longer.
+/// Time for which an event that is to fail waits for running work. Work that waits for the thread that fails the event
+/// is not waited for longer.
 const SETTLED_AFTER: Duration = Duration::from_millis(50);
 
-/// How often that is looked at.
+/// Interval between two checks of that work.
 const LOOK: Duration = Duration::from_micros(100);
 
 /// True where PoCL has done all that it does at the end of a command.

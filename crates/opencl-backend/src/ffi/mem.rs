@@ -299,7 +299,7 @@ impl Drop for HostMem {
     }
 }
 
-/// How long to wait for the commands that use host memory, and how often to look.
+/// Longest wait for the commands that use host memory, and the interval between two checks.
 const PATIENCE: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_micros(200);
 

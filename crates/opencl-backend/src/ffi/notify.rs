@@ -1,4 +1,4 @@
-//! What drivers tell of errors in a context, for whoever wants to hear it.
+//! Error messages of drivers about a context, for whoever wants to hear them.
 
 use interop_core::describe::panics::contain;
 use std::collections::HashMap;
@@ -39,12 +39,12 @@ impl Listening {
 impl Drop for Listening {
     fn drop(&mut self) {
         let gone = listeners().remove(&self.0);
-        // What the closure holds is dropped without the lock.
+        // Values of the closure are dropped without the lock.
         drop(gone);
     }
 }
 
-/// What the driver tells of errors in the context, from any thread.
+/// Receives the driver's error messages about the context, from any thread.
 pub unsafe extern "C" fn report(text: *const c_char, _: *const c_void, _: usize, user_data: *mut c_void) {
     contain("callback of an OpenCL context", || {
         if text.is_null() {
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use std::sync::mpsc;
 
-    /// What a driver does; none at hand reports anything by itself.
+    /// Reports as a driver does; none at hand reports anything by itself.
     fn driver_reports(text: &CStr, user_data: *mut c_void) {
         // SAFETY: a string with a NUL, and user data of a listener's.
         unsafe { report(text.as_ptr(), ptr::null(), 0, user_data) };

@@ -34,10 +34,10 @@ impl TimedCommand {
     }
 }
 
-/// What a thread queues.
+/// Commands that a thread queues, with their times.
 struct Collected {
     kernel: String,
-    /// When the next command began to be queued.
+    /// Time at which the next command began to be queued.
     since: Instant,
     commands: Vec<TimedCommand>,
 }

@@ -6,7 +6,7 @@ use cl3::command_queue as q;
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// How a queue is to be made.
+/// Properties of a new queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct QueueProperties {
     /// `CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE`.

@@ -32,7 +32,7 @@ impl Queues {
     pub fn switch(&self, context: &Arc<Context>, device: &Device, timed: bool) -> Result<(), Failure> {
         if timed && self.timed.get().is_none() {
             let properties = QueueProperties { profiling: true, ..QueueProperties::default() };
-            // Where two threads come here at once, one of the two goes again.
+            // If two threads come here at once, the queue of one is dropped again.
             let _ = self.timed.set(Queue::new(context, device, properties)?);
         }
         self.is_timed.store(timed, Ordering::Release);

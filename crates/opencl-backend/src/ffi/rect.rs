@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Where a box of rows lies in linear memory (`clEnqueueReadBufferRect` and its like).
+/// Layout of a box of rows in linear memory (`clEnqueueReadBufferRect` and its like).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RectLayout {
     /// First byte in a row, first row, first slice (`buffer_origin` or `host_origin` of `clEnqueueReadBufferRect`).

@@ -2,7 +2,7 @@
 
 use cl3::event as ev;
 
-/// How far a command is (OpenCL 3.0 API, 5.11, `CL_EVENT_COMMAND_EXECUTION_STATUS`).
+/// Status of a command (OpenCL 3.0 API, 5.11, `CL_EVENT_COMMAND_EXECUTION_STATUS`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// In the queue: `CL_QUEUED`.
@@ -24,7 +24,7 @@ pub(super) const OF_HOST: i32 = i32::MIN / 2;
 /// The lowest code that [`super::UserEvent::fail`] can tell.
 pub const LEAST_CODE: i32 = i32::MIN - OF_HOST + 1;
 
-/// What commands that wait for a user event get when it is dropped before it was set.
+/// Code for commands that wait for a user event that is dropped before it was set.
 const ABANDONED: i32 = -1;
 
 /// Tells where a code came from a user event: the code that it was failed with, `None` where it was dropped.

@@ -1,4 +1,4 @@
-//! Who uses the bytes of a memory object: what makes slices of mapped memory sound.
+//! Users of a memory object's bytes: their order makes slices of mapped memory sound.
 //!
 //! Rust may look at device memory as a slice only while nothing else touches it. So every command says here what it
 //! uses. A map waits for all earlier commands, of all queues, and commands that would touch mapped bytes are refused. A
@@ -31,7 +31,7 @@ fn held(operation: &'static str) -> impl Fn(Held) -> Failure {
     }
 }
 
-/// Who holds the bytes, where a code says that somebody does.
+/// Returns the holder of the bytes, if a code says that somebody holds them.
 pub fn holder_of(code: i32) -> Option<Holder> {
     let index = usize::try_from(HELD.checked_sub(code)?).ok()?;
     Holder::ALL.get(index).copied()
@@ -61,8 +61,8 @@ struct State {
     prune_at: usize,
 }
 
-/// What holds the bytes of a host closure. Whoever is first lets go of them: the closure when it has run, or who finds that
-/// its event is over. (PoCL 3.1 calls nobody back for one that fails by its wait list.)
+/// Borrows of a host closure's bytes, released by whoever is first: the closure when it has run, or who finds that its
+/// event is over. (PoCL 3.1 calls nobody back for one that fails by its wait list.)
 #[derive(Clone)]
 pub struct Kept(Arc<Mutex<Vec<Borrow>>>);
 
@@ -124,12 +124,12 @@ impl Commands for Tracker {
 }
 
 impl Tracker {
-    /// Of memory that OpenGL has first.
+    /// Creates the tracker of memory that OpenGL has first.
     pub fn away() -> Self {
         Self { state: Mutex::new(State { away: true, ..State::default() }), ..Self::default() }
     }
 
-    /// Of host memory that others may use, too.
+    /// Creates the tracker of host memory that others may use, too.
     pub fn over(borrows: &Borrows) -> Arc<Self> {
         Arc::new_cyclic(|this| {
             let this: std::sync::Weak<Self> = this.clone();
@@ -208,7 +208,7 @@ pub struct Entering<'a> {
     exclusive: bool,
     /// For one that hands memory over: whether it is OpenGL's afterwards.
     away: Option<bool>,
-    /// What it must wait for besides the caller's own list.
+    /// Events that it must wait for besides the caller's own list.
     pub after: Vec<Event>,
     /// Held until its event is recorded.
     borrows: Vec<Borrow>,

@@ -1,4 +1,4 @@
-//! What of another API's a device can open, by what its driver lists.
+//! Memory and semaphores of other APIs that a device can open, according to its driver's lists.
 
 use super::os;
 use crate::device::OpenClDevice;
@@ -20,8 +20,8 @@ fn listed(device: &OpenClDevice, extension: &str) -> Support {
     Support::when(device.has_extension(extension), format!("the device's extension list has no {extension}"))
 }
 
-/// Tells whether the device says that it imports handles of the type. Drivers of before version 1.0 of the extensions answer
-/// for the platform only; there, whether the platform says so.
+/// Tells whether the device says that it imports handles of the type. Drivers older than version 1.0 of the extensions
+/// answer for the platform only; there, whether the platform says so.
 fn imports(device: &OpenClDevice, of_device: u32, of_platform: u32, wanted: u32, name: &str) -> Support {
     let types = device.raw.id.numbers(of_device).or_else(|_| device.raw.platform.numbers(of_platform));
     Support::when(

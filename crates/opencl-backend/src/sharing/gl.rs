@@ -78,7 +78,7 @@ fn share<'a>(shared: &'a BackendState) -> Result<&'a Arc<crate::ffi::GlShare>> {
     shared.gl.as_ref().ok_or_else(|| shared.unsupported(reason.into()))
 }
 
-/// What OpenCL does with a GL object (`cl_mem_flags` of `clCreateFromGLTexture` and its like).
+/// Access of OpenCL to a GL object (`cl_mem_flags` of `clCreateFromGLTexture` and its like).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GlAccess {
     /// Kernels read it: `CL_MEM_READ_ONLY`.

@@ -1,10 +1,10 @@
-//! Whether a device says that it shares with OpenGL, and with this context.
+//! Check that a device shares with OpenGL, and with this context, according to its driver.
 
 use crate::device::OpenClDevice;
 use crate::ffi::{self, devices_of};
 use interop_core::{Error, GlContext, Result, Support};
 
-/// What the device must list; macOS has the same by another name.
+/// Extensions of which the device must list one; macOS has the same under another name.
 const EXTENSIONS: [&str; 2] = ["cl_khr_gl_sharing", "cl_APPLE_gl_sharing"];
 
 /// Tells whether the device's extension list says that it shares with OpenGL. Nothing else is asked: several drivers accept a

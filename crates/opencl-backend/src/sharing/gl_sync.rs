@@ -1,4 +1,4 @@
-//! How OpenGL and OpenCL are kept apart.
+//! Synchronisation of OpenGL and OpenCL.
 
 use crate::backend_state::BackendState;
 use crate::ffi::GlSync;

@@ -6,11 +6,11 @@ use crate::memory::OpenClMemory;
 use interop_core::{ComputeMemory, Error, QueueId, Result, SharedHandle, SurfaceDesc};
 use std::sync::Arc;
 
-/// What [`SharedHandle::QueueBuffer`] holds.
+/// Content of [`SharedHandle::QueueBuffer`].
 struct QueueBlock {
     mem: Arc<Mem>,
     bytes: usize,
-    /// Whose queue it is: a queue is known by its address.
+    /// State of the queue's owner: a queue is known by its address.
     shared: Arc<BackendState>,
 }
 

@@ -116,7 +116,7 @@ fn a_source_without_kernels_is_refused() {
 #[test]
 fn functions_that_are_declared_only_are_refused() {
     on_every_device(|backend| {
-        // Where the program is linked decides whether building fails, or the first launch; neither may end the process.
+        // The driver's time of linking decides if building fails, or the first launch; neither may end the process.
         let text = "float f(float x); __kernel void k(PF_BUFFER(float, o)) { PF_ITEM(o, 0) = f(1); }";
         let source = vouched("k", text);
         let result = backend.build(&source).and_then(|kernel| {

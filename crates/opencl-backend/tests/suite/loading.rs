@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[cfg(target_os = "linux")]
 const SUITE: [&str; 6] = ["memory::", "pattern::", "threads::", "timeline::", "build::", "launch::"];
 
-/// What names drivers.
+/// Variables that name drivers.
 const DRIVERS: [&str; 4] = ["OPENCL_DYLIB_PATH", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "RUSTICL_ENABLE"];
 
 /// Returns what [`devices`] says where only these variables name drivers.

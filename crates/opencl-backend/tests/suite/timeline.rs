@@ -1,4 +1,4 @@
-//! What the device did, and when.
+//! Timeline of the device's work.
 
 use super::{described, every_device, memory_with, vouched};
 use interop_core::conformance::lies_within;
@@ -78,7 +78,7 @@ fn commands_are_timed_on_the_hosts_clock() {
         assert!(backend.set_timeline(false).unwrap().is_yes());
         assert_eq!(frame(), shown);
         assert!(drained(backend).is_empty());
-        // And on again, with the queue of before.
+        // And on again, with the earlier queue.
         assert!(backend.set_timeline(true).unwrap().is_yes());
         frame();
         assert_eq!(drained(backend).len(), 3);

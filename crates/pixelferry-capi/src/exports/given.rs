@@ -1,4 +1,4 @@
-//! What callers give in structs and names, as values of pixelferry.
+//! Conversion of callers' structs and names into values of pixelferry.
 
 use crate::abi::*;
 use crate::boundary::{array, optional_text, structure, text};

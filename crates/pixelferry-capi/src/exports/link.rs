@@ -56,7 +56,7 @@ fn frame(link: &LinkSlot, compute: impl Fn(*mut pf_frame) -> i32) -> Result<()> 
             let done = FrameSlot::lend(frame, is_whole, |slot| one_try(slot, &compute));
             refused = None;
             done.map_err(|failure| match failure {
-                // Of a path, perhaps: then the next one gets the frame.
+                // An error of a path lets the next one get the frame.
                 Failure::Core(error) => error,
                 other => {
                     refused = Some(other);
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn pf_link_read_back(
             bytes_mut(data.cast::<u8>(), bytes, "data")
         }?;
         let link = pf_link::get(link)?;
-        // What is on show may be of another size than the next frame.
+        // The frame on show may be of another size than the next one.
         let len = link.look(|link| link.shown().and_then(|shown| shown.desc().byte_len()))??;
         if !needed.is_null() {
             // SAFETY: `out` accepted it.

@@ -1,4 +1,4 @@
-//! What the library logs, given to a function of the caller's.
+//! Log of the library, sent to a function of the caller.
 
 use crate::abi::*;
 use crate::call::call;
@@ -13,7 +13,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::{Interest, set_global_default};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Where lines go.
+/// Function that lines are sent to.
 #[derive(Clone, Copy)]
 struct Sink {
     function: unsafe extern "C" fn(*mut c_void, u32, *const c_char),

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use syn::{FnArg, GenericArgument, Item, NamedArg, Pat, PathArguments, PointerMutability, ReturnType, Type};
 
-/// What the Rust sources say, in C.
+/// Declarations of the Rust sources, in C.
 #[derive(Default)]
 struct Said {
     text: String,

@@ -139,7 +139,7 @@ fn the_programs_of_the_page_run() {
     }
 }
 
-/// What cargo-c installs, laid out by hand.
+/// CMake finds a tree like cargo-c's installation, laid out by hand.
 #[test]
 fn cmake_finds_what_is_installed() {
     let Some(_) = need(Need::Cmake, Command::new("cmake").arg("--version").output()) else { return };

@@ -14,7 +14,7 @@ pub struct Pair {
     pub cell: String,
     /// The row's name.
     pub row: String,
-    /// What the row is.
+    /// Kind of the row.
     pub kind: RowKind,
     /// Figures of the first.
     pub a: Stats,
@@ -32,10 +32,10 @@ impl Pair {
     }
 }
 
-/// What became of the rows.
+/// Result of comparing two records, row by row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// How the two results differ in what they were measured on or by.
+    /// Differences between the two results' machines and settings.
     pub differences: Vec<String>,
     /// Floors first, then the others; each in the order of the first result.
     pub pairs: Vec<Pair>,
@@ -46,7 +46,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Of two results.
+    /// Compares two results.
     pub fn of(a: &Record, b: &Record) -> Self {
         let of_b = keyed(b);
         let of_a = keyed(a);

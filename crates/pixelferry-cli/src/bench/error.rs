@@ -1,9 +1,9 @@
-//! What can go wrong before or after measuring; what goes wrong while a row is measured is a finding of that row.
+//! Errors before or after measuring; a failure while a row is measured is a finding of that row.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why there is no result.
+/// Reason why there is no result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -14,7 +14,7 @@ pub enum Error {
         side: &'static str,
         /// The filter.
         asked: String,
-        /// What could have been given.
+        /// Names that could have been given.
         there: String,
     },
     /// A variable of the environment would stand above what is to be measured.
@@ -25,17 +25,17 @@ pub enum Error {
     File {
         /// `read` or `write`.
         action: &'static str,
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// Why not.
+        /// Reason of the system.
         source: io::Error,
     },
     /// A file is no result of this benchmark.
     #[error("{} is no result of `pixelferry bench --json`: {problem}", path.display())]
     NotARecord {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Reason why it is no result.
         problem: String,
     },
     /// A result could not be turned into JSON.

@@ -1,4 +1,4 @@
-//! What is measured: every compute device with every display, size, format and mode.
+//! Grid of measurements: every compute device with every display, size, format and mode.
 
 use crate::bench::size::Size;
 use clap::ValueEnum;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
-/// How frames follow each other.
+/// Mode in which frames follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
@@ -38,7 +38,7 @@ impl fmt::Display for Mode {
     }
 }
 
-/// What to measure, and for how long.
+/// Plan of the measurements, and their duration.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// Sizes and their formats.
@@ -47,7 +47,7 @@ pub struct Plan {
     pub modes: Vec<Mode>,
     /// Rules for unwritten pixels, of each. The kernel writes all.
     pub unwritten: Vec<Unwritten>,
-    /// What may be taken: the built-in paths, and those that the program adds.
+    /// Paths that may be taken: the built-in ones, and those that the program adds.
     pub known: Paths,
     /// Only these of them; `None`: all.
     pub paths: Option<Vec<PathId>>,
@@ -90,7 +90,7 @@ pub(crate) struct Spot {
     pub unwritten: Unwritten,
 }
 
-/// What is measured where nothing else is asked for, and what results of version 1 are of.
+/// Default rule for unwritten pixels, which results of version 1 have, too.
 pub(crate) const USUAL: Unwritten = Unwritten::Overwrite;
 
 /// Size and format, and the rule for unwritten pixels where it is not [`USUAL`].
@@ -103,7 +103,7 @@ pub(crate) fn picture(size: impl fmt::Display, format: &str, unwritten: Unwritte
 
 /// Frames late in throughput mode, where the lateness is not measured.
 pub(crate) const LATE: usize = 2;
-/// What one link's ring may take, bytes.
+/// Most memory of one link's ring, bytes.
 const MOST_RING_BYTES: u64 = 1280 << 20;
 /// Frames that all rows of a cell hold at once, about: 12 paths with a ring of three and a surface, those that are late
 /// twice with more.

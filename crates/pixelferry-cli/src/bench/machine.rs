@@ -4,7 +4,7 @@ use pixelferry::DeviceIdentity;
 use serde::{Deserialize, Serialize};
 use std::fs;
 
-/// What a result was measured on. `None` where this system does not tell.
+/// Machine that a result was measured on. `None` where this system does not tell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
     /// Operating system and architecture.
@@ -69,7 +69,7 @@ pub struct Device {
     pub uuid: Option<String>,
     /// PCI address.
     pub pci: Option<String>,
-    /// Where it keeps its memory.
+    /// Location of its memory.
     pub memory: String,
     /// A program on the CPU, not hardware.
     pub software: bool,

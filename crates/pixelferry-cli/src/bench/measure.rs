@@ -30,18 +30,18 @@ const RUN: Duration = Duration::from_millis(40);
 const RUN_FRAMES: std::ops::RangeInclusive<usize> = 8..=100;
 const RUN_PIPELINES: usize = 4;
 
-/// What a cell gave.
+/// Result of a cell.
 pub(crate) struct Measured {
     pub rows: Vec<Row>,
     pub frames_per_sample: usize,
-    /// What the fewest rounds would have taken.
+    /// Time that the fewest rounds would have taken.
     pub least: Duration,
 }
 
 struct Contestant<'a> {
     subject: Subject<'a>,
     rounds: Vec<Vec<f64>>,
-    /// Why it is out.
+    /// Reason why it is out.
     failed: Option<String>,
 }
 
@@ -125,8 +125,8 @@ fn alone(until: Instant, mut turn: impl FnMut(usize) -> Result<Vec<f64>>) -> Res
     Ok(if sides[0].len() < *ALONE.start() { Default::default() } else { sides })
 }
 
-/// Who follows whom in a round: every other round backwards, and each begins with another row, so that none is always at
-/// the end, where it would have two turns in a row.
+/// Returns the order of the rows in a round. Every other round goes backwards, and each begins with another row, so
+/// that none is always at the end, where it would have two turns in a row.
 fn order(round: usize, rows: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rows).collect();
     // The golden ratio spreads the beginnings.
@@ -156,7 +156,7 @@ fn warm_up(stage: &Stage<'_>, all: &mut [Contestant<'_>]) -> Vec<Duration> {
     pace
 }
 
-/// What a row does when it is its turn.
+/// Turn of a row.
 struct Turn {
     mode: Mode,
     /// Frames that do not count.

@@ -1,4 +1,4 @@
-//! Which sharing path is fastest on this machine, and does the library find it by itself?
+//! Benchmark of the sharing paths: finds the fastest one on this machine, and checks if the library takes it by itself.
 //!
 //! Every compute device with every display without a window, at several sizes and formats, for latency and for
 //! throughput: each path by name, the path that the library takes by itself, and beside them the floors that no path can

@@ -1,4 +1,4 @@
-//! What the command line understands.
+//! Options of the command line.
 
 use crate::bench::grid::{Mode, Plan, USUAL};
 use crate::bench::size::Size;
@@ -37,8 +37,8 @@ pub struct BenchOptions {
     /// [default: both, quick latency]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum)]
     pub modes: Vec<Mode>,
-    /// What pixels are that a frame does not write: keep, clear, overwrite. The kernel writes all, so that keep and clear
-    /// show what they cost [default: overwrite]
+    /// Content of the pixels that a frame does not write: keep, clear, overwrite. The kernel writes all, so that keep
+    /// and clear show what they cost [default: overwrite]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_unwritten)]
     pub unwritten: Vec<Unwritten>,
     /// Compute devices, by the name of a backend or a part of a device's or driver's name; none: all.

@@ -20,9 +20,9 @@ pub struct Record {
     pub schema_version: u32,
     /// Version of the library.
     pub pixelferry: String,
-    /// When it began, RFC 3339, UTC.
+    /// Time at which it began, RFC 3339, UTC.
     pub started: String,
-    /// How long it took.
+    /// Duration of the run.
     pub seconds: f64,
     /// The machine.
     pub machine: Machine,
@@ -30,11 +30,11 @@ pub struct Record {
     pub compute: Vec<Device>,
     /// Displays.
     pub displays: Vec<Device>,
-    /// How it was measured.
+    /// Method of the measurement.
     pub method: Method,
-    /// How often the automatic choice was right.
+    /// Number of cells in which the automatic choice was right.
     pub summary: Summary,
-    /// What was measured.
+    /// Measured cells.
     pub cells: Vec<Cell>,
     /// Cells that were not measured, and why.
     pub left_out: Vec<Skipped>,
@@ -42,7 +42,7 @@ pub struct Record {
     pub problems: Vec<String>,
 }
 
-/// How it was measured.
+/// Method of the measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Method {
     /// In words, a sentence each.
@@ -70,20 +70,20 @@ pub struct Cell {
     pub height: u32,
     /// Pixel format.
     pub format: String,
-    /// How frames follow each other.
+    /// Mode in which frames follow each other.
     pub mode: Mode,
-    /// What pixels are that a frame does not write. Version 1 had no such field and measured `overwrite`.
+    /// Content of the pixels that a frame does not write. Version 1 had no such field and measured `overwrite`.
     #[serde(default = "usual")]
     pub unwritten: Unwritten,
     /// Bytes of one frame.
     pub frame_bytes: u64,
     /// Frames behind one sample: 1, or those of a run.
     pub frames_per_sample: usize,
-    /// What was measured, in the order of tables.
+    /// Measured rows, in the order of tables.
     pub rows: Vec<Row>,
     /// Rows that were not, and why.
     pub skipped: Vec<Skipped>,
-    /// Whether the automatic choice was right; none where it or every path is missing.
+    /// Verdict on the automatic choice; none if that choice or every path is missing.
     pub verdict: Option<Verdict>,
 }
 
@@ -91,7 +91,7 @@ const fn usual() -> Unwritten {
     USUAL
 }
 
-/// What a row is.
+/// Kind of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RowKind {
@@ -103,23 +103,23 @@ pub enum RowKind {
     Automatic,
 }
 
-/// What is known of a row before it is measured.
+/// Properties of a row that are known before it is measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RowInfo {
     /// Name, the same in every result.
     pub row: String,
-    /// What it is.
+    /// Kind of the row.
     pub kind: RowKind,
     /// The path in use.
     pub path: Option<String>,
-    /// How the two sides are kept apart.
+    /// Synchronisation of the two sides.
     pub sync: Option<String>,
-    /// How many frames behind.
+    /// Number of frames behind.
     #[serde(rename = "frames_late")]
     pub frames_behind: usize,
-    /// How long opening the link took, choosing and proof by pixels included; milliseconds.
+    /// Time that opening the link took, choosing and proof by pixels included; milliseconds.
     pub opened_ms: Option<f64>,
-    /// Why this path.
+    /// Reason for this path.
     pub why: Option<String>,
     /// The path that the start took, where another was taken later, when there was time to compare.
     #[serde(default)]
@@ -129,7 +129,7 @@ pub struct RowInfo {
 /// A row that was measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// What it is.
+    /// Properties known before the measurement.
     #[serde(flatten)]
     pub info: RowInfo,
     /// Figures of all samples.
@@ -146,7 +146,7 @@ pub struct Row {
 pub struct Skipped {
     /// Row or cell.
     pub what: String,
-    /// Why.
+    /// Reason why it was skipped.
     pub reason: String,
 }
 
@@ -173,18 +173,18 @@ pub struct Verdict {
     /// Neither: the interval of the distance has the tolerance in it, and the best is another path or lateness.
     #[serde(default)]
     pub undecided: bool,
-    /// What to make of it.
+    /// Explanation of the verdict.
     pub why: String,
 }
 
-/// How often the automatic choice was right.
+/// Number of cells in which the automatic choice was right.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
     /// Cells with a verdict.
     pub cells: usize,
-    /// Of these, within the tolerance.
+    /// Number of these that are within the tolerance.
     pub within: usize,
-    /// Of the others, those whose distance is clearly larger.
+    /// Number of the others whose distance is clearly larger.
     pub clear_misses: usize,
     /// Cells, within the tolerance or not, that the noise leaves undecided.
     #[serde(default)]

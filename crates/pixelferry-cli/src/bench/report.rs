@@ -6,7 +6,7 @@ use crate::bench::record::{Cell, Record, RowInfo, RowKind, Skipped, Verdict};
 use comfy_table::{Cell as Field, CellAlignment, ContentArrangement, Table, presets::UTF8_FULL_CONDENSED};
 use std::fmt::Write as _;
 
-/// What columns do not say of unwritten pixels.
+/// Note on the rule for unwritten pixels that columns do not name.
 const UNWRITTEN: &str = "unwritten pixels: overwrite, where the column does not name another rule";
 
 /// The whole result.

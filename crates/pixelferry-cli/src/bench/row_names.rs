@@ -10,5 +10,5 @@ pub(crate) const DRAW: &str = "draw alone";
 pub(crate) const NOTHING_SHARED: &str = "kernel, CPU sync, draw; nothing shared";
 /// Floor: both, with no order between them.
 pub(crate) const UNSYNCHRONISED: &str = "kernel and draw unsynchronised";
-/// What the library does by itself.
+/// Name of the row for the library's own choice.
 pub(crate) const AUTOMATIC: &str = "automatic";

@@ -1,4 +1,4 @@
-//! What a cell measures: its floors, each path by name, and the path that the library takes by itself.
+//! Rows of a cell: its floors, each path by name, and the path that the library takes by itself.
 
 use crate::bench::grid::{LATE, Mode, Plan, Spot};
 use crate::bench::record::{RowInfo, RowKind, Skipped};
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 /// The two sides and what they make: one cell.
 pub(crate) struct Stage<'a> {
-    /// What may be taken.
+    /// Paths that may be taken.
     pub paths: &'a Paths,
     pub backend: &'a Arc<dyn ComputeBackend>,
     pub display: &'a Rc<dyn Display>,
@@ -24,7 +24,7 @@ pub(crate) struct Stage<'a> {
     pub spot: Spot,
 }
 
-/// Which sides a sample waits for at its end.
+/// Sides that a sample waits for at its end.
 #[derive(Clone, Copy)]
 pub(crate) struct Ends {
     pub compute: bool,

@@ -23,7 +23,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Of all samples; zeros of none.
+    /// Statistics of all samples; zeros without any.
     pub fn of(samples: impl IntoIterator<Item = f64>) -> Self {
         let samples: Vec<f64> = samples.into_iter().collect();
         let [min_us, q1_us, median_us, q3_us, p99_us, max_us] = quantiles(&samples, [0.0, 0.25, 0.5, 0.75, 0.99, 1.0]);

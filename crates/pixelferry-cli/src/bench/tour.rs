@@ -24,7 +24,7 @@ pub(crate) struct Pairing<'a> {
     pub headless: &'a Headless,
     pub display: &'a Rc<dyn Display>,
     kernels: Vec<(PixelFormat, Built)>,
-    /// What the fewest rounds of the latest cell of a mode took.
+    /// Time that the fewest rounds of each mode's latest cell took.
     least: Vec<(Mode, u64, Duration)>,
 }
 
@@ -59,7 +59,7 @@ impl<'a> Pairing<'a> {
     }
 }
 
-/// Why there is no time for a cell, where there is none.
+/// Returns the reason if there is no time for a cell.
 fn no_time(expected: Duration, left: Duration) -> Option<String> {
     let [takes, rest] = [expected, left].map(|time| time.as_secs_f64().ceil());
     if left.is_zero() {
@@ -68,7 +68,7 @@ fn no_time(expected: Duration, left: Duration) -> Option<String> {
     (expected > left).then(|| format!("no time: it takes about {takes:.0} s, {rest:.0} s of --budget are left"))
 }
 
-/// What was found, and the time that is left.
+/// Results so far, and the time that is left.
 pub(crate) struct Tour<'a> {
     plan: &'a Plan,
     deadline: Instant,
@@ -126,7 +126,7 @@ impl<'a> Tour<'a> {
 
     fn cell(&mut self, pairing: &mut Pairing<'_>, spot: Spot) -> Result<Cell, String> {
         let start = Instant::now();
-        // What earlier cells did not use is for those to come; what they took too much is missing there.
+        // Time that earlier cells did not use is for those to come; time that they took too much is missing there.
         let left = self.deadline.saturating_duration_since(start);
         let share = left.mul_f64((spot.weight() / self.ahead.max(spot.weight())).clamp(0.0, 1.0));
         self.ahead -= spot.weight();

@@ -1,4 +1,4 @@
-//! Whether the library, left alone, takes the path that is best.
+//! Verdict on the library's own choice: if it takes the best path.
 
 use crate::bench::record::{Cell, Row, RowKind, Summary, Verdict};
 use crate::bench::stats::ratio;
@@ -44,7 +44,7 @@ pub fn of(rows: &[Row]) -> Option<Verdict> {
     let (ratio, rounds) = (ratio(a, b)?, a.len().min(b.len()));
     let same = quickest(paths(rows).filter(|row| row.info.path == automatic.info.path));
     let within = ratio.distance() <= TOLERANCE;
-    // Of the same path there is nothing to choose; and too few rounds tell nothing.
+    // With only one path there is nothing to choose; and too few rounds tell nothing.
     let same_way = automatic.info.path == best.info.path && automatic.info.frames_behind == best.info.frames_behind;
     let clear = !same_way && rounds >= FEWEST_ROUNDS && ratio.least() > 1.0 + TOLERANCE;
     let undecided = !same_way && !clear && (ratio.most() > 1.0 + TOLERANCE || rounds < FEWEST_ROUNDS);

@@ -37,7 +37,7 @@ pub struct Recipe {
     /// Bodies of [`SceneName::Nbody`]; `None`: as many as the device is good for.
     pub bodies: Option<u32>,
     pub filter: Filter,
-    /// What is stored, where the scene has a free choice.
+    /// Pixels that are stored, if the scene has a free choice.
     pub pixels: Pixels,
     pub link: LinkOptions,
 }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub struct DemoOptions {
-    /// What to compute.
+    /// Scene to compute.
     #[arg(value_enum, default_value_t)]
     scene: SceneName,
     /// Picture or video for the filter. [default: a picture of a lake]

@@ -62,7 +62,7 @@ fn a_look_is_asked_for_with_and_without_controls() {
     };
     let plain = ["--plain", "--size", "64x36", "--tone", "light"];
     let (dark, _) = saved("dark.png", &plain);
-    // What is to be exposed is light by itself.
+    // Exposed pictures hold light without being asked.
     let (bright, text) = saved("bright.png", &["--plain", "--size", "64x36", "--exposure", "2"]);
     assert!(text.contains("image 64x36 RGBA16F"), "{text}");
     let sum = |picture: &image::RgbImage| picture.iter().map(|v| u64::from(*v)).sum::<u64>();

@@ -53,7 +53,7 @@ fn names(diagnoses: &Value) -> Vec<&str> {
     diagnoses.as_array().unwrap().iter().map(|d| d["name"].as_str().unwrap()).collect()
 }
 
-/// Whatever is missing, threads compute into memory, each path says where it stands, and one is chosen.
+/// Checks that, whatever is missing, threads compute into memory, each path states its state, and one is chosen.
 fn check_report(report: &Value) {
     assert_eq!(backend(report, "cpu")["status"], "available");
     assert!(!report["chosen"]["path"].is_null(), "{report:#}");
@@ -115,7 +115,7 @@ fn no_opencl_library_is_a_reason_with_a_remedy() {
     assert_eq!(report["chosen"]["compute"]["api"], "cpu");
 }
 
-/// Where a library is there and does not open, the loader's own words are in the report.
+/// A library that is there and does not open is reported with the loader's own words.
 #[test]
 #[cfg(target_os = "linux")]
 fn libraries_that_do_not_open_are_told_with_why() {
@@ -202,7 +202,7 @@ fn wrong_arguments_are_explained() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("at least 1"));
 }
 
-/// Whatever a variable says wrongly, the message names the variable.
+/// Messages on a wrong value name the variable.
 #[test]
 fn variables_with_wrong_values_are_named() {
     let headless =

@@ -51,12 +51,12 @@ impl Slice<'_> {
 
 struct Trace {
     events: Vec<Value>,
-    /// What the run took, microseconds.
+    /// Duration of the run, microseconds.
     took: f64,
 }
 
 impl Trace {
-    /// Of a demo that must succeed.
+    /// Runs a demo that must succeed, with a trace.
     fn of(name: &str, arguments: &str, env: &[(&str, &str)]) -> Self {
         let (output, file, took) = demo(name, arguments, env);
         let said = texts(&output).concat();
@@ -86,7 +86,7 @@ impl Trace {
         self.events.iter().find(named).unwrap()["args"]["name"].as_str().unwrap().to_owned()
     }
 
-    /// Why a device is not in the trace.
+    /// Returns the devices that are not in the trace, with the reasons.
     fn missing(&self) -> Vec<(String, String)> {
         let text = |event: &Value, of: &str| event["args"][of].as_str().unwrap().to_owned();
         let notes = self.events.iter().filter(|event| event["name"] == "no device times");
@@ -109,7 +109,7 @@ impl Trace {
         }
         let used: std::collections::BTreeSet<_> = frames.iter().map(|f| f.number("slot").unwrap()).collect();
         assert_eq!(used.len() as u64, slots.min(FRAMES), "slots used: {used:?}");
-        // What belongs to a frame is inside one; the rest proves paths, draws, or empties the pipeline.
+        // Steps of a frame are inside one; the rest proves paths, draws, or empties the pipeline.
         let outer = ["frame", "verify", "turn", "settle lateness", "blank", "draw", "flush"];
         for step in slices.iter().filter(|s| s.is("pixelferry::frame") && !outer.contains(&s.name())) {
             let held = slices.iter().any(|slice| outer.contains(&slice.name()) && slice.holds(step));
@@ -118,7 +118,8 @@ impl Trace {
         assert!(slices.iter().any(|s| s.name() == "open" && s.is("pixelferry::select")));
     }
 
-    /// What devices did lies within the run, in order, and each piece is led to by an arrow from a host's slice.
+    /// Checks that the devices' work lies within the run, in order, and that an arrow from a host's slice leads to each
+    /// piece.
     fn check_devices(&self) {
         let slices = self.slices();
         let (device, host): (Vec<_>, Vec<_>) = slices.iter().partition(|slice| slice.is("device"));
@@ -211,7 +212,7 @@ fn frames_that_are_shown_late_keep_their_numbers() {
     let slices = trace.slices();
     let handed = slices.iter().filter(|slice| slice.name() == "hand over").filter_map(|slice| slice.number("frame"));
     assert_eq!(handed.collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
-    // What a hand-over gives to do is for the frame that is handed over, not for the one that is being finished.
+    // Work of a hand-over is for the frame that is handed over, not for the one that is being finished.
     let Some(trace) = opencl(Need::Pocl, "late-upload", "--path host-visible-upload --frames-late 2") else { return };
     assert_eq!(trace.frames_of("upload"), [1, 2, 3, 4, 5, 6]);
 }

@@ -22,7 +22,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Where frames come from.
+/// Source of the frames.
 enum Input {
     /// Once, already on the device.
     Picture,

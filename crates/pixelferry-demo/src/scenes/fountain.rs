@@ -33,7 +33,7 @@ impl Fountain {
         vec![source(drops)]
     }
 
-    /// So many drops.
+    /// Creates a fountain of so many drops.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for none or more than [`MAX_DROPS`].

@@ -38,7 +38,7 @@ impl NBody {
         kernels::all(ON_HARDWARE)
     }
 
-    /// So many bodies; `None` is 65 536 where a GPU computes, else 4 096.
+    /// Creates a scene of so many bodies; `None` is 65 536 if a GPU computes, else 4 096.
     ///
     /// # Errors
     /// [`pixelferry::Error::InvalidInput`] for no bodies or more than [`MAX_BODIES`].

@@ -1,18 +1,18 @@
-//! What can go wrong.
+//! Errors of a trace.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why there is no trace, or only a part of it.
+/// Reason why there is no trace, or only a part of it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceError {
     /// The file could not be made or written.
     #[error("cannot write the trace to {}: {source}", path.display())]
     File {
-        /// Where to.
+        /// Path of the file.
         path: PathBuf,
-        /// Why not.
+        /// Reason of the system.
         source: io::Error,
     },
     /// The program already listens to its own spans and events.

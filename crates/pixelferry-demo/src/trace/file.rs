@@ -28,7 +28,7 @@ pub struct TraceFile {
 struct State {
     /// Gone once the file was closed or could not be written.
     out: Option<BufWriter<File>>,
-    /// What ended it early.
+    /// Error that ended it early.
     error: Option<io::Error>,
     is_empty: bool,
     threads: HashMap<ThreadId, u32>,
@@ -53,7 +53,7 @@ struct Event<'a> {
     /// The end of an arrow: binds it to the slice around that moment.
     #[serde(skip_serializing_if = "Option::is_none")]
     bp: Option<&'static str>,
-    /// How wide an instant is drawn.
+    /// Width of an instant's mark.
     #[serde(skip_serializing_if = "Option::is_none")]
     s: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,7 +97,7 @@ impl TraceFile {
         }
     }
 
-    /// What this thread did until now.
+    /// Writes a slice of this thread's work that ends now.
     pub fn host_slice(&self, name: &str, category: &str, start: Instant, end: Instant, args: &Args) {
         let (ts, dur) = (self.at(start), micros(end.saturating_duration_since(start)));
         let mut state = self.lock();
@@ -113,7 +113,7 @@ impl TraceFile {
         state.write(&Event { s: Some("t"), args: Some(args), ..Event::new("i", name, category, place, ts) });
     }
 
-    /// What a device did, and an arrow to it from where the host queued it.
+    /// Writes a slice of a device's work, and an arrow to it from the place where the host queued it.
     pub fn device_slice(&self, span: &DeviceSpan) {
         const CATEGORY: &str = "device";
         let DeviceSpan { track, work, start, end, uncertainty, .. } = span;

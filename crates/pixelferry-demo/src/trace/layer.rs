@@ -14,7 +14,7 @@ use tracing_subscriber::registry::LookupSpan;
 /// Writes spans as slices and events as instants.
 pub struct HostSpans(pub Arc<TraceFile>);
 
-/// What is known of a span.
+/// State of a span.
 #[derive(Default)]
 struct Slice {
     args: Fields,

@@ -1,4 +1,4 @@
-//! What a program calls.
+//! Interface for programs that write a trace.
 
 use crate::trace::error::TraceError;
 use crate::trace::file::{Args, TraceFile};
@@ -150,7 +150,7 @@ mod tests {
                 .file
                 .device_slice(&DeviceSpan::new("CUDA: a GPU".into(), work, start, end).with_uncertainty(uncertainty));
             tracing::info!(target: "interop_core::select", n = 3, "path chosen");
-            // Of no interest to users.
+            // This event is of no interest to users.
             tracing::debug!(target: "winit", "noise");
             tracing::trace_span!(target: "winit", "noise").in_scope(|| ());
         });

@@ -14,7 +14,7 @@ pub type Pair = [Arc<dyn ComputeBackend>; 2];
 
 type Check = fn(&Pair);
 
-/// What is the same on both, or holds on the device alone.
+/// Checks that compare both backends, or hold on the device alone.
 const CHECKS: [(&str, Check); 10] = [
     ("plasma", scenes::plasma),
     ("fluid", scenes::fluid),

@@ -71,7 +71,7 @@ pub fn fluid(pair: &Pair) {
     }
 }
 
-/// What flows out of the inner cells, root mean square, per second.
+/// Returns the flow out of the inner cells, root mean square, per second.
 fn divergence(flow: &[[f32; 4]], cells: Extent) -> f32 {
     let (w, h) = (cells.width as usize, cells.height as usize);
     let inner = (2..h - 2).flat_map(|y| (2..w - 2).map(move |x| y * w + x));
@@ -171,7 +171,7 @@ pub fn fountain(pair: &Pair) {
     assert!(heights.iter().all(|y| (0.0..1.5).contains(y)) && heights.iter().any(|y| *y > 0.8), "no fountain");
 }
 
-/// What a frame does not write stays.
+/// Pixels that a frame does not write stay.
 pub fn tile(pair: &Pair) {
     let make = |b, d| -> Result<Box<dyn Scene>, SceneError> { Ok(Box::new(Tile::new(b, d, LinkOptions::default())?)) };
     // Long enough for three of the four parts.

@@ -1,4 +1,4 @@
-//! What an OpenGL context can hand over and take, as data.
+//! Capabilities of an OpenGL context: the memory and the semaphores that it can export and import.
 
 use crate::api::features::Features;
 use crate::api::os;

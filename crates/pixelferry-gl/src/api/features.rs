@@ -1,5 +1,4 @@
-//! What this context can do, asked once. glow panics where a function is missing, so every call that not all of OpenGL 3.3
-//! and OpenGL ES 3.0 have is gated here.
+//! Features of this context, asked once.
 
 use crate::api::os;
 use crate::api::version::{ES_COMPUTE, GlVersion};
@@ -14,7 +13,7 @@ pub(crate) const EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD: u32 = 0x9160;
 const ALWAYS: (u32, u32) = (0, 0);
 const NEVER: (u32, u32) = (u32::MAX, 0);
 
-/// Where OpenGL ES below 3.2 has the functions of something: they end in this, as its extension begins.
+/// Suffix of functions that OpenGL ES has only in an extension below 3.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Suffix {
     Ext,
@@ -103,7 +102,7 @@ impl Features {
             let of = |prefix: &str| es && listed(&format!("GL_{prefix}_{extension}"));
             of("EXT").then_some(Suffix::Ext).or_else(|| of("OES").then_some(Suffix::Oes))
         };
-        // What an engine may have set, whatever the limit.
+        // Extensions that an engine may have enabled, whatever the limit.
         let in_context = |extension: &str| gl.supported_extensions().contains(extension);
         let get = |name: u32| {
             // SAFETY: the caller's promise; each name is a single integer of GL 3.3 and ES 3.0, or gated below.

@@ -21,7 +21,7 @@ pub(crate) struct GlFormat {
     pub ty: u32,
 }
 
-/// How a texel of a buffer texture becomes a colour. Other textures do the same by their swizzle or their format.
+/// Conversion of a buffer texture's texel into a colour. Other textures do the same by their swizzle or their format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decoding {
     /// It is one.

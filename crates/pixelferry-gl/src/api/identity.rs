@@ -1,4 +1,4 @@
-//! Who draws.
+//! Identity of the device that draws.
 
 use crate::api::features::Features;
 use crate::api::raw::{NUM_DEVICE_UUIDS_EXT, RawFns};
@@ -8,7 +8,7 @@ use interop_core::{Api, DeviceIdentity, DeviceLuid, DeviceUuid, MemoryKind};
 #[cfg(all(unix, not(target_vendor = "apple")))]
 use std::path::Path;
 
-/// What the window system side knows of the device before GL is asked.
+/// Properties of the device that the window system knows before GL is asked.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Origin {
     /// PCI address, where the EGL device names a DRM node.

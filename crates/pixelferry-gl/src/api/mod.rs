@@ -1,4 +1,4 @@
-//! What a context can do: versions, extensions, functions, codes and formats.
+//! Features of a context: versions, extensions, functions, codes and formats.
 
 pub(crate) mod caps;
 pub(crate) mod error_codes;

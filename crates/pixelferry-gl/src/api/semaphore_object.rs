@@ -33,7 +33,7 @@ const TIMELINE_SEMAPHORE_VALUE_NV: u32 = 0x9595;
 #[derive(Clone, Copy)]
 pub(crate) struct SemaphoreObject(NonZeroU32);
 
-/// What a signal makes visible to the other side, and a wait to this one.
+/// Object that a signal makes visible to the other side, or a wait to this one.
 #[derive(Clone, Copy)]
 pub(crate) enum Crossing {
     Buffer(glow::Buffer),

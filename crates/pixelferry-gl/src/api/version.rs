@@ -21,7 +21,7 @@ pub(crate) struct GlVersion {
 }
 
 impl GlVersion {
-    /// Of a `GL_VERSION`; `None` for what is no version, and for OpenGL ES 1, which calls itself otherwise.
+    /// Parses a `GL_VERSION`; `None` for a text that is no version, and for OpenGL ES 1, which has another form.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (es, text) = text.strip_prefix("OpenGL ES ").map_or((false, text), |rest| (true, rest));
         let mut numbers = text.split([' ', '.']);

@@ -21,9 +21,9 @@ use wgsl_kernel::{Limits, PATTERN, PatternEntry, pattern};
 /// A context that computes. See the crate.
 pub struct GlBackend {
     session: Arc<Session>,
-    /// The pattern's kernel for rows of whole words,
+    /// The pattern's kernel for rows of whole words.
     pattern: Arc<Program>,
-    /// and the others, which are built when they are first needed.
+    /// The pattern's other kernels, which are built when they are first needed.
     patterns: Mutex<Vec<(PatternEntry, Arc<Program>)>>,
 }
 
@@ -99,7 +99,7 @@ fn pattern_program(device: &GlDevice, entry: PatternEntry) -> Result<Program> {
     Program::build(device, &glsl)?.map_err(refused)
 }
 
-/// What is made where the context is current.
+/// Objects that are made while the context is current.
 struct Made {
     device: GlDevice,
     pattern: Program,

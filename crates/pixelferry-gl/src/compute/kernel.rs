@@ -35,7 +35,7 @@ impl GlKernel {
         }
         let text = KernelText::of(source, &session.limits)?;
         let kernel = Self { text, shader: None, session: session.clone(), programs: Mutex::default() };
-        // What is wrong with the text is told now.
+        // Errors in the text are reported now.
         kernel.program(PixelFormat::Rgba8)?;
         Ok(kernel)
     }

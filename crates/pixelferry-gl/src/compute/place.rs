@@ -1,4 +1,4 @@
-//! Where a backend's calls are made: on the caller's thread, or on a thread of its own that has a context of its own.
+//! Place of a backend's calls: the caller's thread, or a thread of its own that has a context of its own.
 
 use interop_core::{Error, Result};
 use std::sync::mpsc::{Sender, channel};
@@ -83,7 +83,7 @@ impl Drop for Worker {
         if let Some(thread) = self.thread.take()
             && thread.thread().id() != thread::current().id()
         {
-            // What panicked there was told there.
+            // A panic of the thread was reported there.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! What everything made by one backend shares.
+//! State shared by everything that one backend made.
 
 use crate::GlDevice;
 use crate::compute::place::Place;

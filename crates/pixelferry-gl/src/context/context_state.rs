@@ -16,7 +16,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Who made the context.
+/// Owner of the context.
 pub(crate) enum Ownership {
     /// Made here: nobody else expects its state to stay, so nothing is saved.
     Own(OwnContext),
@@ -35,15 +35,15 @@ pub(crate) struct ContextState {
     has_deferred: Cell<bool>,
     /// The context is gone, and its objects with it.
     lost: Cell<bool>,
-    /// Where it is ours; `None` while this is dropped, too.
+    /// The context, if it is ours; `None` while this is dropped, too.
     own: Option<OwnContext>,
     /// An engine's own answer to whether its context is current.
     told: Option<Box<dyn Fn() -> bool>>,
-    /// What its window system knows of it; `None` where none can be asked.
+    /// The window system's view of the context; `None` if none can be asked.
     held: Option<Arc<Held>>,
     /// Goes after the context: host memory in there may be freed only when GL has let go of it.
     deferred: RefCell<Vec<DeferredDelete>>,
-    /// What makes memory and semaphores for others.
+    /// Vulkan device that makes memory and semaphores for others.
     pub vulkan: OnceCell<Rc<VulkanDevice>>,
 }
 

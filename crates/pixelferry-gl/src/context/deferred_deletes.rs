@@ -13,7 +13,7 @@ pub(crate) enum ObjectName {
     Program(glow::Program),
 }
 
-/// How many there are, and the dead ones among them.
+/// Counts of the objects, and the dead ones among them that wait to be deleted.
 #[derive(Default)]
 pub(crate) struct DeferredDeletes {
     dead: Mutex<Vec<ObjectName>>,

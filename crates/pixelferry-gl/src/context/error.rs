@@ -1,4 +1,4 @@
-//! What GL refuses, as typed errors.
+//! Driver errors of GL, as typed errors.
 
 use crate::api::error_codes::{code_name, hint};
 use crate::context::context_state::ContextState;

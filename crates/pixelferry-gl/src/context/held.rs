@@ -8,12 +8,12 @@ use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What the display and those who share with its context have in common.
+/// State shared by the display and those who share with its context.
 pub(crate) struct Held {
     native: NativeContext,
     /// The display was told that the context is gone.
     lost: AtomicBool,
-    /// What others made in it and dropped where it was not current.
+    /// Objects that others made in it and dropped while it was not current.
     pub deferred_deletes: DeferredDeletes,
     /// A context made by this crate, once its display is gone. The last holder drops it, on any thread.
     rests: Mutex<Option<Resting>>,

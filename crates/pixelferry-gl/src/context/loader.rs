@@ -1,4 +1,4 @@
-//! How a context's functions are found.
+//! Loader of a context's functions.
 
 use crate::api::version::{GlVersion, check_es_version, check_version};
 use interop_core::{Error, Result};

@@ -47,7 +47,7 @@ pub struct ObjectCounts {
     pub memory_objects: usize,
     /// Semaphores (`GL_EXT_semaphore`).
     pub semaphores: usize,
-    /// Of all of these, how many wait for their context to become current to be deleted.
+    /// Number of all these that wait for their context to become current to be deleted.
     pub awaiting_context: usize,
 }
 

@@ -1,4 +1,5 @@
-//! Which OpenGL context is current on this thread, asked of the window system that made it: EGL, GLX, WGL or CGL.
+//! Query for the OpenGL context that is current on this thread, to the window system that made it: EGL, GLX, WGL or
+//! CGL.
 
 use super::loader::Loader;
 use interop_core::GlName;
@@ -26,12 +27,11 @@ struct System {
     name: fn(context: usize, owner: usize) -> GlName,
 }
 
-/// What a context belongs to.
+/// Function that tells what a context belongs to.
 enum Owner {
-    /// What this function answers for the current context: `eglGetCurrentDisplay`, `glXGetCurrentDisplay`,
-    /// `wglGetCurrentDC`.
+    /// Function to call for the current context: `eglGetCurrentDisplay`, `glXGetCurrentDisplay`, `wglGetCurrentDC`.
     OfCurrent(&'static CStr),
-    /// What this function answers for any context: `CGLGetShareGroup`.
+    /// Function to call with any context: `CGLGetShareGroup`.
     #[cfg_attr(not(target_vendor = "apple"), allow(dead_code))]
     Of(&'static CStr),
 }

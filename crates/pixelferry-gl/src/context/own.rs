@@ -12,7 +12,7 @@ use interop_core::{DriverError, Error, Result};
 use std::any::Any;
 use std::rc::Rc;
 
-/// What the context draws to by default. Goes before the context.
+/// Default surface of the context. Goes before the context.
 pub(crate) enum OwnSurface {
     /// Nothing: framebuffer objects only.
     #[cfg(unix)]

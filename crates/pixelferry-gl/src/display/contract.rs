@@ -285,7 +285,7 @@ impl GlDisplay {
         Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Image(_))))
     }
 
-    /// Of the right kind but not ours, or of the wrong kind.
+    /// Returns the error for a surface of the right kind that is not ours, or for one of the wrong kind.
     fn not_found(&self, surface: &Surface, right_kind: bool) -> Error {
         if right_kind {
             return foreign::<TextureSurface>(self.shared());
@@ -353,7 +353,7 @@ impl DisplayDriver for GlDisplay {
 
     fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
         self.shared().enter()?;
-        // What a buffer texture can hold counts only once it is to show linear memory.
+        // The limit of buffer textures counts only once the surface is to show linear memory.
         Surface::in_place(
             (DisplayDriver::device(self), DisplayDriver::caps(self)),
             desc,

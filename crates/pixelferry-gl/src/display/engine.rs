@@ -9,7 +9,7 @@ use interop_core::{Error, Result};
 use std::ffi::{CStr, c_void};
 use std::rc::Rc;
 
-/// What the engine tells about its context. All of it is optional.
+/// Properties of the engine's context. All of it is optional.
 #[derive(Default)]
 #[non_exhaustive]
 pub struct EngineOptions {

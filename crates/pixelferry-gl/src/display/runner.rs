@@ -8,7 +8,7 @@ use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
 use winit::keyboard::{Key, NamedKey};
 use winit::window::WindowId;
 
-/// Whether the window shows another frame.
+/// Tells if the window shows another frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
     /// The next frame follows.
@@ -17,7 +17,7 @@ pub enum Flow {
     Exit,
 }
 
-/// What happens in a window. Any error ends the loop and comes out of [`run_window`].
+/// Callbacks of a window. Any error ends the loop and comes out of [`run_window`].
 pub trait WindowApp {
     /// The program's own error.
     type Error: From<Error>;

@@ -24,7 +24,7 @@ use winit::dpi::PhysicalSize;
 use winit::event_loop::ActiveEventLoop;
 use winit::window::{Window, WindowAttributes};
 
-/// How a window is made.
+/// Options of a window.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WindowOptions {

@@ -23,7 +23,7 @@ const DRAW_BUFFERS: std::ops::RangeInclusive<u32> = glow::DRAW_BUFFER1..=glow::D
 /// Most pixels of a texture beside a window, whose size nobody tells; a viewport may be far larger.
 const MOST_PIXELS: u64 = 1 << 26;
 
-/// What a window's pixels can be: bits of red, green and blue, of alpha if it has any, and the kind of number.
+/// Formats of a window's pixels: bits of red, green and blue, of alpha if it has any, and the kind of number.
 const FORMATS: [(i32, i32, u32, PixelFormat); 3] = [
     (8, 8, glow::UNSIGNED_NORMALIZED, PixelFormat::Rgba8),
     (10, 2, glow::UNSIGNED_NORMALIZED, PixelFormat::Rgb10A2),
@@ -33,7 +33,7 @@ const FORMATS: [(i32, i32, u32, PixelFormat); 3] = [
 /// A window's framebuffer that is bound for drawing, or a pbuffer's.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WindowTarget {
-    /// Of a texture that holds what its pixels hold.
+    /// Format of a texture that can hold the window's pixels.
     pub format: StoreFormat,
     pixels: PixelFormat,
     /// The only one that is drawn into.
@@ -98,7 +98,7 @@ impl WindowTarget {
 #[derive(Default)]
 pub(crate) struct Canvas(RefCell<Option<(PixelFormat, Rc<ColorTarget>)>>);
 
-/// What a draw needs.
+/// Objects that a draw needs.
 pub(crate) struct Ready {
     store: store::Ready,
     /// `None` where nothing of the window is reached.

@@ -11,7 +11,7 @@ use interop_core::{Region, Result};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-/// How a compute shader writes what a fragment shader gives to the hardware behind it.
+/// Variant of a compute shader's store, which replaces the hardware's steps after a fragment shader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Storer {
     /// The layout by which the old pixel is read, where the draw blends, and whether it holds 0 to 1 only.
@@ -19,10 +19,10 @@ pub(crate) struct Storer {
     pub encodes: bool,
 }
 
-/// What a program is made for. Plain draws have programs of their own, with nothing of colours in them.
+/// Key of a program. Plain draws have programs of their own, with nothing of colours in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProgramKey {
-    /// How texels of linear memory are read; `None` where the image is a texture.
+    /// Decoding of texels in linear memory; `None` if the image is a texture.
     memory: Option<Decoding>,
     one_to_one: bool,
     bars: bool,
@@ -41,9 +41,9 @@ pub(crate) struct Program {
     grey: Option<glow::UniformLocation>,
     background: Option<glow::UniformLocation>,
     exposure: Option<glow::UniformLocation>,
-    /// Of stores.
+    /// Location of the area that stores reach.
     area: Option<glow::UniformLocation>,
-    /// What the uniforms were given last: a program keeps them.
+    /// Values that the uniforms were given last: a program keeps them.
     given: Cell<Option<Given>>,
     given_area: Cell<Option<[u32; 4]>>,
 }

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// Most timed draws that are on their way; a driver that never tells is not asked for more.
 const ON_THEIR_WAY: usize = 32;
 
-/// What a draw's time depends on.
+/// Properties that a draw's time depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Class {
     kind: ProgramKey,
@@ -29,7 +29,7 @@ struct Class {
     window: bool,
 }
 
-/// What draws reach.
+/// Target of a draw.
 #[derive(Clone, Copy)]
 enum Target {
     Texture(Attachment),
@@ -53,7 +53,7 @@ impl Target {
     }
 }
 
-/// What a draw by a compute shader needs.
+/// Objects that a draw with a compute shader needs.
 enum Ready {
     Texture(store::Ready, Attachment),
     Window(canvas::Ready, WindowTarget),
@@ -69,7 +69,7 @@ struct Timed {
 #[derive(Default)]
 pub(crate) struct Drawing {
     manners: Manners<Class>,
-    /// What the framebuffers of our own targets hold, of which the context need not be asked.
+    /// Attachments of our own targets' framebuffers, of which the context need not be asked.
     targets: RefCell<Vec<(glow::Framebuffer, Attachment)>>,
     /// Beside a window.
     canvas: Canvas,

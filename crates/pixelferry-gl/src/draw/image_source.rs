@@ -1,8 +1,8 @@
-//! Where the pixels of an image are, for drawing it.
+//! Source of an image's pixels, for drawing it.
 
 use crate::api::gl_format::Decoding;
 
-/// Where the pixels are.
+/// Source of the pixels.
 #[derive(Clone, Copy)]
 pub(crate) struct ImageSource {
     pub target: u32,
@@ -11,7 +11,7 @@ pub(crate) struct ImageSource {
     pub base: i32,
     /// Texels from row to row, in a buffer texture.
     pub pitch: i32,
-    /// Of texels in a buffer texture.
+    /// Decoding of texels in a buffer texture.
     pub decoding: Decoding,
 }
 

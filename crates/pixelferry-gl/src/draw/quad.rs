@@ -17,11 +17,11 @@ pub(crate) struct Quad {
     pub sampler: Owned<glow::Sampler>,
 }
 
-/// What is drawn, and where.
+/// A draw, and its place.
 #[derive(Clone, Copy)]
 pub(crate) struct Draw<'a> {
     pub image: &'a ImageSource,
-    /// Of the image, as planned.
+    /// Region of the image, as planned.
     pub region: Region,
     pub viewport: Viewport,
     pub plan: &'a Plan,
@@ -29,9 +29,9 @@ pub(crate) struct Draw<'a> {
     pub keep: bool,
 }
 
-/// Where a plan lies in a framebuffer, whose rows count from the bottom; those of plans count from the top.
+/// Place of a plan in a framebuffer, whose rows count from the bottom; those of plans count from the top.
 pub(crate) struct Placed {
-    /// What is written.
+    /// Rectangle of the pixels that are written.
     pub clip: Viewport,
     /// Left and bottom of the picture.
     pub corner: [f32; 2],

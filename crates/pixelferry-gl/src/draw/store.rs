@@ -35,11 +35,11 @@ pub(crate) fn inside(clip: Viewport, [right, top]: [u32; 2]) -> Option<[u32; 4]>
     Some([x, y, width, height])
 }
 
-/// What a draw by stores needs.
+/// Objects that a draw with stores needs.
 pub(crate) struct Ready {
     program: Rc<Program>,
-    /// Of a texture that encodes: a view that does not. Made for each draw, as a name may stand for another texture at the
-    /// next.
+    /// View without encoding, of a texture that encodes. Made for each draw, as a name may stand for another texture at
+    /// the next.
     view: Option<Owned<glow::Texture>>,
 }
 
@@ -64,7 +64,7 @@ impl Ready {
             let name = shared.gl.create_texture().map_err(|e| shared.no_name("glGenTextures", &e))?;
             let view = Owned::new(shared, name);
             textures.view(name, target.texture, target.format.internal, target.level, target.layer);
-            // Of textures of other APIs a driver may have none; what is stored would be lost.
+            // For textures of other APIs a driver may make no view; stores would then be lost.
             if textures.parameter(name, glow::TEXTURE_IMMUTABLE_FORMAT) == 0 {
                 shared.check(CALL)?;
                 return Err(shared.failure(CALL, 0, "no view was made", ""));

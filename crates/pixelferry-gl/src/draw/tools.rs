@@ -1,4 +1,4 @@
-//! What drawing, copying and reading back need, made at the first use.
+//! Objects for drawing, copying and reading back, made at the first use.
 
 use crate::api::gl_format::gl_format;
 use crate::api::gl_objects::GlBuffer;
@@ -25,7 +25,7 @@ pub(crate) struct Tools {
     pub drawing: Drawing,
     /// Nothing where the driver refuses it.
     device_copy: OnceCell<Option<DeviceCopy>>,
-    /// Where measurements draw and copy to, as large as the last of them needed.
+    /// Target of measurements' draws and copies, as large as the last of them needed.
     offscreen: RefCell<Option<(PixelFormat, ColorTarget)>>,
     offscreen_bytes: RefCell<Option<(usize, Owned<glow::Buffer>)>>,
     /// Holds an engine's texture while a draw into it lasts, and nothing between two.

@@ -82,7 +82,7 @@ pub(crate) fn read_back_buffer(
     if is_there { Ok(bytes) } else { Err(shared.no_name("glMapBufferRange", NOT_MAPPED)) }
 }
 
-/// What a driver did that gave no address.
+/// Reason for a driver that returned no address.
 pub(crate) const NOT_MAPPED: &str = "nothing was mapped";
 
 /// Reads the buffer that is bound to `target`; false where it could not be mapped, as OpenGL ES needs it to be.

@@ -25,7 +25,7 @@ impl Viewport {
     }
 }
 
-/// What a draw reads.
+/// Texture and sampler that a draw reads.
 #[derive(Clone, Copy)]
 pub(crate) struct Source {
     pub target: u32,
@@ -33,7 +33,7 @@ pub(crate) struct Source {
     pub sampler: glow::Sampler,
 }
 
-/// How a draw's pixels are written.
+/// Blending and encoding of a draw's output.
 #[derive(Clone, Copy)]
 pub(crate) struct Written {
     /// Over what is there, multiplied by alpha.
@@ -43,7 +43,8 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    /// Of the switches that are off, those that this needs. Where nothing switches encoding, formats that can encode do.
+    /// Sets those of the disabled switches that this needs. Without a switch for encoding, formats that can encode do
+    /// so.
     fn switch(self, shared: &ContextState, on: bool) {
         let encodes = self.encodes && shared.features.srgb_switch;
         let needed = [(self.blends, glow::BLEND), (encodes, glow::FRAMEBUFFER_SRGB)];
@@ -53,11 +54,11 @@ impl Written {
 
 struct Saved {
     switched: Switched,
-    /// Of desktop OpenGL.
+    /// Polygon mode, which only desktop OpenGL has.
     polygon_mode: Option<u32>,
     viewport: [f32; 4],
     vertex_array: Option<glow::VertexArray>,
-    /// Where the draw blends.
+    /// Blending state, if the draw blends.
     blending: Option<Blending>,
 }
 
@@ -149,7 +150,7 @@ impl Drop for DrawState<'_> {
     }
 }
 
-/// What could keep a clear from reaching every pixel as it was given; put back in any context.
+/// State that could keep a clear from reaching every pixel with its exact value; restored in any context.
 pub(crate) struct ClearState<'a> {
     shared: &'a ContextState,
     before: Switched,

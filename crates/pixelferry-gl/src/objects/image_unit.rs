@@ -15,7 +15,7 @@ const STORED: u32 = glow::TEXTURE_FETCH_BARRIER_BIT
     | glow::TEXTURE_UPDATE_BARRIER_BIT
     | glow::SHADER_IMAGE_ACCESS_BARRIER_BIT;
 
-/// What is bound: one layer of a level, seen as `format`.
+/// The bound image: one layer of a level, seen as `format`.
 #[derive(Clone, Copy)]
 pub(crate) struct Bound {
     pub texture: glow::Texture,

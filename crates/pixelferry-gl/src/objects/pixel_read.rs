@@ -37,7 +37,7 @@ pub(crate) unsafe fn read(shared: &ContextState, at: Region, channels: u32, ty: 
     narrow(&wide, channels, ty, into);
 }
 
-/// Of one channel.
+/// Returns the bytes of one channel.
 const fn bytes(ty: u32) -> usize {
     match ty {
         glow::UNSIGNED_BYTE => 1,
@@ -62,7 +62,7 @@ fn narrow(wide: &[u8], channels: u32, ty: u32, into: &mut [u8]) {
     }
 }
 
-/// Which of red, green, blue and alpha they are.
+/// Returns the indices of the channels to keep, among red, green, blue and alpha.
 const fn kept(channels: u32) -> &'static [usize] {
     match channels {
         glow::RED => &[0],

@@ -9,7 +9,7 @@ use glow::HasContext as _;
 
 type Parameters = [(u32, i32)];
 
-/// Of a table, what this context knows.
+/// Returns the part of a table that this context knows.
 fn known<'a>(shared: &ContextState, table: &'a [(u32, i32); 6]) -> &'a Parameters {
     if shared.features.es { &table[..4] } else { table }
 }
@@ -239,7 +239,7 @@ pub(crate) struct Reading<'a> {
 struct SavedReading {
     program: Option<glow::Program>,
     active_unit: u32,
-    /// Of unit 0 at the target.
+    /// Texture bound to unit 0 at the target.
     texture: Option<glow::Texture>,
 }
 

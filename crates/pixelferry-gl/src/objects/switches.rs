@@ -42,7 +42,7 @@ const FRAGMENTS: [(u32, In); 21] = [
     (glow::CLIP_DISTANCE0 + 7, In::ClipDistances),
 ];
 
-/// What could keep a clear from reaching every pixel as it was given.
+/// Switches that could keep a clear from reaching every pixel with its exact value.
 const CLEARS: [(u32, In); 4] = [
     (glow::SCISSOR_TEST, In::All),
     (glow::DITHER, In::All),
@@ -62,7 +62,7 @@ impl In {
     }
 }
 
-/// Which switches.
+/// The set of switches: those of draws or those of clears.
 #[derive(Clone, Copy)]
 pub(crate) enum Of {
     Draws,
@@ -102,7 +102,7 @@ impl Of {
 /// Switches as they were, and the colour mask of draw buffer 0.
 pub(crate) struct Switched {
     of: Of,
-    /// Of those that the context knows, in the order of the table.
+    /// State of the switches that the context knows, in the order of the table.
     on: [bool; FRAGMENTS.len()],
     color_mask: [bool; 4],
 }
@@ -115,7 +115,7 @@ impl Switched {
     }
 }
 
-/// What switching reaches where a switch exists once for each draw buffer or viewport.
+/// Reach of a switch that exists once for each draw buffer or viewport.
 enum Reach {
     /// It exists once.
     All,
@@ -189,7 +189,7 @@ pub(crate) fn set_viewport(shared: &ContextState, v: [f32; 4]) {
     }
 }
 
-/// Of draw buffer 0: how colour and alpha are blended.
+/// Blending of colour and alpha in draw buffer 0.
 #[derive(Clone, Copy)]
 pub(crate) struct Blending {
     functions: [u32; 4],
@@ -199,7 +199,7 @@ pub(crate) struct Blending {
 impl Blending {
     const QUERIES: [u32; 4] = [glow::BLEND_SRC_RGB, glow::BLEND_DST_RGB, glow::BLEND_SRC_ALPHA, glow::BLEND_DST_ALPHA];
 
-    /// Of colours that are multiplied by alpha.
+    /// Blending of colours that are multiplied by alpha.
     pub(crate) const OVER: Self = Self {
         functions: [glow::ONE, glow::ONE_MINUS_SRC_ALPHA, glow::ONE, glow::ONE_MINUS_SRC_ALPHA],
         equations: [glow::FUNC_ADD; 2],

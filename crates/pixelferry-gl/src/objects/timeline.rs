@@ -1,4 +1,4 @@
-//! What the device did for this display, and when: timestamps around uploads and draws.
+//! Timeline of the device's work for this display: timestamps around uploads and draws.
 
 use crate::api::timer::TimerFns;
 use crate::context::context_state::ContextState;

@@ -1,8 +1,8 @@
-//! How OpenGL says where the pixels of a transfer lie.
+//! Pixel-store parameters: the layout of a transfer's pixels in memory.
 
 use interop_core::{ImageView, Region};
 
-/// Where and how a checked image transfer goes.
+/// Destination and layout of a checked image transfer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ImageTransfer {
     pub at: Region,
@@ -11,7 +11,7 @@ pub(crate) struct ImageTransfer {
     pub row_length: Option<i32>,
 }
 
-/// Where the rows of an image start in linear memory, counted in its pixels.
+/// Start of an image's rows in linear memory, counted in its pixels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Texels {
     /// Pixel (0, 0).

@@ -1,4 +1,4 @@
-//! What a compute shader is bound to, and what an engine had bound there.
+//! Bindings of a compute shader, and restoring those of an engine.
 
 use super::bind_range::BindRange;
 use super::buffer::QueueBuffer;
@@ -23,7 +23,7 @@ pub(crate) struct Bindings<'a> {
 
 struct Saved {
     program: Option<glow::Program>,
-    /// Of the target itself, which binding a place sets, too.
+    /// Buffer bound to the target itself, which binding an indexed place changes, too.
     general: Option<glow::Buffer>,
     places: Vec<Place>,
 }

@@ -31,7 +31,7 @@ struct Inner {
     limits: ComputeLimits,
 }
 
-/// What the context's compute shaders are limited to.
+/// Limits of the context's compute shaders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) struct ComputeLimits {
@@ -66,7 +66,7 @@ impl GlDevice {
         Self::with(gl, held, shared.device.clone(), shared.is_engine(), features.es)
     }
 
-    /// Of a context of OpenGL ES that is ours, which must be current.
+    /// Returns the device of an OpenGL ES context that is ours, which must be current.
     pub(crate) fn of_es(gl: glow::Context, held: Arc<Held>, identity: DeviceIdentity) -> Result<Self> {
         Self::with(gl, held, identity, false, true)
     }
@@ -113,7 +113,7 @@ impl GlDevice {
         shared.is_held_by(&self.inner.held)
     }
 
-    /// Who draws there.
+    /// Returns the identity of the device that draws there.
     pub fn identity(&self) -> &DeviceIdentity {
         &self.inner.identity
     }

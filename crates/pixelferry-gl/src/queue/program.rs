@@ -12,7 +12,7 @@ use interop_core::{Error, Result};
 #[derive(Debug)]
 pub(crate) struct ComputeProgram {
     name: glow::Program,
-    /// Of the numbers that a run gives; `None` where the program has none.
+    /// Location of the numbers that a run sets; `None` if the program has none.
     numbers: Option<glow::UniformLocation>,
     device: GlDevice,
 }

@@ -1,11 +1,11 @@
-//! What a linked program is bound to, as the driver tells it (OpenGL 4.6 core, section 7.3.1).
+//! Bindings of a linked program, as the driver reports them (OpenGL 4.6 core, section 7.3.1).
 
 use super::device::GlDevice;
 use interop_core::Result;
 use std::ffi::{CStr, c_void};
 use std::ptr;
 
-/// What a run must bind, and what no run does.
+/// Resources that a run must bind, and those that no run binds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProgramShape {
     /// Work items of a group.
@@ -77,7 +77,7 @@ impl Queries {
 }
 
 impl ProgramShape {
-    /// Of a program without the uniform array `numbers`, which runs set.
+    /// Returns the shape of a program, without the uniform array `numbers`, which runs set.
     ///
     /// # Safety
     /// The context is current and the program of it, linked, with a compute shader.

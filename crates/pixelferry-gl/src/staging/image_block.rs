@@ -9,7 +9,7 @@ use std::rc::Rc;
 /// Shared by the staging block and by the surfaces that show it.
 pub(crate) struct ImageBlock {
     texture: Owned<glow::Texture>,
-    /// What the texture lies in; goes after it.
+    /// Memory of the texture; dropped after it.
     _memory: Owned<MemoryObject>,
     /// The memory that this crate made for others to open, where it did; goes last.
     exported: Option<crate::api::vulkan::VulkanMemory>,

@@ -22,7 +22,7 @@ use interop_core::{Error, HandleType, Result, SharedHandle};
 use std::any::Any;
 use std::rc::Rc;
 
-/// What a block is to GL.
+/// Content of a block: linear memory or an image.
 enum Body {
     Linear(Rc<Block>),
     Image(Rc<ImageBlock>),

@@ -27,7 +27,7 @@ impl Drop for Mapping<'_> {
         // SAFETY: the context is current. The buffer is bound again, since `f` may have called GL itself.
         unsafe {
             shared.gl.bind_buffer(TARGET, Some(self.block.buffer()));
-            // Where the loader is not known, glow's call does the same and drops the answer.
+            // Without the loader, glow's call does the same and drops the result.
             *self.intact = shared.raw.unmap_buffer(TARGET).unwrap_or_else(|| {
                 shared.gl.unmap_buffer(TARGET);
                 true

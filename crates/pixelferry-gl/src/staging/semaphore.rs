@@ -19,7 +19,7 @@ const SIGNAL: &str = "glSignalSemaphoreEXT";
 /// GL's end of a semaphore.
 pub(crate) struct GlSemaphore {
     semaphore: Owned<SemaphoreObject>,
-    /// What was opened; goes after it.
+    /// The Vulkan semaphore that was opened; dropped after it.
     _made: VulkanSemaphore,
     functions: SemaphoreFns,
     shared: Rc<ContextState>,

@@ -9,7 +9,7 @@ use crate::surface::engine_level::{Attached, Level};
 use glow::{HasContext as _, PixelPackData};
 use interop_core::{Region, Result};
 
-/// Where they go.
+/// Destination of the pixels.
 pub(crate) enum Reading<'a> {
     /// Rows of `row_length` pixels (0: tight) from a byte on, all inside.
     Buffer { buffer: glow::Buffer, offset: usize, row_length: i32 },

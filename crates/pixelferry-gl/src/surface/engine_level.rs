@@ -90,7 +90,7 @@ impl Level {
         let asked = |parameter| if shared.features.level_queries { get(parameter) } else { 0 };
         let found = Extent::new(asked(glow::TEXTURE_WIDTH), asked(glow::TEXTURE_HEIGHT));
         let (numbers, format) = (asked(glow::TEXTURE_RED_TYPE), asked(glow::TEXTURE_INTERNAL_FORMAT));
-        // Of a level past the last that the driver could have.
+        // INVALID_VALUE means a level past the last that the driver could have.
         check_unless(shared, glow::INVALID_VALUE, no_level)?;
         if shared.features.level_queries && found.pixels() == 0 {
             return Err(no_level());
@@ -103,7 +103,7 @@ impl Level {
             return Err(this.refuse(INTEGERS));
         }
         if shared.features.es {
-            // What engines give without a size (`RGBA` of bytes) has one that the framebuffer tells.
+            // Formats that engines give without a size (`RGBA` of bytes) have one that the framebuffer tells.
             let attached = Attached::new(shared, tools.lent_framebuffer()?, &this)?;
             let bits = attached.bits();
             shared.check(QUERY)?;
@@ -169,7 +169,7 @@ impl<'a> Attached<'a> {
             glow::FRAMEBUFFER_COMPLETE => return error.map(|()| attached),
             // It could not say.
             0 => error?,
-            // What it has against the level it says by the status, too.
+            // The status gives the driver's reason against the level, too.
             _ => {}
         }
         Err(level.refuse(&format!(
@@ -185,10 +185,10 @@ impl<'a> Attached<'a> {
     }
 }
 
-/// What a framebuffer tells of its first colour buffer.
+/// Properties of a framebuffer's first colour buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Bits {
-    /// Of red, green, blue and alpha.
+    /// Bits of red, green, blue and alpha.
     channels: [u32; 4],
     /// `UNSIGNED_NORMALIZED`, `FLOAT` or a type of integers.
     numbers: u32,

@@ -22,7 +22,7 @@ pub(crate) struct InPlaceImage {
     shown: Option<Showing>,
 }
 
-/// Where the image is. The block is kept alive by it.
+/// Source of the image. The block is kept alive by it.
 enum Showing {
     Linear { source: ImageSource, _block: Rc<Block> },
     Texture(Rc<ImageBlock>),
@@ -100,7 +100,7 @@ pub(crate) struct InPlaceBuffer {
     shown: Option<ShownBuffer>,
 }
 
-/// What is shown now. The block is kept alive by it.
+/// The buffer that is shown now. The block is kept alive by it.
 struct ShownBuffer {
     block: Rc<Block>,
     view: BufferView,

@@ -1,4 +1,4 @@
-//! What frames are copied into or read from in place.
+//! Surfaces that frames are copied into or read from in place.
 
 pub(crate) mod buffer;
 pub(crate) mod download;

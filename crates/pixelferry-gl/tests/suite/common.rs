@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers shared by the tests.
 
 use crate::engine::Engine;
 use interop_core::conformance;

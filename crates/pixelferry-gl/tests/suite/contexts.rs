@@ -257,12 +257,12 @@ fn a_lost_context_is_an_error_and_keeps_nothing() {
     assert!(lost(display.create_surface(&DESC).map(drop).unwrap_err()));
     assert!(lost(surface.read_back(&Part::full(&DESC)).unwrap_err()));
     assert!(lost(display.finish().unwrap_err()));
-    // What was mapped is there no more.
+    // The mapping is gone with the context.
     assert!(lost(mapped.wait().unwrap_err()));
     assert!(lost(mapped.map_write(&mut |_| panic!("memory of a context that is gone")).unwrap_err()));
     drop((surface, imported, staging, mapped));
     let left = display.object_counts();
-    // What the display draws with stays until it goes itself.
+    // Objects that the display draws with stay until it goes itself.
     assert!(left.textures <= 1 && (left.buffers, left.awaiting_context) == (0, 0), "{left:?}");
 }
 

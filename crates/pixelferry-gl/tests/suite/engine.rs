@@ -22,9 +22,9 @@ use std::sync::OnceLock;
 pub struct Engine {
     pub context: Rc<PossiblyCurrentContext>,
     pub display: Display,
-    /// What it draws to, where it is something.
+    /// Surface that it draws to, if it has one.
     surface: Option<Surface<PbufferSurface>>,
-    /// What the engine answers when asked whether its context is current, besides the truth.
+    /// Makes the engine deny that its context is current, whatever the truth.
     pub pretend_elsewhere: Rc<Cell<bool>>,
 }
 

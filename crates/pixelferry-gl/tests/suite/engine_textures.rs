@@ -15,7 +15,7 @@ use pixelferry_testing::by_level;
 
 const SIDE: u32 = 16;
 
-/// How the engine reads a texture: format and type of its pixels in client memory, and their bytes.
+/// Format and type of pixels that the engine reads into client memory, and their bytes.
 type Reading = (u32, u32, usize);
 
 /// Internal formats that are drawn into, each with how it is read.
@@ -309,7 +309,7 @@ fn what_is_no_target_is_refused_with_its_reason() {
         };
         let gappy = Texture::with(gl, || [(0, 16), (2, 4)].into_iter().for_each(|(level, side)| image(level, side)));
         refused(gappy.level(1, 8), "no level");
-        // What is shown, by its own name and size.
+        // The shown texture, under its own name and size.
         let own = display.surface_texture(&shown).unwrap().id();
         refused(EngineTexture::new(own, Extent::new(5, 3)), "the texture that is shown");
 

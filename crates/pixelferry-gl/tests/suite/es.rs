@@ -22,7 +22,7 @@ use pixelferry_testing::{Child, by_level, has};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What each version is asked.
+/// Tests that run with each version.
 const TESTS: [&str; 7] = [
     "es::every_format_and_way_up",
     "es::what_a_version_lacks_is_said",
@@ -92,7 +92,7 @@ fn every_format_and_way_up() {
     }
     let open = || Ok(Engine::es().unwrap().pixelferry(None) as Rc<dyn Display>);
     Surfaces { open: &open, sizes: &[(33, 17)], any_rows: true }.check().unwrap();
-    // What every OpenGL ES 3 draws into.
+    // Formats that every OpenGL ES 3 draws into.
     let always = |format: &PixelFormat| format.channel_kind() == ChannelKind::Unorm8 || *format == PixelFormat::Rgb10A2;
     assert!(PixelFormat::ALL.iter().filter(|format| always(format)).all(|f| display.caps().image_formats.contains(f)));
 }

@@ -92,7 +92,7 @@ fn impossible_sizes_and_wrong_handles_are_refused() {
     display.make_current().unwrap();
     // SAFETY: the context is current until the end, and this display is dropped before it.
     let engine = unsafe { GlDisplay::from_engine(display.gl().clone(), EngineOptions::default()) }.unwrap();
-    // What its glow lacks the window system finds.
+    // Functions that its glow lacks are found by the window system.
     assert!(matches!(open(&engine, null(4096), 4096).map(|_| ()), Err(Error::Driver(_))));
     assert_eq!(engine.device().uuid, display.device().uuid);
     assert_eq!(Usage::here().unwrap().descriptors, descriptors);
@@ -138,7 +138,7 @@ fn gl_reads_what_the_other_api_writes() {
     assert_same("copied", &expected(&view, 9), &read_all(&mut own));
     assert_same("in place", &expected(&view, 9), &read_all(&mut in_place));
     assert_eq!(display.surface_buffer(&in_place).unwrap().offset, 7);
-    // What is shown outlives both ends.
+    // The shown surface outlives both ends.
     drop((staging, memory));
     assert_same("afterwards", &expected(&view, 9), &read_all(&mut in_place));
     drop((own, in_place));

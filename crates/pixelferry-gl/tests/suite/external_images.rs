@@ -97,7 +97,7 @@ fn a_texture_shows_what_the_other_api_writes() {
                 let rows = drawn.chunks_exact(4 * width as usize).rev().flatten().copied().collect::<Vec<_>>();
                 assert_same("drawn", &expected(&view, 3), &rows);
             }
-            // What is shown outlives both ends.
+            // The shown surface outlives both ends.
             drop((staging, memory));
             assert_same("afterwards", &expected(&view, 3), &read_all(&mut surface));
             assert_eq!(display.object_counts().memory_objects, 1);

@@ -54,7 +54,7 @@ const ARRAYS: &[(&str, u32, usize)] = &[
     ("polygon mode", glow::POLYGON_MODE, 2),
 ];
 
-/// Of an image unit.
+/// State of an image unit.
 const IMAGE_UNIT: &[(&str, u32)] = &[
     ("texture", glow::IMAGE_BINDING_NAME),
     ("level", glow::IMAGE_BINDING_LEVEL),
@@ -67,7 +67,7 @@ const IMAGE_UNIT: &[(&str, u32)] = &[
 /// Blocks that are looked at.
 const BLOCKS: u32 = 6;
 
-/// Of a block: buffer, start and size.
+/// State of a block binding: buffer, start and size.
 const BLOCK: &[(&str, [u32; 3])] = &[
     ("uniform", [glow::UNIFORM_BUFFER_BINDING, glow::UNIFORM_BUFFER_START, glow::UNIFORM_BUFFER_SIZE]),
     (

@@ -40,7 +40,7 @@ fn surfaces_and_blocks_of_opengl_es_are_as_every_displays() {
     }
 }
 
-/// Where there are no buffer textures, that is said.
+/// Without buffer textures, an error says so.
 #[test]
 fn images_are_read_in_place_where_the_version_has_it() {
     for display in all_displays() {

@@ -1,4 +1,4 @@
-//! What the device did, and when.
+//! Timeline of the device's work.
 
 use crate::common::{displays, tight};
 use interop_core::conformance::{fill, lies_within};

@@ -66,7 +66,7 @@ impl Exported {
         SharedHandle::Memory(unsafe { MemoryHandle::new(handle, self.bytes as u64, false) })
     }
 
-    /// What a kernel would do.
+    /// Writes as a kernel would.
     pub fn write(&mut self, bytes: &[u8]) {
         assert!(bytes.len() <= self.bytes);
         // SAFETY: mapped for that many bytes; GL was waited for by the tests.

@@ -13,7 +13,7 @@ use interop_core::{ImageAccess, PixelFormat};
 use pixelferry_gl::{DrawOptions, Drawn, GlDisplay, Manner, TargetEncoding, Viewport};
 use pixelferry_testing::{Level, by_level, level};
 
-/// Of the framebuffer; larger than what is drawn.
+/// Size of the framebuffer, which is larger than the drawn part.
 const SIZE: (u32, u32) = (40, 24);
 const ALL: Place = (0, 0, 40, 24);
 
@@ -186,7 +186,7 @@ fn what_no_picture_is_copied_into_is_drawn_by_a_triangle_with_a_reason() {
     assert_eq!(display.drawn().unwrap().why, Why::Only(Obstacle::NoTexture));
 }
 
-/// Where the triangle is the quicker one, no texture is left beside the window.
+/// If the triangle is quicker, no texture is left beside the window.
 #[test]
 fn the_quicker_manner_is_found_out_by_draws_that_all_look_the_same() {
     let Some(engine) = Engine::with_framebuffer(SIZE, (8, 0)) else { return };

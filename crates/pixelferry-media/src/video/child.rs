@@ -7,7 +7,7 @@ use std::io::Read as _;
 use std::process::{Child, ChildStderr, Command, Stdio};
 
 const LAUNCH: &str = "gst-launch-1.0";
-/// Of what it says when it fails, so much is kept.
+/// Most bytes of its error output that are kept.
 const MOST_WORDS: usize = 4 << 10;
 
 /// The element that writes to the child's standard output.

@@ -25,7 +25,7 @@ const ENCODERS: [Element; 5] = [
     Element { name: "openh264enc", properties: &["complexity=low", "bitrate=12000000"] },
 ];
 
-/// What every encoder needs, and the Debian package that has it.
+/// Elements that every encoder needs, and the Debian package that has each.
 const NEEDED: [(&str, &str); 6] = [
     ("fdsrc", "libgstreamer1.0-0"),
     ("rawvideoparse", "gstreamer1.0-plugins-base"),

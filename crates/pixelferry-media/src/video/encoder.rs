@@ -19,7 +19,7 @@ const SECOND: u64 = 1_000_000_000;
 const PATIENCE: Duration = Duration::from_secs(20);
 const UNITS: [&str; 3] = ["video/x-h264,stream-format=byte-stream,alignment=au", "!", "gdppay"];
 
-/// What an encoder tells.
+/// Report of an encoder.
 #[derive(Debug)]
 pub enum Said {
     /// One picture. Its first one is a keyframe.

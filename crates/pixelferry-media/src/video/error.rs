@@ -1,9 +1,9 @@
-//! What can go wrong, typed.
+//! Errors, typed.
 
 use interop_core::{Extent, PixelFormat};
 use std::path::PathBuf;
 
-/// Why there is no H.264, and what to try.
+/// Reason why there is no H.264, and what to try.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// An encoder that holds a picture back so long gets it again, which pushes it out.
 const PUSH: Duration = Duration::from_millis(300);
-/// So often at most for one picture.
+/// Most pushes for one picture.
 const MOST_PUSHES: u32 = 8;
 
 /// Between who has pictures, the thread that writes them, and the one that reads units.
@@ -120,7 +120,7 @@ impl Feed {
             let Some(header) = last else { continue };
             self.enter(header);
             if let Err(error) = child.write_all(&rows) {
-                // Who reads units tells why.
+                // The reader of units reports the reason.
                 tracing::debug!("the encoder takes no more: {error}");
                 return;
             }

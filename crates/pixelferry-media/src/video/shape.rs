@@ -1,4 +1,4 @@
-//! What one encoder's pictures have in common, and their rows as it takes them.
+//! Shape of one encoder's pictures, and their rows as it takes them.
 
 use super::error::Error;
 use crate::wire::{HEADER_BYTES, Header, Limits};
@@ -6,7 +6,7 @@ use interop_core::{Extent, PixelFormat, RowOrder};
 
 /// Smaller pictures are padded: some hardware takes none below 145 pixels.
 const LEAST: u32 = 160;
-/// Of both software encoders; hardware takes less, and the next row is tried.
+/// Longest side for both software encoders; hardware takes less, and the next row is tried.
 const MOST: u32 = 16_384;
 
 /// Size and format. An encoder takes pictures of one shape.

@@ -16,11 +16,11 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::{Semaphore, watch};
 
-/// How long the thread waits for a picture before it looks whether it shall end.
+/// Longest wait of the thread for a picture, before it checks if it must end.
 const WAIT: Duration = Duration::from_millis(100);
-/// How often it looks whether anybody serves the scene.
+/// Interval of the checks if anybody serves the scene.
 const LOOK: Duration = Duration::from_millis(500);
-/// What the page unpacks. Pixels that are packed otherwise go to it raw.
+/// Codecs that the page unpacks. Pixels that are packed otherwise go to it raw.
 const UNPACKED_BY_BROWSERS: [Codec; 1] = [Codec::Jpeg];
 
 /// Serves a page with a scene's pictures until it is dropped.

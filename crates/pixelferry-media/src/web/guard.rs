@@ -4,7 +4,7 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, header};
 use std::net::IpAddr;
 
-/// Why a request is refused.
+/// Reason why a request is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error("a request needs one Host")]

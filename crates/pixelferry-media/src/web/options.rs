@@ -1,8 +1,9 @@
-//! How a gateway is to be, and why there is none.
+//! Options of a gateway, and errors when it cannot be opened.
 
 use std::net::SocketAddr;
 
-/// How pictures go from the gateway to browsers, unless the page's address has `?codec=` and another one's name.
+/// Form in which pictures go from the gateway to browsers, unless the page's address has `?codec=` and another one's
+/// name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -25,7 +26,7 @@ pub struct WebOptions {
     pub names: Vec<String>,
     /// Most browsers at a time.
     pub viewers: usize,
-    /// How pictures go to browsers.
+    /// Form in which pictures go to browsers.
     pub hop: Hop,
 }
 
@@ -43,7 +44,7 @@ impl WebOptions {
     }
 }
 
-/// Why there is no gateway, and what to try.
+/// Reason why there is no gateway, and what to try.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -1,4 +1,4 @@
-//! How many pictures may be on their way to a browser: as many as its link holds, and none that would only wait.
+//! Number of pictures that may be on their way to a browser: as many as its link holds, and none that would only wait.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 const MOST: usize = 32;
 /// Delays that differ by less say nothing about a queue.
 const NOISE: Duration = Duration::from_millis(10);
-/// So many pictures later a delay that was least has no weight any more: the link may have changed.
+/// Number of pictures after which the least delay has no weight any more: the link may have changed.
 const MEMORY: u32 = 256;
 
 /// The pictures that a browser has not taken yet. More may fly as long as their delay stays near the least one, as in TCP
@@ -59,7 +59,7 @@ mod tests {
     /// pictures that it had in the last of ten seconds, and how long the last of them was on its way.
     fn simulate(way: Duration, each: Duration) -> (usize, Duration) {
         let (start, mut pace) = (Instant::now(), Pace::new());
-        // When each of those on the way will be taken.
+        // Times at which those on the way will be taken.
         let mut ends: VecDeque<(Instant, Instant)> = VecDeque::new();
         let (mut taken, mut age) = (0, Duration::ZERO);
         for step in 0..10_000u32 {

@@ -11,13 +11,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 use tokio::sync::{broadcast, watch};
 
-/// How often it looks at the clock.
+/// Interval of its looks at the clock.
 const LOOK: Duration = Duration::from_millis(100);
 /// Starts of encoders are this far apart, whoever comes and goes: each one is a process.
 const APART: Duration = Duration::from_secs(1);
 /// After one that worked and ended sooner, another one is tried.
 const SOON: Duration = Duration::from_secs(5);
-/// Where none works, all are tried again after this.
+/// Pause after which all are tried again if none works.
 const RETRY: Duration = Duration::from_secs(30);
 
 /// To all browsers with video.
@@ -38,7 +38,7 @@ pub enum Event {
     Wanted {
         key: bool,
     },
-    /// Of the encoder with this number.
+    /// Report of the encoder with this number.
     Said(u64, Said),
     End,
 }
@@ -57,7 +57,7 @@ pub struct Relay {
     seats: Arc<AtomicUsize>,
     newest: Option<Bytes>,
     shape: Option<Shape>,
-    /// What this machine has, once it was looked for.
+    /// Elements of this machine, once they were looked for.
     elements: Vec<Element>,
     /// The row that is tried.
     at: usize,

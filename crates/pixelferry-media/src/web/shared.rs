@@ -1,4 +1,4 @@
-//! Where a gateway's pictures come from, and what its browsers share.
+//! Source of a gateway's pictures, and the state that its browsers share.
 
 use super::options::Hop;
 use super::picture::Picture;
@@ -24,7 +24,7 @@ pub trait Source: Send + Sync {
     fn send(&self, input: &[u8]);
 }
 
-/// What all of a gateway's browsers share.
+/// State shared by all browsers of a gateway.
 pub struct Shared {
     pub scene: String,
     pub source: Box<dyn Source>,
@@ -32,7 +32,7 @@ pub struct Shared {
     pub pictures: watch::Sender<Option<Arc<Picture>>>,
     pub video: Arc<Video>,
     pub hop: Hop,
-    /// Whether somebody serves the scene.
+    /// True while somebody serves the scene.
     pub served: watch::Sender<bool>,
     pub names: Vec<String>,
     pub rooms: Arc<Semaphore>,

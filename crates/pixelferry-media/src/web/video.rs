@@ -18,7 +18,7 @@ const ASK: Duration = Duration::from_secs(10);
 pub struct Video {
     events: Sender<Event>,
     units: broadcast::Sender<Part>,
-    /// Why there are no units.
+    /// Reason why there are no units.
     problem: watch::Sender<Option<String>>,
     seats: Arc<AtomicUsize>,
     thread: Option<JoinHandle<()>>,
@@ -41,7 +41,7 @@ impl Video {
         }
     }
 
-    /// Why browsers that asked get no units, where that is so.
+    /// Returns the reason why browsers that asked get no units, if so.
     pub fn problem(&self) -> watch::Receiver<Option<String>> {
         self.problem.subscribe()
     }

@@ -11,20 +11,20 @@ use std::time::{Duration, Instant};
 use tokio::task::block_in_place;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-/// How often a browser is asked whether it is there.
+/// Interval at which a browser is asked if it is there.
 const BEAT: Duration = Duration::from_secs(10);
 /// One that is not heard for so long, or takes nothing, is gone.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// What the page is told beside the pictures.
+/// Status that the page is told beside the pictures.
 #[derive(Serialize)]
 struct Status<'a> {
     scene: &'a str,
     served: bool,
-    /// What the page shall ask for.
+    /// Codec that the page shall ask for.
     #[serde(skip_serializing_if = "is_served")]
     codec: Hop,
-    /// Why it does not get what it asked for.
+    /// Reason why it does not get what it asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<&'a str>,
 }
@@ -33,13 +33,13 @@ fn is_served(hop: &Hop) -> bool {
     *hop == Hop::Served
 }
 
-/// What the page tells.
+/// Message of the page.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Told {
-    /// So many pictures more were shown or passed over.
+    /// Number of further pictures that were shown or passed over.
     Taken { taken: u32 },
-    /// How it wants pictures, from a keyframe on.
+    /// Codec that it wants pictures in, from a keyframe on.
     Codec { codec: Hop },
 }
 
@@ -59,7 +59,7 @@ pub enum Ended {
 pub async fn serve(mut socket: WebSocket, shared: &Shared) -> Result<(), Ended> {
     let (mut pictures, mut served) = (shared.pictures.subscribe(), shared.served.subscribe());
     let (mut problem, mut seat) = (shared.video.problem(), None);
-    // Who comes gets the picture of now.
+    // A new viewer gets the current picture.
     pictures.mark_changed();
     served.mark_changed();
     let (mut pace, mut heard, mut beat) = (Pace::new(), Instant::now(), interval(BEAT));
@@ -86,7 +86,7 @@ pub async fn serve(mut socket: WebSocket, shared: &Shared) -> Result<(), Ended> 
                 }
             }
             unit = next(&mut seat), if pace.is_open() => {
-                // Where one was passed over, other pictures may be due now.
+                // If one was passed over, other pictures may be due now.
                 if let Some(unit) = unit {
                     pace.sent(Instant::now());
                     send(&mut socket, Message::Binary(unit)).await?;

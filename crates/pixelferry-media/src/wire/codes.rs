@@ -4,7 +4,7 @@ use super::error::WireError;
 use interop_core::{AlphaMode, Encoding, PixelFormat, RowOrder};
 use std::fmt;
 
-/// What a message is.
+/// Kind of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
@@ -12,19 +12,19 @@ pub enum Kind {
     Tile,
     /// A whole picture, for viewers.
     Picture,
-    /// What workers shall compute.
+    /// Job that workers shall compute.
     Job,
     /// Bytes from a viewer to the program that computes: mouse, keys.
     Input,
     /// Goes ahead of pixels, so that their receiver measures the link.
     Mark,
-    /// What a receiver measured of the link.
+    /// Measurement of the link by a receiver.
     Report,
-    /// What one part of a simulation gives another.
+    /// Edge that one part of a simulation gives another.
     Edge,
 }
 
-/// How the pixels of a payload are packed.
+/// Packing of a payload's pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Codec {
@@ -94,7 +94,7 @@ macro_rules! coded {
     )*};
 }
 
-/// What one byte of a header stands for.
+/// Value with a code of one byte in a header.
 pub(super) trait Coded: Sized {
     fn from_code(code: u8) -> Result<Self, WireError>;
     fn number(self) -> u8;

@@ -1,8 +1,8 @@
-//! Why a message is refused.
+//! Reasons to refuse a message.
 
 use interop_core::Region;
 
-/// Why a message is refused. Nothing of a refused message is used.
+/// Reason why a message is refused. Nothing of a refused message is used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WireError {
@@ -25,15 +25,15 @@ pub enum WireError {
     Unknown {
         /// The field.
         field: &'static str,
-        /// What stood there.
+        /// Value that was found.
         value: u64,
     },
     /// A message of another kind than its key is for.
     #[error("it is a {found}, where a {expected} is due")]
     Kind {
-        /// What it is.
+        /// Kind of the message.
         found: &'static str,
-        /// What the key is for.
+        /// Kind that the key is for.
         expected: &'static str,
     },
     /// Sides that no picture has.
@@ -62,7 +62,7 @@ pub enum WireError {
     Length {
         /// By the header.
         promised: u64,
-        /// What came.
+        /// Number of bytes that came.
         found: u64,
     },
     /// A message of another session than the one that is followed.
@@ -81,7 +81,7 @@ pub enum WireError {
     Payload {
         /// The codec.
         codec: &'static str,
-        /// What is wrong.
+        /// Reason why it cannot be read.
         problem: String,
     },
 }

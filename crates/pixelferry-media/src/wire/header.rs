@@ -5,7 +5,7 @@ use super::error::WireError;
 use super::{HEADER_BYTES, MAGIC, Numbers, VERSION};
 use interop_core::{ImageDesc, PixelFormat, Region};
 
-/// What a receiver takes at most; larger messages are refused before anything is allocated for them.
+/// Limits of a receiver; larger messages are refused before anything is allocated for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Pixels of a picture's side.
@@ -41,17 +41,17 @@ impl Default for Limits {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// What the message is.
+    /// Kind of the message.
     pub kind: Kind,
-    /// How its pixels are packed.
+    /// Packing of its pixels.
     pub codec: Codec,
     /// The session: a number of the display's, greater for one that began later.
     pub epoch: u64,
     /// Number of the frame in its session, from 1 on.
     pub frame: u64,
-    /// When the frame was asked for: microseconds since 1970 by the clock of who asked.
+    /// Time at which the frame was asked for: microseconds since 1970 by the clock of who asked.
     pub time: u64,
-    /// Who sent the message.
+    /// Identity of the message's sender.
     pub sender: u64,
     /// The whole picture. Only size, format, encoding, row order and alpha travel.
     pub image: ImageDesc,

@@ -1,4 +1,4 @@
-//! What encoders and files hold, decoded by GStreamer and compared with what was given.
+//! Content of encoders' output and of files, decoded by GStreamer and compared with the original.
 
 use bytes::Bytes;
 use interop_core::{Extent, ImageDesc, PixelFormat, RowOrder};

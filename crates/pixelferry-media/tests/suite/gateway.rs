@@ -244,7 +244,7 @@ fn one_that_takes_no_video_delays_nobody_and_goes_on_with_the_picture_of_then() 
         scene.publish(frame);
         while part(&mut fast).0 < frame {}
     }
-    // What was on its way to the slow one, what it missed as JPEG, and video again.
+    // Pictures that were on their way to the slow one, then those it missed as JPEG, and video again.
     let (mut seen, mut last) = (Vec::new(), 0);
     while last < LAST {
         seen.push(part(&mut slow));

@@ -1,4 +1,4 @@
-//! What encoders, files and browsers are given.
+//! Tests of encoders, files and browsers.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 

@@ -57,7 +57,7 @@ pub(super) struct Versioned {
     pub tensor: Tensor,
 }
 
-/// What a tensor says of itself, copied out of it.
+/// Description of a tensor, copied out of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Described {
     /// `DLDeviceType`.

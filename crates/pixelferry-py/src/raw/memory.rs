@@ -31,7 +31,7 @@ impl Readable<Plane> {
 }
 
 impl Readable<Items> {
-    /// So many zeros.
+    /// Allocates so many zeros.
     pub fn zeros(bytes: i64) -> Result<Self, Failure> {
         let items = Items::new(&zeros(vec![bytes]))?;
         // SAFETY: with no stride it describes one byte, which is always there.

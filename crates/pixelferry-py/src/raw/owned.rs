@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The alignment that DLPack asks for.
 const ALIGNMENT: usize = 256;
 
-/// What an array lies in. Any thread may drop it.
+/// Memory of an array. Any thread may drop it.
 pub enum Memory {
     Host(HostBytes),
     Cuda(CudaBytes),
@@ -32,7 +32,7 @@ unsafe impl Send for HostBytes {}
 unsafe impl Sync for HostBytes {}
 
 impl HostBytes {
-    /// So many zeros, at least 1.
+    /// Allocates so many zeros, at least 1.
     pub fn new(len: usize) -> Result<Self, Failure> {
         let layout = Layout::from_size_align(len.max(1), ALIGNMENT);
         let layout = layout.map_err(|_| Failure::Device(format!("{len} bytes are more than can be addressed")))?;
@@ -92,7 +92,7 @@ pub struct CudaBytes {
 }
 
 impl CudaBytes {
-    /// What `fill` puts into so many bytes; it need not wait.
+    /// Allocates so many bytes and lets `fill` write them; it need not wait.
     pub fn filled(
         backend: &Arc<CudaBackend>,
         len: usize,

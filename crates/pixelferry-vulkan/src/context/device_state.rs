@@ -1,4 +1,4 @@
-//! What the display and all its objects know.
+//! State shared by the display and all its objects.
 
 use crate::queue::pool::{Pool, Target};
 use crate::queue::submissions::Submissions;
@@ -8,7 +8,7 @@ use interop_core::devices::owned::Maker;
 use interop_core::{DeviceIdentity, DisplayCaps, Error, PixelFormat, RowOrder, Support};
 use std::any::Any;
 
-/// What surfaces are for: sampled, and copied by the display. Every format that is offered has it.
+/// Usage of surfaces: sampled, and copied by the display. Every format that is offered has it.
 pub(crate) const IMAGE_USAGE: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
     vk::ImageUsageFlags::SAMPLED.as_raw()
         | vk::ImageUsageFlags::TRANSFER_SRC.as_raw()
@@ -21,7 +21,7 @@ const IMAGE_FEATURES: vk::FormatFeatureFlags = vk::FormatFeatureFlags::from_raw(
         | vk::FormatFeatureFlags::TRANSFER_DST.as_raw(),
 );
 
-/// What an engine may do with buffers.
+/// Usage of buffers that an engine may need.
 pub(crate) const BUFFER_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
     vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
         | vk::BufferUsageFlags::VERTEX_BUFFER.as_raw()
@@ -44,7 +44,7 @@ pub(crate) struct DeviceState {
     pub target: Target,
     pub sharing: Sharing,
     pub handles: Handles,
-    /// What keeps the device alive, where the display was given that.
+    /// Owner that keeps the device alive, if the display was given one.
     _owner: Option<Box<dyn Any>>,
 }
 

@@ -7,7 +7,7 @@ use ash::vk;
 use interop_core::{Error, Result};
 use std::ffi::CStr;
 
-/// Of Vulkan 1.1, and called.
+/// Instance functions of Vulkan 1.1 that are called.
 const INSTANCE_FUNCTIONS: [&CStr; 5] = [
     c"vkGetPhysicalDeviceProperties2",
     c"vkGetPhysicalDeviceFeatures2",
@@ -22,7 +22,7 @@ pub(crate) struct Functions {
     pub device: ash::Device,
 }
 
-/// How errors call a device of which nothing is known.
+/// Name in errors for a device of which nothing is known.
 const ENGINE: &str = "the engine's Vulkan device";
 
 fn refused(problem: impl Into<String>) -> Error {

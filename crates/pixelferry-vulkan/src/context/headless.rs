@@ -5,7 +5,7 @@ use crate::sharing::{Candidate, DeviceNeeds, Instance, OwnDevice, failure, loade
 use ash::vk;
 use interop_core::{DeviceIdentity, Error, Result};
 
-/// How a device of the display's own is chosen.
+/// Options for choosing a device of the display's own.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct VulkanOptions {

@@ -1,4 +1,4 @@
-//! Who draws.
+//! Identity of the device that draws.
 
 use crate::sharing::Ids;
 use ash::{ext, vk};

@@ -1,4 +1,4 @@
-//! What an engine should switch on when it makes its device.
+//! Extensions and features that an engine should switch on when it makes its device.
 
 use crate::context::engine::RawVulkan;
 use crate::sharing::DeviceNeeds;

@@ -17,7 +17,7 @@ pub struct BlitTarget {
     pub image: vk::Image,
     /// Its format.
     pub format: vk::Format,
-    /// Which pixels of its first layer are written; the frame is stretched to them. Row 0 is the first row of the image.
+    /// Region of its first layer that is written; the frame is stretched to it. Row 0 is the first row of the image.
     pub region: Region,
 }
 

@@ -143,9 +143,9 @@ impl VulkanDisplay {
         Ok(VulkanFrame { object, ready: ready.map(|(semaphore, value)| TimelinePoint { semaphore, value }) })
     }
 
-    /// What the display does from now on waits until the engine's work on another queue has read what it was given: a
-    /// submission of the engine's signals this value of a timeline semaphore of its own. Submissions to the display's own
-    /// queue need no word.
+    /// Makes all further work of the display wait until the engine has read a frame on another queue: a submission of
+    /// the engine signals this value of its own timeline semaphore. Submissions to the display's own queue need no
+    /// word.
     ///
     /// # Errors
     /// [`interop_core::Error::Unsupported`] where the device was made without timeline semaphores: wait by the host.

@@ -29,7 +29,7 @@ pub struct EngineImage {
 pub struct EngineBuffer {
     /// The buffer, of which the first bytes are taken.
     pub buffer: vk::Buffer,
-    /// How many bytes.
+    /// Number of bytes.
     pub bytes: u64,
     /// The usage that it was made with: `TRANSFER_SRC` to be taken, `TRANSFER_DST` to be written.
     pub usage: vk::BufferUsageFlags,

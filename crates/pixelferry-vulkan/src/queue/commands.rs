@@ -25,13 +25,13 @@ const RANGE: vk::ImageSubresourceRange = vk::ImageSubresourceRange {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     pub image: vk::Image,
-    /// Of the image, which may encode.
+    /// Format of the image, which may encode.
     pub format: vk::Format,
     /// Before and after each copy.
     pub layout: vk::ImageLayout,
 }
 
-/// Where an image's pixels lie in a buffer.
+/// Layout of an image's pixels in a buffer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rows {
     pub buffer: vk::Buffer,

@@ -1,4 +1,4 @@
-//! What goes into the engine's queue, and when it is done.
+//! Submissions to the engine's queue, and their completion.
 
 pub(crate) mod commands;
 pub(crate) mod pool;

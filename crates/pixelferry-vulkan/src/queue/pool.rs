@@ -5,7 +5,7 @@ use ash::vk;
 use interop_core::HostBlock;
 use std::cell::RefCell;
 
-/// How many wait to be used again, at most.
+/// Most objects that wait to be used again.
 const MOST: usize = 8;
 
 /// Sizes are multiples of this, so that frames of about one size share buffers.

@@ -1,4 +1,4 @@
-//! How the display gets an engine's queue for itself.
+//! Exclusive access of the display to an engine's queue.
 
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
@@ -26,7 +26,7 @@ impl QueueLock for () {
 
 impl<T> QueueLock for std::sync::Arc<Mutex<T>> {
     fn with(&self, submit: &mut dyn FnMut()) {
-        // What a panic left behind is the engine's; the queue is as good as before.
+        // Data that a panic left behind is the engine's; the queue is as good as before.
         let _held = self.lock().unwrap_or_else(PoisonError::into_inner);
         submit();
     }

@@ -26,7 +26,7 @@ struct Slot {
 
 #[derive(Default)]
 struct State {
-    /// Of the last submission; the first is 1.
+    /// Number of the last submission; the first is 1.
     last: u64,
     /// All up to here are done.
     done: u64,
@@ -37,7 +37,7 @@ struct State {
     waits: Vec<Point>,
     /// For what the engine still reads: the next submission waits.
     reads: Vec<Point>,
-    /// What goes once the submission is done.
+    /// Values that are dropped once the submission is done.
     retired: Vec<(u64, Box<dyn Any>)>,
 }
 

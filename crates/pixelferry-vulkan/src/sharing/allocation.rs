@@ -6,7 +6,7 @@ use ash::vk;
 use interop_core::devices::os_handle::{self, ImportedHandle};
 use interop_core::{MemoryHandle, Result};
 
-/// What the memory is for.
+/// Object that the memory is for.
 #[derive(Debug, Clone, Copy)]
 pub enum Object {
     /// A buffer.

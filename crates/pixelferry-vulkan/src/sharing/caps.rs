@@ -1,4 +1,4 @@
-//! What a device hands over and takes, as data.
+//! Capabilities of a device: the memory and the semaphores that it exports and imports.
 
 use crate::sharing::Sharing;
 use crate::sharing::device::enabled;
@@ -21,7 +21,7 @@ impl Sharing {
     /// Memory of its own that others can open.
     pub fn exports(&self) -> Vec<MemoryCap> {
         vec![
-            // What `vkMapMemory` gives is aligned at least so (`minMemoryMapAlignment`, required limits).
+            // The pointers of `vkMapMemory` are aligned at least so (`minMemoryMapAlignment`, required limits).
             MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, Support::Yes).aligned(64, 1),
             MemoryCap::new(HandleType::OPAQUE, MemoryShape::Linear, self.shares_memory()),
             MemoryCap::new(HandleType::OPAQUE, MemoryShape::Image, self.shares_memory()),

@@ -17,7 +17,7 @@ pub const ADDRESS_EXTENSION: &CStr = ash::khr::buffer_device_address::NAME;
 /// always in the same order, so that two threads waited for each other for good.
 static MODULES: Mutex<()> = Mutex::new(());
 
-/// What the extension adds to a device, which is somebody else's.
+/// Functions of the extension for a device, which belongs to somebody else.
 #[derive(Clone)]
 pub struct CuDevice {
     device: ash::Device,

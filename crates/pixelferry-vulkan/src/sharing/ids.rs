@@ -1,9 +1,9 @@
-//! Who a physical device is to other APIs.
+//! Identifiers of a physical device in other APIs.
 
 use ash::vk;
 use interop_core::{DeviceLuid, DeviceUuid};
 
-/// What other APIs know the device by, too (`VkPhysicalDeviceIDProperties`).
+/// Identifiers by which other APIs know the device, too (`VkPhysicalDeviceIDProperties`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ids {
     /// `deviceUUID`.

@@ -32,7 +32,7 @@ pub fn loader_support() -> Support {
 /// displays of everybody in the process (seen with 580.159).
 pub struct Instance(ash::Instance);
 
-/// What is known of a physical device before one is chosen.
+/// Properties of a physical device before one is chosen.
 pub struct Candidate {
     /// The device.
     pub physical: vk::PhysicalDevice,
@@ -40,9 +40,9 @@ pub struct Candidate {
     pub name: String,
     /// By which other APIs know it.
     pub ids: Ids,
-    /// Of Vulkan.
+    /// Version of Vulkan.
     pub version: u32,
-    /// What it is.
+    /// Type of the device.
     pub kind: vk::PhysicalDeviceType,
 }
 
@@ -57,7 +57,7 @@ impl Instance {
         if let Some(instance) = *kept {
             return Ok(instance);
         }
-        // What fails is tried again the next time.
+        // A failed attempt is repeated the next time.
         Ok(kept.insert(Box::leak(Box::new(Self::new(device)?))))
     }
 

@@ -1,4 +1,4 @@
-//! What to switch on when a device is made, so that every path works.
+//! Extensions and features to switch on when a device is made, so that every path works.
 
 use crate::sharing::memory_host::HOST_EXTENSION;
 use crate::sharing::os::{GET_MEMORY_NAME, GET_SEMAPHORE_NAME, MEMORY_EXTENSION, SEMAPHORE_EXTENSION};
@@ -14,7 +14,7 @@ pub struct DeviceExtension {
     pub name: &'static CStr,
     /// A function that only devices with it have.
     pub function: &'static CStr,
-    /// What works with it.
+    /// Features that it makes work.
     pub used_for: &'static str,
 }
 
@@ -37,7 +37,7 @@ pub const DEVICE_EXTENSIONS: [DeviceExtension; 3] = [
     },
 ];
 
-/// What a physical device has of what is wanted.
+/// Wanted extensions and features of a physical device, present and absent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceNeeds {
     /// To be switched on (`ppEnabledExtensionNames`).

@@ -31,7 +31,7 @@ impl Buffer {
         Ok(Self { raw, made: Rc::new(made), pages, shared: Rc::clone(shared) })
     }
 
-    /// Of the device's own memory, zero at first.
+    /// Creates a buffer in the device's own memory, zero at first.
     pub(crate) fn zeroed(shared: &Rc<DeviceState>, len: usize) -> Result<Self> {
         let made = shared.sharing.local_buffer(whole_words(len as u64), BUFFER_USAGE)?;
         let made = Self::new(shared, made, None)?;
@@ -69,7 +69,7 @@ impl Buffer {
         Self::new(shared, made, None)
     }
 
-    /// Of the device's own memory that others can open. The content is undefined.
+    /// Creates a buffer in memory of the device that others can open. The content is undefined.
     pub(crate) fn exported(shared: &Rc<DeviceState>, len: usize) -> Result<Self> {
         let made = shared.sharing.exported_buffer(whole_words(len as u64), BUFFER_USAGE)?;
         Self::new(shared, made, None)
@@ -101,7 +101,7 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// Of the device's own memory, zero at first.
+    /// Creates an image in the device's own memory, zero at first.
     pub(crate) fn zeroed(shared: &Rc<DeviceState>, desc: &ImageDesc) -> Result<Self> {
         let (raw, made) = shared.sharing.local_image(desc, IMAGE_USAGE)?;
         let made = Self { raw, desc: *desc, made: Rc::new(made), shared: Rc::clone(shared) };
@@ -110,7 +110,7 @@ impl Image {
         Ok(made)
     }
 
-    /// Of the device's own memory that others can open.
+    /// Creates an image in memory of the device that others can open.
     pub(crate) fn exported(shared: &Rc<DeviceState>, desc: &ImageDesc) -> Result<Self> {
         let (raw, made) = shared.sharing.exported_image(desc, IMAGE_USAGE)?;
         let made = Self { raw, desc: *desc, made: Rc::new(made), shared: Rc::clone(shared) };

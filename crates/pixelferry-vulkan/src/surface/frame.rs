@@ -1,4 +1,4 @@
-//! What the engine gets of a shown frame.
+//! Frames as the engine gets them.
 
 use ash::vk;
 use interop_core::{Extent, ImageView};
@@ -12,7 +12,7 @@ pub struct TimelinePoint {
     pub value: u64,
 }
 
-/// Where a frame's pixels or bytes lie. The handles stay the display's: the engine destroys none.
+/// Image or buffer with a frame's pixels or bytes. The handles stay the display's: the engine destroys none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VulkanObject {
@@ -51,7 +51,7 @@ pub enum VulkanObject {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct VulkanFrame {
-    /// What holds it.
+    /// Object that holds the frame.
     pub object: VulkanObject,
     /// The submission that reads the frame waits for this, at the stages that read. Submissions to the display's own queue need
     /// not: they come after.

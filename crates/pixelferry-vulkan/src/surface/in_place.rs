@@ -11,7 +11,7 @@ use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Where the pixels lie that an image surface shows.
+/// Location of the pixels that an image surface shows.
 pub(crate) enum Place {
     /// In an image.
     Image(Rc<Image>),

@@ -1,4 +1,4 @@
-//! What the engine reads frames from.
+//! Surfaces that the engine reads frames from.
 
 pub(crate) mod frame;
 pub(crate) mod in_place;

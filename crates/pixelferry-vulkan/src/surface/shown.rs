@@ -1,4 +1,4 @@
-//! What a surface shows, and where.
+//! Image or buffer that a surface shows.
 
 use crate::context::device_state::DeviceState;
 use crate::queue::commands::Place;
@@ -14,7 +14,7 @@ pub(crate) enum Shown {
     Bytes(vk::Buffer, BufferView),
 }
 
-/// Of any surface of this display's.
+/// Returns what any surface of this display shows.
 pub(crate) fn shown(shared: &DeviceState, surface: &Surface) -> Result<Shown> {
     let any = surface.driver();
     if let Some(s) = find::<StoredImage>(any, shared) {

@@ -16,7 +16,7 @@ use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Whose it is.
+/// Owner of the object.
 enum Owner<O, U> {
     /// The display's, kept here.
     Ours(O),

@@ -11,7 +11,7 @@ use std::ffi::CStr;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
-/// What goes when nobody has it any more.
+/// Vulkan objects, destroyed when nobody has them any more.
 pub struct Vulkan {
     pub entry: ash::Entry,
     pub instance: ash::Instance,
@@ -40,7 +40,7 @@ pub struct Engine {
     pub bare: bool,
 }
 
-/// Where the engine copies what it gets, mapped.
+/// Mapped memory that the engine copies frames to.
 struct Mapped {
     buffer: vk::Buffer,
     memory: vk::DeviceMemory,
@@ -304,7 +304,7 @@ pub fn range() -> vk::ImageSubresourceRange {
     vk::ImageSubresourceRange::default().aspect_mask(vk::ImageAspectFlags::COLOR).level_count(1).layer_count(1)
 }
 
-/// What was written before is there afterwards.
+/// Changes an image's layout, after which earlier writes are visible.
 pub unsafe fn change(
     device: &ash::Device,
     commands: vk::CommandBuffer,

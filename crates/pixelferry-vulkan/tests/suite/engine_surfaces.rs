@@ -181,7 +181,7 @@ fn what_no_copy_reaches_is_refused_and_says_why() {
     refused(buffer(EngineBuffer { bytes: 0, ..bytes }), "");
     refused(buffer(EngineBuffer { usage: vk::BufferUsageFlags::VERTEX_BUFFER, ..bytes }), "add TRANSFER_SRC");
     refused(intake(&shown, buffer(bytes).unwrap(), None), "without TRANSFER_SRC");
-    // What a frame does not write is kept by reading it first.
+    // Pixels that a frame does not write are kept by reading them first.
     refused(outlet(&shown, buffer(bytes).unwrap(), None), "do not ask for Keep");
     assert!(overwriting(&shown, buffer(bytes).unwrap()).is_ok());
     display.finish().unwrap();

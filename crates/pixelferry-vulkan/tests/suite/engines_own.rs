@@ -134,7 +134,7 @@ fn counter(device: &ash::Device, semaphore: vk::Semaphore) -> u64 {
     unsafe { device.get_semaphore_counter_value(semaphore) }.unwrap()
 }
 
-/// What the display does next waits until the engine has read.
+/// Further work of the display waits until the engine has read.
 #[test]
 fn the_display_waits_for_readers_on_other_queues() {
     let Some(engine) = Engine::make(false) else { return };

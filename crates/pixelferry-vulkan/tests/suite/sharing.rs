@@ -115,7 +115,7 @@ fn rows_between_pixels_are_refused() {
     }
 }
 
-/// What is shown later waits for the semaphore; what the display signals comes after its work.
+/// Later frames wait for the semaphore, and the display's signals come after its work.
 #[test]
 fn a_frames_semaphore_counts_the_waits() {
     let Some(display) = display() else { return };

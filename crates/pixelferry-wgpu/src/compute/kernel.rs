@@ -11,9 +11,9 @@ use wgsl_kernel::{KernelText, bounded, with_room};
 pub struct WgslKernel {
     pub text: KernelText,
     pub session: Arc<Session>,
-    /// Of its arguments, group 1.
+    /// Layout of its arguments, group 1.
     arguments: wgpu::BindGroupLayout,
-    /// Where it has none.
+    /// Empty group 1, for a kernel without arguments.
     none: Option<wgpu::BindGroup>,
     layout: wgpu::PipelineLayout,
     pipelines: Mutex<HashMap<PixelFormat, wgpu::ComputePipeline>>,
@@ -37,7 +37,7 @@ impl WgslKernel {
             (arguments, layout, none)
         })?;
         let kernel = Self { text, session: session.clone(), arguments, none, layout, pipelines: Mutex::default() };
-        // What is wrong with the text is told now.
+        // Errors in the text are reported now.
         kernel.pipeline(PixelFormat::Rgba8)?;
         Ok(kernel)
     }

@@ -16,7 +16,7 @@ pub struct WgpuMemory {
     session: Arc<Session>,
     /// Group 0 of launches that write it, from the first on.
     target: OnceLock<wgpu::BindGroup>,
-    /// Where the turn that was submitted last ends in the queue.
+    /// Submission after which the last turn in the queue ends.
     turn: Option<wgpu::SubmissionIndex>,
 }
 
@@ -85,14 +85,14 @@ impl WgpuMemory {
         let outer = range.start / WORD * WORD..range.end.next_multiple_of(WORD);
         let write = |at: usize, bytes: &[u8]| {
             let device = &self.session.device;
-            // What was recorded uses what was here before.
+            // Recorded commands use the content from before the write.
             device.submit_recorded()?;
             device.scoped(|| device.queue.write_buffer(self.buffer(), at as u64, bytes))
         };
         if outer == range {
             return write(offset, bytes);
         }
-        // What else is in the words at both ends stays. Bytes behind the memory's end are nobody's.
+        // The other bytes of the words at both ends stay. Bytes behind the memory's end are nobody's.
         let mut whole = vec![0; outer.len()];
         let edges = [
             (outer.start..outer.start + WORD, outer.start < range.start),

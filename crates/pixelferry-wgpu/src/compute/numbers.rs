@@ -7,7 +7,7 @@ use wgsl_kernel::NUMBERS;
 /// Launches whose numbers lie side by side: more than are recorded without being submitted.
 const PLACES: u64 = 16;
 
-/// What every launch has bound in group 0: the target's memory, and its own place in a buffer of numbers.
+/// Resources bound in group 0 of every launch: the target's memory, and its own place in a buffer of numbers.
 pub struct Numbers {
     buffer: wgpu::Buffer,
     next: u64,

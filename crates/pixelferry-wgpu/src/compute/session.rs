@@ -1,4 +1,4 @@
-//! What everything made by one backend shares.
+//! State shared by everything that one backend made.
 
 use crate::WgpuDevice;
 use crate::compute::numbers::Numbers;
@@ -15,9 +15,10 @@ pub struct Session {
     pub limits: Limits,
     /// The numbers of launches. Written and recorded by one thread at a time, so that each launch has its own.
     pub numbers: Mutex<Numbers>,
-    /// Of group 0 of every kernel.
+    /// Layout of group 0 of every kernel.
     pub layout: wgpu::BindGroupLayout,
-    /// Whether kernels of CUDA's were seen to write what they should, or why not; tried when the first is built.
+    /// Result of a trial of CUDA kernels: whether they write what they should, or why not; tried when the first is
+    /// built.
     #[cfg_attr(not(feature = "cuda"), expect(dead_code))]
     pub cuda: OnceLock<std::result::Result<(), String>>,
 }

@@ -1,4 +1,4 @@
-//! Which adapter draws, and opening a device on it.
+//! Adapter that draws, and opening a device on it.
 
 use crate::context::device::WgpuDevice;
 use crate::context::device_extension::DeviceExtension;
@@ -9,7 +9,7 @@ use interop_core::describe::panics::catch;
 use interop_core::{DeviceIdentity, Error, Result};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How a device of the display's own is made.
+/// Options of a device that the display opens itself.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WgpuOptions {
@@ -111,7 +111,7 @@ fn instance(backends: wgpu::Backends) -> wgpu::Instance {
 /// The better, the smaller.
 fn order(options: &WgpuOptions, identity: &DeviceIdentity, kind: wgpu::DeviceType) -> (bool, u8) {
     let same = options.same_device_as.as_ref().is_some_and(|wanted| {
-        // Where neither identity is known, "perhaps" is not enough to prefer it.
+        // If one of the identities is unknown, "perhaps" is not enough to prefer the device.
         let known = (wanted.uuid.is_some() && identity.uuid.is_some())
             || (wanted.luid.is_some() && identity.luid.is_some())
             || (wanted.pci.is_some() && identity.pci.is_some());

@@ -1,9 +1,9 @@
-//! What a wgpu device can hand over and take, as data.
+//! Capabilities of a wgpu device: the memory and the semaphores that it can export and import.
 
 use crate::context::format::image_formats;
 use interop_core::{DisplayCaps, HandleType, MemoryCap, MemoryShape, QueueId, RowOrder, SemaphoreCap, Support};
 
-/// What Vulkan or OpenGL adds.
+/// Capabilities that Vulkan or OpenGL adds.
 pub(crate) struct Sharing {
     pub imports: Vec<MemoryCap>,
     pub exports: Vec<MemoryCap>,

@@ -13,7 +13,7 @@ pub struct WgpuDevice {
     pub device: wgpu::Device,
     /// Its queue.
     pub queue: wgpu::Queue,
-    /// Who it is.
+    /// Identity of the device.
     pub identity: DeviceIdentity,
     /// Set by the device's callback, where the device is ours.
     pub(crate) loss: Loss,

@@ -7,7 +7,7 @@ use std::ffi::CStr;
 pub struct DeviceExtension {
     /// The name that `VkDeviceCreateInfo` takes.
     pub name: &'static CStr,
-    /// What works with it.
+    /// Features that it makes work.
     pub used_for: &'static str,
     /// True where the driver lists it; only then may it be switched on.
     pub listed: bool,

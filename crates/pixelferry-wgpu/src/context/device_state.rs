@@ -1,4 +1,4 @@
-//! What the display and all its objects know, and how they tell their own from those of others.
+//! State that the display shares with all its objects, and by which they are told from those of others.
 
 use crate::context::device::WgpuDevice;
 use crate::context::format::{TEXTURE_USAGE, bits};

@@ -1,10 +1,10 @@
-//! What wgpu reports, as typed errors.
+//! Errors of wgpu, as typed errors.
 
 use interop_core::{DeviceIdentity, DriverError, Error, Result};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
 
-/// Why a device was lost, once it was.
+/// Reason why a device was lost, once it was.
 pub(crate) type Loss = Arc<OnceLock<String>>;
 
 /// wgpu's futures are ready at once on native systems.

@@ -29,8 +29,8 @@ pub(crate) fn pixel_format(format: wgpu::TextureFormat) -> Option<PixelFormat> {
     PixelFormat::ALL.into_iter().find(|pixels| texture_format(*pixels) == stored)
 }
 
-/// What some formats need, and draws into them by either manner, as BGRA8 does that windows mostly are. Our own devices are
-/// opened with what the adapter has of it; so may an engine's ([`crate::open_device`]).
+/// Features that some formats need, and draws into them in either manner, such as BGRA8, the usual format of windows.
+/// Our own devices are opened with what the adapter has of it; so may an engine's ([`crate::open_device`]).
 pub const DRAW_FEATURES: wgpu::Features = wgpu::Features::TEXTURE_FORMAT_16BIT_NORM
     .union(wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES)
     .union(wgpu::Features::BGRA8UNORM_STORAGE);
@@ -71,7 +71,7 @@ pub(crate) const fn bits(format: wgpu::TextureFormat) -> Option<wgpu::TextureFor
     }
 }
 
-/// What surfaces and shared images are used for: all that an engine may do with a texture.
+/// Usage of surfaces and shared images: all that an engine may do with a texture.
 pub(crate) const TEXTURE_USAGE: wgpu::TextureUsages = wgpu::TextureUsages::TEXTURE_BINDING
     .union(wgpu::TextureUsages::RENDER_ATTACHMENT)
     .union(wgpu::TextureUsages::COPY_SRC)

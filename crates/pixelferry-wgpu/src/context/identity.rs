@@ -1,4 +1,4 @@
-//! Who draws.
+//! Identity of the device that draws.
 
 use interop_core::devices::identity::vendor_name;
 use interop_core::{Api, DeviceIdentity, MemoryKind};

@@ -2,7 +2,7 @@
 
 use interop_core::{HostBlock, ImageDesc};
 
-/// What it is to wgpu.
+/// The wgpu object of the memory: a buffer or a texture.
 #[allow(dead_code, reason = "made by Vulkan and OpenGL, which are not everywhere")]
 pub(crate) enum Object {
     Buffer(wgpu::Buffer),
@@ -12,7 +12,7 @@ pub(crate) enum Object {
 /// The memory, with what keeps it.
 pub(crate) struct Made<K> {
     pub object: Object,
-    /// Where the host can address it.
+    /// Host block, if the host can address the memory.
     pub host: Option<HostBlock>,
     pub keeper: Option<K>,
 }

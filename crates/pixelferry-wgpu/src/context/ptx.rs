@@ -79,7 +79,7 @@ impl WgpuDevice {
 
     /// Keeps a buffer until the device has passed all that was recorded and submitted so far, of which wgpu may know nothing.
     pub(crate) fn keep(&self, buffer: wgpu::Buffer) {
-        // What is submitted later cannot use it: its owner is gone.
+        // Later submissions cannot use it: its owner is gone.
         if let Err(error) = self.submit_recorded() {
             tracing::warn!(%error, "what was recorded could not be submitted");
         }

@@ -38,7 +38,7 @@ const NAMES: [(TextureFormat, &str, bool); 15] = [
     (TextureFormat::Rg32Float, "rg32float", false),
 ];
 
-/// What a device's compute shaders store to, asked once.
+/// Formats that a device's compute shaders store to, asked once.
 pub(crate) struct StoreFormats {
     rows: Result<Vec<StoreFormat>, Obstacle>,
     views: bool,

@@ -375,7 +375,7 @@ impl WgpuDisplay {
         Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Image(_))))
     }
 
-    /// Of the right kind but not ours, or of the wrong kind.
+    /// Returns the error for a surface of the right kind that is not ours, or for one of the wrong kind.
     fn not_found(&self, surface: &Surface, right_kind: bool) -> Error {
         let any = surface.driver();
         if find::<EngineImage>(any, &self.tools.shared).is_some()

@@ -1,4 +1,4 @@
-//! What an engine gives of its own: textures and buffers, checked before anything is copied.
+//! Textures and buffers of an engine, checked before anything is copied.
 
 use crate::context::format::{WORD, pixel_format};
 use crate::display::contract::WgpuDisplay;

@@ -1,4 +1,4 @@
-//! Where a compute shader stores for a target: into it, by another view of it, or into a texture that is copied into it.
+//! Destination of a compute shader's stores: the target, another view of it, or a texture that is copied into it.
 
 use crate::context::device_state::DeviceState;
 use crate::context::format::texture_descriptor;
@@ -28,7 +28,7 @@ impl Target<'_> {
     }
 }
 
-/// What a compute shader stores into.
+/// Texture or view that a compute shader stores into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// The view that is drawn to.

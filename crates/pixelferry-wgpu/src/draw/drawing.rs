@@ -11,7 +11,7 @@ use interop_core::draw::{Drawn, Manner, Manners, Obstacle, Plan, Why};
 use interop_core::{Region, Result};
 use std::time::Instant;
 
-/// What a draw's time depends on.
+/// Properties that a draw's time depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Class {
     kind: StoreKey,
@@ -20,12 +20,12 @@ struct Class {
     reach: Reach,
 }
 
-/// What a draw by stores needs.
+/// Objects that a draw with stores needs.
 struct Bound {
     kind: StoreKey,
     made: Made,
     group: wgpu::BindGroup,
-    /// What it stores into, where that is copied.
+    /// Texture that it stores into, if the stores go to a copy.
     canvas: Option<wgpu::Texture>,
 }
 
@@ -157,7 +157,7 @@ impl Drawing {
         read_back::image(shared, region.extent().full(), 4, |_| texture).map(Some)
     }
 
-    /// What a draw by stores needs, or how it is drawn instead.
+    /// Returns the objects that a draw with stores needs, or the manner to draw in instead.
     fn bind(
         &self,
         shared: &DeviceState,
@@ -178,7 +178,7 @@ impl Drawing {
                 Reach::Own => (view.clone(), None),
                 Reach::Plain => (beside::plain(view.texture(), kind.format()), None),
                 Reach::Copy => {
-                    // Where nothing is reached nothing is copied.
+                    // An empty area copies nothing.
                     let area = beside::area(frame, view.texture()).unwrap_or([0, 0, 1, 1]);
                     let canvas = self.canvas.get(device, kind.format(), area);
                     (canvas.create_view(&wgpu::TextureViewDescriptor::default()), Some(canvas))

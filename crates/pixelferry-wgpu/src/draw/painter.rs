@@ -8,7 +8,7 @@ use interop_core::draw::Plan;
 use interop_core::{Extent, PixelFormat, Region, Result};
 use std::cell::RefCell;
 
-/// What a render pass draws into; pipelines are made for it.
+/// Format of the target of a render pass; pipelines are made for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DrawTarget {
@@ -207,10 +207,10 @@ impl Painter {
     }
 }
 
-/// What is drawn, and where.
+/// A draw, and its place.
 #[derive(Clone, Copy)]
 pub(crate) struct Frame {
-    /// Of the image.
+    /// Region of the image.
     pub region: Region,
     /// Left and top of the plan's viewport in the target.
     pub at: (i32, i32),
@@ -224,7 +224,7 @@ impl Frame {
     pub(crate) fn draw_params(&self) -> DrawParams {
         let Self { region, at: (x, y), plan, .. } = self;
         let (place, drawn) = (plan.picture, plan.drawn);
-        // Where it lies in the target; no side comes near what 64 bits count.
+        // Position in the target; no side comes near the range of 64 bits.
         let placed = |start: i32, inside: i64| i64::from(start) + inside;
         let (left, top) = (placed(*x, place.x.into()), placed(*y, place.y.into()));
         let (first, above) = (placed(*x, drawn.x.into()), placed(*y, drawn.y.into()));
@@ -303,7 +303,7 @@ fn build(
                 ..wgpu::PipelineCompilationOptions::default()
             },
             targets: &[Some(wgpu::ColorTargetState {
-                // Of colours that are multiplied by alpha.
+                // Blending of colours that are multiplied by alpha.
                 blend: kind.blends.then_some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING),
                 ..kind.target.format.into()
             })],

@@ -1,11 +1,11 @@
-//! Where the pixels of an image are, for drawing it.
+//! Source of an image's pixels, for drawing it.
 
 use crate::context::device_state::DeviceState;
 use bytemuck::{Pod, Zeroable};
 use interop_core::{Error, Extent, ImageView, PixelFormat, Result};
 use std::cell::RefCell;
 
-/// What the shaders read of an image.
+/// Source that the shaders read an image from.
 pub(crate) enum Source {
     Texture(wgpu::Texture, wgpu::TextureView),
     /// Rows in a buffer.

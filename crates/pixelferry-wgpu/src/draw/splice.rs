@@ -29,7 +29,7 @@ pub(crate) struct Splicer {
     scratch: RefCell<Option<wgpu::Buffer>>,
 }
 
-/// Where bytes go.
+/// Destination of bytes.
 pub(crate) struct Splice<'a> {
     pub to: &'a wgpu::Buffer,
     pub to_byte: u64,
@@ -166,7 +166,7 @@ fn by_host(shared: &DeviceState, splice: &Splice<'_>, bytes: &[u8]) -> Result<wg
     })
 }
 
-/// How the bytes of a chunk lie in what the shader reads.
+/// Layout of a chunk's bytes in the buffer that the shader reads.
 struct Lie {
     start: u64,
     row: u64,

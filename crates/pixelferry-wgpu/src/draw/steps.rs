@@ -1,10 +1,10 @@
-//! What the shaders of a draw are made for, whoever writes its pixels.
+//! Steps of a draw's shaders, in either manner.
 
 use crate::draw::picture::{Picture, Source};
 use interop_core::PixelFormat;
 use interop_core::draw::{Plan, Variant};
 
-/// What is fixed when a pipeline is made.
+/// Steps that are fixed when a pipeline is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Steps {
     /// The format, where pixels lie in linear memory.
@@ -37,7 +37,7 @@ impl Steps {
 /// Curves of numbers.
 pub(crate) const CURVES: &str = include_str!("shaders/curves.wgsl");
 
-/// What one kind of source needs.
+/// Shader text and layout for one kind of source.
 pub(crate) struct Half {
     text: &'static str,
     pub layout: wgpu::BindGroupLayout,

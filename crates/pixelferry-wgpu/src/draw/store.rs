@@ -14,7 +14,7 @@ use std::cell::RefCell;
 pub(crate) struct StoreKey {
     steps: Steps,
     blends: bool,
-    /// What is stored is encoded, as the target's own format does.
+    /// True if stored values are encoded as the target's own format does.
     encodes: bool,
     format: StoreFormat,
 }

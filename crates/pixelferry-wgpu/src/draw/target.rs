@@ -15,7 +15,7 @@ pub struct OffscreenTarget {
 }
 
 impl OffscreenTarget {
-    /// What [`crate::WgpuDisplay::create_offscreen_target`] makes: RGBA8, one sample, no depth.
+    /// Format of [`crate::WgpuDisplay::create_offscreen_target`]: RGBA8, one sample, no depth.
     pub const FORMAT: DrawTarget = DrawTarget::new(wgpu::TextureFormat::Rgba8Unorm);
 
     /// wgpu makes the content zero.

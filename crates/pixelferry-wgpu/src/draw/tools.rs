@@ -1,4 +1,4 @@
-//! What drawing, copying and reading back need, beside the device.
+//! Objects for drawing, copying and reading back, beside the device.
 
 use crate::context::device_state::{DeviceState, Parts};
 use crate::context::error::in_scopes;

@@ -20,7 +20,7 @@ use ring::Ring;
 use std::any::Any;
 use std::rc::Rc;
 
-/// What a block is to wgpu.
+/// Content of a block: linear memory or an image.
 enum Body {
     /// Mapped for each fill.
     Ring(Ring),
@@ -30,7 +30,7 @@ enum Body {
     Image(Rc<Picture>),
 }
 
-/// What keeps memory by which others open it.
+/// Owner of memory that others open.
 #[allow(dead_code, reason = "made by Vulkan and OpenGL, which are not everywhere")]
 enum Keeper {
     Gl(Rc<gl::Memory>),

@@ -22,7 +22,7 @@ struct Piece {
 
 pub(super) struct Ring {
     len: usize,
-    /// What was filled last, unmapped.
+    /// Buffer that was filled last, unmapped.
     filled: Option<wgpu::Buffer>,
     /// The oldest first.
     free: VecDeque<Piece>,

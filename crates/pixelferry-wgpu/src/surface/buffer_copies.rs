@@ -15,11 +15,11 @@ pub(crate) fn export(device: &WgpuDevice, buffer: &wgpu::Buffer, handle: HandleT
     is_of_the_queue.then(|| QueueBuffer::over(device, buffer).into_handle())
 }
 
-/// Where bytes go in a buffer.
+/// Destination of bytes in a buffer.
 pub(crate) struct Place<'a> {
     pub buffer: &'a wgpu::Buffer,
     pub bytes: Range<u64>,
-    /// What lies behind them in the last word is nobody's.
+    /// True if the rest of the last word, behind the bytes, belongs to nobody.
     pub is_end: bool,
 }
 

@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use wgpu::wgt::{BufferTransition, BufferUses, TextureTransition, TextureUses};
 
-/// What wgpu says of an object of which nothing is asked but to be ready for a copy: it may be destroyed, or another device's.
+/// Asks wgpu just to prepare an object for a copy, which shows an object that was destroyed or is another device's.
 fn probe(shared: &DeviceState, record: impl FnOnce(&mut wgpu::CommandEncoder)) -> Result<()> {
     shared.check_alive()?;
     shared.submit(record).map(drop).map_err(|refused| Error::refused(refused.to_string()))

@@ -1,4 +1,4 @@
-//! What frames are copied into or read from in place, the display's and an engine's.
+//! Surfaces that frames are copied into or read from in place, the display's and an engine's.
 
 pub(crate) mod buffer;
 pub(crate) mod buffer_copies;

@@ -116,7 +116,7 @@ fn every_drawing_is_as_the_reference() {
     println!("{done:?}");
 }
 
-/// What shaders store is encoded by them: to the hardware's numbers, but for a step of 8 bits.
+/// Shaders encode what they store: to the hardware's numbers, but for a step of 8 bits.
 #[test]
 fn formats_that_encode_are_stored_to_by_other_views_and_by_copies() {
     let Some(display) = common::display() else { return };

@@ -28,7 +28,7 @@ fn every_path_holds_without_storage_buffers() {
     ran(&rows, &copied);
 }
 
-/// What an engine that makes its device itself is told to switch on.
+/// Features to switch on, as listed for an engine that makes its device itself.
 #[test]
 fn extensions_are_listed_with_what_they_are_for() {
     if common::display().is_none() {

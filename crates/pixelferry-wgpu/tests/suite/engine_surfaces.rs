@@ -148,7 +148,7 @@ fn what_no_copy_reaches_is_refused_and_says_why() {
     refused(intake(&shown, only(wgpu::TextureUsages::COPY_DST).unwrap(), None), "without COPY_SRC");
     refused(outlet(&shown, only(wgpu::TextureUsages::COPY_SRC).unwrap(), None), "without COPY_DST");
     assert!(intake(&shown, only(wgpu::TextureUsages::COPY_SRC).unwrap(), None).is_ok());
-    // What a frame does not write is kept by reading it first.
+    // Pixels that a frame does not write are kept by reading them first.
     refused(outlet(&shown, only(wgpu::TextureUsages::COPY_DST).unwrap(), None), "do not ask for Keep");
     assert!(overwriting(&shown, only(wgpu::TextureUsages::COPY_DST).unwrap()).is_ok());
     let both = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;

@@ -44,7 +44,7 @@ fn run(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, path: PathI
         }
     }
     display.finish().unwrap();
-    // Of the same size as then.
+    // Usage at the same size as then.
     let (after, before) = (Usage::here().unwrap(), before.unwrap());
     println!("{path}: {before:?} -> {after:?}");
     assert!(after.rss <= before.rss + SLACK, "{path}: memory grew from {} to {}", before.rss, after.rss);
@@ -69,7 +69,7 @@ fn frames_by_every_path_leave_nothing() {
         let mut surface = display.create_in_place_surface(&SurfaceDesc::buffer(BYTES as u64)).unwrap();
         surface.read_in_place(&staging, &View::Buffer(BufferView { offset: 0, len: BYTES })).unwrap();
         let host = staging.host_block().unwrap();
-        // What outlives the display takes its memory along, in any order.
+        // Objects that outlive the display take its memory along, in any order.
         drop(display);
         if n % 2 == 0 {
             drop((staging, surface))

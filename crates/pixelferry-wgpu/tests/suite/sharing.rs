@@ -21,7 +21,7 @@ fn surfaces_and_blocks_are_as_every_displays() {
     assert!(ways.staged > 0 && ways.in_place > 0, "{ways:?}");
 }
 
-/// What one device draws into a texture, another finds in the memory behind its descriptor.
+/// A drawing of one device into a texture is found by another device in the memory behind the descriptor.
 #[test]
 fn a_texture_of_one_device_is_memory_of_another() {
     let Some(display) = common::display() else { return };

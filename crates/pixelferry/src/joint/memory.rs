@@ -1,4 +1,4 @@
-//! What a joint choice found is remembered among the profiles of paths, under all that it depends on.
+//! Memory of joint choices, kept among the profiles of paths, under all that they depend on.
 
 use super::declare::{LinkBuilder, Scratch};
 use super::pairs::Pair;
@@ -26,7 +26,7 @@ struct Page {
     report: JointReport,
 }
 
-/// What was found before.
+/// Earlier result of a joint choice.
 pub(super) struct Remembered {
     pub choice: (BackendChoice, Option<DisplayChoice>),
     devices: [String; 2],

@@ -41,7 +41,7 @@ pub struct Opened {
     pub screen: Option<Headless>,
     /// The path between them; nothing is shown yet.
     pub link: Link,
-    /// What was found, and why this was chosen.
+    /// Report of all pairs, and the reason for the choice.
     pub report: JointReport,
 }
 
@@ -71,7 +71,7 @@ impl LinkBuilder {
         self.by_measuring(&prospects)
     }
 
-    /// Why nothing is to be measured.
+    /// Returns the reason if nothing is to be measured.
     fn unmeasured(&self, prospects: &[Prospect<'_>]) -> Option<String> {
         match prospects {
             _ if self.budget.is_zero() => Some("there is no time to measure".into()),
@@ -190,7 +190,7 @@ impl LinkBuilder {
         let (mut ratio, mut failed) = (None, None);
         for n in 0..ROUNDS {
             *round += 1;
-            // Who goes first changes, as what runs before is felt.
+            // The first to go changes, as work that ran before is felt.
             for newcomer in [n % 2 == 0, n % 2 != 0] {
                 let (_, side) = if newcomer { &mut new } else { &mut old };
                 if let Err(error) = side.turn(self, *round) {

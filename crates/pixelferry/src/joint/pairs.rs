@@ -1,4 +1,5 @@
-//! What can be opened, in the order of the cost model: hardware before programs, a backend in the queue of its display first.
+//! Pairs that can be opened, in the order of the cost model: hardware before programs, a backend in the queue of its
+//! display first.
 
 use super::declare::LinkBuilder;
 use super::report::{JointRow, JointState, name};
@@ -62,7 +63,7 @@ pub(super) fn displays(wanted: &LinkBuilder) -> Result<Vec<Shown>> {
             break;
         }
         match open_headless(choice) {
-            // What the CPU draws by kernels is in its memory, too.
+            // A picture that the CPU draws with kernels is in its memory, too.
             Ok(screen) if choice == DisplayChoice::Compute && is_rest && screen.display().device().software => {}
             Ok(screen) => opened.push(Shown { display: screen.display(), screen: Some(screen), choice: Some(choice) }),
             Err(error) => last = Some(error),
@@ -88,7 +89,7 @@ pub(super) fn prospects<'a>(wanted: &LinkBuilder, displays: &'a [Shown]) -> Vec<
         let meant = |driver: &&Driver| wanted.backend == BackendChoice::Auto || wanted.backend == driver.named.choice;
         all.extend(drivers.filter(meant).filter(|driver| driver.named.built).map(|driver| Prospect { driver, shown }));
     }
-    // Where both sides are one API they share a queue: the quickest there is on a GPU, and nothing to gain where the CPU draws.
+    // Sides of the same API share a queue: the quickest there is on a GPU, and no gain if the CPU draws.
     all.sort_by_key(|prospect| {
         let device = prospect.shown.display.device();
         let drawn_by_kernels = prospect.driver.draws && prospect.shown.choice == Some(DisplayChoice::Compute);

@@ -1,4 +1,4 @@
-//! What a joint choice found, for people and programs.
+//! Report of a joint choice, for people and programs.
 
 use interop_core::{ComputeBackend, DeviceIdentity, Display, Link, PathKind, Ratio};
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub enum Basis {
     CostModel(String),
 }
 
-/// How far a pair of backend and display got.
+/// State that a pair of backend and display has reached.
 ///
 /// ```
 /// use pixelferry::{BackendChoice, DisplayChoice, JointState, LinkBuilder, PixelFormat, SurfaceDesc};
@@ -56,12 +56,12 @@ pub enum JointState {
     Slower,
     /// It does not do it.
     Failed {
-        /// Why.
+        /// Reason for the failure.
         reason: String,
     },
     /// Nobody tried.
     NotTried {
-        /// Why.
+        /// Reason why it was not tried.
         reason: String,
     },
 }
@@ -85,20 +85,20 @@ pub struct JointRow {
     pub compute: String,
     /// The side that shows.
     pub display: String,
-    /// How frames cross, where that was found.
+    /// Path of the frames, if it was found.
     pub path: Option<String>,
-    /// What a frame of the program's kernels takes, drawn and waited for, microseconds.
+    /// Time of a frame of the program's kernels, drawn and waited for, microseconds.
     pub median_us: Option<f64>,
     /// Its time by that of the pair that was best so far, where both had turns.
     pub ratio: Option<Ratio>,
-    /// Where its time goes.
+    /// Explanation where its time goes.
     pub because: String,
-    /// How far it got.
+    /// State that the pair has reached.
     #[serde(flatten)]
     pub state: JointState,
 }
 
-/// What was found out, in the order in which pairs were tried.
+/// Report of a joint choice, in the order in which pairs were tried.
 ///
 /// ```
 /// use pixelferry::*;
@@ -114,9 +114,9 @@ pub struct JointRow {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct JointReport {
-    /// What is shown, and by which kernels.
+    /// Description of the surface, and names of the kernels.
     pub what: String,
-    /// What the choice stands on.
+    /// Basis of the choice.
     pub basis: Basis,
     /// The pairs.
     pub rows: Vec<JointRow>,

@@ -1,4 +1,4 @@
-//! What every backend that runs WGSL is asked.
+//! Tests for every backend that runs WGSL.
 
 use interop_core::conformance::memory;
 use interop_core::describe::color;
@@ -211,7 +211,7 @@ fn reach(@builtin(global_invocation_id) id: vec3<u32>) {
     assert!(error.contains("12 bytes") && error.contains("16"), "{error}");
 }
 
-/// Whatever a group before left there, in memory of every shape.
+/// Memory of a group begins as zeros, whatever a group before left there, in memory of every shape.
 fn memory_of_a_group_begins_as_zeroes(backend: &dyn ComputeBackend) {
     const DIRTY: &str = "
 var<workgroup> every: array<u32, 4000>;

@@ -79,7 +79,7 @@ fn one_text_gives_one_picture_on_devices_and_on_threads() {
             for frame in 0..4 {
                 let t = 0.7 * frame as f32;
                 draw(&guest, &mut link, &pixels, t).unwrap();
-                // Of the next frame, before this one is looked at: the queue keeps them apart.
+                // Launches the next frame before this one is looked at: the queue keeps them apart.
                 rings::launch(guest.client(), pixels.cubes(), pixels.cube(), pixels.arg(), EXTENT.width, t + 2.0);
                 guest.client().flush().unwrap();
                 assert_same(&link.read_back().unwrap(), &on_threads(t), &format!("{api:?}, {path}, frame {frame}"));

@@ -1,4 +1,4 @@
-//! What egui shows of a picture, before and after it deleted the picture's texture, and after resizes.
+//! Tests that egui shows a picture, before and after it deleted the picture's texture, and after resizes.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 

@@ -7,9 +7,9 @@ use pixelferry::{CpuKernelExt as _, Extent, KernelSource, Link};
 pub const EXTENT: Extent = Extent::new(256, 192);
 /// Size of the window.
 pub const WINDOW: Extent = Extent::new(336, 240);
-/// Where the picture's top left corner is, from the window's.
+/// Offset of the picture's top left corner from the window's.
 pub const AT: [u32; 2] = [24, 16];
-/// What the engine clears the window to.
+/// Colour that the engine clears the window to.
 pub const BACKGROUND: [u8; 3] = [40, 60, 80];
 /// Programs compute this many frames, each with its number, and then show the last.
 pub const LAST_FRAME: u32 = 40;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tungstenite::Message;
 
 const PAUSE: Duration = Duration::from_micros(16_667);
-/// Where a header has the time, which is the key's number here.
+/// Offset of the time in a header, which is the key's number here.
 const TIME_AT: usize = 24;
 
 const PAGE: &str = r#"<!doctype html><canvas id="picture" tabindex="0" width="1280" height="720"></canvas>

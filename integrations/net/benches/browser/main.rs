@@ -17,7 +17,7 @@ use std::io::Write as _;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// How pictures reach the page.
+/// Codec in which pictures reach the page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Way {
     Raw,

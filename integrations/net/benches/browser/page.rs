@@ -29,7 +29,7 @@ const SCRIPT: &str = "(() => {
     canvas.focus();
 })()";
 
-/// Of one round.
+/// Times of one round.
 pub struct Sample {
     pub bytes: f64,
     pub rate: f64,

@@ -1,4 +1,4 @@
-//! What a viewer sees is what the demo computed.
+//! Checks that a viewer sees what the demo computed.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 

@@ -5,7 +5,7 @@ mod views;
 use crate::fuzz::{Checked, Log, Rng, drivers::Drivers, hold, hostile};
 use pixelferry::arrays::{Array, Arrays, Expr, Monoid, Philox, Scan};
 
-/// What outlives rounds: kernels are built once for each form of an expression.
+/// Makers that outlive rounds: kernels are built once for each form of an expression.
 pub struct Makers(Vec<Arrays>);
 
 impl Makers {
@@ -232,7 +232,7 @@ impl<'a> World<'a> {
             }
             1 => {
                 let bad = bad_shape(rng);
-                // What a machine may have is not asked for.
+                // Sizes that a machine may have are not asked for.
                 if count(&bad).is_some_and(|n| n < 1 << 46) {
                     return Ok(());
                 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 /// Elements that a view may have for its values to be compared.
 const MOST: usize = 1 << 14;
 
-/// How a view is taken of another.
+/// Way in which a view is taken of another.
 #[derive(Debug)]
 enum Taken {
     Slice(usize, Range<usize>, isize),

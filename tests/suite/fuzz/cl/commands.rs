@@ -224,7 +224,7 @@ impl World<'_> {
             let mut distinct = places.clone();
             distinct.sort_unstable();
             distinct.dedup();
-            // Which of two values for one byte stays is open.
+            // The order of two values for one byte is open.
             if distinct.len() < places.len() {
                 return Ok(());
             }

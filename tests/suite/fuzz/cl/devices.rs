@@ -1,4 +1,4 @@
-//! What a device says of itself, parts of it, and objects of another context.
+//! Properties of a device, parts of it, and objects of another context.
 
 use super::World;
 use crate::fuzz::{Checked, Log, Rng, hold};

@@ -77,7 +77,7 @@ impl World<'_> {
         };
         let pixels = size.region().iter().try_fold(1_usize, |n, side| n.checked_mul(*side));
         if pixels.is_some_and(|n| (1 << 22..1 << 46).contains(&n)) {
-            // What a machine may have is not asked for.
+            // Sizes that a machine may have are not asked for.
             return Ok(());
         }
         log.op("cl: image", format_args!("{format} {size:?}"));
@@ -97,7 +97,7 @@ impl World<'_> {
     }
 
     pub(super) fn image(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        // What is waited for may stand behind what the program has not completed.
+        // Work that is waited for may stand behind events that the program has not completed.
         self.settle(rng, log)?;
         if self.images.len() < 3 || (self.images.len() < 6 && rng.one_in(8)) {
             return self.new_image(rng, log);
@@ -149,7 +149,7 @@ impl World<'_> {
         log.op("cl: fill an image", format_args!("{part:?} of {:?} with {colour:?}", slot.image.region()));
         if log.end(queue.fill_image(&slot.image, part, colour, &[]).and_then(|event| event.wait())).is_some() {
             hold!(slot.inside(part), "{part:?} of {:?} was taken", slot.image.region());
-            // What was filled must be all the same; which bytes, the driver's conversion says.
+            // The filled pixels must be all the same; the driver's conversion says which bytes they are.
             let found = queue.read_image::<u8>(&slot.image, part, &[])?.wait()?;
             let first = found.get(..slot.pixel).unwrap_or_default().to_vec();
             hold!(found.chunks(slot.pixel).all(|pixel| pixel == first), "{part:?} was filled with several colours");

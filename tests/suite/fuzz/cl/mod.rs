@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Largest buffer, bytes.
 const MOST: usize = 8 << 10;
 
-/// What outlives rounds: programs are built once.
+/// Objects that outlive rounds: programs are built once.
 pub struct Base {
     device: Device,
     context: Context,
@@ -44,7 +44,7 @@ impl Base {
 /// A buffer or a part of one.
 struct Slot {
     buffer: Buffer,
-    /// Whose bytes it has: a number of the model, and the first byte there.
+    /// Owner of its bytes: a number of the model, and the first byte there.
     root: u32,
     start: usize,
     /// Some bytes are mapped for ever: commands may be refused.
@@ -57,7 +57,7 @@ impl Slot {
     }
 }
 
-/// What the buffers of one context hold, and what is under way.
+/// Content of one context's buffers, and the work under way.
 pub struct World<'a> {
     base: &'a Base,
     queues: Vec<Queue>,

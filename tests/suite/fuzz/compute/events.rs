@@ -89,7 +89,7 @@ impl World<'_> {
 
     fn listen_to(&mut self, event: &Event, rng: &mut Rng, log: &mut Log) {
         let (told, panics) = (Arc::clone(&self.told), rng.one_in(4).then(|| payload::kind(rng)));
-        // What a callback owns may be the last of its kind.
+        // The callback may own the last of its kind.
         let mut owned = Some((self.users.pop().filter(|_| rng.one_in(2)), event.clone()));
         if let Some((user, _)) = &mut owned
             && let Some(user) = user.take_if(|_| rng.one_in(2))

@@ -123,7 +123,7 @@ impl World<'_> {
         let launched = log.end(engine.backend.launch(kernel.as_ref(), target, &[Arg::U32(how)]));
         hold!(launched.is_none() || (late && len <= 64), "a kernel that fails was said to have run");
         if late {
-            // What the other threads had written by then is anybody's guess.
+            // The other threads may have written anything by then.
             let bytes = rng.bytes(len);
             slot.memory.write(0, &bytes)?;
             self.done(Effect::set(id, 0, bytes));

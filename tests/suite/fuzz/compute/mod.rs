@@ -37,7 +37,7 @@ pub struct World<'a> {
     queues: Vec<Queue>,
     users: Vec<UserEvent>,
     events: Vec<Event>,
-    /// What memories hold once all of `pending` is over.
+    /// Content of the memories once all of `pending` is over.
     models: Models,
     pending: Vec<Entry<Event>>,
     next: u32,

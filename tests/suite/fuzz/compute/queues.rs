@@ -1,4 +1,4 @@
-//! What only queues do.
+//! Operations that only queues have.
 
 use super::by::By;
 use super::{Effect, World};

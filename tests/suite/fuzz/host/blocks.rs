@@ -41,7 +41,7 @@ fn now(bytes: &[u8]) -> Vec<u8> {
 impl World<'_> {
     pub(super) fn import(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
         let (block, number) = if rng.one_in(3) {
-            // What the display maps, taken by a backend.
+            // A backend takes the memory that the display maps.
             let staged = self.doors.iter().filter_map(|open| match &open.door {
                 Door::Staging(staging) => staging.host_block().map(|block| (block, open.block)),
                 Door::Memory(_) => None,
@@ -78,7 +78,7 @@ impl World<'_> {
         };
         log.op("host: stage", format_args!("{bytes} bytes of {most}, {kind:?}"));
         if (1 << 20..1 << 46).contains(&bytes) {
-            // What a machine may have is not asked for.
+            // Sizes that a machine may have are not asked for.
             return Ok(());
         }
         if let Some(staging) = log.end(self.display.create_staging(kind, bytes)) {

@@ -23,7 +23,7 @@ impl World<'_> {
             2 => log.end(backend.import_semaphore(&handle)).is_some(),
             3 => log.end(backend.allocate_shared(64, HandleType::GlObject, self.display.device())).is_some(),
             4 => {
-                // What is made is dropped at once.
+                // The semaphore is dropped at once.
                 let _ = log.end(self.display.create_semaphore(rng.pick(&[SyncKind::Implicit, SyncKind::Finish])));
                 false
             }

@@ -18,13 +18,14 @@ enum Door {
 
 struct Open {
     door: Door,
-    /// Which block; staging has one of its own.
+    /// Number of the block; staging has one of its own.
     block: u32,
 }
 
 struct Shown {
     surface: Surface,
-    /// What it shows, rows in the display's order; `None` where nothing yet, or where a block's owner may have changed it.
+    /// Shown bytes, rows in the display's order; `None` if there are none yet, or if a block's owner may have changed
+    /// them.
     bytes: Option<Vec<u8>>,
     desc: SurfaceDesc,
     in_place: bool,

@@ -130,7 +130,7 @@ impl World<'_> {
         let view = source(rng, &shown.desc, &part, staging.len());
         let block = staging.host_block();
         let slice = block.as_ref().filter(|_| rng.one_in(2)).and_then(|block| {
-            // What lies behind the staging's bytes is not the display's.
+            // Bytes behind those of the staging are not the display's.
             block.read(hostile::inside(rng, staging.len()), Holder::Guard).ok()
         });
         let before = slice.as_ref().map(|slice| black_box(&**slice).to_vec());

@@ -1,4 +1,4 @@
-//! What a link shows, drawn; and what it says of itself.
+//! Draws of a link's shown frame; and the link's reports.
 
 use super::{Screen, World};
 use crate::fuzz::{Checked, Log, Rng, hold, hostile};
@@ -49,7 +49,7 @@ impl World<'_> {
             }
             _ => {}
         }
-        // Of another display of the kind, foreign.
+        // To another display of the kind, the surface is foreign.
         let foreign = open.link.shown().and_then(|shown| match &self.other {
             Screen::Memory(display) => {
                 let mut target = display.create_offscreen_target(sides.0, sides.1)?;

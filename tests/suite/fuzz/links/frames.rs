@@ -7,7 +7,7 @@ use pixelferry::driver::Part;
 use pixelferry::{Arg, Error, ImageView, Kernel, SurfaceDesc, WriteFrame};
 use std::sync::Arc;
 
-/// How a frame is computed.
+/// Way in which a frame is computed.
 enum Way {
     Bytes(Vec<u8>),
     Kernel(Arc<dyn Kernel>, u32),

@@ -17,7 +17,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a surface shows, drawn by itself.
+/// Display that draws a surface by itself.
 enum Screen {
     Memory(Rc<MemoryDisplay>),
     Gl(Rc<GlDisplay>),
@@ -57,7 +57,7 @@ struct Open {
 pub struct World<'a> {
     engine: &'a Engine,
     screen: Screen,
-    /// Of the same kind.
+    /// Another display of the same kind.
     other: Screen,
     open: Vec<Open>,
 }

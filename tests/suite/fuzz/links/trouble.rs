@@ -62,7 +62,7 @@ impl World<'_> {
         log.did("links: disarm", format_args!(""));
         open.faults.disarm();
         open.troubled = false;
-        // What failed before is told once.
+        // An earlier failure is reported once.
         let _ = open.link.frame(|_| Err(Error::invalid("frame", "given up on purpose")));
         self.frame(rng, log, at)
     }

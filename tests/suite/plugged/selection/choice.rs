@@ -1,4 +1,4 @@
-//! What is chosen, why, and what is said of it.
+//! Choices of the library, the reasons, and the reports.
 
 use super::{at_once, board, desc, open, paths, show, state, worker};
 use cpu_fallback::{CpuBackend, MemoryDisplay};

@@ -51,7 +51,7 @@ fn when_it_is_dropped_or_cannot_say_so() {
     drop(link);
     let mut link = open(policy).unwrap();
     show(&mut link, 3).unwrap();
-    // What it cannot show any more is an error, not an end.
+    // A surface that it cannot show any more is an error, not an end.
     trouble.set(Does::PanicsInSurface);
     let error = link.read_back().unwrap_err().to_string();
     assert!(error.contains("troubled panicked"), "{error}");

@@ -1,4 +1,4 @@
-//! What does not work is refused with a reason, and what fails is left without losing the frame.
+//! Paths that do not work are refused with a reason, and paths that fail are left without losing the frame.
 
 use super::trouble::{Does, Trouble};
 use super::{at_once, open, paths, show, state};
@@ -15,7 +15,7 @@ fn a_path_that_lies_is_refused_by_its_pixels() {
     let mut link = open(at_once(with(&trouble))).unwrap();
     let PathState::Rejected { reason } = state(link.report(), "troubled") else { panic!("{}", link.report()) };
     assert!(reason.contains("wrong pixels"), "{reason}");
-    // Of those offered it was the first, before that which is in use.
+    // Among those offered it was the first, before the one in use.
     let offered = |row: &&PathReport| !matches!(row.state, PathState::NotOffered { .. });
     assert_eq!(link.report().paths.iter().find(offered).unwrap().id.name(), "troubled");
     assert_eq!(link.path().name(), "host-round-trip");

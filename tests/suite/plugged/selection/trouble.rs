@@ -5,7 +5,7 @@ use interop_core::{Error, Part, Result, SharingPath, Support, Surface, SyncKind,
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// What it does, for all paths opened of one row.
+/// Trouble that it makes, for all paths opened of one row.
 #[derive(Clone, Default)]
 pub struct Trouble(Arc<AtomicU8>);
 

@@ -18,7 +18,7 @@ pub enum Part {
     Ln,
     /// Sine and cosine near 0.
     Turn,
-    /// Of any angle.
+    /// Sine and cosine of any angle.
     Angle,
     Tanh,
     Atan2,

@@ -10,13 +10,13 @@ pub const MEMORY: u32 = 1;
 pub const SEMAPHORE: u32 = 1;
 /// `CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD`.
 pub const TIMELINE: u32 = 9;
-/// What memory is exported as.
+/// Handle type for exported memory.
 pub const EXPORTED: cu::CUmemAllocationHandleType =
     cu::CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 /// `CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED`.
 pub const EXPORT_SUPPORTED: u32 = 103;
 
-/// Who may open what is exported: descriptors have no such thing.
+/// Returns the access rules for exported memory: none, as file descriptors have no such thing.
 pub fn security() -> *mut c_void {
     ptr::null_mut()
 }

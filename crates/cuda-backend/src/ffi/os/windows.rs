@@ -10,7 +10,7 @@ pub const MEMORY: u32 = 2;
 pub const SEMAPHORE: u32 = 2;
 /// `CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_WIN32`.
 pub const TIMELINE: u32 = 10;
-/// What memory is exported as.
+/// Handle type for exported memory.
 pub const EXPORTED: cu::CUmemAllocationHandleType = cu::CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_WIN32;
 /// `CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_WIN32_HANDLE_SUPPORTED`.
 pub const EXPORT_SUPPORTED: u32 = 104;
@@ -69,8 +69,9 @@ static ATTRIBUTES: Constant<ObjectAttributes> = Constant(ObjectAttributes {
     security_quality_of_service: ptr::null(),
 });
 
-/// Who may open what is exported, which the driver wants to be told (`CUmemAllocationProp::win32HandleMetaData`, a
-/// `POBJECT_ATTRIBUTES`): whoever has the handle. It has no name that others could open it by, and is never inherited.
+/// Returns the access rules for exported memory, which the driver wants (`CUmemAllocationProp::win32HandleMetaData`, a
+/// `POBJECT_ATTRIBUTES`): whoever has the handle may open it. It has no name that others could open it by, and is never
+/// inherited.
 pub fn security() -> *mut c_void {
     (&raw const ATTRIBUTES.0).cast_mut().cast()
 }

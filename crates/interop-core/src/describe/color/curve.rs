@@ -27,7 +27,7 @@ impl Curve {
         }
     }
 
-    /// The number by which the shaders know it.
+    /// Its number in the shaders.
     pub const fn code(self) -> u32 {
         match self {
             Self::Linear => 0,
@@ -80,7 +80,7 @@ mod tests {
         }
     }
 
-    /// What two calls of `powf` with one value may differ by, relatively: Miri varies the last bits on purpose.
+    /// Largest relative difference of two `powf` calls with one value: Miri varies the last bits on purpose.
     const POWF: f32 = if cfg!(miri) { 16.0 * f32::EPSILON } else { 0.0 };
 
     #[test]

@@ -1,4 +1,4 @@
-//! What the numbers of a picture mean: light, alpha, and how they go to a target.
+//! Meaning of a picture's numbers: light and alpha, and their conversion for a target.
 //!
 //! | to find | look at |
 //! |---|---|
@@ -20,7 +20,7 @@ pub use tone::{BRIGHTEST, ToneMap};
 
 use serde::{Deserialize, Serialize};
 
-/// What the colour channels of a surface stand for.
+/// Meaning of a surface's colour channels.
 ///
 /// ```
 /// use interop_core::{Encoding, ImageDesc, PixelFormat};
@@ -45,7 +45,7 @@ pub enum Encoding {
     Gamma22,
 }
 
-/// What the alpha channel of a surface stands for. Formats without one are opaque.
+/// Meaning of a surface's alpha channel. Formats without one are opaque.
 ///
 /// ```
 /// use interop_core::{AlphaMode, ImageDesc, PixelFormat};
@@ -62,14 +62,14 @@ pub enum AlphaMode {
     Stored,
     /// Nothing: every pixel is opaque, whatever the channel holds.
     Opaque,
-    /// Coverage by which the stored numbers are already multiplied. What is stored where it is 0 is not seen.
+    /// Coverage that the stored numbers are already multiplied by. Numbers with coverage 0 are not seen.
     Premultiplied,
     /// Coverage; the colours are those of the thing itself.
     Straight,
 }
 
 impl AlphaMode {
-    /// The number by which the shaders know it.
+    /// Its number in the shaders.
     pub const fn code(self) -> u32 {
         match self {
             Self::Stored => 0,
@@ -85,7 +85,7 @@ impl AlphaMode {
     }
 }
 
-/// What the target of a draw takes its numbers for.
+/// Encoding that the target of a draw expects.
 ///
 /// ```
 /// use interop_core::{DrawOptions, TargetEncoding};

@@ -28,7 +28,7 @@ fn gather(order: &[usize], channel: impl Fn(usize) -> f32) -> [f32; 4] {
     color
 }
 
-/// What 1 is, of each channel.
+/// Largest stored value of each channel, which stands for 1.
 const LARGEST_OF_10A2: [u32; 4] = [1023, 1023, 1023, 3];
 
 /// Writes four numbers as a target does: normalised channels are cut to 0..=1 (NaN is 0) and rounded, channels that the

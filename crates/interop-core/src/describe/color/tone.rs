@@ -7,8 +7,8 @@ use std::str::FromStr;
 /// Tone maps take brighter light for this much: the largest binary16.
 pub const BRIGHTEST: f32 = 65504.0;
 
-/// How light brighter than the target's white is brought down. All but [`ToneMap::None`] give 0..=1 and take negative
-/// channels for 0.
+/// Tone mapping: how light brighter than the target's white is brought down. All but [`ToneMap::None`] give 0..=1 and
+/// take negative channels for 0.
 ///
 /// ```
 /// use interop_core::{DrawOptions, ToneMap};
@@ -40,7 +40,7 @@ pub enum ToneMap {
     AcesHill,
 }
 
-/// Of [`ToneMap::AcesHill`], from sRGB primaries, row by row.
+/// Matrix of [`ToneMap::AcesHill`] from sRGB primaries, row by row.
 const HILL_IN: [[f32; 3]; 3] =
     [[0.597_19, 0.354_58, 0.048_23], [0.076, 0.908_34, 0.015_66], [0.0284, 0.133_83, 0.837_77]];
 /// Back to sRGB primaries.
@@ -67,7 +67,7 @@ impl ToneMap {
 
     const LEAST_WHITE: f32 = 1e-3;
 
-    /// The number by which the shaders know it.
+    /// Its number in the shaders.
     pub const fn code(self) -> u32 {
         match self {
             Self::None => 0,

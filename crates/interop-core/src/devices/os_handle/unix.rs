@@ -27,7 +27,7 @@ pub unsafe fn own(raw: RawOsHandle) -> Option<OsHandle> {
 #[derive(Debug)]
 pub struct ImportedHandle {
     number: RawFd,
-    /// Names the same open file, by which the number is known again.
+    /// Names the same open file, so that the number is recognised.
     witness: Option<OwnedFd>,
 }
 

@@ -1,4 +1,4 @@
-//! Who looks at what is shown, and when it may change.
+//! Gate between the viewers of what is shown and the worker that changes it.
 
 use crate::describe::error::{Error, Result};
 use crate::describe::surface::SurfaceDesc;
@@ -15,13 +15,13 @@ pub(super) struct Shown<T> {
     pub value: T,
     pub desc: SurfaceDesc,
     pub path: PathId,
-    /// Of the frames that this link finished.
+    /// Count of the frames that this link finished.
     pub number: u64,
 }
 
 struct State<T> {
     shown: Result<Arc<Shown<T>>>,
-    /// Who took the frames that are held, one entry each.
+    /// Threads that took the frames that are held, one entry each.
     holders: Vec<ThreadId>,
     /// The worker's thread, while it changes what is shown.
     changing: Option<ThreadId>,
@@ -136,7 +136,7 @@ impl<T> Gate<T> {
         state.changing = None;
         self.changed.notify_all();
         drop(state);
-        // What others made is dropped without the lock.
+        // Values of others are dropped without the lock.
         drop(before);
     }
 

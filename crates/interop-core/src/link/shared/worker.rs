@@ -11,13 +11,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-/// What a frame computes.
+/// Function that computes a frame.
 pub(super) type Compute = Box<dyn FnMut(&mut WriteFrame<'_>) -> Result<()> + Send>;
 
-/// What is done with the link, or learns that the link has ended.
+/// Function that is called with the link, or with the error that ended it.
 pub(super) type Call = Box<dyn FnOnce(Result<&mut Link>) + Send>;
 
-/// What the worker is told to do.
+/// Job for the worker.
 pub(super) enum Job {
     /// Compute a frame, hand it over, and say how that went.
     Frame(Compute, Sender<Result<()>>),
@@ -25,7 +25,7 @@ pub(super) enum Job {
     Link(Call),
 }
 
-/// What is opened on the worker.
+/// Arguments with which the worker opens its link.
 pub(super) struct Opening<M, G> {
     pub backend: Arc<dyn ComputeBackend>,
     pub display: M,

@@ -7,9 +7,9 @@ use std::io::Result;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::{Mutex, PoisonError};
 
-/// The extension by which memory is opened.
+/// The extension that opens memory.
 pub const MEMORY_EXTENSION: &str = "cl_khr_external_memory_opaque_fd";
-/// The extension by which semaphores are opened.
+/// The extension that opens semaphores.
 pub const SEMAPHORE_EXTENSION: &str = "cl_khr_external_semaphore_opaque_fd";
 /// `CL_EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR`.
 pub const MEMORY: u32 = 0x2060;
@@ -22,11 +22,11 @@ pub const SEMAPHORE: u32 = 0x2055;
 /// imported semaphore's before. Each such memory would leave one open.
 static OF_SEMAPHORES: Mutex<BTreeSet<RawFd>> = Mutex::new(BTreeSet::new());
 
-/// Where numbers of semaphores begin: above those that most programs use, so that they stay few. The driver closes a
-/// semaphore's descriptor at once, so the next one has the same number.
+/// First descriptor number for semaphores, above those that most programs use, so that they stay few. The driver closes
+/// a semaphore's descriptor at once, so the next one has the same number.
 const FIRST_OF_SEMAPHORES: RawFd = 512;
 
-/// A duplicate by which OpenCL opens memory. Its number was never a semaphore's.
+/// A duplicate with which OpenCL opens memory. Its number was never a semaphore's.
 pub fn duplicate_memory(handle: &OsHandle) -> Result<OsHandle> {
     let of_semaphores = OF_SEMAPHORES.lock().unwrap_or_else(PoisonError::into_inner);
     let mut duplicate = handle.try_clone()?;
@@ -36,7 +36,7 @@ pub fn duplicate_memory(handle: &OsHandle) -> Result<OsHandle> {
     Ok(duplicate)
 }
 
-/// A duplicate by which OpenCL opens a semaphore.
+/// A duplicate with which OpenCL opens a semaphore.
 pub fn duplicate_semaphore(handle: &OsHandle) -> Result<OsHandle> {
     let mut of_semaphores = OF_SEMAPHORES.lock().unwrap_or_else(PoisonError::into_inner);
     // A process may be allowed fewer.

@@ -32,7 +32,7 @@ pub fn kept(queue: &Queue) -> Result<()> {
     bound.set(2, &from(5)?)?;
     let last = bound.launch(queue, &[])?;
     assert_eq!(queue.read_all::<i32>(&to, &[last])?, [27, 27, 27, 27, 237, 237, 237, 237]);
-    // What does not fit is refused where it is set, and the argument stays.
+    // Unfit values are refused where they are set, and the argument stays.
     refused(bound.set("by", 1i32).map(drop), &["no parameter 'by'", "to, add, from"]);
     refused(bound.set(3, 1i32).map(drop), &["3 parameters", "number 3"]);
     refused(bound.set("add", 1.0f32).map(drop), &["'add'", "another type"]);

@@ -92,7 +92,7 @@ pub fn errors_told(device: &Device) -> Result<()> {
     works(&context)?;
     go_wrong(&context)?;
     works(&context)?;
-    // What the callback holds goes with the context.
+    // Values of the callback are dropped with the context.
     drop(context);
     assert_eq!(Arc::strong_count(&alive), 1);
     let texts: Vec<String> = told.iter().collect();
@@ -127,8 +127,8 @@ unsafe impl GlContext for Nowhere {
     }
 }
 
-/// What the device says to a context that shares with OpenGL; the three features of OpenGL stand and fall with it. What they
-/// do is shown by tests/gl_sharing, which has a display: on a double of the extension.
+/// Checks the answer of the device to a context that shares with OpenGL; the three features of OpenGL stand and fall
+/// with it. What they do is shown by tests/gl_sharing, which has a display: on a double of the extension.
 fn sharing_gl(device: &Device) -> Result<()> {
     let options = ContextOptions::new().share_gl(Arc::new(Nowhere));
     match Context::with_options(std::slice::from_ref(device), options) {

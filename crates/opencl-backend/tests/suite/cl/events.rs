@@ -41,7 +41,7 @@ pub fn callbacks(queue: &Queue) -> Result<()> {
     for _ in 0..3 {
         assert_eq!(told.recv().unwrap(), Status::Complete);
     }
-    // What a callback holds is dropped after its only call.
+    // Values of a callback are dropped after its only call.
     drop(tell);
     assert!(told.recv().is_err());
     // Set after the command was done, it is called all the same.
@@ -263,7 +263,7 @@ pub fn user_event_failure(queue: &Queue) -> Result<()> {
     let (tell, told) = mpsc::channel();
     event.on_complete(move |_, status| tell.send(status).unwrap())?;
     assert!(matches!(told.recv().unwrap(), Status::Failed(_)));
-    // What comes later and waits for either is refused at once, and what does not wait for them goes on.
+    // Later commands that wait for either are refused at once, and those that do not wait for them go on.
     let buffer = buffer_of(queue, &[1u8; 4])?;
     for failed in [&user, &event] {
         let wait = std::slice::from_ref(failed);

@@ -101,7 +101,7 @@ pub fn formats_of_types(queue: &Queue) -> Result<()> {
     let shorts = [[65535u16, 0, 1, 300]];
     let values = of_type(queue, ImageFormat::of::<[u16; 4]>(), &shorts, ("read_imageui", "uint4"))?;
     assert_eq!(values, shorts.map(|pixel| pixel.map(f32::from)));
-    // Of fewer channels where the device lists them: the others are 0, and alpha is 1.
+    // Formats with fewer channels, if the device lists them: the others are 0, and alpha is 1.
     if listed.contains(&ImageFormat::of::<f32>()) {
         let values = of_type(queue, ImageFormat::of::<f32>(), &[4.5f32], ("read_imagef", "float4"))?;
         assert_eq!(values, [[4.5, 0.0, 0.0, 1.0]]);

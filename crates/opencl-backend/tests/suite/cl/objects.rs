@@ -27,7 +27,7 @@ pub fn device_properties(device: &Device) -> Result<()> {
     assert!(rows.len() > 80, "{}", rows.len());
     let value = |name: &str| rows.iter().find(|row| row.0 == name).unwrap().1.clone();
     assert_eq!(value("CL_DEVICE_MAX_COMPUTE_UNITS"), device.max_compute_units()?.to_string());
-    // What the device's version has, it must answer.
+    // The device must answer all queries of its version.
     let broken: Vec<_> = rows.iter().filter(|row| row.1.contains("clGetDeviceInfo failed")).collect();
     assert!(broken.is_empty(), "{broken:?}");
     assert_eq!(device.uuid()?.is_some(), device.has_extension("cl_khr_device_uuid"));

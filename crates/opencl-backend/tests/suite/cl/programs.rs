@@ -164,7 +164,7 @@ pub fn binaries(queue: &Queue) -> Result<()> {
     Ok(())
 }
 
-/// What is no binary of this device is an error.
+/// A binary that is not of this device is an error.
 pub fn damaged_binary(device: &Device) -> Result<()> {
     let context = Context::new(std::slice::from_ref(device))?;
     let from = |binary: Vec<u8>| reloaded(&context, &[(device.clone(), binary)]);

@@ -1,9 +1,9 @@
-//! What of the draw's arguments makes a difference to what is on show.
+//! Draw arguments that make a difference to the frame on show.
 
 use pixelferry::{Encoding, Fit, SurfaceDesc, ToneMap};
 use pixelferry_demo::DrawArgs;
 
-/// What can be chosen.
+/// Parts that can be chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     Fit,
@@ -12,7 +12,7 @@ pub enum Part {
     Background,
 }
 
-/// Why choosing this would change nothing of such a surface, if so.
+/// Returns the reason if this choice would change nothing for such a surface.
 pub fn idle(part: Part, desc: &SurfaceDesc, draw_args: &DrawArgs) -> Option<&'static str> {
     let SurfaceDesc::Image(image) = desc else {
         return Some("The scene draws vertices: there is no picture to fit, expose or tone map.");

@@ -2,7 +2,7 @@
 
 use pixelferry_faults::{Fault, FaultKind, Side, Step};
 
-/// What the picker of faults holds.
+/// Fault that is chosen in the picker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wish {
     pub step: Step,

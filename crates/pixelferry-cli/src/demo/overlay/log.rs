@@ -1,4 +1,4 @@
-//! What the library says, kept for the screen.
+//! Log of the library's messages, kept for the screen.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -19,9 +19,9 @@ pub struct Line {
     pub seconds: f64,
     pub level: Level,
     pub text: String,
-    /// How often it came, see [`Log::add`].
+    /// Number of times that it came, see [`Log::add`].
     pub times: u32,
-    /// When it came last.
+    /// Time at which it came last.
     last: f64,
 }
 

@@ -56,7 +56,7 @@ pub struct OverlayOptions {
     inject: Option<Injection>,
 }
 
-/// Why there are to be no controls, if so.
+/// Returns the reason if there are to be no controls.
 pub fn refusal(options: &OverlayOptions, common: &Options) -> Option<String> {
     let (width, height) = common.size_or(SIZE.0, SIZE.1);
     if options.plain {
@@ -87,7 +87,7 @@ pub fn run(options: DemoOptions, log: &Log) -> Result<(), Box<dyn Error>> {
     if common.is_headless() { headless::run(show, &common) } else { window::run(show, &common) }
 }
 
-/// What is to be shown.
+/// Settings of the scene to show.
 struct Show {
     setup: Setup,
     draw_args: DrawArgs,

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use tracing::Level;
 
-/// What the controls ask for.
+/// Action that the controls ask for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Action {
     /// Run this instead.
@@ -77,7 +77,7 @@ impl Backends {
     }
 }
 
-/// How often each step of the two contracts was called.
+/// Counts of the calls of each step of the two contracts.
 #[derive(Default)]
 struct Calls {
     before: Vec<u32>,

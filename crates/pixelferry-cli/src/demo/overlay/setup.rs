@@ -1,4 +1,4 @@
-//! What the controls ask for, and what there is to choose from.
+//! Settings that the controls ask for, and the choices that there are.
 
 use crate::demo::catalog::{Recipe, SceneName};
 use clap::ValueEnum;
@@ -26,7 +26,7 @@ pub struct Setup {
 pub const SIZES: [(u32, u32); 5] = [(640, 360), (1280, 720), (1920, 1080), (2560, 1440), (3840, 2160)];
 /// Bodies to choose from.
 pub const BODIES: [u32; 5] = [1_024, 4_096, 16_384, 65_536, 262_144];
-/// Which frame to show.
+/// Modes to choose from, which select the frame to show.
 pub const MODES: [Mode; 5] = [
     Mode::Latency,
     Mode::FramesBehind(1),

@@ -232,7 +232,7 @@ fn what_cannot_be_changes_nothing() {
     assert_eq!(player.scene().link().backend().device().api, pixelferry::Api::Cpu);
 }
 
-/// Of what a frame calls, something that only a path calls.
+/// Returns a step of a frame that only a path calls.
 fn step_of_the_path(player: &Player) -> Step {
     let steps = [Step::UploadStaged, Step::Upload, Step::ReadInPlace, Step::MapRead, Step::Release];
     steps.into_iter().find(|step| player.calls(*step) > 0).expect("a frame calls something of the path's")
@@ -306,7 +306,7 @@ fn opengl_and_plain_memory_paint_the_same_panels() {
     let bright = by_gl.chunks(4).filter(|pixel| pixel[1] > 150).count();
     assert!(bright > 2000, "there is no text: {bright} bright pixels");
     assert!(far * 2000 < by_gl.len(), "{far} of {} channels differ", by_gl.len());
-    // What the display's own calls need of the context is as it was.
+    // The display's own calls find the context as it was.
     assert!(drawn(gl, &mut player) == 160 * 90);
 }
 

@@ -1,4 +1,4 @@
-//! How long the last frames took.
+//! Times of the last frames.
 
 use pixelferry::driver::select::quantiles;
 use std::collections::VecDeque;
@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 /// Frames that are kept.
 pub const KEPT: usize = 240;
 
-/// Of one frame, milliseconds.
+/// Times of one frame, milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Frame {
     /// From the end of the frame before to the end of this.
     pub interval_ms: f64,
-    /// Of that, in calls that compute the picture, hand it over and draw it.
+    /// Part of the interval spent in calls that compute the picture, hand it over and draw it.
     pub work_ms: f64,
 }
 
@@ -37,7 +37,7 @@ impl Times {
         self.frames.push_back(Frame { interval_ms: ms(now.saturating_duration_since(last)), work_ms: ms(work) });
     }
 
-    /// What was before says nothing of what comes: another path, another size.
+    /// Forgets all frames: those of another path or another size tell nothing of the next.
     pub fn restart(&mut self) {
         (self.frames, self.last) = (VecDeque::new(), None);
     }

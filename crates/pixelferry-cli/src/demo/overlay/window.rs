@@ -37,7 +37,7 @@ struct Running {
     input: egui_winit::State,
     start: Instant,
     frame: u64,
-    /// What the controls asked for in the frame before.
+    /// Actions that the controls asked for in the frame before.
     actions: Vec<Action>,
 }
 

@@ -1,6 +1,6 @@
 //! The filters that there are.
 
-/// Which filter.
+/// The filter to apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Filter {
     /// Gaussian blur, radius 6, sigma 2.5.

@@ -1,4 +1,4 @@
-//! What the kernels do for one cell, in Rust.
+//! Work of the kernels on one cell, in Rust.
 
 use pixelferry::{Error, Extent, Result};
 use std::f32::consts::PI;
@@ -51,7 +51,7 @@ impl Field<'_, [f32; 4]> {
         [channel(0), channel(1), channel(2), 0.0]
     }
 
-    /// What was at the cell's place a step ago.
+    /// Returns the value that was at the cell's place a step ago.
     fn carried(&self, x: u32, y: u32, by: [f32; 4], dt: f32) -> [f32; 4] {
         self.sample(x as f32 - dt * self.rows() * by[0], y as f32 - dt * self.rows() * by[1])
     }

@@ -23,7 +23,7 @@ const CUDA: &str = "#define KERNEL __global__ void
     #define THREAD_Y (int)(blockIdx.y * blockDim.y + threadIdx.y)
 ";
 
-/// What they share.
+/// Definitions shared by the kernels.
 const COMMON: &str = "
     #define CELL int x = THREAD_X, y = THREAD_Y; if (x >= out_width || y >= out_height) return;
     int inside(int i, int n) { return i < 0 ? 0 : i < n ? i : n - 1; }

@@ -43,7 +43,7 @@ fn sample(field: &str) -> String {
     )
 }
 
-/// How much of a jet reaches a cell, 0 to 1.
+/// Share of a jet that reaches a cell, 0 to 1.
 const REACH: &str = "
     fn reach(jet: vec4<f32>, at: vec2<i32>, rows: f32) -> f32 {
       let to = (vec2<f32>(at) + 0.5) / rows - jet.xy;

@@ -1,4 +1,4 @@
-//! How the drops are drawn: points that fade, seen from a little above.
+//! Drawing of the drops: points that fade, seen from a little above.
 
 use crate::gl_program::GlProgram;
 use crate::scene::SceneError;

@@ -1,4 +1,4 @@
-//! Where every drop is.
+//! Positions of all drops.
 
 use pixelferry::{CpuKernelExt, KernelSource};
 use std::f32::consts::TAU;

@@ -1,4 +1,4 @@
-//! How the bodies are drawn: soft points whose light adds up, over a faint glow of some of them.
+//! Drawing of the bodies: soft points whose light adds up, over a faint glow of some of them.
 
 use crate::gl_program::GlProgram;
 use crate::scene::SceneError;

@@ -1,4 +1,5 @@
-//! Where the bodies begin: two disc galaxies about to meet. The gravitational constant is 1, and so is the whole mass.
+//! Initial positions of the bodies: two disc galaxies about to meet. The gravitational constant is 1, and so is the
+//! whole mass.
 
 use super::kernels::SOFTENING;
 use std::f64::consts::TAU;

@@ -122,7 +122,7 @@ pub fn kick(bodies: u32) -> KernelSource {
     .with_items(bodies as usize)
 }
 
-/// What all bodies do to at most [`LANES`] of them, by axis.
+/// Returns the accelerations, by axis, of at most [`LANES`] bodies due to all of them.
 fn accelerations(group: &[[f32; 4]], bodies: &[[f32; 4]], softening2: f32) -> [[f32; LANES]; 3] {
     let mut at = [[0.0_f32; LANES]; 3];
     for (lane, body) in group.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What OpenGL's extensions for handles of the operating system are called on it.
+//! Names of OpenGL's extensions for handles of the operating system on this platform.
 
 #[cfg(unix)]
 mod unix;

@@ -6,7 +6,7 @@ use interop_core::{ImageDesc, MemoryHandle, Result};
 use pixelferry_vulkan::sharing::Allocation;
 use std::rc::Rc;
 
-/// What GL and compute devices do with buffers.
+/// Uses of buffers by GL and by compute devices.
 const BUFFER: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
     vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
         | vk::BufferUsageFlags::TRANSFER_DST.as_raw()

@@ -1,4 +1,4 @@
-//! Which CUDA device an EGL device is: `EGL_NV_device_cuda`.
+//! CUDA device of an EGL device: `EGL_NV_device_cuda`.
 
 use glutin::api::egl::device::Device;
 use libloading::Library;

@@ -49,7 +49,7 @@ impl EsContext {
         })
     }
 
-    /// Of a context that was just made current.
+    /// Loads a context that was just made current.
     #[cfg_attr(any(windows, target_vendor = "apple"), allow(dead_code))] // only EGL makes one
     pub(super) fn of(own: OwnContext, display: &Display, origin: &Origin) -> Result<Self> {
         let mut load = |symbol: &std::ffi::CStr| display.get_proc_address(symbol);

@@ -1,4 +1,4 @@
-//! Which context without a window is asked for, what there is to choose from, and the display of one that was made.
+//! Options of a context without a window, the devices to choose from, and the display of a context that was made.
 
 use crate::api::identity::Origin;
 use crate::api::raw::RawFns;
@@ -11,14 +11,15 @@ use glutin::prelude::GlDisplay as _;
 use interop_core::{DeviceIdentity, Result};
 use std::rc::Rc;
 
-/// How a context without a window is made.
+/// Options of a context without a window.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct HeadlessOptions {
-    /// Which of [`headless_devices`](crate::headless_devices); `None` takes the first that works, hardware before software.
+    /// Index into [`headless_devices`](crate::headless_devices); `None` takes the first that works, hardware before
+    /// software.
     pub device: Option<usize>,
-    /// Where `device` is `None`: tries the EGL device that is this one (by `EGL_NV_device_cuda`, PCI address and UUID)
-    /// before all others. What is computed on a device is then drawn on it.
+    /// If `device` is `None`: tries the EGL device that is this one (identified via `EGL_NV_device_cuda`, PCI address
+    /// and UUID) before all others, so that frames are drawn on the device that computes them.
     pub same_device_as: Option<DeviceIdentity>,
     /// The display uses nothing above this OpenGL version and no extension, as if the driver had no more: for working
     /// around driver bugs, and for tests. `None`: all that the driver has.
@@ -61,7 +62,7 @@ pub struct HeadlessDevice {
     pub software: bool,
 }
 
-/// Where the system chooses the device.
+/// Constructor for systems that choose the device themselves.
 #[cfg(any(windows, target_vendor = "apple"))]
 impl HeadlessDevice {
     pub(super) const fn the_only() -> Self {

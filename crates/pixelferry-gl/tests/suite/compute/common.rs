@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers shared by the tests.
 
 use crate::paths::{conform, ran};
 use cpu_fallback::MemoryDisplay;

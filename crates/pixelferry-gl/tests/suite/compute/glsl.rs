@@ -12,7 +12,7 @@ use pixelferry_gl::GlDisplay;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What [`PAINT`] writes, in GLSL.
+/// Source of [`PAINT`] in GLSL.
 const SHADER: &str = "layout(local_size_x = 8, local_size_y = 8) in;
 void main() {
   uvec2 at = gl_GlobalInvocationID.xy;
@@ -161,7 +161,7 @@ fn what_is_wrong_is_told_by_the_line_and_what_is_not_bound_by_its_name() {
         }
         let deep = log("layout(local_size_x = 4, local_size_z = 2) in; void main() { pf_put(0u, 1u); }".into());
         assert!(deep.contains("2 deep"), "{deep}");
-        // Where both are given, the one that names the driver's language.
+        // With both texts, the one in the driver's language is compiled.
         let both = source("k", SHADER).wgsl("fn k() {");
         assert!(backend.build(&both).is_ok());
     }

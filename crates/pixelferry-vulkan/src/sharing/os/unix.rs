@@ -9,7 +9,7 @@ use std::ffi::CStr;
 pub const MEMORY_EXTENSION: &CStr = khr::external_memory_fd::NAME;
 /// The extension by which this operating system shares semaphores.
 pub const SEMAPHORE_EXTENSION: &CStr = khr::external_semaphore_fd::NAME;
-/// What memory is named by on this operating system.
+/// Handle type for memory on this operating system.
 pub const MEMORY_HANDLE: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD;
 pub const SEMAPHORE_HANDLE: vk::ExternalSemaphoreHandleTypeFlags = vk::ExternalSemaphoreHandleTypeFlags::OPAQUE_FD;
 

@@ -10,7 +10,7 @@ use std::ptr;
 pub const MEMORY_EXTENSION: &CStr = khr::external_memory_win32::NAME;
 /// The extension by which this operating system shares semaphores.
 pub const SEMAPHORE_EXTENSION: &CStr = khr::external_semaphore_win32::NAME;
-/// What memory is named by on this operating system.
+/// Handle type for memory on this operating system.
 pub const MEMORY_HANDLE: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::OPAQUE_WIN32;
 pub const SEMAPHORE_HANDLE: vk::ExternalSemaphoreHandleTypeFlags = vk::ExternalSemaphoreHandleTypeFlags::OPAQUE_WIN32;
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub(crate) struct Memory {
     staging: Staging,
     name: NonZeroU32,
-    /// Where it is a texture.
+    /// Description of the image, if the memory is a texture.
     image: Option<ImageDesc>,
 }
 

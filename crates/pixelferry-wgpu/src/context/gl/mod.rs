@@ -34,7 +34,7 @@ pub(crate) struct Gl {
     read: RefCell<Vec<Read>>,
 }
 
-/// Whether this thread holds wgpu's context, and so whether what is dropped can be deleted at once.
+/// True while this thread holds wgpu's context, so that dropped objects can be deleted at once.
 type Inside = Rc<Cell<bool>>;
 
 /// Inside until dropped.

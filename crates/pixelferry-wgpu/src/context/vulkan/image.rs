@@ -8,7 +8,7 @@ use interop_core::{ImageDesc, Result, SurfaceDesc};
 use pixelferry_vulkan::sharing::Allocation;
 use std::sync::Arc;
 
-/// What [`TEXTURE_USAGE`] is to Vulkan.
+/// Vulkan's flags for [`TEXTURE_USAGE`].
 const USAGE: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
     vk::ImageUsageFlags::SAMPLED.as_raw()
         | vk::ImageUsageFlags::COLOR_ATTACHMENT.as_raw()

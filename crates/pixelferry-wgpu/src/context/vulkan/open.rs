@@ -7,7 +7,7 @@ use interop_core::{DeviceIdentity, DeviceLuid, DeviceUuid, Error, Result};
 use pixelferry_vulkan::sharing::{ADDRESS_EXTENSION, CU_EXTENSION, DEVICE_EXTENSIONS, DeviceNeeds, Ids, OwnDevice};
 use std::ffi::CStr;
 
-/// Who the adapter is, where Vulkan 1.1 or later drives it.
+/// Returns the identifiers of the adapter, if Vulkan 1.1 or later drives it.
 pub(crate) fn ids(adapter: &wgpu::Adapter) -> (Option<DeviceUuid>, Option<DeviceLuid>) {
     let ids = asked(adapter);
     (ids.map(|ids| ids.uuid), ids.and_then(|ids| ids.luid))

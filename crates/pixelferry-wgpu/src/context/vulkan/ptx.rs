@@ -11,7 +11,7 @@ use pixelferry_vulkan::sharing::{
 use std::ffi::{CStr, c_void};
 use std::sync::Arc;
 
-/// What of a device takes PTX.
+/// Parts of a device that take PTX.
 pub(crate) struct PtxSide {
     sharing: Sharing,
     cu: CuDevice,
@@ -21,7 +21,7 @@ pub(crate) struct PtxSide {
 pub(crate) struct Loaded(CuFunction);
 
 impl PtxSide {
-    /// Of a device, or why it takes none.
+    /// Returns these parts of a device, or the reason why it takes none.
     pub(crate) fn of(device: &wgpu::Device, identity: &DeviceIdentity) -> Result<Self, String> {
         let absent = || "the device is not driven by Vulkan".to_owned();
         // SAFETY: nothing of the guard's is destroyed; the copies of function tables are used while the device is kept.

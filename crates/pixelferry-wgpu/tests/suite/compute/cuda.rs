@@ -127,7 +127,7 @@ fn launches_keep_their_order_whatever_their_language() {
     assert!(found.chunks(4).all(|word| i32::from_ne_bytes(word.try_into().unwrap()) == expected));
 }
 
-/// What a frame shows is what its kernel wrote, drawn in both manners, none waited for.
+/// Frames show what their kernels wrote, drawn in both manners, none waited for.
 #[test]
 fn frames_are_drawn_as_they_were_written() {
     let Some((display, backend)) = open() else { return };

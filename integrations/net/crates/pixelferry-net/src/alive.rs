@@ -1,4 +1,4 @@
-//! Which workers of a scene live, by Zenoh's liveliness tokens.
+//! Liveness of a scene's workers, tracked with Zenoh's liveliness tokens.
 
 use crate::error::{CLOSED, Error, Result};
 use crate::lock::lock;

@@ -37,7 +37,7 @@ pub struct Scene {
     pub image: ImageDesc,
     /// Size of a tile.
     pub tile: Extent,
-    /// When tiles are shown.
+    /// Mode in which tiles are shown.
     pub mode: Mode,
     /// True where faster workers get more tiles, by the time that their tiles took.
     pub balance: bool,
@@ -68,7 +68,7 @@ impl Scene {
     }
 }
 
-/// What came of a wait.
+/// Result of a wait.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Update {
@@ -139,7 +139,7 @@ struct State {
     changed: bool,
     speeds: Speeds,
     owing: Owing,
-    /// When it was looked who owes tiles.
+    /// Time of the last check who owes tiles.
     looked: Option<Instant>,
     meter: Meter,
 }
@@ -194,7 +194,7 @@ impl Net {
         let keys = keys(&scene.name)?;
         let grid = Grid::new(scene.image.extent, scene.tile).map_err(|problem| Error::invalid(OP, problem))?;
         let (limits, epoch) = (self.limits(), now());
-        // What others would refuse is refused here.
+        // A job that others would refuse is refused here.
         let header = Header::new(Kind::Job, scene.image, scene.image.extent.full());
         JobMessage::new(header, grid, Vec::new()).check(&limits)?;
         let board = Board::new(scene.mode, grid.len());
@@ -258,7 +258,7 @@ impl Shared {
     }
 }
 
-/// What takes tiles from the network.
+/// Receiver of tiles from the network.
 struct Receiver {
     shared: Arc<Shared>,
     image: ImageDesc,
@@ -281,7 +281,7 @@ impl Receiver {
         if header.epoch != self.epoch {
             return Err(WireError::Foreign { found: header.epoch, current: self.epoch });
         }
-        // What does not travel is as here.
+        // Properties that do not travel are taken from the local image.
         let image = header.image.with_access(self.image.access).with_unwritten(self.image.unwritten);
         if image != self.image {
             return Err(WireError::Scene("it is a tile of another picture"));

@@ -9,7 +9,7 @@ use zenoh::Wait;
 use zenoh::bytes::ZBytes;
 use zenoh::shm::{AllocAlignment, GarbageCollect, ZShmMut};
 
-/// Of a message and, its header being as long, of its pixels.
+/// Alignment of a message and, its header being as long, of its pixels.
 #[repr(align(128))]
 struct Aligned;
 
@@ -34,7 +34,7 @@ impl Pool {
             Some(shared) => Memory::Shared(shared),
             None => Memory::reserve(bytes)?,
         };
-        // What an earlier message left in shared memory is nobody's picture.
+        // Bytes that an earlier message left in shared memory are nobody's picture.
         Some(Canvas { memory, payload, is_clean: false })
     }
 

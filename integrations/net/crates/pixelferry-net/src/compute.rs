@@ -37,7 +37,7 @@ fn run(
     Ok(backend.finish()?)
 }
 
-/// Of the widest pixel: kernels write whole ones.
+/// Bytes of the widest pixel: kernels write whole ones.
 const PIXEL: usize = 16;
 
 fn takes_in_place(backend: &dyn ComputeBackend, bytes: &[u8]) -> bool {

@@ -1,4 +1,4 @@
-//! What can go wrong, typed.
+//! Errors, typed.
 
 use pixelferry::Region;
 use pixelferry_media::wire::WireError;
@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Result of this crate's calls.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong, and what to try.
+/// Error of the network, with a hint what to try.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,7 +17,7 @@ pub enum Error {
     Invalid {
         /// The call.
         operation: &'static str,
-        /// What is wrong with it.
+        /// Problem of the value.
         problem: String,
     },
     /// A message that is none of this protocol, or not for this scene.
@@ -26,11 +26,11 @@ pub enum Error {
     /// Zenoh reported an error.
     #[error("{operation}: Zenoh says: {reason}. {hint}")]
     Zenoh {
-        /// What was done.
+        /// Operation that failed.
         operation: &'static str,
         /// Zenoh's words.
         reason: String,
-        /// What to try.
+        /// Hint what to try.
         hint: &'static str,
     },
     /// Somebody listens at an endpoint, but did not let this program in.
@@ -41,7 +41,7 @@ pub enum Error {
     Refused {
         /// The endpoint.
         endpoint: String,
-        /// What this program showed, without secrets.
+        /// Credentials that this program showed, without secrets.
         papers: String,
     },
     /// A tile's shared memory was taken back by its worker before it was read.
@@ -56,7 +56,7 @@ pub enum Error {
         part: u32,
         /// The step.
         step: u64,
-        /// How long it was waited for.
+        /// Time that it was waited for.
         waited: Duration,
     },
     /// A display or a backend reported an error.
@@ -92,5 +92,5 @@ pub(crate) fn keys(scene: &str) -> Result<Keys> {
     Keys::new(scene).map_err(|problem| Error::invalid("scene", problem))
 }
 
-/// What a call on an open session fails of.
+/// Hint for a failed call on an open session.
 pub(crate) const CLOSED: &str = "Was the network closed? Join again.";

@@ -1,4 +1,4 @@
-//! What the parts of a simulation give each other, step by step: the edges of their domains.
+//! Exchange between the parts of a simulation, step by step: the edges of their domains.
 
 use crate::error::{CLOSED, Error, Result, keys};
 use crate::lock::lock;
@@ -21,7 +21,7 @@ use zenoh::query::{ConsolidationMode, Query, Queryable, Reply};
 const KEPT: usize = 2;
 /// Steps of a neighbour that wait to be taken, from the one that was asked for last on. No neighbour is further ahead.
 const WAITING: u64 = 4;
-/// What does not come is asked for so often.
+/// Pause after which a missing edge is asked for again.
 const ASK_AGAIN: Duration = Duration::from_millis(250);
 /// Answers that take longer come too late.
 const ANSWERED: Duration = Duration::from_secs(2);
@@ -66,7 +66,7 @@ struct Shared {
 struct Edges {
     /// Edges that each neighbour gave.
     came: BTreeMap<u32, Came>,
-    /// What each neighbour was given last.
+    /// Edges that each neighbour was given last.
     given: BTreeMap<u32, VecDeque<ZBytes>>,
     /// The step of each neighbour that is waited for, and since when it was not asked for.
     waits: BTreeMap<u32, (u64, Instant)>,

@@ -1,6 +1,6 @@
-//! Whether other programs can open the shared memory that this one makes. Each program that uses Zenoh takes away the files
-//! of programs that were killed, and with them one that another program has just made and not locked yet: its maker can
-//! write there ever after, nobody else can open it, and what is sent in it is lost without an error.
+//! Check if other programs can open the shared memory that this one makes. Each program that uses Zenoh takes away the
+//! files of programs that were killed, and with them one that another program has just made and not locked yet: its
+//! maker can write there ever after, nobody else can open it, and what is sent in it is lost without an error.
 
 use crate::lock::lock;
 use std::num::NonZeroUsize;
@@ -12,7 +12,7 @@ pub(crate) type Provider = ShmProvider<PosixShmProviderBackend>;
 
 /// As often a pool is made anew.
 const TRIES: usize = 16;
-/// Of a pool that is made for the list only.
+/// Bytes of a pool that is made for the list only.
 const SMALL: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 
 /// A pool that others can open, or `None` and a word in the log.

@@ -17,10 +17,10 @@ use zenoh::qos::{CongestionControl, Priority};
 use zenoh::sample::Sample;
 use zenoh::{Session, Wait};
 
-/// How messages of one key go.
+/// Delivery options for messages of one key.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Way {
-    /// What a full queue does: the sender waits, or the message is lost.
+    /// Behaviour of a full queue: the sender waits, or the message is lost.
     pub congestion: CongestionControl,
     pub priority: Priority,
     /// True where a message goes at once, and waits for none that could share its packet.
@@ -28,7 +28,7 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    /// Of what few bytes ask for or tell, and what comes again where it is lost.
+    /// Options for short requests and reports, and for messages that are repeated if they are lost.
     pub const WORDS: Self =
         Self { congestion: CongestionControl::Drop, priority: Priority::InteractiveHigh, express: true };
 }
@@ -48,7 +48,7 @@ pub(crate) struct Shared {
     made: AtomicU64,
 }
 
-/// How long the look waits whether anybody listens at an endpoint that was not joined.
+/// Longest wait for somebody who listens at an endpoint that was not joined.
 const KNOCK: Duration = Duration::from_secs(1);
 
 impl Net {

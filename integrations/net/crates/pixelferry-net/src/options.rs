@@ -1,4 +1,4 @@
-//! How a program joins the network.
+//! Options for joining the network.
 
 use crate::error::{Error, Result};
 use pixelferry_media::wire::Limits;
@@ -19,7 +19,7 @@ pub enum Place {
     Hub,
 }
 
-/// Who may join, and what others can read on the way. All of it is Zenoh's own.
+/// Security of the network: who may join, and what others can read on the way. All of it is Zenoh's own.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Security {
@@ -72,16 +72,16 @@ pub struct Options {
     pub listen: Vec<String>,
     /// Endpoints to connect to.
     pub connect: Vec<String>,
-    /// Who may join.
+    /// Security of the network: who may join.
     pub security: Security,
-    /// How long a host may be silent before the others take it for gone. A process that dies is noticed at once: the
-    /// system closes its connections.
+    /// Time for which a host may be silent before the others take it for gone. A process that dies is noticed at once:
+    /// the system closes its connections.
     pub lease: Duration,
     /// True where messages go through shared memory where both ends are on one machine.
     pub shared_memory: bool,
     /// Bytes of shared memory for tiles that are being computed or read.
     pub shared_memory_bytes: usize,
-    /// What messages are taken at most.
+    /// Limits of the messages that are taken.
     pub limits: Limits,
     /// Zenoh's own options, as key and JSON, set last: `("transport/link/tx/batch_size", "8192")`.
     pub zenoh: Vec<(String, String)>,
@@ -174,6 +174,6 @@ impl Options {
 
 fn insert(config: &mut zenoh::Config, key: &str, value: &str) -> Result<()> {
     let failed = Error::zenoh("Options", "Is the option spelled as in Zenoh's DEFAULT_CONFIG.json5?");
-    // What the value is stays out of the message: it may be a password.
+    // The value stays out of the message: it may be a password.
     config.insert_json5(key, value).map_err(|error| failed(format!("option {key}: {error}").into()))
 }

@@ -66,11 +66,11 @@ const LISTS: usize = 2;
 impl Segment {
     /// Unmaps the segment unless somebody reads a message in it. The last to unmap one takes its file away.
     fn give_back(self: &Arc<Self>) {
-        // Who begins to read holds the segment before it waits for this lock, and maps it again after it.
+        // A new reader holds the segment before it waits for this lock, and maps it again after it.
         let mut mapped = lock(&self.mapped);
         let is_idle = mapped.as_ref().is_some_and(|(_, used)| used.elapsed() >= IDLE);
         if is_idle && Arc::strong_count(self) == LISTS {
-            // What others read came before they let go of it.
+            // The others' reads came before they let go of it.
             fence(Ordering::Acquire);
             *mapped = None;
         }

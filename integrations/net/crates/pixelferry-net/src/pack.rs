@@ -32,7 +32,7 @@ pub(crate) struct Packer {
 struct Auto {
     chooser: Chooser,
     links: Arc<Mutex<Links>>,
-    /// What `probe` was told last.
+    /// Codec and link that `probe` was told last.
     told: Option<(Codec, Option<Link>)>,
     marks: Publisher<'static>,
     _reports: Subscriber<()>,

@@ -38,7 +38,7 @@ pub struct Server {
     _inputs: Subscriber<()>,
 }
 
-/// What viewers sent, the oldest first.
+/// Inputs that viewers sent, the oldest first.
 #[derive(Default)]
 struct Inputs {
     queue: Mutex<VecDeque<Vec<u8>>>,
@@ -67,7 +67,7 @@ impl Net {
         let entry = Arc::new(self.status().enter("server", scene));
         let way = Way { congestion: CongestionControl::Drop, priority: Priority::DataLow, express: false };
         let publisher = self.publisher(OP, keys.view(), way)?;
-        // Who begins to look gets the picture of now, even where none comes after it.
+        // A new viewer gets the current picture, even if none comes after it.
         let last = Arc::new(Mutex::new(None::<ZBytes>));
         let (told, key) = (last.clone(), keys.view());
         let answer = move |query: zenoh::query::Query| {
@@ -122,7 +122,7 @@ impl Server {
         }
         let (header, packed) = self.packer.pack(&header, pixels)?;
         Header::read(&header.to_bytes(), &self.net.limits())?;
-        // Who begins to look waits for the new picture. The memory of the one before is free for it.
+        // A new viewer waits for the new picture. The memory of the one before is free for it.
         let mut last = lock(&self.last);
         *last = None;
         let message: ZBytes = match packed {

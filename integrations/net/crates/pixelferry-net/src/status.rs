@@ -1,4 +1,4 @@
-//! What a node tells of itself, for `probe`.
+//! Status of a node, for `probe`.
 
 use crate::error::{CLOSED, Error, Result};
 use crate::lock::lock;
@@ -20,7 +20,7 @@ pub struct NodeStatus {
     pub process: u32,
     /// Version of this crate.
     pub version: String,
-    /// What the node does.
+    /// Roles of the node.
     pub roles: Vec<Role>,
 }
 
@@ -34,18 +34,19 @@ pub struct Role {
     pub scene: String,
     /// Tiles or pictures since it began.
     pub messages: u64,
-    /// What was counted in the last second.
+    /// Count of the last second.
     pub per_second: f64,
     /// Messages that were refused.
     pub refused: u64,
-    /// How pixels are packed, and where the link decides, what is known of it; empty for who packs none.
+    /// Packing of the pixels and, if the link decides it, the known properties of the link; empty for a role that packs
+    /// none.
     #[serde(default)]
     pub codec: String,
     /// The program's own words: a device, say.
     pub detail: String,
 }
 
-/// How long [`Net::probe`](crate::Net::probe) waits for answers at most.
+/// Longest wait of [`Net::probe`](crate::Net::probe) for answers.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Answers longer than this are no status.
 const MOST_BYTES: usize = 64 << 10;
@@ -71,7 +72,7 @@ pub(crate) fn ask(session: &Session) -> Result<Vec<NodeStatus>> {
 pub(crate) struct Tally {
     started: Instant,
     messages: u64,
-    /// Of the second that is over, and of the one that runs.
+    /// Counts of the second that is over, and of the one that runs.
     last: u64,
     running: u64,
     second: u64,
@@ -95,7 +96,7 @@ impl Tally {
     }
 }
 
-/// What the node tells: a row for each handle that lives.
+/// Board of the node's status: a row for each handle that lives.
 pub(crate) struct Board {
     rows: Rows,
     _queryable: Queryable<()>,

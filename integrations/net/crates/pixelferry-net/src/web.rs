@@ -31,7 +31,7 @@ impl Net {
     }
 }
 
-/// What fails is told in the log: the network was left, or a stranger sent too much.
+/// Failures are told in the log: the network was left, or a stranger sent too much.
 impl Source for Viewer {
     fn next_message(&self, codecs: &[Codec], timeout: Duration) -> Option<Vec<u8>> {
         Viewer::next_message(self, codecs, timeout)

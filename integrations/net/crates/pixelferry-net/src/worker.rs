@@ -92,7 +92,7 @@ impl Tile {
         Self { packer: self.packer.with(codec.into(), QUALITY), ..self }
     }
 
-    /// What `probe` shows of this worker, its device, say.
+    /// Sets the text that `probe` shows of this worker, its device, say.
     pub fn describe(&self, detail: &str) {
         self.shared.entry.describe(detail);
     }

@@ -1,9 +1,9 @@
-//! Which tiles of which frame came.
+//! Board of the tiles that came, by frame.
 
-/// When tiles are shown.
+/// Mode in which tiles are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Mode {
-    /// When all of a frame came. The last complete frame stays until then.
+    /// Shows tiles when all of a frame came. The last complete frame stays until then.
     #[default]
     Whole,
     /// Shows tiles when they come; a picture may show tiles of several frames, each with its number.
@@ -13,7 +13,7 @@ pub enum Mode {
 struct Slot<T> {
     /// The frame that is on show; 0 for none.
     shown: u64,
-    /// What came since, and of which frame.
+    /// Tile that came since, and its frame.
     waiting: Option<(u64, T)>,
 }
 

@@ -1,4 +1,4 @@
-//! Which codec gets a picture there first. Knows no network.
+//! Choice of the codec that gets a picture there first. Knows no network.
 
 use crate::link::Link;
 use pixelferry::Region;
@@ -7,18 +7,18 @@ use std::time::Instant;
 
 /// A codec is left only for one that takes at most this part of its time.
 const WORTH: f64 = 0.7;
-/// So many pictures in a row must say so.
+/// Number of pictures in a row that must say so.
 const SURE: u32 = 3;
 /// Codecs that are not in use are tried on a part of every so many pictures.
 const TRY_EVERY: u64 = 32;
 /// Bytes of such a part.
 const PART: usize = 256 << 10;
-/// How much of what is known of a codec its newest use says.
+/// Weight of a codec's newest use in its estimate.
 const NEWEST: f64 = 0.25;
 /// Seconds that a byte takes through memory that both ends share.
 const SHARED: f64 = 1e-10;
 
-/// What packing by a codec costs and saves.
+/// Cost and saving of packing with a codec.
 #[derive(Debug, Clone, Copy)]
 struct Cost {
     /// Seconds to pack a byte.

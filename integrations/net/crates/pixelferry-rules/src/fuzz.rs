@@ -97,7 +97,7 @@ fn fuzzed_messages_are_read_or_refused() {
     });
     println!("{:?}", counts.borrow());
     ran.unwrap();
-    // Of each kind both come, or the fuzz says nothing.
+    // Both outcomes must occur for each kind, or the fuzz says nothing.
     assert_eq!(counts.borrow().len(), 2 * hostile::KINDS.len());
 }
 
@@ -112,7 +112,7 @@ fn is_read(kind: Kind, message: &[u8]) -> bool {
     }
     match kind {
         Kind::Job => JobMessage::read(message, &limits).is_ok_and(|job| {
-            // Of two weights of one node the first counts, so that bytes may be fewer now, and no more.
+            // With two weights for one node the first counts, so that bytes may be fewer now, and no more.
             let bytes = job.to_bytes();
             assert_eq!(JobMessage::read(&bytes, &limits).unwrap().to_bytes(), bytes);
             assert!(bytes.len() <= message.len() && bytes.ends_with(&job.args));

@@ -1,4 +1,4 @@
-//! Who computes which tile: the highest hash of node and tile wins, so that a death moves only its own tiles.
+//! Owner of each tile: the highest hash of node and tile wins, so that a death moves only its own tiles.
 
 /// SplitMix64's mixing of one word.
 const fn mix(word: u64) -> u64 {
@@ -13,7 +13,7 @@ pub const fn score(node: u64, tile: u32) -> u64 {
     mix(node ^ mix(tile as u64))
 }
 
-/// How fast workers are, in any unit that is the same for all. A worker that is not listed counts as 1000; with no row
+/// Speeds of the workers, in any unit that is the same for all. A worker that is not listed counts as 1000; with no row
 /// all are alike. A weight of 0 passes a worker over where another one can compute a tile.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Weights {
@@ -22,7 +22,7 @@ pub struct Weights {
     is_uneven: bool,
 }
 
-/// Of a worker that is not listed.
+/// Weight of a worker that is not listed.
 pub const USUAL_WEIGHT: u32 = 1000;
 
 impl Weights {
@@ -51,7 +51,7 @@ impl Weights {
         found.and_then(|at| self.rows.get(at)).map_or(USUAL_WEIGHT, |row| row.1)
     }
 
-    /// Which of `nodes` computes `tile`; the greater number where two score alike.
+    /// Returns the one of `nodes` that computes `tile`; the greater number if two score alike.
     ///
     /// ```
     /// use pixelferry_rules::hash::Weights;

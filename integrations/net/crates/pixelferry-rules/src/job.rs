@@ -8,7 +8,7 @@ use pixelferry_media::wire::{HEADER_BYTES, Header, Kind, Limits, Numbers, WireEr
 const FIXED: usize = 24;
 const WEIGHT_BYTES: usize = 16;
 
-/// What a display asks its workers for.
+/// Job that a display asks its workers for.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct JobMessage {
@@ -18,7 +18,7 @@ pub struct JobMessage {
     pub grid: Grid,
     /// Tiles that are still missing; empty where all are wanted.
     pub wanted: Vec<u32>,
-    /// How fast workers were, where the load is balanced.
+    /// Speeds of the workers, if the load is balanced.
     pub weights: Weights,
     /// The program's own bytes.
     pub args: Vec<u8>,

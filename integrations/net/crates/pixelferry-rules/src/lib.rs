@@ -1,5 +1,5 @@
-//! What pixelferry's network decides, without a network: the bytes of messages, how a picture is cut into tiles, who computes which,
-//! whose session counts, how pixels are packed. So it builds and is tested in seconds, and without Zenoh.
+//! Decisions of pixelferry's network, without a network: the bytes of messages, the tiles of a picture, the worker of
+//! each tile, the session that counts, the packing of pixels. So it builds and is tested in seconds, and without Zenoh.
 //!
 //! | to find | look in |
 //! |---|---|

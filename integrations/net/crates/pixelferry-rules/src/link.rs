@@ -1,4 +1,4 @@
-//! What is known of a link: receivers measure it, senders listen. Knows no network.
+//! Measurement of links: receivers measure, senders listen. Knows no network.
 
 use crate::report::Report;
 use pixelferry::Region;
@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 /// A receiver tells so often what it measured.
 const TELL_EVERY: Duration = Duration::from_millis(250);
-/// Who tells nothing for so long is gone.
+/// Time of silence after which a receiver is gone.
 const SILENCE: Duration = Duration::from_secs(5);
 /// More than any network has are somebody's invention.
 const MOST: usize = 4096;
-/// How much of a link's speed the newest report says.
+/// Weight of the newest report in a link's speed.
 const NEWEST: f64 = 0.5;
 
 /// The way from a sender to a receiver.
@@ -32,8 +32,8 @@ impl fmt::Display for Link {
     }
 }
 
-/// What one receiver measures: from the arrival of a mark to the end of the message that the sender sent right after it.
-/// Neither clocks nor the time that the first byte takes matter to that.
+/// Measurement of one receiver: from the arrival of a mark to the end of the message that the sender sent right after
+/// it. Neither clocks nor the time that the first byte takes matter to that.
 #[derive(Debug, Default)]
 pub struct Meter(BTreeMap<u64, Measured>);
 
@@ -91,7 +91,7 @@ impl Meter {
     }
 }
 
-/// What a sender knows of its receivers.
+/// Links of a sender to its receivers.
 #[derive(Debug, Default)]
 pub struct Links(BTreeMap<u64, (Link, Instant)>);
 

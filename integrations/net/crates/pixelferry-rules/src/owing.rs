@@ -96,7 +96,7 @@ impl Owing {
         self.0.values_mut().for_each(|row| row.owes = None);
     }
 
-    /// Whose tiles others get.
+    /// Returns the nodes whose tiles others get.
     pub fn passed_over(&self, now: Instant) -> impl Iterator<Item = u64> {
         let is_passed = move |row: &Row| row.passed.is_some_and(|(_, until)| now < until);
         self.0.iter().filter(move |(_, row)| is_passed(row)).map(|(&node, _)| node)
@@ -123,7 +123,7 @@ mod tests {
             assert!(!passed(&owing, at).contains(&8), "who sends is not passed over");
             seconds_passed += passed(&owing, at).len();
         }
-        // Of two minutes, it held others up in five times two seconds.
+        // In two minutes, it held others up five times for two seconds.
         assert!((200..236).contains(&seconds_passed), "{seconds_passed} half seconds");
         owing.sent(7, start + 130 * SECOND);
         assert!(passed(&owing, start + 130 * SECOND).is_empty());

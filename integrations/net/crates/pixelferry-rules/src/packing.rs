@@ -1,10 +1,10 @@
-//! What a program says about packing: a codec, or that the link decides.
+//! Parsing of the packing that a program asks for: a codec, or that the link decides.
 
 use pixelferry_media::wire::Codec;
 use std::fmt;
 use std::str::FromStr;
 
-/// How pixels are packed before they are sent.
+/// Packing of pixels before they are sent.
 ///
 /// ```
 /// use pixelferry_media::wire::Codec;

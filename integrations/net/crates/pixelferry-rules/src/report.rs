@@ -6,7 +6,7 @@ use pixelferry_media::wire::{HEADER_BYTES, Header, Kind, Limits, Numbers, WireEr
 const BYTES: usize = 24;
 const SHARED: u64 = 1;
 
-/// What a receiver measured of the link from one sender since its report before.
+/// Report of a receiver on the link from one sender, since its report before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Report {
     /// The receiver's number.

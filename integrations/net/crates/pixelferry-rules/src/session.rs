@@ -1,4 +1,4 @@
-//! Which session a receiver follows, and how far it is.
+//! Session that a receiver follows, and its progress.
 
 use pixelferry_media::wire::WireError;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 const SILENCE: Duration = Duration::from_secs(5);
 /// Messages within this time of each other count once, so that a flood is no more than a steady sender.
 const SLOT: Duration = Duration::from_millis(200);
-/// Who is heard in so many slots, over at least this time, is heard regularly.
+/// Slots, and least time over them, in which a regular sender is heard.
 const REGULAR: (u32, Duration) = (4, Duration::from_secs(1));
 /// Slots are counted over this time, then anew.
 const WINDOW: Duration = Duration::from_secs(4);
@@ -38,7 +38,7 @@ struct Heard {
     epoch: u64,
     frame: u64,
     at: Instant,
-    /// When a slot of it was counted last.
+    /// Time at which a slot of it was counted last.
     slot: Instant,
 }
 
@@ -49,7 +49,7 @@ struct Rival {
     /// True where its numbers are greater than those that are followed.
     is_above: bool,
     since: Instant,
-    /// When a slot of it was counted last.
+    /// Time at which a slot of it was counted last.
     slot: Instant,
     slots: u32,
     /// Slots of those that were followed, before this one's were counted.
@@ -63,16 +63,16 @@ fn count(slots: &mut u32, slot: &mut Instant, now: Instant) {
     }
 }
 
-/// What a message of the session that is followed is of.
+/// News that a message of the followed session brings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum News {
-    /// Of another session than before, or of one that counts its frames anew: what was known of frames is void.
+    /// Another session than before, or one that counts its frames anew: earlier knowledge of frames is void.
     Session,
-    /// Of a newer frame than before.
+    /// A newer frame than before.
     Newer,
-    /// Of the newest frame.
+    /// The newest frame again.
     Again,
-    /// Of an older frame.
+    /// An older frame.
     Older,
 }
 

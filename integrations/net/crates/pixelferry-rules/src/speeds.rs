@@ -1,11 +1,11 @@
-//! How fast each worker is, by the time that its tiles took.
+//! Speed of each worker, estimated from the time that its tiles took.
 
 use crate::hash::{USUAL_WEIGHT, Weights};
 use std::collections::BTreeMap;
 
 /// A worker's weight changes only where its speed is so many times what it was, so that tiles rarely move.
 const STEP: f64 = 1.25;
-/// How much of a worker's speed the newest tile says.
+/// Weight of the newest tile in a worker's speed.
 const NEWEST: f64 = 0.1;
 /// More senders than any cluster has are somebody's invention.
 const MOST: usize = 4096;

@@ -1,4 +1,4 @@
-//! Which tile a worker computes next. Knows no network.
+//! Choice of the tile that a worker computes next. Knows no network.
 
 use crate::job::JobMessage;
 use crate::session::{Followed, News};
@@ -25,7 +25,7 @@ impl Turn {
         &self.message
     }
 
-    /// Of the tile's message, as far as the job says it.
+    /// Returns the header of the tile's message, as far as the job says it.
     pub fn header(&self) -> Header {
         Header { region: self.region, ..self.message.header }
     }
@@ -44,7 +44,7 @@ pub struct Turns {
     workers: Workers,
     job: Option<Arc<JobMessage>>,
     queue: VecDeque<u32>,
-    /// Of the newest job: tiles that are being computed, and when others were sent.
+    /// Tiles of the newest job: those that are being computed, and the times at which others were sent.
     begun: HashSet<u32>,
     sent: HashMap<u32, Instant>,
     /// The frame that each tile was last sent of, in this session.
@@ -52,7 +52,7 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// Of a worker that computes inside `place`, or anywhere. It lives before the network says so.
+    /// Creates the turns of a worker that computes inside `place`, or anywhere. It lives before the network says so.
     pub fn new(node: u64, place: Option<Region>) -> Self {
         let mut workers = Workers::default();
         workers.insert(node, place);

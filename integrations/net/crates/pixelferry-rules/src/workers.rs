@@ -1,4 +1,4 @@
-//! Which workers of a scene live, by the tokens that come and go.
+//! Live workers of a scene, by the tokens that come and go.
 
 use crate::job::JobMessage;
 use pixelferry::Region;
@@ -12,7 +12,7 @@ const MOST: usize = 4096;
 pub struct Workers(BTreeMap<u64, Option<Region>>);
 
 impl Workers {
-    /// Which worker computes a tile: of those whose region holds all of it, the one that hashing says.
+    /// Returns the worker that computes a tile: of those whose region holds all of it, the one that hashing says.
     pub fn owner(&self, job: &JobMessage, tile: u32) -> Option<u64> {
         let wanted = job.grid.region(tile)?;
         let nodes = self.0.iter().filter(|(_, place)| place.is_none_or(|place| holds(place, wanted)));

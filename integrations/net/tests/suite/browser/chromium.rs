@@ -23,7 +23,7 @@ const FLAGS: [&str; 10] = [
     "--window-size=900,640",
     "--remote-debugging-port=0",
 ];
-/// How long a loaded machine may take to start it.
+/// Time that a loaded machine may take to start it.
 const START: Duration = Duration::from_secs(120);
 
 pub type Result<T> = std::result::Result<T, String>;
@@ -172,7 +172,7 @@ impl Drop for Starting {
     }
 }
 
-/// What it started ends with it; its files can be removed once those are gone.
+/// Ends the child; all that it started ends with it, and its files can be removed once those are gone.
 fn end(child: &mut Child, profile: &Path) {
     // One that ended by itself is not there any more.
     let _ = child.kill();

@@ -94,7 +94,7 @@ fn video_shows_what_is_served_in_all_shapes() {
         }
     }
     wait_for(&mut browser, NOTE, "");
-    // What H.264 cannot have: the page says so, and goes on with what it can show.
+    // A picture that H.264 cannot have: the page says so, and goes on with what it can show.
     let deep = ImageDesc::new(9, 9, PixelFormat::Rg8);
     server.publish(deep, frame + 1, None, &[0; 162]).unwrap();
     wait_for_state(&mut browser, "problem");

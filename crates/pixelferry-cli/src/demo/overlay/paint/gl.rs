@@ -128,7 +128,7 @@ impl Objects {
         if error == glow::NO_ERROR { Ok(()) } else { Err(PaintError::Gl(format!("error 0x{error:04x} while drawing"))) }
     }
 
-    /// Errors of before are not ours. A lost context reports them without end.
+    /// Drops earlier errors, which are not ours. A lost context reports them without end.
     fn drain_errors(&self) {
         // SAFETY: the context is current.
         let next = || unsafe { self.gl.get_error() };

@@ -13,7 +13,7 @@ pub struct Painted {
     pub textures: TexturesDelta,
     /// Pixels of a point.
     pub scale: f32,
-    /// Where the picture goes, points.
+    /// Rectangle of the picture, points.
     pub picture: Rect,
 }
 
@@ -50,7 +50,7 @@ impl Painted {
     }
 }
 
-/// Why the panels could not be drawn. The scene is not affected.
+/// Reason why the panels could not be drawn. The scene is not affected.
 #[derive(Debug, thiserror::Error)]
 pub enum PaintError {
     /// The display refused.

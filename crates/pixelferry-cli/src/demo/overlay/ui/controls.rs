@@ -1,4 +1,4 @@
-//! What runs, and how.
+//! Controls of what runs, and how.
 
 use super::theme::{BOX, DIM, NAMES, cell};
 use crate::demo::catalog::SceneName;
@@ -62,7 +62,7 @@ fn size(ui: &mut Ui, setup: &mut Setup) {
     }
 }
 
-/// What the numbers of a pixel stand for.
+/// Shows controls for the meaning of a pixel's numbers.
 fn meaning(ui: &mut Ui, pixels: &mut Pixels) {
     ui.horizontal(|ui| {
         cell(ui, NAMES, RichText::new("tone").color(DIM));

@@ -1,4 +1,4 @@
-//! How a picture is shown.
+//! Controls of how a picture is shown.
 
 use super::controls::pick;
 use super::theme::{BOX, DIM, NAMES, cell};

@@ -11,7 +11,7 @@ pub fn show(ui: &mut Ui, player: &Player, wish: &mut Wish, actions: &mut Vec<Act
         cell(ui, NAMES, RichText::new("call").color(DIM));
         let chosen = format!("{}: {}", side_name(wish.step), short_name(wish.step));
         ComboBox::from_id_salt("step").width(BOX).height(420.0).selected_text(chosen).show_ui(ui, |ui| {
-            // What each frame calls comes first: it fails at once.
+            // Steps that each frame calls come first: they fail at once.
             let mut steps = Step::ALL.to_vec();
             steps.sort_by_key(|step| player.calls(*step) == 0);
             for step in steps {

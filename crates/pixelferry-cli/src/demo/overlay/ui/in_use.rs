@@ -1,4 +1,4 @@
-//! Which path is in use, between whom, and why.
+//! Panel with the path in use, its two sides, and the reason for it.
 
 use super::theme::{DIM, GOOD, WARN};
 use crate::demo::overlay::player::Player;

@@ -1,4 +1,4 @@
-//! What the library said, the newest below.
+//! Panel with the library's messages, the newest below.
 
 use super::theme::{BAD, DIM, TEXT, WARN, heading};
 use crate::demo::overlay::log::Log;

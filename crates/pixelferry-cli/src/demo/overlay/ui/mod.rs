@@ -40,7 +40,7 @@ impl Default for Ui {
     }
 }
 
-/// What came of a run.
+/// Result of a run.
 pub struct Ran {
     pub painted: Painted,
     pub actions: Vec<Action>,

@@ -5,7 +5,7 @@ use egui::{
 };
 use pixelferry::PathState;
 
-/// What is behind the picture, as red, green, blue and alpha.
+/// Colour behind the picture, as red, green, blue and alpha.
 pub const BEHIND: [f32; 4] = [12.0 / 255.0, 13.0 / 255.0, 17.0 / 255.0, 1.0];
 
 /// Width of the names before controls, points.

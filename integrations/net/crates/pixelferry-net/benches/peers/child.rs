@@ -1,4 +1,4 @@
-//! What a process in a role does.
+//! Work of a process in a role.
 
 use crate::floor;
 use crate::process::{HUB, Process, Result, now, tell_ready};
@@ -27,7 +27,7 @@ pub fn options(options: Options, shared: bool) -> Options {
     options
 }
 
-/// What a started process does until its input ends.
+/// Runs the role of a started process until its input ends.
 pub fn run(role: &str) -> Result<()> {
     let shared = std::env::var_os(SHARED).is_some();
     let net = Net::join(options(Options::through(&std::env::var(HUB)?), shared))?;

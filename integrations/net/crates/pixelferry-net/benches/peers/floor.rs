@@ -23,7 +23,7 @@ pub fn picture() -> Vec<u8> {
     (0..bytes).map(|at| (at.wrapping_mul(0x9E37_79B1) >> 13) as u8).collect()
 }
 
-/// Where messages are written.
+/// Memory that messages are written to.
 pub struct Memory(Option<ShmProvider<PosixShmProviderBackend>>);
 
 impl Memory {

@@ -8,7 +8,7 @@ pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// Names the role, with its words, of a process that was started.
 pub const ROLE: &str = "PIXELFERRY_BENCH_ROLE";
-/// Where it connects.
+/// Variable with the endpoint that it connects to.
 pub const HUB: &str = "PIXELFERRY_BENCH_HUB";
 
 /// Microseconds since 1970.

@@ -17,7 +17,7 @@ const MEASURED: u64 = 2_500_000;
 
 type Way = fn(&Net, &str, bool) -> Result<Vec<u64>>;
 
-/// What is measured beside what: the floor first.
+/// Ways that are measured beside each other: the floor first.
 const WAYS: [(&str, Way); 6] = [
     ("Zenoh, put and subscribe", zenoh_stream),
     ("pixelferry, serve and view", stream),

@@ -37,7 +37,7 @@ pub fn measure(counts: &[usize]) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Who looks at whose pictures.
+/// Ways of viewing pictures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Viewers {
     Zenoh,
@@ -47,8 +47,8 @@ enum Viewers {
     WebSockets,
 }
 
-/// What is measured beside what, and for how many viewers at most: of those that unpack, and of those in Python, more than the
-/// machine has cores say nothing.
+/// Ways that are measured beside each other, and the most viewers of each: for those that unpack, and for those in
+/// Python, more than the machine has cores say nothing.
 const WAYS: [(&str, Viewers, usize); 5] = [
     ("Zenoh, the same bytes ready made", Viewers::Zenoh, usize::MAX),
     ("pixelferry, received", Viewers::Received, usize::MAX),

@@ -4,7 +4,7 @@
 use pixelferry::{Extent, Region};
 use std::ops::Range;
 
-/// What moves in each direction; the first rests.
+/// Densities that move in each direction; the first rests.
 type Cell = [f32; 9];
 
 const DIRECTIONS: [(i32, i32); 9] = [(0, 0), (1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (-1, -1), (1, -1)];
@@ -19,7 +19,7 @@ const MIRRORED: [usize; 9] = [0, 1, 4, 3, 2, 8, 7, 6, 5];
 const SPEED: f32 = 0.1;
 /// The cylinder's diameter in cells times the speed, by the viscosity: vortices part from the cylinder from 47 on.
 const REYNOLDS: f32 = 150.0;
-/// Of a cell, as it is stored.
+/// Bytes of a cell, as it is stored.
 const CELL_BYTES: usize = 36;
 
 /// The whole channel.
@@ -88,7 +88,7 @@ impl Part {
             *part = self.from(x, y, direction);
         }
         if self.channel.is_solid(x, y) {
-            // What comes to the cylinder goes back.
+            // Fluid that reaches the cylinder goes back.
             return BACK.map(|direction| came[direction]);
         }
         if x == 0 {

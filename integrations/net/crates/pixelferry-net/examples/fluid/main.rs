@@ -34,7 +34,7 @@ const CHECKPOINT: u64 = 20;
 const PICTURE: u64 = 10;
 /// A picture that takes longer gives way to a new run's.
 const DEADLINE: Duration = Duration::from_secs(2);
-/// Whatever takes longer does not come.
+/// Longest wait of the program.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 fn main() -> Result<(), Failure> {
@@ -61,7 +61,7 @@ fn channel(size: &str) -> Result<Channel, Failure> {
     Ok(Channel(extent))
 }
 
-/// What the display asks for: the picture of a step, in a run that begins at another.
+/// Request of the display: the picture of a step, in a run that begins at another.
 struct Moment {
     run: u64,
     start: u64,
@@ -120,7 +120,7 @@ impl Drop for Workers {
     }
 }
 
-/// What the display holds of a simulation: its last checkpoint.
+/// State of a simulation that the display holds: its last checkpoint.
 struct Keeper {
     net: Net,
     parts: Parts,
@@ -133,7 +133,7 @@ struct Keeper {
 impl Keeper {
     fn new(net: &Net, parts: Parts) -> Result<Self, Failure> {
         let numbers: Vec<u32> = parts.all().collect();
-        // Of another run of this program, nothing is taken.
+        // Nothing is taken of another run of this program.
         let run = net.session().zid().to_le_bytes().first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)) | 1;
         let halo = net.halo(SCENE, run, KEEPER, &numbers)?;
         Ok(Self { net: net.clone(), parts, run, start: 0, states: Vec::new(), halo })

@@ -1,4 +1,5 @@
-//! What the tests of the network share: pictures known byte for byte, workers that compute them, and reading what is shown.
+//! Helpers shared by the tests of the network: pictures known byte for byte, workers that compute them, and reading the
+//! shown frame.
 
 use pixelferry::{CpuBackend, ImageDesc, Link, LinkOptions, MemoryDisplay, Region, SurfaceDesc};
 use pixelferry_net::{Assembly, Codec, Job, Net, Options, Tile, Tiles, Update};
@@ -82,7 +83,7 @@ impl Crew {
     }
 }
 
-/// Whether other tests of this program may run meanwhile.
+/// Lock that lets other tests of this program run meanwhile, or not.
 static TURN: RwLock<()> = RwLock::new(());
 
 enum Turn {

@@ -12,11 +12,11 @@ use std::sync::{Mutex, Once, PoisonError};
 use std::time::Duration;
 
 const SCENE: &str = "faults";
-/// Who is silent for so long is gone.
+/// Time of silence after which a peer is gone.
 const LEASE: Duration = Duration::from_secs(1);
 const FAR_WORKERS: usize = 2;
 
-/// What panicked, on whatever thread: also one of Zenoh's, where nobody would hear of it.
+/// Messages of panics on any thread: also one of Zenoh's, where nobody would hear of it.
 static PANICS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// No other test meanwhile: these measure this process, and hear its panics.
@@ -59,7 +59,7 @@ impl Rig {
             options.lease = LEASE;
             // Pixels go through the proxy, as they would from another machine.
             options.shared_memory = false;
-            // Who connects while nothing comes tries again soon.
+            // A peer that connects while nothing comes tries again soon.
             options.zenoh.push(("transport/unicast/open_timeout".into(), "2000".into()));
             options.with_security(theirs.clone())
         };
@@ -283,7 +283,7 @@ fn bytes_that_never_come() {
     survive("lost down", |proxy| proxy.set(Way::default(), lost));
 }
 
-/// What Zenoh's TLS link panics with, where a connection breaks while it is written.
+/// Text in the panic of Zenoh's TLS link when a connection breaks while it is written.
 const KNOWN: &str = "ChunkVecBuffer";
 
 /// With TLS a changed byte ends the connection, and nobody ever sees it.
@@ -326,7 +326,7 @@ fn changed_bytes_of_a_bare_connection_break_nothing_for_long() {
                 rig.publish();
             }
             rig.proxy.heal();
-            // What changed in what a connection is told once, such as keys, stays as long as the connection.
+            // A change in data that a connection is told once, such as keys, stays as long as the connection.
             rig.proxy.cut();
             rig.frames(1);
             rig.is_exact = true;

@@ -101,10 +101,10 @@ fn what_killed_workers_shared_is_given_back() {
         mapped.push(mapped_segments());
         drop(worker);
         wait_for_workers(&assembly, 0);
-        // Of a segment that was read just now nobody knows that it is idle.
+        // A segment that was read just now is not yet known to be idle.
         std::thread::sleep(Duration::from_millis(1100));
     }
-    // What tests before left goes when the first worker comes.
+    // Segments left by earlier tests go when the first worker comes.
     assert!(mapped[1..].iter().all(|each| *each == mapped[1]), "{mapped:?}");
 }
 

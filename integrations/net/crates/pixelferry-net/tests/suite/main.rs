@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
-// What is private to the crate, with its own tests: one program for all of them.
+// Private parts of the crate, with its own tests: one program for all of them.
 #[allow(dead_code)]
 #[path = "../../src/canvas.rs"]
 mod canvas;

@@ -80,7 +80,8 @@ fn fits(rate: u64, codec: Codec, told: &str) -> bool {
     let measured = speed(told).unwrap_or_default();
     match rate {
         FAST => codec.is_exact() || measured < EXACT,
-        // Who came late to a mark, as others had the core, finds its picture in the socket's memory and measures too much once.
+        // A receiver that comes late to a mark, as others had the core, finds its picture in the socket's memory and
+        // measures too much once.
         _ => !codec.is_exact() && measured < 4.0 * rate as f64 / 1e6,
     }
 }

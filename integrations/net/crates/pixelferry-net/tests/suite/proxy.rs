@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// What happens to bytes on one way. By default they go through.
+/// Treatment of bytes in one direction. By default they go through.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Way {
     /// Each byte comes so much later.
@@ -20,13 +20,13 @@ pub struct Way {
     pub rate: u64,
     /// Nothing comes, though the connection stays: bytes wait.
     pub is_silent: bool,
-    /// Of bytes that are sent from now on, so many come. A connection that lost some gets none ever after.
+    /// Number of bytes, sent from now on, that still come. A connection that lost some gets none ever after.
     pub lost_after: Option<u64>,
-    /// What is changed.
+    /// Change to make.
     pub change: Option<Change>,
 }
 
-/// Which bytes are changed.
+/// Bytes to change.
 #[derive(Debug, Clone, Copy)]
 pub enum Change {
     /// One bit of about one byte in so many.
@@ -191,7 +191,7 @@ fn read(mut from: &TcpStream, way: usize, state: &State, sender: &SyncSender<Par
             changer.apply(change, &mut bytes, &mut dice);
         }
         let jitter = now.jitter.mul_f64(dice.below(1000) as f64 / 1000.0);
-        // What was sent later does not come earlier.
+        // Later bytes do not come earlier.
         due = due.max(Instant::now() + now.delay + jitter);
         if sender.send((due, bytes)).is_err() {
             break;
@@ -255,7 +255,7 @@ fn write(mut to: &TcpStream, way: usize, state: &State, receiver: &Receiver<Part
             return;
         }
     }
-    // Who is silent does not say either that it is over.
+    // A silent peer does not say either that it is over.
     wait_while_silent(way, state);
 }
 

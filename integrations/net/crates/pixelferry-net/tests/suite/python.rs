@@ -154,7 +154,7 @@ fn python_reads_and_refuses_what_rust_does() {
 fn ray_starts_killed_workers_again_and_every_frame_is_that_of_one_process() {
     let alone = ["--user", "--map-root-user", "--net"];
     let is_allowed = Command::new("unshare").args(alone).arg("true").status().is_ok_and(|status| status.success());
-    // Of one worker there is nobody to take over: only the one that Ray started again can go on.
+    // With one worker there is nobody to take over: only the one that Ray started again can go on.
     for workers in ["1", "2"] {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut ran = Command::new(if is_allowed { "unshare" } else { "bash" });

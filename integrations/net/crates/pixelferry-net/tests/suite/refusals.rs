@@ -1,4 +1,5 @@
-//! What nobody of a session sends is refused by who listens, and what cannot be by who is asked for it.
+//! Refusals: a receiver refuses messages that nobody of a session sends, and a caller's impossible requests are refused
+//! at once.
 
 use crate::common::*;
 use pixelferry::{Encoding, ImageDesc, PixelFormat, Region, RowOrder};

@@ -1,4 +1,4 @@
-//! Who may join: certificates, names and passwords, right and wrong ones.
+//! Tests of the security: certificates, names and passwords, right and wrong ones.
 
 use crate::common::*;
 use crate::papers::{Papers, folder, security};

@@ -236,7 +236,7 @@ fn memory_that_a_backend_keeps_is_never_given_to_others() {
         // The job goes on with memory of its own.
         compute(&mut job);
         drop(job);
-        // Who asks the allocator now gets what the job had, were it free.
+        // The allocator would now return the memory that the job had, were it free.
         let others: Vec<Vec<u8>> = (0..64).map(|_| vec![0x11; len + 128]).collect();
         let kept = KEPT.take().unwrap();
         kept.write(0..len, Holder::Guard, "test").unwrap().fill(0xee);
