@@ -75,7 +75,8 @@ fn table(root: &Path) -> Result<String, Error> {
         product().filter(|(file, _)| wanted(file)).map(|(_, text)| text.matches(word).count()).sum()
     };
     let is_core = |file: &Path| file.starts_with("crates/interop-core");
-    let refusals = [of("Error::invalid(", &is_core), of("Error::invalid(", &is_driver)];
+    let refusals_of = |wanted: &dyn Fn(&Path) -> bool| of("Error::invalid(", wanted) + of("Error::refused(", wanted);
+    let refusals = [refusals_of(&is_core), refusals_of(&is_driver)];
     let share = 100 * refusals[1] / (refusals[0] + refusals[1]).max(1);
     let (packages, binaries) = packages(root)?;
     let small = product().filter(|(_, text)| text.lines().count() <= SMALL).count();
@@ -89,7 +90,7 @@ fn table(root: &Path) -> Result<String, Error> {
         ("test binaries", binaries.to_string()),
         ("`const OP` outside the core", of("const OP: &str", &|file| !is_core(file)).to_string()),
         (
-            "refusals (`Error::invalid`) in the core and in drivers",
+            "refusals (`Error::invalid`, `refused`) in the core and in drivers",
             format!("{} + {}: {share} % in drivers", refusals[0], refusals[1]),
         ),
         ("circles of imports", check_imports::circles(root)?.to_string()),

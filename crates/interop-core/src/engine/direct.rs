@@ -10,8 +10,6 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Names what is refused here, in either direction.
-
 /// The surface's own object, opened by the compute API.
 pub(super) struct Direct {
     /// Pixels in rows, of a texture that was taken.
