@@ -82,7 +82,7 @@ impl CudaImage {
     /// The array that is mapped now, as large as promised.
     pub fn array(&self) -> Result<Array<'_>> {
         let array = self.texture.array().map_err(self.session.failed())?;
-        array.ok_or_else(|| not_acquired())
+        array.ok_or_else(not_acquired)
     }
 
     /// Compares a texture that was mapped for the first time with its description.
@@ -107,7 +107,7 @@ impl CudaImage {
 
     /// The handle with which kernels write the array that is mapped now.
     pub fn surface_object(&mut self) -> Result<u64> {
-        let array = self.texture.array().map_err(self.session.failed())?.ok_or_else(|| not_acquired())?;
+        let array = self.texture.array().map_err(self.session.failed())?.ok_or_else(not_acquired)?;
         if self.surface.as_ref().is_none_or(|s| !s.is_of(&array)) {
             // The old one waits for its kernels when it goes.
             self.surface = None;

@@ -71,7 +71,7 @@ impl CudaMemory {
             Store::External(buffer) => buffer.span(),
             Store::GlBuffer(resource) => {
                 let mapped = resource.span().map_err(self.session.failed())?;
-                let mapped = mapped.ok_or_else(|| not_acquired())?;
+                let mapped = mapped.ok_or_else(not_acquired)?;
                 if mapped.len() < self.len {
                     return Err(Error::refused(format!(
                         "the OpenGL buffer has {} bytes now, it was imported with {}",

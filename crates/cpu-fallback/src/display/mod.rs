@@ -124,7 +124,7 @@ impl MemoryDisplay {
         own::<MemorySurface>(surface.driver(), &self.shared)
     }
 
-    fn image<'s>(of: &'s SurfaceDesc) -> Result<&'s ImageDesc> {
+    fn image(of: &SurfaceDesc) -> Result<&ImageDesc> {
         match of {
             SurfaceDesc::Image(image) => Ok(image),
             SurfaceDesc::Buffer(_) => Err(Error::refused(format!("a {of} has no pixels; give an image"))),

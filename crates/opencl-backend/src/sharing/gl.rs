@@ -73,7 +73,7 @@ pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceD
     }
 }
 
-fn share<'a>(shared: &'a BackendState) -> Result<&'a Arc<crate::ffi::GlShare>> {
+fn share(shared: &BackendState) -> Result<&Arc<crate::ffi::GlShare>> {
     let reason = "it was opened on its own, not in a display's OpenGL context (ComputeBackend::open_in)";
     shared.gl.as_ref().ok_or_else(|| shared.unsupported(reason.into()))
 }

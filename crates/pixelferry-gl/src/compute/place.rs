@@ -62,7 +62,7 @@ impl Worker {
     fn run<R: Send + 'static>(&self, f: impl FnOnce() -> R + Send + 'static) -> Result<R> {
         let (answer, answered) = channel();
         let job = Box::new(move || drop(answer.send(f())));
-        let jobs = self.jobs.as_ref().ok_or_else(|| gone())?;
+        let jobs = self.jobs.as_ref().ok_or_else(gone)?;
         jobs.lock().unwrap_or_else(PoisonError::into_inner).send(job).map_err(|_| gone())?;
         answered.recv().map_err(|_| gone())
     }

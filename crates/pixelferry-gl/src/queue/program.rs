@@ -78,8 +78,8 @@ impl ComputeProgram {
     pub(crate) fn shape(&self, numbers: &str) -> Result<ProgramShape> {
         self.device.enter()?;
         // SAFETY: the context is current, and the program is of it, linked with its compute shader.
-        self.device
-            .checked("glGetProgramResourceiv", || unsafe { ProgramShape::of(&self.device, self.name, numbers) })?
+        let shape = || unsafe { ProgramShape::of(&self.device, self.name, numbers) };
+        self.device.checked("glGetProgramResourceiv", shape)?
     }
 
     /// Puts a run into the queue: storage blocks from 0 on are these buffers, and the uniform array of numbers has these words, in

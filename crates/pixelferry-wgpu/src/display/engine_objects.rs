@@ -46,7 +46,7 @@ impl WgpuDisplay {
     /// ```
     pub fn engine_image(&self, texture: &wgpu::Texture) -> Result<Surface> {
         call("WgpuDisplay::engine_image", || {
-            let desc = describe(texture).map_err(|problem| Error::refused(problem))?;
+            let desc = describe(texture).map_err(Error::refused)?;
             Surface::engine_image((self.device(), self.caps()), desc, || {
                 EngineImage::new(&self.tools, desc.format, texture)
             })
