@@ -1,18 +1,15 @@
 //! Frames into an engine's own texture or buffer, whose name never changes.
 
-use super::choose::EnginePath;
 use super::proof;
-use super::reach::{Failure, Reach, Wanted};
-use super::way::{Direction, Row, WAYS, Way};
+use super::reach::{EnginePath, Failure, Reach, Wanted, is_object, paths};
 use crate::compute::{Arg, ComputeBackend, ComputeMemory, Kernel, RawTarget, Target};
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::{Region, RowOrder};
-use crate::describe::path_id::PathId;
 use crate::describe::setters::setters;
 use crate::describe::surface::{SurfaceDesc, Unwritten};
 use crate::describe::view::View;
 use crate::display::{Display, Part, Surface};
-use crate::path::Pairing;
+use crate::path::{Direction, OpenedPath, Pairing, PathId, PathSpec, SharingPath, blank};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -84,7 +81,7 @@ pub struct Outlet {
 impl Outlet {
     /// The paths that reach an engine's object, in the order in which they are tried.
     pub fn paths() -> impl Iterator<Item = PathId> {
-        WAYS.iter().map(|row| row.id)
+        paths(Direction::Give).map(|(spec, _)| spec.id)
     }
 
     /// Opens the way into `target`, a surface that the display makes of an engine's object, or any other. Every path is proved
@@ -114,13 +111,13 @@ impl Outlet {
             let order = options.row_order.unwrap_or(display.caps().native_row_order);
             desc = SurfaceDesc::Image(image.with_row_order(order));
         }
-        let wanted = Wanted { backend, display, desc, by: options.path, direction: Direction::Give };
-        Ok(Self { reach: Reach::open(wanted, target, attempt)? })
+        let wanted = Wanted { backend, display, desc, direction: Direction::Give, attempt };
+        Ok(Self { reach: Reach::open(wanted, target, options.path)? })
     }
 
     /// The path in use.
     pub fn path(&self) -> PathId {
-        self.reach.path()
+        self.reach.id()
     }
 
     /// Returns what was found of every path, in the order in which they were tried.
@@ -135,7 +132,7 @@ impl Outlet {
 
     /// The surface that is written.
     pub fn surface(&mut self) -> &mut Surface {
-        self.reach.surface_mut()
+        self.reach.path().surface_mut()
     }
 
     /// Runs `compute`, which launches kernels, and brings what they wrote into the engine's object: what the display is told
@@ -177,15 +174,13 @@ impl Outlet {
 
     fn frame_part(&mut self, part: &Part, mut compute: impl FnMut(&mut OutletFrame<'_>) -> Result<()>) -> Result<()> {
         part.check_inside(self.desc()).map_err(|error| error.of("Outlet::frame"))?;
-        self.reach.turn(|way, target, backend| {
-            way.begin(backend, target, part).map_err(Failure::Path)?;
-            if let Err(error) = compute(&mut OutletFrame { way, backend }) {
-                if let Err(error) = way.give_back() {
-                    tracing::warn!(%error, "a frame that was given up could not be handed back");
-                }
+        self.reach.turn(|path, backend| {
+            path.begin(part).map_err(Failure::Path)?;
+            if let Err(error) = compute(&mut OutletFrame { path, backend }) {
+                path.cancel();
                 return Err(Failure::Caller(error));
             }
-            way.give(target).map_err(Failure::Path)
+            path.finish().map_err(Failure::Path)
         })
     }
 
@@ -199,29 +194,33 @@ impl Outlet {
 }
 
 /// Opens, proves and times beside the object, then opens that.
-fn attempt(row: &Row, pairing: &Pairing<'_>, target: &mut Surface) -> Result<(Way, Duration)> {
-    let (rule, backend) = (pairing.desc.unwritten(), pairing.backend.as_ref());
-    if rule == Unwritten::Keep && !row.is_object() {
+fn attempt(spec: &PathSpec, pairing: &Pairing<'_>, target: &mut Surface) -> Result<(OpenedPath, Duration)> {
+    let (rule, is_object) = (pairing.desc.unwritten(), is_object(spec.id));
+    if rule == Unwritten::Keep && !is_object {
         target.check_download().map_err(|error| {
             let problem =
                 format!("{error}; this path keeps pixels by reading them, so add that, or do not ask for Keep");
             Error::invalid("Outlet::open", problem)
         })?;
     }
-    let time = proof::into_a_surface(row, pairing)?;
-    let mut way = row.open(pairing, target, Direction::Give)?;
-    // Drivers may refuse an object only when it is to be used.
-    way.reach(target, &Part::full(pairing.desc))?;
+    let (mut path, time) = proof::of_frames(spec, pairing)?;
     if rule == Unwritten::Overwrite {
-        way.blank(backend)?;
+        blank(&mut path, pairing.backend.as_ref(), &pairing.layout())?;
     }
-    way.give_back()?;
-    Ok((way, time))
+    // Drivers may refuse an object only when it is to be used. Kernels that have it itself would clear it in a frame that begins.
+    path.with_object(target, |path| {
+        if !is_object {
+            path.begin(&Part::full(pairing.desc))?;
+            path.cancel();
+        }
+        Ok(())
+    })?;
+    Ok((path, time))
 }
 
 /// The frame that kernels write, or the part of one that was begun.
 pub struct OutletFrame<'a> {
-    way: &'a mut Way,
+    path: &'a mut OpenedPath,
     backend: &'a dyn ComputeBackend,
 }
 
@@ -237,7 +236,7 @@ impl OutletFrame<'_> {
     /// # Errors
     /// The errors of [`ComputeBackend::launch`].
     pub fn launch(&mut self, kernel: &dyn Kernel, args: &[Arg<'_>]) -> Result<()> {
-        self.backend.launch(kernel, self.way.target()?, args)
+        self.backend.launch(kernel, self.path.target()?, args)
     }
 
     /// Queues a copy of `from`, memory of the backend's, into a buffer's frame: each byte to the place that it has in `from`.
@@ -245,7 +244,7 @@ impl OutletFrame<'_> {
     /// # Errors
     /// [`Error::InvalidInput`] for an image, and where `from` is shorter; the errors of [`ComputeBackend::copy`].
     pub fn copy_from(&mut self, from: &dyn ComputeMemory) -> Result<()> {
-        let (to, view) = self.way.target()?.into_parts();
+        let (to, view) = self.path.target()?.into_parts();
         match view {
             View::Buffer(_) => self.backend.copy(from, to, view.span()),
             View::Image(_) => {
@@ -260,7 +259,7 @@ impl OutletFrame<'_> {
     /// # Errors
     /// None that a checked surface could have.
     pub fn target(&mut self) -> Result<Target<'_>> {
-        self.way.target()
+        self.path.target()
     }
 
     /// The memory by its own API's names, as [`crate::WriteFrame::raw`] has it.
@@ -271,6 +270,6 @@ impl OutletFrame<'_> {
     /// # Safety
     /// The caller keeps what [`crate::WriteFrame::raw`] asks.
     pub unsafe fn raw(&mut self) -> Result<RawTarget<'_>> {
-        self.backend.raw(self.way.target()?)
+        self.backend.raw(self.path.target()?)
     }
 }

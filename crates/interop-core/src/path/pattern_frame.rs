@@ -8,6 +8,7 @@ use crate::describe::error::Result;
 use crate::describe::pattern::Pattern;
 use crate::describe::surface::Unwritten;
 use crate::devices::timeline::stage;
+use crate::display::Part;
 
 /// Makes a whole frame of `pattern`.
 pub(crate) fn pattern_frame(
@@ -16,7 +17,17 @@ pub(crate) fn pattern_frame(
     layout: &FrameLayout,
     pattern: &Pattern,
 ) -> Result<()> {
-    path.begin(&layout.full())?;
+    pattern_part(path, backend, &layout.full(), pattern)
+}
+
+/// Makes a frame of `pattern` that replaces `part`.
+pub(crate) fn pattern_part(
+    path: &mut OpenedPath,
+    backend: &dyn ComputeBackend,
+    part: &Part,
+    pattern: &Pattern,
+) -> Result<()> {
+    path.begin(part)?;
     let written = path.target().and_then(|target| backend.write_pattern(target, pattern));
     if let Err(error) = written {
         path.cancel();

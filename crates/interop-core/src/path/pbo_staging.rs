@@ -5,7 +5,7 @@ use super::canvas::Canvas;
 use super::contract::SharingPath;
 use super::pairing::Pairing;
 use super::slot_sync::{RING_SLOTS, SlotSync};
-use crate::compute::Target;
+use crate::compute::{ComputeMemory, Target};
 use crate::describe::error::Result;
 use crate::devices::capability::SyncKind;
 use crate::devices::timeline::step;
@@ -53,15 +53,20 @@ impl PboStaging {
     fn open(pairing: &Pairing<'_>, kind: fn() -> StagingKind, slots: usize, sync: SyncKind) -> Result<Self> {
         let bytes = pairing.layout().frame_bytes()?;
         let canvas = Canvas::open(pairing)?;
-        let ring = (0..slots).map(|_| Slot::open(pairing, kind(), bytes)).collect::<Result<Vec<_>>>()?;
+        let ring = (0..pairing.ring_of(slots)).map(|_| Slot::open(pairing, kind(), bytes)).collect::<Result<Vec<_>>>()?;
         let surface = pairing.display.create_surface(pairing.desc)?;
         Ok(Self { canvas, ring, next: 0, surface, sync })
+    }
+
+    pub(super) fn memory(&self) -> &dyn ComputeMemory {
+        self.canvas.memory()
     }
 }
 
 impl SharingPath for PboStaging {
     fn begin(&mut self, part: &Part) -> Result<()> {
-        self.canvas.begin(part, &mut self.surface)
+        let staging = &mut self.ring[self.next].staging;
+        self.canvas.begin_by(part, &mut self.surface, Some(staging))
     }
 
     fn target(&mut self) -> Result<Target<'_>> {
