@@ -17,8 +17,8 @@ const TIMED: usize = 3;
 
 /// Compute memory that holds what the display renders into one texture or buffer.
 ///
-/// Stays on the display's thread. What the display was told before [`Intake::take`] is in the memory; the host waits for it
-/// where the path needs that ([`EnginePath`]).
+/// Stays on the display's thread. What the display was told before [`Intake::take`] is in the memory; the host waits
+/// for it where the path needs that ([`EnginePath`]).
 ///
 /// ```
 /// use cpu_fallback::*;
@@ -48,8 +48,9 @@ pub struct Intake {
 }
 
 impl Intake {
-    /// Opens the way from `source`, a surface of the display's: one that the display gives an engine's texture or buffer, or
-    /// any other. Every path is proved with a surface of the same kind beside it, then with what `source` holds.
+    /// Opens the way from `source`, a surface of the display's: one that the display gives an engine's texture or
+    /// buffer, or any other. Every path is proved with a surface of the same kind beside it, then with what `source`
+    /// holds.
     ///
     /// # Errors
     /// The first error of a path where none works.
@@ -103,8 +104,8 @@ impl Intake {
         self.reach.path().surface_mut()
     }
 
-    /// Takes what the display has rendered by now. While the frame lives, the display must not write the texture or buffer
-    /// where it is a buffer that went `direct` or `in-queue-in-place`; otherwise it may.
+    /// Takes what the display has rendered by now. While the frame lives, the display must not write the texture or
+    /// buffer where it is a buffer that went `direct` or `in-queue-in-place`; otherwise it may.
     ///
     /// A path that fails is left for the next that works, as long as there is one.
     ///
@@ -154,8 +155,8 @@ impl Taken<'_> {
         Arg::Memory(self.path.memory())
     }
 
-    /// Tells how it lies in the memory: tight rows from byte 0, in the display's own order ([`crate::DisplayCaps::native_row_order`];
-    /// in OpenGL row 0 is at the bottom).
+    /// Tells how it lies in the memory: tight rows from byte 0, in the display's own order
+    /// ([`crate::DisplayCaps::native_row_order`]; in OpenGL row 0 is at the bottom).
     pub fn view(&self) -> View {
         self.view
     }

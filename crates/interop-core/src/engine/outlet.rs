@@ -45,16 +45,18 @@ setters!(OutletOptions {
     with_row_order(row_order: impl Into<Option<RowOrder>>);
 });
 
-/// Frames of kernels into one texture or buffer that an engine owns: its name never changes, and mipmaps, samplers and lifetime
-/// are the engine's.
+/// Frames of kernels into one texture or buffer that an engine owns: its name never changes, and mipmaps, samplers and
+/// lifetime are the engine's.
 ///
-/// Where the compute API opens the object (`direct`), kernels write it; otherwise the display copies each frame into it, on its
-/// device where it can. A [`crate::Link`] has more: late frames overlap there, and frames that are given up leave no trace.
+/// Where the compute API opens the object (`direct`), kernels write it; otherwise the display copies each frame into
+/// it, on its device where it can. A [`crate::Link`] has more: late frames overlap there, and frames that are given up
+/// leave no trace.
 ///
-/// Pixels that a frame does not write are by the rule [`Unwritten`]. Under `Keep` they are those that the object holds when the frame
-/// begins, whoever wrote them; paths that copy read them from the object first, so a kernel that writes every pixel is quicker under
-/// `Overwrite`. What lies around a part ([`Outlet::frame_region`], [`Outlet::frame_bytes`]) stays under every rule. A frame that
-/// fails leaves no trace, but where kernels write the object itself (`direct`, `in-queue-in-place`) what it wrote stays.
+/// Pixels that a frame does not write are by the rule [`Unwritten`]. Under `Keep` they are those that the object holds
+/// when the frame begins, whoever wrote them; paths that copy read them from the object first, so a kernel that writes
+/// every pixel is quicker under `Overwrite`. What lies around a part ([`Outlet::frame_region`],
+/// [`Outlet::frame_bytes`]) stays under every rule. A frame that fails leaves no trace, but where kernels write the
+/// object itself (`direct`, `in-queue-in-place`) what it wrote stays.
 ///
 /// Stays on the display's thread.
 ///
@@ -84,8 +86,9 @@ impl Outlet {
         paths(Direction::Give).map(|(spec, _)| spec.id)
     }
 
-    /// Opens the way into `target`, a surface that the display makes of an engine's object, or any other. Every path is proved
-    /// and timed with a surface of the same kind beside it: nothing is written into `target` before the first frame.
+    /// Opens the way into `target`, a surface that the display makes of an engine's object, or any other. Every path is
+    /// proved and timed with a surface of the same kind beside it: nothing is written into `target` before the first
+    /// frame.
     ///
     /// # Errors
     /// The first error of a path where none works.
@@ -97,7 +100,8 @@ impl Outlet {
     ///
     /// # Errors
     /// [`Error::Unavailable`] where the path that is asked for is not offered, and what it reported where it failed;
-    /// [`Error::InvalidInput`] where pixels are to be kept in an object that was made without what a copy from it needs.
+    /// [`Error::InvalidInput`] where pixels are to be kept in an object that was made without what a copy from it
+    /// needs.
     pub fn open_with(
         backend: Arc<dyn ComputeBackend>,
         display: Rc<dyn Display>,
@@ -135,12 +139,12 @@ impl Outlet {
         self.reach.path().surface_mut()
     }
 
-    /// Runs `compute`, which launches kernels, and brings what they wrote into the engine's object: what the display is told
-    /// from now on sees it. Does not wait for that; see [`Outlet::finish`]. A path that fails is left for the next that works, and
-    /// the frame is done again there.
+    /// Runs `compute`, which launches kernels, and brings what they wrote into the engine's object: what the display is
+    /// told from now on sees it. Does not wait for that; see [`Outlet::finish`]. A path that fails is left for the next
+    /// that works, and the frame is done again there.
     ///
-    /// Where none does it, none is left. The next frame that fails then gives its error at once, and later the next two, and so on
-    /// up to 64, before all paths are tried again.
+    /// Where none does it, none is left. The next frame that fails then gives its error at once, and later the next
+    /// two, and so on up to 64, before all paths are tried again.
     ///
     /// # Errors
     /// Those of `compute`; the first error of a path where none works; [`Error::WrongContext`].
@@ -207,7 +211,8 @@ fn attempt(spec: &PathSpec, pairing: &Pairing<'_>, target: &mut Surface) -> Resu
     if rule == Unwritten::Overwrite {
         blank(&mut path, pairing.backend.as_ref(), &pairing.layout())?;
     }
-    // Drivers may refuse an object only when it is to be used. Kernels that have it itself would clear it in a frame that begins.
+    // Drivers may refuse an object only when it is to be used. Kernels that have it itself would clear it in a frame
+    // that begins.
     path.with_object(target, |path| {
         if !is_object {
             path.begin(&Part::full(pairing.desc))?;
@@ -239,7 +244,8 @@ impl OutletFrame<'_> {
         self.backend.launch(kernel, self.path.target()?, args)
     }
 
-    /// Queues a copy of `from`, memory of the backend's, into a buffer's frame: each byte to the place that it has in `from`.
+    /// Queues a copy of `from`, memory of the backend's, into a buffer's frame: each byte to the place that it has in
+    /// `from`.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for an image, and where `from` is shorter; the errors of [`ComputeBackend::copy`].

@@ -12,8 +12,8 @@ use crate::path::{OpenedPath, Pairing, PathId, PathSpec, SharingPath, pattern_pa
 use crate::select::verify::next_nonce;
 use std::time::{Duration, Instant};
 
-/// Fills the path's own surface with patterns, and takes them from there: what an engine rendered stays untouched. The second finds
-/// a path that only ever takes its first.
+/// Fills the path's own surface with patterns, and takes them from there: what an engine rendered stays untouched. The
+/// second finds a path that only ever takes its first.
 pub(super) fn of_takes(spec: &PathSpec, pairing: &Pairing<'_>) -> Result<OpenedPath> {
     let mut path = spec.open(pairing)?;
     let view = pairing.layout().whole()?;
@@ -42,9 +42,10 @@ fn taken(path: &mut OpenedPath, pairing: &Pairing<'_>) -> Result<Vec<u8>> {
     read.map(|()| found)
 }
 
-/// Lets a kernel of the backend's own write patterns into two surfaces of the display's own, which reads them back: frames of all of
-/// each, then one of a part of the first and an empty one, by the rule for unwritten pixels. The path's memory holds what it wrote
-/// last, so what it keeps of the first is what the surface held. How long a whole frame takes, the work of both sides included.
+/// Lets a kernel of the backend's own write patterns into two surfaces of the display's own, which reads them back:
+/// frames of all of each, then one of a part of the first and an empty one, by the rule for unwritten pixels. The
+/// path's memory holds what it wrote last, so what it keeps of the first is what the surface held. How long a whole
+/// frame takes, the work of both sides included.
 pub(super) fn of_frames(spec: &PathSpec, pairing: &Pairing<'_>) -> Result<(OpenedPath, Duration)> {
     let mut path = spec.open(pairing)?;
     let mut other = pairing.display.create_surface(pairing.desc)?;

@@ -1,5 +1,5 @@
-//! An engine's object and the path in use to it: each that both sides offer is tried, and the fastest taken. One that fails is left
-//! for the next that works.
+//! An engine's object and the path in use to it: each that both sides offer is tried, and the fastest taken. One that
+//! fails is left for the next that works.
 
 use crate::compute::ComputeBackend;
 use crate::describe::error::{Error, Result};
@@ -66,10 +66,10 @@ impl Wanted {
 
 /// An object and how it is reached. Stays on the display's thread.
 ///
-/// A [`crate::Link`] leaves its path in another way: the earlier one stays on show with the surface that it owns until the next has a
-/// frame, so paths and surfaces go together there. Here is one surface, which goes from path to path:
-/// `Link::take(&mut self, Selection, &SurfaceDesc) -> Option<OpenedPath>`, but
-/// `Attempt = fn(&PathSpec, &Pairing, &mut Surface) -> Result<(OpenedPath, Duration)>`.
+/// A [`crate::Link`] leaves its path in another way: the earlier one stays on show with the surface that it owns until
+/// the next has a frame, so paths and surfaces go together there. Here is one surface, which goes from path to path:
+/// `Link::take(&mut self, Selection, &SurfaceDesc) -> Option<OpenedPath>`, but `Attempt = fn(&PathSpec, &Pairing, &mut
+/// Surface) -> Result<(OpenedPath, Duration)>`.
 pub(super) struct Reach {
     /// With the object as its surface.
     path: OpenedPath,
@@ -120,7 +120,11 @@ impl Reach {
             let reasons = rows.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
             return Err(first_error.unwrap_or_else(|| Error::Unavailable {
                 what: format!("a path between {} and {}", pairing.display.device(), pairing.backend.device()),
-                reason: if reasons.is_empty() { "none of that name reaches an engine's object".into() } else { reasons },
+                reason: if reasons.is_empty() {
+                    "none of that name reaches an engine's object".into()
+                } else {
+                    reasons
+                },
                 hint: "Ask for no path, or for host-round-trip.".into(),
             }));
         };
@@ -161,10 +165,11 @@ impl Reach {
         &mut self.path
     }
 
-    /// Does one turn by the path in use. One that fails is left for the next that works, and the turn is done again there.
+    /// Does one turn by the path in use. One that fails is left for the next that works, and the turn is done again
+    /// there.
     ///
-    /// Where none does it, it is not the paths' fault: all is as before, and the first error is given. The next turns that fail
-    /// then try no other path, up to [`Searches::MOST`] of them.
+    /// Where none does it, it is not the paths' fault: all is as before, and the first error is given. The next turns
+    /// that fail then try no other path, up to [`Searches::MOST`] of them.
     pub fn turn(
         &mut self,
         mut turn: impl FnMut(&mut OpenedPath, &dyn ComputeBackend) -> Result<(), Failure>,

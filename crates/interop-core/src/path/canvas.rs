@@ -8,14 +8,14 @@ use crate::compute::{ComputeBackend, ComputeMemory, Target};
 use crate::describe::error::Result;
 use crate::describe::pattern::lay_out;
 use crate::describe::view::View;
-use crate::devices::timeline::step;
 use crate::devices::borrows::Holder;
+use crate::devices::timeline::step;
 use crate::display::{Part, Staging, Surface};
 use std::sync::Arc;
 
-/// The compute device's own memory of one frame, with the rule for unwritten pixels kept; for mechanisms that read the bytes out
-/// of it. A frame is [`begin`](Self::begin), work on the [`target`](Self::target), [`end`](Self::end), the hand-over, and
-/// [`finished`](Self::finished).
+/// The compute device's own memory of one frame, with the rule for unwritten pixels kept; for mechanisms that read the
+/// bytes out of it. A frame is [`begin`](Self::begin), work on the [`target`](Self::target), [`end`](Self::end), the
+/// hand-over, and [`finished`](Self::finished).
 pub struct Canvas {
     layout: FrameLayout,
     /// Bytes of the memory.
@@ -64,12 +64,7 @@ impl Canvas {
     }
 
     /// [`Canvas::begin`] with a block that the display may copy into.
-    pub(super) fn begin_by(
-        &mut self,
-        part: &Part,
-        surface: &mut Surface,
-        staging: Option<&mut Staging>,
-    ) -> Result<()> {
+    pub(super) fn begin_by(&mut self, part: &Part, surface: &mut Surface, staging: Option<&mut Staging>) -> Result<()> {
         self.current = None;
         let crossing = self.layout.in_place(part)?;
         let plan = self.ages.begin(PIECE, &crossing);

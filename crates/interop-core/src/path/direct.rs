@@ -1,15 +1,14 @@
 //! The display's own textures or buffers, opened by the compute API: kernels write what the draw reads.
 //!
-//! Two of them take turns, so that a frame given up, or one that failed, never touches the one on show. An object that an engine
-//! has is one alone.
+//! Two of them take turns, so that a frame given up, or one that failed, never touches the one on show. An object that
+//! an engine has is one alone.
 
 use super::contract::{SharingPath, not_begun};
-use super::gone::Gone;
 use super::layout::{Crossing, FrameLayout};
 use super::pairing::{Direction, Pairing};
 use super::unwritten::{Ages, Clear, Reader, clear};
-use crate::compute::{ComputeBackend, ComputeMemory, Target};
-use crate::describe::error::Result;
+use crate::compute::{ComputeBackend, ComputeMemory, MemoryDriver, Target};
+use crate::describe::error::{Error, Result};
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::capability::{HandleType, SyncKind};
 use crate::devices::timeline::step;
@@ -39,7 +38,8 @@ impl Slot {
         Ok(Self { memory, surface, display: Rc::clone(pairing.display), acquired: false })
     }
 
-    /// Gives the registration up before the object that it names goes, and only where the display's context can be reached.
+    /// Gives the registration up before the object that it names goes, and only where the display's context can be
+    /// reached.
     fn put(&mut self, memory: Box<dyn ComputeMemory>) {
         self.display.drop_in_context(Box::new(replace(&mut self.memory, memory)));
     }
@@ -141,8 +141,8 @@ impl Direct {
         }
         let is_buffer = matches!(self.layout.desc(), SurfaceDesc::Buffer(_));
         if self.object.is_some() && is_buffer && self.handle == HandleType::GlObject {
-            // The engine may write the buffer from the host next. NVIDIA's driver orders what its GPU does after the release, but
-            // not that: `glBufferSubData` came before the kernel (docs/drivers.md).
+            // The engine may write the buffer from the host next. NVIDIA's driver orders what its GPU does after the
+            // release, but not that: `glBufferSubData` came before the kernel (docs/drivers.md).
             self.backend.finish()?;
         }
         *acquired = false;
@@ -271,4 +271,37 @@ impl SharingPath for Direct {
     fn sync(&self) -> SyncKind {
         self.sync
     }
+}
+
+/// In the place of memory that goes later than its owner, or that a path does not have.
+pub(super) struct Gone;
+
+impl MemoryDriver for Gone {
+    fn len(&self) -> usize {
+        0
+    }
+
+    fn read(&mut self, _: usize, _: &mut [u8]) -> Result<()> {
+        Err(gone())
+    }
+
+    fn write(&mut self, _: usize, _: &[u8]) -> Result<()> {
+        Err(gone())
+    }
+
+    fn map_read(&mut self, _: Range<usize>, _: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        Err(gone())
+    }
+
+    fn map_write(&mut self, _: Range<usize>, _: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        Err(gone())
+    }
+
+    fn release(&mut self) -> Result<()> {
+        Err(gone())
+    }
+}
+
+fn gone() -> Error {
+    Error::refused("the memory was given back")
 }

@@ -5,7 +5,7 @@
 use super::canvas::Canvas;
 use super::contract::SharingPath;
 use super::pairing::Pairing;
-use crate::compute::{ComputeMemory, Target};
+use crate::compute::Target;
 use crate::describe::error::Result;
 use crate::devices::capability::SyncKind;
 use crate::devices::timeline::step;
@@ -13,7 +13,7 @@ use crate::display::{Part, Surface};
 
 /// The path on which the host carries the bytes from the compute side to the display.
 pub struct HostRoundTrip {
-    canvas: Canvas,
+    pub(super) canvas: Canvas,
     surface: Surface,
 }
 
@@ -24,10 +24,6 @@ impl HostRoundTrip {
     /// Those of the two sides.
     pub fn open(pairing: &Pairing<'_>) -> Result<Self> {
         Ok(Self { canvas: Canvas::open(pairing)?, surface: pairing.display.create_surface(pairing.desc)? })
-    }
-
-    pub(super) fn memory(&self) -> &dyn ComputeMemory {
-        self.canvas.memory()
     }
 }
 

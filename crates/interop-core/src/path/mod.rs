@@ -1,8 +1,8 @@
 //! Sharing paths: the ways in which a frame crosses from the compute side to the display.
 //!
-//! A mechanism is one file and one row (or a few, for its variants) in [`PATHS`]. [`PathSpec::check_support`] looks only at
-//! what both sides published as data; [`PathSpec::open`] makes the resources. Whether pixels really cross is for
-//! [`crate::select::verify`] to find out. A program adds paths of its own by [`Paths`].
+//! A mechanism is one file and one row (or a few, for its variants) in [`PATHS`]. [`PathSpec::check_support`] looks
+//! only at what both sides published as data; [`PathSpec::open`] makes the resources. Whether pixels really cross is
+//! for [`crate::select::verify`] to find out. A program adds paths of its own by [`Paths`].
 //!
 //! # The age of a frame
 //! In latency mode the frame shown is the one finished last. In pipelined mode it is the one finished
@@ -14,7 +14,6 @@ mod canvas;
 mod contract;
 mod cost;
 mod direct;
-mod gone;
 mod host_round_trip;
 mod layout;
 mod opened;

@@ -1,8 +1,7 @@
 //! A path that is open, whichever it is.
 
 use super::contract::SharingPath;
-use super::direct::Direct;
-use super::gone::Gone;
+use super::direct::{Direct, Gone};
 use super::host_round_trip::HostRoundTrip;
 use super::pairing::Pairing;
 use super::pbo_staging::PboStaging;
@@ -16,7 +15,8 @@ use crate::display::{Part, Surface};
 use enum_dispatch::enum_dispatch;
 use std::mem::swap;
 
-/// Every mechanism there is. Closed but for the last, so that the per-frame calls of ours are a branch and not a virtual call.
+/// Every mechanism there is. Closed but for the last, so that the per-frame calls of ours are a branch and not a
+/// virtual call.
 // The macro writes its code here, as this file comes after the trait's; so it imports what the trait names.
 #[enum_dispatch(SharingPath)]
 pub enum OpenedPath {
@@ -34,13 +34,9 @@ pub enum OpenedPath {
 
 /// Objects that an engine has, in the place of the path's own surface.
 impl OpenedPath {
-    /// Runs `f` with `object` as the path's surface, which is of the same kind. [`SharingPath::surface_mut`] gives it for good,
-    /// where it is swapped with another that was here: what was opened of it stays open.
-    pub(crate) fn with_object<R>(
-        &mut self,
-        object: &mut Surface,
-        f: impl FnOnce(&mut Self) -> Result<R>,
-    ) -> Result<R> {
+    /// Runs `f` with `object` as the path's surface, which is of the same kind. [`SharingPath::surface_mut`] gives it
+    /// for good, where it is swapped with another that was here: what was opened of it stays open.
+    pub(crate) fn with_object<R>(&mut self, object: &mut Surface, f: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
         self.exchange(object)?;
         let done = f(self);
         swap(self.surface_mut(), object);
@@ -61,8 +57,8 @@ impl OpenedPath {
         match self {
             Self::Direct(path) => path.memory(),
             Self::SharedMemory(path) => path.memory(),
-            Self::PboStaging(path) => path.memory(),
-            Self::HostRoundTrip(path) => path.memory(),
+            Self::PboStaging(path) => path.canvas.memory(),
+            Self::HostRoundTrip(path) => path.canvas.memory(),
             Self::Plugged(_) => &Gone,
         }
     }
@@ -98,8 +94,8 @@ impl OpenedPath {
         Ok(())
     }
 
-    /// Returns what the pieces hold, which is no picture: nothing is on show until the next frame is finished, and each piece is zero before its
-    /// first. `false`, and nothing has changed, where the display has copied what they held.
+    /// Returns what the pieces hold, which is no picture: nothing is on show until the next frame is finished, and each
+    /// piece is zero before its first. `false`, and nothing has changed, where the display has copied what they held.
     ///
     /// `pairing` is what the path was opened with.
     pub(crate) fn forget(&mut self, pairing: &Pairing<'_>) -> Result<bool> {

@@ -36,8 +36,8 @@ pub(crate) fn pattern_part(
     path.finish()
 }
 
-/// Puts zero into the surface, and into every piece of memory that could be shown as it is, in the place of what proofs and
-/// timing wrote there.
+/// Puts zero into the surface, and into every piece of memory that could be shown as it is, in the place of what proofs
+/// and timing wrote there.
 pub(crate) fn blank(path: &mut OpenedPath, backend: &dyn ComputeBackend, layout: &FrameLayout) -> Result<()> {
     let _stage = stage!("blank");
     let frames = match layout.desc().unwritten() {

@@ -5,7 +5,7 @@ use super::canvas::Canvas;
 use super::contract::SharingPath;
 use super::pairing::Pairing;
 use super::slot_sync::{RING_SLOTS, SlotSync};
-use crate::compute::{ComputeMemory, Target};
+use crate::compute::Target;
 use crate::describe::error::Result;
 use crate::devices::capability::SyncKind;
 use crate::devices::timeline::step;
@@ -32,7 +32,7 @@ impl Slot {
 
 /// The path on which the compute side fills staging blocks, from which the display uploads.
 pub struct PboStaging {
-    canvas: Canvas,
+    pub(super) canvas: Canvas,
     ring: Vec<Slot>,
     next: usize,
     surface: Surface,
@@ -53,13 +53,10 @@ impl PboStaging {
     fn open(pairing: &Pairing<'_>, kind: fn() -> StagingKind, slots: usize, sync: SyncKind) -> Result<Self> {
         let bytes = pairing.layout().frame_bytes()?;
         let canvas = Canvas::open(pairing)?;
-        let ring = (0..pairing.ring_of(slots)).map(|_| Slot::open(pairing, kind(), bytes)).collect::<Result<Vec<_>>>()?;
+        let ring =
+            (0..pairing.ring_of(slots)).map(|_| Slot::open(pairing, kind(), bytes)).collect::<Result<Vec<_>>>()?;
         let surface = pairing.display.create_surface(pairing.desc)?;
         Ok(Self { canvas, ring, next: 0, surface, sync })
-    }
-
-    pub(super) fn memory(&self) -> &dyn ComputeMemory {
-        self.canvas.memory()
     }
 }
 

@@ -71,8 +71,8 @@ impl SharedMemory {
     /// Opens a ring of pieces that `make` makes, each of at least so many bytes. For a program's own memory: the turns,
     /// the ring, frames shown late, regions and the rule for unwritten pixels are the same as for the built-in paths.
     ///
-    /// The sides take turns as [`Pairing::sync`] says, else by [`SyncKind::HostFence`]. [`SyncKind::Implicit`] is for sides
-    /// that are one queue.
+    /// The sides take turns as [`Pairing::sync`] says, else by [`SyncKind::HostFence`]. [`SyncKind::Implicit`] is for
+    /// sides that are one queue.
     ///
     /// # Errors
     /// Those of the two sides and of `make`.
@@ -227,8 +227,8 @@ impl SharedMemory {
     }
 }
 
-/// Slots of a ring that shows frames so late: one shown, one to write, those that wait to be handed over, and some that the
-/// display still reads.
+/// Slots of a ring that shows frames so late: one shown, one to write, those that wait to be handed over, and some that
+/// the display still reads.
 fn slots_for(frames_behind: usize, sync: SyncKind) -> usize {
     // If only the devices wait, it pays off to have as many slots on their way to the display as from the kernels; if
     // the host waits, half of that is as quick (measured on an NVIDIA H200).

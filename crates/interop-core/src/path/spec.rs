@@ -13,8 +13,8 @@ use std::fmt;
 
 /// One path: what it needs of the two sides, what it costs, and how it is opened.
 ///
-/// The built-in ones are [`super::PATHS`]. A program makes others by [`PathSpec::new`], sets what differs from that, and adds them
-/// to [`super::Paths`].
+/// The built-in ones are [`super::PATHS`]. A program makes others by [`PathSpec::new`], sets what differs from that,
+/// and adds them to [`super::Paths`].
 ///
 /// ```
 /// use interop_core::path::{HostRoundTrip, PathSpec, Paths};
@@ -61,8 +61,8 @@ type CheckSupport = dyn Fn(&Pairing<'_>) -> Support + Send + Sync;
 type Open = dyn Fn(&Pairing<'_>) -> Result<Box<dyn SharingPath>> + Send + Sync;
 
 impl PathSpec {
-    /// A path of the program's own. `check_support` says from data alone whether both sides can do it, and makes nothing; `open`
-    /// makes the surface and the memory that crosses.
+    /// A path of the program's own. `check_support` says from data alone whether both sides can do it, and makes
+    /// nothing; `open` makes the surface and the memory that crosses.
     ///
     /// It counts as one that copies each frame once through client memory and waits for both sides
     /// ([`SyncKind::Finish`]), and that shows no frames late; the fields say otherwise. Where one of the closures or

@@ -19,7 +19,8 @@ const HOST: &[SyncKind] = &[SyncKind::HostFence];
 /// Both sides are one queue, which keeps the order.
 const QUEUE: &[SyncKind] = &[SyncKind::Implicit];
 
-/// Every built-in path, in no order of merit; [`crate::select`] ranks them. Those that cost the same are tried in this order.
+/// Every built-in path, in no order of merit; [`crate::select`] ranks them. Those that cost the same are tried in this
+/// order.
 pub static PATHS: &[PathSpec] = &[
     PathSpec {
         id: PathId::DIRECT,
@@ -28,7 +29,9 @@ pub static PATHS: &[PathSpec] = &[
         syncs: &[SyncKind::Implicit, SyncKind::SharedEvent, SyncKind::Finish],
         pipelined: false,
         cost: Cost::in_place(Medium::Object),
-        takes: Some("the compute API opens the texture or buffer: a texture is copied on the device, a buffer not at all"),
+        takes: Some(
+            "the compute API opens the texture or buffer: a texture is copied on the device, a buffer not at all",
+        ),
         means: Means::Ours {
             check_support: |p| {
                 same_device(p).and(|| check_both(p, HandleType::GlObject, p.desc.shape(), Giver::Display))

@@ -1,8 +1,9 @@
 //! Content of the pixels that a frame does not write: the only place that knows the rules of [`Unwritten`].
 //!
-//! Every path lays a part of a frame where it lies in the whole frame, so that each piece of its memory is a picture. What
-//! of a piece is out of date is kept as one range of bytes, as `EGL_EXT_buffer_age` does for whole buffers: a frame that
-//! changed little makes little out of date elsewhere, and a piece that holds the newest frame is not copied to.
+//! Every path lays a part of a frame where it lies in the whole frame, so that each piece of its memory is a picture.
+//! What of a piece is out of date is kept as one range of bytes, as `EGL_EXT_buffer_age` does for whole buffers: a
+//! frame that changed little makes little out of date elsewhere, and a piece that holds the newest frame is not copied
+//! to.
 
 use super::layout::{Crossing, FrameLayout};
 use crate::compute::{ComputeBackend, Target};
@@ -18,8 +19,8 @@ use std::ops::Range;
 pub(super) enum Reader {
     /// It takes from each what was written, into a surface of its own.
     Uploads,
-    /// [`Reader::Uploads`], or in place, but that surface is an engine's, who writes it, too: what it holds is known to the
-    /// display alone.
+    /// [`Reader::Uploads`], or in place, but that surface is an engine's, who writes it, too: what it holds is known to
+    /// the display alone.
     UploadsBesideAnother,
     /// A piece is shown where it lies, so that all of it must be right.
     InPlace,
@@ -55,8 +56,8 @@ pub(super) struct Ages {
     whole: Range<usize>,
     /// For each piece, the bytes that are not those of the newest frame.
     stale: Vec<Range<usize>>,
-    /// For each piece, whether it holds what is no picture of this surface: frames of another size, or one that was given up
-    /// before the first was finished.
+    /// For each piece, whether it holds what is no picture of this surface: frames of another size, or one that was
+    /// given up before the first was finished.
     foreign: Vec<bool>,
     /// The piece with the frame finished last.
     newest: Option<usize>,
