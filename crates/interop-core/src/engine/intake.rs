@@ -1,19 +1,14 @@
 //! The way back: what a display rendered becomes memory that kernels read.
 
-use super::proof;
 use super::reach::{EnginePath, Failure, Reach, Wanted};
 use crate::compute::{Arg, ComputeBackend, ComputeMemory, zeros};
 use crate::describe::error::Result;
 use crate::describe::surface::{SurfaceDesc, Unwritten};
 use crate::describe::view::View;
 use crate::display::{Display, Part, Surface};
-use crate::path::{Direction, OpenedPath, Pairing, PathId, PathSpec, SharingPath};
+use crate::path::{Direction, OpenedPath, PathId, SharingPath};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// Takes of which the fastest counts.
-const TIMED: usize = 3;
 
 /// Compute memory that holds what the display renders into one texture or buffer.
 ///
@@ -80,7 +75,7 @@ impl Intake {
         source.check_download()?;
         // What the object holds is in the memory of each turn that begins.
         let desc = source.desc().with_unwritten(Unwritten::Keep);
-        let wanted = Wanted { backend, display, desc, direction: Direction::Take, attempt };
+        let wanted = Wanted { backend, display, desc, direction: Direction::Take };
         Ok(Self { reach: Reach::open(wanted, source, by)? })
     }
 
@@ -117,24 +112,6 @@ impl Intake {
         self.reach.turn(|path, _| path.begin(&all).map_err(Failure::Path))?;
         Ok(Taken { path: self.reach.path(), view })
     }
-}
-
-/// Opens, proves and times.
-fn attempt(spec: &PathSpec, pairing: &Pairing<'_>, source: &mut Surface) -> Result<(OpenedPath, Duration)> {
-    let mut path = proof::of_takes(spec, pairing)?;
-    let mut fastest = Duration::MAX;
-    path.with_object(source, |path| {
-        proof::of_what_is_there(spec.id, path, pairing)?;
-        for _ in 0..TIMED {
-            let start = Instant::now();
-            path.begin(&Part::full(pairing.desc))?;
-            path.cancel();
-            pairing.backend.finish()?;
-            fastest = fastest.min(start.elapsed());
-        }
-        Ok(())
-    })?;
-    Ok((path, fastest))
 }
 
 /// Guard of the display's rendered content, for kernels to read. Dropping it returns the memory; kernels that were

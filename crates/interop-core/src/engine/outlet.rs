@@ -1,7 +1,6 @@
 //! Frames into an engine's own texture or buffer, whose name never changes.
 
-use super::proof;
-use super::reach::{EnginePath, Failure, Reach, Wanted, is_object, paths};
+use super::reach::{EnginePath, Failure, Reach, Wanted, paths};
 use crate::compute::{Arg, ComputeBackend, ComputeMemory, Kernel, RawTarget, Target};
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::{Region, RowOrder};
@@ -9,11 +8,10 @@ use crate::describe::setters::setters;
 use crate::describe::surface::{SurfaceDesc, Unwritten};
 use crate::describe::view::View;
 use crate::display::{Display, Part, Surface};
-use crate::path::{Direction, OpenedPath, Pairing, PathId, PathSpec, SharingPath, blank};
+use crate::path::{Direction, OpenedPath, PathId, SharingPath};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Options of [`Outlet::open_with`].
 ///
@@ -115,7 +113,7 @@ impl Outlet {
             let order = options.row_order.unwrap_or(display.caps().native_row_order);
             desc = SurfaceDesc::Image(image.with_row_order(order));
         }
-        let wanted = Wanted { backend, display, desc, direction: Direction::Give, attempt };
+        let wanted = Wanted { backend, display, desc, direction: Direction::Give };
         Ok(Self { reach: Reach::open(wanted, target, options.path)? })
     }
 
@@ -195,32 +193,6 @@ impl Outlet {
     pub fn finish(&self) -> Result<()> {
         self.reach.finish()
     }
-}
-
-/// Opens, proves and times beside the object, then opens that.
-fn attempt(spec: &PathSpec, pairing: &Pairing<'_>, target: &mut Surface) -> Result<(OpenedPath, Duration)> {
-    let (rule, is_object) = (pairing.desc.unwritten(), is_object(spec.id));
-    if rule == Unwritten::Keep && !is_object {
-        target.check_download().map_err(|error| {
-            let problem =
-                format!("{error}; this path keeps pixels by reading them, so add that, or do not ask for Keep");
-            Error::invalid("Outlet::open", problem)
-        })?;
-    }
-    let (mut path, time) = proof::of_frames(spec, pairing)?;
-    if rule == Unwritten::Overwrite {
-        blank(&mut path, pairing.backend.as_ref(), &pairing.layout())?;
-    }
-    // Drivers may refuse an object only when it is to be used. Kernels that have it itself would clear it in a frame
-    // that begins.
-    path.with_object(target, |path| {
-        if !is_object {
-            path.begin(&Part::full(pairing.desc))?;
-            path.cancel();
-        }
-        Ok(())
-    })?;
-    Ok((path, time))
 }
 
 /// The frame that kernels write, or the part of one that was begun.

@@ -1,5 +1,6 @@
 //! Proof by pixels: patterns that one side wrote are read by the other and compared.
 
+use super::reach::is_object;
 use crate::compute::zeros;
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::Region;
@@ -7,14 +8,57 @@ use crate::describe::mismatch::Mismatch;
 use crate::describe::pattern::{Pattern, rows};
 use crate::describe::surface::Unwritten;
 use crate::describe::view::View;
-use crate::display::Part;
-use crate::path::{OpenedPath, Pairing, PathId, PathSpec, SharingPath, pattern_part};
+use crate::display::{Part, Surface};
+use crate::path::{Direction, OpenedPath, Pairing, PathId, PathSpec, SharingPath, blank, pattern_part};
 use crate::select::verify::next_nonce;
 use std::time::{Duration, Instant};
 
+/// Takes of which the fastest counts.
+const TIMED: usize = 3;
+
+/// Opens a path, proves and times it beside the object, and tries it with that. The object is in its place again then.
+pub(super) fn open(spec: &PathSpec, pairing: &Pairing<'_>, object: &mut Surface) -> Result<(OpenedPath, Duration)> {
+    let (all, rule, is_object) = (Part::full(pairing.desc), pairing.desc.unwritten(), is_object(spec.id));
+    if pairing.object == Some(Direction::Take) {
+        let (mut path, mut fastest) = (of_takes(spec, pairing)?, Duration::MAX);
+        path.with_object(object, |path| {
+            of_what_is_there(spec.id, path, pairing)?;
+            for _ in 0..TIMED {
+                let start = Instant::now();
+                path.begin(&all)?;
+                path.cancel();
+                pairing.backend.finish()?;
+                fastest = fastest.min(start.elapsed());
+            }
+            Ok(())
+        })?;
+        return Ok((path, fastest));
+    }
+    if rule == Unwritten::Keep && !is_object {
+        object.check_download().map_err(|error| {
+            let problem =
+                format!("{error}; this path keeps pixels by reading them, so add that, or do not ask for Keep");
+            Error::invalid("Outlet::open", problem)
+        })?;
+    }
+    let (mut path, time) = of_frames(spec, pairing)?;
+    if rule == Unwritten::Overwrite {
+        blank(&mut path, pairing.backend.as_ref(), &pairing.layout())?;
+    }
+    // Drivers may refuse an object only when it is to be used. Kernels that have it itself would clear it in a frame.
+    path.with_object(object, |path| {
+        if !is_object {
+            path.begin(&all)?;
+            path.cancel();
+        }
+        Ok(())
+    })?;
+    Ok((path, time))
+}
+
 /// Fills the path's own surface with patterns, and takes them from there: what an engine rendered stays untouched. The
 /// second finds a path that only ever takes its first.
-pub(super) fn of_takes(spec: &PathSpec, pairing: &Pairing<'_>) -> Result<OpenedPath> {
+fn of_takes(spec: &PathSpec, pairing: &Pairing<'_>) -> Result<OpenedPath> {
     let mut path = spec.open(pairing)?;
     let view = pairing.layout().whole()?;
     let mut bytes = zeros(view.payload_len())?;
@@ -28,7 +72,7 @@ pub(super) fn of_takes(spec: &PathSpec, pairing: &Pairing<'_>) -> Result<OpenedP
 }
 
 /// Takes what the surface holds now, and compares it with what the display itself reads there.
-pub(super) fn of_what_is_there(id: PathId, path: &mut OpenedPath, pairing: &Pairing<'_>) -> Result<()> {
+fn of_what_is_there(id: PathId, path: &mut OpenedPath, pairing: &Pairing<'_>) -> Result<()> {
     let found = taken(path, pairing)?;
     let there = path.surface_mut().read_back(&Part::full(pairing.desc))?;
     compare(id, &pairing.layout().whole()?, &there, &found, 0)
@@ -46,7 +90,7 @@ fn taken(path: &mut OpenedPath, pairing: &Pairing<'_>) -> Result<Vec<u8>> {
 /// frames of all of each, then one of a part of the first and an empty one, by the rule for unwritten pixels. The
 /// path's memory holds what it wrote last, so what it keeps of the first is what the surface held. How long a whole
 /// frame takes, the work of both sides included.
-pub(super) fn of_frames(spec: &PathSpec, pairing: &Pairing<'_>) -> Result<(OpenedPath, Duration)> {
+fn of_frames(spec: &PathSpec, pairing: &Pairing<'_>) -> Result<(OpenedPath, Duration)> {
     let mut path = spec.open(pairing)?;
     let mut other = pairing.display.create_surface(pairing.desc)?;
     // Surfaces are read back without padding.

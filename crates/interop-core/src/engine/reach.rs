@@ -1,6 +1,7 @@
 //! An engine's object and the path in use to it: each that both sides offer is tried, and the fastest taken. One that
 //! fails is left for the next that works.
 
+use super::proof;
 use crate::compute::ComputeBackend;
 use crate::describe::error::{Error, Result};
 use crate::describe::surface::SurfaceDesc;
@@ -45,9 +46,6 @@ pub(crate) fn is_object(path: PathId) -> bool {
     [PathId::DIRECT, PathId::IN_QUEUE_IN_PLACE].contains(&path)
 }
 
-/// Opens a path, proves and times it, and tries it with the object, which it gives back.
-pub(super) type Attempt = fn(&PathSpec, &Pairing<'_>, &mut Surface) -> Result<(OpenedPath, Duration)>;
-
 /// The two sides, and what is asked for.
 pub(super) struct Wanted {
     pub backend: Arc<dyn ComputeBackend>,
@@ -55,7 +53,6 @@ pub(super) struct Wanted {
     /// The object, with the rules for what crosses.
     pub desc: SurfaceDesc,
     pub direction: Direction,
-    pub attempt: Attempt,
 }
 
 impl Wanted {
@@ -68,8 +65,8 @@ impl Wanted {
 ///
 /// A [`crate::Link`] leaves its path in another way: the earlier one stays on show with the surface that it owns until
 /// the next has a frame, so paths and surfaces go together there. Here is one surface, which goes from path to path:
-/// `Link::take(&mut self, Selection, &SurfaceDesc) -> Option<OpenedPath>`, but `Attempt = fn(&PathSpec, &Pairing, &mut
-/// Surface) -> Result<(OpenedPath, Duration)>`.
+/// `Link::take(&mut self, Selection, &SurfaceDesc) -> Option<OpenedPath>`, but
+/// `proof::open(&PathSpec, &Pairing, &mut Surface) -> Result<(OpenedPath, Duration)>`.
 pub(super) struct Reach {
     /// With the object as its surface.
     path: OpenedPath,
@@ -101,7 +98,7 @@ impl Reach {
         for (spec, mechanism) in paths(wanted.direction).filter(|(spec, _)| by.is_none_or(|id| id == spec.id)) {
             let tried = match spec.check_support(&pairing) {
                 Support::No(reason) => Err(reason),
-                Support::Yes => (wanted.attempt)(spec, &pairing, &mut object).map_err(|error| {
+                Support::Yes => proof::open(spec, &pairing, &mut object).map_err(|error| {
                     let reason = error.to_string();
                     tracing::debug!(path = %spec.id, %error, "an engine's object");
                     first_error.get_or_insert(error);
@@ -221,7 +218,7 @@ impl Reach {
             let works = self.rows.iter().filter_map(|row| Some((row.found.as_ref().ok()?, row.path)));
             let next = works.min_by_key(|(time, _)| **time).and_then(|(_, id)| PATHS.iter().find(|spec| spec.id == id));
             let Some(spec) = next else { return Err(why) };
-            match (self.wanted.attempt)(spec, &self.wanted.pairing(), self.path.surface_mut()) {
+            match proof::open(spec, &self.wanted.pairing(), self.path.surface_mut()) {
                 Ok((path, _)) => return Ok((path, spec.id)),
                 Err(error) => (left, why) = (spec.id, error),
             }
