@@ -13,4 +13,3 @@ mod reach;
 pub use intake::{Intake, Taken};
 pub use outlet::{Outlet, OutletFrame, OutletOptions};
 pub use reach::EnginePath;
-pub(crate) use reach::is_object;

@@ -1,6 +1,5 @@
 //! Proof by pixels: patterns that one side wrote are read by the other and compared.
 
-use super::reach::is_object;
 use crate::compute::zeros;
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::Region;
@@ -9,7 +8,7 @@ use crate::describe::pattern::{Pattern, rows};
 use crate::describe::surface::Unwritten;
 use crate::describe::view::View;
 use crate::display::{Part, Surface};
-use crate::path::{Direction, OpenedPath, Pairing, PathId, PathSpec, SharingPath, blank, pattern_part};
+use crate::path::{Direction, OpenedPath, Pairing, PathId, PathSpec, SharingPath, blank, is_object, pattern_part};
 use crate::select::verify::next_nonce;
 use std::time::{Duration, Instant};
 

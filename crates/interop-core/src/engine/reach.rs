@@ -41,11 +41,6 @@ pub(super) fn paths(direction: Direction) -> impl Iterator<Item = (&'static Path
     PATHS.iter().filter_map(move |spec| Some((spec, spec.reaches(direction)?)))
 }
 
-/// Returns true for a path that gives kernels the object itself.
-pub(crate) fn is_object(path: PathId) -> bool {
-    [PathId::DIRECT, PathId::IN_QUEUE_IN_PLACE].contains(&path)
-}
-
 /// The two sides, and what is asked for.
 pub(super) struct Wanted {
     pub backend: Arc<dyn ComputeBackend>,

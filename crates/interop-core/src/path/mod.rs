@@ -48,3 +48,4 @@ pub use shared_memory::{Reading, SharedMemory};
 pub(crate) use slot_sync::RING_SLOTS;
 pub use spec::PathSpec;
 pub use table::PATHS;
+pub(crate) use table::is_object;

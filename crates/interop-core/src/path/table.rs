@@ -259,6 +259,11 @@ impl PathId {
     };
 }
 
+/// Returns true for a path that gives kernels an object that an engine has, itself.
+pub(crate) fn is_object(path: PathId) -> bool {
+    [PathId::DIRECT, PathId::IN_QUEUE_IN_PLACE].contains(&path)
+}
+
 fn check_in_place(p: &Pairing<'_>) -> Support {
     let caps = p.display.caps();
     match p.desc {
