@@ -12,7 +12,7 @@ use crate::session::Session;
 use crate::turn::Turn;
 use interop_core::compute::MemoryDriver;
 use interop_core::compute::{OpaqueImage, Placement};
-use interop_core::{Error, ImageDesc, ImageView, Region, Result};
+use interop_core::{Error, ImageDesc, Region, Result, View};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ impl CudaImage {
     }
 
     /// Tells where `view` lies; refuses pixels of another size and rows that are not the image's.
-    pub fn place(&self, view: &ImageView) -> Result<Placement> {
+    pub fn place(&self, view: &View) -> Result<Placement> {
         self.image.place(view)
     }
 
