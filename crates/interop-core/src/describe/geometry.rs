@@ -52,10 +52,10 @@ impl fmt::Display for Extent {
 ///
 /// let surface = Extent::new(64, 48);
 /// let corner = Region::new(0, 0, 16, 8);
-/// corner.check_inside(surface, "example")?;
+/// corner.check_inside(surface)?;
 /// // The same pixels, with rows counted from the other end.
 /// assert_eq!(corner.flipped_in(surface), Region::new(0, 40, 16, 8));
-/// assert!(Region::new(60, 0, 16, 8).check_inside(surface, "example").is_err());
+/// assert!(Region::new(60, 0, 16, 8).check_inside(surface).is_err());
 /// # Ok::<(), interop_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

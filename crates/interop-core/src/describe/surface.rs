@@ -125,7 +125,7 @@ impl FromStr for Unwritten {
 /// let scene = ImageDesc::new(1280, 720, PixelFormat::Rgba16F)
 ///     .with_encoding(Encoding::Linear)
 ///     .with_row_order(RowOrder::BottomUp);
-/// assert_eq!(SurfaceDesc::Image(scene).byte_len("example")?, 1280 * 720 * 8);
+/// assert_eq!(SurfaceDesc::Image(scene).byte_len()?, 1280 * 720 * 8);
 /// # Ok::<(), interop_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -176,9 +176,9 @@ pub struct BufferDesc {
 ///
 /// let picture = SurfaceDesc::image(640, 480, PixelFormat::Rgba8);
 /// assert_eq!(picture.to_string(), "image 640x480 RGBA8");
-/// assert_eq!(picture.byte_len("example")?, 640 * 480 * 4);
+/// assert_eq!(picture.byte_len()?, 640 * 480 * 4);
 /// let nothing = SurfaceDesc::image(0, 480, PixelFormat::Rgba8);
-/// assert!(matches!(nothing.byte_len("example"), Err(Error::InvalidInput { .. })));
+/// assert!(matches!(nothing.byte_len(), Err(Error::InvalidInput { .. })));
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -23,11 +23,11 @@ use std::rc::Rc;
 ///
 /// let block = HostBlock::allocate(100)?;
 /// assert_eq!(block.len(), HostBlock::PAGE, "whole pages");
-/// let mut writing = block.write(0..4, Holder::Guard, "example")?;
+/// let mut writing = block.write(0..4, Holder::Guard)?;
 /// writing.fill(7);
-/// assert!(block.read(0..8, Holder::Guard, "example").is_err(), "somebody writes these bytes");
+/// assert!(block.read(0..8, Holder::Guard).is_err(), "somebody writes these bytes");
 /// drop(writing);
-/// assert_eq!(*block.read(0..8, Holder::Guard, "example")?, [7, 7, 7, 7, 0, 0, 0, 0]);
+/// assert_eq!(*block.read(0..8, Holder::Guard)?, [7, 7, 7, 7, 0, 0, 0, 0]);
 /// # Ok::<(), interop_core::Error>(())
 /// ```
 #[derive(Clone)]

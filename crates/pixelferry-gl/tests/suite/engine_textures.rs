@@ -353,7 +353,7 @@ fn another_display_and_another_context_are_refused() {
     assert!(matches!(error, Error::Foreign { .. }), "{error}");
     engine.pretend_elsewhere.set(true);
     let error = draw(&display, &shown, to, DrawOptions::default()).unwrap_err();
-    assert!(matches!(error, Error::WrongContext { operation: "draw_to_texture", .. }), "{error}");
+    assert!(matches!(error, Error::WrongContext { operation: "GlDisplay::draw_to_texture", .. }), "{error}");
     assert_eq!(texture.read(0, SIDE, FORMATS[0].1), before);
 }
 

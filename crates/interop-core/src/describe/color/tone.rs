@@ -14,8 +14,8 @@ pub const BRIGHTEST: f32 = 65504.0;
 /// use interop_core::{DrawOptions, ToneMap};
 ///
 /// let options = DrawOptions::default().with_exposure(1.0).with_tone_map(ToneMap::Reinhard { white: 4.0 });
-/// options.tone_map.check("example")?;
-/// assert!(ToneMap::Reinhard { white: 0.0 }.check("example").is_err());
+/// options.tone_map.check()?;
+/// assert!(ToneMap::Reinhard { white: 0.0 }.check().is_err());
 /// # Ok::<(), interop_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
