@@ -12,7 +12,19 @@ pub type Rooms = (&'static str, &'static [&'static str]);
 pub const ROOMS: &[Rooms] = &[
     (
         "crates/interop-core",
-        &["describe", "draw", "devices", "display", "compute", "path", "select", "engine", "link", "conformance"],
+        &[
+            "describe",
+            "devices",
+            "tournament",
+            "draw",
+            "display",
+            "compute",
+            "path",
+            "select",
+            "engine",
+            "link",
+            "conformance",
+        ],
     ),
     (
         "crates/pixelferry-gl",

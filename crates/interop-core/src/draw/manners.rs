@@ -2,11 +2,12 @@
 
 use super::manner::{Drawn, Manner, Obstacle, Why};
 use crate::describe::error::Result;
+use crate::tournament::Shortest;
 use std::cell::{OnceCell, RefCell};
 use std::time::Duration;
 
-/// Draws of each manner that are timed. The first does not count: drivers build at the first use.
-const TIMED: usize = 4;
+/// Draws of each manner that are timed.
+const TIMED: usize = Shortest::TIMED;
 
 /// Kinds of draws that are remembered; a program that draws more kinds measures the oldest anew.
 const KINDS: usize = 64;
@@ -24,12 +25,11 @@ enum Trial {
     Refused(Obstacle),
 }
 
+/// Times of a manner. They come after later draws have begun.
 #[derive(Clone, Copy, Default)]
 struct Times {
     begun: usize,
-    told: usize,
-    /// But for the first.
-    quickest: Option<Duration>,
+    told: Shortest,
 }
 
 /// The choices of one display. `K`: what a draw's time depends on, its size as [`Manners::size_class`].
@@ -44,19 +44,6 @@ pub struct Manners<K> {
 impl<K> Default for Manners<K> {
     fn default() -> Self {
         Self { asked: OnceCell::new(), trials: RefCell::default(), last: RefCell::default() }
-    }
-}
-
-impl Times {
-    fn told(&mut self, time: Duration) {
-        if self.told > 0 {
-            self.quickest = Some(self.quickest.map_or(time, |quickest| quickest.min(time)));
-        }
-        self.told += 1;
-    }
-
-    fn result(self) -> Option<Duration> {
-        self.quickest.filter(|_| self.told >= TIMED)
     }
 }
 
@@ -126,8 +113,8 @@ impl<K: Copy + PartialEq> Manners<K> {
     pub fn told(&self, kind: K, manner: Manner, time: Duration) {
         self.with(kind, |trial| {
             let Trial::Running(times) = trial else { return };
-            times[usize::from(manner == Manner::Compute)].told(time);
-            if let [Some(triangle), Some(compute)] = times.map(Times::result) {
+            times[usize::from(manner == Manner::Compute)].told.note(time);
+            if let [Some(triangle), Some(compute)] = times.map(|times| times.told.result()) {
                 *trial = Trial::Decided { triangle, compute };
             }
         });

@@ -11,12 +11,10 @@ use crate::describe::surface::SurfaceDesc;
 use crate::describe::view::View;
 use crate::display::{Display, Surface};
 use crate::path::Pairing;
+use crate::tournament::Shortest;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// Takes of which the fastest counts.
-const TIMED: usize = 3;
 
 /// Compute memory that holds what the display renders into one texture or buffer.
 ///
@@ -122,15 +120,14 @@ fn attempt(row: &Row, pairing: &Pairing<'_>, source: &mut Surface) -> Result<(Wa
     proof::with_patterns(row, pairing)?;
     let mut way = row.open(pairing, source, Direction::Take)?;
     proof::with_what_is_there(row.id, &mut way, pairing, source)?;
-    let mut fastest = Duration::MAX;
-    for _ in 0..TIMED {
+    let time = Shortest::of(|| {
         let start = Instant::now();
         way.take(pairing.backend.as_ref(), source)?;
         way.give_back()?;
         pairing.backend.finish()?;
-        fastest = fastest.min(start.elapsed());
-    }
-    Ok((way, fastest))
+        Ok(start.elapsed())
+    })?;
+    Ok((way, time))
 }
 
 /// Guard of the display's rendered content, for kernels to read. Dropping it returns the memory; kernels that were

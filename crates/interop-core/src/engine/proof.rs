@@ -12,6 +12,7 @@ use crate::describe::view::View;
 use crate::display::{Part, Surface};
 use crate::path::Pairing;
 use crate::select::verify::next_nonce;
+use crate::tournament::Shortest;
 use std::time::{Duration, Instant};
 
 /// The second finds a path that only ever takes its first frame.
@@ -51,7 +52,7 @@ pub(super) fn into_a_surface(row: &Row, pairing: &Pairing<'_>) -> Result<Duratio
     let tight = pairing.layout().unpadded();
     let (all, whole) = (tight.full(), tight.tight().whole()?);
     let mut expected = zeros(whole.payload_len())?;
-    let (mut fastest, mut frames) = (Duration::MAX, 0);
+    let mut frames = 0;
     let mut frame = |part: &Part, expected: &mut Vec<u8>, scratch: &mut Surface, writes: bool| {
         let start = Instant::now();
         let kernel = tight.in_place(part)?.kernel;
@@ -67,9 +68,7 @@ pub(super) fn into_a_surface(row: &Row, pairing: &Pairing<'_>) -> Result<Duratio
         frames += 1;
         compare(row.id, &whole, expected, &scratch.read_back(&Part::full(pairing.desc))?, frames - 1).map(|()| time)
     };
-    for _ in 0..FRAMES + 1 {
-        fastest = fastest.min(frame(&all, &mut expected, &mut scratch, true)?);
-    }
+    let fastest = Shortest::of(|| frame(&all, &mut expected, &mut scratch, true))?;
     // The engine's own pixels around a part, and in the place of what the path wrote last.
     Pattern::for_view(&whole, next_nonce()).write(&whole, &mut expected);
     scratch.upload(&Part::full(pairing.desc), &expected, &whole)?;

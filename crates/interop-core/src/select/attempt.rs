@@ -1,13 +1,16 @@
-//! Opening and proving one way.
+//! Opening, proving and timing one way.
 
-use super::report::PathState;
-use super::verify::verify;
+use super::report::{Measured, PathState};
+use super::verify::{next_nonce, verify};
 use crate::describe::error::{Error, Result};
-use crate::describe::panics;
+use crate::describe::pattern::Pattern;
+use crate::describe::view::View;
 use crate::devices::capability::SyncKind;
 use crate::devices::timeline::stage;
-use crate::path::{OpenedPath, Pairing, PathId, PathSpec};
+use crate::path::{FrameLayout, OpenedPath, Pairing, PathId, PathSpec, SharingPath, pattern_frame};
+use crate::tournament::{self, Clock, Contestant, TURN, contained, run_of};
 use std::fmt;
+use std::time::Duration;
 
 /// One path with one way of keeping the two sides apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,8 +87,96 @@ pub(super) fn disproved(error: &Error) -> PathState {
     }
 }
 
-/// Backends and displays may be others' code, and this is where it runs first: one that panics is no way for frames, and the
-/// others are tried.
-pub(super) fn contained<R>(f: impl FnOnce() -> Result<R>) -> Result<R> {
-    panics::as_error("the backend or the display", f)
+/// A way that was opened, and what it costs.
+pub(super) type Entry = tournament::Entry<Opened>;
+
+/// A way that was opened.
+pub(super) struct Opened {
+    pub way: Way,
+    pub path: OpenedPath,
+    /// Its pixels were compared.
+    pub proved: bool,
+}
+
+impl Opened {
+    /// Enters it among those that are timed. One that was proved has run.
+    pub fn entry(way: Way, path: OpenedPath, proved: bool) -> Entry {
+        Entry::new(Self { way, path, proved }, proved)
+    }
+}
+
+impl Entry {
+    pub fn measured(&self) -> Measured {
+        let path = &self.who.path;
+        Measured::of(path.sync(), path.frames_behind(), self.samples_us().to_vec())
+    }
+}
+
+impl fmt::Display for Opened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.way.fmt(f)
+    }
+}
+
+impl Contestant for Opened {
+    type Course<'a> = Pairing<'a>;
+
+    /// A run of a pipeline is a turn.
+    fn turn_length(&self, pairing: &Pairing<'_>) -> Duration {
+        if pairing.frames_behind > 0 { Duration::ZERO } else { TURN }
+    }
+
+    fn warm(&mut self, pairing: &Pairing<'_>) -> Result<()> {
+        Frame::of(pairing)?.make(&mut self.path, pairing)?;
+        self.path.flush()?;
+        pairing.display.draw_offscreen(self.path.surface())?;
+        pairing.display.finish()
+    }
+
+    fn sample(&mut self, pairing: &Pairing<'_>, clock: &Clock) -> Result<f64> {
+        time_run(&mut self.path, pairing, clock, run_of(pairing.frames_behind))
+    }
+
+    fn slots(&self) -> usize {
+        self.path.slots()
+    }
+
+    fn bytes(&self, pairing: &Pairing<'_>) -> usize {
+        // Sizes that cannot be counted were refused before.
+        pairing.desc.byte_len().unwrap_or(usize::MAX).saturating_mul(self.path.slots())
+    }
+}
+
+/// Microseconds a frame over a run of `frames`, until the display has drawn the last.
+pub(super) fn time_run(path: &mut OpenedPath, pairing: &Pairing<'_>, clock: &Clock, frames: usize) -> Result<f64> {
+    let frame = Frame::of(pairing)?;
+    let start = clock.now();
+    for _ in 0..frames {
+        frame.make(path, pairing)?;
+        pairing.display.draw_offscreen(path.surface())?;
+    }
+    if path.frames_behind() > 0 {
+        path.flush()?;
+        pairing.display.draw_offscreen(path.surface())?;
+    }
+    pairing.display.finish()?;
+    Ok(clock.since(start).as_secs_f64() * 1e6 / frames as f64)
+}
+
+/// A whole surface of one colour, by the rule for unwritten pixels that the surface asks for.
+struct Frame {
+    whole: View,
+    layout: FrameLayout,
+}
+
+impl Frame {
+    fn of(pairing: &Pairing<'_>) -> Result<Self> {
+        let layout = pairing.layout();
+        Ok(Self { whole: layout.whole()?, layout })
+    }
+
+    fn make(&self, path: &mut OpenedPath, pairing: &Pairing<'_>) -> Result<()> {
+        let pattern = Pattern::flat(&self.whole, next_nonce());
+        pattern_frame(path, pairing.backend.as_ref(), &self.layout, &pattern)
+    }
 }

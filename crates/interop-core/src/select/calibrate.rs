@@ -4,14 +4,12 @@
 //! close take turns until they are told apart or the time is over. Only what leads is proved by pixels: proving costs more
 //! than timing, and nobody sees what is only timed. The first that works is proved before anything else.
 
-use super::attempt::{Candidate, Way, prove};
-use super::clock::Clock;
-use super::comparison::{Entry, PathComparison};
-use super::report::PathState;
-use super::stats::Measured;
+use super::attempt::{Candidate, Entry, Opened, Way, prove};
+use super::report::{Measured, PathState};
 use crate::describe::error::Error;
 use crate::devices::timeline::stage;
 use crate::path::{OpenedPath, Pairing};
+use crate::tournament::{Clock, Tournament, run_of};
 use std::time::Duration;
 
 /// Outcome of one candidate that was tried.
@@ -66,7 +64,7 @@ pub(super) fn calibrate<'p>(
         clock,
         candidates,
         events: Vec::new(),
-        comparison: PathComparison::new(clock),
+        tournament: Tournament::new(clock),
         proof: Duration::ZERO,
         opening: Duration::MAX,
         undecided: Vec::new(),
@@ -82,21 +80,22 @@ pub(super) fn calibrate<'p>(
     let mut frame = None;
     if let Some(mut entry) = first {
         // An error comes up again in its turn.
-        if let Some(Ok((took, fits))) = deadline.map(|end| entry.has_time(pairing, clock, end)) {
+        if let Some(Ok(took)) = deadline.map(|_| entry.warm(pairing, clock)) {
             frame = Some(took);
-            if !fits {
-                session.comparison.enter(entry);
+            // A run in which frames are late ends with one draw more.
+            let draws = run_of(pairing.frames_behind) + usize::from(pairing.frames_behind > 0);
+            if !clock.fits(took * draws as u32, deadline) {
+                session.tournament.enter(entry);
                 return session.end(waiting, frame);
             }
         }
-        let until = session.settles_until(deadline);
-        session.comparison.challenge(pairing, entry, until);
+        session.tournament.challenge(pairing, entry, deadline);
         session.screen(&mut waiting, deadline, extent);
         // The first proof may have been long for what drivers do only once: half is left to compare.
         let proof = session.proof_time();
         let until = deadline.map(|end| end - proof.min(end.saturating_sub(clock.now()) / 2));
-        let undecided = session.comparison.decide(pairing, until);
-        session.undecided.splice(0..0, undecided);
+        let undecided = session.tournament.decide(pairing, until);
+        session.undecided.splice(0..0, undecided.iter().map(|entry| entry.who.way));
         session.collect_losers();
     }
     session.end(waiting, frame)
@@ -107,7 +106,7 @@ struct Session<'a, 'p> {
     clock: &'a Clock,
     candidates: &'a [Candidate<'p>],
     events: Vec<(Way, Event)>,
-    comparison: PathComparison,
+    tournament: Tournament<Opened>,
     /// Time that the last proof took.
     proof: Duration,
     opening: Duration,
@@ -126,7 +125,7 @@ impl<'p> Session<'_, 'p> {
             Ok(path)
         });
         match opened {
-            Ok(path) => Some(Entry::new(candidate.way(), path, true)),
+            Ok(path) => Some(Opened::entry(candidate.way(), path, true)),
             Err(state) => {
                 self.events.push((candidate.way(), Event::Failed(state)));
                 None
@@ -144,22 +143,22 @@ impl<'p> Session<'_, 'p> {
         // The time of opening a candidate is known from the second one on.
         let mut opening = Duration::ZERO;
         loop {
-            let takes = opening + self.comparison.challenge_time() + self.proof_time();
-            if deadline.is_some_and(|end| self.clock.now() + takes > end) {
+            let takes = opening + self.tournament.challenge_time() + self.proof_time();
+            if !self.clock.fits(takes, deadline) {
                 return;
             }
             let Some(candidate) = waiting.next() else { return };
             let begun = self.clock.now();
             let opened = match extent {
-                Extent::All => candidate.attempt(self.pairing).map(|path| Entry::new(candidate.way(), path, true)),
-                Extent::Best(_) => candidate.open(self.pairing).map(|path| Entry::new(candidate.way(), path, false)),
+                Extent::All => candidate.attempt(self.pairing).map(|path| Opened::entry(candidate.way(), path, true)),
+                Extent::Best(_) => candidate.open(self.pairing).map(|path| Opened::entry(candidate.way(), path, false)),
             };
             opening = self.clock.since(begun);
             if opened.is_ok() && extent != Extent::All {
                 self.opening = self.opening.min(opening);
             }
             match opened {
-                Ok(entry) => self.comparison.challenge(self.pairing, entry, self.settles_until(deadline)),
+                Ok(entry) => self.tournament.challenge(self.pairing, entry, deadline),
                 Err(state) => self.events.push((candidate.way(), Event::Failed(state))),
             }
             self.collect_losers();
@@ -168,29 +167,23 @@ impl<'p> Session<'_, 'p> {
 
     /// Returns what proving the leader would take: as long as the proof before it. Nothing where it is proved.
     fn proof_time(&self) -> Duration {
-        match self.comparison.leader() {
-            Some(entry) if !entry.proved => self.proof,
+        match self.tournament.leader() {
+            Some(entry) if !entry.who.proved => self.proof,
             _ => Duration::ZERO,
         }
     }
 
-    /// One path that gets quicker for long leaves most of the time to the others.
-    fn settles_until(&self, deadline: Option<Duration>) -> Option<Duration> {
-        let now = self.clock.now();
-        deadline.map(|end| now + end.saturating_sub(now) / 4)
-    }
-
     fn collect_losers(&mut self) {
-        for (entry, error) in self.comparison.take_losers() {
+        for (entry, error) in self.tournament.take_losers() {
             // It was still getting quicker.
             if error.is_none() && entry.is_cold() {
-                self.undecided.push(entry.way);
+                self.undecided.push(entry.who.way);
             }
             let event = match error {
                 Some(error) => Event::Failed(rejected(&error)),
-                None => Event::Timed { proved: entry.proved, measured: entry.measured() },
+                None => Event::Timed { proved: entry.who.proved, measured: entry.measured() },
             };
-            self.events.push((entry.way, event));
+            self.events.push((entry.who.way, event));
         }
     }
 
@@ -208,24 +201,24 @@ impl<'p> Session<'_, 'p> {
     /// The best that is right.
     fn crown(&mut self) -> Option<(Candidate<'p>, OpenedPath, Measured)> {
         let mut best = None;
-        for mut entry in self.comparison.ranking() {
-            let proof = match (entry.proved, best.is_some()) {
-                (false, false) => prove(entry.way.id, self.pairing, &mut entry.path),
+        for mut entry in self.tournament.ranking() {
+            let proof = match (entry.who.proved, best.is_some()) {
+                (false, false) => prove(entry.who.way.id, self.pairing, &mut entry.who.path),
                 _ => Ok(()),
             };
             let measured = entry.measured();
             match proof {
-                Err(state) => self.events.push((entry.way, Event::Failed(state))),
+                Err(state) => self.events.push((entry.who.way, Event::Failed(state))),
                 Ok(()) => {
                     if entry.is_cold() {
-                        self.undecided.push(entry.way);
+                        self.undecided.push(entry.who.way);
                     }
-                    let proved = entry.proved || best.is_none();
-                    self.events.push((entry.way, Event::Timed { measured: measured.clone(), proved }));
-                    if let Some(candidate) = self.candidate(entry.way)
+                    let proved = entry.who.proved || best.is_none();
+                    self.events.push((entry.who.way, Event::Timed { measured: measured.clone(), proved }));
+                    if let Some(candidate) = self.candidate(entry.who.way)
                         && best.is_none()
                     {
-                        best = Some((candidate, entry.path, measured));
+                        best = Some((candidate, entry.who.path, measured));
                     }
                 }
             }
@@ -238,7 +231,7 @@ impl<'p> Session<'_, 'p> {
             });
             let (way, measured) = proved?;
             let candidate = self.candidate(way)?;
-            Some((candidate, self.prove_new(candidate)?.path, measured))
+            Some((candidate, self.prove_new(candidate)?.who.path, measured))
         })
     }
 }

@@ -4,34 +4,18 @@
 //! The user's frames, memory and kernels have no part in it: both instances have memory of their own, and the kernel is that of
 //! every measurement. A path is taken when it is quicker by more than chance and its pixels are right.
 
-use super::attempt::{Candidate, Way, contained, disproved};
-use super::clock::Clock;
-use super::comparison::{Entry, HOPELESS, MOST_BYTES, run};
+use super::attempt::{Candidate, Entry, Opened, Way, disproved};
 use super::policy::Trials;
-use super::report::{Comparison, Outcome, PathState};
-use super::stats::{Measured, Ratio};
+use super::report::{Comparison, Measured, Outcome, PathState};
 use super::verify::Proof;
 use crate::describe::error::Result;
 use crate::describe::surface::Unwritten;
 use crate::devices::timeline::stage;
 use crate::path::{OpenedPath, Pairing, Paths, SharingPath, blank};
+use crate::tournament::{Clock, MOST_BYTES, Verdict, contained, run_of};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Fewest rounds before a path may be found slower.
-const FEWEST_TO_LOSE: u32 = 3;
-/// Fewest rounds before a path may be found as good.
-const FEWEST_ROUNDS: u32 = 5;
-/// Fewest rounds before a path may be found quicker; more than for the others, as a wrong change is worse than none.
-const FEWEST_TO_WIN: u32 = 7;
-/// Rounds after which two paths count as equal if other comparisons wait for the time.
-const MOST_ROUNDS: u32 = 24;
-/// Rounds after which two paths count as equal in any case.
-const LAST_ROUND: u32 = 96;
-/// Least relative slowdown of a clearly slower path, which is found so after few rounds.
-const CLEARLY: f64 = 0.1;
-/// Least relative gain of a path that is worth a change.
-const WORTH: f64 = 0.015;
 /// Assumed time of a step before one was measured; if it takes longer, a longer pause makes up for that.
 const UNSEEN: Duration = Duration::from_millis(4);
 /// Frames over which a program's waits are looked at.
@@ -101,8 +85,6 @@ struct Costs {
 
 struct Duel {
     entry: Entry,
-    /// Round before its first.
-    since: u32,
     phase: Phase,
     spent: Duration,
     /// Time that it may spend, so that as much is left for each duel that waits.
@@ -152,7 +134,7 @@ impl Meanwhile {
     /// The surface is another: what was begun is begun anew.
     pub fn restart(&mut self, clock: &Clock) {
         if let Some(duel) = self.duel.take() {
-            self.waiting.push_front(duel.entry.way);
+            self.waiting.push_front(duel.entry.who.way);
         }
         self.reference = None;
         (self.begun, self.spent, self.beat) = (clock.now(), Duration::ZERO, Beat::default());
@@ -175,7 +157,7 @@ impl Meanwhile {
 
     /// Returns what is still to be compared.
     pub fn left(&self) -> Vec<Way> {
-        self.duel.iter().map(|duel| duel.entry.way).chain(self.waiting.iter().copied()).collect()
+        self.duel.iter().map(|duel| duel.entry.who.way).chain(self.waiting.iter().copied()).collect()
     }
 
     /// Returns what a frame of the way in use takes, microseconds, where that was measured.
@@ -235,7 +217,7 @@ impl Meanwhile {
     fn has_time(&mut self, job: Job, table: &Table<'_>, limit: Limit) -> bool {
         let (now, takes) = (table.clock.now(), self.costs.of(job, &table.pairing));
         match limit {
-            Limit::Until(end) => now + takes <= end,
+            Limit::Until(end) => table.clock.fits(takes, Some(end)),
             Limit::Policy(Trials::Off | Trials::Asked) => false,
             Limit::Policy(Trials::Spread { share, within }) => {
                 let running = now.saturating_sub(self.begun);
@@ -243,7 +225,7 @@ impl Meanwhile {
                     // A duel that was begun is given up, so that its memory is free; it is left for the next start, or
                     // for a call that asks.
                     if let Some(duel) = self.duel.take() {
-                        self.waiting.push_front(duel.entry.way);
+                        self.waiting.push_front(duel.entry.who.way);
                     }
                     self.reference = None;
                     return false;
@@ -268,7 +250,7 @@ impl Meanwhile {
     }
 
     fn do_it(&mut self, job: Job, table: &Table<'_>) -> Step {
-        let way = self.duel.as_ref().map(|duel| duel.entry.way).or_else(|| self.waiting.front().copied());
+        let way = self.duel.as_ref().map(|duel| duel.entry.who.way).or_else(|| self.waiting.front().copied());
         let Some(way) = way else { return Step::Rested };
         let _stage = stage!("meanwhile", path = %way, job = ?job);
         match self.work(job, table) {
@@ -288,7 +270,8 @@ impl Meanwhile {
                 if let Some(way) = self.waiting.front().copied() {
                     let entry = open(way, table)?;
                     self.waiting.pop_front();
-                    self.duel = Some(Duel::new(entry, self.round));
+                    self.duel = Some(Duel::new(entry));
+                    self.round += 1;
                 }
             }
             Job::Reference => match open(table.in_use, table) {
@@ -309,7 +292,7 @@ impl Meanwhile {
                     && let Phase::Proof(proof) = phase
                 {
                     let layout = pairing.layout();
-                    let step = || proof.step(&mut entry.path, pairing.backend.as_ref(), &layout);
+                    let step = || proof.step(&mut entry.who.path, pairing.backend.as_ref(), &layout);
                     if contained(step).map_err(|error| disproved(&error))? {
                         *phase = Phase::Blank;
                     }
@@ -326,39 +309,28 @@ impl Meanwhile {
         let timed = |error| PathState::Rejected { reason: format!("while it was timed: {error}") };
         if job == Job::Warm {
             let cold = if duel.entry.is_cold() { &mut duel.entry } else { reference };
-            contained(|| cold.warm(&table.pairing, table.clock)).map_err(timed)?;
+            cold.warm(&table.pairing, table.clock).map_err(timed)?;
             return Ok(Step::Done);
         }
-        if duel.entry.has_turn_in(self.round) && reference.has_turn_in(self.round) || self.round == duel.since {
-            self.round += 1;
-        }
-        let round = self.round;
-        let [first, second] = match round % 2 {
-            0 => [&mut duel.entry, reference],
-            _ => [reference, &mut duel.entry],
-        };
-        let whose = if first.has_turn_in(round) { second } else { first };
-        contained(|| whose.turn(&table.pairing, table.clock, round)).map_err(timed)?;
-        let (Some(duel), Some(reference)) = (&mut self.duel, &self.reference) else { return Ok(Step::Done) };
-        if !(duel.entry.has_turn_in(round) && reference.has_turn_in(round)) {
+        let whose = Entry::whose_turn(&mut duel.entry, reference, &mut self.round);
+        whose.turn(&table.pairing, table.clock, self.round).map_err(timed)?;
+        if !(duel.entry.has_turn_in(self.round) && reference.has_turn_in(self.round)) {
             return Ok(Step::Done);
         }
-        let way = duel.entry.way;
-        let most = if duel.spent < duel.share { LAST_ROUND } else { MOST_ROUNDS };
-        let found = judge(&duel.entry, reference, round - duel.since, most);
-        let is_untold = matches!(found, Found::Untold(_));
-        match found {
-            Found::Open => Ok(Step::Done),
-            Found::Quicker => {
+        let way = duel.entry.who.way;
+        match duel.entry.verdict(reference, duel.spent < duel.share) {
+            Verdict::Open => Ok(Step::Done),
+            Verdict::Quicker => {
                 let proof = Proof::new(way.id, &table.pairing.layout()).map_err(|error| disproved(&error))?;
                 duel.phase = Phase::Proof(Box::new(proof));
                 Ok(Step::Done)
             }
-            Found::NotQuicker(outcome) | Found::Untold(outcome) => {
+            Verdict::NotQuicker { is_slower, is_told } => {
+                let outcome = if is_slower { Outcome::Slower } else { Outcome::AsGood };
                 let measured = duel.entry.measured();
                 let comparison = self.comparison(way, table, Some(&measured), outcome);
                 self.lose(way);
-                if is_untold && most < LAST_ROUND && !self.untold.contains(&way) {
+                if !is_told && !self.untold.contains(&way) {
                     self.untold.push(way);
                     self.waiting.push_back(way);
                 }
@@ -370,13 +342,13 @@ impl Meanwhile {
     /// The last: nobody sees a pattern of the proof.
     fn crown(&mut self, table: &Table<'_>) -> Result<Step, PathState> {
         let Some(duel) = &mut self.duel else { return Ok(Step::Rested) };
-        let (pairing, path) = (&table.pairing, &mut duel.entry.path);
+        let (pairing, path) = (&table.pairing, &mut duel.entry.who.path);
         contained(|| blank(path, pairing.backend.as_ref(), &pairing.layout())).map_err(|error| disproved(&error))?;
-        let (way, measured) = (duel.entry.way, duel.entry.measured());
+        let (way, measured) = (duel.entry.who.way, duel.entry.measured());
         let comparison = self.comparison(way, table, Some(&measured), Outcome::Quicker);
         let Some(duel) = self.duel.take() else { return Ok(Step::Rested) };
         self.left_for_another(table.in_use);
-        Ok(Step::Better { path: Box::new(duel.entry.path), way, comparison, measured })
+        Ok(Step::Better { path: Box::new(duel.entry.who.path), way, comparison, measured })
     }
 
     fn lose(&mut self, way: Way) {
@@ -385,15 +357,15 @@ impl Meanwhile {
     }
 
     fn comparison(&self, way: Way, table: &Table<'_>, measured: Option<&Measured>, outcome: Outcome) -> Comparison {
-        let duel = self.duel.as_ref().filter(|duel| duel.entry.way == way);
-        let ratio = duel.zip(self.reference.as_ref()).and_then(|(duel, other)| duel.entry.ratio_to(other));
+        let duel = self.duel.as_ref().filter(|duel| duel.entry.who.way == way);
+        let both = duel.zip(self.reference.as_ref());
         Comparison {
             path: way.id,
             way: way.to_string(),
             against: table.in_use.to_string(),
-            ratio,
+            ratio: both.and_then(|(duel, other)| duel.entry.ratio_to(other)),
             median_us: measured.map(|measured| measured.median_us),
-            turns: duel.map_or(0, |duel| self.round - duel.since),
+            turns: both.map_or(0, |(duel, other)| duel.entry.rounds_with(other)),
             outcome,
             after: table.clock.since(self.begun),
         }
@@ -407,7 +379,7 @@ fn open(way: Way, table: &Table<'_>) -> Result<Entry, PathState> {
     let late = contained(|| path.set_frames_behind(table.frames_behind));
     late.map_err(|error| PathState::OpenFailed { reason: error.to_string() })?;
     path.trim();
-    Ok(Entry::new(way, path, false))
+    Ok(Opened::entry(way, path, false))
 }
 
 /// The user's frames are done before anything is timed.
@@ -424,46 +396,14 @@ fn takes_memory(table: &Table<'_>) -> usize {
     table.pairing.desc.byte_len().unwrap_or(usize::MAX).saturating_mul(2 * slots)
 }
 
-enum Found {
-    Open,
-    Quicker,
-    NotQuicker(Outcome),
-    /// Chance decides, and the rounds are over.
-    Untold(Outcome),
-}
-
-/// By its ranks, and by the interval of the ratios.
-fn is_ahead(newcomer: &Entry, in_use: &Entry, ratio: Ratio) -> bool {
-    newcomer.is_quicker_than(in_use) && ratio.ratio < 1.0 - WORTH && ratio.most() < 1.0
-}
-
-/// After `most` rounds two count as equal.
-fn judge(newcomer: &Entry, in_use: &Entry, rounds: u32, most: u32) -> Found {
-    let Some(ratio) = newcomer.ratio_to(in_use) else { return Found::Open };
-    let outcome = if ratio.ratio > 1.0 + WORTH { Outcome::Slower } else { Outcome::AsGood };
-    let behind = || Found::NotQuicker(outcome.clone());
-    // In one round, chance can do that.
-    if rounds > 1 && ratio.least() > HOPELESS {
-        return Found::NotQuicker(Outcome::Slower);
-    }
-    match rounds {
-        FEWEST_TO_LOSE.. if ratio.least() > 1.0 + CLEARLY && in_use.is_quicker_than(newcomer) => behind(),
-        ..FEWEST_ROUNDS => Found::Open,
-        FEWEST_TO_WIN.. if is_ahead(newcomer, in_use, ratio) => Found::Quicker,
-        FEWEST_ROUNDS.. if in_use.is_quicker_than(newcomer) || ratio.least() > 1.0 - WORTH => behind(),
-        _ if rounds >= most => Found::Untold(outcome),
-        _ => Found::Open,
-    }
-}
-
 /// Returns the part of the running time that a share stands for.
 fn part(share: f64) -> f64 {
     if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
 }
 
 impl Duel {
-    fn new(entry: Entry, since: u32) -> Self {
-        Self { entry, since, phase: Phase::Turns, spent: Duration::ZERO, share: Duration::ZERO }
+    fn new(entry: Entry) -> Self {
+        Self { entry, phase: Phase::Turns, spent: Duration::ZERO, share: Duration::ZERO }
     }
 }
 
@@ -472,7 +412,7 @@ impl Costs {
         match job {
             Job::Open | Job::Reference => self.open,
             Job::Warm => self.frame,
-            Job::Turn => self.turn.unwrap_or(self.frame * run(pairing) as u32),
+            Job::Turn => self.turn.unwrap_or(self.frame * run_of(pairing.frames_behind) as u32),
             Job::Proof => self.proof,
             Job::Blank => match pairing.desc.unwritten() {
                 Unwritten::Overwrite => 3 * self.frame,

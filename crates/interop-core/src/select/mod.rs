@@ -5,9 +5,9 @@
 //! |---|---|
 //! | `rank` | the order in which paths are tried, by what each does and where memory is |
 //! | `field` | everything that may be taken, and what is known of it so far |
-//! | `attempt` | opening and proving one |
-//! | `calibrate`, `comparison`, `settling`, `timing`, `stats` | timing |
-//! | `meanwhile` | comparing while the program runs |
+//! | `attempt` | opening, proving and timing one |
+//! | `calibrate` | timing at the start, by the rules of [`tournament`](crate::tournament) |
+//! | `meanwhile` | comparing while the program runs, by the same |
 //! | `depth` | how late a pipelined path had best show |
 //! | `profile` | what was measured before |
 //! | [`verify`] | proof by pixels |
@@ -16,8 +16,6 @@
 
 mod attempt;
 mod calibrate;
-mod clock;
-mod comparison;
 mod depth;
 mod diagnose;
 pub mod environment;
@@ -27,18 +25,14 @@ mod policy;
 mod profile;
 mod rank;
 pub mod report;
-mod settling;
-mod standing;
-mod stats;
-mod timing;
 pub mod verify;
 
 pub(crate) use attempt::Way;
-pub use clock::Clock;
+pub use crate::tournament::{Clock, Ratio, quantile, quantiles};
+pub(crate) use field::{Keep, Standing};
 pub(crate) use meanwhile::{Limit, Meanwhile, Step, Table};
 pub use policy::{DEFAULT_BUDGET, MAX_FRAMES_BEHIND, Mode, Policy, Profiles, Trials};
-pub(crate) use standing::{Keep, Standing};
-pub use stats::{Measured, Ratio, quantile, quantiles};
+pub use report::Measured;
 
 use crate::compute::ComputeBackend;
 use crate::describe::error::{Error, Result};
@@ -47,9 +41,9 @@ use crate::devices::capability::Support;
 use crate::display::Display;
 use crate::path::{OpenedPath, Pairing, PathId, SharingPath, blank};
 use crate::select::report::{Lateness, PathReport, PathState, ProbeReport};
-use attempt::{Candidate, contained};
+use crate::tournament::{HOPELESS, contained};
+use attempt::Candidate;
 use calibrate::{Calibration, Event, Extent, calibrate};
-use comparison::HOPELESS;
 use field::Field;
 use profile::{Found, Key, Remembered};
 use std::rc::Rc;

@@ -4,28 +4,21 @@ use super::declare::{Given, LinkBuilder, Scratch};
 use super::pairs::Pair;
 use super::report::{JointRow, JointState, because, name};
 use interop_core::compute::zeros;
-use interop_core::select::quantile;
+use interop_core::tournament::{Clock, Contestant, Entry, TURN, quantile, run_of};
 use interop_core::{Arg, ComputeMemory, Link, Ratio, Result};
+use std::fmt;
 use std::time::Duration;
-
-/// Frames before the first turn.
-const WARM_UP: usize = 3;
-/// Length of a turn, about.
-const TURN: Duration = Duration::from_millis(4);
-/// Samples of a turn at most.
-const MOST_SAMPLES: usize = 12;
 
 /// A pair that was opened for measuring.
 pub(super) struct Bench {
-    pub pair: Pair,
-    pub link: Link,
+    /// Place in the order of trials.
+    pub place: usize,
+    pair: Pair,
+    link: Link,
     /// Those of each of the pair's kernels.
     arguments: Vec<Vec<Value>>,
     /// Bytes of a frame that the host writes, where no kernel does.
     written: Vec<u8>,
-    /// (round, median of its turn).
-    turns: Vec<(u32, f64)>,
-    samples_us: Vec<f64>,
 }
 
 /// An argument in this backend's memory.
@@ -45,7 +38,7 @@ impl Value {
 
 impl Bench {
     /// Opens the path, chosen within the time for `paths`, and makes scratch copies of the kernels' arguments.
-    pub fn open(pair: Pair, wanted: &LinkBuilder, paths: Duration) -> Result<Self> {
+    pub fn open(place: usize, pair: Pair, wanted: &LinkBuilder, paths: Duration) -> Result<Self> {
         let link = wanted.link(&pair, paths)?;
         let value = |scratch: &Scratch| {
             Ok(match scratch.given() {
@@ -57,12 +50,7 @@ impl Bench {
         let values = wanted.launches.iter().map(|(_, scratch)| scratch.iter().map(value).collect());
         let arguments: Vec<Vec<Value>> = values.collect::<Result<_>>()?;
         let written = if arguments.is_empty() { zeros(wanted.surface.byte_len()?)? } else { Vec::new() };
-        let mut bench = Self { pair, link, arguments, written, turns: Vec::new(), samples_us: Vec::new() };
-        for _ in 0..WARM_UP {
-            bench.frame()?;
-        }
-        bench.wait()?;
-        Ok(bench)
+        Ok(Self { place, pair, link, arguments, written })
     }
 
     fn frame(&mut self) -> Result<()> {
@@ -80,56 +68,17 @@ impl Bench {
         self.pair.display.draw_offscreen(self.link.shown()?.surface())
     }
 
-    fn wait(&self) -> Result<()> {
-        self.pair.display.finish()
-    }
-
-    /// One sample: a frame that is waited for, or a run of those that are late.
-    fn sample(&mut self, wanted: &LinkBuilder) -> Result<f64> {
-        let frames = match self.link.frames_behind() {
-            0 => 1,
-            late => 2 * late + 4,
-        };
-        let clock = &wanted.policy.clock;
-        let begun = clock.now();
-        for _ in 0..frames {
-            self.frame()?;
-        }
-        self.wait()?;
-        Ok(clock.now().saturating_sub(begun).as_secs_f64() * 1e6 / frames as f64)
-    }
-
-    /// A turn of this round.
-    pub fn turn(&mut self, wanted: &LinkBuilder, round: u32) -> Result<()> {
-        self.pair.enter()?;
-        // Feels what ran before.
-        let first = self.sample(wanted)?;
-        let more = ((TURN.as_secs_f64() * 1e6 / first.max(1e-3)) as usize).min(MOST_SAMPLES);
-        let mut samples = if more == 0 { vec![first] } else { Vec::new() };
-        for _ in 0..more {
-            samples.push(self.sample(wanted)?);
-        }
-        self.turns.push((round, quantile(&samples, 0.5)));
-        self.samples_us.extend(samples);
-        Ok(())
-    }
-
-    /// Its time by that of another, over the rounds in which both had a turn.
-    pub fn ratio_to(&self, other: &Self) -> Option<Ratio> {
-        let theirs = |round| other.turns.iter().find(|(r, _)| *r == round).map(|(_, us)| *us);
-        Ratio::of_rounds(self.turns.iter().filter_map(|(round, us)| Some(us / theirs(*round)?)))
-    }
-
-    /// Returns what it says in a report.
-    pub fn row(&self, state: JointState, ratio: Option<Ratio>) -> JointRow {
-        let Pair { backend, display, .. } = &self.pair;
+    /// Returns what its turns say in a report.
+    pub fn row(entry: &Entry<Self>, state: JointState, ratio: Option<Ratio>) -> JointRow {
+        let Self { pair: Pair { backend, display, .. }, link, .. } = &entry.who;
+        let samples = entry.samples_us();
         JointRow {
             compute: name(backend.device()),
             display: name(display.device()),
-            path: Some(self.link.path().to_string()),
-            median_us: (!self.samples_us.is_empty()).then(|| quantile(&self.samples_us, 0.5)),
+            path: Some(link.path().to_string()),
+            median_us: (!samples.is_empty()).then(|| quantile(samples, 0.5)),
             ratio,
-            because: because(backend.as_ref(), display.as_ref(), &self.link),
+            because: because(backend.as_ref(), display.as_ref(), link),
             state,
         }
     }
@@ -148,6 +97,44 @@ impl Bench {
         if let Err(error) = self.pair.enter() {
             tracing::debug!(%error, "a display that was measured cannot be reached any more");
         }
+    }
+}
+
+impl fmt::Display for Bench {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} -> {}", name(self.pair.backend.device()), name(self.pair.display.device()))
+    }
+}
+
+impl Contestant for Bench {
+    type Course<'a> = ();
+
+    /// The rounds of pairs are few.
+    fn turn_length(&self, (): &()) -> Duration {
+        2 * TURN
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        self.pair.enter()
+    }
+
+    fn warm(&mut self, (): &()) -> Result<()> {
+        self.frame()?;
+        self.pair.display.finish()
+    }
+
+    fn sample(&mut self, (): &(), clock: &Clock) -> Result<f64> {
+        let (frames, begun) = (run_of(self.link.frames_behind()), clock.now());
+        for _ in 0..frames {
+            self.frame()?;
+        }
+        self.pair.display.finish()?;
+        Ok(clock.since(begun).as_secs_f64() * 1e6 / frames as f64)
+    }
+
+    /// Those of a ring; a link has no fewer.
+    fn slots(&self) -> usize {
+        3
     }
 }
 
