@@ -13,15 +13,9 @@ const TIMED: usize = Shortest::TIMED;
 const KINDS: usize = 64;
 
 /// Draws of one kind.
-#[derive(Default)]
 enum Trial {
-    #[default]
-    New,
     Running([Times; 2]),
-    Decided {
-        triangle: Duration,
-        compute: Duration,
-    },
+    Decided { triangle: Duration, compute: Duration },
     Refused(Obstacle),
 }
 
@@ -49,23 +43,15 @@ impl<K> Default for Manners<K> {
 
 impl Trial {
     fn choose(&mut self, asked: Option<Manner>) -> Drawn {
-        let measuring = |times: &mut [Times; 2]| {
-            let [triangle, compute] = times;
-            let (manner, next) =
-                if compute.begun < triangle.begun { (Manner::Compute, compute) } else { (Manner::Triangle, triangle) };
-            next.begun += 1;
-            Drawn { manner, copies: false, why: Why::Measuring }
-        };
-        match (&mut *self, asked) {
+        match (self, asked) {
             (Self::Refused(obstacle), _) => only(obstacle.clone()),
             (_, Some(manner)) => Drawn { manner, copies: false, why: Why::Asked },
-            (Self::New, None) => {
-                let mut times = Default::default();
-                let drawn = measuring(&mut times);
-                *self = Self::Running(times);
-                drawn
+            (Self::Running([triangle, compute]), None) => {
+                let is_compute = compute.begun < triangle.begun;
+                let (manner, next) = if is_compute { (Manner::Compute, compute) } else { (Manner::Triangle, triangle) };
+                next.begun += 1;
+                Drawn { manner, copies: false, why: Why::Measuring }
             }
-            (Self::Running(times), None) => measuring(times),
             (Self::Decided { triangle, compute }, None) => {
                 // By a sixteenth at least: below that the one that stores least is kept.
                 let quicker = *compute + *triangle / 16 < *triangle;
@@ -105,8 +91,7 @@ impl<K: Copy + PartialEq> Manners<K> {
                 Ok((kind, found)) => (self.with(kind, |trial| trial.choose(asked)), Some((kind, found))),
             },
         };
-        *self.last.borrow_mut() = Some(drawn.clone());
-        Ok((drawn, found))
+        Ok((self.done(drawn), found))
     }
 
     /// A draw of this kind took so long.
@@ -130,16 +115,16 @@ impl<K: Copy + PartialEq> Manners<K> {
 
     /// The draw that was just chosen, or one that had no choice, is by a triangle.
     pub fn only(&self, obstacle: Obstacle) -> Drawn {
-        let drawn = only(obstacle);
-        *self.last.borrow_mut() = Some(drawn.clone());
-        drawn
+        self.done(only(obstacle))
     }
 
     /// The draw that was just chosen is by stores into a texture beside the target, which is then copied into it.
     pub fn copied(&self, drawn: Drawn) -> Drawn {
-        let drawn = Drawn { copies: true, ..drawn };
-        *self.last.borrow_mut() = Some(drawn.clone());
-        drawn
+        self.done(Drawn { copies: true, ..drawn })
+    }
+
+    fn done(&self, drawn: Drawn) -> Drawn {
+        self.last.borrow_mut().insert(drawn).clone()
     }
 
     /// Returns what counts of what is asked for here and in the environment.
@@ -174,7 +159,10 @@ impl<K: Copy + PartialEq> Manners<K> {
 
     /// True where times of this kind are still wanted.
     pub fn is_measuring(&self, kind: &K) -> bool {
-        self.trials.borrow().iter().any(|(other, trial)| other == kind && matches!(trial, Trial::Running(_)))
+        self.trials
+            .borrow()
+            .iter()
+            .any(|(other, trial)| other == kind && matches!(trial, Trial::Running([first, _]) if first.begun > 0))
     }
 
     /// Tells how the last draw was done.
@@ -188,7 +176,7 @@ impl<K: Copy + PartialEq> Manners<K> {
             if trials.len() == KINDS {
                 trials.remove(0);
             }
-            trials.push((kind, Trial::New));
+            trials.push((kind, Trial::Running(Default::default())));
             trials.len() - 1
         });
         f(&mut trials[at].1)

@@ -3,12 +3,12 @@
 use super::report::{Measured, PathState};
 use super::verify::{next_nonce, verify};
 use crate::describe::error::{Error, Result};
+use crate::describe::panics::contained;
 use crate::describe::pattern::Pattern;
-use crate::describe::view::View;
 use crate::devices::capability::SyncKind;
 use crate::devices::timeline::stage;
-use crate::path::{FrameLayout, OpenedPath, Pairing, PathId, PathSpec, SharingPath, pattern_frame};
-use crate::tournament::{self, Clock, Contestant, TURN, contained, run_of};
+use crate::path::{OpenedPath, Pairing, PathId, PathSpec, SharingPath, pattern_frame};
+use crate::tournament::{self, Clock, Contestant, TURN};
 use std::fmt;
 use std::time::Duration;
 
@@ -106,6 +106,7 @@ impl Opened {
 }
 
 impl Entry {
+    /// Figures of its turns.
     pub fn measured(&self) -> Measured {
         let path = &self.who.path;
         Measured::of(path.sync(), path.frames_behind(), self.samples_us().to_vec())
@@ -126,15 +127,12 @@ impl Contestant for Opened {
         if pairing.frames_behind > 0 { Duration::ZERO } else { TURN }
     }
 
-    fn warm(&mut self, pairing: &Pairing<'_>) -> Result<()> {
-        Frame::of(pairing)?.make(&mut self.path, pairing)?;
-        self.path.flush()?;
-        pairing.display.draw_offscreen(self.path.surface())?;
-        pairing.display.finish()
+    fn sample(&mut self, pairing: &Pairing<'_>, clock: &Clock, frames: usize) -> Result<f64> {
+        time_run(&mut self.path, pairing, clock, frames)
     }
 
-    fn sample(&mut self, pairing: &Pairing<'_>, clock: &Clock) -> Result<f64> {
-        time_run(&mut self.path, pairing, clock, run_of(pairing.frames_behind))
+    fn frames_behind(&self, pairing: &Pairing<'_>) -> usize {
+        pairing.frames_behind
     }
 
     fn slots(&self) -> usize {
@@ -149,10 +147,12 @@ impl Contestant for Opened {
 
 /// Microseconds a frame over a run of `frames`, until the display has drawn the last.
 pub(super) fn time_run(path: &mut OpenedPath, pairing: &Pairing<'_>, clock: &Clock, frames: usize) -> Result<f64> {
-    let frame = Frame::of(pairing)?;
+    // Of one colour all over, by the rule for unwritten pixels that the surface asks for.
+    let layout = pairing.layout();
+    let whole = layout.whole()?;
     let start = clock.now();
     for _ in 0..frames {
-        frame.make(path, pairing)?;
+        pattern_frame(path, pairing.backend.as_ref(), &layout, &Pattern::flat(&whole, next_nonce()))?;
         pairing.display.draw_offscreen(path.surface())?;
     }
     if path.frames_behind() > 0 {
@@ -161,22 +161,4 @@ pub(super) fn time_run(path: &mut OpenedPath, pairing: &Pairing<'_>, clock: &Clo
     }
     pairing.display.finish()?;
     Ok(clock.since(start).as_secs_f64() * 1e6 / frames as f64)
-}
-
-/// A whole surface of one colour, by the rule for unwritten pixels that the surface asks for.
-struct Frame {
-    whole: View,
-    layout: FrameLayout,
-}
-
-impl Frame {
-    fn of(pairing: &Pairing<'_>) -> Result<Self> {
-        let layout = pairing.layout();
-        Ok(Self { whole: layout.whole()?, layout })
-    }
-
-    fn make(&self, path: &mut OpenedPath, pairing: &Pairing<'_>) -> Result<()> {
-        let pattern = Pattern::flat(&self.whole, next_nonce());
-        pattern_frame(path, pairing.backend.as_ref(), &self.layout, &pattern)
-    }
 }

@@ -5,7 +5,7 @@ use super::report::Lateness;
 use crate::describe::error::Result;
 use crate::devices::timeline::stage;
 use crate::path::{OpenedPath, Pairing, SharingPath};
-use crate::tournament::{Clock, quantile};
+use crate::tournament::{Clock, micros, quantile};
 use std::time::Duration;
 
 /// Lateness that is tried, as far as the path was opened for.
@@ -32,7 +32,7 @@ pub(super) fn settle(
     if most == 0 || budget.is_zero() {
         return Ok(measured);
     }
-    let mut frame = frame.map_or_else(|| time_run(path, pairing, clock, 1).map(microseconds), Ok)?;
+    let mut frame = frame.map_or_else(|| time_run(path, pairing, clock, 1).map(micros), Ok)?;
     for frames_behind in [most].into_iter().chain(STEPS.into_iter().filter(|step| *step < most)) {
         let frames = FRAMES + 2 * frames_behind;
         let fits = |frame: Duration| clock.fits(frame * frames as u32, Some(start + budget));
@@ -43,7 +43,7 @@ pub(super) fn settle(
         let mut runs = Vec::with_capacity(RUNS);
         while runs.len() < RUNS && (runs.is_empty() || fits(frame)) {
             let us = time_run(path, pairing, clock, frames)?;
-            frame = microseconds(us);
+            frame = micros(us);
             runs.push(us);
         }
         measured.push(Lateness { frames_behind, microseconds: quantile(&runs, 0.5) });
@@ -55,10 +55,6 @@ pub(super) fn settle(
     path.trim();
     measured.reverse();
     Ok(measured)
-}
-
-fn microseconds(us: f64) -> Duration {
-    Duration::from_nanos((us * 1e3) as u64)
 }
 
 fn quickest(measured: &[Lateness]) -> f64 {

@@ -162,15 +162,11 @@ impl<'p> Field<'p> {
         self.candidates.retain(|candidate| candidate.id() != id);
     }
 
-    pub fn chosen(&mut self, id: PathId, sync: SyncKind, why: String) {
-        self.set(id, PathState::Chosen { sync, why });
-    }
-
     pub fn record(&mut self, events: Vec<(Way, Event)>) {
         for (way, event) in events {
             let Some(row) = self.row(way.id) else { continue };
             match event {
-                Event::Timed { measured, proved } => {
+                Ok((measured, proved)) => {
                     if proved && !row.state.works() {
                         row.state = PathState::Verified { sync: measured.sync };
                     } else if row.state == PathState::Offered {
@@ -181,7 +177,7 @@ impl<'p> Field<'p> {
                         row.measured.push(measured);
                     }
                 }
-                Event::Failed(state) => {
+                Err(state) => {
                     let (path, sync) = (way.id, way.sync);
                     warn!(%path, sync = sync.map(tracing::field::display), reason = state.detail(), "does not work");
                     // A path whose own way works is not thrown out because another way does not.

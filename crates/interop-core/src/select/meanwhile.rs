@@ -9,10 +9,11 @@ use super::policy::Trials;
 use super::report::{Comparison, Measured, Outcome, PathState};
 use super::verify::Proof;
 use crate::describe::error::Result;
+use crate::describe::panics::contained;
 use crate::describe::surface::Unwritten;
 use crate::devices::timeline::stage;
 use crate::path::{OpenedPath, Pairing, Paths, SharingPath, blank};
-use crate::tournament::{Clock, MOST_BYTES, Verdict, contained, run_of};
+use crate::tournament::{Clock, MOST_BYTES, Verdict, run_of};
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -78,23 +79,18 @@ pub(crate) struct Meanwhile {
 struct Costs {
     open: Duration,
     frame: Duration,
-    /// `None` before the first.
-    turn: Option<Duration>,
+    /// Zero before the first.
+    turn: Duration,
     proof: Duration,
 }
 
 struct Duel {
     entry: Entry,
-    phase: Phase,
+    /// The proof of one that is quicker.
+    proof: Option<Box<Proof>>,
     spent: Duration,
     /// Time that it may spend, so that as much is left for each duel that waits.
     share: Duration,
-}
-
-enum Phase {
-    Turns,
-    Proof(Box<Proof>),
-    Blank,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,7 +107,7 @@ impl Meanwhile {
     /// `opening`: what making a path took, where that was seen; `frame`: what one frame takes, about.
     pub fn new(untried: Vec<Way>, clock: &Clock, opening: Duration, frame: Option<Duration>) -> Self {
         let frame = frame.unwrap_or(UNSEEN);
-        let costs = Costs { open: opening.min(UNSEEN), frame, turn: None, proof: 2 * frame };
+        let costs = Costs { open: opening.min(UNSEEN), frame, turn: Duration::ZERO, proof: 2 * frame };
         Self {
             waiting: untried.into(),
             begun: clock.now(),
@@ -133,11 +129,16 @@ impl Meanwhile {
 
     /// The surface is another: what was begun is begun anew.
     pub fn restart(&mut self, clock: &Clock) {
+        self.give_up();
+        (self.begun, self.spent, self.beat) = (clock.now(), Duration::ZERO, Beat::default());
+    }
+
+    /// A duel that was begun frees its memory, and is left for later.
+    fn give_up(&mut self) {
         if let Some(duel) = self.duel.take() {
             self.waiting.push_front(duel.entry.who.way);
         }
         self.reference = None;
-        (self.begun, self.spent, self.beat) = (clock.now(), Duration::ZERO, Beat::default());
     }
 
     /// Nothing is compared any more, and what was compared frees its memory.
@@ -199,18 +200,20 @@ impl Meanwhile {
         if matches!(limit, Limit::Policy(_)) {
             self.spent += took;
         }
-        self.costs.learn(job, took);
+        if let Some(last) = self.costs.last(job) {
+            *last = took;
+        }
         done
     }
 
     fn job(&self) -> Option<Job> {
         let Some(duel) = &self.duel else { return self.waiting.front().map(|_| Job::Open) };
-        Some(match (&duel.phase, &self.reference) {
-            (Phase::Proof(_), _) => Job::Proof,
-            (Phase::Blank, _) => Job::Blank,
-            (Phase::Turns, None) => Job::Reference,
-            (Phase::Turns, Some(reference)) if duel.entry.is_cold() || reference.is_cold() => Job::Warm,
-            (Phase::Turns, Some(_)) => Job::Turn,
+        Some(match (&duel.proof, &self.reference) {
+            _ if duel.entry.who.proved => Job::Blank,
+            (Some(_), _) => Job::Proof,
+            (None, None) => Job::Reference,
+            (None, Some(reference)) if duel.entry.is_cold() || reference.is_cold() => Job::Warm,
+            (None, Some(_)) => Job::Turn,
         })
     }
 
@@ -218,22 +221,18 @@ impl Meanwhile {
         let (now, takes) = (table.clock.now(), self.costs.of(job, &table.pairing));
         match limit {
             Limit::Until(end) => table.clock.fits(takes, Some(end)),
-            Limit::Policy(Trials::Off | Trials::Asked) => false,
             Limit::Policy(Trials::Spread { share, within }) => {
                 let running = now.saturating_sub(self.begun);
                 if running > within {
-                    // A duel that was begun is given up, so that its memory is free; it is left for the next start, or
-                    // for a call that asks.
-                    if let Some(duel) = self.duel.take() {
-                        self.waiting.push_front(duel.entry.who.way);
-                    }
-                    self.reference = None;
+                    // For the next start, or for a call that asks.
+                    self.give_up();
                     return false;
                 }
                 let earned = running.mul_f64(part(share));
                 let fits = self.beat.wait().is_none_or(|wait| takes * 5 / 4 <= wait || running > within / 2);
                 earned >= self.spent + takes && fits && takes_memory(table) <= MOST_BYTES
             }
+            Limit::Policy(_) => false,
         }
     }
 
@@ -241,11 +240,11 @@ impl Meanwhile {
     fn time_left(&self, now: Duration, limit: Limit) -> Duration {
         match limit {
             Limit::Until(end) => end.saturating_sub(now),
-            Limit::Policy(Trials::Off | Trials::Asked) => Duration::ZERO,
             Limit::Policy(Trials::Spread { share, within }) => {
                 let all = Duration::try_from_secs_f64(within.as_secs_f64() * part(share)).unwrap_or(Duration::MAX);
                 all.saturating_sub(self.spent)
             }
+            Limit::Policy(_) => Duration::ZERO,
         }
     }
 
@@ -270,7 +269,7 @@ impl Meanwhile {
                 if let Some(way) = self.waiting.front().copied() {
                     let entry = open(way, table)?;
                     self.waiting.pop_front();
-                    self.duel = Some(Duel::new(entry));
+                    self.duel = Some(Duel { entry, proof: None, spent: Duration::ZERO, share: Duration::ZERO });
                     self.round += 1;
                 }
             }
@@ -284,18 +283,15 @@ impl Meanwhile {
                 }
             },
             Job::Warm | Job::Turn => {
-                settle(table).map_err(|error| disproved(&error))?;
+                // The user's frames are done before anything is timed.
+                let done = contained(|| pairing.backend.finish().and_then(|()| pairing.display.finish()));
+                done.map_err(|error| disproved(&error))?;
                 return self.turn(job, table);
             }
             Job::Proof => {
-                if let Some(Duel { entry, phase, .. }) = &mut self.duel
-                    && let Phase::Proof(proof) = phase
-                {
-                    let layout = pairing.layout();
-                    let step = || proof.step(&mut entry.who.path, pairing.backend.as_ref(), &layout);
-                    if contained(step).map_err(|error| disproved(&error))? {
-                        *phase = Phase::Blank;
-                    }
+                if let Some(Duel { entry: Entry { who, .. }, proof: Some(proof), .. }) = &mut self.duel {
+                    let step = || proof.step(&mut who.path, pairing.backend.as_ref(), &pairing.layout());
+                    who.proved = contained(step).map_err(|error| disproved(&error))?;
                 }
             }
             Job::Blank => return self.crown(table),
@@ -322,7 +318,7 @@ impl Meanwhile {
             Verdict::Open => Ok(Step::Done),
             Verdict::Quicker => {
                 let proof = Proof::new(way.id, &table.pairing.layout()).map_err(|error| disproved(&error))?;
-                duel.phase = Phase::Proof(Box::new(proof));
+                duel.proof = Some(Box::new(proof));
                 Ok(Step::Done)
             }
             Verdict::NotQuicker { is_slower, is_told } => {
@@ -382,14 +378,6 @@ fn open(way: Way, table: &Table<'_>) -> Result<Entry, PathState> {
     Ok(Opened::entry(way, path, false))
 }
 
-/// The user's frames are done before anything is timed.
-fn settle(table: &Table<'_>) -> Result<()> {
-    contained(|| {
-        table.pairing.backend.finish()?;
-        table.pairing.display.finish()
-    })
-}
-
 /// Bytes that both instances hold, about.
 fn takes_memory(table: &Table<'_>) -> usize {
     let slots = 3 + table.pairing.frames_behind * 2;
@@ -401,33 +389,24 @@ fn part(share: f64) -> f64 {
     if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
 }
 
-impl Duel {
-    fn new(entry: Entry) -> Self {
-        Self { entry, phase: Phase::Turns, spent: Duration::ZERO, share: Duration::ZERO }
-    }
-}
-
 impl Costs {
-    fn of(&self, job: Job, pairing: &Pairing<'_>) -> Duration {
-        match job {
-            Job::Open | Job::Reference => self.open,
-            Job::Warm => self.frame,
-            Job::Turn => self.turn.unwrap_or(self.frame * run_of(pairing.frames_behind) as u32),
-            Job::Proof => self.proof,
-            Job::Blank => match pairing.desc.unwritten() {
-                Unwritten::Overwrite => 3 * self.frame,
-                Unwritten::Keep | Unwritten::Clear => self.frame,
-            },
+    fn of(&mut self, job: Job, pairing: &Pairing<'_>) -> Duration {
+        match (self.last(job), job) {
+            (Some(turn), Job::Turn) if turn.is_zero() => self.frame * run_of(pairing.frames_behind) as u32,
+            (Some(time), _) => *time,
+            (None, _) if pairing.desc.unwritten() == Unwritten::Overwrite => 3 * self.frame,
+            (None, _) => self.frame,
         }
     }
 
-    fn learn(&mut self, job: Job, took: Duration) {
+    /// Time that the last such step took; none for the last of all.
+    fn last(&mut self, job: Job) -> Option<&mut Duration> {
         match job {
-            Job::Open | Job::Reference => self.open = took,
-            Job::Warm => self.frame = took,
-            Job::Turn => self.turn = Some(took),
-            Job::Proof => self.proof = took,
-            Job::Blank => {}
+            Job::Open | Job::Reference => Some(&mut self.open),
+            Job::Warm => Some(&mut self.frame),
+            Job::Turn => Some(&mut self.turn),
+            Job::Proof => Some(&mut self.proof),
+            Job::Blank => None,
         }
     }
 }

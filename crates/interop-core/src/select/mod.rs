@@ -27,8 +27,8 @@ mod rank;
 pub mod report;
 pub mod verify;
 
-pub(crate) use attempt::Way;
 pub use crate::tournament::{Clock, Ratio, quantile, quantiles};
+pub(crate) use attempt::Way;
 pub(crate) use field::{Keep, Standing};
 pub(crate) use meanwhile::{Limit, Meanwhile, Step, Table};
 pub use policy::{DEFAULT_BUDGET, MAX_FRAMES_BEHIND, Mode, Policy, Profiles, Trials};
@@ -36,14 +36,15 @@ pub use report::Measured;
 
 use crate::compute::ComputeBackend;
 use crate::describe::error::{Error, Result};
+use crate::describe::panics::contained;
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::capability::Support;
 use crate::display::Display;
 use crate::path::{OpenedPath, Pairing, PathId, SharingPath, blank};
 use crate::select::report::{Lateness, PathReport, PathState, ProbeReport};
-use crate::tournament::{HOPELESS, contained};
+use crate::tournament::{HOPELESS, micros};
 use attempt::Candidate;
-use calibrate::{Calibration, Event, Extent, calibrate};
+use calibrate::{Calibration, Event, calibrate};
 use field::Field;
 use profile::{Found, Key, Remembered};
 use std::rc::Rc;
@@ -183,7 +184,7 @@ pub fn probe(
             drop(field.attempt(&pairing, candidate));
         }
     } else {
-        let found = calibrate(&pairing, &policy.clock, &field.candidates, Extent::All);
+        let found = calibrate(&pairing, &policy.clock, &field.candidates, None);
         field.record(found.events);
     }
     let works = |row: &&PathReport| row.state.works() && policy.force.is_none_or(|forced| forced == row.id);
@@ -195,7 +196,7 @@ pub fn probe(
             (false, None) => "the quickest of those whose pixels are right".into(),
             _ => field.why_static(id, policy),
         };
-        field.chosen(id, sync, why);
+        field.report.change(id, sync, why);
     }
     field.report.drawn = drawn_by(display);
     Ok(field.report)
@@ -251,7 +252,7 @@ fn choose<'p>(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field<'p>, kee
                 && let Some(path) = field.attempt(pairing, candidate)
             {
                 let why = field.why_static(candidate.id(), policy);
-                field.chosen(candidate.id(), path.sync(), why);
+                field.report.change(candidate.id(), path.sync(), why);
                 let frames_behind = keep.filter(|keep| keep.id == candidate.id()).map(|keep| keep.frames_behind);
                 let (untried, opening) = (Vec::new(), Duration::ZERO);
                 return Some(Choice { candidate, path, frames_behind, learned: None, frame: None, untried, opening });
@@ -273,50 +274,44 @@ fn choose<'p>(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field<'p>, kee
                 budget.as_millis()
             ),
         };
-        field.chosen(candidate.id(), path.sync(), why);
+        field.report.change(candidate.id(), path.sync(), why);
         let frame = match found {
-            Found::Quickest(us) => Duration::try_from_secs_f64(us / 1e6).ok(),
+            Found::Quickest(us) => Some(micros(us)),
             Found::First { .. } => None,
         };
         let (frames_behind, opening) = (Some(frames_behind), policy.clock.since(begun));
         return Some(Choice { candidate, path, frames_behind, learned: None, frame, untried: left.clone(), opening });
     }
     let budget = policy.shares().0;
-    let calibration = calibrate(pairing, &policy.clock, &field.candidates, Extent::Best(budget));
+    let calibration = calibrate(pairing, &policy.clock, &field.candidates, Some(budget));
     let Calibration { best, events, left, undecided, opening, frame } = calibration;
     let close = best.as_ref().map(|(best, _, measured)| close_to(best.way(), measured, &events)).unwrap_or_default();
     field.record(events);
     let (candidate, path, measured) = best?;
     let median_us = (!measured.samples_us.is_empty()).then_some(measured.median_us);
-    field.chosen(candidate.id(), path.sync(), why_calibrated(median_us, left.len()));
+    field.report.change(candidate.id(), path.sync(), why_calibrated(median_us, left.len()));
     let before = || remembered.filter(|before| before.candidate == candidate).map(|before| before.found);
-    let untried: Vec<_> = undecided.into_iter().chain(left).chain(close).filter(|way| *way != candidate.way()).fold(
-        Vec::new(),
-        |mut ways, way| {
-            if !ways.contains(&way) {
-                ways.push(way);
-            }
-            ways
-        },
-    );
+    let mut untried = Vec::new();
+    for way in undecided.into_iter().chain(left).chain(close) {
+        if way != candidate.way() && !untried.contains(&way) {
+            untried.push(way);
+        }
+    }
     let found = median_us.map_or_else(|| Found::first(policy.budget, before()), Found::Quickest);
-    let frame = median_us.map(|us| Duration::from_secs_f64(us / 1e6)).or(frame);
+    let frame = median_us.map(micros).or(frame);
     let learned = Some((key, found, untried.clone()));
     Some(Choice { candidate, path, frames_behind: None, learned, frame, untried, opening })
 }
 
 /// Ways that lost to the best by so little that a short time of noise may have done it, the closest first.
 fn close_to(best: Way, measured: &Measured, events: &[(Way, Event)]) -> Vec<Way> {
-    let mut close: Vec<_> = events
-        .iter()
-        .filter_map(|(way, event)| match event {
-            Event::Timed { measured: other, .. } if *way != best && !other.samples_us.is_empty() => {
-                Some((*way, other.median_us / measured.median_us))
-            }
-            _ => None,
-        })
-        .filter(|(_, ratio)| *ratio < HOPELESS)
-        .collect();
+    let ratio = |(way, event): &(Way, Event)| match event {
+        Ok((other, _)) if *way != best && !other.samples_us.is_empty() => {
+            Some((*way, other.median_us / measured.median_us))
+        }
+        _ => None,
+    };
+    let mut close: Vec<_> = events.iter().filter_map(ratio).filter(|(_, ratio)| *ratio < HOPELESS).collect();
     close.sort_by(|(_, a), (_, b)| a.total_cmp(b));
     close.into_iter().map(|(way, _)| way).collect()
 }

@@ -1,9 +1,9 @@
 //! One that takes part, and what its turns tell of it beside another.
 
 use super::stats::{Ratio, is_smaller, quantile};
-use super::time::{Clock, Settling};
+use super::time::{Clock, Settling, micros};
 use crate::describe::error::Result;
-use crate::describe::panics;
+use crate::describe::panics::contained;
 use crate::devices::timeline::stage;
 use std::fmt;
 use std::time::Duration;
@@ -32,7 +32,7 @@ const MOST_SAMPLES: usize = 16;
 /// Length of a turn of which there will be many.
 pub const TURN: Duration = Duration::from_millis(2);
 
-/// One that can take part. Its name says who it is.
+/// One that can take part. Its name says who it is; its errors are what the backend or the display reports.
 pub trait Contestant: fmt::Display {
     /// What it runs on: the same for all that it meets.
     type Course<'a>;
@@ -41,24 +41,15 @@ pub trait Contestant: fmt::Display {
     fn turn_length(&self, course: &Self::Course<'_>) -> Duration;
 
     /// Gets ready for a turn.
-    ///
-    /// # Errors
-    /// What the backend or the display reports.
     fn begin(&mut self) -> Result<()> {
         Ok(())
     }
 
-    /// One frame that does not count.
-    ///
-    /// # Errors
-    /// What the backend or the display reports.
-    fn warm(&mut self, course: &Self::Course<'_>) -> Result<()>;
+    /// Microseconds a frame, over a run of so many that are all waited for.
+    fn sample(&mut self, course: &Self::Course<'_>, clock: &Clock, frames: usize) -> Result<f64>;
 
-    /// One sample: microseconds a frame over [`run_of`] frames, all waited for.
-    ///
-    /// # Errors
-    /// What the backend or the display reports.
-    fn sample(&mut self, course: &Self::Course<'_>, clock: &Clock) -> Result<f64>;
+    /// Number of frames on their way: a sample is a run in which all of them turn over.
+    fn frames_behind(&self, course: &Self::Course<'_>) -> usize;
 
     /// Number of memories that its frames go through in turn.
     fn slots(&self) -> usize;
@@ -97,7 +88,7 @@ impl<T: Contestant> Entry<T> {
     /// Makes one frame that does not count, and returns what it took.
     pub(crate) fn warm(&mut self, course: &T::Course<'_>, clock: &Clock) -> Result<Duration> {
         let begun = clock.now();
-        contained(|| self.who.warm(course))?;
+        contained(|| self.who.sample(course, clock, 1))?;
         let took = clock.since(begun);
         self.settling.note(took);
         Ok(took)
@@ -117,16 +108,17 @@ impl<T: Contestant> Entry<T> {
         let (start, begun) = (clock.now(), self.samples_us.len());
         contained(|| {
             self.who.begin()?;
+            let frames = run_of(self.who.frames_behind(course));
             let length = self.who.turn_length(course);
             // A short first sample feels what ran before.
-            let first = self.who.sample(course, clock)?;
+            let first = self.who.sample(course, clock, frames)?;
             let of_turn = length.as_secs_f64() * 1e6 / first.max(1e-3);
             let more = if of_turn < 1.0 { 0 } else { (of_turn.ceil() as usize).min(MOST_SAMPLES) };
             if more == 0 {
                 self.samples_us.push(first);
             }
             for _ in 0..more {
-                self.samples_us.push(self.who.sample(course, clock)?);
+                self.samples_us.push(self.who.sample(course, clock, frames)?);
             }
             Ok(())
         })?;
@@ -144,7 +136,7 @@ impl<T> Entry<T> {
 
     /// Time of a frame, about.
     pub(super) fn frame_time(&self) -> Duration {
-        Duration::from_nanos((quantile(&self.samples_us, 0.5) * 1e3) as u64)
+        micros(quantile(&self.samples_us, 0.5))
     }
 
     pub(crate) fn has_turn_in(&self, round: u32) -> bool {
@@ -224,12 +216,7 @@ pub(crate) enum Verdict {
     },
 }
 
-/// Runs `f` of a backend or display, which may be others' code: one that panics fails, and the others go on.
-pub(crate) fn contained<R>(f: impl FnOnce() -> Result<R>) -> Result<R> {
-    panics::as_error("the backend or the display", f)
-}
-
 /// Number of frames in a sample: of a pipeline, as many as let it turn over.
-pub const fn run_of(frames_behind: usize) -> usize {
+pub(crate) const fn run_of(frames_behind: usize) -> usize {
     if frames_behind == 0 { 1 } else { 2 * frames_behind + 4 }
 }

@@ -14,11 +14,11 @@ mod entry;
 mod stats;
 mod time;
 
-pub(crate) use entry::{HOPELESS, Verdict, contained};
-pub use entry::{Contestant, Entry, TURN, run_of};
+pub use entry::{Contestant, Entry, TURN};
+pub(crate) use entry::{HOPELESS, Verdict, run_of};
 pub use stats::{Ratio, quantile, quantiles};
 pub use time::Clock;
-pub(crate) use time::Shortest;
+pub(crate) use time::{Shortest, micros};
 
 use crate::describe::error::Error;
 use crate::devices::timeline::stage;
@@ -91,9 +91,11 @@ impl<T: Contestant> Tournament<T> {
             return;
         }
         self.drop_where(|entry, best| entry.ratio_to(best).is_some_and(|r| r.ratio > HOPELESS));
-        while self.entries.len() > self.most_open(course) {
-            let Some(worst) = self.ranking_indices().pop() else { return };
-            self.lose(worst, None);
+        let largest = self.entries.iter().map(|entry| entry.who.bytes(course)).max().unwrap_or(0).max(1);
+        if self.entries.len() > (MOST_BYTES / largest).clamp(2, MOST_OPEN) {
+            let behind = self.behind();
+            let worst = (0..behind.len()).max_by(|a, b| behind[*a].total_cmp(&behind[*b]));
+            self.lose(worst.unwrap_or(0), None);
         }
     }
 
@@ -103,13 +105,16 @@ impl<T: Contestant> Tournament<T> {
         // Alone, it tells that it can.
         self.admit(course, newcomer, Some(end));
         for turn in 0..SOME {
-            self.take_round(course, turn);
+            if self.entries.len() == 2 {
+                self.take_round(course, turn);
+            }
             let [old, new] = self.entries.as_slice() else { return };
-            let Some(ratio) = new.ratio_to(old) else { continue };
+            let ratio = new.ratio_to(old);
+            let is_clear = ratio.is_some_and(|r| r.least() > HOPELESS || r.most() < 1.0 / HOPELESS);
             // In one round, chance can do that.
-            let is_clear = ratio.least() > HOPELESS || ratio.most() < 1.0 / HOPELESS;
             if turn + 1 == SOME || (turn > 0 && (is_clear || self.clock.now() >= end)) {
-                return self.lose(usize::from(ratio.most() >= 1.0), None);
+                let is_quicker = ratio.is_some_and(|r| r.most() < 1.0);
+                return self.lose(usize::from(!is_quicker), None);
             }
         }
     }
@@ -128,14 +133,14 @@ impl<T: Contestant> Tournament<T> {
     fn settle(&mut self, course: &T::Course<'_>, mut entry: Entry<T>, deadline: Option<Duration>) -> bool {
         let now = self.clock.now();
         let until = deadline.map(|end| now.saturating_add(end.saturating_sub(now) / 4));
-        match entry.settle(course, &self.clock, until) {
-            Ok(()) => self.entries.push(entry),
-            Err(error) => {
-                self.losers.push((entry, Some(error)));
-                return false;
-            }
+        let error = entry.settle(course, &self.clock, until).err();
+        let is_in = error.is_none();
+        if is_in {
+            self.entries.push(entry)
+        } else {
+            self.losers.push((entry, error))
         }
-        true
+        is_in
     }
 
     /// Gives each a turn. The first to go changes, and so does who follows whom, as work that ran before is felt.
@@ -155,29 +160,20 @@ impl<T: Contestant> Tournament<T> {
         }
     }
 
-    fn most_open(&self, course: &T::Course<'_>) -> usize {
-        let largest = self.entries.iter().map(|entry| entry.who.bytes(course)).max().unwrap_or(0).max(1);
-        (MOST_BYTES / largest).clamp(2, MOST_OPEN)
-    }
-
     /// Lets all take turns until one is ahead, the others are as good, or the time is over. Returns those that were not told
     /// from the best when it was over.
     pub(crate) fn decide(&mut self, course: &T::Course<'_>, deadline: Option<Duration>) -> Vec<&Entry<T>> {
         let _stage = stage!("decide");
         for turn in 0..MOST {
-            if self.entries.len() < 2 {
-                return Vec::new();
+            if self.entries.len() < 2 || (turn >= FEWEST && self.untold().is_empty()) {
+                break;
             }
             if !self.clock.fits(self.round_time(), deadline) {
                 return self.untold();
             }
             self.take_round(course, turn);
-            if turn + 1 < FEWEST {
-                continue;
-            }
-            self.drop_where(|entry, best| best.is_quicker_than(entry));
-            if self.untold().is_empty() {
-                return Vec::new();
+            if turn + 1 >= FEWEST {
+                self.drop_where(|entry, best| best.is_quicker_than(entry));
             }
         }
         Vec::new()
@@ -192,46 +188,37 @@ impl<T: Contestant> Tournament<T> {
 
     /// Returns the entries, the best first.
     pub fn ranking(&mut self) -> Vec<Entry<T>> {
-        let order = self.ranking_indices();
-        let mut entries: Vec<_> = std::mem::take(&mut self.entries).into_iter().map(Some).collect();
-        order.into_iter().filter_map(|index| entries[index].take()).collect()
+        let behind = self.behind();
+        let mut ranked: Vec<_> = behind.into_iter().zip(self.entries.drain(..)).collect();
+        ranked.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        ranked.into_iter().map(|(_, entry)| entry).collect()
     }
 
-    /// The leader, then the others by how far they are behind it.
-    fn ranking_indices(&self) -> Vec<usize> {
-        let Some(leader) = self.leader_index() else { return Vec::new() };
-        let behind = |index: &usize| match self.entries[*index].ratio_to(&self.entries[leader]) {
-            _ if *index == leader => 0.0,
+    /// Tells how far each is behind the leader.
+    fn behind(&self) -> Vec<f64> {
+        let Some(best) = self.leader() else { return Vec::new() };
+        let behind = |entry: &Entry<T>| match entry.ratio_to(best) {
+            _ if std::ptr::eq(entry, best) => 0.0,
             Some(ratio) => ratio.ratio,
-            None => self.entries[*index].rough_ratio_to(&self.entries[leader]).unwrap_or(f64::INFINITY),
+            None => entry.rough_ratio_to(best).unwrap_or(f64::INFINITY),
         };
-        let mut order: Vec<usize> = (0..self.entries.len()).collect();
-        order.sort_by(|a, b| behind(a).total_cmp(&behind(b)));
-        order
+        self.entries.iter().map(behind).collect()
     }
 
     /// The first, or one that beats the best before it by more than chance.
     fn leader_index(&self) -> Option<usize> {
-        let mut leader = 0;
-        for index in 1..self.entries.len() {
-            if self.entries[index].is_quicker_than(&self.entries[leader]) {
-                leader = index;
-            }
-        }
-        (!self.entries.is_empty()).then_some(leader)
+        let ahead = |best: usize, i: usize| if self.entries[i].is_quicker_than(&self.entries[best]) { i } else { best };
+        (0..self.entries.len()).reduce(ahead)
     }
 
     /// False where it failed and is out.
     fn turn(&mut self, course: &T::Course<'_>, index: usize) -> bool {
-        let round = self.round;
-        let entry = &mut self.entries[index];
-        match entry.turn(course, &self.clock, round) {
-            Ok(()) => true,
-            Err(error) => {
-                self.lose(index, Some(error));
-                false
-            }
+        let error = self.entries[index].turn(course, &self.clock, self.round).err();
+        let failed = error.is_some();
+        if failed {
+            self.lose(index, error);
         }
+        !failed
     }
 
     /// Takes out all of which `is_out(entry, leader)`.
@@ -248,5 +235,109 @@ impl<T: Contestant> Tournament<T> {
     fn lose(&mut self, index: usize, error: Option<Error>) {
         let entry = self.entries.remove(index);
         self.losers.push((entry, error));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::describe::error::Result;
+    use std::cell::RefCell;
+    use std::fmt;
+
+    /// One whose frames take so many milliseconds; zero fails.
+    struct Fake(u64);
+
+    impl fmt::Display for Fake {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "{} ms", self.0)
+        }
+    }
+
+    impl Contestant for Fake {
+        /// Those that had a turn.
+        type Course<'a> = RefCell<Vec<u64>>;
+
+        fn turn_length(&self, _: &RefCell<Vec<u64>>) -> Duration {
+            Duration::ZERO
+        }
+
+        fn sample(&mut self, turns: &RefCell<Vec<u64>>, _: &Clock, _: usize) -> Result<f64> {
+            turns.borrow_mut().push(self.0);
+            if self.0 == 0 { Err(Error::invalid("sample", "it fails")) } else { Ok(self.0 as f64 * 1e3) }
+        }
+
+        fn frames_behind(&self, _: &RefCell<Vec<u64>>) -> usize {
+            0
+        }
+
+        fn slots(&self) -> usize {
+            0
+        }
+    }
+
+    fn new() -> (RefCell<Vec<u64>>, Tournament<Fake>) {
+        (RefCell::default(), Tournament::new(&Clock::new(|| Duration::ZERO)))
+    }
+
+    #[test]
+    fn a_duel_has_five_rounds_or_two_and_the_older_stays_in_doubt() {
+        // (the two, who is left, turns of them together after those alone)
+        for (times, left, turns) in
+            [([10, 9], 9, 10), ([9, 10], 9, 10), ([10, 10], 10, 10), ([10, 20], 10, 4), ([20, 10], 10, 4)]
+        {
+            let (course, mut duels) = new();
+            for ms in times {
+                course.borrow_mut().clear();
+                duels.duel(&course, Entry::new(Fake(ms), true), Duration::from_secs(9));
+            }
+            assert_eq!((duels.leader().unwrap().who.0, course.borrow().len() - 1), (left, turns), "{times:?}");
+            duels.duel(&course, Entry::new(Fake(0), true), Duration::from_secs(9));
+            let lost: Vec<_> =
+                duels.take_losers().into_iter().map(|(entry, error)| (entry.who.0, error.is_some())).collect();
+            assert_eq!((lost.len(), lost[1]), (2, (0, true)));
+            // Without time it is two rounds.
+            course.borrow_mut().clear();
+            duels.duel(&course, Entry::new(Fake(left + 1), true), Duration::ZERO);
+            assert_eq!(course.borrow().len(), 1 + 4);
+        }
+    }
+
+    #[test]
+    fn who_goes_first_changes() {
+        let (course, mut all) = new();
+        all.entries.extend([1, 2, 3, 4].map(|ms| Entry::new(Fake(ms), true)));
+        for turn in 0..8 {
+            all.take_round(&course, turn);
+        }
+        let turns = course.borrow();
+        let mut first: Vec<_> = turns.chunks(4).map(|round| round[0]).collect();
+        first.sort_unstable();
+        assert_eq!(first, [1, 1, 2, 2, 3, 3, 4, 4]);
+        assert!(turns.chunks(4).is_sorted_by(|a, b| a != b), "{turns:?}");
+    }
+
+    #[test]
+    fn what_is_in_use_is_changed_after_seven_rounds_for_what_it_is_worth() {
+        // (the newcomer's time beside 1000, rounds, outcome)
+        for (ms, rounds, expected) in
+            [(2000, 2, Some(false)), (1200, 3, Some(false)), (1000, 5, Some(false)), (900, 7, Some(true))]
+        {
+            let (course, tournament) = new();
+            let [mut newcomer, mut in_use] = [ms, 1000].map(|ms| Entry::new(Fake(ms), true));
+            let mut round = 0;
+            let found = loop {
+                for _ in 0..2 {
+                    let whose = Entry::whose_turn(&mut newcomer, &mut in_use, &mut round);
+                    whose.turn(&course, &tournament.clock, round).unwrap();
+                }
+                match newcomer.verdict(&in_use, false) {
+                    Verdict::Open => {}
+                    Verdict::Quicker => break Some(true),
+                    Verdict::NotQuicker { is_told, .. } => break is_told.then_some(false),
+                }
+            };
+            assert_eq!((found, newcomer.rounds_with(&in_use)), (expected, rounds), "{ms}");
+        }
     }
 }

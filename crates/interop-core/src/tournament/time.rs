@@ -41,6 +41,11 @@ impl fmt::Debug for Clock {
     }
 }
 
+/// So many microseconds.
+pub(crate) fn micros(us: f64) -> Duration {
+    Duration::from_nanos((us * 1e3) as u64)
+}
+
 /// Times of one that is judged by the shortest of a few. The first does not count: drivers build at the first use.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Shortest {
@@ -122,7 +127,6 @@ impl Settling {
         !self.is_over() && (self.frames < self.fewest || fits())
     }
 }
-
 
 #[cfg(test)]
 mod tests {

@@ -2,9 +2,9 @@
 
 use super::declare::{Given, LinkBuilder, Scratch};
 use super::pairs::Pair;
-use super::report::{JointRow, JointState, because, name};
+use super::report::{JointRow, JointState, name};
 use interop_core::compute::zeros;
-use interop_core::tournament::{Clock, Contestant, Entry, TURN, quantile, run_of};
+use interop_core::tournament::{Clock, Contestant, Entry, TURN, quantile};
 use interop_core::{Arg, ComputeMemory, Link, Ratio, Result};
 use std::fmt;
 use std::time::Duration;
@@ -43,8 +43,8 @@ impl Bench {
         let value = |scratch: &Scratch| {
             Ok(match scratch.given() {
                 Given::Number(arg) => Value::Number(arg),
-                Given::Zeros(bytes) => Value::Memory(memory(&pair, bytes, None)?),
-                Given::Bytes(bytes) => Value::Memory(memory(&pair, bytes.len(), Some(bytes))?),
+                Given::Zeros(bytes) => Value::Memory(memory(&pair, &zeros(bytes)?)?),
+                Given::Bytes(bytes) => Value::Memory(memory(&pair, bytes)?),
             })
         };
         let values = wanted.launches.iter().map(|(_, scratch)| scratch.iter().map(value).collect());
@@ -70,17 +70,9 @@ impl Bench {
 
     /// Returns what its turns say in a report.
     pub fn row(entry: &Entry<Self>, state: JointState, ratio: Option<Ratio>) -> JointRow {
-        let Self { pair: Pair { backend, display, .. }, link, .. } = &entry.who;
         let samples = entry.samples_us();
-        JointRow {
-            compute: name(backend.device()),
-            display: name(display.device()),
-            path: Some(link.path().to_string()),
-            median_us: (!samples.is_empty()).then(|| quantile(samples, 0.5)),
-            ratio,
-            because: because(backend.as_ref(), display.as_ref(), link),
-            state,
-        }
+        let median_us = (!samples.is_empty()).then(|| quantile(samples, 0.5));
+        JointRow { median_us, ratio, ..entry.who.pair.row(&entry.who.link, state) }
     }
 
     /// The pair and its link, with no picture in it; the scratch memory is gone.
@@ -118,18 +110,17 @@ impl Contestant for Bench {
         self.pair.enter()
     }
 
-    fn warm(&mut self, (): &()) -> Result<()> {
-        self.frame()?;
-        self.pair.display.finish()
-    }
-
-    fn sample(&mut self, (): &(), clock: &Clock) -> Result<f64> {
-        let (frames, begun) = (run_of(self.link.frames_behind()), clock.now());
+    fn sample(&mut self, (): &(), clock: &Clock, frames: usize) -> Result<f64> {
+        let begun = clock.now();
         for _ in 0..frames {
             self.frame()?;
         }
         self.pair.display.finish()?;
         Ok(clock.since(begun).as_secs_f64() * 1e6 / frames as f64)
+    }
+
+    fn frames_behind(&self, (): &()) -> usize {
+        self.link.frames_behind()
     }
 
     /// Those of a ring; a link has no fewer.
@@ -138,11 +129,8 @@ impl Contestant for Bench {
     }
 }
 
-fn memory(pair: &Pair, bytes: usize, content: Option<&[u8]>) -> Result<Box<dyn ComputeMemory>> {
-    let mut memory = pair.backend.allocate(bytes)?;
-    match content {
-        Some(content) => memory.write(0, content)?,
-        None => memory.write(0, &zeros(bytes)?)?,
-    }
+fn memory(pair: &Pair, content: &[u8]) -> Result<Box<dyn ComputeMemory>> {
+    let mut memory = pair.backend.allocate(content.len())?;
+    memory.write(0, content)?;
     Ok(memory)
 }

@@ -4,7 +4,7 @@ use super::bench::Bench;
 use super::declare::LinkBuilder;
 use super::memory;
 use super::pairs::{Pair, Prospect, displays, prospects};
-use super::report::{Basis, JointReport, JointRow, JointState, because, name};
+use super::report::{Basis, JointReport, JointRow, JointState};
 use crate::headless::Headless;
 use interop_core::tournament::{Entry, Tournament};
 use interop_core::{ComputeBackend, Display, Error, Kernel, Link, LinkOptions, Result};
@@ -97,38 +97,32 @@ impl LinkBuilder {
     }
 
     fn by_cost(&self, prospects: &[Prospect<'_>], why: String) -> Result<Opened> {
-        // Shaders of a program on the CPU are tried when all else has failed.
         let untried = || JointState::NotTried { reason: "shaders of a program on the CPU come last".into() };
-        let (mut rows, mut last): (Vec<_>, Vec<_>) = (Vec::new(), Vec::new());
+        let (mut rows, mut last): (Vec<JointRow>, Vec<_>) = (Vec::new(), Vec::new());
+        let try_one = |rows: &mut [JointRow], place: usize, pair: Result<Pair>| {
+            let linked = pair.and_then(|pair| self.linked(pair));
+            rows[place] = match &linked {
+                Ok((pair, link)) => pair.row(link, JointState::Chosen),
+                Err(error) => JointRow { state: failed(error), ..rows[place].clone() },
+            };
+            linked.ok()
+        };
+        let mut taken = None;
         for prospect in prospects {
-            match prospect.open(self) {
-                Ok(pair) if !prospect.suits(&pair, self) => {
-                    last.push((rows.len(), pair));
-                    rows.push(prospect.row(untried()));
-                }
-                opened => match opened.and_then(|pair| self.linked(pair)) {
-                    Ok((pair, link)) => {
-                        rows.push(chosen(&pair, &link));
-                        return Ok(self.taken(pair, link, why, rows));
-                    }
-                    Err(error) => rows.push(prospect.row(JointState::Failed { reason: error.to_string() })),
-                },
+            rows.push(prospect.row(untried()));
+            let (place, pair) = (rows.len() - 1, prospect.open(self));
+            match pair {
+                // These are tried when all else has failed.
+                Ok(pair) if !prospect.suits(&pair, self) => last.push((place, pair)),
+                pair => taken = try_one(&mut rows, place, pair),
+            }
+            if taken.is_some() {
+                break;
             }
         }
-        for (place, pair) in last {
-            match self.linked(pair) {
-                Ok((pair, link)) => {
-                    rows[place] = chosen(&pair, &link);
-                    return Ok(self.taken(pair, link, why, rows));
-                }
-                Err(error) => rows[place].state = JointState::Failed { reason: error.to_string() },
-            }
-        }
-        Err(none(&rows))
-    }
-
-    fn taken(&self, pair: Pair, link: Link, why: String, rows: Vec<JointRow>) -> Opened {
-        opened(pair, link, JointReport { what: self.what(), basis: Basis::CostModel(why), rows })
+        let taken = taken.or_else(|| last.into_iter().find_map(|(place, pair)| try_one(&mut rows, place, Ok(pair))));
+        let Some((pair, link)) = taken else { return Err(none(&rows)) };
+        Ok(opened(pair, link, JointReport { what: self.what(), basis: Basis::CostModel(why), rows }))
     }
 
     fn by_measuring(&self, prospects: &[Prospect<'_>]) -> Result<Opened> {
@@ -152,12 +146,12 @@ impl LinkBuilder {
                     let end = begun.saturating_add(self.budget.saturating_sub(spent));
                     pairs.duel(&(), Entry::new(bench, false), end);
                 }
-                Err(error) => rows[place] = prospect.row(JointState::Failed { reason: error.to_string() }),
+                Err(error) => rows[place].state = failed(&error),
             }
             for (lost, error) in pairs.take_losers() {
-                let failed = |error: Error| JointState::Failed { reason: error.to_string() };
                 let ratio = pairs.leader().and_then(|best| lost.ratio_to(best));
-                rows[lost.who.place] = Bench::row(&lost, error.map_or(JointState::Slower, failed), ratio);
+                let state = error.map_or(JointState::Slower, |error| failed(&error));
+                rows[lost.who.place] = Bench::row(&lost, state, ratio);
                 lost.who.leave();
             }
             spent += clock.since(begun);
@@ -173,17 +167,8 @@ impl LinkBuilder {
     }
 }
 
-/// The row of the pair that is taken unmeasured.
-fn chosen(pair: &Pair, link: &Link) -> JointRow {
-    JointRow {
-        compute: name(pair.backend.device()),
-        display: name(pair.display.device()),
-        path: Some(link.path().to_string()),
-        median_us: None,
-        ratio: None,
-        because: because(pair.backend.as_ref(), pair.display.as_ref(), link),
-        state: JointState::Chosen,
-    }
+fn failed(error: &Error) -> JointState {
+    JointState::Failed { reason: error.to_string() }
 }
 
 fn none(rows: &[JointRow]) -> Error {
