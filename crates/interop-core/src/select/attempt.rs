@@ -8,7 +8,7 @@ use crate::describe::pattern::Pattern;
 use crate::devices::capability::SyncKind;
 use crate::devices::timeline::stage;
 use crate::path::{OpenedPath, Pairing, PathId, PathSpec, SharingPath, pattern_frame};
-use crate::tournament::{self, Clock, Contestant, TURN};
+use crate::tournament::{self, Clock, Contestant, TURN, Terms};
 use std::fmt;
 use std::time::Duration;
 
@@ -100,8 +100,13 @@ pub(super) struct Opened {
 
 impl Opened {
     /// Enters it among those that are timed. One that was proved has run.
-    pub fn entry(way: Way, path: OpenedPath, proved: bool) -> Entry {
-        Entry::new(Self { way, path, proved }, proved)
+    pub fn entry(way: Way, path: OpenedPath, proved: bool, pairing: &Pairing<'_>) -> Entry {
+        let (slots, frames_behind) = (path.slots(), pairing.frames_behind);
+        // A run of a pipeline is a turn.
+        let turn = if frames_behind > 0 { Duration::ZERO } else { TURN };
+        // Sizes that cannot be counted were refused before.
+        let bytes = pairing.desc.byte_len().unwrap_or(usize::MAX).saturating_mul(slots);
+        Entry::new(Self { way, path, proved }, Terms { turn, frames_behind, slots, bytes }, proved)
     }
 }
 
@@ -122,26 +127,8 @@ impl fmt::Display for Opened {
 impl Contestant for Opened {
     type Course<'a> = Pairing<'a>;
 
-    /// A run of a pipeline is a turn.
-    fn turn_length(&self, pairing: &Pairing<'_>) -> Duration {
-        if pairing.frames_behind > 0 { Duration::ZERO } else { TURN }
-    }
-
     fn sample(&mut self, pairing: &Pairing<'_>, clock: &Clock, frames: usize) -> Result<f64> {
         time_run(&mut self.path, pairing, clock, frames)
-    }
-
-    fn frames_behind(&self, pairing: &Pairing<'_>) -> usize {
-        pairing.frames_behind
-    }
-
-    fn slots(&self) -> usize {
-        self.path.slots()
-    }
-
-    fn bytes(&self, pairing: &Pairing<'_>) -> usize {
-        // Sizes that cannot be counted were refused before.
-        pairing.desc.byte_len().unwrap_or(usize::MAX).saturating_mul(self.path.slots())
     }
 }
 

@@ -1,8 +1,8 @@
 //! Timing of the ways that work, side by side, so that drift hits all alike.
 //!
-//! First each way in turn is timed shortly beside the leader; what is clearly behind is closed again. Then those that are
-//! close take turns until they are told apart or the time is over. Only what leads is proved by pixels: proving costs more
-//! than timing, and nobody sees what is only timed. The first that works is proved before anything else.
+//! First each way in turn is timed shortly beside the leader; what is clearly behind is closed again. Then those that
+//! are close take turns until they are told apart or the time is over. Only what leads is proved by pixels: proving
+//! costs more than timing, and nobody sees what is only timed. The first that works is proved before anything else.
 
 use super::attempt::{Candidate, Entry, Opened, Way, prove};
 use super::report::{Measured, PathState};
@@ -11,8 +11,8 @@ use crate::path::{OpenedPath, Pairing};
 use crate::tournament::{Clock, Tournament, run_of};
 use std::time::Duration;
 
-/// Outcome of one candidate that was tried: its figures, and whether its pixels were compared and are right; or why it does not
-/// work.
+/// Outcome of one candidate that was tried: its figures, and whether its pixels were compared and are right; or why it
+/// does not work.
 pub(super) type Event = Result<(Measured, bool), PathState>;
 
 /// Result of a calibration.
@@ -32,8 +32,8 @@ pub(super) struct Calibration<'p> {
     pub frame: Option<Duration>,
 }
 
-/// Opens, times and proves the candidates, in order of rank; the first that works is there in any case. Finds the best one within
-/// `budget`, or without one everything about each, however long it takes.
+/// Opens, times and proves the candidates, in order of rank; the first that works is there in any case. Finds the best
+/// one within `budget`, or without one everything about each, however long it takes.
 pub(super) fn calibrate<'p>(
     pairing: &Pairing<'_>,
     clock: &Clock,
@@ -97,7 +97,7 @@ impl<'p> Session<'_, 'p> {
                 prove(candidate.id(), self.pairing, &mut path)?;
                 self.proof = self.clock.since(opened);
             }
-            Ok(Opened::entry(candidate.way(), path, proves))
+            Ok(Opened::entry(candidate.way(), path, proves, self.pairing))
         });
         opened.map_err(|state| self.found.events.push((candidate.way(), Err(state)))).ok()
     }

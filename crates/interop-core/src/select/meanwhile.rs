@@ -147,15 +147,6 @@ impl Meanwhile {
         (self.duel, self.reference) = (None, None);
     }
 
-    /// Another way is taken in place of this one, which is compared with it once more, last of all: chance does not do it twice.
-    pub fn left_for_another(&mut self, former: Way) {
-        self.reference = None;
-        if !self.former.contains(&former) {
-            self.former.push(former);
-            self.waiting.push_back(former);
-        }
-    }
-
     /// Returns what is still to be compared.
     pub fn left(&self) -> Vec<Way> {
         self.duel.iter().map(|duel| duel.entry.who.way).chain(self.waiting.iter().copied()).collect()
@@ -182,7 +173,7 @@ impl Meanwhile {
 
     /// Does the next step, where `limit` has time for it.
     pub fn step(&mut self, table: &Table<'_>, limit: Limit) -> Step {
-        let Some(job) = self.job() else { return Step::Rested };
+        let Some((job, way)) = self.job() else { return Step::Rested };
         if !self.has_time(job, table, limit) {
             return Step::Rested;
         }
@@ -192,7 +183,7 @@ impl Meanwhile {
         if let Some(duel) = &mut self.duel {
             duel.share = left.saturating_add(duel.spent) / (waiting + 1);
         }
-        let done = self.do_it(job, table);
+        let done = self.do_it(job, way, table);
         let took = table.clock.since(begun);
         if let Some(duel) = &mut self.duel {
             duel.spent += took;
@@ -206,29 +197,31 @@ impl Meanwhile {
         done
     }
 
-    fn job(&self) -> Option<Job> {
-        let Some(duel) = &self.duel else { return self.waiting.front().map(|_| Job::Open) };
-        Some(match (&duel.proof, &self.reference) {
+    /// The next step, and the way that it is for.
+    fn job(&self) -> Option<(Job, Way)> {
+        let Some(duel) = &self.duel else { return self.waiting.front().map(|way| (Job::Open, *way)) };
+        let job = match (&duel.proof, &self.reference) {
             _ if duel.entry.who.proved => Job::Blank,
             (Some(_), _) => Job::Proof,
             (None, None) => Job::Reference,
             (None, Some(reference)) if duel.entry.is_cold() || reference.is_cold() => Job::Warm,
             (None, Some(_)) => Job::Turn,
-        })
+        };
+        Some((job, duel.entry.who.way))
     }
 
     fn has_time(&mut self, job: Job, table: &Table<'_>, limit: Limit) -> bool {
-        let (now, takes) = (table.clock.now(), self.costs.of(job, &table.pairing));
+        let takes = self.costs.of(job, &table.pairing);
         match limit {
             Limit::Until(end) => table.clock.fits(takes, Some(end)),
             Limit::Policy(Trials::Spread { share, within }) => {
-                let running = now.saturating_sub(self.begun);
+                let running = table.clock.since(self.begun);
                 if running > within {
                     // For the next start, or for a call that asks.
                     self.give_up();
                     return false;
                 }
-                let earned = running.mul_f64(part(share));
+                let earned = part(running, share);
                 let fits = self.beat.wait().is_none_or(|wait| takes * 5 / 4 <= wait || running > within / 2);
                 earned >= self.spent + takes && fits && takes_memory(table) <= MOST_BYTES
             }
@@ -240,19 +233,14 @@ impl Meanwhile {
     fn time_left(&self, now: Duration, limit: Limit) -> Duration {
         match limit {
             Limit::Until(end) => end.saturating_sub(now),
-            Limit::Policy(Trials::Spread { share, within }) => {
-                let all = Duration::try_from_secs_f64(within.as_secs_f64() * part(share)).unwrap_or(Duration::MAX);
-                all.saturating_sub(self.spent)
-            }
+            Limit::Policy(Trials::Spread { share, within }) => part(within, share).saturating_sub(self.spent),
             Limit::Policy(_) => Duration::ZERO,
         }
     }
 
-    fn do_it(&mut self, job: Job, table: &Table<'_>) -> Step {
-        let way = self.duel.as_ref().map(|duel| duel.entry.who.way).or_else(|| self.waiting.front().copied());
-        let Some(way) = way else { return Step::Rested };
+    fn do_it(&mut self, job: Job, way: Way, table: &Table<'_>) -> Step {
         let _stage = stage!("meanwhile", path = %way, job = ?job);
-        match self.work(job, table) {
+        match self.work(job, way, table) {
             Ok(step) => step,
             Err(state) => {
                 self.lose(way);
@@ -262,16 +250,14 @@ impl Meanwhile {
         }
     }
 
-    fn work(&mut self, job: Job, table: &Table<'_>) -> Result<Step, PathState> {
+    fn work(&mut self, job: Job, way: Way, table: &Table<'_>) -> Result<Step, PathState> {
         let pairing = &table.pairing;
         match job {
             Job::Open => {
-                if let Some(way) = self.waiting.front().copied() {
-                    let entry = open(way, table)?;
-                    self.waiting.pop_front();
-                    self.duel = Some(Duel { entry, proof: None, spent: Duration::ZERO, share: Duration::ZERO });
-                    self.round += 1;
-                }
+                let entry = open(way, table)?;
+                self.waiting.pop_front();
+                self.duel = Some(Duel { entry, proof: None, spent: Duration::ZERO, share: Duration::ZERO });
+                self.round += 1;
             }
             Job::Reference => match open(table.in_use, table) {
                 Ok(entry) => self.reference = Some(entry),
@@ -343,7 +329,12 @@ impl Meanwhile {
         let (way, measured) = (duel.entry.who.way, duel.entry.measured());
         let comparison = self.comparison(way, table, Some(&measured), Outcome::Quicker);
         let Some(duel) = self.duel.take() else { return Ok(Step::Rested) };
-        self.left_for_another(table.in_use);
+        self.reference = None;
+        // The way that is left is compared once more, last of all: chance does not do it twice.
+        if !self.former.contains(&table.in_use) {
+            self.former.push(table.in_use);
+            self.waiting.push_back(table.in_use);
+        }
         Ok(Step::Better { path: Box::new(duel.entry.who.path), way, comparison, measured })
     }
 
@@ -353,8 +344,7 @@ impl Meanwhile {
     }
 
     fn comparison(&self, way: Way, table: &Table<'_>, measured: Option<&Measured>, outcome: Outcome) -> Comparison {
-        let duel = self.duel.as_ref().filter(|duel| duel.entry.who.way == way);
-        let both = duel.zip(self.reference.as_ref());
+        let both = self.duel.as_ref().zip(self.reference.as_ref());
         Comparison {
             path: way.id,
             way: way.to_string(),
@@ -375,7 +365,7 @@ fn open(way: Way, table: &Table<'_>) -> Result<Entry, PathState> {
     let late = contained(|| path.set_frames_behind(table.frames_behind));
     late.map_err(|error| PathState::OpenFailed { reason: error.to_string() })?;
     path.trim();
-    Ok(Opened::entry(way, path, false))
+    Ok(Opened::entry(way, path, false, &table.pairing))
 }
 
 /// Bytes that both instances hold, about.
@@ -384,9 +374,10 @@ fn takes_memory(table: &Table<'_>) -> usize {
     table.pairing.desc.byte_len().unwrap_or(usize::MAX).saturating_mul(2 * slots)
 }
 
-/// Returns the part of the running time that a share stands for.
-fn part(share: f64) -> f64 {
-    if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
+/// Returns what this share of a time is.
+fn part(time: Duration, share: f64) -> Duration {
+    let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
+    Duration::try_from_secs_f64(time.as_secs_f64() * share).unwrap_or(Duration::MAX)
 }
 
 impl Costs {

@@ -93,7 +93,7 @@ pub(crate) fn open_without(
     if let Some(known) = standing.known {
         field.prefer_quicker(known, policy);
     }
-    let (candidate, path, learned, meanwhile) = loop {
+    let (candidate, path, meanwhile) = loop {
         let Some(choice) = choose(&pairing, policy, &mut field, standing.keep) else {
             return Err(no_path(&field.report, policy));
         };
@@ -108,17 +108,18 @@ pub(crate) fn open_without(
         match ready {
             Ok(lateness) => {
                 field.report.lateness = lateness;
+                if let Some((key, found)) = learned {
+                    let left = untried.clone();
+                    let what = Remembered { candidate, frames_behind: path.frames_behind(), found, left };
+                    profile::store(&policy.profiles, &key, what);
+                }
                 let untried = if policy.trials == Trials::Off { Vec::new() } else { untried };
                 let meanwhile = Meanwhile::new(untried, &policy.clock, opening, frame);
-                break (candidate, path, learned, meanwhile);
+                break (candidate, path, meanwhile);
             }
             Err(error) => field.give_up(candidate.id(), &error),
         }
     };
-    if let Some((key, found, left)) = learned {
-        let what = Remembered { candidate, frames_behind: path.frames_behind(), found, left };
-        profile::store(&policy.profiles, &key, what);
-    }
     let (id, mut report) = (candidate.id(), field.report);
     report.drawn = drawn_by(display);
     report.later.left = meanwhile.left().iter().map(Way::to_string).collect();
@@ -235,7 +236,7 @@ struct Choice<'p> {
     /// Number of frames behind that was best, if that is remembered.
     frames_behind: Option<usize>,
     /// Result of a measurement made just now, with the key that it is remembered under.
-    learned: Option<(Key, Found, Vec<Way>)>,
+    learned: Option<(Key, Found)>,
     /// Candidates that there was no time to compare it with.
     untried: Vec<Way>,
     /// Time that opening a path takes, if that was measured.
@@ -299,8 +300,7 @@ fn choose<'p>(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field<'p>, kee
     }
     let found = median_us.map_or_else(|| Found::first(policy.budget, before()), Found::Quickest);
     let frame = median_us.map(micros).or(frame);
-    let learned = Some((key, found, untried.clone()));
-    Some(Choice { candidate, path, frames_behind: None, learned, frame, untried, opening })
+    Some(Choice { candidate, path, frames_behind: None, learned: Some((key, found)), frame, untried, opening })
 }
 
 /// Ways that lost to the best by so little that a short time of noise may have done it, the closest first.

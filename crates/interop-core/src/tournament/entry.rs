@@ -20,7 +20,7 @@ const CLEARLY: f64 = 0.1;
 pub(super) const FEWEST: u32 = 3;
 /// Fewest turns of each before two may be found as good.
 pub(super) const SOME: u32 = 5;
-/// Fewest turns of each before what is in use is changed: more than for the others, as a wrong change is worse than none.
+/// Fewest turns of each before what is in use is changed: more than for others, as a wrong change is worse than none.
 const FEWEST_TO_CHANGE: u32 = 7;
 /// Turns of each at most, where others wait for the time.
 pub(super) const MOST: u32 = 24;
@@ -37,9 +37,6 @@ pub trait Contestant: fmt::Display {
     /// What it runs on: the same for all that it meets.
     type Course<'a>;
 
-    /// Length of a turn, about: a shorter one would feel the work that ran before. Zero: one sample, however long.
-    fn turn_length(&self, course: &Self::Course<'_>) -> Duration;
-
     /// Gets ready for a turn.
     fn begin(&mut self) -> Result<()> {
         Ok(())
@@ -47,23 +44,26 @@ pub trait Contestant: fmt::Display {
 
     /// Microseconds a frame, over a run of so many that are all waited for.
     fn sample(&mut self, course: &Self::Course<'_>, clock: &Clock, frames: usize) -> Result<f64>;
+}
 
+/// Terms on which one takes part.
+#[derive(Clone, Copy, Default)]
+pub struct Terms {
+    /// Length of a turn, about: a shorter one would feel the work that ran before. Zero: one sample, however long.
+    pub turn: Duration,
     /// Number of frames on their way: a sample is a run in which all of them turn over.
-    fn frames_behind(&self, course: &Self::Course<'_>) -> usize;
-
-    /// Number of memories that its frames go through in turn.
-    fn slots(&self) -> usize;
-
+    pub frames_behind: usize,
+    /// Number of memories that frames go through in turn.
+    pub slots: usize,
     /// Bytes that it holds, about, where it is one of many that do.
-    fn bytes(&self, _: &Self::Course<'_>) -> usize {
-        0
-    }
+    pub bytes: usize,
 }
 
 /// One that takes part, with the times of its turns.
 pub struct Entry<T> {
     /// The contestant.
     pub who: T,
+    pub(super) terms: Terms,
     samples_us: Vec<f64>,
     /// (round, median of the turn in it).
     turns: Vec<(u32, f64)>,
@@ -75,9 +75,9 @@ pub struct Entry<T> {
 
 impl<T: Contestant> Entry<T> {
     /// Enters one. It settles before its first turn, the sooner if it `has_run`.
-    pub fn new(who: T, has_run: bool) -> Self {
-        let settling = Settling::new(if has_run { 0 } else { who.slots() });
-        Self { who, samples_us: Vec::new(), turns: Vec::new(), turn_time: Duration::ZERO, settling }
+    pub fn new(who: T, terms: Terms, has_run: bool) -> Self {
+        let settling = Settling::new(if has_run { 0 } else { terms.slots });
+        Self { who, terms, samples_us: Vec::new(), turns: Vec::new(), turn_time: Duration::ZERO, settling }
     }
 
     /// True where a turn would be longer for what is done only once.
@@ -108,11 +108,10 @@ impl<T: Contestant> Entry<T> {
         let (start, begun) = (clock.now(), self.samples_us.len());
         contained(|| {
             self.who.begin()?;
-            let frames = run_of(self.who.frames_behind(course));
-            let length = self.who.turn_length(course);
+            let frames = run_of(self.terms.frames_behind);
             // A short first sample feels what ran before.
             let first = self.who.sample(course, clock, frames)?;
-            let of_turn = length.as_secs_f64() * 1e6 / first.max(1e-3);
+            let of_turn = self.terms.turn.as_secs_f64() * 1e6 / first.max(1e-3);
             let more = if of_turn < 1.0 { 0 } else { (of_turn.ceil() as usize).min(MOST_SAMPLES) };
             if more == 0 {
                 self.samples_us.push(first);
@@ -175,7 +174,7 @@ impl<T> Entry<T> {
     /// Whose turn it is of two, in a round that is the next where both had theirs: who was first is then second.
     pub(crate) fn whose_turn<'a>(newcomer: &'a mut Self, in_use: &'a mut Self, round: &mut u32) -> &'a mut Self {
         *round += u32::from(newcomer.has_turn_in(*round) && in_use.has_turn_in(*round));
-        let [first, second] = if *round % 2 == 0 { [newcomer, in_use] } else { [in_use, newcomer] };
+        let [first, second] = if round.is_multiple_of(2) { [newcomer, in_use] } else { [in_use, newcomer] };
         if first.has_turn_in(*round) { second } else { first }
     }
 
@@ -184,8 +183,9 @@ impl<T> Entry<T> {
         self.common_turns(other).count() as u32
     }
 
-    /// Returns what is known of a newcomer after a round with the one in use, which is not changed for less than it takes to
-    /// go over. Two of whom chance decides count as equal after [`MOST`] rounds, after [`LAST`] where there `is_time`.
+    /// Returns what is known of a newcomer after a round with the one in use, which is not changed for less than it
+    /// takes to go over. Two of whom chance decides count as equal after [`MOST`] rounds, after [`LAST`] where there
+    /// `is_time`.
     pub(crate) fn verdict(&self, in_use: &Self, is_time: bool) -> Verdict {
         let Some(ratio) = self.ratio_to(in_use) else { return Verdict::Open };
         let rounds = self.rounds_with(in_use);

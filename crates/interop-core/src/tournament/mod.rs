@@ -1,20 +1,22 @@
-//! Candidates that take turns, so that drift of the machine hits all alike; who is ahead by more than chance; when it is over.
+//! Candidates that take turns, so that drift of the machine hits all alike: who is ahead by more than chance, and when
+//! that is known.
 //!
 //! A [`Contestant`] says what a sample is. What is reported and remembered is up to those who choose:
 //!
-//! | candidates | rule |
-//! |---|---|
-//! | paths at the start (`select::calibrate`) | each has [`Tournament::challenge`], those that are close [`Tournament::decide`] |
-//! | paths while the program runs (`select::meanwhile`) | after each round a [`Verdict`] on a pair: a change must be worth it |
-//! | pairs of backend and display (`pixelferry::LinkBuilder`) | [`Tournament::duel`] with the best so far: many open devices would be too much |
-//! | manners of a draw (`draw::manners`), ways to an engine's object (`engine::choose`) | the [`Shortest`] of a few, as their users wait for it, and what differs little may be either |
-//! | lateness (`select::depth`) | the least within 2 % of the quickest, as one costs memory, the other time |
+//! - Paths at the start (`select::calibrate`) challenge the leader; those that are close take turns.
+//! - Paths while the program runs (`select::meanwhile`) meet the one in use, a turn at a time. After each round there
+//!   is a verdict. A change must be worth it, as nobody asked for it.
+//! - Pairs of backend and display (`pixelferry::LinkBuilder`) have [`Tournament::duel`] with the best so far. Its
+//!   rounds are few, as more than two pairs open at once would hold too much.
+//! - Manners of a draw (`draw::manners`) and ways to an engine's object (`engine::choose`) have the shortest of a few
+//!   times. The draws are the program's own, whose times come late; an object is held by one way at a time.
+//! - Lateness (`select::depth`) is the least that costs little, as each frame more costs memory.
 
 mod entry;
 mod stats;
 mod time;
 
-pub use entry::{Contestant, Entry, TURN};
+pub use entry::{Contestant, Entry, TURN, Terms};
 pub(crate) use entry::{HOPELESS, Verdict, run_of};
 pub use stats::{Ratio, quantile, quantiles};
 pub use time::Clock;
@@ -48,11 +50,11 @@ impl<T: Contestant> Tournament<T> {
         Self { clock: clock.clone(), entries: Vec::new(), losers: Vec::new(), round: 0, newcomers: 0 }
     }
 
-    /// Returns what a newcomer takes beside its opening, about: it is warmed up, and has a turn like the leader's and half of one
-    /// of the leader's.
+    /// Returns what a newcomer takes beside its opening, about: it is warmed up, and has a turn like the leader's and
+    /// half of one of the leader's.
     pub(crate) fn challenge_time(&self) -> Duration {
         self.leader().map_or(Duration::ZERO, |leader| {
-            leader.frame_time() * Settling::usual(leader.who.slots()) + leader.turn_time * 3 / 2
+            leader.frame_time() * Settling::usual(leader.terms.slots) + leader.turn_time * 3 / 2
         })
     }
 
@@ -83,7 +85,8 @@ impl<T: Contestant> Tournament<T> {
         if !self.settle(course, entry, deadline) {
             return;
         }
-        // Two newcomers share one turn of the leader, the first (but for the very first) before it, the second after it.
+        // Two newcomers share one turn of the leader, the first (but for the very first) before it, the second after
+        // it.
         let shared = self.newcomers < 2 && self.entries[leader].has_turn_in(self.round);
         self.newcomers = if shared { self.newcomers + 1 } else { 1 };
         self.round += u32::from(!shared);
@@ -91,7 +94,7 @@ impl<T: Contestant> Tournament<T> {
             return;
         }
         self.drop_where(|entry, best| entry.ratio_to(best).is_some_and(|r| r.ratio > HOPELESS));
-        let largest = self.entries.iter().map(|entry| entry.who.bytes(course)).max().unwrap_or(0).max(1);
+        let largest = self.entries.iter().map(|entry| entry.terms.bytes).max().unwrap_or(0).max(1);
         if self.entries.len() > (MOST_BYTES / largest).clamp(2, MOST_OPEN) {
             let behind = self.behind();
             let worst = (0..behind.len()).max_by(|a, b| behind[*a].total_cmp(&behind[*b]));
@@ -99,8 +102,8 @@ impl<T: Contestant> Tournament<T> {
         }
     }
 
-    /// Lets a newcomer and the best so far take turns, two rounds at least and none that begins after `end`. The better one
-    /// stays.
+    /// Lets a newcomer and the best so far take turns, two rounds at least and none that begins after `end`. The better
+    /// one stays.
     pub fn duel(&mut self, course: &T::Course<'_>, newcomer: Entry<T>, end: Duration) {
         // Alone, it tells that it can.
         self.admit(course, newcomer, Some(end));
@@ -128,8 +131,8 @@ impl<T: Contestant> Tournament<T> {
         }
     }
 
-    /// Lets one in that has settled, for a quarter of the time at most: one that gets quicker for long leaves most of it to the
-    /// others. False where it failed and is out.
+    /// Lets one in that has settled, for a quarter of the time at most: one that gets quicker for long leaves most of
+    /// it to the others. False where it failed and is out.
     fn settle(&mut self, course: &T::Course<'_>, mut entry: Entry<T>, deadline: Option<Duration>) -> bool {
         let now = self.clock.now();
         let until = deadline.map(|end| now.saturating_add(end.saturating_sub(now) / 4));
@@ -160,8 +163,8 @@ impl<T: Contestant> Tournament<T> {
         }
     }
 
-    /// Lets all take turns until one is ahead, the others are as good, or the time is over. Returns those that were not told
-    /// from the best when it was over.
+    /// Lets all take turns until one is ahead, the others are as good, or the time is over. Returns those that were not
+    /// told from the best when it was over.
     pub(crate) fn decide(&mut self, course: &T::Course<'_>, deadline: Option<Duration>) -> Vec<&Entry<T>> {
         let _stage = stage!("decide");
         for turn in 0..MOST {
@@ -258,21 +261,9 @@ mod tests {
         /// Those that had a turn.
         type Course<'a> = RefCell<Vec<u64>>;
 
-        fn turn_length(&self, _: &RefCell<Vec<u64>>) -> Duration {
-            Duration::ZERO
-        }
-
         fn sample(&mut self, turns: &RefCell<Vec<u64>>, _: &Clock, _: usize) -> Result<f64> {
             turns.borrow_mut().push(self.0);
             if self.0 == 0 { Err(Error::invalid("sample", "it fails")) } else { Ok(self.0 as f64 * 1e3) }
-        }
-
-        fn frames_behind(&self, _: &RefCell<Vec<u64>>) -> usize {
-            0
-        }
-
-        fn slots(&self) -> usize {
-            0
         }
     }
 
@@ -289,16 +280,16 @@ mod tests {
             let (course, mut duels) = new();
             for ms in times {
                 course.borrow_mut().clear();
-                duels.duel(&course, Entry::new(Fake(ms), true), Duration::from_secs(9));
+                duels.duel(&course, Entry::new(Fake(ms), Terms::default(), true), Duration::from_secs(9));
             }
             assert_eq!((duels.leader().unwrap().who.0, course.borrow().len() - 1), (left, turns), "{times:?}");
-            duels.duel(&course, Entry::new(Fake(0), true), Duration::from_secs(9));
+            duels.duel(&course, Entry::new(Fake(0), Terms::default(), true), Duration::from_secs(9));
             let lost: Vec<_> =
                 duels.take_losers().into_iter().map(|(entry, error)| (entry.who.0, error.is_some())).collect();
             assert_eq!((lost.len(), lost[1]), (2, (0, true)));
             // Without time it is two rounds.
             course.borrow_mut().clear();
-            duels.duel(&course, Entry::new(Fake(left + 1), true), Duration::ZERO);
+            duels.duel(&course, Entry::new(Fake(left + 1), Terms::default(), true), Duration::ZERO);
             assert_eq!(course.borrow().len(), 1 + 4);
         }
     }
@@ -306,7 +297,7 @@ mod tests {
     #[test]
     fn who_goes_first_changes() {
         let (course, mut all) = new();
-        all.entries.extend([1, 2, 3, 4].map(|ms| Entry::new(Fake(ms), true)));
+        all.entries.extend([1, 2, 3, 4].map(|ms| Entry::new(Fake(ms), Terms::default(), true)));
         for turn in 0..8 {
             all.take_round(&course, turn);
         }
@@ -324,7 +315,7 @@ mod tests {
             [(2000, 2, Some(false)), (1200, 3, Some(false)), (1000, 5, Some(false)), (900, 7, Some(true))]
         {
             let (course, tournament) = new();
-            let [mut newcomer, mut in_use] = [ms, 1000].map(|ms| Entry::new(Fake(ms), true));
+            let [mut newcomer, mut in_use] = [ms, 1000].map(|ms| Entry::new(Fake(ms), Terms::default(), true));
             let mut round = 0;
             let found = loop {
                 for _ in 0..2 {

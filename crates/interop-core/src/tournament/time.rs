@@ -1,5 +1,5 @@
-//! Clock of the measurements, and the times that do not count: what drivers do only once (shaders, pages, allocations) is over
-//! when frames take no less any more.
+//! Clock of the measurements, and the times that do not count: what drivers do only once (shaders, pages, allocations)
+//! is over when frames take no less any more.
 
 use crate::describe::error::Result;
 use std::fmt;

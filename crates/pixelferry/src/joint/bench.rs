@@ -4,7 +4,7 @@ use super::declare::{Given, LinkBuilder, Scratch};
 use super::pairs::Pair;
 use super::report::{JointRow, JointState, name};
 use interop_core::compute::zeros;
-use interop_core::tournament::{Clock, Contestant, Entry, TURN, quantile};
+use interop_core::tournament::{Clock, Contestant, Entry, TURN, Terms, quantile};
 use interop_core::{Arg, ComputeMemory, Link, Ratio, Result};
 use std::fmt;
 use std::time::Duration;
@@ -38,7 +38,7 @@ impl Value {
 
 impl Bench {
     /// Opens the path, chosen within the time for `paths`, and makes scratch copies of the kernels' arguments.
-    pub fn open(place: usize, pair: Pair, wanted: &LinkBuilder, paths: Duration) -> Result<Self> {
+    pub fn open(place: usize, pair: Pair, wanted: &LinkBuilder, paths: Duration) -> Result<Entry<Self>> {
         let link = wanted.link(&pair, paths)?;
         let value = |scratch: &Scratch| {
             Ok(match scratch.given() {
@@ -50,7 +50,9 @@ impl Bench {
         let values = wanted.launches.iter().map(|(_, scratch)| scratch.iter().map(value).collect());
         let arguments: Vec<Vec<Value>> = values.collect::<Result<_>>()?;
         let written = if arguments.is_empty() { zeros(wanted.surface.byte_len()?)? } else { Vec::new() };
-        Ok(Self { place, pair, link, arguments, written })
+        // The rounds of pairs are few, so that turns are longer. A ring has three slots.
+        let terms = Terms { turn: 2 * TURN, frames_behind: link.frames_behind(), slots: 3, bytes: 0 };
+        Ok(Entry::new(Self { place, pair, link, arguments, written }, terms, false))
     }
 
     fn frame(&mut self) -> Result<()> {
@@ -101,11 +103,6 @@ impl fmt::Display for Bench {
 impl Contestant for Bench {
     type Course<'a> = ();
 
-    /// The rounds of pairs are few.
-    fn turn_length(&self, (): &()) -> Duration {
-        2 * TURN
-    }
-
     fn begin(&mut self) -> Result<()> {
         self.pair.enter()
     }
@@ -117,15 +114,6 @@ impl Contestant for Bench {
         }
         self.pair.display.finish()?;
         Ok(clock.since(begun).as_secs_f64() * 1e6 / frames as f64)
-    }
-
-    fn frames_behind(&self, (): &()) -> usize {
-        self.link.frames_behind()
-    }
-
-    /// Those of a ring; a link has no fewer.
-    fn slots(&self) -> usize {
-        3
     }
 }
 

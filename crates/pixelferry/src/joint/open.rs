@@ -6,7 +6,7 @@ use super::memory;
 use super::pairs::{Pair, Prospect, displays, prospects};
 use super::report::{Basis, JointReport, JointRow, JointState};
 use crate::headless::Headless;
-use interop_core::tournament::{Entry, Tournament};
+use interop_core::tournament::Tournament;
 use interop_core::{ComputeBackend, Display, Error, Kernel, Link, LinkOptions, Result};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -144,7 +144,7 @@ impl LinkBuilder {
             match opened.and_then(|pair| Bench::open(place, pair, self, paths)) {
                 Ok(bench) => {
                     let end = begun.saturating_add(self.budget.saturating_sub(spent));
-                    pairs.duel(&(), Entry::new(bench, false), end);
+                    pairs.duel(&(), bench, end);
                 }
                 Err(error) => rows[place].state = failed(&error),
             }
