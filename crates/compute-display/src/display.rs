@@ -4,14 +4,14 @@ use crate::display_state::DisplayState;
 use crate::draw::Source;
 use crate::kernels::{Kernels, Work};
 use crate::staging::ComputeStaging;
-use crate::surface::{ComputeSurface, image_of};
+use crate::surface::ComputeSurface;
 use crate::target::ComputeTarget;
 use interop_core::describe::error::call;
 use interop_core::devices::owned::own;
 use interop_core::display::DisplayDriver;
 use interop_core::draw::Plan;
 use interop_core::{
-    ComputeBackend, ComputeCaps, DeviceIdentity, DisplayCaps, DrawOptions, Error, HandleType, HostBlock, MemoryCap,
+    ComputeBackend, ComputeCaps, DeviceIdentity, DisplayCaps, DrawOptions, HandleType, HostBlock, MemoryCap,
     MemoryShape, Part, PixelFormat, Region, Result, RowOrder, Staging, StagingKind, Support, Surface, SurfaceDesc,
 };
 use std::rc::Rc;
@@ -92,14 +92,11 @@ impl ComputeDisplay {
         call("ComputeDisplay::draw", || {
             let (desc, surface) = (surface.desc(), self.own(surface)?);
             own::<ComputeTarget>(target, &self.shared)?;
-            let SurfaceDesc::Image(image) = desc else {
-                return Err(Error::refused(format!("a {desc} has no pixels; give an image")));
-            };
             target.check(viewport)?;
-            let plan = Plan::new(image, viewport.extent(), &options)?;
+            let plan = Plan::new(desc.pixels()?, viewport.extent(), &options)?;
             let (memory, view) = surface.shown()?;
             let memory = memory.get()?;
-            let source = Source { memory: memory.as_ref(), view: image_of(view)? };
+            let source = Source { memory: memory.as_ref(), view: *view.pixels()? };
             self.shared.draw(&plan, source, target.canvas(), (viewport.x, viewport.y))
         })
     }

@@ -11,7 +11,7 @@ use interop_core::devices::borrows::Holder;
 use interop_core::devices::owned::own;
 use interop_core::display::{Content, InPlaceDriver, StoredDriver, SurfaceDriver};
 use interop_core::draw::{Manner, Plan};
-use interop_core::{ComputeMemory, Error, ImageView, Part, PixelFormat, Result, Staging, SurfaceDesc, Target, View};
+use interop_core::{ComputeMemory, Error, Part, PixelFormat, Result, Staging, SurfaceDesc, Target, View};
 use std::any::Any;
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -162,13 +162,5 @@ impl<C: Content> InPlaceDriver<C> for ComputeSurface {
         };
         self.shown = Some((memory.clone(), view));
         Ok(())
-    }
-}
-
-/// Tells where an image is shown.
-pub fn image_of(view: &View) -> Result<ImageView> {
-    match view {
-        View::Image(image) => Ok(*image),
-        View::Buffer(_) => Err(Error::refused("a buffer has no pixels; give an image")),
     }
 }

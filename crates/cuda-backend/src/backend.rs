@@ -16,7 +16,7 @@ use crate::shared;
 use interop_core::compute::Access;
 use interop_core::compute::{BackendDriver, Checked};
 use interop_core::describe::pattern::Pattern;
-use interop_core::devices::owned::{find, own, own_mut};
+use interop_core::devices::owned::{find, own};
 use interop_core::{
     Arg, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan, Error, HandleType,
     HostBlock, ImageDesc, Kernel, KernelSource, MemoryShape, QueueOptions, RawTarget, Result, SharedHandle, Support,
@@ -92,40 +92,6 @@ impl CudaBackend {
     /// Bytes of device memory that nobody uses now, in any process (`cuMemGetInfo`).
     pub fn free_memory(&self) -> Result<u64> {
         self.session.queue.free_memory().map(|bytes| bytes as u64).map_err(self.session.failed())
-    }
-
-    /// [`ComputeMemory::acquire`] of several memories, by one `cuGraphicsMapResources` for all OpenGL objects among
-    /// them: each call costs a switch between the two APIs. All or none.
-    ///
-    /// # Errors
-    /// [`Error::Foreign`] for memory of another backend.
-    pub fn acquire_all(&self, memories: &mut [&mut dyn ComputeMemory]) -> Result<()> {
-        let mut resources = self.resources(memories)?;
-        Resource::map_all(&self.session.queue, &mut resources).map_err(self.session.failed())
-    }
-
-    /// [`ComputeMemory::release`] of several memories, by one `cuGraphicsUnmapResources` for all OpenGL objects and one
-    /// wait for the rest (`cuStreamSynchronize`).
-    ///
-    /// # Errors
-    /// The errors of [`CudaBackend::acquire_all`].
-    pub fn release_all(&self, memories: &mut [&mut dyn ComputeMemory]) -> Result<()> {
-        let count = memories.len();
-        let mut resources = self.resources(memories)?;
-        Resource::unmap_all(&self.session.queue, &mut resources).map_err(self.session.failed())?;
-        if resources.len() < count { self.session.synchronize() } else { Ok(()) }
-    }
-
-    fn resources<'a>(&self, memories: &'a mut [&mut dyn ComputeMemory]) -> Result<Vec<&'a mut Resource>> {
-        let mut resources = Vec::with_capacity(memories.len());
-        for memory in memories {
-            resources.extend(if memory.is::<CudaImage>() {
-                own_mut::<CudaImage>(*memory, &self.session)?.resource()
-            } else {
-                own_mut::<CudaMemory>(*memory, &self.session)?.resource()
-            });
-        }
-        Ok(resources)
     }
 
     fn register(&self, block: &HostBlock) -> Result<Registered> {

@@ -125,10 +125,12 @@ fn gl_objects() -> Result<()> {
     let mut buffer = backend.import_surface(&SharedHandle::GlBuffer { name: 2 }, &SurfaceDesc::buffer(1000))?;
     image.acquire()?;
     write(&backend, image.as_mut())?;
-    backend.acquire_all(&mut [image.as_mut(), buffer.as_mut()])?;
+    image.acquire()?;
+    buffer.acquire()?;
     image.write(0, &[1; 100])?;
     backend.copy(image.as_ref(), buffer.as_mut(), 0..1000)?;
-    backend.release_all(&mut [image.as_mut(), buffer.as_mut()])?;
+    image.release()?;
+    buffer.release()?;
     buffer.acquire()?;
     // Dropped while it is mapped.
     Ok(())
@@ -402,7 +404,6 @@ fn another_backends_memory_is_foreign() {
     let (a, b) = (open().unwrap(), open().unwrap());
     let (mut of_a, mut of_b) = (a.allocate(8).unwrap(), b.allocate(8).unwrap());
     assert!(matches!(a.copy(of_b.as_ref(), of_a.as_mut(), 0..8), Err(Error::Foreign { .. })));
-    assert!(matches!(a.acquire_all(&mut [of_b.as_mut()]), Err(Error::Foreign { .. })));
     assert!(matches!(a.write_pattern(Target::buffer(of_b.as_mut()), &PATTERN), Err(Error::Foreign { .. })));
     assert!(a.write_pattern(Target::buffer(of_a.as_mut()), &PATTERN).is_ok());
 }

@@ -12,7 +12,7 @@ use crate::session::Session;
 use crate::turn::Turn;
 use interop_core::compute::MemoryDriver;
 use interop_core::compute::{OpaqueImage, Placement};
-use interop_core::{Error, ImageDesc, ImageView, Region, Result};
+use interop_core::{Error, ImageDesc, Region, Result, View};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -54,8 +54,8 @@ impl CudaImage {
         Ok(Self { surface: None, scratch: None, texture, image, session: session.clone() })
     }
 
-    /// The GL object, for calls that map several at once.
-    pub fn resource(&mut self) -> Option<&mut Resource> {
+    /// The GL object, which is mapped for each turn.
+    fn resource(&mut self) -> Option<&mut Resource> {
         match &mut self.texture {
             Texture::Registered(resource) => Some(resource),
             Texture::External(..) => None,
@@ -63,7 +63,7 @@ impl CudaImage {
     }
 
     /// Tells where `view` lies; refuses pixels of another size and rows that are not the image's.
-    pub fn place(&self, view: &ImageView) -> Result<Placement> {
+    pub fn place(&self, view: &View) -> Result<Placement> {
         self.image.place(view)
     }
 
@@ -207,7 +207,7 @@ impl MemoryDriver for CudaImage {
     fn acquire(&mut self) -> Result<()> {
         let session = self.session.clone();
         let Some(resource) = self.resource() else { return Ok(()) };
-        session.timed("map", || Resource::map_all(&session.queue, &mut [resource])).map_err(session.failed())
+        session.timed("map", || resource.map()).map_err(session.failed())
     }
 
     fn submit(&mut self) -> Result<()> {
@@ -222,9 +222,7 @@ impl MemoryDriver for CudaImage {
             // As for buffers: the driver keeps the order, the host need not wait.
             Texture::Registered(resource) => {
                 let session = &self.session;
-                session
-                    .timed("unmap", || Resource::unmap_all(&session.queue, &mut [resource]))
-                    .map_err(session.failed())
+                session.timed("unmap", || resource.unmap()).map_err(session.failed())
             }
             Texture::External(_, turn) => turn.release(&self.session),
         }

@@ -5,7 +5,6 @@ use crate::ffi::Failure;
 use crate::ffi::module::{Function, Module};
 use crate::session::Session;
 use crate::signature::{self, Param};
-use interop_core::compute::SourceCode;
 use interop_core::devices::owned::Maker;
 use interop_core::{Error, Kernel, KernelSource, Language, Result};
 use std::ffi::CString;
@@ -40,9 +39,9 @@ interop_core::owned!(CudaKernel: Session, "kernel", |kernel| &kernel.session);
 impl CudaKernel {
     pub fn build(session: &Arc<Session>, source: &KernelSource) -> Result<Self> {
         let name = source.name();
-        let (linear, surface) = match (source.source(Language::Ptx), source.source(Language::CudaCpp)) {
-            (Some(SourceCode::Text(text)), _) => from_ptx(session, name, text)?,
-            (_, Some(SourceCode::Text(text))) => from_cpp(session, name, text)?,
+        let (linear, surface) = match (source.text(Language::Ptx)?, source.text(Language::CudaCpp)?) {
+            (Some(text), _) => from_ptx(session, name, text)?,
+            (_, Some(text)) => from_cpp(session, name, text)?,
             _ => {
                 return Err(session.unsupported(format!(
                     "kernel '{name}' has no text in PTX or CUDA C++ (its languages: {}); add one",

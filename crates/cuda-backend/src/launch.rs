@@ -19,10 +19,7 @@ pub fn launch(session: &Arc<Session>, kernel: &CudaKernel, target: Target<'_>, a
         return linear(session, kernel, own::<CudaMemory>(memory, session)?, &view, items, args);
     }
     let image = own_mut::<CudaImage>(memory, session)?;
-    let View::Image(view) = view else {
-        return Err(Error::refused("a range of bytes of a texture was given as target; give a view of pixels"));
-    };
-    let at = image.place(&view)?;
+    let (at, view) = (image.place(&view)?, *view.pixels()?);
     match &kernel.surface {
         Some(entry) => {
             // The prelude's `pf_surface`: the object, then x, y, step and nothing as 32-bit numbers.

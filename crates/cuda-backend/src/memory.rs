@@ -118,8 +118,8 @@ impl CudaMemory {
         Ok(())
     }
 
-    /// The GL object, for calls that map several at once.
-    pub fn resource(&mut self) -> Option<&mut Resource> {
+    /// The GL object, which is mapped for each turn.
+    fn resource(&mut self) -> Option<&mut Resource> {
         match &mut self.store {
             Store::GlBuffer(resource) => Some(resource),
             _ => None,
@@ -166,7 +166,7 @@ impl MemoryDriver for CudaMemory {
     fn acquire(&mut self) -> Result<()> {
         let session = self.session.clone();
         let Some(resource) = self.resource() else { return Ok(()) };
-        session.timed("map", || Resource::map_all(&session.queue, &mut [resource])).map_err(session.failed())
+        session.timed("map", || resource.map()).map_err(session.failed())
     }
 
     fn submit(&mut self) -> Result<()> {
@@ -181,9 +181,7 @@ impl MemoryDriver for CudaMemory {
         let session = self.session.clone();
         match self.resource() {
             // Unmapping orders GL's later work after the stream's; the host need not wait.
-            Some(r) => {
-                session.timed("unmap", || Resource::unmap_all(&session.queue, &mut [r])).map_err(session.failed())
-            }
+            Some(r) => session.timed("unmap", || r.unmap()).map_err(session.failed()),
             None => self.turn.release(&session),
         }
     }

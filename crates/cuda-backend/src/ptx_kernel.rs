@@ -3,7 +3,6 @@
 use crate::compiler::{Ptx, Variant, compile_ptx};
 use crate::plan::{AddressOf, Geometry, Params, Planner};
 use crate::signature::{self, Param};
-use interop_core::compute::SourceCode;
 use interop_core::describe::error::call;
 use interop_core::{Arg, Error, KernelSource, Language, Result, View};
 
@@ -44,9 +43,9 @@ impl PtxKernel {
         call("PtxKernel::of", || {
             let name = source.name().to_owned();
             let unsupported = |reason: String| Error::unsupported("PTX", reason);
-            let (text, entry) = match (source.source(Language::Ptx), source.source(Language::CudaCpp)) {
-                (Some(SourceCode::Text(text)), _) => (text.clone().into_owned(), name.clone()),
-                (_, Some(SourceCode::Text(text))) => {
+            let (text, entry) = match (source.text(Language::Ptx)?, source.text(Language::CudaCpp)?) {
+                (Some(text), _) => (text.to_owned(), name.clone()),
+                (_, Some(text)) => {
                     let Ptx { text, entry } = compile_ptx(&name, text, architecture, Variant::Linear)?;
                     (text, entry)
                 }

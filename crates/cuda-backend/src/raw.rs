@@ -5,7 +5,7 @@ use crate::memory::CudaMemory;
 use crate::session::Session;
 use interop_core::compute::Access;
 use interop_core::devices::owned::{own, own_mut};
-use interop_core::{Error, RawMemory, RawTarget, Result, Target, View};
+use interop_core::{RawMemory, RawTarget, Result, Target};
 use std::sync::Arc;
 
 /// Returns what the target's memory is called; the default stream is ordered after what queues do with it.
@@ -23,10 +23,7 @@ pub fn raw<'a>(session: &Arc<Session>, target: Target<'a>) -> Result<RawTarget<'
         return Ok(unsafe { RawTarget::new(RawMemory::Cuda { address, stream, context }, view) });
     }
     let image = own_mut::<CudaImage>(memory, session)?;
-    let View::Image(pixels) = view else {
-        return Err(Error::refused("a range of bytes of a texture was given; give a view of pixels"));
-    };
-    let at = image.place(&pixels)?;
+    let at = image.place(&view)?;
     let (row, step) = at.first_row();
     let (surface, array) = (image.surface_object()?, image.array()?.raw().cast());
     let first = (at.region.x, row);

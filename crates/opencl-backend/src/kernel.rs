@@ -6,7 +6,6 @@ use crate::params::{Params, TargetKind};
 use crate::plain::Text;
 use crate::source::{for_images, users_log, with_prelude};
 use crate::work_size::GroupLimits;
-use interop_core::compute::SourceCode;
 use interop_core::{Error, Kernel, KernelSource, Language, Result};
 use opencl3::error_codes::CL_BUILD_PROGRAM_FAILURE;
 use opencl3::kernel::{CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_WORK_GROUP_SIZE};
@@ -42,18 +41,9 @@ interop_core::owned!(OpenClKernel: BackendState, "kernel", |kernel| &kernel.buil
 impl OpenClKernel {
     pub fn build(shared: &Arc<BackendState>, source: &KernelSource) -> Result<Self> {
         let name = source.name();
-        let text = match source.source(Language::OpenClC) {
-            Some(SourceCode::Text(text)) => text,
-            Some(SourceCode::Native(_)) => {
-                return Err(Error::refused(format!("the OpenCL C of kernel '{name}' must be text")));
-            }
-            None => {
-                return Err(shared.unsupported(format!(
-                    "kernel '{name}' has no OpenCL C; the languages given: {}",
-                    source.languages()
-                )));
-            }
-        };
+        let text = source.text(Language::OpenClC)?.ok_or_else(|| {
+            shared.unsupported(format!("kernel '{name}' has no OpenCL C; the languages given: {}", source.languages()))
+        })?;
         // SAFETY: `KernelSource::with_text` had the caller's word for the text.
         let built = unsafe { BuiltKernel::build(shared, name, &with_prelude(text)) }?;
         let count = built.raw.param_count().map_err(|f| shared.error(f))?;
@@ -88,12 +78,7 @@ impl BuiltKernel {
     /// # Safety
     /// The caller vouches for what the kernel does when it is launched.
     pub unsafe fn build(shared: &Arc<BackendState>, name: &str, text: &str) -> Result<Self> {
-        let Ok(c_name) = CString::new(name) else {
-            return Err(Error::refused(format!("the kernel's name {name:?} contains a NUL")));
-        };
-        if text.contains('\0') {
-            return Err(Error::refused(format!("the source of kernel '{name}' contains a NUL")));
-        }
+        let c_name = CString::new(name).map_err(|_| Error::refused("a kernel's name holds a zero byte"))?;
         let error = |failure| shared.error(failure);
         // SAFETY: the caller's word.
         let program = unsafe { Program::source(&shared.session.context, text) }.map_err(error)?;

@@ -38,10 +38,7 @@ fn on_image(
     args: &[Arg<'_>],
 ) -> Result<()> {
     let image = own_mut::<OpenClImage>(memory, shared)?;
-    let View::Image(view) = view else {
-        return Err(Error::refused("a range of bytes of an image was given as target; give a view of pixels"));
-    };
-    let at = image.place(view)?;
+    let (at, view) = (image.place(view)?, view.pixels()?);
     let extent = view.extent;
     let (Some(built), Some(zero)) = (&kernel.image, kernel.params.writes(image.desc().format)) else {
         return image.through_linear(&at, |rows| {

@@ -7,7 +7,7 @@ use crate::sharing::image::OpenClImage;
 use interop_core::compute::Access;
 use interop_core::describe::error::call;
 use interop_core::devices::owned::{own, own_mut};
-use interop_core::{ComputeMemory, Error, RawMemory, RawTarget, Result, Target, View};
+use interop_core::{ComputeMemory, RawMemory, RawTarget, Result, Target};
 
 impl OpenClBackend {
     /// The context (`cl_context`) that kernels and memories of this backend live in.
@@ -69,10 +69,7 @@ impl OpenClBackend {
             return Ok(unsafe { RawTarget::new(RawMemory::OpenCl { buffer, queue, context, device }, view) });
         }
         let image = own_mut::<OpenClImage>(memory, &self.shared)?;
-        let View::Image(pixels) = view else {
-            return Err(Error::refused("a range of bytes of an image was given; give a view of pixels"));
-        };
-        let at = image.place(&pixels)?;
+        let at = image.place(&view)?;
         let (row, step) = at.first_row();
         let (image, first) = (image.image.lent_out().map_err(|f| self.shared.error(f))?, (at.region.x, row));
         // SAFETY: the target lies inside the memory, which keeps its object for as long as it is borrowed.

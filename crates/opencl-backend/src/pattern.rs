@@ -89,10 +89,8 @@ pub struct PatternKernel {
 
 impl PatternKernel {
     fn write_image(&self, image: &OpenClImage, view: &View, pattern: &Pattern) -> Result<()> {
-        let View::Image(view) = view else {
-            return Err(Error::refused("a range of bytes of an image was given as target; give a view of pixels"));
-        };
-        let (at, format, extent) = (image.place(view)?, view.format, view.extent);
+        let (at, view) = (image.place(view)?, view.pixels()?);
+        let (format, extent) = (view.format, view.extent);
         let (first, step) = at.first_row();
         let int = |value: u32| ArgValue::I32(i32::try_from(value).unwrap_or(i32::MAX)); // sides are far below
         let values = [

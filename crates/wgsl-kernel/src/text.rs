@@ -4,8 +4,7 @@ use crate::guard::{TextError, parsed, weighed, with_room};
 use crate::limits::Limits;
 use crate::params::Numbers;
 use crate::prelude::{NUMBERS, TARGET, with_prelude};
-use interop_core::compute::SourceCode;
-use interop_core::{Error, KernelSource, Language, PixelFormat, Result};
+use interop_core::{KernelSource, Language, PixelFormat, Result};
 
 /// A kernel's text, read. It is parsed, but what its statements mean is the compiler's to check.
 #[derive(Debug)]
@@ -30,16 +29,9 @@ impl KernelText {
     /// is wrong in it, by line, or the limit of [`crate::TextLimit`] that it is beyond.
     pub fn of(source: &KernelSource, limits: &Limits) -> Result<Self> {
         let name = source.name();
-        let text = match source.source(Language::Wgsl) {
-            Some(SourceCode::Text(text)) => text.as_ref(),
-            Some(SourceCode::Native(_)) => {
-                return Err(Error::refused(format!("the WGSL of kernel '{name}' must be text")));
-            }
-            None => {
-                let reason = format!("kernel '{name}' has no WGSL; the languages given: {}", source.languages());
-                return Err(limits.unsupported(reason));
-            }
-        };
+        let text = source.text(Language::Wgsl)?.ok_or_else(|| {
+            limits.unsupported(format!("kernel '{name}' has no WGSL; the languages given: {}", source.languages()))
+        })?;
         let shape =
             with_room(|| Shape::of(name, text)).and_then(|shape| shape).map_err(|error| limits.refused(name, error))?;
         fits(name, shape.memories.len(), shape.group, limits)?;

@@ -84,16 +84,18 @@ fn a_path_that_fails_is_left_and_the_frame_done_again() {
         check(&rig, &mut outlet, 8);
         assert_eq!(rig.faults.violations(), Vec::<String>::new(), "{step:?}");
     }
-    let rig = Rig::new();
-    // Uploads are what every path is proved by, so the one in use must make other calls.
-    rig.faults.slow(Step::Upload, Duration::from_millis(3));
-    let mut outlet = by_copies(&rig, || outlet(&rig));
-    let before = outlet.path();
-    assert_ne!(before, PathId::HOST_ROUND_TRIP);
-    rig.faults.arm(Fault::lasting(Step::UploadStaged));
-    frame(&rig, &mut outlet, 9).unwrap();
-    assert_eq!(outlet.path(), PathId::HOST_ROUND_TRIP, "it was {before}");
-    check(&rig, &mut outlet, 9);
+    // Each of the two calls is made by paths that never make the other.
+    for (slow, fails) in [(Step::Upload, Step::UploadStaged), (Step::UploadStaged, Step::Upload)] {
+        let rig = Rig::new();
+        rig.faults.slow(slow, Duration::from_millis(3));
+        let mut outlet = by_copies(&rig, || outlet(&rig));
+        let before = outlet.path();
+        assert_eq!(before == PathId::HOST_ROUND_TRIP, fails == Step::Upload, "{before}");
+        rig.faults.arm(Fault::lasting(fails));
+        frame(&rig, &mut outlet, 9).unwrap();
+        assert_eq!(outlet.path() == PathId::HOST_ROUND_TRIP, slow == Step::Upload, "{}", outlet.path());
+        check(&rig, &mut outlet, 9);
+    }
 }
 
 #[test]

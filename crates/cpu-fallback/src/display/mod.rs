@@ -16,7 +16,7 @@ use interop_core::devices::owned::own;
 use interop_core::display::DisplayDriver;
 use interop_core::draw::Plan;
 use interop_core::{
-    DeviceIdentity, DisplayCaps, DrawOptions, Error, HandleType, HostBlock, ImageDesc, MemoryCap, MemoryShape, Part,
+    DeviceIdentity, DisplayCaps, DrawOptions, HandleType, HostBlock, ImageDesc, MemoryCap, MemoryShape, Part,
     PixelFormat, Region, Result, RowOrder, Staging, StagingKind, Support, Surface, SurfaceDesc,
 };
 use staging::MemoryStaging;
@@ -76,7 +76,7 @@ impl MemoryDisplay {
     pub fn pixels_rgba8(&self, surface: &Surface) -> Result<RgbaImage> {
         call("MemoryDisplay::pixels_rgba8", || {
             let (of, surface) = (surface.desc(), self.own(surface)?);
-            let image = Self::image(of)?;
+            let image = of.pixels()?;
             let bytes = surface.pixels(&Part::full(of))?;
             RgbaImage::from_image(image, &bytes, &DrawOptions::default())
         })
@@ -111,9 +111,8 @@ impl MemoryDisplay {
     ) -> Result<()> {
         call("MemoryDisplay::draw", || {
             let (of, surface) = (surface.desc(), self.own(surface)?);
-            let image = Self::image(of)?;
             target.check(viewport)?;
-            let plan = Plan::new(image, viewport.extent(), &options)?;
+            let plan = Plan::new(of.pixels()?, viewport.extent(), &options)?;
             let (bytes, view) = surface.shown()?;
             let bytes = bytes.read(0..bytes.len(), &"this surface")?;
             target.paint(&plan, &bytes, &view, (viewport.x, viewport.y))
@@ -122,13 +121,6 @@ impl MemoryDisplay {
 
     fn own<'s>(&self, surface: &'s Surface) -> Result<&'s MemorySurface> {
         own::<MemorySurface>(surface.driver(), &self.shared)
-    }
-
-    fn image(of: &SurfaceDesc) -> Result<&ImageDesc> {
-        match of {
-            SurfaceDesc::Image(image) => Ok(image),
-            SurfaceDesc::Buffer(_) => Err(Error::refused(format!("a {of} has no pixels; give an image"))),
-        }
     }
 }
 

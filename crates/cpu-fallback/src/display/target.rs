@@ -3,7 +3,7 @@
 use interop_core::compute::zeros;
 use interop_core::describe::color::store;
 use interop_core::draw::{Plan, paint};
-use interop_core::{Error, Extent, ImageView, PixelFormat, Region, Result, SurfaceDesc, View};
+use interop_core::{Extent, ImageView, PixelFormat, Region, Result, View};
 
 /// A picture in memory to draw into ([`crate::MemoryDisplay::draw`]). Row 0 is the top row.
 ///
@@ -49,10 +49,6 @@ impl OffscreenTarget {
 
     /// Draws a surface's pixels as planned for a viewport at `at`.
     pub(crate) fn paint(&mut self, plan: &Plan, bytes: &[u8], view: &View, at: (u32, u32)) -> Result<()> {
-        let View::Image(image) = view else {
-            let problem = format!("{} was given", SurfaceDesc::buffer(bytes.len() as u64));
-            return Err(Error::invalid("MemoryDisplay::draw", problem));
-        };
-        paint(plan, (bytes, image), (&mut self.bytes, &self.view), at)
+        paint(plan, (bytes, view.pixels()?), (&mut self.bytes, &self.view), at)
     }
 }

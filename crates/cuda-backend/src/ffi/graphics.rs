@@ -53,35 +53,29 @@ impl Resource {
         Ok(Self { raw, mapped: false, queue: queue.clone() })
     }
 
-    /// Maps all of them by one call, or none. GL work issued before is done before stream work queued from now on.
-    pub fn map_all(queue: &Queue, resources: &mut [&mut Self]) -> Result<(), Failure> {
-        let mut raw: Vec<_> = resources.iter().filter(|r| !r.mapped).map(|r| r.raw).collect();
-        if raw.is_empty() {
-            return Ok(());
+    /// Maps it. GL work issued before is done before stream work queued from now on.
+    pub fn map(&mut self) -> Result<(), Failure> {
+        if !self.mapped {
+            let queue = &self.queue;
+            let _current = queue.enter()?;
+            let mut raw = self.raw;
+            // SAFETY: the handle is live and not mapped, and it is one.
+            unsafe { call!(queue.api().driver, cuGraphicsMapResources(1, &raw mut raw, queue.raw())) }?;
+            self.mapped = true;
         }
-        let _current = queue.enter()?;
-        // SAFETY: the handles are live and not mapped, and there are as many as said.
-        unsafe {
-            let driver = &queue.api().driver;
-            call!(driver, cuGraphicsMapResources(raw.len() as u32, raw.as_mut_ptr(), queue.raw()))
-        }?;
-        resources.iter_mut().for_each(|r| r.mapped = true);
         Ok(())
     }
 
-    /// Unmaps all of them by one call. Stream work queued before is done before GL work issued from now on.
-    pub fn unmap_all(queue: &Queue, resources: &mut [&mut Self]) -> Result<(), Failure> {
-        let mut raw: Vec<_> = resources.iter().filter(|r| r.mapped).map(|r| r.raw).collect();
-        if raw.is_empty() {
-            return Ok(());
+    /// Unmaps it. Stream work queued before is done before GL work issued from now on.
+    pub fn unmap(&mut self) -> Result<(), Failure> {
+        if self.mapped {
+            let queue = &self.queue;
+            let _current = queue.enter()?;
+            let mut raw = self.raw;
+            // SAFETY: the handle is live and mapped, and it is one.
+            unsafe { call!(queue.api().driver, cuGraphicsUnmapResources(1, &raw mut raw, queue.raw())) }?;
+            self.mapped = false;
         }
-        let _current = queue.enter()?;
-        // SAFETY: the handles are live and mapped, and there are as many as said.
-        unsafe {
-            let driver = &queue.api().driver;
-            call!(driver, cuGraphicsUnmapResources(raw.len() as u32, raw.as_mut_ptr(), queue.raw()))
-        }?;
-        resources.iter_mut().for_each(|r| r.mapped = false);
         Ok(())
     }
 
@@ -122,8 +116,8 @@ impl Drop for Resource {
     fn drop(&mut self) {
         // Kernels may still write it.
         Failure::log(self.queue.synchronize());
-        let queue = self.queue.clone();
-        Failure::log(Self::unmap_all(&queue, &mut [self]));
+        Failure::log(self.unmap());
+        let queue = &self.queue;
         let Ok(_current) = queue.enter() else { return };
         // SAFETY: registered once, unregistered once.
         Failure::log(unsafe { call!(queue.api().driver, cuGraphicsUnregisterResource(self.raw)) });

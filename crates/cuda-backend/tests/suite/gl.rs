@@ -78,19 +78,19 @@ extern \"C\" __global__ void store(PF_IMAGE(uchar4, out), unsigned int n) {
 }
 
 #[test]
-fn several_objects_are_mapped_at_once() {
+fn several_objects_are_mapped_beside_each_other() {
     with_both(|backend, display| {
         let image = SurfaceDesc::image(16, 16, PixelFormat::Rgba8);
         let (_a, mut a) = import(&backend, display.as_ref(), image).unwrap();
         let (_b, mut b) = import(&backend, display.as_ref(), SurfaceDesc::buffer(1000)).unwrap();
         let mut c = backend.allocate(1000).unwrap();
         for _ in 0..3 {
-            backend.acquire_all(&mut [a.as_mut(), b.as_mut(), c.as_mut()]).unwrap();
+            a.acquire().and_then(|()| b.acquire()).unwrap();
             a.write(0, &[1; 1024]).unwrap();
             b.write(0, &[2; 1000]).unwrap();
             backend.copy(a.as_ref(), b.as_mut(), 0..64).unwrap();
             backend.copy(b.as_ref(), c.as_mut(), 0..128).unwrap();
-            backend.release_all(&mut [a.as_mut(), b.as_mut(), c.as_mut()]).unwrap();
+            a.release().and_then(|()| b.release()).unwrap();
         }
         let mut bytes = [0; 128];
         c.read(0, &mut bytes).unwrap();

@@ -1,5 +1,6 @@
 //! Kernels: what the user gives, and what a backend makes of it.
 
+use crate::describe::error::{Error, Result};
 use crate::devices::capability::ComputeCaps;
 use crate::devices::language::Language;
 use std::any::Any;
@@ -163,6 +164,25 @@ impl KernelSource {
     /// The source in `language`.
     pub fn source(&self, language: Language) -> Option<&SourceCode> {
         self.sources.iter().find(|(l, _)| *l == language).map(|(_, s)| s)
+    }
+
+    /// The text in `language`, where there is a source in it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for a source that is no text, and for a zero byte in it or in the name.
+    pub fn text(&self, language: Language) -> Result<Option<&str>> {
+        let name = &self.name;
+        let text = match self.source(language) {
+            None => return Ok(None),
+            Some(SourceCode::Text(text)) => text.as_ref(),
+            Some(SourceCode::Native(_)) => {
+                return Err(Error::refused(format!("the {language} of kernel '{name}' must be text")));
+            }
+        };
+        if text.contains('\0') || name.contains('\0') {
+            return Err(Error::refused(format!("the name or the {language} of kernel {name:?} holds a zero byte")));
+        }
+        Ok(Some(text))
     }
 
     /// Every source, in the order in which they were given.

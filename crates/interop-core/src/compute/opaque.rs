@@ -3,7 +3,7 @@
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::Region;
 use crate::describe::surface::{ImageDesc, SurfaceDesc};
-use crate::describe::view::{ImageView, View};
+use crate::describe::view::View;
 use std::ops::Range;
 
 /// Message of calls that need linear memory (kernel arguments, parts of a queue's copy) when they are given an image.
@@ -58,9 +58,10 @@ impl OpaqueImage {
         self.len
     }
 
-    /// Tells where `view` lies; refuses pixels of another size and rows that are not the image's.
-    pub fn place(&self, view: &ImageView) -> Result<Placement> {
-        View::Image(*view).check_inside(self.len)?;
+    /// Tells where `view` lies; refuses bytes, pixels of another size and rows that are not the image's.
+    pub fn place(&self, view: &View) -> Result<Placement> {
+        view.check_inside(self.len)?;
+        let view = view.pixels()?;
         let (pixel, pitch) = (self.desc.format.bytes_per_pixel(), self.pitch());
         let start = view.span().start;
         let (x_bytes, top) = (start % pitch, start / pitch);
@@ -102,6 +103,7 @@ mod tests {
     use super::*;
     use crate::describe::format::PixelFormat;
     use crate::describe::geometry::Extent;
+    use crate::describe::view::ImageView;
 
     fn image() -> OpaqueImage {
         OpaqueImage::new(ImageDesc::new(5, 4, PixelFormat::Rgba8)).unwrap()
@@ -113,7 +115,7 @@ mod tests {
             let image = OpaqueImage::new(ImageDesc::new(width, height, PixelFormat::Rgba32F));
             assert!(matches!(image, Err(Error::InvalidInput { .. })), "{width}x{height}");
         }
-        let view = |extent| ImageView { offset: 0, row_pitch: 20, extent, format: PixelFormat::Rgba8 };
+        let view = |extent| View::Image(ImageView { offset: 0, row_pitch: 20, extent, format: PixelFormat::Rgba8 });
         image().place(&view(Extent::new(5, 0))).unwrap_err();
         image().place(&view(Extent::new(0, 1))).unwrap_err();
     }
@@ -121,10 +123,10 @@ mod tests {
     #[test]
     fn views_are_rectangles_either_way_up() {
         let whole = ImageView::packed(Extent::new(5, 4), PixelFormat::Rgba8, 1, 0, true).unwrap();
-        let at = image().place(&whole).unwrap();
+        let at = image().place(&View::Image(whole)).unwrap();
         assert_eq!((at.region, at.reversed, at.first_row()), (Region::new(0, 0, 5, 4), true, (3, -1)));
         let part = ImageView { offset: 20 + 4, row_pitch: 20, extent: Extent::new(3, 2), format: PixelFormat::Rgba8 };
-        let at = image().place(&part).unwrap();
+        let at = image().place(&View::Image(part)).unwrap();
         assert_eq!((at.region, at.first_row()), (Region::new(1, 1, 3, 2), (1, 1)));
         for wrong in [
             ImageView { row_pitch: 24, ..part },
@@ -133,7 +135,7 @@ mod tests {
             ImageView { offset: 60, ..part },
             ImageView { format: PixelFormat::R8, ..part },
         ] {
-            image().place(&wrong).unwrap_err();
+            image().place(&View::Image(wrong)).unwrap_err();
         }
     }
 

@@ -9,8 +9,8 @@ use crate::describe::geometry::RowOrder;
 use crate::describe::pattern::Pattern;
 use crate::describe::surface::{ImageDesc, SurfaceDesc, Unwritten};
 use crate::display::Part;
-use crate::engine::{Outlet, OutletFrame, OutletOptions, is_object};
-use crate::path::FrameLayout;
+use crate::engine::{Outlet, OutletFrame, OutletOptions};
+use crate::path::{FrameLayout, is_object};
 use std::rc::Rc;
 use std::sync::Arc;
 

@@ -277,6 +277,17 @@ impl SurfaceDesc {
         }
     }
 
+    /// The image, where it is one.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for a buffer.
+    pub fn pixels(&self) -> Result<&ImageDesc> {
+        match self {
+            Self::Image(image) => Ok(image),
+            Self::Buffer(_) => Err(Error::refused(format!("a {self} has no pixels; give an image"))),
+        }
+    }
+
     /// Bytes of one frame with tight rows. Refuses zero sizes and what does not fit this machine's address space.
     pub fn byte_len(&self) -> Result<usize> {
         let bytes = match self {

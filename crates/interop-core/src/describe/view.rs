@@ -197,11 +197,22 @@ impl View {
         }
     }
 
+    /// The view of pixels, where it is one.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for a range of bytes.
+    pub fn pixels(&self) -> Result<&ImageView> {
+        match self {
+            Self::Image(pixels) => Ok(pixels),
+            Self::Buffer(_) => Err(Error::refused("a range of bytes was given; give a view of pixels")),
+        }
+    }
+
     /// Refuses a view that reaches outside `len` bytes, cannot be addressed, or is an image with a zero side or with rows
     /// that overlap. What passes has no more rows than `len` bytes hold, so that work done row by row is bounded.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`], which names `operation`.
+    /// [`Error::InvalidInput`].
     pub fn check_inside(&self, len: usize) -> Result<()> {
         let span = self.checked_span().ok_or_else(|| {
             Error::refused(format!("{self:?} has a zero side or reaches outside what can be addressed"))

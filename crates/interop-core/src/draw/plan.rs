@@ -4,7 +4,8 @@ use super::{DrawOptions, Filter, Fit, Placement};
 use crate::describe::color::{AlphaMode, Curve, Encoding, TargetEncoding, ToneMap};
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::{Extent, Region};
-use crate::describe::surface::ImageDesc;
+use crate::describe::surface::{ImageDesc, SurfaceDesc};
+use crate::devices::capability::DisplayCaps;
 
 /// The work on colours of one draw. Where a draw has none, there is none of these, and numbers go through as they are.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -75,6 +76,19 @@ impl Plan {
     /// light is to be changed of a surface that does not say what its numbers mean.
     pub fn new(image: &ImageDesc, area: Extent, options: &DrawOptions) -> Result<Self> {
         Self::blending(image, area, options, options.background.is_none())
+    }
+
+    /// [`Plan::new`] for a surface and a viewport of a display.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for a buffer, and for a side above what the display draws ([`DisplayCaps::max_image_side`]); those
+    /// of [`Plan::new`].
+    pub fn of(surface: &SurfaceDesc, area: Extent, caps: &DisplayCaps, options: &DrawOptions) -> Result<Self> {
+        let limit = caps.max_image_side;
+        if area.width.max(area.height) > limit {
+            return Err(Error::refused(format!("the viewport of {area} is larger than {limit} pixels")));
+        }
+        Self::new(surface.pixels()?, area, options)
     }
 
     /// Decides how `image` becomes a picture file: at its own size, as sRGB numbers, colours not multiplied by alpha.

@@ -1,25 +1,19 @@
 //! The way back: what a display rendered becomes memory that kernels read.
 
-use super::choose::EnginePath;
-use super::proof;
-use super::reach::{Failure, Reach, Wanted};
-use super::way::{Direction, Row, Way};
+use super::reach::{EnginePath, Failure, Reach, Wanted};
 use crate::compute::{Arg, ComputeBackend, ComputeMemory, zeros};
 use crate::describe::error::Result;
-use crate::describe::path_id::PathId;
-use crate::describe::surface::SurfaceDesc;
+use crate::describe::surface::{SurfaceDesc, Unwritten};
 use crate::describe::view::View;
-use crate::display::{Display, Surface};
-use crate::path::Pairing;
-use crate::tournament::Shortest;
+use crate::display::{Display, Part, Surface};
+use crate::path::{Direction, OpenedPath, PathId, SharingPath};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 /// Compute memory that holds what the display renders into one texture or buffer.
 ///
-/// Stays on the display's thread. What the display was told before [`Intake::take`] is in the memory; the host waits for it
-/// where the path needs that ([`EnginePath`]).
+/// Stays on the display's thread. What the display was told before [`Intake::take`] is in the memory; the host waits
+/// for it where the path needs that ([`EnginePath`]).
 ///
 /// ```
 /// use cpu_fallback::*;
@@ -49,8 +43,9 @@ pub struct Intake {
 }
 
 impl Intake {
-    /// Opens the way from `source`, a surface of the display's: one that the display gives an engine's texture or buffer, or
-    /// any other. Every path is proved with a surface of the same kind beside it, then with what `source` holds.
+    /// Opens the way from `source`, a surface of the display's: one that the display gives an engine's texture or
+    /// buffer, or any other. Every path is proved with a surface of the same kind beside it, then with what `source`
+    /// holds.
     ///
     /// # Errors
     /// The first error of a path where none works.
@@ -78,13 +73,15 @@ impl Intake {
         by: Option<PathId>,
     ) -> Result<Self> {
         source.check_download()?;
-        let (desc, direction) = (*source.desc(), Direction::Take);
-        Ok(Self { reach: Reach::open(Wanted { backend, display, desc, by, direction }, source, attempt)? })
+        // What the object holds is in the memory of each turn that begins.
+        let desc = source.desc().with_unwritten(Unwritten::Keep);
+        let wanted = Wanted { backend, display, desc, direction: Direction::Take };
+        Ok(Self { reach: Reach::open(wanted, source, by)? })
     }
 
     /// The path in use.
     pub fn path(&self) -> PathId {
-        self.reach.path()
+        self.reach.id()
     }
 
     /// Returns what was found of every path, in the order in which they were tried.
@@ -94,63 +91,51 @@ impl Intake {
 
     /// Returns what is taken.
     pub fn desc(&self) -> &SurfaceDesc {
-        self.reach.desc()
+        self.reach.surface().desc()
     }
 
     /// The surface that is taken.
     pub fn source(&mut self) -> &mut Surface {
-        self.reach.surface_mut()
+        self.reach.path().surface_mut()
     }
 
-    /// Takes what the display has rendered by now. While the frame lives, the display must not write the texture or buffer
-    /// where it is a buffer that went `direct` or `in-queue-in-place`; otherwise it may.
+    /// Takes what the display has rendered by now. While the frame lives, the display must not write the texture or
+    /// buffer where it is a buffer that went `direct` or `in-queue-in-place`; otherwise it may.
     ///
     /// A path that fails is left for the next that works, as long as there is one.
     ///
     /// # Errors
     /// The first error where none works; [`crate::Error::WrongContext`].
     pub fn take(&mut self) -> Result<Taken<'_>> {
-        self.reach.turn(|way, source, backend| way.take(backend, source).map_err(Failure::Path))?;
-        Ok(Taken { way: self.reach.way() })
+        let all = Part::full(self.desc());
+        let view = self.reach.whole()?;
+        self.reach.turn(|path, _| path.begin(&all).map_err(Failure::Path))?;
+        Ok(Taken { path: self.reach.path(), view })
     }
-}
-
-/// Opens, proves and times.
-fn attempt(row: &Row, pairing: &Pairing<'_>, source: &mut Surface) -> Result<(Way, Duration)> {
-    proof::with_patterns(row, pairing)?;
-    let mut way = row.open(pairing, source, Direction::Take)?;
-    proof::with_what_is_there(row.id, &mut way, pairing, source)?;
-    let time = Shortest::of(|| {
-        let start = Instant::now();
-        way.take(pairing.backend.as_ref(), source)?;
-        way.give_back()?;
-        pairing.backend.finish()?;
-        Ok(start.elapsed())
-    })?;
-    Ok((way, time))
 }
 
 /// Guard of the display's rendered content, for kernels to read. Dropping it returns the memory; kernels that were
 /// launched before still read that content.
 pub struct Taken<'a> {
-    way: &'a mut Way,
+    path: &'a mut OpenedPath,
+    view: View,
 }
 
 impl Taken<'_> {
     /// The memory, of the backend's own kind.
     pub fn memory(&self) -> &dyn ComputeMemory {
-        self.way.memory()
+        self.path.memory()
     }
 
     /// The memory as an argument of a kernel: a pointer to the first byte of [`Taken::view`].
     pub fn arg(&self) -> Arg<'_> {
-        Arg::Memory(self.way.memory())
+        Arg::Memory(self.path.memory())
     }
 
-    /// Tells how it lies in the memory: tight rows from byte 0, in the display's own order ([`crate::DisplayCaps::native_row_order`];
-    /// in OpenGL row 0 is at the bottom).
+    /// Tells how it lies in the memory: tight rows from byte 0, in the display's own order
+    /// ([`crate::DisplayCaps::native_row_order`]; in OpenGL row 0 is at the bottom).
     pub fn view(&self) -> View {
-        *self.way.view()
+        self.view
     }
 
     /// Copies it to the host, for a look.
@@ -158,16 +143,14 @@ impl Taken<'_> {
     /// # Errors
     /// What the backend reports.
     pub fn read(&mut self) -> Result<Vec<u8>> {
-        let mut bytes = zeros(self.way.view().payload_len())?;
-        self.way.memory_mut().read(0, &mut bytes)?;
+        let mut bytes = zeros(self.view.payload_len())?;
+        self.path.target()?.into_parts().0.read(0, &mut bytes)?;
         Ok(bytes)
     }
 }
 
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
-        if let Err(error) = self.way.give_back() {
-            tracing::warn!(%error, "what the display rendered could not be given back");
-        }
+        self.path.cancel();
     }
 }

@@ -1,22 +1,17 @@
 //! Frames into an engine's own texture or buffer, whose name never changes.
 
-use super::choose::EnginePath;
-use super::proof;
-use super::reach::{Failure, Reach, Wanted};
-use super::way::{Direction, Row, WAYS, Way};
+use super::reach::{EnginePath, Failure, Reach, Wanted, paths};
 use crate::compute::{Arg, ComputeBackend, ComputeMemory, Kernel, RawTarget, Target};
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::{Region, RowOrder};
-use crate::describe::path_id::PathId;
 use crate::describe::setters::setters;
 use crate::describe::surface::{SurfaceDesc, Unwritten};
 use crate::describe::view::View;
 use crate::display::{Display, Part, Surface};
-use crate::path::Pairing;
+use crate::path::{Direction, OpenedPath, PathId, SharingPath};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Options of [`Outlet::open_with`].
 ///
@@ -48,16 +43,18 @@ setters!(OutletOptions {
     with_row_order(row_order: impl Into<Option<RowOrder>>);
 });
 
-/// Frames of kernels into one texture or buffer that an engine owns: its name never changes, and mipmaps, samplers and lifetime
-/// are the engine's.
+/// Frames of kernels into one texture or buffer that an engine owns: its name never changes, and mipmaps, samplers and
+/// lifetime are the engine's.
 ///
-/// Where the compute API opens the object (`direct`), kernels write it; otherwise the display copies each frame into it, on its
-/// device where it can. A [`crate::Link`] has more: late frames overlap there, and frames that are given up leave no trace.
+/// Where the compute API opens the object (`direct`), kernels write it; otherwise the display copies each frame into
+/// it, on its device where it can. A [`crate::Link`] has more: late frames overlap there, and frames that are given up
+/// leave no trace.
 ///
-/// Pixels that a frame does not write are by the rule [`Unwritten`]. Under `Keep` they are those that the object holds when the frame
-/// begins, whoever wrote them; paths that copy read them from the object first, so a kernel that writes every pixel is quicker under
-/// `Overwrite`. What lies around a part ([`Outlet::frame_region`], [`Outlet::frame_bytes`]) stays under every rule. A frame that
-/// fails leaves no trace, but where kernels write the object itself (`direct`, `in-queue-in-place`) what it wrote stays.
+/// Pixels that a frame does not write are by the rule [`Unwritten`]. Under `Keep` they are those that the object holds
+/// when the frame begins, whoever wrote them; paths that copy read them from the object first, so a kernel that writes
+/// every pixel is quicker under `Overwrite`. What lies around a part ([`Outlet::frame_region`],
+/// [`Outlet::frame_bytes`]) stays under every rule. A frame that fails leaves no trace, but where kernels write the
+/// object itself (`direct`, `in-queue-in-place`) what it wrote stays.
 ///
 /// Stays on the display's thread.
 ///
@@ -84,11 +81,12 @@ pub struct Outlet {
 impl Outlet {
     /// The paths that reach an engine's object, in the order in which they are tried.
     pub fn paths() -> impl Iterator<Item = PathId> {
-        WAYS.iter().map(|row| row.id)
+        paths(Direction::Give).map(|(spec, _)| spec.id)
     }
 
-    /// Opens the way into `target`, a surface that the display makes of an engine's object, or any other. Every path is proved
-    /// and timed with a surface of the same kind beside it: nothing is written into `target` before the first frame.
+    /// Opens the way into `target`, a surface that the display makes of an engine's object, or any other. Every path is
+    /// proved and timed with a surface of the same kind beside it: nothing is written into `target` before the first
+    /// frame.
     ///
     /// # Errors
     /// The first error of a path where none works.
@@ -100,7 +98,8 @@ impl Outlet {
     ///
     /// # Errors
     /// [`Error::Unavailable`] where the path that is asked for is not offered, and what it reported where it failed;
-    /// [`Error::InvalidInput`] where pixels are to be kept in an object that was made without what a copy from it needs.
+    /// [`Error::InvalidInput`] where pixels are to be kept in an object that was made without what a copy from it
+    /// needs.
     pub fn open_with(
         backend: Arc<dyn ComputeBackend>,
         display: Rc<dyn Display>,
@@ -114,13 +113,13 @@ impl Outlet {
             let order = options.row_order.unwrap_or(display.caps().native_row_order);
             desc = SurfaceDesc::Image(image.with_row_order(order));
         }
-        let wanted = Wanted { backend, display, desc, by: options.path, direction: Direction::Give };
-        Ok(Self { reach: Reach::open(wanted, target, attempt)? })
+        let wanted = Wanted { backend, display, desc, direction: Direction::Give };
+        Ok(Self { reach: Reach::open(wanted, target, options.path)? })
     }
 
     /// The path in use.
     pub fn path(&self) -> PathId {
-        self.reach.path()
+        self.reach.id()
     }
 
     /// Returns what was found of every path, in the order in which they were tried.
@@ -135,15 +134,15 @@ impl Outlet {
 
     /// The surface that is written.
     pub fn surface(&mut self) -> &mut Surface {
-        self.reach.surface_mut()
+        self.reach.path().surface_mut()
     }
 
-    /// Runs `compute`, which launches kernels, and brings what they wrote into the engine's object: what the display is told
-    /// from now on sees it. Does not wait for that; see [`Outlet::finish`]. A path that fails is left for the next that works, and
-    /// the frame is done again there.
+    /// Runs `compute`, which launches kernels, and brings what they wrote into the engine's object: what the display is
+    /// told from now on sees it. Does not wait for that; see [`Outlet::finish`]. A path that fails is left for the next
+    /// that works, and the frame is done again there.
     ///
-    /// Where none does it, none is left. The next frame that fails then gives its error at once, and later the next two, and so on
-    /// up to 64, before all paths are tried again.
+    /// Where none does it, none is left. The next frame that fails then gives its error at once, and later the next
+    /// two, and so on up to 64, before all paths are tried again.
     ///
     /// # Errors
     /// Those of `compute`; the first error of a path where none works; [`Error::WrongContext`].
@@ -177,15 +176,13 @@ impl Outlet {
 
     fn frame_part(&mut self, part: &Part, mut compute: impl FnMut(&mut OutletFrame<'_>) -> Result<()>) -> Result<()> {
         part.check_inside(self.desc()).map_err(|error| error.of("Outlet::frame"))?;
-        self.reach.turn(|way, target, backend| {
-            way.begin(backend, target, part).map_err(Failure::Path)?;
-            if let Err(error) = compute(&mut OutletFrame { way, backend }) {
-                if let Err(error) = way.give_back() {
-                    tracing::warn!(%error, "a frame that was given up could not be handed back");
-                }
+        self.reach.turn(|path, backend| {
+            path.begin(part).map_err(Failure::Path)?;
+            if let Err(error) = compute(&mut OutletFrame { path, backend }) {
+                path.cancel();
                 return Err(Failure::Caller(error));
             }
-            way.give(target).map_err(Failure::Path)
+            path.finish().map_err(Failure::Path)
         })
     }
 
@@ -198,30 +195,9 @@ impl Outlet {
     }
 }
 
-/// Opens, proves and times beside the object, then opens that.
-fn attempt(row: &Row, pairing: &Pairing<'_>, target: &mut Surface) -> Result<(Way, Duration)> {
-    let (rule, backend) = (pairing.desc.unwritten(), pairing.backend.as_ref());
-    if rule == Unwritten::Keep && !row.is_object() {
-        target.check_download().map_err(|error| {
-            let problem =
-                format!("{error}; this path keeps pixels by reading them, so add that, or do not ask for Keep");
-            Error::invalid("Outlet::open", problem)
-        })?;
-    }
-    let time = proof::into_a_surface(row, pairing)?;
-    let mut way = row.open(pairing, target, Direction::Give)?;
-    // Drivers may refuse an object only when it is to be used.
-    way.reach(target, &Part::full(pairing.desc))?;
-    if rule == Unwritten::Overwrite {
-        way.blank(backend)?;
-    }
-    way.give_back()?;
-    Ok((way, time))
-}
-
 /// The frame that kernels write, or the part of one that was begun.
 pub struct OutletFrame<'a> {
-    way: &'a mut Way,
+    path: &'a mut OpenedPath,
     backend: &'a dyn ComputeBackend,
 }
 
@@ -237,15 +213,16 @@ impl OutletFrame<'_> {
     /// # Errors
     /// The errors of [`ComputeBackend::launch`].
     pub fn launch(&mut self, kernel: &dyn Kernel, args: &[Arg<'_>]) -> Result<()> {
-        self.backend.launch(kernel, self.way.target()?, args)
+        self.backend.launch(kernel, self.path.target()?, args)
     }
 
-    /// Queues a copy of `from`, memory of the backend's, into a buffer's frame: each byte to the place that it has in `from`.
+    /// Queues a copy of `from`, memory of the backend's, into a buffer's frame: each byte to the place that it has in
+    /// `from`.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for an image, and where `from` is shorter; the errors of [`ComputeBackend::copy`].
     pub fn copy_from(&mut self, from: &dyn ComputeMemory) -> Result<()> {
-        let (to, view) = self.way.target()?.into_parts();
+        let (to, view) = self.path.target()?.into_parts();
         match view {
             View::Buffer(_) => self.backend.copy(from, to, view.span()),
             View::Image(_) => {
@@ -260,7 +237,7 @@ impl OutletFrame<'_> {
     /// # Errors
     /// None that a checked surface could have.
     pub fn target(&mut self) -> Result<Target<'_>> {
-        self.way.target()
+        self.path.target()
     }
 
     /// The memory by its own API's names, as [`crate::WriteFrame::raw`] has it.
@@ -271,6 +248,6 @@ impl OutletFrame<'_> {
     /// # Safety
     /// The caller keeps what [`crate::WriteFrame::raw`] asks.
     pub unsafe fn raw(&mut self) -> Result<RawTarget<'_>> {
-        self.backend.raw(self.way.target()?)
+        self.backend.raw(self.path.target()?)
     }
 }

@@ -1,88 +1,129 @@
 //! Proof by pixels: patterns that one side wrote are read by the other and compared.
 
-use super::way::{Direction, Row, Way};
 use crate::compute::zeros;
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::Region;
 use crate::describe::mismatch::Mismatch;
-use crate::describe::path_id::PathId;
 use crate::describe::pattern::{Pattern, rows};
 use crate::describe::surface::Unwritten;
 use crate::describe::view::View;
 use crate::display::{Part, Surface};
-use crate::path::Pairing;
+use crate::path::{Direction, OpenedPath, Pairing, PathId, PathSpec, SharingPath, blank, is_object, pattern_part};
 use crate::select::verify::next_nonce;
 use crate::tournament::Shortest;
 use std::time::{Duration, Instant};
 
-/// The second finds a path that only ever takes its first frame.
-const FRAMES: u32 = 2;
+/// Opens a path, proves and times it beside the object, and tries it with that. The object is in its place again then.
+pub(super) fn open(spec: &PathSpec, pairing: &Pairing<'_>, object: &mut Surface) -> Result<(OpenedPath, Duration)> {
+    let (all, rule, is_object) = (Part::full(pairing.desc), pairing.desc.unwritten(), is_object(spec.id));
+    if pairing.object == Some(Direction::Take) {
+        let mut path = of_takes(spec, pairing)?;
+        let mut time = Duration::MAX;
+        path.with_object(object, |path| {
+            of_what_is_there(spec.id, path, pairing)?;
+            time = Shortest::default().rest(|| {
+                let start = Instant::now();
+                path.begin(&all)?;
+                path.cancel();
+                pairing.backend.finish().map(|()| start.elapsed())
+            })?;
+            Ok(())
+        })?;
+        return Ok((path, time));
+    }
+    if rule == Unwritten::Keep && !is_object {
+        object.check_download().map_err(|error| {
+            let problem =
+                format!("{error}; this path keeps pixels by reading them, so add that, or do not ask for Keep");
+            Error::invalid("Outlet::open", problem)
+        })?;
+    }
+    let (mut path, time) = of_frames(spec, pairing)?;
+    if rule == Unwritten::Overwrite {
+        blank(&mut path, pairing.backend.as_ref(), &pairing.layout())?;
+    }
+    // Drivers may refuse an object only when it is to be used. Kernels that have it itself would clear it in a frame.
+    path.with_object(object, |path| {
+        if !is_object {
+            path.begin(&all)?;
+            path.cancel();
+        }
+        Ok(())
+    })?;
+    Ok((path, time))
+}
 
-/// Fills a surface of the display's own with patterns, and takes them from there: what an engine rendered stays untouched.
-pub(super) fn with_patterns(row: &Row, pairing: &Pairing<'_>) -> Result<()> {
-    let all = Part::full(pairing.desc);
-    let mut scratch = pairing.display.create_surface(pairing.desc)?;
-    let mut way = row.open(pairing, &scratch, Direction::Take)?;
-    let view = *way.view();
+/// Fills the path's own surface with patterns, and takes them from there: what an engine rendered stays untouched. The
+/// second finds a path that only ever takes its first.
+fn of_takes(spec: &PathSpec, pairing: &Pairing<'_>) -> Result<OpenedPath> {
+    let mut path = spec.open(pairing)?;
+    let view = pairing.layout().whole()?;
     let mut bytes = zeros(view.payload_len())?;
-    for frame in 0..FRAMES {
+    for frame in 0..2 {
         let pattern = Pattern::for_view(&view, next_nonce());
         pattern.write(&view, &mut bytes);
-        scratch.upload(&all, &bytes, &view)?;
-        let found = taken(&mut way, pairing, &mut scratch)?;
-        compare(row.id, &view, &bytes, &found, frame)?;
+        path.surface_mut().upload(&Part::full(pairing.desc), &bytes, &view)?;
+        compare(spec.id, &view, &bytes, &taken(&mut path, pairing)?, frame)?;
     }
-    Ok(())
+    Ok(path)
 }
 
-/// Takes what the source holds now, and compares it with what the display itself reads there.
-pub(super) fn with_what_is_there(id: PathId, way: &mut Way, pairing: &Pairing<'_>, source: &mut Surface) -> Result<()> {
-    let found = taken(way, pairing, source)?;
-    let there = source.read_back(&Part::full(pairing.desc))?;
-    compare(id, way.view(), &there, &found, 0)
+/// Takes what the surface holds now, and compares it with what the display itself reads there.
+fn of_what_is_there(id: PathId, path: &mut OpenedPath, pairing: &Pairing<'_>) -> Result<()> {
+    let found = taken(path, pairing)?;
+    let there = path.surface_mut().read_back(&Part::full(pairing.desc))?;
+    compare(id, &pairing.layout().whole()?, &there, &found, 0)
 }
 
-/// Lets a kernel of the backend's own write patterns into a surface of the display's own, which reads them back: frames of all of
-/// it, one of a part beside what the display itself put there, and an empty one, by the rule for unwritten pixels. How long a whole
+fn taken(path: &mut OpenedPath, pairing: &Pairing<'_>) -> Result<Vec<u8>> {
+    let mut found = zeros(pairing.desc.byte_len()?)?;
+    path.begin(&Part::full(pairing.desc))?;
+    let read = path.target().and_then(|target| target.into_parts().0.read(0, &mut found));
+    path.cancel();
+    read.map(|()| found)
+}
+
+/// Lets a kernel of the backend's own write patterns into two surfaces of the display's own, which reads them back:
+/// frames of all of each, then one of a part of the first and an empty one, by the rule for unwritten pixels. The
+/// path's memory holds what it wrote last, so what it keeps of the first is what the surface held. How long a whole
 /// frame takes, the work of both sides included.
-pub(super) fn into_a_surface(row: &Row, pairing: &Pairing<'_>) -> Result<Duration> {
-    let mut scratch = pairing.display.create_surface(pairing.desc)?;
-    let mut way = row.open(pairing, &scratch, Direction::Give)?;
+fn of_frames(spec: &PathSpec, pairing: &Pairing<'_>) -> Result<(OpenedPath, Duration)> {
+    let mut path = spec.open(pairing)?;
+    let mut other = pairing.display.create_surface(pairing.desc)?;
     // Surfaces are read back without padding.
     let tight = pairing.layout().unpadded();
-    let (all, whole) = (tight.full(), tight.tight().whole()?);
-    let mut expected = zeros(whole.payload_len())?;
+    let (all, whole) = (tight.full(), tight.whole()?);
+    let (mut first, mut second) = (zeros(whole.payload_len())?, zeros(whole.payload_len())?);
     let mut frames = 0;
-    let mut frame = |part: &Part, expected: &mut Vec<u8>, scratch: &mut Surface, writes: bool| {
-        let start = Instant::now();
-        let kernel = tight.in_place(part)?.kernel;
-        way.begin(pairing.backend.as_ref(), scratch, part)?;
+    let mut frame = |path: &mut OpenedPath, part: &Part, writes: bool, expected: &mut [u8]| {
+        let (start, view) = (Instant::now(), tight.in_place(part)?.kernel);
         if writes {
-            let pattern = Pattern::for_view(&kernel, next_nonce());
-            pairing.backend.write_pattern(way.target()?, &pattern)?;
-            pattern.write(&kernel, expected);
+            let pattern = Pattern::for_view(&view, next_nonce());
+            pattern_part(path, pairing.backend.as_ref(), part, &pattern)?;
+            pattern.write(&view, expected);
+        } else {
+            path.begin(part)?;
+            path.finish()?;
         }
-        way.give(scratch)?;
         pairing.display.finish()?;
         let time = start.elapsed();
         frames += 1;
-        compare(row.id, &whole, expected, &scratch.read_back(&Part::full(pairing.desc))?, frames - 1).map(|()| time)
+        compare(spec.id, &whole, expected, &path.surface_mut().read_back(&all)?, frames - 1).map(|()| time)
     };
-    let fastest = Shortest::of(|| frame(&all, &mut expected, &mut scratch, true))?;
-    // The engine's own pixels around a part, and in the place of what the path wrote last.
-    Pattern::for_view(&whole, next_nonce()).write(&whole, &mut expected);
-    scratch.upload(&Part::full(pairing.desc), &expected, &whole)?;
-    frame(&inner(&all), &mut expected, &mut scratch, true)?;
-    match pairing.desc.unwritten() {
-        Unwritten::Keep => frame(&all, &mut expected, &mut scratch, false).map(drop)?,
-        Unwritten::Clear => {
-            expected.fill(0);
-            frame(&all, &mut expected, &mut scratch, false).map(drop)?;
-        }
-        // The pixels may be those of any frame.
-        Unwritten::Overwrite => {}
+    let mut times = Shortest::default();
+    times.note(frame(&mut path, &all, true, &mut first)?);
+    path.exchange(&mut other)?;
+    let time = times.rest(|| frame(&mut path, &all, true, &mut second))?;
+    path.exchange(&mut other)?;
+    frame(&mut path, &inner(&all), true, &mut first)?;
+    if pairing.desc.unwritten() == Unwritten::Clear {
+        first.fill(0);
     }
-    Ok(fastest)
+    // Under `Overwrite` the pixels may be those of any frame.
+    if pairing.desc.unwritten() != Unwritten::Overwrite {
+        frame(&mut path, &all, false, &mut first)?;
+    }
+    Ok((path, time))
 }
 
 /// A part that leaves something around it, where there is so much.
@@ -99,13 +140,6 @@ fn inner(all: &Part) -> Part {
             Part::Buffer(third..(2 * third).max(16).min(range.len()))
         }
     }
-}
-
-fn taken(way: &mut Way, pairing: &Pairing<'_>, source: &mut Surface) -> Result<Vec<u8>> {
-    way.take(pairing.backend.as_ref(), source)?;
-    let mut found = zeros(way.view().payload_len())?;
-    let read = way.memory_mut().read(0, &mut found);
-    way.give_back().and(read).map(|()| found)
 }
 
 fn compare(path: PathId, view: &View, expected: &[u8], found: &[u8], frame: u32) -> Result<()> {

@@ -1,20 +1,45 @@
-//! One engine's object and the path in use to it. A path that fails is left for the next that works.
+//! An engine's object and the path in use to it: each that both sides offer is tried, and the fastest taken. One that
+//! fails is left for the next that works.
 
-use super::choose::{Chosen, EnginePath, choose, leave};
-use super::way::{Direction, Row, Way};
+use super::proof;
 use crate::compute::ComputeBackend;
 use crate::describe::error::{Error, Result};
-use crate::describe::path_id::PathId;
 use crate::describe::surface::SurfaceDesc;
+use crate::describe::view::View;
+use crate::devices::capability::Support;
 use crate::display::{Display, Surface};
-use crate::path::Pairing;
-use std::mem::replace;
+use crate::path::{Direction, OpenedPath, PATHS, Pairing, PathId, PathSpec, SharingPath};
+use std::fmt;
+use std::mem::{replace, swap};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Opens a path to the object, proves and times it.
-pub(super) type Attempt = fn(&Row, &Pairing<'_>, &mut Surface) -> Result<(Way, Duration)>;
+/// Result of trying one path to an engine's own object.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct EnginePath {
+    /// The path.
+    pub path: PathId,
+    /// Mechanism in words.
+    pub mechanism: &'static str,
+    /// Time of one crossing, the work of both sides included; or why the path is not there, or failed.
+    pub found: Result<Duration, String>,
+}
+
+impl fmt::Display for EnginePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.found {
+            Ok(time) => write!(f, "{}: {} ({time:.1?})", self.path, self.mechanism),
+            Err(reason) => write!(f, "{}: {reason}", self.path),
+        }
+    }
+}
+
+/// The paths that reach an engine's object, and their mechanism in this direction.
+pub(super) fn paths(direction: Direction) -> impl Iterator<Item = (&'static PathSpec, &'static str)> {
+    PATHS.iter().filter_map(move |spec| Some((spec, spec.reaches(direction)?)))
+}
 
 /// The two sides, and what is asked for.
 pub(super) struct Wanted {
@@ -22,22 +47,27 @@ pub(super) struct Wanted {
     pub display: Rc<dyn Display>,
     /// The object, with the rules for what crosses.
     pub desc: SurfaceDesc,
-    /// The only path that is taken.
-    pub by: Option<PathId>,
     pub direction: Direction,
 }
 
+impl Wanted {
+    fn pairing(&self) -> Pairing<'_> {
+        Pairing { object: Some(self.direction), ..Pairing::new(&self.backend, &self.display, &self.desc) }
+    }
+}
+
 /// An object and how it is reached. Stays on the display's thread.
+///
+/// A [`crate::Link`] leaves its path in another way: the earlier one stays on show with the surface that it owns until
+/// the next has a frame, so paths and surfaces go together there. Here is one surface, which goes from path to path:
+/// `Link::take(&mut self, Selection, &SurfaceDesc) -> Option<OpenedPath>`, but
+/// `proof::open(&PathSpec, &Pairing, &mut Surface) -> Result<(OpenedPath, Duration)>`.
 pub(super) struct Reach {
-    // Before the surface whose object it may have open.
-    way: Way,
-    surface: Surface,
-    desc: SurfaceDesc,
+    /// With the object as its surface.
+    path: OpenedPath,
+    id: PathId,
     rows: Vec<EnginePath>,
-    path: PathId,
-    backend: Arc<dyn ComputeBackend>,
-    display: Rc<dyn Display>,
-    attempt: Attempt,
+    wanted: Wanted,
     searches: Searches,
 }
 
@@ -50,59 +80,95 @@ pub(super) enum Failure {
 /// State that was left in the middle of a turn, restored if no other path works.
 struct Left {
     why: Error,
-    way: Way,
-    path: PathId,
+    path: OpenedPath,
+    id: PathId,
     rows: Vec<EnginePath>,
 }
 
 impl Reach {
     /// By the fastest path, or by the one that is asked for.
-    pub fn open(wanted: Wanted, mut surface: Surface, attempt: Attempt) -> Result<Self> {
-        let Wanted { backend, display, desc, by, direction } = wanted;
-        let pairing = Pairing::new(&backend, &display, &desc);
-        let tried = |row: &Row| attempt(row, &pairing, &mut surface);
-        let Chosen { way, path, rows } = choose(&pairing, by, direction, tried)?;
-        Ok(Self { way, surface, desc, rows, path, backend, display, attempt, searches: Searches::default() })
+    pub fn open(wanted: Wanted, mut object: Surface, by: Option<PathId>) -> Result<Self> {
+        let pairing = wanted.pairing();
+        let (mut rows, mut best, mut first_error) = (Vec::new(), None, None);
+        for (spec, mechanism) in paths(wanted.direction).filter(|(spec, _)| by.is_none_or(|id| id == spec.id)) {
+            let tried = match spec.check_support(&pairing) {
+                Support::No(reason) => Err(reason),
+                Support::Yes => proof::open(spec, &pairing, &mut object).map_err(|error| {
+                    let reason = error.to_string();
+                    tracing::debug!(path = %spec.id, %error, "an engine's object");
+                    first_error.get_or_insert(error);
+                    reason
+                }),
+            };
+            let found = tried.map(|(path, time)| {
+                if best.as_ref().is_none_or(|(_, _, fastest)| time < *fastest) {
+                    best = Some((path, spec.id, time));
+                }
+                time
+            });
+            rows.push(EnginePath { path: spec.id, mechanism, found });
+        }
+        let Some((mut path, id, _)) = best else {
+            let reasons = rows.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+            return Err(first_error.unwrap_or_else(|| Error::Unavailable {
+                what: format!("a path between {} and {}", pairing.display.device(), pairing.backend.device()),
+                reason: if reasons.is_empty() {
+                    "none of that name reaches an engine's object".into()
+                } else {
+                    reasons
+                },
+                hint: "Ask for no path, or for host-round-trip.".into(),
+            }));
+        };
+        swap(path.surface_mut(), &mut object);
+        Ok(Self { path, id, rows, wanted, searches: Searches::default() })
     }
 
     /// The description of what crosses.
     pub fn desc(&self) -> &SurfaceDesc {
-        &self.desc
+        &self.wanted.desc
     }
 
     /// Waits until both sides have done what they were told.
     pub fn finish(&self) -> Result<()> {
-        self.backend.finish()?;
-        self.display.finish()
+        self.wanted.backend.finish()?;
+        self.wanted.display.finish()
     }
 
-    pub fn path(&self) -> PathId {
-        self.path
+    pub fn id(&self) -> PathId {
+        self.id
     }
 
     pub fn rows(&self) -> &[EnginePath] {
         &self.rows
     }
 
-    pub fn surface_mut(&mut self) -> &mut Surface {
-        &mut self.surface
+    pub fn surface(&self) -> &Surface {
+        self.path.surface()
     }
 
-    pub fn way(&mut self) -> &mut Way {
-        &mut self.way
+    /// Tells how all of the object lies in the memory that kernels read.
+    pub fn whole(&self) -> Result<View> {
+        self.wanted.pairing().layout().whole()
     }
 
-    /// Does one turn by the path in use. One that fails is left for the next that works, and the turn is done again there.
+    /// The path in use, whose surface is the object.
+    pub fn path(&mut self) -> &mut OpenedPath {
+        &mut self.path
+    }
+
+    /// Does one turn by the path in use. One that fails is left for the next that works, and the turn is done again
+    /// there.
     ///
-    /// Where none does it, it is not the paths' fault: all is as before, and the first error is given. The next turns that fail
-    /// then try no other path, up to [`Searches::MOST`] of them.
+    /// Where none does it, it is not the paths' fault: all is as before, and the first error is given. The next turns
+    /// that fail then try no other path, up to [`Searches::MOST`] of them.
     pub fn turn(
         &mut self,
-        mut turn: impl FnMut(&mut Way, &mut Surface, &dyn ComputeBackend) -> Result<(), Failure>,
+        mut turn: impl FnMut(&mut OpenedPath, &dyn ComputeBackend) -> Result<(), Failure>,
     ) -> Result<()> {
         let mut left = None;
         loop {
-            match turn(&mut self.way, &mut self.surface, self.backend.as_ref()) {
+            match turn(&mut self.path, self.wanted.backend.as_ref()) {
                 Ok(()) => {
                     self.searches = Searches::default();
                     return Ok(());
@@ -118,16 +184,17 @@ impl Reach {
         if !why.is_of_the_path() || (left.is_none() && !self.searches.is_due()) {
             return Err(self.restore(why, left.take()));
         }
-        let Self { surface, desc, rows, path, backend, display, attempt, .. } = self;
-        let (before, used) = (rows.clone(), *path);
-        let pairing = Pairing::new(backend, display, desc);
-        match leave(rows, path, &why, |row| attempt(row, &pairing, surface)) {
-            Ok(way) => {
-                let way = replace(&mut self.way, way);
-                left.get_or_insert(Left { why, way, path: used, rows: before });
+        let (rows, used) = (self.rows.clone(), self.id);
+        match self.next_that_works(why.clone()) {
+            Ok((mut path, id)) => {
+                swap(path.surface_mut(), self.path.surface_mut());
+                let path = replace(&mut self.path, path);
+                self.id = id;
+                left.get_or_insert(Left { why, path, id: used, rows });
                 Ok(())
             }
             Err(error) => {
+                self.rows = rows;
                 self.searches.found_none();
                 tracing::warn!(%error, pause = self.searches.pause, "no path to the engine's object works");
                 Err(self.restore(why, left.take()))
@@ -135,10 +202,29 @@ impl Reach {
         }
     }
 
+    /// Opens the fastest path that was not left, now that the one in use is for this reason.
+    fn next_that_works(&mut self, mut why: Error) -> Result<(OpenedPath, PathId)> {
+        let mut left = self.id;
+        loop {
+            tracing::warn!(path = %left, %why, "an engine's object is reached by another path from now on");
+            if let Some(row) = self.rows.iter_mut().find(|row| row.path == left) {
+                row.found = Err(why.to_string());
+            }
+            let works = self.rows.iter().filter_map(|row| Some((row.found.as_ref().ok()?, row.path)));
+            let next = works.min_by_key(|(time, _)| **time).and_then(|(_, id)| PATHS.iter().find(|spec| spec.id == id));
+            let Some(spec) = next else { return Err(why) };
+            match proof::open(spec, &self.wanted.pairing(), self.path.surface_mut()) {
+                Ok((path, _)) => return Ok((path, spec.id)),
+                Err(error) => (left, why) = (spec.id, error),
+            }
+        }
+    }
+
     /// Goes back to what was left. The error that the caller gets.
     fn restore(&mut self, why: Error, left: Option<Left>) -> Error {
-        let Some(left) = left else { return why };
-        (self.way, self.path, self.rows) = (left.way, left.path, left.rows);
+        let Some(mut left) = left else { return why };
+        swap(left.path.surface_mut(), self.path.surface_mut());
+        (self.path, self.id, self.rows) = (left.path, left.id, left.rows);
         left.why
     }
 }

@@ -3,18 +3,19 @@
 use super::contract::not_begun;
 use super::layout::{Crossing, FrameLayout};
 use super::pairing::Pairing;
-use super::unwritten::{Ages, Clear, Reader, clear};
+use super::unwritten::{Ages, Clear, clear};
 use crate::compute::{ComputeBackend, ComputeMemory, Target};
 use crate::describe::error::Result;
 use crate::describe::pattern::lay_out;
 use crate::describe::view::View;
+use crate::devices::borrows::Holder;
 use crate::devices::timeline::step;
-use crate::display::{Part, Surface};
+use crate::display::{Part, Staging, Surface};
 use std::sync::Arc;
 
-/// The compute device's own memory of one frame, with the rule for unwritten pixels kept; for mechanisms that read the bytes out
-/// of it. A frame is [`begin`](Self::begin), work on the [`target`](Self::target), [`end`](Self::end), the hand-over, and
-/// [`finished`](Self::finished).
+/// The compute device's own memory of one frame, with the rule for unwritten pixels kept; for mechanisms that read the
+/// bytes out of it. A frame is [`begin`](Self::begin), work on the [`target`](Self::target), [`end`](Self::end), the
+/// hand-over, and [`finished`](Self::finished).
 pub struct Canvas {
     layout: FrameLayout,
     /// Bytes of the memory.
@@ -37,7 +38,7 @@ impl Canvas {
         let layout = pairing.layout();
         let room = layout.frame_bytes()?;
         let memory = pairing.backend.allocate(room)?;
-        let ages = Ages::new(&layout, Reader::Uploads, 1)?;
+        let ages = Ages::new(&layout, pairing.uploads(), 1)?;
         Ok(Self { layout, room, backend: Arc::clone(pairing.backend), memory, ages, current: None })
     }
 
@@ -59,12 +60,20 @@ impl Canvas {
     /// # Errors
     /// Those of the two sides; [`crate::Error::InvalidInput`] for a part outside the surface.
     pub fn begin(&mut self, part: &Part, surface: &mut Surface) -> Result<()> {
+        self.begin_by(part, surface, None)
+    }
+
+    /// [`Canvas::begin`] with a block that the display may copy into.
+    pub(super) fn begin_by(&mut self, part: &Part, surface: &mut Surface, staging: Option<&mut Staging>) -> Result<()> {
         self.current = None;
         let crossing = self.layout.in_place(part)?;
         let plan = self.ages.begin(PIECE, &crossing);
         if plan.copy.is_some() {
-            self.fetch_back(surface)?;
+            // A frame that was given up has written here: only the display has the one before it.
+            self.fetch(surface, &self.layout.in_place(&self.layout.full())?, staging)?;
             self.ages.renewed(PIECE);
+        } else if plan.fetch {
+            self.fetch(surface, &crossing, staging)?;
         }
         match plan.clear {
             Clear::Nothing => {}
@@ -83,15 +92,26 @@ impl Canvas {
         clear(self.backend.as_ref(), Target::new(self.memory.as_mut(), view)?)
     }
 
-    /// A frame that was given up has written here: only the display has the one before it.
-    fn fetch_back(&mut self, surface: &mut Surface) -> Result<()> {
+    /// Brings what the surface holds there into the memory, by the block where that has an address.
+    fn fetch(&mut self, surface: &mut Surface, from: &Crossing, staging: Option<&mut Staging>) -> Result<()> {
         let _step = step!("fetch back");
-        let shown = surface.read_back(&self.layout.full())?;
-        let to = self.layout.whole()?;
-        self.memory.map_write(to.span(), &mut |bytes| {
-            lay_out(&shown, &to, bytes);
+        let span = from.native.span();
+        if let Some((staging, block)) = staging.and_then(|staging| staging.host_block().map(|block| (staging, block))) {
+            surface.download(&from.part, staging, &from.native)?;
+            staging.wait()?;
+            let bytes = block.read(span.clone(), Holder::Staging)?;
+            return self.memory.write(span.start, &bytes);
+        }
+        let shown = surface.read_back(&from.part)?;
+        self.memory.map_write(span, &mut |bytes| {
+            lay_out(&shown, &from.native.from_its_start(), bytes);
             Ok(())
         })
+    }
+
+    /// The memory, for kernels that read it.
+    pub(super) fn memory(&self) -> &dyn ComputeMemory {
+        self.memory.as_ref()
     }
 
     /// Tells where kernels write.

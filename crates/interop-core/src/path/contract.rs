@@ -92,6 +92,6 @@ pub trait SharingPath {
     fn sync(&self) -> SyncKind;
 }
 
-pub(crate) fn not_begun() -> Error {
+pub(super) fn not_begun() -> Error {
     Error::invalid("SharingPath", "no frame has been begun")
 }

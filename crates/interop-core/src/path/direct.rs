@@ -1,17 +1,19 @@
 //! The display's own textures or buffers, opened by the compute API: kernels write what the draw reads.
 //!
-//! Two of them take turns, so that a frame given up, or one that failed, never touches the one on show.
+//! Two of them take turns, so that a frame given up, or one that failed, never touches the one on show. An object that
+//! an engine has is one alone.
 
 use super::contract::{SharingPath, not_begun};
 use super::layout::{Crossing, FrameLayout};
-use super::pairing::Pairing;
+use super::pairing::{Direction, Pairing};
 use super::unwritten::{Ages, Clear, Reader, clear};
-use crate::compute::{ComputeBackend, ComputeMemory, Target};
-use crate::describe::error::Result;
+use crate::compute::{ComputeBackend, ComputeMemory, MemoryDriver, Target};
+use crate::describe::error::{Error, Result};
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::capability::{HandleType, SyncKind};
 use crate::devices::timeline::step;
 use crate::display::{Display, Part, Surface};
+use std::mem::{replace, swap};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -19,37 +21,33 @@ use std::sync::Arc;
 const SLOTS: usize = 2;
 
 struct Slot {
-    /// `None` only while the slot is dropped.
-    memory: Option<Box<dyn ComputeMemory>>,
+    memory: Box<dyn ComputeMemory>,
     surface: Surface,
     display: Rc<dyn Display>,
+    /// Kernels have it, until it is given back.
+    acquired: bool,
 }
 
 impl Slot {
-    fn open(pairing: &Pairing<'_>) -> Result<Self> {
+    fn open(pairing: &Pairing<'_>, handle: HandleType) -> Result<Self> {
         let surface = pairing.display.create_surface(pairing.desc)?;
-        let handle = surface.export(HandleType::GlObject)?;
-        let mut memory = pairing.backend.import_surface(&handle, pairing.desc)?;
+        let mut memory = pairing.backend.import_surface(&surface.export(handle)?, pairing.desc)?;
         if pairing.sync == Some(SyncKind::SharedEvent) {
             memory.set_sync(SyncKind::SharedEvent)?;
         }
-        Ok(Self { memory: Some(memory), surface, display: Rc::clone(pairing.display) })
+        Ok(Self { memory, surface, display: Rc::clone(pairing.display), acquired: false })
     }
 
-    fn memory(&mut self) -> Result<&mut dyn ComputeMemory> {
-        match &mut self.memory {
-            Some(memory) => Ok(memory.as_mut()),
-            None => Err(not_begun()),
-        }
+    /// Gives the registration up before the object that it names goes, and only where the display's context can be
+    /// reached.
+    fn put(&mut self, memory: Box<dyn ComputeMemory>) {
+        self.display.drop_in_context(Box::new(replace(&mut self.memory, memory)));
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        // The registration goes before the object it names, and only where the display's context can be reached.
-        if let Some(memory) = self.memory.take() {
-            self.display.drop_in_context(Box::new(memory));
-        }
+        self.put(Box::new(Gone));
     }
 }
 
@@ -62,25 +60,93 @@ pub struct Direct {
     shown: usize,
     current: Option<Crossing>,
     sync: SyncKind,
+    /// Name by which the compute API opens the objects.
+    handle: HandleType,
+    /// The surface is an object that an engine has.
+    object: Option<Direction>,
+    /// The pixels of such a texture in rows, for kernels that read them.
+    linear: Option<Box<dyn ComputeMemory>>,
 }
 
 impl Direct {
-    pub(super) fn open(pairing: &Pairing<'_>) -> Result<Self> {
-        let made = SLOTS.min(pairing.pieces_at_once.max(1));
-        let ring = (0..made).map(|_| Slot::open(pairing)).collect::<Result<Vec<_>>>()?;
+    pub(super) fn open(pairing: &Pairing<'_>, handle: HandleType) -> Result<Self> {
+        let made = pairing.ring_of(SLOTS).min(pairing.pieces_at_once.max(1));
+        let ring = (0..made).map(|_| Slot::open(pairing, handle)).collect::<Result<Vec<_>>>()?;
         let backend = Arc::clone(pairing.backend);
         let sync = pairing.sync.unwrap_or(SyncKind::Implicit);
         let layout = pairing.layout().unpadded();
         let reader = match pairing.desc {
+            _ if pairing.object.is_some() => Reader::UploadsBesideAnother,
             SurfaceDesc::Image(_) => Reader::InPlaceAndDraws,
             SurfaceDesc::Buffer(_) => Reader::InPlace,
         };
         let ages = Ages::new(&layout, reader, SLOTS)?;
-        Ok(Self { layout, backend, ring, ages, shown: 0, current: None, sync })
+        let linear = match (pairing.object, pairing.desc) {
+            (Some(Direction::Take), SurfaceDesc::Image(_)) => Some(backend.allocate(ring[0].memory.len())?),
+            _ => None,
+        };
+        let object = pairing.object;
+        Ok(Self { layout, backend, ring, ages, shown: 0, current: None, sync, handle, object, linear })
     }
 
     fn next(&self) -> usize {
         (self.shown + 1) % self.ring.len()
+    }
+
+    /// Opens another object of the same kind, an engine's, and lets go of the one before, which is in its place then.
+    pub(super) fn exchange(&mut self, object: &mut Surface) -> Result<()> {
+        let mut memory = self.backend.import_surface(&object.export(self.handle)?, self.layout.desc())?;
+        // Drivers may refuse an object only when it is to be used.
+        memory.acquire().and_then(|()| memory.release())?;
+        let slot = &mut self.ring[self.shown];
+        slot.put(memory);
+        (slot.acquired, self.current) = (false, None);
+        swap(&mut slot.surface, object);
+        Ok(())
+    }
+
+    /// The memory of the frame that was begun last, for kernels that read it.
+    pub(super) fn memory(&self) -> &dyn ComputeMemory {
+        self.linear.as_ref().unwrap_or(&self.ring[self.next()].memory).as_ref()
+    }
+
+    /// Begins the compute side's turn with an object.
+    fn acquire(&mut self, slot: usize) -> Result<()> {
+        // A turn that a panic or another context left open.
+        self.give_back(slot)?;
+        let Slot { memory, surface, display, acquired } = &mut self.ring[slot];
+        if self.object.is_some() {
+            // An engine's object may be another by now: the display says so.
+            surface.export(self.handle)?;
+        }
+        if self.sync == SyncKind::Finish {
+            display.finish()?;
+        }
+        let _step = step!("acquire");
+        memory.acquire()?;
+        *acquired = true;
+        Ok(())
+    }
+
+    /// Ends the compute side's turn, where it has one.
+    fn give_back(&mut self, slot: usize) -> Result<()> {
+        let Slot { memory, acquired, .. } = &mut self.ring[slot];
+        if !*acquired {
+            return Ok(());
+        }
+        match self.handle {
+            // The queue keeps the order, once it has been told.
+            HandleType::QueueBuffer(_) => memory.submit()?,
+            _ => memory.release()?,
+        }
+        let is_buffer = matches!(self.layout.desc(), SurfaceDesc::Buffer(_));
+        if self.object.is_some() && is_buffer && self.handle == HandleType::GlObject {
+            // The engine may write the buffer from the host next. NVIDIA's driver orders what its GPU does after the
+            // release, but not that: `glBufferSubData` came before the kernel (docs/drivers.md).
+            self.backend.finish()?;
+        }
+        *acquired = false;
+        Ok(())
     }
 
     /// Brings the object that is written next up to date, as the display left the one on show.
@@ -88,28 +154,33 @@ impl Direct {
         let _step = step!("copy forward");
         let next = self.next();
         let [from, to] = self.ring.get_disjoint_mut([from, next]).map_err(|_| not_begun())?;
-        let from = from.memory()?;
-        from.acquire()?;
-        let copied = self.backend.copy(from, to.memory()?, range);
-        from.release().and(copied)?;
+        from.memory.acquire()?;
+        let copied = self.backend.copy(from.memory.as_ref(), to.memory.as_mut(), range);
+        from.memory.release().and(copied)?;
         self.ages.renewed(next);
         Ok(())
     }
 
     fn prepare(&mut self, crossing: Crossing) -> Result<()> {
-        let plan = self.ages.begin(self.next(), &crossing);
+        let next = self.next();
+        let plan = self.ages.begin(next, &crossing);
         self.current = Some(crossing);
         if let Some((from, range)) = plan.copy {
             self.copy_forward(from, range)?;
+        }
+        if let (true, Some(linear)) = (plan.fetch, &mut self.linear) {
+            let object = self.ring[next].memory.as_ref();
+            let copied = self.backend.copy(object, linear.as_mut(), 0..object.len());
+            return self.give_back(next).and(copied);
         }
         let backend = Arc::clone(&self.backend);
         match plan.clear {
             Clear::Nothing => {}
             Clear::Part => clear(backend.as_ref(), self.target()?)?,
             Clear::Whole => {
-                let (next, whole) = (self.next(), self.layout.whole()?);
+                let whole = self.layout.whole()?;
                 self.ages.touched(next);
-                clear(backend.as_ref(), Target::new(self.ring[next].memory()?, whole)?)?;
+                clear(backend.as_ref(), Target::new(self.ring[next].memory.as_mut(), whole)?)?;
                 self.ages.cleared(next);
             }
         }
@@ -144,13 +215,7 @@ impl SharingPath for Direct {
         if self.current.is_some() {
             self.cancel();
         }
-        let next = self.next();
-        if self.sync == SyncKind::Finish {
-            self.ring[next].display.finish()?;
-        }
-        let acquiring = step!("acquire");
-        self.ring[next].memory()?.acquire()?;
-        drop(acquiring);
+        self.acquire(self.next())?;
         let prepared = self.prepare(crossing);
         if prepared.is_err() {
             self.cancel();
@@ -162,14 +227,14 @@ impl SharingPath for Direct {
         let view = self.current.as_ref().ok_or_else(not_begun)?.kernel;
         let next = self.next();
         self.ages.touched(next);
-        Target::new(self.ring[next].memory()?, view)
+        Target::new(self.linear.as_mut().unwrap_or(&mut self.ring[next].memory).as_mut(), view)
     }
 
     fn finish(&mut self) -> Result<()> {
         self.current.take().ok_or_else(not_begun)?;
         let next = self.next();
         let _step = step!("release");
-        self.ring[next].memory()?.release()?;
+        self.give_back(next)?;
         if self.sync == SyncKind::Finish {
             self.backend.finish()?;
         }
@@ -190,8 +255,7 @@ impl SharingPath for Direct {
         if self.current.take().is_none() {
             return;
         }
-        let next = self.next();
-        if let Err(error) = self.ring[next].memory().and_then(|m| m.release()) {
+        if let Err(error) = self.give_back(self.next()) {
             tracing::warn!(%error, "a frame that was given up could not be handed back");
         }
     }
@@ -207,4 +271,37 @@ impl SharingPath for Direct {
     fn sync(&self) -> SyncKind {
         self.sync
     }
+}
+
+/// In the place of memory that goes later than its owner, or that a path does not have.
+pub(super) struct Gone;
+
+impl MemoryDriver for Gone {
+    fn len(&self) -> usize {
+        0
+    }
+
+    fn read(&mut self, _: usize, _: &mut [u8]) -> Result<()> {
+        Err(gone())
+    }
+
+    fn write(&mut self, _: usize, _: &[u8]) -> Result<()> {
+        Err(gone())
+    }
+
+    fn map_read(&mut self, _: Range<usize>, _: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        Err(gone())
+    }
+
+    fn map_write(&mut self, _: Range<usize>, _: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        Err(gone())
+    }
+
+    fn release(&mut self) -> Result<()> {
+        Err(gone())
+    }
+}
+
+fn gone() -> Error {
+    Error::refused("the memory was given back")
 }

@@ -13,7 +13,7 @@ use crate::display::{Part, Surface};
 
 /// The path on which the host carries the bytes from the compute side to the display.
 pub struct HostRoundTrip {
-    canvas: Canvas,
+    pub(super) canvas: Canvas,
     surface: Surface,
 }
 

@@ -1,8 +1,8 @@
 //! Sharing paths: the ways in which a frame crosses from the compute side to the display.
 //!
-//! A mechanism is one file and one row (or a few, for its variants) in [`PATHS`]. [`PathSpec::check_support`] looks only at
-//! what both sides published as data; [`PathSpec::open`] makes the resources. Whether pixels really cross is for
-//! [`crate::select::verify`] to find out. A program adds paths of its own by [`Paths`].
+//! A mechanism is one file and one row (or a few, for its variants) in [`PATHS`]. [`PathSpec::check_support`] looks
+//! only at what both sides published as data; [`PathSpec::open`] makes the resources. Whether pixels really cross is
+//! for [`crate::select::verify`] to find out. A program adds paths of its own by [`Paths`].
 //!
 //! # The age of a frame
 //! In latency mode the frame shown is the one finished last. In pipelined mode it is the one finished
@@ -21,7 +21,7 @@ mod pairing;
 mod paths;
 mod pattern_frame;
 mod pbo_staging;
-pub(crate) mod pieces;
+mod pieces;
 mod plugged;
 mod shared_memory;
 mod slot_sync;
@@ -32,15 +32,15 @@ mod unwritten;
 pub use crate::describe::path_id::{PathId, PathKind};
 pub use canvas::Canvas;
 pub use contract::SharingPath;
-pub(crate) use contract::not_begun;
 pub use cost::{Cost, Medium};
 pub use direct::Direct;
 pub use host_round_trip::HostRoundTrip;
 pub use layout::{Crossing, FrameLayout};
 pub use opened::OpenedPath;
+pub(crate) use pairing::Direction;
 pub use pairing::Pairing;
 pub use paths::Paths;
-pub(crate) use pattern_frame::{blank, pattern_frame};
+pub(crate) use pattern_frame::{blank, pattern_frame, pattern_part};
 pub use pbo_staging::PboStaging;
 pub use pieces::Piece;
 pub use plugged::Plugged;
@@ -48,4 +48,4 @@ pub use shared_memory::{Reading, SharedMemory};
 pub(crate) use slot_sync::RING_SLOTS;
 pub use spec::PathSpec;
 pub use table::PATHS;
-pub(crate) use unwritten::clear;
+pub(crate) use table::is_object;

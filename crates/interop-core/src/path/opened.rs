@@ -1,20 +1,22 @@
 //! A path that is open, whichever it is.
 
 use super::contract::SharingPath;
-use super::direct::Direct;
+use super::direct::{Direct, Gone};
 use super::host_round_trip::HostRoundTrip;
 use super::pairing::Pairing;
 use super::pbo_staging::PboStaging;
 use super::plugged::Plugged;
 use super::shared_memory::SharedMemory;
-use crate::compute::Target;
+use crate::compute::{ComputeMemory, Target};
 use crate::describe::error::{Error, Result};
 use crate::devices::capability::SyncKind;
 use crate::devices::timeline::FrameTag;
 use crate::display::{Part, Surface};
 use enum_dispatch::enum_dispatch;
+use std::mem::swap;
 
-/// Every mechanism there is. Closed but for the last, so that the per-frame calls of ours are a branch and not a virtual call.
+/// Every mechanism there is. Closed but for the last, so that the per-frame calls of ours are a branch and not a
+/// virtual call.
 // The macro writes its code here, as this file comes after the trait's; so it imports what the trait names.
 #[enum_dispatch(SharingPath)]
 pub enum OpenedPath {
@@ -28,6 +30,38 @@ pub enum OpenedPath {
     HostRoundTrip(HostRoundTrip),
     /// A mechanism of a program's own.
     Plugged(Plugged),
+}
+
+/// Objects that an engine has, in the place of the path's own surface.
+impl OpenedPath {
+    /// Runs `f` with `object` as the path's surface, which is of the same kind. [`SharingPath::surface_mut`] gives it
+    /// for good, where it is swapped with another that was here: what was opened of it stays open.
+    pub(crate) fn with_object<R>(&mut self, object: &mut Surface, f: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+        self.exchange(object)?;
+        let done = f(self);
+        swap(self.surface_mut(), object);
+        done
+    }
+
+    /// Goes on with this surface, which is of the same kind; the one before is in its place then.
+    pub(crate) fn exchange(&mut self, object: &mut Surface) -> Result<()> {
+        match self {
+            Self::Direct(path) => path.exchange(object)?,
+            path => swap(path.surface_mut(), object),
+        }
+        Ok(())
+    }
+
+    /// The memory of the frame that was begun last, for kernels that read what the surface held.
+    pub(crate) fn memory(&self) -> &dyn ComputeMemory {
+        match self {
+            Self::Direct(path) => path.memory(),
+            Self::SharedMemory(path) => path.memory(),
+            Self::PboStaging(path) => path.canvas.memory(),
+            Self::HostRoundTrip(path) => path.canvas.memory(),
+            Self::Plugged(_) => &Gone,
+        }
+    }
 }
 
 /// Rings whose pieces are made one by one, see [`Pairing::with_one_piece`].
@@ -60,8 +94,8 @@ impl OpenedPath {
         Ok(())
     }
 
-    /// Returns what the pieces hold, which is no picture: nothing is on show until the next frame is finished, and each piece is zero before its
-    /// first. `false`, and nothing has changed, where the display has copied what they held.
+    /// Returns what the pieces hold, which is no picture: nothing is on show until the next frame is finished, and each
+    /// piece is zero before its first. `false`, and nothing has changed, where the display has copied what they held.
     ///
     /// `pairing` is what the path was opened with.
     pub(crate) fn forget(&mut self, pairing: &Pairing<'_>) -> Result<bool> {

@@ -8,6 +8,7 @@ use crate::describe::error::Result;
 use crate::describe::pattern::Pattern;
 use crate::describe::surface::Unwritten;
 use crate::devices::timeline::stage;
+use crate::display::Part;
 
 /// Makes a whole frame of `pattern`.
 pub(crate) fn pattern_frame(
@@ -16,7 +17,17 @@ pub(crate) fn pattern_frame(
     layout: &FrameLayout,
     pattern: &Pattern,
 ) -> Result<()> {
-    path.begin(&layout.full())?;
+    pattern_part(path, backend, &layout.full(), pattern)
+}
+
+/// Makes a frame of `pattern` that replaces `part`.
+pub(crate) fn pattern_part(
+    path: &mut OpenedPath,
+    backend: &dyn ComputeBackend,
+    part: &Part,
+    pattern: &Pattern,
+) -> Result<()> {
+    path.begin(part)?;
     let written = path.target().and_then(|target| backend.write_pattern(target, pattern));
     if let Err(error) = written {
         path.cancel();
@@ -25,8 +36,8 @@ pub(crate) fn pattern_frame(
     path.finish()
 }
 
-/// Puts zero into the surface, and into every piece of memory that could be shown as it is, in the place of what proofs and
-/// timing wrote there.
+/// Puts zero into the surface, and into every piece of memory that could be shown as it is, in the place of what proofs
+/// and timing wrote there.
 pub(crate) fn blank(path: &mut OpenedPath, backend: &dyn ComputeBackend, layout: &FrameLayout) -> Result<()> {
     let _stage = stage!("blank");
     let frames = match layout.desc().unwritten() {

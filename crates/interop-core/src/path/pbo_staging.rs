@@ -32,7 +32,7 @@ impl Slot {
 
 /// The path on which the compute side fills staging blocks, from which the display uploads.
 pub struct PboStaging {
-    canvas: Canvas,
+    pub(super) canvas: Canvas,
     ring: Vec<Slot>,
     next: usize,
     surface: Surface,
@@ -53,7 +53,8 @@ impl PboStaging {
     fn open(pairing: &Pairing<'_>, kind: fn() -> StagingKind, slots: usize, sync: SyncKind) -> Result<Self> {
         let bytes = pairing.layout().frame_bytes()?;
         let canvas = Canvas::open(pairing)?;
-        let ring = (0..slots).map(|_| Slot::open(pairing, kind(), bytes)).collect::<Result<Vec<_>>>()?;
+        let ring =
+            (0..pairing.ring_of(slots)).map(|_| Slot::open(pairing, kind(), bytes)).collect::<Result<Vec<_>>>()?;
         let surface = pairing.display.create_surface(pairing.desc)?;
         Ok(Self { canvas, ring, next: 0, surface, sync })
     }
@@ -61,7 +62,8 @@ impl PboStaging {
 
 impl SharingPath for PboStaging {
     fn begin(&mut self, part: &Part) -> Result<()> {
-        self.canvas.begin(part, &mut self.surface)
+        let staging = &mut self.ring[self.next].staging;
+        self.canvas.begin_by(part, &mut self.surface, Some(staging))
     }
 
     fn target(&mut self) -> Result<Target<'_>> {

@@ -17,12 +17,12 @@ pub struct Piece {
 }
 
 /// The display's mapped buffer.
-pub(crate) fn mapped(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
+pub(super) fn mapped(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
     on_the_host(pairing, StagingKind::Persistent, bytes)
 }
 
 /// Pages that the display and the compute side both import.
-pub(crate) fn pinned(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
+pub(super) fn pinned(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
     on_the_host(pairing, StagingKind::Imported(HostBlock::allocate(bytes)?), bytes)
 }
 
@@ -37,17 +37,17 @@ fn on_the_host(pairing: &Pairing<'_>, kind: StagingKind, bytes: usize) -> Result
 }
 
 /// The compute device's, opened by the display.
-pub(crate) fn external(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
+pub(super) fn external(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
     of_the_compute_side(pairing, bytes, HandleType::OPAQUE)
 }
 
 /// A buffer of the display's device that the compute side made.
-pub(crate) fn in_queue(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
+pub(super) fn in_queue(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
     of_the_compute_side(pairing, bytes, queue(pairing)?)
 }
 
 /// The handle of buffers in the queue that both sides are in.
-pub(crate) fn queue(pairing: &Pairing<'_>) -> Result<HandleType> {
+pub(super) fn queue(pairing: &Pairing<'_>) -> Result<HandleType> {
     let queue = pairing.backend.caps().display_queue().ok_or_else(|| Error::Unsupported {
         operation: "open",
         device: pairing.backend.device().to_string(),
@@ -63,19 +63,19 @@ fn of_the_compute_side(pairing: &Pairing<'_>, bytes: usize, handle: HandleType) 
 }
 
 /// An image of the compute device's, opened by the display as a texture.
-pub(crate) fn external_image(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
+pub(super) fn external_image(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
     let image = image_of(pairing)?;
     let (memory, handle) = pairing.backend.allocate_shared_image(&image, HandleType::OPAQUE)?;
     Ok(Piece { memory, staging: pairing.display.create_staging(StagingKind::ExternalImage(handle, image), bytes)? })
 }
 
 /// Memory of the display's device, made to be opened by others.
-pub(crate) fn exported(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
+pub(super) fn exported(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
     opened(pairing, StagingKind::Exported, bytes, &SurfaceDesc::buffer(bytes as u64))
 }
 
 /// A texture of the display's, made to be opened by others.
-pub(crate) fn exported_image(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
+pub(super) fn exported_image(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
     opened(pairing, StagingKind::ExportedImage(image_of(pairing)?), bytes, pairing.desc)
 }
 

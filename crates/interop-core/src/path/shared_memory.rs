@@ -9,7 +9,7 @@ use super::pairing::Pairing;
 use super::pieces::Piece;
 use super::slot_sync::{RING_SLOTS, SlotSync};
 use super::unwritten::{Ages, Clear, Reader, clear};
-use crate::compute::{ComputeBackend, Target};
+use crate::compute::{ComputeBackend, ComputeMemory, Target};
 use crate::describe::error::{Error, Result};
 use crate::describe::pattern::rows;
 use crate::describe::view::View;
@@ -71,8 +71,8 @@ impl SharedMemory {
     /// Opens a ring of pieces that `make` makes, each of at least so many bytes. For a program's own memory: the turns,
     /// the ring, frames shown late, regions and the rule for unwritten pixels are the same as for the built-in paths.
     ///
-    /// The sides take turns as [`Pairing::sync`] says, else by [`SyncKind::HostFence`]. [`SyncKind::Implicit`] is for sides
-    /// that are one queue.
+    /// The sides take turns as [`Pairing::sync`] says, else by [`SyncKind::HostFence`]. [`SyncKind::Implicit`] is for
+    /// sides that are one queue.
     ///
     /// # Errors
     /// Those of the two sides and of `make`.
@@ -84,7 +84,7 @@ impl SharedMemory {
         let (layout, reader) = match reading {
             Reading::Texture => (pairing.layout().unpadded(), Reader::InPlaceAndDraws),
             Reading::InPlace => (pairing.layout(), Reader::InPlace),
-            Reading::Upload => (pairing.layout(), Reader::Uploads),
+            Reading::Upload => (pairing.layout(), pairing.uploads()),
         };
         let bytes = layout.frame_bytes()?;
         let surface = match reading {
@@ -92,7 +92,7 @@ impl SharedMemory {
             Reading::Upload => pairing.display.create_surface(pairing.desc)?,
         };
         let sync = pairing.sync.unwrap_or(SyncKind::HostFence);
-        let slots = slots_for(pairing.frames_behind, sync);
+        let slots = pairing.ring_of(slots_for(pairing.frames_behind, sync));
         // A ring that the display uploads from is cleared by whole frames, which need all of its slots.
         let made = if reading == Reading::Upload { slots } else { slots.min(pairing.pieces_at_once.max(1)) };
         let mut slot = || Ok(Slot { piece: make(pairing, bytes)?, slot_sync: SlotSync::open(pairing)?, frame: None });
@@ -117,6 +117,11 @@ impl SharedMemory {
             shown_frame: None,
             next: 0,
         })
+    }
+
+    /// The memory of the frame that was begun last, for kernels that read it.
+    pub(super) fn memory(&self) -> &dyn ComputeMemory {
+        self.ring[self.slot()].piece.memory.as_ref()
     }
 
     /// Writes zeros, in queue order.
@@ -222,8 +227,8 @@ impl SharedMemory {
     }
 }
 
-/// Slots of a ring that shows frames so late: one shown, one to write, those that wait to be handed over, and some that the
-/// display still reads.
+/// Slots of a ring that shows frames so late: one shown, one to write, those that wait to be handed over, and some that
+/// the display still reads.
 fn slots_for(frames_behind: usize, sync: SyncKind) -> usize {
     // If only the devices wait, it pays off to have as many slots on their way to the display as from the kernels; if
     // the host waits, half of that is as quick (measured on an NVIDIA H200).
@@ -232,6 +237,19 @@ fn slots_for(frames_behind: usize, sync: SyncKind) -> usize {
 }
 
 impl Slot {
+    /// Brings what the surface holds of a part into the memory, before the compute side's turn.
+    fn fetch(&mut self, surface: &mut Surface, from: &Crossing) -> Result<()> {
+        let _step = step!("fetch back");
+        let Piece { memory, staging } = &mut self.piece;
+        if !self.slot_sync.by_host() {
+            return surface.download(&from.part, staging, &from.native);
+        }
+        // Kernels that read what was fetched last, before the display writes over it.
+        memory.release()?;
+        surface.download(&from.part, staging, &from.native)?;
+        staging.wait()
+    }
+
     fn end_display(&mut self) {
         self.slot_sync.end_display(&mut self.piece.staging);
     }
@@ -245,12 +263,15 @@ impl SharingPath for SharedMemory {
         };
         slot_sync.begin_compute(&mut piece.staging)?;
         let crossing = self.layout.in_place(part)?;
+        let plan = self.ages.begin(slot, &crossing);
+        if plan.fetch {
+            self.ring[slot].fetch(&mut self.surface, &crossing)?;
+        }
         self.ring[slot].piece.memory.acquire()?;
         self.ring[slot].frame = FrameTag::current().map(|tag| FrameTag { slot, ..tag });
         if self.frames_behind > 0 && self.ring[slot].slot_sync.by_host() {
             self.backend.defer_submission()?;
         }
-        let plan = self.ages.begin(slot, &crossing);
         if let Some((from, range)) = plan.copy {
             self.copy_forward(from, slot, range, *part != self.layout.full())?;
         }

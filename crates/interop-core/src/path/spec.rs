@@ -3,7 +3,7 @@
 use super::contract::SharingPath;
 use super::cost::{Cost, Medium};
 use super::opened::OpenedPath;
-use super::pairing::Pairing;
+use super::pairing::{Direction, Pairing};
 use super::plugged::Plugged;
 use crate::describe::error::Result;
 use crate::describe::panics::catch;
@@ -13,8 +13,8 @@ use std::fmt;
 
 /// One path: what it needs of the two sides, what it costs, and how it is opened.
 ///
-/// The built-in ones are [`super::PATHS`]. A program makes others by [`PathSpec::new`], sets what differs from that, and adds them
-/// to [`super::Paths`].
+/// The built-in ones are [`super::PATHS`]. A program makes others by [`PathSpec::new`], sets what differs from that,
+/// and adds them to [`super::Paths`].
 ///
 /// ```
 /// use interop_core::path::{HostRoundTrip, PathSpec, Paths};
@@ -44,6 +44,8 @@ pub struct PathSpec {
     pub pipelined: bool,
     /// Cost of each frame; decides when the path is tried.
     pub cost: Cost,
+    /// Mechanism of the way back from an object that an engine has, for reports; `None` where the path reaches none.
+    pub(super) takes: Option<&'static str>,
     pub(super) means: Means,
 }
 
@@ -59,8 +61,8 @@ type CheckSupport = dyn Fn(&Pairing<'_>) -> Support + Send + Sync;
 type Open = dyn Fn(&Pairing<'_>) -> Result<Box<dyn SharingPath>> + Send + Sync;
 
 impl PathSpec {
-    /// A path of the program's own. `check_support` says from data alone whether both sides can do it, and makes nothing; `open`
-    /// makes the surface and the memory that crosses.
+    /// A path of the program's own. `check_support` says from data alone whether both sides can do it, and makes
+    /// nothing; `open` makes the surface and the memory that crosses.
     ///
     /// It counts as one that copies each frame once through client memory and waits for both sides
     /// ([`SyncKind::Finish`]), and that shows no frames late; the fields say otherwise. Where one of the closures or
@@ -77,6 +79,7 @@ impl PathSpec {
             syncs: &[SyncKind::Finish],
             pipelined: false,
             cost: Cost::copied(Medium::Client, 1).waiting(),
+            takes: None,
             means: Means::Plugged { check_support: Box::new(check_support), open: Box::new(open) },
         }
     }
@@ -89,6 +92,11 @@ impl PathSpec {
                 catch(|| check_support(pairing)).unwrap_or_else(|panicked| Support::No(format!("path: {panicked}")))
             }
         })
+    }
+
+    /// The mechanism in this direction, where it is one between kernels and an object that an engine has.
+    pub(crate) fn reaches(&self, direction: Direction) -> Option<&'static str> {
+        self.takes.map(|takes| if direction == Direction::Take { takes } else { self.mechanism })
     }
 
     /// Makes the surface and the memory that crosses.

@@ -19,7 +19,8 @@ const HOST: &[SyncKind] = &[SyncKind::HostFence];
 /// Both sides are one queue, which keeps the order.
 const QUEUE: &[SyncKind] = &[SyncKind::Implicit];
 
-/// Every built-in path, in no order of merit; [`crate::select`] ranks them. Those that cost the same are tried in this order.
+/// Every built-in path, in no order of merit; [`crate::select`] ranks them. Those that cost the same are tried in this
+/// order.
 pub static PATHS: &[PathSpec] = &[
     PathSpec {
         id: PathId::DIRECT,
@@ -28,11 +29,14 @@ pub static PATHS: &[PathSpec] = &[
         syncs: &[SyncKind::Implicit, SyncKind::SharedEvent, SyncKind::Finish],
         pipelined: false,
         cost: Cost::in_place(Medium::Object),
+        takes: Some(
+            "the compute API opens the texture or buffer: a texture is copied on the device, a buffer not at all",
+        ),
         means: Means::Ours {
             check_support: |p| {
                 same_device(p).and(|| check_both(p, HandleType::GlObject, p.desc.shape(), Giver::Display))
             },
-            open: |p| Ok(Direct::open(p)?.into()),
+            open: |p| Ok(Direct::open(p, HandleType::GlObject)?.into()),
         },
     },
     PathSpec {
@@ -42,9 +46,15 @@ pub static PATHS: &[PathSpec] = &[
         syncs: QUEUE,
         pipelined: false,
         cost: Cost::in_place(Medium::Device),
+        takes: Some("kernels of the display's own queue have the buffer itself: no copy, no fence"),
         means: Means::Ours {
-            check_support: |p| check_in_queue(p).and(|| check_in_place(p)),
-            open: |p| Ok(SharedMemory::open(&in_queue(p), Reading::InPlace, pieces::in_queue)?.into()),
+            check_support: |p| {
+                check_in_queue(p).and(|| if p.object.is_some() { check_object_in_queue(p) } else { check_in_place(p) })
+            },
+            open: |p| match p.object {
+                Some(_) => Ok(Direct::open(p, pieces::queue(p)?)?.into()),
+                None => Ok(SharedMemory::open(&in_queue(p), Reading::InPlace, pieces::in_queue)?.into()),
+            },
         },
     },
     PathSpec {
@@ -54,6 +64,7 @@ pub static PATHS: &[PathSpec] = &[
         syncs: QUEUE,
         pipelined: false,
         cost: Cost::copied(Medium::Device, 1),
+        takes: Some("the display copies to memory that kernels of its own queue read: 1 copy, no fence"),
         means: Means::Ours {
             check_support: check_in_queue,
             open: |p| Ok(SharedMemory::open(&in_queue(p), Reading::Upload, pieces::in_queue)?.into()),
@@ -66,6 +77,7 @@ pub static PATHS: &[PathSpec] = &[
         syncs: DEVICES,
         pipelined: true,
         cost: Cost::in_place(Medium::Image),
+        takes: None,
         means: Means::Ours {
             check_support: |p| {
                 same_device(p).and(|| check_texture(p)).and(|| check_both(p, HandleType::OPAQUE, IMAGE, Giver::Compute))
@@ -80,6 +92,7 @@ pub static PATHS: &[PathSpec] = &[
         syncs: DEVICES,
         pipelined: true,
         cost: Cost::in_place(Medium::Image),
+        takes: None,
         means: Means::Ours {
             check_support: |p| {
                 same_device(p).and(|| check_texture(p)).and(|| check_both(p, HandleType::OPAQUE, IMAGE, Giver::Display))
@@ -94,6 +107,7 @@ pub static PATHS: &[PathSpec] = &[
         syncs: DEVICES,
         pipelined: true,
         cost: Cost::in_place(Medium::Device),
+        takes: None,
         means: Means::Ours {
             check_support: |p| {
                 can_export_to(p)
@@ -110,6 +124,7 @@ pub static PATHS: &[PathSpec] = &[
         syncs: DEVICES,
         pipelined: true,
         cost: Cost::copied(Medium::Device, 1),
+        takes: Some("the display copies to memory of the compute device that it has opened: 1 copy"),
         means: Means::Ours {
             check_support: |p| can_export_to(p).and(|| check_both(p, HandleType::OPAQUE, LINEAR, Giver::Compute)),
             open: |p| Ok(SharedMemory::open(p, Reading::Upload, pieces::external)?.into()),
@@ -122,6 +137,7 @@ pub static PATHS: &[PathSpec] = &[
         syncs: DEVICES,
         pipelined: true,
         cost: Cost::in_place(Medium::Device),
+        takes: None,
         means: Means::Ours {
             check_support: |p| check_exported(p).and(|| check_in_place(p)),
             open: |p| Ok(SharedMemory::open(p, Reading::InPlace, pieces::exported)?.into()),
@@ -134,6 +150,7 @@ pub static PATHS: &[PathSpec] = &[
         syncs: DEVICES,
         pipelined: true,
         cost: Cost::copied(Medium::Device, 1),
+        takes: Some("the display copies to memory of its device that the compute API has opened: 1 copy"),
         means: Means::Ours {
             check_support: check_exported,
             open: |p| Ok(SharedMemory::open(p, Reading::Upload, pieces::exported)?.into()),
@@ -146,6 +163,7 @@ pub static PATHS: &[PathSpec] = &[
         syncs: HOST,
         pipelined: true,
         cost: Cost::in_place(Medium::Mapped),
+        takes: None,
         means: Means::Ours {
             check_support: |p| check_in_place(p).and(|| check_mapped(p)),
             open: |p| Ok(SharedMemory::open(p, Reading::InPlace, pieces::mapped)?.into()),
@@ -158,6 +176,7 @@ pub static PATHS: &[PathSpec] = &[
         syncs: HOST,
         pipelined: true,
         cost: Cost::copied(Medium::Mapped, 1),
+        takes: Some("the display copies to its mapped buffer, which kernels read: 1 copy"),
         means: Means::Ours {
             check_support: check_mapped,
             open: |p| Ok(SharedMemory::open(p, Reading::Upload, pieces::mapped)?.into()),
@@ -170,6 +189,7 @@ pub static PATHS: &[PathSpec] = &[
         syncs: HOST,
         pipelined: true,
         cost: Cost::in_place(Medium::Pages),
+        takes: None,
         means: Means::Ours {
             check_support: |p| check_in_place(p).and(|| check_pinned(p)),
             open: |p| Ok(SharedMemory::open(p, Reading::InPlace, pieces::pinned)?.into()),
@@ -182,6 +202,7 @@ pub static PATHS: &[PathSpec] = &[
         syncs: HOST,
         pipelined: true,
         cost: Cost::copied(Medium::Pages, 1),
+        takes: Some("the display copies to pages of the host, which kernels read: 1 copy"),
         means: Means::Ours {
             check_support: check_pinned,
             open: |p| Ok(SharedMemory::open(p, Reading::Upload, pieces::pinned)?.into()),
@@ -194,6 +215,7 @@ pub static PATHS: &[PathSpec] = &[
         syncs: HOST,
         pipelined: false,
         cost: Cost::copied(Medium::Staging, 2),
+        takes: Some("the display copies to its mapped pixel buffer, the backend from there: 2 copies"),
         means: Means::Ours {
             check_support: |p| p.display.caps().persistent_staging.of_the("display"),
             open: |p| Ok(PboStaging::open_persistent(p)?.into()),
@@ -206,6 +228,7 @@ pub static PATHS: &[PathSpec] = &[
         syncs: &[SyncKind::Implicit],
         pipelined: false,
         cost: Cost::copied(Medium::Staging, 2).waiting(),
+        takes: None,
         means: Means::Ours {
             check_support: |p| p.display.caps().orphaned_staging.of_the("display"),
             open: |p| Ok(PboStaging::open_orphan(p)?.into()),
@@ -218,6 +241,7 @@ pub static PATHS: &[PathSpec] = &[
         syncs: &[SyncKind::Finish],
         pipelined: false,
         cost: Cost::copied(Medium::Client, 1).waiting(),
+        takes: Some("the display is read back to the host, which writes the memory: 3 copies"),
         means: Means::Ours { check_support: |_| Support::Yes, open: |p| Ok(HostRoundTrip::open(p)?.into()) },
     },
 ];
@@ -233,6 +257,11 @@ impl PathId {
         }
         ids
     };
+}
+
+/// Returns true for a path that gives kernels an object that an engine has, itself.
+pub(crate) fn is_object(path: PathId) -> bool {
+    [PathId::DIRECT, PathId::IN_QUEUE_IN_PLACE].contains(&path)
 }
 
 fn check_in_place(p: &Pairing<'_>) -> Support {
@@ -304,6 +333,11 @@ fn check_in_queue(p: &Pairing<'_>) -> Support {
     let import = |queue| p.display.caps().can_import(HandleType::QueueBuffer(queue), LINEAR);
     let is_one = p.backend.caps().display_queue().is_some_and(|queue| import(queue).is_yes());
     Support::when(is_one, "compute: it is not in the display's queue")
+}
+
+/// A link shares memory of the compute side; here the engine's own is shared.
+fn check_object_in_queue(p: &Pairing<'_>) -> Support {
+    pieces::queue(p).map_or(Support::Yes, |queue| p.display.caps().can_export(queue, p.desc.shape()).of_the("display"))
 }
 
 /// Taking turns as [`QUEUE`] does, where nothing was asked for.

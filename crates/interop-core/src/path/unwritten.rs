@@ -1,8 +1,9 @@
 //! Content of the pixels that a frame does not write: the only place that knows the rules of [`Unwritten`].
 //!
-//! Every path lays a part of a frame where it lies in the whole frame, so that each piece of its memory is a picture. What
-//! of a piece is out of date is kept as one range of bytes, as `EGL_EXT_buffer_age` does for whole buffers: a frame that
-//! changed little makes little out of date elsewhere, and a piece that holds the newest frame is not copied to.
+//! Every path lays a part of a frame where it lies in the whole frame, so that each piece of its memory is a picture.
+//! What of a piece is out of date is kept as one range of bytes, as `EGL_EXT_buffer_age` does for whole buffers: a
+//! frame that changed little makes little out of date elsewhere, and a piece that holds the newest frame is not copied
+//! to.
 
 use super::layout::{Crossing, FrameLayout};
 use crate::compute::{ComputeBackend, Target};
@@ -18,6 +19,9 @@ use std::ops::Range;
 pub(super) enum Reader {
     /// It takes from each what was written, into a surface of its own.
     Uploads,
+    /// [`Reader::Uploads`], or in place, but that surface is an engine's, who writes it, too: what it holds is known to
+    /// the display alone.
+    UploadsBesideAnother,
     /// A piece is shown where it lies, so that all of it must be right.
     InPlace,
     /// A piece is shown where it lies, and the display may have drawn into it: what changed there is not known.
@@ -28,6 +32,8 @@ pub(super) enum Reader {
 pub(super) struct Plan {
     /// These bytes are out of date; the piece named holds them. The same piece: only the display does.
     pub copy: Option<(usize, Range<usize>)>,
+    /// The display copies the part out of its surface.
+    pub fetch: bool,
     /// This is then cleared, see [`clear`].
     pub clear: Clear,
 }
@@ -50,8 +56,8 @@ pub(super) struct Ages {
     whole: Range<usize>,
     /// For each piece, the bytes that are not those of the newest frame.
     stale: Vec<Range<usize>>,
-    /// For each piece, whether it holds what is no picture of this surface: frames of another size, or one that was given up
-    /// before the first was finished.
+    /// For each piece, whether it holds what is no picture of this surface: frames of another size, or one that was
+    /// given up before the first was finished.
     foreign: Vec<bool>,
     /// The piece with the frame finished last.
     newest: Option<usize>,
@@ -92,6 +98,10 @@ impl Ages {
     /// A frame is to be written into `piece`.
     pub(super) fn begin(&mut self, piece: usize, crossing: &Crossing) -> Plan {
         (self.part, self.touched) = (crossing.native.span(), false);
+        if self.reader == Reader::UploadsBesideAnother {
+            let clear = if self.rule == Unwritten::Clear { Clear::Part } else { Clear::Nothing };
+            return Plan { copy: None, fetch: self.rule == Unwritten::Keep, clear };
+        }
         let must_hold = match self.rule {
             Unwritten::Keep => true,
             Unwritten::Clear | Unwritten::Overwrite => self.reader != Reader::Uploads && crossing.part != self.full,
@@ -103,7 +113,7 @@ impl Ages {
             Unwritten::Clear => Clear::Part,
             Unwritten::Keep | Unwritten::Overwrite => Clear::Nothing,
         };
-        Plan { copy: from.map(|from| (from, stale.clone())), clear }
+        Plan { copy: from.map(|from| (from, stale.clone())), fetch: false, clear }
     }
 
     /// Records that the copy of [`Plan::copy`] was queued.
@@ -157,7 +167,7 @@ fn joined(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
 }
 
 /// Clears memory that a frame is about to be written to, in queue order.
-pub(crate) fn clear(backend: &dyn ComputeBackend, target: Target<'_>) -> Result<()> {
+pub(super) fn clear(backend: &dyn ComputeBackend, target: Target<'_>) -> Result<()> {
     let _step = step!("clear");
     backend.write_pattern(target, &Pattern::ZERO)
 }

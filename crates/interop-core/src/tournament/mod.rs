@@ -8,7 +8,7 @@
 //!   is a verdict. A change must be worth it, as nobody asked for it.
 //! - Pairs of backend and display (`pixelferry::LinkBuilder`) have [`Tournament::duel`] with the best so far. Its
 //!   rounds are few, as more than two pairs open at once would hold too much.
-//! - Manners of a draw (`draw::manners`) and ways to an engine's object (`engine::choose`) have the shortest of a few
+//! - Manners of a draw (`draw::manners`) and ways to an engine's object (`engine::proof`) have the shortest of a few
 //!   times. The draws are the program's own, whose times come late; an object is held by one way at a time.
 //! - Lateness (`select::depth`) is the least that costs little, as each frame more costs memory.
 

@@ -70,12 +70,11 @@ impl Shortest {
         self.time.filter(|_| self.told >= Self::TIMED)
     }
 
-    /// Takes the times at once.
-    pub fn of(mut time: impl FnMut() -> Result<Duration>) -> Result<Duration> {
-        let mut times = Self::default();
+    /// Takes the times that are missing at once.
+    pub fn rest(mut self, mut time: impl FnMut() -> Result<Duration>) -> Result<Duration> {
         loop {
-            times.note(time()?);
-            if let Some(shortest) = times.result() {
+            self.note(time()?);
+            if let Some(shortest) = self.result() {
                 return Ok(shortest);
             }
         }

@@ -5,7 +5,7 @@ use crate::ffi::{Buffer, Failure, ImageBox, SharedImage};
 use crate::sharing::gl_sync::gl_sync;
 use interop_core::compute::MemoryDriver;
 use interop_core::compute::{OpaqueImage, Placement};
-use interop_core::{Error, ImageDesc, ImageView, Region, Result, SyncKind};
+use interop_core::{Error, ImageDesc, Region, Result, SyncKind, View};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ impl OpenClImage {
     }
 
     /// Tells where `view` lies.
-    pub fn place(&self, view: &ImageView) -> Result<Placement> {
+    pub fn place(&self, view: &View) -> Result<Placement> {
         self.rows.place(view)
     }
 

@@ -2,21 +2,9 @@
 
 use crate::compute::session::{Program, Session, dialect};
 use crate::queue::shape::ProgramShape;
-use interop_core::compute::SourceCode;
-use interop_core::{Error, KernelSource, Language, PixelFormat, Result};
+use interop_core::{KernelSource, PixelFormat, Result};
 use std::sync::Arc;
 use wgsl_kernel::{Dialect, KernelText, TextError, glsl_prelude};
-
-/// The GLSL of a source, if it has any.
-pub fn text_of(source: &KernelSource) -> Result<Option<&str>> {
-    match source.source(Language::Glsl) {
-        Some(SourceCode::Text(text)) => Ok(Some(text.as_ref())),
-        Some(SourceCode::Native(_)) => {
-            Err(Error::refused(format!("the GLSL of kernel '{}' must be text", source.name())))
-        }
-        None => Ok(None),
-    }
-}
 
 /// All of the text, for targets of this format.
 pub fn whole(text: &str, format: PixelFormat, dialect: Dialect) -> Result<String, TextError> {

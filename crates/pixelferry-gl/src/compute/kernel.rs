@@ -4,7 +4,7 @@ use crate::compute::glsl;
 use crate::compute::memory::GlMemory;
 use crate::compute::session::{Program, Session, dialect};
 use interop_core::devices::owned::own;
-use interop_core::{Arg, Kernel, KernelSource, PixelFormat, Result, Target};
+use interop_core::{Arg, Kernel, KernelSource, Language, PixelFormat, Result, Target};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use wgsl_kernel::KernelText;
@@ -28,7 +28,7 @@ impl Kernel for GlKernel {
 
 impl GlKernel {
     pub fn build(session: &Arc<Session>, source: &KernelSource) -> Result<Self> {
-        if let Some(shader) = glsl::text_of(source)? {
+        if let Some(shader) = source.text(Language::Glsl)? {
             let (text, program) = glsl::read(session, source, shader)?;
             let programs = Mutex::new(HashMap::from([(PixelFormat::Rgba8, Arc::new(program))]));
             return Ok(Self { text, shader: Some(shader.to_owned()), session: session.clone(), programs });

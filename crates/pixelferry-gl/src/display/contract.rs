@@ -195,17 +195,12 @@ impl GlDisplay {
         let step = drawing("draw");
         let shared = self.shared();
         let source = self.image_source(surface)?;
-        let SurfaceDesc::Image(image) = surface.desc() else {
-            return Err(Error::refused("a buffer has no picture; draw it with the name from surface_buffer"));
-        };
-        let limit = shared.caps.max_image_side;
-        if viewport.width == 0 || viewport.height == 0 || viewport.width.max(viewport.height) > limit {
-            return Err(Error::refused(format!("{viewport:?} is empty or larger than {limit} pixels")));
-        }
-        let plan = Plan::new(image, Extent::new(viewport.width, viewport.height), &options)?;
+        let area = Extent::new(viewport.width, viewport.height);
+        let plan = Plan::of(surface.desc(), area, &shared.caps, &options)?;
         check_encoding(shared, plan.format_encodes)?;
         let quad = self.tools.quad()?;
-        let draw = Draw { image: &source, region: image.extent.full(), viewport, plan: &plan, keep: false };
+        let draw =
+            Draw { image: &source, region: surface.desc().pixels()?.extent.full(), viewport, plan: &plan, keep: false };
         let drawn = self.tools.timed("draw", || {
             shared.checked_if(cfg!(debug_assertions), "glDrawArrays", || {
                 self.tools.drawing.draw(shared, quad, &draw, options.manner)

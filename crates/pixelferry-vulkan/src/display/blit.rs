@@ -70,7 +70,7 @@ impl VulkanDisplay {
                     unsafe { commands::rows_to(device, commands, from, (target.image, region)) };
                 }
                 Shown::Bytes(..) => {
-                    return Err(Error::refused(format!("{} has no pixels; give an image", surface.desc())));
+                    surface.desc().pixels()?;
                 }
             }
             Ok(self.surface_frame(surface)?.ready)

@@ -4,7 +4,7 @@ use crate::sharing::Sharing;
 use crate::sharing::os::{self, MEMORY_HANDLE};
 use ash::vk;
 use interop_core::devices::os_handle::{self, ImportedHandle};
-use interop_core::{MemoryHandle, Result};
+use interop_core::{Error, MemoryHandle, Result};
 
 /// Object that the memory is for.
 #[derive(Debug, Clone, Copy)]
@@ -157,6 +157,17 @@ impl Allocation {
     /// Returns what the memory is for.
     pub fn object(&self) -> Object {
         self.object
+    }
+
+    /// The buffer that the memory is for.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where it is for an image.
+    pub fn buffer(&self) -> Result<vk::Buffer> {
+        match self.object {
+            Object::Buffer(buffer) => Ok(buffer),
+            Object::Image(_) => Err(Error::refused("an image is no buffer")),
+        }
     }
 
     /// The memory; null before there is any.

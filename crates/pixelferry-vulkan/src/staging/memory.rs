@@ -2,9 +2,9 @@
 
 use crate::context::device_state::{BUFFER_USAGE, DeviceState, IMAGE_USAGE};
 use crate::queue::commands::{self, Place, READ};
-use crate::sharing::{Allocation, Object, vk_format};
+use crate::sharing::{Allocation, vk_format};
 use ash::vk;
-use interop_core::{Error, HostBlock, ImageDesc, MemoryHandle, Result, SharedHandle};
+use interop_core::{HostBlock, ImageDesc, MemoryHandle, Result, SharedHandle};
 use std::any::Any;
 use std::rc::Rc;
 
@@ -27,7 +27,7 @@ pub(crate) struct Buffer {
 
 impl Buffer {
     fn new(shared: &Rc<DeviceState>, made: Allocation, pages: Option<HostBlock>) -> Result<Self> {
-        let Object::Buffer(raw) = made.object() else { return Err(Error::refused("an image is no buffer")) };
+        let raw = made.buffer()?;
         Ok(Self { raw, made: Rc::new(made), pages, shared: Rc::clone(shared) })
     }
 

@@ -3,17 +3,16 @@
 use crate::context::device_state::{BUFFER_USAGE, DeviceState};
 use crate::queue::pool::GRAIN;
 pub(crate) use crate::queue::pool::Scratch;
-use crate::sharing::Object;
 use ash::vk;
 use interop_core::devices::borrows::Holder;
-use interop_core::{Error, HostBlock, Result};
+use interop_core::{HostBlock, Result};
 use std::rc::Rc;
 
 impl Scratch {
     fn new(shared: &DeviceState, len: usize) -> Result<Self> {
         let bytes = (len as u64).next_multiple_of(GRAIN as u64);
         let (made, address) = shared.sharing.mapped_buffer(bytes, BUFFER_USAGE)?;
-        let Object::Buffer(raw) = made.object() else { return Err(Error::invalid("scratch", "an image is no buffer")) };
+        let raw = made.buffer()?;
         // SAFETY: the allocation, which stays mapped and was zeroed, goes with the block; nobody else maps it.
         let block = unsafe { HostBlock::from_raw(address, bytes as usize, Rc::new(made)) };
         Ok(Self { raw, block })

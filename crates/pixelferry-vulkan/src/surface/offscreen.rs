@@ -2,11 +2,10 @@
 
 use crate::context::device_state::{BUFFER_USAGE, DeviceState};
 use crate::queue::commands::Rows;
-use crate::sharing::Object;
 use crate::staging::transfer::{copy_bytes, copy_to_rows};
 use crate::surface::shown::Shown;
 use ash::vk;
-use interop_core::{Error, Result};
+use interop_core::Result;
 
 /// The buffer to copy to, of at least so many bytes.
 fn target(shared: &DeviceState, bytes: u64) -> Result<vk::Buffer> {
@@ -15,7 +14,7 @@ fn target(shared: &DeviceState, bytes: u64) -> Result<vk::Buffer> {
         return Ok(*raw);
     }
     let made = shared.sharing.local_buffer(bytes, BUFFER_USAGE)?;
-    let Object::Buffer(raw) = made.object() else { return Err(Error::refused("an image is no buffer")) };
+    let raw = made.buffer()?;
     if let Some((_, smaller)) = kept.replace((raw, made)) {
         shared.submissions.retire(Box::new(smaller));
     }

@@ -276,11 +276,6 @@ impl WgpuDisplay {
     ) -> Result<(&'s Picture, Frame)> {
         call("WgpuDisplay::draw", || {
             let picture = self.picture(surface)?;
-            let limit = self.tools.shared.caps.max_image_side;
-            if viewport.width == 0 || viewport.height == 0 || viewport.width.max(viewport.height) > limit {
-                return Err(Error::refused(format!("{viewport:?} is empty or larger than {limit} pixels")));
-            }
-            let SurfaceDesc::Image(image) = surface.desc() else { return Err(self.not_found(surface, false)) };
             let target = match (format.is_srgb(), options.target) {
                 (true, _) => TargetEncoding::SrgbFormat,
                 (false, TargetEncoding::SrgbFormat) => {
@@ -290,8 +285,9 @@ impl WgpuDisplay {
                 (false, target) => target,
             };
             let area = Extent::new(viewport.width, viewport.height);
-            let plan = Plan::new(image, area, &options.with_target(target))?;
-            Ok((picture, Frame { region: image.extent.full(), at: (viewport.x, viewport.y), plan, bits: false }))
+            let options = options.with_target(target);
+            let plan = Plan::of(surface.desc(), area, &self.tools.shared.caps, &options)?;
+            Ok((picture, Frame { region: picture.extent().full(), at: (viewport.x, viewport.y), plan, bits: false }))
         })
     }
 

@@ -4,8 +4,8 @@ use super::{Api, Exported, Vulkan};
 use crate::context::device_state::DeviceState;
 use crate::context::format::{WORD, whole_words};
 use ash::vk;
-use interop_core::{Error, HostBlock, MemoryHandle, Result};
-use pixelferry_vulkan::sharing::{Allocation, Object};
+use interop_core::{HostBlock, MemoryHandle, Result};
+use pixelferry_vulkan::sharing::Allocation;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -66,9 +66,7 @@ fn wrap(shared: &DeviceState, made: &Arc<Allocation>, reader: Option<Arc<()>>, s
         usage: Usage::STORAGE | Usage::VERTEX | Usage::COPY_SRC | Usage::COPY_DST | index,
         mapped_at_creation: false,
     };
-    let Object::Buffer(raw) = made.object() else {
-        return Err(Error::refused("an image is no buffer"));
-    };
+    let raw = made.buffer()?;
     let kept = Arc::clone(made);
     let let_go = Box::new(move || {
         drop(kept);

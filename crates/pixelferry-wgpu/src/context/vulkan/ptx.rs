@@ -4,9 +4,9 @@ use super::Api;
 use crate::context::format::whole_words;
 use crate::context::ptx_grid::PtxGrid;
 use ash::vk;
-use interop_core::{DeviceIdentity, Error, Result, Support};
+use interop_core::{DeviceIdentity, Result, Support};
 use pixelferry_vulkan::sharing::{
-    ADDRESS_EXTENSION, Allocation, CU_EXTENSION, CuDevice, CuFunction, CuGrid, Object, Sharing, enabled,
+    ADDRESS_EXTENSION, Allocation, CU_EXTENSION, CuDevice, CuFunction, CuGrid, Sharing, enabled,
 };
 use std::ffi::{CStr, c_void};
 use std::sync::Arc;
@@ -56,9 +56,7 @@ impl PtxSide {
         let raw = Raw::STORAGE_BUFFER | Raw::VERTEX_BUFFER | Raw::TRANSFER_SRC | Raw::TRANSFER_DST;
         // SAFETY: `of` has seen that the device has the extension.
         let made = Arc::new(unsafe { self.sharing.addressed_buffer(size, raw) }?);
-        let Object::Buffer(buffer) = made.object() else {
-            return Err(Error::invalid("allocate", "an image is no buffer"));
-        };
+        let buffer = made.buffer()?;
         // SAFETY: made of this device, with an address.
         let address = unsafe { self.cu.address(buffer) };
         let kept: Arc<Allocation> = Arc::clone(&made);
