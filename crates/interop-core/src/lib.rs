@@ -14,9 +14,10 @@
 //! | room | what it holds | what it may import |
 //! |---|---|---|
 //! | [`describe`] | what pictures, buffers and their numbers are ([`color`](describe::color)), errors, the pattern | nothing |
-//! | [`draw`] | how a frame is drawn, whatever draws it | [`describe`] |
 //! | [`devices`] | what devices say of themselves, handles that cross, host memory and who may look at it, timelines | [`describe`] |
-//! | [`display`] | what a display must do | [`devices`] and below |
+//! | [`tournament`] | who of several is quickest, and how sure that is; knows no path and no draw, so that all who choose use it | [`devices`] and below |
+//! | [`draw`] | how a frame is drawn, whatever draws it | [`tournament`] and below |
+//! | [`display`] | what a display must do | [`draw`] and below |
 //! | [`compute`] | what a backend must do; queues, events, futures | [`display`] (to open a device in its context) and below |
 //! | [`path`] | how bytes get across | [`compute`] and below |
 //! | [`select`] | which way is taken, and why: proof by pixels, timing, reports | [`path`] and below |
@@ -34,6 +35,7 @@ pub mod engine;
 pub mod link;
 pub mod path;
 pub mod select;
+pub mod tournament;
 
 pub use compute::{Arg, ComputeBackend, ComputeMemory, ComputeSemaphore, Kernel, KernelSource, MemoryDriver, Target};
 pub use compute::{

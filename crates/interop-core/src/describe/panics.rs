@@ -60,6 +60,11 @@ pub fn as_error<R>(what: &str, f: impl FnOnce() -> Result<R>) -> Result<R> {
     catch(f).unwrap_or_else(|Panicked(reason)| Err(Error::Panicked { what: what.into(), reason }))
 }
 
+/// Runs what calls a backend or display. Where ways are tried, one that panics is no way, and the others go on.
+pub(crate) fn contained<R>(f: impl FnOnce() -> Result<R>) -> Result<R> {
+    as_error("the backend or the display", f)
+}
+
 /// The outcome of a thread (`JoinHandle::join`), whose panic ends here.
 ///
 /// # Errors

@@ -2,34 +2,28 @@
 
 use super::manner::{Drawn, Manner, Obstacle, Why};
 use crate::describe::error::Result;
+use crate::tournament::Shortest;
 use std::cell::{OnceCell, RefCell};
 use std::time::Duration;
 
-/// Draws of each manner that are timed. The first does not count: drivers build at the first use.
-const TIMED: usize = 4;
+/// Draws of each manner that are timed.
+const TIMED: usize = Shortest::TIMED;
 
 /// Kinds of draws that are remembered; a program that draws more kinds measures the oldest anew.
 const KINDS: usize = 64;
 
 /// Draws of one kind.
-#[derive(Default)]
 enum Trial {
-    #[default]
-    New,
     Running([Times; 2]),
-    Decided {
-        triangle: Duration,
-        compute: Duration,
-    },
+    Decided { triangle: Duration, compute: Duration },
     Refused(Obstacle),
 }
 
+/// Times of a manner. They come after later draws have begun.
 #[derive(Clone, Copy, Default)]
 struct Times {
     begun: usize,
-    told: usize,
-    /// But for the first.
-    quickest: Option<Duration>,
+    told: Shortest,
 }
 
 /// The choices of one display. `K`: what a draw's time depends on, its size as [`Manners::size_class`].
@@ -47,38 +41,17 @@ impl<K> Default for Manners<K> {
     }
 }
 
-impl Times {
-    fn told(&mut self, time: Duration) {
-        if self.told > 0 {
-            self.quickest = Some(self.quickest.map_or(time, |quickest| quickest.min(time)));
-        }
-        self.told += 1;
-    }
-
-    fn result(self) -> Option<Duration> {
-        self.quickest.filter(|_| self.told >= TIMED)
-    }
-}
-
 impl Trial {
     fn choose(&mut self, asked: Option<Manner>) -> Drawn {
-        let measuring = |times: &mut [Times; 2]| {
-            let [triangle, compute] = times;
-            let (manner, next) =
-                if compute.begun < triangle.begun { (Manner::Compute, compute) } else { (Manner::Triangle, triangle) };
-            next.begun += 1;
-            Drawn { manner, copies: false, why: Why::Measuring }
-        };
-        match (&mut *self, asked) {
+        match (self, asked) {
             (Self::Refused(obstacle), _) => only(obstacle.clone()),
             (_, Some(manner)) => Drawn { manner, copies: false, why: Why::Asked },
-            (Self::New, None) => {
-                let mut times = Default::default();
-                let drawn = measuring(&mut times);
-                *self = Self::Running(times);
-                drawn
+            (Self::Running([triangle, compute]), None) => {
+                let is_compute = compute.begun < triangle.begun;
+                let (manner, next) = if is_compute { (Manner::Compute, compute) } else { (Manner::Triangle, triangle) };
+                next.begun += 1;
+                Drawn { manner, copies: false, why: Why::Measuring }
             }
-            (Self::Running(times), None) => measuring(times),
             (Self::Decided { triangle, compute }, None) => {
                 // By a sixteenth at least: below that the one that stores least is kept.
                 let quicker = *compute + *triangle / 16 < *triangle;
@@ -118,16 +91,15 @@ impl<K: Copy + PartialEq> Manners<K> {
                 Ok((kind, found)) => (self.with(kind, |trial| trial.choose(asked)), Some((kind, found))),
             },
         };
-        *self.last.borrow_mut() = Some(drawn.clone());
-        Ok((drawn, found))
+        Ok((self.done(drawn), found))
     }
 
     /// A draw of this kind took so long.
     pub fn told(&self, kind: K, manner: Manner, time: Duration) {
         self.with(kind, |trial| {
             let Trial::Running(times) = trial else { return };
-            times[usize::from(manner == Manner::Compute)].told(time);
-            if let [Some(triangle), Some(compute)] = times.map(Times::result) {
+            times[usize::from(manner == Manner::Compute)].told.note(time);
+            if let [Some(triangle), Some(compute)] = times.map(|times| times.told.result()) {
                 *trial = Trial::Decided { triangle, compute };
             }
         });
@@ -143,16 +115,16 @@ impl<K: Copy + PartialEq> Manners<K> {
 
     /// The draw that was just chosen, or one that had no choice, is by a triangle.
     pub fn only(&self, obstacle: Obstacle) -> Drawn {
-        let drawn = only(obstacle);
-        *self.last.borrow_mut() = Some(drawn.clone());
-        drawn
+        self.done(only(obstacle))
     }
 
     /// The draw that was just chosen is by stores into a texture beside the target, which is then copied into it.
     pub fn copied(&self, drawn: Drawn) -> Drawn {
-        let drawn = Drawn { copies: true, ..drawn };
-        *self.last.borrow_mut() = Some(drawn.clone());
-        drawn
+        self.done(Drawn { copies: true, ..drawn })
+    }
+
+    fn done(&self, drawn: Drawn) -> Drawn {
+        self.last.borrow_mut().insert(drawn).clone()
     }
 
     /// Returns what counts of what is asked for here and in the environment.
@@ -187,7 +159,10 @@ impl<K: Copy + PartialEq> Manners<K> {
 
     /// True where times of this kind are still wanted.
     pub fn is_measuring(&self, kind: &K) -> bool {
-        self.trials.borrow().iter().any(|(other, trial)| other == kind && matches!(trial, Trial::Running(_)))
+        self.trials
+            .borrow()
+            .iter()
+            .any(|(other, trial)| other == kind && matches!(trial, Trial::Running([first, _]) if first.begun > 0))
     }
 
     /// Tells how the last draw was done.
@@ -201,7 +176,7 @@ impl<K: Copy + PartialEq> Manners<K> {
             if trials.len() == KINDS {
                 trials.remove(0);
             }
-            trials.push((kind, Trial::New));
+            trials.push((kind, Trial::Running(Default::default())));
             trials.len() - 1
         });
         f(&mut trials[at].1)

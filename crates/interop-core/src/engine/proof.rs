@@ -10,28 +10,26 @@ use crate::describe::view::View;
 use crate::display::{Part, Surface};
 use crate::path::{Direction, OpenedPath, Pairing, PathId, PathSpec, SharingPath, blank, is_object, pattern_part};
 use crate::select::verify::next_nonce;
+use crate::tournament::Shortest;
 use std::time::{Duration, Instant};
-
-/// Takes of which the fastest counts.
-const TIMED: usize = 3;
 
 /// Opens a path, proves and times it beside the object, and tries it with that. The object is in its place again then.
 pub(super) fn open(spec: &PathSpec, pairing: &Pairing<'_>, object: &mut Surface) -> Result<(OpenedPath, Duration)> {
     let (all, rule, is_object) = (Part::full(pairing.desc), pairing.desc.unwritten(), is_object(spec.id));
     if pairing.object == Some(Direction::Take) {
-        let (mut path, mut fastest) = (of_takes(spec, pairing)?, Duration::MAX);
+        let mut path = of_takes(spec, pairing)?;
+        let mut time = Duration::MAX;
         path.with_object(object, |path| {
             of_what_is_there(spec.id, path, pairing)?;
-            for _ in 0..TIMED {
+            time = Shortest::default().rest(|| {
                 let start = Instant::now();
                 path.begin(&all)?;
                 path.cancel();
-                pairing.backend.finish()?;
-                fastest = fastest.min(start.elapsed());
-            }
+                pairing.backend.finish().map(|()| start.elapsed())
+            })?;
             Ok(())
         })?;
-        return Ok((path, fastest));
+        return Ok((path, time));
     }
     if rule == Unwritten::Keep && !is_object {
         object.check_download().map_err(|error| {
@@ -112,11 +110,10 @@ fn of_frames(spec: &PathSpec, pairing: &Pairing<'_>) -> Result<(OpenedPath, Dura
         frames += 1;
         compare(spec.id, &whole, expected, &path.surface_mut().read_back(&all)?, frames - 1).map(|()| time)
     };
-    let mut fastest = frame(&mut path, &all, true, &mut first)?;
+    let mut times = Shortest::default();
+    times.note(frame(&mut path, &all, true, &mut first)?);
     path.exchange(&mut other)?;
-    for _ in 0..2 {
-        fastest = fastest.min(frame(&mut path, &all, true, &mut second)?);
-    }
+    let time = times.rest(|| frame(&mut path, &all, true, &mut second))?;
     path.exchange(&mut other)?;
     frame(&mut path, &inner(&all), true, &mut first)?;
     if pairing.desc.unwritten() == Unwritten::Clear {
@@ -126,7 +123,7 @@ fn of_frames(spec: &PathSpec, pairing: &Pairing<'_>) -> Result<(OpenedPath, Dura
     if pairing.desc.unwritten() != Unwritten::Overwrite {
         frame(&mut path, &all, false, &mut first)?;
     }
-    Ok((path, fastest))
+    Ok((path, time))
 }
 
 /// A part that leaves something around it, where there is so much.

@@ -1,13 +1,16 @@
-//! Opening and proving one way.
+//! Opening, proving and timing one way.
 
-use super::report::PathState;
-use super::verify::verify;
+use super::report::{Measured, PathState};
+use super::verify::{next_nonce, verify};
 use crate::describe::error::{Error, Result};
-use crate::describe::panics;
+use crate::describe::panics::contained;
+use crate::describe::pattern::Pattern;
 use crate::devices::capability::SyncKind;
 use crate::devices::timeline::stage;
-use crate::path::{OpenedPath, Pairing, PathId, PathSpec};
+use crate::path::{OpenedPath, Pairing, PathId, PathSpec, SharingPath, pattern_frame};
+use crate::tournament::{self, Clock, Contestant, TURN, Terms};
 use std::fmt;
+use std::time::Duration;
 
 /// One path with one way of keeping the two sides apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,8 +87,65 @@ pub(super) fn disproved(error: &Error) -> PathState {
     }
 }
 
-/// Backends and displays may be others' code, and this is where it runs first: one that panics is no way for frames, and the
-/// others are tried.
-pub(super) fn contained<R>(f: impl FnOnce() -> Result<R>) -> Result<R> {
-    panics::as_error("the backend or the display", f)
+/// A way that was opened, and what it costs.
+pub(super) type Entry = tournament::Entry<Opened>;
+
+/// A way that was opened.
+pub(super) struct Opened {
+    pub way: Way,
+    pub path: OpenedPath,
+    /// Its pixels were compared.
+    pub proved: bool,
+}
+
+impl Opened {
+    /// Enters it among those that are timed. One that was proved has run.
+    pub fn entry(way: Way, path: OpenedPath, proved: bool, pairing: &Pairing<'_>) -> Entry {
+        let (slots, frames_behind) = (path.slots(), pairing.frames_behind);
+        // A run of a pipeline is a turn.
+        let turn = if frames_behind > 0 { Duration::ZERO } else { TURN };
+        // Sizes that cannot be counted were refused before.
+        let bytes = pairing.desc.byte_len().unwrap_or(usize::MAX).saturating_mul(slots);
+        Entry::new(Self { way, path, proved }, Terms { turn, frames_behind, slots, bytes }, proved)
+    }
+}
+
+impl Entry {
+    /// Figures of its turns.
+    pub fn measured(&self) -> Measured {
+        let path = &self.who.path;
+        Measured::of(path.sync(), path.frames_behind(), self.samples_us().to_vec())
+    }
+}
+
+impl fmt::Display for Opened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.way.fmt(f)
+    }
+}
+
+impl Contestant for Opened {
+    type Course<'a> = Pairing<'a>;
+
+    fn sample(&mut self, pairing: &Pairing<'_>, clock: &Clock, frames: usize) -> Result<f64> {
+        time_run(&mut self.path, pairing, clock, frames)
+    }
+}
+
+/// Microseconds a frame over a run of `frames`, until the display has drawn the last.
+pub(super) fn time_run(path: &mut OpenedPath, pairing: &Pairing<'_>, clock: &Clock, frames: usize) -> Result<f64> {
+    // Of one colour all over, by the rule for unwritten pixels that the surface asks for.
+    let layout = pairing.layout();
+    let whole = layout.whole()?;
+    let start = clock.now();
+    for _ in 0..frames {
+        pattern_frame(path, pairing.backend.as_ref(), &layout, &Pattern::flat(&whole, next_nonce()))?;
+        pairing.display.draw_offscreen(path.surface())?;
+    }
+    if path.frames_behind() > 0 {
+        path.flush()?;
+        pairing.display.draw_offscreen(path.surface())?;
+    }
+    pairing.display.finish()?;
+    Ok(clock.since(start).as_secs_f64() * 1e6 / frames as f64)
 }

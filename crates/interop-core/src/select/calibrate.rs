@@ -1,33 +1,22 @@
 //! Timing of the ways that work, side by side, so that drift hits all alike.
 //!
-//! First each way in turn is timed shortly beside the leader; what is clearly behind is closed again. Then those that are
-//! close take turns until they are told apart or the time is over. Only what leads is proved by pixels: proving costs more
-//! than timing, and nobody sees what is only timed. The first that works is proved before anything else.
+//! First each way in turn is timed shortly beside the leader; what is clearly behind is closed again. Then those that
+//! are close take turns until they are told apart or the time is over. Only what leads is proved by pixels: proving
+//! costs more than timing, and nobody sees what is only timed. The first that works is proved before anything else.
 
-use super::attempt::{Candidate, Way, prove};
-use super::clock::Clock;
-use super::comparison::{Entry, PathComparison};
-use super::report::PathState;
-use super::stats::Measured;
-use crate::describe::error::Error;
+use super::attempt::{Candidate, Entry, Opened, Way, prove};
+use super::report::{Measured, PathState};
 use crate::devices::timeline::stage;
 use crate::path::{OpenedPath, Pairing};
+use crate::tournament::{Clock, Tournament, run_of};
 use std::time::Duration;
 
-/// Outcome of one candidate that was tried.
-pub(super) enum Event {
-    /// It does not work.
-    Failed(PathState),
-    /// It was timed.
-    Timed {
-        /// Figures of the measurement.
-        measured: Measured,
-        /// Its pixels were compared and are right.
-        proved: bool,
-    },
-}
+/// Outcome of one candidate that was tried: its figures, and whether its pixels were compared and are right; or why it
+/// does not work.
+pub(super) type Event = Result<(Measured, bool), PathState>;
 
 /// Result of a calibration.
+#[derive(Default)]
 pub(super) struct Calibration<'p> {
     /// The quickest whose pixels are right, and its figures.
     pub best: Option<(Candidate<'p>, OpenedPath, Measured)>,
@@ -43,21 +32,13 @@ pub(super) struct Calibration<'p> {
     pub frame: Option<Duration>,
 }
 
-/// Extent of a calibration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Extent {
-    /// The best one, found within this time.
-    Best(Duration),
-    /// Everything about each, however long it takes.
-    All,
-}
-
-/// Opens, times and proves the candidates, in order of rank; the first that works is there in any case.
+/// Opens, times and proves the candidates, in order of rank; the first that works is there in any case. Finds the best
+/// one within `budget`, or without one everything about each, however long it takes.
 pub(super) fn calibrate<'p>(
     pairing: &Pairing<'_>,
     clock: &Clock,
     candidates: &[Candidate<'p>],
-    extent: Extent,
+    budget: Option<Duration>,
 ) -> Calibration<'p> {
     let _stage = stage!("calibrate", candidates = candidates.len());
     let begun = clock.now();
@@ -65,102 +46,78 @@ pub(super) fn calibrate<'p>(
         pairing,
         clock,
         candidates,
-        events: Vec::new(),
-        comparison: PathComparison::new(clock),
+        tournament: Tournament::new(clock),
         proof: Duration::ZERO,
-        opening: Duration::MAX,
-        undecided: Vec::new(),
+        found: Calibration { opening: Duration::MAX, ..Calibration::default() },
     };
     let mut waiting = candidates.iter().copied();
-    let first = waiting.by_ref().find_map(|candidate| session.prove_new(candidate));
-    let deadline = match extent {
-        // Drivers compile and allocate at their first use: however long that took, half is left to find out more. A
-        // twelfth is for closing what was opened, and for the last turn, which may be longer than those before.
-        Extent::Best(budget) => Some((begun + budget - budget / 12).max(clock.now() + budget / 2)),
-        Extent::All => None,
-    };
-    let mut frame = None;
+    let first = waiting.by_ref().find_map(|candidate| session.open(candidate, true));
+    // Drivers compile and allocate at their first use: however long that took, half is left to find out more. A twelfth
+    // is for closing what was opened, and for the last turn, which may be longer than those before.
+    let deadline = budget.map(|budget| (begun + budget - budget / 12).max(clock.now() + budget / 2));
     if let Some(mut entry) = first {
         // An error comes up again in its turn.
-        if let Some(Ok((took, fits))) = deadline.map(|end| entry.has_time(pairing, clock, end)) {
-            frame = Some(took);
-            if !fits {
-                session.comparison.enter(entry);
-                return session.end(waiting, frame);
+        if let Some(Ok(took)) = deadline.map(|_| entry.warm(pairing, clock)) {
+            session.found.frame = Some(took);
+            if !clock.fits(took * run_of(pairing.frames_behind) as u32, deadline) {
+                session.tournament.enter(entry);
+                return session.end(waiting);
             }
         }
-        let until = session.settles_until(deadline);
-        session.comparison.challenge(pairing, entry, until);
-        session.screen(&mut waiting, deadline, extent);
+        session.tournament.challenge(pairing, entry, deadline);
+        session.screen(&mut waiting, deadline);
         // The first proof may have been long for what drivers do only once: half is left to compare.
         let proof = session.proof_time();
         let until = deadline.map(|end| end - proof.min(end.saturating_sub(clock.now()) / 2));
-        let undecided = session.comparison.decide(pairing, until);
-        session.undecided.splice(0..0, undecided);
+        let undecided = session.tournament.decide(pairing, until);
+        session.found.undecided.splice(0..0, undecided.iter().map(|entry| entry.who.way));
         session.collect_losers();
     }
-    session.end(waiting, frame)
+    session.end(waiting)
 }
 
 struct Session<'a, 'p> {
     pairing: &'a Pairing<'a>,
     clock: &'a Clock,
     candidates: &'a [Candidate<'p>],
-    events: Vec<(Way, Event)>,
-    comparison: PathComparison,
+    tournament: Tournament<Opened>,
     /// Time that the last proof took.
     proof: Duration,
-    opening: Duration,
-    undecided: Vec<Way>,
+    found: Calibration<'p>,
 }
 
 impl<'p> Session<'_, 'p> {
-    /// Opens one and proves it.
-    fn prove_new(&mut self, candidate: Candidate<'p>) -> Option<Entry> {
+    /// Opens one, and proves it where that is asked for.
+    fn open(&mut self, candidate: Candidate<'p>, proves: bool) -> Option<Entry> {
         let begun = self.clock.now();
         let opened = candidate.open(self.pairing).and_then(|mut path| {
-            self.opening = self.opening.min(self.clock.since(begun));
-            let begun = self.clock.now();
-            prove(candidate.id(), self.pairing, &mut path)?;
-            self.proof = self.clock.since(begun);
-            Ok(path)
-        });
-        match opened {
-            Ok(path) => Some(Entry::new(candidate.way(), path, true)),
-            Err(state) => {
-                self.events.push((candidate.way(), Event::Failed(state)));
-                None
+            let opened = self.clock.now();
+            self.found.opening = self.found.opening.min(opened.saturating_sub(begun));
+            if proves {
+                prove(candidate.id(), self.pairing, &mut path)?;
+                self.proof = self.clock.since(opened);
             }
-        }
+            Ok(Opened::entry(candidate.way(), path, proves, self.pairing))
+        });
+        opened.map_err(|state| self.found.events.push((candidate.way(), Err(state)))).ok()
     }
 
     /// Times each that waits beside the leader, as long as one more fits in.
-    fn screen(
-        &mut self,
-        waiting: &mut impl Iterator<Item = Candidate<'p>>,
-        deadline: Option<Duration>,
-        extent: Extent,
-    ) {
+    fn screen(&mut self, waiting: &mut impl Iterator<Item = Candidate<'p>>, deadline: Option<Duration>) {
         // The time of opening a candidate is known from the second one on.
         let mut opening = Duration::ZERO;
         loop {
-            let takes = opening + self.comparison.challenge_time() + self.proof_time();
-            if deadline.is_some_and(|end| self.clock.now() + takes > end) {
+            let takes = opening + self.tournament.challenge_time() + self.proof_time();
+            if !self.clock.fits(takes, deadline) {
                 return;
             }
             let Some(candidate) = waiting.next() else { return };
             let begun = self.clock.now();
-            let opened = match extent {
-                Extent::All => candidate.attempt(self.pairing).map(|path| Entry::new(candidate.way(), path, true)),
-                Extent::Best(_) => candidate.open(self.pairing).map(|path| Entry::new(candidate.way(), path, false)),
-            };
+            // Without a deadline all is to be known of each.
+            let entry = self.open(candidate, deadline.is_none());
             opening = self.clock.since(begun);
-            if opened.is_ok() && extent != Extent::All {
-                self.opening = self.opening.min(opening);
-            }
-            match opened {
-                Ok(entry) => self.comparison.challenge(self.pairing, entry, self.settles_until(deadline)),
-                Err(state) => self.events.push((candidate.way(), Event::Failed(state))),
+            if let Some(entry) = entry {
+                self.tournament.challenge(self.pairing, entry, deadline);
             }
             self.collect_losers();
         }
@@ -168,37 +125,33 @@ impl<'p> Session<'_, 'p> {
 
     /// Returns what proving the leader would take: as long as the proof before it. Nothing where it is proved.
     fn proof_time(&self) -> Duration {
-        match self.comparison.leader() {
-            Some(entry) if !entry.proved => self.proof,
-            _ => Duration::ZERO,
-        }
-    }
-
-    /// One path that gets quicker for long leaves most of the time to the others.
-    fn settles_until(&self, deadline: Option<Duration>) -> Option<Duration> {
-        let now = self.clock.now();
-        deadline.map(|end| now + end.saturating_sub(now) / 4)
+        self.tournament.leader().filter(|entry| !entry.who.proved).map_or(Duration::ZERO, |_| self.proof)
     }
 
     fn collect_losers(&mut self) {
-        for (entry, error) in self.comparison.take_losers() {
-            // It was still getting quicker.
-            if error.is_none() && entry.is_cold() {
-                self.undecided.push(entry.way);
+        for (entry, error) in self.tournament.take_losers() {
+            match error {
+                None => self.timed(&entry),
+                Some(error) => {
+                    let reason = format!("while it was timed: {error}");
+                    self.found.events.push((entry.who.way, Err(PathState::Rejected { reason })));
+                }
             }
-            let event = match error {
-                Some(error) => Event::Failed(rejected(&error)),
-                None => Event::Timed { proved: entry.proved, measured: entry.measured() },
-            };
-            self.events.push((entry.way, event));
         }
     }
 
-    fn end(mut self, left: impl Iterator<Item = Candidate<'p>>, frame: Option<Duration>) -> Calibration<'p> {
-        let best = self.crown();
-        let left = left.map(|candidate| candidate.way()).collect();
-        let Self { events, undecided, opening, .. } = self;
-        Calibration { best, events, left, undecided, opening, frame }
+    fn timed(&mut self, entry: &Entry) {
+        // It was still getting quicker.
+        if entry.is_cold() {
+            self.found.undecided.push(entry.who.way);
+        }
+        self.found.events.push((entry.who.way, Ok((entry.measured(), entry.who.proved))));
+    }
+
+    fn end(mut self, left: impl Iterator<Item = Candidate<'p>>) -> Calibration<'p> {
+        self.found.best = self.crown();
+        self.found.left = left.map(|candidate| candidate.way()).collect();
+        self.found
     }
 
     fn candidate(&self, way: Way) -> Option<Candidate<'p>> {
@@ -208,41 +161,29 @@ impl<'p> Session<'_, 'p> {
     /// The best that is right.
     fn crown(&mut self) -> Option<(Candidate<'p>, OpenedPath, Measured)> {
         let mut best = None;
-        for mut entry in self.comparison.ranking() {
-            let proof = match (entry.proved, best.is_some()) {
-                (false, false) => prove(entry.way.id, self.pairing, &mut entry.path),
-                _ => Ok(()),
-            };
-            let measured = entry.measured();
-            match proof {
-                Err(state) => self.events.push((entry.way, Event::Failed(state))),
-                Ok(()) => {
-                    if entry.is_cold() {
-                        self.undecided.push(entry.way);
-                    }
-                    let proved = entry.proved || best.is_none();
-                    self.events.push((entry.way, Event::Timed { measured: measured.clone(), proved }));
-                    if let Some(candidate) = self.candidate(entry.way)
-                        && best.is_none()
-                    {
-                        best = Some((candidate, entry.path, measured));
-                    }
+        for mut entry in self.tournament.ranking() {
+            let way = entry.who.way;
+            if best.is_none() && !entry.who.proved {
+                if let Err(state) = prove(way.id, self.pairing, &mut entry.who.path) {
+                    self.found.events.push((way, Err(state)));
+                    continue;
                 }
+                entry.who.proved = true;
+            }
+            self.timed(&entry);
+            if best.is_none() {
+                let measured = entry.measured();
+                best = self.candidate(way).map(|candidate| (candidate, entry.who.path, measured));
             }
         }
         // All that were quicker turned out wrong: one that was proved and closed again.
         best.or_else(|| {
-            let proved = self.events.iter().find_map(|(way, event)| match event {
-                Event::Timed { measured, proved: true } => Some((*way, measured.clone())),
+            let (way, measured) = self.found.events.iter().find_map(|(way, event)| match event {
+                Ok((measured, true)) => Some((*way, measured.clone())),
                 _ => None,
-            });
-            let (way, measured) = proved?;
+            })?;
             let candidate = self.candidate(way)?;
-            Some((candidate, self.prove_new(candidate)?.path, measured))
+            Some((candidate, self.open(candidate, true)?.who.path, measured))
         })
     }
-}
-
-fn rejected(error: &Error) -> PathState {
-    PathState::Rejected { reason: format!("while it was timed: {error}") }
 }

@@ -1,12 +1,11 @@
 //! Measurement of the best number of frames behind for a pipelined path, with a kernel and a draw of this crate.
 
-use super::clock::Clock;
+use super::attempt::time_run;
 use super::report::Lateness;
-use super::stats::quantile;
-use super::timing::time_run;
 use crate::describe::error::Result;
 use crate::devices::timeline::stage;
 use crate::path::{OpenedPath, Pairing, SharingPath};
+use crate::tournament::{Clock, micros, quantile};
 use std::time::Duration;
 
 /// Lateness that is tried, as far as the path was opened for.
@@ -33,18 +32,18 @@ pub(super) fn settle(
     if most == 0 || budget.is_zero() {
         return Ok(measured);
     }
-    let frame = frame.map_or_else(|| time_run(path, pairing, clock, 1).map(microseconds), Ok)?;
-    let mut fits = Fits { clock, until: start + budget, frame };
+    let mut frame = frame.map_or_else(|| time_run(path, pairing, clock, 1).map(micros), Ok)?;
     for frames_behind in [most].into_iter().chain(STEPS.into_iter().filter(|step| *step < most)) {
         let frames = FRAMES + 2 * frames_behind;
-        if !fits.another(frames) {
+        let fits = |frame: Duration| clock.fits(frame * frames as u32, Some(start + budget));
+        if !fits(frame) {
             break;
         }
         path.set_frames_behind(frames_behind)?;
         let mut runs = Vec::with_capacity(RUNS);
-        while runs.len() < RUNS && (runs.is_empty() || fits.another(frames)) {
+        while runs.len() < RUNS && (runs.is_empty() || fits(frame)) {
             let us = time_run(path, pairing, clock, frames)?;
-            fits.frame = microseconds(us);
+            frame = micros(us);
             runs.push(us);
         }
         measured.push(Lateness { frames_behind, microseconds: quantile(&runs, 0.5) });
@@ -56,22 +55,6 @@ pub(super) fn settle(
     path.trim();
     measured.reverse();
     Ok(measured)
-}
-
-fn microseconds(us: f64) -> Duration {
-    Duration::from_nanos((us * 1e3) as u64)
-}
-
-struct Fits<'a> {
-    clock: &'a Clock,
-    until: Duration,
-    frame: Duration,
-}
-
-impl Fits<'_> {
-    fn another(&self, frames: usize) -> bool {
-        self.clock.now() + self.frame * frames as u32 <= self.until
-    }
 }
 
 fn quickest(measured: &[Lateness]) -> f64 {
@@ -109,12 +92,5 @@ mod tests {
         assert_eq!(of(&[(2, 99.0), (1, 98.0), (0, 99.5)]), (Some(0), false));
         assert_eq!(of(&[(4, 240.0), (3, 242.0), (2, 244.0), (1, 250.0)]), (Some(2), true));
         assert_eq!(of(&[(8, 200.0), (4, 290.0)]), (Some(8), true));
-    }
-
-    #[test]
-    fn what_would_take_too_long_is_not_begun() {
-        let clock = Clock::new(|| Duration::from_secs(7));
-        let fits = |frame| Fits { clock: &clock, until: Duration::from_secs(67), frame: Duration::from_secs(frame) };
-        assert!(fits(1).another(30) && !fits(3).another(30));
     }
 }

@@ -6,12 +6,33 @@ use super::diagnose;
 use super::policy::{MAX_FRAMES_BEHIND, Policy};
 use super::rank::Prices;
 use super::report::{Later, PathReport, PathState, ProbeReport};
-use super::standing::Keep;
 use crate::describe::error::{Error, Result};
 use crate::devices::capability::{Support, SyncKind};
 use crate::path::{OpenedPath, Pairing, PathId, SharingPath};
 use tracing::{debug, warn};
 
+/// Knowledge that a link has of its paths when it opens another.
+#[derive(Default)]
+pub(crate) struct Standing<'a> {
+    /// Paths that failed before, each with its reason.
+    pub demoted: &'a [(PathId, String)],
+    /// The way in use, which is to be kept if it works.
+    pub keep: Option<Keep>,
+    /// Number of frames behind of the path that is left now.
+    pub frames_behind: Option<usize>,
+    /// Costs measured earlier, if any: quicker paths are tried first.
+    pub known: Option<&'a ProbeReport>,
+}
+
+/// A way in use.
+#[derive(Clone, Copy)]
+pub(crate) struct Keep {
+    pub id: PathId,
+    pub sync: SyncKind,
+    pub frames_behind: usize,
+}
+
+/// Everything that may be taken, and what is known of it so far.
 pub(super) struct Field<'p> {
     pub report: ProbeReport,
     /// Paths with their own way of taking turns in the order of rank, then the other ways.
@@ -141,15 +162,11 @@ impl<'p> Field<'p> {
         self.candidates.retain(|candidate| candidate.id() != id);
     }
 
-    pub fn chosen(&mut self, id: PathId, sync: SyncKind, why: String) {
-        self.set(id, PathState::Chosen { sync, why });
-    }
-
     pub fn record(&mut self, events: Vec<(Way, Event)>) {
         for (way, event) in events {
             let Some(row) = self.row(way.id) else { continue };
             match event {
-                Event::Timed { measured, proved } => {
+                Ok((measured, proved)) => {
                     if proved && !row.state.works() {
                         row.state = PathState::Verified { sync: measured.sync };
                     } else if row.state == PathState::Offered {
@@ -160,7 +177,7 @@ impl<'p> Field<'p> {
                         row.measured.push(measured);
                     }
                 }
-                Event::Failed(state) => {
+                Err(state) => {
                     let (path, sync) = (way.id, way.sync);
                     warn!(%path, sync = sync.map(tracing::field::display), reason = state.detail(), "does not work");
                     // A path whose own way works is not thrown out because another way does not.

@@ -4,34 +4,19 @@
 //! The user's frames, memory and kernels have no part in it: both instances have memory of their own, and the kernel is that of
 //! every measurement. A path is taken when it is quicker by more than chance and its pixels are right.
 
-use super::attempt::{Candidate, Way, contained, disproved};
-use super::clock::Clock;
-use super::comparison::{Entry, HOPELESS, MOST_BYTES, run};
+use super::attempt::{Candidate, Entry, Opened, Way, disproved};
 use super::policy::Trials;
-use super::report::{Comparison, Outcome, PathState};
-use super::stats::{Measured, Ratio};
+use super::report::{Comparison, Measured, Outcome, PathState};
 use super::verify::Proof;
 use crate::describe::error::Result;
+use crate::describe::panics::contained;
 use crate::describe::surface::Unwritten;
 use crate::devices::timeline::stage;
 use crate::path::{OpenedPath, Pairing, Paths, SharingPath, blank};
+use crate::tournament::{Clock, MOST_BYTES, Verdict, run_of};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Fewest rounds before a path may be found slower.
-const FEWEST_TO_LOSE: u32 = 3;
-/// Fewest rounds before a path may be found as good.
-const FEWEST_ROUNDS: u32 = 5;
-/// Fewest rounds before a path may be found quicker; more than for the others, as a wrong change is worse than none.
-const FEWEST_TO_WIN: u32 = 7;
-/// Rounds after which two paths count as equal if other comparisons wait for the time.
-const MOST_ROUNDS: u32 = 24;
-/// Rounds after which two paths count as equal in any case.
-const LAST_ROUND: u32 = 96;
-/// Least relative slowdown of a clearly slower path, which is found so after few rounds.
-const CLEARLY: f64 = 0.1;
-/// Least relative gain of a path that is worth a change.
-const WORTH: f64 = 0.015;
 /// Assumed time of a step before one was measured; if it takes longer, a longer pause makes up for that.
 const UNSEEN: Duration = Duration::from_millis(4);
 /// Frames over which a program's waits are looked at.
@@ -94,25 +79,18 @@ pub(crate) struct Meanwhile {
 struct Costs {
     open: Duration,
     frame: Duration,
-    /// `None` before the first.
-    turn: Option<Duration>,
+    /// Zero before the first.
+    turn: Duration,
     proof: Duration,
 }
 
 struct Duel {
     entry: Entry,
-    /// Round before its first.
-    since: u32,
-    phase: Phase,
+    /// The proof of one that is quicker.
+    proof: Option<Box<Proof>>,
     spent: Duration,
     /// Time that it may spend, so that as much is left for each duel that waits.
     share: Duration,
-}
-
-enum Phase {
-    Turns,
-    Proof(Box<Proof>),
-    Blank,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,7 +107,7 @@ impl Meanwhile {
     /// `opening`: what making a path took, where that was seen; `frame`: what one frame takes, about.
     pub fn new(untried: Vec<Way>, clock: &Clock, opening: Duration, frame: Option<Duration>) -> Self {
         let frame = frame.unwrap_or(UNSEEN);
-        let costs = Costs { open: opening.min(UNSEEN), frame, turn: None, proof: 2 * frame };
+        let costs = Costs { open: opening.min(UNSEEN), frame, turn: Duration::ZERO, proof: 2 * frame };
         Self {
             waiting: untried.into(),
             begun: clock.now(),
@@ -151,11 +129,16 @@ impl Meanwhile {
 
     /// The surface is another: what was begun is begun anew.
     pub fn restart(&mut self, clock: &Clock) {
+        self.give_up();
+        (self.begun, self.spent, self.beat) = (clock.now(), Duration::ZERO, Beat::default());
+    }
+
+    /// A duel that was begun frees its memory, and is left for later.
+    fn give_up(&mut self) {
         if let Some(duel) = self.duel.take() {
-            self.waiting.push_front(duel.entry.way);
+            self.waiting.push_front(duel.entry.who.way);
         }
         self.reference = None;
-        (self.begun, self.spent, self.beat) = (clock.now(), Duration::ZERO, Beat::default());
     }
 
     /// Nothing is compared any more, and what was compared frees its memory.
@@ -164,18 +147,9 @@ impl Meanwhile {
         (self.duel, self.reference) = (None, None);
     }
 
-    /// Another way is taken in place of this one, which is compared with it once more, last of all: chance does not do it twice.
-    pub fn left_for_another(&mut self, former: Way) {
-        self.reference = None;
-        if !self.former.contains(&former) {
-            self.former.push(former);
-            self.waiting.push_back(former);
-        }
-    }
-
     /// Returns what is still to be compared.
     pub fn left(&self) -> Vec<Way> {
-        self.duel.iter().map(|duel| duel.entry.way).chain(self.waiting.iter().copied()).collect()
+        self.duel.iter().map(|duel| duel.entry.who.way).chain(self.waiting.iter().copied()).collect()
     }
 
     /// Returns what a frame of the way in use takes, microseconds, where that was measured.
@@ -199,7 +173,7 @@ impl Meanwhile {
 
     /// Does the next step, where `limit` has time for it.
     pub fn step(&mut self, table: &Table<'_>, limit: Limit) -> Step {
-        let Some(job) = self.job() else { return Step::Rested };
+        let Some((job, way)) = self.job() else { return Step::Rested };
         if !self.has_time(job, table, limit) {
             return Step::Rested;
         }
@@ -209,7 +183,7 @@ impl Meanwhile {
         if let Some(duel) = &mut self.duel {
             duel.share = left.saturating_add(duel.spent) / (waiting + 1);
         }
-        let done = self.do_it(job, table);
+        let done = self.do_it(job, way, table);
         let took = table.clock.since(begun);
         if let Some(duel) = &mut self.duel {
             duel.spent += took;
@@ -217,41 +191,41 @@ impl Meanwhile {
         if matches!(limit, Limit::Policy(_)) {
             self.spent += took;
         }
-        self.costs.learn(job, took);
+        if let Some(last) = self.costs.last(job) {
+            *last = took;
+        }
         done
     }
 
-    fn job(&self) -> Option<Job> {
-        let Some(duel) = &self.duel else { return self.waiting.front().map(|_| Job::Open) };
-        Some(match (&duel.phase, &self.reference) {
-            (Phase::Proof(_), _) => Job::Proof,
-            (Phase::Blank, _) => Job::Blank,
-            (Phase::Turns, None) => Job::Reference,
-            (Phase::Turns, Some(reference)) if duel.entry.is_cold() || reference.is_cold() => Job::Warm,
-            (Phase::Turns, Some(_)) => Job::Turn,
-        })
+    /// The next step, and the way that it is for.
+    fn job(&self) -> Option<(Job, Way)> {
+        let Some(duel) = &self.duel else { return self.waiting.front().map(|way| (Job::Open, *way)) };
+        let job = match (&duel.proof, &self.reference) {
+            _ if duel.entry.who.proved => Job::Blank,
+            (Some(_), _) => Job::Proof,
+            (None, None) => Job::Reference,
+            (None, Some(reference)) if duel.entry.is_cold() || reference.is_cold() => Job::Warm,
+            (None, Some(_)) => Job::Turn,
+        };
+        Some((job, duel.entry.who.way))
     }
 
     fn has_time(&mut self, job: Job, table: &Table<'_>, limit: Limit) -> bool {
-        let (now, takes) = (table.clock.now(), self.costs.of(job, &table.pairing));
+        let takes = self.costs.of(job, &table.pairing);
         match limit {
-            Limit::Until(end) => now + takes <= end,
-            Limit::Policy(Trials::Off | Trials::Asked) => false,
+            Limit::Until(end) => table.clock.fits(takes, Some(end)),
             Limit::Policy(Trials::Spread { share, within }) => {
-                let running = now.saturating_sub(self.begun);
+                let running = table.clock.since(self.begun);
                 if running > within {
-                    // A duel that was begun is given up, so that its memory is free; it is left for the next start, or
-                    // for a call that asks.
-                    if let Some(duel) = self.duel.take() {
-                        self.waiting.push_front(duel.entry.way);
-                    }
-                    self.reference = None;
+                    // For the next start, or for a call that asks.
+                    self.give_up();
                     return false;
                 }
-                let earned = running.mul_f64(part(share));
+                let earned = part(running, share);
                 let fits = self.beat.wait().is_none_or(|wait| takes * 5 / 4 <= wait || running > within / 2);
                 earned >= self.spent + takes && fits && takes_memory(table) <= MOST_BYTES
             }
+            Limit::Policy(_) => false,
         }
     }
 
@@ -259,19 +233,14 @@ impl Meanwhile {
     fn time_left(&self, now: Duration, limit: Limit) -> Duration {
         match limit {
             Limit::Until(end) => end.saturating_sub(now),
-            Limit::Policy(Trials::Off | Trials::Asked) => Duration::ZERO,
-            Limit::Policy(Trials::Spread { share, within }) => {
-                let all = Duration::try_from_secs_f64(within.as_secs_f64() * part(share)).unwrap_or(Duration::MAX);
-                all.saturating_sub(self.spent)
-            }
+            Limit::Policy(Trials::Spread { share, within }) => part(within, share).saturating_sub(self.spent),
+            Limit::Policy(_) => Duration::ZERO,
         }
     }
 
-    fn do_it(&mut self, job: Job, table: &Table<'_>) -> Step {
-        let way = self.duel.as_ref().map(|duel| duel.entry.way).or_else(|| self.waiting.front().copied());
-        let Some(way) = way else { return Step::Rested };
+    fn do_it(&mut self, job: Job, way: Way, table: &Table<'_>) -> Step {
         let _stage = stage!("meanwhile", path = %way, job = ?job);
-        match self.work(job, table) {
+        match self.work(job, way, table) {
             Ok(step) => step,
             Err(state) => {
                 self.lose(way);
@@ -281,15 +250,14 @@ impl Meanwhile {
         }
     }
 
-    fn work(&mut self, job: Job, table: &Table<'_>) -> Result<Step, PathState> {
+    fn work(&mut self, job: Job, way: Way, table: &Table<'_>) -> Result<Step, PathState> {
         let pairing = &table.pairing;
         match job {
             Job::Open => {
-                if let Some(way) = self.waiting.front().copied() {
-                    let entry = open(way, table)?;
-                    self.waiting.pop_front();
-                    self.duel = Some(Duel::new(entry, self.round));
-                }
+                let entry = open(way, table)?;
+                self.waiting.pop_front();
+                self.duel = Some(Duel { entry, proof: None, spent: Duration::ZERO, share: Duration::ZERO });
+                self.round += 1;
             }
             Job::Reference => match open(table.in_use, table) {
                 Ok(entry) => self.reference = Some(entry),
@@ -301,18 +269,15 @@ impl Meanwhile {
                 }
             },
             Job::Warm | Job::Turn => {
-                settle(table).map_err(|error| disproved(&error))?;
+                // The user's frames are done before anything is timed.
+                let done = contained(|| pairing.backend.finish().and_then(|()| pairing.display.finish()));
+                done.map_err(|error| disproved(&error))?;
                 return self.turn(job, table);
             }
             Job::Proof => {
-                if let Some(Duel { entry, phase, .. }) = &mut self.duel
-                    && let Phase::Proof(proof) = phase
-                {
-                    let layout = pairing.layout();
-                    let step = || proof.step(&mut entry.path, pairing.backend.as_ref(), &layout);
-                    if contained(step).map_err(|error| disproved(&error))? {
-                        *phase = Phase::Blank;
-                    }
+                if let Some(Duel { entry: Entry { who, .. }, proof: Some(proof), .. }) = &mut self.duel {
+                    let step = || proof.step(&mut who.path, pairing.backend.as_ref(), &pairing.layout());
+                    who.proved = contained(step).map_err(|error| disproved(&error))?;
                 }
             }
             Job::Blank => return self.crown(table),
@@ -326,39 +291,28 @@ impl Meanwhile {
         let timed = |error| PathState::Rejected { reason: format!("while it was timed: {error}") };
         if job == Job::Warm {
             let cold = if duel.entry.is_cold() { &mut duel.entry } else { reference };
-            contained(|| cold.warm(&table.pairing, table.clock)).map_err(timed)?;
+            cold.warm(&table.pairing, table.clock).map_err(timed)?;
             return Ok(Step::Done);
         }
-        if duel.entry.has_turn_in(self.round) && reference.has_turn_in(self.round) || self.round == duel.since {
-            self.round += 1;
-        }
-        let round = self.round;
-        let [first, second] = match round % 2 {
-            0 => [&mut duel.entry, reference],
-            _ => [reference, &mut duel.entry],
-        };
-        let whose = if first.has_turn_in(round) { second } else { first };
-        contained(|| whose.turn(&table.pairing, table.clock, round)).map_err(timed)?;
-        let (Some(duel), Some(reference)) = (&mut self.duel, &self.reference) else { return Ok(Step::Done) };
-        if !(duel.entry.has_turn_in(round) && reference.has_turn_in(round)) {
+        let whose = Entry::whose_turn(&mut duel.entry, reference, &mut self.round);
+        whose.turn(&table.pairing, table.clock, self.round).map_err(timed)?;
+        if !(duel.entry.has_turn_in(self.round) && reference.has_turn_in(self.round)) {
             return Ok(Step::Done);
         }
-        let way = duel.entry.way;
-        let most = if duel.spent < duel.share { LAST_ROUND } else { MOST_ROUNDS };
-        let found = judge(&duel.entry, reference, round - duel.since, most);
-        let is_untold = matches!(found, Found::Untold(_));
-        match found {
-            Found::Open => Ok(Step::Done),
-            Found::Quicker => {
+        let way = duel.entry.who.way;
+        match duel.entry.verdict(reference, duel.spent < duel.share) {
+            Verdict::Open => Ok(Step::Done),
+            Verdict::Quicker => {
                 let proof = Proof::new(way.id, &table.pairing.layout()).map_err(|error| disproved(&error))?;
-                duel.phase = Phase::Proof(Box::new(proof));
+                duel.proof = Some(Box::new(proof));
                 Ok(Step::Done)
             }
-            Found::NotQuicker(outcome) | Found::Untold(outcome) => {
+            Verdict::NotQuicker { is_slower, is_told } => {
+                let outcome = if is_slower { Outcome::Slower } else { Outcome::AsGood };
                 let measured = duel.entry.measured();
                 let comparison = self.comparison(way, table, Some(&measured), outcome);
                 self.lose(way);
-                if is_untold && most < LAST_ROUND && !self.untold.contains(&way) {
+                if !is_told && !self.untold.contains(&way) {
                     self.untold.push(way);
                     self.waiting.push_back(way);
                 }
@@ -370,13 +324,18 @@ impl Meanwhile {
     /// The last: nobody sees a pattern of the proof.
     fn crown(&mut self, table: &Table<'_>) -> Result<Step, PathState> {
         let Some(duel) = &mut self.duel else { return Ok(Step::Rested) };
-        let (pairing, path) = (&table.pairing, &mut duel.entry.path);
+        let (pairing, path) = (&table.pairing, &mut duel.entry.who.path);
         contained(|| blank(path, pairing.backend.as_ref(), &pairing.layout())).map_err(|error| disproved(&error))?;
-        let (way, measured) = (duel.entry.way, duel.entry.measured());
+        let (way, measured) = (duel.entry.who.way, duel.entry.measured());
         let comparison = self.comparison(way, table, Some(&measured), Outcome::Quicker);
         let Some(duel) = self.duel.take() else { return Ok(Step::Rested) };
-        self.left_for_another(table.in_use);
-        Ok(Step::Better { path: Box::new(duel.entry.path), way, comparison, measured })
+        self.reference = None;
+        // The way that is left is compared once more, last of all: chance does not do it twice.
+        if !self.former.contains(&table.in_use) {
+            self.former.push(table.in_use);
+            self.waiting.push_back(table.in_use);
+        }
+        Ok(Step::Better { path: Box::new(duel.entry.who.path), way, comparison, measured })
     }
 
     fn lose(&mut self, way: Way) {
@@ -385,15 +344,14 @@ impl Meanwhile {
     }
 
     fn comparison(&self, way: Way, table: &Table<'_>, measured: Option<&Measured>, outcome: Outcome) -> Comparison {
-        let duel = self.duel.as_ref().filter(|duel| duel.entry.way == way);
-        let ratio = duel.zip(self.reference.as_ref()).and_then(|(duel, other)| duel.entry.ratio_to(other));
+        let both = self.duel.as_ref().zip(self.reference.as_ref());
         Comparison {
             path: way.id,
             way: way.to_string(),
             against: table.in_use.to_string(),
-            ratio,
+            ratio: both.and_then(|(duel, other)| duel.entry.ratio_to(other)),
             median_us: measured.map(|measured| measured.median_us),
-            turns: duel.map_or(0, |duel| self.round - duel.since),
+            turns: both.map_or(0, |(duel, other)| duel.entry.rounds_with(other)),
             outcome,
             after: table.clock.since(self.begun),
         }
@@ -407,15 +365,7 @@ fn open(way: Way, table: &Table<'_>) -> Result<Entry, PathState> {
     let late = contained(|| path.set_frames_behind(table.frames_behind));
     late.map_err(|error| PathState::OpenFailed { reason: error.to_string() })?;
     path.trim();
-    Ok(Entry::new(way, path, false))
-}
-
-/// The user's frames are done before anything is timed.
-fn settle(table: &Table<'_>) -> Result<()> {
-    contained(|| {
-        table.pairing.backend.finish()?;
-        table.pairing.display.finish()
-    })
+    Ok(Opened::entry(way, path, false, &table.pairing))
 }
 
 /// Bytes that both instances hold, about.
@@ -424,70 +374,30 @@ fn takes_memory(table: &Table<'_>) -> usize {
     table.pairing.desc.byte_len().unwrap_or(usize::MAX).saturating_mul(2 * slots)
 }
 
-enum Found {
-    Open,
-    Quicker,
-    NotQuicker(Outcome),
-    /// Chance decides, and the rounds are over.
-    Untold(Outcome),
-}
-
-/// By its ranks, and by the interval of the ratios.
-fn is_ahead(newcomer: &Entry, in_use: &Entry, ratio: Ratio) -> bool {
-    newcomer.is_quicker_than(in_use) && ratio.ratio < 1.0 - WORTH && ratio.most() < 1.0
-}
-
-/// After `most` rounds two count as equal.
-fn judge(newcomer: &Entry, in_use: &Entry, rounds: u32, most: u32) -> Found {
-    let Some(ratio) = newcomer.ratio_to(in_use) else { return Found::Open };
-    let outcome = if ratio.ratio > 1.0 + WORTH { Outcome::Slower } else { Outcome::AsGood };
-    let behind = || Found::NotQuicker(outcome.clone());
-    // In one round, chance can do that.
-    if rounds > 1 && ratio.least() > HOPELESS {
-        return Found::NotQuicker(Outcome::Slower);
-    }
-    match rounds {
-        FEWEST_TO_LOSE.. if ratio.least() > 1.0 + CLEARLY && in_use.is_quicker_than(newcomer) => behind(),
-        ..FEWEST_ROUNDS => Found::Open,
-        FEWEST_TO_WIN.. if is_ahead(newcomer, in_use, ratio) => Found::Quicker,
-        FEWEST_ROUNDS.. if in_use.is_quicker_than(newcomer) || ratio.least() > 1.0 - WORTH => behind(),
-        _ if rounds >= most => Found::Untold(outcome),
-        _ => Found::Open,
-    }
-}
-
-/// Returns the part of the running time that a share stands for.
-fn part(share: f64) -> f64 {
-    if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
-}
-
-impl Duel {
-    fn new(entry: Entry, since: u32) -> Self {
-        Self { entry, since, phase: Phase::Turns, spent: Duration::ZERO, share: Duration::ZERO }
-    }
+/// Returns what this share of a time is.
+fn part(time: Duration, share: f64) -> Duration {
+    let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
+    Duration::try_from_secs_f64(time.as_secs_f64() * share).unwrap_or(Duration::MAX)
 }
 
 impl Costs {
-    fn of(&self, job: Job, pairing: &Pairing<'_>) -> Duration {
-        match job {
-            Job::Open | Job::Reference => self.open,
-            Job::Warm => self.frame,
-            Job::Turn => self.turn.unwrap_or(self.frame * run(pairing) as u32),
-            Job::Proof => self.proof,
-            Job::Blank => match pairing.desc.unwritten() {
-                Unwritten::Overwrite => 3 * self.frame,
-                Unwritten::Keep | Unwritten::Clear => self.frame,
-            },
+    fn of(&mut self, job: Job, pairing: &Pairing<'_>) -> Duration {
+        match (self.last(job), job) {
+            (Some(turn), Job::Turn) if turn.is_zero() => self.frame * run_of(pairing.frames_behind) as u32,
+            (Some(time), _) => *time,
+            (None, _) if pairing.desc.unwritten() == Unwritten::Overwrite => 3 * self.frame,
+            (None, _) => self.frame,
         }
     }
 
-    fn learn(&mut self, job: Job, took: Duration) {
+    /// Time that the last such step took; none for the last of all.
+    fn last(&mut self, job: Job) -> Option<&mut Duration> {
         match job {
-            Job::Open | Job::Reference => self.open = took,
-            Job::Warm => self.frame = took,
-            Job::Turn => self.turn = Some(took),
-            Job::Proof => self.proof = took,
-            Job::Blank => {}
+            Job::Open | Job::Reference => Some(&mut self.open),
+            Job::Warm => Some(&mut self.frame),
+            Job::Turn => Some(&mut self.turn),
+            Job::Proof => Some(&mut self.proof),
+            Job::Blank => None,
         }
     }
 }

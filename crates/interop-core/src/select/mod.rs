@@ -5,9 +5,9 @@
 //! |---|---|
 //! | `rank` | the order in which paths are tried, by what each does and where memory is |
 //! | `field` | everything that may be taken, and what is known of it so far |
-//! | `attempt` | opening and proving one |
-//! | `calibrate`, `comparison`, `settling`, `timing`, `stats` | timing |
-//! | `meanwhile` | comparing while the program runs |
+//! | `attempt` | opening, proving and timing one |
+//! | `calibrate` | timing at the start, by the rules of [`tournament`](crate::tournament) |
+//! | `meanwhile` | comparing while the program runs, by the same |
 //! | `depth` | how late a pipelined path had best show |
 //! | `profile` | what was measured before |
 //! | [`verify`] | proof by pixels |
@@ -16,8 +16,6 @@
 
 mod attempt;
 mod calibrate;
-mod clock;
-mod comparison;
 mod depth;
 mod diagnose;
 pub mod environment;
@@ -27,29 +25,26 @@ mod policy;
 mod profile;
 mod rank;
 pub mod report;
-mod settling;
-mod standing;
-mod stats;
-mod timing;
 pub mod verify;
 
+pub use crate::tournament::{Clock, Ratio, quantile, quantiles};
 pub(crate) use attempt::Way;
-pub use clock::Clock;
+pub(crate) use field::{Keep, Standing};
 pub(crate) use meanwhile::{Limit, Meanwhile, Step, Table};
 pub use policy::{DEFAULT_BUDGET, MAX_FRAMES_BEHIND, Mode, Policy, Profiles, Trials};
-pub(crate) use standing::{Keep, Standing};
-pub use stats::{Measured, Ratio, quantile, quantiles};
+pub use report::Measured;
 
 use crate::compute::ComputeBackend;
 use crate::describe::error::{Error, Result};
+use crate::describe::panics::contained;
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::capability::Support;
 use crate::display::Display;
 use crate::path::{OpenedPath, Pairing, PathId, SharingPath, blank};
 use crate::select::report::{Lateness, PathReport, PathState, ProbeReport};
-use attempt::{Candidate, contained};
-use calibrate::{Calibration, Event, Extent, calibrate};
-use comparison::HOPELESS;
+use crate::tournament::{HOPELESS, micros};
+use attempt::Candidate;
+use calibrate::{Calibration, Event, calibrate};
 use field::Field;
 use profile::{Found, Key, Remembered};
 use std::rc::Rc;
@@ -98,7 +93,7 @@ pub(crate) fn open_without(
     if let Some(known) = standing.known {
         field.prefer_quicker(known, policy);
     }
-    let (candidate, path, learned, meanwhile) = loop {
+    let (candidate, path, meanwhile) = loop {
         let Some(choice) = choose(&pairing, policy, &mut field, standing.keep) else {
             return Err(no_path(&field.report, policy));
         };
@@ -113,17 +108,18 @@ pub(crate) fn open_without(
         match ready {
             Ok(lateness) => {
                 field.report.lateness = lateness;
+                if let Some((key, found)) = learned {
+                    let left = untried.clone();
+                    let what = Remembered { candidate, frames_behind: path.frames_behind(), found, left };
+                    profile::store(&policy.profiles, &key, what);
+                }
                 let untried = if policy.trials == Trials::Off { Vec::new() } else { untried };
                 let meanwhile = Meanwhile::new(untried, &policy.clock, opening, frame);
-                break (candidate, path, learned, meanwhile);
+                break (candidate, path, meanwhile);
             }
             Err(error) => field.give_up(candidate.id(), &error),
         }
     };
-    if let Some((key, found, left)) = learned {
-        let what = Remembered { candidate, frames_behind: path.frames_behind(), found, left };
-        profile::store(&policy.profiles, &key, what);
-    }
     let (id, mut report) = (candidate.id(), field.report);
     report.drawn = drawn_by(display);
     report.later.left = meanwhile.left().iter().map(Way::to_string).collect();
@@ -189,7 +185,7 @@ pub fn probe(
             drop(field.attempt(&pairing, candidate));
         }
     } else {
-        let found = calibrate(&pairing, &policy.clock, &field.candidates, Extent::All);
+        let found = calibrate(&pairing, &policy.clock, &field.candidates, None);
         field.record(found.events);
     }
     let works = |row: &&PathReport| row.state.works() && policy.force.is_none_or(|forced| forced == row.id);
@@ -201,7 +197,7 @@ pub fn probe(
             (false, None) => "the quickest of those whose pixels are right".into(),
             _ => field.why_static(id, policy),
         };
-        field.chosen(id, sync, why);
+        field.report.change(id, sync, why);
     }
     field.report.drawn = drawn_by(display);
     Ok(field.report)
@@ -240,7 +236,7 @@ struct Choice<'p> {
     /// Number of frames behind that was best, if that is remembered.
     frames_behind: Option<usize>,
     /// Result of a measurement made just now, with the key that it is remembered under.
-    learned: Option<(Key, Found, Vec<Way>)>,
+    learned: Option<(Key, Found)>,
     /// Candidates that there was no time to compare it with.
     untried: Vec<Way>,
     /// Time that opening a path takes, if that was measured.
@@ -257,7 +253,7 @@ fn choose<'p>(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field<'p>, kee
                 && let Some(path) = field.attempt(pairing, candidate)
             {
                 let why = field.why_static(candidate.id(), policy);
-                field.chosen(candidate.id(), path.sync(), why);
+                field.report.change(candidate.id(), path.sync(), why);
                 let frames_behind = keep.filter(|keep| keep.id == candidate.id()).map(|keep| keep.frames_behind);
                 let (untried, opening) = (Vec::new(), Duration::ZERO);
                 return Some(Choice { candidate, path, frames_behind, learned: None, frame: None, untried, opening });
@@ -279,50 +275,43 @@ fn choose<'p>(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field<'p>, kee
                 budget.as_millis()
             ),
         };
-        field.chosen(candidate.id(), path.sync(), why);
+        field.report.change(candidate.id(), path.sync(), why);
         let frame = match found {
-            Found::Quickest(us) => Duration::try_from_secs_f64(us / 1e6).ok(),
+            Found::Quickest(us) => Some(micros(us)),
             Found::First { .. } => None,
         };
         let (frames_behind, opening) = (Some(frames_behind), policy.clock.since(begun));
         return Some(Choice { candidate, path, frames_behind, learned: None, frame, untried: left.clone(), opening });
     }
     let budget = policy.shares().0;
-    let calibration = calibrate(pairing, &policy.clock, &field.candidates, Extent::Best(budget));
+    let calibration = calibrate(pairing, &policy.clock, &field.candidates, Some(budget));
     let Calibration { best, events, left, undecided, opening, frame } = calibration;
     let close = best.as_ref().map(|(best, _, measured)| close_to(best.way(), measured, &events)).unwrap_or_default();
     field.record(events);
     let (candidate, path, measured) = best?;
     let median_us = (!measured.samples_us.is_empty()).then_some(measured.median_us);
-    field.chosen(candidate.id(), path.sync(), why_calibrated(median_us, left.len()));
+    field.report.change(candidate.id(), path.sync(), why_calibrated(median_us, left.len()));
     let before = || remembered.filter(|before| before.candidate == candidate).map(|before| before.found);
-    let untried: Vec<_> = undecided.into_iter().chain(left).chain(close).filter(|way| *way != candidate.way()).fold(
-        Vec::new(),
-        |mut ways, way| {
-            if !ways.contains(&way) {
-                ways.push(way);
-            }
-            ways
-        },
-    );
+    let mut untried = Vec::new();
+    for way in undecided.into_iter().chain(left).chain(close) {
+        if way != candidate.way() && !untried.contains(&way) {
+            untried.push(way);
+        }
+    }
     let found = median_us.map_or_else(|| Found::first(policy.budget, before()), Found::Quickest);
-    let frame = median_us.map(|us| Duration::from_secs_f64(us / 1e6)).or(frame);
-    let learned = Some((key, found, untried.clone()));
-    Some(Choice { candidate, path, frames_behind: None, learned, frame, untried, opening })
+    let frame = median_us.map(micros).or(frame);
+    Some(Choice { candidate, path, frames_behind: None, learned: Some((key, found)), frame, untried, opening })
 }
 
 /// Ways that lost to the best by so little that a short time of noise may have done it, the closest first.
 fn close_to(best: Way, measured: &Measured, events: &[(Way, Event)]) -> Vec<Way> {
-    let mut close: Vec<_> = events
-        .iter()
-        .filter_map(|(way, event)| match event {
-            Event::Timed { measured: other, .. } if *way != best && !other.samples_us.is_empty() => {
-                Some((*way, other.median_us / measured.median_us))
-            }
-            _ => None,
-        })
-        .filter(|(_, ratio)| *ratio < HOPELESS)
-        .collect();
+    let ratio = |(way, event): &(Way, Event)| match event {
+        Ok((other, _)) if *way != best && !other.samples_us.is_empty() => {
+            Some((*way, other.median_us / measured.median_us))
+        }
+        _ => None,
+    };
+    let mut close: Vec<_> = events.iter().filter_map(ratio).filter(|(_, ratio)| *ratio < HOPELESS).collect();
     close.sort_by(|(_, a), (_, b)| a.total_cmp(b));
     close.into_iter().map(|(way, _)| way).collect()
 }

@@ -1,12 +1,12 @@
 //! Policy of a caller for the choice of a path.
 
-use super::clock::Clock;
 use crate::compute::ComputeBackend;
 use crate::describe::setters::setters;
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::capability::SyncKind;
 use crate::display::Display;
 use crate::path::{Pairing, PathId, Paths};
+use crate::tournament::Clock;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;

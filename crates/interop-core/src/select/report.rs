@@ -1,10 +1,10 @@
 //! Report on every path, for people and programs.
 
-use super::stats::{Measured, Ratio};
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::capability::SyncKind;
 use crate::devices::identity::DeviceIdentity;
 use crate::path::{PathId, PathKind};
+use crate::tournament::{Ratio, quantiles};
 use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
@@ -92,6 +92,32 @@ impl PathState {
             Self::Verified { sync } => format!("sync: {sync}"),
             Self::Chosen { sync, why } => format!("{why}; sync: {sync}"),
         }
+    }
+}
+
+/// Cost of a path, end to end: a kernel that writes every pixel, the hand-over, a draw that reads every pixel.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Measured {
+    /// Synchronisation of the two sides.
+    pub sync: SyncKind,
+    /// Number of frames behind.
+    #[serde(rename = "frames_late")]
+    pub frames_behind: usize,
+    /// Median, microseconds a frame.
+    pub median_us: f64,
+    /// 99th percentile, microseconds; of few samples the largest.
+    pub p99_us: f64,
+    /// Third minus first quartile, microseconds.
+    pub spread_us: f64,
+    /// Every sample, microseconds a frame.
+    pub samples_us: Vec<f64>,
+}
+
+impl Measured {
+    pub(super) fn of(sync: SyncKind, frames_behind: usize, samples_us: Vec<f64>) -> Self {
+        let [low, median_us, high, p99_us] = quantiles(&samples_us, [0.25, 0.5, 0.75, 0.99]);
+        Self { sync, frames_behind, median_us, p99_us, spread_us: high - low, samples_us }
     }
 }
 
@@ -362,5 +388,23 @@ impl fmt::Display for ProbeReport {
             writeln!(f, "  note {}: {}. {}", d.name, d.finding, d.advice)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tournament::quantile;
+
+    #[test]
+    fn one_slow_frame_moves_only_the_tail() {
+        let mut samples: Vec<f64> = (0..99).map(|i| 100.0 + f64::from(i % 3)).collect();
+        samples.push(5000.0);
+        let measured = Measured::of(SyncKind::Finish, 0, samples);
+        assert_eq!((measured.median_us, measured.spread_us), (101.0, 2.0));
+        assert!(measured.p99_us <= 5000.0 && measured.samples_us.len() == 100);
+        assert_eq!(quantile(&[], 0.5), 0.0);
+        assert_eq!(quantile(&[7.0], 0.99), 7.0);
+        assert_eq!(quantile(&[1.0, 2.0], 0.5), 1.5);
     }
 }

@@ -2,30 +2,23 @@
 
 use super::declare::{Given, LinkBuilder, Scratch};
 use super::pairs::Pair;
-use super::report::{JointRow, JointState, because, name};
+use super::report::{JointRow, JointState, name};
 use interop_core::compute::zeros;
-use interop_core::select::quantile;
+use interop_core::tournament::{Clock, Contestant, Entry, TURN, Terms, quantile};
 use interop_core::{Arg, ComputeMemory, Link, Ratio, Result};
+use std::fmt;
 use std::time::Duration;
-
-/// Frames before the first turn.
-const WARM_UP: usize = 3;
-/// Length of a turn, about.
-const TURN: Duration = Duration::from_millis(4);
-/// Samples of a turn at most.
-const MOST_SAMPLES: usize = 12;
 
 /// A pair that was opened for measuring.
 pub(super) struct Bench {
-    pub pair: Pair,
-    pub link: Link,
+    /// Place in the order of trials.
+    pub place: usize,
+    pair: Pair,
+    link: Link,
     /// Those of each of the pair's kernels.
     arguments: Vec<Vec<Value>>,
     /// Bytes of a frame that the host writes, where no kernel does.
     written: Vec<u8>,
-    /// (round, median of its turn).
-    turns: Vec<(u32, f64)>,
-    samples_us: Vec<f64>,
 }
 
 /// An argument in this backend's memory.
@@ -45,24 +38,21 @@ impl Value {
 
 impl Bench {
     /// Opens the path, chosen within the time for `paths`, and makes scratch copies of the kernels' arguments.
-    pub fn open(pair: Pair, wanted: &LinkBuilder, paths: Duration) -> Result<Self> {
+    pub fn open(place: usize, pair: Pair, wanted: &LinkBuilder, paths: Duration) -> Result<Entry<Self>> {
         let link = wanted.link(&pair, paths)?;
         let value = |scratch: &Scratch| {
             Ok(match scratch.given() {
                 Given::Number(arg) => Value::Number(arg),
-                Given::Zeros(bytes) => Value::Memory(memory(&pair, bytes, None)?),
-                Given::Bytes(bytes) => Value::Memory(memory(&pair, bytes.len(), Some(bytes))?),
+                Given::Zeros(bytes) => Value::Memory(memory(&pair, &zeros(bytes)?)?),
+                Given::Bytes(bytes) => Value::Memory(memory(&pair, bytes)?),
             })
         };
         let values = wanted.launches.iter().map(|(_, scratch)| scratch.iter().map(value).collect());
         let arguments: Vec<Vec<Value>> = values.collect::<Result<_>>()?;
         let written = if arguments.is_empty() { zeros(wanted.surface.byte_len()?)? } else { Vec::new() };
-        let mut bench = Self { pair, link, arguments, written, turns: Vec::new(), samples_us: Vec::new() };
-        for _ in 0..WARM_UP {
-            bench.frame()?;
-        }
-        bench.wait()?;
-        Ok(bench)
+        // The rounds of pairs are few, so that turns are longer. A ring has three slots.
+        let terms = Terms { turn: 2 * TURN, frames_behind: link.frames_behind(), slots: 3, bytes: 0 };
+        Ok(Entry::new(Self { place, pair, link, arguments, written }, terms, false))
     }
 
     fn frame(&mut self) -> Result<()> {
@@ -80,58 +70,11 @@ impl Bench {
         self.pair.display.draw_offscreen(self.link.shown()?.surface())
     }
 
-    fn wait(&self) -> Result<()> {
-        self.pair.display.finish()
-    }
-
-    /// One sample: a frame that is waited for, or a run of those that are late.
-    fn sample(&mut self, wanted: &LinkBuilder) -> Result<f64> {
-        let frames = match self.link.frames_behind() {
-            0 => 1,
-            late => 2 * late + 4,
-        };
-        let clock = &wanted.policy.clock;
-        let begun = clock.now();
-        for _ in 0..frames {
-            self.frame()?;
-        }
-        self.wait()?;
-        Ok(clock.now().saturating_sub(begun).as_secs_f64() * 1e6 / frames as f64)
-    }
-
-    /// A turn of this round.
-    pub fn turn(&mut self, wanted: &LinkBuilder, round: u32) -> Result<()> {
-        self.pair.enter()?;
-        // Feels what ran before.
-        let first = self.sample(wanted)?;
-        let more = ((TURN.as_secs_f64() * 1e6 / first.max(1e-3)) as usize).min(MOST_SAMPLES);
-        let mut samples = if more == 0 { vec![first] } else { Vec::new() };
-        for _ in 0..more {
-            samples.push(self.sample(wanted)?);
-        }
-        self.turns.push((round, quantile(&samples, 0.5)));
-        self.samples_us.extend(samples);
-        Ok(())
-    }
-
-    /// Its time by that of another, over the rounds in which both had a turn.
-    pub fn ratio_to(&self, other: &Self) -> Option<Ratio> {
-        let theirs = |round| other.turns.iter().find(|(r, _)| *r == round).map(|(_, us)| *us);
-        Ratio::of_rounds(self.turns.iter().filter_map(|(round, us)| Some(us / theirs(*round)?)))
-    }
-
-    /// Returns what it says in a report.
-    pub fn row(&self, state: JointState, ratio: Option<Ratio>) -> JointRow {
-        let Pair { backend, display, .. } = &self.pair;
-        JointRow {
-            compute: name(backend.device()),
-            display: name(display.device()),
-            path: Some(self.link.path().to_string()),
-            median_us: (!self.samples_us.is_empty()).then(|| quantile(&self.samples_us, 0.5)),
-            ratio,
-            because: because(backend.as_ref(), display.as_ref(), &self.link),
-            state,
-        }
+    /// Returns what its turns say in a report.
+    pub fn row(entry: &Entry<Self>, state: JointState, ratio: Option<Ratio>) -> JointRow {
+        let samples = entry.samples_us();
+        let median_us = (!samples.is_empty()).then(|| quantile(samples, 0.5));
+        JointRow { median_us, ratio, ..entry.who.pair.row(&entry.who.link, state) }
     }
 
     /// The pair and its link, with no picture in it; the scratch memory is gone.
@@ -151,11 +94,31 @@ impl Bench {
     }
 }
 
-fn memory(pair: &Pair, bytes: usize, content: Option<&[u8]>) -> Result<Box<dyn ComputeMemory>> {
-    let mut memory = pair.backend.allocate(bytes)?;
-    match content {
-        Some(content) => memory.write(0, content)?,
-        None => memory.write(0, &zeros(bytes)?)?,
+impl fmt::Display for Bench {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} -> {}", name(self.pair.backend.device()), name(self.pair.display.device()))
     }
+}
+
+impl Contestant for Bench {
+    type Course<'a> = ();
+
+    fn begin(&mut self) -> Result<()> {
+        self.pair.enter()
+    }
+
+    fn sample(&mut self, (): &(), clock: &Clock, frames: usize) -> Result<f64> {
+        let begun = clock.now();
+        for _ in 0..frames {
+            self.frame()?;
+        }
+        self.pair.display.finish()?;
+        Ok(clock.since(begun).as_secs_f64() * 1e6 / frames as f64)
+    }
+}
+
+fn memory(pair: &Pair, content: &[u8]) -> Result<Box<dyn ComputeMemory>> {
+    let mut memory = pair.backend.allocate(content.len())?;
+    memory.write(0, content)?;
     Ok(memory)
 }

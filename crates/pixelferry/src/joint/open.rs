@@ -4,17 +4,13 @@ use super::bench::Bench;
 use super::declare::LinkBuilder;
 use super::memory;
 use super::pairs::{Pair, Prospect, displays, prospects};
-use super::report::{Basis, JointReport, JointRow, JointState, because, name};
+use super::report::{Basis, JointReport, JointRow, JointState};
 use crate::headless::Headless;
-use interop_core::{ComputeBackend, Display, Error, Kernel, Link, LinkOptions, Ratio, Result};
+use interop_core::tournament::Tournament;
+use interop_core::{ComputeBackend, Display, Error, Kernel, Link, LinkOptions, Result};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Rounds in which two pairs have a turn each.
-const ROUNDS: u32 = 5;
-/// One that takes so many times as long in each of two rounds is slower: in one round, chance can do that.
-const HOPELESS: f64 = 1.5;
 
 /// A link with its two sides, as [`LinkBuilder::open`] opened them.
 ///
@@ -101,38 +97,32 @@ impl LinkBuilder {
     }
 
     fn by_cost(&self, prospects: &[Prospect<'_>], why: String) -> Result<Opened> {
-        // Shaders of a program on the CPU are tried when all else has failed.
         let untried = || JointState::NotTried { reason: "shaders of a program on the CPU come last".into() };
-        let (mut rows, mut last): (Vec<_>, Vec<_>) = (Vec::new(), Vec::new());
+        let (mut rows, mut last): (Vec<JointRow>, Vec<_>) = (Vec::new(), Vec::new());
+        let try_one = |rows: &mut [JointRow], place: usize, pair: Result<Pair>| {
+            let linked = pair.and_then(|pair| self.linked(pair));
+            rows[place] = match &linked {
+                Ok((pair, link)) => pair.row(link, JointState::Chosen),
+                Err(error) => JointRow { state: failed(error), ..rows[place].clone() },
+            };
+            linked.ok()
+        };
+        let mut taken = None;
         for prospect in prospects {
-            match prospect.open(self) {
-                Ok(pair) if !prospect.suits(&pair, self) => {
-                    last.push((rows.len(), pair));
-                    rows.push(prospect.row(untried()));
-                }
-                opened => match opened.and_then(|pair| self.linked(pair)) {
-                    Ok((pair, link)) => {
-                        rows.push(chosen(&pair, &link));
-                        return Ok(self.taken(pair, link, why, rows));
-                    }
-                    Err(error) => rows.push(prospect.row(JointState::Failed { reason: error.to_string() })),
-                },
+            rows.push(prospect.row(untried()));
+            let (place, pair) = (rows.len() - 1, prospect.open(self));
+            match pair {
+                // These are tried when all else has failed.
+                Ok(pair) if !prospect.suits(&pair, self) => last.push((place, pair)),
+                pair => taken = try_one(&mut rows, place, pair),
+            }
+            if taken.is_some() {
+                break;
             }
         }
-        for (place, pair) in last {
-            match self.linked(pair) {
-                Ok((pair, link)) => {
-                    rows[place] = chosen(&pair, &link);
-                    return Ok(self.taken(pair, link, why, rows));
-                }
-                Err(error) => rows[place].state = JointState::Failed { reason: error.to_string() },
-            }
-        }
-        Err(none(&rows))
-    }
-
-    fn taken(&self, pair: Pair, link: Link, why: String, rows: Vec<JointRow>) -> Opened {
-        opened(pair, link, JointReport { what: self.what(), basis: Basis::CostModel(why), rows })
+        let taken = taken.or_else(|| last.into_iter().find_map(|(place, pair)| try_one(&mut rows, place, Ok(pair))));
+        let Some((pair, link)) = taken else { return Err(none(&rows)) };
+        Ok(opened(pair, link, JointReport { what: self.what(), basis: Basis::CostModel(why), rows }))
     }
 
     fn by_measuring(&self, prospects: &[Prospect<'_>]) -> Result<Opened> {
@@ -142,93 +132,43 @@ impl LinkBuilder {
         let mut spent = Duration::ZERO;
         let untried = || JointState::NotTried { reason: format!("no time within {} ms", self.budget.as_millis()) };
         let mut rows: Vec<_> = prospects.iter().map(|prospect| prospect.row(untried())).collect();
-        let (mut best, mut round) = (None, 0);
+        let mut pairs: Tournament<Bench> = Tournament::new(clock);
         for (place, prospect) in prospects.iter().enumerate() {
             // A pair takes as long as those before did on average.
             let tried = u32::try_from(place).unwrap_or(u32::MAX);
-            if best.is_some() && spent.saturating_add(spent / tried.max(1)) > self.budget {
+            if pairs.leader().is_some() && spent.saturating_add(spent / tried.max(1)) > self.budget {
                 break;
             }
             let opened = prospect.open(self).and_then(|pair| pair.built(self));
             let begun = clock.now();
-            let opened = opened.and_then(|pair| Bench::open(pair, self, paths)).and_then(|mut bench| {
-                // Alone, it tells that it can.
-                round += 1;
-                bench.turn(self, round).map(|()| bench)
-            });
-            match opened {
+            match opened.and_then(|pair| Bench::open(place, pair, self, paths)) {
                 Ok(bench) => {
                     let end = begun.saturating_add(self.budget.saturating_sub(spent));
-                    best = Some(self.duel(best, (place, bench), end, &mut round, &mut rows));
+                    pairs.duel(&(), bench, end);
                 }
-                Err(error) => rows[place] = prospect.row(JointState::Failed { reason: error.to_string() }),
+                Err(error) => rows[place].state = failed(&error),
             }
-            spent += clock.now().saturating_sub(begun);
+            for (lost, error) in pairs.take_losers() {
+                let ratio = pairs.leader().and_then(|best| lost.ratio_to(best));
+                let state = error.map_or(JointState::Slower, |error| failed(&error));
+                rows[lost.who.place] = Bench::row(&lost, state, ratio);
+                lost.who.leave();
+            }
+            spent += clock.since(begun);
         }
-        let Some((place, bench)) = best else { return Err(none(&rows)) };
-        rows[place] = bench.row(JointState::Chosen, None);
-        let (pair, link) = bench.into_pair()?;
+        let Some(best) = pairs.ranking().pop() else { return Err(none(&rows)) };
+        rows[best.who.place] = Bench::row(&best, JointState::Chosen, None);
+        let (pair, link) = best.who.into_pair()?;
         let basis = Basis::Measured(spent);
         let report = JointReport { what: self.what(), basis, rows };
         memory::store(self, &pair, &report);
         tracing::info!(%report, "backend and display chosen");
         Ok(opened(pair, link, report))
     }
-
-    /// Lets a newcomer and the best so far take turns, two rounds at least and none that begins after `end`, and returns the
-    /// better one.
-    fn duel(
-        &self,
-        best: Option<Contender>,
-        new: Contender,
-        end: Duration,
-        round: &mut u32,
-        rows: &mut [JointRow],
-    ) -> Contender {
-        let Some(mut old) = best else { return new };
-        let mut new = new;
-        let (mut ratio, mut failed) = (None, None);
-        for n in 0..ROUNDS {
-            *round += 1;
-            // The first to go changes, as work that ran before is felt.
-            for newcomer in [n % 2 == 0, n % 2 != 0] {
-                let (_, side) = if newcomer { &mut new } else { &mut old };
-                if let Err(error) = side.turn(self, *round) {
-                    failed = Some((newcomer, error));
-                }
-            }
-            ratio = new.1.ratio_to(&old.1);
-            let is_over = self.policy.clock.now() >= end || ratio.is_some_and(is_hopeless);
-            if failed.is_some() || (n > 0 && is_over) {
-                break;
-            }
-        }
-        let is_quicker = match &failed {
-            Some((newcomer, _)) => !newcomer,
-            None => ratio.is_some_and(|r| r.most() < 1.0),
-        };
-        let state = failed.map_or(JointState::Slower, |(_, error)| JointState::Failed { reason: error.to_string() });
-        let ((place, lost), won, ratio) = if is_quicker { (old, new, ratio.map(inverse)) } else { (new, old, ratio) };
-        rows[place] = lost.row(state, ratio);
-        lost.leave();
-        won
-    }
 }
 
-/// A pair, and where it stands in the order of trials.
-type Contender = (usize, Bench);
-
-/// The row of the pair that is taken unmeasured.
-fn chosen(pair: &Pair, link: &Link) -> JointRow {
-    JointRow {
-        compute: name(pair.backend.device()),
-        display: name(pair.display.device()),
-        path: Some(link.path().to_string()),
-        median_us: None,
-        ratio: None,
-        because: because(pair.backend.as_ref(), pair.display.as_ref(), link),
-        state: JointState::Chosen,
-    }
+fn failed(error: &Error) -> JointState {
+    JointState::Failed { reason: error.to_string() }
 }
 
 fn none(rows: &[JointRow]) -> Error {
@@ -243,14 +183,6 @@ fn none(rows: &[JointRow]) -> Error {
         device: "every backend with every display".into(),
         reason: reasons.collect::<Vec<_>>().join("; "),
     }
-}
-
-fn is_hopeless(ratio: Ratio) -> bool {
-    ratio.least() > HOPELESS || ratio.most() < 1.0 / HOPELESS
-}
-
-fn inverse(ratio: Ratio) -> Ratio {
-    Ratio { ratio: 1.0 / ratio.ratio, uncertainty: ratio.uncertainty / (ratio.ratio * ratio.ratio) }
 }
 
 fn opened(pair: Pair, link: Link, report: JointReport) -> Opened {

@@ -2,13 +2,13 @@
 //! display first.
 
 use super::declare::LinkBuilder;
-use super::report::{JointRow, JointState, name};
+use super::report::{JointRow, JointState, because, name};
 use crate::backends::{BackendChoice, Driver, in_order};
 use crate::display_choice::DisplayChoice;
 use crate::displays::open_headless;
 use crate::headless::Headless;
 use crate::pair::backend_in;
-use interop_core::{ComputeBackend, Display, Error, Kernel, Result};
+use interop_core::{ComputeBackend, Display, Error, Kernel, Link, Result};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -35,6 +35,19 @@ impl Pair {
     /// Its context is current from now on.
     pub fn enter(&self) -> Result<()> {
         self.screen.as_ref().map_or(Ok(()), Headless::make_current)
+    }
+
+    /// Returns what it says in a report by this link, beside its times.
+    pub fn row(&self, link: &Link, state: JointState) -> JointRow {
+        JointRow {
+            compute: name(self.backend.device()),
+            display: name(self.display.device()),
+            path: Some(link.path().to_string()),
+            median_us: None,
+            ratio: None,
+            because: because(self.backend.as_ref(), self.display.as_ref(), link),
+            state,
+        }
     }
 }
 

@@ -1,33 +1,6 @@
-//! Figures of a path: robust against the one frame that the system took its time for.
+//! Figures that are robust against the one frame that the system took its time for: quantiles, ratios and ranks.
 
-use crate::devices::capability::SyncKind;
 use serde::{Deserialize, Serialize};
-
-/// Cost of a path, end to end: a kernel that writes every pixel, the hand-over, a draw that reads every pixel.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Measured {
-    /// Synchronisation of the two sides.
-    pub sync: SyncKind,
-    /// Number of frames behind.
-    #[serde(rename = "frames_late")]
-    pub frames_behind: usize,
-    /// Median, microseconds a frame.
-    pub median_us: f64,
-    /// 99th percentile, microseconds; of few samples the largest.
-    pub p99_us: f64,
-    /// Third minus first quartile, microseconds.
-    pub spread_us: f64,
-    /// Every sample, microseconds a frame.
-    pub samples_us: Vec<f64>,
-}
-
-impl Measured {
-    pub(super) fn of(sync: SyncKind, frames_behind: usize, samples_us: Vec<f64>) -> Self {
-        let [low, median_us, high, p99_us] = quantiles(&samples_us, [0.25, 0.5, 0.75, 0.99]);
-        Self { sync, frames_behind, median_us, p99_us, spread_us: high - low, samples_us }
-    }
-}
 
 /// The value below which `part` of the samples lie, interpolated between neighbours; 0 of none.
 pub fn quantile(samples: &[f64], part: f64) -> f64 {
@@ -124,18 +97,6 @@ pub(super) fn is_smaller(these: &[f64], than: &[f64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn one_slow_frame_moves_only_the_tail() {
-        let mut samples: Vec<f64> = (0..99).map(|i| 100.0 + f64::from(i % 3)).collect();
-        samples.push(5000.0);
-        let measured = Measured::of(SyncKind::Finish, 0, samples);
-        assert_eq!((measured.median_us, measured.spread_us), (101.0, 2.0));
-        assert!(measured.p99_us <= 5000.0 && measured.samples_us.len() == 100);
-        assert_eq!(quantile(&[], 0.5), 0.0);
-        assert_eq!(quantile(&[7.0], 0.99), 7.0);
-        assert_eq!(quantile(&[1.0, 2.0], 0.5), 1.5);
-    }
 
     #[test]
     fn a_few_samples_prove_nothing_and_many_do() {
