@@ -2,51 +2,29 @@
 
 use crate::backends::DRIVERS;
 #[cfg(any(feature = "cuda", feature = "opencl"))]
-use interop_core::Error;
-use interop_core::{Api, ComputeBackend, DeviceIdentity};
+use crate::displays::Beside;
+use interop_core::Api;
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+use interop_core::{ComputeBackend, Error};
+#[cfg(any(feature = "cuda", feature = "opencl"))]
 use std::sync::Arc;
-
-/// The side that computes beside a display that is opened, as far as that is known.
-#[derive(Clone, Copy)]
-pub(crate) enum Beside<'a> {
-    Anybody,
-    Device(&'a DeviceIdentity),
-    Backend(&'a Arc<dyn ComputeBackend>),
-}
-
-impl<'a> Beside<'a> {
-    pub(crate) fn device(self) -> Option<&'a DeviceIdentity> {
-        match self {
-            Self::Anybody => None,
-            Self::Device(device) => Some(device),
-            Self::Backend(backend) => Some(backend.device()),
-        }
-    }
-}
 
 /// True where a display can draw by kernels of this API's devices.
 pub(crate) fn draws(api: Api) -> bool {
     DRIVERS.iter().any(|driver| driver.draws && driver.api == api)
 }
 
-/// A backend by whose kernels a display can draw: the one that computes, or its device once more, or the best there is.
+/// A backend by whose kernels a display can draw: the one that computes, or the best there is.
 ///
 /// # Errors
 /// Those of the last API that was tried.
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 pub(crate) fn open_that_draws(beside: Beside<'_>) -> interop_core::Result<Arc<dyn ComputeBackend>> {
-    let rows = || DRIVERS.iter().filter(|driver| driver.draws);
-    if let Some(own) = beside.device().and_then(|device| rows().find(|driver| driver.api == device.api)) {
-        if let Beside::Backend(backend) = beside {
-            return Ok(Arc::clone(backend));
-        }
-        let listed = (own.list)()?;
-        if let Some(device) = listed.iter().find(|listed| Some(&listed.identity) == beside.device()) {
-            return (device.open)();
-        }
+    if let Some(backend) = beside.filter(|backend| draws(backend.device().api)) {
+        return Ok(Arc::clone(backend));
     }
     let mut last = None;
-    for driver in rows() {
+    for driver in DRIVERS.iter().filter(|driver| driver.draws) {
         match (driver.best)() {
             Ok(backend) => return Ok(backend),
             Err(reason) => last = Some(reason),

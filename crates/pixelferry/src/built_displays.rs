@@ -80,7 +80,8 @@ pub(crate) mod gl {
 
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 pub(crate) mod compute {
-    use crate::beside::{Beside, open_all_that_draw, open_that_draws};
+    use crate::beside::{open_all_that_draw, open_that_draws};
+    use crate::displays::Beside;
     use crate::headless::Headless;
     use compute_display::ComputeDisplay;
     use interop_core::Result;
@@ -107,7 +108,7 @@ pub(crate) mod compute {
 #[cfg(not(any(feature = "cuda", feature = "opencl")))]
 pub(crate) mod compute {
     use crate::availability::not_built_in;
-    use crate::beside::Beside;
+    use crate::displays::Beside;
     use crate::headless::Headless;
     use interop_core::Result;
 

@@ -2,7 +2,7 @@
 
 use super::declare::{Given, LinkBuilder, Scratch};
 use super::pairs::Pair;
-use super::report::{JointRow, JointState, because, name};
+use super::report::{JointRow, JointState};
 use interop_core::compute::zeros;
 use interop_core::select::quantile;
 use interop_core::{Arg, ComputeMemory, Link, Ratio, Result};
@@ -77,11 +77,11 @@ impl Bench {
             }
             Ok(())
         })?;
-        self.pair.display.draw_offscreen(self.link.shown()?.surface())
+        self.pair.screen.display.draw_offscreen(self.link.shown()?.surface())
     }
 
     fn wait(&self) -> Result<()> {
-        self.pair.display.finish()
+        self.pair.screen.display.finish()
     }
 
     /// One sample: a frame that is waited for, or a run of those that are late.
@@ -122,16 +122,8 @@ impl Bench {
 
     /// Returns what it says in a report.
     pub fn row(&self, state: JointState, ratio: Option<Ratio>) -> JointRow {
-        let Pair { backend, display, .. } = &self.pair;
-        JointRow {
-            compute: name(backend.device()),
-            display: name(display.device()),
-            path: Some(self.link.path().to_string()),
-            median_us: (!self.samples_us.is_empty()).then(|| quantile(&self.samples_us, 0.5)),
-            ratio,
-            because: because(backend.as_ref(), display.as_ref(), &self.link),
-            state,
-        }
+        let median_us = (!self.samples_us.is_empty()).then(|| quantile(&self.samples_us, 0.5));
+        JointRow { median_us, ratio, ..self.pair.row(&self.link, state) }
     }
 
     /// The pair and its link, with no picture in it; the scratch memory is gone.

@@ -2,8 +2,9 @@
 
 use crate::backends::BackendChoice;
 use crate::display_choice::DisplayChoice;
-use interop_core::{Arg, Display, KernelSource, Policy, SurfaceDesc};
+use interop_core::{Arg, ComputeBackend, Display, KernelSource, Policy, SurfaceDesc};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// [`LinkBuilder::budget`] where nothing else is said.
@@ -109,7 +110,10 @@ pub struct LinkBuilder {
     pub(super) launches: Vec<(KernelSource, Vec<Scratch>)>,
     pub(super) backend: BackendChoice,
     pub(super) display: DisplayChoice,
-    pub(super) given: Option<Rc<dyn Display>>,
+    /// A backend that is open.
+    pub(super) computed_by: Option<Arc<dyn ComputeBackend>>,
+    /// A display that is open.
+    pub(super) shown_by: Option<Rc<dyn Display>>,
     pub(super) policy: Policy,
     pub(super) budget: Duration,
 }
@@ -122,7 +126,8 @@ impl LinkBuilder {
             launches: Vec::new(),
             backend: BackendChoice::Auto,
             display: DisplayChoice::Auto,
-            given: None,
+            computed_by: None,
+            shown_by: None,
             policy: Policy::default(),
             budget: BUDGET,
         }
@@ -149,10 +154,18 @@ impl LinkBuilder {
         self
     }
 
+    /// Computes on the device of this backend: by this very one, or by one that is opened inside the display where that opens faster
+    /// paths. The display is on its device, wherever that can draw.
+    #[must_use]
+    pub fn computed_by(mut self, backend: &Arc<dyn ComputeBackend>) -> Self {
+        self.computed_by = Some(Arc::clone(backend));
+        self
+    }
+
     /// Shows on this display, a window's or an engine's, whose context is current on this thread.
     #[must_use]
     pub fn shown_by(mut self, display: &Rc<dyn Display>) -> Self {
-        self.given = Some(Rc::clone(display));
+        self.shown_by = Some(Rc::clone(display));
         self
     }
 

@@ -1,7 +1,7 @@
 //! Memory of joint choices, kept among the profiles of paths, under all that they depend on.
 
 use super::declare::{LinkBuilder, Scratch};
-use super::pairs::Pair;
+use super::pairs::{Pair, Rows};
 use super::report::{JointReport, JointState};
 use crate::backends::{BackendChoice, listed_devices};
 use crate::choice::Choice as _;
@@ -11,13 +11,13 @@ use interop_core::{DeviceIdentity, SurfaceDesc};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// One file.
 #[derive(Serialize, Deserialize)]
 struct Page {
     key: Vec<String>,
-    backend: String,
+    backend: Option<String>,
     display: Option<String>,
     /// Both sides as they were when they were measured.
     devices: [String; 2],
@@ -28,7 +28,7 @@ struct Page {
 
 /// Earlier result of a joint choice.
 pub(super) struct Remembered {
-    pub choice: (BackendChoice, Option<DisplayChoice>),
+    pub choice: Rows,
     devices: [String; 2],
     pub report: JointReport,
 }
@@ -41,8 +41,11 @@ impl Remembered {
 }
 
 fn devices(pair: &Pair) -> [String; 2] {
-    let of = |device: &DeviceIdentity| format!("{device} {}", device.driver);
-    [of(pair.backend.device()), of(pair.display.device())]
+    [named(pair.backend.device()), named(pair.screen.display.device())]
+}
+
+fn named(device: &DeviceIdentity) -> String {
+    format!("{device} {}", device.driver)
 }
 
 /// All that a choice depends on, as far as it is known before anything is opened.
@@ -60,7 +63,8 @@ fn key(wanted: &LinkBuilder) -> Vec<String> {
         format!("{surface} {} {:?} {:?}", wanted.surface.unwritten(), wanted.policy.mode, wanted.policy.force),
         format!("{} {}", wanted.backend.name(), wanted.display.name()),
     ];
-    key.extend(wanted.given.iter().map(|display| format!("{} {}", display.device(), display.device().driver)));
+    let given = wanted.computed_by.iter().map(|backend| backend.device());
+    key.extend(given.chain(wanted.shown_by.iter().map(|display| display.device())).map(named));
     for (kernel, arguments) in &wanted.launches {
         let texts = kernel.sources().map(|(language, code)| match code {
             SourceCode::Text(text) => format!("{language} {:016x}", hash(text.as_bytes())),
@@ -87,11 +91,8 @@ fn file_name(key: &[String]) -> String {
 pub(super) fn load(wanted: &LinkBuilder) -> Option<Remembered> {
     let key = key(wanted);
     let page: Page = serde_json::from_str(&wanted.policy.profiles.read(&file_name(&key))?).ok()?;
-    let display = match &page.display {
-        Some(name) => Some(DisplayChoice::parse(name).ok()?),
-        None => None,
-    };
-    let choice = (BackendChoice::parse(&page.backend).ok()?, display);
+    let backend = page.backend.as_deref().map(BackendChoice::parse).transpose().ok()?;
+    let choice = (backend, page.display.as_deref().map(DisplayChoice::parse).transpose().ok()?);
     // With more time, pairs that had none are measured.
     let untried = page.report.rows.iter().any(|row| matches!(row.state, JointState::NotTried { .. }));
     let measures_more = untried && wanted.budget > page.budget;
@@ -102,7 +103,8 @@ pub(super) fn load(wanted: &LinkBuilder) -> Option<Remembered> {
 pub(super) fn store(wanted: &LinkBuilder, pair: &Pair, report: &JointReport) {
     let key = key(wanted);
     let name = file_name(&key);
-    let (backend, display) = (pair.choice.0.name().into(), pair.choice.1.map(|display| display.name().into()));
+    let backend = pair.choice.0.map(|backend| backend.name().into());
+    let display = pair.choice.1.map(|display| display.name().into());
     let page = Page { key, backend, display, devices: devices(pair), budget: wanted.budget, report: report.clone() };
     match serde_json::to_string_pretty(&page) {
         Ok(text) => wanted.policy.profiles.keep(&name, &text),

@@ -4,7 +4,8 @@ use super::bench::Bench;
 use super::declare::LinkBuilder;
 use super::memory;
 use super::pairs::{Pair, Prospect, displays, prospects};
-use super::report::{Basis, JointReport, JointRow, JointState, because, name};
+use super::report::{Basis, JointReport, JointRow, JointState};
+use crate::backends::BackendChoice;
 use crate::headless::Headless;
 use interop_core::{ComputeBackend, Display, Error, Kernel, Link, LinkOptions, Ratio, Result};
 use std::rc::Rc;
@@ -37,8 +38,8 @@ pub struct Opened {
     pub kernels: Vec<Arc<dyn Kernel>>,
     /// The side that shows.
     pub display: Rc<dyn Display>,
-    /// The display, where [`LinkBuilder::open`] opened it: its own functions, e.g. [`Headless::gl`].
-    pub screen: Option<Headless>,
+    /// The display as [`LinkBuilder::open`] opened it, with its own functions, e.g. [`Headless::gl`]; a given one has none here.
+    pub screen: Headless,
     /// The path between them; nothing is shown yet.
     pub link: Link,
     /// Report of all pairs, and the reason for the choice.
@@ -50,17 +51,19 @@ impl LinkBuilder {
     ///
     /// # Errors
     /// [`Error::Unavailable`] where no display opens; [`Error::Unsupported`] where no pair does these frames, with the reason of
-    /// each; what the environment asks for and cannot be.
+    /// each; the refusal itself of a backend that was asked for; what the environment asks for and cannot be.
     pub fn open(mut self) -> Result<Opened> {
         self.surface.byte_len().map_err(|error| error.of("LinkBuilder::open"))?;
         self.policy = self.policy.overridden()?;
         let shown = displays(&self)?;
         let prospects = prospects(&self, &shown);
         if let Some(why) = self.unmeasured(&prospects) {
-            return self.by_cost(&prospects, why);
+            let ((pair, link), place, mut rows) = self.by_cost(&prospects, |pair| self.linked(pair))?;
+            rows[place] = pair.row(&link, JointState::Chosen);
+            return Ok(opened(pair, link, JointReport { what: self.what(), basis: Basis::CostModel(why), rows }));
         }
         if let Some(remembered) = memory::load(&self)
-            && let Some(prospect) = prospects.iter().find(|prospect| prospect.is(remembered.choice))
+            && let Some(prospect) = prospects.iter().find(|prospect| prospect.rows() == remembered.choice)
             && let Ok(pair) = prospect.open(&self)
             && remembered.is_of(&pair)
             && let Ok((pair, link)) = self.linked(pair)
@@ -69,6 +72,29 @@ impl LinkBuilder {
             return Ok(opened(pair, link, report));
         }
         self.by_measuring(&prospects)
+    }
+
+    /// Opens the two sides by the cost model, without a link: for programs that open links of several surfaces, outlets and intakes
+    /// themselves. Declared kernels are not built; a backend that speaks no language of one of them is passed over.
+    ///
+    /// ```
+    /// use pixelferry::{BackendChoice, DisplayChoice, Link, LinkBuilder, LinkOptions, PixelFormat, SurfaceDesc};
+    ///
+    /// let desc = SurfaceDesc::image(2, 1, PixelFormat::R8);
+    /// let builder = LinkBuilder::new(desc).backend(BackendChoice::Cpu).display(DisplayChoice::Memory);
+    /// let (backend, screen) = builder.open_sides()?;
+    /// let first = Link::open(backend.clone(), screen.display(), desc, LinkOptions::default())?;
+    /// let second = Link::open(backend, screen.display(), SurfaceDesc::buffer(64), LinkOptions::default())?;
+    /// assert_ne!(first.desc(), second.desc());
+    /// # Ok::<(), pixelferry::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`LinkBuilder::open`], but for those of kernels and paths.
+    pub fn open_sides(self) -> Result<(Arc<dyn ComputeBackend>, Headless)> {
+        let shown = displays(&self)?;
+        let (pair, ..) = self.by_cost(&prospects(&self, &shown), Ok)?;
+        Ok((pair.backend, pair.screen))
     }
 
     /// Returns the reason if nothing is to be measured.
@@ -84,7 +110,7 @@ impl LinkBuilder {
     pub(super) fn link(&self, pair: &Pair, budget: Duration) -> Result<Link> {
         pair.enter()?;
         let options = LinkOptions::new(self.policy.clone().with_budget(budget.min(self.policy.budget)));
-        Link::open(Arc::clone(&pair.backend), Rc::clone(&pair.display), self.surface, options)
+        Link::open(Arc::clone(&pair.backend), pair.screen.display(), self.surface, options)
     }
 
     /// Builds a pair's kernels and opens its path.
@@ -100,39 +126,36 @@ impl LinkBuilder {
         format!("{} by {kernels}", self.surface)
     }
 
-    fn by_cost(&self, prospects: &[Prospect<'_>], why: String) -> Result<Opened> {
+    /// The first pair of which `then` makes something, its place, and rows that say what became of those before.
+    fn by_cost<T>(
+        &self,
+        prospects: &[Prospect<'_>],
+        then: impl Fn(Pair) -> Result<T>,
+    ) -> Result<(T, usize, Vec<JointRow>)> {
         // Shaders of a program on the CPU are tried when all else has failed.
         let untried = || JointState::NotTried { reason: "shaders of a program on the CPU come last".into() };
-        let (mut rows, mut last): (Vec<_>, Vec<_>) = (Vec::new(), Vec::new());
-        for prospect in prospects {
-            match prospect.open(self) {
+        let (mut rows, mut last, mut refusal): (Vec<_>, Vec<_>, _) = (Vec::new(), Vec::new(), None);
+        for (place, prospect) in prospects.iter().enumerate() {
+            rows.push(prospect.row(untried()));
+            let made = match prospect.open(self) {
                 Ok(pair) if !prospect.suits(&pair, self) => {
-                    last.push((rows.len(), pair));
-                    rows.push(prospect.row(untried()));
+                    last.push((place, pair));
+                    continue;
                 }
-                opened => match opened.and_then(|pair| self.linked(pair)) {
-                    Ok((pair, link)) => {
-                        rows.push(chosen(&pair, &link));
-                        return Ok(self.taken(pair, link, why, rows));
-                    }
-                    Err(error) => rows.push(prospect.row(JointState::Failed { reason: error.to_string() })),
-                },
+                opened => opened.and_then(&then),
+            };
+            match made {
+                Ok(made) => return Ok((made, place, rows)),
+                Err(error) => rows[place].state = failed(refusal.insert(error)),
             }
         }
         for (place, pair) in last {
-            match self.linked(pair) {
-                Ok((pair, link)) => {
-                    rows[place] = chosen(&pair, &link);
-                    return Ok(self.taken(pair, link, why, rows));
-                }
-                Err(error) => rows[place].state = JointState::Failed { reason: error.to_string() },
+            match then(pair) {
+                Ok(made) => return Ok((made, place, rows)),
+                Err(error) => rows[place].state = failed(refusal.insert(error)),
             }
         }
-        Err(none(&rows))
-    }
-
-    fn taken(&self, pair: Pair, link: Link, why: String, rows: Vec<JointRow>) -> Opened {
-        opened(pair, link, JointReport { what: self.what(), basis: Basis::CostModel(why), rows })
+        Err(self.none(&rows, refusal))
     }
 
     fn by_measuring(&self, prospects: &[Prospect<'_>]) -> Result<Opened> {
@@ -142,7 +165,7 @@ impl LinkBuilder {
         let mut spent = Duration::ZERO;
         let untried = || JointState::NotTried { reason: format!("no time within {} ms", self.budget.as_millis()) };
         let mut rows: Vec<_> = prospects.iter().map(|prospect| prospect.row(untried())).collect();
-        let (mut best, mut round) = (None, 0);
+        let (mut best, mut round, mut refusal) = (None, 0, None);
         for (place, prospect) in prospects.iter().enumerate() {
             // A pair takes as long as those before did on average.
             let tried = u32::try_from(place).unwrap_or(u32::MAX);
@@ -161,11 +184,11 @@ impl LinkBuilder {
                     let end = begun.saturating_add(self.budget.saturating_sub(spent));
                     best = Some(self.duel(best, (place, bench), end, &mut round, &mut rows));
                 }
-                Err(error) => rows[place] = prospect.row(JointState::Failed { reason: error.to_string() }),
+                Err(error) => rows[place].state = failed(refusal.insert(error)),
             }
             spent += clock.now().saturating_sub(begun);
         }
-        let Some((place, bench)) = best else { return Err(none(&rows)) };
+        let Some((place, bench)) = best else { return Err(self.none(&rows, refusal)) };
         rows[place] = bench.row(JointState::Chosen, None);
         let (pair, link) = bench.into_pair()?;
         let basis = Basis::Measured(spent);
@@ -187,62 +210,58 @@ impl LinkBuilder {
     ) -> Contender {
         let Some(mut old) = best else { return new };
         let mut new = new;
-        let (mut ratio, mut failed) = (None, None);
+        let (mut ratio, mut failure) = (None, None);
         for n in 0..ROUNDS {
             *round += 1;
             // The first to go changes, as work that ran before is felt.
             for newcomer in [n % 2 == 0, n % 2 != 0] {
                 let (_, side) = if newcomer { &mut new } else { &mut old };
                 if let Err(error) = side.turn(self, *round) {
-                    failed = Some((newcomer, error));
+                    failure = Some((newcomer, error));
                 }
             }
             ratio = new.1.ratio_to(&old.1);
             let is_over = self.policy.clock.now() >= end || ratio.is_some_and(is_hopeless);
-            if failed.is_some() || (n > 0 && is_over) {
+            if failure.is_some() || (n > 0 && is_over) {
                 break;
             }
         }
-        let is_quicker = match &failed {
+        let is_quicker = match &failure {
             Some((newcomer, _)) => !newcomer,
             None => ratio.is_some_and(|r| r.most() < 1.0),
         };
-        let state = failed.map_or(JointState::Slower, |(_, error)| JointState::Failed { reason: error.to_string() });
+        let state = failure.map_or(JointState::Slower, |(_, error)| failed(&error));
         let ((place, lost), won, ratio) = if is_quicker { (old, new, ratio.map(inverse)) } else { (new, old, ratio) };
         rows[place] = lost.row(state, ratio);
         lost.leave();
         won
+    }
+
+    /// The refusal of the backend that was asked for, or of all there are.
+    fn none(&self, rows: &[JointRow], refusal: Option<Error>) -> Error {
+        let pinned = self.computed_by.is_some() || self.backend != BackendChoice::Auto;
+        if let Some(refusal) = refusal.filter(|_| pinned) {
+            return refusal;
+        }
+        let reasons = rows.iter().map(|row| match &row.state {
+            JointState::Failed { reason } | JointState::NotTried { reason } => {
+                format!("{} -> {}: {reason}", row.compute, row.display)
+            }
+            _ => String::new(),
+        });
+        Error::Unsupported {
+            operation: "LinkBuilder::open",
+            device: "every backend with every display".into(),
+            reason: reasons.collect::<Vec<_>>().join("; "),
+        }
     }
 }
 
 /// A pair, and where it stands in the order of trials.
 type Contender = (usize, Bench);
 
-/// The row of the pair that is taken unmeasured.
-fn chosen(pair: &Pair, link: &Link) -> JointRow {
-    JointRow {
-        compute: name(pair.backend.device()),
-        display: name(pair.display.device()),
-        path: Some(link.path().to_string()),
-        median_us: None,
-        ratio: None,
-        because: because(pair.backend.as_ref(), pair.display.as_ref(), link),
-        state: JointState::Chosen,
-    }
-}
-
-fn none(rows: &[JointRow]) -> Error {
-    let reasons = rows.iter().map(|row| match &row.state {
-        JointState::Failed { reason } | JointState::NotTried { reason } => {
-            format!("{} -> {}: {reason}", row.compute, row.display)
-        }
-        _ => String::new(),
-    });
-    Error::Unsupported {
-        operation: "LinkBuilder::open",
-        device: "every backend with every display".into(),
-        reason: reasons.collect::<Vec<_>>().join("; "),
-    }
+fn failed(error: &Error) -> JointState {
+    JointState::Failed { reason: error.to_string() }
 }
 
 fn is_hopeless(ratio: Ratio) -> bool {
@@ -254,6 +273,6 @@ fn inverse(ratio: Ratio) -> Ratio {
 }
 
 fn opened(pair: Pair, link: Link, report: JointReport) -> Opened {
-    let Pair { backend, kernels, display, screen, .. } = pair;
-    Opened { backend, kernels, display, screen, link, report }
+    let Pair { backend, kernels, screen, .. } = pair;
+    Opened { backend, kernels, display: screen.display(), screen, link, report }
 }

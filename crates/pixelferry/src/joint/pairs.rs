@@ -2,27 +2,25 @@
 //! display first.
 
 use super::declare::LinkBuilder;
-use super::report::{JointRow, JointState, name};
-use crate::backends::{BackendChoice, Driver, in_order};
+use super::report::{JointRow, JointState, because, name};
+use crate::backends::{BackendChoice, DRIVERS, Driver, in_order, unsuited};
 use crate::display_choice::DisplayChoice;
-use crate::displays::open_headless;
+use crate::displays::open_beside;
 use crate::headless::Headless;
 use crate::pair::backend_in;
-use interop_core::{ComputeBackend, Display, Error, Kernel, Result};
-use std::rc::Rc;
+use interop_core::{ComputeBackend, Kernel, KernelSource, Link, Result};
 use std::sync::Arc;
 
+/// Rows of the tables; none for a side that was given.
+pub(super) type Rows = (Option<BackendChoice>, Option<DisplayChoice>);
+
 /// Backend and display, opened for one another.
-#[derive(Clone)]
 pub(super) struct Pair {
     pub backend: Arc<dyn ComputeBackend>,
-    pub display: Rc<dyn Display>,
-    /// The display, where this crate opened it.
-    pub screen: Option<Headless>,
+    pub screen: Headless,
     /// The kernels that were declared, once [`Pair::built`] has built them.
     pub kernels: Vec<Arc<dyn Kernel>>,
-    /// The rows of the tables that they are of.
-    pub choice: (BackendChoice, Option<DisplayChoice>),
+    pub choice: Rows,
 }
 
 impl Pair {
@@ -34,21 +32,34 @@ impl Pair {
 
     /// Its context is current from now on.
     pub fn enter(&self) -> Result<()> {
-        self.screen.as_ref().map_or(Ok(()), Headless::make_current)
+        self.screen.make_current()
+    }
+
+    /// Returns what it says in a report, unmeasured.
+    pub fn row(&self, link: &Link, state: JointState) -> JointRow {
+        let (backend, display) = (self.backend.as_ref(), self.screen.display.as_ref());
+        JointRow {
+            compute: name(backend.device()),
+            display: name(display.device()),
+            path: Some(link.path().to_string()),
+            median_us: None,
+            ratio: None,
+            because: because(backend, display, link),
+            state,
+        }
     }
 }
 
 /// A side that shows.
 pub(super) struct Shown {
-    display: Rc<dyn Display>,
-    screen: Option<Headless>,
+    screen: Headless,
     choice: Option<DisplayChoice>,
 }
 
 /// The displays that a builder leaves open; a GPU that computes only where none draws, plain memory only where there is no other.
 pub(super) fn displays(wanted: &LinkBuilder) -> Result<Vec<Shown>> {
-    if let Some(display) = &wanted.given {
-        return Ok(vec![Shown { display: Rc::clone(display), screen: None, choice: None }]);
+    if let Some(display) = &wanted.shown_by {
+        return Ok(vec![Shown { screen: Headless::given(display), choice: None }]);
     }
     let asked = match wanted.display {
         DisplayChoice::Auto if cfg!(feature = "wgpu") => vec![DisplayChoice::Gl, DisplayChoice::Wgpu],
@@ -62,10 +73,11 @@ pub(super) fn displays(wanted: &LinkBuilder) -> Result<Vec<Shown>> {
         if is_rest && !opened.is_empty() {
             break;
         }
-        match open_headless(choice) {
+        let backend = wanted.computed_by.clone().or_else(|| wanted.drawing(choice));
+        match open_beside(choice, backend.as_ref()) {
             // A picture that the CPU draws with kernels is in its memory, too.
-            Ok(screen) if choice == DisplayChoice::Compute && is_rest && screen.display().device().software => {}
-            Ok(screen) => opened.push(Shown { display: screen.display(), screen: Some(screen), choice: Some(choice) }),
+            Ok(screen) if choice == DisplayChoice::Compute && is_rest && screen.display.device().software => {}
+            Ok(screen) => opened.push(Shown { screen, choice: Some(choice) }),
             Err(error) => last = Some(error),
         }
     }
@@ -75,56 +87,93 @@ pub(super) fn displays(wanted: &LinkBuilder) -> Result<Vec<Shown>> {
     }
 }
 
+impl LinkBuilder {
+    /// The backend of these frames by whose kernels a display can draw, where that is what draws.
+    fn drawing(&self, choice: DisplayChoice) -> Option<Arc<dyn ComputeBackend>> {
+        let mut rows = DRIVERS.iter().filter(|driver| driver.draws && driver.is_meant(self.backend));
+        let open = |driver: &Driver| (driver.best)().ok().filter(|backend| self.unsuited(backend.as_ref()).is_none());
+        if choice == DisplayChoice::Compute { rows.find_map(open) } else { None }
+    }
+
+    /// The first kernel that is in no language of a backend.
+    fn unsuited(&self, backend: &dyn ComputeBackend) -> Option<&KernelSource> {
+        self.launches.iter().map(|(kernel, _)| kernel).find(|kernel| !kernel.suits(backend.caps()))
+    }
+}
+
+/// A side that computes.
+enum Computing<'a> {
+    Best(&'static Driver),
+    Given(&'a Arc<dyn ComputeBackend>),
+}
+
 /// A pair that can be tried.
 pub(super) struct Prospect<'a> {
-    driver: &'static Driver,
+    computing: Computing<'a>,
     shown: &'a Shown,
 }
 
 /// Every pair that the builder leaves open, those that the cost model would take first.
-pub(super) fn prospects<'a>(wanted: &LinkBuilder, displays: &'a [Shown]) -> Vec<Prospect<'a>> {
+pub(super) fn prospects<'a>(wanted: &'a LinkBuilder, displays: &'a [Shown]) -> Vec<Prospect<'a>> {
+    if let Some(backend) = &wanted.computed_by {
+        return displays.iter().map(|shown| Prospect { computing: Computing::Given(backend), shown }).collect();
+    }
     let mut all = Vec::new();
     for shown in displays {
-        let drivers = in_order(Some(shown.display.device().api)).into_iter();
-        let meant = |driver: &&Driver| wanted.backend == BackendChoice::Auto || wanted.backend == driver.named.choice;
-        all.extend(drivers.filter(meant).filter(|driver| driver.named.built).map(|driver| Prospect { driver, shown }));
+        let device = shown.screen.display.device();
+        let meant = |driver: &&Driver| driver.is_meant(wanted.backend);
+        for driver in in_order(Some(device.api)).into_iter().filter(meant) {
+            // Sides of the same API share a queue: the quickest there is on a GPU, and no gain if the CPU draws.
+            let in_queue = driver.in_queue || (driver.draws && shown.choice == Some(DisplayChoice::Compute));
+            let place = (device.software && in_queue, !(in_queue && driver.api == device.api));
+            if driver.named.built || wanted.backend != BackendChoice::Auto {
+                all.push((place, Prospect { computing: Computing::Best(driver), shown }));
+            }
+        }
     }
-    // Sides of the same API share a queue: the quickest there is on a GPU, and no gain if the CPU draws.
-    all.sort_by_key(|prospect| {
-        let device = prospect.shown.display.device();
-        let drawn_by_kernels = prospect.driver.draws && prospect.shown.choice == Some(DisplayChoice::Compute);
-        let in_queue = prospect.driver.display.is_some() || drawn_by_kernels;
-        (device.software && in_queue, !(in_queue && prospect.driver.api == device.api))
-    });
-    all
+    all.sort_by_key(|(place, _)| *place);
+    all.into_iter().map(|(_, prospect)| prospect).collect()
 }
 
 impl Prospect<'_> {
     /// Opens it.
     ///
     /// # Errors
-    /// What opening the backend reports; [`Error::Unsupported`] where it speaks no language of one of the kernels.
+    /// What opening the backend reports; [`interop_core::Error::Unsupported`] where it speaks no language of one of the kernels.
     pub fn open(&self, wanted: &LinkBuilder) -> Result<Pair> {
-        let Shown { display, screen, choice } = self.shown;
-        screen.as_ref().map_or(Ok(()), Headless::make_current)?;
-        let backend = (self.driver.best_for)(display.device())?;
-        if let Some((kernel, _)) = wanted.launches.iter().find(|(kernel, _)| !kernel.suits(backend.caps())) {
-            return Err(Error::Unsupported {
-                operation: "LinkBuilder::open",
-                device: backend.device().to_string(),
-                reason: format!("kernel '{}' is given in {} only", kernel.name(), kernel.languages()),
-            });
+        let screen = &self.shown.screen;
+        screen.make_current()?;
+        let backend = match &self.computing {
+            Computing::Best(driver) => (driver.best_for)(screen.display.device())?,
+            Computing::Given(backend) => Arc::clone(backend),
+        };
+        if let Some(kernel) = wanted.unsuited(backend.as_ref()) {
+            return Err(unsuited(kernel, backend.as_ref(), &[]).of("LinkBuilder::open"));
         }
-        let backend = backend_in(&backend, display.as_ref());
-        let choice = (self.driver.named.choice, *choice);
-        Ok(Pair { backend, display: Rc::clone(display), screen: screen.clone(), kernels: Vec::new(), choice })
+        let backend = backend_in(&backend, screen.display.as_ref());
+        Ok(Pair { backend, screen: screen.clone(), kernels: Vec::new(), choice: self.rows() })
+    }
+
+    fn driver(&self) -> Option<&'static Driver> {
+        match self.computing {
+            Computing::Best(driver) => Some(driver),
+            Computing::Given(_) => None,
+        }
+    }
+
+    /// Its rows of the tables.
+    pub fn rows(&self) -> Rows {
+        (self.driver().map(|driver| driver.named.choice), self.shown.choice)
     }
 
     /// Returns what it says in a report where it has no times.
     pub fn row(&self, state: JointState) -> JointRow {
         JointRow {
-            compute: self.driver.api.to_string(),
-            display: name(self.shown.display.device()),
+            compute: match self.computing {
+                Computing::Best(driver) => driver.api.to_string(),
+                Computing::Given(backend) => name(backend.device()),
+            },
+            display: name(self.shown.screen.display.device()),
             path: None,
             median_us: None,
             ratio: None,
@@ -133,14 +182,10 @@ impl Prospect<'_> {
         }
     }
 
-    /// True where it is of these rows of the tables.
-    pub fn is(&self, choice: (BackendChoice, Option<DisplayChoice>)) -> bool {
-        (self.driver.named.choice, self.shown.choice) == choice
-    }
-
     /// True where [`BackendChoice::Auto`] would take this backend without measuring.
     pub fn suits(&self, pair: &Pair, wanted: &LinkBuilder) -> bool {
         let kernels: Vec<_> = wanted.launches.iter().map(|(kernel, _)| kernel.clone()).collect();
-        wanted.backend != BackendChoice::Auto || (self.driver.suits_auto)(pair.backend.device(), &kernels)
+        let by_itself = self.driver().filter(|_| wanted.backend == BackendChoice::Auto);
+        by_itself.is_none_or(|driver| (driver.suits_auto)(pair.backend.device(), &kernels))
     }
 }
