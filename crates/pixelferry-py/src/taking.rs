@@ -10,8 +10,7 @@ use crate::raw::owned::{CudaBytes, HostBytes, Memory};
 use pixelferry::api::cuda::CudaBackend;
 use pixelferry::api::gl::GlDisplay;
 use pixelferry::{
-    ComputeBackend, ComputeMemory, Display, ImageDesc, Intake, Kernel, PathId, RowOrder, Surface, SurfaceDesc,
-    Target,
+    ComputeBackend, ComputeMemory, Display, ImageDesc, Intake, Kernel, PathId, RowOrder, Surface, SurfaceDesc, Target,
 };
 use std::rc::Rc;
 use std::sync::Arc;
