@@ -81,10 +81,8 @@ pub(crate) struct Driver {
     pub(crate) in_queue: bool,
     /// True where a display can draw by its kernels (the crate `compute-display`).
     pub(crate) draws: bool,
-    /// Opens the best device.
-    pub(crate) best: fn() -> Result<Arc<dyn ComputeBackend>>,
-    /// Opens the best device for a display, the one that draws before others.
-    pub(crate) best_for: fn(&DeviceIdentity) -> Result<Arc<dyn ComputeBackend>>,
+    /// Opens the best device, where there is a display the one that draws before others.
+    pub(crate) best: fn(Option<&DeviceIdentity>) -> Result<Arc<dyn ComputeBackend>>,
     pub(crate) list: fn() -> Result<Vec<Listed>>,
     /// Returns the name of the finding for this reason, if the API cannot be used.
     pub(crate) missing: fn(&str) -> &'static str,
@@ -105,8 +103,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
         suits_auto: |_, _| true,
         in_queue: false,
         draws: true,
-        best: || built::cuda::best(None),
-        best_for: |display| built::cuda::best(Some(display)),
+        best: built::cuda::best,
         list: built::cuda::list,
         missing: |reason| if reason.contains("driver offers CUDA") { "old-driver" } else { "no-cuda" },
     },
@@ -117,8 +114,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
         suits_auto: |_, _| true,
         in_queue: false,
         draws: true,
-        best: || built::opencl::best(None),
-        best_for: |display| built::opencl::best(Some(display)),
+        best: built::opencl::best,
         list: built::opencl::list,
         missing: |_| "no-opencl",
     },
@@ -132,8 +128,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
         suits_auto: is_hardware_for_wgsl,
         in_queue: true,
         draws: false,
-        best: || built::gl_compute::best(None),
-        best_for: |display| built::gl_compute::best(Some(display)),
+        best: built::gl_compute::best,
         list: built::gl_compute::list,
         missing: |_| "no-opengl-compute",
     },
@@ -152,8 +147,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
         suits_auto: is_hardware_for_wgsl,
         in_queue: true,
         draws: false,
-        best: || built::wgpu_compute::best(None),
-        best_for: |display| built::wgpu_compute::best(Some(display)),
+        best: built::wgpu_compute::best,
         list: built::wgpu_compute::list,
         missing: |_| "no-wgpu-compute",
     },
@@ -164,8 +158,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
         suits_auto: |_, _| true,
         in_queue: false,
         draws: false,
-        best: || Ok(Arc::new(CpuBackend::new()?)),
-        best_for: |_| Ok(Arc::new(CpuBackend::new()?)),
+        best: |_| Ok(Arc::new(CpuBackend::new()?)),
         list: || listed(vec![Arc::new(CpuBackend::new()?)], |d| d.device().clone(), |d| Ok(Arc::clone(d) as _)),
         missing: |_| "no-compute",
     },
@@ -190,6 +183,11 @@ fn is_hardware_for_wgsl(device: &DeviceIdentity, kernels: &[KernelSource]) -> bo
     !device.software && !kernels.is_empty()
 }
 
+/// True where a display can draw by kernels of this API's devices.
+pub(crate) fn draws(api: Api) -> bool {
+    DRIVERS.iter().any(|driver| driver.draws && driver.api == api)
+}
+
 /// Opens the first backend that speaks a language of every one of `kernels`: a program that gives a kernel for some
 /// backends only, or a machine without a compiler for one of them, goes on to the next.
 ///
@@ -200,7 +198,7 @@ pub fn open_backend(choice: BackendChoice, kernels: &[KernelSource]) -> Result<A
     let is_auto = choice == BackendChoice::Auto;
     let (mut passed_over, mut refusals) = (None, Vec::new());
     for driver in DRIVERS.iter().filter(|driver| driver.is_meant(choice)) {
-        let reason = match (driver.best)() {
+        let reason = match (driver.best)(None) {
             Ok(backend) => match kernels.iter().find(|k| !k.suits(backend.caps())) {
                 None if is_auto && !(driver.suits_auto)(backend.device(), kernels) => {
                     passed_over.get_or_insert(backend);

@@ -1,7 +1,7 @@
 //! Displays of this machine that need no window, and opening one.
 
 use crate::availability::Availability;
-use crate::beside::draws;
+use crate::backends::draws;
 use crate::built_displays as built;
 use crate::choice::{Choice, Named};
 use crate::display_choice::DisplayChoice;

@@ -3,7 +3,6 @@
 pub mod api;
 mod availability;
 mod backends;
-mod beside;
 mod built;
 mod built_displays;
 mod choice;

@@ -1,6 +1,6 @@
 //! One pair of backend and display with scratch memory of its own, and its turns.
 
-use super::declare::{Given, LinkBuilder, Scratch};
+use super::declare::{LinkBuilder, Scratch};
 use super::pairs::Pair;
 use super::report::{JointRow, JointState};
 use interop_core::compute::zeros;
@@ -48,10 +48,15 @@ impl Bench {
     pub fn open(pair: Pair, wanted: &LinkBuilder, paths: Duration) -> Result<Self> {
         let link = wanted.link(&pair, paths)?;
         let value = |scratch: &Scratch| {
-            Ok(match scratch.given() {
-                Given::Number(arg) => Value::Number(arg),
-                Given::Zeros(bytes) => Value::Memory(memory(&pair, bytes, None)?),
-                Given::Bytes(bytes) => Value::Memory(memory(&pair, bytes.len(), Some(bytes))?),
+            Ok(match *scratch {
+                Scratch::I32(v) => Value::Number(Arg::I32(v)),
+                Scratch::U32(v) => Value::Number(Arg::U32(v)),
+                Scratch::F32(v) => Value::Number(Arg::F32(v)),
+                Scratch::I64(v) => Value::Number(Arg::I64(v)),
+                Scratch::U64(v) => Value::Number(Arg::U64(v)),
+                Scratch::F64(v) => Value::Number(Arg::F64(v)),
+                Scratch::Zeros(bytes) => Value::Memory(memory(&pair, &zeros(bytes)?)?),
+                Scratch::Bytes(ref bytes) => Value::Memory(memory(&pair, bytes)?),
             })
         };
         let values = wanted.launches.iter().map(|(_, scratch)| scratch.iter().map(value).collect());
@@ -143,11 +148,8 @@ impl Bench {
     }
 }
 
-fn memory(pair: &Pair, bytes: usize, content: Option<&[u8]>) -> Result<Box<dyn ComputeMemory>> {
-    let mut memory = pair.backend.allocate(bytes)?;
-    match content {
-        Some(content) => memory.write(0, content)?,
-        None => memory.write(0, &zeros(bytes)?)?,
-    }
+fn memory(pair: &Pair, content: &[u8]) -> Result<Box<dyn ComputeMemory>> {
+    let mut memory = pair.backend.allocate(content.len())?;
+    memory.write(0, content)?;
     Ok(memory)
 }

@@ -2,7 +2,7 @@
 
 use crate::backends::BackendChoice;
 use crate::display_choice::DisplayChoice;
-use interop_core::{Arg, ComputeBackend, Display, KernelSource, Policy, SurfaceDesc};
+use interop_core::{ComputeBackend, Display, KernelSource, Policy, SurfaceDesc};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,27 +43,7 @@ pub enum Scratch {
     Bytes(Vec<u8>),
 }
 
-/// A scratch argument as a backend takes it: a number, or the content of memory that is still to be allocated.
-pub(super) enum Given<'a> {
-    Number(Arg<'static>),
-    Zeros(usize),
-    Bytes(&'a [u8]),
-}
-
 impl Scratch {
-    pub(super) fn given(&self) -> Given<'_> {
-        Given::Number(match *self {
-            Self::I32(v) => Arg::I32(v),
-            Self::U32(v) => Arg::U32(v),
-            Self::F32(v) => Arg::F32(v),
-            Self::I64(v) => Arg::I64(v),
-            Self::U64(v) => Arg::U64(v),
-            Self::F64(v) => Arg::F64(v),
-            Self::Zeros(bytes) => return Given::Zeros(bytes),
-            Self::Bytes(ref bytes) => return Given::Bytes(bytes),
-        })
-    }
-
     /// Tells apart arguments with which a kernel may take another time.
     pub(super) fn kind(&self) -> String {
         match self {

@@ -11,13 +11,13 @@ use interop_core::{DeviceIdentity, SurfaceDesc};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-const VERSION: u32 = 3;
+const VERSION: u32 = 2;
 
 /// One file.
 #[derive(Serialize, Deserialize)]
 struct Page {
     key: Vec<String>,
-    backend: Option<String>,
+    backend: String,
     display: Option<String>,
     /// Both sides as they were when they were measured.
     devices: [String; 2],
@@ -91,8 +91,8 @@ fn file_name(key: &[String]) -> String {
 pub(super) fn load(wanted: &LinkBuilder) -> Option<Remembered> {
     let key = key(wanted);
     let page: Page = serde_json::from_str(&wanted.policy.profiles.read(&file_name(&key))?).ok()?;
-    let backend = page.backend.as_deref().map(BackendChoice::parse).transpose().ok()?;
-    let choice = (backend, page.display.as_deref().map(DisplayChoice::parse).transpose().ok()?);
+    let display = page.display.as_deref().map(DisplayChoice::parse).transpose().ok()?;
+    let choice = (BackendChoice::parse(&page.backend).ok()?, display);
     // With more time, pairs that had none are measured.
     let untried = page.report.rows.iter().any(|row| matches!(row.state, JointState::NotTried { .. }));
     let measures_more = untried && wanted.budget > page.budget;
@@ -103,8 +103,7 @@ pub(super) fn load(wanted: &LinkBuilder) -> Option<Remembered> {
 pub(super) fn store(wanted: &LinkBuilder, pair: &Pair, report: &JointReport) {
     let key = key(wanted);
     let name = file_name(&key);
-    let backend = pair.choice.0.map(|backend| backend.name().into());
-    let display = pair.choice.1.map(|display| display.name().into());
+    let (backend, display) = (pair.choice.0.name().into(), pair.choice.1.map(|display| display.name().into()));
     let page = Page { key, backend, display, devices: devices(pair), budget: wanted.budget, report: report.clone() };
     match serde_json::to_string_pretty(&page) {
         Ok(text) => wanted.policy.profiles.keep(&name, &text),

@@ -8,6 +8,7 @@ use super::report::{Basis, JointReport, JointRow, JointState};
 use crate::backends::BackendChoice;
 use crate::headless::Headless;
 use interop_core::{ComputeBackend, Display, Error, Kernel, Link, LinkOptions, Ratio, Result};
+use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -132,25 +133,19 @@ impl LinkBuilder {
         prospects: &[Prospect<'_>],
         then: impl Fn(Pair) -> Result<T>,
     ) -> Result<(T, usize, Vec<JointRow>)> {
-        // Shaders of a program on the CPU are tried when all else has failed.
         let untried = || JointState::NotTried { reason: "shaders of a program on the CPU come last".into() };
-        let (mut rows, mut last, mut refusal): (Vec<_>, Vec<_>, _) = (Vec::new(), Vec::new(), None);
-        for (place, prospect) in prospects.iter().enumerate() {
-            rows.push(prospect.row(untried()));
-            let made = match prospect.open(self) {
-                Ok(pair) if !prospect.suits(&pair, self) => {
-                    last.push((place, pair));
+        let mut rows: Vec<_> = prospects.iter().map(|prospect| prospect.row(self, untried())).collect();
+        let (mut refusal, mut queue): (_, VecDeque<_>) = (None, prospects.iter().map(|_| None).enumerate().collect());
+        while let Some((place, opened)) = queue.pop_front() {
+            let (prospect, is_last) = (&prospects[place], opened.is_some());
+            let made = match opened.map_or_else(|| prospect.open(self), Ok) {
+                Ok(pair) if !is_last && !prospect.suits(&pair, self) => {
+                    queue.push_back((place, Some(pair)));
                     continue;
                 }
                 opened => opened.and_then(&then),
             };
             match made {
-                Ok(made) => return Ok((made, place, rows)),
-                Err(error) => rows[place].state = failed(refusal.insert(error)),
-            }
-        }
-        for (place, pair) in last {
-            match then(pair) {
                 Ok(made) => return Ok((made, place, rows)),
                 Err(error) => rows[place].state = failed(refusal.insert(error)),
             }
@@ -164,7 +159,7 @@ impl LinkBuilder {
         let paths = self.budget / 2 / u32::try_from(prospects.len()).unwrap_or(u32::MAX).max(1);
         let mut spent = Duration::ZERO;
         let untried = || JointState::NotTried { reason: format!("no time within {} ms", self.budget.as_millis()) };
-        let mut rows: Vec<_> = prospects.iter().map(|prospect| prospect.row(untried())).collect();
+        let mut rows: Vec<_> = prospects.iter().map(|prospect| prospect.row(self, untried())).collect();
         let (mut best, mut round, mut refusal) = (None, 0, None);
         for (place, prospect) in prospects.iter().enumerate() {
             // A pair takes as long as those before did on average.

@@ -2,8 +2,8 @@
 //! display first.
 
 use super::declare::LinkBuilder;
-use super::report::{JointRow, JointState, because, name};
-use crate::backends::{BackendChoice, DRIVERS, Driver, in_order, unsuited};
+use super::report::{JointRow, JointState, because};
+use crate::backends::{BackendChoice, Driver, in_order, open_backend, unsuited};
 use crate::display_choice::DisplayChoice;
 use crate::displays::open_beside;
 use crate::headless::Headless;
@@ -11,8 +11,8 @@ use crate::pair::backend_in;
 use interop_core::{ComputeBackend, Kernel, KernelSource, Link, Result};
 use std::sync::Arc;
 
-/// Rows of the tables; none for a side that was given.
-pub(super) type Rows = (Option<BackendChoice>, Option<DisplayChoice>);
+/// Rows of the tables; none for a display that was given.
+pub(super) type Rows = (BackendChoice, Option<DisplayChoice>);
 
 /// Backend and display, opened for one another.
 pub(super) struct Pair {
@@ -38,15 +38,8 @@ impl Pair {
     /// Returns what it says in a report, unmeasured.
     pub fn row(&self, link: &Link, state: JointState) -> JointRow {
         let (backend, display) = (self.backend.as_ref(), self.screen.display.as_ref());
-        JointRow {
-            compute: name(backend.device()),
-            display: name(display.device()),
-            path: Some(link.path().to_string()),
-            median_us: None,
-            ratio: None,
-            because: because(backend, display, link),
-            state,
-        }
+        let (path, because) = (Some(link.path().to_string()), because(backend, display, link));
+        JointRow { path, because, ..JointRow::new(backend.device().to_string(), display.device(), state) }
     }
 }
 
@@ -73,7 +66,10 @@ pub(super) fn displays(wanted: &LinkBuilder) -> Result<Vec<Shown>> {
         if is_rest && !opened.is_empty() {
             break;
         }
-        let backend = wanted.computed_by.clone().or_else(|| wanted.drawing(choice));
+        // One that draws by kernels is on the device that computes.
+        let drawing =
+            || open_backend(wanted.backend, &wanted.kernels()).ok().filter(|_| choice == DisplayChoice::Compute);
+        let backend = wanted.computed_by.clone().or_else(drawing);
         match open_beside(choice, backend.as_ref()) {
             // A picture that the CPU draws with kernels is in its memory, too.
             Ok(screen) if choice == DisplayChoice::Compute && is_rest && screen.display.device().software => {}
@@ -88,47 +84,37 @@ pub(super) fn displays(wanted: &LinkBuilder) -> Result<Vec<Shown>> {
 }
 
 impl LinkBuilder {
-    /// The backend of these frames by whose kernels a display can draw, where that is what draws.
-    fn drawing(&self, choice: DisplayChoice) -> Option<Arc<dyn ComputeBackend>> {
-        let mut rows = DRIVERS.iter().filter(|driver| driver.draws && driver.is_meant(self.backend));
-        let open = |driver: &Driver| (driver.best)().ok().filter(|backend| self.unsuited(backend.as_ref()).is_none());
-        if choice == DisplayChoice::Compute { rows.find_map(open) } else { None }
+    fn kernels(&self) -> Vec<KernelSource> {
+        self.launches.iter().map(|(kernel, _)| kernel.clone()).collect()
     }
-
-    /// The first kernel that is in no language of a backend.
-    fn unsuited(&self, backend: &dyn ComputeBackend) -> Option<&KernelSource> {
-        self.launches.iter().map(|(kernel, _)| kernel).find(|kernel| !kernel.suits(backend.caps()))
-    }
-}
-
-/// A side that computes.
-enum Computing<'a> {
-    Best(&'static Driver),
-    Given(&'a Arc<dyn ComputeBackend>),
 }
 
 /// A pair that can be tried.
 pub(super) struct Prospect<'a> {
-    computing: Computing<'a>,
+    driver: &'static Driver,
     shown: &'a Shown,
 }
 
 /// Every pair that the builder leaves open, those that the cost model would take first.
-pub(super) fn prospects<'a>(wanted: &'a LinkBuilder, displays: &'a [Shown]) -> Vec<Prospect<'a>> {
-    if let Some(backend) = &wanted.computed_by {
-        return displays.iter().map(|shown| Prospect { computing: Computing::Given(backend), shown }).collect();
-    }
+pub(super) fn prospects<'a>(wanted: &LinkBuilder, displays: &'a [Shown]) -> Vec<Prospect<'a>> {
     let mut all = Vec::new();
+    let is_free = wanted.backend == BackendChoice::Auto;
     for shown in displays {
         let device = shown.screen.display.device();
-        let meant = |driver: &&Driver| driver.is_meant(wanted.backend);
-        for driver in in_order(Some(device.api)).into_iter().filter(meant) {
+        let mut drivers = in_order(Some(device.api));
+        match &wanted.computed_by {
+            // One of the program's own may have no row.
+            Some(given) => {
+                drivers.sort_by_key(|driver| driver.api != given.device().api);
+                drivers.truncate(1);
+            }
+            None => drivers.retain(|driver| driver.is_meant(wanted.backend) && (driver.named.built || !is_free)),
+        }
+        for driver in drivers {
             // Sides of the same API share a queue: the quickest there is on a GPU, and no gain if the CPU draws.
             let in_queue = driver.in_queue || (driver.draws && shown.choice == Some(DisplayChoice::Compute));
             let place = (device.software && in_queue, !(in_queue && driver.api == device.api));
-            if driver.named.built || wanted.backend != BackendChoice::Auto {
-                all.push((place, Prospect { computing: Computing::Best(driver), shown }));
-            }
+            all.push((place, Prospect { driver, shown }));
         }
     }
     all.sort_by_key(|(place, _)| *place);
@@ -143,49 +129,29 @@ impl Prospect<'_> {
     pub fn open(&self, wanted: &LinkBuilder) -> Result<Pair> {
         let screen = &self.shown.screen;
         screen.make_current()?;
-        let backend = match &self.computing {
-            Computing::Best(driver) => (driver.best_for)(screen.display.device())?,
-            Computing::Given(backend) => Arc::clone(backend),
-        };
-        if let Some(kernel) = wanted.unsuited(backend.as_ref()) {
+        let given = wanted.computed_by.clone();
+        let backend = given.map_or_else(|| (self.driver.best)(Some(screen.display.device())), Ok)?;
+        if let Some(kernel) = wanted.kernels().iter().find(|kernel| !kernel.suits(backend.caps())) {
             return Err(unsuited(kernel, backend.as_ref(), &[]).of("LinkBuilder::open"));
         }
         let backend = backend_in(&backend, screen.display.as_ref());
         Ok(Pair { backend, screen: screen.clone(), kernels: Vec::new(), choice: self.rows() })
     }
 
-    fn driver(&self) -> Option<&'static Driver> {
-        match self.computing {
-            Computing::Best(driver) => Some(driver),
-            Computing::Given(_) => None,
-        }
-    }
-
     /// Its rows of the tables.
     pub fn rows(&self) -> Rows {
-        (self.driver().map(|driver| driver.named.choice), self.shown.choice)
+        (self.driver.named.choice, self.shown.choice)
     }
 
     /// Returns what it says in a report where it has no times.
-    pub fn row(&self, state: JointState) -> JointRow {
-        JointRow {
-            compute: match self.computing {
-                Computing::Best(driver) => driver.api.to_string(),
-                Computing::Given(backend) => name(backend.device()),
-            },
-            display: name(self.shown.screen.display.device()),
-            path: None,
-            median_us: None,
-            ratio: None,
-            because: String::new(),
-            state,
-        }
+    pub fn row(&self, wanted: &LinkBuilder, state: JointState) -> JointRow {
+        let given = wanted.computed_by.as_ref().map(|backend| backend.device().to_string());
+        JointRow::new(given.unwrap_or_else(|| self.driver.api.to_string()), self.shown.screen.display.device(), state)
     }
 
     /// True where [`BackendChoice::Auto`] would take this backend without measuring.
     pub fn suits(&self, pair: &Pair, wanted: &LinkBuilder) -> bool {
-        let kernels: Vec<_> = wanted.launches.iter().map(|(kernel, _)| kernel.clone()).collect();
-        let by_itself = self.driver().filter(|_| wanted.backend == BackendChoice::Auto);
-        by_itself.is_none_or(|driver| (driver.suits_auto)(pair.backend.device(), &kernels))
+        let is_free = wanted.computed_by.is_none() && wanted.backend == BackendChoice::Auto;
+        !is_free || (self.driver.suits_auto)(pair.backend.device(), &wanted.kernels())
     }
 }
