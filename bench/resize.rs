@@ -13,7 +13,7 @@ use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::driver::select::quantile;
 use pixelferry::{
     BackendChoice, Choice as _, ComputeBackend, DisplayChoice, DrawOptions, Headless, ImageAccess, ImageDesc, Link,
-    LinkOptions, PixelFormat, Policy, Profiles, Result, SurfaceDesc, Trials, Unwritten, open_pair,
+    LinkBuilder, LinkOptions, PixelFormat, Policy, Profiles, Result, SurfaceDesc, Trials, Unwritten,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -180,7 +180,8 @@ fn main() {
     for (backend, display) in backends.iter().flat_map(|backend| displays.iter().map(move |display| (backend, display)))
     {
         let mut run = || -> Result<()> {
-            let (backend, screen) = open_pair(*backend, *display, &[])?;
+            let desc = SurfaceDesc::image(FROM.0, FROM.1, PixelFormat::Rgba8);
+            let (backend, screen) = LinkBuilder::new(desc).backend(*backend).display(*display).open_sides()?;
             let target = match (screen.gl(), screen.wgpu()) {
                 (Some(gl), _) => Some(Screen::gl(gl, LARGEST)?),
                 (_, Some(wgpu)) => Some(Screen::wgpu(wgpu, LARGEST)?),

@@ -8,8 +8,8 @@
 use measure::{listed, number, write_rows};
 use pixelferry::driver::select::quantile;
 use pixelferry::{
-    BackendChoice, Choice as _, ComputeBackend, Display, DisplayChoice, ImageAccess, ImageDesc, Link, LinkOptions,
-    Mode, PixelFormat, Policy, Profiles, SurfaceDesc, Unwritten, open_pair,
+    BackendChoice, Choice as _, ComputeBackend, Display, ImageAccess, ImageDesc, Link, LinkBuilder, LinkOptions, Mode,
+    PixelFormat, Policy, Profiles, SurfaceDesc, Unwritten,
 };
 use serde::Serialize;
 use std::path::Path;
@@ -82,7 +82,8 @@ fn main() {
     println!("| pairing | size | mode | first | static | warm | warm - static | cold | cold p99 |");
     println!("|---|---|---|---|---|---|---|---|---|");
     for choice in BackendChoice::all().map(|row| row.choice).filter(|choice| choice.api().is_some()) {
-        let (backend, screen) = match open_pair(choice, DisplayChoice::Auto, &[]) {
+        let desc = SurfaceDesc::image(1920, 1080, PixelFormat::Rgba8);
+        let (backend, screen) = match LinkBuilder::new(desc).backend(choice).open_sides() {
             Ok(pair) => pair,
             Err(error) => {
                 println!("SKIPPED: {error}");

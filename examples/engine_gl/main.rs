@@ -10,7 +10,7 @@ mod platform;
 use clap::Parser as _;
 use glow::HasContext as _;
 use pixelferry::api::gl::{EngineOptions as ContextOptions, GlDisplay, GlFunctions, OffscreenTarget};
-use pixelferry::{ComputeBackend, Display as _, Link, backend_in, open_backend, save_rgba8};
+use pixelferry::{ComputeBackend, Display, Link, LinkBuilder, open_backend, save_rgba8};
 use pixelferry_demo::{say, terminal};
 use pixelferry_examples::engine::{
     EngineOptions, Failure, Kernels, SEA_INDICES, View, planet_desc, radar_desc, sea_desc, sea_indices, sources,
@@ -45,7 +45,9 @@ impl Engine {
         // SAFETY: the context is current; where it goes before the display, the display is told.
         let display = unsafe { GlDisplay::from_loader(|name| canvas.load(name), ContextOptions::default()) }?;
         // If the device shares with OpenGL, each context has a backend and kernels of its own, which go before it.
-        let backend = backend_in(&self.backend, display.as_ref());
+        let shown_by: Rc<dyn Display> = display.clone();
+        let sides = LinkBuilder::new(planet_desc()).computed_by(&self.backend).shown_by(&shown_by);
+        let (backend, _) = sides.open_sides()?;
         let inside = (!Arc::ptr_eq(&backend, &self.backend)).then(|| Kernels::build(backend.as_ref())).transpose()?;
         let kernels = inside.as_ref().unwrap_or(&self.kernels);
         let mut scene = Scene::new((self, &backend), &display, canvas)?;

@@ -11,7 +11,7 @@ mod platform;
 use clap::Parser as _;
 use pipelines::{begin, layout, pipelines};
 use pixelferry::api::wgpu::{OffscreenTarget, WgpuDisplay, open_device, wgpu};
-use pixelferry::{ComputeBackend, Display as _, Link, backend_in, open_backend, save_rgba8};
+use pixelferry::{ComputeBackend, Display, Link, LinkBuilder, open_backend, save_rgba8};
 use pixelferry_demo::{say, terminal};
 use pixelferry_examples::engine::{
     EngineOptions, Failure, Kernels, SEA_INDICES, View, planet_desc, radar_desc, sea_desc, sea_indices, sources,
@@ -93,8 +93,9 @@ impl Scene {
         device.set_device_lost_callback(move |_, _| told.store(true, Relaxed));
         let display = WgpuDisplay::from_engine(&adapter, device.clone(), queue.clone())?;
         // wgpu computes in this device's own queue, by kernels that are lost with the device.
-        let outside = backend;
-        let backend = backend_in(outside, display.as_ref());
+        let (outside, shown_by) = (backend, display.clone() as Rc<dyn Display>);
+        let sides = LinkBuilder::new(planet_desc()).computed_by(outside).shown_by(&shown_by);
+        let (backend, _) = sides.open_sides()?;
         let kernels =
             if Arc::ptr_eq(&backend, outside) { kernels.clone() } else { Rc::new(Kernels::build(backend.as_ref())?) };
         let link = |desc| Link::open(backend.clone(), display.clone(), desc, options.link_options());

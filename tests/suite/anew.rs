@@ -5,7 +5,7 @@
 
 use pixelferry::{
     Arg, BackendChoice, Choice as _, ComputeBackend, DisplayChoice, Headless, ImageAccess, ImageDesc, Kernel, Link,
-    LinkOptions, PixelFormat, Policy, Profiles, SurfaceDesc, open_backend, open_headless_for,
+    LinkBuilder, LinkOptions, PixelFormat, Policy, Profiles, SurfaceDesc,
 };
 use pixelferry_tests::{
     Level, Need, Usage, asked, by_level, from, given, need, need_display, number, pass_in_child, ramp, ramp_pixel,
@@ -73,9 +73,7 @@ fn frame(link: &mut Link, kernel: &dyn Kernel, n: u32) {
 }
 
 fn open(backend: BackendChoice, display: DisplayChoice) -> pixelferry::Result<(Arc<dyn ComputeBackend>, Headless)> {
-    let backend = open_backend(backend, &[])?;
-    let screen = open_headless_for(backend.device(), display)?;
-    Ok((backend, screen))
+    LinkBuilder::new(desc(0)).backend(backend).display(display).open_sides()
 }
 
 fn resizes(backend: &Arc<dyn ComputeBackend>, screen: &Headless) {
@@ -126,8 +124,10 @@ fn rounds(backend: BackendChoice, display: DisplayChoice) {
 fn child() {
     let backend = BackendChoice::parse(&std::env::var("PIXELFERRY_ANEW_BACKEND").unwrap()).unwrap();
     let display = DisplayChoice::parse(&std::env::var("PIXELFERRY_ANEW_DISPLAY").unwrap()).unwrap();
-    let Some(compute) = need(given(), open_backend(backend, &[])) else { return };
-    let Some(screen) = need_display(display, open_headless_for(compute.device(), display)) else { return };
+    if need(given(), open(backend, DisplayChoice::Memory)).is_none() {
+        return;
+    }
+    let Some((compute, screen)) = need_display(display, open(backend, display)) else { return };
     println!("{} -> {}", compute.device(), screen.display().device());
     resizes(&compute, &screen);
     drop((screen, compute));

@@ -2,7 +2,7 @@
 
 use pixelferry::{
     Api, BackendChoice, ComputeBackend, CpuKernelExt as _, DisplayChoice, KernelSource, Link, LinkBuilder, LinkOptions,
-    PixelFormat, SurfaceDesc, open_backend, open_backend_for_display, open_headless, open_pair,
+    PixelFormat, SurfaceDesc, open_backend, open_headless,
 };
 use pixelferry_tests::{Need, need};
 use std::sync::Arc;
@@ -38,15 +38,13 @@ fn wgsl_alone_is_computed_by_shaders_of_whatever_device() {
     }
     let backend = open_backend(BackendChoice::Auto, &[red()]).unwrap();
     assert!(matches!(backend.device().api, Api::OpenGl | Api::Wgpu), "{}", backend.device());
-    let (backend, screen) = open_pair(BackendChoice::Auto, DisplayChoice::Auto, &[red()]).unwrap();
-    let mut link = Link::open(backend.clone(), screen.display(), picture(), LinkOptions::default()).unwrap();
-    check(&mut link, &backend);
-    let screen = open_headless(DisplayChoice::Gl).unwrap();
-    let backend = open_backend_for_display(BackendChoice::Auto, &[red()], screen.display().as_ref()).unwrap();
-    let mut link = Link::open(backend.clone(), screen.display(), picture(), LinkOptions::default()).unwrap();
-    check(&mut link, &backend);
-    let mut opened = LinkBuilder::new(picture()).launch(&red(), []).open().unwrap();
+    let builder = LinkBuilder::new(picture()).launch(&red(), []);
+    let mut opened = builder.clone().open().unwrap();
     check(&mut opened.link, &opened.backend);
+    let screen = open_headless(DisplayChoice::Gl).unwrap();
+    let (backend, _) = builder.shown_by(&screen.display()).open_sides().unwrap();
+    let mut link = Link::open(backend.clone(), screen.display(), picture(), LinkOptions::default()).unwrap();
+    check(&mut link, &backend);
 }
 
 #[test]
@@ -60,8 +58,10 @@ fn threads_come_before_shaders_of_a_program_on_the_cpu() {
 #[test]
 fn a_refusal_names_the_backends_that_take_the_text() {
     let refused = open_backend(BackendChoice::Cpu, &[red()]).err().unwrap().to_string();
+    let pinned = LinkBuilder::new(picture()).launch(&red(), []).backend(BackendChoice::Cpu);
+    let together = pinned.display(DisplayChoice::Memory).open().err().unwrap().to_string();
     for part in ["'red' is given in WGSL", "takes Rust", "backends that take it: gl, wgpu"] {
-        assert!(refused.contains(part), "{part}: {refused}");
+        assert!(refused.contains(part) && together.contains(part), "{part}: {refused} {together}");
     }
     if open_backend(BackendChoice::Cuda, &[]).is_ok() {
         return;

@@ -5,9 +5,10 @@ use interop_core::path::Medium::{Image, Object};
 use interop_core::path::PATHS;
 use pixelferry::api::wgpu::{WgpuDisplay, WgpuOptions, wgpu};
 use pixelferry::api::{cuda, opencl};
+use pixelferry::driver::backend_in;
 use pixelferry::{
     Arg, BackendChoice, ComputeBackend, CpuBackend, Display, DisplayChoice, DrawOptions, Error, Fit, Headless, Link,
-    LinkOptions, PathId, PixelFormat, Region, SurfaceDesc, SyncKind, backend_in, open_backend, open_pair, picture,
+    LinkBuilder, LinkOptions, PathId, PixelFormat, Region, SurfaceDesc, SyncKind, open_backend, picture,
 };
 use pixelferry_tests::{
     Level, Need, asked, conform, displays, few, from, given, has, in_child, level, need, pass_in_child, path_problems,
@@ -146,10 +147,10 @@ fn on_opengl() {
 /// Pairs as programs open them.
 #[test]
 fn pairs_of_opengl_are_one_queue() {
-    let pair = |choice, display| open_pair(choice, display, &[ramp()]);
+    let desc = SurfaceDesc::image(32, 16, PixelFormat::Rgba8);
+    let pair = |choice, display| LinkBuilder::new(desc).backend(choice).display(display).open_sides();
     let Some((backend, screen)) = need(Need::Egl, pair(BackendChoice::Gl, DisplayChoice::Auto)) else { return };
     let ramp = backend.build(&ramp()).unwrap();
-    let desc = SurfaceDesc::image(32, 16, PixelFormat::Rgba8);
     let mut link = Link::open(backend.clone(), screen.display(), desc, LinkOptions::default()).unwrap();
     link.frame(|next| next.launch(ramp.as_ref(), &[Arg::U32(3)])).unwrap();
     let report = link.report().to_string();
@@ -165,12 +166,12 @@ fn pairs_of_opengl_are_one_queue() {
 
 /// Tests a pair as programs open it without a graphics driver; the drawing is saved.
 fn a_pair_is_one_queue(choice: BackendChoice, need_of: Need) {
-    let pair = open_pair(choice, DisplayChoice::Compute, &[]);
+    let desc = SurfaceDesc::image(32, 16, PixelFormat::Rgba8);
+    let pair = LinkBuilder::new(desc).backend(choice).display(DisplayChoice::Compute).open_sides();
     let Some((backend, screen)) = need(need_of, pair) else { return };
     let display = Rc::clone(screen.compute().unwrap());
     assert!(Arc::ptr_eq(display.backend(), &backend));
     println!("RAN ON {}", backend.device());
-    let desc = SurfaceDesc::image(32, 16, PixelFormat::Rgba8);
     let mut link = Link::open(backend.clone(), screen.display(), desc, LinkOptions::default()).unwrap();
     let pixels: Vec<u8> = (0..32 * 16).flat_map(|i: u32| ramp_pixel(i % 32, i / 32, 3)).collect();
     link.frame(|next| next.write(&pixels)).unwrap();

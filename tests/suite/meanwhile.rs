@@ -3,8 +3,8 @@
 use pixelferry::Trials;
 use pixelferry::driver::select::report::Outcome;
 use pixelferry::{
-    Arg, BackendChoice, DisplayChoice, ImageAccess, ImageDesc, Link, LinkOptions, Mode, PathId, PixelFormat, Policy,
-    Profiles, SurfaceDesc, open_pair,
+    Arg, BackendChoice, DisplayChoice, ImageAccess, ImageDesc, Link, LinkBuilder, LinkOptions, Mode, PathId,
+    PixelFormat, Policy, Profiles, SurfaceDesc,
 };
 use pixelferry_tests::sharing::{Fault, Faults, Step, backend, display};
 use pixelferry_tests::{Need, need, ramp, ramp_pixel};
@@ -287,14 +287,11 @@ fn what_was_compared_is_remembered_and_the_rest_goes_on_in_the_next_start() {
 
 #[test]
 fn real_drivers_show_every_frame_while_paths_are_compared() {
-    let kernels = [ramp()];
-    let Some((backend, screen)) = need(Need::OpenCl, open_pair(BackendChoice::OpenCl, DisplayChoice::Gl, &kernels))
-    else {
-        return;
-    };
-    let kernel = backend.build(&kernels[0]).unwrap();
     let (width, height) = (160_u32, 90_u32);
     let desc = ImageDesc::new(width, height, PixelFormat::Rgba8).with_access(ImageAccess::Any);
+    let builder = LinkBuilder::new(SurfaceDesc::Image(desc)).backend(BackendChoice::OpenCl).display(DisplayChoice::Gl);
+    let Some((backend, screen)) = need(Need::OpenCl, builder.open_sides()) else { return };
+    let kernel = backend.build(&ramp()).unwrap();
     // Time for the first path alone; and all of the running time, so that the test is short.
     let trials = Trials::Spread { share: 1.0, within: Duration::from_secs(600) };
     let policy = Policy::default().with_budget(MS).with_profiles(Profiles::Off).with_trials(trials);

@@ -71,8 +71,12 @@ int main(int argc, char **argv) {
     /* Paths whose memory is the backend's own. */
     pf_link_options options = {.size = sizeof options, .path = "host-round-trip", .profiles = ""};
     static uint8_t pixels[WIDTH * HEIGHT * 4];
-    int wrong = failed(pf_open_pair(argc > 1 ? argv[1] : "opencl", argc > 2 ? argv[2] : "memory", NULL, 0, &backend, &display)) ||
-                failed(pf_link_open(backend, display, &surface, &options, &link));
+    pf_frames frames = {.size = sizeof frames,
+                        .surface = &surface,
+                        .backend = argc > 1 ? argv[1] : "opencl",
+                        .display = argc > 2 ? argv[2] : "memory",
+                        .options = &options};
+    int wrong = failed(pf_open_pair(&frames, &backend, &display, NULL, &link, NULL));
     for (uint8_t frame = 0; !wrong && frame < FRAMES; frame++) {
         wrong = failed(pf_link_frame(link, compute, &frame)) || failed(pf_link_read_back(link, pixels, sizeof pixels, NULL));
         for (uint32_t at = 0; !wrong && at < WIDTH * HEIGHT; at++) {

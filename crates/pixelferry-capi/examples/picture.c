@@ -65,7 +65,6 @@ int main(int argc, char **argv) {
     pf_link *link = NULL;
     struct launch launch = {NULL, 0};
     pf_kernel_source source = {.size = sizeof source, .name = "rings", .host = row};
-    const pf_kernel_source *sources[] = {&source};
     pf_surface surface = {
         .size = sizeof surface,
         .format = PF_FORMAT_RGBA8,
@@ -74,10 +73,17 @@ int main(int argc, char **argv) {
         .unwritten = PF_OVERWRITE,
     };
     pf_link_options options = {.size = sizeof options, .profiles = ""};
+    pf_arg frame = {.kind = PF_ARG_U32};
+    pf_launch launches[] = {{&source, &frame, 1}};
+    pf_frames frames = {.size = sizeof frames,
+                        .surface = &surface,
+                        .launches = launches,
+                        .launch_count = 1,
+                        .backend = "cpu",
+                        .display = "memory",
+                        .options = &options};
 
-    int wrong = failed(pf_open_pair("cpu", "memory", sources, 1, &backend, &display)) ||
-                failed(pf_kernel_build(backend, &source, &launch.kernel)) ||
-                failed(pf_link_open(backend, display, &surface, &options, &link));
+    int wrong = failed(pf_open_pair(&frames, &backend, &display, &launch.kernel, &link, NULL));
     for (; !wrong && launch.frame < 3; launch.frame++) {
         wrong = failed(pf_link_frame(link, compute, &launch)) || compare(link, launch.frame);
     }

@@ -66,13 +66,18 @@ void run(const char *backend_name, const char *display_name) {
     source.opencl_c = OPENCL_C;
     source.cuda_cpp = CUDA_CPP;
     source.host = row;
-    auto [backend, display] = pixelferry::backend::open_pair(backend_name, display_name, {&source});
-    const auto weave = backend.build(source);
     auto surface = pixelferry::image(WIDTH, HEIGHT);
     surface.unwritten = PF_OVERWRITE;
     auto options = pixelferry::link_options();
     options.profiles = "";
-    pixelferry::link link(backend, display, surface, &options);
+    const pf_arg first = pixelferry::arg(std::uint32_t{0});
+    const pf_launch launch{&source, &first, 1};
+    auto frames = pixelferry::frames(surface);
+    frames.launches = &launch, frames.launch_count = 1;
+    frames.backend = backend_name, frames.display = display_name;
+    frames.options = &options;
+    auto [backend, display, kernels, link, report] = pixelferry::open_pair(frames);
+    const auto &weave = kernels[0];
 
     // By a kernel.
     for (std::uint32_t frame = 0; frame < 2; frame++) {

@@ -181,9 +181,9 @@ static int run(struct engine *engine, const char *name) {
         .height = HEIGHT,
         .unwritten = PF_OVERWRITE,
     };
+    pf_frames frames = {.size = sizeof frames, .surface = &surface, .backend = name};
     int wrong = failed(pf_display_from_vulkan(&device, &display)) ||
-                failed(pf_backend_open_for_display(name, NULL, 0, display, &backend)) ||
-                failed(pf_link_open(backend, display, &surface, NULL, &link));
+                (frames.shown_by = display, failed(pf_open_pair(&frames, &backend, NULL, NULL, &link, NULL)));
     for (uint8_t frame = 0; !wrong && frame < FRAMES; frame++) wrong = show(engine, link, frame);
     if (!wrong) {
         char *path = NULL;

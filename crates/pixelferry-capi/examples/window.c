@@ -128,7 +128,8 @@ static int run(GLFWwindow *window, const char *name, int loader) {
     struct launch launch = {NULL, 0};
     pf_kernel_source source = {
         .size = sizeof source, .name = "ramp", .opencl_c = OPENCL_C, .wgsl = WGSL, .host = row};
-    const pf_kernel_source *sources[] = {&source};
+    pf_arg frame = {.kind = PF_ARG_U32};
+    pf_launch launches[] = {{&source, &frame, 1}};
     pf_surface surface = {
         .size = sizeof surface,
         .format = PF_FORMAT_RGBA8,
@@ -136,6 +137,8 @@ static int run(GLFWwindow *window, const char *name, int loader) {
         .height = HEIGHT,
         .unwritten = PF_OVERWRITE,
     };
+    pf_frames frames = {
+        .size = sizeof frames, .surface = &surface, .launches = launches, .launch_count = 1, .backend = name};
     GLuint program = make_program(), vertex_array, own;
     glGenVertexArrays(1, &vertex_array);
     glBindVertexArray(vertex_array);
@@ -145,9 +148,7 @@ static int run(GLFWwindow *window, const char *name, int loader) {
 
     int wrong = failed(loader ? pf_display_from_gl_loader(get_proc, NULL, NULL, &display)
                               : pf_display_from_current_gl(NULL, &display)) ||
-                failed(pf_backend_open_for_display(name, sources, 1, display, &backend)) ||
-                failed(pf_kernel_build(backend, &source, &launch.kernel)) ||
-                failed(pf_link_open(backend, display, &surface, NULL, &link));
+                (frames.shown_by = display, failed(pf_open_pair(&frames, &backend, NULL, &launch.kernel, &link, NULL)));
     for (; !wrong && launch.frame < FRAMES; launch.frame++) {
         wrong = failed(pf_link_frame(link, compute, &launch)) || show(link, program, own, launch.frame);
         glfwSwapBuffers(window);

@@ -5,7 +5,7 @@
  * A backend computes, a display shows, a link joins them for one surface (an image or a buffer). Opening a link tries the
  * paths between the two, proves each by pixels and takes the fastest. Then, again and again: write a frame, finish it, show it.
  *
- *   pf_open_pair -> pf_kernel_build -> pf_link_open -> { pf_link_frame -> pf_link_show -> draw -> pf_shown_release }
+ *   pf_open_pair -> { pf_link_frame -> pf_link_show -> draw -> pf_shown_release }
  *
  * STATUS. Calls that can fail return PF_OK (0) or a PF_ERROR_ code. pf_last_error_message then says what failed, on which
  * device, and what to try. After an error nothing was changed, unless the call says otherwise; results (`pf_link **link`) are
@@ -263,17 +263,6 @@ PF_EXPORT pf_status pf_probe_json(const pf_surface *surface, const pf_link_optio
 PF_EXPORT pf_status pf_backend_open(const char *name, const pf_kernel_source *const *kernels, size_t kernel_count,
                                  pf_backend **backend);
 
-/* The same for a display that is there: the device that draws comes first, and the backend is opened inside the display where
- * that opens faster paths. Its OpenGL context must be current on this thread. */
-PF_EXPORT pf_status pf_backend_open_for_display(const char *name, const pf_kernel_source *const *kernels,
-                                             size_t kernel_count, pf_display *display, pf_backend **backend);
-
-/* Opens both sides for one another: a backend as pf_backend_open does, and a display without a window on its device. Names as
- * there and in pf_display_open. */
-PF_EXPORT pf_status pf_open_pair(const char *backend_name, const char *display_name,
-                              const pf_kernel_source *const *kernels, size_t kernel_count, pf_backend **backend,
-                              pf_display **display);
-
 /* Its device as JSON: {"api", "name", "vendor", "driver", "uuid", "software", ...}. */
 PF_EXPORT pf_status pf_backend_json(pf_backend *backend, char **json);
 
@@ -394,6 +383,34 @@ PF_EXPORT pf_status pf_display_json(pf_display *display, char **json);
 PF_EXPORT pf_status pf_display_free(pf_display *display);
 
 /* ------------------------------------------------------------------------------------------------------------- links */
+
+/* A kernel of each frame, with arguments to measure it by: numbers as they are; PF_ARG_MEMORY is memory of each device that holds
+ * the `bytes` bytes at value.host, or zeros where that is NULL. Never grows. */
+typedef struct pf_launch {
+    const pf_kernel_source *source;
+    const pf_arg *args;
+    size_t arg_count;
+} pf_launch;
+
+/* Frames as you compute them, and wishes. */
+typedef struct pf_frames {
+    size_t size;
+    const pf_surface *surface;
+    const pf_launch *launches; /* in their order; none: frames that the host writes are measured */
+    size_t launch_count;
+    const char *backend;  /* as in pf_backend_open; NULL: any */
+    const char *display;  /* as in pf_display_open; NULL: any */
+    pf_display *shown_by; /* a display that is there, whose context is current on this thread; NULL: opens one */
+    const pf_link_options *options; /* may be NULL; budget_ms and profiles count for the choice of both sides, too */
+} pf_frames;
+
+/* Opens backend, display and link together: those on which these frames are done first, measured on scratch memory. The next start
+ * remembers them (docs/selection.md). A given display comes with a backend inside it where that opens faster paths.
+ * `display` (NULL is written where you gave one), `kernels` (room for launch_count) and `report` (JSON: "basis" is "remembered" or says
+ * what was measured, "rows" are the pairs) may be NULL. What was given out before an error is yours.
+ * Errors: PF_ERROR_UNAVAILABLE, PF_ERROR_UNSUPPORTED with the reason of each pair, those of pf_kernel_build and pf_link_open. */
+PF_EXPORT pf_status pf_open_pair(const pf_frames *frames, pf_backend **backend, pf_display **display, pf_kernel **kernels,
+                              pf_link **link, char **report);
 
 /* Finds and proves a path, and measures which is the fastest. `options` may be NULL.
  * Errors: PF_ERROR_NO_PATH with the reason for each path; PF_ERROR_ARGUMENT for sizes that cannot be. */

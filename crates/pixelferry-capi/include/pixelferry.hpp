@@ -126,7 +126,15 @@ inline pf_link_options link_options() {
     return options;
 }
 
-class display;
+// Frames of this surface, which must last until they are opened; set launches and wishes as you like.
+inline pf_frames frames(const pf_surface &surface) {
+    pf_frames frames{};
+    frames.size = sizeof frames;
+    frames.surface = &surface;
+    return frames;
+}
+
+struct opened;
 
 class kernel {
 public:
@@ -134,6 +142,7 @@ public:
 
 private:
     friend class backend;
+    friend opened open_pair(const pf_frames &frames);
     explicit kernel(pf_kernel *handle) : handle_(handle) {}
     detail::owner<pf_kernel, pf_kernel_free> handle_;
 };
@@ -200,11 +209,6 @@ public:
         check(pf_backend_open(name, kernels.data(), kernels.size(), &made));
         return backend(made);
     }
-    static backend open_for(const display &display, const char *name = nullptr,
-                            const std::vector<const pf_kernel_source *> &kernels = {});
-    // Both sides, opened for one another.
-    static std::pair<backend, display> open_pair(const char *backend_name, const char *display_name,
-                                                 const std::vector<const pf_kernel_source *> &kernels = {});
 
     pf_backend *get() const noexcept { return handle_.get(); }
     kernel build(const pf_kernel_source &source) const {
@@ -223,6 +227,7 @@ public:
     }
 
 private:
+    friend opened open_pair(const pf_frames &frames);
     explicit backend(pf_backend *handle) : handle_(handle) {}
     detail::owner<pf_backend, pf_backend_free> handle_;
 };
@@ -264,25 +269,10 @@ public:
     }
 
 private:
-    friend class backend;
+    friend opened open_pair(const pf_frames &frames);
     explicit display(pf_display *handle) : handle_(handle) {}
     detail::owner<pf_display, pf_display_free> handle_;
 };
-
-inline backend backend::open_for(const display &display, const char *name,
-                                 const std::vector<const pf_kernel_source *> &kernels) {
-    pf_backend *made = nullptr;
-    check(pf_backend_open_for_display(name, kernels.data(), kernels.size(), display.get(), &made));
-    return backend(made);
-}
-
-inline std::pair<backend, display> backend::open_pair(const char *backend_name, const char *display_name,
-                                                      const std::vector<const pf_kernel_source *> &kernels) {
-    pf_backend *computes = nullptr;
-    pf_display *shows = nullptr;
-    check(pf_open_pair(backend_name, display_name, kernels.data(), kernels.size(), &computes, &shows));
-    return {backend(computes), display(shows)};
-}
 
 // A frame that is written: what a link's `frame` lends to a lambda, and what `owned_frame` owns.
 class frame {
@@ -442,8 +432,32 @@ public:
     }
 
 private:
+    friend opened open_pair(const pf_frames &frames);
+    explicit link(pf_link *handle) : handle_(handle) {}
     detail::owner<pf_link, pf_link_free> handle_;
 };
+
+// Both sides, the kernels that were declared and the link, as they were chosen together.
+struct opened {
+    pixelferry::backend backend;
+    pixelferry::display display; // without a handle where frames.shown_by was given
+    std::vector<kernel> kernels;
+    pixelferry::link link;
+    std::string report; // JSON
+};
+
+inline opened open_pair(const pf_frames &frames) {
+    pf_backend *computes = nullptr;
+    pf_display *shows = nullptr;
+    pf_link *joins = nullptr;
+    std::vector<pf_kernel *> built(frames.launch_count);
+    auto report = detail::text([&](char **json) {
+        return pf_open_pair(&frames, &computes, &shows, built.data(), &joins, json);
+    });
+    opened made{backend(computes), display(shows), {}, link(joins), std::move(report)};
+    for (auto *each : built) made.kernels.push_back(kernel(each));
+    return made;
+}
 
 } // namespace pixelferry
 

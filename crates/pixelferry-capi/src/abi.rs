@@ -146,6 +146,7 @@ growing! {
     pf_surface: alpha;
     pf_kernel_source: items;
     pf_link_options: frames_behind;
+    pf_frames: options;
     pf_gl_options: version_minor;
     pf_pixels: reserved;
     pf_gl_texture: row_texels;
@@ -308,6 +309,28 @@ pub union pf_value {
     pub f64: f64,
     pub memory: *mut pf_memory,
     pub host: *const c_void,
+}
+
+/// Arrays of it cross the boundary, so it never grows.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pf_launch {
+    pub source: *const pf_kernel_source,
+    pub args: *const pf_arg,
+    pub arg_count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pf_frames {
+    pub size: usize,
+    pub surface: *const pf_surface,
+    pub launches: *const pf_launch,
+    pub launch_count: usize,
+    pub backend: *const c_char,
+    pub display: *const c_char,
+    pub shown_by: *mut pf_display,
+    pub options: *const pf_link_options,
 }
 
 /// Arrays of it cross the boundary, so it never grows.

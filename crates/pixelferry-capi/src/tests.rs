@@ -33,6 +33,17 @@ const OPTIONS: pf_link_options = pf_link_options {
     frames_behind: 0,
 };
 
+const FRAMES: pf_frames = pf_frames {
+    size: size_of::<pf_frames>(),
+    surface: &SURFACE,
+    launches: ptr::null(),
+    launch_count: 0,
+    backend: c"cpu".as_ptr(),
+    display: c"memory".as_ptr(),
+    shown_by: ptr::null_mut(),
+    options: &OPTIONS,
+};
+
 fn said() -> String {
     // SAFETY: the message lasts until the next failure on this thread.
     unsafe { CStr::from_ptr(machine::pf_last_error_message()) }.to_string_lossy().into_owned()
@@ -45,19 +56,13 @@ fn works(status: pf_status) {
 
 /// A link from threads to plain memory; what it was opened with is free again.
 fn opened() -> *mut pf_link {
-    let (mut computes, mut shows) = (ptr::null_mut(), ptr::null_mut());
+    let (mut computes, mut shows, mut made) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
     // SAFETY: every pointer is of a value of its type, here and in all that follows.
     unsafe {
-        works(backend::pf_open_pair(
-            c"cpu".as_ptr(),
-            c"memory".as_ptr(),
-            ptr::null(),
-            0,
-            &raw mut computes,
-            &raw mut shows,
-        ));
+        let none = ptr::null_mut();
+        works(link::pf_open_pair(&FRAMES, &raw mut computes, &raw mut shows, none, &raw mut made, ptr::null_mut()));
     }
-    joined(computes, shows)
+    freed(computes, shows, made)
 }
 
 /// A link between the two, which are free again.
@@ -65,6 +70,10 @@ fn joined(computes: *mut pf_backend, shows: *mut pf_display) -> *mut pf_link {
     let mut made = ptr::null_mut();
     // SAFETY: as in `opened`.
     works(unsafe { link::pf_link_open(computes, shows, &SURFACE, &OPTIONS, &raw mut made) });
+    freed(computes, shows, made)
+}
+
+fn freed(computes: *mut pf_backend, shows: *mut pf_display, made: *mut pf_link) -> *mut pf_link {
     works(backend::pf_backend_free(computes));
     works(display::pf_display_free(shows));
     made

@@ -12,8 +12,8 @@ use image::ImageBuffer;
 use indicatif::{ProgressBar, ProgressStyle};
 use pixelferry::api::gl::Viewport;
 use pixelferry::{
-    BackendChoice, ComputeBackend, Display, DisplayChoice, Headless, KernelSource, SurfaceDesc, open_headless,
-    open_pair, save_picture_with, save_rgba8,
+    BackendChoice, ComputeBackend, Display, DisplayChoice, Headless, KernelSource, LinkBuilder, PixelFormat,
+    SurfaceDesc, open_headless, save_picture_with, save_rgba8,
 };
 use std::error::Error;
 use std::process::ExitCode;
@@ -66,20 +66,27 @@ pub fn show(
     return Err(SceneError::NoWindows.into());
 }
 
-/// Opens both sides as [`open_pair`] does, but tries OpenGL before the display in whose queue a backend computes.
-/// Scenes draw by OpenGL, so what is drawn is what a window would show.
+/// The backend of an option, for scenes of these kernels, which open links themselves.
+pub fn wanted(backend: BackendChoice, kernels: &[KernelSource]) -> LinkBuilder {
+    let none = LinkBuilder::new(SurfaceDesc::image(1, 1, PixelFormat::Rgba8)).backend(backend);
+    kernels.iter().fold(none, |wanted, kernel| wanted.launch(kernel, []))
+}
+
+/// Opens both sides for scenes of these kernels. Scenes draw by OpenGL, which is tried first, so what is drawn is what a window would
+/// show.
 ///
 /// # Errors
-/// The errors of [`open_pair`].
+/// The errors of [`LinkBuilder::open_sides`].
 pub fn open_to_draw(
     backend: BackendChoice,
     display: DisplayChoice,
     kernels: &[KernelSource],
 ) -> pixelferry::Result<(Arc<dyn ComputeBackend>, Headless)> {
-    let by_gl = (display == DisplayChoice::Auto).then(|| open_pair(backend, DisplayChoice::Gl, kernels));
+    let wanted = wanted(backend, kernels);
+    let by_gl = (display == DisplayChoice::Auto).then(|| wanted.clone().display(DisplayChoice::Gl).open_sides());
     match by_gl {
         Some(Ok(both)) => Ok(both),
-        _ => open_pair(backend, display, kernels),
+        _ => wanted.display(display).open_sides(),
     }
 }
 

@@ -4,13 +4,12 @@ use crate::failure::Failure;
 use crate::named::one_of;
 use crate::span::Place;
 use pixelferry::api::cuda::{self, CudaBackend};
-use pixelferry::{BackendChoice, Choice as _, ComputeBackend, DeviceIdentity, open_backend};
+use pixelferry::{BackendChoice, Choice as _, ComputeBackend, DeviceIdentity, LinkBuilder, open_backend};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Backend that the caller asked for; `Auto` means the one where the array is: its CUDA device, or the CPU for memory
-/// of the host.
+/// Backend that the caller asked for; `Auto` means the CUDA device where the array is, or the quickest for memory of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asked {
     backend: BackendChoice,
@@ -71,18 +70,29 @@ impl Wanted {
     }
 }
 
-/// A backend, and whether it reads arrays of a CUDA device.
+/// What writes an array's frames.
 #[derive(Clone)]
 pub enum Engine {
+    /// Reads arrays of its CUDA device.
     Cuda(Arc<CudaBackend>),
-    Host(Arc<dyn ComputeBackend>),
+    /// Reads arrays of the host; `Auto` stands for the one that is measured to be the quickest.
+    Host(BackendChoice),
 }
 
 impl Engine {
-    pub fn backend(&self) -> Arc<dyn ComputeBackend> {
-        match self {
+    pub fn backend(&self) -> Result<Arc<dyn ComputeBackend>, Failure> {
+        Ok(match self {
             Self::Cuda(backend) => backend.clone(),
-            Self::Host(backend) => backend.clone(),
+            Self::Host(BackendChoice::Auto) => open_backend(BackendChoice::Cpu, &[])?,
+            Self::Host(choice) => open_backend(*choice, &[])?,
+        })
+    }
+
+    /// Asks for it.
+    pub fn wanted(&self, builder: LinkBuilder) -> LinkBuilder {
+        match self {
+            Self::Cuda(backend) => builder.computed_by(&(backend.clone() as Arc<dyn ComputeBackend>)),
+            Self::Host(choice) => builder.backend(*choice),
         }
     }
 }
@@ -90,40 +100,34 @@ impl Engine {
 /// The backends of one viewer, opened when first needed. Any thread.
 pub struct Engines {
     asked: Asked,
-    opened: Mutex<Opened>,
-}
-
-#[derive(Default)]
-struct Opened {
-    cuda: BTreeMap<u32, Arc<CudaBackend>>,
-    host: Option<Arc<dyn ComputeBackend>>,
+    cuda: Mutex<BTreeMap<u32, Arc<CudaBackend>>>,
 }
 
 impl Engines {
     pub fn new(asked: Asked) -> Self {
-        Self { asked, opened: Mutex::default() }
+        Self { asked, cuda: Mutex::default() }
     }
 
-    /// Returns the device that should draw, if there is a choice: the GPU that computes.
-    pub fn preferred_display(&self) -> Result<Option<DeviceIdentity>, Failure> {
-        if self.asked.backend == BackendChoice::Auto {
-            return Ok(cuda::devices().ok().and_then(|list| Some(list.first()?.identity().clone())));
-        }
-        Ok(Some(self.engine(Place::Host)?.backend().device().clone()))
-    }
-
-    /// The backend of that device, by which a display on it draws: the one that reads its arrays.
-    pub fn of_display(&self, device: &DeviceIdentity) -> Result<Arc<dyn ComputeBackend>, Failure> {
-        match (self.asked.backend, device.ordinal) {
-            (BackendChoice::Auto, Some(ordinal)) => Ok(self.cuda(ordinal)?),
-            _ => Ok(self.engine(Place::Host)?.backend()),
-        }
+    /// Asks for a display on the device that computes, where there is a choice: the one that was asked for, or the first GPU of CUDA.
+    /// One that draws by kernels draws by the backend which reads the arrays.
+    pub fn beside(&self, builder: LinkBuilder) -> Result<LinkBuilder, Failure> {
+        let backend = match self.asked.backend {
+            BackendChoice::Auto => {
+                let first = cuda::devices().ok().and_then(|list| list.first()?.identity().ordinal);
+                first.and_then(|ordinal| self.cuda(ordinal).ok()).map(|backend| backend as Arc<dyn ComputeBackend>)
+            }
+            _ => Some(self.engine(Place::Host)?.backend()?),
+        };
+        Ok(match backend {
+            Some(backend) => builder.computed_by(&backend),
+            None => builder.backend(BackendChoice::Cpu),
+        })
     }
 
     /// The backend of a CUDA device.
     pub fn cuda(&self, ordinal: u32) -> Result<Arc<CudaBackend>, Failure> {
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(backend) = opened.cuda.get(&ordinal) {
+        let mut opened = self.cuda.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(backend) = opened.get(&ordinal) {
             return Ok(backend.clone());
         }
         let list = cuda::devices()?;
@@ -131,7 +135,7 @@ impl Engines {
             Failure::Device(format!("there is no CUDA device {ordinal}; this process sees {}", list.len()))
         })?;
         let backend = Arc::new(CudaBackend::open(device)?);
-        opened.cuda.insert(ordinal, backend.clone());
+        opened.insert(ordinal, backend.clone());
         Ok(backend)
     }
 
@@ -161,14 +165,7 @@ impl Engines {
         match (self.asked.backend, place) {
             (_, Place::Cuda(ordinal)) => Ok(Engine::Cuda(self.cuda(ordinal)?)),
             (BackendChoice::Cuda, Place::Host) => Ok(Engine::Cuda(self.cuda(self.asked.ordinal.unwrap_or(0))?)),
-            (backend, Place::Host) => {
-                let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Some(host) = &opened.host {
-                    return Ok(Engine::Host(host.clone()));
-                }
-                let backend = if backend == BackendChoice::Auto { BackendChoice::Cpu } else { backend };
-                Ok(Engine::Host(opened.host.insert(open_backend(backend, &[])?).clone()))
-            }
+            (backend, Place::Host) => Ok(Engine::Host(backend)),
         }
     }
 }

@@ -13,10 +13,11 @@ use crate::taking::{Scratch, Taking};
 use pixelferry::api::gl::{GlDisplay, GlWindow, OffscreenTarget, Viewport};
 use pixelferry::driver::describe::panics::catch;
 use pixelferry::{
-    BufferDesc, Display, DrawOptions, Extent, Fit, Headless, ImageAccess, ImageDesc, Kernel, KernelSource, Link,
-    LinkOptions, PathId, PixelFormat, Policy, RowOrder, ShownFrame, SurfaceDesc, Unwritten, backend_in, picture,
-    save_picture,
+    Api, BufferDesc, ComputeBackend as _, Display, DrawOptions, Extent, Fit, Headless, ImageAccess, ImageDesc,
+    JointReport, Kernel, KernelSource, Link, LinkBuilder, Opened, PathId, PixelFormat, Policy, RowOrder, ShownFrame,
+    SurfaceDesc, Unwritten, picture, save_picture,
 };
+use serde_json::Value;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -104,6 +105,8 @@ struct Feed {
     place: Place,
     link: Link,
     kernel: Option<Arc<dyn Kernel>>,
+    /// Choice of the backend.
+    report: JointReport,
 }
 
 /// An object of the program's to be read.
@@ -223,19 +226,21 @@ impl Stage {
             }
             None => {
                 let display = self.screen.display();
-                let backend = backend_in(&engine.backend(), display.as_ref());
-                let source = source(&desc);
-                let kernel = match engine {
-                    // A host's array is written without it where the device does not speak its language.
-                    Engine::Host(_) if !source.suits(backend.caps()) => None,
-                    Engine::Host(_) | Engine::Cuda(_) => Some(backend.build(&source)?),
-                };
                 let mut policy = self.settings.policy.clone();
-                if matches!(place, Place::Cuda(_)) && backend.device().same_device(display.device()).is_yes() {
+                if let Engine::Cuda(backend) = engine
+                    && matches!(place, Place::Cuda(_))
+                    && backend.device().same_device(display.device()).is_yes()
+                {
                     policy.prefer = PRODUCED_BY_CUDA.into_iter().find(|path| policy.paths.get(*path).is_some());
                 }
-                let link = Link::open(backend, display, desc, LinkOptions::new(policy))?;
-                self.feeds.push(Feed { place, link, kernel });
+                let builder = LinkBuilder::new(desc).shown_by(&display).policy(policy);
+                let Opened { backend, link, report, .. } = engine.wanted(builder).open()?;
+                let kernel = match engine {
+                    // Only threads read a host's array in place.
+                    Engine::Host(_) if backend.device().api != Api::Cpu => None,
+                    Engine::Host(_) | Engine::Cuda(_) => Some(backend.build(&source(&desc))?),
+                };
+                self.feeds.push(Feed { place, link, kernel, report });
             }
         }
         self.feeds.last_mut().ok_or_else(nothing_shown)
@@ -378,9 +383,11 @@ impl Stage {
 
     /// `None` before the first array.
     pub fn status(&self) -> Result<Option<Status>, Failure> {
-        let Some(Feed { link, .. }) = self.feeds.last() else { return Ok(None) };
-        let report = serde_json::to_string(link.report()).map_err(|e| Failure::Device(e.to_string()))?;
-        let mut explain = link.explain();
+        let Some(Feed { link, report: together, .. }) = self.feeds.last() else { return Ok(None) };
+        let json = |found: serde_json::Result<Value>| found.map_err(|e| Failure::Device(e.to_string()));
+        let mut report = json(serde_json::to_value(link.report()))?;
+        report["together"] = json(serde_json::to_value(together))?;
+        let (report, mut explain) = (report.to_string(), format!("{}{together}", link.explain()));
         if let Screen::Window(window) = &self.screen {
             explain += &format!("  vsync: {}\n", window.vsync());
         }
@@ -440,7 +447,7 @@ impl Feed {
             (Engine::Cuda(_), Place::Host) => {
                 return Ok(self.link.frame(|frame| content.write(frame, array.bytes()?))?);
             }
-            (Engine::Host(backend), _) => backend.import_host(&array.block()?)?,
+            (Engine::Host(_), _) => self.link.backend().import_host(&array.block()?)?,
         };
         self.link.frame(|frame| frame.launch(kernel.as_ref(), &content.arguments(memory.as_ref())))?;
         // The kernel has read it: its owner may write again.

@@ -10,8 +10,7 @@ use crate::raw::owned::{CudaBytes, HostBytes, Memory};
 use pixelferry::api::cuda::CudaBackend;
 use pixelferry::api::gl::GlDisplay;
 use pixelferry::{
-    ComputeBackend as _, ComputeMemory, Display, ImageDesc, Intake, Kernel, PathId, RowOrder, Surface, SurfaceDesc,
-    Target,
+    ComputeBackend, ComputeMemory, Display, ImageDesc, Intake, Kernel, PathId, RowOrder, Surface, SurfaceDesc, Target,
 };
 use std::rc::Rc;
 use std::sync::Arc;
@@ -20,6 +19,7 @@ use std::sync::Arc;
 pub struct Taking {
     intake: Intake,
     engine: Engine,
+    backend: Arc<dyn ComputeBackend>,
     kernel: Arc<dyn Kernel>,
     items: Items,
     layout: Layout,
@@ -42,13 +42,13 @@ impl Taking {
             }
             _ => Items::rows(1, layout.len(), false),
         };
-        let backend = engine.backend();
+        let backend = engine.backend()?;
         let kernel = backend.build(&Items::source(&desc))?;
         let intake = match path {
-            Some(path) => Intake::open_by(backend, display, surface, path)?,
-            None => Intake::open(backend, display, surface)?,
+            Some(path) => Intake::open_by(backend.clone(), display, surface, path)?,
+            None => Intake::open(backend.clone(), display, surface)?,
         };
-        Ok(Self { intake, engine, kernel, items, layout })
+        Ok(Self { intake, engine, backend, kernel, items, layout })
     }
 
     pub fn path(&self) -> PathId {
@@ -63,7 +63,7 @@ impl Taking {
 
     /// Returns what the display was told to render by now, in memory that no later call changes.
     pub fn read(&mut self) -> Result<Array, Failure> {
-        let Self { intake, engine, kernel, items, layout } = self;
+        let Self { intake, engine, backend, kernel, items, layout } = self;
         let taken = intake.take()?;
         let arguments = items.arguments(taken.memory());
         let memory = match engine {
@@ -72,7 +72,7 @@ impl Taking {
                     |to: &mut dyn ComputeMemory| Ok(backend.launch(kernel.as_ref(), Target::buffer(to), &arguments)?);
                 Memory::Cuda(CudaBytes::filled(backend, layout.len(), launch)?)
             }
-            Engine::Host(backend) => {
+            Engine::Host(_) => {
                 let mut bytes = HostBytes::new(layout.len())?;
                 bytes.lend(|block| {
                     let mut to = backend.import_host(block)?;

@@ -15,8 +15,7 @@ use crate::stage::{Screen, Settings, Stage, Status};
 use crate::window::WindowHandle;
 use pixelferry::api::gl::WindowOptions;
 use pixelferry::{
-    Choice as _, DeviceIdentity, DisplayChoice, Extent, Headless, Mode, Policy, RowOrder, check_picture_file,
-    open_headless, open_headless_beside, open_headless_for,
+    Choice as _, DisplayChoice, Extent, LinkBuilder, Mode, Policy, RowOrder, SurfaceDesc, check_picture_file,
 };
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -57,20 +56,6 @@ pub fn _close_all(py: Python<'_>) {
         let all = std::mem::take(&mut *VIEWERS.lock().unwrap_or_else(PoisonError::into_inner));
         all.iter().filter_map(Weak::upgrade).for_each(|viewer| viewer.close());
     });
-}
-
-/// A display without a window on the device that computes. One that draws by kernels draws by the backend which reads the
-/// arrays; that is opened for no other.
-fn open_beside(device: &DeviceIdentity, engines: &Engines, choice: DisplayChoice) -> Result<Headless, Failure> {
-    if choice == DisplayChoice::Auto
-        && let Ok(opened) = open_headless_for(device, DisplayChoice::Gl)
-    {
-        return Ok(opened);
-    }
-    match choice {
-        DisplayChoice::Auto | DisplayChoice::Compute => Ok(open_headless_beside(&engines.of_display(device)?, choice)?),
-        other => Ok(open_headless_for(device, other)?),
-    }
 }
 
 /// Shows arrays: in a window, or off screen.
@@ -125,13 +110,11 @@ impl Viewer {
             if !headless {
                 return WindowHandle::open(window, settings).map(Host::Window);
             }
-            let (device, engines) = (engines.preferred_display()?, engines.clone());
+            let engines = engines.clone();
             let make = move || {
-                let opened = match &device {
-                    Some(device) => open_beside(device, &engines, choice)?,
-                    None => open_headless(choice)?,
-                };
-                Ok(Stage::new(Screen::headless(opened, size)?, settings))
+                let wanted = LinkBuilder::new(SurfaceDesc::image(width, height, pixel_format)).display(choice);
+                let (_, screen) = engines.beside(wanted)?.open_sides()?;
+                Ok(Stage::new(Screen::headless(screen, size)?, settings))
             };
             StageThread::start(make).map(Host::Thread)
         })?;

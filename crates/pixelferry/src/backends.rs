@@ -3,7 +3,6 @@
 use crate::availability::Availability;
 use crate::built;
 use crate::choice::{Choice, Named};
-use crate::display_choice::DisplayChoice;
 use crate::listed::{Listed, listed};
 use cpu_fallback::CpuBackend;
 use interop_core::{Api, ComputeBackend, DeviceIdentity, Error, KernelSource, Language, Result};
@@ -35,7 +34,7 @@ pub enum BackendChoice {
     /// The best OpenCL device, or an error.
     OpenCl,
     /// The best device of OpenGL that has compute shaders (4.3), or an error. Beside an OpenGL display it computes in the display's
-    /// context ([`crate::open_pair`], [`crate::open_backend_for_display`]).
+    /// context ([`crate::LinkBuilder`]).
     Gl,
     /// The best device of wgpu that has compute shaders, or an error: also where this library was built without its feature
     /// `wgpu`.
@@ -78,17 +77,21 @@ pub(crate) struct Driver {
     /// Says whether [`BackendChoice::Auto`] may take a device, which may be a program on the CPU, for these kernels. One that it
     /// may not take is still better than none.
     pub(crate) suits_auto: fn(&DeviceIdentity, &[KernelSource]) -> bool,
-    /// The display in whose queue it computes: what [`DisplayChoice::Auto`] tries first beside it.
-    pub(crate) display: Option<DisplayChoice>,
+    /// True where it computes in the queue of a display of its API.
+    pub(crate) in_queue: bool,
     /// True where a display can draw by its kernels (the crate `compute-display`).
     pub(crate) draws: bool,
-    /// Opens the best device.
-    pub(crate) best: fn() -> Result<Arc<dyn ComputeBackend>>,
-    /// Opens the best device for a display, the one that draws before others.
-    pub(crate) best_for: fn(&DeviceIdentity) -> Result<Arc<dyn ComputeBackend>>,
+    /// Opens the best device, where there is a display the one that draws before others.
+    pub(crate) best: fn(Option<&DeviceIdentity>) -> Result<Arc<dyn ComputeBackend>>,
     pub(crate) list: fn() -> Result<Vec<Listed>>,
     /// Returns the name of the finding for this reason, if the API cannot be used.
     pub(crate) missing: fn(&str) -> &'static str,
+}
+
+impl Driver {
+    pub(crate) fn is_meant(&self, choice: BackendChoice) -> bool {
+        choice == BackendChoice::Auto || choice == self.named.choice
+    }
 }
 
 /// One row for each API, in the order of [`BackendChoice::Auto`].
@@ -98,10 +101,9 @@ pub(crate) static DRIVERS: &[Driver] = &[
         api: Api::Cuda,
         takes: &[Language::CudaCpp, Language::Ptx],
         suits_auto: |_, _| true,
-        display: None,
+        in_queue: false,
         draws: true,
-        best: || built::cuda::best(None),
-        best_for: |display| built::cuda::best(Some(display)),
+        best: built::cuda::best,
         list: built::cuda::list,
         missing: |reason| if reason.contains("driver offers CUDA") { "old-driver" } else { "no-cuda" },
     },
@@ -110,10 +112,9 @@ pub(crate) static DRIVERS: &[Driver] = &[
         api: Api::OpenCl,
         takes: &[Language::OpenClC],
         suits_auto: |_, _| true,
-        display: None,
+        in_queue: false,
         draws: true,
-        best: || built::opencl::best(None),
-        best_for: |display| built::opencl::best(Some(display)),
+        best: built::opencl::best,
         list: built::opencl::list,
         missing: |_| "no-opencl",
     },
@@ -125,10 +126,9 @@ pub(crate) static DRIVERS: &[Driver] = &[
         api: Api::OpenGl,
         takes: &[Language::Wgsl, Language::Glsl],
         suits_auto: is_hardware_for_wgsl,
-        display: Some(DisplayChoice::Gl),
+        in_queue: true,
         draws: false,
-        best: || built::gl_compute::best(None),
-        best_for: |display| built::gl_compute::best(Some(display)),
+        best: built::gl_compute::best,
         list: built::gl_compute::list,
         missing: |_| "no-opengl-compute",
     },
@@ -145,10 +145,9 @@ pub(crate) static DRIVERS: &[Driver] = &[
         api: Api::Wgpu,
         takes: &[Language::Wgsl],
         suits_auto: is_hardware_for_wgsl,
-        display: Some(DisplayChoice::Wgpu),
+        in_queue: true,
         draws: false,
-        best: || built::wgpu_compute::best(None),
-        best_for: |display| built::wgpu_compute::best(Some(display)),
+        best: built::wgpu_compute::best,
         list: built::wgpu_compute::list,
         missing: |_| "no-wgpu-compute",
     },
@@ -157,10 +156,9 @@ pub(crate) static DRIVERS: &[Driver] = &[
         api: Api::Cpu,
         takes: &[Language::Rust],
         suits_auto: |_, _| true,
-        display: None,
+        in_queue: false,
         draws: false,
-        best: || Ok(Arc::new(CpuBackend::new()?)),
-        best_for: |_| Ok(Arc::new(CpuBackend::new()?)),
+        best: |_| Ok(Arc::new(CpuBackend::new()?)),
         list: || listed(vec![Arc::new(CpuBackend::new()?)], |d| d.device().clone(), |d| Ok(Arc::clone(d) as _)),
         missing: |_| "no-compute",
     },
@@ -185,6 +183,11 @@ fn is_hardware_for_wgsl(device: &DeviceIdentity, kernels: &[KernelSource]) -> bo
     !device.software && !kernels.is_empty()
 }
 
+/// True where a display can draw by kernels of this API's devices.
+pub(crate) fn draws(api: Api) -> bool {
+    DRIVERS.iter().any(|driver| driver.draws && driver.api == api)
+}
+
 /// Opens the first backend that speaks a language of every one of `kernels`: a program that gives a kernel for some
 /// backends only, or a machine without a compiler for one of them, goes on to the next.
 ///
@@ -192,53 +195,17 @@ fn is_hardware_for_wgsl(device: &DeviceIdentity, kernels: &[KernelSource]) -> bo
 /// [`Error::Unavailable`] with the reason and what to install, where the choice leaves no other; [`Error::Unsupported`]
 /// where the last backend there is speaks no language of one of the kernels.
 pub fn open_backend(choice: BackendChoice, kernels: &[KernelSource]) -> Result<Arc<dyn ComputeBackend>> {
-    first_that_suits((choice, None), kernels, |driver| (driver.best)())
-}
-
-/// The devices that there are for a choice, by name and driver, as far as they are listed without being opened.
-pub(crate) fn listed_devices(choice: BackendChoice) -> Vec<String> {
-    let meant = |driver: &&Driver| choice == BackendChoice::Auto || choice == driver.named.choice;
-    // Those that compute in a display's queue are found by opening one.
-    let lists = DRIVERS.iter().filter(|driver| driver.display.is_none()).filter(meant);
-    let devices = lists.flat_map(|driver| (driver.list)().unwrap_or_default());
-    devices.map(|device| format!("{} {}", device.identity, device.identity.driver)).collect()
-}
-
-/// The display that [`DisplayChoice::Auto`] tries first beside a backend.
-pub(crate) fn display_of(backend: &dyn ComputeBackend) -> Option<DisplayChoice> {
-    let api = backend.device().api;
-    DRIVERS.iter().find(|driver| driver.api == api).and_then(|driver| driver.display)
-}
-
-/// The order of [`BackendChoice::Auto`] for a display: of the APIs that compute in a display's queue, its own first.
-pub(crate) fn in_order(display: Option<Api>) -> Vec<&'static Driver> {
-    let mut all: Vec<_> = DRIVERS.iter().collect();
-    let in_queues = |driver: &&Driver| driver.display.is_some();
-    let own = all.iter().position(|driver| in_queues(driver) && Some(driver.api) == display);
-    if let (Some(first), Some(own)) = (all.iter().position(in_queues), own) {
-        all[first..=own].rotate_right(1);
-    }
-    all
-}
-
-/// Opens the first driver by `open` whose backend suits `kernels`, in the order for a display of that API.
-pub(crate) fn first_that_suits(
-    (choice, display): (BackendChoice, Option<Api>),
-    kernels: &[KernelSource],
-    open: impl Fn(&Driver) -> Result<Arc<dyn ComputeBackend>>,
-) -> Result<Arc<dyn ComputeBackend>> {
     let is_auto = choice == BackendChoice::Auto;
-    let meant = |driver: &&Driver| is_auto || choice == driver.named.choice;
     let (mut passed_over, mut refusals) = (None, Vec::new());
-    for driver in in_order(display).into_iter().filter(meant) {
-        let reason = match open(driver) {
+    for driver in DRIVERS.iter().filter(|driver| driver.is_meant(choice)) {
+        let reason = match (driver.best)(None) {
             Ok(backend) => match kernels.iter().find(|k| !k.suits(backend.caps())) {
                 None if is_auto && !(driver.suits_auto)(backend.device(), kernels) => {
                     passed_over.get_or_insert(backend);
                     continue;
                 }
                 None => return Ok(backend),
-                Some(kernel) => unsuited(kernel, backend.as_ref(), &refusals),
+                Some(kernel) => unsuited(kernel, backend.as_ref(), &refusals).of("open_backend"),
             },
             Err(e) => e,
         };
@@ -250,8 +217,26 @@ pub(crate) fn first_that_suits(
         .ok_or_else(|| last.unwrap_or_else(|| Error::invalid("open_backend", "there is no backend to choose from")))
 }
 
+/// The devices that there are for a choice, by name and driver, as far as they are listed without being opened.
+pub(crate) fn listed_devices(choice: BackendChoice) -> Vec<String> {
+    // Those that compute in a display's queue are found by opening one.
+    let lists = DRIVERS.iter().filter(|driver| !driver.in_queue && driver.is_meant(choice));
+    let devices = lists.flat_map(|driver| (driver.list)().unwrap_or_default());
+    devices.map(|device| format!("{} {}", device.identity, device.identity.driver)).collect()
+}
+
+/// The order of [`BackendChoice::Auto`] for a display: of the APIs that compute in a display's queue, its own first.
+pub(crate) fn in_order(display: Option<Api>) -> Vec<&'static Driver> {
+    let mut all: Vec<_> = DRIVERS.iter().collect();
+    let own = all.iter().position(|driver| driver.in_queue && Some(driver.api) == display);
+    if let (Some(first), Some(own)) = (all.iter().position(|driver| driver.in_queue), own) {
+        all[first..=own].rotate_right(1);
+    }
+    all
+}
+
 /// A device that takes none of the kernel's languages: which backends do, and why those that were tried are not there.
-fn unsuited(kernel: &KernelSource, backend: &dyn ComputeBackend, refusals: &[(&Driver, Error)]) -> Error {
+pub(crate) fn unsuited(kernel: &KernelSource, backend: &dyn ComputeBackend, refusals: &[(&Driver, Error)]) -> Error {
     let takers = DRIVERS.iter().filter(|driver| driver.takes.iter().any(|language| kernel.source(*language).is_some()));
     let takers = takers.map(|driver| match refusals.iter().find(|(refused, _)| refused.api == driver.api) {
         Some((_, reason)) => format!("{} ({reason})", driver.named.name),
@@ -260,7 +245,7 @@ fn unsuited(kernel: &KernelSource, backend: &dyn ComputeBackend, refusals: &[(&D
     let takers = takers.collect::<Vec<_>>().join(", ");
     let spoken: Vec<_> = backend.caps().languages.iter().map(ToString::to_string).collect();
     Error::Unsupported {
-        operation: "open_backend",
+        operation: "",
         device: backend.device().to_string(),
         reason: format!(
             "kernel '{}' is given in {}, the device takes {}; backends that take it: {}",

@@ -80,34 +80,54 @@ pub(crate) mod gl {
 
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 pub(crate) mod compute {
-    use crate::beside::{Beside, open_all_that_draw, open_that_draws};
+    use crate::backends::{DRIVERS, draws};
+    use crate::displays::Beside;
     use crate::headless::Headless;
     use compute_display::ComputeDisplay;
-    use interop_core::Result;
+    use interop_core::{Error, Result};
     use std::sync::Arc;
     use tracing::debug;
 
+    /// On the backend that computes where that can draw, else on the best there is.
     pub(crate) fn best(beside: Beside<'_>) -> Result<Headless> {
-        Ok(ComputeDisplay::on(open_that_draws(beside)?)?.into())
+        if let Some(backend) = beside.filter(|backend| draws(backend.device().api)) {
+            return Ok(ComputeDisplay::on(Arc::clone(backend))?.into());
+        }
+        let mut last = None;
+        for driver in DRIVERS.iter().filter(|driver| driver.draws) {
+            match (driver.best)(None) {
+                Ok(backend) => return Ok(ComputeDisplay::on(backend)?.into()),
+                Err(reason) => last = Some(reason),
+            }
+        }
+        Err(last.unwrap_or_else(|| Error::invalid("open_headless", "no backend draws")))
     }
 
     /// One on each device of CUDA and OpenCL.
     pub(crate) fn all() -> Result<Vec<Headless>> {
-        let mut displays = Vec::new();
-        for backend in open_all_that_draw()? {
-            match ComputeDisplay::on(Arc::clone(&backend)) {
-                Ok(display) => displays.push(display.into()),
-                Err(reason) => debug!(device = %backend.device(), %reason, "a compute device does not draw"),
+        let (mut displays, mut last) = (Vec::new(), None);
+        for driver in DRIVERS.iter().filter(|driver| driver.draws) {
+            match (driver.list)() {
+                Ok(listed) => displays.extend(listed.iter().filter_map(|device| {
+                    let display = (device.open)().and_then(ComputeDisplay::on);
+                    let said =
+                        display.inspect_err(|reason| debug!(device = %device.identity, %reason, "does not draw"));
+                    said.ok().map(Headless::from)
+                })),
+                Err(reason) => last = Some(reason),
             }
         }
-        Ok(displays)
+        match last {
+            Some(reason) if displays.is_empty() => Err(reason),
+            _ => Ok(displays),
+        }
     }
 }
 
 #[cfg(not(any(feature = "cuda", feature = "opencl")))]
 pub(crate) mod compute {
     use crate::availability::not_built_in;
-    use crate::beside::Beside;
+    use crate::displays::Beside;
     use crate::headless::Headless;
     use interop_core::Result;
 

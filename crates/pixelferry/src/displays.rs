@@ -1,7 +1,7 @@
 //! Displays of this machine that need no window, and opening one.
 
 use crate::availability::Availability;
-use crate::beside::{Beside, draws};
+use crate::backends::draws;
 use crate::built_displays as built;
 use crate::choice::{Choice, Named};
 use crate::display_choice::DisplayChoice;
@@ -11,6 +11,13 @@ use interop_core::{Api, ComputeBackend, DeviceIdentity, Error, Result};
 use serde::Serialize;
 use std::sync::Arc;
 use tracing::info;
+
+/// The backend beside which a display is opened, where there is one.
+pub(crate) type Beside<'a> = Option<&'a Arc<dyn ComputeBackend>>;
+
+fn device(beside: Beside<'_>) -> Option<&DeviceIdentity> {
+    beside.map(|backend| backend.device())
+}
 
 /// Differences between the displays.
 pub(crate) struct Driver {
@@ -36,7 +43,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
         api: Some(Api::OpenGl),
         kind: "gl-headless",
         taken_by_itself: |_| true,
-        best_for: |beside| built::gl::best(beside.device()),
+        best_for: |beside| built::gl::best(device(beside)),
         all: built::gl::all,
         missing: Some("no-opengl"),
     },
@@ -75,7 +82,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
         api: Some(Api::Wgpu),
         kind: "wgpu",
         taken_by_itself: |_| false,
-        best_for: |beside| built::wgpu(beside.device()),
+        best_for: |beside| built::wgpu(device(beside)),
         all: || Ok(vec![built::wgpu(None)?]),
         missing: Some("no-wgpu"),
     },
@@ -92,7 +99,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
         api: Some(Api::Vulkan),
         kind: "vulkan",
         taken_by_itself: |_| false,
-        best_for: |beside| built::vulkan(beside.device()),
+        best_for: |beside| built::vulkan(device(beside)),
         all: || Ok(vec![built::vulkan(None)?]),
         missing: Some("no-vulkan"),
     },
@@ -139,24 +146,7 @@ pub struct DisplayStatus {
 /// # Errors
 /// [`crate::Error::Unavailable`] with the reason and what to install, where the choice leaves no other.
 pub fn open_headless(choice: DisplayChoice) -> Result<Headless> {
-    open_with(choice, Beside::Anybody)
-}
-
-/// Opens a display without a window on the device that computes, wherever that can draw: frames then stay on one GPU.
-///
-/// # Errors
-/// The errors of [`open_headless`].
-pub fn open_headless_for(compute: &DeviceIdentity, choice: DisplayChoice) -> Result<Headless> {
-    open_with(choice, Beside::Device(compute))
-}
-
-/// Opens a display without a window beside a backend that is open. A display on its device ([`DisplayChoice::Compute`])
-/// draws by this very backend, so that its memory is shown as it is.
-///
-/// # Errors
-/// The errors of [`open_headless`].
-pub fn open_headless_beside(backend: &Arc<dyn ComputeBackend>, choice: DisplayChoice) -> Result<Headless> {
-    open_with(choice, Beside::Backend(backend))
+    open_beside(choice, None)
 }
 
 /// The rows that are tried for a choice, in their order.
@@ -167,9 +157,11 @@ fn meant(choice: DisplayChoice, compute: Option<&DeviceIdentity>) -> impl Iterat
     })
 }
 
-fn open_with(choice: DisplayChoice, beside: Beside<'_>) -> Result<Headless> {
+/// Opens a display on the device of a backend, wherever that can draw: frames then stay on one GPU. One that draws by kernels
+/// draws by this very backend.
+pub(crate) fn open_beside(choice: DisplayChoice, beside: Beside<'_>) -> Result<Headless> {
     let mut last = None;
-    for driver in meant(choice, beside.device()) {
+    for driver in meant(choice, device(beside)) {
         match (driver.best_for)(beside) {
             Ok(display) => return Ok(display),
             Err(reason) => {

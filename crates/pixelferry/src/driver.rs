@@ -8,6 +8,7 @@
 //! The modules are those of `interop-core`, with all that it has; names at the top of that crate that users do not need
 //! are here. Errors and thread rules stand at each item.
 
+pub use crate::pair::backend_in;
 pub use interop_core::compute::{BackendDriver, Checked, MemoryDriver};
 pub use interop_core::display::{
     Content, DisplayDriver, InPlaceDriver, Reach, SemaphoreDriver, StagingDriver, StoredDriver, SurfaceDriver,

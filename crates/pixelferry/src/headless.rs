@@ -38,6 +38,11 @@ impl<D: Display> From<Rc<D>> for Headless {
 }
 
 impl Headless {
+    /// A display that the program has of its own, whose type is not known here.
+    pub(crate) fn given(display: &Rc<dyn Display>) -> Self {
+        Self { display: Rc::clone(display), own: Rc::new(()) }
+    }
+
     /// The display, for [`crate::Link::open`].
     pub fn display(&self) -> Rc<dyn Display> {
         Rc::clone(&self.display)

@@ -3,7 +3,6 @@
 pub mod api;
 mod availability;
 mod backends;
-mod beside;
 mod built;
 mod built_displays;
 mod choice;
@@ -31,7 +30,7 @@ pub use compute_arrays as arrays;
 pub use compute_display::{ComputeDisplay, ComputeTarget};
 pub use cpu_fallback::{CpuArgs, CpuBackend, CpuBuffer, CpuImage, CpuKernelExt, MemoryDisplay};
 pub use display_choice::DisplayChoice;
-pub use displays::{DisplayStatus, open_all_headless, open_headless, open_headless_beside, open_headless_for};
+pub use displays::{DisplayStatus, open_all_headless, open_headless};
 pub use files::check_writable;
 pub use headless::Headless;
 pub use interop_core::{
@@ -45,7 +44,6 @@ pub use interop_core::{
 };
 /// Backend, display and path chosen together.
 pub use joint::{Basis, JointReport, JointRow, JointState, LinkBuilder, Opened, Scratch};
-pub use pair::{backend_in, open_backend_for_display, open_pair};
 #[cfg(feature = "picture")]
 pub use picture::{SaveError, check_picture_file, picture, picture_with, save_picture, save_picture_with, save_rgba8};
 pub use probe::{Chosen, SystemReport, probe, probe_with};

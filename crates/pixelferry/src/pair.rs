@@ -1,54 +1,8 @@
-//! Backend and display that are opened for one another.
+//! A backend inside a display.
 
-use crate::backends::{BackendChoice, display_of, first_that_suits};
-use crate::choice::Choice as _;
-use crate::display_choice::DisplayChoice;
-use crate::displays::open_headless_beside;
-use crate::headless::Headless;
-use interop_core::{ComputeBackend, Display, KernelSource, Result};
+use interop_core::{ComputeBackend, Display};
 use std::sync::Arc;
 use tracing::{debug, warn};
-
-/// Opens both sides of a link.
-///
-/// The backend is the first that speaks a language of every one of `kernels`. The display has no window, and is on the
-/// device that computes wherever that device can draw. The backend is then opened once more inside the display where it
-/// can be ([`backend_in`]). [`DisplayChoice::Auto`] takes the display in whose queue the backend computes, where it has
-/// one.
-///
-/// # Errors
-/// The errors of [`crate::open_backend`] and [`crate::open_headless`].
-pub fn open_pair(
-    backend: BackendChoice,
-    display: DisplayChoice,
-    kernels: &[KernelSource],
-) -> Result<(Arc<dyn ComputeBackend>, Headless)> {
-    let backend = first_that_suits((backend, display.api()), kernels, |driver| (driver.best)())?;
-    let own = display_of(backend.as_ref()).filter(|_| display == DisplayChoice::Auto);
-    let screen = match own.map(|own| open_headless_beside(&backend, own)) {
-        Some(Ok(screen)) => screen,
-        _ => open_headless_beside(&backend, display)?,
-    };
-    Ok((backend_in(&backend, screen.display().as_ref()), screen))
-}
-
-/// Opens a backend for a display that is open already: a window's, or one in an engine's context, which is current on
-/// this thread.
-///
-/// The backend is the one that [`crate::open_backend`] opens, with two differences. Among the devices of an API,
-/// the one that draws comes first. And the backend is opened inside the display where it can be ([`backend_in`]).
-///
-/// # Errors
-/// The errors of [`crate::open_backend`].
-pub fn open_backend_for_display(
-    choice: BackendChoice,
-    kernels: &[KernelSource],
-    display: &dyn Display,
-) -> Result<Arc<dyn ComputeBackend>> {
-    let shown_by = display.device();
-    let backend = first_that_suits((choice, Some(shown_by.api)), kernels, |driver| (driver.best_for)(shown_by))?;
-    Ok(backend_in(&backend, display))
-}
 
 /// The backend for links to `display`: the same device opened once more inside the display where that opens paths, else
 /// `backend` itself.

@@ -15,9 +15,8 @@ use std::path::{Path, PathBuf};
 /// ```
 /// use pixelferry::*;
 ///
-/// let (backend, screen) = open_pair(BackendChoice::Cpu, DisplayChoice::Memory, &[])?;
-/// let desc = SurfaceDesc::image(1, 1, PixelFormat::Rgba8);
-/// let mut link = Link::open(backend, screen.display(), desc, LinkOptions::default())?;
+/// let builder = LinkBuilder::new(SurfaceDesc::image(1, 1, PixelFormat::Rgba8));
+/// let mut link = builder.backend(BackendChoice::Cpu).display(DisplayChoice::Memory).open()?.link;
 /// assert!(matches!(save_picture(&mut link, "a.png"), Err(SaveError::Frame(Error::NothingShown))));
 /// link.frame(|next| next.write(&[255, 0, 0, 255]))?;
 /// assert!(matches!(save_picture(&mut link, "a.webp"), Err(SaveError::Format { .. })));

@@ -1,8 +1,9 @@
 //! Frames that opencl3, cudarc and a pointer wrote, on every path of every driver, byte for byte.
 
+use pixelferry::driver::backend_in;
 use pixelferry::{
     ComputeBackend, CpuBackend, Display, DisplayChoice, Error, ImageAccess, ImageDesc, Link, LinkOptions,
-    MemoryDisplay, Mode, PathId, PixelFormat, Policy, Profiles, RawMemory, Region, RowOrder, SurfaceDesc, backend_in,
+    MemoryDisplay, Mode, PathId, PixelFormat, Policy, Profiles, RawMemory, Region, RowOrder, SurfaceDesc,
     open_headless,
 };
 use pixelferry_examples::own_kernels::{OwnKernels, pixel};

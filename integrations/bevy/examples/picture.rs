@@ -3,9 +3,7 @@
 use bevy::prelude::*;
 use engine_picture::{AT, BACKGROUND, EXTENT, LAST_FRAME, WINDOW, source, tell};
 // glue
-use pixelferry::{
-    Arg, BackendChoice, DrawOptions, Kernel, LinkOptions, PixelFormat, SurfaceDesc, open_backend_for_display,
-};
+use pixelferry::{Arg, DrawOptions, Kernel, LinkBuilder, Opened, PixelFormat, Scratch, SurfaceDesc};
 use pixelferry_bevy::{Picture, PixelferryPlugin, Screen};
 
 struct Weave {
@@ -18,11 +16,11 @@ struct Weave {
 fn open(world: &mut World) -> Result {
     // glue
     let screen = world.non_send::<Screen>().clone();
-    let backend = open_backend_for_display(BackendChoice::Auto, &[source()], screen.display())?;
-    let kernel = backend.build(&source())?;
     let surface = SurfaceDesc::image(EXTENT.width, EXTENT.height, PixelFormat::Rgba8);
+    let builder = LinkBuilder::new(surface).launch(&source(), [Scratch::U32(0)]).shown_by(&screen.display());
+    let Opened { mut kernels, link, .. } = builder.open()?;
     let mut images = world.resource_mut::<Assets<Image>>();
-    let mut picture = Picture::open(&screen, &mut images, backend, surface, LinkOptions::default())?;
+    let (kernel, mut picture) = (kernels.remove(0), Picture::new(&screen, &mut images, link)?);
     let sprite = Sprite::from_image(picture.image());
     // end of glue
     tell(picture.link());

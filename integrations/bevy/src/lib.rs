@@ -7,10 +7,10 @@
 //!
 //! fn open(world: &mut World, source: &KernelSource) -> pixelferry::Result<Handle<Image>> {
 //!     let screen = world.non_send::<Screen>().clone();
-//!     let backend = open_backend_for_display(BackendChoice::Auto, std::slice::from_ref(source), screen.display())?;
 //!     let surface = SurfaceDesc::image(640, 360, PixelFormat::Rgba8);
+//!     let opened = LinkBuilder::new(surface).launch(source, []).shown_by(&screen.display()).open()?;
 //!     let mut images = world.resource_mut::<Assets<Image>>();
-//!     let picture = Picture::open(&screen, &mut images, backend, surface, LinkOptions::default())?;
+//!     let picture = Picture::new(&screen, &mut images, opened.link)?;
 //!     let image = picture.image();
 //!     // Links stay on the main thread, as this resource does.
 //!     world.insert_non_send(picture);
@@ -39,7 +39,7 @@ use bevy::render::renderer::{RenderAdapter, RenderDevice, RenderQueue};
 use bevy::render::texture::GpuImage;
 use bevy::render::{Render, RenderApp, RenderSystems};
 use pixelferry::api::wgpu::{Viewport, WgpuDisplay};
-use pixelferry::{ComputeBackend, DrawOptions, Error, Link, LinkOptions, Result, SurfaceDesc};
+use pixelferry::{Display, DrawOptions, Error, Link, Result, SurfaceDesc};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -105,9 +105,9 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// The display, to open a backend for it and links of other kinds.
-    pub fn display(&self) -> &WgpuDisplay {
-        &self.display
+    /// The display, for [`pixelferry::LinkBuilder::shown_by`] and links of other kinds.
+    pub fn display(&self) -> Rc<dyn Display> {
+        self.display.clone()
     }
 }
 
@@ -119,21 +119,14 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// Opens a link, and makes an image of its size.
+    /// Makes an image of the size of a link to the screen's display.
     ///
     /// # Errors
-    /// Those of [`Link::open`]; [`Error::InvalidInput`] for a buffer.
-    pub fn open(
-        screen: &Screen,
-        images: &mut Assets<Image>,
-        backend: Arc<dyn ComputeBackend>,
-        surface: SurfaceDesc,
-        options: LinkOptions,
-    ) -> Result<Self> {
-        let SurfaceDesc::Image(image) = surface else {
-            return Err(Error::invalid("Picture::open", "a buffer is no image"));
+    /// [`Error::InvalidInput`] for a buffer.
+    pub fn new(screen: &Screen, images: &mut Assets<Image>, link: Link) -> Result<Self> {
+        let SurfaceDesc::Image(image) = *link.desc() else {
+            return Err(Error::invalid("Picture::new", "a buffer is no image"));
         };
-        let link = Link::open(backend, screen.display.clone(), surface, options)?;
         let (width, height) = (image.extent.width, image.extent.height);
         // Frames are stored as they are, and bevy's view decodes them: its sprites compute with light.
         let (stored, seen) = (TextureFormat::Rgba8Unorm, TextureFormat::Rgba8UnormSrgb);

@@ -3,9 +3,7 @@
 use eframe::egui;
 use engine_picture::{AT, BACKGROUND, EXTENT, LAST_FRAME, WINDOW, source, tell};
 // glue
-use pixelferry::{
-    Arg, BackendChoice, DrawOptions, Kernel, LinkOptions, PixelFormat, SurfaceDesc, open_backend_for_display,
-};
+use pixelferry::{Arg, DrawOptions, Kernel, LinkBuilder, Opened, PixelFormat, Scratch, SurfaceDesc};
 use pixelferry_egui::{Picture, Screen};
 // end of glue
 use std::error::Error;
@@ -24,10 +22,10 @@ impl App {
         // glue
         // SAFETY: the app owns what is made of the screen, and eframe drops it before its context.
         let screen = unsafe { Screen::new(cc) }?;
-        let backend = open_backend_for_display(BackendChoice::Auto, &[source()], screen.display().as_ref())?;
-        let weave = backend.build(&source())?;
         let surface = SurfaceDesc::image(EXTENT.width, EXTENT.height, PixelFormat::Rgba8);
-        let mut picture = Picture::open(screen, backend, surface, LinkOptions::default())?;
+        let builder = LinkBuilder::new(surface).launch(&source(), [Scratch::U32(0)]).shown_by(&screen.display());
+        let Opened { mut kernels, link, .. } = builder.open()?;
+        let (weave, mut picture) = (kernels.remove(0), Picture::new(screen, link));
         // end of glue
         tell(picture.link());
         Ok(Self { frame: 0, weave, picture })

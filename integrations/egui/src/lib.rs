@@ -2,9 +2,10 @@
 //!
 //! ```ignore
 //! let screen = unsafe { Screen::new(cc) }?; // when eframe makes the app
-//! let mut picture = Picture::open(screen, backend, surface, LinkOptions::default())?;
+//! let opened = LinkBuilder::new(surface).launch(&source, []).shown_by(&screen.display()).open()?;
+//! let mut picture = Picture::new(screen, opened.link);
 //! // In each frame:
-//! picture.link().frame(|next| next.launch(kernel.as_ref(), &[]))?;
+//! picture.link().frame(|next| next.launch(opened.kernels[0].as_ref(), &[]))?;
 //! ui.add(picture.image(frame, DrawOptions::default())?);
 //! ```
 //!
@@ -23,8 +24,8 @@ use eframe::egui;
 use eframe::egui_wgpu::RenderState;
 use pixelferry::api::gl::{EngineOptions, GlDisplay};
 use pixelferry::api::wgpu::WgpuDisplay;
-use pixelferry::{ComputeBackend, Display, DrawOptions, Error, Link, LinkOptions, Result, SurfaceDesc};
-use std::{rc::Rc, sync::Arc};
+use pixelferry::{Display, DrawOptions, Error, Link, Result, SurfaceDesc};
+use std::rc::Rc;
 
 const OP: &str = "Picture::image";
 
@@ -55,7 +56,7 @@ impl Screen {
         unsafe { GlDisplay::from_current(EngineOptions::default()) }.map(Self::Gl)
     }
 
-    /// The display, to open a backend for it and links of other kinds.
+    /// The display, for [`pixelferry::LinkBuilder::shown_by`] and links of other kinds.
     pub fn display(&self) -> Rc<dyn Display> {
         match self {
             Self::Gl(display) => display.clone(),
@@ -77,22 +78,13 @@ enum Texture {
 }
 
 impl Picture {
-    /// Opens a link to the screen.
-    ///
-    /// # Errors
-    /// Those of [`Link::open`].
-    pub fn open(
-        screen: Screen,
-        backend: Arc<dyn ComputeBackend>,
-        surface: SurfaceDesc,
-        options: LinkOptions,
-    ) -> Result<Self> {
-        let link = Link::open(backend, screen.display(), surface, options)?;
+    /// Shows a link to the screen's display.
+    pub fn new(screen: Screen, link: Link) -> Self {
         let texture = match screen {
             Screen::Gl(display) => Texture::Gl(gl::GlTexture { display, registered: None, made: None }),
             Screen::Wgpu(display, state) => Texture::Wgpu(Box::new(wgpu::WgpuTexture { display, state, made: None })),
         };
-        Ok(Self { link, texture })
+        Self { link, texture }
     }
 
     /// The link: to compute frames, and to resize it.

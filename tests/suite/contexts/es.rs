@@ -3,8 +3,9 @@
 
 use super::engine::{Maker, System};
 use pixelferry::api::opencl;
+use pixelferry::driver::backend_in;
 use pixelferry::driver::conformance::{Manner, Outcome, Row, Table};
-use pixelferry::{ComputeBackend, CpuBackend, Display, Error, PathId, backend_in};
+use pixelferry::{ComputeBackend, CpuBackend, Display, Error, PathId};
 use pixelferry_tests::{Level, Need, conform, few, from, given, need, pass_in_child};
 use std::collections::HashSet;
 use std::rc::Rc;

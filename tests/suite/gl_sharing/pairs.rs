@@ -2,10 +2,11 @@
 
 use crate::contexts::engine::{Maker, System};
 use pixelferry::api::gl::{Flow, GlDisplay, GlWindow, WindowApp, WindowOptions, run_window};
+use pixelferry::driver::backend_in;
 use pixelferry::driver::{GlName, HandleType};
 use pixelferry::{
-    Arg, BackendChoice, ComputeBackend, Display, DisplayChoice, Error, Extent, Kernel, Link, LinkOptions, PathId,
-    PixelFormat, Policy, Profiles, SurfaceDesc, SystemReport, backend_in, open_backend_for_display, open_pair, probe,
+    Arg, BackendChoice, ComputeBackend, Display, DisplayChoice, Error, Extent, Kernel, Link, LinkBuilder, LinkOptions,
+    PathId, PixelFormat, Policy, Profiles, SurfaceDesc, SystemReport, probe,
 };
 use pixelferry_tests::{Need, by_level, need, ramp, ramp_pixel};
 use std::rc::Rc;
@@ -50,11 +51,14 @@ fn system(display: &GlDisplay) -> System {
     }
 }
 
+fn opencl() -> LinkBuilder {
+    LinkBuilder::new(DESC).launch(&ramp(), []).backend(BackendChoice::OpenCl)
+}
+
 #[test]
 #[ignore = "run by the tests of the module above, in a process of its own"]
 fn child_pair() {
-    let pair = open_pair(BackendChoice::OpenCl, DisplayChoice::Gl, &[ramp()]);
-    let Some((backend, screen)) = need(Need::Egl, pair) else { return };
+    let Some((backend, screen)) = need(Need::Egl, opencl().display(DisplayChoice::Gl).open_sides()) else { return };
     assert_eq!(system(screen.gl().unwrap()), System::Egl);
     let opened = Opened::new(backend);
     let mut link = opened.link(screen.display());
@@ -63,7 +67,7 @@ fn child_pair() {
     assert!(opened.backend.open_in(screen.display().as_ref()).unwrap().is_none());
     assert!(Arc::ptr_eq(&backend_in(&opened.backend, screen.display().as_ref()), &opened.backend));
     // Displays that have no context are served as they are.
-    let (plain, memory) = open_pair(BackendChoice::OpenCl, DisplayChoice::Memory, &[ramp()]).unwrap();
+    let (plain, memory) = opencl().display(DisplayChoice::Memory).open_sides().unwrap();
     assert!(plain.open_in(memory.display().as_ref()).unwrap().is_none());
     println!("ALL DONE");
 }
@@ -104,7 +108,8 @@ impl WindowApp for App {
     fn init(&mut self, window: &GlWindow) -> Result<(), Error> {
         let expected = if self.prefer_egl { System::Egl } else { System::Glx };
         assert_eq!(system(window.display()), expected);
-        let backend = open_backend_for_display(BackendChoice::OpenCl, &[ramp()], window.display().as_ref())?;
+        let display: Rc<dyn Display> = window.display().clone();
+        let (backend, _) = opencl().shown_by(&display).open_sides()?;
         let opened = Opened::new(backend);
         let link = opened.link(window.display().clone());
         println!("RUNS IN A WINDOW OF {expected:?}");
@@ -208,7 +213,7 @@ pixelferry_tests::tests! {
 #[test]
 #[ignore = "run by the tests of the module above, in a process of its own"]
 fn child_held() {
-    let pair = || open_pair(BackendChoice::OpenCl, DisplayChoice::Gl, &[ramp()]);
+    let pair = || opencl().display(DisplayChoice::Gl).open_sides();
     let Some((backend, screen)) = need(Need::Egl, pair()) else { return };
     let display = screen.gl().unwrap().clone();
     let held = display.hold_gl().unwrap();

@@ -13,10 +13,11 @@ use pixelferry::api::gl::glow::{self, HasContext as _};
 use pixelferry::api::gl::{EngineTexture, GlDisplay, HeadlessOptions};
 use pixelferry::api::vulkan::{VulkanDisplay, VulkanOptions};
 use pixelferry::api::wgpu::{WgpuDisplay, WgpuOptions, wgpu};
+use pixelferry::driver::backend_in;
 use pixelferry::driver::{Part, conformance::tight};
 use pixelferry::{
     ComputeBackend, CpuBackend, Display, EnginePath, Error, Extent, Intake, MemoryDisplay, Outlet, OutletFrame, PathId,
-    PixelFormat, Surface, SurfaceDesc, View, backend_in,
+    PixelFormat, Surface, SurfaceDesc, View,
 };
 use pixelferry_tests::{Need, need, on_each_backend};
 use pixelferry_wgpu::WgpuBackend;

@@ -1,12 +1,13 @@
 //! Backends and kernels.
 
 use crate::abi::*;
-use crate::boundary::{out, put};
+use crate::boundary::{array, out};
 use crate::call::call;
-use crate::exports::given::{backend_choice, display_choice, source, sources};
+use crate::exports::given::{backend_choice, source};
 use crate::exports::results::{give, give_json};
+use crate::failure::Result;
 use crate::handles::{Handle as _, free};
-use pixelferry::{open_backend, open_backend_for_display, open_pair};
+use pixelferry::{KernelSource, open_backend};
 use std::ffi::c_char;
 use std::ptr;
 
@@ -21,52 +22,9 @@ pub unsafe extern "C" fn pf_backend_open(
         // SAFETY: the header's promise for pointers.
         unsafe {
             out(backend, ptr::null_mut(), "backend")?;
-            let opened = open_backend(backend_choice(name)?, &sources(kernels, kernel_count)?)?;
-            give(backend, opened)
-        }
-    })
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn pf_backend_open_for_display(
-    name: *const c_char,
-    kernels: *const *const pf_kernel_source,
-    kernel_count: usize,
-    display: *mut pf_display,
-    backend: *mut *mut pf_backend,
-) -> pf_status {
-    call("pf_backend_open_for_display", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe {
-            out(backend, ptr::null_mut(), "backend")?;
-            let screen = pf_display::get(display)?.display();
-            let kernels = sources(kernels, kernel_count)?;
-            let opened = open_backend_for_display(backend_choice(name)?, &kernels, screen.as_ref())?;
-            give(backend, opened)
-        }
-    })
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn pf_open_pair(
-    backend_name: *const c_char,
-    display_name: *const c_char,
-    kernels: *const *const pf_kernel_source,
-    kernel_count: usize,
-    backend: *mut *mut pf_backend,
-    display: *mut *mut pf_display,
-) -> pf_status {
-    call("pf_open_pair", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe {
-            out(backend, ptr::null_mut(), "backend")?;
-            out(display, ptr::null_mut(), "display")?;
-            let kernels = sources(kernels, kernel_count)?;
-            let (opened, screen) = open_pair(backend_choice(backend_name)?, display_choice(display_name)?, &kernels)?;
-            let computes = pf_backend::insert(opened)?;
-            put(display, pf_display::insert(screen)?);
-            put(backend, computes);
-            Ok(())
+            let kernels = array(kernels, kernel_count, "kernels")?.iter().map(|given| source(*given));
+            let kernels = kernels.collect::<Result<Vec<KernelSource>>>()?;
+            give(backend, open_backend(backend_choice(name)?, &kernels)?)
         }
     })
 }

@@ -1,11 +1,12 @@
 //! Conversion of callers' structs and names into values of pixelferry.
 
 use crate::abi::*;
-use crate::boundary::{array, optional_text, structure, text};
+use crate::boundary::{array, optional_structure, optional_text, structure, text};
 use crate::convert::OptionTexts;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
+use crate::handles::Handle as _;
 use crate::sources::HostFunction;
-use pixelferry::{BackendChoice, Choice as _, DisplayChoice, KernelSource, Language};
+use pixelferry::{BackendChoice, Choice as _, DisplayChoice, KernelSource, Language, LinkBuilder, Scratch};
 use std::ffi::c_char;
 
 /// A kernel's texts and function.
@@ -36,13 +37,60 @@ pub unsafe fn source(given: *const pf_kernel_source) -> Result<KernelSource> {
     }
 }
 
-/// The sources of all the kernels that C names.
+/// An argument to measure a kernel by.
 ///
 /// # Safety
-/// The header's promises for arrays of `pf_kernel_source`.
-pub unsafe fn sources(first: *const *const pf_kernel_source, count: usize) -> Result<Vec<KernelSource>> {
+/// The header's promises for `pf_launch.args`.
+unsafe fn scratch(at: usize, arg: &pf_arg) -> Result<Scratch> {
+    // SAFETY: the kind says which member the caller set, and every bit pattern is a number.
+    unsafe {
+        Ok(match arg.kind {
+            PF_ARG_I32 => Scratch::I32(arg.value.i32),
+            PF_ARG_U32 => Scratch::U32(arg.value.u32),
+            PF_ARG_F32 => Scratch::F32(arg.value.f32),
+            PF_ARG_I64 => Scratch::I64(arg.value.i64),
+            PF_ARG_U64 => Scratch::U64(arg.value.u64),
+            PF_ARG_F64 => Scratch::F64(arg.value.f64),
+            PF_ARG_MEMORY => {
+                let bytes = usize::try_from(arg.bytes)
+                    .map_err(|_| Failure::argument(format!("args[{at}].bytes is {}, which is too much", arg.bytes)))?;
+                match arg.value.host.cast::<u8>() {
+                    nothing if nothing.is_null() => Scratch::Zeros(bytes),
+                    content => Scratch::Bytes(array(content, bytes, "pf_arg.value.host")?.to_vec()),
+                }
+            }
+            kind => {
+                return Err(Failure::argument(format!("args[{at}].kind is {kind}, which is no PF_ARG_ of the header")));
+            }
+        })
+    }
+}
+
+/// What C declares of its frames.
+///
+/// # Safety
+/// The header's promises for `pf_frames`.
+pub unsafe fn builder(given: &pf_frames) -> Result<LinkBuilder> {
     // SAFETY: the caller's promise.
-    unsafe { array(first, count, "kernels")?.iter().map(|given| source(*given)).collect() }
+    unsafe {
+        let options = optional_structure(given.options)?;
+        let policy = options.policy(&option_texts(&options)?)?;
+        let mut builder = LinkBuilder::new(structure(given.surface)?.desc()?)
+            .backend(backend_choice(given.backend)?)
+            .display(display_choice(given.display)?)
+            .budget(policy.budget)
+            .policy(policy);
+        for launch in array(given.launches, given.launch_count, "pf_frames.launches")? {
+            let args = array(launch.args, launch.arg_count, "pf_launch.args")?.iter().enumerate();
+            let args = args.map(|(at, arg)| scratch(at, arg)).collect::<Result<Vec<_>>>()?;
+            builder = builder.launch(&source(launch.source)?, args);
+        }
+        Ok(if given.shown_by.is_null() {
+            builder
+        } else {
+            builder.shown_by(&pf_display::get(given.shown_by)?.display())
+        })
+    }
 }
 
 /// A name, or null for `auto`.

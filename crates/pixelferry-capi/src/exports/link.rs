@@ -3,7 +3,7 @@
 use crate::abi::*;
 use crate::boundary::{bytes_mut, optional_structure, out, put, structure, text};
 use crate::call::call;
-use crate::exports::given::option_texts;
+use crate::exports::given::{builder, option_texts};
 use crate::exports::results::{give, give_json, say};
 use crate::failure::{Failure, Result};
 use crate::handles::{Handle as _, free, remove};
@@ -13,6 +13,47 @@ use pixelferry::{Error, Link, LinkOptions, Region, WriteFrame, save_picture};
 use std::ffi::{c_char, c_void};
 use std::ptr;
 use std::rc::Rc;
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_open_pair(
+    frames: *const pf_frames,
+    backend: *mut *mut pf_backend,
+    display: *mut *mut pf_display,
+    kernels: *mut *mut pf_kernel,
+    link: *mut *mut pf_link,
+    report: *mut *mut c_char,
+) -> pf_status {
+    call("pf_open_pair", || {
+        // SAFETY: the header's promise for pointers; what is wanted is where it is not null.
+        unsafe {
+            out(backend, ptr::null_mut(), "backend")?;
+            out(link, ptr::null_mut(), "link")?;
+            let given = structure(frames)?;
+            if !display.is_null() {
+                out(display, ptr::null_mut(), "display")?;
+            }
+            let count = if kernels.is_null() { 0 } else { given.launch_count };
+            for at in 0..count {
+                out(kernels.wrapping_add(at), ptr::null_mut(), "kernels")?;
+            }
+            if !report.is_null() {
+                out(report, ptr::null_mut(), "report")?;
+            }
+            let opened = builder(&given)?.open()?;
+            if !report.is_null() {
+                give_json(report, &opened.report)?;
+            }
+            for (at, kernel) in opened.kernels.into_iter().take(count).enumerate() {
+                give(kernels.wrapping_add(at), kernel)?;
+            }
+            if !display.is_null() && given.shown_by.is_null() {
+                give(display, opened.screen)?;
+            }
+            give(backend, opened.backend)?;
+            give(link, LinkSlot::new(opened.link))
+        }
+    })
+}
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_link_open(

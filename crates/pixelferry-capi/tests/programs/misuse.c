@@ -1,4 +1,5 @@
 /* Everything that a caller may do wrong gives a status and a message, and what was there before goes on. */
+#define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #include <pixelferry.h>
 
 #include <pthread.h>
@@ -326,6 +327,48 @@ static void kernels(void) {
     GIVES(pf_kernel_free(kernel), PF_ERROR_HANDLE, "freed");
 }
 
+/* Opens what is quickest for frames of a kernel in C, and closes it; returns what was reported. */
+static char *opened(const char *profiles) {
+    int code = 0;
+    pf_kernel_source source = {.size = sizeof source, .name = "sum", .host = sum, .host_user = &code};
+    pf_arg args[3] = {{.kind = PF_ARG_MEMORY, .bytes = WIDTH}, {.kind = PF_ARG_F64}, {.kind = PF_ARG_I64}};
+    pf_launch launches[] = {{&source, args, 3}};
+    pf_link_options kept = {.size = sizeof kept, .profiles = profiles};
+    pf_frames frames = {.size = sizeof frames, .surface = &surface, .display = "memory", .options = &kept};
+    pf_backend *computes = NULL;
+    pf_display *shows = NULL;
+    pf_kernel *kernel = NULL;
+    pf_link *link = NULL;
+    char *report = NULL;
+    frames.launches = launches, frames.launch_count = 1;
+    WORKS(pf_open_pair(&frames, &computes, &shows, &kernel, &link, &report));
+    HOLDS(report != NULL);
+    WORKS(pf_link_free(link));
+    WORKS(pf_kernel_free(kernel));
+    WORKS(pf_display_free(shows));
+    WORKS(pf_backend_free(computes));
+    args[0].kind = 70;
+    GIVES(pf_open_pair(&frames, &computes, &shows, &kernel, &link, NULL), PF_ERROR_ARGUMENT, "args[0].kind is 70");
+    frames.launches = NULL;
+    GIVES(pf_open_pair(&frames, &computes, &shows, &kernel, &link, NULL), PF_ERROR_ARGUMENT, "launches is NULL");
+    frames.launch_count = 0, frames.backend = "abacus";
+    GIVES(pf_open_pair(&frames, &computes, &shows, NULL, &link, NULL), PF_ERROR_ARGUMENT, "cpu");
+    HOLDS(computes == NULL && shows == NULL && link == NULL);
+    return report;
+}
+
+/* The first start measures, and the second remembers. */
+static void pairs(void) {
+    char folder[] = "/tmp/pixelferry-pairs-XXXXXX", command[64];
+    HOLDS(mkdtemp(folder) != NULL && unsetenv("PIXELFERRY_PROFILES") == 0);
+    char *first = opened(folder), *second = opened(folder);
+    HOLDS(strstr(first, "\"measured\"") != NULL && strstr(second, "\"remembered\"") != NULL);
+    WORKS(pf_string_free(first));
+    WORKS(pf_string_free(second));
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    HOLDS(system(command) == 0);
+}
+
 /* A line for a path that was left, at the level that was asked for. */
 static void heard(void *user, uint32_t level, const char *text) {
     if (level <= PF_LOG_INFO && strchr(text, ':') != NULL) ++*(int *)user;
@@ -374,7 +417,10 @@ static void threads(void) {
 
 int main(void) {
     char *json = NULL;
-    WORKS(pf_open_pair("cpu", "memory", NULL, 0, &backend, &display));
+    pf_link *link = NULL;
+    pf_frames given = {.size = sizeof given, .surface = &surface, .backend = "cpu", .display = "memory", .options = &options};
+    WORKS(pf_open_pair(&given, &backend, &display, NULL, &link, NULL));
+    WORKS(pf_link_free(link));
     WORKS(pf_display_json(display, &json));
     HOLDS(json != NULL && strstr(json, "plain memory") != NULL);
     WORKS(pf_string_free(json));
@@ -382,6 +428,7 @@ int main(void) {
     structs();
     frames();
     kernels();
+    pairs();
     logs();
     threads();
     /* What a link needs it holds. */

@@ -1,12 +1,12 @@
 //! A scene in a window.
 
-use super::{Made, collect, collect_all, end, introduce, watch};
+use super::{Made, collect, collect_all, end, introduce, wanted, watch};
 use crate::options::Options;
 use crate::say;
 use crate::scene::{Scene, SceneError};
 use crate::trace::Trace;
 use pixelferry::api::gl::{Flow, GlDisplay, GlWindow, Viewport, Vsync, WindowApp, WindowOptions, run_window};
-use pixelferry::{ComputeBackend, Display, Extent, KernelSource, open_backend_for_display};
+use pixelferry::{ComputeBackend, Display, Extent, KernelSource};
 use std::error::Error;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(super) fn show(
         .with_size(Extent::new(size.0, size.1))
         .with_max_frames(options.frames.map(u64::from));
     let open = |display: &Rc<dyn Display>| {
-        let backend = open_backend_for_display(options.backend, kernels, display.as_ref())?;
+        let (backend, _) = wanted(options.backend, kernels).shown_by(display).open_sides()?;
         make(backend, Rc::clone(display))
     };
     let mut app = App { open: Some(open), scene: None, start: Instant::now(), trace };

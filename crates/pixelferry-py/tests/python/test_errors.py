@@ -128,6 +128,24 @@ def test_reports(monkeypatch):
         assert str(viewer.report) == viewer.explain() and viewer.path in viewer.explain()
 
 
+def test_the_first_start_measures_and_the_second_remembers(monkeypatch, tmp_path):
+    monkeypatch.setenv("PIXELFERRY_PROFILES", str(tmp_path))
+
+    def basis():
+        with pixelferry.Viewer(8, 8, headless=True, display="memory") as viewer:
+            viewer.show(sample((3, 4, 4), "u1"))
+            together = viewer.report["together"]
+            assert any(row["state"] == "chosen" and row["median_us"] > 0 for row in together["rows"]), together
+            return together["basis"]
+
+    first, second = basis(), basis()
+    assert "measured" in first and second == "remembered", (first, second)
+    # A backend that is asked for leaves nothing to measure.
+    with pixelferry.Viewer(8, 8, headless=True, display="memory", backend="cpu") as viewer:
+        viewer.show(sample((3, 4, 4), "u1"))
+        assert "cost-model" in viewer.report["together"]["basis"] and viewer.report["compute"]["api"] == "cpu"
+
+
 @pytest.mark.parametrize("module,stubs,classes", [
     (pixelferry, "__init__.pyi", ["Viewer"]), (pixelferry.gl, "gl.pyi", ["Buffer", "Texture"])], ids=["pixelferry", "gl"])
 def test_the_stubs_are_of_this_module(module, stubs, classes):

@@ -1,8 +1,8 @@
 //! One pair of backend and display with scratch memory of its own, and its turns.
 
-use super::declare::{Given, LinkBuilder, Scratch};
+use super::declare::{LinkBuilder, Scratch};
 use super::pairs::Pair;
-use super::report::{JointRow, JointState, name};
+use super::report::{JointRow, JointState};
 use interop_core::compute::zeros;
 use interop_core::tournament::{Clock, Contestant, Entry, TURN, Terms, quantile};
 use interop_core::{Arg, ComputeMemory, Link, Ratio, Result};
@@ -41,10 +41,15 @@ impl Bench {
     pub fn open(place: usize, pair: Pair, wanted: &LinkBuilder, paths: Duration) -> Result<Entry<Self>> {
         let link = wanted.link(&pair, paths)?;
         let value = |scratch: &Scratch| {
-            Ok(match scratch.given() {
-                Given::Number(arg) => Value::Number(arg),
-                Given::Zeros(bytes) => Value::Memory(memory(&pair, &zeros(bytes)?)?),
-                Given::Bytes(bytes) => Value::Memory(memory(&pair, bytes)?),
+            Ok(match *scratch {
+                Scratch::I32(v) => Value::Number(Arg::I32(v)),
+                Scratch::U32(v) => Value::Number(Arg::U32(v)),
+                Scratch::F32(v) => Value::Number(Arg::F32(v)),
+                Scratch::I64(v) => Value::Number(Arg::I64(v)),
+                Scratch::U64(v) => Value::Number(Arg::U64(v)),
+                Scratch::F64(v) => Value::Number(Arg::F64(v)),
+                Scratch::Zeros(bytes) => Value::Memory(memory(&pair, &zeros(bytes)?)?),
+                Scratch::Bytes(ref bytes) => Value::Memory(memory(&pair, bytes)?),
             })
         };
         let values = wanted.launches.iter().map(|(_, scratch)| scratch.iter().map(value).collect());
@@ -67,7 +72,7 @@ impl Bench {
             }
             Ok(())
         })?;
-        self.pair.display.draw_offscreen(self.link.shown()?.surface())
+        self.pair.screen.display.draw_offscreen(self.link.shown()?.surface())
     }
 
     /// Returns what its turns say in a report.
@@ -96,7 +101,7 @@ impl Bench {
 
 impl fmt::Display for Bench {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} -> {}", name(self.pair.backend.device()), name(self.pair.display.device()))
+        write!(f, "{} -> {}", self.pair.backend.device(), self.pair.screen.display.device())
     }
 }
 
@@ -112,7 +117,7 @@ impl Contestant for Bench {
         for _ in 0..frames {
             self.frame()?;
         }
-        self.pair.display.finish()?;
+        self.pair.screen.display.finish()?;
         Ok(clock.since(begun).as_secs_f64() * 1e6 / frames as f64)
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::backends::BackendChoice;
 use crate::display_choice::DisplayChoice;
-use interop_core::{Arg, Display, KernelSource, Policy, SurfaceDesc};
+use interop_core::{ComputeBackend, Display, KernelSource, Policy, SurfaceDesc};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// [`LinkBuilder::budget`] where nothing else is said.
@@ -42,27 +43,7 @@ pub enum Scratch {
     Bytes(Vec<u8>),
 }
 
-/// A scratch argument as a backend takes it: a number, or the content of memory that is still to be allocated.
-pub(super) enum Given<'a> {
-    Number(Arg<'static>),
-    Zeros(usize),
-    Bytes(&'a [u8]),
-}
-
 impl Scratch {
-    pub(super) fn given(&self) -> Given<'_> {
-        Given::Number(match *self {
-            Self::I32(v) => Arg::I32(v),
-            Self::U32(v) => Arg::U32(v),
-            Self::F32(v) => Arg::F32(v),
-            Self::I64(v) => Arg::I64(v),
-            Self::U64(v) => Arg::U64(v),
-            Self::F64(v) => Arg::F64(v),
-            Self::Zeros(bytes) => return Given::Zeros(bytes),
-            Self::Bytes(ref bytes) => return Given::Bytes(bytes),
-        })
-    }
-
     /// Tells apart arguments with which a kernel may take another time.
     pub(super) fn kind(&self) -> String {
         match self {
@@ -109,7 +90,10 @@ pub struct LinkBuilder {
     pub(super) launches: Vec<(KernelSource, Vec<Scratch>)>,
     pub(super) backend: BackendChoice,
     pub(super) display: DisplayChoice,
-    pub(super) given: Option<Rc<dyn Display>>,
+    /// A backend that is open.
+    pub(super) computed_by: Option<Arc<dyn ComputeBackend>>,
+    /// A display that is open.
+    pub(super) shown_by: Option<Rc<dyn Display>>,
     pub(super) policy: Policy,
     pub(super) budget: Duration,
 }
@@ -122,7 +106,8 @@ impl LinkBuilder {
             launches: Vec::new(),
             backend: BackendChoice::Auto,
             display: DisplayChoice::Auto,
-            given: None,
+            computed_by: None,
+            shown_by: None,
             policy: Policy::default(),
             budget: BUDGET,
         }
@@ -149,10 +134,18 @@ impl LinkBuilder {
         self
     }
 
+    /// Computes on the device of this backend: by this very one, or by one that is opened inside the display where that opens faster
+    /// paths. The display is on its device, wherever that can draw.
+    #[must_use]
+    pub fn computed_by(mut self, backend: &Arc<dyn ComputeBackend>) -> Self {
+        self.computed_by = Some(Arc::clone(backend));
+        self
+    }
+
     /// Shows on this display, a window's or an engine's, whose context is current on this thread.
     #[must_use]
     pub fn shown_by(mut self, display: &Rc<dyn Display>) -> Self {
-        self.given = Some(Rc::clone(display));
+        self.shown_by = Some(Rc::clone(display));
         self
     }
 

@@ -1,7 +1,7 @@
 //! Memory of joint choices, kept among the profiles of paths, under all that they depend on.
 
 use super::declare::{LinkBuilder, Scratch};
-use super::pairs::Pair;
+use super::pairs::{Pair, Rows};
 use super::report::{JointReport, JointState};
 use crate::backends::{BackendChoice, listed_devices};
 use crate::choice::Choice as _;
@@ -28,7 +28,7 @@ struct Page {
 
 /// Earlier result of a joint choice.
 pub(super) struct Remembered {
-    pub choice: (BackendChoice, Option<DisplayChoice>),
+    pub choice: Rows,
     devices: [String; 2],
     pub report: JointReport,
 }
@@ -41,8 +41,11 @@ impl Remembered {
 }
 
 fn devices(pair: &Pair) -> [String; 2] {
-    let of = |device: &DeviceIdentity| format!("{device} {}", device.driver);
-    [of(pair.backend.device()), of(pair.display.device())]
+    [named(pair.backend.device()), named(pair.screen.display.device())]
+}
+
+fn named(device: &DeviceIdentity) -> String {
+    format!("{device} {}", device.driver)
 }
 
 /// All that a choice depends on, as far as it is known before anything is opened.
@@ -60,7 +63,8 @@ fn key(wanted: &LinkBuilder) -> Vec<String> {
         format!("{surface} {} {:?} {:?}", wanted.surface.unwritten(), wanted.policy.mode, wanted.policy.force),
         format!("{} {}", wanted.backend.name(), wanted.display.name()),
     ];
-    key.extend(wanted.given.iter().map(|display| format!("{} {}", display.device(), display.device().driver)));
+    let given = wanted.computed_by.iter().map(|backend| backend.device());
+    key.extend(given.chain(wanted.shown_by.iter().map(|display| display.device())).map(named));
     for (kernel, arguments) in &wanted.launches {
         let texts = kernel.sources().map(|(language, code)| match code {
             SourceCode::Text(text) => format!("{language} {:016x}", hash(text.as_bytes())),
@@ -87,10 +91,7 @@ fn file_name(key: &[String]) -> String {
 pub(super) fn load(wanted: &LinkBuilder) -> Option<Remembered> {
     let key = key(wanted);
     let page: Page = serde_json::from_str(&wanted.policy.profiles.read(&file_name(&key))?).ok()?;
-    let display = match &page.display {
-        Some(name) => Some(DisplayChoice::parse(name).ok()?),
-        None => None,
-    };
+    let display = page.display.as_deref().map(DisplayChoice::parse).transpose().ok()?;
     let choice = (BackendChoice::parse(&page.backend).ok()?, display);
     // With more time, pairs that had none are measured.
     let untried = page.report.rows.iter().any(|row| matches!(row.state, JointState::NotTried { .. }));

@@ -5,9 +5,11 @@ use super::declare::LinkBuilder;
 use super::memory;
 use super::pairs::{Pair, Prospect, displays, prospects};
 use super::report::{Basis, JointReport, JointRow, JointState};
+use crate::backends::BackendChoice;
 use crate::headless::Headless;
 use interop_core::tournament::Tournament;
 use interop_core::{ComputeBackend, Display, Error, Kernel, Link, LinkOptions, Result};
+use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,8 +35,8 @@ pub struct Opened {
     pub kernels: Vec<Arc<dyn Kernel>>,
     /// The side that shows.
     pub display: Rc<dyn Display>,
-    /// The display, where [`LinkBuilder::open`] opened it: its own functions, e.g. [`Headless::gl`].
-    pub screen: Option<Headless>,
+    /// The display as [`LinkBuilder::open`] opened it, with its own functions, e.g. [`Headless::gl`]; a given one has none here.
+    pub screen: Headless,
     /// The path between them; nothing is shown yet.
     pub link: Link,
     /// Report of all pairs, and the reason for the choice.
@@ -46,17 +48,19 @@ impl LinkBuilder {
     ///
     /// # Errors
     /// [`Error::Unavailable`] where no display opens; [`Error::Unsupported`] where no pair does these frames, with the reason of
-    /// each; what the environment asks for and cannot be.
+    /// each; the refusal itself of a backend that was asked for; what the environment asks for and cannot be.
     pub fn open(mut self) -> Result<Opened> {
         self.surface.byte_len().map_err(|error| error.of("LinkBuilder::open"))?;
         self.policy = self.policy.overridden()?;
         let shown = displays(&self)?;
         let prospects = prospects(&self, &shown);
         if let Some(why) = self.unmeasured(&prospects) {
-            return self.by_cost(&prospects, why);
+            let ((pair, link), place, mut rows) = self.by_cost(&prospects, |pair| self.linked(pair))?;
+            rows[place] = pair.row(&link, JointState::Chosen);
+            return Ok(opened(pair, link, JointReport { what: self.what(), basis: Basis::CostModel(why), rows }));
         }
         if let Some(remembered) = memory::load(&self)
-            && let Some(prospect) = prospects.iter().find(|prospect| prospect.is(remembered.choice))
+            && let Some(prospect) = prospects.iter().find(|prospect| prospect.rows() == remembered.choice)
             && let Ok(pair) = prospect.open(&self)
             && remembered.is_of(&pair)
             && let Ok((pair, link)) = self.linked(pair)
@@ -65,6 +69,29 @@ impl LinkBuilder {
             return Ok(opened(pair, link, report));
         }
         self.by_measuring(&prospects)
+    }
+
+    /// Opens the two sides by the cost model, without a link: for programs that open links of several surfaces, outlets and intakes
+    /// themselves. Declared kernels are not built; a backend that speaks no language of one of them is passed over.
+    ///
+    /// ```
+    /// use pixelferry::{BackendChoice, DisplayChoice, Link, LinkBuilder, LinkOptions, PixelFormat, SurfaceDesc};
+    ///
+    /// let desc = SurfaceDesc::image(2, 1, PixelFormat::R8);
+    /// let builder = LinkBuilder::new(desc).backend(BackendChoice::Cpu).display(DisplayChoice::Memory);
+    /// let (backend, screen) = builder.open_sides()?;
+    /// let first = Link::open(backend.clone(), screen.display(), desc, LinkOptions::default())?;
+    /// let second = Link::open(backend, screen.display(), SurfaceDesc::buffer(64), LinkOptions::default())?;
+    /// assert_ne!(first.desc(), second.desc());
+    /// # Ok::<(), pixelferry::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`LinkBuilder::open`], but for those of kernels and paths.
+    pub fn open_sides(self) -> Result<(Arc<dyn ComputeBackend>, Headless)> {
+        let shown = displays(&self)?;
+        let (pair, ..) = self.by_cost(&prospects(&self, &shown), Ok)?;
+        Ok((pair.backend, pair.screen))
     }
 
     /// Returns the reason if nothing is to be measured.
@@ -80,7 +107,7 @@ impl LinkBuilder {
     pub(super) fn link(&self, pair: &Pair, budget: Duration) -> Result<Link> {
         pair.enter()?;
         let options = LinkOptions::new(self.policy.clone().with_budget(budget.min(self.policy.budget)));
-        Link::open(Arc::clone(&pair.backend), Rc::clone(&pair.display), self.surface, options)
+        Link::open(Arc::clone(&pair.backend), pair.screen.display(), self.surface, options)
     }
 
     /// Builds a pair's kernels and opens its path.
@@ -96,33 +123,30 @@ impl LinkBuilder {
         format!("{} by {kernels}", self.surface)
     }
 
-    fn by_cost(&self, prospects: &[Prospect<'_>], why: String) -> Result<Opened> {
+    /// The first pair of which `then` makes something, its place, and rows that say what became of those before.
+    fn by_cost<T>(
+        &self,
+        prospects: &[Prospect<'_>],
+        then: impl Fn(Pair) -> Result<T>,
+    ) -> Result<(T, usize, Vec<JointRow>)> {
         let untried = || JointState::NotTried { reason: "shaders of a program on the CPU come last".into() };
-        let (mut rows, mut last): (Vec<JointRow>, Vec<_>) = (Vec::new(), Vec::new());
-        let try_one = |rows: &mut [JointRow], place: usize, pair: Result<Pair>| {
-            let linked = pair.and_then(|pair| self.linked(pair));
-            rows[place] = match &linked {
-                Ok((pair, link)) => pair.row(link, JointState::Chosen),
-                Err(error) => JointRow { state: failed(error), ..rows[place].clone() },
+        let mut rows: Vec<_> = prospects.iter().map(|prospect| prospect.row(self, untried())).collect();
+        let (mut refusal, mut queue): (_, VecDeque<_>) = (None, prospects.iter().map(|_| None).enumerate().collect());
+        while let Some((place, opened)) = queue.pop_front() {
+            let (prospect, is_last) = (&prospects[place], opened.is_some());
+            let made = match opened.map_or_else(|| prospect.open(self), Ok) {
+                Ok(pair) if !is_last && !prospect.suits(&pair, self) => {
+                    queue.push_back((place, Some(pair)));
+                    continue;
+                }
+                opened => opened.and_then(&then),
             };
-            linked.ok()
-        };
-        let mut taken = None;
-        for prospect in prospects {
-            rows.push(prospect.row(untried()));
-            let (place, pair) = (rows.len() - 1, prospect.open(self));
-            match pair {
-                // These are tried when all else has failed.
-                Ok(pair) if !prospect.suits(&pair, self) => last.push((place, pair)),
-                pair => taken = try_one(&mut rows, place, pair),
-            }
-            if taken.is_some() {
-                break;
+            match made {
+                Ok(made) => return Ok((made, place, rows)),
+                Err(error) => rows[place].state = failed(refusal.insert(error)),
             }
         }
-        let taken = taken.or_else(|| last.into_iter().find_map(|(place, pair)| try_one(&mut rows, place, Ok(pair))));
-        let Some((pair, link)) = taken else { return Err(none(&rows)) };
-        Ok(opened(pair, link, JointReport { what: self.what(), basis: Basis::CostModel(why), rows }))
+        Err(self.none(&rows, refusal))
     }
 
     fn by_measuring(&self, prospects: &[Prospect<'_>]) -> Result<Opened> {
@@ -131,7 +155,8 @@ impl LinkBuilder {
         let paths = self.budget / 2 / u32::try_from(prospects.len()).unwrap_or(u32::MAX).max(1);
         let mut spent = Duration::ZERO;
         let untried = || JointState::NotTried { reason: format!("no time within {} ms", self.budget.as_millis()) };
-        let mut rows: Vec<_> = prospects.iter().map(|prospect| prospect.row(untried())).collect();
+        let mut rows: Vec<_> = prospects.iter().map(|prospect| prospect.row(self, untried())).collect();
+        let mut refusal = None;
         let mut pairs: Tournament<Bench> = Tournament::new(clock);
         for (place, prospect) in prospects.iter().enumerate() {
             // A pair takes as long as those before did on average.
@@ -146,7 +171,7 @@ impl LinkBuilder {
                     let end = begun.saturating_add(self.budget.saturating_sub(spent));
                     pairs.duel(&(), bench, end);
                 }
-                Err(error) => rows[place].state = failed(&error),
+                Err(error) => rows[place].state = failed(refusal.insert(error)),
             }
             for (lost, error) in pairs.take_losers() {
                 let ratio = pairs.leader().and_then(|best| lost.ratio_to(best));
@@ -156,7 +181,7 @@ impl LinkBuilder {
             }
             spent += clock.since(begun);
         }
-        let Some(best) = pairs.ranking().pop() else { return Err(none(&rows)) };
+        let Some(best) = pairs.ranking().pop() else { return Err(self.none(&rows, refusal)) };
         rows[best.who.place] = Bench::row(&best, JointState::Chosen, None);
         let (pair, link) = best.who.into_pair()?;
         let basis = Basis::Measured(spent);
@@ -165,27 +190,32 @@ impl LinkBuilder {
         tracing::info!(%report, "backend and display chosen");
         Ok(opened(pair, link, report))
     }
+
+    /// The refusal of the backend that was asked for, or of all there are.
+    fn none(&self, rows: &[JointRow], refusal: Option<Error>) -> Error {
+        let pinned = self.computed_by.is_some() || self.backend != BackendChoice::Auto;
+        if let Some(refusal) = refusal.filter(|_| pinned) {
+            return refusal;
+        }
+        let reasons = rows.iter().map(|row| match &row.state {
+            JointState::Failed { reason } | JointState::NotTried { reason } => {
+                format!("{} -> {}: {reason}", row.compute, row.display)
+            }
+            _ => String::new(),
+        });
+        Error::Unsupported {
+            operation: "LinkBuilder::open",
+            device: "every backend with every display".into(),
+            reason: reasons.collect::<Vec<_>>().join("; "),
+        }
+    }
 }
 
 fn failed(error: &Error) -> JointState {
     JointState::Failed { reason: error.to_string() }
 }
 
-fn none(rows: &[JointRow]) -> Error {
-    let reasons = rows.iter().map(|row| match &row.state {
-        JointState::Failed { reason } | JointState::NotTried { reason } => {
-            format!("{} -> {}: {reason}", row.compute, row.display)
-        }
-        _ => String::new(),
-    });
-    Error::Unsupported {
-        operation: "LinkBuilder::open",
-        device: "every backend with every display".into(),
-        reason: reasons.collect::<Vec<_>>().join("; "),
-    }
-}
-
 fn opened(pair: Pair, link: Link, report: JointReport) -> Opened {
-    let Pair { backend, kernels, display, screen, .. } = pair;
-    Opened { backend, kernels, display, screen, link, report }
+    let Pair { backend, kernels, screen, .. } = pair;
+    Opened { backend, kernels, display: screen.display(), screen, link, report }
 }

@@ -2,27 +2,25 @@
 //! display first.
 
 use super::declare::LinkBuilder;
-use super::report::{JointRow, JointState, because, name};
-use crate::backends::{BackendChoice, Driver, in_order};
+use super::report::{JointRow, JointState, because};
+use crate::backends::{BackendChoice, Driver, in_order, open_backend, unsuited};
 use crate::display_choice::DisplayChoice;
-use crate::displays::open_headless;
+use crate::displays::open_beside;
 use crate::headless::Headless;
 use crate::pair::backend_in;
-use interop_core::{ComputeBackend, Display, Error, Kernel, Link, Result};
-use std::rc::Rc;
+use interop_core::{ComputeBackend, Kernel, KernelSource, Link, Result};
 use std::sync::Arc;
 
+/// Rows of the tables; none for a display that was given.
+pub(super) type Rows = (BackendChoice, Option<DisplayChoice>);
+
 /// Backend and display, opened for one another.
-#[derive(Clone)]
 pub(super) struct Pair {
     pub backend: Arc<dyn ComputeBackend>,
-    pub display: Rc<dyn Display>,
-    /// The display, where this crate opened it.
-    pub screen: Option<Headless>,
+    pub screen: Headless,
     /// The kernels that were declared, once [`Pair::built`] has built them.
     pub kernels: Vec<Arc<dyn Kernel>>,
-    /// The rows of the tables that they are of.
-    pub choice: (BackendChoice, Option<DisplayChoice>),
+    pub choice: Rows,
 }
 
 impl Pair {
@@ -34,34 +32,27 @@ impl Pair {
 
     /// Its context is current from now on.
     pub fn enter(&self) -> Result<()> {
-        self.screen.as_ref().map_or(Ok(()), Headless::make_current)
+        self.screen.make_current()
     }
 
-    /// Returns what it says in a report by this link, beside its times.
+    /// Returns what it says in a report, unmeasured.
     pub fn row(&self, link: &Link, state: JointState) -> JointRow {
-        JointRow {
-            compute: name(self.backend.device()),
-            display: name(self.display.device()),
-            path: Some(link.path().to_string()),
-            median_us: None,
-            ratio: None,
-            because: because(self.backend.as_ref(), self.display.as_ref(), link),
-            state,
-        }
+        let (backend, display) = (self.backend.as_ref(), self.screen.display.as_ref());
+        let (path, because) = (Some(link.path().to_string()), because(backend, display, link));
+        JointRow { path, because, ..JointRow::new(backend.device().to_string(), display.device(), state) }
     }
 }
 
 /// A side that shows.
 pub(super) struct Shown {
-    display: Rc<dyn Display>,
-    screen: Option<Headless>,
+    screen: Headless,
     choice: Option<DisplayChoice>,
 }
 
 /// The displays that a builder leaves open; a GPU that computes only where none draws, plain memory only where there is no other.
 pub(super) fn displays(wanted: &LinkBuilder) -> Result<Vec<Shown>> {
-    if let Some(display) = &wanted.given {
-        return Ok(vec![Shown { display: Rc::clone(display), screen: None, choice: None }]);
+    if let Some(display) = &wanted.shown_by {
+        return Ok(vec![Shown { screen: Headless::given(display), choice: None }]);
     }
     let asked = match wanted.display {
         DisplayChoice::Auto if cfg!(feature = "wgpu") => vec![DisplayChoice::Gl, DisplayChoice::Wgpu],
@@ -75,16 +66,26 @@ pub(super) fn displays(wanted: &LinkBuilder) -> Result<Vec<Shown>> {
         if is_rest && !opened.is_empty() {
             break;
         }
-        match open_headless(choice) {
+        // One that draws by kernels is on the device that computes.
+        let drawing =
+            || open_backend(wanted.backend, &wanted.kernels()).ok().filter(|_| choice == DisplayChoice::Compute);
+        let backend = wanted.computed_by.clone().or_else(drawing);
+        match open_beside(choice, backend.as_ref()) {
             // A picture that the CPU draws with kernels is in its memory, too.
-            Ok(screen) if choice == DisplayChoice::Compute && is_rest && screen.display().device().software => {}
-            Ok(screen) => opened.push(Shown { display: screen.display(), screen: Some(screen), choice: Some(choice) }),
+            Ok(screen) if choice == DisplayChoice::Compute && is_rest && screen.display.device().software => {}
+            Ok(screen) => opened.push(Shown { screen, choice: Some(choice) }),
             Err(error) => last = Some(error),
         }
     }
     match last {
         Some(error) if opened.is_empty() => Err(error),
         _ => Ok(opened),
+    }
+}
+
+impl LinkBuilder {
+    fn kernels(&self) -> Vec<KernelSource> {
+        self.launches.iter().map(|(kernel, _)| kernel.clone()).collect()
     }
 }
 
@@ -97,63 +98,60 @@ pub(super) struct Prospect<'a> {
 /// Every pair that the builder leaves open, those that the cost model would take first.
 pub(super) fn prospects<'a>(wanted: &LinkBuilder, displays: &'a [Shown]) -> Vec<Prospect<'a>> {
     let mut all = Vec::new();
+    let is_free = wanted.backend == BackendChoice::Auto;
     for shown in displays {
-        let drivers = in_order(Some(shown.display.device().api)).into_iter();
-        let meant = |driver: &&Driver| wanted.backend == BackendChoice::Auto || wanted.backend == driver.named.choice;
-        all.extend(drivers.filter(meant).filter(|driver| driver.named.built).map(|driver| Prospect { driver, shown }));
+        let device = shown.screen.display.device();
+        let mut drivers = in_order(Some(device.api));
+        match &wanted.computed_by {
+            // One of the program's own may have no row.
+            Some(given) => {
+                drivers.sort_by_key(|driver| driver.api != given.device().api);
+                drivers.truncate(1);
+            }
+            None => drivers.retain(|driver| driver.is_meant(wanted.backend) && (driver.named.built || !is_free)),
+        }
+        for driver in drivers {
+            // Sides of the same API share a queue: the quickest there is on a GPU, and no gain if the CPU draws.
+            let in_queue = driver.in_queue || (driver.draws && shown.choice == Some(DisplayChoice::Compute));
+            let place = (device.software && in_queue, !(in_queue && driver.api == device.api));
+            all.push((place, Prospect { driver, shown }));
+        }
     }
-    // Sides of the same API share a queue: the quickest there is on a GPU, and no gain if the CPU draws.
-    all.sort_by_key(|prospect| {
-        let device = prospect.shown.display.device();
-        let drawn_by_kernels = prospect.driver.draws && prospect.shown.choice == Some(DisplayChoice::Compute);
-        let in_queue = prospect.driver.display.is_some() || drawn_by_kernels;
-        (device.software && in_queue, !(in_queue && prospect.driver.api == device.api))
-    });
-    all
+    all.sort_by_key(|(place, _)| *place);
+    all.into_iter().map(|(_, prospect)| prospect).collect()
 }
 
 impl Prospect<'_> {
     /// Opens it.
     ///
     /// # Errors
-    /// What opening the backend reports; [`Error::Unsupported`] where it speaks no language of one of the kernels.
+    /// What opening the backend reports; [`interop_core::Error::Unsupported`] where it speaks no language of one of the kernels.
     pub fn open(&self, wanted: &LinkBuilder) -> Result<Pair> {
-        let Shown { display, screen, choice } = self.shown;
-        screen.as_ref().map_or(Ok(()), Headless::make_current)?;
-        let backend = (self.driver.best_for)(display.device())?;
-        if let Some((kernel, _)) = wanted.launches.iter().find(|(kernel, _)| !kernel.suits(backend.caps())) {
-            return Err(Error::Unsupported {
-                operation: "LinkBuilder::open",
-                device: backend.device().to_string(),
-                reason: format!("kernel '{}' is given in {} only", kernel.name(), kernel.languages()),
-            });
+        let screen = &self.shown.screen;
+        screen.make_current()?;
+        let given = wanted.computed_by.clone();
+        let backend = given.map_or_else(|| (self.driver.best)(Some(screen.display.device())), Ok)?;
+        if let Some(kernel) = wanted.kernels().iter().find(|kernel| !kernel.suits(backend.caps())) {
+            return Err(unsuited(kernel, backend.as_ref(), &[]).of("LinkBuilder::open"));
         }
-        let backend = backend_in(&backend, display.as_ref());
-        let choice = (self.driver.named.choice, *choice);
-        Ok(Pair { backend, display: Rc::clone(display), screen: screen.clone(), kernels: Vec::new(), choice })
+        let backend = backend_in(&backend, screen.display.as_ref());
+        Ok(Pair { backend, screen: screen.clone(), kernels: Vec::new(), choice: self.rows() })
+    }
+
+    /// Its rows of the tables.
+    pub fn rows(&self) -> Rows {
+        (self.driver.named.choice, self.shown.choice)
     }
 
     /// Returns what it says in a report where it has no times.
-    pub fn row(&self, state: JointState) -> JointRow {
-        JointRow {
-            compute: self.driver.api.to_string(),
-            display: name(self.shown.display.device()),
-            path: None,
-            median_us: None,
-            ratio: None,
-            because: String::new(),
-            state,
-        }
-    }
-
-    /// True where it is of these rows of the tables.
-    pub fn is(&self, choice: (BackendChoice, Option<DisplayChoice>)) -> bool {
-        (self.driver.named.choice, self.shown.choice) == choice
+    pub fn row(&self, wanted: &LinkBuilder, state: JointState) -> JointRow {
+        let given = wanted.computed_by.as_ref().map(|backend| backend.device().to_string());
+        JointRow::new(given.unwrap_or_else(|| self.driver.api.to_string()), self.shown.screen.display.device(), state)
     }
 
     /// True where [`BackendChoice::Auto`] would take this backend without measuring.
     pub fn suits(&self, pair: &Pair, wanted: &LinkBuilder) -> bool {
-        let kernels: Vec<_> = wanted.launches.iter().map(|(kernel, _)| kernel.clone()).collect();
-        wanted.backend != BackendChoice::Auto || (self.driver.suits_auto)(pair.backend.device(), &kernels)
+        let is_free = wanted.computed_by.is_none() && wanted.backend == BackendChoice::Auto;
+        !is_free || (self.driver.suits_auto)(pair.backend.device(), &wanted.kernels())
     }
 }

@@ -122,6 +122,14 @@ pub struct JointReport {
     pub rows: Vec<JointRow>,
 }
 
+impl JointRow {
+    /// Row of a pair of which no more is known.
+    pub(super) fn new(compute: String, display: &DeviceIdentity, state: JointState) -> Self {
+        let (display, because) = (display.to_string(), String::new());
+        Self { compute, display, path: None, median_us: None, ratio: None, because, state }
+    }
+}
+
 impl JointReport {
     /// The pair in use.
     pub fn chosen(&self) -> Option<&JointRow> {
@@ -171,9 +179,4 @@ pub(super) fn because(backend: &dyn ComputeBackend, display: &dyn Display, link:
 
 fn mechanism(link: &Link) -> &'static str {
     link.report().chosen().map_or("", |row| row.mechanism)
-}
-
-/// A device as reports name it.
-pub(super) fn name(device: &DeviceIdentity) -> String {
-    device.to_string()
 }

@@ -13,7 +13,7 @@ use glutin::display::GlDisplay as _;
 use pixelferry::api::gl::{GlDisplay, HeadlessOptions};
 use pixelferry::api::wgpu::{WgpuDisplay, open_device, wgpu_adapters};
 use pixelferry::{AlphaMode, Arg, ComputeBackend, CpuBackend, DrawOptions, Error, Extent, ImageDesc, Kernel};
-use pixelferry::{LinkOptions, PixelFormat, SurfaceDesc};
+use pixelferry::{Link, LinkOptions, PixelFormat, SurfaceDesc};
 use pixelferry_egui::{GlTextures, Picture, Screen};
 use pixelferry_testing::{Need, need};
 use std::sync::Arc;
@@ -31,7 +31,8 @@ impl Window {
         let backend = Arc::new(CpuBackend::new().unwrap());
         let weave = backend.build(&source()).unwrap();
         let surface = SurfaceDesc::image(40, 24, PixelFormat::Rgba8);
-        let picture = Picture::open(screen, backend, surface, LinkOptions::default()).unwrap();
+        let link = Link::open(backend, screen.display(), surface, LinkOptions::default()).unwrap();
+        let picture = Picture::new(screen, link);
         Self { egui: egui::Context::default(), picture, weave, frame: 0 }
     }
 
@@ -200,7 +201,10 @@ fn what_egui_cannot_show_is_an_error() {
     let Some(display) = need(Need::Egl, GlDisplay::headless(HeadlessOptions::default())) else { return };
     let backend = Arc::new(CpuBackend::new().unwrap());
     let screen = Screen::Gl(display);
-    let open = |surface| Picture::open(screen.clone(), backend.clone(), surface, LinkOptions::default()).unwrap();
+    let open = |surface| {
+        let link = Link::open(backend.clone(), screen.display(), surface, LinkOptions::default()).unwrap();
+        Picture::new(screen.clone(), link)
+    };
     let options = DrawOptions::default();
     let mut plain = open(SurfaceDesc::image(2, 2, PixelFormat::Rgba8));
     assert!(matches!(plain.image(&mut NoGl, options), Err(Error::NothingShown)));

@@ -5,9 +5,8 @@ use engine_programs::GlWindow;
 use femtovg::{Canvas, Color, ImageFlags, Paint, Path, renderer::OpenGl};
 // glue
 use pixelferry::api::gl::{EngineOptions, EngineTexture, GlDisplay};
-use pixelferry::{
-    Arg, BackendChoice, DrawOptions, Link, LinkOptions, PixelFormat, SurfaceDesc, open_backend_for_display,
-};
+use pixelferry::{Arg, Display, DrawOptions, LinkBuilder, Opened, PixelFormat, Scratch, SurfaceDesc};
+use std::rc::Rc;
 // end of glue
 use std::error::Error;
 
@@ -23,10 +22,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         // glue
         // SAFETY: the window's context stays current on this thread until the program ends.
         let display = unsafe { GlDisplay::from_current(EngineOptions::default()) }?;
-        let backend = open_backend_for_display(BackendChoice::Auto, &[source()], display.as_ref())?;
-        let weave = backend.build(&source())?;
-        let surface = SurfaceDesc::image(w, h, PixelFormat::Rgba8);
-        let mut link = Link::open(backend, display.clone(), surface, LinkOptions::default())?;
+        let (surface, shown_by) = (SurfaceDesc::image(w, h, PixelFormat::Rgba8), display.clone() as Rc<dyn Display>);
+        let builder = LinkBuilder::new(surface).launch(&source(), [Scratch::U32(0)]).shown_by(&shown_by);
+        let Opened { kernels, mut link, .. } = builder.open()?;
         let target = EngineTexture::new(canvas.get_native_texture(image)?.0.get(), EXTENT);
         // end of glue
         tell(&link);
@@ -40,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Ok(move || {
             frame = (frame + 1).min(LAST_FRAME);
             // glue
-            link.frame(|next| next.launch(weave.as_ref(), &[Arg::U32(frame)]))?;
+            link.frame(|next| next.launch(kernels[0].as_ref(), &[Arg::U32(frame)]))?;
             let shown = link.shown()?;
             // SAFETY: the image is this program's, and femtovg draws nothing meanwhile.
             unsafe { display.draw_to_texture(shown.surface(), target, target.viewport(), DrawOptions::default()) }?;

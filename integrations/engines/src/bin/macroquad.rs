@@ -5,9 +5,8 @@ use macroquad::miniquad::RawId;
 use macroquad::prelude::*;
 // glue
 use pixelferry::api::gl::{EngineOptions, EngineTexture, GlDisplay};
-use pixelferry::{
-    Arg, BackendChoice, DrawOptions, Link, LinkOptions, PixelFormat, SurfaceDesc, open_backend_for_display,
-};
+use pixelferry::{Arg, Display, DrawOptions, LinkBuilder, Opened, PixelFormat, Scratch, SurfaceDesc};
+use std::rc::Rc;
 // end of glue
 
 fn settings() -> Conf {
@@ -23,10 +22,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // glue
     // SAFETY: macroquad's context stays current on this thread until the program ends.
     let display = unsafe { GlDisplay::from_current(EngineOptions::default()) }?;
-    let backend = open_backend_for_display(BackendChoice::Auto, &[source()], display.as_ref())?;
-    let weave = backend.build(&source())?;
-    let surface = SurfaceDesc::image(w, h, PixelFormat::Rgba8);
-    let mut link = Link::open(backend, display.clone(), surface, LinkOptions::default())?;
+    let (surface, shown_by) = (SurfaceDesc::image(w, h, PixelFormat::Rgba8), display.clone() as Rc<dyn Display>);
+    let builder = LinkBuilder::new(surface).launch(&source(), [Scratch::U32(0)]).shown_by(&shown_by);
+    let Opened { kernels, mut link, .. } = builder.open()?;
     // SAFETY: macroquad's context is borrowed for this call only.
     let RawId::OpenGl(id) = unsafe { get_internal_gl().quad_context.texture_raw_id(texture.raw_miniquad_id()) };
     let target = EngineTexture::new(id, EXTENT);
@@ -38,7 +36,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     loop {
         frame = (frame + 1).min(LAST_FRAME);
         // glue
-        link.frame(|next| next.launch(weave.as_ref(), &[Arg::U32(frame)]))?;
+        link.frame(|next| next.launch(kernels[0].as_ref(), &[Arg::U32(frame)]))?;
         // SAFETY: the texture is this program's, and macroquad draws nothing meanwhile.
         unsafe { display.draw_to_texture(link.shown()?.surface(), target, target.viewport(), DrawOptions::default()) }?;
         // OpenGL's row 0 is the lowest; macroquad's is the topmost.

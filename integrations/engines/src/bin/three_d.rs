@@ -3,9 +3,8 @@
 use engine_picture::{AT, BACKGROUND, EXTENT, LAST_FRAME, WINDOW, source, tell};
 // glue
 use pixelferry::api::gl::{EngineOptions, GlDisplay, Viewport};
-use pixelferry::{
-    Arg, BackendChoice, DrawOptions, Link, LinkOptions, PixelFormat, SurfaceDesc, open_backend_for_display,
-};
+use pixelferry::{Arg, Display, DrawOptions, LinkBuilder, Opened, PixelFormat, Scratch, SurfaceDesc};
+use std::rc::Rc;
 // end of glue
 use std::error::Error;
 use three_d::{
@@ -27,10 +26,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     // glue
     // SAFETY: the window's context stays current on this thread until the program ends.
     let display = unsafe { GlDisplay::from_current(EngineOptions::default()) }?;
-    let backend = open_backend_for_display(BackendChoice::Auto, &[source()], display.as_ref())?;
-    let weave = backend.build(&source())?;
-    let surface = SurfaceDesc::image(w, h, PixelFormat::Rgba8);
-    let mut link = Link::open(backend, display.clone(), surface, LinkOptions::default())?;
+    let (surface, shown_by) = (SurfaceDesc::image(w, h, PixelFormat::Rgba8), display.clone() as Rc<dyn Display>);
+    let builder = LinkBuilder::new(surface).launch(&source(), [Scratch::U32(0)]).shown_by(&shown_by);
+    let Opened { kernels, mut link, .. } = builder.open()?;
     // end of glue
     tell(&link);
 
@@ -44,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     window.render_loop(move |input| {
         frame = (frame + 1).min(LAST_FRAME);
         // glue
-        let drawn = link.frame(|next| next.launch(weave.as_ref(), &[Arg::U32(frame)])).and_then(|()| {
+        let drawn = link.frame(|next| next.launch(kernels[0].as_ref(), &[Arg::U32(frame)])).and_then(|()| {
             let target = texture.as_color_target(None);
             target.write(|| display.draw(link.shown()?.surface(), Viewport::full(w, h), DrawOptions::default()))?;
             Ok(())

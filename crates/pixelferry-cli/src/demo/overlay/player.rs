@@ -7,7 +7,8 @@ use super::paint::software::Canvas;
 use super::setup::Setup;
 use super::times::Times;
 use pixelferry::api::gl::{GlDisplay, Viewport};
-use pixelferry::{BackendChoice, ComputeBackend, Display, Link, open_backend_for_display};
+use pixelferry::{BackendChoice, ComputeBackend, Display, Link};
+use pixelferry_demo::runner::wanted;
 use pixelferry_demo::{DrawArgs, Scene, SceneError};
 use pixelferry_faults::{BackendDouble, DisplayDouble, Faults, Step};
 use std::path::PathBuf;
@@ -65,12 +66,12 @@ impl Backends {
     /// The one asked for, opened for the display, which is the same each time.
     ///
     /// # Errors
-    /// The errors of [`open_backend_for_display`].
-    fn get(&mut self, setup: &Setup, display: &dyn Display) -> Result<Arc<dyn ComputeBackend>, SceneError> {
+    /// The errors of [`pixelferry::LinkBuilder::open_sides`].
+    fn get(&mut self, setup: &Setup, display: &Rc<dyn Display>) -> Result<Arc<dyn ComputeBackend>, SceneError> {
         if let Some((_, backend)) = self.opened.iter().find(|(which, _)| *which == setup.backend) {
             return Ok(Arc::clone(backend));
         }
-        let inner = open_backend_for_display(setup.backend, &setup.recipe().kernels(), display)?;
+        let (inner, _) = wanted(setup.backend, &setup.recipe().kernels()).shown_by(display).open_sides()?;
         let backend: Arc<dyn ComputeBackend> = BackendDouble::over(inner, &self.faults);
         self.opened.push((setup.backend, Arc::clone(&backend)));
         Ok(backend)
@@ -94,8 +95,7 @@ impl Player {
         log: &Log,
     ) -> Result<Self, SceneError> {
         let display: Rc<dyn Display> = DisplayDouble::over(display, &backends.faults);
-        let mut scene =
-            begun(setup, input.as_ref(), backends.get(&setup, display.as_ref())?, Rc::clone(&display), 0.0)?;
+        let mut scene = begun(setup, input.as_ref(), backends.get(&setup, &display)?, Rc::clone(&display), 0.0)?;
         dress(scene.as_mut(), draw_args);
         let (times, log, calls) = (Times::default(), log.clone(), Calls::default());
         Ok(Self { display, gl, backends, input, setup, draw_args, scene, armed: None, calls, times, log, seconds: 0.0 })
@@ -178,7 +178,7 @@ impl Player {
 
     /// Another scene; it takes over with its first frame finished.
     fn replace(&mut self, setup: Setup) -> Result<(), SceneError> {
-        let backend = self.backends.get(&setup, self.display.as_ref())?;
+        let backend = self.backends.get(&setup, &self.display)?;
         self.scene = begun(setup, self.input.as_ref(), backend, Rc::clone(&self.display), self.seconds)?;
         dress(self.scene.as_mut(), self.draw_args);
         Ok(())
