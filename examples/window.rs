@@ -1,0 +1,63 @@
+//! A window with a frame loop of its own: the mouse places a light, arguments go to the kernel.
+
+use pixelferry::api::gl::winit::event::WindowEvent;
+use pixelferry::api::gl::{Flow, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
+use pixelferry::prelude::*;
+use pixelferry::{Display, Error};
+use std::{rc::Rc, time::Instant};
+
+/// WGSL runs on OpenGL, wgpu and, where neither is there, nowhere: give a second text for other devices.
+const LIGHT: &str = "@compute @workgroup_size(16, 16)
+fn light(@builtin(global_invocation_id) id: vec3<u32>) {
+    let away = vec2<f32>(id.xy) - vec2(pf_arg_f32(0), pf_arg_f32(1));
+    let wave = 0.5 + 0.5 * cos(0.2 * length(away) - 4.0 * pf_arg_f32(2));
+    pf_store(id.xy, vec4(vec3(1.0, 0.8, 0.5) * wave * exp(-0.005 * length(away)), 1.0));
+}";
+
+struct App {
+    opened: Option<Opened>,
+    begun: Instant,
+    light: [f32; 2],
+}
+
+impl WindowApp for App {
+    type Error = Error;
+
+    fn init(&mut self, window: &GlWindow) -> Result<(), Error> {
+        let display: Rc<dyn Display> = window.display().clone();
+        let surface = SurfaceDesc::image(window.size().width, window.size().height, PixelFormat::Rgba8);
+        let builder =
+            LinkBuilder::new(surface).launch(&KernelSource::new("light").wgsl(LIGHT), vec![Scratch::F32(0.0); 3]);
+        self.opened = Some(builder.shown_by(&display).open()?);
+        Ok(())
+    }
+
+    fn resized(&mut self, _: &GlWindow, size: Extent) -> Result<(), Error> {
+        let Some(opened) = &mut self.opened else { return Ok(()) };
+        opened.link.resize(SurfaceDesc::image(size.width, size.height, PixelFormat::Rgba8))
+    }
+
+    fn event(&mut self, _: &GlWindow, event: &WindowEvent) {
+        if let WindowEvent::CursorMoved { position, .. } = event {
+            self.light = [position.x as f32, position.y as f32];
+        }
+    }
+
+    fn frame(&mut self, window: &GlWindow) -> Result<Flow, Error> {
+        let Some(Opened { kernels, link, .. }) = &mut self.opened else { return Ok(Flow::Exit) };
+        let arguments = [self.light[0], self.light[1], self.begun.elapsed().as_secs_f32()].map(Arg::F32);
+        link.frame(|next| next.launch(kernels[0].as_ref(), &arguments))?;
+        let (shown, Extent { width, height }) = (link.shown()?, window.size());
+        window.display().draw(shown.surface(), Viewport::full(width, height), DrawOptions::default())?;
+        Ok(Flow::Continue)
+    }
+
+    fn closing(&mut self, _: &GlWindow) {
+        self.opened = None; // while the window's context is still there
+    }
+}
+
+fn main() -> Result<(), Error> {
+    let mut app = App { opened: None, begun: Instant::now(), light: [320.0, 240.0] };
+    run_window(&WindowOptions::default().with_title("light").with_size(Extent::new(640, 480)), &mut app).map(drop)
+}
