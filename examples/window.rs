@@ -6,7 +6,7 @@ use pixelferry::prelude::*;
 use pixelferry::{Display, Error};
 use std::{rc::Rc, time::Instant};
 
-/// WGSL runs on OpenGL, wgpu and, where neither is there, nowhere: give a second text for other devices.
+/// Runs on OpenGL 4.3 and wgpu; other devices need a text of their own.
 const LIGHT: &str = "@compute @workgroup_size(16, 16)
 fn light(@builtin(global_invocation_id) id: vec3<u32>) {
     let away = vec2<f32>(id.xy) - vec2(pf_arg_f32(0), pf_arg_f32(1));
@@ -24,17 +24,15 @@ impl WindowApp for App {
     type Error = Error;
 
     fn init(&mut self, window: &GlWindow) -> Result<(), Error> {
-        let display: Rc<dyn Display> = window.display().clone();
-        let surface = SurfaceDesc::image(window.size().width, window.size().height, PixelFormat::Rgba8);
-        let builder =
-            LinkBuilder::new(surface).launch(&KernelSource::new("light").wgsl(LIGHT), vec![Scratch::F32(0.0); 3]);
-        self.opened = Some(builder.shown_by(&display).open()?);
-        Ok(())
+        let builder = LinkBuilder::new(SurfaceDesc::image(640, 480, PixelFormat::Rgba8));
+        let builder = builder.launch(&KernelSource::new("light").wgsl(LIGHT), vec![Scratch::F32(0.0); 3]);
+        self.opened = Some(builder.shown_by(&(window.display().clone() as Rc<dyn Display>)).open()?);
+        self.resized(window, window.size())
     }
 
     fn resized(&mut self, _: &GlWindow, size: Extent) -> Result<(), Error> {
-        let Some(opened) = &mut self.opened else { return Ok(()) };
-        opened.link.resize(SurfaceDesc::image(size.width, size.height, PixelFormat::Rgba8))
+        let surface = SurfaceDesc::image(size.width, size.height, PixelFormat::Rgba8);
+        self.opened.as_mut().map_or(Ok(()), |opened| opened.link.resize(surface))
     }
 
     fn event(&mut self, _: &GlWindow, event: &WindowEvent) {
@@ -53,11 +51,11 @@ impl WindowApp for App {
     }
 
     fn closing(&mut self, _: &GlWindow) {
-        self.opened = None; // while the window's context is still there
+        self.opened = None;
     }
 }
 
 fn main() -> Result<(), Error> {
-    let mut app = App { opened: None, begun: Instant::now(), light: [320.0, 240.0] };
-    run_window(&WindowOptions::default().with_title("light").with_size(Extent::new(640, 480)), &mut app).map(drop)
+    let options = WindowOptions::default().with_title("light").with_size(Extent::new(640, 480));
+    run_window(&options, &mut App { opened: None, begun: Instant::now(), light: [320.0, 240.0] }).map(drop)
 }
