@@ -9,9 +9,8 @@ use std::{rc::Rc, time::Instant};
 /// Runs on OpenGL 4.3 and wgpu; other devices need a text of their own.
 const LIGHT: &str = "@compute @workgroup_size(16, 16)
 fn light(@builtin(global_invocation_id) id: vec3<u32>) {
-    let away = vec2<f32>(id.xy) - vec2(pf_arg_f32(0), pf_arg_f32(1));
-    let wave = 0.5 + 0.5 * cos(0.2 * length(away) - 4.0 * pf_arg_f32(2));
-    pf_store(id.xy, vec4(vec3(1.0, 0.8, 0.5) * wave * exp(-0.005 * length(away)), 1.0));
+    let away = distance(vec2<f32>(id.xy), vec2(pf_arg_f32(0), pf_arg_f32(1)));
+    pf_store(id.xy, vec4(vec3(1.0, 0.8, 0.5) * exp(-0.005 * away) * (0.6 + 0.4 * cos(0.2 * away - pf_arg_f32(2))), 1.0));
 }";
 
 struct App {
