@@ -1,10 +1,14 @@
-//! Content of an X server's screen, and the resources that it keeps.
+//! Content of an X server's screen, what its user does, and the resources that it keeps.
 
 use std::collections::BTreeMap;
 use std::error::Error;
 use x11rb::connection::Connection as _;
 use x11rb::protocol::res::ConnectionExt as _;
-use x11rb::protocol::xproto::{ConnectionExt as _, ImageFormat, ImageOrder};
+use x11rb::protocol::xproto::{
+    BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ConnectionExt as _, ImageFormat, ImageOrder, InputFocus, KEY_PRESS_EVENT,
+    KEY_RELEASE_EVENT, MOTION_NOTIFY_EVENT,
+};
+use x11rb::protocol::xtest::ConnectionExt as _;
 use x11rb::rust_connection::RustConnection;
 
 /// Red, green and blue.
@@ -35,6 +39,36 @@ impl Viewer {
     pub fn pixels(&self, at: (i16, i16), size: (u16, u16)) -> Result<Vec<Rgb>, Box<dyn Error>> {
         let asked = self.connection.get_image(ImageFormat::Z_PIXMAP, self.root, at.0, at.1, size.0, size.1, !0)?;
         Ok(asked.reply()?.data.chunks_exact(4).map(|pixel| [pixel[2], pixel[1], pixel[0]]).collect())
+    }
+
+    /// Moves the pointer to a place of the screen, as its user does.
+    pub fn point(&self, at: (i16, i16)) -> Result<(), Box<dyn Error>> {
+        self.connection.xtest_fake_input(MOTION_NOTIFY_EVENT, 0, 0, self.root, at.0, at.1, 0)?.check()?;
+        Ok(())
+    }
+
+    /// Presses a button of the mouse and lets go of it; 4 and 5 are the wheel's.
+    pub fn click(&self, button: u8) -> Result<(), Box<dyn Error>> {
+        self.fake([BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT], button)
+    }
+
+    /// Presses a key and lets go of it, by its code: 9 is Escape.
+    pub fn key(&self, code: u8) -> Result<(), Box<dyn Error>> {
+        self.fake([KEY_PRESS_EVENT, KEY_RELEASE_EVENT], code)
+    }
+
+    fn fake(&self, kinds: [u8; 2], detail: u8) -> Result<(), Box<dyn Error>> {
+        for kind in kinds {
+            self.connection.xtest_fake_input(kind, detail, 0, self.root, 0, 0, 0)?.check()?;
+        }
+        Ok(())
+    }
+
+    /// Gives the keyboard to the window at a place of the screen, where no window manager does.
+    pub fn focus(&self, at: (i16, i16)) -> Result<(), Box<dyn Error>> {
+        let window = self.connection.translate_coordinates(self.root, self.root, at.0, at.1)?.reply()?.child;
+        self.connection.set_input_focus(InputFocus::PARENT, window, 0_u32)?.check()?;
+        Ok(())
     }
 
     /// Returns what all other clients keep in the server: how many there are, how much of each type, and the pixmaps' bytes.

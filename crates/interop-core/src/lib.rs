@@ -58,7 +58,7 @@ pub use devices::queue_id::QueueId;
 pub use devices::shared_handle::{MemoryHandle, SemaphoreHandle, SharedHandle};
 pub use devices::timeline::{DeviceClock, DeviceSpan, FrameTag};
 pub use display::{Display, DisplaySemaphore, Part, Staging, StagingKind, Surface};
-pub use draw::{DrawOptions, Drawn, Filter, Fit, Manner};
+pub use draw::{DrawOptions, Drawn, Filter, Fit, Manner, Placement};
 pub use engine::{EnginePath, Intake, Outlet, OutletFrame, OutletOptions, Taken};
 pub use link::{Link, LinkOptions, SharedFrame, SharedLink, ShownFrame, StartedFrame, WriteFrame};
 pub use path::{PathSpec, Paths, SharingPath};

@@ -17,7 +17,10 @@ mod listed;
 mod pair;
 #[cfg(feature = "picture")]
 mod picture;
+pub mod prelude;
 mod probe;
+#[cfg(all(feature = "picture", feature = "window"))]
+mod show;
 
 pub use availability::Availability;
 pub use backends::{BackendChoice, BackendStatus, open_all_backends, open_backend};
@@ -38,12 +41,14 @@ pub use interop_core::{
     Diagnosis, Display, DrawOptions, Drawn, DriverError, Encoding, EnginePath, Error, Event, EventStatus, Extent,
     Filter, Fit, HostBuffer, ImageAccess, ImageDesc, ImageView, Intake, Kernel, KernelSource, Language, Lateness, Link,
     LinkOptions, Manner, Measured, Mode, Outlet, OutletFrame, OutletOptions, PathId, PathKind, PathReport, PathState,
-    PixelFormat, Policy, Priority, ProbeReport, Profiles, QueueOptions, Ratio, RawMemory, RawTarget, ReadBack, Region,
-    Result, RowOrder, SharedFrame, SharedLink, ShownFrame, StartedFrame, Support, Surface, SurfaceDesc, SyncKind,
-    Taken, Target, TargetEncoding, ToneMap, Trials, Unwritten, UserEvent, View, WriteFrame,
+    PixelFormat, Placement, Policy, Priority, ProbeReport, Profiles, QueueOptions, Ratio, RawMemory, RawTarget,
+    ReadBack, Region, Result, RowOrder, SharedFrame, SharedLink, ShownFrame, StartedFrame, Support, Surface,
+    SurfaceDesc, SyncKind, Taken, Target, TargetEncoding, ToneMap, Trials, Unwritten, UserEvent, View, WriteFrame,
 };
 /// Backend, display and path chosen together.
 pub use joint::{Basis, JointReport, JointRow, JointState, LinkBuilder, Opened, Scratch};
 #[cfg(feature = "picture")]
 pub use picture::{SaveError, check_picture_file, picture, picture_with, save_picture, save_picture_with, save_rgba8};
 pub use probe::{Chosen, SystemReport, probe, probe_with};
+#[cfg(all(feature = "picture", feature = "window"))]
+pub use show::{Show, show};

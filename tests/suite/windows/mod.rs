@@ -7,4 +7,5 @@ mod drawings;
 mod drawings_wgpu;
 mod once;
 mod rounds;
+mod show;
 mod visit;

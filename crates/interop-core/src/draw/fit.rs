@@ -30,9 +30,19 @@ pub enum Fit {
     Integer,
     /// Its own size, centred; what reaches outside is not drawn.
     None,
+    /// All of it in this rectangle: zoomed and moved as a viewer wants it. What reaches outside is not drawn.
+    At(Placement),
 }
 
-/// A rectangle in pixels of a viewport, whose first pixel is (0, 0); it may reach outside.
+/// A rectangle in pixels of a viewport, whose first pixel is (0, 0), the top left one; it may reach outside.
+///
+/// ```
+/// use interop_core::{Extent, Fit, Placement, Region};
+///
+/// // A picture of 100x100 at ten times its size: the viewport shows a part of it.
+/// let zoomed = Fit::At(Placement { x: -300, y: 20, width: 1000, height: 1000 });
+/// assert_eq!(zoomed.place(Extent::new(100, 100), Extent::new(200, 100)), Region::new(0, 20, 200, 80));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placement {
     /// First column.
@@ -46,7 +56,7 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// The part inside an area of this size. Pictures are placed so that there is one.
+    /// The part inside an area of this size. All but [`Fit::At`] place pictures so that there is one.
     pub fn inside(self, area: Extent) -> Region {
         let side = |start: i32, len: u32, limit: u32| {
             let end = (i64::from(start) + i64::from(len)).clamp(0, i64::from(limit)) as u32;
@@ -62,7 +72,7 @@ impl Placement {
 const LONGEST: u64 = i32::MAX as u64;
 
 impl Fit {
-    /// Every way.
+    /// Every way that has a name alone.
     pub const ALL: [Self; 5] = [Self::Stretch, Self::Contain, Self::Cover, Self::Integer, Self::None];
 
     /// Name in lower case, as on a command line.
@@ -73,6 +83,7 @@ impl Fit {
             Self::Cover => "cover",
             Self::Integer => "integer",
             Self::None => "none",
+            Self::At(_) => "at",
         }
     }
 
@@ -83,6 +94,9 @@ impl Fit {
 
     /// Tells where all of the image goes (a side of 0 counts as 1), of which [`Fit::place`] is the part that is seen.
     pub fn placement(self, image: Extent, area: Extent) -> Placement {
+        if let Self::At(placement) = self {
+            return placement;
+        }
         let sides = |extent: Extent| (u64::from(extent.width.max(1)), u64::from(extent.height.max(1)));
         let ((iw, ih), (aw, ah)) = (sides(image), sides(area));
         let is_wide = aw * ih <= ah * iw;
@@ -98,7 +112,7 @@ impl Fit {
             // Rounded up: no line of the area stays free.
             Self::Cover if is_wide => ((ah * iw).div_ceil(ih), ah),
             Self::Cover => (aw, (aw * ih).div_ceil(iw)),
-            Self::None => (iw, ih),
+            Self::None | Self::At(_) => (iw, ih),
         };
         let (w, h) = (w.min(LONGEST), h.min(LONGEST));
         let inset = |outer: u64, inner: u64| (outer.min(LONGEST) as i32 - inner as i32).div_euclid(2);

@@ -120,6 +120,9 @@ impl Plan {
         }
         let picture = options.fit.placement(image.extent, area);
         let inside = picture.inside(area);
+        if inside.width == 0 || inside.height == 0 {
+            return Err(Error::refused(format!("no part of the picture lies in the viewport of {area}: {picture:?}")));
+        }
         let one_to_one = (picture.width, picture.height) == (image.extent.width, image.extent.height);
         let weighs = options.filter == Filter::Linear && !one_to_one;
         let has_alpha = image.format.channels() == 4;

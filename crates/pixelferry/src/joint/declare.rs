@@ -44,6 +44,21 @@ pub enum Scratch {
 }
 
 impl Scratch {
+    /// The number of an argument; `None` for memory.
+    #[cfg(all(feature = "window", feature = "picture"))]
+    pub(crate) const fn number(arg: interop_core::Arg<'_>) -> Option<Self> {
+        use interop_core::Arg;
+        Some(match arg {
+            Arg::I32(v) => Self::I32(v),
+            Arg::U32(v) => Self::U32(v),
+            Arg::F32(v) => Self::F32(v),
+            Arg::I64(v) => Self::I64(v),
+            Arg::U64(v) => Self::U64(v),
+            Arg::F64(v) => Self::F64(v),
+            _ => return None,
+        })
+    }
+
     /// Tells apart arguments with which a kernel may take another time.
     pub(super) fn kind(&self) -> String {
         match self {

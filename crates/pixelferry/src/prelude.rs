@@ -1,0 +1,11 @@
+//! Names that most programs need: `use pixelferry::prelude::*`. Neither `Result` nor another name of the standard library's is
+//! among them.
+
+#[cfg(all(feature = "picture", feature = "window"))]
+pub use crate::Show;
+#[cfg(feature = "picture")]
+pub use crate::save_picture;
+pub use crate::{
+    Arg, BackendChoice, CpuKernelExt, DisplayChoice, DrawOptions, Extent, Fit, KernelSource, Link, LinkBuilder,
+    LinkOptions, Opened, PixelFormat, Policy, Scratch, SurfaceDesc,
+};

@@ -1,0 +1,159 @@
+//! The window of [`super::show`].
+
+use super::camera::Camera;
+use super::{Show, tell, unsaved};
+use crate::{Opened, save_picture_with};
+use interop_core::{Display, Error, Extent, Kernel, Link, Result};
+use pixelferry_gl::winit::event::{ElementState, KeyEvent, MouseButton, MouseScrollDelta, WindowEvent};
+use pixelferry_gl::winit::keyboard::{Key, NamedKey};
+use pixelferry_gl::{Flow, GlWindow, Viewport, WindowApp};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Zoom of one step of the wheel.
+const STEP: f64 = 1.2;
+/// Pixels of a touchpad that are as much as one step of a wheel.
+const PIXELS: f64 = 40.0;
+
+/// Callbacks of the window.
+pub(super) struct Viewer {
+    show: Show,
+    frames: Option<Frames>,
+    camera: Camera,
+    clock: Clock,
+    pointer: [f64; 2],
+    dragging: bool,
+    saving: bool,
+}
+
+/// Frames of the kernel, from the moment on at which the window is open.
+struct Frames {
+    kernel: Arc<dyn Kernel>,
+    link: Link,
+}
+
+/// Seconds since the first frame, without those in which the time was halted.
+#[derive(Default)]
+struct Clock {
+    begun: Option<Instant>,
+    /// Seconds that passed before.
+    passed: f32,
+    halted: bool,
+}
+
+impl Clock {
+    fn now(&mut self) -> f32 {
+        match (self.halted, self.begun) {
+            (true, _) => self.passed,
+            (false, Some(begun)) => self.passed + begun.elapsed().as_secs_f32(),
+            (false, None) => {
+                self.begun = Some(Instant::now());
+                self.passed
+            }
+        }
+    }
+
+    fn toggle(&mut self) {
+        self.passed = self.now();
+        self.begun = None;
+        self.halted = !self.halted;
+    }
+}
+
+impl Viewer {
+    pub(super) fn new(show: Show) -> Self {
+        let (camera, clock) = (Camera::default(), Clock::default());
+        Self { show, frames: None, camera, clock, pointer: [0.0; 2], dragging: false, saving: false }
+    }
+
+    /// True once the window is there and its link open.
+    pub(super) const fn is_open(&self) -> bool {
+        self.frames.is_some()
+    }
+
+    pub(super) fn into_show(self) -> Show {
+        self.show
+    }
+
+    fn key(&mut self, key: &Key) {
+        match key {
+            Key::Named(NamedKey::Space) => self.clock.toggle(),
+            Key::Character(text) => match text.to_lowercase().as_str() {
+                "f" => self.camera.fit(),
+                "1" => self.camera.one_to_one(),
+                "s" => self.saving = true,
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    fn save(&mut self) -> Result<()> {
+        let Some(frames) = &mut self.frames else { return Ok(()) };
+        let saved = save_picture_with(&mut frames.link, &self.show.picture, &self.show.draw);
+        match saved.map_err(unsaved) {
+            Ok(()) => tell(&format!("{} was saved", self.show.picture.display())),
+            // The file may be at fault, which ends no window.
+            Err(error @ Error::InvalidInput { .. }) => tell(&error.to_string()),
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+}
+
+impl WindowApp for Viewer {
+    type Error = Error;
+
+    fn init(&mut self, window: &GlWindow) -> Result<()> {
+        let display: Rc<dyn Display> = window.display().clone();
+        let Opened { mut kernels, link, .. } = self.show.builder()?.shown_by(&display).open()?;
+        let kernel = kernels.pop().ok_or_else(|| Error::invalid("show", "no kernel was built"))?;
+        self.frames = Some(Frames { kernel, link });
+        Ok(())
+    }
+
+    fn frame(&mut self, window: &GlWindow) -> Result<Flow> {
+        let Some(Frames { kernel, link }) = &mut self.frames else { return Ok(Flow::Exit) };
+        let arguments = (self.show.arguments)(self.clock.now());
+        link.frame(|next| next.launch(kernel.as_ref(), &arguments))?;
+        let (shown, Extent { width, height }) = (link.shown()?, window.size());
+        let fit = self.camera.placement(self.show.size, Extent::new(width, height));
+        window.display().draw(shown.surface(), Viewport::full(width, height), self.show.draw.with_fit(fit))?;
+        if std::mem::take(&mut self.saving) {
+            self.save()?;
+        }
+        Ok(Flow::Continue)
+    }
+
+    fn event(&mut self, window: &GlWindow, event: &WindowEvent) {
+        let (image, size) = (self.show.size, window.size());
+        match event {
+            WindowEvent::CursorMoved { position, .. } => {
+                let at = [position.x, position.y];
+                if self.dragging {
+                    self.camera.pan([0, 1].map(|axis| at[axis] - self.pointer[axis]), image, size);
+                }
+                self.pointer = at;
+            }
+            WindowEvent::MouseInput { state, button: MouseButton::Left, .. } => {
+                self.dragging = *state == ElementState::Pressed;
+            }
+            WindowEvent::MouseWheel { delta, .. } => {
+                let steps = match delta {
+                    MouseScrollDelta::LineDelta(_, lines) => f64::from(*lines),
+                    MouseScrollDelta::PixelDelta(pixels) => pixels.y / PIXELS,
+                };
+                self.camera.zoom(STEP.powf(steps), self.pointer, image, size);
+            }
+            WindowEvent::KeyboardInput {
+                event: KeyEvent { logical_key, state: ElementState::Pressed, .. }, ..
+            } => self.key(logical_key),
+            _ => {}
+        }
+    }
+
+    fn closing(&mut self, _: &GlWindow) {
+        self.frames = None;
+    }
+}
