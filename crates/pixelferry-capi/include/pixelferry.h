@@ -384,8 +384,8 @@ PF_EXPORT pf_status pf_display_free(pf_display *display);
 
 /* ------------------------------------------------------------------------------------------------------------- links */
 
-/* A kernel of each frame, with arguments to measure it by: numbers as they are; PF_ARG_MEMORY is memory of each device that holds
- * the `bytes` bytes at value.host, or zeros where that is NULL. Never grows. */
+/* A kernel of each frame, with arguments to measure it by: numbers as they are; PF_ARG_MEMORY is memory of each device that
+ * holds the `bytes` bytes at value.host, or zeros where that is NULL. Never grows. */
 typedef struct pf_launch {
     const pf_kernel_source *source;
     const pf_arg *args;
@@ -404,13 +404,13 @@ typedef struct pf_frames {
     const pf_link_options *options; /* may be NULL; budget_ms and profiles count for the choice of both sides, too */
 } pf_frames;
 
-/* Opens backend, display and link together: those on which these frames are done first, measured on scratch memory. The next start
- * remembers them (docs/selection.md). A given display comes with a backend inside it where that opens faster paths.
- * `display` (NULL is written where you gave one), `kernels` (room for launch_count) and `report` (JSON: "basis" is "remembered" or says
- * what was measured, "rows" are the pairs) may be NULL. What was given out before an error is yours.
- * Errors: PF_ERROR_UNAVAILABLE, PF_ERROR_UNSUPPORTED with the reason of each pair, those of pf_kernel_build and pf_link_open. */
-PF_EXPORT pf_status pf_open_pair(const pf_frames *frames, pf_backend **backend, pf_display **display, pf_kernel **kernels,
-                              pf_link **link, char **report);
+/* Opens backend, display and link together: those on which these frames are done first, measured on scratch memory. The next
+ * start remembers them (docs/selection.md). A given display gets a backend inside it where that opens faster paths.
+ * `display` (NULL is written where you gave one), `kernels` (room for launch_count) and `report` (JSON: "basis" is "remembered"
+ * or says what was measured, "rows" are the pairs) may be NULL. What was given out before an error is yours.
+ * Errors: PF_ERROR_UNAVAILABLE; PF_ERROR_UNSUPPORTED with the reason of each pair; those of pf_kernel_build, pf_link_open. */
+PF_EXPORT pf_status pf_open_pair(const pf_frames *frames, pf_backend **backend, pf_display **display,
+                              pf_kernel **kernels, pf_link **link, char **report);
 
 /* Finds and proves a path, and measures which is the fastest. `options` may be NULL.
  * Errors: PF_ERROR_NO_PATH with the reason for each path; PF_ERROR_ARGUMENT for sizes that cannot be. */

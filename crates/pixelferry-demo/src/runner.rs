@@ -72,8 +72,8 @@ pub fn wanted(backend: BackendChoice, kernels: &[KernelSource]) -> LinkBuilder {
     kernels.iter().fold(none, |wanted, kernel| wanted.launch(kernel, []))
 }
 
-/// Opens both sides for scenes of these kernels. Scenes draw by OpenGL, which is tried first, so what is drawn is what a window would
-/// show.
+/// Opens both sides for scenes of these kernels. Scenes draw by OpenGL, which is tried first, so what is drawn is what a
+/// window would show.
 ///
 /// # Errors
 /// The errors of [`LinkBuilder::open_sides`].

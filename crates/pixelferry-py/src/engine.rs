@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Backend that the caller asked for; `Auto` means the CUDA device where the array is, or the quickest for memory of the host.
+/// Backend that the caller asked for; `Auto` means the CUDA device where the array is, or the quickest for the host's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asked {
     backend: BackendChoice,
@@ -108,8 +108,8 @@ impl Engines {
         Self { asked, cuda: Mutex::default() }
     }
 
-    /// Asks for a display on the device that computes, where there is a choice: the one that was asked for, or the first GPU of CUDA.
-    /// One that draws by kernels draws by the backend which reads the arrays.
+    /// Asks for a display on the device that computes, where there is a choice: the one that was asked for, or the first
+    /// GPU of CUDA. One that draws by kernels draws by the backend which reads the arrays.
     pub fn beside(&self, builder: LinkBuilder) -> Result<LinkBuilder, Failure> {
         let backend = match self.asked.backend {
             BackendChoice::Auto => {

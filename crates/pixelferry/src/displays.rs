@@ -157,8 +157,8 @@ fn meant(choice: DisplayChoice, compute: Option<&DeviceIdentity>) -> impl Iterat
     })
 }
 
-/// Opens a display on the device of a backend, wherever that can draw: frames then stay on one GPU. One that draws by kernels
-/// draws by this very backend.
+/// Opens a display on the device of a backend, wherever that can draw: frames then stay on one GPU. One that draws by
+/// kernels draws by this very backend.
 pub(crate) fn open_beside(choice: DisplayChoice, beside: Beside<'_>) -> Result<Headless> {
     let mut last = None;
     for driver in meant(choice, device(beside)) {

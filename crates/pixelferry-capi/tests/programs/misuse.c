@@ -418,7 +418,8 @@ static void threads(void) {
 int main(void) {
     char *json = NULL;
     pf_link *link = NULL;
-    pf_frames given = {.size = sizeof given, .surface = &surface, .backend = "cpu", .display = "memory", .options = &options};
+    pf_frames given = {.size = sizeof given, .surface = &surface, .backend = "cpu", .display = "memory"};
+    given.options = &options;
     WORKS(pf_open_pair(&given, &backend, &display, NULL, &link, NULL));
     WORKS(pf_link_free(link));
     WORKS(pf_display_json(display, &json));

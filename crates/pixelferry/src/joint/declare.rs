@@ -149,8 +149,8 @@ impl LinkBuilder {
         self
     }
 
-    /// Computes on the device of this backend: by this very one, or by one that is opened inside the display where that opens faster
-    /// paths. The display is on its device, wherever that can draw.
+    /// Computes on the device of this backend: by this very one, or by one that is opened inside the display where that
+    /// opens faster paths. The display is on its device, wherever that can draw.
     #[must_use]
     pub fn computed_by(mut self, backend: &Arc<dyn ComputeBackend>) -> Self {
         self.computed_by = Some(Arc::clone(backend));

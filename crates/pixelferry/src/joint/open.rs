@@ -35,7 +35,7 @@ pub struct Opened {
     pub kernels: Vec<Arc<dyn Kernel>>,
     /// The side that shows.
     pub display: Rc<dyn Display>,
-    /// The display as [`LinkBuilder::open`] opened it, with its own functions, e.g. [`Headless::gl`]; a given one has none here.
+    /// The display as [`LinkBuilder::open`] opened it, with its own functions, e.g. [`Headless::gl`]; a given one has none.
     pub screen: Headless,
     /// The path between them; nothing is shown yet.
     pub link: Link,
@@ -71,8 +71,8 @@ impl LinkBuilder {
         self.by_measuring(&prospects)
     }
 
-    /// Opens the two sides by the cost model, without a link: for programs that open links of several surfaces, outlets and intakes
-    /// themselves. Declared kernels are not built; a backend that speaks no language of one of them is passed over.
+    /// Opens the two sides by the cost model, without a link: for programs that open links of several surfaces, outlets
+    /// and intakes themselves. Declared kernels are not built; a backend that speaks no language of one of them is passed over.
     ///
     /// ```
     /// use pixelferry::{BackendChoice, DisplayChoice, Link, LinkBuilder, LinkOptions, PixelFormat, SurfaceDesc};
