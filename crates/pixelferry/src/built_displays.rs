@@ -3,7 +3,11 @@
 #[cfg(not(all(feature = "vulkan", feature = "wgpu")))]
 use crate::availability::not_built_in;
 use crate::headless::Headless;
-use interop_core::{DeviceIdentity, Result};
+use interop_core::{ComputeBackend, DeviceIdentity, Result};
+use std::sync::Arc;
+
+/// The backend beside which a display is opened, where there is one.
+pub(crate) type Beside<'a> = Option<&'a Arc<dyn ComputeBackend>>;
 
 #[cfg(feature = "wgpu")]
 pub(crate) fn wgpu(compute: Option<&DeviceIdentity>) -> Result<Headless> {
@@ -80,8 +84,8 @@ pub(crate) mod gl {
 
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 pub(crate) mod compute {
+    use super::Beside;
     use crate::backends::{DRIVERS, draws};
-    use crate::displays::Beside;
     use crate::headless::Headless;
     use compute_display::ComputeDisplay;
     use interop_core::{Error, Result};
@@ -126,8 +130,8 @@ pub(crate) mod compute {
 
 #[cfg(not(any(feature = "cuda", feature = "opencl")))]
 pub(crate) mod compute {
+    use super::Beside;
     use crate::availability::not_built_in;
-    use crate::displays::Beside;
     use crate::headless::Headless;
     use interop_core::Result;
 

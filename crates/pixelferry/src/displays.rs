@@ -2,7 +2,7 @@
 
 use crate::availability::Availability;
 use crate::backends::draws;
-use crate::built_displays as built;
+use crate::built_displays::{self as built, Beside};
 use crate::choice::{Choice, Named};
 use crate::display_choice::DisplayChoice;
 use crate::headless::Headless;
@@ -11,9 +11,6 @@ use interop_core::{Api, ComputeBackend, DeviceIdentity, Error, Result};
 use serde::Serialize;
 use std::sync::Arc;
 use tracing::info;
-
-/// The backend beside which a display is opened, where there is one.
-pub(crate) type Beside<'a> = Option<&'a Arc<dyn ComputeBackend>>;
 
 fn device(beside: Beside<'_>) -> Option<&DeviceIdentity> {
     beside.map(|backend| backend.device())

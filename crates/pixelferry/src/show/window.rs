@@ -1,8 +1,8 @@
 //! The window of [`super::show`].
 
 use super::camera::Camera;
-use super::{Show, tell, unsaved};
-use crate::{Opened, save_picture_with};
+use super::options::{Show, tell};
+use crate::Opened;
 use interop_core::{Display, Error, Extent, Kernel, Link, Result};
 use pixelferry_gl::winit::event::{ElementState, KeyEvent, MouseButton, MouseScrollDelta, WindowEvent};
 use pixelferry_gl::winit::keyboard::{Key, NamedKey};
@@ -91,12 +91,10 @@ impl Viewer {
 
     fn save(&mut self) -> Result<()> {
         let Some(frames) = &mut self.frames else { return Ok(()) };
-        let saved = save_picture_with(&mut frames.link, &self.show.picture, &self.show.draw);
-        match saved.map_err(unsaved) {
-            Ok(()) => tell(&format!("{} was saved", self.show.picture.display())),
+        match self.show.save(&mut frames.link) {
             // The file may be at fault, which ends no window.
             Err(error @ Error::InvalidInput { .. }) => tell(&error.to_string()),
-            Err(error) => return Err(error),
+            saved => saved?,
         }
         Ok(())
     }

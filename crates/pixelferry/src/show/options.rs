@@ -1,0 +1,159 @@
+//! A kernel to be shown: its options, the link for it, and a picture in place of a window.
+
+use crate::{BackendChoice, LinkBuilder, Opened, SaveError, Scratch, save_picture_with};
+use interop_core::{Arg, DrawOptions, Error, Extent, KernelSource, Link, PixelFormat, Result, SurfaceDesc};
+use std::io::Write as _;
+use std::path::PathBuf;
+
+/// Arguments of a frame, by its time.
+type Arguments = Box<dyn FnMut(f32) -> Vec<Arg<'static>>>;
+
+/// A kernel to be shown, with options; see [`crate::show`].
+///
+/// ```no_run
+/// use pixelferry::prelude::*;
+///
+/// let grey = KernelSource::new("grey").wgsl(
+///     "@compute @workgroup_size(16, 16)
+///      fn grey(@builtin(global_invocation_id) id: vec3<u32>) {
+///        pf_store(id.xy, vec4(vec3(fract(pf_arg_f32(0))), 1.0));
+///      }",
+/// );
+/// Show::new(grey).size(640, 480).title("Grey").arguments(|time| [Arg::F32(time)]).run()?;
+/// # Ok::<(), pixelferry::Error>(())
+/// ```
+#[must_use = "nothing is shown before run()"]
+pub struct Show {
+    kernel: KernelSource,
+    pub(super) size: Extent,
+    format: PixelFormat,
+    pub(super) title: String,
+    pub(super) arguments: Arguments,
+    pub(super) draw: DrawOptions,
+    backend: BackendChoice,
+    pub(super) frames: Option<u64>,
+    picture: PathBuf,
+}
+
+impl From<KernelSource> for Show {
+    fn from(kernel: KernelSource) -> Self {
+        Self::new(kernel)
+    }
+}
+
+/// Time of the frame that is saved where there is no window, in seconds: at 0 many animations are blank.
+const STILL: f32 = 1.0;
+
+impl Show {
+    /// Shows frames of 1280x720 RGBA8 pixels; the kernel gets no arguments.
+    pub fn new(kernel: KernelSource) -> Self {
+        Self {
+            size: Extent::new(1280, 720),
+            format: PixelFormat::Rgba8,
+            title: kernel.name().to_owned(),
+            arguments: Box::new(|_| Vec::new()),
+            draw: DrawOptions::default().with_background([0.1; 3]),
+            backend: BackendChoice::Auto,
+            frames: None,
+            picture: PathBuf::from(format!("{}.png", kernel.name())),
+            kernel,
+        }
+    }
+
+    /// Sets the size of frames, and of the window at first, in pixels.
+    pub fn size(mut self, width: u32, height: u32) -> Self {
+        self.size = Extent::new(width, height);
+        self
+    }
+
+    /// Sets the format of frames.
+    pub fn format(mut self, format: PixelFormat) -> Self {
+        self.format = format;
+        self
+    }
+
+    /// Sets the window's title; the kernel's name if nothing else is said.
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = title.into();
+        self
+    }
+
+    /// Gives the kernel arguments for each frame, by its time in seconds since the first one. Numbers alone; for memory use
+    /// [`LinkBuilder`].
+    pub fn arguments<A>(mut self, mut of: impl FnMut(f32) -> A + 'static) -> Self
+    where
+        A: IntoIterator<Item = Arg<'static>>,
+    {
+        self.arguments = Box::new(move |time| of(time).into_iter().collect());
+        self
+    }
+
+    /// Sets filter, exposure, tone map and background of draws. Zoom and window say the fit.
+    pub fn draw(mut self, options: DrawOptions) -> Self {
+        self.draw = options;
+        self
+    }
+
+    /// Stays on this backend; the fastest if nothing else is said.
+    pub fn backend(mut self, backend: BackendChoice) -> Self {
+        self.backend = backend;
+        self
+    }
+
+    /// Ends after so many frames; when the window is closed if nothing else is said.
+    pub fn frames(mut self, frames: u64) -> Self {
+        self.frames = Some(frames);
+        self
+    }
+
+    /// Sets the file (`.png`, `.jpg`) of saved pictures; the kernel's name and `.png` in the current folder if nothing else is said.
+    pub fn picture(mut self, file: impl Into<PathBuf>) -> Self {
+        self.picture = file.into();
+        self
+    }
+
+    /// Finds out whether its picture can be saved, before anything is computed.
+    pub(super) fn check(&self) -> Result<()> {
+        crate::check_picture_file(&self.picture).map_err(unsaved)
+    }
+
+    /// Saves what a link shows, and says so.
+    pub(super) fn save(&self, link: &mut Link) -> Result<()> {
+        save_picture_with(link, &self.picture, &self.draw).map_err(unsaved)?;
+        tell(&format!("{} was saved", self.picture.display()));
+        Ok(())
+    }
+
+    /// Builder of the link, with the kernel's arguments to measure with.
+    pub(super) fn builder(&mut self) -> Result<LinkBuilder> {
+        let scratch = (self.arguments)(STILL).into_iter().map(|arg| {
+            Scratch::number(arg).ok_or_else(|| {
+                Error::invalid("show", format!("an argument is {}; give numbers, or use LinkBuilder", arg.kind()))
+            })
+        });
+        let scratch: Vec<_> = scratch.collect::<Result<_>>()?;
+        let surface = SurfaceDesc::image(self.size.width, self.size.height, self.format);
+        Ok(LinkBuilder::new(surface).launch(&self.kernel, scratch).backend(self.backend))
+    }
+
+    /// Saves one frame as a picture, and says so.
+    pub(super) fn still(mut self, why: &Error) -> Result<()> {
+        let Opened { kernels, mut link, .. } = self.builder()?.open()?;
+        let kernel = kernels.first().ok_or_else(|| Error::invalid("show", "no kernel was built"))?;
+        link.frame(|next| next.launch(kernel.as_ref(), &(self.arguments)(STILL)))?;
+        tell(&why.to_string());
+        self.save(&mut link)
+    }
+}
+
+/// Tells the user, where anybody listens.
+pub(super) fn tell(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+fn unsaved(error: SaveError) -> Error {
+    match error {
+        SaveError::Frame(error) => error,
+        other => Error::invalid("show", other.to_string()),
+    }
+}
