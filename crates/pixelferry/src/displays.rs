@@ -7,9 +7,8 @@ use crate::choice::{Choice, Named};
 use crate::display_choice::DisplayChoice;
 use crate::headless::Headless;
 use cpu_fallback::MemoryDisplay;
-use interop_core::{Api, ComputeBackend, DeviceIdentity, Error, Result};
+use interop_core::{Api, DeviceIdentity, Error, Result};
 use serde::Serialize;
-use std::sync::Arc;
 use tracing::info;
 
 fn device(beside: Beside<'_>) -> Option<&DeviceIdentity> {
