@@ -42,6 +42,14 @@ pub trait Contestant: fmt::Display {
         Ok(())
     }
 
+    /// Makes one frame that does not count: what is built and allocated at the first use.
+    ///
+    /// # Errors
+    /// What a sample reports.
+    fn warm(&mut self, course: &Self::Course<'_>, clock: &Clock) -> Result<()> {
+        self.sample(course, clock, 1).map(drop)
+    }
+
     /// Microseconds a frame, over a run of so many that are all waited for.
     fn sample(&mut self, course: &Self::Course<'_>, clock: &Clock, frames: usize) -> Result<f64>;
 }
@@ -88,7 +96,7 @@ impl<T: Contestant> Entry<T> {
     /// Makes one frame that does not count, and returns what it took.
     pub(crate) fn warm(&mut self, course: &T::Course<'_>, clock: &Clock) -> Result<Duration> {
         let begun = clock.now();
-        contained(|| self.who.sample(course, clock, 1))?;
+        contained(|| self.who.warm(course, clock))?;
         let took = clock.since(begun);
         self.settling.note(took);
         Ok(took)
