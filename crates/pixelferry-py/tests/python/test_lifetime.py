@@ -223,4 +223,6 @@ cycle.append(cycle)
 print("here")
 """
     ended = python(code)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "here\n", "")
+    # Mesa's Vulkan layer says so itself where no session runs, each time its devices are listed.
+    said = [line for line in ended.stderr.splitlines() if not line.startswith("error: XDG_RUNTIME_DIR ")]
+    assert (ended.returncode, ended.stdout, said) == (0, "here\n", [])
