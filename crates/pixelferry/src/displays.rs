@@ -193,6 +193,7 @@ pub fn open_all_headless() -> (Vec<Headless>, Vec<DisplayStatus>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use interop_core::ComputeBackend as _;
     use cpu_fallback::CpuBackend;
 
     #[test]
