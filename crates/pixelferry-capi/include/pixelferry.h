@@ -299,7 +299,8 @@ PF_EXPORT pf_status pf_memory_free(pf_memory *memory);
 /* ---------------------------------------------------------------------------------------------------------- displays */
 
 /* Opens a display without a window: "gl" (OpenGL by EGL or a hidden window), "compute" (memory of the compute device), "memory"
- * (plain memory, on every machine), "wgpu", or NULL or "auto" for the first that works. "gl" makes its context current here. */
+ * (plain memory, on every machine), another by its name, or NULL or "auto" for the first that works. "gl" makes its context
+ * current here. */
 PF_EXPORT pf_status pf_display_open(const char *name, pf_display **display);
 
 /* Whether the context is current on this thread: not 0 where it is. Called at the start of every operation. */

@@ -20,7 +20,7 @@ use tracing::info;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct DisplayStatus {
-    /// Name of the kind: `gl-headless`, `compute`, `memory`, `wgpu`, `vulkan`; `plugged` for a display of the program's own.
+    /// Name of the kind, such as `gl-headless`; `plugged` for a display of the program's own.
     pub kind: &'static str,
     /// Tells if it can be used, and if not, why.
     #[serde(flatten)]
