@@ -9,6 +9,7 @@
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
 use measure::{Screen, argument, number, write_rows};
+use pixelferry::api::wgpu::WgpuDisplay;
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::driver::select::quantile;
 use pixelferry::{
@@ -182,7 +183,7 @@ fn main() {
         let mut run = || -> Result<()> {
             let desc = SurfaceDesc::image(FROM.0, FROM.1, PixelFormat::Rgba8);
             let (backend, screen) = LinkBuilder::new(desc).backend(*backend).display(*display).open_sides()?;
-            let target = match (screen.gl(), screen.wgpu()) {
+            let target = match (screen.gl(), screen.downcast_ref::<WgpuDisplay>()) {
                 (Some(gl), _) => Some(Screen::gl(gl, LARGEST)?),
                 (_, Some(wgpu)) => Some(Screen::wgpu(wgpu, LARGEST)?),
                 _ => None,

@@ -7,8 +7,9 @@ use pixelferry::api::wgpu::{WgpuDisplay, WgpuOptions, wgpu};
 use pixelferry::api::{cuda, opencl};
 use pixelferry::driver::backend_in;
 use pixelferry::{
-    Arg, BackendChoice, ComputeBackend, CpuBackend, Display, DisplayChoice, DrawOptions, Error, Fit, Headless, Link,
-    LinkBuilder, LinkOptions, PathId, PixelFormat, Region, SurfaceDesc, SyncKind, open_backend, picture,
+    Arg, BackendChoice, ComputeBackend, ComputeDisplay, CpuBackend, Display, DisplayChoice, DrawOptions, Error, Fit,
+    Headless, Link, LinkBuilder, LinkOptions, PathId, PixelFormat, Region, SurfaceDesc, SyncKind, open_backend,
+    picture,
 };
 use pixelferry_tests::{
     Level, Need, asked, conform, displays, few, from, given, has, in_child, level, need, pass_in_child, path_problems,
@@ -169,7 +170,7 @@ fn a_pair_is_one_queue(choice: BackendChoice, need_of: Need) {
     let desc = SurfaceDesc::image(32, 16, PixelFormat::Rgba8);
     let pair = LinkBuilder::new(desc).backend(choice).display(DisplayChoice::Compute).open_sides();
     let Some((backend, screen)) = need(need_of, pair) else { return };
-    let display = Rc::clone(screen.compute().unwrap());
+    let display = Rc::clone(screen.downcast_ref::<ComputeDisplay>().unwrap());
     assert!(Arc::ptr_eq(display.backend(), &backend));
     println!("RAN ON {}", backend.device());
     let mut link = Link::open(backend.clone(), screen.display(), desc, LinkOptions::default()).unwrap();

@@ -7,7 +7,7 @@ use crate::image::{CudaImage, Texture};
 use crate::memory::{CudaMemory, Store};
 use crate::session::Session;
 use crate::turn::Turn;
-use interop_core::describe::format::{PerFormat, PixelFormat};
+use interop_core::describe::format::{ChannelKind, PixelFormat};
 use interop_core::{
     ComputeMemory, ComputeSemaphore, DeviceIdentity, Error, ImageDesc, MemoryHandle, Result, SharedHandle, SurfaceDesc,
 };
@@ -56,21 +56,14 @@ fn array_format(format: PixelFormat) -> (u32, u32) {
     const UNSIGNED_INT32: u32 = 0x03;
     const HALF: u32 = 0x10;
     const FLOAT: u32 = 0x20;
-    const ROWS: PerFormat<(u32, u32)> = PerFormat::new([
-        (PixelFormat::R8, (UNSIGNED_INT8, 1)),
-        (PixelFormat::Rg8, (UNSIGNED_INT8, 2)),
-        (PixelFormat::R16, (UNSIGNED_INT16, 1)),
-        (PixelFormat::R16F, (HALF, 1)),
-        (PixelFormat::Rgba8, (UNSIGNED_INT8, 4)),
-        (PixelFormat::Bgra8, (UNSIGNED_INT8, 4)),
-        (PixelFormat::Rgb10A2, (UNSIGNED_INT32, 1)),
-        (PixelFormat::Rg16F, (HALF, 2)),
-        (PixelFormat::R32F, (FLOAT, 1)),
-        (PixelFormat::Rgba16F, (HALF, 4)),
-        (PixelFormat::Rg32F, (FLOAT, 2)),
-        (PixelFormat::Rgba32F, (FLOAT, 4)),
-    ]);
-    ROWS.get(format)
+    let channels = format.channels() as u32;
+    match format.channel_kind() {
+        ChannelKind::Unorm8 => (UNSIGNED_INT8, channels),
+        ChannelKind::Unorm16 => (UNSIGNED_INT16, channels),
+        ChannelKind::Float16 => (HALF, channels),
+        ChannelKind::Float32 => (FLOAT, channels),
+        _ => (UNSIGNED_INT32, 1),
+    }
 }
 
 fn open_image(session: &Arc<Session>, image: &ImageDesc, handle: MemoryHandle) -> Result<CudaImage> {

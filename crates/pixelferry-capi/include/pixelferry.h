@@ -257,8 +257,8 @@ PF_EXPORT pf_status pf_probe_json(const pf_surface *surface, const pf_link_optio
 
 /* ---------------------------------------------------------------------------------------------------------- backends */
 
-/* Opens a device that computes. `name`: "cuda", "opencl", "gl", "wgpu", "cpu", or NULL or "auto" for the first of them that has
- * a language of every one of `kernels` (docs/selection.md has the order). Any thread.
+/* Opens a device that computes. `name`: as the command has it ("cuda", "cpu"), or NULL or "auto" for the first that has a
+ * language of every one of `kernels` (docs/selection.md has the order). Any thread.
  * Errors: PF_ERROR_UNAVAILABLE, PF_ERROR_UNSUPPORTED, PF_ERROR_ARGUMENT (the message lists the names). */
 PF_EXPORT pf_status pf_backend_open(const char *name, const pf_kernel_source *const *kernels, size_t kernel_count,
                                  pf_backend **backend);
@@ -299,7 +299,8 @@ PF_EXPORT pf_status pf_memory_free(pf_memory *memory);
 /* ---------------------------------------------------------------------------------------------------------- displays */
 
 /* Opens a display without a window: "gl" (OpenGL by EGL or a hidden window), "compute" (memory of the compute device), "memory"
- * (plain memory, on every machine), "wgpu", or NULL or "auto" for the first that works. "gl" makes its context current here. */
+ * (plain memory, on every machine), another by its name, or NULL or "auto" for the first that works. "gl" makes its context
+ * current here. */
 PF_EXPORT pf_status pf_display_open(const char *name, pf_display **display);
 
 /* Whether the context is current on this thread: not 0 where it is. Called at the start of every operation. */

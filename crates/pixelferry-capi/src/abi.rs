@@ -31,20 +31,6 @@ pub const PF_ERROR_FILE: i32 = 17;
 pub const PF_ERROR_PANIC: i32 = 18;
 pub const PF_ERROR_OTHER: i32 = 19;
 
-// Formats; 0 is none.
-pub const PF_FORMAT_R8: u32 = 1;
-pub const PF_FORMAT_RG8: u32 = 2;
-pub const PF_FORMAT_RGBA8: u32 = 3;
-pub const PF_FORMAT_R32F: u32 = 4;
-pub const PF_FORMAT_RGBA16F: u32 = 5;
-pub const PF_FORMAT_RGBA32F: u32 = 6;
-pub const PF_FORMAT_R16: u32 = 7;
-pub const PF_FORMAT_R16F: u32 = 8;
-pub const PF_FORMAT_BGRA8: u32 = 9;
-pub const PF_FORMAT_RGB10A2: u32 = 10;
-pub const PF_FORMAT_RG16F: u32 = 11;
-pub const PF_FORMAT_RG32F: u32 = 12;
-
 pub const PF_KEEP: u32 = 0;
 pub const PF_CLEAR: u32 = 1;
 pub const PF_OVERWRITE: u32 = 2;

@@ -2,35 +2,15 @@
 
 use crate::abi::*;
 use crate::failure::{Failure, Result};
-use interop_core::describe::format::PerFormat;
 use pixelferry::{
     AlphaMode, BufferDesc, Encoding, ImageAccess, ImageDesc, Mode, PathId, PixelFormat, Policy, Profiles, RowOrder,
     SurfaceDesc, Unwritten,
 };
 use std::time::Duration;
 
-/// The number of each format in the header.
-const FORMATS: PerFormat<u32> = {
-    use PixelFormat::*;
-    PerFormat::new([
-        (R8, PF_FORMAT_R8),
-        (Rg8, PF_FORMAT_RG8),
-        (R16, PF_FORMAT_R16),
-        (R16F, PF_FORMAT_R16F),
-        (Rgba8, PF_FORMAT_RGBA8),
-        (Bgra8, PF_FORMAT_BGRA8),
-        (Rgb10A2, PF_FORMAT_RGB10A2),
-        (Rg16F, PF_FORMAT_RG16F),
-        (R32F, PF_FORMAT_R32F),
-        (Rgba16F, PF_FORMAT_RGBA16F),
-        (Rg32F, PF_FORMAT_RG32F),
-        (Rgba32F, PF_FORMAT_RGBA32F),
-    ])
-};
-
-/// The number of a format in the header.
-pub fn format_code(format: PixelFormat) -> u32 {
-    FORMATS.get(format)
+/// The number of a format in the header, where 0 is none.
+pub const fn format_code(format: PixelFormat) -> u32 {
+    format.info().shader_id + 1
 }
 
 fn named<T: Copy>(field: &str, value: u32, all: &[(u32, T)]) -> Result<T> {

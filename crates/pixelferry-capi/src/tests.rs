@@ -3,9 +3,10 @@
 
 use crate::abi::*;
 use crate::boundary::{fill, fillable, structure};
+use crate::convert::format_code;
 use crate::exports::{backend, display, frame, link, machine, shown};
 use crate::handles::Handle as _;
-use pixelferry::{CpuBackend, Headless, MemoryDisplay};
+use pixelferry::{CpuBackend, Headless, MemoryDisplay, PixelFormat};
 use pixelferry_faults::{BackendDouble, Fault, FaultKind, Faults, Step};
 use std::ffi::{CStr, c_void};
 use std::ptr;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 const SURFACE: pf_surface = pf_surface {
     size: size_of::<pf_surface>(),
     bytes: 0,
-    format: PF_FORMAT_R8,
+    format: format_code(PixelFormat::R8),
     width: 3,
     height: 2,
     unwritten: PF_KEEP,

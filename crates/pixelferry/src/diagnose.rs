@@ -1,8 +1,10 @@
 //! Findings about the machine as a whole that a user can act on.
 
 use crate::availability::Availability;
-use crate::backends::{self, BackendStatus};
-use crate::displays::{self, DisplayStatus};
+use crate::backend_rows;
+use crate::backends::BackendStatus;
+use crate::display_rows;
+use crate::displays::DisplayStatus;
 use interop_core::{Api, Diagnosis};
 use std::path::{Path, PathBuf};
 
@@ -26,7 +28,7 @@ pub(crate) fn machine(backends: &[BackendStatus], displays: &[DisplayStatus]) ->
         ));
     }
     found.extend(displays.iter().filter_map(|display| {
-        let driver = displays::DRIVERS.iter().find(|driver| driver.kind == display.kind);
+        let driver = display_rows::DRIVERS.iter().find(|driver| driver.kind == display.kind);
         let name = driver.map_or(Some("no-display"), |driver| driver.missing)?;
         missing(&display.availability, |_| name)
     }));
@@ -40,7 +42,7 @@ fn missing(availability: &Availability, name: impl FnOnce(&str) -> &'static str)
 }
 
 fn backend(status: &BackendStatus) -> Option<Diagnosis> {
-    let driver = backends::DRIVERS.iter().find(|driver| driver.api == status.api);
+    let driver = backend_rows::DRIVERS.iter().find(|driver| driver.api == status.api);
     missing(&status.availability, |reason| driver.map_or("no-compute", |driver| (driver.missing)(reason)))
 }
 

@@ -1,120 +1,12 @@
 //! Displays of this machine that need no window, and opening one.
 
 use crate::availability::Availability;
-use crate::backends::draws;
-use crate::built_displays::{self as built, Beside};
-use crate::choice::{Choice, Named};
-use crate::display_choice::DisplayChoice;
+use crate::backend_rows::draws;
+use crate::display_rows::{Beside, DRIVERS, DisplayChoice, Driver, device};
 use crate::headless::Headless;
-use cpu_fallback::MemoryDisplay;
-use interop_core::{Api, DeviceIdentity, Error, Result};
+use interop_core::{DeviceIdentity, Error, Result};
 use serde::Serialize;
 use tracing::info;
-
-fn device(beside: Beside<'_>) -> Option<&DeviceIdentity> {
-    beside.map(|backend| backend.device())
-}
-
-/// Differences between the displays.
-pub(crate) struct Driver {
-    named: Named<DisplayChoice>,
-    /// API of its devices; `None` if it is that of the side that computes.
-    api: Option<Api>,
-    /// Kind of display in its status.
-    pub(crate) kind: &'static str,
-    /// True where [`DisplayChoice::Auto`] may take it, beside this device.
-    taken_by_itself: fn(Option<&DeviceIdentity>) -> bool,
-    /// Opens the best device, or the one that computes where that can draw.
-    best_for: fn(Beside<'_>) -> Result<Headless>,
-    /// Opens one on each of its devices.
-    all: fn() -> Result<Vec<Headless>>,
-    /// Name of the finding if it cannot be used; `None` if a backend's finding says it.
-    pub(crate) missing: Option<&'static str>,
-}
-
-/// One row for each display; those of [`DisplayChoice::Auto`] first, in its order.
-pub(crate) static DRIVERS: &[Driver] = &[
-    Driver {
-        named: Named { built: cfg!(feature = "gl"), ..Named::new(DisplayChoice::Gl, "gl", &["opengl"], "OpenGL") },
-        api: Some(Api::OpenGl),
-        kind: "gl-headless",
-        taken_by_itself: |_| true,
-        best_for: |beside| built::gl::best(device(beside)),
-        all: built::gl::all,
-        missing: Some("no-opengl"),
-    },
-    Driver {
-        named: Named {
-            built: cfg!(any(feature = "cuda", feature = "opencl")),
-            ..Named::new(
-                DisplayChoice::Compute,
-                "compute",
-                &[],
-                "The CUDA or OpenCL device that computes: its kernels draw, with no graphics driver",
-            )
-        },
-        api: None,
-        kind: "compute",
-        // A CPU's compute device draws into memory, where the display in plain memory needs no compiler.
-        taken_by_itself: |device| device.is_some_and(|device| draws(device.api) && !device.software),
-        best_for: built::compute::best,
-        all: built::compute::all,
-        missing: None,
-    },
-    Driver {
-        named: Named::new(DisplayChoice::Memory, "memory", &[], "Plain memory"),
-        api: Some(Api::Cpu),
-        kind: "memory",
-        taken_by_itself: |_| true,
-        best_for: |_| Ok(MemoryDisplay::new().into()),
-        all: || Ok(vec![MemoryDisplay::new().into()]),
-        missing: Some("no-display"),
-    },
-    Driver {
-        named: Named {
-            built: cfg!(feature = "wgpu"),
-            ..Named::new(DisplayChoice::Wgpu, "wgpu", &[], "wgpu, where it was built in (feature `wgpu`)")
-        },
-        api: Some(Api::Wgpu),
-        kind: "wgpu",
-        taken_by_itself: |_| false,
-        best_for: |beside| built::wgpu(device(beside)),
-        all: || Ok(vec![built::wgpu(None)?]),
-        missing: Some("no-wgpu"),
-    },
-    Driver {
-        named: Named {
-            built: cfg!(feature = "vulkan"),
-            ..Named::new(
-                DisplayChoice::Vulkan,
-                "vulkan",
-                &["vk"],
-                "Vulkan itself, where it was built in (feature `vulkan`); without windows",
-            )
-        },
-        api: Some(Api::Vulkan),
-        kind: "vulkan",
-        taken_by_itself: |_| false,
-        best_for: |beside| built::vulkan(device(beside)),
-        all: || Ok(vec![built::vulkan(None)?]),
-        missing: Some("no-vulkan"),
-    },
-];
-
-static AUTO: Named<DisplayChoice> =
-    Named::new(DisplayChoice::Auto, "auto", &[], "OpenGL, else a GPU that computes, else memory");
-
-impl Choice for DisplayChoice {
-    const KIND: &'static str = "display";
-
-    fn all() -> impl Iterator<Item = &'static Named<Self>> {
-        std::iter::once(&AUTO).chain(DRIVERS.iter().map(|driver| &driver.named))
-    }
-
-    fn api(self) -> Option<Api> {
-        DRIVERS.iter().find(|driver| driver.named.choice == self).and_then(|driver| driver.api)
-    }
-}
 
 /// One kind of display and what it offers here.
 ///
@@ -128,7 +20,7 @@ impl Choice for DisplayChoice {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct DisplayStatus {
-    /// Name of the kind: `gl-headless`, `compute`, `memory`, `wgpu`, `vulkan`; `plugged` for a display of the program's own.
+    /// Name of the kind, such as `gl-headless`; `plugged` for a display of the program's own.
     pub kind: &'static str,
     /// Tells if it can be used, and if not, why.
     #[serde(flatten)]
@@ -195,6 +87,7 @@ mod tests {
     use super::*;
     use interop_core::ComputeBackend as _;
     use cpu_fallback::CpuBackend;
+    use interop_core::{Api, ComputeBackend as _};
 
     #[test]
     fn auto_takes_a_compute_device_that_is_hardware_after_opengl_and_before_memory() {

@@ -1,14 +1,8 @@
 //! [`Headless`].
 
-#[cfg(any(feature = "cuda", feature = "opencl"))]
-use compute_display::ComputeDisplay;
 use interop_core::{Display, Result};
 #[cfg(feature = "gl")]
 use pixelferry_gl::GlDisplay;
-#[cfg(feature = "vulkan")]
-use pixelferry_vulkan::VulkanDisplay;
-#[cfg(feature = "wgpu")]
-use pixelferry_wgpu::WgpuDisplay;
 use std::any::Any;
 use std::rc::Rc;
 
@@ -27,7 +21,6 @@ use std::rc::Rc;
 pub struct Headless {
     pub(crate) display: Rc<dyn Display>,
     /// The display as an `Rc` of its own type.
-    #[allow(dead_code)] // where no feature gives a display of another type than memory's
     own: Rc<dyn Any>,
 }
 
@@ -60,24 +53,18 @@ impl Headless {
     /// The OpenGL display, where it is one.
     #[cfg(feature = "gl")]
     pub fn gl(&self) -> Option<&Rc<GlDisplay>> {
-        self.own.downcast_ref()
+        self.downcast_ref()
     }
 
-    /// The display on a compute device, where it is one.
-    #[cfg(any(feature = "cuda", feature = "opencl"))]
-    pub fn compute(&self) -> Option<&Rc<ComputeDisplay>> {
-        self.own.downcast_ref()
-    }
-
-    /// The Vulkan display, where it is one.
-    #[cfg(feature = "vulkan")]
-    pub fn vulkan(&self) -> Option<&Rc<VulkanDisplay>> {
-        self.own.downcast_ref()
-    }
-
-    /// The wgpu display, where it is one.
-    #[cfg(feature = "wgpu")]
-    pub fn wgpu(&self) -> Option<&Rc<WgpuDisplay>> {
+    /// The display as its own type, where it is one: [`crate::ComputeDisplay`], say.
+    ///
+    /// ```
+    /// use pixelferry::{Headless, MemoryDisplay};
+    ///
+    /// let screen = Headless::from(MemoryDisplay::new());
+    /// assert!(screen.downcast_ref::<MemoryDisplay>().is_some());
+    /// ```
+    pub fn downcast_ref<D: Display>(&self) -> Option<&Rc<D>> {
         self.own.downcast_ref()
     }
 }

@@ -2,12 +2,11 @@
 
 pub mod api;
 mod availability;
+mod backend_rows;
 mod backends;
-mod built;
-mod built_displays;
 mod choice;
 mod diagnose;
-mod display_choice;
+mod display_rows;
 mod displays;
 pub mod driver;
 mod files;
@@ -23,7 +22,8 @@ mod probe;
 mod show;
 
 pub use availability::Availability;
-pub use backends::{BackendChoice, BackendStatus, open_all_backends, open_backend};
+pub use backend_rows::BackendChoice;
+pub use backends::{BackendStatus, open_all_backends, open_backend};
 pub use choice::{Choice, Named};
 /// Typed arrays on every backend: expressions, reductions, scans, random numbers.
 #[cfg(feature = "arrays")]
@@ -32,7 +32,7 @@ pub use compute_arrays as arrays;
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 pub use compute_display::{ComputeDisplay, ComputeTarget};
 pub use cpu_fallback::{CpuArgs, CpuBackend, CpuBuffer, CpuImage, CpuKernelExt, MemoryDisplay};
-pub use display_choice::DisplayChoice;
+pub use display_rows::DisplayChoice;
 pub use displays::{DisplayStatus, open_all_headless, open_headless};
 pub use files::check_writable;
 pub use headless::Headless;

@@ -93,7 +93,7 @@ pub struct FormatInfo {
     pub order: &'static [usize],
     /// A pixel's type in OpenCL C and CUDA C++. Halves are the integers that have their bits.
     pub c_type: &'static str,
-    /// Its number in shaders; never changes, whatever is added.
+    /// Its number in shaders and on the wire, in C one more; never changes, whatever is added.
     pub shader_id: u32,
 }
 

@@ -3,7 +3,7 @@
 use cl3::memory::{CL_FLOAT, CL_HALF_FLOAT, CL_R, CL_RG, CL_RGBA, CL_UNORM_INT8};
 use cl3::memory::{CL_MEM_OBJECT_IMAGE2D, cl_image_desc, cl_image_format};
 use interop_core::PixelFormat;
-use interop_core::describe::format::PerFormat;
+use interop_core::describe::format::ChannelKind;
 use std::ptr;
 
 /// Size and format of an image of two dimensions.
@@ -45,20 +45,17 @@ const NO_IMAGES: [u32; 2] = [0, 0];
 
 /// The format as OpenCL names it: order and type of the channels (OpenCL 3.0 API, section 5.3.1.1).
 pub(super) const fn image_format(format: PixelFormat) -> [u32; 2] {
-    const ROWS: PerFormat<[u32; 2]> = PerFormat::new([
-        (PixelFormat::R8, [CL_R, CL_UNORM_INT8]),
-        (PixelFormat::Rg8, [CL_RG, CL_UNORM_INT8]),
-        (PixelFormat::R16, NO_IMAGES),
-        (PixelFormat::R16F, NO_IMAGES),
-        (PixelFormat::Rgba8, [CL_RGBA, CL_UNORM_INT8]),
-        // Bytes as they are stored: blue is the first channel here.
-        (PixelFormat::Bgra8, [CL_RGBA, CL_UNORM_INT8]),
-        (PixelFormat::Rgb10A2, NO_IMAGES),
-        (PixelFormat::Rg16F, [CL_RG, CL_HALF_FLOAT]),
-        (PixelFormat::R32F, [CL_R, CL_FLOAT]),
-        (PixelFormat::Rgba16F, [CL_RGBA, CL_HALF_FLOAT]),
-        (PixelFormat::Rg32F, [CL_RG, CL_FLOAT]),
-        (PixelFormat::Rgba32F, [CL_RGBA, CL_FLOAT]),
-    ]);
-    ROWS.get(format)
+    let kind = match format.channel_kind() {
+        ChannelKind::Unorm8 => CL_UNORM_INT8,
+        ChannelKind::Float16 => CL_HALF_FLOAT,
+        ChannelKind::Float32 => CL_FLOAT,
+        _ => return NO_IMAGES,
+    };
+    match (format.channels(), format.channel_kind()) {
+        (1, ChannelKind::Float16) => NO_IMAGES,
+        (1, _) => [CL_R, kind],
+        (2, _) => [CL_RG, kind],
+        // Bytes as they are stored, in BGRA8 blue first.
+        _ => [CL_RGBA, kind],
+    }
 }

@@ -2,6 +2,7 @@
 //! struct, field, type of a function and exported function, both ways.
 
 use crate::common::{Language, build, compiler, done, root, run, scratch};
+use interop_core::describe::format::FORMATS;
 use quote::ToTokens as _;
 use std::collections::BTreeSet;
 use std::fs;
@@ -86,14 +87,17 @@ impl Said {
         self.types.insert(name.to_owned());
     }
 
+    fn constant(&mut self, name: String, value: &str) {
+        self.text += &format!("_Static_assert({name} == {value}, \"{name}\");\n");
+        self.constants.insert(name);
+    }
+
     fn item(&mut self, item: &Item) {
         match item {
             Item::Const(constant) if constant.ident.to_string().starts_with("PF_") => {
-                let name = constant.ident.to_string();
                 let value =
                     constant.expr.to_token_stream().to_string().replace(' ', "").replace("u32::MAX", "0xffffffff");
-                self.text += &format!("_Static_assert({name} == {value}, \"{name}\");\n");
-                self.constants.insert(name);
+                self.constant(constant.ident.to_string(), &value);
             }
             Item::Struct(found) if found.ident.to_string().starts_with("pf_") => {
                 if let syn::Fields::Named(fields) = &found.fields {
@@ -137,6 +141,9 @@ impl Said {
 
 fn said() -> Said {
     let mut said = Said::default();
+    for row in &FORMATS {
+        said.constant(format!("PF_FORMAT_{}", row.name), &(row.shader_id + 1).to_string());
+    }
     let mut files = vec![root().join("src/abi.rs")];
     let exports = fs::read_dir(root().join("src/exports")).unwrap();
     files.extend(exports.map(|file| file.unwrap().path()));

@@ -4,8 +4,8 @@ use crate::bench::error::Error;
 use crate::bench::grid::Plan;
 use crate::bench::machine::Device;
 use pixelferry::{
-    Api, Availability, BackendChoice, Choice, ComputeBackend, Display, DisplayChoice, Headless, open_all_backends,
-    open_all_headless,
+    Api, Availability, BackendChoice, Choice, ComputeBackend, ComputeDisplay, Display, DisplayChoice, Headless,
+    open_all_backends, open_all_headless,
 };
 use std::rc::Rc;
 use std::sync::Arc;
@@ -40,7 +40,8 @@ impl Devices {
         let described = Device::list(found.iter().map(|(d, _)| d.device()));
         let all = described.into_iter().zip(found).map(|(device, (display, headless))| (device, headless, display));
         let is_kind = |word: &str, (_, headless, _): &(Device, Headless, Rc<dyn Display>)| {
-            headless.compute().is_some() && word.eq_ignore_ascii_case(DisplayChoice::Compute.name())
+            headless.downcast_ref::<ComputeDisplay>().is_some()
+                && word.eq_ignore_ascii_case(DisplayChoice::Compute.name())
         };
         let mut displays = wanted("display", &plan.displays, all.collect(), |(device, ..)| device, is_kind)?;
         if plan.spare_memory && displays.iter().any(|(_, headless, _)| headless.gl().is_some()) {

@@ -155,7 +155,7 @@ class Viewer:
     format: of the surface. "r8" and "r32f" show arrays of one channel.
     mode: "latency" shows each array at once; "throughput" shows up to eight frames behind, where that is quicker.
     path: take this path or fail; `report["paths"]` lists them.
-    backend: "cuda", "cuda:1", "opencl", "gl" or "cpu" instead of the array's GPU, or of what is measured to be the quickest
+    backend: "cuda:1" or "cpu", say, instead of the array's GPU, or of what is measured to be the quickest
         for arrays of the host: `report["together"]`.
     vsync: a window's `show` waits for the screen's next picture, so that none is torn. `explain()` says whether the driver took
         it. Its effect can be seen on a real screen only.

@@ -27,7 +27,7 @@ def _arguments() -> argparse.Namespace:
     show.add_argument("file", help="a .npy file")
     show.add_argument("--save", metavar="PICTURE", help="open no window, save .png or .jpg")
     show.add_argument("--layout", choices=["HWC", "CHW"], default="HWC")
-    show.add_argument("--backend", help='"cuda", "opencl", "gl" or "cpu" instead of "cpu"')
+    show.add_argument("--backend", help='one by its name, "cuda" say, instead of "cpu"')
     return parser.parse_args()
 
 

@@ -24,7 +24,7 @@ class Texture:
         better there, as one of the host and one of the GPU take different paths.
     format: of the texture. "r8" and "r32f" take arrays of one channel.
     path: take this path or fail; `report["paths"]` lists them.
-    backend: "cuda", "cuda:1", "opencl", "gl" or "cpu" instead of the array's GPU, or of what is measured to be the quickest
+    backend: "cuda:1" or "cpu", say, instead of the array's GPU, or of what is measured to be the quickest
         for arrays of the host: `report["together"]`.
     stable: take only paths that keep the name. Others save a copy on the GPU, but show each array under the next of two or
         three names.

@@ -1,7 +1,7 @@
 //! The one way in: frames that a program declares, for which backend, display and path are opened together.
 
-use crate::backends::BackendChoice;
-use crate::display_choice::DisplayChoice;
+use crate::backend_rows::BackendChoice;
+use crate::display_rows::DisplayChoice;
 use interop_core::{ComputeBackend, Display, KernelSource, Policy, SurfaceDesc};
 use std::rc::Rc;
 use std::sync::Arc;

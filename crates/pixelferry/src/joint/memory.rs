@@ -3,9 +3,10 @@
 use super::declare::{LinkBuilder, Scratch};
 use super::pairs::{Pair, Rows};
 use super::report::{JointReport, JointState};
-use crate::backends::{BackendChoice, listed_devices};
+use crate::backend_rows::BackendChoice;
+use crate::backends::listed_devices;
 use crate::choice::Choice as _;
-use crate::display_choice::DisplayChoice;
+use crate::display_rows::DisplayChoice;
 use interop_core::compute::SourceCode;
 use interop_core::{DeviceIdentity, SurfaceDesc};
 use serde::{Deserialize, Serialize};

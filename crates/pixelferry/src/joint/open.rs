@@ -5,7 +5,7 @@ use super::declare::LinkBuilder;
 use super::memory;
 use super::pairs::{Pair, Prospect, displays, prospects};
 use super::report::{Basis, JointReport, JointRow, JointState};
-use crate::backends::BackendChoice;
+use crate::backend_rows::BackendChoice;
 use crate::headless::Headless;
 use interop_core::tournament::Tournament;
 use interop_core::{ComputeBackend, Display, Error, Kernel, Link, LinkOptions, Result};

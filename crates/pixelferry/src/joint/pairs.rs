@@ -3,8 +3,9 @@
 
 use super::declare::LinkBuilder;
 use super::report::{JointRow, JointState, because};
-use crate::backends::{BackendChoice, Driver, in_order, open_backend, unsuited};
-use crate::display_choice::DisplayChoice;
+use crate::backend_rows::{BackendChoice, Driver};
+use crate::backends::{in_order, open_backend, unsuited};
+use crate::display_rows::DisplayChoice;
 use crate::displays::open_beside;
 use crate::headless::Headless;
 use crate::pair::backend_in;

@@ -1,13 +1,150 @@
-//! Opening the displays that the crate's features switch on; where one is off, the call says so.
+//! The displays that need no window: one row for each, and its opener; where the crate's feature is off, the call says so.
 
 #[cfg(not(all(feature = "vulkan", feature = "wgpu")))]
 use crate::availability::not_built_in;
+use crate::backend_rows::draws;
+use crate::choice::{Choice, Named};
 use crate::headless::Headless;
-use interop_core::{ComputeBackend, DeviceIdentity, Result};
+use cpu_fallback::MemoryDisplay;
+use interop_core::{Api, ComputeBackend, DeviceIdentity, Result};
 use std::sync::Arc;
+
+/// The display to open.
+///
+/// ```
+/// use pixelferry::{Api, DisplayChoice, open_headless};
+///
+/// let memory = open_headless(DisplayChoice::Memory)?;
+/// assert_eq!(memory.display().device().api, Api::Cpu);
+/// # Ok::<(), pixelferry::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum DisplayChoice {
+    /// OpenGL without a window, else the compute device itself where that is known and hardware, else plain memory. Never fails
+    /// for want of a driver.
+    #[default]
+    Auto,
+    /// OpenGL without a window, or an error.
+    Gl,
+    /// wgpu on Vulkan or OpenGL, or an error: also where this library was built without its feature `wgpu`.
+    Wgpu,
+    /// Memory of the CUDA or OpenCL device that computes, or of the best one, drawn by its own kernels; or an error.
+    Compute,
+    /// Plain memory.
+    Memory,
+    /// Vulkan without a window, on a device of the display's own, or an error: also where this library was built without its
+    /// feature `vulkan`.
+    Vulkan,
+}
 
 /// The backend beside which a display is opened, where there is one.
 pub(crate) type Beside<'a> = Option<&'a Arc<dyn ComputeBackend>>;
+
+pub(crate) fn device(beside: Beside<'_>) -> Option<&DeviceIdentity> {
+    beside.map(|backend| backend.device())
+}
+
+/// Differences between the displays.
+pub(crate) struct Driver {
+    pub(crate) named: Named<DisplayChoice>,
+    /// API of its devices; `None` if it is that of the side that computes.
+    pub(crate) api: Option<Api>,
+    /// Kind of display in its status.
+    pub(crate) kind: &'static str,
+    /// True where [`DisplayChoice::Auto`] may take it, beside this device.
+    pub(crate) taken_by_itself: fn(Option<&DeviceIdentity>) -> bool,
+    /// Opens the best device, or the one that computes where that can draw.
+    pub(crate) best_for: fn(Beside<'_>) -> Result<Headless>,
+    /// Opens one on each of its devices.
+    pub(crate) all: fn() -> Result<Vec<Headless>>,
+    /// Name of the finding if it cannot be used; `None` if a backend's finding says it.
+    pub(crate) missing: Option<&'static str>,
+}
+
+/// One row for each display; those of [`DisplayChoice::Auto`] first, in its order.
+pub(crate) static DRIVERS: &[Driver] = &[
+    Driver {
+        named: Named { built: cfg!(feature = "gl"), ..Named::new(DisplayChoice::Gl, "gl", &["opengl"], "OpenGL") },
+        api: Some(Api::OpenGl),
+        kind: "gl-headless",
+        taken_by_itself: |_| true,
+        best_for: |beside| gl::best(device(beside)),
+        all: gl::all,
+        missing: Some("no-opengl"),
+    },
+    Driver {
+        named: Named {
+            built: cfg!(any(feature = "cuda", feature = "opencl")),
+            ..Named::new(
+                DisplayChoice::Compute,
+                "compute",
+                &[],
+                "The CUDA or OpenCL device that computes: its kernels draw, with no graphics driver",
+            )
+        },
+        api: None,
+        kind: "compute",
+        // A CPU's compute device draws into memory, where the display in plain memory needs no compiler.
+        taken_by_itself: |device| device.is_some_and(|device| draws(device.api) && !device.software),
+        best_for: compute::best,
+        all: compute::all,
+        missing: None,
+    },
+    Driver {
+        named: Named::new(DisplayChoice::Memory, "memory", &[], "Plain memory"),
+        api: Some(Api::Cpu),
+        kind: "memory",
+        taken_by_itself: |_| true,
+        best_for: |_| Ok(MemoryDisplay::new().into()),
+        all: || Ok(vec![MemoryDisplay::new().into()]),
+        missing: Some("no-display"),
+    },
+    Driver {
+        named: Named {
+            built: cfg!(feature = "wgpu"),
+            ..Named::new(DisplayChoice::Wgpu, "wgpu", &[], "wgpu, where it was built in (feature `wgpu`)")
+        },
+        api: Some(Api::Wgpu),
+        kind: "wgpu",
+        taken_by_itself: |_| false,
+        best_for: |beside| wgpu(device(beside)),
+        all: || Ok(vec![wgpu(None)?]),
+        missing: Some("no-wgpu"),
+    },
+    Driver {
+        named: Named {
+            built: cfg!(feature = "vulkan"),
+            ..Named::new(
+                DisplayChoice::Vulkan,
+                "vulkan",
+                &["vk"],
+                "Vulkan itself, where it was built in (feature `vulkan`); without windows",
+            )
+        },
+        api: Some(Api::Vulkan),
+        kind: "vulkan",
+        taken_by_itself: |_| false,
+        best_for: |beside| vulkan(device(beside)),
+        all: || Ok(vec![vulkan(None)?]),
+        missing: Some("no-vulkan"),
+    },
+];
+
+static AUTO: Named<DisplayChoice> =
+    Named::new(DisplayChoice::Auto, "auto", &[], "OpenGL, else a GPU that computes, else memory");
+
+impl Choice for DisplayChoice {
+    const KIND: &'static str = "display";
+
+    fn all() -> impl Iterator<Item = &'static Named<Self>> {
+        std::iter::once(&AUTO).chain(DRIVERS.iter().map(|driver| &driver.named))
+    }
+
+    fn api(self) -> Option<Api> {
+        DRIVERS.iter().find(|driver| driver.named.choice == self).and_then(|driver| driver.api)
+    }
+}
 
 #[cfg(feature = "wgpu")]
 pub(crate) fn wgpu(compute: Option<&DeviceIdentity>) -> Result<Headless> {
@@ -85,7 +222,7 @@ pub(crate) mod gl {
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 pub(crate) mod compute {
     use super::Beside;
-    use crate::backends::{DRIVERS, draws};
+    use crate::backend_rows::{DRIVERS, draws};
     use crate::headless::Headless;
     use compute_display::ComputeDisplay;
     use interop_core::{Error, Result};

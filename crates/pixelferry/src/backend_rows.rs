@@ -1,0 +1,251 @@
+//! The backends: one row for each, and its opener; where the crate's feature is off, the call says so.
+
+use crate::choice::{Choice, Named};
+use crate::listed::{Listed, listed};
+use cpu_fallback::CpuBackend;
+use interop_core::{Api, ComputeBackend, DeviceIdentity, KernelSource, Language, Result};
+use std::sync::Arc;
+
+/// The backend to open.
+///
+/// ```
+/// use pixelferry::{Api, BackendChoice, Choice as _, open_backend};
+///
+/// // As a command line names it.
+/// let threads = open_backend(BackendChoice::parse("cpu")?, &[])?;
+/// assert_eq!(threads.device().api, Api::Cpu);
+/// assert_eq!(BackendChoice::OpenCl.api(), Some(Api::OpenCl));
+/// # Ok::<(), pixelferry::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum BackendChoice {
+    /// CUDA, else OpenCL on a GPU, else OpenCL on a CPU. Else, where every kernel is given in WGSL, OpenGL or wgpu on a
+    /// GPU, that of the display before the other. Else our own threads. Else, where no closure serves threads, OpenGL or
+    /// wgpu on a CPU. Without kernels never fails for want of a driver.
+    #[default]
+    Auto,
+    /// The best CUDA device, or an error.
+    Cuda,
+    /// The best OpenCL device, or an error.
+    OpenCl,
+    /// The best device of OpenGL that has compute shaders (4.3), or an error. Beside an OpenGL display it computes in the display's
+    /// context ([`crate::LinkBuilder`]).
+    Gl,
+    /// The best device of wgpu that has compute shaders, or an error: also where this library was built without its feature
+    /// `wgpu`.
+    Wgpu,
+    /// Threads of this process.
+    Cpu,
+}
+
+/// Differences between the APIs.
+pub(crate) struct Driver {
+    pub(crate) named: Named<BackendChoice>,
+    pub(crate) api: Api,
+    /// Languages of its kernels; its compilers may be missing, and some devices take more.
+    pub(crate) takes: &'static [Language],
+    /// Says whether [`BackendChoice::Auto`] may take a device, which may be a program on the CPU, for these kernels. One that it
+    /// may not take is still better than none.
+    pub(crate) suits_auto: fn(&DeviceIdentity, &[KernelSource]) -> bool,
+    /// True where it computes in the queue of a display of its API.
+    pub(crate) in_queue: bool,
+    /// True where a display can draw by its kernels (the crate `compute-display`).
+    pub(crate) draws: bool,
+    /// Opens the best device, where there is a display the one that draws before others.
+    pub(crate) best: fn(Option<&DeviceIdentity>) -> Result<Arc<dyn ComputeBackend>>,
+    pub(crate) list: fn() -> Result<Vec<Listed>>,
+    /// Returns the name of the finding for this reason, if the API cannot be used.
+    pub(crate) missing: fn(&str) -> &'static str,
+}
+
+impl Driver {
+    pub(crate) fn is_meant(&self, choice: BackendChoice) -> bool {
+        choice == BackendChoice::Auto || choice == self.named.choice
+    }
+}
+
+/// One row for each API, in the order of [`BackendChoice::Auto`].
+pub(crate) static DRIVERS: &[Driver] = &[
+    Driver {
+        named: Named { built: cfg!(feature = "cuda"), ..Named::new(BackendChoice::Cuda, "cuda", &[], "CUDA") },
+        api: Api::Cuda,
+        takes: &[Language::CudaCpp, Language::Ptx],
+        suits_auto: |_, _| true,
+        in_queue: false,
+        draws: true,
+        best: cuda::best,
+        list: cuda::list,
+        missing: |reason| if reason.contains("driver offers CUDA") { "old-driver" } else { "no-cuda" },
+    },
+    Driver {
+        named: Named { built: cfg!(feature = "opencl"), ..Named::new(BackendChoice::OpenCl, "opencl", &[], "OpenCL") },
+        api: Api::OpenCl,
+        takes: &[Language::OpenClC],
+        suits_auto: |_, _| true,
+        in_queue: false,
+        draws: true,
+        best: opencl::best,
+        list: opencl::list,
+        missing: |_| "no-opencl",
+    },
+    Driver {
+        named: Named {
+            built: cfg!(feature = "gl-compute"),
+            ..Named::new(BackendChoice::Gl, "gl", &["opengl"], "OpenGL's compute shaders")
+        },
+        api: Api::OpenGl,
+        takes: &[Language::Wgsl, Language::Glsl],
+        suits_auto: is_hardware_for_wgsl,
+        in_queue: true,
+        draws: false,
+        best: gl_compute::best,
+        list: gl_compute::list,
+        missing: |_| "no-opengl-compute",
+    },
+    Driver {
+        named: Named {
+            built: cfg!(feature = "wgpu"),
+            ..Named::new(
+                BackendChoice::Wgpu,
+                "wgpu",
+                &[],
+                "wgpu's compute shaders, where it was built in (feature `wgpu`)",
+            )
+        },
+        api: Api::Wgpu,
+        takes: &[Language::Wgsl],
+        suits_auto: is_hardware_for_wgsl,
+        in_queue: true,
+        draws: false,
+        best: wgpu_compute::best,
+        list: wgpu_compute::list,
+        missing: |_| "no-wgpu-compute",
+    },
+    Driver {
+        named: Named::new(BackendChoice::Cpu, "cpu", &["threads"], "Threads"),
+        api: Api::Cpu,
+        takes: &[Language::Rust],
+        suits_auto: |_, _| true,
+        in_queue: false,
+        draws: false,
+        best: |_| Ok(Arc::new(CpuBackend::new()?)),
+        list: || listed(vec![Arc::new(CpuBackend::new()?)], |d| d.device().clone(), |d| Ok(Arc::clone(d) as _)),
+        missing: |_| "no-compute",
+    },
+];
+
+static AUTO: Named<BackendChoice> = Named::new(BackendChoice::Auto, "auto", &[], "The best there is");
+
+impl Choice for BackendChoice {
+    const KIND: &'static str = "backend";
+
+    fn all() -> impl Iterator<Item = &'static Named<Self>> {
+        std::iter::once(&AUTO).chain(DRIVERS.iter().map(|driver| &driver.named))
+    }
+
+    fn api(self) -> Option<Api> {
+        DRIVERS.iter().find(|driver| driver.named.choice == self).map(|driver| driver.api)
+    }
+}
+
+/// Programs that have no WGSL are not moved, and threads are quicker than shaders on a CPU.
+fn is_hardware_for_wgsl(device: &DeviceIdentity, kernels: &[KernelSource]) -> bool {
+    !device.software && !kernels.is_empty()
+}
+
+/// True where a display can draw by kernels of this API's devices.
+pub(crate) fn draws(api: Api) -> bool {
+    DRIVERS.iter().any(|driver| driver.draws && driver.api == api)
+}
+
+#[cfg(feature = "cuda")]
+pub(crate) mod cuda {
+    use crate::listed::{Listed, Opened, listed};
+    use cuda_backend::{CudaBackend, devices};
+    use interop_core::{DeviceIdentity, Result};
+    use std::sync::Arc;
+
+    pub(crate) fn best(display: Option<&DeviceIdentity>) -> Opened {
+        Ok(Arc::new(display.map_or_else(CudaBackend::open_best, CudaBackend::open_best_for)?))
+    }
+
+    pub(crate) fn list() -> Result<Vec<Listed>> {
+        listed(devices()?, |d| d.identity().clone(), |d| Ok(Arc::new(CudaBackend::open(d)?)))
+    }
+}
+
+#[cfg(feature = "opencl")]
+pub(crate) mod opencl {
+    use crate::listed::{Listed, Opened, listed};
+    use interop_core::{DeviceIdentity, Result};
+    use opencl_backend::{OpenClBackend, devices};
+    use std::sync::Arc;
+
+    pub(crate) fn best(display: Option<&DeviceIdentity>) -> Opened {
+        Ok(Arc::new(display.map_or_else(OpenClBackend::open_best, OpenClBackend::open_best_for)?))
+    }
+
+    pub(crate) fn list() -> Result<Vec<Listed>> {
+        listed(devices()?, |d| d.identity().clone(), |d| Ok(Arc::new(OpenClBackend::open(d)?)))
+    }
+}
+
+#[cfg(feature = "gl-compute")]
+pub(crate) mod gl_compute {
+    use crate::listed::{Listed, Opened, listed};
+    use interop_core::{DeviceIdentity, Result};
+    use pixelferry_gl::{GlBackend, HeadlessOptions};
+    use std::sync::Arc;
+
+    pub(crate) fn best(display: Option<&DeviceIdentity>) -> Opened {
+        let options = HeadlessOptions::default().with_same_device_as(display.cloned());
+        Ok(Arc::new(GlBackend::open(&options)?))
+    }
+
+    pub(crate) fn list() -> Result<Vec<Listed>> {
+        listed(vec![best(None)?], |d| d.device().clone(), |d| Ok(Arc::clone(d)))
+    }
+}
+
+#[cfg(feature = "wgpu")]
+pub(crate) mod wgpu_compute {
+    use crate::listed::{Listed, Opened, listed};
+    use interop_core::{DeviceIdentity, Result};
+    use pixelferry_wgpu::{WgpuBackend, WgpuOptions};
+    use std::sync::Arc;
+
+    pub(crate) fn best(display: Option<&DeviceIdentity>) -> Opened {
+        let options = WgpuOptions::default().with_same_device_as(display.cloned());
+        Ok(Arc::new(WgpuBackend::open(&options)?))
+    }
+
+    pub(crate) fn list() -> Result<Vec<Listed>> {
+        listed(vec![best(None)?], |d| d.device().clone(), |d| Ok(Arc::clone(d)))
+    }
+}
+
+/// A backend's module where its feature is off.
+macro_rules! absent {
+    ($feature:literal, $module:ident, $what:literal) => {
+        #[cfg(not(feature = $feature))]
+        pub(crate) mod $module {
+            use crate::availability::not_built_in;
+            use crate::listed::{Listed, Opened};
+            use interop_core::{DeviceIdentity, Result};
+
+            pub(crate) fn best(_: Option<&DeviceIdentity>) -> Opened {
+                not_built_in($what, $feature)
+            }
+
+            pub(crate) fn list() -> Result<Vec<Listed>> {
+                not_built_in($what, $feature)
+            }
+        }
+    };
+}
+
+absent!("cuda", cuda, "CUDA");
+absent!("opencl", opencl, "OpenCL");
+absent!("gl-compute", gl_compute, "OpenGL's compute shaders");
+absent!("wgpu", wgpu_compute, "wgpu");
