@@ -85,9 +85,9 @@ pub fn open_all_headless() -> (Vec<Headless>, Vec<DisplayStatus>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use interop_core::ComputeBackend as _;
     use cpu_fallback::CpuBackend;
-    use interop_core::{Api, ComputeBackend as _};
+    use interop_core::Api;
+    use interop_core::ComputeBackend as _;
 
     #[test]
     fn auto_takes_a_compute_device_that_is_hardware_after_opengl_and_before_memory() {
