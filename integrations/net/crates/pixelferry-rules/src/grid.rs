@@ -85,7 +85,7 @@ mod tests {
         let mut seen = vec![0; image.pixels() as usize];
         for index in 0..grid.len() {
             let region = grid.region(index).unwrap();
-            region.check_inside(image, "test").unwrap();
+            region.check_inside(image).unwrap();
             assert_eq!(grid.index(region), Some(index));
             for y in region.y..region.y + region.height {
                 for x in region.x..region.x + region.width {
