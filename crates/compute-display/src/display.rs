@@ -31,8 +31,8 @@ impl ComputeDisplay {
     /// Draws by kernels of this backend, in its queue. `Rc`, as links hold displays.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for a backend that takes neither OpenCL C nor PTX (threads, OpenGL, wgpu: they have displays of
-    /// their own); [`Error::KernelBuild`], [`Error::Driver`].
+    /// [`interop_core::Error::Unsupported`] for a backend that takes neither OpenCL C nor PTX (threads, OpenGL, wgpu: they have displays of
+    /// their own); [`interop_core::Error::KernelBuild`], [`interop_core::Error::Driver`].
     pub fn on(backend: Arc<dyn ComputeBackend>) -> Result<Rc<Self>> {
         let kernels = Kernels::default();
         Kernels::check(&backend.device().to_string(), backend.caps())?;
@@ -59,7 +59,7 @@ impl ComputeDisplay {
     /// Makes an RGBA8 picture to draw into; black and transparent at first.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for a size of 0, [`Error::Unsupported`] for one that the device does not allocate, and what the
+    /// [`interop_core::Error::InvalidInput`] for a size of 0, [`interop_core::Error::Unsupported`] for one that the device does not allocate, and what the
     /// backend reports.
     pub fn create_offscreen_target(&self, width: u32, height: u32) -> Result<ComputeTarget> {
         self.create_offscreen_target_of(width, height, PixelFormat::Rgba8)
@@ -77,10 +77,10 @@ impl ComputeDisplay {
     /// [`interop_core::ImageDesc`] and `options` say: by default every number goes there as it is. Does not wait.
     ///
     /// # Errors
-    /// - [`Error::Foreign`] for a surface or target of another display.
-    /// - [`Error::InvalidInput`] for a buffer, a viewport that is empty or reaches outside the target, or options that
+    /// - [`interop_core::Error::Foreign`] for a surface or target of another display.
+    /// - [`interop_core::Error::InvalidInput`] for a buffer, a viewport that is empty or reaches outside the target, or options that
     ///   mean nothing ([`Plan::new`]).
-    /// - [`Error::NothingShown`] for an in-place surface with no frame yet.
+    /// - [`interop_core::Error::NothingShown`] for an in-place surface with no frame yet.
     /// - What the backend reports.
     pub fn draw(
         &self,

@@ -24,8 +24,8 @@ impl KernelText {
     /// Reads the WGSL of a source.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where there is none, or it has more memories than the device binds, or larger groups than it
-    /// runs; [`Error::KernelBuild`] with what
+    /// [`interop_core::Error::Unsupported`] where there is none, or it has more memories than the device binds, or larger groups than it
+    /// runs; [`interop_core::Error::KernelBuild`] with what
     /// is wrong in it, by line, or the limit of [`crate::TextLimit`] that it is beyond.
     pub fn of(source: &KernelSource, limits: &Limits) -> Result<Self> {
         let name = source.name();
@@ -49,7 +49,7 @@ impl KernelText {
     /// and the work items of a group. It reads numbers by the same names as WGSL.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where it has more memories than the device binds; [`Error::KernelBuild`] for groups that are empty or
+    /// [`interop_core::Error::Unsupported`] where it has more memories than the device binds; [`interop_core::Error::KernelBuild`] for groups that are empty or
     /// of three dimensions.
     pub fn told(
         source: &KernelSource,

@@ -71,8 +71,8 @@ impl MemoryDisplay {
     /// channels are clamped to 0..1 (NaN is 0) and rounded.
     ///
     /// # Errors
-    /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for a buffer,
-    /// [`Error::NothingShown`] for a surface that shows in place and was given nothing to show.
+    /// [`interop_core::Error::Foreign`] for a surface of another display, [`interop_core::Error::InvalidInput`] for a buffer,
+    /// [`interop_core::Error::NothingShown`] for a surface that shows in place and was given nothing to show.
     pub fn pixels_rgba8(&self, surface: &Surface) -> Result<RgbaImage> {
         call("MemoryDisplay::pixels_rgba8", || {
             let (of, surface) = (surface.desc(), self.own(surface)?);
@@ -98,10 +98,10 @@ impl MemoryDisplay {
     /// `options` say: by default every number goes there as it is. One thread does it, pixel by pixel.
     ///
     /// # Errors
-    /// - [`Error::Foreign`] for a surface of another display.
-    /// - [`Error::InvalidInput`] for a buffer, a viewport that is empty or reaches outside the target, or options that
+    /// - [`interop_core::Error::Foreign`] for a surface of another display.
+    /// - [`interop_core::Error::InvalidInput`] for a buffer, a viewport that is empty or reaches outside the target, or options that
     ///   mean nothing ([`Plan::new`]).
-    /// - [`Error::NothingShown`] for an in-place surface with no frame yet.
+    /// - [`interop_core::Error::NothingShown`] for an in-place surface with no frame yet.
     pub fn draw(
         &self,
         surface: &Surface,

@@ -170,7 +170,7 @@ impl GlDisplay {
     /// A triangle or a compute shader writes the same pixels, whichever the first draws found to be quicker. The
     /// compute shader takes part where the framebuffer's texture can be stored into, as that of [`OffscreenTarget`]
     /// can. In a window it stores into a texture beside it, and a copy follows. [`DrawOptions::manner`] asks for one of
-    /// the two; [`Display::drawn`] says which it was and why.
+    /// the two; [`interop_core::Display::drawn`] says which it was and why.
     ///
     /// In a context made by this crate, viewport 0 and the fragment tests stay as the draw set them (tests off).
     ///
@@ -211,7 +211,7 @@ impl GlDisplay {
     }
 
     /// Runs `f`, for the user's own drawing. Its OpenGL commands are one piece of work of the timeline, called `name`
-    /// ([`Display::set_timeline`]). The display's context must be current.
+    /// ([`interop_core::Display::set_timeline`]). The display's context must be current.
     pub fn timed<R>(&self, name: &'static str, f: impl FnOnce() -> R) -> Result<R> {
         self.shared().enter()?;
         let _step = drawing(name);

@@ -51,7 +51,7 @@ impl VulkanDisplay {
     }
 
     /// A display on an engine's device, which submits to the engine's queue. What is shared needs the extensions and the
-    /// feature that [`crate::device_extensions`] lists: what is missing is a reason in [`Display::caps`], and the paths by way
+    /// feature that [`crate::device_extensions`] lists: what is missing is a reason in [`interop_core::Display::caps`], and the paths by way
     /// of the host work without any of them.
     ///
     /// # Errors

@@ -102,7 +102,7 @@ impl WgpuDisplay {
     }
 
     /// A display on an engine's device and queue, which were made from `adapter`. What is shared by Vulkan needs
-    /// extensions that the engine switched on, as [`crate::open_device`] does. Where one is missing, [`Display::caps`]
+    /// extensions that the engine switched on, as [`crate::open_device`] does. Where one is missing, [`interop_core::Display::caps`]
     /// gives the reason.
     ///
     /// The engine's handlers of errors and of a lost device stay as they are.
@@ -240,7 +240,7 @@ impl WgpuDisplay {
     /// and wait for the device. The compute shader takes part where the texture's usage has
     /// [`wgpu::TextureUsages::STORAGE_BINDING`], as that of [`OffscreenTarget`] has where its format can. With
     /// [`wgpu::TextureUsages::COPY_DST`] it stores beside the texture, and a copy follows. [`DrawOptions::manner`] asks
-    /// for one of the two; [`Display::drawn`] says which it was and why.
+    /// for one of the two; [`interop_core::Display::drawn`] says which it was and why.
     ///
     /// # Errors
     /// The errors of [`WgpuDisplay::draw`].
