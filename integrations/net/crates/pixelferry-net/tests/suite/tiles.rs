@@ -239,7 +239,7 @@ fn memory_that_a_backend_keeps_is_never_given_to_others() {
         // The allocator would now return the memory that the job had, were it free.
         let others: Vec<Vec<u8>> = (0..64).map(|_| vec![0x11; len + 128]).collect();
         let kept = KEPT.take().unwrap();
-        kept.write(0..len, Holder::Guard, "test").unwrap().fill(0xee);
+        kept.write(0..len, Holder::Guard).unwrap().fill(0xee);
         let changed = others.iter().flatten().filter(|&&byte| byte != 0x11).count();
         assert_eq!(changed, 0, "bytes of others are changed");
         // Kernels in place still find the memory where it was, once nobody keeps it.
