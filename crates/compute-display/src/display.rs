@@ -11,7 +11,7 @@ use interop_core::devices::owned::own;
 use interop_core::display::DisplayDriver;
 use interop_core::draw::Plan;
 use interop_core::{
-    ComputeBackend, ComputeCaps, DeviceIdentity, DisplayCaps, DrawOptions, HandleType, HostBlock, MemoryCap,
+    ComputeBackend, ComputeCaps, DeviceIdentity, DisplayCaps, DrawOptions, HandleType, HostBlock, Manner, MemoryCap,
     MemoryShape, Part, PixelFormat, Region, Result, RowOrder, Staging, StagingKind, Support, Surface, SurfaceDesc,
 };
 use std::rc::Rc;
@@ -150,7 +150,7 @@ impl DisplayDriver for ComputeDisplay {
         })
     }
 
-    fn draw_offscreen(&self, surface: &Surface) -> Result<()> {
+    fn draw_offscreen_by(&self, surface: &Surface, _: Option<Manner>) -> Result<()> {
         self.own(surface)?.seen(&Part::full(surface.desc()), |_, _| Ok(()))
     }
 

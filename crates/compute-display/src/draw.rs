@@ -4,7 +4,6 @@ use crate::display_state::DisplayState;
 use crate::kernels::Work;
 use crate::memory::part_of;
 use interop_core::describe::color::{AlphaMode, Curve, ToneMap};
-use interop_core::describe::error::call;
 use interop_core::draw::{Plan, Shading};
 use interop_core::{Arg, ComputeMemory, Error, Extent, ImageView, PixelFormat, Region, Result, Target, View};
 
@@ -28,80 +27,72 @@ const WORDS: [PixelFormat; 5] =
 impl DisplayState {
     /// Draws `source` into `canvas`, whose pixel `at` is the first of the plan's viewport.
     pub fn draw(&self, plan: &Plan, source: Source<'_>, canvas: Canvas<'_>, at: (u32, u32)) -> Result<()> {
-        call("ComputeDisplay::draw", || {
-            let drawn = plan.drawn;
-            let region = Region { x: at.0.saturating_add(drawn.x), y: at.1.saturating_add(drawn.y), ..drawn };
-            region.check_inside(canvas.view.extent)?;
-            let planned = Extent::new(plan.picture.width, plan.picture.height);
-            if plan.one_to_one && planned != source.view.extent {
-                let problem = format!("an image of {} was given for a plan of {planned}", source.view.extent);
-                return Err(Error::refused(problem));
-            }
-            let to = part_of(&canvas.view, region);
-            // Offset of the target's first pixel in the picture.
-            let (left, top) = (offset(drawn.x, plan.picture.x), offset(drawn.y, plan.picture.y));
-            if plan.is_copy() && source.view.format == to.format {
-                let seen = Region { x: left.unsigned_abs(), y: top.unsigned_abs(), ..drawn };
-                seen.check_inside(source.view.extent)?;
-                let view = part_of(&source.view, seen);
-                return self.copy_pixels(Source { view, ..source }, Canvas { view: to, ..canvas });
-            }
-            let side = |side: u32| Arg::I32(i32::try_from(side).unwrap_or(i32::MAX));
-            let number = |format: PixelFormat| Arg::I32(format.info().shader_id.cast_signed());
-            let shading = plan.shading;
-            let [red, green, blue] = plan.background.unwrap_or_default().map(Arg::F32);
-            let first = first(&source)?;
-            let args = [
-                first[0],
-                first[1],
-                first[2],
-                number(source.view.format),
-                side(source.view.extent.width),
-                side(source.view.extent.height),
-                number(to.format),
-                Arg::I32(left),
-                Arg::I32(top),
-                side(plan.picture.width),
-                side(plan.picture.height),
-                Arg::U32(steps(plan)),
-                Arg::F32(shading.map_or(1.0, |s| s.gain)),
-                Arg::F32(shading.map_or(0.0, |s| s.tone.inverse_white_squared())),
-                red,
-                green,
-                blue,
-            ];
-            self.launch(Work::Draw, Canvas { view: to, ..canvas }, &args)
-        })
+        let drawn = plan.drawn;
+        let region = Region { x: at.0.saturating_add(drawn.x), y: at.1.saturating_add(drawn.y), ..drawn };
+        region.check_inside(canvas.view.extent)?;
+        let planned = Extent::new(plan.picture.width, plan.picture.height);
+        if plan.one_to_one && planned != source.view.extent {
+            let problem = format!("an image of {} was given for a plan of {planned}", source.view.extent);
+            return Err(Error::refused(problem));
+        }
+        let to = part_of(&canvas.view, region);
+        // Offset of the target's first pixel in the picture.
+        let (left, top) = (offset(drawn.x, plan.picture.x), offset(drawn.y, plan.picture.y));
+        if plan.is_copy() && source.view.format == to.format {
+            let seen = Region { x: left.unsigned_abs(), y: top.unsigned_abs(), ..drawn };
+            seen.check_inside(source.view.extent)?;
+            let view = part_of(&source.view, seen);
+            return self.copy_pixels(Source { view, ..source }, Canvas { view: to, ..canvas });
+        }
+        let side = |side: u32| Arg::I32(i32::try_from(side).unwrap_or(i32::MAX));
+        let number = |format: PixelFormat| Arg::I32(format.info().shader_id.cast_signed());
+        let shading = plan.shading;
+        let [red, green, blue] = plan.background.unwrap_or_default().map(Arg::F32);
+        let first = first(&source)?;
+        let args = [
+            first[0],
+            first[1],
+            first[2],
+            number(source.view.format),
+            side(source.view.extent.width),
+            side(source.view.extent.height),
+            number(to.format),
+            Arg::I32(left),
+            Arg::I32(top),
+            side(plan.picture.width),
+            side(plan.picture.height),
+            Arg::U32(steps(plan)),
+            Arg::F32(shading.map_or(1.0, |s| s.gain)),
+            Arg::F32(shading.map_or(0.0, |s| s.tone.inverse_white_squared())),
+            red,
+            green,
+            blue,
+        ];
+        self.launch(Work::Draw, Canvas { view: to, ..canvas }, &args)
     }
 
     /// Copies pixels of one format and size as they are.
     pub fn copy_pixels(&self, source: Source<'_>, canvas: Canvas<'_>) -> Result<()> {
-        call("ComputeDisplay::copy", || {
-            let (from, to) = (source.view, canvas.view);
-            if from.extent != to.extent || from.format.bytes_per_pixel() != to.format.bytes_per_pixel() {
-                return Err(Error::refused(format!("{from:?} is not of the size of {to:?}")));
-            }
-            let range = to.span();
-            if from.is_contiguous()
-                && to.is_contiguous()
-                && from.offset == to.offset
-                && range.end <= canvas.memory.len()
-            {
-                // The driver's own copy, which on a CPU takes half of a kernel's time.
-                return self.backend.copy(source.memory, canvas.memory, range);
-            }
-            // As many bytes at once as both sides are aligned to.
-            let places = from.offset | to.offset | from.pitch() | to.pitch() | to.row_len();
-            let bytes = 1 << (places.trailing_zeros() as usize).min(WORDS.len() - 1);
-            let width = u32::try_from(to.row_len() / bytes).unwrap_or(u32::MAX);
-            let words = |view: ImageView| ImageView {
-                extent: Extent { width, ..view.extent },
-                format: WORDS[bytes.trailing_zeros() as usize],
-                ..view
-            };
-            let first = first(&Source { view: words(from), ..source })?;
-            self.launch(Work::Copy, Canvas { view: words(to), ..canvas }, &first)
-        })
+        let (from, to) = (source.view, canvas.view);
+        if from.extent != to.extent || from.format.bytes_per_pixel() != to.format.bytes_per_pixel() {
+            return Err(Error::refused(format!("{from:?} is not of the size of {to:?}")));
+        }
+        let range = to.span();
+        if from.is_contiguous() && to.is_contiguous() && from.offset == to.offset && range.end <= canvas.memory.len() {
+            // The driver's own copy, which on a CPU takes half of a kernel's time.
+            return self.backend.copy(source.memory, canvas.memory, range);
+        }
+        // As many bytes at once as both sides are aligned to.
+        let places = from.offset | to.offset | from.pitch() | to.pitch() | to.row_len();
+        let bytes = 1 << (places.trailing_zeros() as usize).min(WORDS.len() - 1);
+        let width = u32::try_from(to.row_len() / bytes).unwrap_or(u32::MAX);
+        let words = |view: ImageView| ImageView {
+            extent: Extent { width, ..view.extent },
+            format: WORDS[bytes.trailing_zeros() as usize],
+            ..view
+        };
+        let first = first(&Source { view: words(from), ..source })?;
+        self.launch(Work::Copy, Canvas { view: words(to), ..canvas }, &first)
     }
 
     /// Copies bytes, from anywhere to anywhere.

@@ -36,7 +36,6 @@ impl DisplayDriver for DisplayDouble {
         & caps() -> &DisplayCaps;
         & hold_gl() -> Result<Arc<dyn GlContext>>;
         & drop_in_context(object: Box<dyn Any>);
-        DrawOffscreen before & draw_offscreen(surface: &Surface) -> Result<()>;
         DrawOffscreen before & draw_offscreen_by(surface: &Surface, manner: Option<Manner>) -> Result<()>;
         & drawn() -> Option<Drawn>;
         DisplayFinish ends & finish() -> Result<()>;

@@ -5,9 +5,9 @@ use crate::lent_bytes::{BYTES, SharedBytes};
 use interop_core::describe::pattern::rows;
 use interop_core::display::{Content, DisplayDriver, Reach, StagingDriver, StoredDriver, SurfaceDriver};
 use interop_core::{
-    Api, BufferView, DeviceIdentity, DisplayCaps, Error, HandleType, ImageView, MemoryCap, MemoryKind, MemoryShape,
-    Part, PixelFormat, Result, RowOrder, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc, View,
-    conformance::tight,
+    Api, BufferView, DeviceIdentity, DisplayCaps, Error, HandleType, ImageView, Manner, MemoryCap, MemoryKind,
+    MemoryShape, Part, PixelFormat, Result, RowOrder, SharedHandle, Staging, StagingKind, Support, Surface,
+    SurfaceDesc, View, conformance::tight,
 };
 use std::any::Any;
 use std::cell::RefCell;
@@ -84,7 +84,7 @@ impl DisplayDriver for Board {
         })
     }
 
-    fn draw_offscreen(&self, surface: &Surface) -> Result<()> {
+    fn draw_offscreen_by(&self, surface: &Surface, _: Option<Manner>) -> Result<()> {
         match surface.driver().is::<BoardSurface>() {
             true => Ok(()),
             false => Err(foreign("draw_offscreen")),

@@ -10,7 +10,7 @@ use pixelferry::driver::{
     SharedHandle, Staging, StagingKind,
 };
 use pixelferry::{
-    DeviceIdentity, Display, Drawn, Error, MemoryDisplay, Result, Support, Surface, SurfaceDesc, SyncKind,
+    DeviceIdentity, Display, Drawn, Error, Manner, MemoryDisplay, Result, Support, Surface, SurfaceDesc, SyncKind,
 };
 use pixelferry_faults::Faults;
 use std::any::Any;
@@ -116,13 +116,13 @@ impl DisplayDriver for SharingDisplay {
         Ok((Box::new(semaphore), handle))
     }
 
-    fn draw_offscreen(&self, surface: &Surface) -> Result<()> {
+    fn draw_offscreen_by(&self, surface: &Surface, manner: Option<Manner>) -> Result<()> {
         let surface: Option<&SharedSurface> = surface.driver().downcast_ref();
         let surface = surface.ok_or_else(|| Error::Foreign {
             operation: "",
             object: "surface",
             device: self.device.to_string(),
         })?;
-        self.inner.draw_offscreen(surface.visible())
+        self.inner.draw_offscreen_by(surface.visible(), manner)
     }
 }

@@ -16,7 +16,7 @@ use interop_core::devices::owned::own;
 use interop_core::display::DisplayDriver;
 use interop_core::draw::Plan;
 use interop_core::{
-    DeviceIdentity, DisplayCaps, DrawOptions, HandleType, HostBlock, ImageDesc, MemoryCap, MemoryShape, Part,
+    DeviceIdentity, DisplayCaps, DrawOptions, HandleType, HostBlock, ImageDesc, Manner, MemoryCap, MemoryShape, Part,
     PixelFormat, Region, Result, RowOrder, Staging, StagingKind, Support, Surface, SurfaceDesc,
 };
 use staging::MemoryStaging;
@@ -149,7 +149,7 @@ impl DisplayDriver for MemoryDisplay {
         })
     }
 
-    fn draw_offscreen(&self, surface: &Surface) -> Result<()> {
+    fn draw_offscreen_by(&self, surface: &Surface, _: Option<Manner>) -> Result<()> {
         // The memory itself is what a viewer would see.
         std::hint::black_box(self.own(surface)?.pixels(&Part::full(surface.desc()))?);
         Ok(())

@@ -49,14 +49,8 @@ pub trait DisplayDriver: Any {
         Err(Error::unsupported(self.device(), format!("it makes no {kind}")))
     }
 
-    /// Implements [`Display::draw_offscreen`].
-    fn draw_offscreen(&self, surface: &Surface) -> Result<()>;
-
     /// Implements [`Display::draw_offscreen_by`].
-    fn draw_offscreen_by(&self, surface: &Surface, manner: Option<Manner>) -> Result<()> {
-        let _ = manner;
-        self.draw_offscreen(surface)
-    }
+    fn draw_offscreen_by(&self, surface: &Surface, manner: Option<Manner>) -> Result<()>;
 
     /// Implements [`Display::drawn`].
     fn drawn(&self) -> Option<Drawn> {
@@ -194,11 +188,11 @@ impl<D: DisplayDriver> Display for D {
     }
 
     fn draw_offscreen(&self, surface: &Surface) -> Result<()> {
-        call("Display::draw_offscreen", || DisplayDriver::draw_offscreen(self, surface))
+        call("Display::draw_offscreen", || DisplayDriver::draw_offscreen_by(self, surface, None))
     }
 
     fn draw_offscreen_by(&self, surface: &Surface, manner: Option<Manner>) -> Result<()> {
-        call("Display::draw_offscreen", || DisplayDriver::draw_offscreen_by(self, surface, manner))
+        call("Display::draw_offscreen_by", || DisplayDriver::draw_offscreen_by(self, surface, manner))
     }
 
     fn drawn(&self) -> Option<Drawn> {

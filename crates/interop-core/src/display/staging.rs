@@ -154,12 +154,14 @@ impl Staging {
     /// # Errors
     /// What the driver reports; the display may use the memory then.
     pub fn wait(&mut self) -> Result<()> {
-        Watch::around(self.watch.as_ref(), Call::Wait, || {
-            if self.is_unmarked {
-                self.driver.fence(self.is_shown.get())?;
-                self.is_unmarked = false;
-            }
-            self.driver.wait()
+        Call::Wait.named(|| {
+            Watch::around(self.watch.as_ref(), Call::Wait, || {
+                if self.is_unmarked {
+                    self.driver.fence(self.is_shown.get())?;
+                    self.is_unmarked = false;
+                }
+                self.driver.wait()
+            })
         })?;
         self.writes.end();
         Ok(())
@@ -175,13 +177,15 @@ impl Staging {
         if let Reach::Address(_) = self.reach {
             self.wait()?;
         }
-        Watch::around(self.watch.as_ref(), Call::MapStaging, || match &self.reach {
-            Reach::Address(block) => f(&mut block.write(0..self.len, Holder::Staging)?),
-            Reach::EachFill => self.driver.map_write(f),
-            Reach::Never => {
-                let reason = "the host cannot address memory of the device; write it there";
-                Err(Error::unsupported(&self.device, reason))
-            }
+        Call::MapStaging.named(|| {
+            Watch::around(self.watch.as_ref(), Call::MapStaging, || match &self.reach {
+                Reach::Address(block) => f(&mut block.write(0..self.len, Holder::Staging)?),
+                Reach::EachFill => self.driver.map_write(f),
+                Reach::Never => {
+                    let reason = "the host cannot address memory of the device; write it there";
+                    Err(Error::unsupported(&self.device, reason))
+                }
+            })
         })
     }
 
@@ -190,7 +194,8 @@ impl Staging {
     /// # Errors
     /// What the driver reports.
     pub fn fence(&mut self) -> Result<()> {
-        Watch::around(self.watch.as_ref(), Call::Fence, || self.driver.fence(self.is_shown.get()))?;
+        let marked = || self.driver.fence(self.is_shown.get());
+        Call::Fence.named(|| Watch::around(self.watch.as_ref(), Call::Fence, marked))?;
         self.is_unmarked = false;
         Ok(())
     }
@@ -200,9 +205,10 @@ impl Staging {
     /// # Errors
     /// [`Error::Unsupported`] for blocks that were not made for it.
     pub fn export(&self, handle: HandleType) -> Result<SharedHandle> {
-        let made = Watch::around(self.watch.as_ref(), Call::Export, || self.driver.export(handle))?;
-        let reason = || format!("this block cannot be named by a {handle}");
-        made.ok_or_else(|| Error::unsupported(&self.device, reason()).of("export"))
+        Call::Export.named(|| {
+            let made = Watch::around(self.watch.as_ref(), Call::Export, || self.driver.export(handle))?;
+            made.ok_or_else(|| Error::unsupported(&self.device, format!("this block cannot be named by a {handle}")))
+        })
     }
 
     /// The driver's own type, for the display to find again.

@@ -82,7 +82,7 @@ impl Watch {
     /// The call, by way of the hook where there is one. A lie of the hook's, which tells a success without the call, gives the
     /// default.
     pub(super) fn around<T: Default>(this: Option<&Self>, call: Call, done: impl FnOnce() -> Result<T>) -> Result<T> {
-        let Some(watch) = this else { return call.named(done) };
+        let Some(watch) = this else { return done() };
         // Any number of hooks may stand around one call, so its type does not name them.
         let mut done: Option<Once<'_, T>> = Some(Box::new(done));
         let mut result = T::default();

@@ -377,10 +377,6 @@ impl DisplayDriver for GlDisplay {
         Ok((Box::new(semaphore), handle))
     }
 
-    fn draw_offscreen(&self, surface: &Surface) -> Result<()> {
-        DisplayDriver::draw_offscreen_by(self, surface, None)
-    }
-
     fn draw_offscreen_by(&self, surface: &Surface, manner: Option<Manner>) -> Result<()> {
         self.shared().enter()?;
         let _step = drawing("draw_offscreen");

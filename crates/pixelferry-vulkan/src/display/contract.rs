@@ -19,7 +19,8 @@ use ash::vk;
 use interop_core::describe::error::call;
 use interop_core::display::{DisplayDriver, SemaphoreDriver};
 use interop_core::{
-    DeviceIdentity, DisplayCaps, Result, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc, SyncKind,
+    DeviceIdentity, DisplayCaps, Manner, Result, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc,
+    SyncKind,
 };
 use std::rc::Rc;
 
@@ -205,7 +206,7 @@ impl DisplayDriver for VulkanDisplay {
     }
 
     /// Copies the surface to memory of the device, as a draw would read it.
-    fn draw_offscreen(&self, surface: &Surface) -> Result<()> {
+    fn draw_offscreen_by(&self, surface: &Surface, _: Option<Manner>) -> Result<()> {
         surface.check_download()?;
         offscreen::read_through(&self.shared, &shown(&self.shared, surface)?)
     }

@@ -434,10 +434,6 @@ impl DisplayDriver for WgpuDisplay {
         match *vulkan {}
     }
 
-    fn draw_offscreen(&self, surface: &Surface) -> Result<()> {
-        self.draw_offscreen_by(surface, None)
-    }
-
     fn draw_offscreen_by(&self, surface: &Surface, manner: Option<Manner>) -> Result<()> {
         match surface.desc() {
             SurfaceDesc::Image(_) => {
