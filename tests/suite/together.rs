@@ -1,8 +1,8 @@
 //! Backend, display and path chosen together, by the program's kernels on scratch memory, on what this machine has.
 
 use pixelferry::{
-    Api, Arg, BackendChoice, Basis, CpuKernelExt as _, DisplayChoice, Error, ImageAccess, ImageDesc, JointState,
-    KernelSource, LinkBuilder, Opened, PixelFormat, Policy, Profiles, Scratch, SurfaceDesc, open_headless,
+    Api, Arg, BackendChoice, Basis, CpuKernelExt as _, DisplayChoice, Error, ImageAccess, ImageDesc, Initial,
+    JointState, KernelSource, LinkBuilder, Opened, PixelFormat, Policy, Profiles, Scratch, SurfaceDesc, open_headless,
 };
 use pixelferry_tests::{Folder, Need, need, ramp, ramp_pixel};
 use std::sync::Arc;
@@ -171,7 +171,8 @@ fn the_next_start_measures_nothing() {
         out.par_pixels(|_, _| [1_u8, 2, 3, 255])
     });
     let policy = Policy::default().with_profiles(Profiles::Folder(folder.0.clone()));
-    let wanted = frames().policy(policy).backend(BackendChoice::Cpu).launch(&counted, [Scratch::Zeros(64)]);
+    let wanted =
+        frames().policy(policy).backend(BackendChoice::Cpu).launch(&counted, [Scratch::Memory(Initial::Zeros(64))]);
     let first = wanted.clone().open().unwrap();
     let measured = runs.swap(0, Ordering::Relaxed);
     if first.report.rows.len() < 2 {
@@ -188,7 +189,7 @@ fn the_next_start_measures_nothing() {
     assert_eq!(rows(&again), rows(&first), "{}", again.report);
     assert_eq!(again.display.device(), first.display.device());
     // Other arguments are another question, and so is a damaged file.
-    drop(wanted.clone().launch(&counted, [Scratch::Bytes(vec![1; 64])]).open().unwrap());
+    drop(wanted.clone().launch(&counted, [Scratch::Memory(Initial::Bytes(vec![1; 64]))]).open().unwrap());
     assert!(runs.swap(0, Ordering::Relaxed) > 0);
     for file in std::fs::read_dir(&folder.0).unwrap() {
         std::fs::write(file.unwrap().path(), "{").unwrap();

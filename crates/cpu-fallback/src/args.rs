@@ -1,34 +1,11 @@
 //! The arguments of a launch, as a kernel sees them.
 
 use bytemuck::Pod;
-use interop_core::{Error, Result};
+use interop_core::{Argument, Error, Result};
 use std::any::type_name;
 
 /// One argument, ready for the kernel's threads.
-#[derive(Clone, Copy)]
-pub(crate) enum CpuArg<'a> {
-    I32(i32),
-    U32(u32),
-    F32(f32),
-    I64(i64),
-    U64(u64),
-    F64(f64),
-    Memory(&'a [u8]),
-}
-
-impl CpuArg<'_> {
-    const fn kind(&self) -> &'static str {
-        match self {
-            Self::I32(_) => "i32",
-            Self::U32(_) => "u32",
-            Self::F32(_) => "f32",
-            Self::I64(_) => "i64",
-            Self::U64(_) => "u64",
-            Self::F64(_) => "f64",
-            Self::Memory(_) => "memory",
-        }
-    }
-}
+pub(crate) type CpuArg<'a> = Argument<&'a [u8]>;
 
 /// The arguments of a launch after the target, counted from 0.
 ///

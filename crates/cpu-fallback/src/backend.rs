@@ -3,7 +3,7 @@
 use crate::crew::{CpuOptions, Crew};
 use crate::host;
 use crate::kernel::CpuKernel;
-use crate::launch::{Engine, Given, Held, argument};
+use crate::launch::{Engine, argument};
 use crate::memory::CpuMemory;
 use crate::pattern;
 use crate::queue::queue;
@@ -110,14 +110,11 @@ unsafe impl BackendDriver for CpuBackend {
         let (memory, view) = target.into_parts();
         let memory = self.engine.memory_mut(memory)?;
         let mut target = memory.writing(view.span(), &"the target")?;
-        let hold = |(index, arg)| {
-            Ok(match self.engine.given(index, arg)? {
-                Given::Value(value) => Held::Value(value),
-                // Keeps it from being written while the kernel runs.
-                Given::Memory(m) => Held::Memory(m.reading(0..m.len(), &argument(index))?),
-            })
-        };
-        let held = args.iter().enumerate().map(hold).collect::<Result<Vec<_>>>()?;
+        // Keeps memory from being written while the kernel runs.
+        let held = args.iter().enumerate().map(|(index, arg)| {
+            arg.with_memory(|memory| self.engine.memory(memory)?.reading(0..memory.len(), &argument(index)))
+        });
+        let held = held.collect::<Result<Vec<_>>>()?;
         self.engine.launch(kernel, view, items, &mut target, &held)
     }
 

@@ -1,6 +1,6 @@
 //! Running a kernel's closure over its target, for the backend's own calls and for queues.
 
-use crate::args::{CpuArg, CpuArgs};
+use crate::args::CpuArgs;
 use crate::buffer::CpuBuffer;
 use crate::crew::{Crew, Loops};
 use crate::image::CpuImage;
@@ -10,7 +10,7 @@ use crate::raw::ReadGuard;
 use crate::timeline::Timeline;
 use interop_core::describe::panics::catch;
 use interop_core::devices::owned::{own, own_mut};
-use interop_core::{Arg, ComputeMemory, DeviceIdentity, Error, Kernel, Result, View};
+use interop_core::{Argument, ComputeMemory, DeviceIdentity, Error, Kernel, Result, View};
 use std::sync::Arc;
 
 /// The device and its threads, shared by a backend and its queues.
@@ -20,26 +20,8 @@ pub(crate) struct Engine {
     pub(crate) timeline: Timeline,
 }
 
-/// An argument of this backend.
-pub(crate) enum Given<'m> {
-    Value(CpuArg<'static>),
-    Memory(&'m CpuMemory),
-}
-
 /// An argument that stays as it is during the launch.
-pub(crate) enum Held<'m> {
-    Value(CpuArg<'m>),
-    Memory(ReadGuard<'m>),
-}
-
-impl Held<'_> {
-    fn value(&self) -> CpuArg<'_> {
-        match self {
-            Self::Value(value) => *value,
-            Self::Memory(bytes) => CpuArg::Memory(bytes),
-        }
-    }
-}
+pub(crate) type Held<'m> = Argument<ReadGuard<'m>>;
 
 /// Tells how messages call an argument that is memory.
 pub(crate) fn argument(index: usize) -> String {
@@ -59,25 +41,6 @@ impl Engine {
         own_mut::<CpuMemory>(memory, &self.device)
     }
 
-    /// Returns what an argument is.
-    pub(crate) fn given<'m>(&self, index: usize, arg: &Arg<'m>) -> Result<Given<'m>> {
-        Ok(match *arg {
-            Arg::I32(v) => Given::Value(CpuArg::I32(v)),
-            Arg::U32(v) => Given::Value(CpuArg::U32(v)),
-            Arg::F32(v) => Given::Value(CpuArg::F32(v)),
-            Arg::I64(v) => Given::Value(CpuArg::I64(v)),
-            Arg::U64(v) => Given::Value(CpuArg::U64(v)),
-            Arg::F64(v) => Given::Value(CpuArg::F64(v)),
-            Arg::Memory(m) => Given::Memory(self.memory(m)?),
-            ref other => {
-                return Err(Error::unsupported(
-                    self.device.to_string(),
-                    format!("argument {index} is {}, which it does not know", other.kind()),
-                ));
-            }
-        })
-    }
-
     /// Runs the kernel over `bytes`, the span of `view`, with `items` work items where the launch says how many.
     pub(crate) fn launch(
         &self,
@@ -87,7 +50,8 @@ impl Engine {
         bytes: &mut [u8],
         held: &[Held<'_>],
     ) -> Result<()> {
-        let values = held.iter().map(Held::value).collect::<Vec<_>>();
+        let values = held.iter().map(|held| held.each_ref().with_memory(|bytes| Ok(&**bytes)));
+        let values = values.collect::<Result<Vec<_>>>()?;
         let args = CpuArgs::new(&kernel.name, &values);
         self.run(&kernel.name, &view, items, |loops| call(kernel, view, bytes, loops, &args))
     }

@@ -1,13 +1,12 @@
 //! Queues: operations on threads beside the program.
 
-use crate::args::CpuArg;
 use crate::kernel::CpuKernel;
-use crate::launch::{Engine, Given, Held, argument};
+use crate::launch::{Engine, argument};
 use crate::memory::WHAT;
 use crate::raw::{Bytes, Pages};
 use crate::workers::{Job, Workers};
 use interop_core::compute::{Command, DeviceEvent, LaunchOf, Piece, Queue, QueueDriver, Queued, Start};
-use interop_core::{ComputeMemory, ComputeQueue, QueueOptions, Result, View};
+use interop_core::{Arg, Argument, ComputeMemory, ComputeQueue, Error, QueueOptions, Result, View};
 use std::sync::Arc;
 
 /// A queue of [`crate::CpuBackend`]: one thread where it is in order, else as many as kernels run on.
@@ -27,8 +26,8 @@ struct Launch {
     kernel: CpuKernel,
     view: View,
     items: Option<usize>,
-    /// The arguments; `None` for memory.
-    values: Vec<Option<CpuArg<'static>>>,
+    /// The arguments; memory comes with the command.
+    values: Vec<Argument<()>>,
 }
 
 impl QueueDriver for CpuQueue {
@@ -41,13 +40,8 @@ impl QueueDriver for CpuQueue {
     }
 
     fn launch(&self, launch: &LaunchOf<'_>) -> Result<Option<Launch>> {
-        let value = |(index, arg)| {
-            Ok(match self.engine.given(index, arg)? {
-                Given::Value(value) => Some(value),
-                Given::Memory(_) => None,
-            })
-        };
-        let values = launch.args.iter().enumerate().map(value).collect::<Result<_>>()?;
+        let value = |arg: &Arg<'_>| arg.with_memory(|memory| self.engine.memory(memory).map(drop));
+        let values = launch.args.iter().map(value).collect::<Result<_>>()?;
         let kernel = self.engine.kernel(launch.kernel)?.clone();
         Ok(Some(Launch { kernel, view: launch.view, items: launch.items, values }))
     }
@@ -98,13 +92,12 @@ fn run_kernel(engine: &Engine, launch: &Launch, target: Piece<Arc<Pages>>, memor
     let mut bytes = pages.write(target.range, &"the target")?;
     let memory: Vec<_> = memory.into_iter().map(Bytes::from).collect();
     let mut memory = memory.iter();
-    let mut held = Vec::with_capacity(launch.values.len());
-    for (index, value) in launch.values.iter().enumerate() {
-        if let Some(value) = value {
-            held.push(Held::Value(*value));
-        } else if let Some(bytes) = memory.next() {
-            held.push(Held::Memory(bytes.read(0..bytes.len(), &argument(index))?));
-        }
-    }
+    let hold = |(index, value): (usize, &Argument<()>)| {
+        value.with_memory(|()| {
+            let bytes = memory.next().ok_or_else(|| Error::refused(format!("{} did not come", argument(index))))?;
+            bytes.read(0..bytes.len(), &argument(index))
+        })
+    };
+    let held = launch.values.iter().enumerate().map(hold).collect::<Result<Vec<_>>>()?;
     engine.launch(&launch.kernel, launch.view, launch.items, &mut bytes, &held)
 }

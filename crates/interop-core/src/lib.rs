@@ -37,7 +37,9 @@ pub mod path;
 pub mod select;
 pub mod tournament;
 
-pub use compute::{Arg, ComputeBackend, ComputeMemory, ComputeSemaphore, Kernel, KernelSource, MemoryDriver, Target};
+pub use compute::{
+    Arg, Argument, ComputeBackend, ComputeMemory, ComputeSemaphore, Kernel, KernelSource, MemoryDriver, Target,
+};
 pub use compute::{
     ComputeQueue, Event, EventStatus, HostBuffer, Priority, QueueOptions, RawMemory, RawTarget, ReadBack, UserEvent,
 };

@@ -37,7 +37,7 @@ pub use displays::{DisplayStatus, open_all_headless, open_headless};
 pub use files::check_writable;
 pub use headless::Headless;
 pub use interop_core::{
-    AlphaMode, Api, Arg, BufferDesc, BufferView, ComputeBackend, ComputeMemory, ComputeQueue, DeviceIdentity,
+    AlphaMode, Api, Arg, Argument, BufferDesc, BufferView, ComputeBackend, ComputeMemory, ComputeQueue, DeviceIdentity,
     Diagnosis, Display, DrawOptions, Drawn, DriverError, Encoding, EnginePath, Error, Event, EventStatus, Extent,
     Filter, Fit, HostBuffer, ImageAccess, ImageDesc, ImageView, Intake, Kernel, KernelSource, Language, Lateness, Link,
     LinkOptions, Manner, Measured, Mode, Outlet, OutletFrame, OutletOptions, PathId, PathKind, PathReport, PathState,
@@ -46,7 +46,7 @@ pub use interop_core::{
     SurfaceDesc, SyncKind, Taken, Target, TargetEncoding, ToneMap, Trials, Unwritten, UserEvent, View, WriteFrame,
 };
 /// Backend, display and path chosen together.
-pub use joint::{Basis, JointReport, JointRow, JointState, LinkBuilder, Opened, Scratch};
+pub use joint::{Basis, Initial, JointReport, JointRow, JointState, LinkBuilder, Opened, Scratch};
 #[cfg(feature = "picture")]
 pub use picture::{SaveError, check_picture_file, picture, picture_with, save_picture, save_picture_with, save_rgba8};
 pub use probe::{Chosen, SystemReport, probe, probe_with};

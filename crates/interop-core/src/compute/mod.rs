@@ -48,4 +48,4 @@ pub use read_back::{ReadBack, ReadSlot};
 pub use schedule::{OperationKind, Schedule, Start, Use};
 pub use status::{EventStatus, Profile};
 pub use submit_queues::{DeviceStream, Landed, SubmitQueues, no_thread};
-pub use target::{Arg, Target};
+pub use target::{Arg, Argument, Target};

@@ -83,7 +83,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// One argument of a kernel, after the target.
+/// One argument of a kernel, after the target: a number, or memory.
 ///
 /// ```
 /// use interop_core::Arg;
@@ -92,9 +92,12 @@ impl<'a> Target<'a> {
 /// let args = [Arg::F32(0.5), Arg::U32(3)];
 /// assert_eq!(args.map(|arg| arg.kind()), ["f32", "u32"]);
 /// ```
-#[derive(Clone, Copy)]
+pub type Arg<'a> = Argument<&'a dyn ComputeMemory>;
+
+/// An argument whose memory is given as an `M`: as a device's own in [`Arg`].
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub enum Arg<'a> {
+pub enum Argument<M> {
     /// 32-bit signed.
     I32(i32),
     /// 32-bit unsigned.
@@ -109,10 +112,10 @@ pub enum Arg<'a> {
     F64(f64),
     /// Device memory, read by the kernel: by a pointer, or in OpenCL an imported texture by `image2d_t`, between acquire and
     /// release where it is OpenGL's.
-    Memory(&'a dyn ComputeMemory),
+    Memory(M),
 }
 
-impl Arg<'_> {
+impl<M> Argument<M> {
     /// Name of the kind, for messages.
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -124,5 +127,34 @@ impl Arg<'_> {
             Self::F64(_) => "f64",
             Self::Memory(_) => "memory",
         }
+    }
+
+    /// The same number, or a borrow of the memory.
+    pub const fn each_ref(&self) -> Argument<&M> {
+        match self {
+            Self::I32(v) => Argument::I32(*v),
+            Self::U32(v) => Argument::U32(*v),
+            Self::F32(v) => Argument::F32(*v),
+            Self::I64(v) => Argument::I64(*v),
+            Self::U64(v) => Argument::U64(*v),
+            Self::F64(v) => Argument::F64(*v),
+            Self::Memory(memory) => Argument::Memory(memory),
+        }
+    }
+
+    /// The same number, or what `f` makes of the memory.
+    ///
+    /// # Errors
+    /// What `f` returns.
+    pub fn with_memory<N>(self, f: impl FnOnce(M) -> Result<N>) -> Result<Argument<N>> {
+        Ok(match self {
+            Self::I32(v) => Argument::I32(v),
+            Self::U32(v) => Argument::U32(v),
+            Self::F32(v) => Argument::F32(v),
+            Self::I64(v) => Argument::I64(v),
+            Self::U64(v) => Argument::U64(v),
+            Self::F64(v) => Argument::F64(v),
+            Self::Memory(memory) => Argument::Memory(f(memory)?),
+        })
     }
 }

@@ -6,7 +6,7 @@ use crate::convert::OptionTexts;
 use crate::failure::{Failure, Result};
 use crate::handles::Handle as _;
 use crate::sources::HostFunction;
-use pixelferry::{BackendChoice, Choice as _, DisplayChoice, KernelSource, Language, LinkBuilder, Scratch};
+use pixelferry::{BackendChoice, Choice as _, DisplayChoice, Initial, KernelSource, Language, LinkBuilder, Scratch};
 use std::ffi::c_char;
 
 /// A kernel's texts and function.
@@ -55,8 +55,8 @@ unsafe fn scratch(at: usize, arg: &pf_arg) -> Result<Scratch> {
                 let bytes = usize::try_from(arg.bytes)
                     .map_err(|_| Failure::argument(format!("args[{at}].bytes is {}, which is too much", arg.bytes)))?;
                 match arg.value.host.cast::<u8>() {
-                    nothing if nothing.is_null() => Scratch::Zeros(bytes),
-                    content => Scratch::Bytes(array(content, bytes, "pf_arg.value.host")?.to_vec()),
+                    nothing if nothing.is_null() => Scratch::Memory(Initial::Zeros(bytes)),
+                    content => Scratch::Memory(Initial::Bytes(array(content, bytes, "pf_arg.value.host")?.to_vec())),
                 }
             }
             kind => {

@@ -1,11 +1,11 @@
 //! One pair of backend and display with scratch memory of its own, and its turns.
 
-use super::declare::{LinkBuilder, Scratch};
+use super::declare::{Initial, LinkBuilder, Scratch};
 use super::pairs::Pair;
 use super::report::{JointRow, JointState};
 use interop_core::compute::zeros;
 use interop_core::tournament::{Clock, Contestant, Entry, TURN, Terms, quantile};
-use interop_core::{Arg, ComputeMemory, Link, Ratio, Result};
+use interop_core::{Argument, ComputeMemory, Link, Ratio, Result};
 use std::fmt;
 use std::time::Duration;
 
@@ -22,34 +22,16 @@ pub(super) struct Bench {
 }
 
 /// An argument in this backend's memory.
-enum Value {
-    Number(Arg<'static>),
-    Memory(Box<dyn ComputeMemory>),
-}
-
-impl Value {
-    fn arg(&self) -> Arg<'_> {
-        match self {
-            Self::Memory(memory) => Arg::Memory(memory.as_ref()),
-            Self::Number(arg) => *arg,
-        }
-    }
-}
+type Value = Argument<Box<dyn ComputeMemory>>;
 
 impl Bench {
     /// Opens the path, chosen within the time for `paths`, and makes scratch copies of the kernels' arguments.
     pub fn open(place: usize, pair: Pair, wanted: &LinkBuilder, paths: Duration) -> Result<Entry<Self>> {
         let link = wanted.link(&pair, paths)?;
         let value = |scratch: &Scratch| {
-            Ok(match *scratch {
-                Scratch::I32(v) => Value::Number(Arg::I32(v)),
-                Scratch::U32(v) => Value::Number(Arg::U32(v)),
-                Scratch::F32(v) => Value::Number(Arg::F32(v)),
-                Scratch::I64(v) => Value::Number(Arg::I64(v)),
-                Scratch::U64(v) => Value::Number(Arg::U64(v)),
-                Scratch::F64(v) => Value::Number(Arg::F64(v)),
-                Scratch::Zeros(bytes) => Value::Memory(memory(&pair, &zeros(bytes)?)?),
-                Scratch::Bytes(ref bytes) => Value::Memory(memory(&pair, bytes)?),
+            scratch.each_ref().with_memory(|initial| match initial {
+                Initial::Zeros(bytes) => memory(&pair, &zeros(*bytes)?),
+                Initial::Bytes(bytes) => memory(&pair, bytes),
             })
         };
         let values = wanted.launches.iter().map(|(_, scratch)| scratch.iter().map(value).collect());
@@ -67,7 +49,8 @@ impl Bench {
                 return frame.write(written);
             }
             for (kernel, values) in kernels.iter().zip(arguments) {
-                let args: Vec<_> = values.iter().map(Value::arg).collect();
+                let args = values.iter().map(|value| value.each_ref().with_memory(|memory| Ok(memory.as_ref())));
+                let args = args.collect::<Result<Vec<_>>>()?;
                 frame.launch(kernel.as_ref(), &args)?;
             }
             Ok(())

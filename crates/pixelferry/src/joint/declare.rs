@@ -2,7 +2,7 @@
 
 use crate::backend_rows::BackendChoice;
 use crate::display_rows::DisplayChoice;
-use interop_core::{ComputeBackend, Display, KernelSource, Policy, SurfaceDesc};
+use interop_core::{Argument, ComputeBackend, Display, KernelSource, Policy, SurfaceDesc};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,59 +13,25 @@ const BUDGET: Duration = Duration::from_millis(300);
 /// An argument to measure with: numbers as they are, memory as a scratch copy that each backend gets for itself.
 ///
 /// ```
-/// use pixelferry::{KernelSource, LinkBuilder, PixelFormat, Scratch, SurfaceDesc};
+/// use pixelferry::{Initial, KernelSource, LinkBuilder, PixelFormat, Scratch, SurfaceDesc};
 ///
 /// // The kernel takes a time and a table of 1024 floats; it is measured with zeros.
 /// let kernel = KernelSource::new("waves");
-/// let table = Scratch::Zeros(1024 * size_of::<f32>());
+/// let table = Scratch::Memory(Initial::Zeros(1024 * size_of::<f32>()));
 /// let waves = LinkBuilder::new(SurfaceDesc::image(640, 480, PixelFormat::Rgba8));
 /// let waves = waves.launch(&kernel, [Scratch::F32(0.0), table]);
 /// # drop(waves);
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+pub type Scratch = Argument<Initial>;
+
+/// What scratch memory holds at first.
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Scratch {
-    /// 32-bit signed.
-    I32(i32),
-    /// 32-bit unsigned.
-    U32(u32),
-    /// binary32.
-    F32(f32),
-    /// 64-bit signed.
-    I64(i64),
-    /// 64-bit unsigned.
-    U64(u64),
-    /// binary64; a backend that lacks it is not chosen.
-    F64(f64),
-    /// Memory of so many bytes, all zero.
+pub enum Initial {
+    /// So many bytes, all zero.
     Zeros(usize),
-    /// Memory that holds these bytes.
+    /// These bytes.
     Bytes(Vec<u8>),
-}
-
-impl Scratch {
-    /// The number of an argument; `None` for memory.
-    #[cfg(all(feature = "window", feature = "picture"))]
-    pub(crate) const fn number(arg: interop_core::Arg<'_>) -> Option<Self> {
-        use interop_core::Arg;
-        Some(match arg {
-            Arg::I32(v) => Self::I32(v),
-            Arg::U32(v) => Self::U32(v),
-            Arg::F32(v) => Self::F32(v),
-            Arg::I64(v) => Self::I64(v),
-            Arg::U64(v) => Self::U64(v),
-            Arg::F64(v) => Self::F64(v),
-            _ => return None,
-        })
-    }
-
-    /// Tells apart arguments with which a kernel may take another time.
-    pub(super) fn kind(&self) -> String {
-        match self {
-            Self::Bytes(bytes) => format!("bytes {}", bytes.len()),
-            other => format!("{other:?}"),
-        }
-    }
 }
 
 /// Builder of a [`Link`](crate::Link) with the backend and the display at its ends: the surface, the kernels of a frame, and wishes.

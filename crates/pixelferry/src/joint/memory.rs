@@ -1,6 +1,6 @@
 //! Memory of joint choices, kept among the profiles of paths, under all that they depend on.
 
-use super::declare::{LinkBuilder, Scratch};
+use super::declare::{Initial, LinkBuilder, Scratch};
 use super::pairs::{Pair, Rows};
 use super::report::{JointReport, JointState};
 use crate::backend_rows::BackendChoice;
@@ -71,7 +71,11 @@ fn key(wanted: &LinkBuilder) -> Vec<String> {
             SourceCode::Text(text) => format!("{language} {:016x}", hash(text.as_bytes())),
             SourceCode::Native(_) => language.to_string(),
         });
-        let kinds = arguments.iter().map(Scratch::kind);
+        // Tells apart arguments with which a kernel may take another time.
+        let kinds = arguments.iter().map(|argument| match argument {
+            Scratch::Memory(Initial::Bytes(bytes)) => format!("bytes {}", bytes.len()),
+            other => format!("{other:?}"),
+        });
         let words: Vec<_> = texts.chain(kinds).collect();
         key.push(format!("{} {}", kernel.name(), words.join(" ")));
     }

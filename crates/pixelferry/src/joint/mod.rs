@@ -16,6 +16,6 @@ mod open;
 mod pairs;
 mod report;
 
-pub use declare::{LinkBuilder, Scratch};
+pub use declare::{Initial, LinkBuilder, Scratch};
 pub use open::Opened;
 pub use report::{Basis, JointReport, JointRow, JointState};

@@ -1,6 +1,6 @@
 //! A kernel to be shown: its options, the link for it, and a picture in place of a window.
 
-use crate::{BackendChoice, LinkBuilder, Opened, SaveError, Scratch, save_picture_with};
+use crate::{BackendChoice, LinkBuilder, Opened, SaveError, save_picture_with};
 use interop_core::{Arg, DrawOptions, Error, Extent, KernelSource, Link, PixelFormat, Result, SurfaceDesc};
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -127,9 +127,7 @@ impl Show {
     /// Builder of the link, with the kernel's arguments to measure with.
     pub(super) fn builder(&mut self) -> Result<LinkBuilder> {
         let scratch = (self.arguments)(STILL).into_iter().map(|arg| {
-            Scratch::number(arg).ok_or_else(|| {
-                Error::invalid("show", format!("an argument is {}; give numbers, or use LinkBuilder", arg.kind()))
-            })
+            arg.with_memory(|_| Err(Error::invalid("show", "an argument is memory; give numbers, or use LinkBuilder")))
         });
         let scratch: Vec<_> = scratch.collect::<Result<_>>()?;
         let surface = SurfaceDesc::image(self.size.width, self.size.height, self.format);
