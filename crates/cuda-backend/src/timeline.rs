@@ -6,6 +6,10 @@ use interop_core::devices::timeline::{Backlog, Work};
 use interop_core::{DeviceClock, DeviceIdentity, DeviceSpan, Error, Result, Support};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Resolution of `cuEventElapsedTime` as its documentation has it.
+const STEP: Duration = Duration::from_nanos(500);
 
 /// Off until it is switched on.
 #[derive(Default)]
@@ -131,5 +135,5 @@ fn compare(
         moment.record().and_then(|()| moment.synchronize()).map_err(&failed)?;
         base.time(&moment).map_err(&failed)
     })?;
-    Ok((clock, base))
+    Ok((clock.in_steps(STEP), base))
 }

@@ -150,7 +150,9 @@ pub struct DeviceClock {
 /// Readings for one comparison; the one with the least time around it counts.
 const READINGS: usize = 8;
 /// Clocks drift: after so long they are compared again.
-const COMPARED_FOR: Duration = Duration::from_secs(1);
+const COMPARED_FOR: Duration = Duration::from_millis(250);
+/// Two crystals, each off by 50 millionths, drift apart by one part in so many.
+const DRIFT: u32 = 10_000;
 
 impl DeviceClock {
     /// Compares the clocks: `read` gives the device's, in nanoseconds, at some moment between its call and its return.
@@ -167,6 +169,12 @@ impl DeviceClock {
         };
         let first = once()?;
         (1..READINGS).try_fold(first, |best, _| Ok(best.or_nearer(once()?)))
+    }
+
+    /// The same, for a device that tells its times in steps of this length.
+    #[must_use]
+    pub fn in_steps(self, step: Duration) -> Self {
+        Self { uncertainty: self.uncertainty + step, ..self }
     }
 
     /// The one that is known better; the older of two alike.
@@ -189,11 +197,15 @@ impl DeviceClock {
 
     /// A moment of the device's clock on the host's; `None` where it lies outside of what the host can count.
     pub fn at(&self, device_ns: u64) -> Option<Instant> {
-        // The nearer of the two ways round.
-        let unused = 64 - self.bits.clamp(1, 64);
-        let distance = (device_ns.wrapping_sub(self.device_ns) << unused).cast_signed() >> unused;
+        let distance = self.distance(device_ns);
         let apart = Duration::from_nanos(distance.unsigned_abs());
         if distance < 0 { self.host.checked_sub(apart) } else { self.host.checked_add(apart) }
+    }
+
+    /// Nanoseconds from the comparison to a moment, the nearer of the two ways round.
+    fn distance(&self, device_ns: u64) -> i64 {
+        let unused = 64 - self.bits.clamp(1, 64);
+        (device_ns.wrapping_sub(self.device_ns) << unused).cast_signed() >> unused
     }
 
     /// After how many bits the device's clock starts again from 0.
@@ -204,12 +216,13 @@ impl DeviceClock {
     /// Work that the device did from `start_ns` to `end_ns` by its own clock; `None` where these are no times.
     pub fn span(&self, track: &Arc<str>, work: Work, start_ns: u64, end_ns: u64) -> Option<DeviceSpan> {
         let (start, end) = (self.at(start_ns)?, self.at(end_ns)?);
-        (start <= end).then(|| DeviceSpan { track: track.clone(), work, start, end, uncertainty: self.uncertainty })
+        let uncertainty = self.uncertainty_at(start_ns).max(self.uncertainty_at(end_ns));
+        (start <= end).then(|| DeviceSpan { track: track.clone(), work, start, end, uncertainty })
     }
 
-    /// Tells how far [`DeviceClock::at`] may be off.
-    pub fn uncertainty(&self) -> Duration {
-        self.uncertainty
+    /// Tells how far [`DeviceClock::at`] may be off there: the farther from the comparison, the more.
+    pub fn uncertainty_at(&self, device_ns: u64) -> Duration {
+        self.uncertainty + Duration::from_nanos(self.distance(device_ns).unsigned_abs()) / DRIFT
     }
 }
 
@@ -335,10 +348,11 @@ mod tests {
         };
         let clock = DeviceClock::compare(64, read).unwrap();
         assert_eq!(calls, READINGS);
-        assert!(clock.uncertainty() < zero.elapsed(), "{:?}", clock.uncertainty());
+        assert!(clock.uncertainty < zero.elapsed(), "{:?}", clock.uncertainty);
         let (before, moment, after) = (Instant::now(), device(), Instant::now());
         let found = clock.at(moment).unwrap();
-        assert!(before <= found + clock.uncertainty() && found <= after + clock.uncertainty());
+        let off = clock.uncertainty_at(moment);
+        assert!(before <= found + off && found <= after + off);
         let track = "a device".into();
         let span = clock.span(&track, Work::new("copy"), moment, moment + 1000).unwrap();
         assert_eq!(span.end - span.start, Duration::from_micros(1));
@@ -353,7 +367,11 @@ mod tests {
         let older = DeviceClock { host: now, device_ns: 0, bits: 64, uncertainty: half };
         // The device counted 30 microseconds more than the host in a second.
         let newer = DeviceClock { host: now + second, device_ns: 1_000_030_000, ..older };
-        assert_eq!(newer.after(&older).uncertainty(), Duration::from_micros(32));
+        let after = newer.after(&older);
+        assert_eq!(after.uncertainty_at(1_000_030_000), Duration::from_micros(32));
+        // Two milliseconds later, and as long before.
+        assert_eq!(after.uncertainty_at(1_002_030_000), Duration::from_nanos(32_200));
+        assert_eq!(after.uncertainty_at(998_030_000), Duration::from_nanos(32_200));
         assert_eq!(newer.after(&older).at(1_000_030_000), Some(now + second));
     }
 

@@ -148,7 +148,7 @@ fn prove(shared: &Rc<ContextState>, timers: &TimerFns, clock: &DeviceClock) -> R
     if !done {
         return Ok(Support::No("the driver gives no time for a timestamp, even after glFinish".into()));
     }
-    let far = FAR + clock.uncertainty();
+    let far = FAR + clock.uncertainty_at(time);
     let lies_within = clock.at(time).is_some_and(|at| before <= at + far && at <= Instant::now() + far);
     Ok(Support::when(lies_within, "the driver's timestamps are not of the clock that GL_TIMESTAMP reads"))
 }
