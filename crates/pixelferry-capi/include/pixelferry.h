@@ -258,7 +258,7 @@ PF_EXPORT pf_status pf_probe_json(const pf_surface *surface, const pf_link_optio
 /* ---------------------------------------------------------------------------------------------------------- backends */
 
 /* Opens a device that computes. `name`: as the command has it ("cuda", "cpu"), or NULL or "auto" for the first that has a
- * language of every one of `kernels` (docs/selection.md has the order). Any thread.
+ * language of every one of `kernels` (docs/kernels.md lists the languages). Any thread.
  * Errors: PF_ERROR_UNAVAILABLE, PF_ERROR_UNSUPPORTED, PF_ERROR_ARGUMENT (the message lists the names). */
 PF_EXPORT pf_status pf_backend_open(const char *name, const pf_kernel_source *const *kernels, size_t kernel_count,
                                  pf_backend **backend);
@@ -406,7 +406,7 @@ typedef struct pf_frames {
 } pf_frames;
 
 /* Opens backend, display and link together: those on which these frames are done first, measured on scratch memory. The next
- * start remembers them (docs/selection.md). A given display gets a backend inside it where that opens faster paths.
+ * start remembers them (docs/paths.md). A given display gets a backend inside it where that opens faster paths.
  * `display` (NULL is written where you gave one), `kernels` (room for launch_count) and `report` (JSON: "basis" is "remembered"
  * or says what was measured, "rows" are the pairs) may be NULL. What was given out before an error is yours.
  * Errors: PF_ERROR_UNAVAILABLE; PF_ERROR_UNSUPPORTED with the reason of each pair; those of pf_kernel_build, pf_link_open. */
