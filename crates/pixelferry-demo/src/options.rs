@@ -34,7 +34,7 @@ pub struct Options {
     pub path: Option<PathId>,
     /// Show the frame finished so many frames before the last, so that compute and display overlap; `auto` measures
     /// how many are worth it. [default: 0]
-    #[arg(long = "frames-late", value_name = "N", value_parser = parse_mode)]
+    #[arg(long, value_name = "N", value_parser = parse_mode)]
     pub frames_behind: Option<Mode>,
     /// Write what host and devices did, frame by frame, for ui.perfetto.dev or chrome://tracing.
     #[arg(long, value_name = "FILE.json")]

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// Version of the file's content.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 impl Profiles {
     fn folder(&self) -> Option<PathBuf> {
@@ -136,7 +136,6 @@ struct Profile {
     key: Key,
     path: String,
     sync: Option<SyncKind>,
-    #[serde(rename = "frames_late")]
     frames_behind: usize,
     found: Found,
     /// Names of the candidates that it was not compared with yet.

@@ -33,7 +33,7 @@ pub struct BenchOptions {
     /// Paths to measure; what is chosen automatically is measured in any case [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_path)]
     pub paths: Vec<PathId>,
-    /// latency: each frame is waited for. throughput: a run of frames is, and paths that can are frames late
+    /// latency: each frame is waited for. throughput: a run of frames is, and paths that can show frames behind
     /// [default: both, quick latency]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum)]
     pub modes: Vec<Mode>,
