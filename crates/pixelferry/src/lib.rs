@@ -5,9 +5,9 @@ mod availability;
 mod backend_rows;
 mod backends;
 mod choice;
-mod diagnose;
 mod display_rows;
 mod displays;
+pub mod doctor;
 pub mod driver;
 mod files;
 mod headless;
@@ -49,6 +49,6 @@ pub use interop_core::{
 pub use joint::{Basis, Initial, JointReport, JointRow, JointState, LinkBuilder, Opened, Scratch};
 #[cfg(feature = "picture")]
 pub use picture::{SaveError, check_picture_file, picture, picture_with, save_picture, save_picture_with, save_rgba8};
-pub use probe::{Chosen, SystemReport, probe, probe_with};
+pub use probe::{Chosen, Sharing, SystemReport, probe, probe_with};
 #[cfg(all(feature = "picture", feature = "window"))]
 pub use show::{Show, show};
