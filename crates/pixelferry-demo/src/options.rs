@@ -2,20 +2,23 @@
 
 use crate::scene::SceneError;
 use crate::values::listed;
-use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{ArgGroup, Args};
 use pixelferry::driver::select::MAX_FRAMES_BEHIND;
-use pixelferry::{BackendChoice, Choice, DisplayChoice, LinkOptions, Mode, PathId, Policy, check_picture_file};
+use pixelferry::{
+    BackendChoice, Choice, DisplayChoice, LinkOptions, Mode, PathId, PixelFormat, Policy, check_picture_file,
+};
 use std::path::PathBuf;
 
 /// Options of every example.
 #[derive(Debug, Clone, Args)]
+#[command(group = ArgGroup::new("windowless").multiple(true))]
 pub struct Options {
     /// Open no window; draw off screen and save the last frame.
-    #[arg(long)]
+    #[arg(long, group = "windowless")]
     pub headless: bool,
     /// File to save the picture to, with no window; the ending says the format (.png, .jpg).
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", group = "windowless")]
     pub out: Option<PathBuf>,
     /// Size of the picture or window in pixels.
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_size)]
@@ -26,8 +29,8 @@ pub struct Options {
     /// Backend to compute with.
     #[arg(long, value_parser = choices::<BackendChoice>(), default_value = BackendChoice::default().name())]
     pub backend: BackendChoice,
-    /// Display to draw with when there is no window (--headless).
-    #[arg(long, value_parser = choices::<DisplayChoice>(), default_value = DisplayChoice::default().name(), requires = "headless")]
+    /// Display to draw with when there is no window (--headless, or --out).
+    #[arg(long, value_parser = choices::<DisplayChoice>(), default_value = DisplayChoice::default().name(), requires = "windowless")]
     pub display: DisplayChoice,
     /// Take this path from compute to display, or fail and say which others work.
     #[arg(long, value_name = "PATH", value_parser = listed(parse_path, PathId::ALL.map(PathId::name)))]
@@ -83,6 +86,12 @@ pub fn parse_size(text: &str) -> Result<(u32, u32), String> {
         Err(e) => Err(format!("'{s}' is no number of pixels: {e}")),
     };
     Ok((side(width)?, side(height)?))
+}
+
+/// Reads the name of a pixel format.
+pub fn parse_format(text: &str) -> Result<PixelFormat, String> {
+    text.parse()
+        .map_err(|_| format!("no such format; the formats are {}", PixelFormat::ALL.map(PixelFormat::name).join(", ")))
 }
 
 /// Reads how many frames to show.

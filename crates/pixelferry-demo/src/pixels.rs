@@ -26,8 +26,10 @@ pub enum Tone {
 pub enum Format {
     /// Four channels of 8 bits.
     #[default]
+    #[value(name = "RGBA8")]
     Rgba8,
     /// Four channels of binary16, which hold light brighter than white.
+    #[value(name = "RGBA16F")]
     Rgba16f,
 }
 
@@ -71,8 +73,8 @@ pub struct PixelOptions {
     /// none]
     #[arg(long, value_enum)]
     pub tone: Option<Tone>,
-    /// Storage format of a pixel. [default: rgba16f for light, else rgba8]
-    #[arg(long, value_enum)]
+    /// Storage format of a pixel. [default: RGBA16F for light, else RGBA8]
+    #[arg(long, value_enum, ignore_case = true)]
     pub format: Option<Format>,
     /// Content of the fourth channel.
     #[arg(long, value_enum, default_value_t)]

@@ -75,17 +75,20 @@ impl SystemReport {
 pub enum Sharing {
     /// No path works.
     Nothing,
-    /// Frames pass through memory of the host.
+    /// Frames pass through memory of the host, which that of programs on the CPU is, too.
     Host,
-    /// Both sides share memory of a device.
+    /// Both sides share memory of a device that is hardware.
     Shared,
 }
 
 impl Sharing {
     fn of(pairings: &[ProbeReport]) -> Self {
-        let working = pairings.iter().flat_map(|pairing| &pairing.paths).filter(|path| path.state.works());
-        let each = working.map(|path| if path.kind.is_shared() { Self::Shared } else { Self::Host });
-        each.max().unwrap_or(Self::Nothing)
+        let best = pairings.iter().map(|pairing| match pairing.paths.iter().any(|path| path.state.works()) {
+            _ if pairing.shared().next().is_some() => Self::Shared,
+            true => Self::Host,
+            false => Self::Nothing,
+        });
+        best.max().unwrap_or(Self::Nothing)
     }
 }
 

@@ -312,6 +312,12 @@ impl ProbeReport {
         self.paths.iter().find(|p| matches!(p.state, PathState::Chosen { .. }))
     }
 
+    /// The paths that work and share memory of a device that is hardware.
+    pub fn shared(&self) -> impl Iterator<Item = &PathReport> {
+        let is_hardware = !self.compute.software && !self.display.software;
+        self.paths.iter().filter(move |path| is_hardware && path.state.works() && path.kind.is_shared())
+    }
+
     /// Keeps what an earlier report of the same surface found out about paths that were not tried this time.
     pub(crate) fn inherit(&mut self, earlier: &Self) {
         self.later = Later { left: Vec::new(), ..earlier.later.clone() };

@@ -193,9 +193,10 @@ fn display_on_another_gpu(facts: &Facts) -> Option<Found> {
 fn software_opengl(facts: &Facts) -> Option<Found> {
     let device = facts.opengl.first().filter(|_| !facts.draws_on_hardware())?;
     let finding = |why: &str| format!("OpenGL draws on the CPU ({}): {why}", device.name);
-    for name in ["LIBGL_ALWAYS_SOFTWARE", "GALLIUM_DRIVER", "MESA_LOADER_DRIVER_OVERRIDE"] {
+    let names = ["LIBGL_ALWAYS_SOFTWARE", "GALLIUM_DRIVER", "MESA_LOADER_DRIVER_OVERRIDE"];
+    for name in names.into_iter().filter(|_| facts.render_nodes != RenderNodes::Absent) {
         if let Some(value) = facts.variable(name) {
-            let advice = "Without the variable Mesa takes the GPU, where there is one";
+            let advice = "Without the variable Mesa takes the GPU";
             return found(finding(&format!("{name} is '{value}'")), advice, format!("unset {name}"));
         }
     }
