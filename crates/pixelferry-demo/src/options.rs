@@ -6,7 +6,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args};
 use pixelferry::driver::select::MAX_FRAMES_BEHIND;
 use pixelferry::{
-    BackendChoice, Choice, DisplayChoice, LinkOptions, Mode, PathId, PixelFormat, Policy, check_picture_file,
+    BackendChoice, Choice, DisplayChoice, Extent, ExtentError, LinkOptions, Mode, PathId, PixelFormat, Policy,
+    check_picture_file,
 };
 use std::path::PathBuf;
 
@@ -76,16 +77,8 @@ impl Options {
 }
 
 /// Reads `WIDTHxHEIGHT`, in pixels.
-pub fn parse_size(text: &str) -> Result<(u32, u32), String> {
-    const ASKED: &str = "give it as WIDTHxHEIGHT, e.g. 1920x1080";
-    let (width, height) = text.split_once(['x', 'X']).ok_or(ASKED)?;
-    let side = |s: &str| match s.parse::<u32>() {
-        _ if s.is_empty() => Err(format!("a side is missing; {ASKED}")),
-        Ok(0) => Err("a side is 0; give at least 1x1".to_owned()),
-        Ok(n) => Ok(n),
-        Err(e) => Err(format!("'{s}' is no number of pixels: {e}")),
-    };
-    Ok((side(width)?, side(height)?))
+pub fn parse_size(text: &str) -> Result<(u32, u32), ExtentError> {
+    text.parse().map(|Extent { width, height }| (width, height))
 }
 
 /// Reads the name of a pixel format.
@@ -181,7 +174,10 @@ mod tests {
             assert!(parse_size(wrong).is_err(), "{wrong}");
         }
         for half in ["64x", "x64", "x"] {
-            assert_eq!(parse_size(half).unwrap_err(), "a side is missing; give it as WIDTHxHEIGHT, e.g. 1920x1080");
+            assert_eq!(
+                parse_size(half).unwrap_err().to_string(),
+                "a side is missing; give it as WIDTHxHEIGHT, e.g. 1920x1080"
+            );
         }
     }
 }

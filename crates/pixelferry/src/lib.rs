@@ -39,11 +39,12 @@ pub use headless::Headless;
 pub use interop_core::{
     AlphaMode, Api, Arg, Argument, BufferDesc, BufferView, ComputeBackend, ComputeMemory, ComputeQueue, DeviceIdentity,
     Diagnosis, Display, DrawOptions, Drawn, DriverError, Encoding, EnginePath, Error, Event, EventStatus, Extent,
-    Filter, Fit, HostBuffer, ImageAccess, ImageDesc, ImageView, Intake, Kernel, KernelSource, Language, Lateness, Link,
-    LinkOptions, Manner, Measured, Mode, Outlet, OutletFrame, OutletOptions, PathId, PathKind, PathReport, PathState,
-    PixelFormat, Placement, Policy, Priority, ProbeReport, Profiles, QueueOptions, Ratio, RawMemory, RawTarget,
-    ReadBack, Region, Result, RowOrder, SharedFrame, SharedLink, ShownFrame, StartedFrame, Support, Surface,
-    SurfaceDesc, SyncKind, Taken, Target, TargetEncoding, ToneMap, Trials, Unwritten, UserEvent, View, WriteFrame,
+    ExtentError, Filter, Fit, HostBuffer, ImageAccess, ImageDesc, ImageView, Intake, Kernel, KernelSource, Language,
+    Lateness, Link, LinkOptions, Manner, Measured, Mode, Outlet, OutletFrame, OutletOptions, PathId, PathKind,
+    PathReport, PathState, PixelFormat, Placement, Policy, Priority, ProbeReport, Profiles, QueueOptions, Ratio,
+    RawMemory, RawTarget, ReadBack, Region, Result, RowOrder, SharedFrame, SharedLink, ShownFrame, StartedFrame,
+    Support, Surface, SurfaceDesc, SyncKind, Taken, Target, TargetEncoding, ToneMap, Trials, Unwritten, UserEvent,
+    View, WriteFrame,
 };
 /// Backend, display and path chosen together.
 pub use joint::{Basis, Initial, JointReport, JointRow, JointState, LinkBuilder, Opened, Scratch};

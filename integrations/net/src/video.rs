@@ -1,5 +1,6 @@
 //! `pixelferry-net video`: a scene's pictures in a file.
 
+use crate::output::say;
 use crate::{Failure, Through, join};
 use clap::Args;
 use pixelferry_media::video::Recorder;
@@ -39,6 +40,6 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
     let element = recorder.element().name;
     let pictures = recorder.finish()?;
-    println!("{}: {pictures} pictures by {element}", options.output.display());
+    say(format_args!("{}: {pictures} pictures by {element}", options.output.display()))?;
     Ok(written?)
 }

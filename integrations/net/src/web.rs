@@ -1,5 +1,6 @@
 //! `pixelferry-net web`: a scene's pictures in browsers.
 
+use crate::output::say;
 use crate::{Failure, Through, join};
 use clap::{Args, ValueEnum};
 use pixelferry_media::web::{Hop, WebOptions};
@@ -30,7 +31,7 @@ pub struct Options {
     #[arg(long, value_enum, default_value = "served")]
     codec: Codec,
     /// Name of the scene.
-    #[arg(long, default_value = "plasma")]
+    #[arg(long, default_value = crate::SCENE)]
     scene: String,
 }
 
@@ -44,7 +45,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         Codec::H264 => Hop::H264,
     };
     let gateway = join(&options.through)?.gateway(&options.scene, web)?;
-    println!("open http://{}", gateway.address());
+    say(format_args!("open http://{}", gateway.address()))?;
     loop {
         std::thread::park();
     }
