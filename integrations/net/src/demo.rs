@@ -1,8 +1,9 @@
 //! `pixelferry-net demo`: a display, workers and the page in one process.
 
 use crate::display::{self, Picture};
+use crate::failure::Failure;
 use crate::output::{complain, say};
-use crate::{Failure, HUB, Through, worker};
+use crate::{HUB, Through, worker};
 use clap::Args;
 use pixelferry_media::web::WebOptions;
 use pixelferry_net::{Net, Options as NetOptions, Packing};

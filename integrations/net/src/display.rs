@@ -1,7 +1,8 @@
 //! `pixelferry-net display`: the hub, which puts tiles together and serves the pictures.
 
+use crate::failure::Failure;
 use crate::output::{complain, say};
-use crate::{Failure, HUB, SCENE, plasma};
+use crate::{HUB, SCENE, plasma};
 use clap::Args;
 use pixelferry::{
     CpuBackend, Extent, ImageDesc, Link, LinkOptions, MemoryDisplay, PixelFormat, SurfaceDesc, Unwritten,

@@ -1,6 +1,6 @@
 //! Lines on standard output and standard error: what cannot be written is an error, or dropped, and never a panic.
 
-use crate::Failure;
+use crate::failure::Failure;
 use std::fmt::Arguments;
 use std::io::{self, ErrorKind, Write as _};
 

@@ -1,7 +1,8 @@
 //! `pixelferry-net probe`: the nodes and what they do, for people and as data.
 
+use crate::failure::Failure;
 use crate::output::print;
-use crate::{Failure, Through, join, table};
+use crate::{Through, join, table};
 use clap::Args;
 use pixelferry_net::NodeStatus;
 use serde::Serialize;

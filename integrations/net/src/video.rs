@@ -1,7 +1,8 @@
 //! `pixelferry-net video`: a scene's pictures in a file.
 
+use crate::failure::Failure;
 use crate::output::say;
-use crate::{Failure, Through, join};
+use crate::{Through, join};
 use clap::Args;
 use pixelferry_media::video::Recorder;
 use std::path::PathBuf;

@@ -1,7 +1,8 @@
 //! `pixelferry-net web`: a scene's pictures in browsers.
 
+use crate::failure::Failure;
 use crate::output::say;
-use crate::{Failure, Through, join};
+use crate::{Through, join};
 use clap::{Args, ValueEnum};
 use pixelferry_media::web::{Hop, WebOptions};
 use std::net::SocketAddr;

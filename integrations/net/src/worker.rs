@@ -1,7 +1,8 @@
 //! `pixelferry-net worker`: computes tiles of the plasma.
 
+use crate::failure::Failure;
 use crate::output::complain;
-use crate::{Failure, SCENE, Through, join, plasma};
+use crate::{SCENE, Through, join, plasma};
 use clap::Args;
 use pixelferry::{ComputeBackend as _, CpuBackend};
 use pixelferry_net::Packing;
