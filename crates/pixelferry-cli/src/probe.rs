@@ -72,8 +72,7 @@ pub fn run(options: &ProbeOptions) -> Result<Exit, Box<dyn Error>> {
 
 #[cfg(feature = "bench")]
 fn together(options: &ProbeOptions, desc: SurfaceDesc) -> Result<Exit, Box<dyn Error>> {
-    let format = options.format;
-    let kernel = crate::bench::ramp(format).ok_or_else(|| format!("there is no kernel that writes {format}"))?;
+    let kernel = crate::bench::ramp(options.format);
     let opened = LinkBuilder::new(desc).launch(&kernel, [Scratch::U32(0)]).open()?;
     let report = Marked { schema: "pixelferry-together", schema_version: 1, report: &opened.report };
     options.json.write(&mut Output, &report, || format!("{}{}", opened.report, opened.link.explain()))?;

@@ -6,11 +6,12 @@ use crate::json::JsonOption;
 use clap::Args;
 use pixelferry::driver::Paths;
 use pixelferry::{BackendChoice, Choice, DisplayChoice, PathId, PixelFormat, Unwritten};
+use pixelferry_demo::options::parse_format;
 use pixelferry_demo::values::listed;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Formats of the grid.
+/// Formats of the grid where none are named.
 pub const FORMATS: [PixelFormat; 4] =
     [PixelFormat::Rgba8, PixelFormat::Rgba16F, PixelFormat::Rgba32F, PixelFormat::R32F];
 
@@ -29,9 +30,9 @@ pub struct BenchOptions {
     /// Sizes: tiny, odd, 720p, 1080p, 4K, 8K or WIDTHxHEIGHT [default: all that have a name]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub sizes: Vec<Size>,
-    /// Pixel formats [default: RGBA8, the others at 1080p only]
+    /// Pixel formats [default: RGBA8, and RGBA16F, RGBA32F, R32F at 1080p only]
     #[arg(long, value_name = "LIST", value_delimiter = ',',
-        value_parser = listed(parse_format, FORMATS.map(PixelFormat::name)))]
+        value_parser = listed(parse_format, PixelFormat::ALL.map(PixelFormat::name)))]
     pub formats: Vec<PixelFormat>,
     /// Paths to measure; what is chosen automatically is measured in any case [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',',
@@ -139,13 +140,6 @@ fn devices<T: Choice>(what: &str) -> String {
     format!("{what}: {}, or a part of a device's or driver's name [default: all]", names.join(", "))
 }
 
-fn parse_format(text: &str) -> Result<PixelFormat, String> {
-    FORMATS
-        .into_iter()
-        .find(|f| f.name().eq_ignore_ascii_case(text))
-        .ok_or_else(|| format!("no such format; the formats are {}", FORMATS.map(PixelFormat::name).join(", ")))
-}
-
 fn parse_path(text: &str) -> Result<PathId, String> {
     text.parse().map_err(|_| format!("no such path; the paths are {}", Paths::default().names()))
 }
@@ -225,7 +219,7 @@ mod tests {
         for (arguments, says) in [
             ("--sizes 2K", "1080p"),
             ("--sizes 0x5", "at least 1x1"),
-            ("--formats BGRA8", "RGBA16F"),
+            ("--formats BGRA", "RGBA16F"),
             ("--paths magic", "host-round-trip"),
             ("--modes fast", "throughput"),
             ("--unwritten noise", "overwrite"),
