@@ -297,7 +297,7 @@ mod tests {
             let file = folder.join(key(40).file_name());
             let good = fs::read_to_string(&file).unwrap();
             let half = &good[..good.len() / 2];
-            let other_version = good.replace("\"version\": 3", "\"version\": 1");
+            let other_version = good.replace(&format!("\"version\": {VERSION}"), "\"version\": 1");
             let other_driver = good.replace("\"driver\": \"1\"", "\"driver\": \"2\"");
             let no_path = good.replace("\"path\": \"direct\"", "\"path\": \"telepathy\"");
             for text in ["", "\0", "[]", half, &other_version, &other_driver, &no_path] {
