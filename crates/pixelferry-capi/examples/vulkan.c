@@ -13,7 +13,7 @@
 enum { WIDTH = 128, HEIGHT = 96, FRAMES = 3, BYTES = WIDTH * HEIGHT * 4, MOST = 64 };
 
 static int failed(pf_status status) {
-    if (status == PF_OK) return 0;
+    if (status == PIXELFERRY_OK) return 0;
     fprintf(stderr, "%s: %s\n", pf_status_name(status), pf_last_error_message());
     return 1;
 }
@@ -158,7 +158,7 @@ static int show(struct engine *engine, pf_link *link, uint8_t frame) {
     pf_shown *shown = NULL;
     pf_vulkan_frame found = {.size = sizeof found};
     int wrong = failed(pf_link_frame(link, compute, &frame)) || failed(pf_link_show(link, &shown)) ||
-                failed(pf_shown_vulkan(shown, &found)) || found.kind != PF_VULKAN_IMAGE ||
+                failed(pf_shown_vulkan(shown, &found)) || found.kind != PIXELFERRY_VULKAN_IMAGE ||
                 found.vk_format != VK_FORMAT_R8G8B8A8_UNORM || copy_out(engine, &found);
     pf_shown_release(shown);
     for (uint32_t at = 0; !wrong && at < WIDTH * HEIGHT; at++) {
@@ -176,10 +176,10 @@ static int run(struct engine *engine, const char *name) {
     pf_link *link = NULL;
     pf_surface surface = {
         .size = sizeof surface,
-        .format = PF_FORMAT_RGBA8,
+        .format = PIXELFERRY_FORMAT_RGBA8,
         .width = WIDTH,
         .height = HEIGHT,
-        .unwritten = PF_OVERWRITE,
+        .unwritten = PIXELFERRY_LOAD_OVERWRITE,
     };
     pf_frames frames = {.size = sizeof frames, .surface = &surface, .backend = name};
     int wrong = failed(pf_display_from_vulkan(&device, &display)) ||

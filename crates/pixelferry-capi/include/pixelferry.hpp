@@ -27,7 +27,7 @@ namespace pixelferry {
 class error : public std::runtime_error {
 public:
     error(pf_status status, const char *message) : std::runtime_error(message), status_(status) {}
-    // PF_ERROR_...
+    // PIXELFERRY_ERROR_...
     pf_status status() const noexcept { return status_; }
 
 private:
@@ -35,7 +35,7 @@ private:
 };
 
 inline void check(pf_status status) {
-    if (status != PF_OK) throw error(status, pf_last_error_message());
+    if (status != PIXELFERRY_OK) throw error(status, pf_last_error_message());
 }
 
 namespace detail {
@@ -75,7 +75,7 @@ public:
     }
 
     void done(pf_status status) const {
-        if (status != PF_OK && thrown_) std::rethrow_exception(thrown_);
+        if (status != PIXELFERRY_OK && thrown_) std::rethrow_exception(thrown_);
         check(status);
     }
 
@@ -94,7 +94,7 @@ inline std::string probe_json(const pf_surface &surface, const pf_link_options *
 }
 
 // An image of `width` x `height` pixels; change its other fields as you like.
-inline pf_surface image(std::uint32_t width, std::uint32_t height, std::uint32_t format = PF_FORMAT_RGBA8) {
+inline pf_surface image(std::uint32_t width, std::uint32_t height, std::uint32_t format = PIXELFERRY_FORMAT_RGBA8) {
     pf_surface surface{};
     surface.size = sizeof surface;
     surface.width = width;
@@ -167,37 +167,37 @@ private:
 // An argument of a launch, of the kind that its type says.
 inline pf_arg arg(std::int32_t value) {
     pf_arg made{};
-    made.kind = PF_ARG_I32, made.value.i32 = value;
+    made.kind = PIXELFERRY_ARG_I32, made.value.i32 = value;
     return made;
 }
 inline pf_arg arg(std::uint32_t value) {
     pf_arg made{};
-    made.kind = PF_ARG_U32, made.value.u32 = value;
+    made.kind = PIXELFERRY_ARG_U32, made.value.u32 = value;
     return made;
 }
 inline pf_arg arg(float value) {
     pf_arg made{};
-    made.kind = PF_ARG_F32, made.value.f32 = value;
+    made.kind = PIXELFERRY_ARG_F32, made.value.f32 = value;
     return made;
 }
 inline pf_arg arg(std::int64_t value) {
     pf_arg made{};
-    made.kind = PF_ARG_I64, made.value.i64 = value;
+    made.kind = PIXELFERRY_ARG_I64, made.value.i64 = value;
     return made;
 }
 inline pf_arg arg(std::uint64_t value) {
     pf_arg made{};
-    made.kind = PF_ARG_U64, made.value.u64 = value;
+    made.kind = PIXELFERRY_ARG_U64, made.value.u64 = value;
     return made;
 }
 inline pf_arg arg(double value) {
     pf_arg made{};
-    made.kind = PF_ARG_F64, made.value.f64 = value;
+    made.kind = PIXELFERRY_ARG_F64, made.value.f64 = value;
     return made;
 }
 inline pf_arg arg(const memory &value) {
     pf_arg made{};
-    made.kind = PF_ARG_MEMORY, made.value.memory = value.get();
+    made.kind = PIXELFERRY_ARG_MEMORY, made.value.memory = value.get();
     return made;
 }
 

@@ -68,10 +68,10 @@ impl World {
 
     /// Notes how a call ended that gives a handle, which is null after an error.
     fn made<T>(&self, kind: usize, status: pf_status, handle: *mut T) -> pf_status {
-        if (status == PF_OK) == handle.is_null() {
+        if (status == PIXELFERRY_OK) == handle.is_null() {
             self.fails(format!("a call gave {status} and {handle:?}"));
         }
-        if status == PF_OK {
+        if status == PIXELFERRY_OK {
             self.held.borrow_mut()[kind].push(handle.addr());
         }
         status
@@ -79,7 +79,7 @@ impl World {
 
     /// Notes how a call ended after which the handle is gone.
     fn took<T>(&self, status: pf_status, handle: *mut T) -> pf_status {
-        if status == PF_OK && !handle.is_null() && !self.gone.borrow_mut().insert(handle.addr()) {
+        if status == PIXELFERRY_OK && !handle.is_null() && !self.gone.borrow_mut().insert(handle.addr()) {
             self.fails(format!("{handle:?} was freed twice"));
         }
         status
@@ -108,7 +108,7 @@ impl World {
             Some(count) => drop(count.fetch_add(u64::from(name != ELSEWHERE), Ordering::Relaxed)),
             None => self.fails(format!("{name} gave {status}, which is no status")),
         }
-        if status == PF_ERROR_PANIC {
+        if status == PIXELFERRY_ERROR_PANIC {
             // SAFETY: the message lasts until the next failure on this thread.
             let said = unsafe { CStr::from_ptr(machine::pf_last_error_message()) };
             self.fails(format!("{name}: {}", said.to_string_lossy()));
@@ -184,7 +184,7 @@ fn surface(step: &Step) -> pf_surface {
 fn args(world: &World, step: &Step) -> [pf_arg; 3] {
     let of = |at: usize| {
         let kind = step.n[at] % 9;
-        let value = if kind == PF_ARG_MEMORY {
+        let value = if kind == PIXELFERRY_ARG_MEMORY {
             pf_value { memory: world.any(MEMORY, step.which[at]) }
         } else {
             pf_value { u64: u64::from(step.n[3]) << (step.n[at] % 33) }
@@ -307,8 +307,10 @@ calls! {
             path: [ptr::null(), ptr::null(), ptr::null(), c"pinned-upload".as_ptr(), c"none".as_ptr()][s.n[2] as usize % 5],
             prefer: ptr::null(),
             profiles: c"".as_ptr(),
-            budget_ms: PF_NO_BUDGET,
-            frames_behind: s.n[3] % 5,
+            budget_ms: PIXELFERRY_BUDGET_NONE,
+            frames_late: s.n[3] % 5,
+            mode: s.n[3] >> 8 & 1,
+            reserved: 0,
         };
         link::pf_link_open(w.any(BACKEND, s.which[0]), w.any(DISPLAY, s.which[1]), &surface(s), &options, to)
     });
@@ -349,17 +351,17 @@ calls! {
         let mut found = surface(s);
         shown::pf_shown_surface(w.any(SHOWN, s.which[0]), &raw mut found)
     };
-    ("pf_shown_draw_gl", w, s) shown::pf_shown_draw_gl(w.any(SHOWN, s.which[0]), s.n[0] as i32, 0, s.n[1], s.n[2]);
+    ("pf_shown_draw_gl", w, s) shown::pf_shown_draw_gl(w.any(SHOWN, s.which[0]), s.n[0] as i32, 0, s.n[1], s.n[2], ptr::null());
     ("pf_link_resize", w, s) link::pf_link_resize(w.any(LINK, s.which[0]), &surface(s));
     ("pf_link_flush", w, s) link::pf_link_flush(w.any(LINK, s.which[0]));
     ("pf_link_read_back", w, s) {
         let (mut bytes, mut needed) = (vec![0_u8; 1 << 16], 0);
         let at = w.any(LINK, s.which[0]);
         let asked = link::pf_link_read_back(at, ptr::null_mut(), 0, &raw mut needed);
-        if asked != PF_OK || needed > bytes.len() { return asked }
+        if asked != PIXELFERRY_OK || needed > bytes.len() { return asked }
         link::pf_link_read_back(at, bytes.as_mut_ptr().cast(), needed, ptr::null_mut())
     };
-    ("pf_link_save", w, s) link::pf_link_save(w.any(LINK, s.which[0]), c"/nowhere/at/all.png".as_ptr());
+    ("pf_link_save", w, s) link::pf_link_save(w.any(LINK, s.which[0]), c"/nowhere/at/all.png".as_ptr(), ptr::null());
     ("pf_link_explain", w, s) says(w, |to| link::pf_link_explain(w.any(LINK, s.which[0]), to));
     ("pf_link_path", w, s) says(w, |to| link::pf_link_path(w.any(LINK, s.which[0]), to));
     ("pf_link_report_json", w, s) says(w, |to| link::pf_link_report_json(w.any(LINK, s.which[0]), to));
@@ -404,12 +406,12 @@ fn elsewhere(world: &World, held: [Vec<usize>; KINDS], steps: Vec<Step>) -> pf_s
         Ok((wrong, gone)) => {
             wrong.into_iter().for_each(|what| world.fails(what));
             for handle in gone {
-                world.took(PF_OK, ptr::without_provenance_mut::<u8>(handle));
+                world.took(PIXELFERRY_OK, ptr::without_provenance_mut::<u8>(handle));
             }
         }
         Err(_) => world.fails("a thread panicked".into()),
     }
-    PF_OK
+    PIXELFERRY_OK
 }
 
 /// All that the steps do wrong, and whether a new link works behind them.

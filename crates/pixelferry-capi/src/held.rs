@@ -4,10 +4,13 @@
 //! and [`Frame`] and a flag for calls say who may touch it now: what the borrow checker refuses is [`Failure::Busy`].
 
 use crate::failure::{Failure, Result};
-use interop_core::{Error, Link, Part, ShownFrame, WriteFrame};
+use crate::abi::pf_frame;
+use crate::handles::{Handle as _, remove};
+use interop_core::{Arg, ComputeBackend, Error, Kernel, Link, OutletFrame, Part, RawTarget, ShownFrame, Target, WriteFrame};
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A frame that borrows a link.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -141,7 +144,111 @@ enum State {
     Own(WriteFrame<'static>, Rc<LinkSlot>),
     /// Frame of `pf_link_frame`, while its function runs.
     Lent(NonNull<WriteFrame<'static>>),
+    /// Frame of `pf_outlet_frame`, while its function runs.
+    LentOfOutlet(NonNull<OutletFrame<'static>>),
     Gone,
+}
+
+/// A frame that a call writes, of a link or of an outlet.
+pub enum Writing<'f, 'a> {
+    /// Of a link.
+    Link(&'f mut WriteFrame<'a>),
+    /// Of an outlet.
+    Outlet(&'f mut OutletFrame<'a>),
+}
+
+/// The same call of either frame.
+macro_rules! of_either {
+    ($writing:expr, $frame:ident => $call:expr) => {
+        match $writing {
+            Writing::Link($frame) => $call,
+            Writing::Outlet($frame) => $call,
+        }
+    };
+}
+
+impl Writing<'_, '_> {
+    /// The backend that kernels of this frame run on.
+    pub fn backend(&self) -> &dyn ComputeBackend {
+        of_either!(self, frame => frame.backend())
+    }
+
+    /// Queues a kernel that writes the frame.
+    pub fn launch(&mut self, kernel: &dyn Kernel, args: &[Arg<'_>]) -> Result<(), Error> {
+        of_either!(self, frame => frame.launch(kernel, args))
+    }
+
+    /// The memory that kernels write.
+    pub fn target(&mut self) -> Result<Target<'_>, Error> {
+        of_either!(self, frame => frame.target())
+    }
+
+    /// Writes tight rows from the host.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        of_either!(self, frame => frame.write(bytes))
+    }
+
+    /// The memory by its own API's names.
+    ///
+    /// # Safety
+    /// The promises of [`WriteFrame::raw`].
+    pub unsafe fn raw(&mut self) -> Result<RawTarget<'_>, Error> {
+        // SAFETY: the caller's promise.
+        of_either!(self, frame => unsafe { frame.raw() })
+    }
+}
+
+/// Failure for which a caller's function refused a frame, beside the error that stands for it on the way back.
+pub type Refusal = Arc<Mutex<Option<Failure>>>;
+
+/// A caller's function that computes frames.
+pub struct Computing<F> {
+    compute: F,
+    refused: Refusal,
+}
+
+impl<F: Fn(*mut pf_frame) -> i32> Computing<F> {
+    /// Takes the function.
+    pub fn new(compute: F) -> Self {
+        Self { compute, refused: Refusal::default() }
+    }
+
+    /// The failure of the last try that was refused.
+    pub fn refusal(&self) -> Refusal {
+        Arc::clone(&self.refused)
+    }
+
+    /// Calls the function with a handle that ends with it. If a call on the frame failed and the function refused, that is why.
+    pub fn one_try(&self, frame: Writing<'_, '_>, is_whole: bool) -> Result<(), Error> {
+        let done = FrameSlot::lend(frame, is_whole, |slot| {
+            let handle = pf_frame::insert(Rc::clone(slot))?;
+            let code = (self.compute)(handle);
+            remove(handle.addr());
+            match code {
+                0 => Ok(()),
+                code => Err(slot.take_error().map_or(Failure::Callback(code), Failure::Core)),
+            }
+        });
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        *refused = None;
+        done.map_err(|failure| match failure {
+            // An error of a path lets the next one get the frame.
+            Failure::Core(error) => error,
+            other => {
+                *refused = Some(other);
+                Error::invalid("pf_frame_function", "the function that was given refused")
+            }
+        })
+    }
+}
+
+/// Result of a frame, with the caller's own refusal where there was one.
+pub fn refused_or(done: Result<(), Error>, refusal: &Refusal) -> Result<()> {
+    let refused = refusal.lock().unwrap_or_else(PoisonError::into_inner).take();
+    match (done, refused) {
+        (Err(_), Some(failure)) => Err(failure),
+        (done, _) => Ok(done?),
+    }
 }
 
 /// A frame that is written.
@@ -164,15 +271,18 @@ impl Drop for TakeBack<'_> {
 
 impl FrameSlot {
     /// Runs `f` while `frame` can be reached through the slot that `f` gets.
-    pub fn lend<R>(frame: &mut WriteFrame<'_>, is_whole: bool, f: impl FnOnce(&Rc<Self>) -> R) -> R {
-        let lent = NonNull::from(frame).cast();
-        let slot = Rc::new(Self { state: RefCell::new(State::Lent(lent)), is_whole, failed: RefCell::default() });
+    pub fn lend<R>(frame: Writing<'_, '_>, is_whole: bool, f: impl FnOnce(&Rc<Self>) -> R) -> R {
+        let lent = match frame {
+            Writing::Link(frame) => State::Lent(NonNull::from(frame).cast()),
+            Writing::Outlet(frame) => State::LentOfOutlet(NonNull::from(frame).cast()),
+        };
+        let slot = Rc::new(Self { state: RefCell::new(lent), is_whole, failed: RefCell::default() });
         let _after = TakeBack(&slot);
         f(&slot)
     }
 
     /// Runs `f` with the frame, and keeps its error.
-    pub fn with<R>(&self, f: impl FnOnce(&mut WriteFrame<'_>) -> Result<R>) -> Result<R> {
+    pub fn with<R>(&self, f: impl FnOnce(&mut Writing<'_, '_>) -> Result<R>) -> Result<R> {
         let done = self.run(f)?;
         if let (Err(Failure::Core(error)), Ok(mut failed)) = (&done, self.failed.try_borrow_mut()) {
             *failed = Some(error.clone());
@@ -185,15 +295,17 @@ impl FrameSlot {
         self.failed.take()
     }
 
-    fn run<R>(&self, f: impl FnOnce(&mut WriteFrame<'_>) -> R) -> Result<R> {
+    fn run<R>(&self, f: impl FnOnce(&mut Writing<'_, '_>) -> R) -> Result<R> {
         let mut state = self.state.try_borrow_mut().map_err(|_| {
             Failure::Busy("this frame is in the middle of a call; do not call it from a function given to that call")
         })?;
         match &mut *state {
-            State::Own(frame, _) => Ok(f(frame)),
+            State::Own(frame, _) => Ok(f(&mut Writing::Link(frame))),
             // SAFETY: `lend` is still running, whose reference nobody uses meanwhile but through this cell. `f` takes a frame
             // of any lifetime, so that it cannot keep what it finds.
-            State::Lent(frame) => Ok(f(unsafe { frame.as_mut() })),
+            State::Lent(frame) => Ok(f(&mut Writing::Link(unsafe { frame.as_mut() }))),
+            // SAFETY: the same.
+            State::LentOfOutlet(frame) => Ok(f(&mut Writing::Outlet(unsafe { frame.as_mut() }))),
             State::Gone => Err(over()),
         }
     }
@@ -212,9 +324,9 @@ impl FrameSlot {
                 }
                 Ok(())
             }
-            lent @ State::Lent(_) => {
+            lent @ (State::Lent(_) | State::LentOfOutlet(_)) => {
                 *state = lent;
-                Err(Failure::Busy("pf_link_frame ends this frame itself when the function that was given returns"))
+                Err(Failure::Busy("the call that lent this frame ends it itself when the function that was given returns"))
             }
             State::Gone => Err(over()),
         }

@@ -8,6 +8,8 @@
 //! | `call` | the one way into every call: panics and errors become a status and a message |
 //! | `handles` | the table of everything that a caller holds a handle of |
 //! | `held` | links and their frames, which refer to each other |
+//! | `objects` | a caller's own textures and buffers: outlets, intakes |
+//! | `given_out` | what other threads have of a frame |
 //! | `texts` | texts that a caller holds and gives back |
 //! | `convert`, `sources` | structs of C as values of pixelferry; kernels |
 //!
@@ -25,8 +27,10 @@ mod exports;
 mod failure;
 #[cfg(test)]
 mod fuzz;
+mod given_out;
 mod handles;
 mod held;
+mod objects;
 mod sources;
 #[cfg(test)]
 mod tests;

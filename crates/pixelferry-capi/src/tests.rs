@@ -18,11 +18,11 @@ const SURFACE: pf_surface = pf_surface {
     format: format_code(PixelFormat::R8),
     width: 3,
     height: 2,
-    unwritten: PF_KEEP,
-    access: PF_ACCESS_TEXTURE,
-    row_order: PF_TOP_DOWN,
-    encoding: PF_UNMANAGED,
-    alpha: PF_ALPHA_STORED,
+    unwritten: PIXELFERRY_LOAD_KEEP,
+    access: PIXELFERRY_ACCESS_TEXTURE,
+    row_order: PIXELFERRY_ROWS_TOP_DOWN,
+    encoding: PIXELFERRY_ENCODING_UNMANAGED,
+    alpha: PIXELFERRY_ALPHA_STORED,
 };
 
 const OPTIONS: pf_link_options = pf_link_options {
@@ -30,8 +30,10 @@ const OPTIONS: pf_link_options = pf_link_options {
     path: ptr::null(),
     prefer: ptr::null(),
     profiles: c"".as_ptr(),
-    budget_ms: PF_NO_BUDGET,
-    frames_behind: 0,
+    budget_ms: PIXELFERRY_BUDGET_NONE,
+    frames_late: 0,
+    mode: PIXELFERRY_MODE_FRAMES_LATE,
+    reserved: 0,
 };
 
 const FRAMES: pf_frames = pf_frames {
@@ -52,7 +54,7 @@ fn said() -> String {
 
 #[track_caller]
 fn works(status: pf_status) {
-    assert_eq!(status, PF_OK, "{}", said());
+    assert_eq!(status, PIXELFERRY_OK, "{}", said());
 }
 
 /// A link from threads to plain memory; what it was opened with is free again.
@@ -116,7 +118,7 @@ fn frames_outlive_calls_and_end_with_their_link() {
     works(write(first, [1, 2, 3, 4, 5, 6]));
     works(frame::pf_frame_finish(first));
     assert_eq!(read(made), [1, 2, 3, 4, 5, 6]);
-    assert_eq!(write(first, [0; 6]), PF_ERROR_HANDLE);
+    assert_eq!(write(first, [0; 6]), PIXELFERRY_ERROR_HANDLE);
     let second = begun(made);
     works(write(second, [9; 6]));
     works(frame::pf_frame_cancel(second));
@@ -131,12 +133,12 @@ fn frames_outlive_calls_and_end_with_their_link() {
     assert_eq!((surface.width, surface.height), (3, 2));
     let mut third = ptr::null_mut();
     // SAFETY: as in `opened`.
-    assert_eq!(unsafe { link::pf_link_acquire(made, &raw mut third) }, PF_ERROR_BUSY, "{}", said());
+    assert_eq!(unsafe { link::pf_link_acquire(made, &raw mut third) }, PIXELFERRY_ERROR_BUSY, "{}", said());
     works(shown::pf_shown_release(drawn));
     let third = begun(made);
     works(link::pf_link_free(made));
-    assert_eq!(write(third, [0; 6]), PF_ERROR_HANDLE);
-    assert_eq!(frame::pf_frame_finish(third), PF_ERROR_HANDLE);
+    assert_eq!(write(third, [0; 6]), PIXELFERRY_ERROR_HANDLE);
+    assert_eq!(frame::pf_frame_finish(third), PIXELFERRY_ERROR_HANDLE);
 }
 
 /// Data that the given function sees.
@@ -166,8 +168,8 @@ unsafe extern "C" fn compute(user: *mut c_void, frame: *mut pf_frame) -> i32 {
     unsafe {
         let given = &mut *user.cast::<Given>();
         given.kept = frame;
-        assert_eq!(link::pf_link_flush(given.link), PF_ERROR_BUSY);
-        assert_eq!(frame::pf_frame_finish(frame), PF_ERROR_BUSY);
+        assert_eq!(link::pf_link_flush(given.link), PIXELFERRY_ERROR_BUSY);
+        assert_eq!(frame::pf_frame_finish(frame), PIXELFERRY_ERROR_BUSY);
         works(frame::pf_frame_map(frame, Some(map), ptr::null_mut()));
         if given.free {
             works(link::pf_link_free(given.link));
@@ -183,15 +185,15 @@ fn functions_that_are_given_cannot_keep_a_frame() {
     // SAFETY: as in `opened`.
     works(unsafe { link::pf_link_frame(link, Some(compute), (&raw mut given).cast()) });
     assert_eq!(read(link), [0, 1, 2, 10, 11, 12]);
-    assert_eq!(write(given.kept, [0; 6]), PF_ERROR_HANDLE);
+    assert_eq!(write(given.kept, [0; 6]), PIXELFERRY_ERROR_HANDLE);
     given.code = 4;
     // SAFETY: as in `opened`.
-    assert_eq!(unsafe { link::pf_link_frame(link, Some(compute), (&raw mut given).cast()) }, PF_ERROR_CALLBACK);
+    assert_eq!(unsafe { link::pf_link_frame(link, Some(compute), (&raw mut given).cast()) }, PIXELFERRY_ERROR_CALLBACK);
     // Freed in the middle of its own call, it goes when that returns.
     (given.code, given.free) = (0, true);
     // SAFETY: as in `opened`.
     works(unsafe { link::pf_link_frame(link, Some(compute), (&raw mut given).cast()) });
-    assert_eq!(link::pf_link_flush(link), PF_ERROR_HANDLE);
+    assert_eq!(link::pf_link_flush(link), PIXELFERRY_ERROR_HANDLE);
 }
 
 unsafe extern "C" fn count(user: *mut c_void, frame: *mut pf_frame) -> i32 {
@@ -215,13 +217,13 @@ fn a_path_that_fails_is_left_and_the_function_is_called_again() {
         let status = unsafe { link::pf_link_frame(link, Some(count), (&raw mut calls).cast()) };
         (status, std::mem::take(&mut calls))
     };
-    assert_eq!(frame(), (PF_OK, 1));
+    assert_eq!(frame(), (PIXELFERRY_OK, 1));
     faults.arm(fails(false));
-    assert_eq!(frame(), (PF_OK, 2), "{}", said());
+    assert_eq!(frame(), (PIXELFERRY_OK, 2), "{}", said());
     assert_eq!(read(link), [7; 6]);
     // If no path is left, the call returns the first error, not that a function refused.
     faults.arm(fails(true));
-    assert_eq!(frame(), (PF_ERROR_DRIVER, 1), "{}", said());
+    assert_eq!(frame(), (PIXELFERRY_ERROR_DRIVER, 1), "{}", said());
     assert!(said().starts_with("pf_link_frame: compute: fill failed on a double"), "{}", said());
     faults.disarm();
     works(link::pf_link_free(link));
@@ -238,7 +240,7 @@ fn texts_may_be_written_in_and_go_once() {
         assert_eq!(CStr::from_ptr(text).count_bytes(), 1);
     }
     works(machine::pf_string_free(text));
-    assert_eq!(machine::pf_string_free(text), PF_ERROR_HANDLE);
+    assert_eq!(machine::pf_string_free(text), PIXELFERRY_ERROR_HANDLE);
     works(link::pf_link_free(link));
 }
 
@@ -298,9 +300,9 @@ fn only_sizes_that_a_header_had_are_taken() {
     unsafe {
         works(backend::pf_backend_open(c"cpu".as_ptr(), none, 0, &raw mut computes));
         works(display::pf_display_open(c"memory".as_ptr(), &raw mut shows));
-        assert_eq!(link::pf_link_open(computes, shows, &SURFACE, &cut, &raw mut made), PF_ERROR_ARGUMENT);
+        assert_eq!(link::pf_link_open(computes, shows, &SURFACE, &cut, &raw mut made), PIXELFERRY_ERROR_ARGUMENT);
     }
-    assert!(said().contains("pf_link_options.size is 12, and this library takes 40"), "{}", said());
+    assert!(said().contains("pf_link_options.size is 12, and this library takes 48"), "{}", said());
     works(backend::pf_backend_free(computes));
     works(display::pf_display_free(shows));
 }

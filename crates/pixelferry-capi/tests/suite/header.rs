@@ -142,7 +142,7 @@ impl Said {
 fn said() -> Said {
     let mut said = Said::default();
     for row in &FORMATS {
-        said.constant(format!("PF_FORMAT_{}", row.name), &(row.shader_id + 1).to_string());
+        said.constant(format!("PIXELFERRY_FORMAT_{}", row.name), &(row.shader_id + 1).to_string());
     }
     let mut files = vec![root().join("src/abi.rs")];
     let exports = fs::read_dir(root().join("src/exports")).unwrap();
@@ -173,7 +173,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// Functions that the header declares.
 fn functions() -> BTreeSet<String> {
     let code = code();
-    let declarations = code.split("PF_EXPORT ").filter_map(|piece| piece.split_once(';'));
+    let declarations = code.split("PIXELFERRY_EXPORT ").filter_map(|piece| piece.split_once(';'));
     let named = declarations.filter_map(|(declaration, _)| declaration.split_once('('));
     named
         .filter_map(|(before, _)| words(before).last().map(str::to_owned))
@@ -186,7 +186,7 @@ fn the_header_and_the_library_say_the_same() {
     let said = said();
     assert_eq!(functions(), said.functions);
     let code = code();
-    let is_macro = |word: &str| ["PF_EXPORT", "PF_VERSION"].contains(&word);
+    let is_macro = |word: &str| ["PIXELFERRY_EXPORT", "PIXELFERRY_VERSION"].contains(&word);
     let constants: BTreeSet<_> =
         words(&code).filter(|word| word.starts_with("PF_") && !is_macro(word)).map(str::to_owned).collect();
     assert_eq!(constants, said.constants);
@@ -201,7 +201,7 @@ fn the_header_and_the_library_say_the_same() {
     let text = format!(
         "#include <pixelferry.h>\n#include <pixelferry.h>\n#include <string.h>\n{}\ntypedef void (*any)(void);\n\
          static const any ALL[] = {{\n{all}}};\nint main(void) {{\n    return ALL[0] == 0 || \
-         strcmp(pf_version(), \"{version}\") != 0 || strcmp(PF_VERSION, pf_version()) != 0;\n}}\n",
+         strcmp(pf_version(), \"{version}\") != 0 || strcmp(PIXELFERRY_VERSION, pf_version()) != 0;\n}}\n",
         said.text,
     );
     let file = scratch("abi.c");
@@ -215,7 +215,7 @@ fn the_header_and_the_library_say_the_same() {
 fn a_header_that_differs_is_refused() {
     let changes = [
         ("uint32_t width;  /* pixels */", "int32_t width;"),
-        ("PF_ERROR_BUSY = 4,", "PF_ERROR_BUSY = 40,"),
+        ("PIXELFERRY_ERROR_BUSY = 4,", "PIXELFERRY_ERROR_BUSY = 40,"),
         (
             "pf_link_resize(pf_link *link, const pf_surface *surface)",
             "pf_link_resize(pf_link *link, pf_surface *surface)",

@@ -22,7 +22,7 @@ fn said_by(command: &mut Command, driver: Option<Need>) -> Option<String> {
     let output = command.output().unwrap();
     let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
     if let Some(driver) = driver
-        && said.contains("PF_ERROR_UNAVAILABLE")
+        && said.contains("PIXELFERRY_ERROR_UNAVAILABLE")
     {
         return need::<String>(driver, Err(said));
     }

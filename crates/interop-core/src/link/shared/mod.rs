@@ -69,6 +69,22 @@ impl<T: Send + Sync + 'static> SharedLink<T> {
         options: LinkOptions,
         give: impl Fn(&D, &Surface) -> Result<T> + Send + 'static,
     ) -> Result<Self> {
+        let display = || display().map(|display| (Rc::<D>::clone(&display) as Rc<dyn Display>, display));
+        Self::open_any(backend, display, desc, options, move |display: &Rc<D>, surface| give(display, surface))
+    }
+
+    /// [`SharedLink::open`] with a display whose type is found out on the link's thread: `display` returns it together with what
+    /// `give` is called with.
+    ///
+    /// # Errors
+    /// Those of [`SharedLink::open`].
+    pub fn open_any<D: 'static>(
+        backend: Arc<dyn ComputeBackend>,
+        display: impl FnOnce() -> Result<(Rc<dyn Display>, D)> + Send + 'static,
+        desc: SurfaceDesc,
+        options: LinkOptions,
+        give: impl Fn(&D, &Surface) -> Result<T> + Send + 'static,
+    ) -> Result<Self> {
         let gate = Arc::new(Gate::new());
         let (jobs, to_do) = channel();
         let (opened, is_open) = channel();
