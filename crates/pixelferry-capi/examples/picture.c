@@ -89,7 +89,7 @@ int main(int argc, char **argv) {
     }
     if (!wrong) {
         char *path = NULL;
-        wrong = failed(pf_link_path(link, &path)) || (argc > 1 && failed(pf_link_save(link, argv[1])));
+        wrong = failed(pf_link_path(link, &path)) || (argc > 1 && failed(pf_link_save(link, argv[1], NULL)));
         if (!wrong) printf("pixelferry %s: %dx%d by %s, every pixel as computed\n", pf_version(), WIDTH, HEIGHT, path);
         pf_string_free(path);
     }

@@ -100,7 +100,7 @@ static int show(pf_link *link, GLuint program, GLuint own, uint32_t frame) {
         glBindTexture(texture.target, texture.name);
         glDrawArrays(GL_TRIANGLES, 0, 3);
         glReadPixels(0, 0, WIDTH, HEIGHT, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
-        wrong = differs(pixels, frame, "the window") || failed(pf_shown_draw_gl_texture(shown, own, 0, WIDTH, HEIGHT));
+        wrong = differs(pixels, frame, "the window") || failed(pf_shown_draw_gl_texture(shown, own, 0, WIDTH, HEIGHT, NULL));
     }
     pf_shown_release(shown);
     if (!wrong) {

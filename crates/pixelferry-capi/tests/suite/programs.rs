@@ -48,6 +48,21 @@ fn a_c_program_draws_in_its_own_window() {
 }
 
 #[test]
+fn outlets_intakes_shared_links_and_draw_options_do_as_in_rust() {
+    let Some(mut libraries) = need(Need::Glfw, package("glfw3")) else { return };
+    let Some(gl) = need(Need::Glfw, package("gl")) else { return };
+    libraries.extend(gl.into_iter().chain(["-pthread".into()]));
+    let Some(program) = build(Language::Cpp, &root().join("tests/programs/objects.cpp"), &libraries) else { return };
+    if need(Need::Xvfb, Command::new("xvfb-run").arg("--help").output()).is_none() {
+        return;
+    }
+    for (backend, driver) in [("cpu", None), ("opencl", Some(Need::Pocl))] {
+        let Some(said) = said_by(run("xvfb-run").arg("-a").arg(&program).arg(backend), driver) else { continue };
+        assert!(said.contains("every pixel as computed"), "{backend}: {said}");
+    }
+}
+
+#[test]
 fn a_c_program_writes_the_devices_memory_by_calls_of_its_own() {
     let Some(program) = build(Language::C, &root().join("examples/device.c"), &["-ldl".into()]) else { return };
     let mut tried = vec![("opencl", Need::Pocl)];
