@@ -309,7 +309,8 @@ enum { PIXELFERRY_ONE_CHANNEL_GREY = 0, PIXELFERRY_ONE_CHANNEL_RED = 1 };
 /* What is beside the picture and below translucent pixels: what the target holds, or red, green and blue. */
 enum { PIXELFERRY_BACKGROUND_KEEP = 0, PIXELFERRY_BACKGROUND_COLOR = 1 };
 
-/* How an image is drawn. With all zero, every number goes to the target as it is, and fills the area. */
+/* How an image is drawn. With all zero, every number goes to the target as it is, and fills the area. Exposure and tone maps need a
+ * surface whose encoding is not PIXELFERRY_ENCODING_UNMANAGED. */
 typedef struct pf_draw_options {
     size_t size;
     uint32_t filter;      /* PIXELFERRY_FILTER_ */

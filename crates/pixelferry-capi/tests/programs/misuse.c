@@ -386,6 +386,195 @@ static void logs(void) {
     HOLDS(lines == before);
 }
 
+/* Objects of one's own: those of another display, and handles that are none. What is alive is misused in objects.cpp. */
+static void objects(void) {
+    pf_link *link = open_link();
+    pf_outlet *outlet = NULL;
+    pf_intake *intake = NULL;
+    pf_memory *taken = NULL;
+    pf_object object = {.size = sizeof object, .kind = PIXELFERRY_OBJECT_GL_TEXTURE, .handle = 1, .format = PIXELFERRY_FORMAT_R8};
+    pf_outlet_options wishes = {.size = sizeof wishes};
+    object.width = object.height = 4;
+    GIVES(pf_outlet_open(backend, display, &object, NULL, &outlet), PIXELFERRY_ERROR_ARGUMENT, "no OpenGL display");
+    GIVES(pf_intake_open(backend, display, &object, NULL, &intake), PIXELFERRY_ERROR_ARGUMENT, "no OpenGL display");
+    object.kind = PIXELFERRY_OBJECT_VULKAN_BUFFER;
+    GIVES(pf_intake_open(backend, display, &object, NULL, &intake), PIXELFERRY_ERROR_ARGUMENT, "no Vulkan display");
+    object.kind = PIXELFERRY_OBJECT_VULKAN_IMAGE;
+    GIVES(pf_outlet_open(backend, display, &object, NULL, &outlet), PIXELFERRY_ERROR_ARGUMENT, "no Vulkan display");
+    object.kind = 0;
+    GIVES(pf_outlet_open(backend, display, &object, NULL, &outlet), PIXELFERRY_ERROR_ARGUMENT, "pf_object.kind is 0");
+    object.size = 3;
+    GIVES(pf_outlet_open(backend, display, &object, NULL, &outlet), PIXELFERRY_ERROR_ARGUMENT, "pf_object.size is 3");
+    GIVES(pf_outlet_open(backend, display, NULL, NULL, &outlet), PIXELFERRY_ERROR_ARGUMENT, "pf_object is NULL");
+    object.size = sizeof object;
+    wishes.unwritten = 3;
+    GIVES(pf_outlet_open(backend, display, &object, &wishes, &outlet), PIXELFERRY_ERROR_ARGUMENT, "unwritten is 3");
+    wishes.unwritten = 0, wishes.path = "teleport";
+    GIVES(pf_outlet_open(backend, display, &object, &wishes, &outlet), PIXELFERRY_ERROR_ARGUMENT, "teleport");
+    GIVES(pf_intake_open(backend, display, &object, "\xff", &intake), PIXELFERRY_ERROR_ARGUMENT, "UTF-8");
+    GIVES(pf_outlet_open(backend, display, &object, NULL, NULL), PIXELFERRY_ERROR_ARGUMENT, "outlet is NULL");
+    GIVES(pf_outlet_open(backend, NULL, &object, NULL, &outlet), PIXELFERRY_ERROR_HANDLE, "pf_display is NULL");
+    HOLDS(outlet == NULL && intake == NULL);
+    WORKS(pf_outlet_free(NULL));
+    WORKS(pf_intake_free(NULL));
+    GIVES(pf_outlet_finish(NULL), PIXELFERRY_ERROR_HANDLE, "pf_outlet is NULL");
+    GIVES(pf_outlet_free((pf_outlet *)link), PIXELFERRY_ERROR_HANDLE, "is a pf_link; give a pf_outlet");
+    GIVES(pf_intake_take(NULL, &taken), PIXELFERRY_ERROR_HANDLE, "pf_intake is NULL");
+    GIVES(pf_intake_free((pf_intake *)display), PIXELFERRY_ERROR_HANDLE, "is a pf_display; give a pf_intake");
+    WORKS(pf_link_free(link));
+}
+
+/* Options of draws, by a picture that is saved. */
+static void draws(void) {
+    char folder[] = "/tmp/pixelferry-draws-XXXXXX", file[64], command[64];
+    pf_link *link = open_link();
+    pf_draw_options drawn = {.size = sizeof drawn, .exposure = 1, .tone_map = PIXELFERRY_TONE_MAP_ACES_HILL};
+    HOLDS(mkdtemp(folder) != NULL);
+    snprintf(file, sizeof file, "%s/a.png", folder);
+    show_number(link, 7);
+    GIVES(pf_link_save(link, file, &drawn), PIXELFERRY_ERROR_ARGUMENT, "encoding");
+    WORKS(pf_link_free(link));
+    pf_surface light = surface;
+    light.encoding = PIXELFERRY_ENCODING_LINEAR;
+    WORKS(pf_link_open(backend, display, &light, &options, &link));
+    show_number(link, 7);
+    WORKS(pf_link_save(link, file, &drawn));
+    drawn.filter = 2;
+    GIVES(pf_link_save(link, file, &drawn), PIXELFERRY_ERROR_ARGUMENT, "pf_draw_options.filter is 2");
+    drawn.filter = 0, drawn.tone_map = 5;
+    GIVES(pf_link_save(link, file, &drawn), PIXELFERRY_ERROR_ARGUMENT, "pf_draw_options.tone_map is 5");
+    drawn.tone_map = PIXELFERRY_TONE_MAP_REINHARD, drawn.white = -1;
+    GIVES(pf_link_save(link, file, &drawn), PIXELFERRY_ERROR_ARGUMENT, "-1");
+    drawn.white = 0, drawn.size = 8;
+    GIVES(pf_link_save(link, file, &drawn), PIXELFERRY_ERROR_ARGUMENT, "pf_draw_options.size is 8");
+    WORKS(pf_link_free(link));
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    HOLDS(system(command) == 0);
+    pf_link_options late = options;
+    late.mode = 2;
+    GIVES(pf_link_open(backend, display, &surface, &late, &link), PIXELFERRY_ERROR_ARGUMENT, "pf_link_options.mode is 2");
+    late.mode = PIXELFERRY_MODE_THROUGHPUT, late.frames_late = 17;
+    GIVES(pf_link_open(backend, display, &surface, &late, &link), PIXELFERRY_ERROR_ARGUMENT, "16");
+    late.frames_late = 2;
+    WORKS(pf_link_open(backend, display, &surface, &late, &link));
+    for (int number = 1; number < 8; number++) show_number(link, number);
+    WORKS(pf_link_flush(link));
+    HOLDS(shows_number(link, 7));
+    WORKS(pf_link_free(link));
+}
+
+/* A link for all threads. */
+static int32_t open_memory(void *user, pf_display **to) {
+    HOLDS(*(pf_status *)user == PIXELFERRY_OK);
+    return pf_display_open("memory", to);
+}
+
+static int32_t open_nothing(void *user, pf_display **to) {
+    (void)to;
+    return *(pf_status *)user;
+}
+
+static pf_shared_link *shared;
+
+static int32_t write_number(void *user, pf_frame *frame) {
+    uint8_t pixels[BYTES];
+    memset(pixels, *(int *)user, sizeof pixels);
+    kept = frame;
+    GIVES(pf_shared_link_frame(shared, write_number, user), PIXELFERRY_ERROR_BUSY, "wait for itself");
+    GIVES(pf_shared_link_read_back(shared, pixels, sizeof pixels, NULL), PIXELFERRY_ERROR_BUSY, "wait for itself");
+    GIVES(pf_frame_finish(frame), PIXELFERRY_ERROR_BUSY, "that lent this frame");
+    return pf_frame_write(frame, pixels, *(int *)user < 100 ? BYTES : BYTES - 1, 0);
+}
+
+static int shared_number(void) {
+    uint8_t pixels[BYTES];
+    WORKS(pf_shared_link_read_back(shared, pixels, sizeof pixels, NULL));
+    return pixels[BYTES - 1];
+}
+
+static void *shared_elsewhere(void *user) {
+    pf_shared_frame *shown = NULL;
+    pf_started *started = NULL;
+    pf_pixels pixels = {.size = sizeof pixels};
+    (void)user;
+    for (int number = 20; number < 30; number++) {
+        WORKS(pf_shared_link_start_frame(shared, write_number, &number, &started));
+        WORKS(pf_started_wait(started));
+        WORKS(pf_shared_link_show(shared, &shown));
+        WORKS(pf_shared_frame_pixels(shown, &pixels));
+        HOLDS(pixels.width == WIDTH && pixels.format == PIXELFERRY_FORMAT_RGBA8);
+        WORKS(pf_shared_frame_release(shown));
+    }
+    return NULL;
+}
+
+static void shared_links(void) {
+    pf_status status = PIXELFERRY_OK, refused = 5;
+    pf_shared_frame *shown = NULL, *second = NULL;
+    pf_started *started = NULL;
+    pf_gl_texture texture = {.size = sizeof texture};
+    pf_vulkan_frame image = {.size = sizeof image};
+    pf_surface other = surface;
+    uint8_t pixels[BYTES];
+    uint64_t frame = 0;
+    size_t needed = 0;
+    int number = 7;
+    GIVES(pf_shared_link_open(backend, NULL, NULL, &surface, &options, &shared), PIXELFERRY_ERROR_ARGUMENT, "open is NULL");
+    GIVES(pf_shared_link_open(backend, open_nothing, &refused, &surface, &options, &shared), PIXELFERRY_ERROR_CALLBACK, "5");
+    GIVES(pf_shared_link_open(backend, open_nothing, &status, &surface, &options, &shared), PIXELFERRY_ERROR_HANDLE, "NULL");
+    GIVES(pf_shared_link_open(NULL, open_memory, &status, &surface, &options, &shared), PIXELFERRY_ERROR_HANDLE, "NULL");
+    HOLDS(shared == NULL);
+    WORKS(pf_shared_link_open(backend, open_memory, &status, &surface, &options, &shared));
+    GIVES(pf_shared_link_show(shared, &shown), PIXELFERRY_ERROR_NOTHING_SHOWN, "finish one");
+    GIVES(pf_shared_link_frame(shared, NULL, NULL), PIXELFERRY_ERROR_ARGUMENT, "compute is NULL");
+    WORKS(pf_shared_link_frame(shared, write_number, &number));
+    HOLDS(shared_number() == 7);
+    GIVES(pf_frame_finish(kept), PIXELFERRY_ERROR_HANDLE, "finished before");
+    number = 100;
+    GIVES(pf_shared_link_frame(shared, write_number, &number), PIXELFERRY_ERROR_ARGUMENT, "47 bytes");
+    WORKS(pf_shared_link_read_back(shared, NULL, 0, &needed));
+    HOLDS(needed == BYTES && shared_number() == 7);
+    GIVES(pf_shared_link_read_back(shared, pixels, 3, NULL), PIXELFERRY_ERROR_ARGUMENT, "48");
+
+    /* While it is held. */
+    WORKS(pf_shared_link_show(shared, &shown));
+    WORKS(pf_shared_frame_number(shown, &frame));
+    HOLDS(frame == 1);
+    GIVES(pf_shared_frame_number(shown, NULL), PIXELFERRY_ERROR_ARGUMENT, "number is NULL");
+    GIVES(pf_shared_frame_gl_texture(shown, &texture), PIXELFERRY_ERROR_ARGUMENT, "no OpenGL texture");
+    GIVES(pf_shared_frame_vulkan(shown, &image), PIXELFERRY_ERROR_ARGUMENT, "no frame of a Vulkan display");
+    number = 8;
+    GIVES(pf_shared_link_frame(shared, write_number, &number), PIXELFERRY_ERROR_BUSY, "wait for itself");
+    GIVES(pf_shared_link_resize(shared, &surface), PIXELFERRY_ERROR_BUSY, "wait for itself");
+    WORKS(pf_shared_link_start_frame(shared, write_number, &number, &started));
+    GIVES(pf_started_wait(started), PIXELFERRY_ERROR_BUSY, "wait for itself");
+    WORKS(pf_shared_link_show(shared, &second));
+    WORKS(pf_shared_frame_release(shown));
+    WORKS(pf_shared_frame_release(second));
+    GIVES(pf_shared_frame_release(second), PIXELFERRY_ERROR_HANDLE, "freed");
+    GIVES(pf_shared_frame_surface(second, &other), PIXELFERRY_ERROR_HANDLE, "freed");
+    WORKS(pf_started_wait(started));
+    GIVES(pf_started_wait(started), PIXELFERRY_ERROR_HANDLE, "finished before");
+    HOLDS(shared_number() == 8);
+    GIVES(pf_started_wait((pf_started *)shared), PIXELFERRY_ERROR_HANDLE, "is a pf_shared_link; give a pf_started");
+
+    /* Every thread may use it. */
+    pthread_t some[3];
+    for (int at = 0; at < 3; at++) HOLDS(pthread_create(&some[at], NULL, shared_elsewhere, NULL) == 0);
+    for (int at = 0; at < 3; at++) pthread_join(some[at], NULL);
+    HOLDS(shared_number() == 29);
+    other.width = 2;
+    WORKS(pf_shared_link_resize(shared, &other));
+
+    /* What is held outlives the link. */
+    WORKS(pf_shared_link_show(shared, &shown));
+    WORKS(pf_shared_link_free(shared));
+    GIVES(pf_shared_link_free(shared), PIXELFERRY_ERROR_HANDLE, "freed");
+    WORKS(pf_shared_frame_surface(shown, &other));
+    HOLDS(other.width == WIDTH);
+    WORKS(pf_shared_frame_release(shown));
+}
+
 static void *elsewhere(void *user) {
     pf_link *link = user, *made = NULL;
     pf_display *own = NULL;
@@ -431,6 +620,9 @@ int main(int count, char **words) {
     frames();
     kernels();
     if (count < 2 || strcmp(words[1], "own")) pairs();
+    objects();
+    draws();
+    shared_links();
     logs();
     threads();
     /* What a link needs it holds. */

@@ -6,6 +6,7 @@ use pixelferry_testing::{Level, Need, asked, from, need};
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::OnceLock;
 
 #[test]
 fn a_c_program_saves_what_threads_compute_in_plain_memory() {
@@ -116,8 +117,11 @@ fn what_a_caller_does_wrong_is_a_status() {
     assert!(done(&mut run(program)).contains("all as expected"));
 }
 
-fn misuse() -> Option<PathBuf> {
-    build(Language::C, &root().join("tests/programs/misuse.c"), &["-pthread".into()])
+/// Built once, as a program that runs cannot be written.
+fn misuse() -> Option<&'static PathBuf> {
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let make = || build(Language::C, &root().join("tests/programs/misuse.c"), &["-pthread".into()]);
+    BUILT.get_or_init(make).as_ref()
 }
 
 #[test]
