@@ -31,15 +31,27 @@ fn said_by(command: &mut Command, driver: Option<Need>) -> Option<String> {
     Some(said)
 }
 
+/// Builds a program with GLFW, where there is a screen for it.
+fn windowed(language: Language, file: &str) -> Option<PathBuf> {
+    let mut libraries = need(Need::Glfw, package("glfw3"))?;
+    libraries.extend(need(Need::Glfw, package("gl"))?);
+    libraries.push("-pthread".into());
+    need(Need::Xvfb, Command::new("xvfb-run").arg("--help").output())?;
+    build(language, &root().join(file), &libraries)
+}
+
+#[test]
+fn a_cpp_program_shows_its_kernel_in_its_own_window() {
+    let Some(program) = windowed(Language::Cpp, "examples/window.cpp") else { return };
+    for (backend, driver) in [("cpu", None), ("auto", None), ("opencl", Some(Need::Pocl))] {
+        let Some(said) = said_by(run("xvfb-run").arg("-a").arg(&program).args(["5", backend]), driver) else { continue };
+        assert!(said.contains("every pixel as computed"), "{backend}: {said}");
+    }
+}
+
 #[test]
 fn a_c_program_draws_in_its_own_window() {
-    let Some(mut libraries) = need(Need::Glfw, package("glfw3")) else { return };
-    let Some(gl) = need(Need::Glfw, package("gl")) else { return };
-    libraries.extend(gl);
-    let Some(program) = build(Language::C, &root().join("examples/window.c"), &libraries) else { return };
-    if need(Need::Xvfb, Command::new("xvfb-run").arg("--help").output()).is_none() {
-        return;
-    }
+    let Some(program) = windowed(Language::C, "examples/window.c") else { return };
     let both: [(&[&str], _); 4] =
         [(&["cpu"], None), (&["cpu", "loader"], None), (&["gl"], None), (&["opencl"], Some(Need::Pocl))];
     for (arguments, driver) in both {
@@ -50,13 +62,7 @@ fn a_c_program_draws_in_its_own_window() {
 
 #[test]
 fn outlets_intakes_shared_links_and_draw_options_do_as_in_rust() {
-    let Some(mut libraries) = need(Need::Glfw, package("glfw3")) else { return };
-    let Some(gl) = need(Need::Glfw, package("gl")) else { return };
-    libraries.extend(gl.into_iter().chain(["-pthread".into()]));
-    let Some(program) = build(Language::Cpp, &root().join("tests/programs/objects.cpp"), &libraries) else { return };
-    if need(Need::Xvfb, Command::new("xvfb-run").arg("--help").output()).is_none() {
-        return;
-    }
+    let Some(program) = windowed(Language::Cpp, "tests/programs/objects.cpp") else { return };
     for (backend, driver) in [("cpu", None), ("opencl", Some(Need::Pocl))] {
         let Some(said) = said_by(run("xvfb-run").arg("-a").arg(&program).arg(backend), driver) else { continue };
         assert!(said.contains("every pixel as computed"), "{backend}: {said}");
