@@ -4,9 +4,13 @@
 use crate::abi::*;
 use crate::boundary::{fill, fillable, structure};
 use crate::convert::format_code;
-use crate::exports::{backend, display, frame, link, machine, shown};
+use crate::exports::{backend, display, frame, link, machine, memory, objects, shown};
 use crate::handles::Handle as _;
-use pixelferry::{CpuBackend, Headless, MemoryDisplay, PixelFormat};
+use crate::objects::{IntakeSlot, OutletSlot};
+use interop_core::Part;
+use pixelferry::{
+    BufferView, CpuBackend, Display as _, Headless, Intake, MemoryDisplay, Outlet, PixelFormat, SurfaceDesc, View,
+};
 use pixelferry_faults::{BackendDouble, Fault, FaultKind, Faults, Step};
 use std::ffi::{CStr, c_void};
 use std::ptr;
@@ -227,6 +231,61 @@ fn a_path_that_fails_is_left_and_the_function_is_called_again() {
     assert!(said().starts_with("pf_link_frame: compute: fill failed on a double"), "{}", said());
     faults.disarm();
     works(link::pf_link_free(link));
+}
+
+#[test]
+fn what_an_intake_took_outlives_its_handle() {
+    let (display, desc) = (MemoryDisplay::new(), SurfaceDesc::buffer(4));
+    let mut rendered = display.create_surface(&desc).unwrap();
+    let view = View::Buffer(BufferView { offset: 0, len: 4 });
+    rendered.upload(&Part::full(&desc), &[1, 2, 3, 4], &view).unwrap();
+    let opened = Intake::open(Arc::new(CpuBackend::new().unwrap()), display, rendered).unwrap();
+    let intake = pf_intake::insert(IntakeSlot::new(opened)).unwrap();
+    let (mut taken, mut other, mut bytes) = (ptr::null_mut(), ptr::null_mut(), [0_u8; 2]);
+    // SAFETY: as in `opened`.
+    unsafe {
+        works(objects::pf_intake_take(intake, &raw mut taken));
+        assert_eq!(objects::pf_intake_take(intake, &raw mut other), PIXELFERRY_ERROR_BUSY, "{}", said());
+        works(memory::pf_memory_free(taken));
+        works(objects::pf_intake_take(intake, &raw mut taken));
+        works(objects::pf_intake_free(intake));
+        works(memory::pf_memory_read(taken, 1, bytes.as_mut_ptr().cast(), 2));
+        assert_eq!(bytes, [2, 3]);
+        assert_eq!(memory::pf_memory_read(taken, 3, bytes.as_mut_ptr().cast(), 2), PIXELFERRY_ERROR_ARGUMENT);
+        assert_eq!(memory::pf_memory_write(taken, 0, bytes.as_ptr().cast(), 2), PIXELFERRY_ERROR_ARGUMENT);
+        works(memory::pf_memory_free(taken));
+    }
+    assert_eq!(memory::pf_memory_free(taken), PIXELFERRY_ERROR_HANDLE);
+}
+
+#[test]
+fn frames_of_an_outlet_are_lent_for_one_call() {
+    let (display, desc) = (MemoryDisplay::new(), SurfaceDesc::image(3, 2, PixelFormat::R8));
+    let target = display.create_surface(&desc).unwrap();
+    let opened = Outlet::open(Arc::new(CpuBackend::new().unwrap()), display, target).unwrap();
+    let outlet = pf_outlet::insert(OutletSlot::new(opened)).unwrap();
+    let holds = || {
+        let read = pf_outlet::get(outlet)?.with(|outlet| outlet.surface().read_back(&Part::full(&desc)));
+        Ok::<_, crate::failure::Failure>(read??)
+    };
+    let mut calls = 0_u8;
+    // SAFETY: as in `opened`; the function gets what it asks for.
+    unsafe {
+        works(objects::pf_outlet_frame(outlet, Some(count), (&raw mut calls).cast()));
+        assert_eq!((calls, holds().unwrap()), (1, vec![7; 6]));
+        works(objects::pf_outlet_frame_region(outlet, 1, 1, 2, 1, Some(put_two), ptr::null_mut()));
+        assert_eq!(holds().unwrap(), [7, 7, 7, 7, 10, 11]);
+        assert_eq!(
+            objects::pf_outlet_frame_region(outlet, 2, 1, 2, 1, Some(put_two), ptr::null_mut()),
+            PIXELFERRY_ERROR_ARGUMENT
+        );
+    }
+    works(objects::pf_outlet_free(outlet));
+}
+
+unsafe extern "C" fn put_two(_: *mut c_void, frame: *mut pf_frame) -> i32 {
+    // SAFETY: as in `opened`.
+    unsafe { frame::pf_frame_write(frame, [10_u8, 11].as_ptr().cast(), 2, 0) }
 }
 
 #[test]

@@ -146,65 +146,14 @@ fn valgrind_sees_neither_errors_nor_leaks() {
     assert_eq!(said.trim(), "all as expected");
 }
 
-/// The page's programs are what readers copy.
-#[test]
-fn the_programs_of_the_page_run() {
-    let page = fs::read_to_string(root().join("../../docs/c.md")).unwrap();
-    let folder = scratch("page");
-    fs::create_dir_all(&folder).unwrap();
-    for (mark, language, picture) in [("c", Language::C, "ramp.png"), ("cpp", Language::Cpp, "xor.png")] {
-        let (_, text) = page.split_once(&format!("```{mark}\n")).unwrap();
-        let file = folder.join("page").with_extension(mark);
-        fs::write(&file, text.split_once("```").unwrap().0).unwrap();
-        let Some(program) = build(language, &file, &[]) else { return };
-        let picture = folder.join(picture);
-        let _ = fs::remove_file(&picture);
-        done(run(program).current_dir(&folder));
-        assert!(fs::read(picture).unwrap().starts_with(b"\x89PNG"));
-    }
-}
-
-/// CMake finds a tree like cargo-c's installation, laid out by hand.
-#[test]
-fn cmake_finds_what_is_installed() {
-    let Some(_) = need(Need::Cmake, Command::new("cmake").arg("--version").output()) else { return };
-    let Some(_) = compiler(Language::Cpp) else { return };
-    let (prefix, source) = (scratch("prefix"), scratch("cmake"));
-    let _ = fs::remove_dir_all(&source);
-    let library = libraries().join("libpixelferry_capi.so");
-    for (folder, files) in [
-        ("include", vec![root().join("include/pixelferry.h"), root().join("include/pixelferry.hpp")]),
-        ("share/cmake/pixelferry", fs::read_dir(root().join("cmake")).unwrap().map(|f| f.unwrap().path()).collect()),
-    ] {
-        fs::create_dir_all(prefix.join(folder)).unwrap();
-        for file in files {
-            fs::copy(&file, prefix.join(folder).join(file.file_name().unwrap())).unwrap();
-        }
-    }
-    fs::create_dir_all(prefix.join("lib")).unwrap();
-    let _ = fs::remove_file(prefix.join("lib/libpixelferry.so"));
-    std::os::unix::fs::symlink(library, prefix.join("lib/libpixelferry.so")).unwrap();
-    fs::create_dir_all(&source).unwrap();
-    fs::copy(root().join("examples/picture.cpp"), source.join("picture.cpp")).unwrap();
-    let version = env!("CARGO_PKG_VERSION");
-    let lists = format!(
-        "cmake_minimum_required(VERSION 3.16)\nproject(outside CXX)\nset(CMAKE_CXX_STANDARD 17)\n\
-         find_package(pixelferry {version} EXACT CONFIG REQUIRED)\nadd_executable(picture picture.cpp)\n\
-         target_link_libraries(picture pixelferry::pixelferry)\n"
-    );
-    fs::write(source.join("CMakeLists.txt"), lists).unwrap();
-    let build = source.join("build");
-    let prefix = format!("-DCMAKE_PREFIX_PATH={}", prefix.display());
-    done(Command::new("cmake").arg("-S").arg(&source).arg("-B").arg(&build).arg(prefix));
-    done(Command::new("cmake").arg("--build").arg(&build));
-    assert!(done(run(build.join("picture")).args(["cpu", "memory"])).contains("every pixel as computed"));
-}
+/// Libraries that a program links beside the static one.
+pub const STATIC: &str = "-lpthread -ldl -lm -lgcc_s -lrt -lutil";
 
 #[test]
 fn the_static_library_links() {
     let program = scratch("static");
     let Some(mut compiler) = compiler(Language::C) else { return };
     compiler.arg(root().join("examples/picture.c")).arg(libraries().join("libpixelferry_capi.a"));
-    done(compiler.args(["-lpthread", "-ldl", "-lm", "-lgcc_s", "-lrt", "-lutil", "-o"]).arg(&program));
+    done(compiler.args(STATIC.split(' ')).arg("-o").arg(&program));
     assert!(done(&mut run(program)).contains("every pixel as computed"));
 }
