@@ -17,8 +17,8 @@ fn repository() -> PathBuf {
 
 /// Blocks of this language.
 fn blocks(mark: &str) -> Vec<String> {
-    let page = page();
-    let pieces = page.split(&format!("```{mark}\n")).skip(1);
+    let (page, start) = (page(), format!("```{mark}\n"));
+    let pieces = page.split(&start).skip(1);
     pieces.map(|piece| piece.split_once("```").unwrap().0.to_owned()).collect()
 }
 
@@ -80,7 +80,7 @@ fn what_cargo_c_installs_is_found_by_pkg_config_and_by_cmake() {
     let commands_of_c = here(&commands("cargo cinstall"));
     let install = commands_of_c.lines().find(|line| line.starts_with("cargo cinstall")).unwrap();
     // What it optimises is nothing that is looked at here.
-    let install = install.replace("--release", "--locked --quiet");
+    let install = install.replace("--release", "--debug --locked --quiet");
     let build = scratch("cinstall");
     done(Command::new("sh").args(["-ec", &install]).env("CARGO_TARGET_DIR", build).current_dir(repository()));
     sh(&folder, &commands_of_c);
