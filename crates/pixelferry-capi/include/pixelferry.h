@@ -3,28 +3,30 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * A backend computes, a display shows, a link joins them for one surface (an image or a buffer). Opening a link tries the
- * paths between the two, proves each by pixels and takes the fastest. Then, again and again: write a frame, finish it, show it.
+ * paths between the two, proves each by pixels and takes the fastest. Then, again and again: write a frame, finish it, show
+ * it.
  *
  *   pf_open_pair -> { pf_link_frame -> pf_link_show -> draw -> pf_shown_release }
  *
- * STATUS. Calls that can fail return PIXELFERRY_OK (0) or a PIXELFERRY_ERROR_ code. pf_last_error_message then says what failed, on which
- * device, and what to try. After an error nothing was changed, unless the call says otherwise; results (`pf_link **link`) are
- * NULL then. No C++ exception and no Rust panic leaves the library. Functions that you give must return to their caller: no
- * exception, no longjmp.
+ * STATUS. Calls that can fail return PIXELFERRY_OK (0) or a PIXELFERRY_ERROR_ code. pf_last_error_message then says what
+ * failed, on which device, and what to try. After an error nothing was changed, unless the call says otherwise; results
+ * (`pf_link **link`) are NULL then. No C++ exception and no Rust panic leaves the library. Functions that you give must
+ * return to their caller: no exception, no longjmp.
  *
- * HANDLES (pf_backend *, pf_link *, ...) are numbers, and nothing lies at their address. NULL, a handle that was freed, one of
- * another type and any other pointer give PIXELFERRY_ERROR_HANDLE. Freeing NULL does nothing. Handles may be freed in any order: what
- * a link needs it holds. Only the rule for OpenGL contexts of your own stands above that (pf_display_from_current_gl).
+ * HANDLES (pf_backend *, pf_link *, ...) are numbers, and nothing lies at their address. NULL, a handle that was freed, one
+ * of another type and any other pointer give PIXELFERRY_ERROR_HANDLE. Freeing NULL does nothing. Handles may be freed in any
+ * order: what a link needs it holds. Only the rule for OpenGL contexts of your own stands above that
+ * (pf_display_from_current_gl).
  *
  * THREADS. Backends, kernels and shared links with their frames may be used and freed on every thread, also at the same time.
- * Displays, links, frames (pf_frame, pf_shown), outlets, intakes and memories stay on the thread that made them; on another one a
- * call gives PIXELFERRY_ERROR_THREAD and does nothing. What a thread does not free before it ends is never freed. Messages are of
- * each thread.
+ * Displays, links, frames (pf_frame, pf_shown), outlets, intakes and memories stay on the thread that made them; on another
+ * one a call gives PIXELFERRY_ERROR_THREAD and does nothing. What a thread does not free before it ends is never freed.
+ * Messages are of each thread.
  *
  * STRUCTS that begin with `size_t size` may grow in later versions. Set size to sizeof and all that you do not use to zero:
- * zero is the default of every field. The smaller size of an older header is taken, and nothing behind it is read or written. Every
- * other size gives PIXELFERRY_ERROR_ARGUMENT: a newer header's too, so use the library that came with the header or a later one.
- * Pointers in structs need to last until the call returns, unless the field says otherwise.
+ * zero is the default of every field. The smaller size of an older header is taken, and nothing behind it is read or written.
+ * Every other size gives PIXELFERRY_ERROR_ARGUMENT: a newer header's too, so use the library that came with the header or a
+ * later one. Pointers in structs need to last until the call returns, unless the field says otherwise.
  *
  * TEXTS that you give are UTF-8 and end with zero. Texts that you get are freed by pf_string_free, unless they are const.
  *
@@ -83,8 +85,8 @@ enum {
 #define PIXELFERRY_VERSION_NUMBER \
     PIXELFERRY_MAKE_VERSION(PIXELFERRY_VERSION_MAJOR, PIXELFERRY_VERSION_MINOR, PIXELFERRY_VERSION_PATCH)
 
-/* The library's version, as the number and as text ("0.1.0"). Below 1.0 the library suits a header with the same two first numbers.
- * Any thread; the text lasts for ever. */
+/* The library's version, as the number and as text ("0.1.0"). Below 1.0 the library suits a header with the same two first
+ * numbers. Any thread; the text lasts for ever. */
 PIXELFERRY_EXPORT uint32_t pf_version_number(void);
 PIXELFERRY_EXPORT const char *pf_version(void);
 
@@ -99,9 +101,9 @@ PIXELFERRY_EXPORT const char *pf_last_error_message(void);
 enum { PIXELFERRY_LOG_ERROR = 1, PIXELFERRY_LOG_WARNING = 2, PIXELFERRY_LOG_INFO = 3, PIXELFERRY_LOG_DEBUG = 4 };
 typedef void (*pf_log_function)(void *user, uint32_t level, const char *text);
 
-/* Gives the lines of the library's log up to the level `most` to `log`: failures that were survived (a path that was left, a driver
- * that lies), choices, and what was not offered. `log` is called on any thread, several at a time, until another call replaces it;
- * NULL: nobody, as at first. The text lasts during the call. Any thread.
+/* Gives the lines of the library's log up to the level `most` to `log`: failures that were survived (a path that was left, a
+ * driver that lies), choices, and what was not offered. `log` is called on any thread, several at a time, until another call
+ * replaces it; NULL: nobody, as at first. The text lasts during the call. Any thread.
  * Errors: PIXELFERRY_ERROR_ARGUMENT where the process has a log of Rust's `tracing` already. */
 PIXELFERRY_EXPORT pf_status pf_set_log(pf_log_function log, void *user, uint32_t most);
 
@@ -309,8 +311,8 @@ enum { PIXELFERRY_ONE_CHANNEL_GREY = 0, PIXELFERRY_ONE_CHANNEL_RED = 1 };
 /* What is beside the picture and below translucent pixels: what the target holds, or red, green and blue. */
 enum { PIXELFERRY_BACKGROUND_KEEP = 0, PIXELFERRY_BACKGROUND_COLOR = 1 };
 
-/* How an image is drawn. With all zero, every number goes to the target as it is, and fills the area. Exposure and tone maps need a
- * surface whose encoding is not PIXELFERRY_ENCODING_UNMANAGED. */
+/* How an image is drawn. With all zero, every number goes to the target as it is, and fills the area. Exposure and tone maps
+ * need a surface whose encoding is not PIXELFERRY_ENCODING_UNMANAGED. */
 typedef struct pf_draw_options {
     size_t size;
     uint32_t filter;      /* PIXELFERRY_FILTER_ */
@@ -347,8 +349,8 @@ PIXELFERRY_EXPORT pf_status pf_probe_json(const pf_surface *surface, const pf_li
 /* Opens a device that computes. `name`: as the command has it ("cuda", "cpu"), or NULL or "auto" for the first that has a
  * language of every one of `kernels` (docs/selection.md has the order). Any thread.
  * Errors: PIXELFERRY_ERROR_UNAVAILABLE, PIXELFERRY_ERROR_UNSUPPORTED, PIXELFERRY_ERROR_ARGUMENT (the message lists the names). */
-PIXELFERRY_EXPORT pf_status pf_backend_open(const char *name, const pf_kernel_source *const *kernels, size_t kernel_count,
-                                 pf_backend **backend);
+PIXELFERRY_EXPORT pf_status pf_backend_open(const char *name, const pf_kernel_source *const *kernels,
+                                            size_t kernel_count, pf_backend **backend);
 
 /* Its device as JSON: {"api", "name", "vendor", "driver", "uuid", "software", ...}. */
 PIXELFERRY_EXPORT pf_status pf_backend_json(pf_backend *backend, char **json);
@@ -360,7 +362,8 @@ PIXELFERRY_EXPORT pf_status pf_backend_finish(pf_backend *backend);
 PIXELFERRY_EXPORT pf_status pf_backend_free(pf_backend *backend);
 
 /* Builds a kernel for a backend.
- * Errors: PIXELFERRY_ERROR_KERNEL_BUILD with the compiler's log; PIXELFERRY_ERROR_UNSUPPORTED where no text is in the backend's language. */
+ * Errors: PIXELFERRY_ERROR_KERNEL_BUILD with the compiler's log; PIXELFERRY_ERROR_UNSUPPORTED where no text is in the
+ * backend's language. */
 PIXELFERRY_EXPORT pf_status pf_kernel_build(pf_backend *backend, const pf_kernel_source *source, pf_kernel **kernel);
 
 /* Frees the handle, also while launches of it run. */
@@ -378,7 +381,8 @@ PIXELFERRY_EXPORT pf_status pf_memory_write(pf_memory *memory, size_t offset, co
 PIXELFERRY_EXPORT pf_status pf_memory_read(pf_memory *memory, size_t offset, void *data, size_t bytes);
 
 /* Launches a kernel for buffers that writes this memory: a pass whose result is not shown. */
-PIXELFERRY_EXPORT pf_status pf_memory_launch(pf_memory *memory, pf_kernel *kernel, const pf_arg *args, size_t arg_count);
+PIXELFERRY_EXPORT pf_status pf_memory_launch(pf_memory *memory, pf_kernel *kernel, const pf_arg *args,
+                                             size_t arg_count);
 
 /* Frees it, after what was launched with it. */
 PIXELFERRY_EXPORT pf_status pf_memory_free(pf_memory *memory);
@@ -415,8 +419,8 @@ PIXELFERRY_EXPORT pf_status pf_display_from_current_gl(const pf_gl_options *opti
 
 /* The same with functions found by `get_proc`, which is called during this call only: for contexts of another system (OSMesa).
  * YOU VOUCH that it gives the context's functions. */
-PIXELFERRY_EXPORT pf_status pf_display_from_gl_loader(pf_get_proc_function get_proc, void *user, const pf_gl_options *options,
-                                           pf_display **display);
+PIXELFERRY_EXPORT pf_status pf_display_from_gl_loader(pf_get_proc_function get_proc, void *user,
+                                                      const pf_gl_options *options, pf_display **display);
 
 typedef void (*pf_void_function)(void);
 typedef void (*pf_queue_function)(void *user);
@@ -443,7 +447,8 @@ typedef struct pf_vulkan_device {
 /* What to switch on when you make your device, so that every path works: names of extensions with spaces between them, and
  * whether (1 or 0) the feature timelineSemaphore. Of `device` only get_instance_proc_addr, instance and physical_device count.
  * A device without them works by the other paths. Errors: PIXELFERRY_ERROR_UNSUPPORTED below Vulkan 1.1. */
-PIXELFERRY_EXPORT pf_status pf_vulkan_needs(const pf_vulkan_device *device, char **extensions, uint32_t *timeline_semaphores);
+PIXELFERRY_EXPORT pf_status pf_vulkan_needs(const pf_vulkan_device *device, char **extensions,
+                                            uint32_t *timeline_semaphores);
 
 /* Shows on a Vulkan device of yours; the display submits to its queue, on this thread.
  *
@@ -472,8 +477,8 @@ PIXELFERRY_EXPORT pf_status pf_display_free(pf_display *display);
 
 /* ------------------------------------------------------------------------------------------------------------- links */
 
-/* A kernel of each frame, with arguments to measure it by: numbers as they are; PIXELFERRY_ARG_MEMORY is memory of each device that
- * holds the `bytes` bytes at value.host, or zeros where that is NULL. Never grows. */
+/* A kernel of each frame, with arguments to measure it by: numbers as they are; PIXELFERRY_ARG_MEMORY is memory of each
+ * device that holds the `bytes` bytes at value.host, or zeros where that is NULL. Never grows. */
 typedef struct pf_launch {
     const pf_kernel_source *source;
     const pf_arg *args;
@@ -493,36 +498,37 @@ typedef struct pf_frames {
 } pf_frames;
 
 /* Opens backend, display and link together: those on which these frames are done first, measured on scratch memory. The next
- * start remembers them (docs/selection.md). A given display gets a backend inside it where that opens faster paths.
- * `display` (NULL is written where you gave one), `kernels` (room for launch_count) and `report` (JSON: "basis" is "remembered"
- * or says what was measured, "rows" are the pairs) may be NULL. What was given out before an error is yours.
- * Errors: PIXELFERRY_ERROR_UNAVAILABLE; PIXELFERRY_ERROR_UNSUPPORTED with the reason of each pair; those of pf_kernel_build, pf_link_open. */
+ * start remembers them (docs/selection.md). A given display gets a backend inside it where that opens faster paths. `display`
+ * (NULL is written where you gave one), `kernels` (room for launch_count) and `report` (JSON: "basis" is "remembered" or says
+ * what was measured, "rows" are the pairs) may be NULL. What was given out before an error is yours.
+ * Errors: PIXELFERRY_ERROR_UNAVAILABLE; PIXELFERRY_ERROR_UNSUPPORTED with the reason of each pair; those of pf_kernel_build,
+ * pf_link_open. */
 PIXELFERRY_EXPORT pf_status pf_open_pair(const pf_frames *frames, pf_backend **backend, pf_display **display,
-                              pf_kernel **kernels, pf_link **link, char **report);
+                                         pf_kernel **kernels, pf_link **link, char **report);
 
 /* Finds and proves a path, and measures which is the fastest. `options` may be NULL.
  * Errors: PIXELFERRY_ERROR_NO_PATH with the reason for each path; PIXELFERRY_ERROR_ARGUMENT for sizes that cannot be. */
 PIXELFERRY_EXPORT pf_status pf_link_open(pf_backend *backend, pf_display *display, const pf_surface *surface,
-                              const pf_link_options *options, pf_link **link);
+                                         const pf_link_options *options, pf_link **link);
 
-/* Writes a frame of a link, of an outlet or of a shared link: launch kernels, write, or map. Return 0; else the frame is given up.
- * The frame ends when it returns. */
+/* Writes a frame of a link, of an outlet or of a shared link: launch kernels, write, or map. Return 0; else the frame is
+ * given up. The frame ends when it returns. */
 typedef int32_t (*pf_frame_function)(void *user, pf_frame *frame);
 
 /* Computes and shows one frame of the whole surface. If the path fails, `compute` is called again for a frame on the next one
- * that works, so it should do the same each time; where a call on the frame fails, return what is not 0, and that call's error
- * decides. Does nothing while the link is paused.
- * Errors: PIXELFERRY_ERROR_CALLBACK where `compute` refused and no call on the frame had failed; else what failed, where no path is left
- * or the values are the reason. The frame before stays on show. */
+ * that works, so it should do the same each time; where a call on the frame fails, return what is not 0, and that call's
+ * error decides. Does nothing while the link is paused.
+ * Errors: PIXELFERRY_ERROR_CALLBACK where `compute` refused and no call on the frame had failed; else what failed, where no
+ * path is left or the values are the reason. The frame before stays on show. */
 PIXELFERRY_EXPORT pf_status pf_link_frame(pf_link *link, pf_frame_function compute, void *user);
 
-/* Begins a frame that pf_frame_finish or pf_frame_cancel ends; until then the link gives PIXELFERRY_ERROR_BUSY. If the path fails in
- * pf_frame_finish, the next frame is by another one. */
+/* Begins a frame that pf_frame_finish or pf_frame_cancel ends; until then the link gives PIXELFERRY_ERROR_BUSY. If the path
+ * fails in pf_frame_finish, the next frame is by another one. */
 PIXELFERRY_EXPORT pf_status pf_link_acquire(pf_link *link, pf_frame **frame);
 
 /* The same for a part of an image; all other pixels stay. */
-PIXELFERRY_EXPORT pf_status pf_link_acquire_region(pf_link *link, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
-                                        pf_frame **frame);
+PIXELFERRY_EXPORT pf_status pf_link_acquire_region(pf_link *link, uint32_t x, uint32_t y, uint32_t width,
+                                                   uint32_t height, pf_frame **frame);
 
 /* The same for a part of a buffer; all other bytes stay. */
 PIXELFERRY_EXPORT pf_status pf_link_acquire_bytes(pf_link *link, size_t offset, size_t bytes, pf_frame **frame);
@@ -542,7 +548,8 @@ PIXELFERRY_EXPORT pf_status pf_link_flush(pf_link *link);
  * Where `needed` is not NULL it gets that number; with `data` NULL and `bytes` 0 nothing else is done. Slow. */
 PIXELFERRY_EXPORT pf_status pf_link_read_back(pf_link *link, void *data, size_t bytes, size_t *needed);
 
-/* What is shown as a picture of its own size: PNG or JPEG, by the ending of `file`. `options` may be NULL; fit and target do not count.
+/* What is shown as a picture of its own size: PNG or JPEG, by the ending of `file`. `options` may be NULL; fit and target do
+ * not count.
  * Errors: PIXELFERRY_ERROR_FILE; PIXELFERRY_ERROR_ARGUMENT for a buffer. */
 PIXELFERRY_EXPORT pf_status pf_link_save(pf_link *link, const char *file, const pf_draw_options *options);
 
@@ -643,11 +650,12 @@ PIXELFERRY_EXPORT pf_status pf_shown_gl_buffer(pf_shown *shown, pf_gl_buffer *bu
 PIXELFERRY_EXPORT pf_status pf_shown_draw_gl(pf_shown *shown, int32_t x, int32_t y, uint32_t width, uint32_t height,
                                              const pf_draw_options *options);
 
-/* Draws an image into all of a level of a texture that is yours: a GL_TEXTURE_2D of the display's OpenGL context, whose level has
- * this width and height. `options` may be NULL. The texture may change or be deleted between two calls. Nobody else may have it meanwhile: no
- * compute API, no other context.
- * Errors: PIXELFERRY_ERROR_CONTEXT; PIXELFERRY_ERROR_ARGUMENT for other displays, a buffer, a number that is no such texture, a level that it lacks,
- * another size, a format that the driver cannot draw into or that holds integers, and the texture that is shown. */
+/* Draws an image into all of a level of a texture that is yours: a GL_TEXTURE_2D of the display's OpenGL context, whose level
+ * has this width and height. `options` may be NULL. The texture may change or be deleted between two calls. Nobody else may
+ * have it meanwhile: no compute API, no other context.
+ * Errors: PIXELFERRY_ERROR_CONTEXT; PIXELFERRY_ERROR_ARGUMENT for other displays, a buffer, a number that is no such texture,
+ * a level that it lacks, another size, a format that the driver cannot draw into or that holds integers, and the texture that
+ * is shown. */
 PIXELFERRY_EXPORT pf_status pf_shown_draw_gl_texture(pf_shown *shown, uint32_t texture, uint32_t level, uint32_t width,
                                                      uint32_t height, const pf_draw_options *options);
 
@@ -696,11 +704,13 @@ enum {
     PIXELFERRY_OBJECT_VULKAN_BUFFER = 4 /* bytes, vk_usage */
 };
 
-/* A texture or buffer of yours, on the display's context or device. Where it holds an image, the numbers are those that are stored.
+/* A texture or buffer of yours, on the display's context or device. Where it holds an image, the numbers are those that are
+ * stored.
  *
- * YOU VOUCH that it is what this says, that it lives and keeps its storage until what was opened over it is freed (on Vulkan until
- * pf_display_finish after that), that nobody uses it while the display is told to read or write it, that no other context changes
- * it, and that a buffer of OpenGL is not mapped, or for good. On Vulkan the display's queue family may use it. */
+ * YOU VOUCH that it is what this says, that it lives and keeps its storage until what was opened over it is freed (on Vulkan
+ * until pf_display_finish after that), that nobody uses it while the display is told to read or write it, that no other
+ * context changes it, and that a buffer of OpenGL is not mapped, or for good. On Vulkan the display's queue family may use
+ * it. */
 typedef struct pf_object {
     size_t size;
     uint64_t handle; /* the name in OpenGL, VkImage or VkBuffer */
@@ -729,8 +739,9 @@ typedef struct pf_outlet_options {
 PIXELFERRY_EXPORT pf_status pf_outlet_open(pf_backend *backend, pf_display *display, const pf_object *object,
                                            const pf_outlet_options *options, pf_outlet **outlet);
 
-/* Computes a frame into the object: what the display is told from now on sees it. If the path fails, `compute` is called again for a
- * frame on the next one that works. Where kernels write the object itself, what a frame wrote that was given up stays.
+/* Computes a frame into the object: what the display is told from now on sees it. If the path fails, `compute` is called
+ * again for a frame on the next one that works. Where kernels write the object itself, what a frame wrote that was given up
+ * stays.
  * Errors: those of pf_link_frame; PIXELFERRY_ERROR_CONTEXT; PIXELFERRY_ERROR_BUSY from inside `compute`. */
 PIXELFERRY_EXPORT pf_status pf_outlet_frame(pf_outlet *outlet, pf_frame_function compute, void *user);
 
@@ -773,22 +784,22 @@ PIXELFERRY_EXPORT pf_status pf_intake_free(pf_intake *intake);
 
 /* ------------------------------------------------------------------------------------------------------ shared links */
 
-/* Opens a display (pf_display_open, pf_display_from_current_gl, pf_display_from_vulkan, ...) and writes it to `display`. Called on the
- * link's own thread. Return 0; else the link is not opened. The link takes the handle. */
+/* Opens a display (pf_display_open, pf_display_from_current_gl, pf_display_from_vulkan, ...) and writes it to `display`.
+ * Called on the link's own thread. Return 0; else the link is not opened. The link takes the handle. */
 typedef int32_t (*pf_open_display_function)(void *user, pf_display **display);
 
-/* Opens a link for all threads: it lives with its display on a thread of its own, computes frames there, and any thread draws them.
- * `open` is called there, before this returns. For OpenGL it makes a context of yours current that shares with those that draw; the
- * context stays current there until pf_shared_link_free returned. `options` may be NULL. Any thread.
+/* Opens a link for all threads: it lives with its display on a thread of its own, computes frames there, and any thread draws
+ * them. `open` is called there, before this returns. For OpenGL it makes a context of yours current that shares with those
+ * that draw; the context stays current there until pf_shared_link_free returned. `options` may be NULL. Any thread.
  * Errors: those of pf_link_open and of opening the display; PIXELFERRY_ERROR_CALLBACK where `open` refused. */
 PIXELFERRY_EXPORT pf_status pf_shared_link_open(pf_backend *backend, pf_open_display_function open, void *user,
                                                 const pf_surface *surface, const pf_link_options *options,
                                                 pf_shared_link **link);
 
-/* Computes a frame as pf_link_frame, with `compute` on the link's thread, and waits until it is shown: until every pf_shared_frame
- * was released. Any thread.
- * Errors: those of pf_link_frame; PIXELFERRY_ERROR_BUSY where this thread would wait for itself, as it holds a pf_shared_frame or is
- * the link's own. */
+/* Computes a frame as pf_link_frame, with `compute` on the link's thread, and waits until it is shown: until every
+ * pf_shared_frame was released. Any thread.
+ * Errors: those of pf_link_frame; PIXELFERRY_ERROR_BUSY where this thread would wait for itself, as it holds a
+ * pf_shared_frame or is the link's own. */
 PIXELFERRY_EXPORT pf_status pf_shared_link_frame(pf_shared_link *link, pf_frame_function compute, void *user);
 
 /* The same without waiting; frames are computed in the order in which they were started. `compute` may be called until
@@ -807,8 +818,8 @@ PIXELFERRY_EXPORT pf_status pf_started_free(pf_started *started);
  * Errors: PIXELFERRY_ERROR_NOTHING_SHOWN before the first. */
 PIXELFERRY_EXPORT pf_status pf_shared_link_show(pf_shared_link *link, pf_shared_frame **shown);
 
-/* As pf_link_resize, pf_link_read_back and pf_link_explain, after the frames that were started before, while nobody holds a frame.
- * Any thread. Errors: PIXELFERRY_ERROR_BUSY as in pf_shared_link_frame. */
+/* As pf_link_resize, pf_link_read_back and pf_link_explain, after the frames that were started before, while nobody holds a
+ * frame. Any thread. Errors: PIXELFERRY_ERROR_BUSY as in pf_shared_link_frame. */
 PIXELFERRY_EXPORT pf_status pf_shared_link_resize(pf_shared_link *link, const pf_surface *surface);
 PIXELFERRY_EXPORT pf_status pf_shared_link_read_back(pf_shared_link *link, void *data, size_t bytes, size_t *needed);
 PIXELFERRY_EXPORT pf_status pf_shared_link_explain(pf_shared_link *link, char **explanation);

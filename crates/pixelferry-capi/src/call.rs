@@ -19,7 +19,10 @@ pub fn call(name: &'static str, work: impl FnOnce() -> Result<()>) -> pf_status 
         Ok(Err(failed)) => failed,
         Err(panicked) => {
             let text = panicked.message();
-            (PIXELFERRY_ERROR_PANIC, format!("{name}: internal error: {text}. Please report it; the object may be unusable"))
+            (
+                PIXELFERRY_ERROR_PANIC,
+                format!("{name}: internal error: {text}. Please report it; the object may be unusable"),
+            )
         }
     };
     let (status, text) = failed;

@@ -27,10 +27,15 @@ fn named<T: Copy>(field: &str, value: u32, all: &[(u32, T)]) -> Result<T> {
     })
 }
 
-const UNWRITTEN: &[(u32, Unwritten)] =
-    &[(PIXELFERRY_LOAD_KEEP, Unwritten::Keep), (PIXELFERRY_LOAD_CLEAR, Unwritten::Clear), (PIXELFERRY_LOAD_OVERWRITE, Unwritten::Overwrite)];
-const ACCESS: &[(u32, ImageAccess)] = &[(PIXELFERRY_ACCESS_TEXTURE, ImageAccess::Texture), (PIXELFERRY_ACCESS_ANY, ImageAccess::Any)];
-const ROW_ORDER: &[(u32, RowOrder)] = &[(PIXELFERRY_ROWS_TOP_DOWN, RowOrder::TopDown), (PIXELFERRY_ROWS_BOTTOM_UP, RowOrder::BottomUp)];
+const UNWRITTEN: &[(u32, Unwritten)] = &[
+    (PIXELFERRY_LOAD_KEEP, Unwritten::Keep),
+    (PIXELFERRY_LOAD_CLEAR, Unwritten::Clear),
+    (PIXELFERRY_LOAD_OVERWRITE, Unwritten::Overwrite),
+];
+const ACCESS: &[(u32, ImageAccess)] =
+    &[(PIXELFERRY_ACCESS_TEXTURE, ImageAccess::Texture), (PIXELFERRY_ACCESS_ANY, ImageAccess::Any)];
+const ROW_ORDER: &[(u32, RowOrder)] =
+    &[(PIXELFERRY_ROWS_TOP_DOWN, RowOrder::TopDown), (PIXELFERRY_ROWS_BOTTOM_UP, RowOrder::BottomUp)];
 const ENCODING: &[(u32, Encoding)] = &[
     (PIXELFERRY_ENCODING_UNMANAGED, Encoding::Unmanaged),
     (PIXELFERRY_ENCODING_SRGB, Encoding::Srgb),

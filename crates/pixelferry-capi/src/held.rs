@@ -3,10 +3,12 @@
 //! In Rust a frame borrows its link. C has no borrows, so here the link lies at a fixed address, each frame holds a count of it,
 //! and [`Frame`] and a flag for calls say who may touch it now: what the borrow checker refuses is [`Failure::Busy`].
 
-use crate::failure::{Failure, Result};
 use crate::abi::pf_frame;
+use crate::failure::{Failure, Result};
 use crate::handles::{Handle as _, remove};
-use interop_core::{Arg, ComputeBackend, Error, Kernel, Link, OutletFrame, Part, RawTarget, ShownFrame, Target, WriteFrame};
+use interop_core::{
+    Arg, ComputeBackend, Error, Kernel, Link, OutletFrame, Part, RawTarget, ShownFrame, Target, WriteFrame,
+};
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 use std::rc::Rc;
@@ -326,7 +328,9 @@ impl FrameSlot {
             }
             lent @ (State::Lent(_) | State::LentOfOutlet(_)) => {
                 *state = lent;
-                Err(Failure::Busy("the call that lent this frame ends it itself when the function that was given returns"))
+                Err(Failure::Busy(
+                    "the call that lent this frame ends it itself when the function that was given returns",
+                ))
             }
             State::Gone => Err(over()),
         }

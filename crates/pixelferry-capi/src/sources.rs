@@ -195,7 +195,9 @@ fn argument<'a>(at: usize, arg: &pf_arg, memory: Option<&'a dyn ComputeMemory>) 
             (PIXELFERRY_ARG_F64, _) => Arg::F64(arg.value.f64),
             (PIXELFERRY_ARG_MEMORY, Some(memory)) => Arg::Memory(memory),
             (kind, _) => {
-                return Err(Failure::argument(format!("args[{at}].kind is {kind}, which is no PIXELFERRY_ARG_ of the header")));
+                return Err(Failure::argument(format!(
+                    "args[{at}].kind is {kind}, which is no PIXELFERRY_ARG_ of the header"
+                )));
             }
         })
     }

@@ -60,7 +60,9 @@ unsafe fn scratch(at: usize, arg: &pf_arg) -> Result<Scratch> {
                 }
             }
             kind => {
-                return Err(Failure::argument(format!("args[{at}].kind is {kind}, which is no PIXELFERRY_ARG_ of the header")));
+                return Err(Failure::argument(format!(
+                    "args[{at}].kind is {kind}, which is no PIXELFERRY_ARG_ of the header"
+                )));
             }
         })
     }

@@ -72,7 +72,11 @@ pub unsafe extern "C" fn pf_memory_read(
 fn copy(all: &[u8], offset: usize, data: &mut [u8]) -> Result<()> {
     let part = offset.checked_add(data.len()).and_then(|end| all.get(offset..end));
     let part = part.ok_or_else(|| {
-        Failure::argument(format!("{} bytes from {offset} on were asked for, and the memory has {}", data.len(), all.len()))
+        Failure::argument(format!(
+            "{} bytes from {offset} on were asked for, and the memory has {}",
+            data.len(),
+            all.len()
+        ))
     })?;
     data.copy_from_slice(part);
     Ok(())

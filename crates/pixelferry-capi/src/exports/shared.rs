@@ -182,10 +182,7 @@ pub extern "C" fn pf_started_free(started: *mut pf_started) -> pf_status {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pf_shared_link_show(
-    link: *mut pf_shared_link,
-    shown: *mut *mut pf_shared_frame,
-) -> pf_status {
+pub unsafe extern "C" fn pf_shared_link_show(link: *mut pf_shared_link, shown: *mut *mut pf_shared_frame) -> pf_status {
     call("pf_shared_link_show", || {
         // SAFETY: the header's promise for pointers.
         unsafe {
@@ -220,10 +217,7 @@ pub unsafe extern "C" fn pf_shared_link_read_back(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pf_shared_link_explain(
-    link: *mut pf_shared_link,
-    explanation: *mut *mut c_char,
-) -> pf_status {
+pub unsafe extern "C" fn pf_shared_link_explain(link: *mut pf_shared_link, explanation: *mut *mut c_char) -> pf_status {
     call("pf_shared_link_explain", || {
         // SAFETY: the header's promise for pointers.
         unsafe {
@@ -240,10 +234,7 @@ pub extern "C" fn pf_shared_link_free(link: *mut pf_shared_link) -> pf_status {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pf_shared_frame_surface(
-    shown: *mut pf_shared_frame,
-    surface: *mut pf_surface,
-) -> pf_status {
+pub unsafe extern "C" fn pf_shared_frame_surface(shown: *mut pf_shared_frame, surface: *mut pf_surface) -> pf_status {
     call("pf_shared_frame_surface", || {
         // SAFETY: the header's promise for pointers.
         unsafe {
@@ -313,10 +304,7 @@ pub unsafe extern "C" fn pf_shared_frame_gl_buffer(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pf_shared_frame_vulkan(
-    shown: *mut pf_shared_frame,
-    frame: *mut pf_vulkan_frame,
-) -> pf_status {
+pub unsafe extern "C" fn pf_shared_frame_vulkan(shown: *mut pf_shared_frame, frame: *mut pf_vulkan_frame) -> pf_status {
     // SAFETY: the header's promise for pointers.
     call("pf_shared_frame_vulkan", || unsafe {
         given(shown, frame, "frame of a Vulkan display", |given| match given {

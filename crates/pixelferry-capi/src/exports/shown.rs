@@ -151,8 +151,9 @@ pub mod gl {
     }
 
     fn name(object: &pf_object) -> Result<u32> {
-        u32::try_from(object.handle)
-            .map_err(|_| Failure::argument(format!("pf_object.handle is {:#x}, and OpenGL names have 32 bits", object.handle)))
+        u32::try_from(object.handle).map_err(|_| {
+            Failure::argument(format!("pf_object.handle is {:#x}, and OpenGL names have 32 bits", object.handle))
+        })
     }
 
     /// # Safety

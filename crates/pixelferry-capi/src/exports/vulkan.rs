@@ -69,8 +69,8 @@ pub mod engine {
     use crate::failure::{Failure, Result};
     use pixelferry::api::vulkan::ash::vk::{self, Handle as _};
     use pixelferry::api::vulkan::{
-        CLock, EngineBuffer, EngineImage, QueueLock, RawVulkan, TimelinePoint, VulkanDisplay, VulkanEngine, VulkanObject,
-        device_extensions_raw,
+        CLock, EngineBuffer, EngineImage, QueueLock, RawVulkan, TimelinePoint, VulkanDisplay, VulkanEngine,
+        VulkanObject, device_extensions_raw,
     };
     use pixelferry::{Display, Extent, Headless, Link, Surface, SurfaceDesc};
     use std::ffi::{CStr, c_void};

@@ -84,7 +84,8 @@ fn the_gears_of_glfw_turn_before_a_picture_of_opencl() {
     for (at, (plain, with)) in plain.iter().zip(&with).enumerate() {
         let is_behind = plain[..3] == [0; 3];
         behind += usize::from(is_behind);
-        let wanted = if is_behind { [200, (at / SIDE) as u8, (at % SIDE) as u8] } else { [plain[0], plain[1], plain[2]] };
+        let wanted =
+            if is_behind { [200, (at / SIDE) as u8, (at % SIDE) as u8] } else { [plain[0], plain[1], plain[2]] };
         assert_eq!(with[..3], wanted, "{at}");
     }
     // Both are seen.

@@ -164,7 +164,7 @@ const MACROS: [&str; 8] = [
     "PIXELFERRY_VERSION_MINOR",
     "PIXELFERRY_VERSION_NUMBER",
     "PIXELFERRY_VERSION_PATCH",
-    ];
+];
 
 fn header() -> String {
     fs::read_to_string(root().join("include/pixelferry.h")).unwrap()
@@ -189,8 +189,27 @@ fn defined(code: &str) -> BTreeSet<String> {
 /// Definitions that lack the prefix, or the group behind it: `PIXELFERRY_KEEP` would be one.
 fn without_group(code: &str) -> Vec<String> {
     let groups: BTreeSet<&str> = [
-        "ACCESS", "ALPHA", "API", "ARG", "BACKGROUND", "BUDGET", "ENCODING", "ERROR", "FILTER", "FIT", "FORMAT", "LOAD", "LOG",
-        "MODE", "OBJECT", "ONE_CHANNEL", "ROWS", "TARGET", "TONE_MAP", "VERSION", "VULKAN",
+        "ACCESS",
+        "ALPHA",
+        "API",
+        "ARG",
+        "BACKGROUND",
+        "BUDGET",
+        "ENCODING",
+        "ERROR",
+        "FILTER",
+        "FIT",
+        "FORMAT",
+        "LOAD",
+        "LOG",
+        "MODE",
+        "OBJECT",
+        "ONE_CHANNEL",
+        "ROWS",
+        "TARGET",
+        "TONE_MAP",
+        "VERSION",
+        "VULKAN",
     ]
     .into();
     let alone = ["EXPORT", "H", "MAKE_VERSION", "OK", "SHARED"];

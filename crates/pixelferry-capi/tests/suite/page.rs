@@ -30,10 +30,16 @@ fn commands(with: &str) -> String {
     first
 }
 
-/// Runs commands without those of cargo, with the loader's own search only.
-fn sh(folder: &Path, commands: &str) {
+/// A shell for commands without those of cargo, with the loader's own search only.
+fn shell(folder: &Path, commands: &str) -> Command {
     let lines: Vec<&str> = commands.lines().filter(|line| !line.starts_with("cargo ")).collect();
-    done(run("sh").env_remove("LD_LIBRARY_PATH").args(["-ec", &lines.join("\n")]).current_dir(folder));
+    let mut shell = run("sh");
+    shell.env_remove("LD_LIBRARY_PATH").args(["-ec", &lines.join("\n")]).current_dir(folder);
+    shell
+}
+
+fn sh(folder: &Path, commands: &str) {
+    done(&mut shell(folder, commands));
 }
 
 /// A new folder with the page's C program in it.
@@ -52,10 +58,17 @@ fn the_programs_of_the_page_run() {
     let folder = with_ramp("page");
     let library = libraries().display().to_string();
     let commands = commands("-Ltarget/release").replace("$PWD/target/release", &library);
-    let commands = commands.replace("target/release", &library).replace("-Icrates", &format!("-I{}/crates", repository().display()));
+    let commands = commands
+        .replace("target/release", &library)
+        .replace("-Icrates", &format!("-I{}/crates", repository().display()));
     sh(&folder, &commands);
     assert!(fs::read(folder.join("ramp.png")).unwrap().starts_with(b"\x89PNG"));
     assert!(page().contains(STATIC));
+    // A program without the rpath.
+    let bare = commands.replace(&format!(" -Wl,-rpath,\"{library}\""), "");
+    assert_ne!(bare, commands);
+    assert_eq!(shell(&folder, &bare).output().unwrap().status.code(), Some(127));
+    done(shell(&folder, "./ramp").env("LD_LIBRARY_PATH", &library));
     // Programs in C++ are parts of one that a test of its own builds and runs.
     let whole = fs::read_to_string(root().join("examples/window.cpp")).unwrap();
     assert_eq!(blocks("cpp").len(), 2);
@@ -80,9 +93,15 @@ fn what_cargo_c_installs_is_found_by_pkg_config_and_by_cmake() {
     let commands_of_c = here(&commands("cargo cinstall"));
     let install = commands_of_c.lines().find(|line| line.starts_with("cargo cinstall")).unwrap();
     // What it optimises is nothing that is looked at here.
-    let install = install.replace("--release", "--debug --locked --quiet");
+    let install = install.replace("--release", "--debug --locked");
     let build = scratch("cinstall");
-    done(Command::new("sh").args(["-ec", &install]).env("CARGO_TARGET_DIR", build).current_dir(repository()));
+    done(
+        Command::new("sh")
+            .args(["-ec", &install])
+            .env("CARGO_TARGET_DIR", build)
+            .env("CARGO_PROFILE_DEV_DEBUG", "0")
+            .current_dir(repository()),
+    );
     sh(&folder, &commands_of_c);
     assert!(fs::read(folder.join("ramp.png")).unwrap().starts_with(b"\x89PNG"));
     if need(Need::Glfw, package("glfw3")).is_some()
@@ -103,5 +122,11 @@ fn what_cargo_c_installs_is_found_by_pkg_config_and_by_cmake() {
          add_executable(mine picture.cpp)\n{lines}find_package(pixelferry {version} EXACT CONFIG REQUIRED)\n"
     );
     fs::write(folder.join("CMakeLists.txt"), lists).unwrap();
-    sh(&folder, &format!("cmake -S . -B build -DCMAKE_PREFIX_PATH={} && cmake --build build && build/mine cpu memory", prefix.display()));
+    sh(
+        &folder,
+        &format!(
+            "cmake -S . -B build -DCMAKE_PREFIX_PATH={} && cmake --build build && build/mine cpu memory",
+            prefix.display()
+        ),
+    );
 }

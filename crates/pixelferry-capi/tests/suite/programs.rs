@@ -44,7 +44,9 @@ fn windowed(language: Language, file: &str) -> Option<PathBuf> {
 fn a_cpp_program_shows_its_kernel_in_its_own_window() {
     let Some(program) = windowed(Language::Cpp, "examples/window.cpp") else { return };
     for (backend, driver) in [("cpu", None), ("auto", None), ("opencl", Some(Need::Pocl))] {
-        let Some(said) = said_by(run("xvfb-run").arg("-a").arg(&program).args(["5", backend]), driver) else { continue };
+        let Some(said) = said_by(run("xvfb-run").arg("-a").arg(&program).args(["5", backend]), driver) else {
+            continue;
+        };
         assert!(said.contains("every pixel as computed"), "{backend}: {said}");
     }
 }
