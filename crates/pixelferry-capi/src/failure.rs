@@ -2,6 +2,7 @@
 
 use crate::abi::*;
 use pixelferry::{Error, SaveError};
+use std::sync::{Arc, Mutex};
 
 /// A failure before it is a status and a message.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +37,9 @@ pub enum Failure {
 
 /// Result with [`Failure`].
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
+/// Failure for which a caller's function refused a frame, beside the error that stands for it on the way back.
+pub type Refusal = Arc<Mutex<Option<Failure>>>;
 
 impl From<SaveError> for Failure {
     fn from(error: SaveError) -> Self {

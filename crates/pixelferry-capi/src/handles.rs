@@ -5,9 +5,9 @@
 //! table of all threads knows whose it is.
 
 use crate::abi::*;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Refusal, Result};
 use crate::given_out::GivenOut;
-use crate::held::{FrameSlot, LinkSlot, Refusal, ShownSlot};
+use crate::held::{FrameSlot, LinkSlot, ShownSlot};
 use crate::objects::{IntakeSlot, OutletSlot, TakenSlot};
 use interop_core::{ComputeBackend, ComputeMemory, Kernel, SharedFrame, SharedLink, StartedFrame};
 use pixelferry::Headless;

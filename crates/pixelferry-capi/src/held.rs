@@ -3,16 +3,13 @@
 //! In Rust a frame borrows its link. C has no borrows, so here the link lies at a fixed address, each frame holds a count of it,
 //! and [`Frame`] and a flag for calls say who may touch it now: what the borrow checker refuses is [`Failure::Busy`].
 
-use crate::abi::pf_frame;
 use crate::failure::{Failure, Result};
-use crate::handles::{Handle as _, remove};
 use interop_core::{
     Arg, ComputeBackend, Error, Kernel, Link, OutletFrame, Part, RawTarget, ShownFrame, Target, WriteFrame,
 };
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// A frame that borrows a link.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -197,59 +194,6 @@ impl Writing<'_, '_> {
     pub unsafe fn raw(&mut self) -> Result<RawTarget<'_>, Error> {
         // SAFETY: the caller's promise.
         of_either!(self, frame => unsafe { frame.raw() })
-    }
-}
-
-/// Failure for which a caller's function refused a frame, beside the error that stands for it on the way back.
-pub type Refusal = Arc<Mutex<Option<Failure>>>;
-
-/// A caller's function that computes frames.
-pub struct Computing<F> {
-    compute: F,
-    refused: Refusal,
-}
-
-impl<F: Fn(*mut pf_frame) -> i32> Computing<F> {
-    /// Takes the function.
-    pub fn new(compute: F) -> Self {
-        Self { compute, refused: Refusal::default() }
-    }
-
-    /// The failure of the last try that was refused.
-    pub fn refusal(&self) -> Refusal {
-        Arc::clone(&self.refused)
-    }
-
-    /// Calls the function with a handle that ends with it. If a call on the frame failed and the function refused, that is why.
-    pub fn one_try(&self, frame: Writing<'_, '_>, is_whole: bool) -> Result<(), Error> {
-        let done = FrameSlot::lend(frame, is_whole, |slot| {
-            let handle = pf_frame::insert(Rc::clone(slot))?;
-            let code = (self.compute)(handle);
-            remove(handle.addr());
-            match code {
-                0 => Ok(()),
-                code => Err(slot.take_error().map_or(Failure::Callback(code), Failure::Core)),
-            }
-        });
-        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        *refused = None;
-        done.map_err(|failure| match failure {
-            // An error of a path lets the next one get the frame.
-            Failure::Core(error) => error,
-            other => {
-                *refused = Some(other);
-                Error::invalid("pf_frame_function", "the function that was given refused")
-            }
-        })
-    }
-}
-
-/// Result of a frame, with the caller's own refusal where there was one.
-pub fn refused_or(done: Result<(), Error>, refusal: &Refusal) -> Result<()> {
-    let refused = refusal.lock().unwrap_or_else(PoisonError::into_inner).take();
-    match (done, refused) {
-        (Err(_), Some(failure)) => Err(failure),
-        (done, _) => Ok(done?),
     }
 }
 

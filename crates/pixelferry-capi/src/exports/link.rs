@@ -3,11 +3,12 @@
 use crate::abi::*;
 use crate::boundary::{bytes_mut, optional_structure, out, put, structure, text};
 use crate::call::call;
+use crate::computing::{Computing, refused_or};
 use crate::exports::given::{builder, option_texts};
 use crate::exports::results::{give, give_json, say};
 use crate::failure::{Failure, Result};
 use crate::handles::{Handle as _, free, remove};
-use crate::held::{Computing, LinkSlot, Writing, refused_or};
+use crate::held::{LinkSlot, Writing};
 use pixelferry::{Error, Link, LinkOptions, Region, WriteFrame, save_picture_with};
 use std::ffi::{c_char, c_void};
 use std::ptr;

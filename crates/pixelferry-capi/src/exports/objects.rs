@@ -3,11 +3,12 @@
 use crate::abi::*;
 use crate::boundary::{fill, fillable, optional_structure, optional_text, out, structure};
 use crate::call::call;
+use crate::computing::{Computing, refused_or};
 use crate::exports::results::{give, say};
 use crate::exports::{shown, vulkan};
 use crate::failure::{Failure, Result};
 use crate::handles::{Handle as _, SharedMemory, free};
-use crate::held::{Computing, Writing, refused_or};
+use crate::held::Writing;
 use crate::objects::{IntakeSlot, OutletSlot};
 use interop_core::Part;
 use pixelferry::{Display, EnginePath, Intake, Outlet, OutletFrame, Policy, Region, Surface};

@@ -3,15 +3,19 @@
 use crate::abi::*;
 use crate::boundary::{fill, fillable, optional_structure, out, put, structure};
 use crate::call::call;
+use crate::computing::{Computing, refused_or};
 use crate::convert::format_code;
 use crate::exports::given::option_texts;
 use crate::exports::link::Place;
 use crate::exports::results::{give, say};
-use crate::failure::{Failure, Result};
+use crate::exports::{shown, vulkan};
+use crate::failure::{Failure, Refusal, Result};
 use crate::given_out::GivenOut;
 use crate::handles::{Handle as _, Started, free, remove};
-use crate::held::{Computing, Writing, refused_or};
-use pixelferry::{Error, Headless, Link, LinkOptions, PixelFormat, SharedLink};
+use crate::held::Writing;
+use pixelferry::{
+    Error, Extent, Headless, Link, LinkOptions, MemoryDisplay, PixelFormat, SharedLink, Surface, SurfaceDesc,
+};
 use std::ffi::{c_char, c_void};
 use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -42,6 +46,41 @@ impl Elsewhere<OpenDisplay> {
     }
 }
 
+/// What other threads have of a frame; made on the display's thread.
+fn give_out(headless: &Headless, surface: &Surface) -> Result<GivenOut, Error> {
+    let is_image = matches!(surface.desc(), SurfaceDesc::Image(_));
+    if let Some(memory) = headless.downcast_ref::<MemoryDisplay>() {
+        if !is_image {
+            return Ok(GivenOut::Nothing);
+        }
+        let picture = memory.pixels_rgba8(surface)?;
+        return Ok(GivenOut::Pixels(Extent::new(picture.width, picture.height), picture.data));
+    }
+    let display = headless.display();
+    if shown::gl::is_there(&display) {
+        // Other contexts see what this one did once that is done.
+        display.finish()?;
+        return if is_image {
+            shown::gl::texture(&display, surface).map(GivenOut::GlTexture)
+        } else {
+            shown::gl::buffer(&display, surface).map(GivenOut::GlBuffer)
+        }
+        .map_err(of_core);
+    }
+    if vulkan::engine::is_there(&display) {
+        return vulkan::engine::frame(&display, surface).map(GivenOut::Vulkan).map_err(of_core);
+    }
+    Ok(GivenOut::Nothing)
+}
+
+/// The error of the core that a failure carries, or one with its message.
+fn of_core(failure: Failure) -> Error {
+    match failure {
+        Failure::Core(error) => error,
+        other => Error::invalid("what gives a frame out", other.to_string()),
+    }
+}
+
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_shared_link_open(
     backend: *mut pf_backend,
@@ -60,7 +99,7 @@ pub unsafe extern "C" fn pf_shared_link_open(
         };
         let function = open.ok_or_else(|| Failure::argument("open is NULL"))?;
         let open = Elsewhere { function, user };
-        let refused = Arc::new(Mutex::new(None));
+        let refused = Refusal::default();
         let refusal = Arc::clone(&refused);
         let display = move || {
             let open = open;
@@ -74,7 +113,7 @@ pub unsafe extern "C" fn pf_shared_link_open(
             })?;
             Ok((display.display(), display))
         };
-        let opened = SharedLink::open_any(backend, display, desc, LinkOptions::new(policy), GivenOut::new);
+        let opened = SharedLink::open_any(backend, display, desc, LinkOptions::new(policy), give_out);
         let refused = refused.lock().unwrap_or_else(PoisonError::into_inner).take();
         let opened = match (opened, refused) {
             (Err(_), Some(failure)) => return Err(failure),
