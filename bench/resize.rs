@@ -13,8 +13,8 @@ use pixelferry::api::wgpu::WgpuDisplay;
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::driver::select::quantile;
 use pixelferry::{
-    BackendChoice, Choice as _, ComputeBackend, DisplayChoice, DrawOptions, Headless, ImageAccess, ImageDesc, Link,
-    LinkBuilder, LinkOptions, PixelFormat, Policy, Profiles, Result, SurfaceDesc, Trials, Unwritten,
+    BackendChoice, ComputeBackend, DisplayChoice, DrawOptions, Headless, ImageAccess, ImageDesc, Link, LinkBuilder,
+    LinkOptions, PixelFormat, Policy, Profiles, Result, SurfaceDesc, Trials, Unwritten, command::Choice as _,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -8,8 +8,8 @@
 use measure::{listed, number, write_rows};
 use pixelferry::driver::select::quantile;
 use pixelferry::{
-    BackendChoice, Choice as _, ComputeBackend, Display, ImageAccess, ImageDesc, Link, LinkBuilder, LinkOptions, Mode,
-    PixelFormat, Policy, Profiles, SurfaceDesc, Unwritten,
+    BackendChoice, ComputeBackend, Display, ImageAccess, ImageDesc, Link, LinkBuilder, LinkOptions, Mode, PixelFormat,
+    Policy, Profiles, SurfaceDesc, Unwritten, command::Choice as _,
 };
 use serde::Serialize;
 use std::path::Path;

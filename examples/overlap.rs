@@ -4,7 +4,7 @@
 
 use clap::Parser;
 use pixelferry::driver::compute::now;
-use pixelferry::{BackendChoice, ComputeBackend, Error, check_writable, open_all_backends, open_backend};
+use pixelferry::{BackendChoice, ComputeBackend, Error, command::check_writable, open_all_backends, open_backend};
 use pixelferry_demo::options::choices;
 use pixelferry_demo::{say, terminal};
 use pixelferry_examples::engine::Failure;

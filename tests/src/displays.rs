@@ -1,6 +1,6 @@
 //! Every display of the facade's table, where the machine has what it needs.
 
-use pixelferry::{Choice as _, DisplayChoice, Headless, Result, open_headless};
+use pixelferry::{DisplayChoice, Headless, Result, command::Choice as _, open_headless};
 use pixelferry_testing::{Need, given, need};
 
 /// Returns what was opened of a display, which the machine must have as the rows of `pixelferry_testing` say.

@@ -2,7 +2,7 @@
 
 use pixelferry::driver::conformance::{Outcome, Row};
 use pixelferry::driver::select::probe;
-use pixelferry::{ComputeBackend, Display, PathId, PathState, Policy, SurfaceDesc};
+use pixelferry::{ComputeBackend, Display, PathId, Policy, SurfaceDesc, report::PathState};
 use pixelferry_testing::{Outcome as Comes, has, judge};
 use std::collections::BTreeSet;
 use std::fmt;

@@ -4,8 +4,8 @@
 //! `PIXELFERRY_RESIZES` and `PIXELFERRY_ROUNDS` say how often.
 
 use pixelferry::{
-    Arg, BackendChoice, Choice as _, ComputeBackend, DisplayChoice, Headless, ImageAccess, ImageDesc, Kernel, Link,
-    LinkBuilder, LinkOptions, PixelFormat, Policy, Profiles, SurfaceDesc,
+    Arg, BackendChoice, ComputeBackend, DisplayChoice, Headless, ImageAccess, ImageDesc, Kernel, Link, LinkBuilder,
+    LinkOptions, PixelFormat, Policy, Profiles, SurfaceDesc, command::Choice as _,
 };
 use pixelferry_tests::{
     Level, Need, Usage, asked, by_level, from, given, need, need_display, number, pass_in_child, ramp, ramp_pixel,

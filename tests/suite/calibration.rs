@@ -2,8 +2,9 @@
 //! remembered, and what is remembered is proved again.
 
 use pixelferry::{
-    Display, ImageAccess, ImageDesc, Link, LinkOptions, Mode, PathId, PathReport, PathState, PixelFormat, Policy,
-    Profiles, SurfaceDesc, Unwritten,
+    Display, ImageAccess, ImageDesc, Link, LinkOptions, Mode, PathId, PixelFormat, Policy, Profiles, SurfaceDesc,
+    Unwritten,
+    report::{PathReport, PathState},
 };
 use pixelferry_tests::Folder;
 use pixelferry_tests::sharing::{Fault, Faults, Step, backend, display, display_in_a_queue_of_its_own};

@@ -5,8 +5,8 @@
 use pixelferry::api::gl::ObjectCounts;
 use pixelferry::api::opencl;
 use pixelferry::{
-    Arg, Choice as _, ComputeBackend, CpuBackend, DisplayChoice, Headless, ImageAccess, ImageDesc, Kernel, Link,
-    LinkOptions, PathId, PixelFormat, Policy, Profiles, SurfaceDesc, open_headless,
+    Arg, ComputeBackend, CpuBackend, DisplayChoice, Headless, ImageAccess, ImageDesc, Kernel, Link, LinkOptions,
+    PathId, PixelFormat, Policy, Profiles, SurfaceDesc, command::Choice as _, open_headless,
 };
 use pixelferry_faults::{BackendDouble, DisplayDouble, Fault, FaultKind, Faults, Step};
 use pixelferry_tests::{

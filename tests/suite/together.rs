@@ -1,8 +1,9 @@
 //! Backend, display and path chosen together, by the program's kernels on scratch memory, on what this machine has.
 
 use pixelferry::{
-    Api, Arg, BackendChoice, Basis, CpuKernelExt as _, DisplayChoice, Error, ImageAccess, ImageDesc, Initial,
-    JointState, KernelSource, LinkBuilder, Opened, PixelFormat, Policy, Profiles, Scratch, SurfaceDesc, open_headless,
+    Api, Arg, BackendChoice, CpuKernelExt as _, DisplayChoice, Error, ImageAccess, ImageDesc, Initial, KernelSource,
+    LinkBuilder, Opened, PixelFormat, Policy, Profiles, Scratch, SurfaceDesc, open_headless,
+    report::{Basis, JointState},
 };
 use pixelferry_tests::{Folder, Need, need, ramp, ramp_pixel};
 use std::sync::Arc;
@@ -51,7 +52,8 @@ fn every_pair_that_has_a_text_is_measured_and_one_is_taken() {
     assert_eq!(chosen.path.as_deref(), Some(opened.link.path().name()));
     assert_eq!(report.rows.iter().filter(|row| row.state == JointState::Chosen).count(), 1, "{report}");
     assert!(report.rows.iter().all(|row| !matches!(row.state, JointState::NotTried { .. })), "{report}");
-    let timed = |row: &&pixelferry::JointRow| row.median_us.is_some_and(|us| us > 0.0) && !row.because.is_empty();
+    let timed =
+        |row: &&pixelferry::report::JointRow| row.median_us.is_some_and(|us| us > 0.0) && !row.because.is_empty();
     let works = report.rows.iter().filter(|row| matches!(row.state, JointState::Chosen | JointState::Slower));
     assert!(works.clone().all(|row| timed(&row)) && works.count() >= 1, "{report}");
     assert!(report.to_string().contains("measured on scratch memory") && report.to_string().contains(" us"));

@@ -1,4 +1,4 @@
-//! Keeps links between pages true: the file is there, and so is the heading.
+//! Keeps pages true: links lead to a file and a heading that are there, and code blocks quote what stands in a file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,30 +7,43 @@ use std::path::{Path, PathBuf};
 use crate::error::Error;
 use crate::repository;
 
+/// Line before a code block that repeats lines of a file; the file's path from the root follows.
+const QUOTES: &str = "<!-- lines of ";
+
 pub fn run(root: &Path) -> Result<(), Error> {
     let pages = repository::tracked(root, &["*.md"])?;
     if pages.is_empty() {
         return Err(Error::NothingToCheck);
     }
-    let (links, wrong) = check(root, &pages)?;
+    let ([links, quotes], wrong) = check(root, &pages)?;
     wrong.iter().for_each(|line| println!("{line}"));
     if wrong.is_empty() {
-        println!("{} pages: {links} links lead somewhere", pages.len());
+        println!("{} pages: {links} links lead somewhere, {quotes} code blocks are in their files", pages.len());
         return Ok(());
     }
     Err(Error::Pages(wrong.len()))
 }
 
-/// Content of a page: the anchors of its headings, and its links with their lines.
+/// Content of a page: the anchors of its headings, its links with their lines, and its quotations.
 #[derive(Debug, Default)]
 struct Page {
     anchors: BTreeSet<String>,
     links: Vec<(usize, String)>,
+    quotes: Vec<Quote>,
 }
 
-/// The number of links to files and headings of the repository, and a line for each that leads nowhere.
-fn check(root: &Path, pages: &[PathBuf]) -> Result<(usize, Vec<String>), Error> {
-    let (mut count, mut wrong) = (0, Vec::new());
+/// A code block with lines of a file.
+#[derive(Debug, Default)]
+struct Quote {
+    /// Line of the mark.
+    line: usize,
+    file: String,
+    text: String,
+}
+
+/// The numbers of links and of quotations, and a line for each that is wrong.
+fn check(root: &Path, pages: &[PathBuf]) -> Result<([usize; 2], Vec<String>), Error> {
+    let (mut count, mut wrong) = ([0; 2], Vec::new());
     let mut read = BTreeMap::new();
     for name in pages {
         let path = root.join(name);
@@ -41,9 +54,15 @@ fn check(root: &Path, pages: &[PathBuf]) -> Result<(usize, Vec<String>), Error> 
     }
     for (name, page) in &read {
         for (line, link) in &page.links {
-            count += 1;
+            count[0] += 1;
             if let Some(problem) = problem(&root.join(name), link, page)? {
                 wrong.push(format!("{}:{line}: {link}: {problem}", name.display()));
+            }
+        }
+        for quote in &page.quotes {
+            count[1] += 1;
+            if let Some(problem) = quote.problem(root)? {
+                wrong.push(format!("{}:{}: {}: {problem}", name.display(), quote.line, quote.file));
             }
         }
     }
@@ -65,6 +84,22 @@ fn problem(path: &Path, link: &str, page: &Page) -> Result<Option<&'static str>,
     Ok((!is_there).then_some("there is no such heading"))
 }
 
+impl Quote {
+    /// Returns the reason if its lines do not stand in the file, one after the other.
+    fn problem(&self, root: &Path) -> Result<Option<&'static str>, Error> {
+        let path = root.join(&self.file);
+        if !path.is_file() {
+            return Ok(Some("there is no such file"));
+        }
+        if self.text.is_empty() {
+            return Ok(Some("no code block follows"));
+        }
+        let text = fs::read_to_string(&path).map_err(Error::file("read", &path))?;
+        let is_there = format!("\n{text}").contains(&format!("\n{}", self.text));
+        Ok((!is_there).then_some("the lines of the code block are not in the file"))
+    }
+}
+
 impl Page {
     fn read(path: &Path) -> Result<Self, Error> {
         Ok(Self::of(&fs::read_to_string(path).map_err(Error::file("read", path))?))
@@ -73,16 +108,26 @@ impl Page {
     fn of(text: &str) -> Self {
         let mut page = Self::default();
         let mut headings = BTreeMap::new();
-        let mut in_code = false;
+        let (mut in_code, mut is_quoted) = (false, false);
         for (index, line) in text.lines().enumerate() {
             if line.trim_start().starts_with("```") {
                 in_code = !in_code;
+                is_quoted &= in_code;
             } else if in_code {
+                if let (true, Some(quote)) = (is_quoted, page.quotes.last_mut()) {
+                    quote.text += line;
+                    quote.text.push('\n');
+                }
+            } else if let Some(file) = line.strip_prefix(QUOTES).and_then(|rest| rest.strip_suffix(" -->")) {
+                page.quotes.push(Quote { line: index + 1, file: file.to_owned(), text: String::new() });
+                is_quoted = true;
             } else if line.starts_with('#') {
+                is_quoted = false;
                 let slug = slug(line.trim_start_matches('#').trim());
                 let earlier = headings.entry(slug.clone()).and_modify(|n| *n += 1).or_insert(0);
                 page.anchors.insert(if *earlier == 0 { slug } else { format!("{slug}-{earlier}") });
             } else {
+                is_quoted &= line.is_empty();
                 page.links.extend(links(line).map(|link| (index + 1, link)));
             }
         }
@@ -133,13 +178,41 @@ mod tests {
         let found = check(&folder, &[PathBuf::from("a.md"), PathBuf::from("b.md"), PathBuf::from("deleted.md")]);
         fs::remove_dir_all(&folder).unwrap();
         let (count, wrong) = found.unwrap();
-        assert_eq!(count, 5);
+        assert_eq!(count, [5, 0]);
         assert_eq!(
             wrong,
             [
                 "a.md:2: b.md#gone: there is no such heading",
                 "a.md:3: c.md: there is no such file",
                 "a.md:3: #no: there is no such heading",
+            ]
+        );
+    }
+    #[test]
+    fn quotations_stand_in_their_files() {
+        let folder = std::env::temp_dir().join(format!("pixelferry-quotes-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("a.rs"), "//! A.\n\nfn a() {\n    b();\n}\n").unwrap();
+        let quoted = |file: &str, code: &str| format!("<!-- lines of {file} -->\n```rust\n{code}\n```\n");
+        let page = [
+            quoted("a.rs", "fn a() {\n    b();\n}"),
+            quoted("a.rs", "fn a() {\n}"),
+            quoted("a.rs", "b();"),
+            quoted("absent.rs", "b();"),
+            "```\nother\n```\n<!-- lines of a.rs -->\nText.\n```\nb();\n```\n".into(),
+        ];
+        fs::write(folder.join("page.md"), page.concat()).unwrap();
+        let found = check(&folder, &[PathBuf::from("page.md")]);
+        fs::remove_dir_all(&folder).unwrap();
+        let (count, wrong) = found.unwrap();
+        assert_eq!(count, [0, 5]);
+        assert_eq!(
+            wrong,
+            [
+                "page.md:7: a.rs: the lines of the code block are not in the file",
+                "page.md:12: a.rs: the lines of the code block are not in the file",
+                "page.md:16: absent.rs: there is no such file",
+                "page.md:23: a.rs: no code block follows",
             ]
         );
     }

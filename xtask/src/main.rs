@@ -39,7 +39,7 @@ enum Chore {
     },
     /// Lists files of a crate that import each other
     CheckImports,
-    /// Lists links of the pages that lead nowhere
+    /// Lists links of the pages that lead nowhere, and code blocks that are not in the file that they quote
     CheckPages,
     /// Prints the house in numbers: lines, words, crates, test binaries, circles
     House {

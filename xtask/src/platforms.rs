@@ -1,4 +1,8 @@
 //! Check that everything compiles for the operating systems that nobody here runs.
+//!
+//! Wine 9 or later (with the `bcryptprimitives.dll` that Rust's programs need) runs what mingw's linker makes, for example
+//! `CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=wine cargo run --target x86_64-pc-windows-gnu -p pixelferry-cli -- probe`. The tests
+//! `surfaces::`, `colour::`, `contexts::` and `timeline::` of `pixelferry-gl` have passed there.
 
 use std::env;
 use std::path::Path;

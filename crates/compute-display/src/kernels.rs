@@ -1,4 +1,8 @@
 //! The kernels: one text for OpenCL C and CUDA, built when they are first used.
+//!
+//! Halves and powers are plain arithmetic in it, so that an OpenCL on the CPU tests what CUDA runs. A number, the same for all
+//! pixels, holds the steps and formats of a draw, so that the first draw of a kind compiles nothing. Kernels compiled for one kind
+//! alone were tried with PoCL: each took the compiler a third of a second, and they were up to twice as fast.
 
 use interop_core::{ComputeBackend, ComputeCaps, Error, Kernel, KernelSource, Result};
 use std::cell::OnceCell;

@@ -292,7 +292,7 @@ enum {
     PIXELFERRY_FIT_NONE = 4,    /* its own size */
     PIXELFERRY_FIT_AT = 5       /* the rectangle placed_x, placed_y, placed_width, placed_height, in whatever shape */
 };
-/* How light brighter than 1 comes into range. docs/embedding.md names the curves. */
+/* How light brighter than 1 comes into range: not at all, cut off, Reinhard's curve by luminance, ACES as Narkowicz or Hill fit it. */
 enum {
     PIXELFERRY_TONE_MAP_NONE = 0,
     PIXELFERRY_TONE_MAP_CLAMP = 1,
@@ -347,7 +347,7 @@ PIXELFERRY_EXPORT pf_status pf_probe_json(const pf_surface *surface, const pf_li
 /* ---------------------------------------------------------------------------------------------------------- backends */
 
 /* Opens a device that computes. `name`: as the command has it ("cuda", "cpu"), or NULL or "auto" for the first that has a
- * language of every one of `kernels` (docs/selection.md has the order). Any thread.
+ * language of every one of `kernels` (docs/kernels.md lists the languages). Any thread.
  * Errors: PIXELFERRY_ERROR_UNAVAILABLE, PIXELFERRY_ERROR_UNSUPPORTED, PIXELFERRY_ERROR_ARGUMENT (the message lists the names). */
 PIXELFERRY_EXPORT pf_status pf_backend_open(const char *name, const pf_kernel_source *const *kernels,
                                             size_t kernel_count, pf_backend **backend);
@@ -498,7 +498,7 @@ typedef struct pf_frames {
 } pf_frames;
 
 /* Opens backend, display and link together: those on which these frames are done first, measured on scratch memory. The next
- * start remembers them (docs/selection.md). A given display gets a backend inside it where that opens faster paths. `display`
+ * start remembers them (docs/paths.md). A given display gets a backend inside it where that opens faster paths. `display`
  * (NULL is written where you gave one), `kernels` (room for launch_count) and `report` (JSON: "basis" is "remembered" or says
  * what was measured, "rows" are the pairs) may be NULL. What was given out before an error is yours.
  * Errors: PIXELFERRY_ERROR_UNAVAILABLE; PIXELFERRY_ERROR_UNSUPPORTED with the reason of each pair; those of pf_kernel_build,

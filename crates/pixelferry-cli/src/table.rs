@@ -1,6 +1,9 @@
 //! The report as text for a terminal.
 
-use pixelferry::{Availability, DeviceIdentity, ProbeReport, SystemReport};
+use pixelferry::{
+    DeviceIdentity,
+    report::{Availability, ProbeReport, SystemReport},
+};
 use std::fmt::Write as _;
 
 pub fn report(report: &SystemReport) -> String {

@@ -5,7 +5,10 @@ use crate::values::listed;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pixelferry::driver::select::MAX_FRAMES_BEHIND;
-use pixelferry::{BackendChoice, Choice, DisplayChoice, LinkOptions, Mode, PathId, Policy, check_picture_file};
+use pixelferry::{
+    BackendChoice, DisplayChoice, LinkOptions, Mode, PathId, Policy,
+    command::{Choice, check_picture_file},
+};
 use std::path::PathBuf;
 
 /// Options of every example.

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::named::one_of;
 use crate::span::Place;
 use pixelferry::api::cuda::{self, CudaBackend};
-use pixelferry::{BackendChoice, Choice as _, ComputeBackend, DeviceIdentity, LinkBuilder, open_backend};
+use pixelferry::{BackendChoice, ComputeBackend, DeviceIdentity, LinkBuilder, command::Choice as _, open_backend};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -46,7 +46,7 @@ use buffer::Buffer;
 use events::Event;
 use failure::Failure;
 use gl_source::GlSource;
-use pixelferry::check_picture_file;
+use pixelferry::command::check_picture_file;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use pixelferry::driver::describe::panics::ended;
-use pixelferry::{PixelFormat, SurfaceDesc, SystemReport, Unwritten};
+use pixelferry::{PixelFormat, SurfaceDesc, Unwritten, report::SystemReport};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyModule;

@@ -13,9 +13,9 @@ use crate::taking::{Scratch, Taking};
 use pixelferry::api::gl::{GlDisplay, GlWindow, OffscreenTarget, Viewport};
 use pixelferry::driver::describe::panics::catch;
 use pixelferry::{
-    Api, BufferDesc, ComputeBackend as _, Display, DrawOptions, Extent, Fit, Headless, ImageAccess, ImageDesc,
-    JointReport, Kernel, KernelSource, Link, LinkBuilder, Opened, PathId, PixelFormat, Policy, RowOrder, ShownFrame,
-    SurfaceDesc, Unwritten, picture, save_picture,
+    Api, BufferDesc, ComputeBackend as _, Display, DrawOptions, Extent, Fit, Headless, ImageAccess, ImageDesc, Kernel,
+    KernelSource, Link, LinkBuilder, Opened, PathId, PixelFormat, Policy, RowOrder, ShownFrame, SurfaceDesc, Unwritten,
+    picture, report::JointReport, save_picture,
 };
 use serde_json::Value;
 use std::path::Path;

@@ -15,7 +15,8 @@ use crate::stage::{Screen, Settings, Stage, Status};
 use crate::window::WindowHandle;
 use pixelferry::api::gl::WindowOptions;
 use pixelferry::{
-    Choice as _, DisplayChoice, Extent, LinkBuilder, Mode, Policy, RowOrder, SurfaceDesc, check_picture_file,
+    DisplayChoice, Extent, LinkBuilder, Mode, Policy, RowOrder, SurfaceDesc,
+    command::{Choice as _, check_picture_file},
 };
 use pyo3::intern;
 use pyo3::prelude::*;

@@ -6,7 +6,7 @@ use serde::Serialize;
 /// Tells if an API can be used on this machine.
 ///
 /// ```
-/// use pixelferry::{Availability, Error};
+/// use pixelferry::{Error, report::Availability};
 ///
 /// let missing = Error::Unavailable { what: "OpenCL".into(), reason: "no ICD".into(), hint: "Install PoCL.".into() };
 /// let expected = Availability::Unavailable { reason: "no ICD".into(), hint: "Install PoCL.".into() };

@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// The backend to open.
 ///
 /// ```
-/// use pixelferry::{Api, BackendChoice, Choice as _, open_backend};
+/// use pixelferry::{Api, BackendChoice, open_backend, command::Choice as _};
 ///
 /// // As a command line names it.
 /// let threads = open_backend(BackendChoice::parse("cpu")?, &[])?;

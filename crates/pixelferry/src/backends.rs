@@ -10,7 +10,7 @@ use tracing::info;
 /// One API and what it offers here.
 ///
 /// ```
-/// use pixelferry::{Api, Availability, BackendStatus, open_all_backends};
+/// use pixelferry::{Api, open_all_backends, report::{Availability, BackendStatus}};
 ///
 /// let (_, found, _): (_, Vec<BackendStatus>, _) = open_all_backends();
 /// for status in &found {

@@ -5,7 +5,7 @@ use interop_core::{Api, Error, Result};
 /// A choice as programs name it.
 ///
 /// ```
-/// use pixelferry::{BackendChoice, Choice as _};
+/// use pixelferry::{BackendChoice, command::Choice as _};
 ///
 /// // The choices of a program's help, with what each is.
 /// let names: Vec<_> = BackendChoice::all().map(|row| row.name).collect();
@@ -43,7 +43,7 @@ impl<T> Named<T> {
 /// [`crate::BackendChoice`] and [`crate::DisplayChoice`]: what a program lists, so that it needs no list of its own.
 ///
 /// ```
-/// use pixelferry::{Api, BackendChoice, Choice, DisplayChoice};
+/// use pixelferry::{Api, BackendChoice, DisplayChoice, command::Choice};
 ///
 /// fn help<T: Choice>() -> String {
 ///     T::all().map(|row| format!("{:<8} {}\n", row.name, row.about)).collect()

@@ -11,7 +11,7 @@ use tracing::info;
 /// One kind of display and what it offers here.
 ///
 /// ```
-/// use pixelferry::{Availability, DisplayStatus, open_all_headless};
+/// use pixelferry::{open_all_headless, report::{Availability, DisplayStatus}};
 ///
 /// let (_, found): (_, Vec<DisplayStatus>) = open_all_headless();
 /// let memory = found.iter().find(|status| status.kind == "memory" && status.availability == Availability::Available);

@@ -8,7 +8,7 @@ use std::path::Path;
 /// file that is there keeps its bytes.
 ///
 /// ```
-/// assert!(pixelferry::check_writable("absent/picture.png").is_err());
+/// assert!(pixelferry::command::check_writable("absent/picture.png").is_err());
 /// ```
 ///
 /// # Errors

@@ -5,6 +5,7 @@ mod availability;
 mod backend_rows;
 mod backends;
 mod choice;
+pub mod command;
 mod diagnose;
 mod display_rows;
 mod displays;
@@ -18,13 +19,12 @@ mod pair;
 mod picture;
 pub mod prelude;
 mod probe;
+pub mod report;
 #[cfg(all(feature = "picture", feature = "window"))]
 mod show;
 
-pub use availability::Availability;
 pub use backend_rows::BackendChoice;
-pub use backends::{BackendStatus, open_all_backends, open_backend};
-pub use choice::{Choice, Named};
+pub use backends::{open_all_backends, open_backend};
 /// Typed arrays on every backend: expressions, reductions, scans, random numbers.
 #[cfg(feature = "arrays")]
 pub use compute_arrays as arrays;
@@ -33,22 +33,21 @@ pub use compute_arrays as arrays;
 pub use compute_display::{ComputeDisplay, ComputeTarget};
 pub use cpu_fallback::{CpuArgs, CpuBackend, CpuBuffer, CpuImage, CpuKernelExt, MemoryDisplay};
 pub use display_rows::DisplayChoice;
-pub use displays::{DisplayStatus, open_all_headless, open_headless};
-pub use files::check_writable;
+pub use displays::{open_all_headless, open_headless};
 pub use headless::Headless;
 pub use interop_core::{
     AlphaMode, Api, Arg, Argument, BufferDesc, BufferView, ComputeBackend, ComputeMemory, ComputeQueue, DeviceIdentity,
-    Diagnosis, Display, DrawOptions, Drawn, DriverError, Encoding, EnginePath, Error, Event, EventStatus, Extent,
-    Filter, Fit, HostBuffer, ImageAccess, ImageDesc, ImageView, Intake, Kernel, KernelSource, Language, Lateness, Link,
-    LinkOptions, Manner, Measured, Mode, Outlet, OutletFrame, OutletOptions, PathId, PathKind, PathReport, PathState,
-    PixelFormat, Placement, Policy, Priority, ProbeReport, Profiles, QueueOptions, Ratio, RawMemory, RawTarget,
-    ReadBack, Region, Result, RowOrder, SharedFrame, SharedLink, ShownFrame, StartedFrame, Support, Surface,
-    SurfaceDesc, SyncKind, Taken, Target, TargetEncoding, ToneMap, Trials, Unwritten, UserEvent, View, WriteFrame,
+    Display, DrawOptions, Drawn, DriverError, Encoding, EnginePath, Error, Event, EventStatus, Extent, Filter, Fit,
+    HostBuffer, ImageAccess, ImageDesc, ImageView, Intake, Kernel, KernelSource, Language, Link, LinkOptions, Manner,
+    Mode, Outlet, OutletFrame, OutletOptions, PathId, PathKind, PixelFormat, Placement, Policy, Priority, Profiles,
+    QueueOptions, RawMemory, RawTarget, ReadBack, Region, Result, RowOrder, SharedFrame, SharedLink, ShownFrame,
+    StartedFrame, Support, Surface, SurfaceDesc, SyncKind, Taken, Target, TargetEncoding, ToneMap, Trials, Unwritten,
+    UserEvent, View, WriteFrame,
 };
 /// Backend, display and path chosen together.
-pub use joint::{Basis, Initial, JointReport, JointRow, JointState, LinkBuilder, Opened, Scratch};
+pub use joint::{Initial, LinkBuilder, Opened, Scratch};
 #[cfg(feature = "picture")]
-pub use picture::{SaveError, check_picture_file, picture, picture_with, save_picture, save_picture_with, save_rgba8};
-pub use probe::{Chosen, SystemReport, probe, probe_with};
+pub use picture::{SaveError, picture, picture_with, save_picture, save_picture_with, save_rgba8};
+pub use probe::{probe, probe_with};
 #[cfg(all(feature = "picture", feature = "window"))]
 pub use show::{Show, show};

@@ -1,7 +1,10 @@
 //! The engines' command line.
 
 use clap::Parser;
-use pixelferry::{BackendChoice, Choice as _, LinkOptions, Mode, Policy, check_picture_file};
+use pixelferry::{
+    BackendChoice, LinkOptions, Mode, Policy,
+    command::{Choice as _, check_picture_file},
+};
 use pixelferry_demo::options::{choices, parse_frames, parse_mode, parse_size};
 use std::path::PathBuf;
 

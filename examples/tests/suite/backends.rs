@@ -2,7 +2,7 @@
 
 use image::RgbaImage;
 use pixelferry::arrays::{Arrays, Expr, Philox, philox4x32};
-use pixelferry::{BackendChoice, Choice, DisplayChoice, Error, open_backend, open_headless};
+use pixelferry::{BackendChoice, DisplayChoice, Error, command::Choice, open_backend, open_headless};
 use pixelferry_examples::overlap::Pipeline;
 use pixelferry_tests::{Need, few, need};
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The kernel of the example, the tests and [`docs/kernels.md`](../../../docs/kernels.md): one text for devices and for threads.
+//! The kernel of the example and the tests: one text for devices and for threads.
 
 #![allow(missing_docs, reason = "of what `cube` makes")]
 

@@ -1,7 +1,7 @@
 //! Serves a scene of the demo: the pictures are computed here and seen anywhere.
 
 use clap::Parser;
-use pixelferry::{BackendChoice, Choice as _};
+use pixelferry::{BackendChoice, command::Choice as _};
 use pixelferry_demo::options::{choices, parse_size};
 use pixelferry_net::{Net, Options, Packing};
 use remote_demo::{Frames, Shown};

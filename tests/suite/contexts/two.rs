@@ -5,8 +5,8 @@ use pixelferry::api::gl::GlDisplay;
 use pixelferry::api::gl::glow::{self, HasContext as _};
 use pixelferry::driver::{HostBlock, StagingKind, select};
 use pixelferry::{
-    Arg, ComputeBackend, CpuBackend, Display as _, Error, Link, LinkOptions, PathId, PathState, PixelFormat, Policy,
-    SurfaceDesc,
+    Arg, ComputeBackend, CpuBackend, Display as _, Error, Link, LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc,
+    report::PathState,
 };
 use pixelferry_tests::{ramp, ramp_pixel};
 use std::rc::Rc;
@@ -34,7 +34,7 @@ fn links(backend: &Arc<dyn ComputeBackend>, display: &Rc<GlDisplay>) -> Vec<(Pat
         let options = LinkOptions::new(Policy::default().with_force(path));
         Link::open(backend.clone(), shown.clone(), DESC, options).unwrap()
     };
-    let works = |row: &pixelferry::PathReport| !matches!(row.state, PathState::NotOffered { .. });
+    let works = |row: &pixelferry::report::PathReport| !matches!(row.state, PathState::NotOffered { .. });
     report.paths.iter().filter(|row| works(row)).map(|row| (row.id, open(row.id))).collect()
 }
 

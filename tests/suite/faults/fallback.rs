@@ -1,7 +1,7 @@
 //! Fallback beyond the matrix: forced paths, kernels that fail, the manual flow, and the way back.
 
 use super::rig::{Log, Rig, image, paint, policy};
-use pixelferry::{Arg, Error, Extent, Link, Mode, PathId, PathState, Region, SurfaceDesc};
+use pixelferry::{Arg, Error, Extent, Link, Mode, PathId, Region, SurfaceDesc, report::PathState};
 use pixelferry_tests::sharing::{Fault, FaultKind, Faults, Step};
 
 const SURFACE: SurfaceDesc = SurfaceDesc::Image(image(24, 10));

@@ -3,7 +3,7 @@
 use super::rig::{Log, Rig, image, policy};
 use super::run::{Checked, Run, Writes};
 use super::table::{Outcome, Table};
-use pixelferry::{ImageDesc, Mode, PathId, PathState, Policy, SurfaceDesc, SyncKind};
+use pixelferry::{ImageDesc, Mode, PathId, Policy, SurfaceDesc, SyncKind, report::PathState};
 use pixelferry_tests::sharing::{Fault, FaultKind, Faults, Step};
 use pixelferry_tests::{Level, by_level, few, level};
 

@@ -6,7 +6,7 @@ use pixelferry::driver::backend_in;
 use pixelferry::driver::{GlName, HandleType};
 use pixelferry::{
     Arg, BackendChoice, ComputeBackend, Display, DisplayChoice, Error, Extent, Kernel, Link, LinkBuilder, LinkOptions,
-    PathId, PixelFormat, Policy, Profiles, SurfaceDesc, SystemReport, probe,
+    PathId, PixelFormat, Policy, Profiles, SurfaceDesc, probe, report::SystemReport,
 };
 use pixelferry_tests::{Need, by_level, need, ramp, ramp_pixel};
 use std::rc::Rc;

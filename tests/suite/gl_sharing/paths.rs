@@ -4,8 +4,8 @@ use super::rig::open;
 use interop_core::conformance::{CASES, Context, Failure, Manner};
 use pixelferry::driver::Paths;
 use pixelferry::{
-    Arg, ComputeBackend, Display, ImageDesc, KernelSource, Link, LinkOptions, Mode, PathId, PathState, PixelFormat,
-    Policy, SurfaceDesc, SyncKind,
+    Arg, ComputeBackend, Display, ImageDesc, KernelSource, Link, LinkOptions, Mode, PathId, PixelFormat, Policy,
+    SurfaceDesc, SyncKind, report::PathState,
 };
 use pixelferry_tests::by_level;
 use std::rc::Rc;

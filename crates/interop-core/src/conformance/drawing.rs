@@ -6,7 +6,7 @@ use crate::describe::format::PixelFormat;
 use crate::describe::geometry::Extent;
 use crate::describe::surface::ImageDesc;
 use crate::describe::view::ImageView;
-use crate::draw::{DrawOptions, Filter, Fit, Plan, paint};
+use crate::draw::{DrawOptions, Filter, Fit, Placement, Plan, paint};
 
 /// One draw.
 #[derive(Debug, Clone)]
@@ -194,6 +194,14 @@ fn placements() -> Vec<Drawing> {
             (Encoding::Linear, Some([1.0, 0.0, 0.02])),
         ] {
             let options = DrawOptions { fit, filter, background, ..PLAIN };
+            cases.push(Drawing::new(PixelFormat::Rgba8, encoding, AlphaMode::Stored, options));
+        }
+    }
+    // Zoomed and moved: cut by the viewport, columns of one line, and one pixel.
+    for (x, y, width, height) in [(-7, 3, 40, 31), (4, -90, 3, 200), (2, 1, 1, 1)] {
+        let fit = Fit::At(Placement { x, y, width, height });
+        for (filter, encoding) in [(Filter::Nearest, Encoding::Unmanaged), (Filter::Linear, Encoding::Srgb)] {
+            let options = DrawOptions { fit, filter, background: Some([0.25, 0.5, 0.75]), ..PLAIN };
             cases.push(Drawing::new(PixelFormat::Rgba8, encoding, AlphaMode::Stored, options));
         }
     }

@@ -6,7 +6,9 @@ use crate::convert::OptionTexts;
 use crate::failure::{Failure, Result};
 use crate::handles::Handle as _;
 use crate::sources::HostFunction;
-use pixelferry::{BackendChoice, Choice as _, DisplayChoice, Initial, KernelSource, Language, LinkBuilder, Scratch};
+use pixelferry::{
+    BackendChoice, DisplayChoice, Initial, KernelSource, Language, LinkBuilder, Scratch, command::Choice as _,
+};
 use std::ffi::c_char;
 
 /// A kernel's texts and function.

@@ -4,8 +4,8 @@ use crate::bench::error::Error;
 use crate::bench::grid::Plan;
 use crate::bench::machine::Device;
 use pixelferry::{
-    Api, Availability, BackendChoice, Choice, ComputeBackend, ComputeDisplay, Display, DisplayChoice, Headless,
-    open_all_backends, open_all_headless,
+    Api, BackendChoice, ComputeBackend, ComputeDisplay, Display, DisplayChoice, Headless, command::Choice,
+    open_all_backends, open_all_headless, report::Availability,
 };
 use std::rc::Rc;
 use std::sync::Arc;

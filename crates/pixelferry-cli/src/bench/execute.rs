@@ -7,7 +7,7 @@ use crate::bench::grid::Plan;
 use crate::bench::options::BenchOptions;
 use crate::bench::report;
 use crate::bench::run::run;
-use pixelferry::{PathId, check_writable};
+use pixelferry::{PathId, command::check_writable};
 use std::fs;
 use std::io::Write;
 use std::path::Path;

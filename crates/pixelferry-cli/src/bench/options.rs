@@ -4,7 +4,7 @@ use crate::bench::grid::{Mode, Plan, USUAL};
 use crate::bench::size::Size;
 use clap::Args;
 use pixelferry::driver::Paths;
-use pixelferry::{BackendChoice, Choice, DisplayChoice, PathId, PixelFormat, Unwritten};
+use pixelferry::{BackendChoice, DisplayChoice, PathId, PixelFormat, Unwritten, command::Choice};
 use std::path::PathBuf;
 use std::time::Duration;
 

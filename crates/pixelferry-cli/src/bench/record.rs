@@ -3,7 +3,7 @@
 use crate::bench::grid::{Mode, USUAL, picture};
 use crate::bench::machine::{Device, Machine};
 use crate::bench::stats::Stats;
-use pixelferry::{Ratio, Unwritten};
+use pixelferry::{Unwritten, report::Ratio};
 use serde::{Deserialize, Serialize};
 
 /// Name in [`Record::schema`].

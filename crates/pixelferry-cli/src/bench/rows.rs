@@ -6,8 +6,8 @@ use crate::bench::row_names::{AUTOMATIC, DRAW, KERNEL, MEMCPY, NOTHING_SHARED, U
 use pixelferry::Trials;
 use pixelferry::driver::{PathSpec, Paths, Staging, StagingKind};
 use pixelferry::{
-    Arg, ComputeBackend, ComputeMemory, Display, ImageAccess, ImageDesc, Kernel, Link, LinkOptions, PathId, PathState,
-    Policy, Profiles, Result, Support, SurfaceDesc, Target,
+    Arg, ComputeBackend, ComputeMemory, Display, ImageAccess, ImageDesc, Kernel, Link, LinkOptions, PathId, Policy,
+    Profiles, Result, Support, SurfaceDesc, Target, report::PathState,
 };
 use std::cell::RefCell;
 use std::rc::Rc;

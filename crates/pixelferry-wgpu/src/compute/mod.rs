@@ -43,8 +43,9 @@
 //! on `cuda-backend`.
 //!
 //! With the feature `opencl`, unchanged kernels in OpenCL C run there, too: NVIDIA's OpenCL compiles them to PTX
-//! ([`opencl_backend::ptx`]). Those with images, samplers, `printf`, `__local` arguments, required group sizes or
-//! `get_work_dim` are refused: they run on `opencl-backend`.
+//! ([`opencl_backend::ptx`]). Those with images, samplers, `printf`, `__local` arguments, required group sizes,
+//! `get_work_dim`, `get_group_id`, `get_num_groups`, `get_global_size` or `get_global_offset` are refused: they run on
+//! `opencl-backend`.
 //!
 //! # Threads
 //! The backend and its kernels may be used on any thread, memory on one at a time. Launches and copies return before they are

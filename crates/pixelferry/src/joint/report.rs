@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Ground of a choice.
 ///
 /// ```
-/// use pixelferry::{BackendChoice, Basis, DisplayChoice, LinkBuilder, PixelFormat, SurfaceDesc};
+/// use pixelferry::{BackendChoice, DisplayChoice, LinkBuilder, PixelFormat, SurfaceDesc, report::Basis};
 ///
 /// // Both sides are given, so that there is nothing to measure.
 /// let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
@@ -31,7 +31,7 @@ pub enum Basis {
 /// State that a pair of backend and display has reached.
 ///
 /// ```
-/// use pixelferry::{BackendChoice, DisplayChoice, JointState, LinkBuilder, PixelFormat, SurfaceDesc};
+/// use pixelferry::{BackendChoice, DisplayChoice, LinkBuilder, PixelFormat, SurfaceDesc, report::JointState};
 ///
 /// # let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
 /// # let opened = LinkBuilder::new(desc).backend(BackendChoice::Cpu).display(DisplayChoice::Memory).open()?;

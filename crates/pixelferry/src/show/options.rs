@@ -114,7 +114,7 @@ impl Show {
 
     /// Finds out whether its picture can be saved, before anything is computed.
     pub(super) fn check(&self) -> Result<()> {
-        crate::check_picture_file(&self.picture).map_err(unsaved)
+        crate::command::check_picture_file(&self.picture).map_err(unsaved)
     }
 
     /// Saves what a link shows, and says so.

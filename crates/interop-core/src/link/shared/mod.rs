@@ -27,6 +27,10 @@ use worker::{End, Job, Opening, answer, work};
 /// frame. While somebody holds a [`SharedFrame`], the next is computed and not handed over, so what is drawn does not change.
 /// (While paths are still compared, see [`crate::Policy::trials`], it is not begun either.)
 ///
+/// An OpenGL context is current on one thread, so the link's thread needs one of its own in the share group of the thread that
+/// draws. The closure that opens the display makes it current, and the one that makes a `T` calls [`Display::finish`] before it gives
+/// out a name. Nobody has tested that here.
+///
 /// ```
 /// use cpu_fallback::*;
 /// use interop_core::*;

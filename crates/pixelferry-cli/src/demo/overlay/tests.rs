@@ -13,7 +13,7 @@ use crate::demo::catalog::SceneName;
 use egui::{Event, Modifiers, PointerButton, Pos2, Rect, Shape};
 use image::RgbaImage;
 use pixelferry::api::gl::{GlDisplay, Viewport};
-use pixelferry::{BackendChoice, DisplayChoice, Fit, Headless, PathId, PathState, ToneMap, open_headless};
+use pixelferry::{BackendChoice, DisplayChoice, Fit, Headless, PathId, ToneMap, open_headless, report::PathState};
 use pixelferry_demo::DrawArgs;
 use pixelferry_demo::pixels::{Alpha, Format, Pixels, Tone};
 use pixelferry_demo::scenes::filter::Filter;

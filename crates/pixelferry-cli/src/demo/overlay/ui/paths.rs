@@ -3,7 +3,7 @@
 use super::theme::{DIM, TEXT, cell, colour_of, heading};
 use crate::demo::overlay::player::Player;
 use egui::{Label, RichText, ScrollArea, Ui};
-use pixelferry::{Measured, PathReport, PathState};
+use pixelferry::report::{Measured, PathReport, PathState};
 
 const COLUMNS: [(&str, f32); 5] = [("path", 148.0), ("state", 84.0), ("median", 68.0), ("p99", 68.0), ("sync", 116.0)];
 

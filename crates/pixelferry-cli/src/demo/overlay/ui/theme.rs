@@ -3,7 +3,7 @@
 use egui::{
     Color32, FontFamily, FontId, Frame, Label, Margin, Rect, Response, RichText, TextStyle, Ui, UiBuilder, Visuals,
 };
-use pixelferry::PathState;
+use pixelferry::report::PathState;
 
 /// Colour behind the picture, as red, green, blue and alpha.
 pub const BEHIND: [f32; 4] = [12.0 / 255.0, 13.0 / 255.0, 17.0 / 255.0, 1.0];
