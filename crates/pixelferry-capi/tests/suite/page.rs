@@ -69,7 +69,9 @@ fn the_programs_of_the_page_run() {
     assert_ne!(bare, commands);
     assert_eq!(shell(&folder, &bare).output().unwrap().status.code(), Some(127));
     done(shell(&folder, "./ramp").env("LD_LIBRARY_PATH", &library));
-    // Those in C++ are lines of `window.cpp`, which has a test of its own; `xtask check-pages` holds them equal.
+    // Those in C++ are lines of a program that has a test of its own; `xtask check-pages` holds them equal.
+    let quoted = "<!-- lines of crates/pixelferry-capi/examples/window.cpp -->\n```cpp\n";
+    assert_eq!(page().matches(quoted).count(), blocks("cpp").len());
     assert_eq!((blocks("sh").len(), blocks("cmake").len()), (3, 1));
 }
 
