@@ -1,7 +1,7 @@
 /* An engine's own Vulkan device, made in C: what pixelferry computes is an image there, which a command buffer of the engine's
  * copies out. Frames go into a buffer and an image of the engine's, too, and back to kernels. Every pixel is compared.
  *
- *   cc vulkan.c $(pkg-config --cflags --libs pixelferry vulkan) -o vulkan && ./vulkan [backend]
+ *   cc vulkan.c $(pkg-config --cflags --libs pixelferry vulkan) -pthread -o vulkan && ./vulkan [backend]
  */
 #include <pixelferry.h>
 #include <vulkan/vulkan.h>
@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <threads.h>
 
 enum { WIDTH = 128, HEIGHT = 96, FRAMES = 3, BYTES = WIDTH * HEIGHT * 4, MOST = 64 };
 
@@ -27,8 +28,9 @@ static int refused(VkResult result) {
     return 1;
 }
 
-/* What an engine has anyway. */
+/* What an engine has anyway. The lock is for its queue, which the thread of a shared link uses, too. */
 struct engine {
+    mtx_t lock;
     VkInstance instance;
     VkPhysicalDevice physical;
     VkDevice device;
@@ -46,6 +48,9 @@ struct engine {
     uint32_t timelines;
 };
 
+static void lock(void *user) { mtx_lock(user); }
+static void unlock(void *user) { mtx_unlock(user); }
+
 static pf_vulkan_device handles(struct engine *engine) {
     pf_vulkan_device handles = {
         .size = sizeof handles,
@@ -57,6 +62,9 @@ static pf_vulkan_device handles(struct engine *engine) {
         .extensions = engine->extensions,
         .extension_count = engine->extension_count,
         .timeline_semaphores = engine->timelines,
+        .lock = lock,
+        .unlock = unlock,
+        .lock_user = &engine->lock,
     };
     return handles;
 }
@@ -191,8 +199,11 @@ static int copy_out(struct engine *engine, VkImage image, int32_t layout) {
     vkCmdCopyImageToBuffer(engine->commands, image, (VkImageLayout)layout, engine->buffer, 1, &whole);
     vkCmdPipelineBarrier(engine->commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &seen, 0,
                          NULL, 0, NULL);
-    return refused(vkEndCommandBuffer(engine->commands)) ||
-           refused(vkQueueSubmit(engine->queue, 1, &submit, VK_NULL_HANDLE)) || refused(vkQueueWaitIdle(engine->queue));
+    if (refused(vkEndCommandBuffer(engine->commands))) return 1;
+    lock(&engine->lock);
+    int wrong = refused(vkQueueSubmit(engine->queue, 1, &submit, VK_NULL_HANDLE)) || refused(vkQueueWaitIdle(engine->queue));
+    unlock(&engine->lock);
+    return wrong;
 }
 
 /* Red is the column, green the row, blue the frame. */
@@ -284,6 +295,29 @@ static int own_objects(struct engine *engine, pf_backend *backend, pf_display *d
     return wrong;
 }
 
+/* The display of a link that has a thread of its own. */
+static int32_t open_display(void *user, pf_display **display) {
+    pf_vulkan_device device = handles(user);
+    return failed(pf_display_from_vulkan(&device, display));
+}
+
+/* Frames that another thread computes, drawn on this one. */
+static int shared(struct engine *engine, pf_backend *backend, const pf_surface *surface) {
+    pf_shared_link *link = NULL;
+    int wrong = failed(pf_shared_link_open(backend, open_display, engine, surface, NULL, &link));
+    for (uint8_t frame = 60; !wrong && frame < 60 + FRAMES; frame++) {
+        pf_shared_frame *shown = NULL;
+        pf_vulkan_frame found = {.size = sizeof found};
+        wrong = failed(pf_shared_link_frame(link, compute, &frame)) || failed(pf_shared_link_show(link, &shown)) ||
+                failed(pf_shared_frame_vulkan(shown, &found)) || found.kind != PIXELFERRY_VULKAN_IMAGE ||
+                copy_out(engine, (VkImage)(uintptr_t)found.object, found.vk_layout) ||
+                differs(engine->pixels, frame, "the image of a shared link");
+        pf_shared_frame_release(shown);
+    }
+    pf_shared_link_free(link);
+    return wrong;
+}
+
 static int run(struct engine *engine, const char *name) {
     pf_vulkan_device device = handles(engine);
     pf_display *display = NULL;
@@ -300,7 +334,7 @@ static int run(struct engine *engine, const char *name) {
     int wrong = failed(pf_display_from_vulkan(&device, &display)) ||
                 (frames.shown_by = display, failed(pf_open_pair(&frames, &backend, NULL, NULL, &link, NULL)));
     for (uint8_t frame = 0; !wrong && frame < FRAMES; frame++) wrong = show(engine, link, frame);
-    wrong = wrong || own_objects(engine, backend, display);
+    wrong = wrong || own_objects(engine, backend, display) || shared(engine, backend, &surface);
     if (!wrong) {
         char *path = NULL;
         wrong = failed(pf_link_path(link, &path));
@@ -317,6 +351,7 @@ static int run(struct engine *engine, const char *name) {
 
 int main(int argc, char **argv) {
     struct engine engine = {0};
+    if (mtx_init(&engine.lock, mtx_plain) != thrd_success) return 1;
     int wrong = make_device(&engine);
     if (!wrong) wrong = make_buffer(&engine) || make_image(&engine) || run(&engine, argc > 1 ? argv[1] : NULL);
     if (wrong == 2) fprintf(stderr, "no Vulkan device\n");
@@ -331,5 +366,6 @@ int main(int argc, char **argv) {
     }
     if (engine.instance != NULL) vkDestroyInstance(engine.instance, NULL);
     pf_string_free(engine.names);
+    mtx_destroy(&engine.lock);
     return wrong;
 }

@@ -365,6 +365,21 @@ void threads(const engine &e, GLFWwindow *window) {
         HOLDS(link.read_back().size() == WIDTH * HEIGHT * 4);
         HOLDS(link.explain().find("in use:") != std::string::npos);
     }
+    {
+        auto open = [&] {
+            glfwMakeContextCurrent(other);
+            return pixelferry::display::from_current_gl();
+        };
+        pixelferry::shared_link link(e.backend, open, pixelferry::buffer(64));
+        link.frame([](const pixelferry::frame &next) { next.write(bytes(64, 33).data(), 64); });
+        const auto frame = link.show();
+        const auto buffer = frame.gl_buffer();
+        bytes read(64);
+        HOLDS(buffer.bytes == 64 && frame.surface().bytes == 64);
+        glBindBuffer(GL_ARRAY_BUFFER, buffer.name);
+        glGetBufferSubData(GL_ARRAY_BUFFER, static_cast<GLintptr>(buffer.offset), 64, read.data());
+        HOLDS(read == bytes(64, 33));
+    }
     glfwDestroyWindow(other);
     // In plain memory, and a display that cannot be opened.
     pixelferry::shared_link link(e.backend, [] { return pixelferry::display::open("memory"); }, pixelferry::image(WIDTH, HEIGHT));

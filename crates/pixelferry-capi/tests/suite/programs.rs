@@ -86,7 +86,8 @@ fn a_c_program_writes_the_devices_memory_by_calls_of_its_own() {
 
 #[test]
 fn a_c_program_copies_from_its_own_vulkan_device() {
-    let Some(libraries) = need(Need::VulkanDev, package("vulkan")) else { return };
+    let Some(mut libraries) = need(Need::VulkanDev, package("vulkan")) else { return };
+    libraries.push("-pthread".into());
     let Some(program) = build(Language::C, &root().join("examples/vulkan.c"), &libraries) else { return };
     for (backend, driver) in [("cpu", None), ("opencl", Some(Need::Pocl))] {
         let output = run(&program).arg(backend).output().unwrap();
