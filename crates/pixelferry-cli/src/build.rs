@@ -14,7 +14,8 @@ fn main() {
         return;
     }
     let head = git(&["symbolic-ref", "--quiet", "HEAD"]);
-    let names = ["HEAD", "packed-refs"].into_iter().chain(head.as_deref());
+    // A branch whose file is packed gets one with the next commit, which the log of HEAD tells of.
+    let names = ["HEAD", "logs/HEAD", "packed-refs"].into_iter().chain(head.as_deref());
     for file in names.filter_map(|name| git(&["rev-parse", "--git-path", name])) {
         if std::path::Path::new(&file).exists() {
             println!("cargo::rerun-if-changed={file}");
