@@ -263,8 +263,8 @@ typedef struct pf_surface {
 
 /* Which frame is shown. Both sides and the switch between them overlap where it is not the last one. */
 enum {
-    PIXELFERRY_MODE_FRAMES_LATE = 0, /* the one finished frames_late before the last */
-    PIXELFERRY_MODE_THROUGHPUT = 1   /* the one as many before the last as measuring finds worth it, at most frames_late */
+    PIXELFERRY_MODE_FRAMES_BEHIND = 0, /* the one finished frames_behind before the last */
+    PIXELFERRY_MODE_THROUGHPUT = 1   /* the one as many before the last as measuring finds worth it, at most frames_behind */
 };
 
 /* How a path is chosen. */
@@ -274,7 +274,7 @@ typedef struct pf_link_options {
     const char *prefer;     /* try this path before all others; NULL: none */
     const char *profiles;   /* folder for what was measured; NULL: the user's cache folder; "": nowhere */
     uint32_t budget_ms;     /* milliseconds for measuring; 0: 300; PIXELFERRY_BUDGET_NONE: take the first path that works */
-    uint32_t frames_late;   /* at most 16; 0: the frame finished last is shown */
+    uint32_t frames_behind;   /* at most 16; 0: the frame finished last is shown */
     uint32_t mode;          /* PIXELFERRY_MODE_ */
     uint32_t reserved;
 } pf_link_options;
@@ -541,7 +541,7 @@ PIXELFERRY_EXPORT pf_status pf_link_show(pf_link *link, pf_shown **shown);
  * with its format) pauses the link. */
 PIXELFERRY_EXPORT pf_status pf_link_resize(pf_link *link, const pf_surface *surface);
 
-/* Shows the frame finished last, waiting for it; needed only where frames_late is not 0. */
+/* Shows the frame finished last, waiting for it; needed only where frames_behind is not 0. */
 PIXELFERRY_EXPORT pf_status pf_link_flush(pf_link *link);
 
 /* What is shown, read back through the display: tight rows in the surface's order. `data` has `bytes` bytes, which must be all.

@@ -61,7 +61,7 @@ pub const PIXELFERRY_ARG_MEMORY: u32 = 7;
 
 pub const PIXELFERRY_BUDGET_NONE: u32 = u32::MAX;
 
-pub const PIXELFERRY_MODE_FRAMES_LATE: u32 = 0;
+pub const PIXELFERRY_MODE_FRAMES_BEHIND: u32 = 0;
 pub const PIXELFERRY_MODE_THROUGHPUT: u32 = 1;
 
 pub const PIXELFERRY_FILTER_NEAREST: u32 = 0;
@@ -230,7 +230,7 @@ pub struct pf_link_options {
     pub prefer: *const c_char,
     pub profiles: *const c_char,
     pub budget_ms: u32,
-    pub frames_late: u32,
+    pub frames_behind: u32,
     pub mode: u32,
     pub reserved: u32,
 }

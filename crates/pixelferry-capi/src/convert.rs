@@ -127,9 +127,9 @@ pub struct OptionTexts<'a> {
 
 impl pf_link_options {
     fn modes(&self) -> [(u32, Mode); 2] {
-        let most = self.frames_late as usize;
+        let most = self.frames_behind as usize;
         let fixed = if most == 0 { Mode::Latency } else { Mode::FramesBehind(most) };
-        [(PIXELFERRY_MODE_FRAMES_LATE, fixed), (PIXELFERRY_MODE_THROUGHPUT, Mode::Throughput { most })]
+        [(PIXELFERRY_MODE_FRAMES_BEHIND, fixed), (PIXELFERRY_MODE_THROUGHPUT, Mode::Throughput { most })]
     }
 
     /// Tells how a path is chosen.

@@ -339,7 +339,7 @@ calls! {
             prefer: ptr::null(),
             profiles: c"".as_ptr(),
             budget_ms: PIXELFERRY_BUDGET_NONE,
-            frames_late: s.n[3] % 5,
+            frames_behind: s.n[3] % 5,
             mode: s.n[3] >> 8 & 1,
             reserved: 0,
         };

@@ -35,8 +35,8 @@ const OPTIONS: pf_link_options = pf_link_options {
     prefer: ptr::null(),
     profiles: c"".as_ptr(),
     budget_ms: PIXELFERRY_BUDGET_NONE,
-    frames_late: 0,
-    mode: PIXELFERRY_MODE_FRAMES_LATE,
+    frames_behind: 0,
+    mode: PIXELFERRY_MODE_FRAMES_BEHIND,
     reserved: 0,
 };
 

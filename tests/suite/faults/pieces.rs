@@ -34,7 +34,7 @@ fn mode(late: usize) -> Mode {
 fn a_resize_makes_one_piece_and_frames_make_the_others() {
     for ((path, step, late, pieces), rule) in RINGS.into_iter().flat_map(|ring| Unwritten::ALL.map(|rule| (ring, rule)))
     {
-        let what = format!("{path}, {late} frames late, {rule}");
+        let what = format!("{path}, {late} frames behind, {rule}");
         let rig = Rig::new();
         let mut link = rig.open(surface(SMALL, rule), policy(mode(late), None).with_force(path)).unwrap();
         link.frame(|frame| rig.compute(frame, 1)).unwrap();

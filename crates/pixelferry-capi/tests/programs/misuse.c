@@ -453,9 +453,9 @@ static void draws(void) {
     pf_link_options late = options;
     late.mode = 2;
     GIVES(pf_link_open(backend, display, &surface, &late, &link), PIXELFERRY_ERROR_ARGUMENT, "pf_link_options.mode is 2");
-    late.mode = PIXELFERRY_MODE_THROUGHPUT, late.frames_late = 17;
+    late.mode = PIXELFERRY_MODE_THROUGHPUT, late.frames_behind = 17;
     GIVES(pf_link_open(backend, display, &surface, &late, &link), PIXELFERRY_ERROR_ARGUMENT, "16");
-    late.frames_late = 2;
+    late.frames_behind = 2;
     WORKS(pf_link_open(backend, display, &surface, &late, &link));
     for (int number = 1; number < 8; number++) show_number(link, number);
     WORKS(pf_link_flush(link));

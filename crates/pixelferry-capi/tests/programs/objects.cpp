@@ -291,7 +291,7 @@ void draws(const engine &e) {
 void throughput(const engine &e) {
     auto options = pixelferry::link_options();
     options.mode = PIXELFERRY_MODE_THROUGHPUT;
-    options.frames_late = 3;
+    options.frames_behind = 3;
     pixelferry::link link(e.backend, e.display, pixelferry::image(WIDTH, HEIGHT), &options);
     for (std::uint32_t frame = 0; frame < 12; frame++)
         link.frame([&](const pixelferry::frame &next) { next.launch(e.ramp, {pixelferry::arg(frame)}); });
