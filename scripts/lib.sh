@@ -73,6 +73,23 @@ ensure_linker() {
         die "no C compiler (cc), which Rust links with. As root: apt-get install gcc libc6-dev"
 }
 
+readonly TOOLS=$REPOSITORY/target/tools
+# shellcheck disable=SC2034 # used by the scripts that source this one
+readonly CARGO_C_VERSION=0.10.24+cargo-0.98.0
+
+# Leaves the programs of a crate in PATH, built once for each version into an ignored folder.
+ensure_tool() {
+    local crate=$1 version=$2 began=$SECONDS
+    if ! cargo install --list --root "$TOOLS" 2>/dev/null | grep -qxF "$crate v$version:"; then
+        say "building $crate $version into $TOOLS"
+        CARGO_PROFILE_DEV_DEBUG=0 cargo install --quiet --debug --locked --force --root "$TOOLS" \
+            --target-dir "$TOOLS/build-$crate" "$crate" --version "$version" || return 1
+        rm -rf "$TOOLS/build-$crate"
+        say "$crate $version: $((SECONDS - began)) s"
+    fi
+    PATH=$TOOLS/bin:$PATH
+}
+
 # The oldest Rust that the workspace builds with, from its manifest.
 needed_rust() {
     sed -n 's/^rust-version = "\(.*\)"/\1/p' "$REPOSITORY/Cargo.toml"

@@ -12,7 +12,7 @@
 enum { WIDTH = 100, HEIGHT = 40, FRAMES = 3 };
 
 static int failed(pf_status status) {
-    if (status == PF_OK) return 0;
+    if (status == PIXELFERRY_OK) return 0;
     fprintf(stderr, "%s: %s\n", pf_status_name(status), pf_last_error_message());
     return 1;
 }
@@ -28,7 +28,7 @@ static int find(const char *library, const char *name, void *function, size_t si
 
 /* One row: to a cl_mem (no wait, no event) or to an address. */
 static int copy_row(const pf_device_memory *memory, size_t at, const uint8_t *row) {
-    if (memory->api == PF_API_OPENCL) {
+    if (memory->api == PIXELFERRY_API_OPENCL) {
         int32_t (*write)(void *, void *, uint32_t, size_t, size_t, const void *, uint32_t, const void *, void *);
         if (find("libOpenCL.so.1", "clEnqueueWriteBuffer", &write, sizeof write)) return 1;
         return write(memory->queue, memory->object, 1, at, memory->row_bytes, row, 0, NULL, NULL) != 0;
@@ -63,10 +63,10 @@ int main(int argc, char **argv) {
     pf_link *link = NULL;
     pf_surface surface = {
         .size = sizeof surface,
-        .format = PF_FORMAT_RGBA8,
+        .format = PIXELFERRY_FORMAT_RGBA8,
         .width = WIDTH,
         .height = HEIGHT,
-        .unwritten = PF_OVERWRITE,
+        .unwritten = PIXELFERRY_LOAD_OVERWRITE,
     };
     /* Paths whose memory is the backend's own. */
     pf_link_options options = {.size = sizeof options, .path = "host-round-trip", .profiles = ""};

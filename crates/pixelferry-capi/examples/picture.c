@@ -10,7 +10,7 @@
 enum { WIDTH = 320, HEIGHT = 200 };
 
 static int failed(pf_status status) {
-    if (status == PF_OK) return 0;
+    if (status == PIXELFERRY_OK) return 0;
     fprintf(stderr, "%s: %s\n", pf_status_name(status), pf_last_error_message());
     return 1;
 }
@@ -28,7 +28,7 @@ static void rings(uint32_t x, uint32_t y, uint32_t frame, uint8_t *pixel) {
 static int32_t row(void *user, const pf_pixels *out, const pf_arg *args, size_t arg_count) {
     uint8_t *pixel = out->data;
     (void)user;
-    if (arg_count != 1 || args[0].kind != PF_ARG_U32) return 1;
+    if (arg_count != 1 || args[0].kind != PIXELFERRY_ARG_U32) return 1;
     for (uint32_t x = 0; x < out->width; x++, pixel += 4) rings(x, out->row, args[0].value.u32, pixel);
     return 0;
 }
@@ -41,7 +41,7 @@ struct launch {
 /* A frame: may be called again on another path. */
 static int32_t compute(void *user, pf_frame *frame) {
     const struct launch *launch = user;
-    pf_arg arg = {.kind = PF_ARG_U32, .value.u32 = launch->frame};
+    pf_arg arg = {.kind = PIXELFERRY_ARG_U32, .value.u32 = launch->frame};
     return failed(pf_frame_launch(frame, launch->kernel, &arg, 1));
 }
 
@@ -67,13 +67,13 @@ int main(int argc, char **argv) {
     pf_kernel_source source = {.size = sizeof source, .name = "rings", .host = row};
     pf_surface surface = {
         .size = sizeof surface,
-        .format = PF_FORMAT_RGBA8,
+        .format = PIXELFERRY_FORMAT_RGBA8,
         .width = WIDTH,
         .height = HEIGHT,
-        .unwritten = PF_OVERWRITE,
+        .unwritten = PIXELFERRY_LOAD_OVERWRITE,
     };
     pf_link_options options = {.size = sizeof options, .profiles = ""};
-    pf_arg frame = {.kind = PF_ARG_U32};
+    pf_arg frame = {.kind = PIXELFERRY_ARG_U32};
     pf_launch launches[] = {{&source, &frame, 1}};
     pf_frames frames = {.size = sizeof frames,
                         .surface = &surface,
@@ -89,7 +89,7 @@ int main(int argc, char **argv) {
     }
     if (!wrong) {
         char *path = NULL;
-        wrong = failed(pf_link_path(link, &path)) || (argc > 1 && failed(pf_link_save(link, argv[1])));
+        wrong = failed(pf_link_path(link, &path)) || (argc > 1 && failed(pf_link_save(link, argv[1], NULL)));
         if (!wrong) printf("pixelferry %s: %dx%d by %s, every pixel as computed\n", pf_version(), WIDTH, HEIGHT, path);
         pf_string_free(path);
     }

@@ -67,7 +67,7 @@ void run(const char *backend_name, const char *display_name) {
     source.cuda_cpp = CUDA_CPP;
     source.host = row;
     auto surface = pixelferry::image(WIDTH, HEIGHT);
-    surface.unwritten = PF_OVERWRITE;
+    surface.unwritten = PIXELFERRY_LOAD_OVERWRITE;
     auto options = pixelferry::link_options();
     options.profiles = "";
     const pf_arg first = pixelferry::arg(std::uint32_t{0});

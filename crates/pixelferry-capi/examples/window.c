@@ -14,7 +14,7 @@
 enum { WIDTH = 256, HEIGHT = 192, FRAMES = 3 };
 
 static int failed(pf_status status) {
-    if (status == PF_OK) return 0;
+    if (status == PIXELFERRY_OK) return 0;
     fprintf(stderr, "%s: %s\n", pf_status_name(status), pf_last_error_message());
     return 1;
 }
@@ -46,7 +46,7 @@ struct launch {
 
 static int32_t compute(void *user, pf_frame *frame) {
     const struct launch *launch = user;
-    pf_arg arg = {.kind = PF_ARG_U32, .value.u32 = launch->frame};
+    pf_arg arg = {.kind = PIXELFERRY_ARG_U32, .value.u32 = launch->frame};
     return failed(pf_frame_launch(frame, launch->kernel, &arg, 1));
 }
 
@@ -100,7 +100,7 @@ static int show(pf_link *link, GLuint program, GLuint own, uint32_t frame) {
         glBindTexture(texture.target, texture.name);
         glDrawArrays(GL_TRIANGLES, 0, 3);
         glReadPixels(0, 0, WIDTH, HEIGHT, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
-        wrong = differs(pixels, frame, "the window") || failed(pf_shown_draw_gl_texture(shown, own, 0, WIDTH, HEIGHT));
+        wrong = differs(pixels, frame, "the window") || failed(pf_shown_draw_gl_texture(shown, own, 0, WIDTH, HEIGHT, NULL));
     }
     pf_shown_release(shown);
     if (!wrong) {
@@ -128,14 +128,14 @@ static int run(GLFWwindow *window, const char *name, int loader) {
     struct launch launch = {NULL, 0};
     pf_kernel_source source = {
         .size = sizeof source, .name = "ramp", .opencl_c = OPENCL_C, .wgsl = WGSL, .host = row};
-    pf_arg frame = {.kind = PF_ARG_U32};
+    pf_arg frame = {.kind = PIXELFERRY_ARG_U32};
     pf_launch launches[] = {{&source, &frame, 1}};
     pf_surface surface = {
         .size = sizeof surface,
-        .format = PF_FORMAT_RGBA8,
+        .format = PIXELFERRY_FORMAT_RGBA8,
         .width = WIDTH,
         .height = HEIGHT,
-        .unwritten = PF_OVERWRITE,
+        .unwritten = PIXELFERRY_LOAD_OVERWRITE,
     };
     pf_frames frames = {
         .size = sizeof frames, .surface = &surface, .launches = launches, .launch_count = 1, .backend = name};

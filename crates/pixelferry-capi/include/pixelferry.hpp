@@ -11,8 +11,8 @@
 #include "pixelferry.h"
 
 #include <cstdint>
-#include <cstring>
 #include <exception>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <stdexcept>
@@ -27,7 +27,7 @@ namespace pixelferry {
 class error : public std::runtime_error {
 public:
     error(pf_status status, const char *message) : std::runtime_error(message), status_(status) {}
-    // PF_ERROR_...
+    // PIXELFERRY_ERROR_...
     pf_status status() const noexcept { return status_; }
 
 private:
@@ -35,7 +35,7 @@ private:
 };
 
 inline void check(pf_status status) {
-    if (status != PF_OK) throw error(status, pf_last_error_message());
+    if (status != PIXELFERRY_OK) throw error(status, pf_last_error_message());
 }
 
 namespace detail {
@@ -50,6 +50,16 @@ template <class Call> std::string text(Call call) {
     check(call(&given));
     std::unique_ptr<char, text_end> owned(given);
     return std::string(given);
+}
+
+// What a link shows, read by the call of its kind.
+template <class Handle>
+std::vector<std::uint8_t> read_back(pf_status (*call)(Handle *, void *, std::size_t, std::size_t *), Handle *link) {
+    std::size_t needed = 0;
+    check(call(link, nullptr, 0, &needed));
+    std::vector<std::uint8_t> pixels(needed);
+    check(call(link, pixels.data(), pixels.size(), nullptr));
+    return pixels;
 }
 
 template <class Handle, pf_status (*End)(Handle *)> struct end {
@@ -75,7 +85,7 @@ public:
     }
 
     void done(pf_status status) const {
-        if (status != PF_OK && thrown_) std::rethrow_exception(thrown_);
+        if (status != PIXELFERRY_OK && thrown_) std::rethrow_exception(thrown_);
         check(status);
     }
 
@@ -88,13 +98,14 @@ private:
 
 // Machine-wide calls.
 inline std::string version() { return pf_version(); }
+inline std::uint32_t version_number() { return pf_version_number(); }
 inline std::string backends_json() { return detail::text(pf_backends_json); }
 inline std::string probe_json(const pf_surface &surface, const pf_link_options *options = nullptr) {
     return detail::text([&](char **json) { return pf_probe_json(&surface, options, json); });
 }
 
 // An image of `width` x `height` pixels; change its other fields as you like.
-inline pf_surface image(std::uint32_t width, std::uint32_t height, std::uint32_t format = PF_FORMAT_RGBA8) {
+inline pf_surface image(std::uint32_t width, std::uint32_t height, std::uint32_t format = PIXELFERRY_FORMAT_RGBA8) {
     pf_surface surface{};
     surface.size = sizeof surface;
     surface.width = width;
@@ -124,6 +135,39 @@ inline pf_link_options link_options() {
     pf_link_options options{};
     options.size = sizeof options;
     return options;
+}
+inline pf_draw_options draw_options() {
+    pf_draw_options options{};
+    options.size = sizeof options;
+    return options;
+}
+inline pf_outlet_options outlet_options() {
+    pf_outlet_options options{};
+    options.size = sizeof options;
+    return options;
+}
+
+// A texture of OpenGL, level 0 of a GL_TEXTURE_2D.
+inline pf_object gl_texture(std::uint32_t name, std::uint32_t width, std::uint32_t height,
+                            std::uint32_t format = PIXELFERRY_FORMAT_RGBA8) {
+    pf_object object{};
+    object.size = sizeof object;
+    object.kind = PIXELFERRY_OBJECT_GL_TEXTURE;
+    object.handle = name;
+    object.width = width;
+    object.height = height;
+    object.format = format;
+    return object;
+}
+
+// The first bytes of a buffer of OpenGL.
+inline pf_object gl_buffer(std::uint32_t name, std::uint64_t bytes) {
+    pf_object object{};
+    object.size = sizeof object;
+    object.kind = PIXELFERRY_OBJECT_GL_BUFFER;
+    object.handle = name;
+    object.bytes = bytes;
+    return object;
 }
 
 // Frames of this surface, which must last until they are opened; set launches and wishes as you like.
@@ -160,6 +204,7 @@ public:
 
 private:
     friend class backend;
+    friend class intake;
     explicit memory(pf_memory *handle) : handle_(handle) {}
     detail::owner<pf_memory, pf_memory_free> handle_;
 };
@@ -167,37 +212,37 @@ private:
 // An argument of a launch, of the kind that its type says.
 inline pf_arg arg(std::int32_t value) {
     pf_arg made{};
-    made.kind = PF_ARG_I32, made.value.i32 = value;
+    made.kind = PIXELFERRY_ARG_I32, made.value.i32 = value;
     return made;
 }
 inline pf_arg arg(std::uint32_t value) {
     pf_arg made{};
-    made.kind = PF_ARG_U32, made.value.u32 = value;
+    made.kind = PIXELFERRY_ARG_U32, made.value.u32 = value;
     return made;
 }
 inline pf_arg arg(float value) {
     pf_arg made{};
-    made.kind = PF_ARG_F32, made.value.f32 = value;
+    made.kind = PIXELFERRY_ARG_F32, made.value.f32 = value;
     return made;
 }
 inline pf_arg arg(std::int64_t value) {
     pf_arg made{};
-    made.kind = PF_ARG_I64, made.value.i64 = value;
+    made.kind = PIXELFERRY_ARG_I64, made.value.i64 = value;
     return made;
 }
 inline pf_arg arg(std::uint64_t value) {
     pf_arg made{};
-    made.kind = PF_ARG_U64, made.value.u64 = value;
+    made.kind = PIXELFERRY_ARG_U64, made.value.u64 = value;
     return made;
 }
 inline pf_arg arg(double value) {
     pf_arg made{};
-    made.kind = PF_ARG_F64, made.value.f64 = value;
+    made.kind = PIXELFERRY_ARG_F64, made.value.f64 = value;
     return made;
 }
 inline pf_arg arg(const memory &value) {
     pf_arg made{};
-    made.kind = PF_ARG_MEMORY, made.value.memory = value.get();
+    made.kind = PIXELFERRY_ARG_MEMORY, made.value.memory = value.get();
     return made;
 }
 
@@ -261,6 +306,8 @@ public:
     }
 
     pf_display *get() const noexcept { return handle_.get(); }
+    // The handle, which the caller owns from now on.
+    pf_display *release() noexcept { return handle_.release(); }
     void make_current() const { check(pf_display_make_current(get())); }
     void gl_context_lost() const { check(pf_display_gl_context_lost(get())); }
     void finish() const { check(pf_display_finish(get())); }
@@ -307,6 +354,19 @@ public:
 private:
     pf_frame *handle_;
 };
+
+namespace detail {
+
+// Calls `call(compute, user)`, a call of the C ABI that runs `compute(pixelferry::frame)`, which may throw.
+template <class Compute, class Call> void computed(Compute &compute, Call call) {
+    auto by = [&](pf_frame *handle) { compute(pixelferry::frame(handle)); };
+    using lambda = guarded<decltype(by)>;
+    lambda guarded(by);
+    pf_frame_function function = [](void *user, pf_frame *handle) { return (*static_cast<lambda *>(user))(handle); };
+    guarded.done(call(function, &guarded));
+}
+
+} // namespace detail
 
 // A frame of `link::acquire`; given up at its end unless `finish` was called.
 class owned_frame {
@@ -357,11 +417,13 @@ public:
     void vulkan_read_until(std::uint64_t semaphore, std::uint64_t value) const {
         check(pf_shown_vulkan_read_until(get(), semaphore, value));
     }
-    void draw_gl(std::int32_t x, std::int32_t y, std::uint32_t width, std::uint32_t height) const {
-        check(pf_shown_draw_gl(get(), x, y, width, height));
+    void draw_gl(std::int32_t x, std::int32_t y, std::uint32_t width, std::uint32_t height,
+                 const pf_draw_options *options = nullptr) const {
+        check(pf_shown_draw_gl(get(), x, y, width, height, options));
     }
-    void draw_gl_texture(std::uint32_t texture, std::uint32_t level, std::uint32_t width, std::uint32_t height) const {
-        check(pf_shown_draw_gl_texture(get(), texture, level, width, height));
+    void draw_gl_texture(std::uint32_t texture, std::uint32_t level, std::uint32_t width, std::uint32_t height,
+                         const pf_draw_options *options = nullptr) const {
+        check(pf_shown_draw_gl_texture(get(), texture, level, width, height, options));
     }
 
 private:
@@ -383,12 +445,7 @@ public:
 
     // One frame by `compute(pixelferry::frame)`, which is called again where a path fails.
     template <class Compute> void frame(Compute &&compute) {
-        auto by = [&](pf_frame *handle) { compute(pixelferry::frame(handle)); };
-        detail::guarded<decltype(by)> guarded(by);
-        guarded.done(pf_link_frame(
-            get(),
-            [](void *user, pf_frame *handle) { return (*static_cast<detail::guarded<decltype(by)> *>(user))(handle); },
-            &guarded));
+        detail::computed(compute, [&](auto function, void *user) { return pf_link_frame(get(), function, user); });
     }
     owned_frame acquire() {
         pf_frame *made = nullptr;
@@ -413,14 +470,10 @@ public:
     void resize(const pf_surface &surface) { check(pf_link_resize(get(), &surface)); }
     void flush() { check(pf_link_flush(get())); }
     // What is shown: tight rows in the surface's order.
-    std::vector<std::uint8_t> read_back() {
-        std::size_t needed = 0;
-        check(pf_link_read_back(get(), nullptr, 0, &needed));
-        std::vector<std::uint8_t> pixels(needed);
-        check(pf_link_read_back(get(), pixels.data(), pixels.size(), nullptr));
-        return pixels;
+    std::vector<std::uint8_t> read_back() { return detail::read_back(pf_link_read_back, get()); }
+    void save(const char *file, const pf_draw_options *options = nullptr) {
+        check(pf_link_save(get(), file, options));
     }
-    void save(const char *file) { check(pf_link_save(get(), file)); }
     std::string path() const {
         return detail::text([&](char **path) { return pf_link_path(get(), path); });
     }
@@ -458,6 +511,185 @@ inline opened open_pair(const pf_frames &frames) {
     for (auto *each : built) made.kernels.push_back(kernel(each));
     return made;
 }
+
+// Frames into a texture or buffer of the program's own, whose name never changes.
+class outlet {
+public:
+    outlet(const backend &backend, const display &display, const pf_object &object,
+           const pf_outlet_options *options = nullptr) {
+        pf_outlet *made = nullptr;
+        check(pf_outlet_open(backend.get(), display.get(), &object, options, &made));
+        handle_.reset(made);
+    }
+
+    pf_outlet *get() const noexcept { return handle_.get(); }
+
+    // One frame by `compute(pixelferry::frame)`, which is called again where a path fails.
+    template <class Compute> void frame(Compute &&compute) {
+        detail::computed(compute, [&](auto function, void *user) { return pf_outlet_frame(get(), function, user); });
+    }
+    template <class Compute>
+    void frame_region(std::uint32_t x, std::uint32_t y, std::uint32_t width, std::uint32_t height, Compute &&compute) {
+        detail::computed(compute, [&](auto function, void *user) {
+            return pf_outlet_frame_region(get(), x, y, width, height, function, user);
+        });
+    }
+    template <class Compute> void frame_bytes(std::size_t offset, std::size_t bytes, Compute &&compute) {
+        detail::computed(compute, [&](auto function, void *user) {
+            return pf_outlet_frame_bytes(get(), offset, bytes, function, user);
+        });
+    }
+    void finish() { check(pf_outlet_finish(get())); }
+    std::string explain() const {
+        return detail::text([&](char **text) { return pf_outlet_explain(get(), text); });
+    }
+
+private:
+    detail::owner<pf_outlet, pf_outlet_free> handle_;
+};
+
+// What was rendered into a texture or buffer of the program's own, as memory for kernels.
+class intake {
+public:
+    intake(const backend &backend, const display &display, const pf_object &object, const char *path = nullptr) {
+        pf_intake *made = nullptr;
+        check(pf_intake_open(backend.get(), display.get(), &object, path, &made));
+        handle_.reset(made);
+    }
+
+    pf_intake *get() const noexcept { return handle_.get(); }
+    // Only to be read. The intake takes nothing else while it lives.
+    memory take() {
+        pf_memory *made = nullptr;
+        check(pf_intake_take(get(), &made));
+        return memory(made);
+    }
+    pf_surface surface() const {
+        pf_surface surface{};
+        surface.size = sizeof surface;
+        check(pf_intake_surface(get(), &surface));
+        return surface;
+    }
+    std::string explain() const {
+        return detail::text([&](char **text) { return pf_intake_explain(get(), text); });
+    }
+
+private:
+    detail::owner<pf_intake, pf_intake_free> handle_;
+};
+
+// A frame of a shared link; the next is handed over at its end.
+class shared_frame {
+public:
+    pf_shared_frame *get() const noexcept { return handle_.get(); }
+    pf_surface surface() const { return filled<pf_surface>(pf_shared_frame_surface); }
+    pf_gl_texture gl_texture() const { return filled<pf_gl_texture>(pf_shared_frame_gl_texture); }
+    pf_gl_buffer gl_buffer() const { return filled<pf_gl_buffer>(pf_shared_frame_gl_buffer); }
+    pf_vulkan_frame vulkan() const { return filled<pf_vulkan_frame>(pf_shared_frame_vulkan); }
+    pf_pixels pixels() const { return filled<pf_pixels>(pf_shared_frame_pixels); }
+    std::uint64_t number() const {
+        std::uint64_t number = 0;
+        check(pf_shared_frame_number(get(), &number));
+        return number;
+    }
+
+private:
+    friend class shared_link;
+    explicit shared_frame(pf_shared_frame *handle) : handle_(handle) {}
+    template <class Struct> Struct filled(pf_status (*call)(pf_shared_frame *, Struct *)) const {
+        Struct made{};
+        made.size = sizeof made;
+        check(call(get(), &made));
+        return made;
+    }
+    detail::owner<pf_shared_frame, pf_shared_frame_release> handle_;
+};
+
+// A link for all threads: it lives with its display on a thread of its own.
+class shared_link {
+public:
+    // `open()` makes the display (`return pixelferry::display::open("memory");`), on the link's thread.
+    template <class Open>
+    shared_link(const backend &backend, Open &&open, const pf_surface &surface,
+                const pf_link_options *options = nullptr) {
+        auto by = [&](pf_display **to) { *to = open().release(); };
+        using lambda = detail::guarded<decltype(by)>;
+        lambda guarded(by);
+        pf_shared_link *made = nullptr;
+        guarded.done(pf_shared_link_open(
+            backend.get(), [](void *user, pf_display **to) { return (*static_cast<lambda *>(user))(to); }, &guarded,
+            &surface, options, &made));
+        handle_.reset(made);
+    }
+
+    pf_shared_link *get() const noexcept { return handle_.get(); }
+
+    // One frame by `compute(pixelferry::frame)` on the link's thread; waits until it is shown.
+    template <class Compute> void frame(Compute &&compute) const {
+        detail::computed(compute,
+                         [&](auto function, void *user) { return pf_shared_link_frame(get(), function, user); });
+    }
+
+    // A frame that is computed. Its end waits for it, without an error; release the shared frames of this thread before.
+    class started {
+    public:
+        started(started &&) noexcept = default;
+        started &operator=(started &&) = delete;
+        ~started() {
+            if (!handle_) return;
+            const auto status = pf_started_wait(handle_.get());
+            // This thread holds a frame and cannot wait; the link's thread may call the function still.
+            if (status == PIXELFERRY_ERROR_BUSY) static_cast<void>(task_.release());
+            else static_cast<void>(handle_.release());
+        }
+        // Waits until it is shown, and throws what `compute` threw.
+        void wait() {
+            const auto status = pf_started_wait(handle_.get());
+            if (status == PIXELFERRY_ERROR_BUSY) check(status);
+            static_cast<void>(handle_.release());
+            task_->guarded.done(status);
+        }
+
+    private:
+        friend class shared_link;
+        // At one address, as the link's thread calls it.
+        struct task {
+            explicit task(std::function<void(pixelferry::frame)> compute)
+                : by([compute = std::move(compute)](pf_frame *handle) { compute(pixelferry::frame(handle)); }), guarded(by) {}
+            std::function<void(pf_frame *)> by;
+            detail::guarded<std::function<void(pf_frame *)>> guarded;
+        };
+        explicit started(std::unique_ptr<task> task) : task_(std::move(task)) {}
+        std::unique_ptr<task> task_;
+        detail::owner<pf_started, pf_started_free> handle_;
+    };
+    // The same without waiting. `compute` is kept until the frame is done.
+    started start_frame(std::function<void(pixelferry::frame)> compute) const {
+        using task = started::task;
+        started made(std::make_unique<task>(std::move(compute)));
+        pf_started *handle = nullptr;
+        check(pf_shared_link_start_frame(
+            get(), [](void *user, pf_frame *frame) { return static_cast<task *>(user)->guarded(frame); },
+            made.task_.get(), &handle));
+        made.handle_.reset(handle);
+        return made;
+    }
+
+    // The newest frame, for this thread to draw.
+    shared_frame show() const {
+        pf_shared_frame *made = nullptr;
+        check(pf_shared_link_show(get(), &made));
+        return shared_frame(made);
+    }
+    void resize(const pf_surface &surface) const { check(pf_shared_link_resize(get(), &surface)); }
+    std::vector<std::uint8_t> read_back() const { return detail::read_back(pf_shared_link_read_back, get()); }
+    std::string explain() const {
+        return detail::text([&](char **text) { return pf_shared_link_explain(get(), text); });
+    }
+
+private:
+    detail::owner<pf_shared_link, pf_shared_link_free> handle_;
+};
 
 } // namespace pixelferry
 

@@ -10,68 +10,102 @@ use std::ffi::{c_char, c_void};
 /// Status that a call returns.
 pub type pf_status = i32;
 
-pub const PF_OK: i32 = 0;
-pub const PF_ERROR_ARGUMENT: i32 = 1;
-pub const PF_ERROR_HANDLE: i32 = 2;
-pub const PF_ERROR_THREAD: i32 = 3;
-pub const PF_ERROR_BUSY: i32 = 4;
-pub const PF_ERROR_CALLBACK: i32 = 5;
-pub const PF_ERROR_UNAVAILABLE: i32 = 6;
-pub const PF_ERROR_UNSUPPORTED: i32 = 7;
-pub const PF_ERROR_DRIVER: i32 = 8;
-pub const PF_ERROR_KERNEL_BUILD: i32 = 9;
-pub const PF_ERROR_KERNEL_FAILED: i32 = 10;
-pub const PF_ERROR_FOREIGN: i32 = 11;
-pub const PF_ERROR_CONTEXT: i32 = 12;
-pub const PF_ERROR_REJECTED: i32 = 13;
-pub const PF_ERROR_NOTHING_SHOWN: i32 = 14;
-pub const PF_ERROR_PAUSED: i32 = 15;
-pub const PF_ERROR_NO_PATH: i32 = 16;
-pub const PF_ERROR_FILE: i32 = 17;
-pub const PF_ERROR_PANIC: i32 = 18;
-pub const PF_ERROR_OTHER: i32 = 19;
+pub const PIXELFERRY_OK: i32 = 0;
+pub const PIXELFERRY_ERROR_ARGUMENT: i32 = 1;
+pub const PIXELFERRY_ERROR_HANDLE: i32 = 2;
+pub const PIXELFERRY_ERROR_THREAD: i32 = 3;
+pub const PIXELFERRY_ERROR_BUSY: i32 = 4;
+pub const PIXELFERRY_ERROR_CALLBACK: i32 = 5;
+pub const PIXELFERRY_ERROR_UNAVAILABLE: i32 = 6;
+pub const PIXELFERRY_ERROR_UNSUPPORTED: i32 = 7;
+pub const PIXELFERRY_ERROR_DRIVER: i32 = 8;
+pub const PIXELFERRY_ERROR_KERNEL_BUILD: i32 = 9;
+pub const PIXELFERRY_ERROR_KERNEL_FAILED: i32 = 10;
+pub const PIXELFERRY_ERROR_FOREIGN: i32 = 11;
+pub const PIXELFERRY_ERROR_CONTEXT: i32 = 12;
+pub const PIXELFERRY_ERROR_REJECTED: i32 = 13;
+pub const PIXELFERRY_ERROR_NOTHING_SHOWN: i32 = 14;
+pub const PIXELFERRY_ERROR_PAUSED: i32 = 15;
+pub const PIXELFERRY_ERROR_NO_PATH: i32 = 16;
+pub const PIXELFERRY_ERROR_FILE: i32 = 17;
+pub const PIXELFERRY_ERROR_PANIC: i32 = 18;
+pub const PIXELFERRY_ERROR_OTHER: i32 = 19;
 
-pub const PF_KEEP: u32 = 0;
-pub const PF_CLEAR: u32 = 1;
-pub const PF_OVERWRITE: u32 = 2;
+pub const PIXELFERRY_LOAD_KEEP: u32 = 0;
+pub const PIXELFERRY_LOAD_CLEAR: u32 = 1;
+pub const PIXELFERRY_LOAD_OVERWRITE: u32 = 2;
 
-pub const PF_ACCESS_TEXTURE: u32 = 0;
-pub const PF_ACCESS_ANY: u32 = 1;
+pub const PIXELFERRY_ACCESS_TEXTURE: u32 = 0;
+pub const PIXELFERRY_ACCESS_ANY: u32 = 1;
 
-pub const PF_TOP_DOWN: u32 = 0;
-pub const PF_BOTTOM_UP: u32 = 1;
+pub const PIXELFERRY_ROWS_TOP_DOWN: u32 = 0;
+pub const PIXELFERRY_ROWS_BOTTOM_UP: u32 = 1;
 
-pub const PF_UNMANAGED: u32 = 0;
-pub const PF_SRGB: u32 = 1;
-pub const PF_LINEAR: u32 = 2;
-pub const PF_GAMMA22: u32 = 3;
+pub const PIXELFERRY_ENCODING_UNMANAGED: u32 = 0;
+pub const PIXELFERRY_ENCODING_SRGB: u32 = 1;
+pub const PIXELFERRY_ENCODING_LINEAR: u32 = 2;
+pub const PIXELFERRY_ENCODING_GAMMA22: u32 = 3;
 
-pub const PF_ALPHA_STORED: u32 = 0;
-pub const PF_ALPHA_OPAQUE: u32 = 1;
-pub const PF_ALPHA_PREMULTIPLIED: u32 = 2;
-pub const PF_ALPHA_STRAIGHT: u32 = 3;
+pub const PIXELFERRY_ALPHA_STORED: u32 = 0;
+pub const PIXELFERRY_ALPHA_OPAQUE: u32 = 1;
+pub const PIXELFERRY_ALPHA_PREMULTIPLIED: u32 = 2;
+pub const PIXELFERRY_ALPHA_STRAIGHT: u32 = 3;
 
-pub const PF_ARG_I32: u32 = 1;
-pub const PF_ARG_U32: u32 = 2;
-pub const PF_ARG_F32: u32 = 3;
-pub const PF_ARG_I64: u32 = 4;
-pub const PF_ARG_U64: u32 = 5;
-pub const PF_ARG_F64: u32 = 6;
-pub const PF_ARG_MEMORY: u32 = 7;
+pub const PIXELFERRY_ARG_I32: u32 = 1;
+pub const PIXELFERRY_ARG_U32: u32 = 2;
+pub const PIXELFERRY_ARG_F32: u32 = 3;
+pub const PIXELFERRY_ARG_I64: u32 = 4;
+pub const PIXELFERRY_ARG_U64: u32 = 5;
+pub const PIXELFERRY_ARG_F64: u32 = 6;
+pub const PIXELFERRY_ARG_MEMORY: u32 = 7;
 
-pub const PF_NO_BUDGET: u32 = u32::MAX;
+pub const PIXELFERRY_BUDGET_NONE: u32 = u32::MAX;
 
-pub const PF_API_CUDA: u32 = 1;
-pub const PF_API_OPENCL: u32 = 2;
+pub const PIXELFERRY_MODE_FRAMES_LATE: u32 = 0;
+pub const PIXELFERRY_MODE_THROUGHPUT: u32 = 1;
 
-pub const PF_LOG_ERROR: u32 = 1;
-pub const PF_LOG_WARNING: u32 = 2;
-pub const PF_LOG_INFO: u32 = 3;
-pub const PF_LOG_DEBUG: u32 = 4;
+pub const PIXELFERRY_FILTER_NEAREST: u32 = 0;
+pub const PIXELFERRY_FILTER_LINEAR: u32 = 1;
 
-pub const PF_VULKAN_IMAGE: u32 = 1;
-pub const PF_VULKAN_ROWS: u32 = 2;
-pub const PF_VULKAN_BYTES: u32 = 3;
+pub const PIXELFERRY_FIT_STRETCH: u32 = 0;
+pub const PIXELFERRY_FIT_CONTAIN: u32 = 1;
+pub const PIXELFERRY_FIT_COVER: u32 = 2;
+pub const PIXELFERRY_FIT_INTEGER: u32 = 3;
+pub const PIXELFERRY_FIT_NONE: u32 = 4;
+pub const PIXELFERRY_FIT_AT: u32 = 5;
+
+pub const PIXELFERRY_TONE_MAP_NONE: u32 = 0;
+pub const PIXELFERRY_TONE_MAP_CLAMP: u32 = 1;
+pub const PIXELFERRY_TONE_MAP_REINHARD: u32 = 2;
+pub const PIXELFERRY_TONE_MAP_ACES_NARKOWICZ: u32 = 3;
+pub const PIXELFERRY_TONE_MAP_ACES_HILL: u32 = 4;
+
+pub const PIXELFERRY_TARGET_SRGB: u32 = 0;
+pub const PIXELFERRY_TARGET_SRGB_FORMAT: u32 = 1;
+pub const PIXELFERRY_TARGET_LINEAR: u32 = 2;
+
+pub const PIXELFERRY_ONE_CHANNEL_GREY: u32 = 0;
+pub const PIXELFERRY_ONE_CHANNEL_RED: u32 = 1;
+
+pub const PIXELFERRY_BACKGROUND_KEEP: u32 = 0;
+pub const PIXELFERRY_BACKGROUND_COLOR: u32 = 1;
+
+pub const PIXELFERRY_OBJECT_GL_TEXTURE: u32 = 1;
+pub const PIXELFERRY_OBJECT_GL_BUFFER: u32 = 2;
+pub const PIXELFERRY_OBJECT_VULKAN_IMAGE: u32 = 3;
+pub const PIXELFERRY_OBJECT_VULKAN_BUFFER: u32 = 4;
+
+pub const PIXELFERRY_API_CUDA: u32 = 1;
+pub const PIXELFERRY_API_OPENCL: u32 = 2;
+
+pub const PIXELFERRY_LOG_ERROR: u32 = 1;
+pub const PIXELFERRY_LOG_WARNING: u32 = 2;
+pub const PIXELFERRY_LOG_INFO: u32 = 3;
+pub const PIXELFERRY_LOG_DEBUG: u32 = 4;
+
+pub const PIXELFERRY_VULKAN_IMAGE: u32 = 1;
+pub const PIXELFERRY_VULKAN_ROWS: u32 = 2;
+pub const PIXELFERRY_VULKAN_BYTES: u32 = 3;
 
 /// Types that C sees only pointers to. The pointers are numbers of [`crate::handles`]; nothing lies there.
 macro_rules! opaque {
@@ -82,7 +116,20 @@ macro_rules! opaque {
         })*
     };
 }
-opaque!(pf_backend, pf_kernel, pf_memory, pf_display, pf_link, pf_frame, pf_shown);
+opaque!(
+    pf_backend,
+    pf_kernel,
+    pf_memory,
+    pf_display,
+    pf_link,
+    pf_frame,
+    pf_shown,
+    pf_outlet,
+    pf_intake,
+    pf_shared_link,
+    pf_started,
+    pf_shared_frame,
+);
 
 /// A struct that begins with its size, so that it may grow. Every field may be zero.
 ///
@@ -131,7 +178,7 @@ pub(crate) use growing;
 growing! {
     pf_surface: alpha;
     pf_kernel_source: items;
-    pf_link_options: frames_behind;
+    pf_link_options: reserved;
     pf_frames: options;
     pf_gl_options: version_minor;
     pf_pixels: reserved;
@@ -140,6 +187,9 @@ growing! {
     pf_device_memory: format;
     pf_vulkan_device: lock_user;
     pf_vulkan_frame: format;
+    pf_draw_options: reserved;
+    pf_object: reserved;
+    pf_outlet_options: row_order;
 }
 
 #[repr(C)]
@@ -180,7 +230,9 @@ pub struct pf_link_options {
     pub prefer: *const c_char,
     pub profiles: *const c_char,
     pub budget_ms: u32,
-    pub frames_behind: u32,
+    pub frames_late: u32,
+    pub mode: u32,
+    pub reserved: u32,
 }
 
 #[repr(C)]
@@ -283,6 +335,53 @@ pub struct pf_vulkan_frame {
     pub format: u32,
 }
 
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pf_draw_options {
+    pub size: usize,
+    pub filter: u32,
+    pub fit: u32,
+    pub one_channel: u32,
+    pub tone_map: u32,
+    pub white: f32,
+    pub exposure: f32,
+    pub target: u32,
+    pub background: u32,
+    pub red: f32,
+    pub green: f32,
+    pub blue: f32,
+    pub placed_x: i32,
+    pub placed_y: i32,
+    pub placed_width: u32,
+    pub placed_height: u32,
+    pub reserved: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pf_object {
+    pub size: usize,
+    pub handle: u64,
+    pub bytes: u64,
+    pub kind: u32,
+    pub format: u32,
+    pub width: u32,
+    pub height: u32,
+    pub vk_format: i32,
+    pub vk_usage: u32,
+    pub vk_layout: i32,
+    pub reserved: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pf_outlet_options {
+    pub size: usize,
+    pub path: *const c_char,
+    pub unwritten: u32,
+    pub row_order: u32,
+}
+
 /// Value of an argument, as its kind says.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -333,6 +432,8 @@ pub type pf_host_function = Option<
     unsafe extern "C" fn(user: *mut c_void, pixels: *const pf_pixels, args: *const pf_arg, arg_count: usize) -> i32,
 >;
 pub type pf_frame_function = Option<unsafe extern "C" fn(user: *mut c_void, frame: *mut pf_frame) -> i32>;
+pub type pf_open_display_function =
+    Option<unsafe extern "C" fn(user: *mut c_void, display: *mut *mut pf_display) -> i32>;
 pub type pf_map_function = Option<unsafe extern "C" fn(user: *mut c_void, pixels: *const pf_pixels) -> i32>;
 pub type pf_get_proc_function = Option<unsafe extern "C" fn(user: *mut c_void, name: *const c_char) -> *mut c_void>;
 pub type pf_is_current_function = Option<unsafe extern "C" fn(user: *mut c_void) -> i32>;

@@ -1,6 +1,6 @@
 //! The one way into every call. No panic crosses the boundary, and the last failure of each thread is kept as text.
 
-use crate::abi::{PF_ERROR_PANIC, PF_OK, pf_status};
+use crate::abi::{PIXELFERRY_ERROR_PANIC, PIXELFERRY_OK, pf_status};
 use crate::failure::Result;
 use crate::texts::c_string;
 use interop_core::describe::panics::catch;
@@ -15,11 +15,14 @@ thread_local! {
 pub fn call(name: &'static str, work: impl FnOnce() -> Result<()>) -> pf_status {
     // The text is made in here, too: errors are printed by code of others where a program plugs some in.
     let failed = match catch(|| work().map_err(|failure| (failure.status(), format!("{name}: {failure}")))) {
-        Ok(Ok(())) => return PF_OK,
+        Ok(Ok(())) => return PIXELFERRY_OK,
         Ok(Err(failed)) => failed,
         Err(panicked) => {
             let text = panicked.message();
-            (PF_ERROR_PANIC, format!("{name}: internal error: {text}. Please report it; the object may be unusable"))
+            (
+                PIXELFERRY_ERROR_PANIC,
+                format!("{name}: internal error: {text}. Please report it; the object may be unusable"),
+            )
         }
     };
     let (status, text) = failed;

@@ -3,8 +3,8 @@
 use crate::abi::*;
 use crate::failure::{Failure, Result};
 use pixelferry::{
-    AlphaMode, BufferDesc, Encoding, ImageAccess, ImageDesc, Mode, PathId, PixelFormat, Policy, Profiles, RowOrder,
-    SurfaceDesc, Unwritten,
+    AlphaMode, BufferDesc, DrawOptions, Encoding, Filter, Fit, ImageAccess, ImageDesc, Mode, OutletOptions, PathId,
+    PixelFormat, Placement, Policy, Profiles, RowOrder, SurfaceDesc, TargetEncoding, ToneMap, Unwritten,
 };
 use std::time::Duration;
 
@@ -13,29 +13,51 @@ pub const fn format_code(format: PixelFormat) -> u32 {
     format.info().shader_id + 1
 }
 
-fn named<T: Copy>(field: &str, value: u32, all: &[(u32, T)]) -> Result<T> {
-    all.iter().find(|(code, _)| *code == value).map(|(_, meant)| *meant).ok_or_else(|| {
-        let codes: Vec<String> = all.iter().map(|(code, _)| code.to_string()).collect();
-        Failure::argument(format!("pf_surface.{field} is {value}; the header has {}", codes.join(", ")))
+/// The format with this number in the header.
+pub fn format(of: &str, code: u32) -> Result<PixelFormat> {
+    PixelFormat::ALL.into_iter().find(|format| format_code(*format) == code).ok_or_else(|| {
+        Failure::argument(format!("{of}.format is {code}, which is no PIXELFERRY_FORMAT_ of the header"))
     })
 }
 
-const UNWRITTEN: &[(u32, Unwritten)] =
-    &[(PF_KEEP, Unwritten::Keep), (PF_CLEAR, Unwritten::Clear), (PF_OVERWRITE, Unwritten::Overwrite)];
-const ACCESS: &[(u32, ImageAccess)] = &[(PF_ACCESS_TEXTURE, ImageAccess::Texture), (PF_ACCESS_ANY, ImageAccess::Any)];
-const ROW_ORDER: &[(u32, RowOrder)] = &[(PF_TOP_DOWN, RowOrder::TopDown), (PF_BOTTOM_UP, RowOrder::BottomUp)];
+fn named<T: Copy>(field: &str, value: u32, all: &[(u32, T)]) -> Result<T> {
+    all.iter().find(|(code, _)| *code == value).map(|(_, meant)| *meant).ok_or_else(|| {
+        let codes: Vec<String> = all.iter().map(|(code, _)| code.to_string()).collect();
+        Failure::argument(format!("{field} is {value}; the header has {}", codes.join(", ")))
+    })
+}
+
+const UNWRITTEN: &[(u32, Unwritten)] = &[
+    (PIXELFERRY_LOAD_KEEP, Unwritten::Keep),
+    (PIXELFERRY_LOAD_CLEAR, Unwritten::Clear),
+    (PIXELFERRY_LOAD_OVERWRITE, Unwritten::Overwrite),
+];
+const ACCESS: &[(u32, ImageAccess)] =
+    &[(PIXELFERRY_ACCESS_TEXTURE, ImageAccess::Texture), (PIXELFERRY_ACCESS_ANY, ImageAccess::Any)];
+const ROW_ORDER: &[(u32, RowOrder)] =
+    &[(PIXELFERRY_ROWS_TOP_DOWN, RowOrder::TopDown), (PIXELFERRY_ROWS_BOTTOM_UP, RowOrder::BottomUp)];
 const ENCODING: &[(u32, Encoding)] = &[
-    (PF_UNMANAGED, Encoding::Unmanaged),
-    (PF_SRGB, Encoding::Srgb),
-    (PF_LINEAR, Encoding::Linear),
-    (PF_GAMMA22, Encoding::Gamma22),
+    (PIXELFERRY_ENCODING_UNMANAGED, Encoding::Unmanaged),
+    (PIXELFERRY_ENCODING_SRGB, Encoding::Srgb),
+    (PIXELFERRY_ENCODING_LINEAR, Encoding::Linear),
+    (PIXELFERRY_ENCODING_GAMMA22, Encoding::Gamma22),
 ];
 const ALPHA: &[(u32, AlphaMode)] = &[
-    (PF_ALPHA_STORED, AlphaMode::Stored),
-    (PF_ALPHA_OPAQUE, AlphaMode::Opaque),
-    (PF_ALPHA_PREMULTIPLIED, AlphaMode::Premultiplied),
-    (PF_ALPHA_STRAIGHT, AlphaMode::Straight),
+    (PIXELFERRY_ALPHA_STORED, AlphaMode::Stored),
+    (PIXELFERRY_ALPHA_OPAQUE, AlphaMode::Opaque),
+    (PIXELFERRY_ALPHA_PREMULTIPLIED, AlphaMode::Premultiplied),
+    (PIXELFERRY_ALPHA_STRAIGHT, AlphaMode::Straight),
 ];
+
+const FILTER: &[(u32, Filter)] =
+    &[(PIXELFERRY_FILTER_NEAREST, Filter::Nearest), (PIXELFERRY_FILTER_LINEAR, Filter::Linear)];
+const TARGET: &[(u32, TargetEncoding)] = &[
+    (PIXELFERRY_TARGET_SRGB, TargetEncoding::Srgb),
+    (PIXELFERRY_TARGET_SRGB_FORMAT, TargetEncoding::SrgbFormat),
+    (PIXELFERRY_TARGET_LINEAR, TargetEncoding::Linear),
+];
+const IS_GREY: &[(u32, bool)] = &[(PIXELFERRY_ONE_CHANNEL_GREY, true), (PIXELFERRY_ONE_CHANNEL_RED, false)];
+const HAS_BACKGROUND: &[(u32, bool)] = &[(PIXELFERRY_BACKGROUND_KEEP, false), (PIXELFERRY_BACKGROUND_COLOR, true)];
 
 /// The number that stands for a value.
 fn code<T: Copy + PartialEq>(value: T, all: &[(u32, T)]) -> u32 {
@@ -45,7 +67,7 @@ fn code<T: Copy + PartialEq>(value: T, all: &[(u32, T)]) -> u32 {
 impl pf_surface {
     /// The surface in pixelferry's types.
     pub fn desc(&self) -> Result<SurfaceDesc> {
-        let unwritten = named("unwritten", self.unwritten, UNWRITTEN)?;
+        let unwritten = named("pf_surface.unwritten", self.unwritten, UNWRITTEN)?;
         if self.bytes != 0 {
             if (self.width, self.height, self.format) != (0, 0, 0) {
                 let problem =
@@ -54,16 +76,12 @@ impl pf_surface {
             }
             return Ok(SurfaceDesc::Buffer(BufferDesc::new(self.bytes).with_unwritten(unwritten)));
         }
-        let format = PixelFormat::ALL.into_iter().find(|format| format_code(*format) == self.format);
-        let format = format.ok_or_else(|| {
-            Failure::argument(format!("pf_surface.format is {}, which is no PF_FORMAT_ of the header", self.format))
-        })?;
-        let image = ImageDesc::new(self.width, self.height, format)
+        let image = ImageDesc::new(self.width, self.height, format("pf_surface", self.format)?)
             .with_unwritten(unwritten)
-            .with_access(named("access", self.access, ACCESS)?)
-            .with_row_order(named("row_order", self.row_order, ROW_ORDER)?)
-            .with_encoding(named("encoding", self.encoding, ENCODING)?)
-            .with_alpha(named("alpha", self.alpha, ALPHA)?);
+            .with_access(named("pf_surface.access", self.access, ACCESS)?)
+            .with_row_order(named("pf_surface.row_order", self.row_order, ROW_ORDER)?)
+            .with_encoding(named("pf_surface.encoding", self.encoding, ENCODING)?)
+            .with_alpha(named("pf_surface.alpha", self.alpha, ALPHA)?);
         Ok(SurfaceDesc::Image(image))
     }
 
@@ -108,6 +126,12 @@ pub struct OptionTexts<'a> {
 }
 
 impl pf_link_options {
+    fn modes(&self) -> [(u32, Mode); 2] {
+        let most = self.frames_late as usize;
+        let fixed = if most == 0 { Mode::Latency } else { Mode::FramesBehind(most) };
+        [(PIXELFERRY_MODE_FRAMES_LATE, fixed), (PIXELFERRY_MODE_THROUGHPUT, Mode::Throughput { most })]
+    }
+
     /// Tells how a path is chosen.
     pub fn policy(&self, texts: &OptionTexts<'_>) -> Result<Policy> {
         let default = Policy::default();
@@ -118,13 +142,10 @@ impl pf_link_options {
         Ok(default
             .with_force(force)
             .with_prefer(prefer)
-            .with_mode(match self.frames_behind {
-                0 => Mode::Latency,
-                frames => Mode::FramesBehind(frames as usize),
-            })
+            .with_mode(named("pf_link_options.mode", self.mode, &self.modes())?)
             .with_budget(match self.budget_ms {
                 0 => budget,
-                PF_NO_BUDGET => Duration::ZERO,
+                PIXELFERRY_BUDGET_NONE => Duration::ZERO,
                 ms => Duration::from_millis(u64::from(ms)),
             })
             .with_profiles(match texts.profiles {
@@ -132,6 +153,49 @@ impl pf_link_options {
                 Some("") => Profiles::Off,
                 Some(folder) => Profiles::Folder(folder.into()),
             }))
+    }
+}
+
+impl pf_draw_options {
+    /// Tells how an image is drawn.
+    pub fn draw(&self) -> Result<DrawOptions> {
+        let (x, y, width, height) = (self.placed_x, self.placed_y, self.placed_width, self.placed_height);
+        let fits = [
+            (PIXELFERRY_FIT_STRETCH, Fit::Stretch),
+            (PIXELFERRY_FIT_CONTAIN, Fit::Contain),
+            (PIXELFERRY_FIT_COVER, Fit::Cover),
+            (PIXELFERRY_FIT_INTEGER, Fit::Integer),
+            (PIXELFERRY_FIT_NONE, Fit::None),
+            (PIXELFERRY_FIT_AT, Fit::At(Placement { x, y, width, height })),
+        ];
+        // Zero is the default of every field, and as a white point it would be none.
+        let white = if self.white == 0.0 { f32::INFINITY } else { self.white };
+        let tone_maps = [
+            (PIXELFERRY_TONE_MAP_NONE, ToneMap::None),
+            (PIXELFERRY_TONE_MAP_CLAMP, ToneMap::Clamp),
+            (PIXELFERRY_TONE_MAP_REINHARD, ToneMap::Reinhard { white }),
+            (PIXELFERRY_TONE_MAP_ACES_NARKOWICZ, ToneMap::AcesNarkowicz),
+            (PIXELFERRY_TONE_MAP_ACES_HILL, ToneMap::AcesHill),
+        ];
+        let has_background = named("pf_draw_options.background", self.background, HAS_BACKGROUND)?;
+        Ok(DrawOptions::default()
+            .with_filter(named("pf_draw_options.filter", self.filter, FILTER)?)
+            .with_fit(named("pf_draw_options.fit", self.fit, &fits)?)
+            .with_grey(named("pf_draw_options.one_channel", self.one_channel, IS_GREY)?)
+            .with_background(has_background.then_some([self.red, self.green, self.blue]))
+            .with_exposure(self.exposure)
+            .with_tone_map(named("pf_draw_options.tone_map", self.tone_map, &tone_maps)?)
+            .with_target(named("pf_draw_options.target", self.target, TARGET)?))
+    }
+}
+
+impl pf_outlet_options {
+    /// Tells how frames reach an object; `path` is the text of the field.
+    pub fn outlet(&self, path: Option<&str>) -> Result<OutletOptions> {
+        Ok(OutletOptions::default()
+            .with_path(path.map(|path| Policy::default().paths.named(path)).transpose()?)
+            .with_unwritten(named("pf_outlet_options.unwritten", self.unwritten, UNWRITTEN)?)
+            .with_row_order(named("pf_outlet_options.row_order", self.row_order, ROW_ORDER)?))
     }
 }
 
@@ -167,7 +231,7 @@ mod tests {
                     pf_surface { access: 2, ..image },
                     pf_surface { alpha: 4, ..image },
                 ] {
-                    assert_eq!(broken.desc().unwrap_err().status(), PF_ERROR_ARGUMENT);
+                    assert_eq!(broken.desc().unwrap_err().status(), PIXELFERRY_ERROR_ARGUMENT);
                 }
             }
         }

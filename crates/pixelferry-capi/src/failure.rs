@@ -2,6 +2,7 @@
 
 use crate::abi::*;
 use pixelferry::{Error, SaveError};
+use std::sync::{Arc, Mutex};
 
 /// A failure before it is a status and a message.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +38,9 @@ pub enum Failure {
 /// Result with [`Failure`].
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
+/// Failure for which a caller's function refused a frame, beside the error that stands for it on the way back.
+pub type Refusal = Arc<Mutex<Option<Failure>>>;
+
 impl From<SaveError> for Failure {
     fn from(error: SaveError) -> Self {
         match error {
@@ -65,61 +69,61 @@ impl Failure {
     /// Tells how C sees it.
     pub fn status(&self) -> pf_status {
         match self {
-            Self::Argument(_) => PF_ERROR_ARGUMENT,
-            Self::Handle(_) => PF_ERROR_HANDLE,
-            Self::Thread(_) => PF_ERROR_THREAD,
-            Self::Busy(_) => PF_ERROR_BUSY,
-            Self::Callback(_) => PF_ERROR_CALLBACK,
+            Self::Argument(_) => PIXELFERRY_ERROR_ARGUMENT,
+            Self::Handle(_) => PIXELFERRY_ERROR_HANDLE,
+            Self::Thread(_) => PIXELFERRY_ERROR_THREAD,
+            Self::Busy(_) => PIXELFERRY_ERROR_BUSY,
+            Self::Callback(_) => PIXELFERRY_ERROR_CALLBACK,
             Self::Core(error) => status_of(error),
-            Self::Save(_) => PF_ERROR_FILE,
-            Self::Json(_) => PF_ERROR_OTHER,
+            Self::Save(_) => PIXELFERRY_ERROR_FILE,
+            Self::Json(_) => PIXELFERRY_ERROR_OTHER,
         }
     }
 }
 
 fn status_of(error: &Error) -> pf_status {
     match error {
-        Error::InvalidInput { .. } => PF_ERROR_ARGUMENT,
-        Error::Unavailable { .. } => PF_ERROR_UNAVAILABLE,
-        Error::Unsupported { .. } => PF_ERROR_UNSUPPORTED,
-        Error::Driver(_) => PF_ERROR_DRIVER,
-        Error::KernelBuild { .. } => PF_ERROR_KERNEL_BUILD,
-        Error::KernelFailed { .. } => PF_ERROR_KERNEL_FAILED,
-        Error::Foreign { .. } => PF_ERROR_FOREIGN,
-        Error::WrongContext { .. } => PF_ERROR_CONTEXT,
-        Error::Rejected { .. } => PF_ERROR_REJECTED,
-        Error::Panicked { .. } => PF_ERROR_PANIC,
-        Error::NothingShown => PF_ERROR_NOTHING_SHOWN,
-        Error::Paused => PF_ERROR_PAUSED,
-        Error::NoPath { .. } => PF_ERROR_NO_PATH,
+        Error::InvalidInput { .. } => PIXELFERRY_ERROR_ARGUMENT,
+        Error::Unavailable { .. } => PIXELFERRY_ERROR_UNAVAILABLE,
+        Error::Unsupported { .. } => PIXELFERRY_ERROR_UNSUPPORTED,
+        Error::Driver(_) => PIXELFERRY_ERROR_DRIVER,
+        Error::KernelBuild { .. } => PIXELFERRY_ERROR_KERNEL_BUILD,
+        Error::KernelFailed { .. } => PIXELFERRY_ERROR_KERNEL_FAILED,
+        Error::Foreign { .. } => PIXELFERRY_ERROR_FOREIGN,
+        Error::WrongContext { .. } => PIXELFERRY_ERROR_CONTEXT,
+        Error::Rejected { .. } => PIXELFERRY_ERROR_REJECTED,
+        Error::Panicked { .. } => PIXELFERRY_ERROR_PANIC,
+        Error::NothingShown => PIXELFERRY_ERROR_NOTHING_SHOWN,
+        Error::Paused => PIXELFERRY_ERROR_PAUSED,
+        Error::NoPath { .. } => PIXELFERRY_ERROR_NO_PATH,
         // New ones of the core have no code of their own until this table has them.
-        _ => PF_ERROR_OTHER,
+        _ => PIXELFERRY_ERROR_OTHER,
     }
 }
 
 /// The name of a status, as the header has it.
 pub fn name(status: pf_status) -> &'static std::ffi::CStr {
     match status {
-        PF_OK => c"PF_OK",
-        PF_ERROR_ARGUMENT => c"PF_ERROR_ARGUMENT",
-        PF_ERROR_HANDLE => c"PF_ERROR_HANDLE",
-        PF_ERROR_THREAD => c"PF_ERROR_THREAD",
-        PF_ERROR_BUSY => c"PF_ERROR_BUSY",
-        PF_ERROR_CALLBACK => c"PF_ERROR_CALLBACK",
-        PF_ERROR_UNAVAILABLE => c"PF_ERROR_UNAVAILABLE",
-        PF_ERROR_UNSUPPORTED => c"PF_ERROR_UNSUPPORTED",
-        PF_ERROR_DRIVER => c"PF_ERROR_DRIVER",
-        PF_ERROR_KERNEL_BUILD => c"PF_ERROR_KERNEL_BUILD",
-        PF_ERROR_KERNEL_FAILED => c"PF_ERROR_KERNEL_FAILED",
-        PF_ERROR_FOREIGN => c"PF_ERROR_FOREIGN",
-        PF_ERROR_CONTEXT => c"PF_ERROR_CONTEXT",
-        PF_ERROR_REJECTED => c"PF_ERROR_REJECTED",
-        PF_ERROR_NOTHING_SHOWN => c"PF_ERROR_NOTHING_SHOWN",
-        PF_ERROR_PAUSED => c"PF_ERROR_PAUSED",
-        PF_ERROR_NO_PATH => c"PF_ERROR_NO_PATH",
-        PF_ERROR_FILE => c"PF_ERROR_FILE",
-        PF_ERROR_PANIC => c"PF_ERROR_PANIC",
-        PF_ERROR_OTHER => c"PF_ERROR_OTHER",
+        PIXELFERRY_OK => c"PIXELFERRY_OK",
+        PIXELFERRY_ERROR_ARGUMENT => c"PIXELFERRY_ERROR_ARGUMENT",
+        PIXELFERRY_ERROR_HANDLE => c"PIXELFERRY_ERROR_HANDLE",
+        PIXELFERRY_ERROR_THREAD => c"PIXELFERRY_ERROR_THREAD",
+        PIXELFERRY_ERROR_BUSY => c"PIXELFERRY_ERROR_BUSY",
+        PIXELFERRY_ERROR_CALLBACK => c"PIXELFERRY_ERROR_CALLBACK",
+        PIXELFERRY_ERROR_UNAVAILABLE => c"PIXELFERRY_ERROR_UNAVAILABLE",
+        PIXELFERRY_ERROR_UNSUPPORTED => c"PIXELFERRY_ERROR_UNSUPPORTED",
+        PIXELFERRY_ERROR_DRIVER => c"PIXELFERRY_ERROR_DRIVER",
+        PIXELFERRY_ERROR_KERNEL_BUILD => c"PIXELFERRY_ERROR_KERNEL_BUILD",
+        PIXELFERRY_ERROR_KERNEL_FAILED => c"PIXELFERRY_ERROR_KERNEL_FAILED",
+        PIXELFERRY_ERROR_FOREIGN => c"PIXELFERRY_ERROR_FOREIGN",
+        PIXELFERRY_ERROR_CONTEXT => c"PIXELFERRY_ERROR_CONTEXT",
+        PIXELFERRY_ERROR_REJECTED => c"PIXELFERRY_ERROR_REJECTED",
+        PIXELFERRY_ERROR_NOTHING_SHOWN => c"PIXELFERRY_ERROR_NOTHING_SHOWN",
+        PIXELFERRY_ERROR_PAUSED => c"PIXELFERRY_ERROR_PAUSED",
+        PIXELFERRY_ERROR_NO_PATH => c"PIXELFERRY_ERROR_NO_PATH",
+        PIXELFERRY_ERROR_FILE => c"PIXELFERRY_ERROR_FILE",
+        PIXELFERRY_ERROR_PANIC => c"PIXELFERRY_ERROR_PANIC",
+        PIXELFERRY_ERROR_OTHER => c"PIXELFERRY_ERROR_OTHER",
         _ => c"no status of pixelferry",
     }
 }

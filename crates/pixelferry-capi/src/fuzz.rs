@@ -3,7 +3,12 @@
 //! `PROPTEST_CASES=8000 cargo test -p pixelferry-capi --lib fuzz -- --nocapture` makes about a million calls and counts them.
 
 use crate::abi::*;
-use crate::exports::{backend, display, frame, link, log, machine, memory, shown};
+use crate::call::call;
+use crate::exports::{backend, display, frame, link, log, machine, memory, objects, shared, shown};
+use crate::failure::Result;
+use crate::handles::Handle as _;
+use crate::objects::{IntakeSlot, OutletSlot};
+use pixelferry::{Intake, Outlet, Surface};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use std::cell::{Cell, RefCell};
@@ -20,7 +25,7 @@ struct Step {
     n: [u32; 4],
 }
 
-const KINDS: usize = 8;
+const KINDS: usize = 12;
 /// Places of [`World::held`].
 const BACKEND: usize = 0;
 const KERNEL: usize = 1;
@@ -29,7 +34,11 @@ const DISPLAY: usize = 3;
 const LINK: usize = 4;
 const FRAME: usize = 5;
 const SHOWN: usize = 6;
-const TEXT: usize = 7;
+const OUTLET: usize = 7;
+const INTAKE: usize = 8;
+const SHARED: usize = 9;
+const STARTED: usize = 10;
+const TEXT: usize = 11;
 const BYTES: usize = 1 << 12;
 
 /// Objects of one thread's program.
@@ -68,10 +77,10 @@ impl World {
 
     /// Notes how a call ended that gives a handle, which is null after an error.
     fn made<T>(&self, kind: usize, status: pf_status, handle: *mut T) -> pf_status {
-        if (status == PF_OK) == handle.is_null() {
+        if (status == PIXELFERRY_OK) == handle.is_null() {
             self.fails(format!("a call gave {status} and {handle:?}"));
         }
-        if status == PF_OK {
+        if status == PIXELFERRY_OK {
             self.held.borrow_mut()[kind].push(handle.addr());
         }
         status
@@ -79,7 +88,7 @@ impl World {
 
     /// Notes how a call ended after which the handle is gone.
     fn took<T>(&self, status: pf_status, handle: *mut T) -> pf_status {
-        if status == PF_OK && !handle.is_null() && !self.gone.borrow_mut().insert(handle.addr()) {
+        if status == PIXELFERRY_OK && !handle.is_null() && !self.gone.borrow_mut().insert(handle.addr()) {
             self.fails(format!("{handle:?} was freed twice"));
         }
         status
@@ -108,7 +117,7 @@ impl World {
             Some(count) => drop(count.fetch_add(u64::from(name != ELSEWHERE), Ordering::Relaxed)),
             None => self.fails(format!("{name} gave {status}, which is no status")),
         }
-        if status == PF_ERROR_PANIC {
+        if status == PIXELFERRY_ERROR_PANIC {
             // SAFETY: the message lasts until the next failure on this thread.
             let said = unsafe { CStr::from_ptr(machine::pf_last_error_message()) };
             self.fails(format!("{name}: {}", said.to_string_lossy()));
@@ -143,6 +152,10 @@ fn free(kind: usize, handle: usize) -> pf_status {
         LINK => link::pf_link_free(at(handle)),
         FRAME => frame::pf_frame_cancel(at(handle)),
         SHOWN => shown::pf_shown_release(at(handle)),
+        OUTLET => objects::pf_outlet_free(at(handle)),
+        INTAKE => objects::pf_intake_free(at(handle)),
+        SHARED => shared::pf_shared_link_free(at(handle)),
+        STARTED => shared::pf_started_free(at(handle)),
         _ => machine::pf_string_free(ptr::with_exposed_provenance_mut(handle)),
     }
 }
@@ -184,7 +197,7 @@ fn surface(step: &Step) -> pf_surface {
 fn args(world: &World, step: &Step) -> [pf_arg; 3] {
     let of = |at: usize| {
         let kind = step.n[at] % 9;
-        let value = if kind == PF_ARG_MEMORY {
+        let value = if kind == PIXELFERRY_ARG_MEMORY {
             pf_value { memory: world.any(MEMORY, step.which[at]) }
         } else {
             pf_value { u64: u64::from(step.n[3]) << (step.n[at] % 33) }
@@ -232,6 +245,24 @@ unsafe extern "C" fn logged(_: *mut c_void, _: u32, text: *const c_char) {
             world.logging.set(false);
         }
     });
+}
+
+/// A surface in the place of an engine's own object, which plain memory has none of.
+fn object(world: &World, step: &Step) -> Result<Surface> {
+    let display = pf_display::get(world.any(DISPLAY, step.which[1]))?.display();
+    Ok(display.create_surface(&pf_surface { size: 0, ..surface(step) }.desc()?)?)
+}
+
+/// On a shared link's thread, which has no world.
+unsafe extern "C" fn write_some(_: *mut c_void, frame: *mut pf_frame) -> i32 {
+    let bytes = [5_u8; BYTES];
+    // SAFETY: the bytes live until it returns.
+    unsafe { frame::pf_frame_write(frame, bytes.as_ptr().cast(), 64, 0) }
+}
+
+unsafe extern "C" fn open_memory(_: *mut c_void, to: *mut *mut pf_display) -> i32 {
+    // SAFETY: the library gives a place.
+    unsafe { display::pf_display_open(c"memory".as_ptr(), to) }
 }
 
 type Call = fn(&World, &Step) -> pf_status;
@@ -307,8 +338,10 @@ calls! {
             path: [ptr::null(), ptr::null(), ptr::null(), c"pinned-upload".as_ptr(), c"none".as_ptr()][s.n[2] as usize % 5],
             prefer: ptr::null(),
             profiles: c"".as_ptr(),
-            budget_ms: PF_NO_BUDGET,
-            frames_behind: s.n[3] % 5,
+            budget_ms: PIXELFERRY_BUDGET_NONE,
+            frames_late: s.n[3] % 5,
+            mode: s.n[3] >> 8 & 1,
+            reserved: 0,
         };
         link::pf_link_open(w.any(BACKEND, s.which[0]), w.any(DISPLAY, s.which[1]), &surface(s), &options, to)
     });
@@ -349,17 +382,17 @@ calls! {
         let mut found = surface(s);
         shown::pf_shown_surface(w.any(SHOWN, s.which[0]), &raw mut found)
     };
-    ("pf_shown_draw_gl", w, s) shown::pf_shown_draw_gl(w.any(SHOWN, s.which[0]), s.n[0] as i32, 0, s.n[1], s.n[2]);
+    ("pf_shown_draw_gl", w, s) shown::pf_shown_draw_gl(w.any(SHOWN, s.which[0]), s.n[0] as i32, 0, s.n[1], s.n[2], ptr::null());
     ("pf_link_resize", w, s) link::pf_link_resize(w.any(LINK, s.which[0]), &surface(s));
     ("pf_link_flush", w, s) link::pf_link_flush(w.any(LINK, s.which[0]));
     ("pf_link_read_back", w, s) {
         let (mut bytes, mut needed) = (vec![0_u8; 1 << 16], 0);
         let at = w.any(LINK, s.which[0]);
         let asked = link::pf_link_read_back(at, ptr::null_mut(), 0, &raw mut needed);
-        if asked != PF_OK || needed > bytes.len() { return asked }
+        if asked != PIXELFERRY_OK || needed > bytes.len() { return asked }
         link::pf_link_read_back(at, bytes.as_mut_ptr().cast(), needed, ptr::null_mut())
     };
-    ("pf_link_save", w, s) link::pf_link_save(w.any(LINK, s.which[0]), c"/nowhere/at/all.png".as_ptr());
+    ("pf_link_save", w, s) link::pf_link_save(w.any(LINK, s.which[0]), c"/nowhere/at/all.png".as_ptr(), ptr::null());
     ("pf_link_explain", w, s) says(w, |to| link::pf_link_explain(w.any(LINK, s.which[0]), to));
     ("pf_link_path", w, s) says(w, |to| link::pf_link_path(w.any(LINK, s.which[0]), to));
     ("pf_link_report_json", w, s) says(w, |to| link::pf_link_report_json(w.any(LINK, s.which[0]), to));
@@ -377,6 +410,48 @@ calls! {
     ("pf_display_finish", w, s) display::pf_display_finish(w.any(DISPLAY, s.which[0]));
     ("pf_display_make_current", w, s) display::pf_display_make_current(w.any(DISPLAY, s.which[0]));
     ("pf_set_log", _w, s) log::pf_set_log(if s.n[0] % 2 == 0 { Some(logged) } else { None }, ptr::null_mut(), s.n[1] % 6);
+    ("pf_outlet_open", w, s) gives(w, OUTLET, |to: *mut *mut pf_outlet| call("pf_outlet_open", || {
+        to.write(ptr::null_mut());
+        let (backend, display) = (pf_backend::get(w.any(BACKEND, s.which[0]))?, pf_display::get(w.any(DISPLAY, s.which[1]))?);
+        to.write(pf_outlet::insert(OutletSlot::new(Outlet::open(backend, display.display(), object(w, s)?)?))?);
+        Ok(())
+    }));
+    ("pf_outlet_frame", w, s) objects::pf_outlet_frame(w.any(OUTLET, s.which[0]), Some(compute), ptr::null_mut());
+    ("pf_outlet_frame_region", w, s) {
+        let [x, y, width, height] = s.n.map(|n| if n % 16 == 0 { n } else { n % 40 });
+        objects::pf_outlet_frame_region(w.any(OUTLET, s.which[0]), x, y, width, height, Some(compute), ptr::null_mut())
+    };
+    ("pf_outlet_frame_bytes", w, s) {
+        let offset = if s.n[0] % 8 == 0 { usize::MAX } else { s.n[0] as usize % 5000 };
+        objects::pf_outlet_frame_bytes(w.any(OUTLET, s.which[0]), offset, s.n[1] as usize % 5000, Some(compute), ptr::null_mut())
+    };
+    ("pf_outlet_explain", w, s) says(w, |to| objects::pf_outlet_explain(w.any(OUTLET, s.which[0]), to));
+    ("pf_outlet_free", w, s) { let at = w.any(OUTLET, s.which[0]); w.took(objects::pf_outlet_free(at), at) };
+    ("pf_intake_open", w, s) gives(w, INTAKE, |to: *mut *mut pf_intake| call("pf_intake_open", || {
+        to.write(ptr::null_mut());
+        let (backend, display) = (pf_backend::get(w.any(BACKEND, s.which[0]))?, pf_display::get(w.any(DISPLAY, s.which[1]))?);
+        to.write(pf_intake::insert(IntakeSlot::new(Intake::open(backend, display.display(), object(w, s)?)?))?);
+        Ok(())
+    }));
+    ("pf_intake_take", w, s) gives(w, MEMORY, |to| objects::pf_intake_take(w.any(INTAKE, s.which[0]), to));
+    ("pf_intake_free", w, s) { let at = w.any(INTAKE, s.which[0]); w.took(objects::pf_intake_free(at), at) };
+    ("pf_shared_link_open", w, s) gives(w, SHARED, |to| {
+        let none = ptr::null_mut();
+        shared::pf_shared_link_open(w.any(BACKEND, s.which[0]), Some(open_memory), none, &surface(s), ptr::null(), to)
+    });
+    ("pf_shared_link_frame", w, s) shared::pf_shared_link_frame(w.any(SHARED, s.which[0]), Some(write_some), ptr::null_mut());
+    ("pf_shared_link_start_frame", w, s) gives(w, STARTED, |to| {
+        shared::pf_shared_link_start_frame(w.any(SHARED, s.which[0]), Some(write_some), ptr::null_mut(), to)
+    });
+    ("pf_started_wait", w, s) shared::pf_started_wait(w.any(STARTED, s.which[0]));
+    // One that is held would keep other threads waiting for ever.
+    ("pf_shared_link_show", w, s) {
+        let mut shown = ptr::null_mut();
+        let status = shared::pf_shared_link_show(w.any(SHARED, s.which[0]), &raw mut shown);
+        if status == PIXELFERRY_OK { shared::pf_shared_frame_release(shown) } else { status }
+    };
+    ("pf_shared_link_resize", w, s) shared::pf_shared_link_resize(w.any(SHARED, s.which[0]), &surface(s));
+    ("pf_shared_link_free", w, s) { let at = w.any(SHARED, s.which[0]); w.took(shared::pf_shared_link_free(at), at) };
     (ELSEWHERE, w, s) {
         let rest: Vec<_> = w.script.borrow_mut().by_ref().take(s.n[0] as usize % 12).collect();
         let held = w.held.borrow().clone();
@@ -404,12 +479,12 @@ fn elsewhere(world: &World, held: [Vec<usize>; KINDS], steps: Vec<Step>) -> pf_s
         Ok((wrong, gone)) => {
             wrong.into_iter().for_each(|what| world.fails(what));
             for handle in gone {
-                world.took(PF_OK, ptr::without_provenance_mut::<u8>(handle));
+                world.took(PIXELFERRY_OK, ptr::without_provenance_mut::<u8>(handle));
             }
         }
         Err(_) => world.fails("a thread panicked".into()),
     }
-    PF_OK
+    PIXELFERRY_OK
 }
 
 /// All that the steps do wrong, and whether a new link works behind them.

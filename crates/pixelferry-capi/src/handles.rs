@@ -1,15 +1,17 @@
 //! The table of everything that a caller holds a handle of.
 //!
-//! A handle is a number that looks like a pointer: its kind in the lowest three bits, then a count that never comes again. So
+//! A handle is a number that looks like a pointer: its kind in the lowest bits, then a count that never comes again. So
 //! one that was freed is known as such, whatever was made since. What stays on its thread lies in a table of that thread; the
 //! table of all threads knows whose it is.
 
 use crate::abi::*;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Refusal, Result};
+use crate::given_out::GivenOut;
 use crate::held::{FrameSlot, LinkSlot, ShownSlot};
-use interop_core::{ComputeBackend, ComputeMemory, Kernel};
+use crate::objects::{IntakeSlot, OutletSlot, TakenSlot};
+use interop_core::{ComputeBackend, ComputeMemory, Kernel, SharedFrame, SharedLink, StartedFrame};
 use pixelferry::Headless;
-use std::cell::RefCell;
+use std::cell::{Ref, RefCell};
 use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
 use std::ptr;
@@ -17,13 +19,21 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
-const KIND_BITS: u32 = 3;
+const KIND_BITS: u32 = 4;
+
+/// The kind of the handle with this number.
+const fn kind_of(id: usize) -> usize {
+    id & ((1 << KIND_BITS) - 1)
+}
 
 /// Objects that every thread may use.
 #[derive(Clone)]
-enum Shared {
+enum Global {
     Backend(Arc<dyn ComputeBackend>),
     Kernel(Arc<dyn Kernel>),
+    SharedLink(Arc<SharedLink<GivenOut>>),
+    Started(Arc<Started>),
+    SharedFrame(Arc<SharedFrame<GivenOut>>),
 }
 
 /// Objects that stay on their thread.
@@ -34,7 +44,12 @@ enum Local {
     Link(Rc<LinkSlot>),
     Frame(Rc<FrameSlot>),
     Shown(Rc<ShownSlot>),
+    Outlet(Rc<OutletSlot>),
+    Intake(Rc<IntakeSlot>),
 }
+
+/// A frame that was started, until somebody waits for it, with the reason for which the caller's function refused it.
+pub struct Started(pub Mutex<Option<(StartedFrame<GivenOut>, Refusal)>>);
 
 /// Memory with the backend that made it.
 pub struct Memory {
@@ -45,10 +60,26 @@ pub struct Memory {
 }
 
 /// A caller's memory; a launch reads several at a time.
-pub type SharedMemory = Rc<RefCell<Memory>>;
+#[derive(Clone)]
+pub enum SharedMemory {
+    /// Memory that the caller allocated.
+    Own(Rc<RefCell<Memory>>),
+    /// What an intake took.
+    Taken(Rc<TakenSlot>),
+}
+
+impl SharedMemory {
+    /// The memory, for kernels to read. None while a call writes it.
+    pub fn read(&self) -> Option<Ref<'_, dyn ComputeMemory>> {
+        match self {
+            Self::Own(memory) => Some(Ref::map(memory.try_borrow().ok()?, |own| own.memory.as_ref())),
+            Self::Taken(taken) => taken.memory(),
+        }
+    }
+}
 
 enum Place {
-    Everywhere(Shared),
+    Everywhere(Global),
     On(ThreadId),
 }
 
@@ -74,7 +105,7 @@ fn table() -> MutexGuard<'static, Table> {
 pub trait Handle: Sized {
     /// Name of the handle, here and in C.
     const NAME: &'static str;
-    /// Below 8.
+    /// Below 16.
     const KIND: usize;
     /// Type of the object behind the handle.
     type Object;
@@ -86,6 +117,14 @@ pub trait Handle: Sized {
 
 macro_rules! handles {
     ($($name:ident = $kind:literal: $object:ty, $place:ident::$variant:ident;)*) => {
+        /// Name of the kind, if there is one.
+        fn name_of(kind: usize) -> Option<&'static str> {
+            match kind {
+                $($kind => Some(stringify!($name)),)*
+                _ => None,
+            }
+        }
+
         $(impl Handle for $name {
             const NAME: &'static str = stringify!($name);
             const KIND: usize = $kind;
@@ -103,25 +142,30 @@ macro_rules! handles {
             }
         })*
     };
-    (@insert Shared::$variant:ident, $object:ident, $kind:literal) => {
-        Ok(ptr::without_provenance_mut(next($kind, Place::Everywhere(Shared::$variant($object)))?))
+    (@insert Global::$variant:ident, $object:ident, $kind:literal) => {
+        Ok(ptr::without_provenance_mut(next($kind, Place::Everywhere(Global::$variant($object)))?))
     };
     (@insert Local::$variant:ident, $object:ident, $kind:literal) => {{
         let id = next($kind, Place::On(thread::current().id()))?;
         OWN.with(|own| own.borrow_mut().insert(id, Local::$variant($object)));
         Ok(ptr::without_provenance_mut(id))
     }};
-    (@find Shared, $handle:ident) => { find_shared($handle) };
+    (@find Global, $handle:ident) => { find_shared($handle) };
     (@find Local, $handle:ident) => { find_local($handle) };
 }
 handles! {
-    pf_backend = 1: Arc<dyn ComputeBackend>, Shared::Backend;
-    pf_kernel = 2: Arc<dyn Kernel>, Shared::Kernel;
+    pf_backend = 1: Arc<dyn ComputeBackend>, Global::Backend;
+    pf_kernel = 2: Arc<dyn Kernel>, Global::Kernel;
     pf_memory = 3: SharedMemory, Local::Memory;
     pf_display = 4: Headless, Local::Display;
     pf_link = 5: Rc<LinkSlot>, Local::Link;
     pf_frame = 6: Rc<FrameSlot>, Local::Frame;
     pf_shown = 7: Rc<ShownSlot>, Local::Shown;
+    pf_outlet = 8: Rc<OutletSlot>, Local::Outlet;
+    pf_intake = 9: Rc<IntakeSlot>, Local::Intake;
+    pf_shared_link = 10: Arc<SharedLink<GivenOut>>, Global::SharedLink;
+    pf_started = 11: Arc<Started>, Global::Started;
+    pf_shared_frame = 12: Arc<SharedFrame<GivenOut>>, Global::SharedFrame;
 }
 
 fn next(kind: usize, place: Place) -> Result<usize> {
@@ -135,33 +179,23 @@ fn next(kind: usize, place: Place) -> Result<usize> {
 
 /// Says what is wrong with a handle that is not in the table.
 fn unknown<H: Handle>(id: usize, made: usize) -> Failure {
-    const NAMES: [&str; 8] = [
-        "no handle",
-        pf_backend::NAME,
-        pf_kernel::NAME,
-        pf_memory::NAME,
-        pf_display::NAME,
-        pf_link::NAME,
-        pf_frame::NAME,
-        pf_shown::NAME,
-    ];
-    let (kind, count) = (id & ((1 << KIND_BITS) - 1), id >> KIND_BITS);
+    let (kind, count) = (kind_of(id), id >> KIND_BITS);
     Failure::Handle(if id == 0 {
         format!("the {} is NULL", H::NAME)
-    } else if count == 0 || count > made || kind == 0 {
-        format!("{id:#x} is no {}: this library never made it", H::NAME)
-    } else if kind != H::KIND {
-        format!("{id:#x} is a {}; give a {}", NAMES[kind], H::NAME)
     } else {
-        format!("this {} was freed or finished before", H::NAME)
+        match name_of(kind).filter(|_| (1..=made).contains(&count)) {
+            None => format!("{id:#x} is no {}: this library never made it", H::NAME),
+            Some(name) if kind != H::KIND => format!("{id:#x} is a {name}; give a {}", H::NAME),
+            Some(_) => format!("this {} was freed or finished before", H::NAME),
+        }
     })
 }
 
-fn find_shared<H: Handle>(handle: *mut H) -> Result<Shared> {
+fn find_shared<H: Handle>(handle: *mut H) -> Result<Global> {
     let id = handle.addr();
     let table = table();
     match table.live.get(&id) {
-        Some(Place::Everywhere(object)) if id & 7 == H::KIND => Ok(object.clone()),
+        Some(Place::Everywhere(object)) if kind_of(id) == H::KIND => Ok(object.clone()),
         _ => Err(unknown::<H>(id, table.made)),
     }
 }
@@ -176,7 +210,7 @@ fn find_local<H: Handle>(handle: *mut H) -> Result<Local> {
 fn check_local<H: Handle>(id: usize) -> Result<()> {
     let table = table();
     match table.live.get(&id) {
-        Some(Place::On(owner)) if id & 7 == H::KIND => {
+        Some(Place::On(owner)) if kind_of(id) == H::KIND => {
             if *owner == thread::current().id() {
                 Ok(())
             } else {

@@ -4,7 +4,9 @@
 //! and [`Frame`] and a flag for calls say who may touch it now: what the borrow checker refuses is [`Failure::Busy`].
 
 use crate::failure::{Failure, Result};
-use interop_core::{Error, Link, Part, ShownFrame, WriteFrame};
+use interop_core::{
+    Arg, ComputeBackend, Error, Kernel, Link, OutletFrame, Part, RawTarget, ShownFrame, Target, WriteFrame,
+};
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 use std::rc::Rc;
@@ -141,7 +143,58 @@ enum State {
     Own(WriteFrame<'static>, Rc<LinkSlot>),
     /// Frame of `pf_link_frame`, while its function runs.
     Lent(NonNull<WriteFrame<'static>>),
+    /// Frame of `pf_outlet_frame`, while its function runs.
+    LentOfOutlet(NonNull<OutletFrame<'static>>),
     Gone,
+}
+
+/// A frame that a call writes, of a link or of an outlet.
+pub enum Writing<'f, 'a> {
+    /// Of a link.
+    Link(&'f mut WriteFrame<'a>),
+    /// Of an outlet.
+    Outlet(&'f mut OutletFrame<'a>),
+}
+
+/// The same call of either frame.
+macro_rules! of_either {
+    ($writing:expr, $frame:ident => $call:expr) => {
+        match $writing {
+            Writing::Link($frame) => $call,
+            Writing::Outlet($frame) => $call,
+        }
+    };
+}
+
+impl Writing<'_, '_> {
+    /// The backend that kernels of this frame run on.
+    pub fn backend(&self) -> &dyn ComputeBackend {
+        of_either!(self, frame => frame.backend())
+    }
+
+    /// Queues a kernel that writes the frame.
+    pub fn launch(&mut self, kernel: &dyn Kernel, args: &[Arg<'_>]) -> Result<(), Error> {
+        of_either!(self, frame => frame.launch(kernel, args))
+    }
+
+    /// The memory that kernels write.
+    pub fn target(&mut self) -> Result<Target<'_>, Error> {
+        of_either!(self, frame => frame.target())
+    }
+
+    /// Writes tight rows from the host.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        of_either!(self, frame => frame.write(bytes))
+    }
+
+    /// The memory by its own API's names.
+    ///
+    /// # Safety
+    /// The promises of [`WriteFrame::raw`].
+    pub unsafe fn raw(&mut self) -> Result<RawTarget<'_>, Error> {
+        // SAFETY: the caller's promise.
+        of_either!(self, frame => unsafe { frame.raw() })
+    }
 }
 
 /// A frame that is written.
@@ -164,15 +217,18 @@ impl Drop for TakeBack<'_> {
 
 impl FrameSlot {
     /// Runs `f` while `frame` can be reached through the slot that `f` gets.
-    pub fn lend<R>(frame: &mut WriteFrame<'_>, is_whole: bool, f: impl FnOnce(&Rc<Self>) -> R) -> R {
-        let lent = NonNull::from(frame).cast();
-        let slot = Rc::new(Self { state: RefCell::new(State::Lent(lent)), is_whole, failed: RefCell::default() });
+    pub fn lend<R>(frame: Writing<'_, '_>, is_whole: bool, f: impl FnOnce(&Rc<Self>) -> R) -> R {
+        let lent = match frame {
+            Writing::Link(frame) => State::Lent(NonNull::from(frame).cast()),
+            Writing::Outlet(frame) => State::LentOfOutlet(NonNull::from(frame).cast()),
+        };
+        let slot = Rc::new(Self { state: RefCell::new(lent), is_whole, failed: RefCell::default() });
         let _after = TakeBack(&slot);
         f(&slot)
     }
 
     /// Runs `f` with the frame, and keeps its error.
-    pub fn with<R>(&self, f: impl FnOnce(&mut WriteFrame<'_>) -> Result<R>) -> Result<R> {
+    pub fn with<R>(&self, f: impl FnOnce(&mut Writing<'_, '_>) -> Result<R>) -> Result<R> {
         let done = self.run(f)?;
         if let (Err(Failure::Core(error)), Ok(mut failed)) = (&done, self.failed.try_borrow_mut()) {
             *failed = Some(error.clone());
@@ -185,15 +241,17 @@ impl FrameSlot {
         self.failed.take()
     }
 
-    fn run<R>(&self, f: impl FnOnce(&mut WriteFrame<'_>) -> R) -> Result<R> {
+    fn run<R>(&self, f: impl FnOnce(&mut Writing<'_, '_>) -> R) -> Result<R> {
         let mut state = self.state.try_borrow_mut().map_err(|_| {
             Failure::Busy("this frame is in the middle of a call; do not call it from a function given to that call")
         })?;
         match &mut *state {
-            State::Own(frame, _) => Ok(f(frame)),
+            State::Own(frame, _) => Ok(f(&mut Writing::Link(frame))),
             // SAFETY: `lend` is still running, whose reference nobody uses meanwhile but through this cell. `f` takes a frame
             // of any lifetime, so that it cannot keep what it finds.
-            State::Lent(frame) => Ok(f(unsafe { frame.as_mut() })),
+            State::Lent(frame) => Ok(f(&mut Writing::Link(unsafe { frame.as_mut() }))),
+            // SAFETY: the same.
+            State::LentOfOutlet(frame) => Ok(f(&mut Writing::Outlet(unsafe { frame.as_mut() }))),
             State::Gone => Err(over()),
         }
     }
@@ -212,9 +270,11 @@ impl FrameSlot {
                 }
                 Ok(())
             }
-            lent @ State::Lent(_) => {
+            lent @ (State::Lent(_) | State::LentOfOutlet(_)) => {
                 *state = lent;
-                Err(Failure::Busy("pf_link_frame ends this frame itself when the function that was given returns"))
+                Err(Failure::Busy(
+                    "the call that lent this frame ends it itself when the function that was given returns",
+                ))
             }
             State::Gone => Err(over()),
         }

@@ -8,6 +8,9 @@
 //! | `call` | the one way into every call: panics and errors become a status and a message |
 //! | `handles` | the table of everything that a caller holds a handle of |
 //! | `held` | links and their frames, which refer to each other |
+//! | `computing` | a caller's function that computes frames |
+//! | `objects` | a caller's own textures and buffers: outlets, intakes |
+//! | `given_out` | what other threads have of a frame |
 //! | `texts` | texts that a caller holds and gives back |
 //! | `convert`, `sources` | structs of C as values of pixelferry; kernels |
 //!
@@ -20,13 +23,16 @@
 mod abi;
 mod boundary;
 mod call;
+mod computing;
 mod convert;
 mod exports;
 mod failure;
 #[cfg(test)]
 mod fuzz;
+mod given_out;
 mod handles;
 mod held;
+mod objects;
 mod sources;
 #[cfg(test)]
 mod tests;

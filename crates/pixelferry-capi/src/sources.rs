@@ -3,8 +3,8 @@
 use crate::abi::*;
 use crate::convert::format_code;
 use crate::failure::{Failure, Result};
-use crate::handles::{Handle as _, Memory, SharedMemory};
-use pixelferry::{Arg, CpuArgs, CpuKernelExt as _, Error, KernelSource};
+use crate::handles::{Handle as _, SharedMemory};
+use pixelferry::{Arg, ComputeMemory, CpuArgs, CpuKernelExt as _, Error, KernelSource};
 use std::cell::Ref;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -119,25 +119,25 @@ fn host_args(args: &CpuArgs<'_>) -> HostArgs {
 fn host_arg(args: &CpuArgs<'_>, at: usize) -> pf_arg {
     let of = |kind, value| pf_arg { kind, reserved: 0, value, bytes: 0 };
     if let Ok(v) = args.i32(at) {
-        return of(PF_ARG_I32, pf_value { i32: v });
+        return of(PIXELFERRY_ARG_I32, pf_value { i32: v });
     }
     if let Ok(v) = args.u32(at) {
-        return of(PF_ARG_U32, pf_value { u32: v });
+        return of(PIXELFERRY_ARG_U32, pf_value { u32: v });
     }
     if let Ok(v) = args.f32(at) {
-        return of(PF_ARG_F32, pf_value { f32: v });
+        return of(PIXELFERRY_ARG_F32, pf_value { f32: v });
     }
     if let Ok(v) = args.i64(at) {
-        return of(PF_ARG_I64, pf_value { i64: v });
+        return of(PIXELFERRY_ARG_I64, pf_value { i64: v });
     }
     if let Ok(v) = args.u64(at) {
-        return of(PF_ARG_U64, pf_value { u64: v });
+        return of(PIXELFERRY_ARG_U64, pf_value { u64: v });
     }
     if let Ok(v) = args.f64(at) {
-        return of(PF_ARG_F64, pf_value { f64: v });
+        return of(PIXELFERRY_ARG_F64, pf_value { f64: v });
     }
     let bytes = args.memory::<u8>(at).unwrap_or_default();
-    pf_arg { bytes: bytes.len() as u64, ..of(PF_ARG_MEMORY, pf_value { host: bytes.as_ptr().cast() }) }
+    pf_arg { bytes: bytes.len() as u64, ..of(PIXELFERRY_ARG_MEMORY, pf_value { host: bytes.as_ptr().cast() }) }
 }
 
 /// The caller's memories of a launch, looked up; [`Looked::args`] are arguments for as long as it lives.
@@ -151,7 +151,7 @@ impl Looked {
         let look = |arg: &pf_arg| {
             let memory = match arg.kind {
                 // SAFETY: the kind says which member the caller set; the number is looked up, never followed.
-                PF_ARG_MEMORY => Some(pf_memory::get(unsafe { arg.value.memory })?),
+                PIXELFERRY_ARG_MEMORY => Some(pf_memory::get(unsafe { arg.value.memory })?),
                 _ => None,
             };
             Ok((*arg, memory))
@@ -166,10 +166,10 @@ impl Looked {
 }
 
 /// An argument and, where it is one, its memory.
-pub type Borrowed<'a> = (pf_arg, Option<Ref<'a, Memory>>);
+pub type Borrowed<'a> = (pf_arg, Option<Ref<'a, dyn ComputeMemory>>);
 
 fn borrowed<'a>(arg: &pf_arg, memory: Option<&'a SharedMemory>) -> Result<Borrowed<'a>> {
-    let memory = memory.map(|memory| memory.try_borrow().map_err(|_| busy_memory())).transpose()?;
+    let memory = memory.map(|memory| memory.read().ok_or_else(busy_memory)).transpose()?;
     Ok((*arg, memory))
 }
 
@@ -183,19 +183,21 @@ pub fn arguments<'a>(borrowed: &'a [Borrowed<'_>]) -> Result<Vec<Arg<'a>>> {
     borrowed.iter().enumerate().map(|(at, (arg, memory))| argument(at, arg, memory.as_deref())).collect()
 }
 
-fn argument<'a>(at: usize, arg: &pf_arg, memory: Option<&'a Memory>) -> Result<Arg<'a>> {
+fn argument<'a>(at: usize, arg: &pf_arg, memory: Option<&'a dyn ComputeMemory>) -> Result<Arg<'a>> {
     // SAFETY: the kind says which member the caller set, and every bit pattern is a number.
     unsafe {
         Ok(match (arg.kind, memory) {
-            (PF_ARG_I32, _) => Arg::I32(arg.value.i32),
-            (PF_ARG_U32, _) => Arg::U32(arg.value.u32),
-            (PF_ARG_F32, _) => Arg::F32(arg.value.f32),
-            (PF_ARG_I64, _) => Arg::I64(arg.value.i64),
-            (PF_ARG_U64, _) => Arg::U64(arg.value.u64),
-            (PF_ARG_F64, _) => Arg::F64(arg.value.f64),
-            (PF_ARG_MEMORY, Some(memory)) => Arg::Memory(memory.memory.as_ref()),
+            (PIXELFERRY_ARG_I32, _) => Arg::I32(arg.value.i32),
+            (PIXELFERRY_ARG_U32, _) => Arg::U32(arg.value.u32),
+            (PIXELFERRY_ARG_F32, _) => Arg::F32(arg.value.f32),
+            (PIXELFERRY_ARG_I64, _) => Arg::I64(arg.value.i64),
+            (PIXELFERRY_ARG_U64, _) => Arg::U64(arg.value.u64),
+            (PIXELFERRY_ARG_F64, _) => Arg::F64(arg.value.f64),
+            (PIXELFERRY_ARG_MEMORY, Some(memory)) => Arg::Memory(memory),
             (kind, _) => {
-                return Err(Failure::argument(format!("args[{at}].kind is {kind}, which is no PF_ARG_ of the header")));
+                return Err(Failure::argument(format!(
+                    "args[{at}].kind is {kind}, which is no PIXELFERRY_ARG_ of the header"
+                )));
             }
         })
     }

@@ -4,9 +4,13 @@
 use crate::abi::*;
 use crate::boundary::{fill, fillable, structure};
 use crate::convert::format_code;
-use crate::exports::{backend, display, frame, link, machine, shown};
+use crate::exports::{backend, display, frame, link, machine, memory, objects, shown};
 use crate::handles::Handle as _;
-use pixelferry::{CpuBackend, Headless, MemoryDisplay, PixelFormat};
+use crate::objects::{IntakeSlot, OutletSlot};
+use interop_core::Part;
+use pixelferry::{
+    BufferView, CpuBackend, Display as _, Headless, Intake, MemoryDisplay, Outlet, PixelFormat, SurfaceDesc, View,
+};
 use pixelferry_faults::{BackendDouble, Fault, FaultKind, Faults, Step};
 use std::ffi::{CStr, c_void};
 use std::ptr;
@@ -18,11 +22,11 @@ const SURFACE: pf_surface = pf_surface {
     format: format_code(PixelFormat::R8),
     width: 3,
     height: 2,
-    unwritten: PF_KEEP,
-    access: PF_ACCESS_TEXTURE,
-    row_order: PF_TOP_DOWN,
-    encoding: PF_UNMANAGED,
-    alpha: PF_ALPHA_STORED,
+    unwritten: PIXELFERRY_LOAD_KEEP,
+    access: PIXELFERRY_ACCESS_TEXTURE,
+    row_order: PIXELFERRY_ROWS_TOP_DOWN,
+    encoding: PIXELFERRY_ENCODING_UNMANAGED,
+    alpha: PIXELFERRY_ALPHA_STORED,
 };
 
 const OPTIONS: pf_link_options = pf_link_options {
@@ -30,8 +34,10 @@ const OPTIONS: pf_link_options = pf_link_options {
     path: ptr::null(),
     prefer: ptr::null(),
     profiles: c"".as_ptr(),
-    budget_ms: PF_NO_BUDGET,
-    frames_behind: 0,
+    budget_ms: PIXELFERRY_BUDGET_NONE,
+    frames_late: 0,
+    mode: PIXELFERRY_MODE_FRAMES_LATE,
+    reserved: 0,
 };
 
 const FRAMES: pf_frames = pf_frames {
@@ -52,7 +58,7 @@ fn said() -> String {
 
 #[track_caller]
 fn works(status: pf_status) {
-    assert_eq!(status, PF_OK, "{}", said());
+    assert_eq!(status, PIXELFERRY_OK, "{}", said());
 }
 
 /// A link from threads to plain memory; what it was opened with is free again.
@@ -116,7 +122,7 @@ fn frames_outlive_calls_and_end_with_their_link() {
     works(write(first, [1, 2, 3, 4, 5, 6]));
     works(frame::pf_frame_finish(first));
     assert_eq!(read(made), [1, 2, 3, 4, 5, 6]);
-    assert_eq!(write(first, [0; 6]), PF_ERROR_HANDLE);
+    assert_eq!(write(first, [0; 6]), PIXELFERRY_ERROR_HANDLE);
     let second = begun(made);
     works(write(second, [9; 6]));
     works(frame::pf_frame_cancel(second));
@@ -131,12 +137,12 @@ fn frames_outlive_calls_and_end_with_their_link() {
     assert_eq!((surface.width, surface.height), (3, 2));
     let mut third = ptr::null_mut();
     // SAFETY: as in `opened`.
-    assert_eq!(unsafe { link::pf_link_acquire(made, &raw mut third) }, PF_ERROR_BUSY, "{}", said());
+    assert_eq!(unsafe { link::pf_link_acquire(made, &raw mut third) }, PIXELFERRY_ERROR_BUSY, "{}", said());
     works(shown::pf_shown_release(drawn));
     let third = begun(made);
     works(link::pf_link_free(made));
-    assert_eq!(write(third, [0; 6]), PF_ERROR_HANDLE);
-    assert_eq!(frame::pf_frame_finish(third), PF_ERROR_HANDLE);
+    assert_eq!(write(third, [0; 6]), PIXELFERRY_ERROR_HANDLE);
+    assert_eq!(frame::pf_frame_finish(third), PIXELFERRY_ERROR_HANDLE);
 }
 
 /// Data that the given function sees.
@@ -166,8 +172,8 @@ unsafe extern "C" fn compute(user: *mut c_void, frame: *mut pf_frame) -> i32 {
     unsafe {
         let given = &mut *user.cast::<Given>();
         given.kept = frame;
-        assert_eq!(link::pf_link_flush(given.link), PF_ERROR_BUSY);
-        assert_eq!(frame::pf_frame_finish(frame), PF_ERROR_BUSY);
+        assert_eq!(link::pf_link_flush(given.link), PIXELFERRY_ERROR_BUSY);
+        assert_eq!(frame::pf_frame_finish(frame), PIXELFERRY_ERROR_BUSY);
         works(frame::pf_frame_map(frame, Some(map), ptr::null_mut()));
         if given.free {
             works(link::pf_link_free(given.link));
@@ -183,15 +189,15 @@ fn functions_that_are_given_cannot_keep_a_frame() {
     // SAFETY: as in `opened`.
     works(unsafe { link::pf_link_frame(link, Some(compute), (&raw mut given).cast()) });
     assert_eq!(read(link), [0, 1, 2, 10, 11, 12]);
-    assert_eq!(write(given.kept, [0; 6]), PF_ERROR_HANDLE);
+    assert_eq!(write(given.kept, [0; 6]), PIXELFERRY_ERROR_HANDLE);
     given.code = 4;
     // SAFETY: as in `opened`.
-    assert_eq!(unsafe { link::pf_link_frame(link, Some(compute), (&raw mut given).cast()) }, PF_ERROR_CALLBACK);
+    assert_eq!(unsafe { link::pf_link_frame(link, Some(compute), (&raw mut given).cast()) }, PIXELFERRY_ERROR_CALLBACK);
     // Freed in the middle of its own call, it goes when that returns.
     (given.code, given.free) = (0, true);
     // SAFETY: as in `opened`.
     works(unsafe { link::pf_link_frame(link, Some(compute), (&raw mut given).cast()) });
-    assert_eq!(link::pf_link_flush(link), PF_ERROR_HANDLE);
+    assert_eq!(link::pf_link_flush(link), PIXELFERRY_ERROR_HANDLE);
 }
 
 unsafe extern "C" fn count(user: *mut c_void, frame: *mut pf_frame) -> i32 {
@@ -215,16 +221,71 @@ fn a_path_that_fails_is_left_and_the_function_is_called_again() {
         let status = unsafe { link::pf_link_frame(link, Some(count), (&raw mut calls).cast()) };
         (status, std::mem::take(&mut calls))
     };
-    assert_eq!(frame(), (PF_OK, 1));
+    assert_eq!(frame(), (PIXELFERRY_OK, 1));
     faults.arm(fails(false));
-    assert_eq!(frame(), (PF_OK, 2), "{}", said());
+    assert_eq!(frame(), (PIXELFERRY_OK, 2), "{}", said());
     assert_eq!(read(link), [7; 6]);
     // If no path is left, the call returns the first error, not that a function refused.
     faults.arm(fails(true));
-    assert_eq!(frame(), (PF_ERROR_DRIVER, 1), "{}", said());
+    assert_eq!(frame(), (PIXELFERRY_ERROR_DRIVER, 1), "{}", said());
     assert!(said().starts_with("pf_link_frame: compute: fill failed on a double"), "{}", said());
     faults.disarm();
     works(link::pf_link_free(link));
+}
+
+#[test]
+fn what_an_intake_took_outlives_its_handle() {
+    let (display, desc) = (MemoryDisplay::new(), SurfaceDesc::buffer(4));
+    let mut rendered = display.create_surface(&desc).unwrap();
+    let view = View::Buffer(BufferView { offset: 0, len: 4 });
+    rendered.upload(&Part::full(&desc), &[1, 2, 3, 4], &view).unwrap();
+    let opened = Intake::open(Arc::new(CpuBackend::new().unwrap()), display, rendered).unwrap();
+    let intake = pf_intake::insert(IntakeSlot::new(opened)).unwrap();
+    let (mut taken, mut other, mut bytes) = (ptr::null_mut(), ptr::null_mut(), [0_u8; 2]);
+    // SAFETY: as in `opened`.
+    unsafe {
+        works(objects::pf_intake_take(intake, &raw mut taken));
+        assert_eq!(objects::pf_intake_take(intake, &raw mut other), PIXELFERRY_ERROR_BUSY, "{}", said());
+        works(memory::pf_memory_free(taken));
+        works(objects::pf_intake_take(intake, &raw mut taken));
+        works(objects::pf_intake_free(intake));
+        works(memory::pf_memory_read(taken, 1, bytes.as_mut_ptr().cast(), 2));
+        assert_eq!(bytes, [2, 3]);
+        assert_eq!(memory::pf_memory_read(taken, 3, bytes.as_mut_ptr().cast(), 2), PIXELFERRY_ERROR_ARGUMENT);
+        assert_eq!(memory::pf_memory_write(taken, 0, bytes.as_ptr().cast(), 2), PIXELFERRY_ERROR_ARGUMENT);
+        works(memory::pf_memory_free(taken));
+    }
+    assert_eq!(memory::pf_memory_free(taken), PIXELFERRY_ERROR_HANDLE);
+}
+
+#[test]
+fn frames_of_an_outlet_are_lent_for_one_call() {
+    let (display, desc) = (MemoryDisplay::new(), SurfaceDesc::image(3, 2, PixelFormat::R8));
+    let target = display.create_surface(&desc).unwrap();
+    let opened = Outlet::open(Arc::new(CpuBackend::new().unwrap()), display, target).unwrap();
+    let outlet = pf_outlet::insert(OutletSlot::new(opened)).unwrap();
+    let holds = || {
+        let read = pf_outlet::get(outlet)?.with(|outlet| outlet.surface().read_back(&Part::full(&desc)));
+        Ok::<_, crate::failure::Failure>(read??)
+    };
+    let mut calls = 0_u8;
+    // SAFETY: as in `opened`; the function gets what it asks for.
+    unsafe {
+        works(objects::pf_outlet_frame(outlet, Some(count), (&raw mut calls).cast()));
+        assert_eq!((calls, holds().unwrap()), (1, vec![7; 6]));
+        works(objects::pf_outlet_frame_region(outlet, 1, 1, 2, 1, Some(put_two), ptr::null_mut()));
+        assert_eq!(holds().unwrap(), [7, 7, 7, 7, 10, 11]);
+        assert_eq!(
+            objects::pf_outlet_frame_region(outlet, 2, 1, 2, 1, Some(put_two), ptr::null_mut()),
+            PIXELFERRY_ERROR_ARGUMENT
+        );
+    }
+    works(objects::pf_outlet_free(outlet));
+}
+
+unsafe extern "C" fn put_two(_: *mut c_void, frame: *mut pf_frame) -> i32 {
+    // SAFETY: as in `opened`.
+    unsafe { frame::pf_frame_write(frame, [10_u8, 11].as_ptr().cast(), 2, 0) }
 }
 
 #[test]
@@ -238,7 +299,7 @@ fn texts_may_be_written_in_and_go_once() {
         assert_eq!(CStr::from_ptr(text).count_bytes(), 1);
     }
     works(machine::pf_string_free(text));
-    assert_eq!(machine::pf_string_free(text), PF_ERROR_HANDLE);
+    assert_eq!(machine::pf_string_free(text), PIXELFERRY_ERROR_HANDLE);
     works(link::pf_link_free(link));
 }
 
@@ -298,9 +359,9 @@ fn only_sizes_that_a_header_had_are_taken() {
     unsafe {
         works(backend::pf_backend_open(c"cpu".as_ptr(), none, 0, &raw mut computes));
         works(display::pf_display_open(c"memory".as_ptr(), &raw mut shows));
-        assert_eq!(link::pf_link_open(computes, shows, &SURFACE, &cut, &raw mut made), PF_ERROR_ARGUMENT);
+        assert_eq!(link::pf_link_open(computes, shows, &SURFACE, &cut, &raw mut made), PIXELFERRY_ERROR_ARGUMENT);
     }
-    assert!(said().contains("pf_link_options.size is 12, and this library takes 40"), "{}", said());
+    assert!(said().contains("pf_link_options.size is 12, and this library takes 48"), "{}", said());
     works(backend::pf_backend_free(computes));
     works(display::pf_display_free(shows));
 }

@@ -2,27 +2,45 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
 
+mod absent;
 #[cfg(feature = "bench")]
 mod bench;
 mod demo;
+mod doctor;
+mod exit;
+mod json;
+#[cfg(feature = "manual")]
+mod manual;
+mod output;
 mod probe;
+mod report;
+mod scrub;
+mod summary;
 mod table;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use exit::Exit;
+use output::OutputOptions;
 use pixelferry_demo::terminal;
 use pixelferry_demo::trace::Trace;
 use std::error::Error;
 use std::process::ExitCode;
+use tracing_subscriber::fmt;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
-use tracing_subscriber::{EnvFilter, fmt};
 
 /// Shows which ways from compute to display really work on this machine, and uses them.
-///
-/// Set PIXELFERRY_LOG (e.g. `info`, `debug`) to see more of what happens.
 #[derive(Parser)]
-#[command(version, arg_required_else_help = true)]
+#[command(
+    name = "pixelferry",
+    version = absent::VERSION.as_str(),
+    arg_required_else_help = true,
+    after_help = "Set PIXELFERRY_LOG (e.g. info, opencl_backend=debug) to log by part.",
+    after_long_help = format!("{}\n\nSet PIXELFERRY_LOG (e.g. info, opencl_backend=debug) to log by part.", exit::help())
+)]
 struct Cli {
+    #[command(flatten)]
+    output: OutputOptions,
     #[command(subcommand)]
     command: Command,
 }
@@ -30,30 +48,50 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Try every path between every compute device and every display, prove each by pixels, and report.
+    #[command(after_help = exit::help())]
     Probe(probe::ProbeOptions),
     /// Measure which path is fastest for every compute device and display, and whether it is the one taken by itself.
     #[cfg(feature = "bench")]
     Bench(Box<bench::BenchOptions>),
     /// Compute a picture on the best device and show it in a window, or save it.
     Demo(Box<demo::DemoOptions>),
+    /// Find out why frames take a slow path or none, and name the command that mends it.
+    #[command(after_help = exit::help())]
+    Doctor(doctor::DoctorOptions),
+    /// Write one file for a report of a bug, with nothing private in it.
+    Report(report::ReportOptions),
+    /// Print what a shell needs to complete this command's words.
+    #[cfg(feature = "manual")]
+    Completions(manual::CompletionsOptions),
+    /// Write manual pages into a folder.
+    #[cfg(feature = "manual")]
+    Man(manual::ManOptions),
 }
 
 fn main() -> ExitCode {
-    terminal::end(run(Cli::parse().command))
+    let cli = match parse() {
+        Ok(cli) => cli,
+        Err(error) => return absent::end(error),
+    };
+    match run(cli) {
+        Ok(exit) => exit.into(),
+        Err(error) => terminal::end(Err(error)),
+    }
 }
 
-fn run(command: Command) -> Result<(), Box<dyn Error>> {
+/// Reads the arguments. How errors and help are coloured must be known before.
+fn parse() -> Result<Cli, clap::Error> {
+    let arguments: Vec<_> = std::env::args_os().collect();
+    let command = Cli::command().color(output::color_of(&arguments));
+    Cli::from_arg_matches(&command.try_get_matches_from(arguments)?)
+}
+
+fn run(Cli { output, command }: Cli) -> Result<Exit, Box<dyn Error>> {
     let trace = match &command {
         Command::Demo(options) => options.trace().map(Trace::create).transpose()?,
         _ => None,
     };
-    let filter = match std::env::var("PIXELFERRY_LOG") {
-        Ok(text) if !text.is_empty() => EnvFilter::try_new(&text).map_err(|e| {
-            format!("PIXELFERRY_LOG is '{text}' ({e}); give a level such as info, or opencl_backend=debug")
-        })?,
-        _ => EnvFilter::new("error"),
-    };
-    let log = fmt::layer().with_writer(std::io::stderr).with_filter(filter);
+    let log = fmt::layer().with_writer(std::io::stderr).with_ansi(output.is_colored()).with_filter(output.filter()?);
     let subscriber = tracing_subscriber::registry().with(log).with(trace.as_ref().map(Trace::layer));
     #[cfg(feature = "overlay")]
     let messages = demo::Log::default();
@@ -61,12 +99,19 @@ fn run(command: Command) -> Result<(), Box<dyn Error>> {
     let subscriber = subscriber.with(matches!(command, Command::Demo(_)).then(|| messages.layer()));
     subscriber.init();
     match command {
-        Command::Probe(options) => probe::run(&options),
+        Command::Probe(options) => return probe::run(&options),
+        Command::Doctor(options) => return doctor::run(&options),
+        Command::Report(options) => report::run(&options)?,
         #[cfg(feature = "bench")]
-        Command::Bench(options) => Ok(bench::execute(&options, &mut terminal::Output)?),
+        Command::Bench(options) => bench::execute(&options, &mut terminal::Output)?,
         #[cfg(feature = "overlay")]
-        Command::Demo(options) => demo::run(*options, trace, &messages),
+        Command::Demo(options) => demo::run(*options, trace, &messages)?,
         #[cfg(not(feature = "overlay"))]
-        Command::Demo(options) => demo::bare(*options, trace),
+        Command::Demo(options) => demo::bare(*options, trace)?,
+        #[cfg(feature = "manual")]
+        Command::Completions(options) => manual::complete(&options, &mut Cli::command())?,
+        #[cfg(feature = "manual")]
+        Command::Man(options) => manual::write(&options, Cli::command())?,
     }
+    Ok(Exit::Done)
 }

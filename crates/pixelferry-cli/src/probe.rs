@@ -1,47 +1,50 @@
 //! `pixelferry probe`.
 
-use crate::table;
-use pixelferry::{ImageAccess, ImageDesc, PixelFormat, SurfaceDesc, Unwritten};
+use crate::exit::Exit;
+use crate::json::JsonOption;
+#[cfg(feature = "bench")]
+use crate::json::Marked;
+use crate::{summary, table};
+use pixelferry::{ImageAccess, ImageDesc, PixelFormat, SurfaceDesc, Unwritten, report::Sharing};
 #[cfg(feature = "bench")]
 use pixelferry::{LinkBuilder, Scratch};
-use pixelferry_demo::options::parse_size;
-use pixelferry_demo::terminal::{Output, OutputError};
+use pixelferry_demo::options::{parse_format, parse_size};
+use pixelferry_demo::terminal::Output;
+use pixelferry_demo::values::listed;
 use std::error::Error;
-use std::io::Write as _;
 
 #[derive(clap::Args)]
 pub struct ProbeOptions {
-    /// Print the report as JSON.
+    /// Tell of every device, every pairing and every path.
     #[arg(long)]
-    json: bool,
+    all: bool,
+    #[command(flatten)]
+    json: JsonOption,
     /// Size of the picture that is tried, in pixels.
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1280x720", value_parser = parse_size)]
     size: (u32, u32),
     /// Pixel format that is tried.
-    #[arg(long, value_name = "FORMAT", default_value = "RGBA8", value_parser = parse_format)]
+    #[arg(long, value_name = "FORMAT", default_value = "RGBA8",
+        value_parser = listed(parse_format, PixelFormat::ALL.map(PixelFormat::name)))]
     format: PixelFormat,
     /// Ask for a texture: paths that let the draw read linear memory are left out.
     #[arg(long)]
     texture: bool,
-    /// Content of the pixels that a frame does not write: keep, clear or overwrite. Paths are timed by this rule.
-    #[arg(long, value_name = "RULE", default_value_t)]
+    /// Content of the pixels that a frame does not write. Paths are timed by this rule.
+    #[arg(long, value_name = "RULE", default_value_t,
+        value_parser = listed(|text: &str| text.parse::<Unwritten>(), Unwritten::ALL.map(Unwritten::name)))]
     unwritten: Unwritten,
     /// Choose backend and display together, as a program without wishes has it done: by a kernel that writes every pixel, on scratch
     /// memory of every pair.
     #[cfg(feature = "bench")]
-    #[arg(long, conflicts_with = "buffer")]
+    #[arg(long, conflicts_with_all = ["buffer", "all"])]
     together: bool,
     /// Try a vertex or storage buffer of this many bytes, not a picture.
     #[arg(long, value_name = "BYTES", conflicts_with_all = ["size", "format", "texture"])]
     buffer: Option<u64>,
 }
 
-fn parse_format(text: &str) -> Result<PixelFormat, String> {
-    text.parse()
-        .map_err(|_| format!("no such format; the formats are {}", PixelFormat::ALL.map(PixelFormat::name).join(", ")))
-}
-
-pub fn run(options: &ProbeOptions) -> Result<(), Box<dyn Error>> {
+pub fn run(options: &ProbeOptions) -> Result<Exit, Box<dyn Error>> {
     let desc = match options.buffer {
         Some(bytes) => SurfaceDesc::buffer(bytes),
         None => {
@@ -51,35 +54,27 @@ pub fn run(options: &ProbeOptions) -> Result<(), Box<dyn Error>> {
         }
     };
     let desc = desc.with_unwritten(options.unwritten);
+    options.json.check()?;
     #[cfg(feature = "bench")]
     if options.together {
-        return print(&together(desc, options.format, options.json)?);
+        return together(options, desc);
     }
     let report = pixelferry::probe(&desc)?;
-    print(&if options.json { serde_json::to_string_pretty(&report)? + "\n" } else { table::report(&report) })
-}
-
-fn print(text: &str) -> Result<(), Box<dyn Error>> {
-    Ok(Output.write_all(text.as_bytes()).and_then(|()| Output.flush()).map_err(OutputError::from)?)
-}
-
-#[cfg(feature = "bench")]
-fn together(desc: SurfaceDesc, format: PixelFormat, json: bool) -> Result<String, Box<dyn Error>> {
-    let kernel = crate::bench::ramp(format).ok_or_else(|| format!("there is no kernel that writes {format}"))?;
-    let opened = LinkBuilder::new(desc).launch(&kernel, [Scratch::U32(0)]).open()?;
-    Ok(match json {
-        true => serde_json::to_string_pretty(&opened.report)? + "\n",
-        false => format!("{}{}", opened.report, opened.link.explain()),
+    options
+        .json
+        .write(&mut Output, &report, || if options.all { table::report(&report) } else { summary::report(&report) })?;
+    Ok(match report.sharing {
+        Sharing::Shared => Exit::Done,
+        Sharing::Nothing => Exit::NoPath,
+        _ => Exit::HostOnly,
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn formats_are_read_or_refused_with_a_reason() {
-        assert_eq!(parse_format("rgba16f"), Ok(PixelFormat::Rgba16F));
-        assert!(parse_format("rgb8").unwrap_err().contains("RGBA8"));
-    }
+#[cfg(feature = "bench")]
+fn together(options: &ProbeOptions, desc: SurfaceDesc) -> Result<Exit, Box<dyn Error>> {
+    let kernel = crate::bench::ramp(options.format);
+    let opened = LinkBuilder::new(desc).launch(&kernel, [Scratch::U32(0)]).open()?;
+    let report = Marked { schema: "pixelferry-together", schema_version: 1, report: &opened.report };
+    options.json.write(&mut Output, &report, || format!("{}{}", opened.report, opened.link.explain()))?;
+    Ok(Exit::Done)
 }

@@ -1,8 +1,8 @@
-//! The report as text for a terminal.
+//! The whole report as text, for `pixelferry probe --all` and reports of bugs.
 
 use pixelferry::{
     DeviceIdentity,
-    report::{Availability, ProbeReport, SystemReport},
+    report::{Availability, Diagnosis, ProbeReport, SystemReport},
 };
 use std::fmt::Write as _;
 
@@ -24,6 +24,8 @@ fn write(out: &mut String, report: &SystemReport) -> std::fmt::Result {
     writeln!(out, "\nCompute")?;
     for backend in &report.backends {
         availability(out, &backend.api.to_string(), &backend.availability)?;
+        let languages: Vec<_> = backend.languages.iter().map(ToString::to_string).collect();
+        writeln!(out, "      takes kernels in {}", languages.join(", "))?;
         for device in &backend.devices {
             identity(out, device)?;
         }
@@ -39,7 +41,8 @@ fn write(out: &mut String, report: &SystemReport) -> std::fmt::Result {
         paths(out, pairing)?;
     }
     for d in &report.diagnoses {
-        writeln!(out, "\n{}: {}. {}", d.name, d.finding.trim_end_matches('.'), d.advice)?;
+        writeln!(out)?;
+        diagnosis(out, "", d)?;
     }
     for problem in &report.problems {
         writeln!(out, "\nproblem: {problem}")?;
@@ -79,8 +82,12 @@ fn paths(out: &mut String, pairing: &ProbeReport) -> std::fmt::Result {
     for path in &pairing.paths {
         writeln!(out, "  {path}")?;
     }
-    for d in &pairing.diagnoses {
-        writeln!(out, "  {}: {}. {}.", d.name, d.finding, d.advice)?;
-    }
-    Ok(())
+    pairing.diagnoses.iter().try_for_each(|d| diagnosis(out, "  ", d))
+}
+
+/// A finding with what to do about it; the command on a line of its own.
+pub fn diagnosis(out: &mut String, indent: &str, d: &Diagnosis) -> std::fmt::Result {
+    let [finding, advice] = [&d.finding, &d.advice].map(|text| text.trim_end_matches('.'));
+    writeln!(out, "{indent}{}: {finding}. {advice}{}", d.name, if d.command.is_some() { ":" } else { "." })?;
+    d.command.iter().try_for_each(|command| writeln!(out, "{indent}    {command}"))
 }

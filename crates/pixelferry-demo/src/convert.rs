@@ -1,20 +1,24 @@
 //! The conversions that kernels in C have from [`pixelferry::driver::compute::CONVERT_SOURCE`], for closures in Rust.
 
-use half::f16;
-
 /// `pf_unorm8`: 0 to 1 as 0 to 255, rounded; what lies outside is clamped, NaN is 0.
 pub fn unorm8(v: f32) -> u8 {
     (v.clamp(0.0, 1.0) * 255.0 + 0.5) as u8
 }
 
+/// 0 to 1 as 0 to 65535, rounded; what lies outside is clamped, NaN is 0.
+pub fn unorm16(v: f32) -> u16 {
+    (v.clamp(0.0, 1.0) * 65535.0 + 0.5) as u16
+}
+
+/// Red, green and blue of 10 bits from the lowest on, and alpha of 2.
+pub fn rgb10a2([r, g, b, alpha]: [f32; 4]) -> u32 {
+    let bits = |v: f32, most: f32| (v.clamp(0.0, 1.0) * most + 0.5) as u32;
+    bits(r, 1023.0) | bits(g, 1023.0) << 10 | bits(b, 1023.0) << 20 | bits(alpha, 3.0) << 30
+}
+
 /// `pf_rgba8`.
 pub fn rgba8([r, g, b]: [f32; 3], alpha: f32) -> [u8; 4] {
     [r, g, b, alpha].map(unorm8)
-}
-
-/// `pf_half` of four channels: the nearest binary16, ties to even.
-pub fn rgba16f([r, g, b]: [f32; 3], alpha: f32) -> [f16; 4] {
-    [r, g, b, alpha].map(f16::from_f32)
 }
 
 /// `pf_srgb`: linear light by the curve of IEC 61966-2-1.
@@ -42,8 +46,9 @@ mod tests {
     fn ends_and_middles_are_known() {
         assert_eq!([f32::NAN, -1.0, 0.5, 1.0, 9.0].map(unorm8), [0, 0, 128, 255, 255]);
         assert!((srgb(0.5) - 0.735_357).abs() < 1e-5 && srgb(0.0) == 0.0 && (srgb(1.0) - 1.0).abs() < 1e-6);
+        assert_eq!([f32::NAN, -1.0, 0.5, 1.0].map(unorm16), [0, 0, 32768, 65535]);
+        assert_eq!(rgb10a2([1.0, 0.0, 0.5, 0.4]), 1023 | 512 << 20 | 1 << 30);
         assert_eq!((reinhard(0.0), reinhard(1.0)), (0.0, 0.5));
         assert!(aces(-1.0) == 0.0 && aces(100.0) == 1.0 && (aces(0.18) - 0.267).abs() < 1e-3);
-        assert_eq!(rgba16f([0.5, 1.0, 2.0], 1.0).map(f16::to_bits), [0x3800, 0x3c00, 0x4000, 0x3c00]);
     }
 }

@@ -2,23 +2,24 @@
 
 use crate::scene::SceneError;
 use crate::values::listed;
-use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{ArgGroup, Args};
 use pixelferry::driver::select::MAX_FRAMES_BEHIND;
 use pixelferry::{
-    BackendChoice, DisplayChoice, LinkOptions, Mode, PathId, Policy,
+    BackendChoice, DisplayChoice, Extent, ExtentError, LinkOptions, Mode, PathId, PixelFormat, Policy,
     command::{Choice, check_picture_file},
 };
 use std::path::PathBuf;
 
 /// Options of every example.
 #[derive(Debug, Clone, Args)]
+#[command(group = ArgGroup::new("windowless").multiple(true))]
 pub struct Options {
     /// Open no window; draw off screen and save the last frame.
-    #[arg(long)]
+    #[arg(long, group = "windowless")]
     pub headless: bool,
     /// File to save the picture to, with no window; the ending says the format (.png, .jpg).
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", group = "windowless")]
     pub out: Option<PathBuf>,
     /// Size of the picture or window in pixels.
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_size)]
@@ -29,15 +30,15 @@ pub struct Options {
     /// Backend to compute with.
     #[arg(long, value_parser = choices::<BackendChoice>(), default_value = BackendChoice::default().name())]
     pub backend: BackendChoice,
-    /// Display to draw with when there is no window (--headless).
-    #[arg(long, value_parser = choices::<DisplayChoice>(), default_value = DisplayChoice::default().name(), requires = "headless")]
+    /// Display to draw with when there is no window (--headless, or --out).
+    #[arg(long, value_parser = choices::<DisplayChoice>(), default_value = DisplayChoice::default().name(), requires = "windowless")]
     pub display: DisplayChoice,
     /// Take this path from compute to display, or fail and say which others work.
     #[arg(long, value_name = "PATH", value_parser = listed(parse_path, PathId::ALL.map(PathId::name)))]
     pub path: Option<PathId>,
     /// Show the frame finished so many frames before the last, so that compute and display overlap; `auto` measures
     /// how many are worth it. [default: 0]
-    #[arg(long = "frames-late", value_name = "N", value_parser = parse_mode)]
+    #[arg(long, value_name = "N", value_parser = parse_mode)]
     pub frames_behind: Option<Mode>,
     /// Write what host and devices did, frame by frame, for ui.perfetto.dev or chrome://tracing.
     #[arg(long, value_name = "FILE.json")]
@@ -76,16 +77,14 @@ impl Options {
 }
 
 /// Reads `WIDTHxHEIGHT`, in pixels.
-pub fn parse_size(text: &str) -> Result<(u32, u32), String> {
-    const ASKED: &str = "give it as WIDTHxHEIGHT, e.g. 1920x1080";
-    let (width, height) = text.split_once(['x', 'X']).ok_or(ASKED)?;
-    let side = |s: &str| match s.parse::<u32>() {
-        _ if s.is_empty() => Err(format!("a side is missing; {ASKED}")),
-        Ok(0) => Err("a side is 0; give at least 1x1".to_owned()),
-        Ok(n) => Ok(n),
-        Err(e) => Err(format!("'{s}' is no number of pixels: {e}")),
-    };
-    Ok((side(width)?, side(height)?))
+pub fn parse_size(text: &str) -> Result<(u32, u32), ExtentError> {
+    text.parse().map(|Extent { width, height }| (width, height))
+}
+
+/// Reads the name of a pixel format.
+pub fn parse_format(text: &str) -> Result<PixelFormat, String> {
+    text.parse()
+        .map_err(|_| format!("no such format; the formats are {}", PixelFormat::ALL.map(PixelFormat::name).join(", ")))
 }
 
 /// Reads how many frames to show.
@@ -175,7 +174,10 @@ mod tests {
             assert!(parse_size(wrong).is_err(), "{wrong}");
         }
         for half in ["64x", "x64", "x"] {
-            assert_eq!(parse_size(half).unwrap_err(), "a side is missing; give it as WIDTHxHEIGHT, e.g. 1920x1080");
+            assert_eq!(
+                parse_size(half).unwrap_err().to_string(),
+                "a side is missing; give it as WIDTHxHEIGHT, e.g. 1920x1080"
+            );
         }
     }
 }

@@ -1,9 +1,13 @@
 //! Pixel formats and contents of scenes that compute a picture.
 
-use crate::convert::{aces, reinhard, rgba8, rgba16f, srgb};
+use crate::convert::{aces, reinhard, rgb10a2, srgb, unorm8, unorm16};
 use crate::draw_args::DrawArgs;
+use crate::options::parse_format;
+use crate::values::listed;
 use clap::{Args, ValueEnum};
-use pixelferry::{AlphaMode, CpuImage, Encoding, ImageAccess, ImageDesc, PixelFormat, Unwritten};
+use half::f16;
+use pixelferry::driver::describe::format::ChannelKind;
+use pixelferry::{AlphaMode, CpuImage, Encoding, Error, ImageAccess, ImageDesc, PixelFormat, Unwritten};
 
 /// From the colours to what is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -21,26 +25,6 @@ pub enum Tone {
     Light,
 }
 
-/// Storage format of a pixel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum Format {
-    /// Four channels of 8 bits.
-    #[default]
-    Rgba8,
-    /// Four channels of binary16, which hold light brighter than white.
-    Rgba16f,
-}
-
-impl Format {
-    /// The format's name in a surface.
-    pub fn pixel_format(self) -> PixelFormat {
-        match self {
-            Self::Rgba8 => PixelFormat::Rgba8,
-            Self::Rgba16f => PixelFormat::Rgba16F,
-        }
-    }
-}
-
 /// Content of the fourth channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Alpha {
@@ -54,14 +38,20 @@ pub enum Alpha {
 }
 
 /// All of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pixels {
     /// The colours.
     pub tone: Tone,
-    /// The format.
-    pub format: Format,
+    /// The format. One that has fewer channels stores the first ones, one that has no numbers above 1 clamps.
+    pub format: PixelFormat,
     /// The fourth channel.
     pub alpha: Alpha,
+}
+
+impl Default for Pixels {
+    fn default() -> Self {
+        Self { tone: Tone::default(), format: PixelFormat::Rgba8, alpha: Alpha::default() }
+    }
 }
 
 /// Arguments of the command line that say how pixels are stored.
@@ -71,9 +61,9 @@ pub struct PixelOptions {
     /// none]
     #[arg(long, value_enum)]
     pub tone: Option<Tone>,
-    /// Storage format of a pixel. [default: rgba16f for light, else rgba8]
-    #[arg(long, value_enum)]
-    pub format: Option<Format>,
+    /// Storage format of a pixel. [default: RGBA16F for light, else RGBA8]
+    #[arg(long, value_name = "FORMAT", value_parser = listed(parse_format, PixelFormat::ALL.map(PixelFormat::name)))]
+    pub format: Option<PixelFormat>,
     /// Content of the fourth channel.
     #[arg(long, value_enum, default_value_t)]
     pub alpha: Alpha,
@@ -83,7 +73,7 @@ impl PixelOptions {
     /// Returns what is to be stored for a picture that is shown like this.
     pub fn pixels(&self, draw_args: &DrawArgs) -> Pixels {
         let tone = self.tone.unwrap_or(if draw_args.changes_light() { Tone::Light } else { Tone::None });
-        let format = self.format.unwrap_or(if tone == Tone::Light { Format::Rgba16f } else { Format::Rgba8 });
+        let format = self.format.unwrap_or(if tone == Tone::Light { PixelFormat::Rgba16F } else { PixelFormat::Rgba8 });
         Pixels { tone, format, alpha: self.alpha }
     }
 }
@@ -101,7 +91,7 @@ impl Pixels {
             Alpha::Straight => AlphaMode::Straight,
             Alpha::Premultiplied => AlphaMode::Premultiplied,
         };
-        let image = ImageDesc::new(width, height, self.format.pixel_format());
+        let image = ImageDesc::new(width, height, self.format);
         let image = image.with_access(ImageAccess::Any).with_encoding(encoding).with_alpha(alpha);
         image.with_unwritten(Unwritten::Overwrite)
     }
@@ -120,20 +110,48 @@ impl Pixels {
             Alpha::Straight => "",
             Alpha::Premultiplied => "c.x *= coverage; c.y *= coverage; c.z *= coverage;",
         };
-        let (pixel, stored) = match self.format {
-            Format::Rgba8 => ("uchar4", "pf_rgba8(c, coverage)"),
-            Format::Rgba16f => ("ushort4", "to_half(c, coverage)"),
-        };
+        let (pixel, stored) = self.stored();
         format!(
             "#define PIXEL {pixel}
              float3 pf_encoded(float3 c) {{ c.x = pf_srgb(c.x); c.y = pf_srgb(c.y); c.z = pf_srgb(c.z); return c; }}
-             ushort4 to_half(float3 c, float alpha) {{
-               ushort4 h;
-               h.x = pf_half(c.x); h.y = pf_half(c.y); h.z = pf_half(c.z); h.w = pf_half(alpha);
-               return h;
-             }}
-             PIXEL pixel(float3 c, float coverage) {{ c = {shown}; {covered} return {stored}; }}\n"
+             float to_unorm(float v, float most) {{ return fmin(fmax(v, 0.0f), 1.0f) * most + 0.5f; }}
+             PIXEL pixel(float3 c, float coverage) {{ c = {shown}; {covered} {stored} }}\n"
         )
+    }
+
+    /// A pixel's type in C of both languages, and statements that return `c` and `coverage` as one.
+    fn stored(self) -> (String, String) {
+        let info = self.format.info();
+        let channels = info.order.iter().map(|channel| ["c.x", "c.y", "c.z", "coverage"][*channel]);
+        let stored: Vec<_> = channels
+            .map(|of| match info.kind {
+                ChannelKind::Unorm8 => format!("pf_unorm8({of})"),
+                ChannelKind::Unorm16 => format!("(unsigned short)to_unorm({of}, 65535.0f)"),
+                ChannelKind::Unorm10A2 => {
+                    format!("(unsigned int)to_unorm({of}, {}.0f)", if of == "coverage" { 3 } else { 1023 })
+                }
+                ChannelKind::Float16 => format!("pf_half({of})"),
+                _ => of.to_owned(),
+            })
+            .collect();
+        // Types without a number are not called so in both languages.
+        let scalar = match info.c_type {
+            "uchar" => "unsigned char",
+            "ushort" => "unsigned short",
+            "uint" => "unsigned int",
+            other => other,
+        };
+        let body = match stored.as_slice() {
+            [one] => format!("return {one};"),
+            [r, g, b, a] if info.kind == ChannelKind::Unorm10A2 => {
+                format!("return {r} | {g} << 10 | {b} << 20 | {a} << 30;")
+            }
+            all => {
+                let set = all.iter().zip(["x", "y", "z", "w"]).map(|(value, at)| format!("p.{at} = {value}; "));
+                format!("PIXEL p; {}return p;", set.collect::<String>())
+            }
+        };
+        (scalar.to_owned(), body)
     }
 
     /// `fn pixel(c: vec3<f32>, coverage: f32) -> vec4<f32>` of WGSL, for `pf_store`.
@@ -186,15 +204,30 @@ impl Pixels {
                 Alpha::Premultiplied => (c.map(|c| c * coverage), coverage),
             }
         };
+        let four = |x: u32, y: u32| {
+            let ([r, g, b], alpha) = stored(x, y);
+            [r, g, b, alpha]
+        };
+        let two = |x: u32, y: u32| four(x, y).first_chunk::<2>().copied().unwrap_or_default();
+        let one = |x: u32, y: u32| four(x, y)[0];
+        let half = f16::from_f32;
         match self.format {
-            Format::Rgba8 => out.par_pixels(|x, y| {
-                let (c, alpha) = stored(x, y);
-                rgba8(c, alpha)
+            PixelFormat::R8 => out.par_pixels(|x, y| unorm8(one(x, y))),
+            PixelFormat::Rg8 => out.par_pixels(|x, y| two(x, y).map(unorm8)),
+            PixelFormat::R16 => out.par_pixels(|x, y| unorm16(one(x, y))),
+            PixelFormat::R16F => out.par_pixels(|x, y| half(one(x, y))),
+            PixelFormat::Rgba8 => out.par_pixels(|x, y| four(x, y).map(unorm8)),
+            PixelFormat::Bgra8 => out.par_pixels(|x, y| {
+                let [r, g, b, alpha] = four(x, y).map(unorm8);
+                [b, g, r, alpha]
             }),
-            Format::Rgba16f => out.par_pixels(|x, y| {
-                let (c, alpha) = stored(x, y);
-                rgba16f(c, alpha)
-            }),
+            PixelFormat::Rgb10A2 => out.par_pixels(|x, y| rgb10a2(four(x, y))),
+            PixelFormat::Rg16F => out.par_pixels(|x, y| two(x, y).map(half)),
+            PixelFormat::R32F => out.par_pixels(one),
+            PixelFormat::Rgba16F => out.par_pixels(|x, y| four(x, y).map(half)),
+            PixelFormat::Rg32F => out.par_pixels(two),
+            PixelFormat::Rgba32F => out.par_pixels(four),
+            other => Err(Error::invalid("Pixels::write", format!("{other} is not known to the scenes"))),
         }
     }
 }

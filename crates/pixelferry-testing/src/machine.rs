@@ -53,6 +53,10 @@ pub enum Need {
     Cmake,
     /// GLFW and OpenGL, to compile C against.
     Glfw,
+    /// GLFW's examples, as sources.
+    GlfwDoc,
+    /// cargo-c, which installs libraries for C.
+    CargoC,
     /// Valgrind.
     Valgrind,
     /// Vulkan, to compile C against.
@@ -124,6 +128,8 @@ pub const MACHINE: &[Row] = &[
     Row { need: Need::Cc, name: "cc", packages: "gcc g++ libc6-dev pkg-config", ..NONE },
     Row { need: Need::Cmake, name: "cmake", packages: "cmake make", ..NONE },
     Row { need: Need::Glfw, name: "glfw", packages: "libglfw3-dev libgl-dev", ..NONE },
+    Row { need: Need::GlfwDoc, name: "glfw-doc", packages: "libglfw3-doc", ..NONE },
+    Row { need: Need::CargoC, name: "cargo-c", ..NONE },
     Row { need: Need::Valgrind, name: "valgrind", packages: "valgrind libc6-dbg", ..NONE },
     Row { need: Need::VulkanDev, name: "vulkan-dev", packages: "libvulkan-dev", ..NONE },
     Row { need: Need::Chromium, name: "chromium", ..NONE },

@@ -2,7 +2,7 @@
 
 use crate::availability::Availability;
 use crate::backend_rows::{BackendChoice, DRIVERS, Driver};
-use interop_core::{Api, ComputeBackend, DeviceIdentity, Error, KernelSource, Result};
+use interop_core::{Api, ComputeBackend, DeviceIdentity, Error, KernelSource, Language, Result};
 use serde::Serialize;
 use std::sync::Arc;
 use tracing::info;
@@ -30,6 +30,8 @@ pub struct BackendStatus {
     pub availability: Availability,
     /// Its devices, in the order in which they were listed.
     pub devices: Vec<DeviceIdentity>,
+    /// Languages of kernels that its devices take, where there are some, else those that the backend is for.
+    pub languages: Vec<Language>,
 }
 
 /// Opens the first backend that speaks a language of every one of `kernels`: a program that gives a kernel for some
@@ -117,9 +119,18 @@ pub fn open_all_backends() -> (Vec<Arc<dyn ComputeBackend>>, Vec<BackendStatus>,
             }
         }
         let devices = listed.into_iter().map(|device| device.identity).collect();
-        all.push(BackendStatus { api: driver.api, availability, devices });
+        let languages = languages(driver, &backends);
+        all.push(BackendStatus { api: driver.api, availability, devices, languages });
     }
     (backends, all, errors)
+}
+
+fn languages(driver: &Driver, opened: &[Arc<dyn ComputeBackend>]) -> Vec<Language> {
+    let mut all: Vec<Language> = Vec::new();
+    for backend in opened.iter().filter(|backend| backend.device().api == driver.api) {
+        all.extend(backend.caps().languages.iter().filter(|language| !all.contains(language)).collect::<Vec<_>>());
+    }
+    if all.is_empty() { driver.takes.to_vec() } else { all }
 }
 
 #[cfg(test)]

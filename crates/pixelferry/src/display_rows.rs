@@ -62,12 +62,15 @@ pub(crate) struct Driver {
     pub(crate) missing: Option<&'static str>,
 }
 
+/// Kind of OpenGL without a window.
+pub(crate) const GL: &str = "gl-headless";
+
 /// One row for each display; those of [`DisplayChoice::Auto`] first, in its order.
 pub(crate) static DRIVERS: &[Driver] = &[
     Driver {
         named: Named { built: cfg!(feature = "gl"), ..Named::new(DisplayChoice::Gl, "gl", &["opengl"], "OpenGL") },
         api: Some(Api::OpenGl),
-        kind: "gl-headless",
+        kind: GL,
         taken_by_itself: |_| true,
         best_for: |beside| gl::best(device(beside)),
         all: gl::all,

@@ -2,8 +2,8 @@
 
 use crate::availability::Availability;
 use crate::backends::{BackendStatus, open_all_backends};
-use crate::diagnose;
 use crate::displays::{DisplayStatus, open_all_headless};
+use crate::doctor;
 use crate::headless::Headless;
 use crate::pair::backend_in;
 use interop_core::{
@@ -31,6 +31,10 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SystemReport {
+    /// [`SystemReport::SCHEMA`].
+    pub schema: &'static str,
+    /// [`SystemReport::SCHEMA_VERSION`].
+    pub schema_version: u32,
     /// Version of this library.
     pub version: &'static str,
     /// Surface that every pairing was tried with.
@@ -47,6 +51,45 @@ pub struct SystemReport {
     pub problems: Vec<String>,
     /// Choice for a program that asks for nothing.
     pub chosen: Option<Chosen>,
+    /// The best that any pairing does.
+    pub sharing: Sharing,
+}
+
+impl SystemReport {
+    /// Name of the report among those that are written as JSON.
+    pub const SCHEMA: &'static str = "pixelferry-probe";
+    /// Rises when older readers would misread a report.
+    pub const SCHEMA_VERSION: u32 = 1;
+}
+
+/// The best that compute and display do together.
+///
+/// ```
+/// use pixelferry::report::Sharing;
+///
+/// assert!(Sharing::Shared > Sharing::Host && Sharing::Host > Sharing::Nothing);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Sharing {
+    /// No path works.
+    Nothing,
+    /// Frames pass through memory of the host, which that of programs on the CPU is, too.
+    Host,
+    /// Both sides share memory of a device that is hardware.
+    Shared,
+}
+
+impl Sharing {
+    fn of(pairings: &[ProbeReport]) -> Self {
+        let best = pairings.iter().map(|pairing| match pairing.paths.iter().any(|path| path.state.works()) {
+            _ if pairing.shared().next().is_some() => Self::Shared,
+            true => Self::Host,
+            false => Self::Nothing,
+        });
+        best.max().unwrap_or(Self::Nothing)
+    }
 }
 
 /// The default choice.
@@ -103,7 +146,8 @@ pub fn probe_with(
     backends.sort_by_key(|b| (b.device().software, b.device().software && shades(b.as_ref())));
     for own in own_backends {
         let (api, devices) = (own.device().api, vec![own.device().clone()]);
-        backend_status.push(BackendStatus { api, availability: Availability::Available, devices });
+        let languages = own.caps().languages.clone();
+        backend_status.push(BackendStatus { api, availability: Availability::Available, devices, languages });
         backends.push(Arc::clone(own));
     }
     let (displays, mut display_status) = open_all_headless();
@@ -133,8 +177,11 @@ pub fn probe_with(
         Some(Chosen { compute: p.compute.clone(), display: p.display.clone(), path: path.id, why: path.state.detail() })
     });
     Ok(SystemReport {
-        diagnoses: diagnose::machine(&backend_status, &display_status),
+        diagnoses: doctor::machine(&backend_status, &display_status),
+        schema: SystemReport::SCHEMA,
+        schema_version: SystemReport::SCHEMA_VERSION,
         version: env!("CARGO_PKG_VERSION"),
+        sharing: Sharing::of(&pairings),
         surface: *desc,
         backends: backend_status,
         displays: display_status,

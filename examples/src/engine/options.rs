@@ -33,8 +33,9 @@ pub struct EngineOptions {
     /// Backend to compute with.
     #[arg(long, value_parser = choices::<BackendChoice>(), default_value = BackendChoice::default().name())]
     pub backend: BackendChoice,
-    /// Show frames so late that compute and display overlap; `auto` measures how late is worth it.
-    #[arg(long = "frames-late", value_name = "N", value_parser = parse_mode, default_value = "1")]
+    /// Show the frame finished so many frames before the last, so that compute and display overlap; `auto` measures how many
+    /// are worth it.
+    #[arg(long, value_name = "N", value_parser = parse_mode, default_value = "1")]
     pub frames_behind: Mode,
     /// Lose the context or device before this frame, to be made anew.
     #[arg(long, value_name = "N")]

@@ -25,7 +25,7 @@ fn picture(example: &str, backend: &str, file: &str) -> RgbaImage {
     command.args(is_scene.then_some(example));
     command.args(["--headless", "--size", "240x160", "--frames", frames, "--backend", backend, "--out"]).arg(&out);
     // The lateness of a frame differs between paths, and only the demo's loop waits for the last one.
-    command.args(["--frames-late", "0"]);
+    command.args(["--frames-behind", "0"]);
     let output = command.output().unwrap();
     let text = [&output.stdout[..], &output.stderr].map(String::from_utf8_lossy).concat();
     assert!(output.status.success() && !text.contains("panicked"), "{example} on {backend}: {text}");

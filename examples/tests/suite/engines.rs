@@ -69,7 +69,7 @@ fn assert_same(a: &RgbaImage, b: &RgbaImage) {
 
 fn survives_a_loss(name: &str, backend: &str) {
     // The first frame of links that are made anew is not late: no frame is to be.
-    let arguments = ["--frames", "9", "--frames-late", "0", "--backend", backend, "--lose-at", "4"];
+    let arguments = ["--frames", "9", "--frames-behind", "0", "--backend", backend, "--lose-at", "4"];
     let kept = picture(name, &format!("{name}_{backend}.png"), &arguments[..6]);
     let lost = picture(name, &format!("{name}_{backend}_lost.png"), &arguments);
     let (Some((kept, said)), Some((lost, said_when_lost))) = (kept, lost) else { return };
@@ -95,7 +95,7 @@ fn engine_gl_shares_with_opencl() {
             .env("OCL_ICD_VENDORS", "pocl.icd")
             .env("PIXELFERRY_PATH", path)
             .envs(pixelferry_tests::gl_double(false));
-        let arguments = [&["--frames", "9", "--frames-late", "0", "--backend", "opencl"], more].concat();
+        let arguments = [&["--frames", "9", "--frames-behind", "0", "--backend", "opencl"], more].concat();
         picture_by(command, "engine_gl", file, &arguments)
     };
     let Some((direct, said)) = run("engine_gl_direct.png", "direct", &[]) else { return };
@@ -117,7 +117,7 @@ pixelferry_tests::tests! {
 /// Frames that were computed on two APIs' devices look the same, but at edges: one smooths them.
 #[test]
 fn engine_vulkan_draws_what_engine_wgpu_draws() {
-    let arguments = ["--frames", "9", "--frames-late", "0"];
+    let arguments = ["--frames", "9", "--frames-behind", "0"];
     let Some((vulkan, said)) = picture("engine_vulkan", "engine_vulkan.png", &arguments) else { return };
     assert!(said.contains("Vulkan") && said.contains("planet by"), "{said}");
     assert_whole(&vulkan);
@@ -131,7 +131,7 @@ fn engine_vulkan_draws_what_engine_wgpu_draws() {
 fn a_resize_with_frames_in_flight_ends_in_the_picture_of_that_size() {
     for name in ["engine_gl", "engine_wgpu", "engine_vulkan"] {
         // 300x200 from frame 4 on, 180x120 from frame 6 on.
-        let arguments = ["--frames", "8", "--frames-late", "2", "--churn", "2"];
+        let arguments = ["--frames", "8", "--frames-behind", "2", "--churn", "2"];
         let Some((resized, _)) = picture(name, &format!("{name}_resized.png"), &arguments) else { return };
         assert_eq!(resized.dimensions(), (180, 120), "{name}");
         assert_whole(&resized);

@@ -1,6 +1,8 @@
 //! `pixelferry-net video`: a scene's pictures in a file.
 
-use crate::{Failure, Through, join};
+use crate::failure::Failure;
+use crate::output::say;
+use crate::{Through, join};
 use clap::Args;
 use pixelferry_media::video::Recorder;
 use std::path::PathBuf;
@@ -39,6 +41,6 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
     let element = recorder.element().name;
     let pictures = recorder.finish()?;
-    println!("{}: {pictures} pictures by {element}", options.output.display());
+    say(format_args!("{}: {pictures} pictures by {element}", options.output.display()))?;
     Ok(written?)
 }

@@ -1,6 +1,8 @@
 //! `pixelferry-net web`: a scene's pictures in browsers.
 
-use crate::{Failure, Through, join};
+use crate::failure::Failure;
+use crate::output::say;
+use crate::{Through, join};
 use clap::{Args, ValueEnum};
 use pixelferry_media::web::{Hop, WebOptions};
 use std::net::SocketAddr;
@@ -30,7 +32,7 @@ pub struct Options {
     #[arg(long, value_enum, default_value = "served")]
     codec: Codec,
     /// Name of the scene.
-    #[arg(long, default_value = "plasma")]
+    #[arg(long, default_value = crate::SCENE)]
     scene: String,
 }
 
@@ -44,7 +46,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         Codec::H264 => Hop::H264,
     };
     let gateway = join(&options.through)?.gateway(&options.scene, web)?;
-    println!("open http://{}", gateway.address());
+    say(format_args!("open http://{}", gateway.address()))?;
     loop {
         std::thread::park();
     }

@@ -2,9 +2,10 @@
 
 use cpu_fallback::{CpuBackend, MemoryDisplay};
 use interop_core::{
-    Error, Extent, LinkOptions, Part, PixelFormat, Policy, Region, Result, SharedFrame, SharedLink, StartedFrame,
-    Surface, SurfaceDesc, Trials,
+    Display, Error, Extent, LinkOptions, Part, PixelFormat, Policy, Region, Result, SharedFrame, SharedLink,
+    StartedFrame, Surface, SurfaceDesc, Trials,
 };
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -210,7 +211,33 @@ fn the_links_own_thread_never_waits_for_itself() {
         assert_eq!(computed.is_err(), keeps, "{computed:?}");
     }
     assert_eq!(link.shown().unwrap().get()[0], 2);
+    // Inside a frame it starts the next one, and cannot wait for that.
+    let own = Arc::clone(&link);
+    let refused = soon(move || {
+        Arc::clone(&own).frame(move |_| {
+            assert!(own.check_wait().is_err());
+            let next = start(&own, 6);
+            assert!(next.check_wait().is_err());
+            next.wait()
+        })
+    });
+    assert!(matches!(&refused, Err(Error::InvalidInput { .. })), "{refused:?}");
+    assert!(link.check_wait().is_ok());
     start(&link, 7).wait().unwrap();
+}
+
+#[test]
+fn a_display_whose_type_is_found_out_there_gives_what_it_is_opened_with() {
+    let backend = Arc::new(CpuBackend::new().unwrap());
+    let open = || {
+        let memory = MemoryDisplay::new();
+        Ok((memory.clone() as Rc<dyn Display>, (memory, 3)))
+    };
+    let give =
+        |(memory, more): &(Rc<MemoryDisplay>, u8), surface: &Surface| Ok(memory.pixels_rgba8(surface)?.data[0] + more);
+    let link = SharedLink::open_any(backend, open, desc(2), LinkOptions::default(), give).unwrap();
+    link.frame(|frame| frame.write(&[4; 4])).unwrap();
+    assert_eq!(*link.shown().unwrap().get(), 7);
 }
 
 #[test]

@@ -1,10 +1,14 @@
 //! Arguments of a launch: the target that its kernel writes, and the kernel's arguments.
 
 use super::memory::ComputeMemory;
-use crate::describe::error::Result;
+use crate::describe::error::{Error, Result};
 use crate::describe::format::PixelFormat;
 use crate::describe::geometry::Extent;
+use crate::describe::pattern::rows;
 use crate::describe::view::{BufferView, ImageView, View};
+
+/// A part is written together with what lies between its rows where both are no more than so many times its bytes.
+const MOST_AROUND: usize = 4;
 
 /// Memory and the part of it that a kernel writes.
 ///
@@ -75,6 +79,47 @@ impl<'a> Target<'a> {
         inner: impl FnOnce(&'a mut dyn ComputeMemory) -> Result<&'a mut dyn ComputeMemory>,
     ) -> Result<Self> {
         Ok(Self { items: self.items, ..Self::new(inner(self.memory)?, self.view)? })
+    }
+
+    /// Writes all of it from the host: tight rows. With `is_whole`, what lies between its rows is nobody's.
+    pub(crate) fn write(self, operation: &'static str, bytes: &[u8], is_whole: bool) -> Result<()> {
+        let (memory, view) = self.into_parts();
+        let expected = view.payload_len();
+        if bytes.len() != expected {
+            let problem = format!("{} bytes were given, the frame takes {expected} (tight rows)", bytes.len());
+            return Err(Error::invalid(operation, problem));
+        }
+        let span = view.span();
+        let lay = |to: &mut [u8]| {
+            let mut from = bytes;
+            for (_, row) in rows(&view) {
+                let (now, rest) = from.split_at(row.len());
+                to[row.start - span.start..row.end - span.start].copy_from_slice(now);
+                from = rest;
+            }
+        };
+        if is_whole || span.len() == expected {
+            // One mapping, the rows in memory order. Gaps between them, if any, are nobody's.
+            return memory.map_write(span.clone(), &mut |to| {
+                lay(to);
+                Ok(())
+            });
+        }
+        // The gaps between the rows belong to the pixels around this part. If they are small, they are read and written
+        // with the rows: a call for each row takes longer.
+        if span.len() <= expected.saturating_mul(MOST_AROUND) {
+            let mut together = vec![0; span.len()];
+            memory.read(span.start, &mut together)?;
+            lay(&mut together);
+            return memory.write(span.start, &together);
+        }
+        let mut from = bytes;
+        for (_, row) in rows(&view) {
+            let (now, rest) = from.split_at(row.len());
+            memory.write(row.start, now)?;
+            from = rest;
+        }
+        Ok(())
     }
 
     /// The memory and where in it.

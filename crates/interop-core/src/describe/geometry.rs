@@ -3,6 +3,7 @@
 use super::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::str::FromStr;
 
 /// Width and height in pixels.
 ///
@@ -42,6 +43,52 @@ impl Extent {
 impl fmt::Display for Extent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}x{}", self.width, self.height)
+    }
+}
+
+/// Reason why a text is no [`Extent`].
+///
+/// ```
+/// use interop_core::{Extent, ExtentError};
+///
+/// assert_eq!("1920x1080".parse(), Ok(Extent::new(1920, 1080)));
+/// assert_eq!("64x".parse::<Extent>(), Err(ExtentError::Missing));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExtentError {
+    /// No `x` is in it.
+    #[error("give it as WIDTHxHEIGHT, e.g. 1920x1080")]
+    NoPair,
+    /// Nothing stands before or after the `x`.
+    #[error("a side is missing; give it as WIDTHxHEIGHT, e.g. 1920x1080")]
+    Missing,
+    /// A side has no pixel.
+    #[error("a side is 0; give at least 1x1")]
+    Zero,
+    /// A side is no whole number.
+    #[error("'{side}' is no number of pixels: {source}")]
+    Number {
+        /// The side as it was given.
+        side: String,
+        /// Reason of the parser.
+        source: std::num::ParseIntError,
+    },
+}
+
+/// Reads `WIDTHxHEIGHT`, in pixels.
+impl FromStr for Extent {
+    type Err = ExtentError;
+
+    fn from_str(text: &str) -> std::result::Result<Self, ExtentError> {
+        let (width, height) = text.split_once(['x', 'X']).ok_or(ExtentError::NoPair)?;
+        let side = |side: &str| match side.parse::<u32>() {
+            _ if side.is_empty() => Err(ExtentError::Missing),
+            Ok(0) => Err(ExtentError::Zero),
+            Ok(pixels) => Ok(pixels),
+            Err(source) => Err(ExtentError::Number { side: side.into(), source }),
+        };
+        Ok(Self::new(side(width)?, side(height)?))
     }
 }
 

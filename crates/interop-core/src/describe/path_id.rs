@@ -30,6 +30,22 @@ pub enum PathKind {
     Plugged,
 }
 
+impl PathKind {
+    /// True where compute and display share memory of a device; false where the frame passes through memory of the host.
+    ///
+    /// ```
+    /// use interop_core::PathKind;
+    ///
+    /// assert!(PathKind::Direct.is_shared() && !PathKind::HostVisible.is_shared());
+    /// ```
+    pub const fn is_shared(self) -> bool {
+        match self {
+            Self::Direct | Self::ExternalMemory | Self::InQueue | Self::Plugged => true,
+            Self::HostVisible | Self::PboStaging | Self::HostRoundTrip => false,
+        }
+    }
+}
+
 /// The name of a path: of a built-in one, or of one that a program [adds](crate::Paths::with).
 ///
 /// ```

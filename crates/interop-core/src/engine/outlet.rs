@@ -176,9 +176,10 @@ impl Outlet {
 
     fn frame_part(&mut self, part: &Part, mut compute: impl FnMut(&mut OutletFrame<'_>) -> Result<()>) -> Result<()> {
         part.check_inside(self.desc()).map_err(|error| error.of("Outlet::frame"))?;
+        let is_whole = *part == Part::full(self.desc());
         self.reach.turn(|path, backend| {
             path.begin(part).map_err(Failure::Path)?;
-            if let Err(error) = compute(&mut OutletFrame { path, backend }) {
+            if let Err(error) = compute(&mut OutletFrame { path, backend, is_whole }) {
                 path.cancel();
                 return Err(Failure::Caller(error));
             }
@@ -199,6 +200,7 @@ impl Outlet {
 pub struct OutletFrame<'a> {
     path: &'a mut OpenedPath,
     backend: &'a dyn ComputeBackend,
+    is_whole: bool,
 }
 
 impl OutletFrame<'_> {
@@ -214,6 +216,15 @@ impl OutletFrame<'_> {
     /// The errors of [`ComputeBackend::launch`].
     pub fn launch(&mut self, kernel: &dyn Kernel, args: &[Arg<'_>]) -> Result<()> {
         self.backend.launch(kernel, self.path.target()?, args)
+    }
+
+    /// Writes pixels or bytes from the host: tight rows in the frame's order, all of it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where the length is not that of the frame; what the backend reports.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        let is_whole = self.is_whole;
+        self.target()?.write("OutletFrame::write", bytes, is_whole)
     }
 
     /// Queues a copy of `from`, memory of the backend's, into a buffer's frame: each byte to the place that it has in

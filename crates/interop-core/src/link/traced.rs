@@ -33,7 +33,7 @@ impl Traced {
             path = %tag.path,
             slot = Empty,
             part = %part,
-            frames_late = link.path.frames_behind(),
+            frames_behind = link.path.frames_behind(),
         );
         Self { tag, tagged: FrameTag::enter(Some(tag)), span: span.entered() }
     }

@@ -4,14 +4,10 @@ use super::Link;
 use super::traced::Traced;
 use crate::compute::{Arg, ComputeBackend, Kernel, RawTarget, Target};
 use crate::describe::error::{Error, Result};
-use crate::describe::pattern::rows;
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::timeline::step;
 use crate::display::Part;
 use crate::path::SharingPath;
-
-/// A part is written together with what lies between its rows where both are no more than so many times its bytes.
-const MOST_AROUND: usize = 4;
 
 /// Exclusive access to the memory of the next frame.
 ///
@@ -103,45 +99,7 @@ impl<'a> WriteFrame<'a> {
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         let _step = step!("write");
         let is_whole = self.part == self.link.layout.full();
-        let (memory, view) = self.target()?.into_parts();
-        let expected = view.payload_len();
-        if bytes.len() != expected {
-            return Err(Error::invalid(
-                "WriteFrame::write",
-                format!("{} bytes were given, the frame takes {expected} (tight rows)", bytes.len()),
-            ));
-        }
-        let span = view.span();
-        let lay = |to: &mut [u8]| {
-            let mut from = bytes;
-            for (_, row) in rows(&view) {
-                let (now, rest) = from.split_at(row.len());
-                to[row.start - span.start..row.end - span.start].copy_from_slice(now);
-                from = rest;
-            }
-        };
-        if is_whole || span.len() == expected {
-            // One mapping, the rows in memory order. Gaps between them, if any, are nobody's.
-            return memory.map_write(span.clone(), &mut |to| {
-                lay(to);
-                Ok(())
-            });
-        }
-        // The gaps between the rows belong to the pixels around this part. If they are small, they are read and written
-        // with the rows: a call for each row takes longer.
-        if span.len() <= expected.saturating_mul(MOST_AROUND) {
-            let mut together = vec![0; span.len()];
-            memory.read(span.start, &mut together)?;
-            lay(&mut together);
-            return memory.write(span.start, &together);
-        }
-        let mut from = bytes;
-        for (_, row) in rows(&view) {
-            let (now, rest) = from.split_at(row.len());
-            memory.write(row.start, now)?;
-            from = rest;
-        }
-        Ok(())
+        self.target()?.write("WriteFrame::write", bytes, is_whole)
     }
 
     /// Hands over without counting as a frame of the user's.

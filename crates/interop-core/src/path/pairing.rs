@@ -40,7 +40,7 @@ pub struct Pairing<'a> {
 }
 
 setters!(Pairing<'_> {
-    /// Sets how many frames late a frame may be shown at most.
+    /// Sets how many frames behind a frame may be shown at most.
     with_frames_behind(frames_behind: usize);
     /// Sets the only way to keep the two sides apart; `None`: the path's own.
     with_sync(sync: impl Into<Option<SyncKind>>);

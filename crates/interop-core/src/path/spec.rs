@@ -40,7 +40,7 @@ pub struct PathSpec {
     pub mechanism: &'static str,
     /// Kinds of synchronisation that the path can use; the first is the default.
     pub syncs: &'static [SyncKind],
-    /// True where it can show frames late, see [`crate::Mode`].
+    /// True where it can show frames behind, see [`crate::Mode`].
     pub pipelined: bool,
     /// Cost of each frame; decides when the path is tried.
     pub cost: Cost,
@@ -65,7 +65,7 @@ impl PathSpec {
     /// nothing; `open` makes the surface and the memory that crosses.
     ///
     /// It counts as one that copies each frame once through client memory and waits for both sides
-    /// ([`SyncKind::Finish`]), and that shows no frames late; the fields say otherwise. Where one of the closures or
+    /// ([`SyncKind::Finish`]), and that shows no frames behind; the fields say otherwise. Where one of the closures or
     /// the path itself panics, the path has failed, as by an error.
     pub fn new(
         name: &'static str,

@@ -12,11 +12,11 @@ pub(super) fn pairing(pairing: &Pairing<'_>, policy: &Policy) -> Vec<Diagnosis> 
     let mut found = devices(pairing.backend.device(), pairing.display.device());
     found.extend(missing_extension(pairing));
     if !policy.overridden.is_empty() {
-        found.push(Diagnosis {
-            name: "override-in-force",
-            finding: format!("the environment sets {}", policy.overridden.join(", ")),
-            advice: "Unset it to let pixelferry choose".into(),
-        });
+        found.push(Diagnosis::new(
+            "override-in-force",
+            format!("the environment sets {}", policy.overridden.join(", ")),
+            "Unset it to let pixelferry choose",
+        ));
     }
     found
 }
@@ -26,42 +26,42 @@ fn missing_extension(pairing: &Pairing<'_>) -> Option<Diagnosis> {
     let (compute, display) = (pairing.backend.caps(), pairing.display.caps());
     let shares = |handle| compute.can_export(handle, MemoryShape::Linear).is_yes();
     let Support::No(reason) = display.can_import(HandleType::OPAQUE, MemoryShape::Linear) else { return None };
-    shares(HandleType::OPAQUE).then(|| Diagnosis {
-        name: "missing-extension",
-        finding: format!("{} exports its memory, but {}: {reason}", pairing.backend.device(), pairing.display.device()),
-        advice: "Update the display's driver; frames cross by other paths until then".into(),
+    shares(HandleType::OPAQUE).then(|| {
+        Diagnosis::new(
+            "missing-extension",
+            format!("{} exports its memory, but {}: {reason}", pairing.backend.device(), pairing.display.device()),
+            "Update the display's driver; frames cross by other paths until then",
+        )
     })
 }
 
 fn devices(compute: &DeviceIdentity, display: &DeviceIdentity) -> Vec<Diagnosis> {
     let mut found = Vec::new();
     if display.software && !compute.software {
-        found.push(Diagnosis {
-            name: "software-display",
-            finding: format!("{} computes on hardware, but {} draws on the CPU", compute, display),
-            advice: "Install the GPU vendor's OpenGL driver, or check that this session is not on a remote or virtual \
-                     display; with NVIDIA and no display, the EGL vendor file (10_nvidia.json) must be there"
-                .into(),
-        });
+        found.push(Diagnosis::new(
+            "software-display",
+            format!("{} computes on hardware, but {} draws on the CPU", compute, display),
+            "Install the GPU vendor's OpenGL driver, or check that this session is not on a remote or virtual \
+                     display; with NVIDIA and no display, the EGL vendor file (10_nvidia.json) must be there",
+        ));
     }
     if compute.software && !display.software {
-        found.push(Diagnosis {
-            name: "software-compute",
-            finding: format!("{} draws on hardware, but {} computes on the CPU", display, compute),
-            advice: "Install the GPU vendor's compute driver (OpenCL ICD or CUDA)".into(),
-        });
+        found.push(Diagnosis::new(
+            "software-compute",
+            format!("{} draws on hardware, but {} computes on the CPU", display, compute),
+            "Install the GPU vendor's compute driver (OpenCL ICD or CUDA)",
+        ));
     }
     if !compute.software
         && !display.software
         && let Support::No(finding) = compute.same_device(display)
     {
-        found.push(Diagnosis {
-            name: "display-on-another-gpu",
+        found.push(Diagnosis::new(
+            "display-on-another-gpu",
             finding,
-            advice: "Compute on the GPU that draws, or open the display for the compute device (HeadlessOptions::\
-                     same_device_as); else frames cross by peer access where the GPUs have it, or by the host"
-                .into(),
-        });
+            "Compute on the GPU that draws, or open the display for the compute device (HeadlessOptions::\
+             same_device_as); else frames cross by peer access where the GPUs have it, or by the host",
+        ));
     }
     found
 }

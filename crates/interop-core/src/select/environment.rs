@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `PIXELFERRY_PATH` | a path's name: that path or an error |
 //! | `PIXELFERRY_SYNC` | a name of [`SyncKind`], e.g. `host-fence` or `shared-event`: hand-over in that way, where a path has it |
-//! | `PIXELFERRY_MODE` | `latency`, `late:N`, `throughput`, `throughput:N` |
+//! | `PIXELFERRY_MODE` | `latency`, `behind:N`, `throughput`, `throughput:N` |
 //! | `PIXELFERRY_CALIBRATE_MS` | time for measuring; 0 takes the first that works |
 //! | `PIXELFERRY_TRIALS` | `off`, `asked`, `spread`: when paths are compared that there was no time for (see [`Trials`]) |
 //! | `PIXELFERRY_PROFILES` | a folder for what was measured, or `off` |
@@ -82,7 +82,7 @@ impl Policy {
 
 fn mode(text: &str) -> Result<Mode> {
     let problem = || {
-        let wanted = format!("latency, late:N, throughput or throughput:N with N at most {MAX_FRAMES_BEHIND}");
+        let wanted = format!("latency, behind:N, throughput or throughput:N with N at most {MAX_FRAMES_BEHIND}");
         wrong(MODE, text, &wanted)
     };
     let (word, number) = match text.split_once(':') {
@@ -92,7 +92,7 @@ fn mode(text: &str) -> Result<Mode> {
     match (word, number) {
         (_, Some(n)) if n > MAX_FRAMES_BEHIND => Err(problem()),
         ("latency", None) => Ok(Mode::Latency),
-        ("late", Some(frames)) => Ok(Mode::FramesBehind(frames)),
+        ("behind", Some(frames)) => Ok(Mode::FramesBehind(frames)),
         ("throughput", most) => Ok(Mode::Throughput { most: most.unwrap_or(MAX_FRAMES_BEHIND) }),
         _ => Err(problem()),
     }
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!((policy.force, policy.sync), (Some(PathId::PBO_ORPHAN), Some(SyncKind::TimelineSemaphore)));
         assert_eq!((policy.mode, policy.budget), (Mode::Throughput { most: 4 }, Duration::ZERO));
         assert_eq!((policy.profiles, policy.trials, policy.overridden.len()), (Profiles::Off, Trials::Off, 6));
-        assert_eq!(of(&[("PIXELFERRY_MODE", "late:3")]).unwrap().mode, Mode::FramesBehind(3));
+        assert_eq!(of(&[("PIXELFERRY_MODE", "behind:3")]).unwrap().mode, Mode::FramesBehind(3));
         assert!(of(&[("PIXELFERRY_PATH", " ")]).unwrap().force.is_none());
         assert!(of(&[]).unwrap().overridden.is_empty());
     }
@@ -147,8 +147,8 @@ mod tests {
         for (name, value, wanted) in [
             ("PIXELFERRY_PATH", "telepathy", "host-round-trip"),
             ("PIXELFERRY_SYNC", "hope", "host-fence"),
-            ("PIXELFERRY_MODE", "late", "late:N"),
-            ("PIXELFERRY_MODE", "late:17", "at most 16"),
+            ("PIXELFERRY_MODE", "behind", "behind:N"),
+            ("PIXELFERRY_MODE", "behind:17", "at most 16"),
             ("PIXELFERRY_MODE", "latency:1", "latency"),
             ("PIXELFERRY_CALIBRATE_MS", "-1", "whole number"),
             ("PIXELFERRY_TRIALS", "maybe", "spread"),

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// [`Policy::budget`] where nothing else is said.
 pub const DEFAULT_BUDGET: Duration = Duration::from_millis(300);
 
-/// Largest lateness, frames. Each frame behind costs the memory of one and a half, of two with semaphores.
+/// Most frames behind. Each costs the memory of one and a half, of two with semaphores.
 pub const MAX_FRAMES_BEHIND: usize = 16;
 
 /// Most frames behind that [`Mode::Throughput`] tries if both sides are programs: there is no switch between contexts
@@ -27,7 +27,7 @@ const MOST_LATE_SOFTWARE: usize = 2;
 /// ```
 /// use interop_core::{Mode, Policy};
 ///
-/// // Up to four frames late, where that makes frames quicker.
+/// // Up to four frames behind, where that makes frames quicker.
 /// let policy = Policy::default().with_mode(Mode::Throughput { most: 4 });
 /// assert_eq!(policy.mode.most_behind(), 4);
 /// assert_eq!(Mode::default().most_behind(), 0);
@@ -44,13 +44,13 @@ pub enum Mode {
     /// The one as many frames before the last as measurement on this machine finds worth it, up to `most`: the least
     /// lateness that is within 2 % of the quickest. `most` itself where the budget is zero.
     Throughput {
-        /// At most so late; limits the memory that is taken, too.
+        /// At most so many; limits the memory that is taken, too.
         most: usize,
     },
 }
 
 impl Mode {
-    /// Tells how late frames may be at most.
+    /// Tells how many frames behind may be shown at most.
     pub const fn most_behind(self) -> usize {
         match self {
             Self::Latency => 0,

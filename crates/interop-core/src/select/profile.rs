@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// Version of the file's content.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 impl Profiles {
     fn folder(&self) -> Option<PathBuf> {
@@ -136,7 +136,6 @@ struct Profile {
     key: Key,
     path: String,
     sync: Option<SyncKind>,
-    #[serde(rename = "frames_late")]
     frames_behind: usize,
     found: Found,
     /// Names of the candidates that it was not compared with yet.
@@ -298,7 +297,7 @@ mod tests {
             let file = folder.join(key(40).file_name());
             let good = fs::read_to_string(&file).unwrap();
             let half = &good[..good.len() / 2];
-            let other_version = good.replace("\"version\": 3", "\"version\": 1");
+            let other_version = good.replace(&format!("\"version\": {VERSION}"), "\"version\": 1");
             let other_driver = good.replace("\"driver\": \"1\"", "\"driver\": \"2\"");
             let no_path = good.replace("\"path\": \"direct\"", "\"path\": \"telepathy\"");
             for text in ["", "\0", "[]", half, &other_version, &other_driver, &no_path] {

@@ -102,7 +102,6 @@ pub struct Measured {
     /// Synchronisation of the two sides.
     pub sync: SyncKind,
     /// Number of frames behind.
-    #[serde(rename = "frames_late")]
     pub frames_behind: usize,
     /// Median, microseconds a frame.
     pub median_us: f64,
@@ -162,12 +161,22 @@ pub struct Diagnosis {
     pub finding: String,
     /// Advice what to do about it.
     pub advice: String,
+    /// The command that does it, for a shell, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
 }
 
 impl Diagnosis {
     /// Returns what was found, and what to do about it; `name` stays the same.
     pub fn new(name: &'static str, finding: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { name, finding: finding.into(), advice: advice.into() }
+        Self { name, finding: finding.into(), advice: advice.into(), command: None }
+    }
+
+    /// Adds the command that mends it.
+    #[must_use]
+    pub fn with_command(mut self, command: impl Into<String>) -> Self {
+        self.command = Some(command.into());
+        self
     }
 }
 
@@ -176,7 +185,6 @@ impl Diagnosis {
 #[non_exhaustive]
 pub struct Lateness {
     /// Number of frames behind.
-    #[serde(rename = "frames_late")]
     pub frames_behind: usize,
     /// Time of a frame, a kernel and a draw that touch every pixel included.
     pub microseconds: f64,
@@ -302,6 +310,12 @@ impl ProbeReport {
     /// The path in use.
     pub fn chosen(&self) -> Option<&PathReport> {
         self.paths.iter().find(|p| matches!(p.state, PathState::Chosen { .. }))
+    }
+
+    /// The paths that work and share memory of a device that is hardware.
+    pub fn shared(&self) -> impl Iterator<Item = &PathReport> {
+        let is_hardware = !self.compute.software && !self.display.software;
+        self.paths.iter().filter(move |path| is_hardware && path.state.works() && path.kind.is_shared())
     }
 
     /// Keeps what an earlier report of the same surface found out about paths that were not tried this time.

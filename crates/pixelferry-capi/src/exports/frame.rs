@@ -6,10 +6,10 @@ use crate::call::call;
 use crate::convert::format_code;
 use crate::failure::{Failure, Result};
 use crate::handles::{Handle as _, free};
-use crate::held::FrameSlot;
+use crate::held::{FrameSlot, Writing};
 use crate::sources::{Looked, arguments};
 use interop_core::View;
-use pixelferry::{Error, ImageView, WriteFrame};
+use pixelferry::{Error, ImageView};
 use std::ffi::c_void;
 
 #[unsafe(no_mangle)]
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn pf_frame_write(
     })
 }
 
-fn write(frame: &mut WriteFrame<'_>, data: &[u8], row_pitch: usize) -> Result<()> {
+fn write(frame: &mut Writing<'_, '_>, data: &[u8], row_pitch: usize) -> Result<()> {
     let (row, rows) = shape(&frame.target()?.view());
     if row_pitch == 0 || (row_pitch == row && data.len() == row * rows) {
         return Ok(frame.write(data)?);
@@ -93,7 +93,7 @@ fn map(slot: &FrameSlot, write: impl Fn(&pf_pixels) -> i32) -> Result<()> {
 }
 
 fn map_frame(
-    frame: &mut WriteFrame<'_>,
+    frame: &mut Writing<'_, '_>,
     is_whole: bool,
     mut write: impl FnMut(&pf_pixels) -> i32,
 ) -> Result<(), Error> {
@@ -181,16 +181,16 @@ mod device {
     use pixelferry::RawMemory;
     use std::ptr;
 
-    pub fn memory(frame: &mut WriteFrame<'_>) -> Result<pf_device_memory> {
+    pub fn memory(frame: &mut Writing<'_, '_>) -> Result<pf_device_memory> {
         let device = frame.backend().device().to_string();
         // SAFETY: the header asks of callers what this asks.
         let raw = unsafe { frame.raw() }?;
         let found = match raw.memory() {
             RawMemory::Cuda { address, stream, .. } => {
-                pf_device_memory { api: PF_API_CUDA, address, queue: stream, ..NONE }
+                pf_device_memory { api: PIXELFERRY_API_CUDA, address, queue: stream, ..NONE }
             }
             RawMemory::OpenCl { buffer, queue, context, .. } => {
-                pf_device_memory { api: PF_API_OPENCL, object: buffer, queue, context, ..NONE }
+                pf_device_memory { api: PIXELFERRY_API_OPENCL, object: buffer, queue, context, ..NONE }
             }
             _ => Err(Error::Unsupported {
                 operation: "pf_frame_device_memory",

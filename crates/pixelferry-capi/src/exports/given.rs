@@ -47,13 +47,13 @@ unsafe fn scratch(at: usize, arg: &pf_arg) -> Result<Scratch> {
     // SAFETY: the kind says which member the caller set, and every bit pattern is a number.
     unsafe {
         Ok(match arg.kind {
-            PF_ARG_I32 => Scratch::I32(arg.value.i32),
-            PF_ARG_U32 => Scratch::U32(arg.value.u32),
-            PF_ARG_F32 => Scratch::F32(arg.value.f32),
-            PF_ARG_I64 => Scratch::I64(arg.value.i64),
-            PF_ARG_U64 => Scratch::U64(arg.value.u64),
-            PF_ARG_F64 => Scratch::F64(arg.value.f64),
-            PF_ARG_MEMORY => {
+            PIXELFERRY_ARG_I32 => Scratch::I32(arg.value.i32),
+            PIXELFERRY_ARG_U32 => Scratch::U32(arg.value.u32),
+            PIXELFERRY_ARG_F32 => Scratch::F32(arg.value.f32),
+            PIXELFERRY_ARG_I64 => Scratch::I64(arg.value.i64),
+            PIXELFERRY_ARG_U64 => Scratch::U64(arg.value.u64),
+            PIXELFERRY_ARG_F64 => Scratch::F64(arg.value.f64),
+            PIXELFERRY_ARG_MEMORY => {
                 let bytes = usize::try_from(arg.bytes)
                     .map_err(|_| Failure::argument(format!("args[{at}].bytes is {}, which is too much", arg.bytes)))?;
                 match arg.value.host.cast::<u8>() {
@@ -62,7 +62,9 @@ unsafe fn scratch(at: usize, arg: &pf_arg) -> Result<Scratch> {
                 }
             }
             kind => {
-                return Err(Failure::argument(format!("args[{at}].kind is {kind}, which is no PF_ARG_ of the header")));
+                return Err(Failure::argument(format!(
+                    "args[{at}].kind is {kind}, which is no PIXELFERRY_ARG_ of the header"
+                )));
             }
         })
     }

@@ -3,16 +3,15 @@
 use crate::abi::*;
 use crate::boundary::{bytes_mut, optional_structure, out, put, structure, text};
 use crate::call::call;
+use crate::computing::{Computing, refused_or};
 use crate::exports::given::{builder, option_texts};
 use crate::exports::results::{give, give_json, say};
 use crate::failure::{Failure, Result};
 use crate::handles::{Handle as _, free, remove};
-use crate::held::{FrameSlot, LinkSlot};
-use interop_core::Part;
-use pixelferry::{Error, Link, LinkOptions, Region, WriteFrame, save_picture};
+use crate::held::{LinkSlot, Writing};
+use pixelferry::{Error, Link, LinkOptions, Region, WriteFrame, save_picture_with};
 use std::ffi::{c_char, c_void};
 use std::ptr;
-use std::rc::Rc;
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_open_pair(
@@ -89,38 +88,9 @@ pub unsafe extern "C" fn pf_link_frame(link: *mut pf_link, compute: pf_frame_fun
 
 /// One frame by a function of the caller's, again on another path where one fails.
 fn frame(link: &LinkSlot, compute: impl Fn(*mut pf_frame) -> i32) -> Result<()> {
-    let mut refused = None;
-    let done = link.with(|link| {
-        let whole = Part::full(link.desc());
-        link.frame(|frame: &mut WriteFrame<'_>| {
-            let is_whole = *frame.part() == whole;
-            let done = FrameSlot::lend(frame, is_whole, |slot| one_try(slot, &compute));
-            refused = None;
-            done.map_err(|failure| match failure {
-                // An error of a path lets the next one get the frame.
-                Failure::Core(error) => error,
-                other => {
-                    refused = Some(other);
-                    Error::invalid("pf_link_frame", "the function that was given refused")
-                }
-            })
-        })
-    })?;
-    match (done, refused) {
-        (Err(_), Some(failure)) => Err(failure),
-        (done, _) => Ok(done?),
-    }
-}
-
-/// Calls the function with a handle that ends with it. Where a call on the frame failed and the function refused, that is why.
-fn one_try(slot: &Rc<FrameSlot>, compute: impl Fn(*mut pf_frame) -> i32) -> Result<()> {
-    let handle = pf_frame::insert(Rc::clone(slot))?;
-    let code = compute(handle);
-    remove(handle.addr());
-    match code {
-        0 => Ok(()),
-        code => Err(slot.take_error().map_or(Failure::Callback(code), Failure::Core)),
-    }
+    let computing = Computing::new(compute);
+    let done = link.with(|link| link.frame(|frame| computing.one_try(Writing::Link(frame), true)))?;
+    refused_or(done, &computing.refusal())
 }
 
 /// Begins a frame that the caller ends.
@@ -215,40 +185,68 @@ pub unsafe extern "C" fn pf_link_read_back(
 ) -> pf_status {
     call("pf_link_read_back", || {
         // SAFETY: the header's promise for pointers.
-        let data = unsafe {
-            if !needed.is_null() {
-                out(needed, 0, "needed")?;
-            }
-            bytes_mut(data.cast::<u8>(), bytes, "data")
-        }?;
+        let place = unsafe { Place::new(data, bytes, needed) }?;
         let link = pf_link::get(link)?;
         // The frame on show may be of another size than the next one.
         let len = link.look(|link| link.shown().and_then(|shown| shown.desc().byte_len()))??;
-        if !needed.is_null() {
-            // SAFETY: `out` accepted it.
-            unsafe { put(needed, len) };
-        }
-        if data.is_empty() && !needed.is_null() {
-            return Ok(());
-        }
-        if data.len() != len {
-            return Err(Failure::argument(format!("data has {bytes} bytes, and what is shown has {len} (tight rows)")));
-        }
-        let read = link.with(Link::read_back)??;
-        if read.len() != len {
-            return Err(Failure::argument(format!("what is shown has {} bytes now; ask again", read.len())));
-        }
-        data.copy_from_slice(&read);
-        Ok(())
+        place.fill(len, || Ok(link.with(Link::read_back)??))
     })
 }
 
+/// Place for what is shown, and for its length.
+pub struct Place<'a> {
+    data: &'a mut [u8],
+    /// Null, or accepted by `boundary::out`.
+    needed: *mut usize,
+}
+
+impl Place<'_> {
+    /// Checks what the caller gave.
+    ///
+    /// # Safety
+    /// The header's promise for pointers.
+    pub unsafe fn new(data: *mut c_void, bytes: usize, needed: *mut usize) -> Result<Self> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if !needed.is_null() {
+                out(needed, 0, "needed")?;
+            }
+            Ok(Self { data: bytes_mut(data.cast::<u8>(), bytes, "data")?, needed })
+        }
+    }
+
+    /// Tells the length, and copies what `read` returns, unless only the length was asked for.
+    pub fn fill(self, len: usize, read: impl FnOnce() -> Result<Vec<u8>>) -> Result<()> {
+        if !self.needed.is_null() {
+            // SAFETY: `out` accepted it.
+            unsafe { put(self.needed, len) };
+        }
+        let bytes = self.data.len();
+        if bytes == 0 && !self.needed.is_null() {
+            return Ok(());
+        }
+        if bytes != len {
+            return Err(Failure::argument(format!("data has {bytes} bytes, and what is shown has {len} (tight rows)")));
+        }
+        let read = read()?;
+        if read.len() != len {
+            return Err(Failure::argument(format!("what is shown has {} bytes now; ask again", read.len())));
+        }
+        self.data.copy_from_slice(&read);
+        Ok(())
+    }
+}
+
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pf_link_save(link: *mut pf_link, file: *const c_char) -> pf_status {
+pub unsafe extern "C" fn pf_link_save(
+    link: *mut pf_link,
+    file: *const c_char,
+    options: *const pf_draw_options,
+) -> pf_status {
     call("pf_link_save", || {
-        // SAFETY: the header's promise for texts.
-        let file = unsafe { text(file, "file") }?;
-        Ok(pf_link::get(link)?.with(|link| save_picture(link, file))??)
+        // SAFETY: the header's promise for texts and pointers.
+        let (file, options) = unsafe { (text(file, "file")?, optional_structure(options)?.draw()?) };
+        Ok(pf_link::get(link)?.with(|link| save_picture_with(link, file, &options))??)
     })
 }
 

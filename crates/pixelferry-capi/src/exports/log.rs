@@ -33,10 +33,10 @@ fn sink() -> Option<Sink> {
 }
 
 const LEVELS: [(u32, Level); 4] = [
-    (PF_LOG_ERROR, Level::ERROR),
-    (PF_LOG_WARNING, Level::WARN),
-    (PF_LOG_INFO, Level::INFO),
-    (PF_LOG_DEBUG, Level::DEBUG),
+    (PIXELFERRY_LOG_ERROR, Level::ERROR),
+    (PIXELFERRY_LOG_WARNING, Level::WARN),
+    (PIXELFERRY_LOG_INFO, Level::INFO),
+    (PIXELFERRY_LOG_DEBUG, Level::DEBUG),
 ];
 
 #[unsafe(no_mangle)]
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn pf_set_log(log: pf_log_function, user: *mut c_void, mos
 
 fn level(most: u32) -> Result<LevelFilter> {
     let level = LEVELS.iter().find(|(code, _)| *code == most).map(|(_, level)| LevelFilter::from_level(*level));
-    level.ok_or_else(|| Failure::argument(format!("most is {most}, which is no PF_LOG_ of the header")))
+    level.ok_or_else(|| Failure::argument(format!("most is {most}, which is no PIXELFERRY_LOG_ of the header")))
 }
 
 /// Takes part in the process's log, once.

@@ -21,6 +21,22 @@ pub extern "C" fn pf_version() -> *const c_char {
     VERSION.as_ptr()
 }
 
+/// Number of a version's part, which Cargo checked.
+const fn number(text: &str) -> u32 {
+    match u32::from_str_radix(text, 10) {
+        Ok(number) => number,
+        Err(_) => 0,
+    }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn pf_version_number() -> u32 {
+    const NUMBER: u32 = 1_000_000 * number(env!("CARGO_PKG_VERSION_MAJOR"))
+        + 1000 * number(env!("CARGO_PKG_VERSION_MINOR"))
+        + number(env!("CARGO_PKG_VERSION_PATCH"));
+    NUMBER
+}
+
 #[unsafe(no_mangle)]
 pub extern "C" fn pf_status_name(status: pf_status) -> *const c_char {
     failure::name(status).as_ptr()

@@ -4,8 +4,8 @@ use crate::abi::*;
 use crate::boundary::{array, bytes_mut, out};
 use crate::call::call;
 use crate::exports::results::give;
-use crate::failure::Result;
-use crate::handles::{Handle as _, Memory, free};
+use crate::failure::{Failure, Result};
+use crate::handles::{Handle as _, Memory, SharedMemory, free};
 use crate::sources::{Looked, arguments, busy_memory};
 use pixelferry::Target;
 use std::cell::RefCell;
@@ -14,7 +14,9 @@ use std::ptr;
 use std::rc::Rc;
 
 fn with<R>(memory: *mut pf_memory, f: impl FnOnce(&mut Memory) -> Result<R>) -> Result<R> {
-    let memory = pf_memory::get(memory)?;
+    let SharedMemory::Own(memory) = pf_memory::get(memory)? else {
+        return Err(Failure::argument("what an intake took is only read; take memory of pf_memory_new to write"));
+    };
     let mut memory = memory.try_borrow_mut().map_err(|_| busy_memory())?;
     f(&mut memory)
 }
@@ -31,7 +33,7 @@ pub unsafe extern "C" fn pf_memory_new(
             out(memory, ptr::null_mut(), "memory")?;
             let backend = pf_backend::get(backend)?;
             let allocated = backend.allocate(bytes)?;
-            give(memory, Rc::new(RefCell::new(Memory { backend, memory: allocated })))
+            give(memory, SharedMemory::Own(Rc::new(RefCell::new(Memory { backend, memory: allocated }))))
         }
     })
 }
@@ -60,8 +62,24 @@ pub unsafe extern "C" fn pf_memory_read(
     call("pf_memory_read", || {
         // SAFETY: the header's promise for pointers.
         let data = unsafe { bytes_mut(data.cast::<u8>(), bytes, "data") }?;
+        if let SharedMemory::Taken(taken) = pf_memory::get(memory)? {
+            return copy(&taken.read()?, offset, data);
+        }
         with(memory, |memory| Ok(memory.memory.read(offset, data)?))
     })
+}
+
+fn copy(all: &[u8], offset: usize, data: &mut [u8]) -> Result<()> {
+    let part = offset.checked_add(data.len()).and_then(|end| all.get(offset..end));
+    let part = part.ok_or_else(|| {
+        Failure::argument(format!(
+            "{} bytes from {offset} on were asked for, and the memory has {}",
+            data.len(),
+            all.len()
+        ))
+    })?;
+    data.copy_from_slice(part);
+    Ok(())
 }
 
 #[unsafe(no_mangle)]

@@ -46,7 +46,7 @@ pub unsafe extern "C" fn pf_shown_vulkan(shown: *mut pf_shown, frame: *mut pf_vu
     call("pf_shown_vulkan", || {
         // SAFETY: the header's promise for pointers.
         unsafe { fillable(frame) }?;
-        let found = pf_shown::get(shown)?.with(engine::frame)??;
+        let found = pf_shown::get(shown)?.with(|shown, link| engine::frame(link.display(), shown.surface()))??;
         // SAFETY: the same.
         unsafe { fill(frame, found) }
     })
@@ -60,18 +60,21 @@ pub unsafe extern "C" fn pf_shown_vulkan_read_until(shown: *mut pf_shown, semaph
     })
 }
 
+/// An engine's device, and its own objects there.
 #[cfg(feature = "vulkan")]
-mod engine {
+pub mod engine {
     use super::*;
     use crate::boundary::array;
     use crate::convert::format_code;
     use crate::failure::{Failure, Result};
     use pixelferry::api::vulkan::ash::vk::{self, Handle as _};
     use pixelferry::api::vulkan::{
-        CLock, QueueLock, RawVulkan, TimelinePoint, VulkanDisplay, VulkanEngine, VulkanObject, device_extensions_raw,
+        CLock, EngineBuffer, EngineImage, QueueLock, RawVulkan, TimelinePoint, VulkanDisplay, VulkanEngine,
+        VulkanObject, device_extensions_raw,
     };
-    use pixelferry::{Headless, Link, ShownFrame};
+    use pixelferry::{Display, Extent, Headless, Link, Surface, SurfaceDesc};
     use std::ffi::{CStr, c_void};
+    use std::rc::Rc;
 
     fn raw(given: &pf_vulkan_device) -> RawVulkan {
         RawVulkan {
@@ -123,15 +126,21 @@ mod engine {
         engine.ok_or_else(|| Failure::argument("pf_vulkan_device.get_instance_proc_addr is NULL"))
     }
 
-    fn of(link: &Link) -> Result<&VulkanDisplay> {
-        link.display().downcast_ref::<VulkanDisplay>().ok_or_else(|| {
-            let device = link.display().device();
+    /// True for a Vulkan display.
+    pub fn is_there(display: &Rc<dyn Display>) -> bool {
+        of(display).is_ok()
+    }
+
+    fn of(display: &Rc<dyn Display>) -> Result<&VulkanDisplay> {
+        display.downcast_ref::<VulkanDisplay>().ok_or_else(|| {
+            let device = display.device();
             Failure::argument(format!("{device} is no Vulkan display; read the frame by pf_link_read_back"))
         })
     }
 
-    pub fn frame(shown: &ShownFrame<'_>, link: &Link) -> Result<pf_vulkan_frame> {
-        let found = of(link)?.surface_frame(shown.surface())?;
+    /// A shown frame.
+    pub fn frame(display: &Rc<dyn Display>, surface: &Surface) -> Result<pf_vulkan_frame> {
+        let found = of(display)?.surface_frame(surface)?;
         let none = pf_vulkan_frame {
             size: size_of::<pf_vulkan_frame>(),
             object: 0,
@@ -150,20 +159,20 @@ mod engine {
         Ok(match found.object {
             VulkanObject::Image { image, format, extent, layout } => pf_vulkan_frame {
                 object: image.as_raw(),
-                kind: PF_VULKAN_IMAGE,
+                kind: PIXELFERRY_VULKAN_IMAGE,
                 vk_format: format.as_raw(),
                 vk_layout: layout.as_raw(),
                 width: extent.width,
                 height: extent.height,
-                format: match shown.desc() {
-                    pixelferry::SurfaceDesc::Image(image) => format_code(image.format),
-                    pixelferry::SurfaceDesc::Buffer(_) => 0,
+                format: match surface.desc() {
+                    SurfaceDesc::Image(image) => format_code(image.format),
+                    SurfaceDesc::Buffer(_) => 0,
                 },
                 ..none
             },
             VulkanObject::Rows { buffer, format, view } => pf_vulkan_frame {
                 object: buffer.as_raw(),
-                kind: PF_VULKAN_ROWS,
+                kind: PIXELFERRY_VULKAN_ROWS,
                 vk_format: format.as_raw(),
                 offset: view.offset as u64,
                 row_pitch: view.row_pitch,
@@ -173,7 +182,7 @@ mod engine {
                 ..none
             },
             VulkanObject::Bytes { buffer, offset, len } => {
-                pf_vulkan_frame { object: buffer.as_raw(), kind: PF_VULKAN_BYTES, offset, bytes: len, ..none }
+                pf_vulkan_frame { object: buffer.as_raw(), kind: PIXELFERRY_VULKAN_BYTES, offset, bytes: len, ..none }
             }
             _ => return Err(Failure::argument("this library does not know what holds the frame")),
         })
@@ -182,20 +191,56 @@ mod engine {
     /// # Safety
     /// The promises of [`VulkanDisplay::read_until`].
     pub unsafe fn read_until(link: &Link, semaphore: u64, value: u64) -> Result<()> {
-        let display = of(link)?;
+        let display = of(link.display())?;
         if semaphore == 0 {
             return Err(Failure::argument("the semaphore is VK_NULL_HANDLE"));
         }
         // SAFETY: the caller's promise.
         Ok(unsafe { display.read_until(TimelinePoint { semaphore: vk::Semaphore::from_raw(semaphore), value }) }?)
     }
+
+    /// # Safety
+    /// The promises of [`VulkanDisplay::engine_image`].
+    pub unsafe fn image_object(display: &Rc<dyn Display>, object: &pf_object) -> Result<Surface> {
+        let image = EngineImage {
+            image: vk::Image::from_raw(object.handle),
+            format: vk::Format::from_raw(object.vk_format),
+            extent: Extent::new(object.width, object.height),
+            usage: vk::ImageUsageFlags::from_raw(object.vk_usage),
+            layout: vk::ImageLayout::from_raw(object.vk_layout),
+        };
+        // SAFETY: the caller's promise.
+        Ok(unsafe { of(display)?.engine_image(&image) }?)
+    }
+
+    /// # Safety
+    /// The promises of [`VulkanDisplay::engine_buffer`].
+    pub unsafe fn buffer_object(display: &Rc<dyn Display>, object: &pf_object) -> Result<Surface> {
+        let usage = vk::BufferUsageFlags::from_raw(object.vk_usage);
+        let buffer = EngineBuffer { buffer: vk::Buffer::from_raw(object.handle), bytes: object.bytes, usage };
+        // SAFETY: the caller's promise.
+        Ok(unsafe { of(display)?.engine_buffer(&buffer) }?)
+    }
 }
 
 #[cfg(not(feature = "vulkan"))]
-mod engine {
+pub mod engine {
     use super::*;
     use crate::failure::{Failure, Result};
-    use pixelferry::{Headless, Link, ShownFrame};
+    use pixelferry::{Display, Headless, Link, Surface};
+    use std::rc::Rc;
+
+    pub fn is_there(_: &Rc<dyn Display>) -> bool {
+        false
+    }
+
+    pub unsafe fn image_object(_: &Rc<dyn Display>, _: &pf_object) -> Result<Surface> {
+        Err(Failure::not_built_in("vulkan"))
+    }
+
+    pub unsafe fn buffer_object(_: &Rc<dyn Display>, _: &pf_object) -> Result<Surface> {
+        Err(Failure::not_built_in("vulkan"))
+    }
 
     pub unsafe fn needs(_: &pf_vulkan_device) -> Result<(String, bool)> {
         Err(Failure::not_built_in("vulkan"))
@@ -205,7 +250,7 @@ mod engine {
         Err(Failure::not_built_in("vulkan"))
     }
 
-    pub fn frame(_: &ShownFrame<'_>, _: &Link) -> Result<pf_vulkan_frame> {
+    pub fn frame(_: &Rc<dyn Display>, _: &Surface) -> Result<pf_vulkan_frame> {
         Err(Failure::not_built_in("vulkan"))
     }
 

@@ -94,7 +94,7 @@ impl Said {
 
     fn item(&mut self, item: &Item) {
         match item {
-            Item::Const(constant) if constant.ident.to_string().starts_with("PF_") => {
+            Item::Const(constant) if constant.ident.to_string().starts_with("PIXELFERRY_") => {
                 let value =
                     constant.expr.to_token_stream().to_string().replace(' ', "").replace("u32::MAX", "0xffffffff");
                 self.constant(constant.ident.to_string(), &value);
@@ -142,7 +142,7 @@ impl Said {
 fn said() -> Said {
     let mut said = Said::default();
     for row in &FORMATS {
-        said.constant(format!("PF_FORMAT_{}", row.name), &(row.shader_id + 1).to_string());
+        said.constant(format!("PIXELFERRY_FORMAT_{}", row.name), &(row.shader_id + 1).to_string());
     }
     let mut files = vec![root().join("src/abi.rs")];
     let exports = fs::read_dir(root().join("src/exports")).unwrap();
@@ -153,6 +153,18 @@ fn said() -> Said {
     }
     said
 }
+
+/// Macros that no constant of Rust stands for; [`the_header_and_the_library_say_the_same`] compares the versions itself.
+const MACROS: [&str; 8] = [
+    "PIXELFERRY_EXPORT",
+    "PIXELFERRY_H",
+    "PIXELFERRY_MAKE_VERSION",
+    "PIXELFERRY_SHARED",
+    "PIXELFERRY_VERSION_MAJOR",
+    "PIXELFERRY_VERSION_MINOR",
+    "PIXELFERRY_VERSION_NUMBER",
+    "PIXELFERRY_VERSION_PATCH",
+];
 
 fn header() -> String {
     fs::read_to_string(root().join("include/pixelferry.h")).unwrap()
@@ -166,6 +178,50 @@ fn code() -> String {
     pieces.fold(first, |code, piece| code + piece.split_once("*/").unwrap().1)
 }
 
+/// Names of macros and of enum constants, as the header defines them.
+fn defined(code: &str) -> BTreeSet<String> {
+    let macros = code.lines().filter_map(|line| line.trim_start().strip_prefix("#define "));
+    let enums = code.split("enum {").skip(1).filter_map(|piece| piece.split_once('}')).map(|(body, _)| body);
+    let constants = enums.flat_map(|body| body.split(','));
+    macros.chain(constants).filter_map(|text| words(text).next().map(str::to_owned)).collect()
+}
+
+/// Definitions that lack the prefix, or the group behind it: `PIXELFERRY_KEEP` would be one.
+fn without_group(code: &str) -> Vec<String> {
+    let groups: BTreeSet<&str> = [
+        "ACCESS",
+        "ALPHA",
+        "API",
+        "ARG",
+        "BACKGROUND",
+        "BUDGET",
+        "ENCODING",
+        "ERROR",
+        "FILTER",
+        "FIT",
+        "FORMAT",
+        "LOAD",
+        "LOG",
+        "MODE",
+        "OBJECT",
+        "ONE_CHANNEL",
+        "ROWS",
+        "TARGET",
+        "TONE_MAP",
+        "VERSION",
+        "VULKAN",
+    ]
+    .into();
+    let alone = ["EXPORT", "H", "MAKE_VERSION", "OK", "SHARED"];
+    let is_fine = |name: &str| {
+        name.strip_prefix("PIXELFERRY_").is_some_and(|rest| {
+            alone.contains(&rest)
+                || groups.iter().any(|group| rest.strip_prefix(group).is_some_and(|name| name.starts_with('_')))
+        })
+    };
+    defined(code).into_iter().filter(|name| !is_fine(name)).collect()
+}
+
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
 }
@@ -173,7 +229,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// Functions that the header declares.
 fn functions() -> BTreeSet<String> {
     let code = code();
-    let declarations = code.split("PF_EXPORT ").filter_map(|piece| piece.split_once(';'));
+    let declarations = code.split("PIXELFERRY_EXPORT ").filter_map(|piece| piece.split_once(';'));
     let named = declarations.filter_map(|(declaration, _)| declaration.split_once('('));
     named
         .filter_map(|(before, _)| words(before).last().map(str::to_owned))
@@ -186,9 +242,8 @@ fn the_header_and_the_library_say_the_same() {
     let said = said();
     assert_eq!(functions(), said.functions);
     let code = code();
-    let is_macro = |word: &str| ["PF_EXPORT", "PF_VERSION"].contains(&word);
-    let constants: BTreeSet<_> =
-        words(&code).filter(|word| word.starts_with("PF_") && !is_macro(word)).map(str::to_owned).collect();
+    assert_eq!(without_group(&code), Vec::<String>::new());
+    let constants: BTreeSet<_> = defined(&code).into_iter().filter(|name| !MACROS.contains(&name.as_str())).collect();
     assert_eq!(constants, said.constants);
     let types: BTreeSet<_> = words(&code)
         .filter(|word| word.starts_with("pf_") && !said.functions.contains(*word))
@@ -198,10 +253,12 @@ fn the_header_and_the_library_say_the_same() {
     // Every function is there to be linked; the compiler refuses a declaration that differs from the header's.
     let all: String = said.functions.iter().map(|name| format!("    (any){name},\n")).collect();
     let version = env!("CARGO_PKG_VERSION");
+    let parts = version.replace('.', ", ");
     let text = format!(
-        "#include <pixelferry.h>\n#include <pixelferry.h>\n#include <string.h>\n{}\ntypedef void (*any)(void);\n\
-         static const any ALL[] = {{\n{all}}};\nint main(void) {{\n    return ALL[0] == 0 || \
-         strcmp(pf_version(), \"{version}\") != 0 || strcmp(PF_VERSION, pf_version()) != 0;\n}}\n",
+        "#include <pixelferry.h>\n#include <pixelferry.h>\n#include <string.h>\n{}\n\
+         #if PIXELFERRY_VERSION_NUMBER != PIXELFERRY_MAKE_VERSION({parts})\n#error this is another version\n#endif\n\
+         typedef void (*any)(void);\nstatic const any ALL[] = {{\n{all}}};\nint main(void) {{\n    return ALL[0] == 0 || \
+         strcmp(pf_version(), \"{version}\") != 0 || pf_version_number() != PIXELFERRY_VERSION_NUMBER;\n}}\n",
         said.text,
     );
     let file = scratch("abi.c");
@@ -210,12 +267,27 @@ fn the_header_and_the_library_say_the_same() {
     done(&mut run(program));
 }
 
+#[test]
+fn a_constant_without_prefix_or_group_is_refused() {
+    let code = code();
+    for (from, to) in [
+        ("PIXELFERRY_ERROR_OTHER = 19", "PIXELFERRY_ERROR_OTHER = 19, PF_ERROR_MORE = 20"),
+        ("PIXELFERRY_LOAD_CLEAR = 1", "PIXELFERRY_CLEAR = 1"),
+        ("enum { PIXELFERRY_FILTER_NEAREST = 0", "enum { NEAREST = 0"),
+        ("#define PIXELFERRY_BUDGET_NONE", "#define PF_NO_BUDGET"),
+    ] {
+        assert!(code.contains(from), "{from}");
+        assert_eq!(without_group(&code.replace(from, to)).len(), 1, "{to}");
+    }
+}
+
 /// A header that says something else does not pass: each of these changes is found.
 #[test]
 fn a_header_that_differs_is_refused() {
     let changes = [
         ("uint32_t width;  /* pixels */", "int32_t width;"),
-        ("PF_ERROR_BUSY = 4,", "PF_ERROR_BUSY = 40,"),
+        ("PIXELFERRY_FIT_COVER = 2,", "PF_FIT_COVER = 2,"),
+        ("PIXELFERRY_ERROR_BUSY = 4,", "PIXELFERRY_ERROR_BUSY = 40,"),
         (
             "pf_link_resize(pf_link *link, const pf_surface *surface)",
             "pf_link_resize(pf_link *link, pf_surface *surface)",

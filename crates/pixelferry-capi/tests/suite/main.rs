@@ -4,6 +4,10 @@
 
 mod common;
 #[cfg(target_os = "linux")]
+mod foreign;
+#[cfg(target_os = "linux")]
 mod header;
+#[cfg(target_os = "linux")]
+mod page;
 #[cfg(target_os = "linux")]
 mod programs;

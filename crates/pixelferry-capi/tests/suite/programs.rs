@@ -6,6 +6,7 @@ use pixelferry_testing::{Level, Need, asked, from, need};
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::OnceLock;
 
 #[test]
 fn a_c_program_saves_what_threads_compute_in_plain_memory() {
@@ -22,7 +23,7 @@ fn said_by(command: &mut Command, driver: Option<Need>) -> Option<String> {
     let output = command.output().unwrap();
     let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
     if let Some(driver) = driver
-        && said.contains("PF_ERROR_UNAVAILABLE")
+        && said.contains("PIXELFERRY_ERROR_UNAVAILABLE")
     {
         return need::<String>(driver, Err(said));
     }
@@ -30,20 +31,43 @@ fn said_by(command: &mut Command, driver: Option<Need>) -> Option<String> {
     Some(said)
 }
 
+/// Builds a program with GLFW, where there is a screen for it.
+fn windowed(language: Language, file: &str) -> Option<PathBuf> {
+    let mut libraries = need(Need::Glfw, package("glfw3"))?;
+    libraries.extend(need(Need::Glfw, package("gl"))?);
+    libraries.push("-pthread".into());
+    need(Need::Xvfb, Command::new("xvfb-run").arg("--help").output())?;
+    build(language, &root().join(file), &libraries)
+}
+
+#[test]
+fn a_cpp_program_shows_its_kernel_in_its_own_window() {
+    let Some(program) = windowed(Language::Cpp, "examples/window.cpp") else { return };
+    for (backend, driver) in [("cpu", None), ("auto", None), ("opencl", Some(Need::Pocl))] {
+        let Some(said) = said_by(run("xvfb-run").arg("-a").arg(&program).args(["5", backend]), driver) else {
+            continue;
+        };
+        assert!(said.contains("every pixel as computed"), "{backend}: {said}");
+    }
+}
+
 #[test]
 fn a_c_program_draws_in_its_own_window() {
-    let Some(mut libraries) = need(Need::Glfw, package("glfw3")) else { return };
-    let Some(gl) = need(Need::Glfw, package("gl")) else { return };
-    libraries.extend(gl);
-    let Some(program) = build(Language::C, &root().join("examples/window.c"), &libraries) else { return };
-    if need(Need::Xvfb, Command::new("xvfb-run").arg("--help").output()).is_none() {
-        return;
-    }
+    let Some(program) = windowed(Language::C, "examples/window.c") else { return };
     let both: [(&[&str], _); 4] =
         [(&["cpu"], None), (&["cpu", "loader"], None), (&["gl"], None), (&["opencl"], Some(Need::Pocl))];
     for (arguments, driver) in both {
         let Some(said) = said_by(run("xvfb-run").arg("-a").arg(&program).args(arguments), driver) else { continue };
         assert!(said.contains("every pixel as computed"), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn outlets_intakes_shared_links_and_draw_options_do_as_in_rust() {
+    let Some(program) = windowed(Language::Cpp, "tests/programs/objects.cpp") else { return };
+    for (backend, driver) in [("cpu", None), ("opencl", Some(Need::Pocl))] {
+        let Some(said) = said_by(run("xvfb-run").arg("-a").arg(&program).arg(backend), driver) else { continue };
+        assert!(said.contains("every pixel as computed"), "{backend}: {said}");
     }
 }
 
@@ -62,7 +86,8 @@ fn a_c_program_writes_the_devices_memory_by_calls_of_its_own() {
 
 #[test]
 fn a_c_program_copies_from_its_own_vulkan_device() {
-    let Some(libraries) = need(Need::VulkanDev, package("vulkan")) else { return };
+    let Some(mut libraries) = need(Need::VulkanDev, package("vulkan")) else { return };
+    libraries.push("-pthread".into());
     let Some(program) = build(Language::C, &root().join("examples/vulkan.c"), &libraries) else { return };
     for (backend, driver) in [("cpu", None), ("opencl", Some(Need::Pocl))] {
         let output = run(&program).arg(backend).output().unwrap();
@@ -101,8 +126,11 @@ fn what_a_caller_does_wrong_is_a_status() {
     assert!(done(&mut run(program)).contains("all as expected"));
 }
 
-fn misuse() -> Option<PathBuf> {
-    build(Language::C, &root().join("tests/programs/misuse.c"), &["-pthread".into()])
+/// Built once, as a program that runs cannot be written.
+fn misuse() -> Option<&'static PathBuf> {
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let make = || build(Language::C, &root().join("tests/programs/misuse.c"), &["-pthread".into()]);
+    BUILT.get_or_init(make).as_ref()
 }
 
 #[test]
@@ -121,65 +149,14 @@ fn valgrind_sees_neither_errors_nor_leaks() {
     assert_eq!(said.trim(), "all as expected");
 }
 
-/// The page's programs are what readers copy.
-#[test]
-fn the_programs_of_the_page_run() {
-    let page = fs::read_to_string(root().join("../../docs/c.md")).unwrap();
-    let folder = scratch("page");
-    fs::create_dir_all(&folder).unwrap();
-    for (mark, language, picture) in [("c", Language::C, "ramp.png"), ("cpp", Language::Cpp, "xor.png")] {
-        let (_, text) = page.split_once(&format!("```{mark}\n")).unwrap();
-        let file = folder.join("page").with_extension(mark);
-        fs::write(&file, text.split_once("```").unwrap().0).unwrap();
-        let Some(program) = build(language, &file, &[]) else { return };
-        let picture = folder.join(picture);
-        let _ = fs::remove_file(&picture);
-        done(run(program).current_dir(&folder));
-        assert!(fs::read(picture).unwrap().starts_with(b"\x89PNG"));
-    }
-}
-
-/// CMake finds a tree like cargo-c's installation, laid out by hand.
-#[test]
-fn cmake_finds_what_is_installed() {
-    let Some(_) = need(Need::Cmake, Command::new("cmake").arg("--version").output()) else { return };
-    let Some(_) = compiler(Language::Cpp) else { return };
-    let (prefix, source) = (scratch("prefix"), scratch("cmake"));
-    let _ = fs::remove_dir_all(&source);
-    let library = libraries().join("libpixelferry_capi.so");
-    for (folder, files) in [
-        ("include", vec![root().join("include/pixelferry.h"), root().join("include/pixelferry.hpp")]),
-        ("share/cmake/pixelferry", fs::read_dir(root().join("cmake")).unwrap().map(|f| f.unwrap().path()).collect()),
-    ] {
-        fs::create_dir_all(prefix.join(folder)).unwrap();
-        for file in files {
-            fs::copy(&file, prefix.join(folder).join(file.file_name().unwrap())).unwrap();
-        }
-    }
-    fs::create_dir_all(prefix.join("lib")).unwrap();
-    let _ = fs::remove_file(prefix.join("lib/libpixelferry.so"));
-    std::os::unix::fs::symlink(library, prefix.join("lib/libpixelferry.so")).unwrap();
-    fs::create_dir_all(&source).unwrap();
-    fs::copy(root().join("examples/picture.cpp"), source.join("picture.cpp")).unwrap();
-    let version = env!("CARGO_PKG_VERSION");
-    let lists = format!(
-        "cmake_minimum_required(VERSION 3.16)\nproject(outside CXX)\nset(CMAKE_CXX_STANDARD 17)\n\
-         find_package(pixelferry {version} EXACT CONFIG REQUIRED)\nadd_executable(picture picture.cpp)\n\
-         target_link_libraries(picture pixelferry::pixelferry)\n"
-    );
-    fs::write(source.join("CMakeLists.txt"), lists).unwrap();
-    let build = source.join("build");
-    let prefix = format!("-DCMAKE_PREFIX_PATH={}", prefix.display());
-    done(Command::new("cmake").arg("-S").arg(&source).arg("-B").arg(&build).arg(prefix));
-    done(Command::new("cmake").arg("--build").arg(&build));
-    assert!(done(run(build.join("picture")).args(["cpu", "memory"])).contains("every pixel as computed"));
-}
+/// Libraries that a program links beside the static one.
+pub const STATIC: &str = "-lpthread -ldl -lm -lgcc_s -lrt -lutil";
 
 #[test]
 fn the_static_library_links() {
     let program = scratch("static");
     let Some(mut compiler) = compiler(Language::C) else { return };
     compiler.arg(root().join("examples/picture.c")).arg(libraries().join("libpixelferry_capi.a"));
-    done(compiler.args(["-lpthread", "-ldl", "-lm", "-lgcc_s", "-lrt", "-lutil", "-o"]).arg(&program));
+    done(compiler.args(STATIC.split(' ')).arg("-o").arg(&program));
     assert!(done(&mut run(program)).contains("every pixel as computed"));
 }

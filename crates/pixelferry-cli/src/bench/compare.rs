@@ -125,8 +125,7 @@ fn differences(a: &Record, b: &Record) -> Vec<String> {
 /// [`Error::File`]; [`Error::NotARecord`] for a file that is something else or of a later version.
 pub fn read(path: &Path) -> Result<Record, Error> {
     const VERSION: u64 = SCHEMA_VERSION as u64;
-    let text =
-        fs::read_to_string(path).map_err(|source| Error::File { action: "read", path: path.to_owned(), source })?;
+    let text = fs::read_to_string(path).map_err(|source| Error::File { path: path.to_owned(), source })?;
     let wrong = |problem: String| Error::NotARecord { path: path.to_owned(), problem };
     let value: serde_json::Value = serde_json::from_str(&text).map_err(|e| wrong(e.to_string()))?;
     if value.get("schema").and_then(|s| s.as_str()) != Some(SCHEMA) {

@@ -20,11 +20,9 @@ pub enum Error {
     /// A variable of the environment would stand above what is to be measured.
     #[error("{0} is set and would decide what is measured; unset it for a benchmark")]
     Environment(&'static str),
-    /// A file could not be read or written.
-    #[error("cannot {action} {}: {source}", path.display())]
+    /// A file could not be read.
+    #[error("cannot read {}: {source}", path.display())]
     File {
-        /// `read` or `write`.
-        action: &'static str,
         /// Path of the file.
         path: PathBuf,
         /// Reason of the system.
@@ -38,10 +36,4 @@ pub enum Error {
         /// Reason why it is no result.
         problem: String,
     },
-    /// A result could not be turned into JSON.
-    #[error("the result cannot be written as JSON: {0}")]
-    Json(#[from] serde_json::Error),
-    /// Standard output is gone.
-    #[error("cannot write to standard output: {0}")]
-    Output(#[from] io::Error),
 }

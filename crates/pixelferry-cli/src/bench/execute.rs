@@ -7,16 +7,15 @@ use crate::bench::grid::Plan;
 use crate::bench::options::BenchOptions;
 use crate::bench::report;
 use crate::bench::run::run;
-use pixelferry::{PathId, command::check_writable};
-use std::fs;
+use crate::json::print;
+use pixelferry::PathId;
 use std::io::Write;
-use std::path::Path;
 
 /// Does what the options say; tables go to `out`, progress to standard error.
 ///
 /// # Errors
 /// Wrong options, files that cannot be read or written (found before anything is measured), and what [`run()`] reports.
-pub fn execute(options: &BenchOptions, out: &mut dyn Write) -> Result<(), Error> {
+pub fn execute(options: &BenchOptions, out: &mut dyn Write) -> Result<(), Box<dyn std::error::Error>> {
     if let [a, b] = options.compare.as_slice() {
         let comparison = Comparison::of(&read(a)?, &read(b)?);
         return print(out, &report::comparison(&comparison));
@@ -25,15 +24,9 @@ pub fn execute(options: &BenchOptions, out: &mut dyn Write) -> Result<(), Error>
     if options.list {
         return print(out, &list(&plan)?);
     }
-    if let Some(path) = &options.json {
-        check_writable(path).map_err(|source| Error::File { action: "write", path: path.clone(), source })?;
-    }
+    options.json.check()?;
     let record = run(&plan)?;
-    // The file first: what took minutes to measure is not lost where `out` fails.
-    if let Some(path) = &options.json {
-        write(path, &(serde_json::to_string_pretty(&record)? + "\n"))?;
-    }
-    print(out, &report::text(&record))
+    options.json.write(out, &record, || report::text(&record))
 }
 
 /// Returns what would be measured.
@@ -59,12 +52,4 @@ fn list(plan: &Plan) -> Result<String, Error> {
     let cells = plan.cells().count() * devices.backends.len() * devices.displays.len();
     text += &format!("{cells} cells, {} frames for each row, {} s\n", plan.frames, plan.budget.as_secs());
     Ok(text)
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Error> {
-    fs::write(path, text).map_err(|source| Error::File { action: "write", path: path.to_owned(), source })
-}
-
-fn print(out: &mut dyn Write, text: &str) -> Result<(), Error> {
-    Ok(out.write_all(text.as_bytes()).and_then(|()| out.flush())?)
 }

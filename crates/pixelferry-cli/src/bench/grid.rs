@@ -15,7 +15,7 @@ use std::time::Duration;
 pub enum Mode {
     /// Every frame is waited for before the next begins.
     Latency,
-    /// A run of frames is waited for at its end; paths that can show frames late do.
+    /// A run of frames is waited for at its end; paths that can show frames behind do.
     Throughput,
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn picture(size: impl fmt::Display, format: &str, unwritten: Unwritte
     }
 }
 
-/// Frames late in throughput mode, where the lateness is not measured.
+/// Frames behind in throughput mode, where the lateness is not measured.
 pub(crate) const LATE: usize = 2;
 /// Most memory of one link's ring, bytes.
 const MOST_RING_BYTES: u64 = 1280 << 20;

@@ -36,8 +36,6 @@ mod tiny;
 mod tour;
 mod verdict;
 
-#[cfg(test)]
-pub use error::Error;
 pub use execute::execute;
 pub use kernel::ramp;
 pub use options::BenchOptions;

@@ -2,13 +2,16 @@
 
 use crate::bench::grid::{Mode, Plan, USUAL};
 use crate::bench::size::Size;
+use crate::json::JsonOption;
 use clap::Args;
 use pixelferry::driver::Paths;
 use pixelferry::{BackendChoice, DisplayChoice, PathId, PixelFormat, Unwritten, command::Choice};
+use pixelferry_demo::options::parse_format;
+use pixelferry_demo::values::listed;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Formats of the grid.
+/// Formats of the grid where none are named.
 pub const FORMATS: [PixelFormat; 4] =
     [PixelFormat::Rgba8, PixelFormat::Rgba16F, PixelFormat::Rgba32F, PixelFormat::R32F];
 
@@ -27,19 +30,22 @@ pub struct BenchOptions {
     /// Sizes: tiny, odd, 720p, 1080p, 4K, 8K or WIDTHxHEIGHT [default: all that have a name]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub sizes: Vec<Size>,
-    /// Pixel formats: RGBA8, RGBA16F, RGBA32F, R32F [default: RGBA8, the others at 1080p only]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_format)]
+    /// Pixel formats [default: RGBA8, and RGBA16F, RGBA32F, R32F at 1080p only]
+    #[arg(long, value_name = "LIST", value_delimiter = ',',
+        value_parser = listed(parse_format, PixelFormat::ALL.map(PixelFormat::name)))]
     pub formats: Vec<PixelFormat>,
     /// Paths to measure; what is chosen automatically is measured in any case [default: all]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_path)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',',
+        value_parser = listed(parse_path, PathId::ALL.map(PathId::name)))]
     pub paths: Vec<PathId>,
-    /// latency: each frame is waited for. throughput: a run of frames is, and paths that can are frames late
+    /// latency: each frame is waited for. throughput: a run of frames is, and paths that can show frames behind
     /// [default: both, quick latency]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum)]
     pub modes: Vec<Mode>,
-    /// Content of the pixels that a frame does not write: keep, clear, overwrite. The kernel writes all, so that keep
+    /// Content of the pixels that a frame does not write. The kernel writes all, so that keep
     /// and clear show what they cost [default: overwrite]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_unwritten)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',',
+        value_parser = listed(parse_unwritten, Unwritten::ALL.map(Unwritten::name)))]
     pub unwritten: Vec<Unwritten>,
     /// Compute devices, by the name of a backend or a part of a device's or driver's name; none: all.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_word, help = devices::<BackendChoice>("Compute devices"))]
@@ -55,14 +61,14 @@ pub struct BenchOptions {
     pub budget: Option<u32>,
     /// The grid that checks the choice of paths: latency, sizes and formats by which nothing was tuned, every backend with every
     /// display that draws
-    #[arg(long, conflicts_with_all = ["sizes", "formats", "quick"])]
+    #[arg(long, hide = true, conflicts_with_all = ["sizes", "formats", "quick"])]
     pub held_out: bool,
     /// About a minute, more on a busy machine: latency, 720p and 1080p in RGBA8, few frames, no plain memory where there is OpenGL
     #[arg(long)]
     pub quick: bool,
-    /// Write everything, raw samples too
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
+    /// Everything that was measured, raw samples too.
+    #[command(flatten)]
+    pub json: JsonOption,
     /// Measure nothing: compare two results of --json
     #[arg(long, num_args = 2, value_names = ["A.json", "B.json"], conflicts_with_all = [
         "sizes", "formats", "paths", "modes", "unwritten", "backends", "displays", "frames", "budget", "quick", "held_out", "json", "list",
@@ -132,13 +138,6 @@ fn unique<T: PartialEq + Copy>(list: &[T]) -> Vec<T> {
 fn devices<T: Choice>(what: &str) -> String {
     let names: Vec<_> = T::all().skip(1).filter(|row| row.built).map(|row| row.name).collect();
     format!("{what}: {}, or a part of a device's or driver's name [default: all]", names.join(", "))
-}
-
-fn parse_format(text: &str) -> Result<PixelFormat, String> {
-    FORMATS
-        .into_iter()
-        .find(|f| f.name().eq_ignore_ascii_case(text))
-        .ok_or_else(|| format!("no such format; the formats are {}", FORMATS.map(PixelFormat::name).join(", ")))
 }
 
 fn parse_path(text: &str) -> Result<PathId, String> {
@@ -220,7 +219,7 @@ mod tests {
         for (arguments, says) in [
             ("--sizes 2K", "1080p"),
             ("--sizes 0x5", "at least 1x1"),
-            ("--formats BGRA8", "RGBA16F"),
+            ("--formats BGRA", "RGBA16F"),
             ("--paths magic", "host-round-trip"),
             ("--modes fast", "throughput"),
             ("--unwritten noise", "overwrite"),

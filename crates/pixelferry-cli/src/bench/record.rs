@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Name in [`Record::schema`].
 pub const SCHEMA: &str = "pixelferry-bench";
 /// Rises when older readers would misread a result.
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;
 
 /// Everything that was measured, on what, and how. Times are microseconds for one frame unless a name says otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -115,7 +115,7 @@ pub struct RowInfo {
     /// Synchronisation of the two sides.
     pub sync: Option<String>,
     /// Number of frames behind.
-    #[serde(rename = "frames_late")]
+    #[serde(alias = "frames_late")]
     pub frames_behind: usize,
     /// Time that opening the link took, choosing and proof by pixels included; milliseconds.
     pub opened_ms: Option<f64>,

@@ -124,7 +124,7 @@ impl<'a> Rows<'a> {
         let measured = pixelferry::Mode::Throughput { most: stage.spot.most_behind() };
         let ways = match (stage.spot.mode, spec.pipelined) {
             (Mode::Throughput, true) => vec![
-                (format!("{path}, {LATE} frames late"), pixelferry::Mode::FramesBehind(LATE)),
+                (format!("{path}, {LATE} frames behind"), pixelferry::Mode::FramesBehind(LATE)),
                 (format!("{path}, lateness measured"), measured),
             ],
             _ => vec![(path.to_string(), pixelferry::Mode::Latency)],

@@ -57,7 +57,7 @@ fn method(plan: &Plan) -> Method {
          piece, under clear it writes zeros first; both are in the time of a frame."
             .into(),
         "latency: every frame is waited for by the display before the next begins. throughput: a sample is a run of \
-         frames with one wait at its end, divided by their number; paths that can show frames late do."
+         frames with one wait at its end, divided by their number; paths that can show frames behind do."
             .into(),
         format!(
             "After {WARM_UP} frames each, rows take turns in blocks, in another order every round; the first frames of a \

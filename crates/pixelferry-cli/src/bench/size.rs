@@ -54,16 +54,7 @@ impl FromStr for Size {
             return Ok(size);
         }
         let names = || Self::NAMED.map(|s| s.to_string()).join(", ");
-        let (width, height) = text
-            .split_once(['x', 'X'])
-            .ok_or_else(|| format!("no such size; give WIDTHxHEIGHT in pixels or one of {}", names()))?;
-        let side = |s: &str| match s.parse::<u32>() {
-            _ if s.is_empty() => Err(format!("a side is missing; give WIDTHxHEIGHT in pixels or one of {}", names())),
-            Ok(0) => Err("a side is 0; give at least 1x1".to_owned()),
-            Ok(n) => Ok(n),
-            Err(e) => Err(format!("'{s}' is no number of pixels: {e}")),
-        };
-        let extent = Extent::new(side(width)?, side(height)?);
+        let extent = text.parse().map_err(|reason| format!("no such size: {reason}; or give one of {}", names()))?;
         Ok(Self::NAMED.into_iter().find(|s| s.extent == extent).unwrap_or(Self { name: None, extent }))
     }
 }

@@ -5,7 +5,7 @@
 use crate::bench::compare::{Comparison, read};
 use crate::bench::grid::{Mode, Plan};
 use crate::bench::record::{Record, RowKind};
-use crate::bench::{BenchOptions, Error, execute, run};
+use crate::bench::{BenchOptions, execute, run};
 use clap::{Args as _, FromArgMatches as _};
 use pixelferry::driver::path::{HostRoundTrip, Pairing};
 use pixelferry::driver::{PathSpec, Paths, SharingPath};
@@ -18,7 +18,7 @@ fn options(arguments: &str) -> BenchOptions {
     BenchOptions::from_arg_matches(&matches).unwrap()
 }
 
-fn bench(arguments: &str) -> Result<String, Error> {
+fn bench(arguments: &str) -> Result<String, Box<dyn std::error::Error>> {
     let mut out = Vec::new();
     execute(&options(arguments), &mut out)?;
     Ok(String::from_utf8(out).unwrap())

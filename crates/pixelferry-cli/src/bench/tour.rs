@@ -44,8 +44,7 @@ impl<'a> Pairing<'a> {
         if let Some((_, kernel)) = self.kernels.iter().find(|(f, _)| *f == format) {
             return kernel.clone();
         }
-        let source = ramp(format).ok_or_else(|| format!("there is no kernel for {format}"));
-        let kernel = source.and_then(|source| self.backend.build(&source).map_err(|error| error.to_string()));
+        let kernel = self.backend.build(&ramp(format)).map_err(|error| error.to_string());
         self.kernels.push((format, kernel.clone()));
         kernel
     }

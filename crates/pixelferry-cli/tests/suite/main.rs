@@ -5,15 +5,21 @@
 mod bench;
 #[cfg(feature = "overlay")]
 mod controls;
+mod doctor;
 #[cfg(target_os = "linux")] // /dev/full
 mod endings;
+#[cfg(feature = "manual")]
+mod manual;
 mod missing_drivers;
+mod probe;
+mod report;
 mod shaders;
 #[cfg(target_os = "linux")]
 mod sharing;
 mod trace;
 #[cfg(target_os = "linux")]
 mod window;
+mod words;
 
 use pixelferry_tests::by_level;
 use std::process::{Command, Output};

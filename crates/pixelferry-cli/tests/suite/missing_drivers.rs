@@ -31,7 +31,8 @@ fn run(arguments: &[&str], env: &[(&str, &str)]) -> Output {
 fn probe(env: &[(&str, &str)]) -> Value {
     let output = run(&["probe", "--json", "--size", "64x48"], env);
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{:?}: {stderr}", output.status);
+    // A shared path, or the host.
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{:?}: {stderr}", output.status);
     serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {stderr}"))
 }
 
@@ -56,6 +57,7 @@ fn names(diagnoses: &Value) -> Vec<&str> {
 /// Checks that, whatever is missing, threads compute into memory, each path states its state, and one is chosen.
 fn check_report(report: &Value) {
     assert_eq!(backend(report, "cpu")["status"], "available");
+    assert_eq!((&report["schema"], &report["schema_version"]), (&"pixelferry-probe".into(), &1.into()));
     assert!(!report["chosen"]["path"].is_null(), "{report:#}");
     for pairing in report["pairings"].as_array().unwrap() {
         assert_eq!(pairing["paths"].as_array().unwrap().len(), PathId::ALL.len());

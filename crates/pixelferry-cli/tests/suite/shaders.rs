@@ -25,7 +25,7 @@ fn picture(scene: &[&str], backend: &str, device: &str, file: &str) -> RgbaImage
     // One frame of a filter is enough work for threads that were not optimized.
     let frames = if scene[0] == "filter" { "1" } else { "6" };
     command.arg("demo").args(scene).args(["--headless", "--size", "240x160", "--frames", frames]);
-    command.args(["--frames-late", "0", "--backend", backend, "--out"]).arg(&out);
+    command.args(["--frames-behind", "0", "--backend", backend, "--out"]).arg(&out);
     #[cfg(feature = "overlay")]
     command.arg("--plain");
     let output = command.output().unwrap();

@@ -202,7 +202,7 @@ fn pocl_and_opengl() {
 
 #[test]
 fn frames_that_are_shown_late_keep_their_numbers() {
-    let Some(trace) = opencl(Need::Pocl, "late", "--path host-visible-in-place --frames-late 2") else { return };
+    let Some(trace) = opencl(Need::Pocl, "late", "--path host-visible-in-place --frames-behind 2") else { return };
     // The first is handed over at once and the next two wait, so that not every frame has a hand-over.
     trace.check_host("host-visible-in-place", 5, &["wait for the slot", "launch", "finish", "submit"]);
     trace.check_devices();
@@ -213,7 +213,7 @@ fn frames_that_are_shown_late_keep_their_numbers() {
     let handed = slices.iter().filter(|slice| slice.name() == "hand over").filter_map(|slice| slice.number("frame"));
     assert_eq!(handed.collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
     // Work of a hand-over is for the frame that is handed over, not for the one that is being finished.
-    let Some(trace) = opencl(Need::Pocl, "late-upload", "--path host-visible-upload --frames-late 2") else { return };
+    let Some(trace) = opencl(Need::Pocl, "late-upload", "--path host-visible-upload --frames-behind 2") else { return };
     assert_eq!(trace.frames_of("upload"), [1, 2, 3, 4, 5, 6]);
 }
 

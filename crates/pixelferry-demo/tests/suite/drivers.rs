@@ -15,8 +15,9 @@ pub type Pair = [Arc<dyn ComputeBackend>; 2];
 type Check = fn(&Pair);
 
 /// Checks that compare both backends, or hold on the device alone.
-const CHECKS: [(&str, Check); 10] = [
+const CHECKS: [(&str, Check); 11] = [
     ("plasma", scenes::plasma),
+    ("every format", scenes::formats),
     ("fluid", scenes::fluid),
     ("filters", scenes::filters),
     ("a video", scenes::video),

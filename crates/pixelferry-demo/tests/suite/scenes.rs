@@ -3,8 +3,10 @@
 use crate::drivers::Pair;
 use pixelferry::api::cuda;
 use pixelferry::driver::compute::SourceCode;
-use pixelferry::{ComputeBackend, CpuBackend, Display, Extent, KernelSource, Language, LinkOptions, MemoryDisplay};
-use pixelferry_demo::pixels::{Alpha, Format, Pixels, Tone};
+use pixelferry::{
+    ComputeBackend, CpuBackend, Display, Extent, KernelSource, Language, LinkOptions, MemoryDisplay, PixelFormat,
+};
+use pixelferry_demo::pixels::{Alpha, Pixels, Tone};
 use pixelferry_demo::scenes::filter::{Filter, FilterScene};
 use pixelferry_demo::scenes::fluid::{Fluid, STEP, Simulation};
 use pixelferry_demo::scenes::fountain::Fountain;
@@ -45,7 +47,7 @@ fn same_picture(pair: &Pair, make: &Make, frames: u32) {
 
 pub fn plasma(pair: &Pair) {
     for tone in few(&[Tone::Aces, Tone::None, Tone::Srgb, Tone::Reinhard, Tone::Light], 1).iter().copied() {
-        for (format, alpha) in [(Format::Rgba8, Alpha::Opaque), (Format::Rgba16f, Alpha::Premultiplied)] {
+        for (format, alpha) in [(PixelFormat::Rgba8, Alpha::Opaque), (PixelFormat::Rgba16F, Alpha::Premultiplied)] {
             println!("{tone:?} {format:?} {alpha:?}");
             let pixels = Pixels { tone, format, alpha };
             same_picture(
@@ -57,10 +59,22 @@ pub fn plasma(pair: &Pair) {
     }
 }
 
+/// In every format that a surface has; at the shortest level in one for each way to store a channel.
+pub fn formats(pair: &Pair) {
+    for format in PixelFormat::ALL.into_iter().step_by(by_level(3, 1, 1)) {
+        println!("{format}");
+        let pixels = Pixels { format, ..Pixels::default() };
+        let make = move |b: Arc<dyn ComputeBackend>, d| -> Result<Box<dyn Scene>, SceneError> {
+            Ok(Box::new(Plasma::new(b, d, (67, 45), pixels, LinkOptions::default())?))
+        };
+        same_picture(pair, &make, 2);
+    }
+}
+
 pub fn fluid(pair: &Pair) {
     let all = [
         Pixels { alpha: Alpha::Straight, ..Pixels::default() },
-        Pixels { tone: Tone::Light, format: Format::Rgba16f, alpha: Alpha::Opaque },
+        Pixels { tone: Tone::Light, format: PixelFormat::Rgba16F, alpha: Alpha::Opaque },
     ];
     for pixels in few(&all, 1).iter().copied() {
         same_picture(
@@ -211,14 +225,16 @@ fn files_that_cannot_be_read_are_explained() {
 #[test]
 fn cuda_sources_compile() {
     let pixels = |tone, format, alpha| Pixels { tone, format, alpha };
+    let in_all = PixelFormat::ALL.map(|format| Plasma::sources(Pixels { format, ..Pixels::default() }));
     let sources: Vec<KernelSource> = [
-        Plasma::sources(pixels(Tone::None, Format::Rgba8, Alpha::Opaque)),
-        Plasma::sources(pixels(Tone::Srgb, Format::Rgba16f, Alpha::Straight)),
-        Plasma::sources(pixels(Tone::Reinhard, Format::Rgba8, Alpha::Premultiplied)),
-        Plasma::sources(pixels(Tone::Aces, Format::Rgba16f, Alpha::Opaque)),
+        in_all.concat(),
+        Plasma::sources(pixels(Tone::None, PixelFormat::Rgba8, Alpha::Opaque)),
+        Plasma::sources(pixels(Tone::Srgb, PixelFormat::Rgba16F, Alpha::Straight)),
+        Plasma::sources(pixels(Tone::Reinhard, PixelFormat::Rgba8, Alpha::Premultiplied)),
+        Plasma::sources(pixels(Tone::Aces, PixelFormat::Rgba16F, Alpha::Opaque)),
         NBody::sources(),
-        Fluid::sources(pixels(Tone::None, Format::Rgba8, Alpha::Premultiplied)),
-        Fluid::sources(pixels(Tone::Light, Format::Rgba16f, Alpha::Straight)),
+        Fluid::sources(pixels(Tone::None, PixelFormat::Rgba8, Alpha::Premultiplied)),
+        Fluid::sources(pixels(Tone::Light, PixelFormat::Rgba16F, Alpha::Straight)),
         Sine::sources(),
         Tile::sources(),
         Fountain::sources(1000),

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 mod browser;
+mod demo;
 // The command's own, with its tests.
 #[allow(dead_code)]
 #[path = "../../src/plasma.rs"]

@@ -73,6 +73,22 @@ impl<T: Send + Sync + 'static> SharedLink<T> {
         options: LinkOptions,
         give: impl Fn(&D, &Surface) -> Result<T> + Send + 'static,
     ) -> Result<Self> {
+        let display = || display().map(|display| (Rc::<D>::clone(&display) as Rc<dyn Display>, display));
+        Self::open_any(backend, display, desc, options, move |display: &Rc<D>, surface| give(display, surface))
+    }
+
+    /// [`SharedLink::open`] with a display whose type is found out on the link's thread: `display` returns it together with what
+    /// `give` is called with.
+    ///
+    /// # Errors
+    /// Those of [`SharedLink::open`].
+    pub fn open_any<D: 'static>(
+        backend: Arc<dyn ComputeBackend>,
+        display: impl FnOnce() -> Result<(Rc<dyn Display>, D)> + Send + 'static,
+        desc: SurfaceDesc,
+        options: LinkOptions,
+        give: impl Fn(&D, &Surface) -> Result<T> + Send + 'static,
+    ) -> Result<Self> {
         let gate = Arc::new(Gate::new());
         let (jobs, to_do) = channel();
         let (opened, is_open) = channel();
@@ -99,7 +115,7 @@ impl<T: Send + Sync + 'static> SharedLink<T> {
     /// Those of [`Link::frame`]; [`Error::InvalidInput`] where this thread holds a frame or is the link's own, as the call would
     /// wait for itself; [`Error::Panicked`] where `compute` panics.
     pub fn frame(&self, compute: impl FnMut(&mut WriteFrame<'_>) -> Result<()> + Send + 'static) -> Result<()> {
-        self.may_wait()?;
+        self.check_wait()?;
         self.start_frame(compute)?.wait()
     }
 
@@ -114,7 +130,7 @@ impl<T: Send + Sync + 'static> SharedLink<T> {
     ) -> Result<StartedFrame<T>> {
         let (done, is_done) = channel();
         self.send(Job::Frame(Box::new(compute), done))?;
-        Ok(StartedFrame { gate: Arc::clone(&self.gate), is_done })
+        Ok(StartedFrame { gate: Arc::clone(&self.gate), is_done, thread: self.thread })
     }
 
     /// The newest frame, for this thread to draw. While a hand-over is under way, waits for its end; where one is due, this
@@ -141,7 +157,7 @@ impl<T: Send + Sync + 'static> SharedLink<T> {
     /// # Errors
     /// [`Error::InvalidInput`] where this thread holds a frame or is the link's own; [`Error::Panicked`] where `f` panics.
     pub fn with<R: Send + 'static>(&self, f: impl FnOnce(&mut Link) -> R + Send + 'static) -> Result<R> {
-        self.may_wait()?;
+        self.check_wait()?;
         let (done, is_done) = channel();
         self.send(Job::Link(Box::new(move |link| {
             let called = || link.map(f);
@@ -156,18 +172,22 @@ impl<T: Send + Sync + 'static> SharedLink<T> {
         if matches!(sent, Some(Ok(()))) { Ok(()) } else { Err(ended()) }
     }
 
-    fn may_wait(&self) -> Result<()> {
-        may_wait(&self.gate)?;
-        if current().id() == self.thread {
-            let problem = "the link's own thread would wait for itself; use start_frame, or another thread";
-            return Err(Error::invalid("SharedLink", problem));
-        }
-        Ok(())
+    /// Checks whether this thread can wait for the link: one that holds a frame, and the link's own, would wait for themselves.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] says why not.
+    pub fn check_wait(&self) -> Result<()> {
+        may_wait(&self.gate, self.thread)
     }
 }
 
-fn may_wait<T>(gate: &Gate<T>) -> Result<()> {
-    if gate.is_held_by(current().id()) {
+fn may_wait<T>(gate: &Gate<T>, own: ThreadId) -> Result<()> {
+    let thread = current().id();
+    if thread == own {
+        let problem = "the link's own thread would wait for itself; use start_frame, or another thread";
+        return Err(Error::invalid("SharedLink", problem));
+    }
+    if gate.is_held_by(thread) {
         let problem = "this thread took a frame that is held, and would wait for itself; drop the SharedFrame first";
         return Err(Error::invalid("SharedLink", problem));
     }
@@ -207,6 +227,8 @@ impl<T> Drop for SharedLink<T> {
 pub struct StartedFrame<T> {
     gate: Arc<Gate<T>>,
     is_done: Receiver<Result<()>>,
+    /// The link's own.
+    thread: ThreadId,
 }
 
 impl<T> fmt::Debug for StartedFrame<T> {
@@ -221,8 +243,16 @@ impl<T> StartedFrame<T> {
     /// # Errors
     /// The errors of [`SharedLink::frame`].
     pub fn wait(self) -> Result<()> {
-        may_wait(&self.gate)?;
+        self.check_wait()?;
         answer(&self.is_done)
+    }
+
+    /// [`SharedLink::check_wait`] of its link.
+    ///
+    /// # Errors
+    /// Those of [`SharedLink::check_wait`].
+    pub fn check_wait(&self) -> Result<()> {
+        may_wait(&self.gate, self.thread)
     }
 }
 

@@ -36,7 +36,8 @@ pub(super) struct Opening<M, G> {
 
 struct Worker<'a, D, T, G> {
     link: Link,
-    display: Rc<D>,
+    /// Argument of `give`.
+    display: D,
     give: G,
     gate: &'a Gate<T>,
     number: u64,
@@ -49,14 +50,13 @@ pub(super) fn work<D, T, M, G>(
     jobs: &Receiver<Job>,
     opened: &Sender<Result<()>>,
 ) where
-    D: Display,
-    M: FnOnce() -> Result<Rc<D>>,
+    M: FnOnce() -> Result<(Rc<dyn Display>, D)>,
     G: Fn(&D, &Surface) -> Result<T>,
 {
     let Opening { backend, display, desc, options, give } = opening;
     let link = panics::as_error("what opens a SharedLink", || {
-        let display = display()?;
-        Ok((Link::open(backend, Rc::<D>::clone(&display), desc, options)?, display))
+        let (shows, display) = display()?;
+        Ok((Link::open(backend, shows, desc, options)?, display))
     });
     let mut worker = match link {
         Ok((link, display)) => Worker { link, display, give, gate, number: 0 },
@@ -82,7 +82,7 @@ pub(super) fn work<D, T, M, G>(
     gate.end();
 }
 
-impl<D: Display, T, G: Fn(&D, &Surface) -> Result<T>> Worker<'_, D, T, G> {
+impl<D, T, G: Fn(&D, &Surface) -> Result<T>> Worker<'_, D, T, G> {
     fn frame(&mut self, mut compute: Compute) -> Result<()> {
         let gate = self.gate;
         if self.link.may_show_before_a_frame() {

@@ -13,9 +13,11 @@ use crate::demo::catalog::SceneName;
 use egui::{Event, Modifiers, PointerButton, Pos2, Rect, Shape};
 use image::RgbaImage;
 use pixelferry::api::gl::{GlDisplay, Viewport};
-use pixelferry::{BackendChoice, DisplayChoice, Fit, Headless, PathId, ToneMap, open_headless, report::PathState};
+use pixelferry::{
+    BackendChoice, DisplayChoice, Fit, Headless, PathId, PixelFormat, ToneMap, open_headless, report::PathState,
+};
 use pixelferry_demo::DrawArgs;
-use pixelferry_demo::pixels::{Alpha, Format, Pixels, Tone};
+use pixelferry_demo::pixels::{Alpha, Pixels, Tone};
 use pixelferry_demo::scenes::filter::Filter;
 use pixelferry_faults::{FaultKind, Step};
 use pixelferry_tests::{Need, displays, need, need_display};
@@ -40,7 +42,7 @@ fn errors(log: &Log) -> Vec<String> {
     log.all().iter().filter(|line| line.level == tracing::Level::ERROR).map(|line| line.text.clone()).collect()
 }
 
-const LIGHT: Pixels = Pixels { tone: Tone::Light, format: Format::Rgba16f, alpha: Alpha::Opaque };
+const LIGHT: Pixels = Pixels { tone: Tone::Light, format: PixelFormat::Rgba16F, alpha: Alpha::Opaque };
 
 /// Returns what is on show alone, in a viewport of another shape.
 fn shot(screen: &Headless, player: &mut Player) -> Vec<u8> {
@@ -83,7 +85,7 @@ fn every_control_changes_what_runs_and_something_is_on_show_throughout() {
     let base = Setup::small();
     let mut wanted = vec![
         Setup { size: (100, 50), ..base },
-        Setup { pixels: Pixels { format: Format::Rgba16f, ..base.pixels }, ..base },
+        Setup { pixels: Pixels { format: PixelFormat::Rgba16F, ..base.pixels }, ..base },
         Setup { scene: SceneName::Fluid, ..base },
         Setup { scene: SceneName::Fluid, pixels: LIGHT, ..base },
         Setup { scene: SceneName::Filter, filter: Filter::Sobel, ..base },

@@ -93,7 +93,7 @@ fn the_scene_answers_to_mouse_and_keys_and_comes_back() {
     // A port that nobody has at the moment.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let hub = format!("tcp/127.0.0.1:{port}");
-    let show = || Part::start(&["display", "--listen", &hub, "--width", "320", "--height", "180"]);
+    let show = || Part::start(&["display", "--listen", &hub, "--size", "320x180"]);
     let mut display = show();
     let _worker = Part::start(&["worker", "--connect", &hub]);
     let mut web = Part::start(&["web", "--connect", &hub, "--listen", "127.0.0.1:0"]);

@@ -167,7 +167,7 @@ fn display() -> ([Part; 2], String) {
     // A port that nobody has at the moment.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let hub = format!("tcp/127.0.0.1:{port}");
-    let display = Part::start(&["display", "--listen", &hub, "--width", "320", "--height", "180"]);
+    let display = Part::start(&["display", "--listen", &hub, "--size", "320x180"]);
     ([display, Part::start(&["worker", "--connect", &hub])], hub)
 }
 

@@ -6,8 +6,8 @@ use crate::demo::overlay::player::{Action, Player};
 use crate::demo::overlay::setup::{BODIES, MODES, SIZES, Setup, mode_name, name_of};
 use clap::ValueEnum;
 use egui::{ComboBox, RichText, Ui};
-use pixelferry::{BackendChoice, PathId, command::Choice as _, report::PathState};
-use pixelferry_demo::pixels::{Alpha, Format, Pixels, Tone};
+use pixelferry::{BackendChoice, PathId, PixelFormat, command::Choice as _, report::PathState};
+use pixelferry_demo::pixels::{Alpha, Pixels, Tone};
 use pixelferry_demo::scenes::filter::Filter;
 
 pub fn show(ui: &mut Ui, player: &mut Player, actions: &mut Vec<Action>) {
@@ -21,8 +21,7 @@ pub fn show(ui: &mut Ui, player: &mut Player, actions: &mut Vec<Action>) {
             choose(ui, "filter", &mut setup.filter, Filter::value_variants(), |filter| name_of(*filter));
         }
         _ if setup.has_free_size() => {
-            let format = |format: &Format| format.pixel_format().to_string();
-            choose(ui, "format", &mut setup.pixels.format, Format::value_variants(), format);
+            choose(ui, "format", &mut setup.pixels.format, &PixelFormat::ALL, PixelFormat::to_string);
             meaning(ui, &mut setup.pixels);
         }
         _ => fixed(ui, "format", "vertices of floats"),

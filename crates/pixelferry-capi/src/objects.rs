@@ -1,0 +1,120 @@
+//! A caller's own textures and buffers: outlets, intakes, and what intakes took.
+//!
+//! In Rust what an intake took borrows it. C has no borrows, so here the intake lies at a fixed address, what it took holds a
+//! count of it, and a flag says that nobody else may touch it meanwhile.
+
+use crate::failure::{Failure, Result};
+use interop_core::{ComputeMemory, Intake, Outlet, SurfaceDesc, Taken};
+use std::cell::{Cell, Ref, RefCell};
+use std::ptr::NonNull;
+use std::rc::Rc;
+
+/// An outlet; a call that runs keeps others out.
+pub struct OutletSlot(RefCell<Outlet>);
+
+impl OutletSlot {
+    /// Takes an outlet.
+    pub fn new(outlet: Outlet) -> Rc<Self> {
+        Rc::new(Self(RefCell::new(outlet)))
+    }
+
+    /// Runs `f` with the outlet, where no call on it runs.
+    pub fn with<R>(&self, f: impl FnOnce(&mut Outlet) -> R) -> Result<R> {
+        let mut outlet = self.0.try_borrow_mut().map_err(|_| {
+            Failure::Busy("this outlet is in the middle of a call; do not call it from a function given to it")
+        })?;
+        Ok(f(&mut outlet))
+    }
+}
+
+/// An intake at a fixed address.
+pub struct IntakeSlot {
+    /// From `Box::leak`; freed when this is dropped.
+    intake: NonNull<Intake>,
+    /// A call is running, or what was taken is held.
+    in_use: Cell<bool>,
+    desc: SurfaceDesc,
+}
+
+/// Use of an intake, until this is dropped.
+struct Use<'a>(&'a Cell<bool>);
+
+impl Drop for Use<'_> {
+    fn drop(&mut self) {
+        self.0.set(false);
+    }
+}
+
+impl IntakeSlot {
+    /// Takes an intake.
+    pub fn new(intake: Intake) -> Rc<Self> {
+        let desc = *intake.desc();
+        let intake = NonNull::from(Box::leak(Box::new(intake)));
+        Rc::new(Self { intake, in_use: Cell::new(false), desc })
+    }
+
+    /// The description of what is taken.
+    pub fn desc(&self) -> &SurfaceDesc {
+        &self.desc
+    }
+
+    fn begin(&self) -> Result<Use<'_>> {
+        if self.in_use.replace(true) {
+            return Err(Failure::Busy("this intake is in use; free the memory that it took first"));
+        }
+        Ok(Use(&self.in_use))
+    }
+
+    /// Runs `f` with the intake, where nothing that it took is held.
+    pub fn with<R>(&self, f: impl FnOnce(&Intake) -> R) -> Result<R> {
+        let _use = self.begin()?;
+        // SAFETY: the intake lives as long as this, and `in_use` lets nobody else have a reference to it.
+        Ok(f(unsafe { self.intake.as_ref() }))
+    }
+
+    /// Takes what the display rendered, which holds the intake until it is freed.
+    pub fn take(self: &Rc<Self>) -> Result<Rc<TakenSlot>> {
+        let in_use = self.begin()?;
+        // SAFETY: what borrows it lies in a `TakenSlot`, which drops it before its count of this; until then `in_use` lets no other
+        // reference be made.
+        let intake: &'static mut Intake = unsafe { &mut *self.intake.as_ptr() };
+        let taken = intake.take()?;
+        std::mem::forget(in_use);
+        Ok(Rc::new(TakenSlot { taken: RefCell::new(Some(taken)), intake: Rc::clone(self) }))
+    }
+}
+
+impl Drop for IntakeSlot {
+    fn drop(&mut self) {
+        // SAFETY: it came from a box, and whatever borrowed it held a count of this.
+        drop(unsafe { Box::from_raw(self.intake.as_ptr()) });
+    }
+}
+
+/// Memory that an intake took.
+pub struct TakenSlot {
+    /// There until this is dropped, before the intake.
+    taken: RefCell<Option<Taken<'static>>>,
+    intake: Rc<IntakeSlot>,
+}
+
+impl TakenSlot {
+    /// The memory, for kernels. None while a call copies it.
+    pub fn memory(&self) -> Option<Ref<'_, dyn ComputeMemory>> {
+        Ref::filter_map(self.taken.try_borrow().ok()?, |taken| taken.as_ref().map(Taken::memory)).ok()
+    }
+
+    /// Copies it to the host.
+    pub fn read(&self) -> Result<Vec<u8>> {
+        let mut taken = self.taken.try_borrow_mut().map_err(|_| Failure::Busy("a call with this memory is running"))?;
+        let taken = taken.as_mut().ok_or_else(|| Failure::Handle("this pf_memory was freed before".into()))?;
+        Ok(taken.read()?)
+    }
+}
+
+impl Drop for TakenSlot {
+    fn drop(&mut self) {
+        drop(self.taken.take());
+        self.intake.in_use.set(false);
+    }
+}

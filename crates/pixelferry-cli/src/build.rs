@@ -1,0 +1,27 @@
+//! Build script: tells the command the commit that it is built from, where that is a clone of this repository.
+
+use std::process::Command;
+
+/// Words of git in this package's folder; `None` where there is no git, or it knows nothing.
+fn git(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8(output.stdout).ok()?.trim().to_owned()).filter(|words| !words.is_empty())
+}
+
+fn main() {
+    // A package that was unpacked inside another repository is none of its files.
+    if git(&["ls-files", "--error-unmatch", "Cargo.toml"]).is_none() {
+        return;
+    }
+    let head = git(&["symbolic-ref", "--quiet", "HEAD"]);
+    // A branch whose file is packed gets one with the next commit, which the log of HEAD tells of.
+    let names = ["HEAD", "logs/HEAD", "packed-refs"].into_iter().chain(head.as_deref());
+    for file in names.filter_map(|name| git(&["rev-parse", "--git-path", name])) {
+        if std::path::Path::new(&file).exists() {
+            println!("cargo::rerun-if-changed={file}");
+        }
+    }
+    if let Some(commit) = git(&["rev-parse", "--short=10", "HEAD"]) {
+        println!("cargo::rustc-env=PIXELFERRY_COMMIT={commit}");
+    }
+}

@@ -1,0 +1,38 @@
+//! Exit codes of the command: one row for each.
+
+use std::process::ExitCode;
+
+/// What a command that did its work found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    Done,
+    HostOnly,
+    NoPath,
+    Causes,
+}
+
+struct Row {
+    exit: Exit,
+    code: u8,
+    about: &'static str,
+}
+
+const ROWS: [Row; 4] = [
+    Row { exit: Exit::Done, code: 0, about: "done; probe: a shared path works; doctor: nothing found" },
+    Row { exit: Exit::HostOnly, code: 3, about: "probe: frames pass through the host only" },
+    Row { exit: Exit::NoPath, code: 4, about: "probe: no path works" },
+    Row { exit: Exit::Causes, code: 5, about: "doctor: something was found" },
+];
+
+/// Lines for help. The first two numbers after 0 are those of every program.
+pub fn help() -> String {
+    let mut lines: Vec<_> = ROWS.iter().map(|row| format!("  {}  {}", row.code, row.about)).collect();
+    lines.insert(1, "  1  an error, told on standard error\n  2  arguments that are wrong".into());
+    format!("Exit codes (probe is judged by the best pair of devices):\n{}", lines.join("\n"))
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ROWS.iter().find(|row| row.exit == exit).map_or(Self::FAILURE, |row| Self::from(row.code))
+    }
+}

@@ -1,0 +1,66 @@
+//! The option `--json` of every command that reports.
+
+use pixelferry::command::check_writable;
+use pixelferry_demo::terminal::OutputError;
+use serde::Serialize;
+use std::error::Error;
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Where a report goes as JSON.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct JsonOption {
+    /// Write the report as JSON: to a file beside the text, or alone to standard output (-, or no name)
+    #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
+    json: Option<PathBuf>,
+}
+
+/// A report that says what it is, for those that do not by themselves.
+#[derive(Serialize)]
+pub struct Marked<T> {
+    /// Name of the report.
+    pub schema: &'static str,
+    /// Rises when older readers would misread a report.
+    pub schema_version: u32,
+    #[serde(flatten)]
+    pub report: T,
+}
+
+impl JsonOption {
+    /// The file, where one is named.
+    pub fn file(&self) -> Option<&PathBuf> {
+        self.json.as_ref().filter(|file| file.as_os_str() != "-")
+    }
+
+    /// Finds out whether the file can be written, before there is work for it.
+    pub fn check(&self) -> Result<(), String> {
+        self.file().map_or(Ok(()), |file| {
+            check_writable(file).map_err(|reason| format!("cannot write {}: {reason}", file.display()))
+        })
+    }
+
+    /// Writes the report: as JSON where that is asked for, and as text unless the JSON takes its place.
+    pub fn write(
+        &self,
+        out: &mut dyn Write,
+        report: &impl Serialize,
+        text: impl FnOnce() -> String,
+    ) -> Result<(), Box<dyn Error>> {
+        let json = || serde_json::to_string_pretty(report).map(|json| json + "\n");
+        match (&self.json, self.file()) {
+            // The file first: what took minutes to find is not lost where standard output fails.
+            (_, Some(file)) => {
+                fs::write(file, json()?).map_err(|reason| format!("cannot write {}: {reason}", file.display()))?;
+                print(out, &text())
+            }
+            (Some(_), None) => print(out, &json()?),
+            (None, None) => print(out, &text()),
+        }
+    }
+}
+
+/// Writes a text to standard output, or to what stands in its place.
+pub fn print(out: &mut dyn Write, text: &str) -> Result<(), Box<dyn Error>> {
+    Ok(out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(OutputError::from)?)
+}

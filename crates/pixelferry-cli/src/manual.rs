@@ -1,0 +1,47 @@
+//! `pixelferry completions` and `pixelferry man`: the command's words for shells, and its manual.
+
+use crate::json::print;
+use clap::Command;
+use clap_complete::Shell;
+use pixelferry_demo::terminal::Output;
+use std::error::Error;
+use std::fs;
+use std::path::PathBuf;
+
+/// Name of the program.
+const NAME: &str = "pixelferry";
+
+#[derive(clap::Args)]
+pub struct CompletionsOptions {
+    /// The shell, which reads this from a file, e.g. `pixelferry completions bash > ~/.local/share/bash-completion/completions/pixelferry`.
+    shell: Shell,
+}
+
+#[derive(clap::Args)]
+pub struct ManOptions {
+    /// Folder for the pages, e.g. `~/.local/share/man/man1`; it is made.
+    folder: PathBuf,
+}
+
+/// Prints the words for a shell.
+pub fn complete(options: &CompletionsOptions, command: &mut Command) -> Result<(), Box<dyn Error>> {
+    let mut text = Vec::new();
+    clap_complete::generate(options.shell, command, NAME, &mut text);
+    print(&mut Output, &String::from_utf8(text)?)
+}
+
+/// Writes a page for the command and one for each of its own, and says where.
+pub fn write(options: &ManOptions, command: Command) -> Result<(), Box<dyn Error>> {
+    let folder = &options.folder;
+    let failed = |error: std::io::Error| format!("cannot write manual pages to {}: {error}", folder.display());
+    fs::create_dir_all(folder).map_err(failed)?;
+    clap_mangen::generate_to(command, folder).map_err(failed)?;
+    print(
+        &mut Output,
+        &format!(
+            "manual pages are in {}; man -l {} shows the first\n",
+            folder.display(),
+            folder.join("pixelferry.1").display()
+        ),
+    )
+}

@@ -1,0 +1,233 @@
+//! Causes of trouble that users meet: one row for each, which tells it from the facts and names the command that mends it.
+
+use super::facts::{Facts, RenderNodes, Screen, VENDOR_FOLDERS, VENDOR_VARIABLES};
+use crate::backend_rows;
+use interop_core::{Api, Diagnosis, Support};
+
+/// A cause.
+pub(super) struct Rule {
+    pub(super) name: &'static str,
+    /// True where the cause says why nothing better draws, so that the general ones below need not be told.
+    pub(super) explains: bool,
+    /// True for what is told only where no other cause explains it.
+    pub(super) general: bool,
+    pub(super) find: fn(&Facts) -> Option<Found>,
+}
+
+/// Finding, advice, and the command that mends it.
+pub(super) type Found = (String, String, Option<String>);
+
+impl Rule {
+    const fn of(name: &'static str, find: fn(&Facts) -> Option<Found>) -> Self {
+        Self { name, explains: false, general: false, find }
+    }
+
+    const fn explaining(name: &'static str, find: fn(&Facts) -> Option<Found>) -> Self {
+        Self { explains: true, ..Self::of(name, find) }
+    }
+
+    const fn general(name: &'static str, find: fn(&Facts) -> Option<Found>) -> Self {
+        Self { general: true, ..Self::of(name, find) }
+    }
+
+    pub(super) fn diagnose(&self, facts: &Facts) -> Option<Diagnosis> {
+        let (finding, advice, command) = (self.find)(facts)?;
+        let diagnosis = Diagnosis::new(self.name, finding, advice);
+        Some(match command {
+            Some(command) => diagnosis.with_command(command),
+            None => diagnosis,
+        })
+    }
+}
+
+/// The causes, in the order in which they are told.
+pub(super) static RULES: [Rule; 8] = [
+    Rule::explaining("container-without-graphics", container_without_graphics),
+    Rule::explaining("no-egl-vendor-file", no_egl_vendor_file),
+    Rule::explaining("wsl", wsl),
+    Rule::of("ssh-x-forwarding", ssh_x_forwarding),
+    Rule::of("old-driver", old_driver),
+    Rule::of("display-on-another-gpu", display_on_another_gpu),
+    Rule::general("software-opengl", software_opengl),
+    Rule::general("no-opengl", no_opengl),
+];
+
+const NVIDIA_EGL: &str = "libEGL_nvidia.so.0";
+
+fn found(finding: impl Into<String>, advice: impl Into<String>, command: impl Into<String>) -> Option<Found> {
+    Some((finding.into(), advice.into(), Some(command.into())))
+}
+
+fn lacks_nvidias_opengl(facts: &Facts) -> bool {
+    facts.has_nvidia && !facts.in_wsl && !facts.draws_on_hardware() && !facts.has(NVIDIA_EGL)
+}
+
+/// The package of the driver's OpenGL, of the driver's own version.
+fn nvidia_gl_package(facts: &Facts) -> String {
+    let major = facts.nvidia_driver.as_deref().and_then(|version| version.split('.').next());
+    major.map_or("libnvidia-gl".into(), |major| format!("libnvidia-gl-{major}"))
+}
+
+fn container_without_graphics(facts: &Facts) -> Option<Found> {
+    if !facts.in_container || !lacks_nvidias_opengl(facts) {
+        return None;
+    }
+    let asked = facts.variable("NVIDIA_DRIVER_CAPABILITIES");
+    let has_graphics = asked.is_some_and(|list| list.split(',').any(|one| matches!(one.trim(), "all" | "graphics")));
+    if has_graphics {
+        return found(
+            format!("this container was given the capability graphics, but its host has no {NVIDIA_EGL} to give"),
+            "Install the OpenGL part of NVIDIA's driver on the host, then start the container again",
+            format!("sudo apt-get install {}", nvidia_gl_package(facts)),
+        );
+    }
+    found(
+        format!(
+            "this container has an NVIDIA GPU, but not the driver's OpenGL ({NVIDIA_EGL}): NVIDIA_DRIVER_CAPABILITIES is {}",
+            asked.map_or("not set".into(), |list| format!("'{list}'"))
+        ),
+        "Start the container with the capability graphics",
+        "docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics IMAGE",
+    )
+}
+
+fn no_egl_vendor_file(facts: &Facts) -> Option<Found> {
+    let files = facts.vendor_files.as_ref().filter(|_| !facts.draws_on_hardware() && !facts.in_wsl)?;
+    let is_nvidias =
+        |file: &std::path::PathBuf| file.file_name().is_some_and(|name| name.to_string_lossy().contains("nvidia"));
+    let lacks_nvidias = facts.has_nvidia && !files.iter().any(is_nvidias);
+    let has_none = files.is_empty() && facts.opengl.is_empty();
+    if !(lacks_nvidias || has_none) {
+        return None;
+    }
+    let none = if lacks_nvidias {
+        "there is an NVIDIA GPU, but no file of EGL names its driver"
+    } else {
+        "no file names a driver to EGL, so OpenGL finds none"
+    };
+    if let Some(name) = VENDOR_VARIABLES.into_iter().find(|name| facts.variable(name).is_some()) {
+        let value = facts.variable(name).unwrap_or_default();
+        let advice = "Without the variable EGL looks into the usual folders";
+        return found(format!("{none}: {name} is '{value}'"), advice, format!("unset {name}"));
+    }
+    if lacks_nvidias && facts.has(NVIDIA_EGL) {
+        let [folder, _] = VENDOR_FOLDERS;
+        return found(
+            none,
+            "The driver is there; tell EGL of it",
+            format!(
+                "sudo mkdir -p {folder} && echo '{{\"file_format_version\": \"1.0.0\", \"ICD\": {{\"library_path\": \
+                 \"{NVIDIA_EGL}\"}}}}' | sudo tee {folder}/10_nvidia.json"
+            ),
+        );
+    }
+    if lacks_nvidias {
+        let advice = "Install the driver's OpenGL part, which brings the file";
+        // Said by the container's own row.
+        let command = format!("sudo apt-get install {}", nvidia_gl_package(facts));
+        return (!facts.in_container).then(|| found(none, advice, command)).flatten();
+    }
+    let package = if facts.has("libEGL.so.1") { "libegl-mesa0" } else { "libegl1 libegl-mesa0" };
+    found(none, "Install a driver for EGL", format!("sudo apt-get install {package} libgl1-mesa-dri"))
+}
+
+fn wsl(facts: &Facts) -> Option<Found> {
+    if !facts.in_wsl || facts.draws_on_hardware() {
+        return None;
+    }
+    found(
+        "in WSL, OpenGL reaches the GPU through Mesa's driver d3d12 alone, and it is not in use; CUDA and this OpenGL share no \
+         memory, so frames pass through the host",
+        "Update WSL in PowerShell (wsl --update) and Mesa here, then ask for that driver; or let the compute device draw \
+         (--display compute)",
+        "sudo apt-get install libgl1-mesa-dri && export GALLIUM_DRIVER=d3d12",
+    )
+}
+
+fn ssh_x_forwarding(facts: &Facts) -> Option<Found> {
+    (facts.over_ssh && facts.screen == Screen::Forwarded).then_some(())?;
+    found(
+        "windows go through ssh's X forwarding: every picture crosses the network, and OpenGL is the other machine's",
+        "Draw without a window here, and copy the picture or show it in a browser (pixelferry-net demo)",
+        "unset DISPLAY",
+    )
+}
+
+fn old_driver(facts: &Facts) -> Option<Found> {
+    let reason = facts.no_cuda.as_deref()?;
+    let row = backend_rows::DRIVERS.iter().find(|driver| driver.api == Api::Cuda)?;
+    if (row.missing)(reason) != "old-driver" {
+        return None;
+    }
+    let version = facts.nvidia_driver.as_deref().map_or(String::new(), |version| format!(" (driver {version})"));
+    let place = if facts.in_container || facts.in_wsl { " on the host, whose driver this system uses" } else { "" };
+    found(
+        format!("NVIDIA's driver is too old: {reason}{version}"),
+        format!("Install version 525 or later{place}, and restart the machine"),
+        "sudo apt-get update && sudo apt-get install nvidia-driver",
+    )
+}
+
+fn display_on_another_gpu(facts: &Facts) -> Option<Found> {
+    if !facts.draws_on_hardware() {
+        return None;
+    }
+    let mut apart = None;
+    for compute in facts.gpus() {
+        for display in facts.opengl.iter().filter(|device| !device.software) {
+            match compute.same_device(display) {
+                Support::Yes => return None,
+                Support::No(_) => apart = apart.or(Some((compute, display))),
+            }
+        }
+    }
+    let (compute, display) = apart?;
+    found(
+        format!("{compute} computes, but {display} is another GPU: frames cross from one to the other"),
+        "Let the GPU that computes draw, too",
+        "export __NV_PRIME_RENDER_OFFLOAD=1 __GLX_VENDOR_LIBRARY_NAME=nvidia \
+         __EGL_VENDOR_LIBRARY_FILENAMES=/usr/share/glvnd/egl_vendor.d/10_nvidia.json",
+    )
+}
+
+fn software_opengl(facts: &Facts) -> Option<Found> {
+    let device = facts.opengl.first().filter(|_| !facts.draws_on_hardware())?;
+    let finding = |why: &str| format!("OpenGL draws on the CPU ({}): {why}", device.name);
+    let names = ["LIBGL_ALWAYS_SOFTWARE", "GALLIUM_DRIVER", "MESA_LOADER_DRIVER_OVERRIDE"];
+    for name in names.into_iter().filter(|_| facts.render_nodes != RenderNodes::Absent) {
+        if let Some(value) = facts.variable(name) {
+            let advice = "Without the variable Mesa takes the GPU";
+            return found(finding(&format!("{name} is '{value}'")), advice, format!("unset {name}"));
+        }
+    }
+    if facts.render_nodes == RenderNodes::Closed {
+        return found(
+            finding("this user may not open the GPU's files /dev/dri/renderD*"),
+            "Join the group that may, then log in again",
+            "sudo usermod -aG render,video \"$USER\"",
+        );
+    }
+    if facts.render_nodes == RenderNodes::Open {
+        return found(
+            finding("Mesa has no driver for the GPU that is there"),
+            "Install the newest Mesa, or the vendor's driver",
+            "sudo apt-get update && sudo apt-get install libgl1-mesa-dri",
+        );
+    }
+    let finding = finding("no GPU is to be seen here, neither /dev/dri/renderD* nor /dev/nvidiactl");
+    if facts.in_container {
+        let advice = "If the host has a GPU, start the container with it; else the CPU is all there is";
+        return found(
+            finding,
+            advice,
+            "docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics IMAGE",
+        );
+    }
+    let advice = "If the machine has a GPU (the command lists it), install its driver; else the CPU is all there is";
+    found(finding, advice, "lspci -nn | grep -Ei 'vga|3d|display'")
+}
+
+fn no_opengl(facts: &Facts) -> Option<Found> {
+    let (reason, hint) = facts.no_opengl.clone().filter(|_| facts.opengl.is_empty())?;
+    Some((reason, hint, None))
+}

@@ -1,0 +1,48 @@
+//! `pixelferry-net demo`: a display, workers and the page in one process.
+
+use crate::display::{self, Picture};
+use crate::failure::Failure;
+use crate::output::{complain, say};
+use crate::{HUB, Through, worker};
+use clap::Args;
+use pixelferry_media::web::WebOptions;
+use pixelferry_net::{Net, Options as NetOptions, Packing};
+use std::net::SocketAddr;
+use std::thread;
+
+#[derive(Args)]
+pub struct Options {
+    /// Address and port that browsers open. Beyond this machine everybody who reaches it may look and send input.
+    #[arg(long, default_value = "127.0.0.1:8080")]
+    listen: SocketAddr,
+    /// Endpoint at which more workers and viewers find this.
+    #[arg(long, default_value = HUB)]
+    hub: String,
+    /// Workers to start here.
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=64))]
+    workers: u8,
+    #[command(flatten)]
+    picture: Picture,
+    /// Frames to show; without this it goes on.
+    #[arg(long)]
+    frames: Option<u64>,
+}
+
+/// Shows frames until Ctrl-C, which ends the process and so all of its parts.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    let net = Net::join(NetOptions::hub(&options.hub))?;
+    // With the port that the system chose, where none was named.
+    let hub = net.endpoints()?.into_iter().next().unwrap_or_else(|| options.hub.clone());
+    for number in 0..options.workers {
+        let through = Through { connect: hub.clone(), patience: 10 };
+        let worker =
+            worker::Options { through, scene: options.picture.scene.clone(), codec: Packing::default(), idle: None };
+        let work =
+            move || worker::run(&worker).unwrap_or_else(|failure| complain(format_args!("a worker ended: {failure}")));
+        thread::Builder::new().name(format!("worker {number}")).spawn(work).map_err(Failure::Thread)?;
+    }
+    let page = Net::join(NetOptions::through(&hub))?.gateway(&options.picture.scene, WebOptions::at(options.listen))?;
+    say(format_args!("open http://{}", page.address()))?;
+    say(format_args!("more workers: pixelferry-net worker --connect {hub}; Ctrl-C ends all"))?;
+    display::show(&net, &options.picture, options.frames)
+}

@@ -1,0 +1,24 @@
+//! Lines on standard output and standard error: what cannot be written is an error, or dropped, and never a panic.
+
+use crate::failure::Failure;
+use std::fmt::Arguments;
+use std::io::{self, ErrorKind, Write as _};
+
+/// Writes a text to standard output. A reader that has gone (`| head`) wants to read no more, which is no failure.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::Output(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a line to standard output.
+pub fn say(text: Arguments<'_>) -> Result<(), Failure> {
+    print(&format!("{text}\n"))
+}
+
+/// Writes a line to standard error. Where that fails nobody can be told.
+pub fn complain(text: Arguments<'_>) {
+    let _ = io::stderr().write_all(format!("{text}\n").as_bytes());
+}

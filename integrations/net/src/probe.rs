@@ -1,0 +1,43 @@
+//! `pixelferry-net probe`: the nodes and what they do, for people and as data.
+
+use crate::failure::Failure;
+use crate::output::print;
+use crate::{Through, join, table};
+use clap::Args;
+use pixelferry_net::NodeStatus;
+use serde::Serialize;
+use std::fs;
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub struct Options {
+    #[command(flatten)]
+    through: Through,
+    /// Write the report as JSON: to a file beside the table, or alone to standard output (-, or no name).
+    #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
+    json: Option<PathBuf>,
+}
+
+/// The report. The number rises when older readers would misread it.
+#[derive(Serialize)]
+struct Report {
+    schema: &'static str,
+    schema_version: u32,
+    version: &'static str,
+    nodes: Vec<NodeStatus>,
+}
+
+pub fn run(options: &Options) -> Result<(), Failure> {
+    let nodes = join(&options.through)?.probe()?;
+    let version = env!("CARGO_PKG_VERSION");
+    let report = Report { schema: "pixelferry-net-probe", schema_version: 1, version, nodes };
+    let json = || serde_json::to_string_pretty(&report).map(|json| json + "\n");
+    match &options.json {
+        Some(file) if file.as_os_str() == "-" => print(&json()?),
+        Some(file) => {
+            fs::write(file, json()?).map_err(|reason| Failure::File { file: file.clone(), reason })?;
+            print(&table::text(&report.nodes))
+        }
+        None => print(&table::text(&report.nodes)),
+    }
+}

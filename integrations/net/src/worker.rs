@@ -1,0 +1,52 @@
+//! `pixelferry-net worker`: computes tiles of the plasma.
+
+use crate::failure::Failure;
+use crate::output::complain;
+use crate::{SCENE, Through, join, plasma};
+use clap::Args;
+use pixelferry::{ComputeBackend as _, CpuBackend};
+use pixelferry_net::Packing;
+use std::time::{Duration, Instant};
+
+#[derive(Args)]
+pub struct Options {
+    #[command(flatten)]
+    pub through: Through,
+    /// Name of the scene.
+    #[arg(long, default_value = SCENE)]
+    pub scene: String,
+    /// Packing of tiles: none, lz4, jpeg; auto fits the link and is exact, auto-lossy may take jpeg.
+    #[arg(long, default_value = "none")]
+    pub codec: Packing,
+    /// Seconds without work after which it ends; without this it goes on.
+    #[arg(long)]
+    pub idle: Option<u64>,
+}
+
+/// Computes until there is no work any more.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    let net = join(&options.through)?;
+    let backend = CpuBackend::new()?;
+    let kernel = backend.build(&plasma::source())?;
+    let tile = net.tile(&options.scene, None)?.with_codec(options.codec);
+    tile.describe(&backend.device().to_string());
+    let idle = options.idle.map_or(Duration::MAX, Duration::from_secs);
+    let (mut busy, mut said) = (Instant::now(), None);
+    while busy.elapsed() < idle {
+        let Some(mut job) = tile.next(Duration::from_millis(500))? else { continue };
+        let args = plasma::arguments(job.region(), job.args());
+        match job.launch(&backend, kernel.as_ref(), &args).and_then(|()| tile.publish(job)) {
+            Ok(()) => busy = Instant::now(),
+            Err(error @ pixelferry_net::Error::Zenoh { .. }) => return Err(error.into()),
+            // The job is of no plasma, say: whoever sent it may be a stranger, and the next is another's.
+            Err(error) => {
+                let words = error.to_string();
+                if said.as_ref() != Some(&words) {
+                    complain(format_args!("a tile was given up: {words}"));
+                }
+                said = Some(words);
+            }
+        }
+    }
+    Ok(())
+}
