@@ -1,12 +1,16 @@
-//! Keeps pages true: links lead to a file and a heading that are there, and code blocks quote what stands in a file.
+//! Keeps pages true and short: links lead to a file and a heading that are there, code blocks quote what stands in a file,
+//! figures come from samples, and all pages together stay below a number of words.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
+use crate::figures;
 use crate::repository;
 
+/// Words that all pages together may have.
+const MOST_WORDS: usize = 27_000;
 /// Line before a code block that repeats lines of a file; the file's path from the root follows.
 const QUOTES: &str = "<!-- lines of ";
 
@@ -15,13 +19,28 @@ pub fn run(root: &Path) -> Result<(), Error> {
     if pages.is_empty() {
         return Err(Error::NothingToCheck);
     }
-    let ([links, quotes], wrong) = check(root, &pages)?;
+    let ([links, quotes], mut wrong) = check(root, &pages)?;
+    wrong.extend(figures::problems(root)?);
     wrong.iter().for_each(|line| println!("{line}"));
-    if wrong.is_empty() {
-        println!("{} pages: {links} links lead somewhere, {quotes} code blocks are in their files", pages.len());
-        return Ok(());
+    if !wrong.is_empty() {
+        return Err(Error::Pages(wrong.len()));
     }
-    Err(Error::Pages(wrong.len()))
+    let words = words(root, &pages)?;
+    if words > MOST_WORDS {
+        return Err(Error::Wordy { words, most: MOST_WORDS });
+    }
+    println!(
+        "{} pages of {words} words: {links} links lead somewhere, {quotes} code blocks are in their files, and figures come \
+         from samples",
+        pages.len()
+    );
+    Ok(())
+}
+
+/// Number of words of the pages that are there.
+pub fn words(root: &Path, pages: &[PathBuf]) -> Result<usize, Error> {
+    let paths = pages.iter().map(|name| root.join(name)).filter(|path| path.exists());
+    paths.map(|path| Ok(fs::read_to_string(&path).map_err(Error::file("read", path))?.split_whitespace().count())).sum()
 }
 
 /// Content of a page: the anchors of its headings, its links with their lines, and its quotations.
@@ -152,6 +171,16 @@ fn links(line: &str) -> impl Iterator<Item = String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_pages_are_counted_and_missing_pages_passed_over() {
+        let folder = std::env::temp_dir().join(format!("pixelferry-words-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("a.md"), "# Top\n\nthree words more\n").unwrap();
+        let found = words(&folder, &[PathBuf::from("a.md"), PathBuf::from("deleted.md")]);
+        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(found.unwrap(), 5);
+    }
 
     #[test]
     fn headings_have_the_anchors_of_github() {

@@ -25,7 +25,15 @@ pub enum Error {
     Imports(usize),
     #[error("{0} has no table of the house, or another one; `cargo xtask house --write` writes it between its marks")]
     NoHouse(&'static str),
-    #[error("cargo's answer cannot be read: {0}")]
+    #[error(
+        "{page} has no place for the table '{name}': a line `<!-- cargo xtask figures: {name} -->` and a line `<!-- end -->`"
+    )]
+    NoFigures { page: &'static str, name: &'static str },
+    #[error("no sample fits the row '{row}' of the table '{table}' (xtask/src/figures/tables.rs)")]
+    NoSamples { table: &'static str, row: &'static str },
+    #[error("the pages have {words} words, and at most {most}: shorten one before you lengthen another")]
+    Wordy { words: usize, most: usize },
+    #[error("JSON cannot be read: {0}")]
     Metadata(#[from] serde_json::Error),
     #[error("{0} places in the pages are not true; each is listed above")]
     Pages(usize),

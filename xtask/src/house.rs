@@ -10,6 +10,7 @@ use syn::Item;
 use syn::spanned::Spanned as _;
 
 use crate::check_imports;
+use crate::check_pages;
 use crate::error::Error;
 use crate::repository;
 use crate::source::{attrs, may_be_test, module_files};
@@ -64,7 +65,7 @@ fn names(table: &str) -> Vec<&str> {
 
 fn table(root: &Path) -> Result<String, Error> {
     let rust = texts(root, &["*.rs"])?;
-    let pages = texts(root, &["*.md"])?;
+    let words = check_pages::words(root, &repository::tracked(root, &["*.md"])?)?;
     let mut lines = Lines::default();
     let tests = test_files(&rust)?;
     for (file, text) in &rust {
@@ -80,7 +81,6 @@ fn table(root: &Path) -> Result<String, Error> {
     let share = 100 * refusals[1] / (refusals[0] + refusals[1]).max(1);
     let (packages, binaries) = packages(root)?;
     let small = product().filter(|(_, text)| text.lines().count() <= SMALL).count();
-    let words: usize = pages.iter().map(|(_, text)| text.split_whitespace().count()).sum();
     let rows = [
         ("lines of Rust", lines.all.to_string()),
         ("lines of product code, without tests, comments and blank lines", lines.product.to_string()),

@@ -5,6 +5,7 @@ mod check_imports;
 mod check_pages;
 mod check_size;
 mod error;
+mod figures;
 mod house;
 mod package;
 mod platforms;
@@ -39,8 +40,11 @@ enum Chore {
     },
     /// Lists files of a crate that import each other
     CheckImports,
-    /// Lists links of the pages that lead nowhere, and code blocks that are not in the file that they quote
+    /// Lists links of the pages that lead nowhere, code blocks that are not in the file that they quote, and figures that differ
+    /// from their samples; fails where all pages together have too many words
     CheckPages,
+    /// Writes the tables of docs/figures.md, which are made from samples
+    Figures,
     /// Prints the house in numbers: lines, words, crates, test binaries, circles
     House {
         /// Put the table into CONTRIBUTING.md instead
@@ -87,6 +91,7 @@ fn run(chore: &Chore) -> Result<(), Error> {
         Chore::CheckSize { limit } => check_size::run(&repository::root()?, *limit),
         Chore::CheckImports => check_imports::run(&repository::root()?),
         Chore::CheckPages => check_pages::run(&repository::root()?),
+        Chore::Figures => figures::run(&repository::root()?),
         Chore::House { write, check } => house::run(
             &repository::root()?,
             match (write, check) {

@@ -1,4 +1,9 @@
 //! Kernels as text.
+//!
+//! In OpenCL C and CUDA C++ the steps of an expression are one function in a dialect that both compile, inside common kernels; all
+//! backends give the same bits, as integers wrap through unsigned types and floats are never contracted. WGSL has kernels of its own,
+//! since it has no preprocessor. Its compilers may fuse sums and products and drop NaN, so `pf_exact` keeps each apart with a number
+//! that no compiler knows.
 
 mod generate;
 pub(crate) mod narrow;

@@ -43,7 +43,7 @@ fn child_writes_wildly() {
     }
 }
 
-/// Ignored, as such a fault hangs OpenGL and Vulkan in other programs until the GPU is reset (docs/drivers.md, CUDA).
+/// Ignored, as such a fault hangs OpenGL and Vulkan in other programs until the GPU is reset (docs/drivers.md).
 #[test]
 #[ignore = "to be run alone: it hangs other programs on the GPU until that is reset"]
 fn a_wild_write_loses_the_context_and_says_so() {

@@ -1,7 +1,8 @@
 //! Timeline of the devices' work on the host's clock: off until [`crate::ComputeBackend::set_timeline`] or
 //! [`crate::Display::set_timeline`] switches it on.
 //!
-//! A device's own clock is put onto the host's by a [`DeviceClock`], which knows how far it may be off.
+//! A device's own clock is put onto the host's by a [`DeviceClock`], which knows how far it may be off. Each comparison of the two runs
+//! several times, and the narrowest counts.
 //!
 //! The host's side of the same story are spans of the crate `tracing`, which cost a comparison each while nobody listens:
 //! target `pixelferry::frame` has a span `frame` for each frame and one for each of its steps inside it (level `TRACE`),

@@ -1,4 +1,7 @@
 //! Measurement of the quicker manner, with the first draws of each kind.
+//!
+//! Both manners write the same pixels, so the program's own draws serve as samples. The fastest of each counts, without its first.
+//! A triangle stays unless a compute shader is clearly faster.
 
 use super::manner::{Drawn, Manner, Obstacle, Why};
 use crate::describe::error::Result;

@@ -81,7 +81,7 @@ mod tests {
         paths.iter().map(|path| path.id.name()).filter(|name| names.contains(name)).collect()
     }
 
-    /// Measured on machines of each sort (docs/benchmarks.md).
+    /// Measured on machines of each sort (docs/figures.md has some of them).
     #[test]
     fn prices_rank_as_measurements_did() {
         let host = [

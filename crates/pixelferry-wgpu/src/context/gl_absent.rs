@@ -25,7 +25,7 @@ impl Gl {
         match *self {}
     }
 
-    pub(crate) fn collect(&self, _: &'static str) -> Result<()> {
+    pub(crate) fn collect(&self) -> Result<()> {
         match *self {}
     }
 

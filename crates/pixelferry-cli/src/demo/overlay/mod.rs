@@ -8,6 +8,9 @@
 //! | `ui` | the panels |
 //! | `paint` | bringing them into a picture, by OpenGL or without |
 //! | `window`, `headless` | the loops |
+//!
+//! The painters are our own: `egui_glow` unwraps failures of drivers, and ties egui's version to that of glow. A change makes the new
+//! scene or link before it drops the old one, so that a failure is a message and changes nothing.
 
 mod draw_args;
 mod headless;

@@ -1,0 +1,229 @@
+//! Tables of `docs/figures.md`, as rows: which samples a cell pools, and what its ratio is formed with.
+
+/// A field of a sample and what it must be, or contain where `~` stands before it.
+pub type Want = (&'static str, &'static str);
+
+/// A table of the page.
+#[derive(Debug)]
+pub struct Table {
+    pub name: &'static str,
+    pub files: &'static [&'static str],
+    /// What a time of the files is multiplied with for the page.
+    pub scale: f64,
+    /// Title of the first column.
+    pub head: &'static str,
+    pub columns: &'static [Column],
+    pub rows: &'static [(&'static str, &'static [Want])],
+}
+
+/// A column of a table.
+#[derive(Debug)]
+pub struct Column {
+    pub title: &'static str,
+    pub wants: &'static [Want],
+    /// Fields of the floor's samples that differ from those of the cell; empty where there is no floor.
+    pub floor: &'static [Want],
+}
+
+const fn column(title: &'static str, wants: &'static [Want], floor: &'static [Want]) -> Column {
+    Column { title, wants, floor }
+}
+
+const SHARE_NOTHING: &[Want] = &[("row", "floor: kernel, CPU sync, draw; nothing shared")];
+const TORCH_FLOOR: &[Want] = &[("row", "floor: operation, wait, draw; nothing shared")];
+const TEXTURE_FLOOR: &[Want] = &[("row", "floor: operation, wait, draw")];
+const RESIZED: &[Want] = &[("of", "resize_ms"), ("access", "texture"), ("rule", "overwrite")];
+const FIRST: &[Want] = &[("of", "first_ms"), ("access", "texture"), ("rule", "overwrite")];
+const OPENED: &[Want] = &[("of", "open_ms"), ("access", "texture"), ("rule", "overwrite")];
+
+/// Every table.
+pub const TABLES: &[Table] = &[
+    Table {
+        name: "frame",
+        files: &["bench/samples/opencl-h200.jsonl"],
+        scale: 1.0,
+        head: "path",
+        columns: &[
+            column("CUDA, 1080p", &[("api", "CUDA"), ("size", "1080p"), ("mode", "latency")], SHARE_NOTHING),
+            column("CUDA, 4K", &[("api", "CUDA"), ("size", "4K"), ("mode", "latency")], SHARE_NOTHING),
+            column("OpenCL, 1080p", &[("api", "OpenCL"), ("size", "1080p"), ("mode", "latency")], SHARE_NOTHING),
+            column("OpenCL, 4K", &[("api", "OpenCL"), ("size", "4K"), ("mode", "latency")], SHARE_NOTHING),
+        ],
+        rows: &[
+            ("floor", SHARE_NOTHING),
+            ("`direct`", &[("row", "direct")]),
+            ("`exported-texture`", &[("row", "exported-texture")]),
+            ("`exported-in-place`", &[("row", "exported-in-place")]),
+            ("`exported-upload`", &[("row", "exported-upload")]),
+            ("`pbo-persistent`", &[("row", "pbo-persistent")]),
+            ("`host-round-trip`", &[("row", "host-round-trip")]),
+            ("read, upload, draw", &[("row", "naive: read by the host, upload, draw")]),
+        ],
+    },
+    Table {
+        name: "queue",
+        files: &["bench/samples/queue-h200.jsonl"],
+        scale: 1.0,
+        head: "frame",
+        columns: &[
+            column(
+                "OpenGL",
+                &[("row", "~pixelferry on OpenGL, kernel and draw")],
+                &[("row", "~by hand on OpenGL, kernel and draw")],
+            ),
+            column("by hand", &[("row", "~by hand on OpenGL, kernel and draw")], &[]),
+            column(
+                "wgpu",
+                &[("row", "~pixelferry on wgpu, kernel and draw")],
+                &[("row", "~by hand on wgpu, kernel and draw")],
+            ),
+            column("by hand", &[("row", "~by hand on wgpu, kernel and draw")], &[]),
+        ],
+        rows: &[
+            ("64x64, compute", &[("size", "64x64"), ("mode", "latency"), ("row", "~by compute")]),
+            ("1080p, triangle", &[("size", "1080p"), ("mode", "latency"), ("row", "~by triangle")]),
+            ("1080p, compute", &[("size", "1080p"), ("mode", "latency"), ("row", "~by compute")]),
+            ("4K, compute", &[("size", "4K"), ("mode", "latency"), ("row", "~by compute")]),
+            ("4K, compute, throughput", &[("size", "4K"), ("mode", "throughput"), ("row", "~by compute")]),
+            ("8K, compute", &[("size", "8K"), ("mode", "latency"), ("row", "~by compute")]),
+        ],
+    },
+    Table {
+        name: "queue-cuda",
+        files: &["bench/samples/queue-cuda-h200.jsonl"],
+        scale: 1.0,
+        head: "frame",
+        columns: &[
+            column(
+                "CUDA C++",
+                &[("row", "pixelferry on wgpu, CUDA, kernel and draw by compute")],
+                &[("row", "by hand on Vulkan, CUDA, kernel and draw by compute")],
+            ),
+            column(
+                "WGSL",
+                &[("row", "pixelferry on wgpu, kernel and draw by compute")],
+                &[("row", "by hand on Vulkan, kernel and draw by compute")],
+            ),
+        ],
+        rows: &[("1080p", &[("size", "1080p"), ("mode", "latency")]), ("4K", &[("size", "4K"), ("mode", "latency")])],
+    },
+    Table {
+        name: "torch",
+        files: &["bench/samples/torch-h200.jsonl"],
+        scale: 1.0,
+        head: "way",
+        columns: &[
+            column("uint8 RGBA", &[("kind", "uint8 RGBA"), ("mode", "latency")], TORCH_FLOOR),
+            column("uint8, throughput", &[("kind", "uint8 RGBA"), ("mode", "throughput")], TORCH_FLOOR),
+            column("float32 RGB", &[("kind", "float32 RGB"), ("mode", "latency")], TORCH_FLOOR),
+        ],
+        rows: &[
+            ("floor", TORCH_FLOOR),
+            ("`show(tensor)`", &[("row", "pixelferry")]),
+            ("`path=\"direct\"`", &[("row", "pixelferry, path=\"direct\"")]),
+            ("PyImageCUDA 0.1.5", &[("row", "PyImageCUDA, PyTorch writes its image")]),
+            ("`show(tensor.cpu())`", &[("row", "pixelferry, given .cpu().numpy()")]),
+            ("`.cpu()`, `glTexSubImage2D`", &[("row", ".cpu().numpy(), glTexSubImage2D")]),
+        ],
+    },
+    Table {
+        name: "texture",
+        files: &["bench/samples/tensor-to-texture-h200.jsonl"],
+        scale: 1.0,
+        head: "way",
+        columns: &[
+            column("uint8 RGBA", &[("kind", "uint8 RGBA")], TEXTURE_FLOOR),
+            column("float32 RGB", &[("kind", "float32 RGB")], TEXTURE_FLOOR),
+        ],
+        rows: &[
+            ("`gl.Texture`", &[("row", "pixelferry.gl.Texture")]),
+            ("`gl.Texture`, `stable=False`", &[("row", "pixelferry.gl.Texture, stable=False")]),
+            ("cuda-python", &[("row", "cuda-python, cudaGraphicsGLRegisterImage")]),
+            ("PyImageCUDA 0.1.5", &[("row", "PyImageCUDA, GLResource")]),
+            ("`.cpu()`, `Texture.write`", &[("row", "bytes on the host, Texture.write")]),
+        ],
+    },
+    Table {
+        name: "host-arrays",
+        files: &["bench/samples/host-arrays-h200.jsonl", "bench/samples/host-arrays-2cores.jsonl"],
+        scale: 1.0,
+        head: "array",
+        columns: &[
+            column(
+                "memory, 16 cores",
+                &[("file", "~h200"), ("row", "pixelferry, display='memory'")],
+                &[("row", "memcpy, the array, 16 threads")],
+            ),
+            column(
+                "OpenGL, 16 cores",
+                &[("file", "~h200"), ("row", "pixelferry, display='gl'")],
+                &[("row", "memcpy, the array, 16 threads")],
+            ),
+            column(
+                "memory, 2 cores",
+                &[("file", "~2cores"), ("row", "pixelferry, display='memory'")],
+                &[("row", "memcpy, the array, 2 threads")],
+            ),
+        ],
+        rows: &[
+            ("float32 RGB", &[("kind", "float32 RGB")]),
+            ("float16 RGB", &[("kind", "float16 RGB")]),
+            ("uint8 RGBA", &[("kind", "uint8 RGBA")]),
+        ],
+    },
+    Table {
+        name: "resize",
+        files: &[
+            "bench/samples/resize-gl-h200.json",
+            "bench/samples/resize-wgpu-h200.json",
+            "bench/samples/resize-external-upload-gl-h200.json",
+            "bench/samples/resize-external-upload-wgpu-h200.json",
+        ],
+        scale: 1.0,
+        head: "path",
+        columns: &[
+            column("resize", RESIZED, &[("of", "open_ms")]),
+            column("first frame", FIRST, &[("of", "alone_ms")]),
+            column("opening again", OPENED, &[]),
+        ],
+        rows: &[
+            ("OpenGL, `direct`", &[("file", "~resize-gl")]),
+            ("OpenGL, `external-upload`", &[("file", "~external-upload-gl")]),
+            ("wgpu, `exported-texture`", &[("file", "~resize-wgpu")]),
+            ("wgpu, `external-upload`", &[("file", "~external-upload-wgpu")]),
+        ],
+    },
+    Table {
+        name: "peers",
+        files: &["integrations/net/benches/samples/peers-2cores.jsonl"],
+        scale: 1e-3,
+        head: "way",
+        columns: &[
+            column(
+                "a picture is served",
+                &[("of", "samples_us"), ("row", "~pixelferry, serve and view")],
+                &[("row", "~Zenoh, put and subscribe")],
+            ),
+            column(
+                "a tile is computed",
+                &[("of", "samples_us"), ("row", "~pixelferry, tile and show")],
+                &[("row", "~Zenoh, ask and answer")],
+            ),
+        ],
+        rows: &[
+            ("TCP", &[("part", "raw 1080p"), ("row", "~TCP")]),
+            ("shared memory", &[("part", "raw 1080p"), ("row", "~shared memory")]),
+        ],
+    },
+    Table {
+        name: "browser",
+        files: &["integrations/net/benches/samples/browser-2cores.jsonl"],
+        scale: 1.0,
+        head: "codec",
+        columns: &[
+            column("gateway", &[("what", "~gateway")], &[("what", "~bare page")]),
+            column("bare page", &[("what", "~bare page")], &[]),
+        ],
+        rows: &[("none", &[("what", "~raw,")]), ("JPEG", &[("what", "~JPEG,")]), ("H.264", &[("what", "~H.264,")])],
+    },
+];
