@@ -2,8 +2,6 @@
 
 use crate::cl;
 use crate::device::OpenClDevice;
-use crate::ffi::in_flight::DeviceFence;
-use crate::ffi::{Failure, GlShare, Pinned, Session};
 use crate::sharing::caps::{both_shapes, handles, semaphores};
 use crate::sharing::gl_listed::listed;
 use crate::timeline::Timeline;
@@ -13,6 +11,8 @@ use interop_core::{
     ComputeCaps, DeviceIdentity, Error, Event, GlContext, HandleType, Language, MemoryCap, MemoryKind, MemoryShape,
     PixelFormat, QueueId, Result, Support,
 };
+use pixelferry_opencl::base::in_flight::DeviceFence;
+use pixelferry_opencl::base::{Failure, GlShare, Pinned, Session};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// An opened device. Kernels and memories keep it alive; two of them are of the same backend if it is the same value.

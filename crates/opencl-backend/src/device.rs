@@ -1,12 +1,12 @@
 //! The devices of all installed drivers.
 
 use crate::cl;
-use crate::error::no_device;
-use crate::ffi::{self, Failure, PlatformId};
 use crate::identity::{Description, Sort, describe};
 use interop_core::{DeviceIdentity, Error, Result};
 use opencl3::device::CL_DEVICE_TYPE_ALL;
 use opencl3::platform::platform::CL_PLATFORM_NAME;
+use pixelferry_opencl::base::no_device;
+use pixelferry_opencl::base::{self, Failure, PlatformId};
 use std::sync::Arc;
 
 /// A device (`cl_device_id`) that [`crate::OpenClBackend::open`] can open; cheap to clone. Any thread may use it.
@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// ```
 #[derive(Debug, Clone)]
 pub struct OpenClDevice {
-    pub(crate) raw: ffi::Device,
+    pub(crate) raw: base::Device,
     pub(crate) description: Arc<Description>,
 }
 
@@ -94,7 +94,7 @@ pub fn devices() -> Result<Vec<OpenClDevice>> {
             Ok(ids) if ids.is_empty() => left_out.push(format!("{name}: no device")),
             Ok(ids) => {
                 for id in ids {
-                    let raw = ffi::Device::root(platform, id);
+                    let raw = base::Device::root(platform, id);
                     match describe(&raw) {
                         Ok(Ok(d)) => found.push(OpenClDevice { raw, description: Arc::new(d) }),
                         Ok(Err(reason)) => left_out.push(format!("{name}: {reason}")),

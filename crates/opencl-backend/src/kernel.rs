@@ -1,14 +1,14 @@
 //! Building kernels from the user's OpenCL C.
 
 use crate::backend_state::BackendState;
-use crate::ffi::{Failure, Kernel as RawKernel, Program};
 use crate::params::{Params, TargetKind};
-use crate::plain::Text;
 use crate::source::{for_images, users_log, with_prelude};
 use crate::work_size::GroupLimits;
 use interop_core::{Error, Kernel, KernelSource, Language, Result};
 use opencl3::error_codes::CL_BUILD_PROGRAM_FAILURE;
 use opencl3::kernel::{CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_WORK_GROUP_SIZE};
+use pixelferry_opencl::base::Text;
+use pixelferry_opencl::base::{Failure, Kernel as RawKernel, Program, no_kernel};
 use std::ffi::CString;
 use std::sync::Arc;
 
@@ -114,18 +114,6 @@ impl BuiltKernel {
         }
         Ok(Self { shared: shared.clone(), raw: Arc::new(raw), groups })
     }
-}
-
-/// Returns what to say where a program has no kernel of that name; `present` are those that it has, separated by semicolons.
-pub fn no_kernel(name: &str, present: &str) -> String {
-    if present.split(';').any(|own| own.strip_prefix("_cl_") == Some(name)) {
-        // PoCL's macros rename its builtin functions.
-        return format!(
-            "'{name}' is a builtin function of OpenCL C, and this driver makes '_cl_{name}' of it; rename the kernel"
-        );
-    }
-    let present = if present.is_empty() { "none".to_owned() } else { present.replace(';', ", ") };
-    format!("the source has no __kernel function '{name}'; it has: {present}")
 }
 
 fn build_error(shared: &BackendState, name: &str, log: String) -> Error {

@@ -1,16 +1,16 @@
 //! Putting the user's kernels into the queue.
 
 use crate::backend_state::BackendState;
-use crate::ffi::{ArgValue, Buffer, LaunchFailure, ParamInfo};
 use crate::kernel::{BuiltKernel, OpenClKernel};
 use crate::memory::OpenClMemory;
-use crate::params::{Params, Sort, TargetKind, sort};
+use crate::params::{Params, TargetKind};
 use crate::sharing::image::OpenClImage;
 use crate::work_size::WorkSize;
 use interop_core::compute::{Access, NOT_LINEAR};
 use interop_core::devices::owned::{own, own_mut};
 use interop_core::{Arg, BufferView, ComputeMemory, Error, ImageView, Kernel, Result, Target, View};
 use opencl3::error_codes::{CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE};
+use pixelferry_opencl::base::{ArgValue, Buffer, LaunchFailure, ParamInfo, Sort, sort};
 use std::sync::Arc;
 
 /// Alignment that suffices for every structure a kernel may keep in a buffer.

@@ -2,13 +2,13 @@
 
 use crate::backend_state::BackendState;
 use crate::cl;
-use crate::ffi::Buffer;
 use crate::sharing::gl_sync::{gl_sync, no_turns};
 use crate::sharing::image::OpenClImage;
 use interop_core::compute::MemoryDriver;
 use interop_core::compute::{Access, Hazards, NOT_LINEAR};
 use interop_core::devices::owned::{find, own};
 use interop_core::{ComputeMemory, Error, HostBlock, Result, SyncKind};
+use pixelferry_opencl::base::Buffer;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -82,7 +82,7 @@ impl OpenClMemory {
         self.buffer.copy_to(&to.buffer, range).and_then(|()| self.shared.session.flush()).map_err(|f| self.error(f))
     }
 
-    fn error(&self, failure: crate::ffi::Failure) -> Error {
+    fn error(&self, failure: pixelferry_opencl::base::Failure) -> Error {
         self.shared.error(failure)
     }
 }

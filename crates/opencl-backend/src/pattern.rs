@@ -1,7 +1,6 @@
 //! The verification pattern, written by a kernel.
 
 use crate::backend_state::BackendState;
-use crate::ffi::ArgValue;
 use crate::kernel::BuiltKernel;
 use crate::memory::OpenClMemory;
 use crate::sharing::image::OpenClImage;
@@ -9,6 +8,7 @@ use interop_core::compute::Access;
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::own;
 use interop_core::{Error, Result, Target, View};
+use pixelferry_opencl::base::ArgValue;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// One work item for each 16 bytes of a row, written at once where they lie on a multiple of 16. Paths are timed with flat patterns,

@@ -1,9 +1,6 @@
 //! Queues: OpenCL queues beside the backend's own.
 
 use crate::backend_state::BackendState;
-use crate::ffi::command::{self, Kept};
-use crate::ffi::in_flight::{Clock, DeviceFence, InFlight};
-use crate::ffi::{Mem, Pinned, Queue as RawQueue, QueueProperties};
 use crate::kernel::OpenClKernel;
 use crate::launch::{Planned, plan, refused};
 use crate::memory::OpenClMemory;
@@ -13,6 +10,9 @@ use interop_core::compute::{
 };
 use interop_core::devices::owned::own;
 use interop_core::{ComputeMemory, ComputeQueue, Error, HostBuffer, QueueOptions, Result};
+use pixelferry_opencl::base::command::{self, Kept};
+use pixelferry_opencl::base::in_flight::{Clock, DeviceFence, InFlight};
+use pixelferry_opencl::base::{Mem, Pinned, Queue as RawQueue, QueueProperties};
 use std::sync::Arc;
 
 const CL_QUEUE_PRIORITY_HIGH_KHR: u64 = 1;

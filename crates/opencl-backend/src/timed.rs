@@ -1,9 +1,9 @@
 //! Timeline of the device's work: the profiling times of the commands.
 
 use crate::backend_state::BackendState;
-use crate::ffi::{Failure, Session, TimedCommand, collect};
 use crate::timeline::Known;
 use interop_core::{DeviceClock, DeviceSpan, Result, Support};
+use pixelferry_opencl::base::{Failure, Session, TimedCommand, collect};
 use std::thread;
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! Memory and semaphores of other APIs that a device can open, according to its driver's lists.
 
-use super::os;
 use crate::device::OpenClDevice;
 use interop_core::{HandleType, MemoryCap, MemoryShape, SemaphoreCap, Support, SyncKind};
+use pixelferry_opencl::base as os;
 
 const SHAPES: [MemoryShape; 2] = [MemoryShape::Linear, MemoryShape::Image];
 

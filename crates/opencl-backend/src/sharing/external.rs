@@ -1,10 +1,10 @@
 //! Opening memory behind a handle of the operating system.
 
 use crate::backend_state::BackendState;
-use crate::ffi::{External, Pixels, TurnFns};
 use crate::memory::OpenClMemory;
 use crate::sharing::image::OpenClImage;
 use interop_core::{ComputeMemory, Error, Result, SharedHandle, SurfaceDesc};
+use pixelferry_opencl::base::{External, Pixels, TurnFns};
 use std::sync::Arc;
 
 /// Implements [`interop_core::ComputeBackend::import_surface`]; the caller has asked the capabilities.

@@ -3,14 +3,15 @@
 use crate::backend_state::BackendState;
 use crate::cl;
 use crate::device::{OpenClDevice, devices};
-use crate::ffi::{GlObject, Object, devices_of};
 use crate::memory::OpenClMemory;
-use crate::sharing::gl_listed::{check_current, listed};
+use crate::sharing::gl_listed::listed;
 use crate::sharing::gl_sync::gl_sync;
 use crate::sharing::image::OpenClImage;
 use interop_core::describe::error::call;
 use interop_core::{ComputeMemory, Error, GlContext, Result, SharedHandle, SurfaceDesc, SyncKind};
 use opencl3::memory::{CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY};
+use pixelferry_opencl::GlObject;
+use pixelferry_opencl::base::{Object, check_current, devices_of};
 use std::sync::Arc;
 
 /// The devices that share with an OpenGL context ([`interop_core::Display::hold_gl`]), that which draws first
@@ -65,7 +66,7 @@ pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceD
             let sides = [image.extent.width as usize, image.extent.height as usize, 1];
             let object = GlObject::Texture { target: *target, level: 0, name: *name };
             check(object, (sides, image.format.bytes_per_pixel()))?;
-            let pixels = crate::ffi::Pixels::of(image);
+            let pixels = pixelferry_opencl::base::Pixels::of(image);
             let opened = share.image(&shared.session, [*target, *name], pixels).map_err(|f| shared.error(f))?;
             Ok(Box::new(OpenClImage::new(shared, opened, *image)?))
         }
@@ -73,7 +74,7 @@ pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceD
     }
 }
 
-fn share(shared: &BackendState) -> Result<&Arc<crate::ffi::GlShare>> {
+fn share(shared: &BackendState) -> Result<&Arc<pixelferry_opencl::base::GlShare>> {
     let reason = "it was opened on its own, not in a display's OpenGL context (ComputeBackend::open_in)";
     shared.gl.as_ref().ok_or_else(|| shared.unsupported(reason.into()))
 }

@@ -1,11 +1,11 @@
 //! Images that another API has, too: opaque memory, see [`interop_core::ComputeBackend::import_surface`].
 
 use crate::backend_state::BackendState;
-use crate::ffi::{Buffer, Failure, ImageBox, SharedImage};
 use crate::sharing::gl_sync::gl_sync;
 use interop_core::compute::MemoryDriver;
 use interop_core::compute::{OpaqueImage, Placement};
 use interop_core::{Error, ImageDesc, Region, Result, SyncKind, View};
+use pixelferry_opencl::base::{Buffer, Failure, ImageBox, SharedImage};
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! Memory of the backend's own that a display has, too, which draws by this very backend: one queue keeps their order.
 
 use crate::backend_state::BackendState;
-use crate::ffi::{Buffer, Mem};
 use crate::memory::OpenClMemory;
 use interop_core::{ComputeMemory, Error, QueueId, Result, SharedHandle, SurfaceDesc};
+use pixelferry_opencl::base::{Buffer, Mem};
 use std::sync::Arc;
 
 /// Content of [`SharedHandle::QueueBuffer`].

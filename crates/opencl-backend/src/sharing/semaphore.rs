@@ -2,8 +2,8 @@
 
 use super::external::no_duplicate;
 use crate::backend_state::BackendState;
-use crate::ffi::Semaphore;
 use interop_core::{ComputeSemaphore, Error, Result, SharedHandle};
+use pixelferry_opencl::base::Semaphore;
 use std::sync::Arc;
 
 /// A display's semaphore.

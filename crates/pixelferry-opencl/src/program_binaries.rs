@@ -4,7 +4,7 @@ use super::program::{ARG_INFO, c_options, outcome, raw_devices, text_of};
 use super::sealed::{Opened, open_binary, seal_binary};
 use super::{BinaryCache, Context, Device, Param, Program};
 use crate::ffi;
-use crate::params::{Sort, sort, type_size};
+use crate::sorts::{Sort, sort, type_size};
 use interop_core::{Error, Result};
 use std::collections::HashMap;
 

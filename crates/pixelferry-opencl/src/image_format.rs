@@ -102,7 +102,7 @@ pub struct ImageFormat {
 }
 
 impl ImageFormat {
-    /// A `cl_image_format`; [`crate::cl::Context::image_formats`] lists those that images can have.
+    /// A `cl_image_format`; [`crate::Context::image_formats`] lists those that images can have.
     pub const fn new(order: ChannelOrder, data: ChannelType) -> Self {
         Self { order, data }
     }

@@ -3,7 +3,7 @@
 use super::acquire_release::AcquireRelease;
 use super::handle::{Handle, MemKind};
 use super::{Buffer, Failure, Mem, Pixels, Session, SharedImage, TurnFns};
-use crate::sharing::os;
+use crate::os;
 use cl3::memory as mem;
 use interop_core::devices::os_handle::ImportedHandle;
 use interop_core::{MemoryHandle, OsHandle};

@@ -17,7 +17,7 @@ const INSTALL_DRIVER: &str = "Install an OpenCL driver: your GPU vendor's, or po
 
 impl Failure {
     /// The error that the caller sees.
-    pub(crate) fn on(self, device: &str) -> Error {
+    pub fn on(self, device: &str) -> Error {
         if let Some(own) = of_user_event(self.code) {
             let reason = own.map_or_else(
                 || "the user event that it stands for or waits for was dropped before it was completed".to_owned(),

@@ -59,7 +59,7 @@ choices! {
 /// kernels only with arguments and work items for which the above holds.
 ///
 /// ```compile_fail,E0133
-/// use opencl_backend::cl::{Context, Program};
+/// use pixelferry_opencl::{Context, Program};
 ///
 /// fn run(context: &Context, text: &str) -> interop_core::Result<Program> {
 ///     Program::build(context, text, "") // nobody vouches for it
@@ -67,7 +67,7 @@ choices! {
 /// ```
 ///
 /// ```compile_fail,E0133
-/// use opencl_backend::cl::{Context, Device, Program};
+/// use pixelferry_opencl::{Context, Device, Program};
 ///
 /// fn load(context: &Context, device: Device, bytes: Vec<u8>) -> interop_core::Result<Program> {
 ///     Program::from_binaries(context, &[(device, bytes)], "") // from wherever they come

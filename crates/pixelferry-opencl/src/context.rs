@@ -3,7 +3,7 @@
 use super::copy_kernels::CopyKernels;
 use super::{ContextOptions, ContextProperty, Device, DeviceType, ImageFormat, ImageType, MemFlags, Platform};
 use crate::ffi::{self, ContextSettings, Failure};
-use crate::sharing::gl_listed::{check_shares, listed_by};
+use crate::gl_listed::{check_shares, listed_by};
 use cl3::context::CL_CONTEXT_INTEROP_USER_SYNC;
 use cl3::error_codes::{CL_INVALID_PROPERTY, CL_INVALID_VALUE};
 use interop_core::{Error, Result};
@@ -88,7 +88,8 @@ impl Context {
         Ok(Self::of(raw, devices.to_vec()))
     }
 
-    pub(crate) fn of(raw: Arc<ffi::Context>, devices: Vec<Device>) -> Self {
+    #[doc(hidden)]
+    pub fn of(raw: Arc<ffi::Context>, devices: Vec<Device>) -> Self {
         let name = devices.iter().map(Device::name).collect::<Vec<_>>().join(" + ");
         Self { raw, shared: Arc::new(ContextParts { devices, name, copies: CopyKernels::default() }) }
     }
@@ -134,7 +135,8 @@ impl Context {
     }
 
     /// [`Error::Foreign`] for an object of another context.
-    pub(crate) fn check_same(&self, other: &Self, operation: &'static str, object: &'static str) -> Result<()> {
+    #[doc(hidden)]
+    pub fn check_same(&self, other: &Self, operation: &'static str, object: &'static str) -> Result<()> {
         if self.is(other) { Ok(()) } else { Err(self.foreign(operation, object)) }
     }
 

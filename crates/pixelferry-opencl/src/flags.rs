@@ -263,8 +263,8 @@ flags! {
 }
 
 flags! {
-    /// `cl_mem_flags` of a buffer or image, but for those about host memory: [`crate::cl::HostBuffer`] uses it in place,
-    /// [`crate::cl::Buffer::with_data`] copies it.
+    /// `cl_mem_flags` of a buffer or image, but for those about host memory: [`crate::HostBuffer`] uses it in place,
+    /// [`crate::Buffer::with_data`] copies it.
     MemFlags {
         /// Kernels read and write it.
         READ_WRITE = m::CL_MEM_READ_WRITE;

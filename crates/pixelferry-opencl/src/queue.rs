@@ -136,7 +136,8 @@ impl Queue {
         Ok(Self::of(raw, context.clone(), device.clone()))
     }
 
-    pub(crate) fn of(raw: ffi::Queue, context: Context, device: Device) -> Self {
+    #[doc(hidden)]
+    pub fn of(raw: ffi::Queue, context: Context, device: Device) -> Self {
         Self { raw, context, device }
     }
 

@@ -1,6 +1,6 @@
 //! [`Device`]: what one is, as far as every call needs it. All its properties are in `device_info`.
 
-use crate::cl::Platform;
+use crate::Platform;
 use crate::ffi;
 use cl3::device as d;
 use interop_core::{Error, Result};
@@ -11,7 +11,8 @@ use std::sync::Arc;
 /// use it. A part lives as long as its last clone and what was made of it.
 #[derive(Clone)]
 pub struct Device {
-    pub(crate) raw: ffi::Device,
+    #[doc(hidden)]
+    pub raw: ffi::Device,
     known: Arc<Known>,
     parent: Option<Box<Device>>,
 }
@@ -31,14 +32,15 @@ impl Device {
         let known = Known {
             name: text(d::CL_DEVICE_NAME)?,
             driver: text(d::CL_DRIVER_VERSION)?,
-            version: crate::identity::parse_version(&version).unwrap_or((1, 0)),
+            version: crate::answers::parse_version(&version).unwrap_or((1, 0)),
             extensions: text(d::CL_DEVICE_EXTENSIONS)?,
         };
         Ok(Self { raw, known: Arc::new(known), parent })
     }
 
     /// A device, and if it is a part, what it is a part of.
-    pub(crate) fn of(raw: ffi::Device) -> Result<Self> {
+    #[doc(hidden)]
+    pub fn of(raw: ffi::Device) -> Result<Self> {
         let parent = raw.parent().map_err(|f| f.on("an OpenCL device"))?;
         let parent = parent.map(|parent| Self::of(parent).map(Box::new)).transpose()?;
         Self::new(raw, parent)
@@ -104,7 +106,8 @@ impl Device {
         Err(self.unsupported(operation, format!("CL_DEVICE_EXTENSIONS does not list {extension}")))
     }
 
-    pub(crate) fn unsupported(&self, operation: &'static str, reason: impl Into<String>) -> Error {
+    #[doc(hidden)]
+    pub fn unsupported(&self, operation: &'static str, reason: impl Into<String>) -> Error {
         Error::Unsupported { operation, device: self.known.name.clone(), reason: reason.into() }
     }
 }

@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Cache of built programs (`CL_PROGRAM_BINARIES`) for [`crate::cl::Program::build_cached`]; no OpenCL call gets to
+/// Cache of built programs (`CL_PROGRAM_BINARIES`) for [`crate::Program::build_cached`]; no OpenCL call gets to
 /// know the place.
 ///
 /// Drivers run what the files hold, and some write where they should not when a file is damaged. Two things guard
@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// the cache neither reads nor writes. It makes the folder so. A SHA-256 sum finds damage. Neither protects from who
 /// may write the user's own files, and the sum, which has no key, is no proof of who wrote a file. On other systems the
 /// cache does not look at the folder's access list. Those systems make the user's cache folder the user's alone. For
-/// [`BinaryCache::Folder`] the caller of [`crate::cl::Program::build_cached`] vouches.
+/// [`BinaryCache::Folder`] the caller of [`crate::Program::build_cached`] vouches.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum BinaryCache {
     /// `pixelferry/opencl` in the user's cache folder.
@@ -138,7 +138,7 @@ fn write(folder: &Path, file: &Path, bytes: &[u8]) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cl::Param;
+    use crate::Param;
     use crate::ffi::ParamInfo;
 
     fn sample() -> (Vec<Vec<u8>>, Recorded) {

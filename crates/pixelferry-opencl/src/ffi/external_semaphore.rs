@@ -2,7 +2,7 @@
 
 use super::extension::function;
 use super::{Event, Failure, PlatformId, Session, check};
-use crate::sharing::os;
+use crate::os;
 use interop_core::devices::os_handle::ImportedHandle;
 use interop_core::{OsHandle, SemaphoreHandle};
 use std::ffi::c_void;

@@ -2,7 +2,7 @@
 
 use super::{Buffer, Context, Image, ImageType, Param, Sampler};
 use crate::ffi::{ArgValue, Element};
-use crate::params::{Sort, sort, type_size};
+use crate::sorts::{Sort, sort, type_size};
 use interop_core::Result;
 use std::any::TypeId;
 

@@ -12,7 +12,8 @@ use std::sync::Arc;
 /// thread may use it. Its content is undefined until it is written.
 #[derive(Clone)]
 pub struct Buffer {
-    pub(crate) raw: Arc<Mem>,
+    #[doc(hidden)]
+    pub raw: Arc<Mem>,
     pub(crate) context: Context,
     flags: MemFlags,
     offset: usize,
@@ -43,12 +44,14 @@ impl Buffer {
         Ok(Self::of(raw, context, flags, bytes.len()))
     }
 
-    pub(crate) fn of(raw: Arc<Mem>, context: &Context, flags: MemFlags, len: usize) -> Self {
+    #[doc(hidden)]
+    pub fn of(raw: Arc<Mem>, context: &Context, flags: MemFlags, len: usize) -> Self {
         Self { raw, context: context.clone(), flags, offset: 0, len, parent: None }
     }
 
     /// A buffer of which nothing is known but that it is one.
-    pub(crate) fn of_mem(raw: Arc<Mem>, context: &Context) -> Result<Self> {
+    #[doc(hidden)]
+    pub fn of_mem(raw: Arc<Mem>, context: &Context) -> Result<Self> {
         let kind = raw.kind().map_err(|f| context.error(f))?;
         if kind != m::CL_MEM_OBJECT_BUFFER {
             return Err(Error::invalid("clGetMemObjectInfo", format!("CL_MEM_TYPE {kind:#x} is no buffer")));

@@ -1,10 +1,14 @@
 //! The whole programming model of OpenCL as safe Rust, for those who know it from C or from PyOpenCL.
 //!
-//! [`crate::OpenClBackend`] is what the framework's own users need; this is what lies below it, open to those who want the
-//! device for themselves. Both can be mixed: the backend gives out its context, queue and memory.
+//! It is the layer that `OpenClBackend` of `opencl-backend` stands on, and stands alone as well. Both can be mixed: the
+//! backend gives out its context, queue and memory.
+//!
+//! The crate loads libOpenCL when the program runs. Where it or a driver is missing, [`Platform::all`] gives an
+//! [`interop_core::Error::Unavailable`] that says what to install. The calls are those of `opencl3`. Its object types are not
+//! used, because their `Drop` ends the program when a driver reports an error.
 //!
 //! ```no_run
-//! use opencl_backend::cl::{Arg, Buffer, Context, Device, MemFlags, NdRange, Program, Queue};
+//! use pixelferry_opencl::{Arg, Buffer, Context, Device, MemFlags, NdRange, Program, Queue};
 //!
 //! # fn main() -> interop_core::Result<()> {
 //! let context = Context::new(&Device::all()?[..1])?;
@@ -47,6 +51,7 @@
 //! Errors are those of [`interop_core::Error`]. `InvalidInput` and `Foreign` are the caller's mistakes. `Unsupported` names
 //! the query that shows what the driver lacks. `Driver` has the call and the code for the rest.
 
+mod answers;
 mod arg;
 mod bound;
 mod buffer;
@@ -57,11 +62,15 @@ mod copy_kernels;
 mod device;
 mod device_info;
 mod discover;
+mod error;
 mod event;
 mod extension;
+#[allow(missing_docs)] // hidden, but for those named below
+mod ffi;
 mod fission;
 mod flags;
 mod gl;
+mod gl_listed;
 mod image;
 mod image_format;
 mod image_transfer;
@@ -70,22 +79,46 @@ mod kernel_facts;
 mod map;
 mod map_view;
 mod native;
+#[cfg_attr(unix, path = "os/unix.rs")]
+#[cfg_attr(windows, path = "os/windows.rs")]
+mod os;
 mod param;
 mod pending;
 mod pixel;
+mod plain;
 mod platform;
 mod private;
 mod program;
 mod program_binaries;
 mod queue;
+mod ranges;
 mod raw;
 mod sealed;
+mod sorts;
 mod strided;
 mod transfer;
 mod view;
 
-pub use crate::ffi::GlObject;
-pub use crate::ffi::{Element, ImageBox, RectLayout};
+/// Parts of the layer that `opencl-backend` takes besides the public types. They change without notice.
+#[doc(hidden)]
+pub mod base {
+    pub use crate::answers::{parse_version, pci};
+    pub use crate::error::no_device;
+    pub use crate::ffi::command;
+    pub use crate::ffi::in_flight;
+    pub use crate::ffi::{
+        ArgValue, Buffer, Context, Device, DeviceId, External, Failure, GlShare, GlSync, ImageBox, Kernel,
+        LaunchFailure, Mem, Object, ParamInfo, Pinned, Pixels, PlatformId, Program, Queue, QueueProperties, Semaphore,
+        Session, SharedImage, TimedCommand, TurnFns, collect, devices_of,
+    };
+    pub use crate::gl_listed::{check_current, check_shares, listed_by};
+    pub use crate::kernel::no_kernel;
+    pub use crate::os::{MEMORY, MEMORY_EXTENSION, SEMAPHORE, SEMAPHORE_EXTENSION};
+    pub use crate::plain::Text;
+    pub use crate::sorts::{Sort, sort, type_size};
+}
+
+pub use crate::ffi::{Element, GlObject, ImageBox, RectLayout};
 pub use arg::{Arg, Value};
 pub use bound::{BoundKernel, Which};
 pub use buffer::{Buffer, HostBuffer};

@@ -30,7 +30,7 @@ impl Device {
     /// of `raw()`.
     ///
     /// ```no_run
-    /// use opencl_backend::cl::Device;
+    /// use pixelferry_opencl::Device;
     /// use std::ffi::c_void;
     ///
     /// # fn main() -> interop_core::Result<()> {

@@ -4,7 +4,6 @@ use super::copy_kernels::Apart;
 use super::kernel_facts::{Facts, Limits};
 use super::{Arg, Context, Device, Event, Param, Program, Queue};
 use crate::ffi::{self, Failure, LaunchFailure, ParamInfo, Range};
-use crate::kernel::no_kernel;
 use cl3::error_codes::{CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_WORK_GROUP_SIZE};
 use cl3::kernel as k;
 use interop_core::{Error, Result};
@@ -312,6 +311,18 @@ impl Kernel {
             local_has: device.local_mem_size().unwrap_or(u64::MAX),
         }
     }
+}
+
+/// Returns what to say where a program has no kernel of that name; `present` are those that it has, separated by semicolons.
+pub fn no_kernel(name: &str, present: &str) -> String {
+    if present.split(';').any(|own| own.strip_prefix("_cl_") == Some(name)) {
+        // PoCL's macros rename its builtin functions.
+        return format!(
+            "'{name}' is a builtin function of OpenCL C, and this driver makes '_cl_{name}' of it; rename the kernel"
+        );
+    }
+    let present = if present.is_empty() { "none".to_owned() } else { present.replace(';', ", ") };
+    format!("the source has no __kernel function '{name}'; it has: {present}")
 }
 
 impl Program {

@@ -2,8 +2,8 @@
 
 use super::{Buffer, Context, Device, Event, Image, MemFlags, Platform, Queue};
 use crate::ffi::{self, GlObject, GlShare, Mem, current_device_of, devices_of};
-use crate::sharing::gl_listed::check_current;
-use crate::sharing::gl_listed::listed_by;
+use crate::gl_listed::check_current;
+use crate::gl_listed::listed_by;
 use interop_core::{Error, GlContext, Result};
 use std::sync::Arc;
 

@@ -254,6 +254,6 @@ impl Device {
             return Ok(None);
         }
         let bytes = self.raw.id.array(CL_DEVICE_PCI_BUS_INFO_KHR).map_err(|f| f.on(self.name()))?;
-        Ok(Some(crate::identity::pci(&bytes)))
+        Ok(Some(crate::answers::pci(&bytes)))
     }
 }

@@ -37,7 +37,7 @@ impl<'a> From<&'a str> for Which<'a> {
 /// samplers that it was given until others take their place. Any thread may launch it.
 ///
 /// ```no_run
-/// # fn run(kernel: &opencl_backend::cl::Kernel, queue: &opencl_backend::cl::Queue, a: &opencl_backend::cl::Buffer) -> interop_core::Result<()> {
+/// # fn run(kernel: &pixelferry_opencl::Kernel, queue: &pixelferry_opencl::Queue, a: &pixelferry_opencl::Buffer) -> interop_core::Result<()> {
 /// // __kernel void scale(__global float *a, float by)
 /// let mut scale = kernel.bind()?;
 /// scale.set("a", a)?.set("by", 2.0f32)?.set_range([1024]);
