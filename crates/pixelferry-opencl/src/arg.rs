@@ -1,7 +1,8 @@
 //! [`Arg`]: values of kernel parameters, and whether they fit what the kernel declares.
 
 use super::{Buffer, Context, Image, ImageType, Param, Sampler};
-use crate::ffi::{ArgValue, Element};
+use crate::Element;
+use crate::ffi::ArgValue;
 use crate::sorts::{Sort, sort, type_size};
 use interop_core::Result;
 use std::any::TypeId;
@@ -160,8 +161,8 @@ impl<'a> Arg<'a> {
     /// The context that it belongs to, and what it is.
     pub(super) fn owner(&self) -> Option<(&Context, &'static str)> {
         match self {
-            Self::Buffer(buffer) => Some((&buffer.context, "buffer")),
-            Self::Image(image) => Some((&image.context, "image")),
+            Self::Buffer(buffer) => Some((buffer.context(), "buffer")),
+            Self::Image(image) => Some((image.context(), "image")),
             Self::Sampler(sampler) => Some((&sampler.context, "sampler")),
             Self::Null | Self::Local(_) | Self::Value(_) => None,
         }

@@ -2,6 +2,7 @@
 
 use super::arg::Kept;
 use super::kernel::OP;
+use crate::ffi::{Failure, LaunchFailure};
 use super::{Arg, Event, Kernel, NdRange, Param, Program, Queue};
 #[cfg(doc)]
 use interop_core::Error;
@@ -84,6 +85,12 @@ impl BoundKernel {
         }
     }
 
+    fn told(&self, position: usize, set: Result<(), Failure>) -> Result<()> {
+        let error = |failure| self.program().context().error(failure);
+        let failure = |failure| LaunchFailure { param: Some(position), error: error(failure) };
+        set.map_err(|refused| self.kernel.refused(None, failure(refused)))
+    }
+
     /// Sets one argument, which stays for all launches to come (`clSetKernelArg`). Objects are kept; a value is copied.
     ///
     /// # Errors
@@ -93,7 +100,7 @@ impl BoundKernel {
         let (position, arg) = (self.position(which.into())?, arg.into());
         self.kernel.check_arg(position, &arg)?;
         let set = self.kernel.raw.set(position, &arg.raw());
-        set.map_err(|failure| self.kernel.refused(None, Some(position), failure))?;
+        self.told(position, set)?;
         self.args[position] = Some(arg.keep());
         Ok(self)
     }
@@ -120,7 +127,7 @@ impl BoundKernel {
         let position = self.position(which.into())?;
         if let Some(Kept::Buffer(_)) = &self.args[position] {
             let set = self.kernel.raw.set(position, &Arg::Null.raw());
-            set.map_err(|failure| self.kernel.refused(None, Some(position), failure))?;
+            self.told(position, set)?;
         }
         self.args[position] = None;
         Ok(self)
@@ -194,10 +201,8 @@ impl BoundKernel {
         }
         let range = self.kernel.check_range(range.into(), queue.device(), &args)?;
         let values: Vec<_> = args.iter().map(Arg::raw).collect();
-        let wait = queue.context().wait_list(OP, wait)?;
-        let launched = self.kernel.raw.launch_as_set(&queue.raw, &values, range.raw(), &wait);
-        let event = launched.map_err(|f| self.kernel.refused(Some(&range), f.param, f.failure))?;
-        Ok(Event::of(event, queue.context()))
+        let launched = self.kernel.raw.launch_as_set(queue, &values, range.raw(), wait);
+        launched.map_err(|refused| self.kernel.refused(Some(&range), refused))
     }
 }
 

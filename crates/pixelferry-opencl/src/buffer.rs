@@ -1,7 +1,8 @@
 //! [`Buffer`]: memory of a context; [`HostBuffer`]: host memory as one.
 
 use super::{Context, MemFlags};
-use crate::ffi::{Element, HostMem, Mem};
+use crate::Element;
+use crate::ffi::{HostMem, Mem};
 use cl3::memory as m;
 use interop_core::{Error, HostBlock, Result};
 use std::fmt;

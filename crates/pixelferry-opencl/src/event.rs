@@ -1,16 +1,21 @@
-//! [`Event`] and [`UserEvent`].
+//! [`Event`]: how far a command is, and when it ran.
 
 use super::{Context, flags::InfoValue, flags::choices};
-use crate::ffi;
+use crate::Queue;
+use crate::ffi::Failure;
+use crate::ffi::handle::{EventKind, Handle};
+use crate::ffi::lone_event::LoneEvent;
 use cl3::event as ev;
 use interop_core::{Error, Result};
+use std::ffi::c_void;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
 
-pub use crate::ffi::Status;
+use crate::ffi::Status;
 
 choices! {
     /// Type of an event's command (`cl_command_type`).
@@ -82,8 +87,11 @@ pub struct Profile {
 /// It is a future, ready when the command is done; to drop it before changes nothing for the command.
 #[derive(Clone)]
 pub struct Event {
-    pub(crate) raw: ffi::Event,
-    pub(crate) context: Context,
+    /// All that the queue has no part in.
+    pub(crate) lone: LoneEvent,
+    /// Queue that the command is in; none for user events.
+    queue: Option<Queue>,
+    context: Context,
     waker: Waiting,
 }
 
@@ -98,18 +106,60 @@ impl Clone for Waiting {
 }
 
 impl Event {
-    pub(crate) fn of(raw: ffi::Event, context: &Context) -> Self {
-        Self { raw, context: context.clone(), waker: Waiting(None) }
+    /// # Safety
+    /// An event in `result` must be live, and the caller hands over one reference to it.
+    pub(crate) unsafe fn own(
+        context: &Context,
+        operation: &'static str,
+        result: Result<*mut c_void, i32>,
+        queue: Option<&Queue>,
+    ) -> Result<Self> {
+        // SAFETY: the caller's promise.
+        let handle = unsafe { Handle::own(operation, result) }.map_err(|f| context.error(f))?;
+        Ok(Self::of(context, handle, queue.cloned()))
+    }
+
+    pub(crate) fn of(context: &Context, handle: Handle<EventKind>, queue: Option<Queue>) -> Self {
+        Self { lone: LoneEvent::new(handle), queue, context: context.clone(), waker: Waiting(None) }
+    }
+
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// The queue that the command is in; none for user events.
+    #[doc(hidden)]
+    pub fn queue(&self) -> Option<&Queue> {
+        self.queue.as_ref()
+    }
+
+    /// Makes the device start on what is queued up to this command.
+    pub(crate) fn flush(&self) -> Result<()> {
+        self.queue.as_ref().map_or(Ok(()), Queue::flush)
+    }
+
+    /// Waits until a command is done whose memory the caller takes back; see [`LoneEvent::wait_until_final`].
+    pub(crate) fn wait_until_final(&self) -> Result<()> {
+        self.lone.wait_until_final().map_err(|f| self.error(f))
+    }
+
+    /// A time of the command; `param` is `CL_PROFILING_COMMAND_*`.
+    pub(crate) fn time(&self, param: u32) -> Result<u64> {
+        self.lone.profile(param).map_err(|f| self.error(f))
+    }
+
+    fn error(&self, failure: Failure) -> Error {
+        self.context.error(failure)
     }
 
     /// Tells how far the command is (`clGetEventInfo`). Does not wait.
     pub fn status(&self) -> Result<Status> {
-        self.raw.status().map_err(|f| self.context.error(f))
+        self.lone.status().map_err(|f| self.error(f))
     }
 
     /// Returns what the command does (`CL_EVENT_COMMAND_TYPE`); `None` for commands that this crate does not enqueue.
     pub fn command_type(&self) -> Result<Option<CommandType>> {
-        self.raw.command_type().map(CommandType::from_code).map_err(|f| self.context.error(f))
+        self.lone.command_type().map(CommandType::from_code).map_err(|f| self.error(f))
     }
 
     /// Blocks until the command is done (`clWaitForEvents`).
@@ -117,7 +167,7 @@ impl Event {
     /// # Errors
     /// With the command's own code where it failed.
     pub fn wait(&self) -> Result<()> {
-        self.raw.wait().map_err(|f| self.context.error(f))
+        self.lone.wait().map_err(|f| self.error(f))
     }
 
     /// Blocks until all are done (`clWaitForEvents` for each); the first failure, if any.
@@ -132,17 +182,16 @@ impl Event {
     /// # Errors
     /// [`Error::InvalidInput`] where the queue does not profile, [`Error::Driver`] where the command is not done.
     pub fn profile(&self) -> Result<Profile> {
-        if !self.raw.queue().is_some_and(|queue| queue.properties().profiling) {
+        if !self.queue.as_ref().is_some_and(Queue::is_profiling) {
             // Asked nonetheless, some drivers answer with any number.
             let problem = "the event is of no queue that profiles; make one with QueueOptions::profiling";
             return Err(Error::invalid("clGetEventProfilingInfo", problem));
         }
-        let time = |param| self.raw.profile(param).map_err(|f| self.context.error(f));
         Ok(Profile {
-            queued: time(ev::CL_PROFILING_COMMAND_QUEUED)?,
-            submitted: time(ev::CL_PROFILING_COMMAND_SUBMIT)?,
-            started: time(ev::CL_PROFILING_COMMAND_START)?,
-            ended: time(ev::CL_PROFILING_COMMAND_END)?,
+            queued: self.time(ev::CL_PROFILING_COMMAND_QUEUED)?,
+            submitted: self.time(ev::CL_PROFILING_COMMAND_SUBMIT)?,
+            started: self.time(ev::CL_PROFILING_COMMAND_START)?,
+            ended: self.time(ev::CL_PROFILING_COMMAND_END)?,
         })
     }
 
@@ -163,9 +212,9 @@ impl Event {
         }
         let event = self.clone();
         let call = Box::new(move |status| f(&event, status));
-        self.raw.set_callback(when, call).map_err(|f| self.context.error(f))?;
+        self.lone.set_callback(when, call).map_err(|f| self.error(f))?;
         // The callback keeps the event, and that its queue, which would else be flushed when it goes.
-        self.raw.flush().map_err(|f| self.context.error(f))
+        self.flush()
     }
 
     /// Calls `f` once with this event when the command is done (`clSetEventCallback`, `CL_COMPLETE`); see [`Event::on`].
@@ -175,17 +224,14 @@ impl Event {
 
     /// Tells how the command ended.
     fn result(&self) -> Result<()> {
-        self.raw.ended_by("a command that an event stands for").map_err(|f| self.context.error(f))
+        self.lone.ended_by("a command that an event stands for").map_err(|f| self.error(f))
     }
 }
 
-impl Context {
-    /// The events as the driver knows them.
-    pub(crate) fn wait_list(&self, operation: &'static str, wait: &[Event]) -> Result<Vec<ffi::Event>> {
-        wait.iter()
-            .map(|event| self.check_same(&event.context, operation, "event").map(|()| event.raw.clone()))
-            .collect()
-    }
+/// Calls `f` with the number of events and the address of their list; none is null.
+pub(crate) fn with_list<R>(wait: &[Event], f: impl FnOnce(u32, *const *mut c_void) -> R) -> R {
+    let list: Vec<_> = wait.iter().map(Event::raw).collect();
+    f(list.len() as u32, if list.is_empty() { ptr::null() } else { list.as_ptr() })
 }
 
 impl Future for Event {
@@ -207,10 +253,10 @@ impl Future for Event {
                     waker.wake();
                 }
             });
-            self.raw.set_callback(Status::Complete, wake).map_err(|f| self.context.error(f))?;
+            self.lone.set_callback(Status::Complete, wake).map_err(|f| self.error(f))?;
             self.waker.0 = Some(slot);
             // Commands that nobody flushes are never done.
-            self.raw.flush().map_err(|f| self.context.error(f))?;
+            self.flush()?;
         }
         // It may have ended before the new waker was in its place.
         let status = self.status()?;
@@ -220,49 +266,6 @@ impl Future for Event {
 
 impl fmt::Debug for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Event({:?})", self.raw.status().map_err(|f| f.code))
-    }
-}
-
-/// An event that the host completes (OpenCL 3.0 API, 5.11; `clCreateUserEvent`).
-///
-/// Dropped before it was set, it fails, and so does what waits for it: nothing waits for ever. The error is
-/// [`Error::EventFailed`] and says so; [`Event::status`] has the code -1.
-pub struct UserEvent {
-    raw: ffi::UserEvent,
-    event: Event,
-}
-
-impl UserEvent {
-    /// An event that is not complete (`clCreateUserEvent`).
-    pub fn new(context: &Context) -> Result<Self> {
-        let raw = ffi::UserEvent::new(&context.raw).map_err(|f| context.error(f))?;
-        let event = Event::of(raw.event().clone(), context);
-        Ok(Self { raw, event })
-    }
-
-    /// For wait lists: its `cl_event`.
-    pub fn event(&self) -> &Event {
-        &self.event
-    }
-
-    /// Lets the commands that wait for it go on (`clSetUserEventStatus`).
-    pub fn complete(self) -> Result<()> {
-        let Self { raw, event } = self;
-        raw.complete().map_err(|f| event.context.error(f))
-    }
-
-    /// Fails the commands that wait for it (`clSetUserEventStatus` with a negative code). The `cl_event` itself has a
-    /// lower code, which no driver uses, and which errors know a user event's failure by.
-    ///
-    /// # Errors
-    /// [`Error::InvalidInput`] for a code that is not negative, or too low; then it fails by its drop.
-    pub fn fail(self, code: i32) -> Result<()> {
-        if !(ffi::LEAST_CODE..0).contains(&code) {
-            let problem = format!("{code} is not a code from {} to -1", ffi::LEAST_CODE);
-            return Err(Error::invalid("clSetUserEventStatus", problem));
-        }
-        let Self { raw, event } = self;
-        raw.fail(code).map_err(|f| event.context.error(f))
+        write!(f, "Event({:?})", self.lone.status().map_err(|f| f.code))
     }
 }

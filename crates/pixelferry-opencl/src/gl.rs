@@ -32,8 +32,8 @@ impl<'a> From<&'a Image> for GlMemory<'a> {
 impl<'a> GlMemory<'a> {
     fn parts(self) -> (&'a Context, &'a Mem) {
         match self {
-            Self::Buffer(buffer) => (&buffer.context, &buffer.raw),
-            Self::Image(image) => (&image.context, &image.raw),
+            Self::Buffer(buffer) => (buffer.context(), &buffer.raw),
+            Self::Image(image) => (image.context(), &image.raw),
         }
     }
 
@@ -121,7 +121,7 @@ impl Context {
         for device in self.devices() {
             device.require_extension("cl_khr_gl_event", OP)?;
         }
-        Ok(Event::of(share.fence(&self.raw).map_err(|f| self.error(f))?, self))
+        share.fence(self)
     }
 
     fn open_gl(&self, object: GlObject, flags: MemFlags, operation: &'static str) -> Result<Arc<Mem>> {
@@ -134,7 +134,7 @@ impl Context {
             }
         }
         let share = self.gl(operation)?;
-        share.open(&self.raw, object, flags.bits()).map(Arc::new).map_err(|f| self.error(f))
+        share.open(self, object, flags.bits()).map(Arc::new)
     }
 }
 
@@ -194,7 +194,7 @@ impl Queue {
     pub fn acquire_gl(&self, objects: &[GlMemory<'_>], wait: &[Event]) -> Result<Event> {
         const OP: &str = "clEnqueueAcquireGLObjects";
         let (mems, share) = self.gl_objects(objects, OP)?;
-        self.command(OP, wait, |queue, wait| share.acquire(queue, &mems, wait))
+        share.acquire(self, &mems, wait)
     }
 
     /// Ends OpenCL's turn with these objects, all at once (`clEnqueueReleaseGLObjects`), after all commands that use them, of
@@ -209,6 +209,6 @@ impl Queue {
     pub fn release_gl(&self, objects: &[GlMemory<'_>], wait: &[Event]) -> Result<Event> {
         const OP: &str = "clEnqueueReleaseGLObjects";
         let (mems, share) = self.gl_objects(objects, OP)?;
-        self.command(OP, wait, |queue, wait| share.release(queue, &mems, wait))
+        share.release(self, &mems, wait)
     }
 }

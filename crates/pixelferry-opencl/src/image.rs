@@ -2,7 +2,8 @@
 
 use super::flags::{InfoValue, choices};
 use super::{Buffer, Context, ImageFormat, ImageType, MemFlags};
-use crate::ffi::{self, Element, ImageBox, ImageShape, Mem};
+use crate::Element;
+use crate::ffi::{self, ImageBox, ImageShape, Mem};
 use cl3::memory as m;
 use interop_core::{Error, Result};
 use std::fmt;

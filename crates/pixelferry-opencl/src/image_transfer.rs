@@ -1,18 +1,16 @@
 //! Commands on images. Host memory holds rows without gaps.
 
-use super::map::unmap;
 use super::transfer::zeroed;
 use super::{Buffer, Event, Image, ImageType, Owned, PendingRead, Queue};
-use crate::ffi::{self, Element, ImageBox, MapMode, Mapped};
+use crate::Element;
+use crate::ffi::track::Access::{Read, Write};
+use crate::ffi::{ImageBox, MapMode, Mapped};
+use cl3::command_queue as q;
 use cl3::error_codes::CL_INVALID_VALUE;
 use interop_core::{Error, Result};
 use std::ops::Range;
 
 impl Image {
-    fn raw_image(&self) -> ffi::Image<'_> {
-        ffi::Image { mem: &self.raw, pixel: self.pixel_size() }
-    }
-
     /// Bytes of a box in host memory; refuses one that is empty or reaches outside.
     fn check_box(&self, part: &ImageBox, operation: &'static str) -> Result<usize> {
         let sides = part.origin.iter().zip(part.region).zip(self.region());
@@ -41,11 +39,12 @@ pub enum Colour {
 }
 
 impl Colour {
-    fn bytes(self) -> [u8; 16] {
+    /// The four words of four bytes that the driver reads.
+    fn words(self) -> [u32; 4] {
         match self {
             Self::Float(v) => bytemuck::cast(v),
             Self::Signed(v) => bytemuck::cast(v),
-            Self::Unsigned(v) => bytemuck::cast(v),
+            Self::Unsigned(v) => v,
         }
     }
 
@@ -77,8 +76,12 @@ impl Queue {
             return Err(Error::invalid(OP, problem));
         }
         let into = zeroed(OP, bytes / size_of::<T>())?;
-        let raw = self.enqueue(OP, wait, |queue, wait| queue.read_image(from.raw_image(), part, into, wait))?;
-        Ok(PendingRead::of(raw, self.context()))
+        // SAFETY: the host memory has the size of the part and lives until the command is done. Pitches of 0 are those
+        // without gaps. The rest is live, and the arrays have three numbers.
+        self.reading(OP, &[from.raw.used_whole(Read)], wait, into, |queue, to, n, list| unsafe {
+            let (origin, region) = (part.origin.as_ptr(), part.region.as_ptr());
+            q::enqueue_read_image(queue, from.raw(), 0, origin, region, 0, 0, to, n, list)
+        })
     }
 
     /// Writes a part (`clEnqueueWriteImage`); the command owns or shares the values until it is done. Does not block.
@@ -98,7 +101,11 @@ impl Queue {
         if bytes != given {
             return Err(Error::invalid(OP, format!("{given} bytes were given for {bytes} of pixels")));
         }
-        self.command(OP, wait, |queue, wait| queue.write_image(to.raw_image(), part, from, wait))
+        // SAFETY: as for reading; the driver only reads the host memory.
+        self.writing(OP, &[to.raw.used_whole(Write)], wait, from, |queue, source, n, list| unsafe {
+            let (origin, region) = (part.origin.as_ptr(), part.region.as_ptr());
+            q::enqueue_write_image(queue, to.raw(), 0, origin, region, 0, 0, source.cast_mut(), n, list)
+        })
     }
 
     /// Fills a part with a colour (`clEnqueueFillImage`). Does not block.
@@ -111,7 +118,12 @@ impl Queue {
         if !colour.fits(to.format()) {
             return Err(Error::invalid(OP, format!("{colour:?} is no colour of {}", to.format())));
         }
-        self.command(OP, wait, |queue, wait| queue.fill_image(&to.raw, part, &colour.bytes(), wait))
+        let colour = colour.words();
+        // SAFETY: the driver copies the colour before it returns; the rest is live, and the arrays have three numbers.
+        self.enqueue_using(OP, &[to.raw.used_whole(Write)], wait, |queue, n, list| unsafe {
+            let (origin, region) = (part.origin.as_ptr(), part.region.as_ptr());
+            q::enqueue_fill_image(queue, to.raw(), colour.as_ptr().cast(), origin, region, n, list)
+        })
     }
 
     /// Copies a part to `to_origin` of an image of the same format (`clEnqueueCopyImage`). Does not block.
@@ -135,7 +147,7 @@ impl Queue {
         if from.raw.overlaps(&(0..usize::MAX), &to.raw, &(0..usize::MAX)) && !apart {
             return Err(Error::invalid(OP, "the two boxes overlap; copy by way of another image"));
         }
-        self.command(OP, wait, |queue, wait| queue.copy_image(&from.raw, &to.raw, part, to_origin, wait))
+        self.copy_image_mem(&from.raw, &to.raw, part, to_origin, wait)
     }
 
     fn check_buffer_part(
@@ -166,8 +178,7 @@ impl Queue {
         const OP: &str = "clEnqueueCopyImageToBuffer";
         let bytes = self.check_image(from, part, OP)?;
         let range = self.check_buffer_part(to, offset, bytes, OP)?;
-        let copied =
-            self.command(OP, wait, |queue, wait| queue.copy_image_to_buffer(&from.raw, part, (&to.raw, range), wait));
+        let copied = self.copy_image_to_mem(&from.raw, part, (&to.raw, range), wait);
         self.explain_refusal(from, copied, OP)
     }
 
@@ -181,8 +192,7 @@ impl Queue {
         const OP: &str = "clEnqueueCopyBufferToImage";
         let bytes = self.check_image(to, part, OP)?;
         let range = self.check_buffer_part(from, offset, bytes, OP)?;
-        let copied =
-            self.command(OP, wait, |queue, wait| queue.copy_buffer_to_image((&from.raw, range), &to.raw, part, wait));
+        let copied = self.copy_mem_to_image((&from.raw, range), &to.raw, part, wait);
         self.explain_refusal(to, copied, OP)
     }
 
@@ -212,17 +222,15 @@ impl Queue {
         const OP: &str = "clEnqueueMapImage";
         self.check_image(image, part, OP)?;
         let layers = image.image_type() == ImageType::D1Array;
-        let raw = (&image.raw, image.pixel_size());
-        let mapped = self.enqueue(OP, wait, |queue, wait| Mapped::image(queue, raw, part, layers, mode, wait))?;
+        let mapped = Mapped::image(self, (&image.raw, image.pixel_size()), part, layers, mode, wait)?;
         let [w, h, d] = part.region;
         let [rows, slices] = if layers { [1, h] } else { [h, d] };
-        Ok(ImageMap { mapped, queue: self.clone(), row: w * image.pixel_size(), rows, slices })
+        Ok(ImageMap { mapped, row: w * image.pixel_size(), rows, slices })
     }
 }
 
 struct ImageMap {
     mapped: Mapped,
-    queue: Queue,
     row: usize,
     rows: usize,
     slices: usize,
@@ -254,7 +262,7 @@ impl ImageMapRead {
 
     /// Unmaps, and gives the event of that (`clEnqueueUnmapMemObject`).
     pub fn unmap(self) -> Result<Event> {
-        unmap(self.0.mapped, &self.0.queue)
+        self.0.mapped.unmap()
     }
 }
 
@@ -272,6 +280,6 @@ impl ImageMapWrite {
 
     /// Unmaps, and gives the event of that (`clEnqueueUnmapMemObject`).
     pub fn unmap(self) -> Result<Event> {
-        unmap(self.0.mapped, &self.0.queue)
+        self.0.mapped.unmap()
     }
 }

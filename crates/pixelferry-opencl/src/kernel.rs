@@ -3,7 +3,7 @@
 use super::copy_kernels::Apart;
 use super::kernel_facts::{Facts, Limits};
 use super::{Arg, Context, Device, Event, Param, Program, Queue};
-use crate::ffi::{self, Failure, LaunchFailure, ParamInfo, Range};
+use crate::ffi::{self, LaunchFailure, ParamInfo, Range};
 use cl3::error_codes::{CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_WORK_GROUP_SIZE};
 use cl3::kernel as k;
 use interop_core::{Error, Result};
@@ -244,20 +244,19 @@ impl Kernel {
     }
 
     /// Returns what the caller is told where the driver refused an argument or a launch.
-    pub(super) fn refused(&self, range: Option<&NdRange>, param: Option<usize>, failure: Failure) -> Error {
-        match (param, failure.code) {
-            (Some(index), CL_INVALID_ARG_SIZE | CL_INVALID_ARG_VALUE) => {
+    pub(super) fn refused(&self, range: Option<&NdRange>, failure: LaunchFailure) -> Error {
+        match (failure.param, failure.code()) {
+            (Some(index), Some(CL_INVALID_ARG_SIZE | CL_INVALID_ARG_VALUE)) => {
                 let name = self.params().and_then(|all| all.get(index)).map_or("", Param::name);
                 self.invalid(format!("the driver refuses argument {index} '{name}'"))
             }
-            (_, CL_INVALID_WORK_GROUP_SIZE) => {
+            (_, Some(CL_INVALID_WORK_GROUP_SIZE)) => {
                 let left = range.and_then(|range| range.remainder(range.local?));
-                left.map_or_else(
-                    || self.context().error(failure),
-                    |left| self.invalid(format!("{left}, or build the program with -cl-std=CL2.0 or later")),
-                )
+                left.map_or(failure.error, |left| {
+                    self.invalid(format!("{left}, or build the program with -cl-std=CL2.0 or later"))
+                })
             }
-            _ => self.context().error(failure),
+            _ => failure.error,
         }
     }
 
@@ -365,11 +364,8 @@ impl Queue {
         args.iter().enumerate().try_for_each(|(index, arg)| kernel.check_arg(index, arg))?;
         let range = kernel.check_range(range.into(), self.device(), args)?;
         let values: Vec<_> = args.iter().map(Arg::raw).collect();
-        let wait = self.context().wait_list(OP, wait)?;
-        let launched = kernel.raw.launch(&self.raw, &values, range.raw(), &wait);
-        let refused = |LaunchFailure { param, failure }| kernel.refused(Some(&range), param, failure);
-        let event = launched.map_err(refused)?;
-        Ok(Event::of(event, self.context()))
+        let launched = kernel.raw.launch(self, &values, range.raw(), wait);
+        launched.map_err(|refused| kernel.refused(Some(&range), refused))
     }
 }
 

@@ -63,6 +63,7 @@ mod device;
 mod device_info;
 mod discover;
 mod error;
+mod enqueue;
 mod event;
 mod extension;
 #[allow(missing_docs)] // hidden, but for those named below
@@ -97,6 +98,7 @@ mod sealed;
 mod sorts;
 mod strided;
 mod transfer;
+mod user_event;
 mod view;
 
 /// Parts of the layer that `opencl-backend` takes besides the public types. They change without notice.
@@ -108,7 +110,7 @@ pub mod base {
     pub use crate::ffi::in_flight;
     pub use crate::ffi::{
         ArgValue, Buffer, Context, Device, DeviceId, External, Failure, GlShare, GlSync, ImageBox, Kernel,
-        LaunchFailure, Mem, Object, ParamInfo, Pinned, Pixels, PlatformId, Program, Queue, QueueProperties, Semaphore,
+        LaunchFailure, Object, ParamInfo, Pinned, Pixels, PlatformId, Program, Semaphore,
         Session, SharedImage, TimedCommand, TurnFns, collect, devices_of,
     };
     pub use crate::gl_listed::{check_current, check_shares, listed_by};
@@ -118,7 +120,7 @@ pub mod base {
     pub use crate::sorts::{Sort, sort, type_size};
 }
 
-pub use crate::ffi::{Element, GlObject, ImageBox, RectLayout};
+pub use crate::ffi::{GlObject, ImageBox, RectLayout, Status};
 pub use arg::{Arg, Value};
 pub use bound::{BoundKernel, Which};
 pub use buffer::{Buffer, HostBuffer};
@@ -126,7 +128,7 @@ pub use cache::BinaryCache;
 pub use context::Context;
 pub use context_options::{ContextOptions, ContextProperty};
 pub use device::Device;
-pub use event::{CommandType, Event, Profile, Status, UserEvent};
+pub use event::{CommandType, Event, Profile};
 pub use fission::{Partition, PartitionKind};
 pub use flags::{
     AffinityDomain, CacheType, DeviceType, ExecCapabilities, FpConfig, InfoValue, LocalMemType, MemFlags,
@@ -146,5 +148,6 @@ pub use pixel::Pixel;
 pub use platform::Platform;
 pub use program::{BinaryType, BuildStatus, Object, Program};
 pub use queue::{Priority, Queue, QueueOptions, Throttle};
-pub use transfer::Migration;
+pub use transfer::{Element, Migration};
+pub use user_event::UserEvent;
 pub use view::NdView;

@@ -1,7 +1,8 @@
 //! Mapped buffers: device memory that the host sees as a slice while a guard lives.
 
 use super::{Buffer, Event, Queue};
-use crate::ffi::{Element, MapMode, Mapped};
+use crate::Element;
+use crate::ffi::{MapMode, Mapped};
 use interop_core::{Error, Result};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, Range};
@@ -13,7 +14,6 @@ const OP: &str = "clEnqueueMapBuffer";
 /// bytes are unmapped in queue order.
 pub struct MapRead<T> {
     mapped: Mapped,
-    queue: Queue,
     values: PhantomData<T>,
 }
 
@@ -22,7 +22,6 @@ pub struct MapRead<T> {
 /// also after it was leaked; dropped, the bytes are unmapped in queue order.
 pub struct MapWrite<T> {
     mapped: Mapped,
-    queue: Queue,
     values: PhantomData<T>,
 }
 
@@ -34,13 +33,13 @@ impl Queue {
     /// [`Error::InvalidInput`] where the range is not a whole number of values, reaches outside, or is mapped for writing.
     pub fn map_read<T: Element>(&self, buffer: &Buffer, range: Range<usize>, wait: &[Event]) -> Result<MapRead<T>> {
         let mapped = self.map::<T>(buffer, range, MapMode::Read, wait)?;
-        Ok(MapRead { mapped, queue: self.clone(), values: PhantomData })
+        Ok(MapRead { mapped, values: PhantomData })
     }
 
     /// Maps for reading and writing (`CL_MAP_READ | CL_MAP_WRITE`); else as [`Queue::map_read`].
     pub fn map_write<T: Element>(&self, buffer: &Buffer, range: Range<usize>, wait: &[Event]) -> Result<MapWrite<T>> {
         let mapped = self.map::<T>(buffer, range, MapMode::ReadWrite, wait)?;
-        Ok(MapWrite { mapped, queue: self.clone(), values: PhantomData })
+        Ok(MapWrite { mapped, values: PhantomData })
     }
 
     /// Maps for writing; the old values are lost (`CL_MAP_WRITE_INVALIDATE_REGION`), and what the slice holds at first is
@@ -52,14 +51,13 @@ impl Queue {
         wait: &[Event],
     ) -> Result<MapWrite<T>> {
         let mapped = self.map::<T>(buffer, range, MapMode::Overwrite, wait)?;
-        Ok(MapWrite { mapped, queue: self.clone(), values: PhantomData })
+        Ok(MapWrite { mapped, values: PhantomData })
     }
 
     fn map<T: Element>(&self, buffer: &Buffer, range: Range<usize>, mode: MapMode, wait: &[Event]) -> Result<Mapped> {
         self.context().check_same(&buffer.context, OP, "buffer")?;
         buffer.check_range(&range, OP)?;
-        let mapped =
-            self.enqueue(OP, wait, |queue, wait| Mapped::buffer(queue, &buffer.raw, range.clone(), mode, wait))?;
+        let mapped = Mapped::buffer(self, &buffer.raw, range.clone(), mode, wait)?;
         // Size and the address that the driver gave.
         bytemuck::try_cast_slice::<u8, T>(mapped.bytes()).map_err(|error| {
             let problem = format!("bytes {range:?} are not values of {} bytes: {error}", size_of::<T>());
@@ -94,18 +92,13 @@ impl<T: Element> DerefMut for MapWrite<T> {
 impl<T> MapRead<T> {
     /// Unmaps, and gives the event of that (`clEnqueueUnmapMemObject`), for queues out of order and other queues.
     pub fn unmap(self) -> Result<Event> {
-        unmap(self.mapped, &self.queue)
+        self.mapped.unmap()
     }
 }
 
 impl<T> MapWrite<T> {
     /// Unmaps, and gives the event of that (`clEnqueueUnmapMemObject`), for queues out of order and other queues.
     pub fn unmap(self) -> Result<Event> {
-        unmap(self.mapped, &self.queue)
+        self.mapped.unmap()
     }
-}
-
-pub(super) fn unmap(mapped: Mapped, queue: &Queue) -> Result<Event> {
-    let event = mapped.unmap().map_err(|f| queue.context().error(f))?;
-    Ok(Event::of(event, queue.context()))
 }

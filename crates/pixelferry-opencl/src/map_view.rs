@@ -1,7 +1,7 @@
 //! Mapped views: a buffer's values in N dimensions that the host sees in place.
 
 use super::{Event, MapRead, MapWrite, NdView, Queue};
-use crate::ffi::Element;
+use crate::Element;
 use interop_core::Result;
 
 /// The values of a view, for reading, in place (`clEnqueueMapBuffer`, `CL_MAP_READ`, over [`NdView::bytes`]); made by

@@ -1,7 +1,7 @@
 //! [`Pixel`]: image formats of Rust's types, and back.
 
 use super::{ChannelOrder, ChannelType, ImageFormat};
-use crate::ffi::Element;
+use crate::Element;
 
 /// A type of Rust that is one pixel of an image (`cl_image_format`). A number is `CL_R`, `[T; 2]` is `CL_RG`, `[T; 4]`
 /// is `CL_RGBA`. Numbers have 8, 16 or 32 bits, or are `f32`. Integers stay integers in kernels (`read_imageui`,

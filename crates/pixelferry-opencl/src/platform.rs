@@ -31,6 +31,11 @@ impl Platform {
         self.0.is_rusticl().map_err(|f| f.on("an OpenCL platform"))
     }
 
+    /// Tells whether it is the Portable Computing Language, PoCL.
+    pub(super) fn is_pocl(self) -> Result<bool> {
+        self.0.is_pocl().map_err(|f| f.on("an OpenCL platform"))
+    }
+
     /// `CL_PLATFORM_VENDOR`.
     pub fn vendor(self) -> Result<String> {
         self.text(p::CL_PLATFORM_VENDOR)

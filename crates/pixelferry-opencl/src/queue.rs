@@ -2,12 +2,17 @@
 
 use super::flags::{InfoValue, choices};
 use super::{Context, Device, Event, QueueCapabilities};
-use crate::ffi;
-use interop_core::Result;
+use crate::ffi::handle::{Handle, QueueKind};
+use crate::ffi::{Failure, check};
+use cl3::command_queue as q;
+use interop_core::{Error, Result};
 use std::fmt;
+use std::sync::Arc;
 
 /// Constants of `cl_khr_priority_hints` and `cl_khr_throttle_hints`; cl3 does not have them.
 mod hints {
+    pub const CL_QUEUE_PRIORITY_KHR: u64 = 0x1096;
+    pub const CL_QUEUE_THROTTLE_KHR: u64 = 0x1097;
     pub const CL_QUEUE_PRIORITY_HIGH_KHR: u32 = 1;
     pub const CL_QUEUE_PRIORITY_MED_KHR: u32 = 2;
     pub const CL_QUEUE_PRIORITY_LOW_KHR: u32 = 4;
@@ -79,6 +84,28 @@ impl QueueOptions {
     pub fn with_throttle(self, throttle: impl Into<Option<Throttle>>) -> Self {
         Self { throttle: throttle.into(), ..self }
     }
+
+    fn bits(&self) -> u64 {
+        let bit = |set, bit| if set { bit } else { 0 };
+        bit(self.out_of_order, q::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
+            | bit(self.profiling, q::CL_QUEUE_PROFILING_ENABLE)
+    }
+
+    /// Those of a queue that is there (`CL_QUEUE_PROPERTIES`).
+    pub(crate) fn from_bits(bits: u64) -> Self {
+        Self::default()
+            .with_out_of_order(bits & q::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0)
+            .with_profiling(bits & q::CL_QUEUE_PROFILING_ENABLE != 0)
+    }
+
+    fn list(&self) -> Vec<u64> {
+        let mut list = vec![q::CL_QUEUE_PROPERTIES as u64, self.bits()];
+        let priority = self.priority.map(|priority| [hints::CL_QUEUE_PRIORITY_KHR, priority.code().into()]);
+        let throttle = self.throttle.map(|throttle| [hints::CL_QUEUE_THROTTLE_KHR, throttle.code().into()]);
+        list.extend(priority.into_iter().chain(throttle).flatten());
+        list.push(0);
+        list
+    }
 }
 
 /// A queue of commands for one device (OpenCL 3.0 API, 5.1; `clCreateCommandQueue`). Cheap to clone; any thread may use
@@ -87,10 +114,19 @@ impl QueueOptions {
 /// Methods that block say so. What is enqueued starts at the latest when something waits for it, on
 /// [`Queue::flush`], and when the last clone of the queue goes.
 #[derive(Clone)]
-pub struct Queue {
-    pub(crate) raw: ffi::Queue,
+pub struct Queue(Arc<Parts>);
+
+struct Parts {
+    handle: Handle<QueueKind>,
+    /// Kept for the queue: sub-devices live as long as their context here.
     context: Context,
     device: Device,
+    options: QueueOptions,
+    /// rusticl 25.0 multiplies the offset of a copy from an image to a buffer by the bytes of a pixel. So it writes
+    /// beside or behind the buffer. Other versions were not all tried.
+    miscounts_offsets: bool,
+    /// The driver is PoCL, see [`MayFail`](crate::ffi::may_fail::MayFail).
+    is_pocl: bool,
 }
 
 impl Queue {
@@ -126,91 +162,87 @@ impl Queue {
                 device.require_version((2, 0), OP)?;
             }
         }
-        let properties = ffi::QueueProperties {
-            out_of_order: options.out_of_order,
-            profiling: options.profiling,
-            priority: options.priority.map(|p| p.code().into()),
-            throttle: options.throttle.map(|t| t.code().into()),
+        let error = |failure| context.error(failure);
+        let (context_id, device_id) = (context.raw(), device.raw());
+        let (operation, raw) = if options.priority.is_some() || options.throttle.is_some() {
+            let list = options.list();
+            // SAFETY: the list ends with 0; context and device are live.
+            let raw = unsafe { q::create_command_queue_with_properties(context_id, device_id, list.as_ptr().cast()) };
+            ("clCreateCommandQueueWithProperties", raw)
+        } else {
+            // The older function, which every driver has; drivers for 1.2 lack the one with properties, and some
+            // loaders jump to it nonetheless.
+            // SAFETY: context and device are live.
+            #[allow(deprecated)]
+            let raw = unsafe { q::create_command_queue(context_id, device_id, options.bits()) };
+            (OP, raw)
         };
-        let raw = ffi::Queue::new(&context.raw, &device.raw, properties).map_err(|f| context.error(f))?;
-        Ok(Self::of(raw, context.clone(), device.clone()))
+        // SAFETY: a queue that was just created, whose one reference is ours.
+        let handle = unsafe { Handle::own(operation, raw) }.map_err(error)?;
+        Self::of(handle, context, device, *options)
     }
 
-    #[doc(hidden)]
-    pub fn of(raw: ffi::Queue, context: Context, device: Device) -> Self {
-        Self { raw, context, device }
+    pub(crate) fn of(
+        handle: Handle<QueueKind>,
+        context: &Context,
+        device: &Device,
+        options: QueueOptions,
+    ) -> Result<Self> {
+        let platform = device.platform();
+        let (miscounts_offsets, is_pocl) = (platform.is_rusticl()?, platform.is_pocl()?);
+        let (context, device) = (context.clone(), device.clone());
+        Ok(Self(Arc::new(Parts { handle, context, device, options, miscounts_offsets, is_pocl })))
+    }
+
+    pub(crate) fn handle(&self) -> &Handle<QueueKind> {
+        &self.0.handle
+    }
+
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        self.raw() == other.raw()
+    }
+
+    /// True where its context cares for commands that fail by their wait lists.
+    pub(crate) fn is_pocl(&self) -> bool {
+        self.0.is_pocl
+    }
+
+    pub(crate) fn miscounts_offsets(&self) -> bool {
+        self.0.miscounts_offsets
+    }
+
+    pub(crate) fn error(&self, failure: Failure) -> Error {
+        self.0.context.error(failure)
     }
 
     /// Its context (`CL_QUEUE_CONTEXT`).
     pub fn context(&self) -> &Context {
-        &self.context
+        &self.0.context
     }
 
     /// Its device (`CL_QUEUE_DEVICE`).
     pub fn device(&self) -> &Device {
-        &self.device
+        &self.0.device
     }
 
     /// True where commands may overtake each other (`CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE`).
     pub fn is_out_of_order(&self) -> bool {
-        self.raw.properties().out_of_order
+        self.0.options.out_of_order
     }
 
     /// True where its events have times (`CL_QUEUE_PROFILING_ENABLE`).
     pub fn is_profiling(&self) -> bool {
-        self.raw.properties().profiling
+        self.0.options.profiling
     }
 
     /// Makes the device start on what is queued (`clFlush`).
     pub fn flush(&self) -> Result<()> {
-        self.raw.flush().map_err(|f| self.context.error(f))
-    }
-
-    /// Blocks until the queue is empty (`clFinish`).
-    ///
-    /// # Errors
-    /// Also where a command before it failed.
-    pub fn finish(&self) -> Result<()> {
-        self.raw.finish().map_err(|f| self.context.error(f))
-    }
-
-    /// An event for the end of `wait`, or of everything enqueued before where that is empty
-    /// (`clEnqueueMarkerWithWaitList`).
-    pub fn marker(&self, wait: &[Event]) -> Result<Event> {
-        self.command("clEnqueueMarkerWithWaitList", wait, |queue, wait| queue.marker(wait))
-    }
-
-    /// An event for the end of `wait`, or of everything enqueued before where that is empty. What is enqueued later
-    /// waits for it (`clEnqueueBarrierWithWaitList`).
-    pub fn barrier(&self, wait: &[Event]) -> Result<Event> {
-        self.command("clEnqueueBarrierWithWaitList", wait, |queue, wait| queue.barrier(wait))
-    }
-
-    /// Enqueues a command by `call` and wraps its event.
-    pub(super) fn command(
-        &self,
-        operation: &'static str,
-        wait: &[Event],
-        call: impl FnOnce(&ffi::Queue, &[ffi::Event]) -> Result<ffi::Event, ffi::Failure>,
-    ) -> Result<Event> {
-        let event = self.enqueue(operation, wait, call)?;
-        Ok(Event::of(event, &self.context))
-    }
-
-    /// Enqueues a command by `call`, which gives any value.
-    pub(super) fn enqueue<R>(
-        &self,
-        operation: &'static str,
-        wait: &[Event],
-        call: impl FnOnce(&ffi::Queue, &[ffi::Event]) -> Result<R, ffi::Failure>,
-    ) -> Result<R> {
-        let wait = self.context.wait_list(operation, wait)?;
-        call(&self.raw, &wait).map_err(|f| self.context.error(f))
+        check("clFlush", q::flush(self.raw())).map_err(|f| self.error(f))
     }
 }
 
 impl fmt::Debug for Queue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Queue({:?}, {:?})", self.device, self.raw.properties())
+        write!(f, "Queue({:?}, {:?})", self.device(), self.0.options)
     }
 }

@@ -4,6 +4,12 @@
 
 use super::{Buffer, Context, Device, Event, Image, ImageFormat, ImageType, Kernel, Platform, Program, Queue, Sampler};
 use crate::ffi::{self, Failure, Mem};
+use crate::QueueOptions;
+use crate::ffi::adopt::adopt_in;
+use crate::ffi::handle::{EventKind, Handle, QueueKind};
+use crate::ffi::query::array;
+use cl3::command_queue as q;
+use cl3::event as ev;
 use cl3::memory as m;
 use interop_core::{Error, Result};
 use std::ffi::c_void;
@@ -82,12 +88,12 @@ impl Queue {
     /// The `cl_command_queue`, for calls of the user's own; it lives as long as this. What is enqueued there by others is
     /// not known to maps of memory that it uses.
     pub fn raw(&self) -> *mut c_void {
-        self.raw.raw()
+        self.handle().raw()
     }
 
     /// References that the driver counts (`CL_QUEUE_REFERENCE_COUNT`); see [`Context::reference_count`].
     pub fn reference_count(&self) -> Result<u32> {
-        self.raw.references().map_err(|f| self.context().error(f))
+        self.handle().references().map_err(|f| self.error(f))
     }
 
     /// The queue of that `cl_command_queue`, with a reference of its own (`clRetainCommandQueue`).
@@ -98,23 +104,27 @@ impl Queue {
     /// # Errors
     /// [`Error::Foreign`] for a queue of another context (`CL_QUEUE_CONTEXT`).
     pub unsafe fn from_raw(context: &Context, raw: *mut c_void) -> Result<Self> {
+        let error = |failure| context.error(failure);
         // SAFETY: the caller's promise.
-        let (raw, device) = unsafe { ffi::Queue::adopt(&context.raw, raw) }.map_err(|f| context.error(f))?;
+        let handle: Handle<QueueKind> = unsafe { adopt_in(&context.raw, raw) }.map_err(error)?;
+        let device = handle.object(q::CL_QUEUE_DEVICE).map_err(error)?;
         let device = context.devices().iter().find(|own| own.raw() == device);
         let device = device.ok_or_else(|| context.foreign("clGetCommandQueueInfo", "device"))?;
-        Ok(Self::of(raw, context.clone(), device.clone()))
+        let bits = handle.info(q::CL_QUEUE_PROPERTIES).and_then(|bytes| array("clGetCommandQueueInfo", &bytes));
+        let options = QueueOptions::from_bits(u64::from_ne_bytes(bits.map_err(error)?));
+        Self::of(handle, context, device, options)
     }
 }
 
 impl Event {
     /// The `cl_event`, for calls of the user's own; it lives as long as this.
     pub fn raw(&self) -> *mut c_void {
-        self.raw.raw()
+        self.lone.raw()
     }
 
     /// References that the driver counts (`CL_EVENT_REFERENCE_COUNT`); see [`Context::reference_count`].
     pub fn reference_count(&self) -> Result<u32> {
-        self.raw.references().map_err(|f| self.context.error(f))
+        self.lone.references().map_err(|f| self.context().error(f))
     }
 
     /// The event of that `cl_event`, with a reference of its own (`clRetainEvent`).
@@ -125,9 +135,17 @@ impl Event {
     /// # Errors
     /// [`Error::Foreign`] for an event of another context (`CL_EVENT_CONTEXT`).
     pub unsafe fn from_raw(context: &Context, raw: *mut c_void) -> Result<Self> {
+        let error = |failure| context.error(failure);
         // SAFETY: the caller's promise.
-        let raw = unsafe { ffi::Event::adopt(&context.raw, raw) }.map_err(|f| context.error(f))?;
-        Ok(Self::of(raw, context))
+        let handle: Handle<EventKind> = unsafe { adopt_in(&context.raw, raw) }.map_err(error)?;
+        let queue = handle.object(ev::CL_EVENT_COMMAND_QUEUE).map_err(error)?;
+        // SAFETY: the queue lives at least as long as the event of a command in it.
+        let queue = if queue.is_null() { None } else { Some(unsafe { Queue::from_raw(context, queue) }?) };
+        if queue.is_none() {
+            // An event of the program's own, which others set: when, nobody here is told.
+            context.raw.may_fail().begin();
+        }
+        Ok(Self::of(context, handle, queue))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Copies between views: as boxes where the driver can (`clEnqueueCopyBufferRect`), else by a kernel.
 
 use super::{Arg, Buffer, Context, Event, Kernel, MemFlags, NdView, Owned, PendingRead, Program, Queue, RectLayout};
-use crate::ffi::Element;
+use crate::Element;
 use interop_core::{Error, Result};
 
 const OP: &str = "Queue::copy_view";

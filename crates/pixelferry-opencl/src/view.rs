@@ -1,7 +1,7 @@
 //! [`NdView`]: a buffer's values in N dimensions.
 
 use super::Buffer;
-use crate::ffi::Element;
+use crate::Element;
 use interop_core::{Error, Result};
 use std::fmt;
 use std::marker::PhantomData;

@@ -4,16 +4,18 @@
 use super::gl_turn::GlTurn;
 use super::track::Access;
 use super::turn_fns::Enqueue;
-use super::{Event, Failure, GlSync, Mem, NO_GL_OBJECT, NOT_ACQUIRED, Queue, Session, TurnFns};
+use super::{Failure, GlSync, Mem, NO_GL_OBJECT, NOT_ACQUIRED, Session, TurnFns};
+use crate::{Event, Queue};
+use interop_core::Result;
 use std::cell::{Cell, RefCell};
 use std::ptr;
 
 impl TurnFns {
     /// Queues the beginning, or else the end, of OpenCL's turn with objects of OpenGL's.
-    pub fn of_gl(&self, queue: &Queue, mems: &[&Mem], begins: bool, wait: &[Event]) -> Result<Event, Failure> {
+    pub fn of_gl(&self, queue: &Queue, mems: &[&Mem], begins: bool, wait: &[Event]) -> Result<Event> {
         let (function, name) = if begins { self.acquire } else { self.release };
         if mems.iter().any(|mem| !mem.is_of_gl()) {
-            return Err(Failure { operation: name, code: NO_GL_OBJECT });
+            return Err(queue.error(Failure { operation: name, code: NO_GL_OBJECT }));
         }
         let uses: Vec<_> = mems.iter().map(|mem| mem.used_whole(Access::Write)).collect();
         let objects: Vec<_> = mems.iter().map(|mem| mem.raw()).collect();
@@ -24,12 +26,12 @@ impl TurnFns {
     }
 
     /// Queues the beginning or the end of a turn with memory of others, in the session's own queue.
-    fn of_others((function, name): (Enqueue, &'static str), session: &Session, mem: &Mem) -> Result<Event, Failure> {
+    fn of_others((function, name): (Enqueue, &'static str), session: &Session, mem: &Mem) -> Result<Event> {
         // SAFETY: queue and object are live, and there is nothing to wait for; the event is new, and its one reference is
         // ours.
         unsafe {
             let event = Self::call(function, &[mem.raw()], (session.queue().raw(), 0, ptr::null()));
-            Event::own(name, event, Some(session.queue()))
+            Event::own(&session.context, name, event, Some(session.queue()))
         }
     }
 }
@@ -66,12 +68,12 @@ impl AcquireRelease {
         if self.gl.is_some() { !mem.tracker().is_away() } else { self.acquired.get() }
     }
 
-    pub(super) fn acquire(&self, session: &Session, mem: &Mem) -> Result<(), Failure> {
+    pub(crate) fn acquire(&self, session: &Session, mem: &Mem) -> Result<()> {
         if self.is_acquired(mem) {
             return Ok(());
         }
         if let Some(gl) = &self.gl {
-            gl.check_current(self.fns.acquire.1)?;
+            gl.check_current(self.fns.acquire.1).map_err(|f| session.error(f))?;
             let after = gl.begin(&session.context)?;
             return self.fns.of_gl(session.queue(), &[mem], true, after.as_slice()).map(drop);
         }
@@ -80,13 +82,13 @@ impl AcquireRelease {
         Ok(())
     }
 
-    pub(super) fn release(&self, session: &Session, mem: &Mem) -> Result<(), Failure> {
+    pub(crate) fn release(&self, session: &Session, mem: &Mem) -> Result<()> {
         if !self.is_acquired(mem) {
             return Ok(());
         }
         let event = match &self.gl {
             Some(gl) => {
-                gl.check_current(self.fns.release.1)?;
+                gl.check_current(self.fns.release.1).map_err(|f| session.error(f))?;
                 self.fns.of_gl(session.queue(), &[mem], false, &[])?
             }
             None => TurnFns::of_others(self.fns.release, session, mem)?,
@@ -97,7 +99,7 @@ impl AcquireRelease {
     }
 
     /// Waits until the other API has the object, or lets that wait where it can.
-    pub fn wait(&self, session: &Session) -> Result<(), Failure> {
+    pub fn wait(&self, session: &Session) -> Result<()> {
         match (self.released.take(), &self.gl) {
             (Some(event), Some(gl)) => gl.end(&session.context, &event),
             (Some(event), None) => event.wait(),
@@ -107,7 +109,7 @@ impl AcquireRelease {
 }
 
 /// A turn that was taken for one command, and ends in the queue after it.
-pub(super) struct Borrowed<'a> {
+pub(crate) struct Borrowed<'a> {
     session: &'a Session,
     turns: &'a AcquireRelease,
     mem: &'a Mem,
@@ -115,14 +117,14 @@ pub(super) struct Borrowed<'a> {
 
 /// Takes the turn where there are turns to take and it is not taken yet. What is OpenGL's is not taken: whether OpenGL is
 /// done with it is for the caller to know.
-pub(super) fn enter<'a>(
+pub(crate) fn enter<'a>(
     session: &'a Session,
     turns: Option<&'a AcquireRelease>,
     mem: &'a Mem,
-) -> Result<Option<Borrowed<'a>>, Failure> {
+) -> Result<Option<Borrowed<'a>>> {
     let Some(turns) = turns.filter(|turns| !turns.is_acquired(mem)) else { return Ok(None) };
     if turns.gl.is_some() {
-        return Err(Failure { operation: "a command on an OpenGL object", code: NOT_ACQUIRED });
+        return Err(session.error(Failure { operation: "a command on an OpenGL object", code: NOT_ACQUIRED }));
     }
     turns.acquire(session, mem)?;
     Ok(Some(Borrowed { session, turns, mem }))
@@ -130,8 +132,8 @@ pub(super) fn enter<'a>(
 
 impl Drop for Borrowed<'_> {
     fn drop(&mut self) {
-        if let Err(failure) = self.turns.release(self.session, self.mem) {
-            tracing::warn!(code = failure.code, "{} failed after a command", failure.operation);
+        if let Err(error) = self.turns.release(self.session, self.mem) {
+            tracing::warn!(%error, "a turn did not end after a command");
         }
     }
 }

@@ -1,16 +1,11 @@
 //! Objects that somebody else made: each gets a reference of ours, and must belong where the caller says.
 
-use super::handle::{ContextKind, EventKind, Handle, KernelKind, MemKind, ObjectKind};
+use super::handle::{ContextKind, Handle, KernelKind, MemKind, ObjectKind};
 use super::notify::Listening;
 use super::query::{array, sizes, text};
-use super::{
-    Context, Device, DeviceId, Event, FOREIGN, Failure, Kernel, Mem, PlatformId, Program, Queue, QueueProperties,
-    Sampler,
-};
-use cl3::command_queue as q;
+use super::{Context, Device, DeviceId, FOREIGN, Failure, Kernel, Mem, PlatformId, Program, Sampler};
 use cl3::context::CL_CONTEXT_DEVICES;
 use cl3::device as d;
-use cl3::event as ev;
 use cl3::kernel as k;
 use cl3::memory as m;
 use std::ffi::c_void;
@@ -18,7 +13,7 @@ use std::sync::Arc;
 
 /// # Safety
 /// `raw` is null or a live object of kind `K`; here and below.
-unsafe fn adopt_in<K: ObjectKind>(context: &Context, raw: *mut c_void) -> Result<Handle<K>, Failure> {
+pub(crate) unsafe fn adopt_in<K: ObjectKind>(context: &Context, raw: *mut c_void) -> Result<Handle<K>, Failure> {
     // SAFETY: the caller's promise.
     let handle = unsafe { Handle::<K>::adopt(raw) }?;
     if handle.object(K::CONTEXT)? == context.raw() {
@@ -81,39 +76,6 @@ impl Adopted {
 
     pub fn with(self, devices: Vec<Device>) -> Arc<Context> {
         Arc::new(Context::of(self.0, Listening::new(None), devices))
-    }
-}
-
-impl Queue {
-    /// The queue, and its device's name.
-    ///
-    /// # Safety
-    /// The conditions of [`adopt_in`] hold.
-    pub unsafe fn adopt(context: &Arc<Context>, raw: *mut c_void) -> Result<(Self, *mut c_void), Failure> {
-        // SAFETY: the caller's promise.
-        let handle = unsafe { adopt_in(context, raw) }?;
-        let device = handle.object(q::CL_QUEUE_DEVICE)?;
-        let bits = u64::from_ne_bytes(array("clGetCommandQueueInfo", &handle.info(q::CL_QUEUE_PROPERTIES)?)?);
-        let platform = DeviceId(device).array(d::CL_DEVICE_PLATFORM).map(isize::from_ne_bytes)?;
-        let queue = Self::of(handle, context, PlatformId::from_property(platform), QueueProperties::from_bits(bits));
-        Ok((queue?, device))
-    }
-}
-
-impl Event {
-    /// # Safety
-    /// The conditions of [`adopt_in`] hold.
-    pub unsafe fn adopt(context: &Arc<Context>, raw: *mut c_void) -> Result<Self, Failure> {
-        // SAFETY: the caller's promise.
-        let handle: Handle<EventKind> = unsafe { adopt_in(context, raw) }?;
-        let queue = handle.object(ev::CL_EVENT_COMMAND_QUEUE)?;
-        // SAFETY: the queue lives at least as long as the event of a command in it.
-        let queue = if queue.is_null() { None } else { Some(unsafe { Queue::adopt(context, queue) }?.0) };
-        if queue.is_none() {
-            // An event of the program's own, which others set: when, nobody here is told.
-            context.may_fail().begin();
-        }
-        Ok(Self::of(handle, queue))
     }
 }
 

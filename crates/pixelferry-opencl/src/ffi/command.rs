@@ -2,7 +2,8 @@
 
 use super::kernel::Range as Items;
 use super::track::Access::{Read, Write};
-use super::{ArgValue, Event, Kernel, LaunchFailure, Mem, Queue};
+use super::{ArgValue, Kernel, LaunchFailure};
+use crate::{Buffer, Event, Queue};
 use cl3::command_queue as q;
 use interop_core::compute::{self, Piece};
 use std::sync::Arc;
@@ -15,7 +16,7 @@ pub enum Kept {
     U64(u64),
     F32(f32),
     F64(f64),
-    Mem(Arc<Mem>),
+    Mem(Buffer),
 }
 
 impl Kept {
@@ -41,7 +42,7 @@ impl Kept {
             Self::U64(v) => ArgValue::U64(*v),
             Self::F32(v) => ArgValue::F32(*v),
             Self::F64(v) => ArgValue::F64(*v),
-            Self::Mem(mem) => ArgValue::Mem(mem),
+            Self::Mem(buffer) => ArgValue::Mem(&buffer.raw),
         }
     }
 }
@@ -55,7 +56,7 @@ pub struct Launch {
 }
 
 /// A command whose launches say more than the driver is told.
-pub type Command<L> = compute::Command<Arc<Mem>, L>;
+pub type Command<L> = compute::Command<Buffer, L>;
 
 /// Queues it.
 ///
@@ -75,23 +76,22 @@ pub unsafe fn enqueue<L: AsRef<Launch>>(
         Command::Read { from: Piece { block, range }, into, .. } => {
             let (address, len) = (into.as_mut_ptr(), range.len().min(into.len()));
             // SAFETY: the address holds `len` bytes until the command is final, by the caller's promise.
-            queue.enqueue_using("clEnqueueReadBuffer", &[block.used(range, Read)], wait, |queue, n, list| unsafe {
+            queue.enqueue_using("clEnqueueReadBuffer", &[block.raw.used(range, Read)], wait, |queue, n, list| unsafe {
                 q::enqueue_read_buffer(queue, block.raw(), 0, range.start, len, address.cast(), n, list)
             })
         }
         Command::Write { from, to: Piece { block, range } } => {
             let (address, len) = (from.as_ptr(), range.len().min(from.len()));
             // SAFETY: as for `Read`.
-            queue.enqueue_using("clEnqueueWriteBuffer", &[block.used(range, Write)], wait, |queue, n, list| unsafe {
+            queue.enqueue_using("clEnqueueWriteBuffer", &[block.raw.used(range, Write)], wait, |queue, n, list| unsafe {
                 q::enqueue_write_buffer(queue, block.raw(), 0, range.start, len, address.cast_mut().cast(), n, list)
             })
         }
         Command::Copy { from, to } => {
-            let (source, target) = ((&*from.block, from.range.start), (&*to.block, to.range.start));
-            queue.copy(source, target, to.range.len(), wait)
+            queue.copy_mem((&from.block.raw, from.range.clone()), (&to.block.raw, to.range.clone()), wait)
         }
-        Command::Fill { to, pattern } => queue.fill(&to.block, pattern, to.range.clone(), wait),
+        Command::Fill { to, pattern } => queue.fill_bytes(&to.block, pattern, to.range.clone(), wait),
         Command::Nothing => queue.marker(wait),
     };
-    Ok(queued?)
+    queued.map_err(LaunchFailure::from)
 }

@@ -25,7 +25,7 @@ impl Device {
         Self { id, platform, owner: None }
     }
 
-    pub(super) fn part(platform: PlatformId, owner: Handle<SubDeviceKind>) -> Self {
+    pub(crate) fn part(platform: PlatformId, owner: Handle<SubDeviceKind>) -> Self {
         Self { id: DeviceId(owner.raw()), platform, owner: Some(Arc::new(owner)) }
     }
 
@@ -80,11 +80,11 @@ impl Context {
         Ok(Arc::new(Self { gl, ..Self::of(handle, listening, devices.to_vec()) }))
     }
 
-    pub(super) fn of(handle: Handle<ContextKind>, listening: Listening, devices: Vec<Device>) -> Self {
+    pub(crate) fn of(handle: Handle<ContextKind>, listening: Listening, devices: Vec<Device>) -> Self {
         Self { handle, _listening: listening, _devices: devices, gl: None, may_fail: Arc::default() }
     }
 
-    pub(super) fn may_fail(&self) -> &Arc<MayFail> {
+    pub(crate) fn may_fail(&self) -> &Arc<MayFail> {
         &self.may_fail
     }
 

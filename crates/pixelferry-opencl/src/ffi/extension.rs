@@ -51,7 +51,7 @@ pub fn find(platform: PlatformId, name: &CStr) -> Option<NonNull<c_void>> {
 }
 
 /// The address of a function that must be there, or a failure that names it.
-pub(super) fn address(platform: PlatformId, name: &'static CStr) -> Result<NonNull<c_void>, Failure> {
+pub(crate) fn address(platform: PlatformId, name: &'static CStr) -> Result<NonNull<c_void>, Failure> {
     let operation = name.to_str().unwrap_or("an extension function");
     find(platform, name).ok_or(Failure { operation, code: DLOPEN_FUNCTION_NOT_AVAILABLE })
 }
@@ -64,4 +64,4 @@ macro_rules! function {
         unsafe { std::mem::transmute::<*mut std::ffi::c_void, $kind>(address.as_ptr()) }
     }};
 }
-pub(super) use function;
+pub(crate) use function;

@@ -1,10 +1,11 @@
 //! Semaphores behind handles of the operating system: `cl_khr_semaphore` and `cl_khr_external_semaphore`.
 
 use super::extension::function;
-use super::{Event, Failure, PlatformId, Session, check};
+use super::{Failure, PlatformId, Session, check};
+use crate::Event;
 use crate::os;
 use interop_core::devices::os_handle::ImportedHandle;
-use interop_core::{OsHandle, SemaphoreHandle};
+use interop_core::{OsHandle, Result, SemaphoreHandle};
 use std::ffi::c_void;
 use std::io;
 use std::ptr::{self, NonNull};
@@ -45,8 +46,9 @@ impl Semaphore {
         session: &Arc<Session>,
         platform: PlatformId,
         handle: &SemaphoreHandle,
-    ) -> io::Result<Result<Self, Failure>> {
-        Ok(Self::open(session, platform, os::duplicate_semaphore(handle.handle())?))
+    ) -> io::Result<Result<Self>> {
+        let handle = os::duplicate_semaphore(handle.handle())?;
+        Ok(Self::open(session, platform, handle).map_err(|f| session.error(f)))
     }
 
     fn open(session: &Arc<Session>, platform: PlatformId, handle: OsHandle) -> Result<Self, Failure> {
@@ -71,25 +73,28 @@ impl Semaphore {
     }
 
     /// Work queued from now on waits for the semaphore, which is unsignalled then.
-    pub fn wait(&self) -> Result<(), Failure> {
+    pub fn wait(&self) -> Result<()> {
         self.enqueue(self.wait, "clEnqueueWaitSemaphoresKHR")
     }
 
     /// Signals when the work queued so far is done.
-    pub fn signal(&self) -> Result<(), Failure> {
+    pub fn signal(&self) -> Result<()> {
         self.enqueue(self.signal, "clEnqueueSignalSemaphoresKHR")?;
         // Else the other side waits for commands that are still in this process.
         self.session.flush()
     }
 
-    fn enqueue(&self, function: Enqueue, name: &'static str) -> Result<(), Failure> {
+    fn enqueue(&self, function: Enqueue, name: &'static str) -> Result<()> {
         let (queue, mut event) = (self.session.queue().raw(), ptr::null_mut());
         // SAFETY: queue and semaphore are live, binary semaphores have no payload, one event is written.
         let code = unsafe {
             function(queue, 1, &raw const self.raw as *const *mut c_void, ptr::null(), 0, ptr::null(), &raw mut event)
         };
         // SAFETY: a new event, whose one reference is ours.
-        unsafe { Event::own(name, if code == 0 { Ok(event) } else { Err(code) }, Some(self.session.queue())) }.map(drop)
+        unsafe {
+            let event = if code == 0 { Ok(event) } else { Err(code) };
+            Event::own(&self.session.context, name, event, Some(self.session.queue())).map(drop)
+        }
     }
 }
 
@@ -100,8 +105,9 @@ impl Drop for Semaphore {
         // SAFETY: made once, released once.
         let code = unsafe { (self.release)(self.raw.as_ptr()) };
         let released = check("clReleaseSemaphoreKHR", if code == 0 { Ok(()) } else { Err(code) });
-        for failure in [finished, released].into_iter().filter_map(Result::err) {
-            tracing::warn!(code = failure.code, "{} failed while a semaphore was dropped", failure.operation);
+        let released = released.map_err(|f| self.session.error(f));
+        for error in [finished, released].into_iter().filter_map(Result::err) {
+            tracing::warn!(%error, "a semaphore was dropped");
         }
     }
 }

@@ -2,14 +2,16 @@
 
 use super::acquire_release::AcquireRelease;
 use super::gl_turn::GlTurn;
-use super::{Buffer, Event, Failure, GlObject, GlShare, Mem, Pixels, Queue, Session, SharedImage};
+use super::{Buffer, GlObject, GlShare, Mem, Pixels, Session, SharedImage};
+use crate::{Event, Queue};
 use cl3::memory as mem;
+use interop_core::Result;
 use std::sync::Arc;
 
 impl GlShare {
     /// Queues the beginning of OpenCL's turn with objects of the context, after what OpenGL was told so far.
-    pub fn acquire(&self, queue: &Queue, mems: &[&Mem], wait: &[Event]) -> Result<Event, Failure> {
-        self.check_current("clEnqueueAcquireGLObjects")?;
+    pub fn acquire(&self, queue: &Queue, mems: &[&Mem], wait: &[Event]) -> Result<Event> {
+        self.check_current("clEnqueueAcquireGLObjects").map_err(|f| queue.error(f))?;
         if self.from_sync.is_none() {
             // SAFETY: the context is current.
             unsafe { (self.gl.finish)() };
@@ -18,8 +20,8 @@ impl GlShare {
     }
 
     /// Queues the end of OpenCL's turn.
-    pub fn release(&self, queue: &Queue, mems: &[&Mem], wait: &[Event]) -> Result<Event, Failure> {
-        self.check_current("clEnqueueReleaseGLObjects")?;
+    pub fn release(&self, queue: &Queue, mems: &[&Mem], wait: &[Event]) -> Result<Event> {
+        self.check_current("clEnqueueReleaseGLObjects").map_err(|f| queue.error(f))?;
         let event = self.turns.of_gl(queue, mems, false, wait)?;
         queue.flush()?;
         Ok(event)
@@ -31,7 +33,7 @@ impl GlShare {
     }
 
     /// A GL buffer; `len` bytes of it are used.
-    pub fn buffer(self: &Arc<Self>, session: &Arc<Session>, name: u32, len: usize) -> Result<Buffer, Failure> {
+    pub fn buffer(self: &Arc<Self>, session: &Arc<Session>, name: u32, len: usize) -> Result<Buffer> {
         let mem = self.open(&session.context, GlObject::Buffer { name }, mem::CL_MEM_READ_WRITE)?;
         Ok(Buffer::with_turns(session, mem, self.turns(), len))
     }
@@ -42,7 +44,7 @@ impl GlShare {
         session: &Arc<Session>,
         [target, name]: [u32; 2],
         pixels: Pixels,
-    ) -> Result<SharedImage, Failure> {
+    ) -> Result<SharedImage> {
         let object = GlObject::Texture { target, level: 0, name };
         let mem = self.open(&session.context, object, mem::CL_MEM_READ_WRITE)?;
         Ok(SharedImage::new(session, mem, self.turns(), pixels))

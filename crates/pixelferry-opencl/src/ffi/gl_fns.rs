@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_void};
 use std::ptr;
 
 /// Functions of OpenGL that keeping apart needs.
-pub(super) struct GlFns {
+pub(crate) struct GlFns {
     pub finish: Plain,
     pub flush: Plain,
     pub fence: Fence,
@@ -16,11 +16,11 @@ pub(super) struct GlFns {
     pub from_event: Option<FromEvent>,
 }
 
-pub(super) type Plain = unsafe extern "system" fn();
-pub(super) type Fence = unsafe extern "system" fn(condition: u32, flags: u32) -> *mut c_void;
-pub(super) type Delete = unsafe extern "system" fn(sync: *mut c_void);
-pub(super) type Wait = unsafe extern "system" fn(sync: *mut c_void, flags: u32, timeout: u64);
-pub(super) type FromEvent =
+pub(crate) type Plain = unsafe extern "system" fn();
+pub(crate) type Fence = unsafe extern "system" fn(condition: u32, flags: u32) -> *mut c_void;
+pub(crate) type Delete = unsafe extern "system" fn(sync: *mut c_void);
+pub(crate) type Wait = unsafe extern "system" fn(sync: *mut c_void, flags: u32, timeout: u64);
+pub(crate) type FromEvent =
     unsafe extern "system" fn(context: *mut c_void, event: *mut c_void, flags: u32) -> *mut c_void;
 
 impl GlFns {

@@ -45,7 +45,11 @@ pub enum GlObject {
 
 impl GlShare {
     /// A GL object as memory of a context that shares with this; OpenGL has the first turn.
-    pub fn open(&self, context: &Context, object: GlObject, flags: u64) -> Result<Mem, Failure> {
+    pub fn open(&self, context: &crate::Context, object: GlObject, flags: u64) -> interop_core::Result<Mem> {
+        self.open_raw(&context.raw, object, flags).map_err(|f| context.error(f))
+    }
+
+    fn open_raw(&self, context: &Context, object: GlObject, flags: u64) -> Result<Mem, Failure> {
         let handle = match object {
             GlObject::Buffer { name } => self.open_buffer(context, flags, name)?,
             GlObject::Texture { target, level, name } => self.open_texture(context, flags, target, level, name)?,

@@ -10,7 +10,7 @@ use interop_core::{GlContext, GlName};
 use std::ffi::c_void;
 use std::sync::Arc;
 
-pub(super) type FromSync =
+pub(crate) type FromSync =
     unsafe extern "system" fn(context: *mut c_void, sync: *mut c_void, code: *mut i32) -> *mut c_void;
 
 /// Synchronisation of OpenGL and OpenCL.
@@ -27,11 +27,11 @@ pub enum GlSync {
 /// An OpenGL context that a context shares with.
 pub struct GlShare {
     context: Arc<dyn GlContext>,
-    pub(super) gl: GlFns,
+    pub(crate) gl: GlFns,
     /// `clCreateEventFromGLsyncKHR`, where the device lists `cl_khr_gl_event`.
-    pub(super) from_sync: Option<FromSync>,
-    pub(super) turns: TurnFns,
-    pub(super) platform: PlatformId,
+    pub(crate) from_sync: Option<FromSync>,
+    pub(crate) turns: TurnFns,
+    pub(crate) platform: PlatformId,
 }
 
 impl GlShare {

@@ -1,12 +1,10 @@
-//! Commands on images. The caller gives host memory of the right size; see [`ImageBox::host_bytes`].
+//! [`ImageBox`], and commands on images of any origin. The caller gives host memory of the right size.
 
-use super::pending::{Owned, Reading};
+use super::Mem;
 use super::track::Access::{Read, Write};
-use super::transfer::Element;
-use super::{Event, Failure, Mem, Queue};
+use crate::{Event, Queue};
 use cl3::command_queue as q;
-use cl3::error_codes::CL_INVALID_VALUE;
-use cl3::memory as m;
+use interop_core::Result;
 use std::ops::Range;
 
 /// A part of an image, in pixels, as `clEnqueueReadImage` and its like take it; numbers of unused dimensions are 0 and
@@ -26,76 +24,40 @@ impl ImageBox {
         let [w, h, d] = self.region;
         w.checked_mul(h)?.checked_mul(d)?.checked_mul(pixel)
     }
-
-    fn check(&self, operation: &'static str, pixel: usize, host: usize) -> Result<(), Failure> {
-        let fits = self.host_bytes(pixel).is_some_and(|bytes| bytes > 0 && bytes == host);
-        if fits { Ok(()) } else { Err(Failure { operation, code: CL_INVALID_VALUE }) }
-    }
-}
-
-/// An image and the size of its pixels, bytes.
-#[derive(Clone, Copy)]
-pub struct Image<'a> {
-    pub mem: &'a Mem,
-    pub pixel: usize,
 }
 
 impl Queue {
-    /// Reads a part, without gaps between the rows.
-    pub fn read_image<T: Element>(
-        &self,
-        image: Image<'_>,
-        part: &ImageBox,
-        into: Vec<T>,
-        wait: &[Event],
-    ) -> Result<Reading<T>, Failure> {
-        const CALL: &str = "clEnqueueReadImage";
-        part.check(CALL, image.pixel, size_of_val(into.as_slice()))?;
-        // SAFETY: the host memory has the size of the part and lives until the command is done. Pitches of 0 are those
-        // without gaps. The rest is live, and the arrays have three numbers.
-        self.reading(CALL, &[image.mem.used_whole(Read)], wait, into, |queue, to, n, list| unsafe {
-            let (origin, region) = (part.origin.as_ptr(), part.region.as_ptr());
-            q::enqueue_read_image(queue, image.mem.raw(), 0, origin, region, 0, 0, to, n, list)
-        })
+    /// Reads a part of an image into borrowed memory, which holds exactly its rows without gaps. Blocks.
+    pub(crate) fn read_image_into(&self, mem: &Mem, part: &ImageBox, into: &mut [u8]) -> Result<()> {
+        // SAFETY: `into` holds the part and is borrowed until the command is done, for which this waits. The driver
+        // refuses what lies outside the image. The arrays have three numbers.
+        let event = self.enqueue_using("clEnqueueReadImage", &[mem.used_whole(Read)], &[], |queue, n, list| unsafe {
+            let (origin, region, to) = (part.origin.as_ptr(), part.region.as_ptr(), into.as_mut_ptr().cast());
+            q::enqueue_read_image(queue, mem.raw(), 1, origin, region, 0, 0, to, n, list)
+        })?;
+        event.wait_until_final()
     }
 
-    /// Writes a part, without gaps between the rows.
-    pub fn write_image<T: Element>(
-        &self,
-        image: Image<'_>,
-        part: &ImageBox,
-        from: Owned<T>,
-        wait: &[Event],
-    ) -> Result<Event, Failure> {
-        const CALL: &str = "clEnqueueWriteImage";
-        part.check(CALL, image.pixel, size_of_val(from.as_slice()))?;
-        // SAFETY: as for reading; the driver only reads the host memory.
-        self.writing(CALL, &[image.mem.used_whole(Write)], wait, from, |queue, source, n, list| unsafe {
+    /// Writes a part of an image from borrowed memory, which holds exactly its rows without gaps. Blocks.
+    pub(crate) fn write_image_from(&self, mem: &Mem, part: &ImageBox, from: &[u8]) -> Result<()> {
+        // SAFETY: as for reading; the bytes are only read.
+        let event = self.enqueue_using("clEnqueueWriteImage", &[mem.used_whole(Write)], &[], |queue, n, list| unsafe {
             let (origin, region) = (part.origin.as_ptr(), part.region.as_ptr());
-            q::enqueue_write_image(queue, image.mem.raw(), 0, origin, region, 0, 0, source.cast_mut(), n, list)
-        })
-    }
-
-    /// Fills a part; `colour` is four floats, signed or unsigned numbers, as the format's values are.
-    pub fn fill_image(&self, mem: &Mem, part: &ImageBox, colour: &[u8; 16], wait: &[Event]) -> Result<Event, Failure> {
-        // The driver reads four words of four bytes.
-        let colour: [u32; 4] = bytemuck::cast(*colour);
-        // SAFETY: the driver copies the colour before it returns; the rest is live, and the arrays have three numbers.
-        self.enqueue_using("clEnqueueFillImage", &[mem.used_whole(Write)], wait, |queue, n, list| unsafe {
-            let (origin, region) = (part.origin.as_ptr(), part.region.as_ptr());
-            q::enqueue_fill_image(queue, mem.raw(), colour.as_ptr().cast(), origin, region, n, list)
-        })
+            let bytes = from.as_ptr().cast_mut().cast();
+            q::enqueue_write_image(queue, mem.raw(), 1, origin, region, 0, 0, bytes, n, list)
+        })?;
+        event.wait_until_final()
     }
 
     /// Copies between images of one format.
-    pub fn copy_image(
+    pub(crate) fn copy_image_mem(
         &self,
         from: &Mem,
         to: &Mem,
         part: &ImageBox,
         to_origin: [usize; 3],
         wait: &[Event],
-    ) -> Result<Event, Failure> {
+    ) -> Result<Event> {
         let uses = [from.used_whole(Read), to.used_whole(Write)];
         // SAFETY: all objects are live, and the arrays have three numbers.
         self.enqueue_using("clEnqueueCopyImage", &uses, wait, |queue, n, list| unsafe {
@@ -105,20 +67,20 @@ impl Queue {
     }
 
     /// Copies from a part of an image to a buffer, without gaps between the rows; `bytes` is where in the buffer.
-    pub fn copy_image_to_buffer(
+    pub(crate) fn copy_image_to_mem(
         &self,
         from: &Mem,
         part: &ImageBox,
         (to, bytes): (&Mem, Range<usize>),
         wait: &[Event],
-    ) -> Result<Event, Failure> {
+    ) -> Result<Event> {
         if to.whole().1 + bytes.start == 0 || !self.miscounts_offsets() {
             return self.copy_image_to(from, part, (to, bytes), wait);
         }
         let len = bytes.len();
-        let between = Mem::buffer(self.context(), m::CL_MEM_READ_WRITE, len, None)?;
+        let between = self.scratch(len)?;
         let copied = self.copy_image_to(from, part, (&between, 0..len), wait)?;
-        self.copy((&between, 0), (to, bytes.start), len, &[copied])
+        self.copy_mem((&between, 0..len), (to, bytes), &[copied])
     }
 
     fn copy_image_to(
@@ -127,7 +89,7 @@ impl Queue {
         part: &ImageBox,
         (to, bytes): (&Mem, Range<usize>),
         wait: &[Event],
-    ) -> Result<Event, Failure> {
+    ) -> Result<Event> {
         let uses = [from.used_whole(Read), to.used(&bytes, Write)];
         let (to, start) = to.whole();
         let at = start + bytes.start;
@@ -139,13 +101,13 @@ impl Queue {
     }
 
     /// The reverse.
-    pub fn copy_buffer_to_image(
+    pub(crate) fn copy_mem_to_image(
         &self,
         (from, bytes): (&Mem, Range<usize>),
         to: &Mem,
         part: &ImageBox,
         wait: &[Event],
-    ) -> Result<Event, Failure> {
+    ) -> Result<Event> {
         let uses = [from.used(&bytes, Read), to.used_whole(Write)];
         let (from, start) = from.whole();
         let at = start + bytes.start;

@@ -1,8 +1,10 @@
 //! Commands on their way through an in-order queue, and the times of them.
 
 use super::command::{Command, Launch, enqueue};
-use super::{Event, Failure, LaunchFailure, Queue, Status};
+use super::{LaunchFailure, Status};
+use crate::{Event, Queue};
 use cl3::event as ev;
+use interop_core::Result;
 use interop_core::compute::{DeviceEvent, EventStatus, now};
 
 /// Point in the device's work that later work can be ordered after.
@@ -44,8 +46,8 @@ impl<L: AsRef<Launch>> InFlight<L> {
             Ok(event) => event,
             Err(failure) => return Err((command, failure)),
         };
-        if let Err(failure) = queue.flush() {
-            tracing::debug!(code = failure.code, "{} failed; the wait will tell", failure.operation);
+        if let Err(error) = queue.flush() {
+            tracing::debug!(%error, "the wait will tell");
         }
         Ok(Self { event, command: Some(command) })
     }
@@ -53,7 +55,7 @@ impl<L: AsRef<Launch>> InFlight<L> {
 
 impl<L> InFlight<L> {
     /// Waits for the device.
-    pub fn land(mut self) -> (Result<(), Failure>, Event, Command<L>) {
+    pub fn land(mut self) -> (Result<()>, Event, Command<L>) {
         let outcome = self.event.wait_until_final();
         (outcome, self.event.clone(), self.command.take().unwrap_or(Command::Nothing))
     }
@@ -62,9 +64,9 @@ impl<L> InFlight<L> {
 impl<L> Drop for InFlight<L> {
     fn drop(&mut self) {
         if self.command.is_some()
-            && let Err(failure) = self.event.wait_until_final()
+            && let Err(error) = self.event.wait_until_final()
         {
-            tracing::debug!(code = failure.code, "{} failed", failure.operation);
+            tracing::debug!(%error, "a command that nobody waits for failed");
         }
     }
 }
@@ -81,14 +83,14 @@ const PROBES: usize = 4;
 
 impl Clock {
     /// Asks a queue that profiles. `None` where its events carry no times.
-    pub fn new(queue: &Queue) -> Result<Option<Self>, Failure> {
+    pub fn new(queue: &Queue) -> Result<Option<Self>> {
         let mut best = None;
         for _ in 0..PROBES {
             let given = i128::from(now());
             let event = queue.marker(&[])?;
             queue.flush()?;
             event.wait()?;
-            let times = [ev::CL_PROFILING_COMMAND_QUEUED, ev::CL_PROFILING_COMMAND_END].map(|p| event.profile(p));
+            let times = [ev::CL_PROFILING_COMMAND_QUEUED, ev::CL_PROFILING_COMMAND_END].map(|p| event.time(p));
             let [Ok(queued), Ok(ended)] = times else { return Ok(None) };
             if queued == 0 || ended < queued {
                 return Ok(None);
@@ -100,7 +102,7 @@ impl Clock {
     }
 
     pub fn span(self, event: &Event) -> Option<(u64, u64)> {
-        let at = |param| u64::try_from(i128::from(event.profile(param).ok()?) + self.offset).ok();
+        let at = |param| u64::try_from(i128::from(event.time(param).ok()?) + self.offset).ok();
         Some((at(ev::CL_PROFILING_COMMAND_START)?, at(ev::CL_PROFILING_COMMAND_END)?))
     }
 }

@@ -4,7 +4,9 @@ use super::acquire_release::Borrowed;
 use super::handle::{Handle, KernelKind};
 use super::query::{array, sizes, text};
 use super::track::Use;
-use super::{Buffer, Device, Event, Failure, Mem, Queue, Sampler, Session, SharedImage, check};
+use super::{Buffer, Device, Failure, Mem, Sampler, Session, SharedImage, check};
+use crate::{Event, Queue};
+use interop_core::Error;
 use cl3::error_codes::CL_INVALID_WORK_DIMENSION;
 use cl3::kernel as k;
 use std::ffi::c_void;
@@ -53,12 +55,22 @@ pub enum ArgValue<'a> {
 pub struct LaunchFailure {
     /// The parameter that was refused, if it was one.
     pub param: Option<usize>,
-    pub failure: Failure,
+    pub error: Error,
 }
 
-impl From<Failure> for LaunchFailure {
-    fn from(failure: Failure) -> Self {
-        Self { param: None, failure }
+impl LaunchFailure {
+    /// The driver's code, where it is the driver that refused.
+    pub fn code(&self) -> Option<i32> {
+        match &self.error {
+            Error::Driver(refused) => i32::try_from(refused.code).ok(),
+            _ => None,
+        }
+    }
+}
+
+impl From<Error> for LaunchFailure {
+    fn from(error: Error) -> Self {
+        Self { param: None, error }
     }
 }
 
@@ -76,7 +88,7 @@ pub struct Range<'a> {
 pub struct Kernel(Mutex<Handle<KernelKind>>);
 
 impl Kernel {
-    pub(super) fn new(handle: Handle<KernelKind>) -> Self {
+    pub(crate) fn new(handle: Handle<KernelKind>) -> Self {
         Self(Mutex::new(handle))
     }
 
@@ -152,7 +164,8 @@ impl Kernel {
         let (uses, _turns) = used(args)?;
         self.with(|kernel| {
             for (index, arg) in args.iter().enumerate() {
-                set_arg(kernel, index, arg).map_err(|failure| LaunchFailure { param: Some(index), failure })?;
+                set_arg(kernel, index, arg)
+                    .map_err(|f| LaunchFailure { param: Some(index), error: queue.error(f) })?;
             }
             let queued = enqueue(kernel, queue, &uses, range, wait);
             // rusticl's kernels keep what they were last given; host memory must come free.
@@ -160,7 +173,7 @@ impl Kernel {
                 if let ArgValue::Mem(mem) = arg
                     && mem.is_in_place()
                 {
-                    set_arg(kernel, index, &ArgValue::Null).map_err(LaunchFailure::from)?;
+                    set_arg(kernel, index, &ArgValue::Null).map_err(|f| queue.error(f))?;
                 }
             }
             queued.map_err(LaunchFailure::from)
@@ -186,7 +199,7 @@ impl Kernel {
 }
 
 /// Returns what a launch uses, and the turns to be held until it is queued.
-fn used<'a>(args: &[ArgValue<'a>]) -> Result<(Vec<Use<'a>>, Vec<Borrowed<'a>>), Failure> {
+fn used<'a>(args: &[ArgValue<'a>]) -> Result<(Vec<Use<'a>>, Vec<Borrowed<'a>>), Error> {
     let (mut uses, mut turns) = (Vec::new(), Vec::new());
     for arg in args {
         match *arg {
@@ -211,12 +224,12 @@ fn enqueue(
     uses: &[Use<'_>],
     range: Range<'_>,
     wait: &[Event],
-) -> Result<Event, Failure> {
+) -> Result<Event, Error> {
     const CALL: &str = "clEnqueueNDRangeKernel";
     let dimensions = range.global.len();
     let fits = |list: &[usize]| list.is_empty() || list.len() == dimensions;
     if !(1..=3).contains(&dimensions) || !fits(range.local) || !fits(range.offset) {
-        return Err(Failure { operation: CALL, code: CL_INVALID_WORK_DIMENSION });
+        return Err(queue.error(Failure { operation: CALL, code: CL_INVALID_WORK_DIMENSION }));
     }
     let address = |list: &[usize]| if list.is_empty() { ptr::null() } else { list.as_ptr() };
     // SAFETY: queue, kernel and arguments are live. The arrays hold as many sizes as there are dimensions, and the

@@ -91,7 +91,7 @@ impl LoneEvent {
 
     /// Waits until a command is done whose memory the caller takes back. It does not return while the driver may still
     /// use the memory, whatever the driver says of the wait itself.
-    pub(super) fn wait_until_final(&self) -> Result<(), Failure> {
+    pub(crate) fn wait_until_final(&self) -> Result<(), Failure> {
         let waited = self.wait();
         if waited.is_err() {
             while self.status().is_ok_and(|status| !status.is_final()) {
@@ -131,7 +131,7 @@ impl LoneEvent {
     }
 
     /// Keeps `storage` alive until the command is done, however long that takes. Does not wait.
-    pub(super) fn keep<T: Send + Sync + 'static>(&self, storage: T) {
+    pub(crate) fn keep<T: Send + Sync + 'static>(&self, storage: T) {
         if self.status().is_ok_and(Status::is_final) {
             return;
         }

@@ -2,10 +2,12 @@
 
 use super::image::ImageBox;
 use super::track::Access;
-use super::{Event, Failure, Mem, Queue};
+use super::{Failure, Mem};
+use crate::{Event, Queue};
 use cl3::command_queue as q;
 use cl3::error_codes::CL_MAP_FAILURE;
 use cl3::memory as m;
+use interop_core::Result;
 use interop_core::devices::borrows::Borrow;
 use std::ffi::c_void;
 use std::ops::Range;
@@ -68,9 +70,9 @@ impl Mapped {
         range: Range<usize>,
         mode: MapMode,
         wait: &[Event],
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         const CALL: &str = "clEnqueueMapBuffer";
-        let (borrow, after) = mem.tracker().begin_map(CALL, &mem.in_root(&range), mode.access())?;
+        let (borrow, after) = mem.tracker().begin_map(CALL, &mem.in_root(&range), mode.access()).map_err(|f| queue.error(f))?;
         let mut address = ptr::null_mut();
         // SAFETY: queue and buffer are live; the driver refuses ranges outside.
         let event = queue.enqueue(CALL, &[wait, &after].concat(), |queue, n, list| unsafe {
@@ -82,7 +84,7 @@ impl Mapped {
     }
 
     /// Maps all `len` bytes of a buffer over host memory for the memory's other owners, who use it by its address. Blocks.
-    pub fn lent(queue: &Queue, mem: &Arc<Mem>, len: usize) -> Result<Self, Failure> {
+    pub fn lent(queue: &Queue, mem: &Arc<Mem>, len: usize) -> Result<Self> {
         const CALL: &str = "clEnqueueMapBuffer";
         let mode = MapMode::ReadWrite;
         let mut address = ptr::null_mut();
@@ -104,10 +106,10 @@ impl Mapped {
         layers: bool,
         mode: MapMode,
         wait: &[Event],
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         const CALL: &str = "clEnqueueMapImage";
         let (mem, pixel) = image;
-        let (borrow, after) = mem.tracker().begin_map(CALL, &mem.in_root(&(0..usize::MAX)), mode.access())?;
+        let (borrow, after) = mem.tracker().begin_map(CALL, &mem.in_root(&(0..usize::MAX)), mode.access()).map_err(|f| queue.error(f))?;
         let (mut address, mut row, mut slice) = (ptr::null_mut(), 0, 0);
         // SAFETY: queue and image are live; the driver refuses parts outside.
         let event = queue.enqueue(CALL, &[wait, &after].concat(), |queue, n, list| unsafe {
@@ -137,8 +139,9 @@ impl Mapped {
         (operation, address): (&'static str, *mut c_void),
         (len, pitches): (usize, [usize; 2]),
         (mode, borrow): (MapMode, Option<Borrow>),
-    ) -> Result<Self, Failure> {
-        let address = NonNull::new(address.cast::<u8>()).ok_or(Failure { operation, code: CL_MAP_FAILURE })?;
+    ) -> Result<Self> {
+        let address = NonNull::new(address.cast::<u8>())
+            .ok_or_else(|| queue.error(Failure { operation, code: CL_MAP_FAILURE }))?;
         Ok(Self { queue: queue.clone(), mem: mem.clone(), address, len, pitches, mode, borrow, ended: false })
     }
 
@@ -161,11 +164,11 @@ impl Mapped {
     }
 
     /// Unmaps, and gives the event of that.
-    pub fn unmap(mut self) -> Result<Event, Failure> {
+    pub fn unmap(mut self) -> Result<Event> {
         self.end()
     }
 
-    fn end(&mut self) -> Result<Event, Failure> {
+    fn end(&mut self) -> Result<Event> {
         // SAFETY: the address came from mapping this object and is unmapped once: `ended` guards it.
         let event = self.queue.enqueue("clEnqueueUnmapMemObject", &[], |queue, n, list| unsafe {
             q::enqueue_unmap_mem_object(queue, self.mem.raw(), self.address.as_ptr().cast(), n, list)
@@ -182,9 +185,9 @@ impl Mapped {
 impl Drop for Mapped {
     fn drop(&mut self) {
         if !self.ended
-            && let Err(failure) = self.end()
+            && let Err(error) = self.end()
         {
-            tracing::warn!(code = failure.code, "{} failed while a map was dropped", failure.operation);
+            tracing::warn!(%error, "a dropped map could not be unmapped");
         }
     }
 }

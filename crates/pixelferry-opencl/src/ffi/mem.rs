@@ -58,7 +58,7 @@ impl Mem {
     ///
     /// # Safety
     /// The block must live until the driver has deleted the buffer.
-    pub(super) unsafe fn over_block(context: &Context, flags: u64, block: &HostBlock) -> Result<Arc<Self>, Failure> {
+    pub(crate) unsafe fn over_block(context: &Context, flags: u64, block: &HostBlock) -> Result<Arc<Self>, Failure> {
         let flags = flags | m::CL_MEM_USE_HOST_PTR;
         let address = block.address().as_ptr().cast();
         // SAFETY: the address is valid for the length while the block lives, which the caller promises.
@@ -69,7 +69,7 @@ impl Mem {
         Ok(Arc::new(Self { tracker, ..Self::of(handle, flags, block.len()) }))
     }
 
-    pub(super) fn of(handle: Handle<MemKind>, flags: u64, len: usize) -> Self {
+    pub(crate) fn of(handle: Handle<MemKind>, flags: u64, len: usize) -> Self {
         Self {
             handle,
             parent: None,
@@ -82,7 +82,7 @@ impl Mem {
     }
 
     /// Made of an object of OpenGL's, which has the first turn.
-    pub(super) fn of_gl(handle: Handle<MemKind>, flags: u64, len: usize) -> Self {
+    pub(crate) fn of_gl(handle: Handle<MemKind>, flags: u64, len: usize) -> Self {
         Self { tracker: Arc::new(Tracker::away()), of_gl: true, ..Self::of(handle, flags, len) }
     }
 
@@ -144,7 +144,7 @@ impl Mem {
     }
 
     /// Makes this a part, or view, of `parent` from byte `offset` on, where there is one.
-    pub(super) fn inside(self, parent: Option<Arc<Self>>, offset: usize) -> Self {
+    pub(crate) fn inside(self, parent: Option<Arc<Self>>, offset: usize) -> Self {
         let Some(parent) = parent else { return self };
         let start = parent.range.start.saturating_add(offset);
         let range = start..start.saturating_add(self.range.len()).min(parent.range.end);
@@ -152,7 +152,7 @@ impl Mem {
         Self { tracker: parent.tracker.clone(), parent: Some(parent), range, read_only, in_place, ..self }
     }
 
-    pub(super) fn is_in_place(&self) -> bool {
+    pub(crate) fn is_in_place(&self) -> bool {
         self.in_place
     }
 
@@ -163,7 +163,7 @@ impl Mem {
     /// The buffer to give to the driver in the place of this buffer, and where this one begins in it. For a part
     /// (`clCreateSubBuffer`) that is the buffer of which it is a part. If copies of boxes, or of images to and from
     /// buffers, get a part itself, PoCL 3.1 ends the process. rusticl 22.3 copies images beside it.
-    pub(super) fn whole(&self) -> (&Self, usize) {
+    pub(crate) fn whole(&self) -> (&Self, usize) {
         self.parent.as_deref().map_or((self, 0), |whole| (whole, self.range.start))
     }
 
@@ -173,23 +173,23 @@ impl Mem {
         self.tracker.overlap(&a, &other.tracker, &b)
     }
 
-    pub(super) fn in_root(&self, range: &Range<usize>) -> Range<usize> {
+    pub(crate) fn in_root(&self, range: &Range<usize>) -> Range<usize> {
         let start = self.range.start;
         start.saturating_add(range.start)..start.saturating_add(range.end).min(self.range.end)
     }
 
     /// Returns what a command does with `range`, counted from this object's own start.
-    pub(super) fn used(&self, range: &Range<usize>, access: Access) -> Use<'_> {
+    pub(crate) fn used(&self, range: &Range<usize>, access: Access) -> Use<'_> {
         Use { tracker: &self.tracker, range: self.in_root(range), access }
     }
 
     /// All of it.
-    pub(super) fn used_whole(&self, access: Access) -> Use<'_> {
+    pub(crate) fn used_whole(&self, access: Access) -> Use<'_> {
         Use { tracker: &self.tracker, range: self.range.clone(), access }
     }
 
     /// All of it, by a kernel.
-    pub(super) fn used_by_kernel(&self) -> Use<'_> {
+    pub(crate) fn used_by_kernel(&self) -> Use<'_> {
         self.used_whole(if self.read_only { Access::Read } else { Access::Write })
     }
 
@@ -274,8 +274,8 @@ impl Drop for HostMem {
         if let Some(mem) = self.mem.take() {
             tracker = Some(mem.tracker.clone());
             for event in mem.tracker.pending() {
-                if let Err(failure) = event.flush() {
-                    tracing::warn!(code = failure.code, "{} failed while host memory was dropped", failure.operation);
+                if let Err(error) = event.flush() {
+                    tracing::warn!(%error, "host memory was dropped");
                 }
             }
             // Not `wait`: what waits for a user event that this thread holds would never end.
@@ -315,7 +315,7 @@ impl Sampler {
         unsafe { Handle::own("clCreateSampler", raw) }.map(Self)
     }
 
-    pub(super) fn of(handle: Handle<SamplerKind>) -> Self {
+    pub(crate) fn of(handle: Handle<SamplerKind>) -> Self {
         Self(handle)
     }
 

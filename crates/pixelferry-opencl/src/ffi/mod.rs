@@ -7,13 +7,11 @@
 //! promise, which no wrapper can check.
 
 mod acquire_release;
-mod adopt;
+pub(crate) mod adopt;
 mod buffer;
 mod callback;
 pub mod command;
 mod context;
-mod enqueue;
-mod event;
 mod extension;
 mod external_memory;
 mod external_semaphore;
@@ -25,36 +23,30 @@ mod gl_object;
 mod gl_open;
 mod gl_share;
 mod gl_turn;
-mod handle;
+pub(crate) mod handle;
 mod image;
 pub mod in_flight;
 mod kernel;
-mod lone_event;
+pub(crate) mod lone_event;
 mod map;
-mod may_fail;
+pub(crate) mod may_fail;
 mod mem;
-mod native;
 mod notify;
-mod pending;
 mod pinned;
 mod pixels;
-mod profile;
+pub(crate) mod profile;
 mod program;
-mod query;
-mod queue;
+pub(crate) mod query;
 mod queues;
 mod rect;
 mod session;
 mod shared_image;
-mod status;
-mod track;
-mod transfer;
+pub(crate) mod status;
+pub(crate) mod track;
 mod turn_fns;
-mod user_event;
 
 pub use buffer::Buffer;
 pub use context::{Context, ContextSettings, Device};
-pub use event::Event;
 pub use extension::{find as extension_function, why_no_library};
 pub use external_memory::External;
 pub use external_semaphore::Semaphore;
@@ -62,27 +54,22 @@ pub use gl_context::{current_device_of, devices_of};
 pub use gl_object::Object;
 pub use gl_open::GlObject;
 pub use gl_share::{GlShare, GlSync};
-pub use image::{Image, ImageBox};
+pub use image::ImageBox;
 pub use kernel::{ArgValue, Kernel, LaunchFailure, ParamInfo, Range};
 pub use map::{MapMode, Mapped};
 pub use mem::{HostMem, ImageShape, Mem, Sampler, image_formats};
-pub use native::NativeLaunch;
 pub use notify::OnError;
-pub use pending::{Owned, Reading};
 pub use pinned::Pinned;
 pub use pixels::Pixels;
 pub use profile::{TimedCommand, collect};
 pub use program::Program;
 pub use query::{DeviceId, PlatformId};
-pub use queue::{Queue, QueueProperties};
 pub use rect::RectLayout;
 pub use session::Session;
 pub use shared_image::SharedImage;
-pub use status::{LEAST_CODE, Status, of_user_event};
+pub use status::{Status, of_user_event};
 pub use track::{OVERLAP, holder_of};
-pub use transfer::{Element, RectTransfer};
 pub use turn_fns::TurnFns;
-pub use user_event::UserEvent;
 
 /// Codes of our own, which no driver uses. They say that the GL context is not current on this thread, a GL object is
 /// used outside a turn, or OpenGL lacks a function.
@@ -105,6 +92,6 @@ pub struct Failure {
     pub code: i32,
 }
 
-fn check<T>(operation: &'static str, result: Result<T, i32>) -> Result<T, Failure> {
+pub(crate) fn check<T>(operation: &'static str, result: Result<T, i32>) -> Result<T, Failure> {
     result.map_err(|code| Failure { operation, code })
 }

@@ -1,7 +1,8 @@
 //! Host memory that a discrete device reads and writes by DMA.
 
-use super::{Failure, MapMode, Mapped, Mem, Session};
+use super::{MapMode, Mapped, Mem, Session};
 use cl3::memory as m;
+use interop_core::Result;
 use interop_core::compute::HostStorage;
 
 /// A buffer with `CL_MEM_ALLOC_HOST_PTR` that stays mapped and that only the host uses. Drivers make it page-locked, so
@@ -10,8 +11,9 @@ pub struct Pinned(Mapped);
 
 impl Pinned {
     /// `len` must not be 0.
-    pub fn new(session: &Session, len: usize) -> Result<Self, Failure> {
-        let mem = Mem::buffer(&session.context, m::CL_MEM_READ_WRITE | m::CL_MEM_ALLOC_HOST_PTR, len, None)?;
+    pub fn new(session: &Session, len: usize) -> Result<Self> {
+        let flags = m::CL_MEM_READ_WRITE | m::CL_MEM_ALLOC_HOST_PTR;
+        let mem = Mem::buffer(&session.context.raw, flags, len, None).map_err(|f| session.error(f))?;
         let mut mapped = Mapped::buffer(session.queue(), &mem, 0..len, MapMode::ReadWrite, &[])?;
         // Bytes that a driver left uninitialised get a value here.
         mapped.bytes_mut().fill(0);

@@ -21,7 +21,7 @@ impl Pixels {
     }
 
     /// For the calls that create images.
-    pub(super) fn describe(self) -> (cl_image_format, cl_image_desc) {
+    pub(crate) fn describe(self) -> (cl_image_format, cl_image_desc) {
         let [image_channel_order, image_channel_data_type] = image_format(self.format);
         let desc = cl_image_desc {
             image_type: CL_MEM_OBJECT_IMAGE2D,
@@ -44,7 +44,7 @@ impl Pixels {
 const NO_IMAGES: [u32; 2] = [0, 0];
 
 /// The format as OpenCL names it: order and type of the channels (OpenCL 3.0 API, section 5.3.1.1).
-pub(super) const fn image_format(format: PixelFormat) -> [u32; 2] {
+pub(crate) const fn image_format(format: PixelFormat) -> [u32; 2] {
     let kind = match format.channel_kind() {
         ChannelKind::Unorm8 => CL_UNORM_INT8,
         ChannelKind::Float16 => CL_HALF_FLOAT,

@@ -1,7 +1,9 @@
 //! The times of commands.
 
-use super::{Event, Failure, Status};
+use super::Status;
+use crate::Event;
 use cl3::event::{CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_START};
+use interop_core::Result;
 use interop_core::devices::timeline::Work;
 use std::cell::RefCell;
 use std::time::Instant;
@@ -14,23 +16,23 @@ pub struct TimedCommand {
 
 impl TimedCommand {
     /// That of a marker.
-    pub(super) fn marker(event: Event) -> Self {
+    pub(crate) fn marker(event: Event) -> Self {
         Self { event, work: Work::new("marker") }
     }
 
     /// Waits until it is done.
-    pub fn wait(&self) -> Result<(), Failure> {
+    pub fn wait(&self) -> Result<()> {
         self.event.wait()
     }
 
     /// Tells whether it is done, well or not.
-    pub fn is_done(&self) -> Result<bool, Failure> {
+    pub fn is_done(&self) -> Result<bool> {
         self.event.status().map(Status::is_final)
     }
 
     /// Tells when the device began and ended it, nanoseconds of its own clock. Only for commands that are done.
-    pub fn times(&self) -> Result<(u64, u64), Failure> {
-        Ok((self.event.profile(CL_PROFILING_COMMAND_START)?, self.event.profile(CL_PROFILING_COMMAND_END)?))
+    pub fn times(&self) -> Result<(u64, u64)> {
+        Ok((self.event.time(CL_PROFILING_COMMAND_START)?, self.event.time(CL_PROFILING_COMMAND_END)?))
     }
 }
 
@@ -57,7 +59,7 @@ pub fn collect<R>(kernel: Option<&str>, f: impl FnOnce() -> R) -> (R, Vec<TimedC
 }
 
 /// To be told of every command: keeps its event where somebody collects.
-pub(super) fn queued(operation: &'static str, event: &Event) {
+pub(crate) fn queued(operation: &'static str, event: &Event) {
     COLLECTED.with_borrow_mut(|collected| {
         if let Some(Collected { kernel, since, commands }) = collected {
             let mut work = match operation {

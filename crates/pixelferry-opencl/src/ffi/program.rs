@@ -39,7 +39,7 @@ impl Program {
         unsafe { Handle::own(operation, result) }.map(|handle| Self(Arc::new(handle)))
     }
 
-    pub(super) fn of(handle: Handle<ProgramKind>) -> Self {
+    pub(crate) fn of(handle: Handle<ProgramKind>) -> Self {
         Self(Arc::new(handle))
     }
 

@@ -11,11 +11,11 @@ use std::sync::{Mutex, PoisonError};
 
 /// A platform; lives as long as the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PlatformId(pub(super) *mut c_void);
+pub struct PlatformId(pub(crate) *mut c_void);
 
 /// A root device; lives as long as the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DeviceId(pub(super) *mut c_void);
+pub struct DeviceId(pub(crate) *mut c_void);
 
 // SAFETY: a name that is only ever passed to OpenCL, whose calls on platforms are thread-safe.
 unsafe impl Send for PlatformId {}
@@ -109,12 +109,12 @@ impl DeviceId {
     }
 }
 
-pub(super) fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).trim().to_owned()
 }
 
-pub(super) fn array<const N: usize>(operation: &'static str, bytes: &[u8]) -> Result<[u8; N], Failure> {
+pub(crate) fn array<const N: usize>(operation: &'static str, bytes: &[u8]) -> Result<[u8; N], Failure> {
     bytes.try_into().map_err(|_| Failure { operation, code: CL_INVALID_VALUE })
 }
 
@@ -123,7 +123,7 @@ fn numbers(bytes: &[u8]) -> Vec<u32> {
     words.iter().map(|w| u32::from_ne_bytes(*w)).collect()
 }
 
-pub(super) fn sizes(bytes: &[u8]) -> Vec<usize> {
+pub(crate) fn sizes(bytes: &[u8]) -> Vec<usize> {
     let (words, _) = bytes.as_chunks::<{ size_of::<usize>() }>();
     words.iter().map(|w| usize::from_ne_bytes(*w)).collect()
 }

@@ -3,9 +3,10 @@
 //! Whether a queue takes times is settled when it is made (OpenCL 3.0 API, 5.1, `CL_QUEUE_PROFILING_ENABLE`). A queue
 //! that takes times may be slower. So a second queue is made where somebody asks for times.
 
-use super::{Context, Device, Failure, Queue, QueueProperties};
+use crate::{Context, Device, Queue, QueueOptions};
+use interop_core::Result;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 /// An in-order queue, which another that takes times may stand in for.
 pub struct Queues {
@@ -15,8 +16,8 @@ pub struct Queues {
 }
 
 impl Queues {
-    pub fn new(context: &Arc<Context>, device: &Device) -> Result<Self, Failure> {
-        let plain = Queue::new(context, device, QueueProperties::default())?;
+    pub fn new(context: &Context, device: &Device) -> Result<Self> {
+        let plain = Queue::with_options(context, device, &QueueOptions::default())?;
         Ok(Self { plain, timed: OnceLock::new(), is_timed: AtomicBool::new(false) })
     }
 
@@ -29,11 +30,11 @@ impl Queues {
     }
 
     /// Commands queued from now on are timed, or not. What was queued before must be done.
-    pub fn switch(&self, context: &Arc<Context>, device: &Device, timed: bool) -> Result<(), Failure> {
+    pub fn switch(&self, context: &Context, device: &Device, timed: bool) -> Result<()> {
         if timed && self.timed.get().is_none() {
-            let properties = QueueProperties { profiling: true, ..QueueProperties::default() };
+            let options = QueueOptions::default().with_profiling(true);
             // If two threads come here at once, the queue of one is dropped again.
-            let _ = self.timed.set(Queue::new(context, device, properties)?);
+            let _ = self.timed.set(Queue::with_options(context, device, &options)?);
         }
         self.is_timed.store(timed, Ordering::Release);
         Ok(())

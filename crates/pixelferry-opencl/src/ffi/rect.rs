@@ -38,7 +38,7 @@ impl RectLayout {
     }
 
     /// The box where the memory begins so many bytes earlier; pitches must be resolved.
-    pub(super) fn moved(self, bytes: usize) -> Option<Self> {
+    pub(crate) fn moved(self, bytes: usize) -> Option<Self> {
         let [x, y, z] = self.origin;
         Some(Self { origin: [x.checked_add(bytes)?, y, z], ..self })
     }

@@ -2,25 +2,29 @@
 
 use super::pixels::image_format;
 use super::queues::Queues;
-use super::{Context, ContextSettings, Device, Failure, Queue, TimedCommand, image_formats};
-use interop_core::{GlContext, PixelFormat};
+use super::{ContextSettings, Failure, TimedCommand, image_formats};
+use crate::{Context, Device, Queue};
+use interop_core::{Error, GlContext, PixelFormat, Result};
 use std::sync::Arc;
 
 /// Context and queue of one device.
 pub struct Session {
     queues: Queues,
-    pub context: Arc<Context>,
+    pub context: Context,
     pub device: Device,
 }
 
 impl Session {
     /// `gl` only for a device that lists the extension, see [`ContextSettings::gl`].
-    pub fn open(device: Device, gl: Option<Arc<dyn GlContext>>, gl_events: bool) -> Result<Self, Failure> {
-        let context = Context::new(
-            std::slice::from_ref(&device),
-            ContextSettings { gl, gl_events, ..ContextSettings::default() },
-        )?;
-        Ok(Self { queues: Queues::new(&context, &device)?, context, device })
+    pub fn open(device: &Device, gl: Option<Arc<dyn GlContext>>, gl_events: bool) -> Result<Self> {
+        let settings = ContextSettings { gl, gl_events, ..ContextSettings::default() };
+        let raw = super::Context::new(std::slice::from_ref(&device.raw), settings).map_err(|f| f.on(device.name()))?;
+        let context = Context::of(raw, vec![device.clone()]);
+        Ok(Self { queues: Queues::new(&context, device)?, context, device: device.clone() })
+    }
+
+    pub fn error(&self, failure: Failure) -> Error {
+        self.context.error(failure)
     }
 
     /// The queue in use; see [`Session::take_times`].
@@ -29,29 +33,29 @@ impl Session {
     }
 
     /// Tells whether commands queued from now on have times. What was queued before must be done.
-    pub fn take_times(&self, take: bool) -> Result<(), Failure> {
+    pub fn take_times(&self, take: bool) -> Result<()> {
         self.queues.switch(&self.context, &self.device, take)
     }
 
     /// A marker after all that is queued.
-    pub fn marker(&self) -> Result<TimedCommand, Failure> {
+    pub fn marker(&self) -> Result<TimedCommand> {
         self.queue().marker(&[]).map(TimedCommand::marker)
     }
 
     /// Formats of images of two dimensions that kernels read and write; none where the driver does not say.
     pub fn image_formats(&self) -> Vec<PixelFormat> {
         use cl3::memory::{CL_MEM_OBJECT_IMAGE2D, CL_MEM_READ_WRITE};
-        let found = image_formats(&self.context, CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D).unwrap_or_default();
+        let found = image_formats(&self.context.raw, CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D).unwrap_or_default();
         PixelFormat::ALL.into_iter().filter(|format| found.contains(&image_format(*format))).collect()
     }
 
     /// Makes the device start on what is queued.
-    pub fn flush(&self) -> Result<(), Failure> {
+    pub fn flush(&self) -> Result<()> {
         self.queue().flush()
     }
 
     /// Waits until the queue is empty.
-    pub fn finish(&self) -> Result<(), Failure> {
+    pub fn finish(&self) -> Result<()> {
         self.queue().finish()
     }
 }

@@ -19,7 +19,7 @@ pub enum Status {
 
 /// Codes from here down are no driver's: a user event was set to them, or what waited for it has got them from it (rusticl).
 /// The first is that of a user event which was dropped; of one that was failed, the user's code follows, below it.
-pub(super) const OF_HOST: i32 = i32::MIN / 2;
+pub(crate) const OF_HOST: i32 = i32::MIN / 2;
 
 /// The lowest code that [`super::UserEvent::fail`] can tell.
 pub const LEAST_CODE: i32 = i32::MIN - OF_HOST + 1;
@@ -33,7 +33,7 @@ pub fn of_user_event(code: i32) -> Option<Option<i32>> {
 }
 
 impl Status {
-    pub(super) fn from_code(code: i32) -> Self {
+    pub(crate) fn from_code(code: i32) -> Self {
         match code {
             ev::CL_COMPLETE => Self::Complete,
             ev::CL_RUNNING => Self::Running,
@@ -49,7 +49,7 @@ impl Status {
     }
 
     /// The code for `clSetEventCallback`: errors are told as completion.
-    pub(super) const fn callback_type(self) -> i32 {
+    pub(crate) const fn callback_type(self) -> i32 {
         match self {
             Self::Queued | Self::Submitted => ev::CL_SUBMITTED,
             Self::Running => ev::CL_RUNNING,

@@ -12,7 +12,8 @@
 //! Two threads never wait for each other. All wait for trackers first, in the order of their addresses, and for lists
 //! afterwards. A command never waits for a list.
 
-use super::{ACQUIRED, Event, Failure, NOT_ACQUIRED};
+use super::{ACQUIRED, Failure, NOT_ACQUIRED};
+use crate::Event;
 pub use interop_core::compute::Access;
 use interop_core::devices::borrows::{Borrow, Borrows, Commands, Held, Holder, Member};
 use std::ops::Range;
@@ -93,7 +94,7 @@ impl State {
 }
 
 fn is_pending(event: &Event) -> bool {
-    !event.status().is_ok_and(super::Status::is_final)
+    !event.lone.status().is_ok_and(super::Status::is_final)
 }
 
 impl Default for Tracker {

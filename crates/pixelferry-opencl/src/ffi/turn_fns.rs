@@ -18,8 +18,8 @@ pub type Enqueue = unsafe extern "system" fn(
 /// One pair of functions.
 #[derive(Clone, Copy)]
 pub struct TurnFns {
-    pub(super) acquire: (Enqueue, &'static str),
-    pub(super) release: (Enqueue, &'static str),
+    pub(crate) acquire: (Enqueue, &'static str),
+    pub(crate) release: (Enqueue, &'static str),
 }
 
 impl TurnFns {
@@ -47,7 +47,7 @@ impl TurnFns {
 
     /// # Safety
     /// Queue, objects and the events of the list are live; the list is as long as is said, and null where it is empty.
-    pub(super) unsafe fn call(
+    pub(crate) unsafe fn call(
         function: Enqueue,
         objects: &[*mut c_void],
         (queue, wait_count, wait_for): (*mut c_void, u32, *const *mut c_void),
