@@ -85,7 +85,7 @@ impl Planned<'_> {
                 OpenClMemory::of(*memory, shared)?.enter(&(0..memory.len()), Access::Read)?;
             }
         }
-        let told = |failure| refused(shared.name(), kernel.name(), &kernel.params, self.target_len, failure);
+        let told = |failure| refused(kernel.name(), &kernel.params, self.target_len, failure);
         built.run(&self.values, self.items, told)
     }
 }
@@ -177,15 +177,9 @@ fn memory_argument<'a>(
 }
 
 /// Returns the error for a launch that the driver refused.
-pub fn refused(
-    device: &str,
-    name: &str,
-    params: &Params,
-    target_len: usize,
-    LaunchFailure { param, failure }: LaunchFailure,
-) -> Error {
-    let (Some(index), CL_INVALID_ARG_SIZE | CL_INVALID_ARG_VALUE) = (param, failure.code) else {
-        return failure.on(device);
+pub fn refused(name: &str, params: &Params, target_len: usize, failure: LaunchFailure) -> Error {
+    let (Some(index), Some(CL_INVALID_ARG_SIZE | CL_INVALID_ARG_VALUE)) = (failure.param, failure.code()) else {
+        return failure.error;
     };
     let user = index.checked_sub(target_len).and_then(|i| params.user.get(i));
     let problem = match user {

@@ -27,7 +27,7 @@ interop_core::owned!(OpenClMemory: BackendState, "memory", |memory| &memory.shar
 impl OpenClMemory {
     pub fn allocate(shared: &Arc<BackendState>, bytes: usize) -> Result<Self> {
         let buffer = Buffer::allocate(&shared.session, bytes, shared.is_host_memory());
-        Ok(Self::with(shared, buffer.map_err(|f| shared.error(f))?))
+        Ok(Self::with(shared, buffer?))
     }
 
     fn with(shared: &Arc<BackendState>, buffer: Buffer) -> Self {
@@ -45,7 +45,7 @@ impl OpenClMemory {
 
     /// A buffer that others hold, too.
     pub fn over(shared: &Arc<BackendState>, buffer: &cl::Buffer) -> Self {
-        let buffer = Buffer::of(&shared.session, buffer.raw.clone(), buffer.len());
+        let buffer = Buffer::of(&shared.session, buffer.clone());
         Self { is_own: false, ..Self::with(shared, buffer) }
     }
 
@@ -54,7 +54,7 @@ impl OpenClMemory {
         if bytes as u64 > most {
             return Err(shared.unsupported(format!("{bytes} bytes are above its largest allocation, {most}")));
         }
-        let buffer = Buffer::import(&shared.session, block).map_err(|f| shared.error(f))?;
+        let buffer = Buffer::import(&shared.session, block)?;
         Ok(Self::with(shared, buffer))
     }
 
@@ -79,11 +79,7 @@ impl OpenClMemory {
         }
         self.enter(&range, Access::Read)?;
         to.enter(&range, Access::Write)?;
-        self.buffer.copy_to(&to.buffer, range).and_then(|()| self.shared.session.flush()).map_err(|f| self.error(f))
-    }
-
-    fn error(&self, failure: pixelferry_opencl::base::Failure) -> Error {
-        self.shared.error(failure)
+        self.buffer.copy_to(&to.buffer, range).and_then(|()| self.shared.session.flush())
     }
 }
 
@@ -102,8 +98,8 @@ impl PreparedHost {
         let buffer = Buffer::import(&shared.session, block).and_then(|buffer| buffer.lend().map(|()| buffer));
         match buffer {
             Ok(buffer) => Some(Self { _buffer: buffer }),
-            Err(failure) => {
-                tracing::debug!("host memory was not page-locked: {}", shared.error(failure));
+            Err(error) => {
+                tracing::debug!("host memory was not page-locked: {error}");
                 None
             }
         }
@@ -117,21 +113,21 @@ impl MemoryDriver for OpenClMemory {
 
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
         self.enter(&(offset..offset + into.len()), Access::Read)?;
-        self.shared.timed(None, || self.buffer.read(offset, into)).map_err(|f| self.error(f))
+        self.shared.timed(None, || self.buffer.read(offset, into))
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
         self.enter(&(offset..offset + from.len()), Access::Write)?;
-        self.shared.timed(None, || self.buffer.write(offset, from)).map_err(|f| self.error(f))
+        self.shared.timed(None, || self.buffer.write(offset, from))
     }
 
     fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         self.enter(&range, Access::Read)?;
         if self.shared.is_host_memory() {
-            return self.shared.timed(None, || self.buffer.map_read(range, f)).map_err(|f| self.shared.error(f))?;
+            return self.shared.timed(None, || self.buffer.map_read(range, f))?;
         }
         self.shared.with_pinned(range.len(), |bytes| {
-            self.shared.timed(None, || self.buffer.read(range.start, bytes)).map_err(|f| self.shared.error(f))?;
+            self.shared.timed(None, || self.buffer.read(range.start, bytes))?;
             f(bytes)
         })
     }
@@ -139,11 +135,11 @@ impl MemoryDriver for OpenClMemory {
     fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         self.enter(&range, Access::Write)?;
         if self.shared.is_host_memory() {
-            return self.shared.timed(None, || self.buffer.map_write(range, f)).map_err(|f| self.shared.error(f))?;
+            return self.shared.timed(None, || self.buffer.map_write(range, f))?;
         }
         self.shared.with_pinned(range.len(), |bytes| {
             f(bytes)?;
-            self.shared.timed(None, || self.buffer.write(range.start, bytes)).map_err(|f| self.shared.error(f))
+            self.shared.timed(None, || self.buffer.write(range.start, bytes))
         })
     }
 
@@ -154,11 +150,11 @@ impl MemoryDriver for OpenClMemory {
     }
 
     fn acquire(&mut self) -> Result<()> {
-        self.buffer.acquire().map_err(|f| self.error(f))
+        self.buffer.acquire()
     }
 
     fn submit(&mut self) -> Result<()> {
-        self.buffer.release().map_err(|f| self.error(f))
+        self.buffer.release()
     }
 
     fn release_in_queue(&mut self) -> Result<()> {
@@ -167,12 +163,8 @@ impl MemoryDriver for OpenClMemory {
 
     fn release(&mut self) -> Result<()> {
         if self.buffer.has_turns() {
-            return self.buffer.release().and_then(|()| self.buffer.wait_released()).map_err(|f| self.error(f));
+            return self.buffer.release().and_then(|()| self.buffer.wait_released());
         }
-        if self.buffer.is_host_block() {
-            self.shared.timed(None, || self.buffer.lend()).map_err(|f| self.error(f))
-        } else {
-            self.shared.finish()
-        }
+        if self.buffer.is_host_block() { self.shared.timed(None, || self.buffer.lend()) } else { self.shared.finish() }
     }
 }

@@ -108,7 +108,7 @@ impl PatternKernel {
         ];
         let kernel = self.image.get(&image.shared, "pf_pattern_image", IMAGE_BODY)?;
         let items = [extent.width as usize, extent.height as usize];
-        kernel.run(&values, items, |refused| image.shared.error(refused.failure))
+        kernel.run(&values, items, |refused| refused.error)
     }
 
     pub fn write(&self, shared: &Arc<BackendState>, target: Target<'_>, pattern: &Pattern) -> Result<()> {
@@ -135,7 +135,7 @@ impl PatternKernel {
         ];
         let items = [rows.bytes.max(rows.last_bytes).div_ceil(16), rows.count as usize];
         let kernel = self.linear.get(shared, "pf_pattern", BODY)?;
-        kernel.run(&values, items, |refused| shared.error(refused.failure))
+        kernel.run(&values, items, |refused| refused.error)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::arg::Kept;
 use super::kernel::OP;
-use crate::ffi::{Failure, LaunchFailure};
 use super::{Arg, Event, Kernel, NdRange, Param, Program, Queue};
+use crate::ffi::{Failure, LaunchFailure};
 #[cfg(doc)]
 use interop_core::Error;
 use interop_core::Result;

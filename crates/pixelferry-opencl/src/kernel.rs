@@ -3,7 +3,7 @@
 use super::copy_kernels::Apart;
 use super::kernel_facts::{Facts, Limits};
 use super::{Arg, Context, Device, Event, Param, Program, Queue};
-use crate::ffi::{self, LaunchFailure, ParamInfo, Range};
+use crate::ffi::{self, ArgValue, LaunchFailure, ParamInfo, Range, Session};
 use cl3::error_codes::{CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_WORK_GROUP_SIZE};
 use cl3::kernel as k;
 use interop_core::{Error, Result};
@@ -106,7 +106,7 @@ pub struct WorkGroupInfo {
 /// all arguments and enqueues as one step.
 #[derive(Clone)]
 pub struct Kernel {
-    pub(super) raw: Arc<ffi::Kernel>,
+    pub(crate) raw: Arc<ffi::Kernel>,
     program: Program,
     name: String,
     facts: Arc<Facts>,
@@ -205,6 +205,20 @@ impl Kernel {
             local_memory: size(k::CL_KERNEL_LOCAL_MEM_SIZE)?,
             private_memory: size(k::CL_KERNEL_PRIVATE_MEM_SIZE)?,
         })
+    }
+
+    /// Sets all arguments and queues the kernel; `global` and `local` have the same number of dimensions, 1 to 3. The caller
+    /// has checked the arguments.
+    #[doc(hidden)]
+    pub fn run(
+        &self,
+        session: &Session,
+        args: &[ArgValue<'_>],
+        global: &[usize],
+        local: &[usize],
+    ) -> Result<(), LaunchFailure> {
+        self.raw.launch(session.queue(), args, Range { offset: &[], global, local }, &[])?;
+        Ok(session.flush()?)
     }
 
     /// A kernel object of its own for the same function (`clCreateKernel` again): its launches do not wait for this
@@ -312,15 +326,15 @@ impl Kernel {
     }
 }
 
-/// Returns what to say where a program has no kernel of that name; `present` are those that it has, separated by semicolons.
-pub fn no_kernel(name: &str, present: &str) -> String {
-    if present.split(';').any(|own| own.strip_prefix("_cl_") == Some(name)) {
+/// Returns what to say where a program has no kernel of that name; `present` are those that it has.
+pub fn no_kernel(name: &str, present: &[String]) -> String {
+    if present.iter().any(|own| own.strip_prefix("_cl_") == Some(name)) {
         // PoCL's macros rename its builtin functions.
         return format!(
             "'{name}' is a builtin function of OpenCL C, and this driver makes '_cl_{name}' of it; rename the kernel"
         );
     }
-    let present = if present.is_empty() { "none".to_owned() } else { present.replace(';', ", ") };
+    let present = if present.is_empty() { "none".to_owned() } else { present.join(", ") };
     format!("the source has no __kernel function '{name}'; it has: {present}")
 }
 
@@ -333,7 +347,7 @@ impl Program {
         let present = self.kernel_names()?;
         // Asked first: drivers differ in what they answer to a name that does not exist.
         let (true, Ok(c_name)) = (present.iter().any(|n| n == name), CString::new(name)) else {
-            return Err(Error::invalid("clCreateKernel", no_kernel(name, &present.join(";"))));
+            return Err(Error::invalid("clCreateKernel", no_kernel(name, &present)));
         };
         let raw = self.raw.kernel(&c_name).map_err(|f| self.context().error(f))?;
         Kernel::new(raw, self, name, self.known(name))

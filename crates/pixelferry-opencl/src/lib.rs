@@ -62,8 +62,8 @@ mod copy_kernels;
 mod device;
 mod device_info;
 mod discover;
-mod error;
 mod enqueue;
+mod error;
 mod event;
 mod extension;
 #[allow(missing_docs)] // hidden, but for those named below
@@ -109,14 +109,13 @@ pub mod base {
     pub use crate::ffi::command;
     pub use crate::ffi::in_flight;
     pub use crate::ffi::{
-        ArgValue, Buffer, Context, Device, DeviceId, External, Failure, GlShare, GlSync, ImageBox, Kernel,
-        LaunchFailure, Object, ParamInfo, Pinned, Pixels, PlatformId, Program, Semaphore,
-        Session, SharedImage, TimedCommand, TurnFns, collect, devices_of,
+        ArgValue, Buffer, Device, DeviceId, External, Failure, GlShare, GlSync, ImageBox, LaunchFailure, Object,
+        ParamInfo, Pinned, Pixels, PlatformId, Semaphore, Session, SharedImage, TimedCommand, TurnFns, collect,
+        devices_of,
     };
     pub use crate::gl_listed::{check_current, check_shares, listed_by};
     pub use crate::kernel::no_kernel;
     pub use crate::os::{MEMORY, MEMORY_EXTENSION, SEMAPHORE, SEMAPHORE_EXTENSION};
-    pub use crate::plain::Text;
     pub use crate::sorts::{Sort, sort, type_size};
 }
 

@@ -123,12 +123,7 @@ impl Queue {
         launched
     }
 
-    fn map_all<'a>(
-        &self,
-        mems: &[(&'a Mem, usize)],
-        wait: &[Event],
-        maps: &mut Vec<MappedFor<'a>>,
-    ) -> Result<()> {
+    fn map_all<'a>(&self, mems: &[(&'a Mem, usize)], wait: &[Event], maps: &mut Vec<MappedFor<'a>>) -> Result<()> {
         const CALL: &str = "clEnqueueMapBuffer";
         for (mem, len) in mems {
             let mut address = ptr::null_mut();

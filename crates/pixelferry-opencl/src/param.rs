@@ -32,7 +32,8 @@ pub enum ImageAccess {
 /// One parameter of a kernel, as the compiler saw it (`clGetKernelArgInfo`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Param {
-    pub(crate) raw: ParamInfo,
+    #[doc(hidden)]
+    pub raw: ParamInfo,
     /// Bytes of a type of the program's own, where a record or a caller says so.
     pub(crate) bytes: Option<usize>,
 }

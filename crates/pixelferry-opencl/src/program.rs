@@ -112,7 +112,9 @@ pub(super) fn outcome(
 ) -> Result<()> {
     let Err(failure) = built else { return Ok(()) };
     let logs = devices.iter().map(|device| (device.name(), program.log(&device.raw)));
-    let log = logs.filter(|(_, log)| !log.is_empty()).map(|(name, log)| format!("{name}:\n{log}")).collect::<Vec<_>>();
+    // The error names the device where it is one.
+    let named = |(name, log)| if devices.len() == 1 { log } else { format!("{name}:\n{log}") };
+    let log = logs.filter(|(_, log)| !log.is_empty()).map(named).collect::<Vec<_>>();
     let of_program =
         [codes::CL_BUILD_PROGRAM_FAILURE, codes::CL_COMPILE_PROGRAM_FAILURE, codes::CL_LINK_PROGRAM_FAILURE];
     if log.is_empty() && !of_program.contains(&failure.code) {
@@ -161,7 +163,8 @@ impl Program {
     }
 
     /// Tells whether a type of the program's own takes so many bytes; `Err` says how many, where it takes any.
-    pub(super) fn fits(&self, type_name: &str, bytes: usize) -> Result<(), Option<usize>> {
+    #[doc(hidden)]
+    pub fn fits(&self, type_name: &str, bytes: usize) -> Result<(), Option<usize>> {
         self.types.fits(&self.context.raw, type_name, bytes)
     }
 

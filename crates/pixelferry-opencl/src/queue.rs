@@ -1,7 +1,7 @@
 //! [`Queue`]: where commands go.
 
 use super::flags::{InfoValue, choices};
-use super::{Context, Device, Event, QueueCapabilities};
+use super::{Context, Device, QueueCapabilities};
 use crate::ffi::handle::{Handle, QueueKind};
 use crate::ffi::{Failure, check};
 use cl3::command_queue as q;
@@ -198,7 +198,8 @@ impl Queue {
         &self.0.handle
     }
 
-    pub(crate) fn is(&self, other: &Self) -> bool {
+    /// True for two values of one queue (`cl_command_queue`).
+    pub fn is(&self, other: &Self) -> bool {
         self.raw() == other.raw()
     }
 

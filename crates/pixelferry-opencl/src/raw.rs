@@ -3,11 +3,11 @@
 //! (`clRetain*`), which goes with it.
 
 use super::{Buffer, Context, Device, Event, Image, ImageFormat, ImageType, Kernel, Platform, Program, Queue, Sampler};
-use crate::ffi::{self, Failure, Mem};
 use crate::QueueOptions;
 use crate::ffi::adopt::adopt_in;
 use crate::ffi::handle::{EventKind, Handle, QueueKind};
 use crate::ffi::query::array;
+use crate::ffi::{self, Failure, Mem};
 use cl3::command_queue as q;
 use cl3::event as ev;
 use cl3::memory as m;

@@ -3,11 +3,11 @@
 use super::{Buffer, Event, Owned, PendingRead, Queue, RectLayout};
 use crate::ffi::Mem;
 use crate::ffi::track::Access::{Read, Write};
+use crate::ranges::range_of;
 use bytemuck::Pod;
 use cl3::command_queue as q;
 use cl3::error_codes::CL_MEM_COPY_OVERLAP;
 use cl3::memory as m;
-use crate::ranges::range_of;
 use interop_core::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
@@ -211,7 +211,19 @@ impl Queue {
             let ([at, host_at], region) = ([&buffer, &host].map(|side| side.origin.as_ptr()), region.as_ptr());
             let [row, slice, host_row, host_slice] = pitches(&buffer, &host);
             q::enqueue_read_buffer_rect(
-                queue, from.raw(), 0, at, host_at, region, row, slice, host_row, host_slice, to, n, list,
+                queue,
+                from.raw(),
+                0,
+                at,
+                host_at,
+                region,
+                row,
+                slice,
+                host_row,
+                host_slice,
+                to,
+                n,
+                list,
             )
         })
     }
@@ -233,7 +245,19 @@ impl Queue {
             let ([at, host_at], region) = ([&buffer, &host].map(|side| side.origin.as_ptr()), region.as_ptr());
             let [row, slice, host_row, host_slice] = pitches(&buffer, &host);
             q::enqueue_write_buffer_rect(
-                queue, to.raw(), 0, at, host_at, region, row, slice, host_row, host_slice, source, n, list,
+                queue,
+                to.raw(),
+                0,
+                at,
+                host_at,
+                region,
+                row,
+                slice,
+                host_row,
+                host_slice,
+                source,
+                n,
+                list,
             )
         })
     }

@@ -21,11 +21,11 @@ pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceD
     Ok(match desc {
         SurfaceDesc::Image(image) => {
             let pixels = Pixels::of(image);
-            let image_object = external.image(session, pixels).map_err(|f| shared.error(f))?;
+            let image_object = external.image(session, pixels)?;
             Box::new(OpenClImage::new(shared, image_object, *image)?)
         }
         SurfaceDesc::Buffer(_) => {
-            let buffer = external.buffer(session, whole, len).map_err(|f| shared.error(f))?;
+            let buffer = external.buffer(session, whole, len)?;
             Box::new(OpenClMemory::with_turns(shared, buffer))
         }
     })

@@ -48,7 +48,7 @@ pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceD
     let share = share(shared)?;
     // A question about the object itself: what it has must be what was said.
     let check = |object: GlObject, expected: ([usize; 3], usize)| {
-        let found = Object::new(share, &shared.session, object, CL_MEM_READ_WRITE).map_err(|f| shared.error(f))?;
+        let found = Object::new(share, &shared.session, object, CL_MEM_READ_WRITE)?;
         if (found.size, found.element) == expected || (found.is_buffer && found.size[0] >= len) {
             return Ok(());
         }
@@ -59,7 +59,7 @@ pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceD
     match (handle, desc) {
         (SharedHandle::GlBuffer { name }, SurfaceDesc::Buffer(_)) => {
             check(GlObject::Buffer { name: *name }, ([len, 1, 1], 1))?;
-            let buffer = share.buffer(&shared.session, *name, len).map_err(|f| shared.error(f))?;
+            let buffer = share.buffer(&shared.session, *name, len)?;
             Ok(Box::new(OpenClMemory::with_turns(shared, buffer)))
         }
         (SharedHandle::GlTexture { name, target }, SurfaceDesc::Image(image)) => {
@@ -67,7 +67,7 @@ pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceD
             let object = GlObject::Texture { target: *target, level: 0, name: *name };
             check(object, (sides, image.format.bytes_per_pixel()))?;
             let pixels = pixelferry_opencl::base::Pixels::of(image);
-            let opened = share.image(&shared.session, [*target, *name], pixels).map_err(|f| shared.error(f))?;
+            let opened = share.image(&shared.session, [*target, *name], pixels)?;
             Ok(Box::new(OpenClImage::new(shared, opened, *image)?))
         }
         _ => Err(Error::refused(format!("the handle does not name a {desc}"))),
@@ -127,8 +127,8 @@ impl SharedGlObject {
                 GlAccess::Write => CL_MEM_WRITE_ONLY,
                 GlAccess::ReadWrite => CL_MEM_READ_WRITE,
             };
-            let object = Object::new(share, &shared.session, object, flags).map_err(|f| shared.error(f))?;
-            let (context, mem) = (shared.cl_context()?, object.mem().clone());
+            let object = Object::new(share, &shared.session, object, flags)?;
+            let (context, mem) = (shared.session.context.clone(), object.mem().clone());
             let memory = match object.is_buffer {
                 true => Some(Memory::Buffer(cl::Buffer::of_mem(mem, &context)?)),
                 // Formats that have no name there are for reading and writing by the host.
@@ -176,7 +176,7 @@ impl SharedGlObject {
     pub fn named(&self) -> Result<(u32, u32)> {
         call("SharedGlObject::named", || {
             let share = share(&self.shared)?;
-            self.object.named(share).map_err(|f| self.shared.error(f))
+            self.object.named(share)
         })
     }
 
@@ -203,7 +203,7 @@ impl SharedGlObject {
     /// # Errors
     /// [`Error::WrongContext`], [`Error::Driver`].
     pub fn acquire(&mut self) -> Result<()> {
-        self.object.acquire().map_err(|f| self.shared.error(f))
+        self.object.acquire()
     }
 
     /// Ends it (`clEnqueueReleaseGLObjects`): OpenGL sees what was written before. Nothing happens outside a turn.
@@ -211,7 +211,7 @@ impl SharedGlObject {
     /// # Errors
     /// The errors of [`SharedGlObject::acquire`].
     pub fn release(&mut self) -> Result<()> {
-        self.object.release().map_err(|f| self.shared.error(f))
+        self.object.release()
     }
 
     /// True from [`SharedGlObject::acquire`] to [`SharedGlObject::release`]; no OpenCL call.
@@ -226,7 +226,7 @@ impl SharedGlObject {
     /// [`Error::InvalidInput`] outside a turn, for a box that reaches outside, and for bytes that are not exactly its.
     pub fn read(&mut self, origin: [usize; 3], size: [usize; 3], into: &mut [u8]) -> Result<()> {
         self.check(origin, size, into.len())?;
-        self.object.read(origin, size, into).map_err(|f| self.shared.error(f))
+        self.object.read(origin, size, into)
     }
 
     /// Copies tight rows into a box of `size` elements from `origin` on (`clEnqueueWriteImage`; of a buffer
@@ -236,7 +236,7 @@ impl SharedGlObject {
     /// The errors of [`SharedGlObject::read`].
     pub fn write(&mut self, origin: [usize; 3], size: [usize; 3], from: &[u8]) -> Result<()> {
         self.check(origin, size, from.len())?;
-        self.object.write(origin, size, from).map_err(|f| self.shared.error(f))
+        self.object.write(origin, size, from)
     }
 
     fn check(&self, origin: [usize; 3], size: [usize; 3], len: usize) -> Result<()> {

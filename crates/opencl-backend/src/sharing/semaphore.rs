@@ -9,7 +9,6 @@ use std::sync::Arc;
 /// A display's semaphore.
 pub struct OpenClSemaphore {
     semaphore: Semaphore,
-    shared: Arc<BackendState>,
 }
 
 impl OpenClSemaphore {
@@ -19,17 +18,16 @@ impl OpenClSemaphore {
             return Err(Error::refused("OpenCL knows no such semaphore"));
         };
         let opened = Semaphore::import(&shared.session, shared.device.raw.platform, handle);
-        let semaphore = opened.map_err(no_duplicate(shared))?.map_err(|f| shared.error(f))?;
-        Ok(Self { semaphore, shared: shared.clone() })
+        Ok(Self { semaphore: opened.map_err(no_duplicate(shared))?? })
     }
 }
 
 impl ComputeSemaphore for OpenClSemaphore {
     fn signal(&mut self, _: u64) -> Result<()> {
-        self.semaphore.signal().map_err(|f| self.shared.error(f))
+        self.semaphore.signal()
     }
 
     fn wait(&mut self, _: u64) -> Result<()> {
-        self.semaphore.wait().map_err(|f| self.shared.error(f))
+        self.semaphore.wait()
     }
 }

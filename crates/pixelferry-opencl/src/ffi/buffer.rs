@@ -99,7 +99,9 @@ impl Buffer {
     pub fn lent_out(&self) -> Result<*mut c_void> {
         self.take_back()?;
         match &self.turns {
-            Some(turns) if !turns.is_acquired(&self.buffer.raw) => Err(self.session.error(Failure { operation: "raw", code: NOT_ACQUIRED })),
+            Some(turns) if !turns.is_acquired(&self.buffer.raw) => {
+                Err(self.session.error(Failure { operation: "raw", code: NOT_ACQUIRED }))
+            }
             _ => Ok(self.buffer.raw()),
         }
     }

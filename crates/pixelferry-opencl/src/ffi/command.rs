@@ -2,8 +2,8 @@
 
 use super::kernel::Range as Items;
 use super::track::Access::{Read, Write};
-use super::{ArgValue, Kernel, LaunchFailure};
-use crate::{Buffer, Event, Queue};
+use super::{ArgValue, LaunchFailure};
+use crate::{Buffer, Event, Kernel, Queue};
 use cl3::command_queue as q;
 use interop_core::compute::{self, Piece};
 use std::sync::Arc;
@@ -71,7 +71,7 @@ pub unsafe fn enqueue<L: AsRef<Launch>>(
         Command::Launch { launch, .. } => {
             let Launch { kernel, values, global, local } = launch.as_ref();
             let values: Vec<_> = values.iter().map(Kept::value).collect();
-            return kernel.launch(queue, &values, Items { offset: &[], global, local }, wait);
+            return kernel.raw.launch(queue, &values, Items { offset: &[], global, local }, wait);
         }
         Command::Read { from: Piece { block, range }, into, .. } => {
             let (address, len) = (into.as_mut_ptr(), range.len().min(into.len()));
@@ -83,9 +83,14 @@ pub unsafe fn enqueue<L: AsRef<Launch>>(
         Command::Write { from, to: Piece { block, range } } => {
             let (address, len) = (from.as_ptr(), range.len().min(from.len()));
             // SAFETY: as for `Read`.
-            queue.enqueue_using("clEnqueueWriteBuffer", &[block.raw.used(range, Write)], wait, |queue, n, list| unsafe {
-                q::enqueue_write_buffer(queue, block.raw(), 0, range.start, len, address.cast_mut().cast(), n, list)
-            })
+            queue.enqueue_using(
+                "clEnqueueWriteBuffer",
+                &[block.raw.used(range, Write)],
+                wait,
+                |queue, n, list| unsafe {
+                    q::enqueue_write_buffer(queue, block.raw(), 0, range.start, len, address.cast_mut().cast(), n, list)
+                },
+            )
         }
         Command::Copy { from, to } => {
             queue.copy_mem((&from.block.raw, from.range.clone()), (&to.block.raw, to.range.clone()), wait)

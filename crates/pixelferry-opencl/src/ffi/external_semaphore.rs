@@ -42,11 +42,7 @@ pub struct Semaphore {
 
 impl Semaphore {
     /// Opens it, by a handle of its own. The device must list the extensions.
-    pub fn import(
-        session: &Arc<Session>,
-        platform: PlatformId,
-        handle: &SemaphoreHandle,
-    ) -> io::Result<Result<Self>> {
+    pub fn import(session: &Arc<Session>, platform: PlatformId, handle: &SemaphoreHandle) -> io::Result<Result<Self>> {
         let handle = os::duplicate_semaphore(handle.handle())?;
         Ok(Self::open(session, platform, handle).map_err(|f| session.error(f)))
     }

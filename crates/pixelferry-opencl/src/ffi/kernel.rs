@@ -4,11 +4,11 @@ use super::acquire_release::Borrowed;
 use super::handle::{Handle, KernelKind};
 use super::query::{array, sizes, text};
 use super::track::Use;
-use super::{Buffer, Device, Failure, Mem, Sampler, Session, SharedImage, check};
+use super::{Buffer, Device, Failure, Mem, Sampler, SharedImage, check};
 use crate::{Event, Queue};
-use interop_core::Error;
 use cl3::error_codes::CL_INVALID_WORK_DIMENSION;
 use cl3::kernel as k;
+use interop_core::Error;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
@@ -141,18 +141,6 @@ impl Kernel {
         })
     }
 
-    /// Sets all arguments and queues the kernel; `global` and `local` have the same number of dimensions, 1 to 3.
-    pub fn run(
-        &self,
-        session: &Session,
-        args: &[ArgValue<'_>],
-        global: &[usize],
-        local: &[usize],
-    ) -> Result<(), LaunchFailure> {
-        self.launch(session.queue(), args, Range { offset: &[], global, local }, &[])?;
-        Ok(session.flush()?)
-    }
-
     /// Sets all arguments and queues the kernel, as one step for all threads.
     pub fn launch(
         &self,
@@ -164,8 +152,7 @@ impl Kernel {
         let (uses, _turns) = used(args)?;
         self.with(|kernel| {
             for (index, arg) in args.iter().enumerate() {
-                set_arg(kernel, index, arg)
-                    .map_err(|f| LaunchFailure { param: Some(index), error: queue.error(f) })?;
+                set_arg(kernel, index, arg).map_err(|f| LaunchFailure { param: Some(index), error: queue.error(f) })?;
             }
             let queued = enqueue(kernel, queue, &uses, range, wait);
             // rusticl's kernels keep what they were last given; host memory must come free.

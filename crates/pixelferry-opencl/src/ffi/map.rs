@@ -64,15 +64,10 @@ unsafe impl Sync for Mapped {}
 
 impl Mapped {
     /// Maps bytes of a buffer; `range` is not empty and inside. Blocks.
-    pub fn buffer(
-        queue: &Queue,
-        mem: &Arc<Mem>,
-        range: Range<usize>,
-        mode: MapMode,
-        wait: &[Event],
-    ) -> Result<Self> {
+    pub fn buffer(queue: &Queue, mem: &Arc<Mem>, range: Range<usize>, mode: MapMode, wait: &[Event]) -> Result<Self> {
         const CALL: &str = "clEnqueueMapBuffer";
-        let (borrow, after) = mem.tracker().begin_map(CALL, &mem.in_root(&range), mode.access()).map_err(|f| queue.error(f))?;
+        let (borrow, after) =
+            mem.tracker().begin_map(CALL, &mem.in_root(&range), mode.access()).map_err(|f| queue.error(f))?;
         let mut address = ptr::null_mut();
         // SAFETY: queue and buffer are live; the driver refuses ranges outside.
         let event = queue.enqueue(CALL, &[wait, &after].concat(), |queue, n, list| unsafe {
@@ -109,7 +104,8 @@ impl Mapped {
     ) -> Result<Self> {
         const CALL: &str = "clEnqueueMapImage";
         let (mem, pixel) = image;
-        let (borrow, after) = mem.tracker().begin_map(CALL, &mem.in_root(&(0..usize::MAX)), mode.access()).map_err(|f| queue.error(f))?;
+        let (borrow, after) =
+            mem.tracker().begin_map(CALL, &mem.in_root(&(0..usize::MAX)), mode.access()).map_err(|f| queue.error(f))?;
         let (mut address, mut row, mut slice) = (ptr::null_mut(), 0, 0);
         // SAFETY: queue and image are live; the driver refuses parts outside.
         let event = queue.enqueue(CALL, &[wait, &after].concat(), |queue, n, list| unsafe {

@@ -5,8 +5,8 @@
 
 use crate::{Context, Device, Queue, QueueOptions};
 use interop_core::Result;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An in-order queue, which another that takes times may stand in for.
 pub struct Queues {

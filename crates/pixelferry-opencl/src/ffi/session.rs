@@ -2,7 +2,7 @@
 
 use super::pixels::image_format;
 use super::queues::Queues;
-use super::{ContextSettings, Failure, TimedCommand, image_formats};
+use super::{ContextSettings, Failure, GlShare, TimedCommand, image_formats};
 use crate::{Context, Device, Queue};
 use interop_core::{Error, GlContext, PixelFormat, Result};
 use std::sync::Arc;
@@ -21,6 +21,11 @@ impl Session {
         let raw = super::Context::new(std::slice::from_ref(&device.raw), settings).map_err(|f| f.on(device.name()))?;
         let context = Context::of(raw, vec![device.clone()]);
         Ok(Self { queues: Queues::new(&context, device)?, context, device: device.clone() })
+    }
+
+    /// The GL context that it shares with.
+    pub fn gl(&self) -> Option<&Arc<GlShare>> {
+        self.context.raw.gl()
     }
 
     pub fn error(&self, failure: Failure) -> Error {
