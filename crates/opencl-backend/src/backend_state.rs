@@ -1,6 +1,5 @@
 //! State shared by a backend, its kernels and its memories.
 
-use crate::cl;
 use crate::device::OpenClDevice;
 use crate::sharing::caps::{both_shapes, handles, semaphores};
 use crate::sharing::gl_listed::listed;
@@ -32,7 +31,7 @@ pub struct BackendState {
 impl BackendState {
     /// `gl` only for a device that lists `cl_khr_gl_sharing`.
     pub fn open(device: &OpenClDevice, gl: Option<Arc<dyn GlContext>>) -> Result<Self> {
-        let session = Session::open(&cl::Device::try_from(device)?, gl, device.has_extension("cl_khr_gl_event"))?;
+        let session = Session::open(&device.raw, gl, device.has_extension("cl_khr_gl_event"))?;
         let gl = session.gl().cloned();
         let session = Arc::new(session);
         Ok(Self {

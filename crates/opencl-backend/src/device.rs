@@ -5,8 +5,8 @@ use crate::identity::{Description, Sort, describe};
 use interop_core::{DeviceIdentity, Error, Result};
 use opencl3::device::CL_DEVICE_TYPE_ALL;
 use opencl3::platform::platform::CL_PLATFORM_NAME;
+use pixelferry_opencl::base::PlatformId;
 use pixelferry_opencl::base::no_device;
-use pixelferry_opencl::base::{self, Failure, PlatformId};
 use std::sync::Arc;
 
 /// A device (`cl_device_id`) that [`crate::OpenClBackend::open`] can open; cheap to clone. Any thread may use it.
@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// ```
 #[derive(Debug, Clone)]
 pub struct OpenClDevice {
-    pub(crate) raw: base::Device,
+    pub(crate) raw: cl::Device,
     pub(crate) description: Arc<Description>,
 }
 
@@ -63,9 +63,9 @@ impl TryFrom<&cl::Device> for OpenClDevice {
     type Error = Error;
 
     fn try_from(device: &cl::Device) -> Result<Self> {
-        let described = describe(&device.raw).map_err(|f| f.on(device.name()))?;
+        let described = describe(device).map_err(|f| f.on(device.name()))?;
         let description = described.map_err(|reason| device.unsupported("OpenClDevice::try_from", reason))?;
-        Ok(Self { raw: device.raw.clone(), description: Arc::new(description) })
+        Ok(Self { raw: device.clone(), description: Arc::new(description) })
     }
 }
 
@@ -73,7 +73,7 @@ impl TryFrom<&OpenClDevice> for cl::Device {
     type Error = Error;
 
     fn try_from(device: &OpenClDevice) -> Result<Self> {
-        Self::of(device.raw.clone())
+        Ok(device.raw.clone())
     }
 }
 
@@ -94,23 +94,22 @@ pub fn devices() -> Result<Vec<OpenClDevice>> {
             Ok(ids) if ids.is_empty() => left_out.push(format!("{name}: no device")),
             Ok(ids) => {
                 for id in ids {
-                    let raw = base::Device::root(platform, id);
-                    match describe(&raw) {
-                        Ok(Ok(d)) => found.push(OpenClDevice { raw, description: Arc::new(d) }),
-                        Ok(Err(reason)) => left_out.push(format!("{name}: {reason}")),
-                        Err(failure) => left_out.push(broken(&name, failure)),
+                    let found_one = cl::Device::root(platform, id).and_then(|raw| {
+                        let described = describe(&raw).map_err(|failure| failure.on(raw.name()))?;
+                        Ok((raw, described))
+                    });
+                    match found_one {
+                        Ok((raw, Ok(d))) => found.push(OpenClDevice { raw, description: Arc::new(d) }),
+                        Ok((_, Err(reason))) => left_out.push(format!("{name}: {reason}")),
+                        Err(error) => left_out.push(format!("{name}: {error}")),
                     }
                 }
             }
-            Err(failure) => left_out.push(broken(&name, failure)),
+            Err(failure) => left_out.push(format!("{name}: {}", failure.on(&name))),
         }
     }
     for reason in &left_out {
         tracing::debug!("OpenCL device left out: {reason}");
     }
     if found.is_empty() { Err(no_device(&left_out)) } else { Ok(found) }
-}
-
-fn broken(platform: &str, failure: Failure) -> String {
-    format!("{platform}: {}", failure.on(platform))
 }

@@ -3,7 +3,8 @@
 use interop_core::{Api, DeviceIdentity, DeviceLuid, DeviceUuid, MemoryKind};
 use opencl3::device as cl;
 use opencl3::platform::platform as clp;
-use pixelferry_opencl::base::{Device, DeviceId, Failure};
+use pixelferry_opencl::Device;
+use pixelferry_opencl::base::{DeviceId, Failure};
 use pixelferry_opencl::base::{parse_version, pci};
 
 /// Limits that launches and allocations keep to.
@@ -43,9 +44,9 @@ impl Description {
 
 /// Asks a device; the inner `Err` says why it is of no use here.
 pub fn describe(raw: &Device) -> Result<Result<Description, String>, Failure> {
-    let (platform, device) = (raw.platform, raw.id);
+    let (platform, device) = raw.ids();
     let mut name = device.text(cl::CL_DEVICE_NAME)?;
-    if raw.is_part() {
+    if raw.parent().is_some() {
         // Drivers call a part what they call the whole, but what was measured of one says nothing of the other.
         name = format!("{name}, a part of {} units", device.u32(cl::CL_DEVICE_MAX_COMPUTE_UNITS)?);
     }

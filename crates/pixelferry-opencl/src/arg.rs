@@ -188,7 +188,7 @@ impl<'a> Arg<'a> {
             Self::Buffer(buffer) => ArgValue::Mem(&buffer.raw),
             Self::Null => ArgValue::Null,
             Self::Image(image) => ArgValue::Mem(&image.raw),
-            Self::Sampler(sampler) => ArgValue::Sampler(&sampler.raw),
+            Self::Sampler(sampler) => ArgValue::Sampler(sampler),
             Self::Local(bytes) => ArgValue::Local(*bytes),
             Self::Value(value) => ArgValue::Bytes(value.bytes()),
         }

@@ -30,7 +30,7 @@ impl Buffer {
     /// [`Error::InvalidInput`] for 0 bytes, [`Error::Unsupported`] above the largest allocation of a device.
     pub fn new(context: &Context, flags: MemFlags, bytes: usize) -> Result<Self> {
         check_size(context, bytes)?;
-        let raw = Mem::buffer(&context.raw, flags.bits(), bytes, None).map_err(|f| context.error(f))?;
+        let raw = Mem::buffer(context, flags.bits(), bytes, None).map_err(|f| context.error(f))?;
         Ok(Self::of(raw, context, flags, bytes))
     }
 
@@ -41,7 +41,7 @@ impl Buffer {
     pub fn with_data<T: Element>(context: &Context, flags: MemFlags, data: &[T]) -> Result<Self> {
         let bytes: &[u8] = bytemuck::cast_slice(data);
         check_size(context, bytes.len())?;
-        let raw = Mem::buffer(&context.raw, flags.bits(), bytes.len(), Some(bytes)).map_err(|f| context.error(f))?;
+        let raw = Mem::buffer(context, flags.bits(), bytes.len(), Some(bytes)).map_err(|f| context.error(f))?;
         Ok(Self::of(raw, context, flags, bytes.len()))
     }
 
@@ -194,7 +194,7 @@ impl HostBuffer {
     /// [`Error::InvalidInput`] for an empty block, [`Error::Unsupported`] above the largest allocation of a device.
     pub fn new(context: &Context, flags: MemFlags, block: &HostBlock) -> Result<Self> {
         check_size(context, block.len())?;
-        let (memory, raw) = HostMem::new(&context.raw, flags.bits(), block).map_err(|f| context.error(f))?;
+        let (memory, raw) = HostMem::new(context, flags.bits(), block).map_err(|f| context.error(f))?;
         Ok(Self { buffer: Buffer::of(raw, context, flags, block.len()), _memory: memory })
     }
 }

@@ -2,28 +2,48 @@
 
 use super::copy_kernels::CopyKernels;
 use super::{ContextOptions, ContextProperty, Device, DeviceType, ImageFormat, ImageType, MemFlags, Platform};
-use crate::ffi::{self, ContextSettings, Failure};
+use crate::ffi::gl_context::session_properties;
+use crate::ffi::handle::{ContextKind, Handle};
+use crate::ffi::may_fail::MayFail;
+use crate::ffi::notify::{Listening, OnError, report};
+use crate::ffi::{Failure, GlShare, image_formats};
 use crate::gl_listed::{check_shares, listed_by};
-use cl3::context::CL_CONTEXT_INTEROP_USER_SYNC;
+use cl3::context::{CL_CONTEXT_INTEROP_USER_SYNC, CL_CONTEXT_PROPERTIES, create_context};
 use cl3::error_codes::{CL_INVALID_PROPERTY, CL_INVALID_VALUE};
-use interop_core::{Error, Result};
+use interop_core::{Error, GlContext, Result};
 use std::fmt;
 use std::sync::Arc;
 
 /// One or more devices of a platform that share memory, programs and events (OpenCL 3.0 API, 4.4; `clCreateContext`).
 /// Cheap to clone; any thread may use it. What the driver reports of errors inside goes to `tracing`, at level warn, target
-/// `opencl_backend::context`.
+/// `pixelferry_opencl::context`.
 #[derive(Clone)]
-pub struct Context {
+pub struct Context(Arc<Parts>);
+
+struct Parts {
     // Its kernels are let go of before the driver's context.
-    shared: Arc<ContextParts>,
-    pub(crate) raw: Arc<ffi::Context>,
+    copies: CopyKernels,
+    // Released before the sub-devices that it was made of, and before its listener goes.
+    handle: Handle<ContextKind>,
+    _listening: Listening,
+    devices: Vec<Device>,
+    /// "The CL context and corresponding command-queues are dependent on the existence of the GL share group"
+    /// (`cl_khr_gl_sharing`, Lifetime of Shared Objects).
+    gl: Option<Arc<GlShare>>,
+    may_fail: MayFail,
+    name: String,
 }
 
-struct ContextParts {
-    devices: Vec<Device>,
-    name: String,
-    copies: CopyKernels,
+/// Settings of a new context.
+#[derive(Default)]
+pub(crate) struct Settings {
+    /// Only for devices that list the extension: GL properties make some drivers that do not end the process later.
+    pub gl: Option<Arc<dyn GlContext>>,
+    /// The devices list `cl_khr_gl_event`, too.
+    pub gl_events: bool,
+    /// Properties besides platform and GL.
+    pub pairs: Vec<[isize; 2]>,
+    pub on_error: Option<OnError>,
 }
 
 impl Context {
@@ -67,41 +87,72 @@ impl Context {
         if devices.iter().enumerate().any(|(i, device)| devices[..i].iter().any(|other| other.is(device))) {
             return Err(Error::invalid(OP, "a device was given twice"));
         }
-        let raw: Vec<_> = devices.iter().map(|device| device.raw.clone()).collect();
         let ContextOptions { pairs, on_error, gl } = options;
         if let Some(gl) = &gl {
             for device in devices {
                 let lists = listed_by(|name| device.has_extension(name));
-                check_shares((&device.raw, device.name()), lists, gl.as_ref()).map_err(|error| error.of(OP))?;
+                check_shares((device, device.name()), lists, gl.as_ref()).map_err(|error| error.of(OP))?;
             }
         }
         let gl_events = devices.iter().all(|device| device.has_extension("cl_khr_gl_event"));
         let only_user_sync = matches!(pairs[..], [[CL_CONTEXT_INTEROP_USER_SYNC, _]]);
-        let settings = ContextSettings { gl, gl_events, pairs, on_error };
-        let raw = ffi::Context::new(&raw, settings).map_err(|failure| match failure.code {
+        let settings = Settings { gl, gl_events, pairs, on_error };
+        Self::open(devices, settings).map_err(|failure| match failure.code {
             CL_INVALID_PROPERTY | CL_INVALID_VALUE if only_user_sync => {
                 let reason = "the driver does not know CL_CONTEXT_INTEROP_USER_SYNC; leave it out".to_owned();
                 Error::Unsupported { operation: OP, device: first.name().to_owned(), reason }
             }
             _ => failure.on(first.name()),
-        })?;
-        Ok(Self::of(raw, devices.to_vec()))
+        })
     }
 
-    #[doc(hidden)]
-    pub fn of(raw: Arc<ffi::Context>, devices: Vec<Device>) -> Self {
+    /// `devices` must be of one platform, and not empty.
+    pub(crate) fn open(devices: &[Device], settings: Settings) -> Result<Self, Failure> {
+        const CALL: &str = "clCreateContext";
+        let none = Failure { operation: CALL, code: CL_INVALID_VALUE };
+        let (platform, _) = devices.first().ok_or(none)?.ids();
+        let properties = session_properties(platform, settings.gl.as_deref(), &settings.pairs);
+        let ids: Vec<_> = devices.iter().map(Device::raw).collect();
+        let listening = Listening::new(settings.on_error);
+        let gl = settings.gl.map(|gl| GlShare::new(platform, gl, settings.gl_events).map(Arc::new)).transpose()?;
+        let raw = create_context(&ids, properties.as_ptr(), Some(report), listening.user_data());
+        // SAFETY: a context that was just created, whose one reference is ours.
+        let handle = unsafe { Handle::own(CALL, raw) }?;
+        Ok(Self::of(handle, listening, devices.to_vec(), gl))
+    }
+
+    pub(crate) fn of(
+        handle: Handle<ContextKind>,
+        listening: Listening,
+        devices: Vec<Device>,
+        gl: Option<Arc<GlShare>>,
+    ) -> Self {
         let name = devices.iter().map(Device::name).collect::<Vec<_>>().join(" + ");
-        Self { raw, shared: Arc::new(ContextParts { devices, name, copies: CopyKernels::default() }) }
+        let (copies, may_fail) = Default::default();
+        Self(Arc::new(Parts { copies, handle, _listening: listening, devices, gl, may_fail, name }))
+    }
+
+    pub(crate) fn handle(&self) -> &Handle<ContextKind> {
+        &self.0.handle
+    }
+
+    pub(crate) fn may_fail(&self) -> &MayFail {
+        &self.0.may_fail
+    }
+
+    /// The GL context that it shares with.
+    pub(crate) fn gl_share(&self) -> Option<&Arc<GlShare>> {
+        self.0.gl.as_ref()
     }
 
     /// Its devices (`CL_CONTEXT_DEVICES`), in the order given.
     pub fn devices(&self) -> &[Device] {
-        &self.shared.devices
+        &self.0.devices
     }
 
     /// Its properties (`CL_CONTEXT_PROPERTIES`): the platform, and those of [`ContextOptions`].
     pub fn properties(&self) -> Result<Vec<ContextProperty>> {
-        let list = self.raw.properties().map_err(|f| self.error(f))?;
+        let list = self.handle().info(CL_CONTEXT_PROPERTIES).map_err(|f| self.error(f))?;
         ContextProperty::all(&list)
             .ok_or_else(|| self.error(Failure { operation: "clGetContextInfo", code: CL_INVALID_VALUE }))
     }
@@ -114,24 +165,24 @@ impl Context {
     /// The formats that images of a type can have (`clGetSupportedImageFormats`); those that this crate has no name for
     /// are left out.
     pub fn image_formats(&self, flags: MemFlags, kind: ImageType) -> Result<Vec<ImageFormat>> {
-        let formats = ffi::image_formats(&self.raw, flags.bits(), kind.code()).map_err(|f| self.error(f))?;
+        let formats = image_formats(self, flags.bits(), kind.code()).map_err(|f| self.error(f))?;
         Ok(formats.into_iter().filter_map(ImageFormat::from_codes).collect())
     }
 
     pub(super) fn copies(&self) -> &CopyKernels {
-        &self.shared.copies
+        &self.0.copies
     }
 
     pub(crate) fn name(&self) -> &str {
-        &self.shared.name
+        &self.0.name
     }
 
     pub(crate) fn error(&self, failure: Failure) -> Error {
-        failure.on(&self.shared.name)
+        failure.on(&self.0.name)
     }
 
     pub(crate) fn foreign(&self, operation: &'static str, object: &'static str) -> Error {
-        Error::Foreign { operation, object, device: self.shared.name.clone() }
+        Error::Foreign { operation, object, device: self.0.name.clone() }
     }
 
     /// [`Error::Foreign`] for an object of another context.

@@ -1,7 +1,8 @@
 //! [`Device`]: what one is, as far as every call needs it. All its properties are in `device_info`.
 
 use crate::Platform;
-use crate::ffi;
+use crate::ffi::handle::{Handle, SubDeviceKind};
+use crate::ffi::{DeviceId, PlatformId};
 use cl3::device as d;
 use interop_core::{Error, Result};
 use std::fmt;
@@ -11,8 +12,10 @@ use std::sync::Arc;
 /// use it. A part lives as long as its last clone and what was made of it.
 #[derive(Clone)]
 pub struct Device {
-    #[doc(hidden)]
-    pub raw: ffi::Device,
+    id: DeviceId,
+    platform: PlatformId,
+    /// The reference that keeps a part.
+    _owner: Option<Arc<Handle<SubDeviceKind>>>,
     known: Arc<Known>,
     parent: Option<Box<Device>>,
 }
@@ -26,8 +29,18 @@ struct Known {
 }
 
 impl Device {
-    pub(crate) fn new(raw: ffi::Device, parent: Option<Box<Self>>) -> Result<Self> {
-        let text = |param| raw.id.text(param).map_err(|f| f.on("an OpenCL device"));
+    #[doc(hidden)]
+    pub fn root(platform: PlatformId, id: DeviceId) -> Result<Self> {
+        Self::new(platform, id, None)
+    }
+
+    pub(crate) fn part(owner: Handle<SubDeviceKind>, parent: &Self) -> Result<Self> {
+        let part = Self::new(parent.platform, DeviceId(owner.raw()), Some(Box::new(parent.clone())))?;
+        Ok(Self { _owner: Some(Arc::new(owner)), ..part })
+    }
+
+    fn new(platform: PlatformId, id: DeviceId, parent: Option<Box<Self>>) -> Result<Self> {
+        let text = |param| id.text(param).map_err(|f| f.on("an OpenCL device"));
         let version = text(d::CL_DEVICE_VERSION)?;
         let known = Known {
             name: text(d::CL_DEVICE_NAME)?,
@@ -35,15 +48,13 @@ impl Device {
             version: crate::answers::parse_version(&version).unwrap_or((1, 0)),
             extensions: text(d::CL_DEVICE_EXTENSIONS)?,
         };
-        Ok(Self { raw, known: Arc::new(known), parent })
+        Ok(Self { id, platform, _owner: None, known: Arc::new(known), parent })
     }
 
-    /// A device, and if it is a part, what it is a part of.
+    /// Its platform and itself, for questions.
     #[doc(hidden)]
-    pub fn of(raw: ffi::Device) -> Result<Self> {
-        let parent = raw.parent().map_err(|f| f.on("an OpenCL device"))?;
-        let parent = parent.map(|parent| Self::of(parent).map(Box::new)).transpose()?;
-        Self::new(raw, parent)
+    pub fn ids(&self) -> (PlatformId, DeviceId) {
+        (self.platform, self.id)
     }
 
     /// `CL_DEVICE_NAME`.
@@ -73,7 +84,7 @@ impl Device {
 
     /// `CL_DEVICE_PLATFORM`.
     pub fn platform(&self) -> Platform {
-        Platform(self.raw.platform)
+        Platform(self.platform)
     }
 
     /// `CL_DEVICE_PARENT_DEVICE`: what this is a part of.
@@ -83,7 +94,7 @@ impl Device {
 
     /// True for two values of one device (`cl_device_id`).
     pub fn is(&self, other: &Self) -> bool {
-        self.raw.id == other.raw.id
+        self.id == other.id
     }
 
     /// [`Error::Unsupported`] where the device's OpenCL is older.
@@ -114,6 +125,6 @@ impl Device {
 
 impl fmt::Debug for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Device({:?}{})", self.known.name, if self.raw.is_part() { ", a part" } else { "" })
+        write!(f, "Device({:?}{})", self.known.name, if self.parent.is_some() { ", a part" } else { "" })
     }
 }

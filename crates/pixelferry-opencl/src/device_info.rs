@@ -10,7 +10,7 @@ const CL_DEVICE_QUEUE_PROPERTIES: u32 = 0x102A;
 
 impl Device {
     fn info<T: InfoValue>(&self, name: &'static str, param: u32) -> Result<T> {
-        let bytes = self.raw.id.bytes(param).map_err(|f| f.on(self.name()))?;
+        let bytes = self.ids().1.bytes(param).map_err(|f| f.on(self.name()))?;
         T::from_bytes(&bytes).ok_or_else(|| {
             DriverError::new(
                 "clGetDeviceInfo",
@@ -245,7 +245,7 @@ impl Device {
         if !self.has_extension("cl_khr_device_uuid") {
             return Ok(None);
         }
-        self.raw.id.array(param).map(|bytes| Some(DeviceUuid(bytes))).map_err(|f| f.on(self.name()))
+        self.ids().1.array(param).map(|bytes| Some(DeviceUuid(bytes))).map_err(|f| f.on(self.name()))
     }
 
     /// `domain:bus:device.function` (`cl_khr_pci_bus_info`); none where it does not list the extension.
@@ -253,7 +253,7 @@ impl Device {
         if !self.has_extension("cl_khr_pci_bus_info") {
             return Ok(None);
         }
-        let bytes = self.raw.id.array(CL_DEVICE_PCI_BUS_INFO_KHR).map_err(|f| f.on(self.name()))?;
+        let bytes = self.ids().1.array(CL_DEVICE_PCI_BUS_INFO_KHR).map_err(|f| f.on(self.name()))?;
         Ok(Some(crate::answers::pci(&bytes)))
     }
 }

@@ -1,7 +1,6 @@
 //! Devices of one [`Platform`], and those of all.
 
 use super::{Device, DeviceType, Platform};
-use crate::ffi;
 use interop_core::{Error, Result};
 
 impl Platform {
@@ -23,7 +22,7 @@ impl Platform {
             ));
         }
         let ids = self.0.devices(types.bits()).map_err(|f| f.on("an OpenCL platform"))?;
-        ids.into_iter().map(|id| Device::new(ffi::Device::root(self.0, id), None)).collect()
+        ids.into_iter().map(|id| Device::root(self.0, id)).collect()
     }
 }
 

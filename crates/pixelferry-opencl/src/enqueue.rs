@@ -68,7 +68,7 @@ impl Queue {
         // SAFETY: an event that was just created, whose one reference is ours.
         let event = unsafe { Event::own(self.context(), operation, event, Some(self)) }?;
         if self.is_pocl() {
-            self.context().raw.may_fail().queued(&event.lone);
+            self.context().may_fail().queued(&event.lone);
         }
         queued(operation, &event);
         Ok(event)

@@ -2,8 +2,12 @@
 
 use super::flags::InfoValue;
 use super::{AffinityDomain, Device};
+use crate::ffi::Failure;
+use crate::ffi::handle::{Handle, SubDeviceKind};
 use cl3::device as d;
+use cl3::error_codes::{CL_INVALID_VALUE, CL_SUCCESS, DLOPEN_FUNCTION_NOT_AVAILABLE, DLOPEN_RUNTIME_LOAD_FAILED};
 use interop_core::{Error, Result};
+use std::ptr;
 
 /// A way in which a device can be divided (`cl_device_partition_property`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,7 +121,38 @@ impl Device {
             }
             Partition::Equally(_) => {}
         }
-        let parts = self.raw.partition(&partition.list()).map_err(|f| f.on(self.name()))?;
-        parts.into_iter().map(|part| Self::new(part, Some(Box::new(self.clone())))).collect()
+        let parts = self.parts(&partition.list()).map_err(|f| f.on(self.name()))?;
+        parts.into_iter().map(|part| Self::part(part, self)).collect()
+    }
+
+    /// `properties` is a list that ends with 0.
+    fn parts(&self, properties: &[isize]) -> Result<Vec<Handle<SubDeviceKind>>, Failure> {
+        const CALL: &str = "clCreateSubDevices";
+        let failure = |code| Failure { operation: CALL, code };
+        if properties.last() != Some(&0) {
+            return Err(failure(CL_INVALID_VALUE));
+        }
+        // Called directly: cl3's function gives the driver a list length of eight times the list.
+        let runtime = cl3::load_library().as_ref().map_err(|_| failure(DLOPEN_RUNTIME_LOAD_FAILED))?;
+        let call = |capacity, list, count: &mut u32| match runtime.clCreateSubDevices(
+            self.raw(),
+            properties.as_ptr(),
+            capacity,
+            list,
+            count,
+        ) {
+            Some(CL_SUCCESS) => Ok(()),
+            code => Err(failure(code.unwrap_or(DLOPEN_FUNCTION_NOT_AVAILABLE))),
+        };
+        let mut count = 0;
+        call(0, ptr::null_mut(), &mut count)?;
+        let mut list = vec![ptr::null_mut(); count as usize];
+        call(count, list.as_mut_ptr(), &mut count)?;
+        list.truncate(count as usize);
+        let part = |raw| {
+            // SAFETY: a device that was just created, whose one reference is ours.
+            unsafe { Handle::own(CALL, Ok(raw)) }
+        };
+        list.into_iter().map(part).collect()
     }
 }

@@ -69,7 +69,7 @@ impl Device {
                 continue;
             }
             match ask(platform.0) {
-                Ok(ids) => found.extend(ids.iter().filter_map(|id| all.iter().find(|d| d.raw.id == *id).cloned())),
+                Ok(ids) => found.extend(ids.iter().filter_map(|id| all.iter().find(|d| d.ids().1 == *id).cloned())),
                 Err(failure) => tracing::debug!("a platform shares nothing: {}", failure.on(operation)),
             }
         }
@@ -99,11 +99,11 @@ impl Device {
 impl Context {
     /// True where it was made with [`super::ContextOptions::share_gl`] (`CL_GL_CONTEXT_KHR`).
     pub fn shares_gl(&self) -> bool {
-        self.raw.gl().is_some()
+        self.gl_share().is_some()
     }
 
     fn gl(&self, operation: &'static str) -> Result<&Arc<GlShare>> {
-        self.raw.gl().ok_or_else(|| Error::Unsupported {
+        self.gl_share().ok_or_else(|| Error::Unsupported {
             operation,
             device: self.name().to_owned(),
             reason: "the context was made without OpenGL; use ContextOptions::share_gl".into(),

@@ -1,6 +1,7 @@
 //! Check that a device shares with OpenGL, and with this context, according to its driver.
 
-use crate::ffi::{self, devices_of};
+use crate::Device;
+use crate::ffi::devices_of;
 use interop_core::{Error, GlContext, Result, Support};
 
 /// Extensions of which the device must list one; macOS has the same under another name.
@@ -19,14 +20,14 @@ pub fn check_current(gl: &dyn GlContext) -> Result<()> {
 }
 
 /// Refuses a device that does not share with the context, which must be current. `lists` says whether it lists the extension.
-pub fn check_shares((device, name): (&ffi::Device, &str), lists: Support, gl: &dyn GlContext) -> Result<()> {
+pub fn check_shares((device, name): (&Device, &str), lists: Support, gl: &dyn GlContext) -> Result<()> {
     let unsupported = |reason: String| Error::unsupported(name.to_owned(), reason);
     if let Support::No(reason) = lists {
         return Err(unsupported(reason));
     }
     check_current(gl)?;
-    let ids = devices_of(device.platform, gl).map_err(|f| f.on(name))?;
-    if !ids.contains(&device.id) {
+    let ids = devices_of(device.ids().0, gl).map_err(|f| f.on(name))?;
+    if !ids.contains(&device.ids().1) {
         return Err(unsupported("its driver does not name it among the devices of the current GL context".into()));
     }
     Ok(())

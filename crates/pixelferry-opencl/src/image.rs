@@ -3,6 +3,7 @@
 use super::flags::{InfoValue, choices};
 use super::{Buffer, Context, ImageFormat, ImageType, MemFlags};
 use crate::Element;
+use crate::ffi::handle::{Handle, SamplerKind};
 use crate::ffi::{self, ImageBox, ImageShape, Mem};
 use cl3::memory as m;
 use interop_core::{Error, Result};
@@ -82,7 +83,7 @@ impl Image {
     /// listed by [`Context::image_formats`].
     pub fn new(context: &Context, flags: MemFlags, format: ImageFormat, size: ImageSize) -> Result<Self> {
         check(context, flags, format, size.image_type(), size.region())?;
-        let raw = Mem::image(&context.raw, flags.bits(), format.codes(), &size.shape(), None, None);
+        let raw = Mem::image(context, flags.bits(), format.codes(), &size.shape(), None, None);
         Self::of(raw, context, format, size.image_type(), size.region())
     }
 
@@ -107,7 +108,7 @@ impl Image {
         if bytes.len() != wanted {
             return Err(Error::invalid(OP, format!("{} bytes were given for {wanted} of pixels", bytes.len())));
         }
-        let raw = Mem::image(&context.raw, flags.bits(), format.codes(), &size.shape(), Some(bytes), None);
+        let raw = Mem::image(context, flags.bits(), format.codes(), &size.shape(), Some(bytes), None);
         Self::of(raw, context, format, size.image_type(), size.region())
     }
 
@@ -119,7 +120,7 @@ impl Image {
         let (context, image_type, region) = (&buffer.context, ImageType::D1Buffer, [width, 1, 1]);
         check(context, flags, format, image_type, region)?;
         let shape = ImageShape { kind: image_type.code(), width, ..ImageShape::default() };
-        let raw = Mem::image(&context.raw, flags.bits(), format.codes(), &shape, None, Some(&buffer.raw));
+        let raw = Mem::image(context, flags.bits(), format.codes(), &shape, None, Some(&buffer.raw));
         let image = Self::of(raw, context, format, image_type, region)?;
         if width.checked_mul(image.pixel).is_none_or(|bytes| bytes > buffer.len()) {
             let problem = format!("{width} pixels of {} bytes do not fit {} bytes", image.pixel, buffer.len());
@@ -257,7 +258,7 @@ choices! {
 /// use it.
 #[derive(Clone)]
 pub struct Sampler {
-    pub(crate) raw: Arc<ffi::Sampler>,
+    pub(crate) handle: Arc<Handle<SamplerKind>>,
     pub(crate) context: Context,
 }
 
@@ -271,7 +272,11 @@ impl Sampler {
         if !normalized && matches!(addressing, Addressing::Repeat | Addressing::MirroredRepeat) {
             return Err(Error::invalid(OP, format!("{addressing:?} needs normalised coordinates")));
         }
-        let raw = ffi::Sampler::new(&context.raw, normalized, addressing.code(), filter.code());
-        Ok(Self { raw: Arc::new(raw.map_err(|f| context.error(f))?), context: context.clone() })
+        // The older function, which every driver has.
+        #[allow(deprecated)]
+        let raw = cl3::sampler::create_sampler(context.raw(), normalized.into(), addressing.code(), filter.code());
+        // SAFETY: a sampler that was just created, whose one reference is ours.
+        let handle = unsafe { Handle::own(OP, raw) }.map_err(|f| context.error(f))?;
+        Ok(Self { handle: Arc::new(handle), context: context.clone() })
     }
 }

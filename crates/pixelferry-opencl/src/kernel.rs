@@ -195,7 +195,7 @@ impl Kernel {
     /// Limits of its work groups on a device that its program was built for (`clGetKernelWorkGroupInfo`).
     pub fn work_group_info(&self, device: &Device) -> Result<WorkGroupInfo> {
         self.context().check_device(device, "clGetKernelWorkGroupInfo")?;
-        let sizes = |param| self.raw.work_group_sizes(&device.raw, param).map_err(|f| self.context().error(f));
+        let sizes = |param| self.raw.work_group_sizes(device, param).map_err(|f| self.context().error(f));
         let size = |param| Ok::<_, Error>(sizes(param)?.first().copied().unwrap_or(0));
         let required: Option<[usize; 3]> = sizes(k::CL_KERNEL_COMPILE_WORK_GROUP_SIZE)?.try_into().ok();
         Ok(WorkGroupInfo {

@@ -109,9 +109,8 @@ pub mod base {
     pub use crate::ffi::command;
     pub use crate::ffi::in_flight;
     pub use crate::ffi::{
-        ArgValue, Buffer, Device, DeviceId, External, Failure, GlShare, GlSync, ImageBox, LaunchFailure, Object,
-        ParamInfo, Pinned, Pixels, PlatformId, Semaphore, Session, SharedImage, TimedCommand, TurnFns, collect,
-        devices_of,
+        ArgValue, Buffer, DeviceId, External, Failure, GlShare, GlSync, ImageBox, LaunchFailure, Object, ParamInfo,
+        Pinned, Pixels, PlatformId, Semaphore, Session, SharedImage, TimedCommand, TurnFns, collect, devices_of,
     };
     pub use crate::gl_listed::{check_current, check_shares, listed_by};
     pub use crate::kernel::no_kernel;

@@ -4,7 +4,8 @@
 //! another name, PoCL 3.1 takes them for the sampler's address. Given fewer bytes than a structure has, it lets the
 //! kernel read behind them.
 
-use crate::ffi::{Context, Device, Program};
+use crate::ffi::Program;
+use crate::{Context, Device};
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -111,7 +111,7 @@ pub(super) fn outcome(
     devices: &[Device],
 ) -> Result<()> {
     let Err(failure) = built else { return Ok(()) };
-    let logs = devices.iter().map(|device| (device.name(), program.log(&device.raw)));
+    let logs = devices.iter().map(|device| (device.name(), program.log(device)));
     // The error names the device where it is one.
     let named = |(name, log)| if devices.len() == 1 { log } else { format!("{name}:\n{log}") };
     let log = logs.filter(|(_, log)| !log.is_empty()).map(named).collect::<Vec<_>>();
@@ -130,11 +130,7 @@ pub(super) fn text_of(
     options: CString,
     headers: Vec<(CString, ffi::Program)>,
 ) -> Arc<Text> {
-    Arc::new(Text { text: text.to_owned(), options, headers, devices: raw_devices(devices) })
-}
-
-pub(super) fn raw_devices(devices: &[Device]) -> Vec<ffi::Device> {
-    devices.iter().map(|device| device.raw.clone()).collect()
+    Arc::new(Text { text: text.to_owned(), options, headers, devices: devices.to_vec() })
 }
 
 impl Program {
@@ -159,13 +155,13 @@ impl Program {
 
     /// Bytes of a type of the program's own, where it is a plain value.
     pub(super) fn size_of(&self, type_name: &str) -> Option<usize> {
-        self.types.size_of(&self.context.raw, type_name)
+        self.types.size_of(&self.context, type_name)
     }
 
     /// Tells whether a type of the program's own takes so many bytes; `Err` says how many, where it takes any.
     #[doc(hidden)]
     pub fn fits(&self, type_name: &str, bytes: usize) -> Result<(), Option<usize>> {
-        self.types.fits(&self.context.raw, type_name, bytes)
+        self.types.fits(&self.context, type_name, bytes)
     }
 
     /// Builds OpenCL C for all devices of the context (`clCreateProgramWithSource`, `clBuildProgram`), with
@@ -200,8 +196,8 @@ impl Program {
         check_source(source, OP)?;
         let options = c_options(&format!("{ARG_INFO} {options}"), OP)?;
         // SAFETY: the caller vouches for the kernels.
-        let raw = unsafe { ffi::Program::source(&context.raw, source) }.map_err(|f| context.error(f))?;
-        outcome(raw.build(&raw_devices(devices), &options), &raw, context, devices)?;
+        let raw = unsafe { ffi::Program::source(context, source) }.map_err(|f| context.error(f))?;
+        outcome(raw.build(devices, &options), &raw, context, devices)?;
         Ok(Self::of(raw, context, devices).with_texts(vec![text_of(devices, source, options, Vec::new())]))
     }
 
@@ -226,8 +222,8 @@ impl Program {
         }
         let options = c_options(options, OP)?;
         // SAFETY: the caller vouches for module and kernels.
-        let raw = unsafe { ffi::Program::il(&context.raw, il) }.map_err(|f| context.error(f))?;
-        outcome(raw.build(&raw_devices(context.devices()), &options), &raw, context, context.devices())?;
+        let raw = unsafe { ffi::Program::il(context, il) }.map_err(|f| context.error(f))?;
+        outcome(raw.build(context.devices(), &options), &raw, context, context.devices())?;
         Ok(Self::of(raw, context, context.devices()))
     }
 
@@ -248,9 +244,9 @@ impl Program {
             }
         }
         let names = c_options(&names.join(";"), OP)?;
-        let devices = raw_devices(context.devices());
         // SAFETY: the caller vouches for the kernels.
-        let raw = unsafe { ffi::Program::built_in(&context.raw, &devices, &names) }.map_err(|f| context.error(f))?;
+        let raw =
+            unsafe { ffi::Program::built_in(context, context.devices(), &names) }.map_err(|f| context.error(f))?;
         Ok(Self::of(raw, context, context.devices()))
     }
 
@@ -278,7 +274,7 @@ impl Program {
 
     /// Returns what the compiler said (`CL_PROGRAM_BUILD_LOG`); empty where nothing.
     pub fn log(&self, device: &Device) -> String {
-        self.raw.log(&device.raw)
+        self.raw.log(device)
     }
 
     /// Tells how the build for a device ended (`CL_PROGRAM_BUILD_STATUS`). [`BuildStatus::None`] for a status of a later
@@ -287,18 +283,18 @@ impl Program {
         if !self.devices.iter().any(|built| built.is(device)) {
             return Ok(BuildStatus::None);
         }
-        let code = self.raw.status(&device.raw).map_err(|f| self.context.error(f))?;
+        let code = self.raw.status(device).map_err(|f| self.context.error(f))?;
         Ok(BuildStatus::from_code(code as u32).unwrap_or(BuildStatus::None))
     }
 
     /// The options of the build (`CL_PROGRAM_BUILD_OPTIONS`).
     pub fn options(&self, device: &Device) -> Result<String> {
-        self.raw.options(&device.raw).map_err(|f| self.context.error(f))
+        self.raw.options(device).map_err(|f| self.context.error(f))
     }
 
     /// Returns what there is for a device (`CL_PROGRAM_BINARY_TYPE`).
     pub fn binary_type(&self, device: &Device) -> Result<BinaryType> {
-        let code = self.raw.binary_type(&device.raw).map_err(|f| self.context.error(f))?;
+        let code = self.raw.binary_type(device).map_err(|f| self.context.error(f))?;
         Ok(BinaryType::from_code(code).unwrap_or(BinaryType::None))
     }
 
@@ -325,7 +321,7 @@ impl Object {
         check_source(source, OP)?;
         let options = c_options(&format!("{ARG_INFO} {options}"), OP)?;
         // SAFETY: an object's kernels are made when it is linked, for which `Program::link` has the caller's word.
-        let program = |text: &str| unsafe { ffi::Program::source(&context.raw, text) }.map_err(|f| context.error(f));
+        let program = |text: &str| unsafe { ffi::Program::source(context, text) }.map_err(|f| context.error(f));
         let mut names = Vec::new();
         for (name, text) in headers {
             check_source(text, OP)?;
@@ -333,7 +329,7 @@ impl Object {
         }
         let raw = program(source)?;
         let headers: Vec<_> = names.iter().map(|(name, header)| (name.as_c_str(), header)).collect();
-        let compiled = raw.compile(&raw_devices(context.devices()), &options, &headers);
+        let compiled = raw.compile(context.devices(), &options, &headers);
         outcome(compiled, &raw, context, context.devices())?;
         let texts = vec![text_of(context.devices(), source, options, names)];
         Ok(Self { raw, context: context.clone(), texts })
@@ -351,7 +347,7 @@ impl Object {
 
     /// Returns what there is for a device (`CL_PROGRAM_BINARY_TYPE`).
     pub fn binary_type(&self, device: &Device) -> Result<BinaryType> {
-        let code = self.raw.binary_type(&device.raw).map_err(|f| self.context.error(f))?;
+        let code = self.raw.binary_type(device).map_err(|f| self.context.error(f))?;
         Ok(BinaryType::from_code(code).unwrap_or(BinaryType::None))
     }
 }
@@ -375,10 +371,9 @@ fn link(context: &Context, objects: &[&Object], options: &str) -> Result<ffi::Pr
         context.check_same(&object.context, OP, "program")?;
     }
     let raw: Vec<_> = objects.iter().map(|object| object.raw.clone()).collect();
-    let devices = raw_devices(context.devices());
     let link = |options: &str| {
         let options = c_options(options.trim_end(), OP)?;
-        Ok::<_, Error>(ffi::Program::link(&context.raw, &devices, &options, &raw))
+        Ok::<_, Error>(ffi::Program::link(context, context.devices(), &options, &raw))
     };
     // PoCL 3.1 tells of parameters only if it is asked here, too; for other drivers this is no option of the linker.
     let linked = match link(&format!("{ARG_INFO} {options}"))? {

@@ -1,6 +1,6 @@
 //! Programs as bytes: what was built, given out, kept in a cache, and taken back.
 
-use super::program::{ARG_INFO, c_options, outcome, raw_devices, text_of};
+use super::program::{ARG_INFO, c_options, outcome, text_of};
 use super::sealed::{Opened, open_binary, seal_binary};
 use super::{BinaryCache, Context, Device, Param, Program};
 use crate::ffi;
@@ -108,10 +108,9 @@ impl Program {
             context.check_device(device, OP)?;
         }
         let options = c_options(options, OP)?;
-        let ids = raw_devices(devices);
         // SAFETY: the caller vouches for the binaries.
-        let raw = unsafe { ffi::Program::binaries(&context.raw, &ids, binaries) }.map_err(|f| context.error(f))?;
-        outcome(raw.build(&ids, &options), &raw, context, devices)?;
+        let raw = unsafe { ffi::Program::binaries(context, devices, binaries) }.map_err(|f| context.error(f))?;
+        outcome(raw.build(devices, &options), &raw, context, devices)?;
         Ok(Self::of(raw, context, devices))
     }
 

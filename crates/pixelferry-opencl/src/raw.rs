@@ -5,14 +5,19 @@
 use super::{Buffer, Context, Device, Event, Image, ImageFormat, ImageType, Kernel, Platform, Program, Queue, Sampler};
 use crate::QueueOptions;
 use crate::ffi::adopt::adopt_in;
-use crate::ffi::handle::{EventKind, Handle, QueueKind};
-use crate::ffi::query::array;
+use crate::ffi::handle::{ContextKind, EventKind, Handle, QueueKind};
+use crate::ffi::notify::Listening;
+use crate::ffi::query::{array, sizes};
 use crate::ffi::{self, Failure, Mem};
+use crate::ffi::{DeviceId, PlatformId};
 use cl3::command_queue as q;
+use cl3::context::CL_CONTEXT_DEVICES;
+use cl3::device as d;
 use cl3::event as ev;
 use cl3::memory as m;
 use interop_core::{Error, Result};
 use std::ffi::c_void;
+use std::ptr;
 use std::sync::Arc;
 
 impl Platform {
@@ -34,7 +39,7 @@ impl Platform {
 impl Device {
     /// The `cl_device_id`, for calls of the user's own; that of a part lives as long as this.
     pub fn raw(&self) -> *mut c_void {
-        self.raw.id.raw()
+        self.ids().1.raw()
     }
 
     /// The device of that `cl_device_id`, and the parents of a part (`clRetainDevice`, `CL_DEVICE_PARENT_DEVICE`).
@@ -45,21 +50,31 @@ impl Device {
     /// # Errors
     /// [`Error::Driver`] where the device does not answer.
     pub unsafe fn from_raw(raw: *mut c_void) -> Result<Self> {
+        let error = |failure: Failure| failure.on("an OpenCL device");
+        let address = |param| DeviceId(raw).array(param).map(usize::from_ne_bytes).map_err(error);
+        let platform = PlatformId::from_property(address(d::CL_DEVICE_PLATFORM)?.cast_signed());
+        let above = address(d::CL_DEVICE_PARENT_DEVICE)?;
+        if above == 0 {
+            return Self::root(platform, DeviceId(raw));
+        }
         // SAFETY: the caller's promise.
-        Self::of(unsafe { ffi::Device::adopt(raw) }.map_err(|f| f.on("an OpenCL device"))?)
+        let owner = unsafe { Handle::adopt(raw) }.map_err(error)?;
+        // SAFETY: a part keeps what it is a part of.
+        let parent = unsafe { Self::from_raw(ptr::with_exposed_provenance_mut(above)) }?;
+        Self::part(owner, &parent)
     }
 }
 
 impl Context {
     /// The `cl_context`, for calls of the user's own; it lives as long as this.
     pub fn raw(&self) -> *mut c_void {
-        self.raw.raw()
+        self.handle().raw()
     }
 
     /// References that the driver counts, its own among them (`CL_CONTEXT_REFERENCE_COUNT`): for a look at leaks, since it
     /// may be another a moment later.
     pub fn reference_count(&self) -> Result<u32> {
-        self.raw.references().map_err(|f| self.error(f))
+        self.handle().references().map_err(|f| self.error(f))
     }
 
     /// The context of that `cl_context`, with a reference of its own (`clRetainContext`), and its devices
@@ -74,13 +89,11 @@ impl Context {
     pub unsafe fn from_raw(raw: *mut c_void) -> Result<Self> {
         let error = |failure: Failure| failure.on("an OpenCL context");
         // SAFETY: the caller's promise.
-        let adopted = unsafe { ffi::Context::adopt(raw) }.map_err(error)?;
-        let devices = adopted.devices().map_err(error)?;
+        let handle: Handle<ContextKind> = unsafe { Handle::adopt(raw) }.map_err(error)?;
+        let devices = sizes(&handle.info(CL_CONTEXT_DEVICES).map_err(error)?).into_iter();
         // SAFETY: a context keeps its devices.
-        let devices = devices.into_iter().map(|device| unsafe { Device::from_raw(device) });
-        let devices = devices.collect::<Result<Vec<_>>>()?;
-        let raw = adopted.with(devices.iter().map(|device| device.raw.clone()).collect());
-        Ok(Self::of(raw, devices))
+        let devices = devices.map(|device| unsafe { Device::from_raw(ptr::with_exposed_provenance_mut(device)) });
+        Ok(Self::of(handle, Listening::new(None), devices.collect::<Result<_>>()?, None))
     }
 }
 
@@ -106,7 +119,7 @@ impl Queue {
     pub unsafe fn from_raw(context: &Context, raw: *mut c_void) -> Result<Self> {
         let error = |failure| context.error(failure);
         // SAFETY: the caller's promise.
-        let handle: Handle<QueueKind> = unsafe { adopt_in(&context.raw, raw) }.map_err(error)?;
+        let handle: Handle<QueueKind> = unsafe { adopt_in(context, raw) }.map_err(error)?;
         let device = handle.object(q::CL_QUEUE_DEVICE).map_err(error)?;
         let device = context.devices().iter().find(|own| own.raw() == device);
         let device = device.ok_or_else(|| context.foreign("clGetCommandQueueInfo", "device"))?;
@@ -137,13 +150,13 @@ impl Event {
     pub unsafe fn from_raw(context: &Context, raw: *mut c_void) -> Result<Self> {
         let error = |failure| context.error(failure);
         // SAFETY: the caller's promise.
-        let handle: Handle<EventKind> = unsafe { adopt_in(&context.raw, raw) }.map_err(error)?;
+        let handle: Handle<EventKind> = unsafe { adopt_in(context, raw) }.map_err(error)?;
         let queue = handle.object(ev::CL_EVENT_COMMAND_QUEUE).map_err(error)?;
         // SAFETY: the queue lives at least as long as the event of a command in it.
         let queue = if queue.is_null() { None } else { Some(unsafe { Queue::from_raw(context, queue) }?) };
         if queue.is_none() {
             // An event of the program's own, which others set: when, nobody here is told.
-            context.raw.may_fail().begin();
+            context.may_fail().begin();
         }
         Ok(Self::of(context, handle, queue))
     }
@@ -155,7 +168,7 @@ impl Event {
 /// That of [`Buffer::from_raw`].
 unsafe fn mem_from_raw(context: &Context, raw: *mut c_void) -> Result<Arc<Mem>> {
     // SAFETY: the caller's promise.
-    unsafe { Mem::adopt(&context.raw, raw) }.map_err(|f| context.error(f))
+    unsafe { Mem::adopt(context, raw) }.map_err(|f| context.error(f))
 }
 
 impl Buffer {
@@ -240,12 +253,12 @@ impl Image {
 impl Sampler {
     /// The `cl_sampler`, for calls of the user's own; it lives as long as this.
     pub fn raw(&self) -> *mut c_void {
-        self.raw.raw()
+        self.handle.raw()
     }
 
     /// References that the driver counts (`CL_SAMPLER_REFERENCE_COUNT`); see [`Context::reference_count`].
     pub fn reference_count(&self) -> Result<u32> {
-        self.raw.references().map_err(|f| self.context.error(f))
+        self.handle.references().map_err(|f| self.context.error(f))
     }
 
     /// The sampler of that `cl_sampler`, with a reference of its own (`clRetainSampler`).
@@ -257,8 +270,8 @@ impl Sampler {
     /// [`Error::Foreign`] for a sampler of another context (`CL_SAMPLER_CONTEXT`).
     pub unsafe fn from_raw(context: &Context, raw: *mut c_void) -> Result<Self> {
         // SAFETY: the caller's promise.
-        let raw = unsafe { ffi::Sampler::adopt(&context.raw, raw) }.map_err(|f| context.error(f))?;
-        Ok(Self { raw: Arc::new(raw), context: context.clone() })
+        let handle = unsafe { adopt_in(context, raw) }.map_err(|f| context.error(f))?;
+        Ok(Self { handle: Arc::new(handle), context: context.clone() })
     }
 }
 
@@ -283,8 +296,8 @@ impl Program {
     /// [`Error::Foreign`] for a program of another context (`CL_PROGRAM_CONTEXT`).
     pub unsafe fn from_raw(context: &Context, raw: *mut c_void) -> Result<Self> {
         // SAFETY: the caller's promise.
-        let raw = unsafe { ffi::Program::adopt(&context.raw, raw) }.map_err(|f| context.error(f))?;
-        let built = |device: &&Device| raw.status(&device.raw) == Ok(cl3::program::CL_BUILD_SUCCESS);
+        let raw = unsafe { ffi::Program::adopt(context, raw) }.map_err(|f| context.error(f))?;
+        let built = |device: &&Device| raw.status(device) == Ok(cl3::program::CL_BUILD_SUCCESS);
         let devices: Vec<_> = context.devices().iter().filter(built).cloned().collect();
         Ok(Self::of(raw, context, &devices))
     }
@@ -311,7 +324,7 @@ impl Kernel {
     pub unsafe fn from_raw(program: &Program, raw: *mut c_void) -> Result<Self> {
         let context = program.context();
         // SAFETY: the caller's promise.
-        let adopted = unsafe { ffi::Kernel::adopt(&context.raw, &program.raw, raw) };
+        let adopted = unsafe { ffi::Kernel::adopt(context, &program.raw, raw) };
         let (raw, name) = adopted.map_err(|f| context.error(f))?;
         Self::new(raw, program, &name, None)
     }

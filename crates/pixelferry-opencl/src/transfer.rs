@@ -294,7 +294,7 @@ impl Queue {
 
     /// Memory for the bytes of a command that goes by way of another buffer.
     pub(crate) fn scratch(&self, len: usize) -> Result<Arc<Mem>> {
-        Mem::buffer(&self.context().raw, m::CL_MEM_READ_WRITE, len, None).map_err(|f| self.error(f))
+        Mem::buffer(self.context(), m::CL_MEM_READ_WRITE, len, None).map_err(|f| self.error(f))
     }
 
     fn copy_rect_at_once(

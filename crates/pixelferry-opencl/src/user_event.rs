@@ -22,7 +22,7 @@ impl UserEvent {
         let raw = ev::create_user_event(context.raw());
         // SAFETY: an event that was just created, whose one reference is ours.
         let event = unsafe { Event::own(context, "clCreateUserEvent", raw, None) }?;
-        context.raw.may_fail().begin();
+        context.may_fail().begin();
         Ok(Self { event, set: false })
     }
 
@@ -53,7 +53,7 @@ impl UserEvent {
     }
 
     fn may_fail(&self) -> &MayFail {
-        self.event.context().raw.may_fail()
+        self.event.context().may_fail()
     }
 
     fn set_status(&self, code: i32) -> Result<()> {

@@ -23,7 +23,8 @@ fn listed(device: &OpenClDevice, extension: &str) -> Support {
 /// Tells whether the device says that it imports handles of the type. Drivers older than version 1.0 of the extensions
 /// answer for the platform only; there, whether the platform says so.
 fn imports(device: &OpenClDevice, of_device: u32, of_platform: u32, wanted: u32, name: &str) -> Support {
-    let types = device.raw.id.numbers(of_device).or_else(|_| device.raw.platform.numbers(of_platform));
+    let (platform, id) = device.raw.ids();
+    let types = id.numbers(of_device).or_else(|_| platform.numbers(of_platform));
     Support::when(
         types.is_ok_and(|types| types.contains(&wanted)),
         format!("the driver lists {name} but no opaque handles among what it imports"),

@@ -15,7 +15,7 @@ pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceD
     };
     let bytes = memory.bytes();
     let whole = usize::try_from(bytes).unwrap_or(usize::MAX);
-    let fns = TurnFns::external(shared.device.raw.platform).map_err(|f| shared.error(f))?;
+    let fns = TurnFns::external(shared.device.raw.ids().0).map_err(|f| shared.error(f))?;
     let external = External::of(memory, fns).map_err(no_duplicate(shared))?;
     let session = &shared.session;
     Ok(match desc {

@@ -26,15 +26,14 @@ pub fn devices_sharing_gl(gl: &dyn GlContext) -> Result<Vec<OpenClDevice>> {
         check_current(gl)?;
         let mut all = devices()?;
         all.retain(|device| listed(device).is_yes());
-        let mut platforms: Vec<_> = all.iter().map(|device| device.raw.platform).collect();
+        let mut platforms: Vec<_> = all.iter().map(|device| device.raw.ids().0).collect();
         platforms.dedup();
         let mut found = Vec::new();
         for platform in platforms {
             match devices_of(platform, gl) {
                 // In the driver's order: that which draws comes first.
-                Ok(ids) => {
-                    found.extend(ids.iter().filter_map(|id| all.iter().find(|device| device.raw.id == *id).cloned()))
-                }
+                Ok(ids) => found
+                    .extend(ids.iter().filter_map(|id| all.iter().find(|device| device.raw.ids().1 == *id).cloned())),
                 Err(failure) => tracing::debug!("a platform shares nothing: {}", failure.on("clGetGLContextInfoKHR")),
             }
         }

@@ -17,7 +17,7 @@ impl OpenClSemaphore {
         let SharedHandle::Semaphore(handle) = handle else {
             return Err(Error::refused("OpenCL knows no such semaphore"));
         };
-        let opened = Semaphore::import(&shared.session, shared.device.raw.platform, handle);
+        let opened = Semaphore::import(&shared.session, shared.device.raw.ids().0, handle);
         Ok(Self { semaphore: opened.map_err(no_duplicate(shared))?? })
     }
 }

@@ -1,11 +1,9 @@
 //! Objects that somebody else made: each gets a reference of ours, and must belong where the caller says.
 
-use super::handle::{ContextKind, Handle, KernelKind, MemKind, ObjectKind};
-use super::notify::Listening;
-use super::query::{array, sizes, text};
-use super::{Context, Device, DeviceId, FOREIGN, Failure, Kernel, Mem, PlatformId, Program, Sampler};
-use cl3::context::CL_CONTEXT_DEVICES;
-use cl3::device as d;
+use super::handle::{Handle, KernelKind, MemKind, ObjectKind};
+use super::query::{array, text};
+use super::{FOREIGN, Failure, Kernel, Mem, Program};
+use crate::Context;
 use cl3::kernel as k;
 use cl3::memory as m;
 use std::ffi::c_void;
@@ -20,62 +18,6 @@ pub(crate) unsafe fn adopt_in<K: ObjectKind>(context: &Context, raw: *mut c_void
         Ok(handle)
     } else {
         Err(Failure { operation: K::INFO, code: FOREIGN })
-    }
-}
-
-impl Device {
-    /// # Safety
-    /// The conditions of [`adopt_in`] hold.
-    pub unsafe fn adopt(raw: *mut c_void) -> Result<Self, Failure> {
-        let id = DeviceId(raw);
-        let platform = PlatformId::from_property(id.array(d::CL_DEVICE_PLATFORM).map(isize::from_ne_bytes)?);
-        match parent(id)? {
-            Some(_) => {
-                // SAFETY: the caller's promise.
-                let reference = unsafe { Handle::adopt(raw) }?;
-                Ok(Self::part(platform, reference))
-            }
-            None => Ok(Self::root(platform, id)),
-        }
-    }
-
-    /// Returns what this is a part of (`CL_DEVICE_PARENT_DEVICE`).
-    pub fn parent(&self) -> Result<Option<Self>, Failure> {
-        // Drivers of OpenCL 1.1 do not know the question.
-        let above = if self.is_part() { parent(self.id)? } else { None };
-        // SAFETY: a part keeps what it is a part of.
-        above.map(|parent| unsafe { Self::adopt(parent) }).transpose()
-    }
-}
-
-fn parent(id: DeviceId) -> Result<Option<*mut c_void>, Failure> {
-    let address = usize::from_ne_bytes(id.array(d::CL_DEVICE_PARENT_DEVICE)?);
-    Ok((address != 0).then(|| std::ptr::with_exposed_provenance_mut(address)))
-}
-
-impl Context {
-    /// The context without its devices.
-    ///
-    /// # Safety
-    /// The conditions of [`adopt_in`] hold.
-    pub unsafe fn adopt(raw: *mut c_void) -> Result<Adopted, Failure> {
-        // SAFETY: the caller's promise.
-        unsafe { Handle::adopt(raw) }.map(Adopted)
-    }
-}
-
-/// A context whose devices are still to be known.
-pub struct Adopted(Handle<ContextKind>);
-
-impl Adopted {
-    /// Names of its devices.
-    pub fn devices(&self) -> Result<Vec<*mut c_void>, Failure> {
-        let devices = sizes(&self.0.info(CL_CONTEXT_DEVICES)?);
-        Ok(devices.into_iter().map(std::ptr::with_exposed_provenance_mut).collect())
-    }
-
-    pub fn with(self, devices: Vec<Device>) -> Arc<Context> {
-        Arc::new(Context::of(self.0, Listening::new(None), devices))
     }
 }
 
@@ -102,15 +44,6 @@ impl Mem {
     /// `CL_MEM_OBJECT_*`.
     pub fn kind(&self) -> Result<u32, Failure> {
         self.info(m::CL_MEM_TYPE).map(u32::from_ne_bytes)
-    }
-}
-
-impl Sampler {
-    /// # Safety
-    /// The conditions of [`adopt_in`] hold.
-    pub unsafe fn adopt(context: &Context, raw: *mut c_void) -> Result<Self, Failure> {
-        // SAFETY: the caller's promise.
-        unsafe { adopt_in(context, raw) }.map(Self::of)
     }
 }
 

@@ -28,14 +28,14 @@ impl Buffer {
     /// Memory of the device's own; `host_visible` asks for memory that maps without a copy.
     pub fn allocate(session: &Arc<Session>, len: usize, host_visible: bool) -> Result<Self> {
         let flags = m::CL_MEM_READ_WRITE | if host_visible { m::CL_MEM_ALLOC_HOST_PTR } else { 0 };
-        let mem = Mem::buffer(&session.context.raw, flags, len, None).map_err(|f| session.error(f))?;
+        let mem = Mem::buffer(&session.context, flags, len, None).map_err(|f| session.error(f))?;
         Ok(Self::of(session, Memory::of(mem, &session.context, MemFlags::READ_WRITE, len)))
     }
 
     /// The block's memory in place.
     pub fn import(session: &Arc<Session>, block: &HostBlock) -> Result<Self> {
         // SAFETY: the buffer keeps the block, gives `mem` to nobody, and its drop waits for the queue.
-        let mem = unsafe { Mem::over_block(&session.context.raw, m::CL_MEM_READ_WRITE, block) };
+        let mem = unsafe { Mem::over_block(&session.context, m::CL_MEM_READ_WRITE, block) };
         let mem = mem.map_err(|f| session.error(f))?;
         let mut buffer = Self::of(session, Memory::of(mem, &session.context, MemFlags::READ_WRITE, block.len()));
         buffer.block = Some(block.clone());

@@ -3,7 +3,8 @@
 use super::extension::function;
 use super::handle::{Handle, MemKind};
 use super::query::array;
-use super::{Context, Failure, GlShare, Mem, NO_GL_OBJECT, check};
+use super::{Failure, GlShare, Mem, NO_GL_OBJECT, check};
+use crate::Context;
 use cl3::memory as m;
 use std::ffi::c_void;
 
@@ -45,8 +46,8 @@ pub enum GlObject {
 
 impl GlShare {
     /// A GL object as memory of a context that shares with this; OpenGL has the first turn.
-    pub fn open(&self, context: &crate::Context, object: GlObject, flags: u64) -> interop_core::Result<Mem> {
-        self.open_raw(&context.raw, object, flags).map_err(|f| context.error(f))
+    pub fn open(&self, context: &Context, object: GlObject, flags: u64) -> interop_core::Result<Mem> {
+        self.open_raw(context, object, flags).map_err(|f| context.error(f))
     }
 
     fn open_raw(&self, context: &Context, object: GlObject, flags: u64) -> Result<Mem, Failure> {

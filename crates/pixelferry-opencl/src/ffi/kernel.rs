@@ -4,8 +4,8 @@ use super::acquire_release::Borrowed;
 use super::handle::{Handle, KernelKind};
 use super::query::{array, sizes, text};
 use super::track::Use;
-use super::{Buffer, Device, Failure, Mem, Sampler, SharedImage, check};
-use crate::{Event, Queue};
+use super::{Buffer, Failure, Mem, SharedImage, check};
+use crate::{Device, Event, Queue, Sampler};
 use cl3::error_codes::CL_INVALID_WORK_DIMENSION;
 use cl3::kernel as k;
 use interop_core::Error;
@@ -136,7 +136,7 @@ impl Kernel {
     /// A value of `clGetKernelWorkGroupInfo` that is a `size_t`, a `cl_ulong`, or several.
     pub fn work_group_sizes(&self, device: &Device, param: u32) -> Result<Vec<usize>, Failure> {
         self.with(|kernel| {
-            let data = k::get_kernel_work_group_data(kernel.raw(), device.id.0, param);
+            let data = k::get_kernel_work_group_data(kernel.raw(), device.raw(), param);
             check("clGetKernelWorkGroupInfo", data).map(|b| sizes(&b))
         })
     }

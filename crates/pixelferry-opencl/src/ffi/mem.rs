@@ -1,10 +1,11 @@
 //! Memory objects of a context: buffers, parts of them, images.
 
 use super::callback::{from_user_data, into_user_data};
-use super::handle::{Handle, MemKind, SamplerKind};
+use super::handle::{Handle, MemKind};
 use super::query::array;
 use super::track::{Access, Tracker, Use};
-use super::{Context, Failure, check};
+use super::{Failure, check};
+use crate::Context;
 use cl3::memory as m;
 use interop_core::HostBlock;
 use interop_core::describe::panics::contain;
@@ -302,31 +303,6 @@ impl Drop for HostMem {
 /// Longest wait for the commands that use host memory, and the interval between two checks.
 const PATIENCE: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_micros(200);
-
-/// A sampler (`clCreateSampler`).
-pub struct Sampler(Handle<SamplerKind>);
-
-impl Sampler {
-    pub fn new(context: &Context, normalized: bool, addressing: u32, filter: u32) -> Result<Self, Failure> {
-        // The older function, which every driver has.
-        #[allow(deprecated)]
-        let raw = cl3::sampler::create_sampler(context.raw(), normalized.into(), addressing, filter);
-        // SAFETY: a sampler that was just created, whose one reference is ours.
-        unsafe { Handle::own("clCreateSampler", raw) }.map(Self)
-    }
-
-    pub(crate) fn of(handle: Handle<SamplerKind>) -> Self {
-        Self(handle)
-    }
-
-    pub fn raw(&self) -> *mut c_void {
-        self.0.raw()
-    }
-
-    pub fn references(&self) -> Result<u32, Failure> {
-        self.0.references()
-    }
-}
 
 /// The formats that images of a type can have (`clGetSupportedImageFormats`).
 pub fn image_formats(context: &Context, flags: u64, kind: u32) -> Result<Vec<[u32; 2]>, Failure> {

@@ -52,7 +52,7 @@ pub unsafe extern "C" fn report(text: *const c_char, _: *const c_void, _: usize,
         }
         // SAFETY: the driver gives a string with a NUL, valid during the call (OpenCL 3.0 API, 4.4).
         let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
-        tracing::warn!(target: "opencl_backend::context", "the OpenCL driver reports: {text}");
+        tracing::warn!(target: "pixelferry_opencl::context", "the OpenCL driver reports: {text}");
         // The lock is free again when the listener runs.
         let listener = listeners().get(&user_data.addr()).cloned();
         if let Some(listener) = listener {

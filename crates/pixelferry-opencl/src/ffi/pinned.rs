@@ -13,7 +13,7 @@ impl Pinned {
     /// `len` must not be 0.
     pub fn new(session: &Session, len: usize) -> Result<Self> {
         let flags = m::CL_MEM_READ_WRITE | m::CL_MEM_ALLOC_HOST_PTR;
-        let mem = Mem::buffer(&session.context.raw, flags, len, None).map_err(|f| session.error(f))?;
+        let mem = Mem::buffer(&session.context, flags, len, None).map_err(|f| session.error(f))?;
         let mut mapped = Mapped::buffer(session.queue(), &mem, 0..len, MapMode::ReadWrite, &[])?;
         // Bytes that a driver left uninitialised get a value here.
         mapped.bytes_mut().fill(0);

@@ -3,7 +3,8 @@
 use super::handle::{Handle, ProgramKind};
 use super::kernel::Kernel;
 use super::query::{array, sizes, text};
-use super::{Context, Device, Failure, check};
+use super::{Failure, check};
+use crate::{Context, Device};
 use cl3::error_codes::{CL_INVALID_VALUE, CL_SUCCESS, DLOPEN_FUNCTION_NOT_AVAILABLE, DLOPEN_RUNTIME_LOAD_FAILED};
 use cl3::kernel as k;
 use cl3::program as p;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 pub struct Program(Arc<Handle<ProgramKind>>);
 
 fn ids(devices: &[Device]) -> Vec<*mut c_void> {
-    devices.iter().map(|device| device.id.0).collect()
+    devices.iter().map(Device::raw).collect()
 }
 
 fn address<T>(list: &[T]) -> *const T {
@@ -172,7 +173,7 @@ impl Program {
     }
 
     fn build_info(&self, device: &Device, param: u32) -> Result<Vec<u8>, Failure> {
-        check("clGetProgramBuildInfo", p::get_program_build_data(self.raw(), device.id.0, param))
+        check("clGetProgramBuildInfo", p::get_program_build_data(self.raw(), device.raw(), param))
     }
 
     /// The compiler's output; empty where the driver gives none.

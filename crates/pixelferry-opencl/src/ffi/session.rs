@@ -2,7 +2,8 @@
 
 use super::pixels::image_format;
 use super::queues::Queues;
-use super::{ContextSettings, Failure, GlShare, TimedCommand, image_formats};
+use super::{Failure, GlShare, TimedCommand, image_formats};
+use crate::context::Settings;
 use crate::{Context, Device, Queue};
 use interop_core::{Error, GlContext, PixelFormat, Result};
 use std::sync::Arc;
@@ -15,17 +16,16 @@ pub struct Session {
 }
 
 impl Session {
-    /// `gl` only for a device that lists the extension, see [`ContextSettings::gl`].
+    /// `gl` only for a device that lists the extension, see [`Settings::gl`].
     pub fn open(device: &Device, gl: Option<Arc<dyn GlContext>>, gl_events: bool) -> Result<Self> {
-        let settings = ContextSettings { gl, gl_events, ..ContextSettings::default() };
-        let raw = super::Context::new(std::slice::from_ref(&device.raw), settings).map_err(|f| f.on(device.name()))?;
-        let context = Context::of(raw, vec![device.clone()]);
+        let settings = Settings { gl, gl_events, ..Settings::default() };
+        let context = Context::open(std::slice::from_ref(device), settings).map_err(|f| f.on(device.name()))?;
         Ok(Self { queues: Queues::new(&context, device)?, context, device: device.clone() })
     }
 
     /// The GL context that it shares with.
     pub fn gl(&self) -> Option<&Arc<GlShare>> {
-        self.context.raw.gl()
+        self.context.gl_share()
     }
 
     pub fn error(&self, failure: Failure) -> Error {
@@ -50,7 +50,7 @@ impl Session {
     /// Formats of images of two dimensions that kernels read and write; none where the driver does not say.
     pub fn image_formats(&self) -> Vec<PixelFormat> {
         use cl3::memory::{CL_MEM_OBJECT_IMAGE2D, CL_MEM_READ_WRITE};
-        let found = image_formats(&self.context.raw, CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D).unwrap_or_default();
+        let found = image_formats(&self.context, CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D).unwrap_or_default();
         PixelFormat::ALL.into_iter().filter(|format| found.contains(&image_format(*format))).collect()
     }
 
