@@ -3,9 +3,7 @@
 use crate::cl;
 use crate::identity::{Description, Sort, describe};
 use interop_core::{DeviceIdentity, Error, Result};
-use opencl3::device::CL_DEVICE_TYPE_ALL;
-use opencl3::platform::platform::CL_PLATFORM_NAME;
-use pixelferry_opencl::base::PlatformId;
+use pixelferry_opencl::Platform;
 use pixelferry_opencl::base::no_device;
 use std::sync::Arc;
 
@@ -55,7 +53,7 @@ impl OpenClDevice {
     /// True where the *device's* extension string (`CL_DEVICE_EXTENSIONS`) lists `name`. The platform's string says
     /// nothing about a device.
     pub fn has_extension(&self, name: &str) -> bool {
-        self.description.has_extension(name)
+        self.raw.has_extension(name)
     }
 }
 
@@ -63,8 +61,7 @@ impl TryFrom<&cl::Device> for OpenClDevice {
     type Error = Error;
 
     fn try_from(device: &cl::Device) -> Result<Self> {
-        let described = describe(device).map_err(|f| f.on(device.name()))?;
-        let description = described.map_err(|reason| device.unsupported("OpenClDevice::try_from", reason))?;
+        let description = describe(device)?.map_err(|reason| device.unsupported("OpenClDevice::try_from", reason))?;
         Ok(Self { raw: device.clone(), description: Arc::new(description) })
     }
 }
@@ -85,27 +82,22 @@ impl TryFrom<&OpenClDevice> for cl::Device {
 /// [`interop_core::Error::Unavailable`] where libOpenCL, a driver or a usable device is missing, with what was found
 /// and what to install.
 pub fn devices() -> Result<Vec<OpenClDevice>> {
-    let platforms = PlatformId::all().map_err(|f| f.on("the OpenCL loader"))?;
     let mut found = Vec::new();
     let mut left_out = Vec::new();
-    for platform in platforms {
-        let name = platform.text(CL_PLATFORM_NAME).unwrap_or_else(|_| "a platform without a name".into());
-        match platform.devices(CL_DEVICE_TYPE_ALL) {
-            Ok(ids) if ids.is_empty() => left_out.push(format!("{name}: no device")),
-            Ok(ids) => {
-                for id in ids {
-                    let found_one = cl::Device::root(platform, id).and_then(|raw| {
-                        let described = describe(&raw).map_err(|failure| failure.on(raw.name()))?;
-                        Ok((raw, described))
-                    });
-                    match found_one {
-                        Ok((raw, Ok(d))) => found.push(OpenClDevice { raw, description: Arc::new(d) }),
-                        Ok((_, Err(reason))) => left_out.push(format!("{name}: {reason}")),
+    for platform in Platform::all()? {
+        let name = platform.name().unwrap_or_else(|_| "a platform without a name".into());
+        match platform.each_device() {
+            Ok(devices) if devices.is_empty() => left_out.push(format!("{name}: no device")),
+            Ok(devices) => {
+                for device in devices {
+                    match device.and_then(|raw| Ok((describe(&raw)?, raw))) {
+                        Ok((Ok(d), raw)) => found.push(OpenClDevice { raw, description: Arc::new(d) }),
+                        Ok((Err(reason), _)) => left_out.push(format!("{name}: {reason}")),
                         Err(error) => left_out.push(format!("{name}: {error}")),
                     }
                 }
             }
-            Err(failure) => left_out.push(format!("{name}: {}", failure.on(&name))),
+            Err(error) => left_out.push(format!("{name}: {error}")),
         }
     }
     for reason in &left_out {

@@ -10,7 +10,7 @@ use interop_core::compute::{Access, NOT_LINEAR};
 use interop_core::devices::owned::{own, own_mut};
 use interop_core::{Arg, BufferView, ComputeMemory, Error, ImageView, Kernel, Result, Target, View};
 use opencl3::error_codes::{CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE};
-use pixelferry_opencl::base::{ArgValue, Buffer, LaunchFailure, ParamInfo, Sort, sort};
+use pixelferry_opencl::base::{ArgValue, LaunchFailure, Memory, ParamInfo, Sort, sort};
 use std::sync::Arc;
 
 /// Alignment that suffices for every structure a kernel may keep in a buffer.
@@ -98,13 +98,13 @@ fn invalid(kernel: &OpenClKernel, problem: &str) -> Error {
 pub fn plan<'a>(
     shared: &Arc<BackendState>,
     kernel: &OpenClKernel,
-    buffer: &'a Buffer,
+    buffer: &'a Memory,
     view: View,
     asked: Option<usize>,
     args: &[Arg<'a>],
 ) -> Result<Planned<'a>> {
     let invalid = |problem: String| invalid(kernel, &problem);
-    let mut values = vec![ArgValue::Buffer(buffer)];
+    let mut values = vec![ArgValue::Memory(buffer)];
     let items = match (kernel.params.target, view) {
         (TargetKind::Image, View::Image(image)) => {
             push_image(kernel, &image, &mut values).map_err(invalid)?;
@@ -160,7 +160,7 @@ fn memory_argument<'a>(
 ) -> Result<ArgValue<'a>> {
     let (name, declared) = (&param.name, &param.type_name);
     match (sort(param) == Sort::Image, memory.is::<OpenClImage>()) {
-        (false, false) => Ok(ArgValue::Buffer(&OpenClMemory::of(memory, shared)?.buffer)),
+        (false, false) => Ok(ArgValue::Memory(&OpenClMemory::of(memory, shared)?.buffer)),
         (true, true) if declared == "image2d_t" => Ok(ArgValue::Shared(&own::<OpenClImage>(memory, shared)?.image)),
         (true, _) => Err(invalid(
             kernel,

@@ -8,13 +8,13 @@ use interop_core::compute::MemoryDriver;
 use interop_core::compute::{Access, Hazards, NOT_LINEAR};
 use interop_core::devices::owned::{find, own};
 use interop_core::{ComputeMemory, Error, HostBlock, Result, SyncKind};
-use pixelferry_opencl::base::Buffer;
+use pixelferry_opencl::base::Memory;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Memory of one backend: the device's own, or a host block in place.
 pub struct OpenClMemory {
-    pub(crate) buffer: Buffer,
+    pub(crate) buffer: Memory,
     /// Operations of queues on the memory.
     pub(crate) hazards: Hazards,
     /// Nobody else knows the buffer, so that its hazards are all that happens to it.
@@ -26,11 +26,11 @@ interop_core::owned!(OpenClMemory: BackendState, "memory", |memory| &memory.shar
 
 impl OpenClMemory {
     pub fn allocate(shared: &Arc<BackendState>, bytes: usize) -> Result<Self> {
-        let buffer = Buffer::allocate(&shared.session, bytes, shared.is_host_memory());
+        let buffer = Memory::allocate(&shared.session, bytes, shared.is_host_memory());
         Ok(Self::with(shared, buffer?))
     }
 
-    fn with(shared: &Arc<BackendState>, buffer: Buffer) -> Self {
+    fn with(shared: &Arc<BackendState>, buffer: Memory) -> Self {
         Self { buffer, hazards: Hazards::default(), is_own: true, shared: shared.clone() }
     }
 
@@ -45,7 +45,7 @@ impl OpenClMemory {
 
     /// A buffer that others hold, too.
     pub fn over(shared: &Arc<BackendState>, buffer: &cl::Buffer) -> Self {
-        let buffer = Buffer::of(&shared.session, buffer.clone());
+        let buffer = Memory::of(&shared.session, buffer.clone());
         Self { is_own: false, ..Self::with(shared, buffer) }
     }
 
@@ -54,12 +54,12 @@ impl OpenClMemory {
         if bytes as u64 > most {
             return Err(shared.unsupported(format!("{bytes} bytes are above its largest allocation, {most}")));
         }
-        let buffer = Buffer::import(&shared.session, block)?;
+        let buffer = Memory::import(&shared.session, block)?;
         Ok(Self::with(shared, buffer))
     }
 
     /// A buffer that another API has, too.
-    pub fn with_turns(shared: &Arc<BackendState>, buffer: Buffer) -> Self {
+    pub fn with_turns(shared: &Arc<BackendState>, buffer: Memory) -> Self {
         Self { is_own: false, ..Self::with(shared, buffer) }
     }
 
@@ -86,7 +86,7 @@ impl OpenClMemory {
 /// Host memory that the driver has page-locked, so that copies from and to it run at the bus's full speed. With
 /// NVIDIA's driver 8 MiB took 156 us instead of 450 us. It stays mapped: only the host uses it.
 pub struct PreparedHost {
-    _buffer: Buffer,
+    _buffer: Memory,
 }
 
 impl PreparedHost {
@@ -95,7 +95,7 @@ impl PreparedHost {
         if shared.is_host_memory() || block.len() == 0 || block.len() as u64 > shared.caps.max_allocation {
             return None;
         }
-        let buffer = Buffer::import(&shared.session, block).and_then(|buffer| buffer.lend().map(|()| buffer));
+        let buffer = Memory::import(&shared.session, block).and_then(|buffer| buffer.lend().map(|()| buffer));
         match buffer {
             Ok(buffer) => Some(Self { _buffer: buffer }),
             Err(error) => {

@@ -123,7 +123,7 @@ impl PatternKernel {
             return Ok(());
         }
         let values = [
-            ArgValue::Buffer(&memory.buffer),
+            ArgValue::Memory(&memory.buffer),
             ArgValue::U64(rows.offset as u64),
             ArgValue::I64(rows.pitch as i64),
             ArgValue::U64(rows.bytes as u64),

@@ -29,8 +29,7 @@ struct Known {
 }
 
 impl Device {
-    #[doc(hidden)]
-    pub fn root(platform: PlatformId, id: DeviceId) -> Result<Self> {
+    pub(crate) fn root(platform: PlatformId, id: DeviceId) -> Result<Self> {
         Self::new(platform, id, None)
     }
 

@@ -21,8 +21,18 @@ impl Platform {
                 "no type of device was given; DeviceType::ALL takes every one",
             ));
         }
+        self.each_of(types)?.into_iter().collect()
+    }
+
+    /// Each of its devices, or why that one does not answer.
+    #[doc(hidden)]
+    pub fn each_device(self) -> Result<Vec<Result<Device>>> {
+        self.each_of(DeviceType::ALL)
+    }
+
+    fn each_of(self, types: DeviceType) -> Result<Vec<Result<Device>>> {
         let ids = self.0.devices(types.bits()).map_err(|f| f.on("an OpenCL platform"))?;
-        ids.into_iter().map(|id| Device::root(self.0, id)).collect()
+        Ok(ids.into_iter().map(|id| Device::root(self.0, id)).collect())
     }
 }
 

@@ -104,15 +104,14 @@ mod view;
 /// Parts of the layer that `opencl-backend` takes besides the public types. They change without notice.
 #[doc(hidden)]
 pub mod base {
-    pub use crate::answers::{parse_version, pci};
     pub use crate::error::no_device;
     pub use crate::ffi::command;
     pub use crate::ffi::in_flight;
     pub use crate::ffi::{
-        ArgValue, Buffer, DeviceId, External, Failure, GlShare, GlSync, ImageBox, LaunchFailure, Object, ParamInfo,
-        Pinned, Pixels, PlatformId, Semaphore, Session, SharedImage, TimedCommand, TurnFns, collect, devices_of,
+        ArgValue, External, Failure, GlShare, GlSync, ImageBox, LaunchFailure, Memory, Object, ParamInfo, Pinned,
+        Pixels, Semaphore, Session, SharedImage, TimedCommand, TurnFns, collect,
     };
-    pub use crate::gl_listed::{check_current, check_shares, listed_by};
+    pub use crate::gl_listed::{check_shares, listed_by};
     pub use crate::kernel::no_kernel;
     pub use crate::os::{MEMORY, MEMORY_EXTENSION, SEMAPHORE, SEMAPHORE_EXTENSION};
     pub use crate::sorts::{Sort, sort, type_size};

@@ -2,16 +2,15 @@
 
 use crate::backend_state::BackendState;
 use crate::cl;
-use crate::device::{OpenClDevice, devices};
+use crate::device::OpenClDevice;
 use crate::memory::OpenClMemory;
-use crate::sharing::gl_listed::listed;
 use crate::sharing::gl_sync::gl_sync;
 use crate::sharing::image::OpenClImage;
 use interop_core::describe::error::call;
 use interop_core::{ComputeMemory, Error, GlContext, Result, SharedHandle, SurfaceDesc, SyncKind};
 use opencl3::memory::{CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY};
 use pixelferry_opencl::GlObject;
-use pixelferry_opencl::base::{Object, check_current, devices_of};
+use pixelferry_opencl::base::Object;
 use std::sync::Arc;
 
 /// The devices that share with an OpenGL context ([`interop_core::Display::hold_gl`]), that which draws first
@@ -20,24 +19,11 @@ use std::sync::Arc;
 /// Devices that do not list `cl_khr_gl_sharing` are left out without a question to their driver.
 ///
 /// # Errors
-/// [`Error::WrongContext`] where the context is not current; those of [`devices`]. No device is an empty list.
+/// [`Error::WrongContext`] where the context is not current; those of [`cl::Platform::all`]. No device is an empty list.
 pub fn devices_sharing_gl(gl: &dyn GlContext) -> Result<Vec<OpenClDevice>> {
     call("devices_sharing_gl", || {
-        check_current(gl)?;
-        let mut all = devices()?;
-        all.retain(|device| listed(device).is_yes());
-        let mut platforms: Vec<_> = all.iter().map(|device| device.raw.ids().0).collect();
-        platforms.dedup();
-        let mut found = Vec::new();
-        for platform in platforms {
-            match devices_of(platform, gl) {
-                // In the driver's order: that which draws comes first.
-                Ok(ids) => found
-                    .extend(ids.iter().filter_map(|id| all.iter().find(|device| device.raw.ids().1 == *id).cloned())),
-                Err(failure) => tracing::debug!("a platform shares nothing: {}", failure.on("clGetGLContextInfoKHR")),
-            }
-        }
-        Ok(found)
+        let sharing = cl::Device::all_sharing_gl(gl)?;
+        Ok(sharing.iter().filter_map(|device| OpenClDevice::try_from(device).ok()).collect())
     })
 }
 

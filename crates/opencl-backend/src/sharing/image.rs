@@ -5,14 +5,14 @@ use crate::sharing::gl_sync::gl_sync;
 use interop_core::compute::MemoryDriver;
 use interop_core::compute::{OpaqueImage, Placement};
 use interop_core::{Error, ImageDesc, Region, Result, SyncKind, View};
-use pixelferry_opencl::base::{Buffer, ImageBox, SharedImage};
+use pixelferry_opencl::base::{ImageBox, Memory, SharedImage};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// An image that kernels write.
 pub struct OpenClImage {
     /// Linear copy of a part, for kernels that cannot write images.
-    scratch: Option<Buffer>,
+    scratch: Option<Memory>,
     pub image: SharedImage,
     rows: OpaqueImage,
     pub shared: Arc<BackendState>,
@@ -42,12 +42,12 @@ impl OpenClImage {
 
     /// Gives `f` a linear copy of a part (tight rows in the image's order), then copies it back. These are two copies
     /// on the device around a kernel that needs linear memory.
-    pub fn through_linear(&mut self, at: &Placement, f: impl FnOnce(&Buffer) -> Result<()>) -> Result<()> {
+    pub fn through_linear(&mut self, at: &Placement, f: impl FnOnce(&Memory) -> Result<()>) -> Result<()> {
         let at = part(at.region);
         let len = at.region[0] * at.region[1] * self.desc().format.bytes_per_pixel();
         if self.scratch.as_ref().is_none_or(|scratch| scratch.len() < len) {
             self.scratch = None;
-            self.scratch = Some(Buffer::allocate(&self.shared.session, len, false)?);
+            self.scratch = Some(Memory::allocate(&self.shared.session, len, false)?);
         }
         let Some(scratch) = &self.scratch else { return Ok(()) };
         self.image.copy_to_buffer(&at, scratch, 0)?;
@@ -56,7 +56,7 @@ impl OpenClImage {
     }
 
     /// Queues a copy of `range` to the same bytes of linear memory, or from there.
-    pub fn copy_linear(&self, range: &Range<usize>, linear: &Buffer, to_linear: bool) -> Result<()> {
+    pub fn copy_linear(&self, range: &Range<usize>, linear: &Memory, to_linear: bool) -> Result<()> {
         for (start, region) in self.rows.rectangles(range)? {
             let (at, offset) = (part(region), range.start + start);
             let copied = match to_linear {

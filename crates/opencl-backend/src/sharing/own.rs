@@ -4,7 +4,7 @@ use crate::backend_state::BackendState;
 use crate::cl;
 use crate::memory::OpenClMemory;
 use interop_core::{ComputeMemory, Error, QueueId, Result, SharedHandle, SurfaceDesc};
-use pixelferry_opencl::base::Buffer;
+use pixelferry_opencl::base::Memory;
 use std::sync::Arc;
 
 /// Content of [`SharedHandle::QueueBuffer`].
@@ -35,5 +35,5 @@ pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceD
     };
     let block = block.filter(|block| Arc::ptr_eq(&block.shared, shared) && block.bytes >= len);
     let block = block.ok_or_else(|| Error::refused(format!("the handle does not name a {desc} of this backend")))?;
-    Ok(Box::new(OpenClMemory::with_turns(shared, Buffer::of(&shared.session, block.buffer.clone()))))
+    Ok(Box::new(OpenClMemory::with_turns(shared, Memory::of(&shared.session, block.buffer.clone()))))
 }

@@ -29,7 +29,7 @@ impl Kept {
             ArgValue::U64(v) => Self::U64(v),
             ArgValue::F32(v) => Self::F32(v),
             ArgValue::F64(v) => Self::F64(v),
-            ArgValue::Buffer(buffer) => Self::Mem(buffer.shared()?.clone()),
+            ArgValue::Memory(memory) => Self::Mem(memory.shared()?.clone()),
             _ => return None,
         })
     }

@@ -2,7 +2,7 @@
 
 use super::acquire_release::AcquireRelease;
 use super::handle::{Handle, MemKind};
-use super::{Buffer, Mem, Pixels, Session, SharedImage, TurnFns};
+use super::{Mem, Memory, Pixels, Session, SharedImage, TurnFns};
 use crate::os;
 use cl3::memory as mem;
 use interop_core::devices::os_handle::ImportedHandle;
@@ -44,7 +44,7 @@ impl External {
 
     /// All `whole` bytes of the allocation as a buffer, of which the first `len` are used. The device must list the
     /// extension.
-    pub fn buffer(self, session: &Arc<Session>, whole: usize, len: usize) -> Result<Buffer> {
+    pub fn buffer(self, session: &Arc<Session>, whole: usize, len: usize) -> Result<Memory> {
         let (mem, turns) = self.give(session, "clCreateBufferWithProperties", |properties| {
             // SAFETY: the context is live, the list ends with 0, no host pointer is given. A device with the extension
             // is of OpenCL 3.0, which has the function.
@@ -54,7 +54,7 @@ impl External {
                 mem::create_buffer_with_properties(context, properties, flags, whole, ptr::null_mut())
             }
         })?;
-        Ok(Buffer::with_turns(session, Mem::of(mem, mem::CL_MEM_READ_WRITE, len), turns, len))
+        Ok(Memory::with_turns(session, Mem::of(mem, mem::CL_MEM_READ_WRITE, len), turns, len))
     }
 
     /// The allocation as an image of one level in the order that the device likes best.

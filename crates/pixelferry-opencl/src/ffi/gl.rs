@@ -2,7 +2,7 @@
 
 use super::acquire_release::AcquireRelease;
 use super::gl_turn::GlTurn;
-use super::{Buffer, GlObject, GlShare, Mem, Pixels, Session, SharedImage};
+use super::{GlObject, GlShare, Mem, Memory, Pixels, Session, SharedImage};
 use crate::{Event, Queue};
 use cl3::memory as mem;
 use interop_core::Result;
@@ -33,9 +33,9 @@ impl GlShare {
     }
 
     /// A GL buffer; `len` bytes of it are used.
-    pub fn buffer(self: &Arc<Self>, session: &Arc<Session>, name: u32, len: usize) -> Result<Buffer> {
+    pub fn buffer(self: &Arc<Self>, session: &Arc<Session>, name: u32, len: usize) -> Result<Memory> {
         let mem = self.open(&session.context, GlObject::Buffer { name }, mem::CL_MEM_READ_WRITE)?;
-        Ok(Buffer::with_turns(session, mem, self.turns(), len))
+        Ok(Memory::with_turns(session, mem, self.turns(), len))
     }
 
     /// Level 0 of a GL texture of two dimensions.

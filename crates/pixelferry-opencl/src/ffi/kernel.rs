@@ -4,7 +4,7 @@ use super::acquire_release::Borrowed;
 use super::handle::{Handle, KernelKind};
 use super::query::{array, sizes, text};
 use super::track::Use;
-use super::{Buffer, Failure, Mem, SharedImage, check};
+use super::{Failure, Mem, Memory, SharedImage, check};
 use crate::{Device, Event, Queue, Sampler};
 use cl3::error_codes::CL_INVALID_WORK_DIMENSION;
 use cl3::kernel as k;
@@ -37,7 +37,7 @@ pub enum ArgValue<'a> {
     F32(f32),
     F64(f64),
     /// The backend's own memory.
-    Buffer(&'a Buffer),
+    Memory(&'a Memory),
     /// An image that another API has, too.
     Shared(&'a SharedImage),
     /// A scalar, vector or structure.
@@ -190,7 +190,7 @@ fn used<'a>(args: &[ArgValue<'a>]) -> Result<(Vec<Use<'a>>, Vec<Borrowed<'a>>), 
     let (mut uses, mut turns) = (Vec::new(), Vec::new());
     for arg in args {
         match *arg {
-            ArgValue::Buffer(buffer) => {
+            ArgValue::Memory(buffer) => {
                 turns.extend(buffer.enter()?);
                 uses.push(buffer.mem().used_by_kernel());
             }
@@ -251,7 +251,7 @@ fn set_arg(kernel: &Handle<KernelKind>, index: usize, arg: &ArgValue<'_>) -> Res
         ArgValue::F32(v) => bytes(&v.to_ne_bytes()),
         ArgValue::F64(v) => bytes(&v.to_ne_bytes()),
         ArgValue::Bytes(value) => bytes(value),
-        ArgValue::Buffer(buffer) => object(buffer.mem().raw()),
+        ArgValue::Memory(buffer) => object(buffer.mem().raw()),
         ArgValue::Shared(image) => object(image.mem().raw()),
         ArgValue::Mem(mem) => object(mem.raw()),
         ArgValue::Sampler(sampler) => object(sampler.raw()),

@@ -8,7 +8,6 @@
 
 mod acquire_release;
 pub(crate) mod adopt;
-mod buffer;
 mod callback;
 pub mod command;
 mod extension;
@@ -29,6 +28,7 @@ pub(crate) mod lone_event;
 mod map;
 pub(crate) mod may_fail;
 mod mem;
+mod memory;
 pub(crate) mod notify;
 mod pinned;
 mod pixels;
@@ -43,7 +43,6 @@ pub(crate) mod status;
 pub(crate) mod track;
 mod turn_fns;
 
-pub use buffer::Buffer;
 pub use extension::{find as extension_function, why_no_library};
 pub use external_memory::External;
 pub use external_semaphore::Semaphore;
@@ -55,6 +54,7 @@ pub use image::ImageBox;
 pub use kernel::{ArgValue, Kernel, LaunchFailure, ParamInfo, Range};
 pub use map::{MapMode, Mapped};
 pub use mem::{HostMem, ImageShape, Mem, image_formats};
+pub use memory::Memory;
 pub use notify::OnError;
 pub use pinned::Pinned;
 pub use pixels::Pixels;

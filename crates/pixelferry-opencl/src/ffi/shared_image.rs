@@ -1,7 +1,7 @@
 //! Images that another API has, too: memory whose order only the driver knows.
 
 use super::acquire_release::{AcquireRelease, Borrowed};
-use super::{Buffer, Failure, ImageBox, Mem, NOT_ACQUIRED, Pixels, Session};
+use super::{Failure, ImageBox, Mem, Memory, NOT_ACQUIRED, Pixels, Session};
 use interop_core::Result;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -80,14 +80,14 @@ impl SharedImage {
     }
 
     /// Queues a copy of the part to tight rows from byte `offset` of `to` on.
-    pub fn copy_to_buffer(&self, at: &ImageBox, to: &Buffer, offset: usize) -> Result<()> {
+    pub fn copy_to_buffer(&self, at: &ImageBox, to: &Memory, offset: usize) -> Result<()> {
         let (_turn, _other) = (self.enter()?, to.enter()?);
         let range = self.bytes(at, offset);
         self.session.queue().copy_image_to_mem(&self.mem, at, (to.mem(), range), &[]).map(drop)
     }
 
     /// Queues a copy of tight rows from byte `offset` of `from` on to the part.
-    pub fn copy_from_buffer(&self, at: &ImageBox, from: &Buffer, offset: usize) -> Result<()> {
+    pub fn copy_from_buffer(&self, at: &ImageBox, from: &Memory, offset: usize) -> Result<()> {
         let (_turn, _other) = (self.enter()?, from.enter()?);
         let range = self.bytes(at, offset);
         self.session.queue().copy_mem_to_image((from.mem(), range), &self.mem, at, &[]).map(drop)

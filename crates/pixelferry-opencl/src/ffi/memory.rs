@@ -3,7 +3,7 @@
 use super::acquire_release::{AcquireRelease, Borrowed};
 use super::track::{Access, Entering};
 use super::{Failure, MapMode, Mapped, Mem, NOT_ACQUIRED, Session};
-use crate::{Buffer as Memory, MemFlags};
+use crate::{Buffer, MemFlags};
 use cl3::memory as m;
 use interop_core::{HostBlock, Result};
 use std::cell::RefCell;
@@ -11,10 +11,10 @@ use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A buffer object of a session.
-pub struct Buffer {
+/// A buffer in a session: its turns with other APIs, and the host memory that it uses.
+pub struct Memory {
     // Let go of before the host memory that it uses.
-    buffer: Memory,
+    buffer: Buffer,
     session: Arc<Session>,
     /// The host memory in use, kept until the device has let go of it.
     block: Option<HostBlock>,
@@ -24,12 +24,12 @@ pub struct Buffer {
     turns: Option<AcquireRelease>,
 }
 
-impl Buffer {
-    /// Memory of the device's own; `host_visible` asks for memory that maps without a copy.
+impl Memory {
+    /// Buffer of the device's own; `host_visible` asks for memory that maps without a copy.
     pub fn allocate(session: &Arc<Session>, len: usize, host_visible: bool) -> Result<Self> {
         let flags = m::CL_MEM_READ_WRITE | if host_visible { m::CL_MEM_ALLOC_HOST_PTR } else { 0 };
         let mem = Mem::buffer(&session.context, flags, len, None).map_err(|f| session.error(f))?;
-        Ok(Self::of(session, Memory::of(mem, &session.context, MemFlags::READ_WRITE, len)))
+        Ok(Self::of(session, Buffer::of(mem, &session.context, MemFlags::READ_WRITE, len)))
     }
 
     /// The block's memory in place.
@@ -37,19 +37,19 @@ impl Buffer {
         // SAFETY: the buffer keeps the block, gives `mem` to nobody, and its drop waits for the queue.
         let mem = unsafe { Mem::over_block(&session.context, m::CL_MEM_READ_WRITE, block) };
         let mem = mem.map_err(|f| session.error(f))?;
-        let mut buffer = Self::of(session, Memory::of(mem, &session.context, MemFlags::READ_WRITE, block.len()));
+        let mut buffer = Self::of(session, Buffer::of(mem, &session.context, MemFlags::READ_WRITE, block.len()));
         buffer.block = Some(block.clone());
         Ok(buffer)
     }
 
-    /// Memory that others may hold, too.
-    pub fn of(session: &Arc<Session>, buffer: Memory) -> Self {
+    /// Buffer that others may hold, too.
+    pub fn of(session: &Arc<Session>, buffer: Buffer) -> Self {
         Self { buffer, session: session.clone(), block: None, lent: RefCell::new(None), turns: None }
     }
 
     /// A buffer that another API has, too; `len` bytes of it are used.
     pub(crate) fn with_turns(session: &Arc<Session>, mem: Mem, turns: AcquireRelease, len: usize) -> Self {
-        let memory = Memory::of(Arc::new(mem), &session.context, MemFlags::READ_WRITE, len);
+        let memory = Buffer::of(Arc::new(mem), &session.context, MemFlags::READ_WRITE, len);
         let mut buffer = Self::of(session, memory);
         buffer.turns = Some(turns);
         buffer
@@ -91,7 +91,7 @@ impl Buffer {
     }
 
     /// The memory, for others to hold; none of it where it is host memory in place or another API's.
-    pub fn shared(&self) -> Option<&Memory> {
+    pub fn shared(&self) -> Option<&Buffer> {
         (self.block.is_none() && self.turns.is_none()).then_some(&self.buffer)
     }
 
@@ -166,7 +166,7 @@ impl Buffer {
         Ok(())
     }
 
-    /// Ends [`Buffer::lend`], before commands use the buffer again.
+    /// Ends [`Memory::lend`], before commands use the buffer again.
     fn take_back(&self) -> Result<()> {
         if self.lent.borrow().is_none() {
             return Ok(());
@@ -183,7 +183,7 @@ impl Buffer {
     }
 }
 
-impl Drop for Buffer {
+impl Drop for Memory {
     fn drop(&mut self) {
         // Whoever uses the bytes now: the device will use them no more.
         let taken_back = self.lent.take().map_or(Ok(()), |mapped| mapped.unmap().map(drop));
