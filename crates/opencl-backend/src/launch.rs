@@ -211,7 +211,8 @@ impl BuiltKernel {
         refused: impl FnOnce(LaunchFailure) -> Error,
     ) -> Result<()> {
         let Some(size) = self.work_size(items)? else { return Ok(()) };
-        self.raw.run(&self.shared.session, values, &size.global, &size.local).map_err(refused)
+        // SAFETY: the callers have checked the values.
+        unsafe { self.raw.run(&self.shared.session, values, &size.global, &size.local) }.map_err(refused)
     }
 }
 

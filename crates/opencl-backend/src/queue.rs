@@ -91,7 +91,9 @@ impl QueueDriver for OpenClQueue {
         let Some(size) = kernel.built.work_size(items)? else { return Ok(None) };
         let values = values.iter().map(Kept::of).collect::<Option<_>>();
         let values = values.ok_or_else(|| Error::refused("an argument has another owner, which queues cannot keep"))?;
-        let raw = command::Launch { kernel: kernel.built.raw.clone(), values, global: size.global, local: size.local };
+        let kernel_of_it = kernel.built.raw.clone();
+        // SAFETY: `plan` has checked the values.
+        let raw = unsafe { command::Launch::new(kernel_of_it, values, size.global, size.local) };
         Ok(Some(Launch { raw, kernel: kernel.name.clone(), params: kernel.params.clone(), target_len }))
     }
 
@@ -131,11 +133,11 @@ impl DeviceStream for SubmitQueue {
         let after = after.iter().filter_map(|e| DeviceFence::of(e.as_ref(), self.owner)).map(|fence| &fence.event);
         let after: Vec<_> =
             after.filter(|event| !event.queue().is_some_and(|queue| queue.is(&self.queue))).cloned().collect();
-        let in_flight = InFlight::begin(command, &self.queue, &after).map_err(|(command, failure)| match command {
-            Command::Launch { launch: Launch { kernel, params, target_len, .. }, .. } => {
+        let in_flight = InFlight::begin(command, &self.queue, &after).map_err(|refused_one| match *refused_one {
+            (Command::Launch { launch: Launch { kernel, params, target_len, .. }, .. }, failure) => {
                 refused(&kernel, &params, target_len, failure)
             }
-            _ => failure.error,
+            (_, failure) => failure.error,
         })?;
         let fence = DeviceFence { event: in_flight.event.clone(), owner: self.owner };
         Ok((in_flight, Arc::new(fence)))

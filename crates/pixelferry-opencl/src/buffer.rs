@@ -13,8 +13,7 @@ use std::sync::Arc;
 /// thread may use it. Its content is undefined until it is written.
 #[derive(Clone)]
 pub struct Buffer {
-    #[doc(hidden)]
-    pub raw: Arc<Mem>,
+    pub(crate) raw: Arc<Mem>,
     pub(crate) context: Context,
     flags: MemFlags,
     offset: usize,
@@ -45,14 +44,12 @@ impl Buffer {
         Ok(Self::of(raw, context, flags, bytes.len()))
     }
 
-    #[doc(hidden)]
-    pub fn of(raw: Arc<Mem>, context: &Context, flags: MemFlags, len: usize) -> Self {
+    pub(crate) fn of(raw: Arc<Mem>, context: &Context, flags: MemFlags, len: usize) -> Self {
         Self { raw, context: context.clone(), flags, offset: 0, len, parent: None }
     }
 
     /// A buffer of which nothing is known but that it is one.
-    #[doc(hidden)]
-    pub fn of_mem(raw: Arc<Mem>, context: &Context) -> Result<Self> {
+    pub(crate) fn of_mem(raw: Arc<Mem>, context: &Context) -> Result<Self> {
         let kind = raw.kind().map_err(|f| context.error(f))?;
         if kind != m::CL_MEM_OBJECT_BUFFER {
             return Err(Error::invalid("clGetMemObjectInfo", format!("CL_MEM_TYPE {kind:#x} is no buffer")));

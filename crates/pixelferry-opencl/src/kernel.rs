@@ -207,10 +207,12 @@ impl Kernel {
         })
     }
 
-    /// Sets all arguments and queues the kernel; `global` and `local` have the same number of dimensions, 1 to 3. The caller
-    /// has checked the arguments.
+    /// Sets all arguments and queues the kernel; `global` and `local` have the same number of dimensions, 1 to 3.
+    ///
+    /// # Safety
+    /// The arguments fit the kernel's parameters: memory for pointers, plain values of the right size for the others.
     #[doc(hidden)]
-    pub fn run(
+    pub unsafe fn run(
         &self,
         session: &Session,
         args: &[ArgValue<'_>],

@@ -7,6 +7,11 @@
 //! [`interop_core::Error::Unavailable`] that says what to install. The calls are those of `opencl3`. Its object types are not
 //! used, because their `Drop` ends the program when a driver reports an error.
 //!
+//! Each object is one type, but for three that share a part below them, which `ffi` has: [`Buffer`] and [`Image`] are memory
+//! (`Mem`), and a [`Program`], an [`Object`] and a [`Kernel`] have the driver's objects without their context. It must be so:
+//! a context keeps the kernels that copy views (`CopyKernels::get` gives an `Apart`), while [`Kernel::program`] gives a program
+//! that keeps its context ([`Program::context`]). As one type, the context would keep itself.
+//!
 //! ```no_run
 //! use pixelferry_opencl::{Arg, Buffer, Context, Device, MemFlags, NdRange, Program, Queue};
 //!
@@ -51,6 +56,9 @@
 //! Errors are those of [`interop_core::Error`]. `InvalidInput` and `Foreign` are the caller's mistakes. `Unsupported` names
 //! the query that shows what the driver lacks. `Driver` has the call and the code for the rest.
 
+#[doc = include_str!("pyopencl.md")]
+pub mod pyopencl {}
+
 mod answers;
 mod arg;
 mod bound;
@@ -66,7 +74,7 @@ mod enqueue;
 mod error;
 mod event;
 mod extension;
-#[allow(missing_docs)] // hidden, but for those named below
+#[allow(missing_docs)] // hidden, but for what is named below
 mod ffi;
 mod fission;
 mod flags;

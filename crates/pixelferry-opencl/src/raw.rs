@@ -225,8 +225,7 @@ impl Image {
     }
 
     /// An image of which nothing is known but that it is one.
-    #[doc(hidden)]
-    pub fn of_mem(raw: Arc<Mem>, context: &Context) -> Result<Self> {
+    pub(crate) fn of_mem(raw: Arc<Mem>, context: &Context) -> Result<Self> {
         const OP: &str = "clGetImageInfo";
         let kind = raw.kind().map_err(|f| context.error(f))?;
         let Some(image_type) = ImageType::from_code(kind) else {

@@ -113,11 +113,10 @@ impl SharedGlObject {
                 GlAccess::ReadWrite => CL_MEM_READ_WRITE,
             };
             let object = Object::new(share, &shared.session, object, flags)?;
-            let (context, mem) = (shared.session.context.clone(), object.mem().clone());
             let memory = match object.is_buffer {
-                true => Some(Memory::Buffer(cl::Buffer::of_mem(mem, &context)?)),
+                true => Some(Memory::Buffer(object.as_buffer()?)),
                 // Formats that have no name there are for reading and writing by the host.
-                false => cl::Image::of_mem(mem, &context).ok().map(Memory::Image),
+                false => object.as_image().ok().map(Memory::Image),
             };
             Ok(Self { object, memory, shared: shared.clone() })
         })

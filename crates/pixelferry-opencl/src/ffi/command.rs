@@ -49,10 +49,18 @@ impl Kept {
 
 /// A kernel with its values and work items.
 pub struct Launch {
-    pub kernel: Arc<Kernel>,
-    pub values: Vec<Kept>,
-    pub global: [usize; 2],
-    pub local: [usize; 2],
+    kernel: Arc<Kernel>,
+    values: Vec<Kept>,
+    global: [usize; 2],
+    local: [usize; 2],
+}
+
+impl Launch {
+    /// # Safety
+    /// The values fit the kernel's parameters: memory for pointers, plain values of the right size for the others.
+    pub unsafe fn new(kernel: Arc<Kernel>, values: Vec<Kept>, global: [usize; 2], local: [usize; 2]) -> Self {
+        Self { kernel, values, global, local }
+    }
 }
 
 /// A command whose launches say more than the driver is told.

@@ -2,7 +2,7 @@
 
 use super::acquire_release::AcquireRelease;
 use super::{GlObject, GlShare, ImageBox, Mem, Session};
-use crate::Buffer;
+use crate::{Buffer, Image};
 use cl3::memory as m;
 use interop_core::Result;
 use std::ffi::c_void;
@@ -37,13 +37,14 @@ impl Object {
         Ok(Self { mem: Arc::new(mem), turns: share.turns(), session: session.clone(), size, element, is_buffer })
     }
 
-    /// The memory, for commands between acquire and release.
-    pub fn mem(&self) -> &Arc<Mem> {
-        &self.mem
+    /// The memory as a buffer, for commands between acquire and release.
+    pub fn as_buffer(&self) -> Result<Buffer> {
+        Buffer::of_mem(self.mem.clone(), &self.session.context)
     }
 
-    fn as_buffer(&self) -> Result<Buffer> {
-        Buffer::of_mem(self.mem.clone(), &self.session.context)
+    /// The memory as an image, for commands between acquire and release.
+    pub fn as_image(&self) -> Result<Image> {
+        Image::of_mem(self.mem.clone(), &self.session.context)
     }
 
     /// `CL_GL_OBJECT_*` and the GL name, as the driver says.

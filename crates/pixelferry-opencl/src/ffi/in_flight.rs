@@ -40,11 +40,15 @@ pub struct InFlight<L> {
 
 impl<L: AsRef<Launch>> InFlight<L> {
     /// Queues a command after events, and flushes.
-    pub fn begin(mut command: Command<L>, queue: &Queue, after: &[Event]) -> Result<Self, (Command<L>, LaunchFailure)> {
+    pub fn begin(
+        mut command: Command<L>,
+        queue: &Queue,
+        after: &[Event],
+    ) -> Result<Self, Box<(Command<L>, LaunchFailure)>> {
         // SAFETY: this keeps the command until the event is final.
         let event = match unsafe { enqueue(&mut command, queue, after) } {
             Ok(event) => event,
-            Err(failure) => return Err((command, failure)),
+            Err(failure) => return Err(Box::new((command, failure))),
         };
         if let Err(error) = queue.flush() {
             tracing::debug!(%error, "the wait will tell");

@@ -86,6 +86,7 @@ impl Memory {
         super::acquire_release::enter(&self.session, self.turns.as_ref(), &self.buffer.raw)
     }
 
+    #[allow(clippy::len_without_is_empty)] // never empty
     pub fn len(&self) -> usize {
         self.buffer.len()
     }

@@ -1,4 +1,4 @@
-//! The edge to OpenCL: every `unsafe` block of the crate, behind functions that are safe to call.
+//! The edge to OpenCL below the public types: handles, the order of commands, drivers' quirks, and a session's objects.
 //!
 //! The calls go through the functions that opencl3 re-exports from cl3. Its own object types are not used, because
 //! their `Drop` ends the program when a driver reports an error; [`handle::Handle`] logs it instead.
