@@ -91,9 +91,9 @@ impl QueueDriver for OpenClQueue {
         let Some(size) = kernel.built.work_size(items)? else { return Ok(None) };
         let values = values.iter().map(Kept::of).collect::<Option<_>>();
         let values = values.ok_or_else(|| Error::refused("an argument has another owner, which queues cannot keep"))?;
-        let kernel_of_it = kernel.built.raw.clone();
+        let function = kernel.built.raw.clone();
         // SAFETY: `plan` has checked the values.
-        let raw = unsafe { command::Launch::new(kernel_of_it, values, size.global, size.local) };
+        let raw = unsafe { command::Launch::new(function, values, size.global, size.local) };
         Ok(Some(Launch { raw, kernel: kernel.name.clone(), params: kernel.params.clone(), target_len }))
     }
 
@@ -133,7 +133,7 @@ impl DeviceStream for SubmitQueue {
         let after = after.iter().filter_map(|e| DeviceFence::of(e.as_ref(), self.owner)).map(|fence| &fence.event);
         let after: Vec<_> =
             after.filter(|event| !event.queue().is_some_and(|queue| queue.is(&self.queue))).cloned().collect();
-        let in_flight = InFlight::begin(command, &self.queue, &after).map_err(|refused_one| match *refused_one {
+        let in_flight = InFlight::begin(command, &self.queue, &after).map_err(|given_back| match *given_back {
             (Command::Launch { launch: Launch { kernel, params, target_len, .. }, .. }, failure) => {
                 refused(&kernel, &params, target_len, failure)
             }

@@ -2,7 +2,7 @@
 
 use crate::device::OpenClDevice;
 use interop_core::{HandleType, MemoryCap, MemoryShape, SemaphoreCap, Support, SyncKind};
-use pixelferry_opencl::base as os;
+use pixelferry_opencl::base::{MEMORY, MEMORY_EXTENSION, SEMAPHORE, SEMAPHORE_EXTENSION};
 
 const SHAPES: [MemoryShape; 2] = [MemoryShape::Linear, MemoryShape::Image];
 
@@ -33,10 +33,10 @@ fn imports(device: &OpenClDevice, of_device: u32, of_platform: u32, wanted: u32,
 
 /// Memory behind handles of the operating system.
 pub fn handles(device: &OpenClDevice) -> Support {
-    let name = os::MEMORY_EXTENSION;
+    let name = MEMORY_EXTENSION;
     listed(device, "cl_khr_external_memory")
         .and(|| listed(device, name))
-        .and(|| imports(device, DEVICE_MEMORY_TYPES, PLATFORM_MEMORY_TYPES, os::MEMORY, name))
+        .and(|| imports(device, DEVICE_MEMORY_TYPES, PLATFORM_MEMORY_TYPES, MEMORY, name))
 }
 
 /// Both shapes of what can be named by `handle`.
@@ -46,11 +46,11 @@ pub fn both_shapes(handle: HandleType, support: &Support) -> [MemoryCap; 2] {
 
 /// Semaphores behind such handles, of which the extension has binary ones only; `events` of GL fences.
 pub fn semaphores(device: &OpenClDevice, events: Support) -> Vec<SemaphoreCap> {
-    let name = os::SEMAPHORE_EXTENSION;
+    let name = SEMAPHORE_EXTENSION;
     let binary = listed(device, "cl_khr_semaphore")
         .and(|| listed(device, "cl_khr_external_semaphore"))
         .and(|| listed(device, name))
-        .and(|| imports(device, DEVICE_SEMAPHORE_TYPES, PLATFORM_SEMAPHORE_TYPES, os::SEMAPHORE, name));
+        .and(|| imports(device, DEVICE_SEMAPHORE_TYPES, PLATFORM_SEMAPHORE_TYPES, SEMAPHORE, name));
     let timeline = Support::No("OpenCL has no semaphores with a counter".into());
     vec![
         SemaphoreCap::new(SyncKind::BinarySemaphore, binary),
