@@ -1,12 +1,12 @@
 //! [`Context`].
 
 use super::copy_kernels::CopyKernels;
-use super::{ContextOptions, ContextProperty, Device, DeviceType, ImageFormat, ImageType, MemFlags, Platform};
+use super::{ContextOptions, ContextProperty, Device, DeviceType, Platform};
 use crate::ffi::gl_context::session_properties;
 use crate::ffi::handle::{ContextKind, Handle};
 use crate::ffi::may_fail::MayFail;
 use crate::ffi::notify::{Listening, OnError, report};
-use crate::ffi::{Failure, GlShare, image_formats};
+use crate::ffi::{Failure, GlShare};
 use crate::gl_listed::{check_shares, listed_by};
 use cl3::context::{CL_CONTEXT_INTEROP_USER_SYNC, CL_CONTEXT_PROPERTIES, create_context};
 use cl3::error_codes::{CL_INVALID_PROPERTY, CL_INVALID_VALUE};
@@ -160,13 +160,6 @@ impl Context {
     /// True for two values of one context (`cl_context`).
     pub fn is(&self, other: &Self) -> bool {
         self.raw() == other.raw()
-    }
-
-    /// The formats that images of a type can have (`clGetSupportedImageFormats`); those that this crate has no name for
-    /// are left out.
-    pub fn image_formats(&self, flags: MemFlags, kind: ImageType) -> Result<Vec<ImageFormat>> {
-        let formats = image_formats(self, flags.bits(), kind.code()).map_err(|f| self.error(f))?;
-        Ok(formats.into_iter().filter_map(ImageFormat::from_codes).collect())
     }
 
     pub(super) fn copies(&self) -> &CopyKernels {

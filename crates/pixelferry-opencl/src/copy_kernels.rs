@@ -1,33 +1,23 @@
 //! [`CopyKernels`]: what a context keeps for copies between views.
 
-use super::kernel_facts::Facts;
-use crate::ffi;
 use interop_core::Result;
+use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A kernel without its context, which would keep the context that keeps it.
-#[derive(Clone)]
-pub struct Apart {
-    pub raw: Arc<ffi::Kernel>,
-    pub program: ffi::Program,
-    pub name: String,
-    pub facts: Arc<Facts>,
-}
-
-/// The copying kernels of a context, by the unit they copy.
+/// The copying kernels of a context, by the unit they copy. They do not keep the context, which would then keep itself.
 #[derive(Default)]
-pub struct CopyKernels(Mutex<HashMap<&'static str, Apart>>);
+pub struct CopyKernels(Mutex<HashMap<&'static str, Arc<dyn Any + Send + Sync>>>);
 
 impl CopyKernels {
-    /// That of a unit, made where it is not there yet.
-    pub fn get(&self, unit: &'static str, make: impl FnOnce() -> Result<Apart>) -> Result<Apart> {
+    /// That of a unit, made where it is not there yet. All callers name the same type of kernel.
+    pub fn get<K: Any + Send + Sync + Clone>(&self, unit: &'static str, make: impl FnOnce() -> Result<K>) -> Result<K> {
         let mut kernels = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(kernel) = kernels.get(unit) {
+        if let Some(kernel) = kernels.get(unit).and_then(|kernel| kernel.downcast_ref::<K>()) {
             return Ok(kernel.clone());
         }
         let kernel = make()?;
-        kernels.insert(unit, kernel.clone());
+        kernels.insert(unit, Arc::new(kernel.clone()));
         Ok(kernel)
     }
 }

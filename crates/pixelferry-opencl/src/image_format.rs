@@ -1,7 +1,11 @@
 //! Formats and types of images.
 
 use super::flags::{InfoValue, choices};
+use crate::ffi::{Failure, check};
+use crate::{Context, MemFlags};
 use cl3::memory as m;
+use cl3::memory::get_supported_image_formats;
+use interop_core::Result;
 use std::fmt;
 
 choices! {
@@ -119,5 +123,19 @@ impl ImageFormat {
 impl fmt::Display for ImageFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?} {:?}", self.order, self.data)
+    }
+}
+/// The formats by the codes of their order and type (`clGetSupportedImageFormats`).
+pub fn image_formats(context: &Context, flags: u64, kind: u32) -> Result<Vec<[u32; 2]>, Failure> {
+    let formats = check("clGetSupportedImageFormats", get_supported_image_formats(context.raw(), flags, kind))?;
+    Ok(formats.into_iter().map(|f| [f.image_channel_order, f.image_channel_data_type]).collect())
+}
+
+impl Context {
+    /// The formats that images of a type can have (`clGetSupportedImageFormats`); those that this crate has no name for
+    /// are left out.
+    pub fn image_formats(&self, flags: MemFlags, kind: ImageType) -> Result<Vec<ImageFormat>> {
+        let formats = image_formats(self, flags.bits(), kind.code()).map_err(|f| self.error(f))?;
+        Ok(formats.into_iter().filter_map(ImageFormat::from_codes).collect())
     }
 }

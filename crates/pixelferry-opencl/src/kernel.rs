@@ -1,6 +1,5 @@
 //! [`Kernel`] and its launch.
 
-use super::copy_kernels::Apart;
 use super::kernel_facts::{Facts, Limits};
 use super::{Arg, Context, Device, Event, Param, Program, Queue};
 use crate::ffi::{self, ArgValue, LaunchFailure, ParamInfo, Range, Session};
@@ -100,6 +99,15 @@ pub struct WorkGroupInfo {
     pub local_memory: usize,
     /// Bytes of private memory of a work item, at least (`CL_KERNEL_PRIVATE_MEM_SIZE`).
     pub private_memory: usize,
+}
+
+/// A kernel without its context, which would keep the context that keeps it.
+#[derive(Clone)]
+pub(super) struct Apart {
+    raw: Arc<ffi::Kernel>,
+    program: ffi::Program,
+    name: String,
+    facts: Arc<Facts>,
 }
 
 /// A function of a program (OpenCL 3.0 API, 5.9; `clCreateKernel`). Cheap to clone. Any thread may launch it: a launch sets

@@ -1,22 +1,16 @@
 //! Commands on buffers. Offsets and ranges are in bytes.
 
 use super::{Buffer, Event, Owned, PendingRead, Queue, RectLayout};
+use crate::Element;
 use crate::ffi::Mem;
 use crate::ffi::track::Access::{Read, Write};
 use crate::ranges::range_of;
-use bytemuck::Pod;
 use cl3::command_queue as q;
 use cl3::error_codes::CL_MEM_COPY_OVERLAP;
 use cl3::memory as m;
 use interop_core::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Values that cross between host and device as bytes, by `clEnqueueReadBuffer`, `clSetKernelArg` and their like. Any
-/// plain type will do of which every pattern of bits is a value.
-pub trait Element: Pod + Send + Sync {}
-
-impl<T: Pod + Send + Sync> Element for T {}
 
 fn bytes_of<T>(operation: &'static str, count: usize) -> Result<usize> {
     count.checked_mul(size_of::<T>()).ok_or_else(|| Error::invalid(operation, format!("{count} values are too many")))

@@ -303,9 +303,3 @@ impl Drop for HostMem {
 /// Longest wait for the commands that use host memory, and the interval between two checks.
 const PATIENCE: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_micros(200);
-
-/// The formats that images of a type can have (`clGetSupportedImageFormats`).
-pub fn image_formats(context: &Context, flags: u64, kind: u32) -> Result<Vec<[u32; 2]>, Failure> {
-    let formats = check("clGetSupportedImageFormats", m::get_supported_image_formats(context.raw(), flags, kind))?;
-    Ok(formats.into_iter().map(|f| [f.image_channel_order, f.image_channel_data_type]).collect())
-}

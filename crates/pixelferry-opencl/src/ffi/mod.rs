@@ -53,7 +53,7 @@ pub use gl_share::{GlShare, GlSync};
 pub use image::ImageBox;
 pub use kernel::{ArgValue, Kernel, LaunchFailure, ParamInfo, Range};
 pub use map::{MapMode, Mapped};
-pub use mem::{HostMem, ImageShape, Mem, image_formats};
+pub use mem::{HostMem, ImageShape, Mem};
 pub use memory::Memory;
 pub use notify::OnError;
 pub use pinned::Pinned;

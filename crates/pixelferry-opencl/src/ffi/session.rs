@@ -2,8 +2,9 @@
 
 use super::pixels::image_format;
 use super::queues::Queues;
-use super::{Failure, GlShare, TimedCommand, image_formats};
+use super::{Failure, GlShare, TimedCommand};
 use crate::context::Settings;
+use crate::image_format::image_formats;
 use crate::{Context, Device, Queue};
 use interop_core::{Error, GlContext, PixelFormat, Result};
 use std::sync::Arc;
