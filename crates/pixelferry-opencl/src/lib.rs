@@ -7,10 +7,10 @@
 //! [`interop_core::Error::Unavailable`] that says what to install. The calls are those of `opencl3`. Its object types are not
 //! used, because their `Drop` ends the program when a driver reports an error.
 //!
-//! Each object is one type, but for three that share a part below them, which `ffi` has: [`Buffer`] and [`Image`] are memory
-//! (`Mem`), and a [`Program`], an [`Object`] and a [`Kernel`] have the driver's objects without their context. It must be so:
-//! a context keeps the kernels that copy views (`CopyKernels::get` gives an `Apart`), while [`Kernel::program`] gives a program
-//! that keeps its context ([`Program::context`]). As one type, the context would keep itself.
+//! Each object is one type. Two parts lie below several of them, in `ffi`: [`Buffer`] and [`Image`] share `Mem`, and what
+//! [`Program`], [`Object`] and [`Kernel`] have of the driver's (`ffi::Program`, `ffi::Kernel`) stands without a context. It must
+//! be so: `Kernel::apart(&self) -> Apart` gives a context the kernels that copy views, which it keeps, while
+//! `Kernel::program(&self) -> &Program` leads back to the context. As one type, the context would keep itself.
 //!
 //! ```no_run
 //! use pixelferry_opencl::{Arg, Buffer, Context, Device, MemFlags, NdRange, Program, Queue};
