@@ -66,3 +66,8 @@ struct Kernels;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/arrays.md")]
 struct Arrays;
+
+/// Examples of the page on OpenCL are compiled, too.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/opencl.md")]
+struct OpenCl;

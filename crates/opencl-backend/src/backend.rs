@@ -2,14 +2,13 @@
 
 use crate::backend_state::BackendState;
 use crate::device::{OpenClDevice, devices};
-use crate::ffi::GlObject;
 use crate::kernel::OpenClKernel;
 use crate::launch::launch;
 use crate::memory::{OpenClMemory, PreparedHost};
 use crate::pattern::PatternKernel;
 use crate::queue::queue;
 use crate::sharing::gl::{GlAccess, SharedGlObject};
-use crate::sharing::gl_listed::{check_shares, listed};
+use crate::sharing::gl_listed::listed;
 use crate::sharing::image::OpenClImage;
 use crate::sharing::semaphore::OpenClSemaphore;
 use interop_core::compute::{BackendDriver, Checked};
@@ -21,6 +20,8 @@ use interop_core::{
     Display, GlContext, HandleType, HostBlock, Kernel, KernelSource, QueueOptions, RawTarget, Result, SharedHandle,
     Support, SurfaceDesc, Target,
 };
+use pixelferry_opencl::GlObject;
+use pixelferry_opencl::base::check_shares;
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
@@ -105,7 +106,7 @@ impl OpenClBackend {
                 }
             }
         }
-        Err(first_error.unwrap_or_else(|| crate::error::no_device(&[])))
+        Err(first_error.unwrap_or_else(|| pixelferry_opencl::base::no_device(&[])))
     }
 
     /// The device (`cl_device_id`), as [`devices`] lists it.

@@ -1,9 +1,6 @@
 //! State shared by a backend, its kernels and its memories.
 
-use crate::cl;
 use crate::device::OpenClDevice;
-use crate::ffi::in_flight::DeviceFence;
-use crate::ffi::{Failure, GlShare, Pinned, Session};
 use crate::sharing::caps::{both_shapes, handles, semaphores};
 use crate::sharing::gl_listed::listed;
 use crate::timeline::Timeline;
@@ -13,7 +10,9 @@ use interop_core::{
     ComputeCaps, DeviceIdentity, Error, Event, GlContext, HandleType, Language, MemoryCap, MemoryKind, MemoryShape,
     PixelFormat, QueueId, Result, Support,
 };
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use pixelferry_opencl::base::in_flight::DeviceFence;
+use pixelferry_opencl::base::{Failure, GlShare, Pinned, Session};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// An opened device. Kernels and memories keep it alive; two of them are of the same backend if it is the same value.
 pub struct BackendState {
@@ -27,16 +26,13 @@ pub struct BackendState {
     /// Host memory of queues' copies.
     pub pool: Arc<HostPool<Pinned>>,
     pub timeline: Timeline,
-    /// The context as the public type, once somebody asks.
-    pub cl: OnceLock<cl::Context>,
 }
 
 impl BackendState {
     /// `gl` only for a device that lists `cl_khr_gl_sharing`.
     pub fn open(device: &OpenClDevice, gl: Option<Arc<dyn GlContext>>) -> Result<Self> {
-        let error = |f: Failure| f.on(&device.identity().name);
-        let session = Session::open(device.raw.clone(), gl, device.has_extension("cl_khr_gl_event")).map_err(error)?;
-        let gl = session.context.gl().cloned();
+        let session = Session::open(&device.raw, gl, device.has_extension("cl_khr_gl_event"))?;
+        let gl = session.gl().cloned();
         let session = Arc::new(session);
         Ok(Self {
             device: device.clone(),
@@ -46,18 +42,7 @@ impl BackendState {
             pinned: Mutex::new(None),
             pool: Arc::default(),
             timeline: Timeline::default(),
-            cl: OnceLock::new(),
         })
-    }
-
-    /// The context as the public type.
-    pub fn cl_context(&self) -> Result<cl::Context> {
-        if let Some(context) = self.cl.get() {
-            return Ok(context.clone());
-        }
-        let device = cl::Device::of(self.session.device.clone())?;
-        // If several threads make one, the first wins, so that there is one context.
-        Ok(self.cl.get_or_init(|| cl::Context::of(self.session.context.clone(), vec![device])).clone())
     }
 
     pub fn identity(&self) -> &DeviceIdentity {
@@ -98,7 +83,7 @@ impl BackendState {
         match device.as_ref().and_then(|d| DeviceFence::of(d.as_ref(), self.owner())) {
             Some(passed) => {
                 let waits = self.session.queue().barrier(std::slice::from_ref(&passed.event));
-                waits.map(drop).map_err(|f| self.error(f))
+                waits.map(drop)
             }
             None => {
                 let _ = event.wait();
@@ -108,7 +93,7 @@ impl BackendState {
     }
 
     pub fn finish(&self) -> Result<()> {
-        self.session.finish().map_err(|f| self.error(f))
+        self.session.finish()
     }
 
     /// Lends `f` pinned host memory of at least `len` bytes, more than 0; its content is arbitrary.
@@ -119,7 +104,7 @@ impl BackendState {
             too_small => {
                 // Freed before the larger one is allocated.
                 drop(too_small);
-                Pinned::new(&self.session, len).map_err(|f| self.error(f))?
+                Pinned::new(&self.session, len)?
             }
         };
         let result = f(&mut pinned.bytes()[..len]);

@@ -1,12 +1,10 @@
 //! The devices of all installed drivers.
 
 use crate::cl;
-use crate::error::no_device;
-use crate::ffi::{self, Failure, PlatformId};
 use crate::identity::{Description, Sort, describe};
 use interop_core::{DeviceIdentity, Error, Result};
-use opencl3::device::CL_DEVICE_TYPE_ALL;
-use opencl3::platform::platform::CL_PLATFORM_NAME;
+use pixelferry_opencl::Platform;
+use pixelferry_opencl::base::no_device;
 use std::sync::Arc;
 
 /// A device (`cl_device_id`) that [`crate::OpenClBackend::open`] can open; cheap to clone. Any thread may use it.
@@ -27,7 +25,7 @@ use std::sync::Arc;
 /// ```
 #[derive(Debug, Clone)]
 pub struct OpenClDevice {
-    pub(crate) raw: ffi::Device,
+    pub(crate) raw: cl::Device,
     pub(crate) description: Arc<Description>,
 }
 
@@ -55,7 +53,7 @@ impl OpenClDevice {
     /// True where the *device's* extension string (`CL_DEVICE_EXTENSIONS`) lists `name`. The platform's string says
     /// nothing about a device.
     pub fn has_extension(&self, name: &str) -> bool {
-        self.description.has_extension(name)
+        self.raw.has_extension(name)
     }
 }
 
@@ -63,9 +61,8 @@ impl TryFrom<&cl::Device> for OpenClDevice {
     type Error = Error;
 
     fn try_from(device: &cl::Device) -> Result<Self> {
-        let described = describe(&device.raw).map_err(|f| f.on(device.name()))?;
-        let description = described.map_err(|reason| device.unsupported("OpenClDevice::try_from", reason))?;
-        Ok(Self { raw: device.raw.clone(), description: Arc::new(description) })
+        let description = describe(device)?.map_err(|reason| device.unsupported("OpenClDevice::try_from", reason))?;
+        Ok(Self { raw: device.clone(), description: Arc::new(description) })
     }
 }
 
@@ -73,7 +70,7 @@ impl TryFrom<&OpenClDevice> for cl::Device {
     type Error = Error;
 
     fn try_from(device: &OpenClDevice) -> Result<Self> {
-        Self::of(device.raw.clone())
+        Ok(device.raw.clone())
     }
 }
 
@@ -85,32 +82,26 @@ impl TryFrom<&OpenClDevice> for cl::Device {
 /// [`interop_core::Error::Unavailable`] where libOpenCL, a driver or a usable device is missing, with what was found
 /// and what to install.
 pub fn devices() -> Result<Vec<OpenClDevice>> {
-    let platforms = PlatformId::all().map_err(|f| f.on("the OpenCL loader"))?;
     let mut found = Vec::new();
     let mut left_out = Vec::new();
-    for platform in platforms {
-        let name = platform.text(CL_PLATFORM_NAME).unwrap_or_else(|_| "a platform without a name".into());
-        match platform.devices(CL_DEVICE_TYPE_ALL) {
-            Ok(ids) if ids.is_empty() => left_out.push(format!("{name}: no device")),
-            Ok(ids) => {
-                for id in ids {
-                    let raw = ffi::Device::root(platform, id);
-                    match describe(&raw) {
-                        Ok(Ok(d)) => found.push(OpenClDevice { raw, description: Arc::new(d) }),
-                        Ok(Err(reason)) => left_out.push(format!("{name}: {reason}")),
-                        Err(failure) => left_out.push(broken(&name, failure)),
+    for platform in Platform::all()? {
+        let name = platform.name().unwrap_or_else(|_| "a platform without a name".into());
+        match platform.each_device() {
+            Ok(devices) if devices.is_empty() => left_out.push(format!("{name}: no device")),
+            Ok(devices) => {
+                for device in devices {
+                    match device.and_then(|raw| Ok((describe(&raw)?, raw))) {
+                        Ok((Ok(d), raw)) => found.push(OpenClDevice { raw, description: Arc::new(d) }),
+                        Ok((Err(reason), _)) => left_out.push(format!("{name}: {reason}")),
+                        Err(error) => left_out.push(format!("{name}: {error}")),
                     }
                 }
             }
-            Err(failure) => left_out.push(broken(&name, failure)),
+            Err(error) => left_out.push(format!("{name}: {error}")),
         }
     }
     for reason in &left_out {
         tracing::debug!("OpenCL device left out: {reason}");
     }
     if found.is_empty() { Err(no_device(&left_out)) } else { Ok(found) }
-}
-
-fn broken(platform: &str, failure: Failure) -> String {
-    format!("{platform}: {}", failure.on(platform))
 }

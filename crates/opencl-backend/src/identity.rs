@@ -1,9 +1,8 @@
 //! Properties of a device in the framework's terms.
 
-use crate::ffi::{Device, DeviceId, Failure};
-use interop_core::{Api, DeviceIdentity, DeviceLuid, DeviceUuid, MemoryKind};
-use opencl3::device as cl;
-use opencl3::platform::platform as clp;
+use interop_core::{Api, DeviceIdentity, DeviceLuid, MemoryKind, Result};
+use opencl3::device::{CL_DEVICE_LUID_KHR, CL_DEVICE_LUID_VALID_KHR};
+use pixelferry_opencl::{Device, DeviceType};
 
 /// Limits that launches and allocations keep to.
 #[derive(Debug, Clone)]
@@ -30,123 +29,70 @@ pub struct Description {
     pub identity: DeviceIdentity,
     pub sort: Sort,
     pub limits: Limits,
-    pub extensions: String,
     pub version: String,
 }
 
-impl Description {
-    pub fn has_extension(&self, name: &str) -> bool {
-        self.extensions.split_ascii_whitespace().any(|e| e == name)
-    }
-}
-
 /// Asks a device; the inner `Err` says why it is of no use here.
-pub fn describe(raw: &Device) -> Result<Result<Description, String>, Failure> {
-    let (platform, device) = (raw.platform, raw.id);
-    let mut name = device.text(cl::CL_DEVICE_NAME)?;
-    if raw.is_part() {
+pub fn describe(device: &Device) -> Result<Result<Description, String>> {
+    let mut name = device.name().to_owned();
+    if device.parent().is_some() {
         // Drivers call a part what they call the whole, but what was measured of one says nothing of the other.
-        name = format!("{name}, a part of {} units", device.u32(cl::CL_DEVICE_MAX_COMPUTE_UNITS)?);
+        name = format!("{name}, a part of {} units", device.max_compute_units()?);
     }
-    let version = device.text(cl::CL_DEVICE_VERSION)?;
+    let version = device.version()?;
     if let Err(reason) = check_usable(device, &version)? {
         return Ok(Err(format!("{name}: {reason}")));
     }
-    let bits = device.u64(cl::CL_DEVICE_TYPE)?;
-    let sort = match bits {
-        b if b & cl::CL_DEVICE_TYPE_GPU != 0 => Sort::Gpu,
-        b if b & cl::CL_DEVICE_TYPE_CPU != 0 => Sort::Cpu,
+    let kinds = device.device_type()?;
+    let sort = match kinds {
+        kinds if kinds.contains(DeviceType::GPU) => Sort::Gpu,
+        kinds if kinds.contains(DeviceType::CPU) => Sort::Cpu,
         _ => Sort::Other,
     };
-    let mut described = Description {
-        identity: DeviceIdentity::new(Api::OpenCl, name)
-            .with_vendor(device.text(cl::CL_DEVICE_VENDOR)?)
-            .with_driver(format!(
-                "{}, {}",
-                platform.text(clp::CL_PLATFORM_VERSION)?,
-                device.text(cl::CL_DRIVER_VERSION)?
-            ))
-            .with_memory(memory_kind(device, sort))
-            .with_software(sort == Sort::Cpu),
-        sort,
-        limits: Limits {
-            max_allocation: device.u64(cl::CL_DEVICE_MAX_MEM_ALLOC_SIZE)?,
-            max_work_item_sizes: device.sizes(cl::CL_DEVICE_MAX_WORK_ITEM_SIZES)?,
-            max_work_group: usize::from_ne_bytes(device.array(cl::CL_DEVICE_MAX_WORK_GROUP_SIZE)?),
-        },
-        extensions: device.text(cl::CL_DEVICE_EXTENSIONS)?,
-        version,
-    };
+    let mut identity = DeviceIdentity::new(Api::OpenCl, name)
+        .with_vendor(device.vendor()?)
+        .with_driver(format!("{}, {}", device.platform().version()?, device.driver_version()))
+        .with_memory(memory_kind(device, sort))
+        .with_software(sort == Sort::Cpu);
     // Asked only where the device lists the extension; an answer that cannot be read leaves the field empty.
-    if described.has_extension("cl_khr_device_uuid") {
-        described.identity.uuid = device.array(cl::CL_DEVICE_UUID_KHR).ok().map(DeviceUuid);
-        let valid = device.u32(cl::CL_DEVICE_LUID_VALID_KHR).is_ok_and(|valid| valid != 0);
-        described.identity.luid = valid.then(|| device.array(cl::CL_DEVICE_LUID_KHR).ok().map(DeviceLuid)).flatten();
+    identity.uuid = device.uuid().ok().flatten();
+    if identity.uuid.is_some() {
+        let (_, id) = device.ids();
+        let valid = id.u32(CL_DEVICE_LUID_VALID_KHR).is_ok_and(|valid| valid != 0);
+        identity.luid = valid.then(|| id.array(CL_DEVICE_LUID_KHR).ok().map(DeviceLuid)).flatten();
     }
-    if described.has_extension("cl_khr_pci_bus_info") {
-        described.identity.pci = device.array(cl::CL_DEVICE_PCI_BUS_INFO_KHR).ok().map(|b| pci(&b));
-    }
-    Ok(Ok(described))
+    identity.pci = device.pci().ok().flatten();
+    let limits = Limits {
+        max_allocation: device.max_mem_alloc_size()?,
+        max_work_item_sizes: device.max_work_item_sizes()?,
+        max_work_group: device.max_work_group_size()?,
+    };
+    Ok(Ok(Description { identity, sort, limits, version }))
 }
 
-fn check_usable(device: DeviceId, version: &str) -> Result<Result<(), String>, Failure> {
+fn check_usable(device: &Device, version: &str) -> Result<Result<(), String>> {
     // Before 1.2 there is no kernel-argument information and no write-invalidating map.
-    if parse_version(version).is_none_or(|v| v < (1, 2)) {
+    if device.cl_version() < (1, 2) {
         return Ok(Err(format!("'{version}' is older than OpenCL 1.2")));
     }
-    if device.u32(cl::CL_DEVICE_AVAILABLE)? == 0 {
+    if !device.available()? {
         return Ok(Err("the driver says that it is not available".into()));
     }
-    if device.u32(cl::CL_DEVICE_COMPILER_AVAILABLE)? == 0 {
+    if !device.compiler_available()? {
         return Ok(Err("its driver has no compiler".into()));
     }
-    if (device.u32(cl::CL_DEVICE_ENDIAN_LITTLE)? != 0) != cfg!(target_endian = "little") {
+    if device.endian_little()? != cfg!(target_endian = "little") {
         return Ok(Err("its byte order is not the host's".into()));
     }
     Ok(Ok(()))
 }
 
-/// `OpenCL 3.0 PoCL ...` as (3, 0).
-pub fn parse_version(version: &str) -> Option<(u32, u32)> {
-    let (major, minor) = version.strip_prefix("OpenCL ")?.split_whitespace().next()?.split_once('.')?;
-    Some((major.parse().ok()?, minor.parse().ok()?))
-}
-
-fn memory_kind(device: DeviceId, sort: Sort) -> MemoryKind {
-    match (sort, device.u32(cl::CL_DEVICE_HOST_UNIFIED_MEMORY)) {
+fn memory_kind(device: &Device, sort: Sort) -> MemoryKind {
+    match (sort, device.host_unified_memory()) {
         (Sort::Cpu, _) => MemoryKind::Host,
-        (_, Ok(0)) => MemoryKind::Discrete,
-        (_, Ok(_)) => MemoryKind::Integrated,
+        (_, Ok(false)) => MemoryKind::Discrete,
+        (_, Ok(true)) => MemoryKind::Integrated,
         // Deprecated since 2.0; a driver may have dropped it.
         (_, Err(_)) => MemoryKind::Unknown,
-    }
-}
-
-/// `cl_device_pci_bus_info_khr`: domain, bus, device, function.
-pub fn pci(bytes: &[u8; 16]) -> String {
-    let (words, _) = bytes.as_chunks::<4>();
-    let word = |i: usize| words.get(i).map_or(0, |w| u32::from_ne_bytes(*w));
-    format!("{:04x}:{:02x}:{:02x}.{:x}", word(0), word(1), word(2), word(3))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn versions_are_read_from_the_drivers_text() {
-        assert_eq!(parse_version("OpenCL 3.0 PoCL HSTR: pthread"), Some((3, 0)));
-        assert_eq!(parse_version("OpenCL 1.2"), Some((1, 2)));
-        for broken in ["", "OpenCL", "OpenCL x.y", "3.0"] {
-            assert_eq!(parse_version(broken), None, "{broken}");
-        }
-    }
-
-    #[test]
-    fn pci_addresses_look_like_those_of_lspci() {
-        let mut bytes = [0; 16];
-        bytes[4..8].copy_from_slice(&0x1bu32.to_ne_bytes());
-        bytes[12..].copy_from_slice(&1u32.to_ne_bytes());
-        assert_eq!(pci(&bytes), "0000:1b:00.1");
     }
 }

@@ -1,15 +1,12 @@
 //! Building kernels from the user's OpenCL C.
 
 use crate::backend_state::BackendState;
-use crate::ffi::{Failure, Kernel as RawKernel, Program};
 use crate::params::{Params, TargetKind};
-use crate::plain::Text;
 use crate::source::{for_images, users_log, with_prelude};
 use crate::work_size::GroupLimits;
 use interop_core::{Error, Kernel, KernelSource, Language, Result};
-use opencl3::error_codes::CL_BUILD_PROGRAM_FAILURE;
-use opencl3::kernel::{CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_WORK_GROUP_SIZE};
-use std::ffi::CString;
+use pixelferry_opencl::base::no_kernel;
+use pixelferry_opencl::{self as cl, Program};
 use std::sync::Arc;
 
 /// A kernel that was built for one backend.
@@ -25,7 +22,7 @@ pub struct OpenClKernel {
 /// A kernel function with the groups that it may run in.
 pub struct BuiltKernel {
     // Before what keeps its context.
-    pub raw: Arc<RawKernel>,
+    pub raw: Arc<cl::Kernel>,
     pub shared: Arc<BackendState>,
     pub groups: GroupLimits,
 }
@@ -46,17 +43,13 @@ impl OpenClKernel {
         })?;
         // SAFETY: `KernelSource::with_text` had the caller's word for the text.
         let built = unsafe { BuiltKernel::build(shared, name, &with_prelude(text)) }?;
-        let count = built.raw.param_count().map_err(|f| shared.error(f))?;
-        let all = (0..count).map(|i| built.raw.param(i)).collect::<Result<Vec<_>, Failure>>();
-        let all = all.map_err(|f| shared.error(f))?;
-        let own = Text {
-            text: with_prelude(text),
-            options: c"".to_owned(),
-            headers: Vec::new(),
-            devices: vec![shared.session.device.clone()],
-        };
+        let all = built.raw.params().ok_or_else(|| {
+            shared.unsupported(format!("kernel '{name}': the driver does not tell its parameters (clGetKernelArgInfo)"))
+        })?;
+        let program = built.raw.program();
         // Launches pass values of 4 and of 8 bytes.
-        let size_of = |type_name: &str| [4, 8].into_iter().find(|b| own.has(&shared.session.context, type_name, *b));
+        let size_of = |type_name: &str| [4, 8].into_iter().find(|bytes| program.fits(type_name, *bytes).is_ok());
+        let all = all.iter().map(|param| param.raw.clone()).collect();
         let params = Params::new(all, size_of).map_err(|log| build_error(shared, name, log))?;
         let image = for_images(text).filter(|_| shared.opens_images() && params.target == TargetKind::Image);
         // SAFETY: as above; `PF_STORE` writes the image's pixel in the place of the memory's.
@@ -78,35 +71,25 @@ impl BuiltKernel {
     /// # Safety
     /// The caller vouches for what the kernel does when it is launched.
     pub unsafe fn build(shared: &Arc<BackendState>, name: &str, text: &str) -> Result<Self> {
-        let c_name = CString::new(name).map_err(|_| Error::refused("a kernel's name holds a zero byte"))?;
-        let error = |failure| shared.error(failure);
+        let (context, device) = (&shared.session.context, &shared.session.device);
         // SAFETY: the caller's word.
-        let program = unsafe { Program::source(&shared.session.context, text) }.map_err(error)?;
-        let device = &shared.session.device;
-        let built = program.build(std::slice::from_ref(device), c"-cl-kernel-arg-info");
+        let program = unsafe { Program::build(context, text, "") }.map_err(|error| match error {
+            Error::KernelBuild { log, .. } => build_error(shared, name, users_log(log)),
+            other => other,
+        })?;
         let log = program.log(device);
-        match built {
-            Ok(()) if !log.is_empty() => tracing::debug!(kernel = name, "the OpenCL compiler says: {log}"),
-            Ok(()) => {}
-            Err(failure) if !log.is_empty() => {
-                tracing::debug!(kernel = name, code = failure.code, "{} failed", failure.operation);
-                return Err(build_error(shared, name, users_log(log)));
-            }
-            Err(failure) if failure.code == CL_BUILD_PROGRAM_FAILURE => {
-                return Err(build_error(shared, name, "the driver refused the program and gave no log".into()));
-            }
-            Err(failure) => return Err(error(failure)),
+        if !log.is_empty() {
+            tracing::debug!(kernel = name, "the OpenCL compiler says: {log}");
         }
-        // Asked first: drivers differ in what they answer to a name that does not exist.
-        let present = program.kernel_names().map_err(error)?;
-        if !present.split(';').any(|n| n == name) {
+        // Asked first: here it is the source that is wrong.
+        let present = program.kernel_names()?;
+        if !present.iter().any(|own| own == name) {
             return Err(build_error(shared, name, no_kernel(name, &present)));
         }
-        let raw = program.kernel(&c_name).map_err(error)?;
-        // Neither answer is needed for a launch that the driver accepts, so no answer is none.
-        let items = raw.work_group_sizes(device, CL_KERNEL_WORK_GROUP_SIZE).ok().and_then(|s| s.first().copied());
-        let required =
-            raw.work_group_sizes(device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE).ok().and_then(|s| s.try_into().ok());
+        let raw = program.kernel(name)?;
+        // Not needed for a launch that the driver accepts, so no answer is none.
+        let info = raw.work_group_info(device).ok();
+        let (items, required) = (info.map(|info| info.max_size), info.and_then(|info| info.required));
         let groups = GroupLimits::new(&shared.device.description.limits, items, required);
         if let Some([_, _, depth]) = groups.required.filter(|r| r[2] > 1) {
             let log = format!("reqd_work_group_size has depth {depth}; launches are two-dimensional, so it must be 1");
@@ -114,18 +97,6 @@ impl BuiltKernel {
         }
         Ok(Self { shared: shared.clone(), raw: Arc::new(raw), groups })
     }
-}
-
-/// Returns what to say where a program has no kernel of that name; `present` are those that it has, separated by semicolons.
-pub fn no_kernel(name: &str, present: &str) -> String {
-    if present.split(';').any(|own| own.strip_prefix("_cl_") == Some(name)) {
-        // PoCL's macros rename its builtin functions.
-        return format!(
-            "'{name}' is a builtin function of OpenCL C, and this driver makes '_cl_{name}' of it; rename the kernel"
-        );
-    }
-    let present = if present.is_empty() { "none".to_owned() } else { present.replace(';', ", ") };
-    format!("the source has no __kernel function '{name}'; it has: {present}")
 }
 
 fn build_error(shared: &BackendState, name: &str, log: String) -> Error {

@@ -1,16 +1,16 @@
 //! Putting the user's kernels into the queue.
 
 use crate::backend_state::BackendState;
-use crate::ffi::{ArgValue, Buffer, LaunchFailure, ParamInfo};
 use crate::kernel::{BuiltKernel, OpenClKernel};
 use crate::memory::OpenClMemory;
-use crate::params::{Params, Sort, TargetKind, sort};
+use crate::params::{Params, TargetKind};
 use crate::sharing::image::OpenClImage;
 use crate::work_size::WorkSize;
 use interop_core::compute::{Access, NOT_LINEAR};
 use interop_core::devices::owned::{own, own_mut};
 use interop_core::{Arg, BufferView, ComputeMemory, Error, ImageView, Kernel, Result, Target, View};
 use opencl3::error_codes::{CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE};
+use pixelferry_opencl::base::{ArgValue, LaunchFailure, Memory, ParamInfo, Sort, sort};
 use std::sync::Arc;
 
 /// Alignment that suffices for every structure a kernel may keep in a buffer.
@@ -85,7 +85,7 @@ impl Planned<'_> {
                 OpenClMemory::of(*memory, shared)?.enter(&(0..memory.len()), Access::Read)?;
             }
         }
-        let told = |failure| refused(shared.name(), kernel.name(), &kernel.params, self.target_len, failure);
+        let told = |failure| refused(kernel.name(), &kernel.params, self.target_len, failure);
         built.run(&self.values, self.items, told)
     }
 }
@@ -98,13 +98,13 @@ fn invalid(kernel: &OpenClKernel, problem: &str) -> Error {
 pub fn plan<'a>(
     shared: &Arc<BackendState>,
     kernel: &OpenClKernel,
-    buffer: &'a Buffer,
+    buffer: &'a Memory,
     view: View,
     asked: Option<usize>,
     args: &[Arg<'a>],
 ) -> Result<Planned<'a>> {
     let invalid = |problem: String| invalid(kernel, &problem);
-    let mut values = vec![ArgValue::Buffer(buffer)];
+    let mut values = vec![ArgValue::Memory(buffer)];
     let items = match (kernel.params.target, view) {
         (TargetKind::Image, View::Image(image)) => {
             push_image(kernel, &image, &mut values).map_err(invalid)?;
@@ -160,7 +160,7 @@ fn memory_argument<'a>(
 ) -> Result<ArgValue<'a>> {
     let (name, declared) = (&param.name, &param.type_name);
     match (sort(param) == Sort::Image, memory.is::<OpenClImage>()) {
-        (false, false) => Ok(ArgValue::Buffer(&OpenClMemory::of(memory, shared)?.buffer)),
+        (false, false) => Ok(ArgValue::Memory(&OpenClMemory::of(memory, shared)?.buffer)),
         (true, true) if declared == "image2d_t" => Ok(ArgValue::Shared(&own::<OpenClImage>(memory, shared)?.image)),
         (true, _) => Err(invalid(
             kernel,
@@ -177,15 +177,9 @@ fn memory_argument<'a>(
 }
 
 /// Returns the error for a launch that the driver refused.
-pub fn refused(
-    device: &str,
-    name: &str,
-    params: &Params,
-    target_len: usize,
-    LaunchFailure { param, failure }: LaunchFailure,
-) -> Error {
-    let (Some(index), CL_INVALID_ARG_SIZE | CL_INVALID_ARG_VALUE) = (param, failure.code) else {
-        return failure.on(device);
+pub fn refused(name: &str, params: &Params, target_len: usize, failure: LaunchFailure) -> Error {
+    let (Some(index), Some(CL_INVALID_ARG_SIZE | CL_INVALID_ARG_VALUE)) = (failure.param, failure.code()) else {
+        return failure.error;
     };
     let user = index.checked_sub(target_len).and_then(|i| params.user.get(i));
     let problem = match user {
@@ -217,7 +211,8 @@ impl BuiltKernel {
         refused: impl FnOnce(LaunchFailure) -> Error,
     ) -> Result<()> {
         let Some(size) = self.work_size(items)? else { return Ok(()) };
-        self.raw.run(&self.shared.session, values, &size.global, &size.local).map_err(refused)
+        // SAFETY: the callers have checked the values.
+        unsafe { self.raw.run(&self.shared.session, values, &size.global, &size.local) }.map_err(refused)
     }
 }
 

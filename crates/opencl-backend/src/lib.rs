@@ -29,21 +29,17 @@
 //! | which devices there are | `device`, `identity` |
 //! | the trait's implementation | `backend`, `memory`, `kernel`, `launch`, `pattern` |
 //! | the macros that kernels see | `prelude.cl`, `source` |
-//! | what a kernel's parameters take | `params`, `plain` |
+//! | what a kernel's parameters take | `params` |
 //! | what is shared with other APIs | `sharing` |
 //! | what the device did, and when | `timed`, `timeline` |
-//! | OpenCL itself, as safe Rust | [`cl`] |
-//! | every `unsafe` block | `ffi` |
+//! | OpenCL itself, as safe Rust | [`cl`]: the crate `pixelferry-opencl` |
 //!
 //! No OpenGL-sharing call is made for a device that does not list `cl_khr_gl_sharing`: several drivers accept GL
 //! properties without it and then end the process.
 
 mod backend;
 mod backend_state;
-pub mod cl;
 mod device;
-mod error;
-mod ffi;
 mod identity;
 mod kernel;
 mod launch;
@@ -51,10 +47,8 @@ mod memory;
 mod mixed;
 mod params;
 mod pattern;
-mod plain;
 mod ptx;
 mod queue;
-mod ranges;
 mod sharing;
 mod source;
 mod timed;
@@ -63,6 +57,7 @@ mod work_size;
 
 pub use backend::OpenClBackend;
 pub use device::{OpenClDevice, devices};
-pub use ffi::GlObject;
+pub use pixelferry_opencl as cl;
+pub use pixelferry_opencl::GlObject;
 pub use ptx::ptx;
 pub use sharing::gl::{GlAccess, SharedGlObject, devices_sharing_gl};

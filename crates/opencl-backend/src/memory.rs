@@ -2,19 +2,19 @@
 
 use crate::backend_state::BackendState;
 use crate::cl;
-use crate::ffi::Buffer;
 use crate::sharing::gl_sync::{gl_sync, no_turns};
 use crate::sharing::image::OpenClImage;
 use interop_core::compute::MemoryDriver;
 use interop_core::compute::{Access, Hazards, NOT_LINEAR};
 use interop_core::devices::owned::{find, own};
 use interop_core::{ComputeMemory, Error, HostBlock, Result, SyncKind};
+use pixelferry_opencl::base::Memory;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Memory of one backend: the device's own, or a host block in place.
 pub struct OpenClMemory {
-    pub(crate) buffer: Buffer,
+    pub(crate) buffer: Memory,
     /// Operations of queues on the memory.
     pub(crate) hazards: Hazards,
     /// Nobody else knows the buffer, so that its hazards are all that happens to it.
@@ -26,11 +26,11 @@ interop_core::owned!(OpenClMemory: BackendState, "memory", |memory| &memory.shar
 
 impl OpenClMemory {
     pub fn allocate(shared: &Arc<BackendState>, bytes: usize) -> Result<Self> {
-        let buffer = Buffer::allocate(&shared.session, bytes, shared.is_host_memory());
-        Ok(Self::with(shared, buffer.map_err(|f| shared.error(f))?))
+        let buffer = Memory::allocate(&shared.session, bytes, shared.is_host_memory());
+        Ok(Self::with(shared, buffer?))
     }
 
-    fn with(shared: &Arc<BackendState>, buffer: Buffer) -> Self {
+    fn with(shared: &Arc<BackendState>, buffer: Memory) -> Self {
         Self { buffer, hazards: Hazards::default(), is_own: true, shared: shared.clone() }
     }
 
@@ -45,7 +45,7 @@ impl OpenClMemory {
 
     /// A buffer that others hold, too.
     pub fn over(shared: &Arc<BackendState>, buffer: &cl::Buffer) -> Self {
-        let buffer = Buffer::of(&shared.session, buffer.raw.clone(), buffer.len());
+        let buffer = Memory::of(&shared.session, buffer.clone());
         Self { is_own: false, ..Self::with(shared, buffer) }
     }
 
@@ -54,12 +54,12 @@ impl OpenClMemory {
         if bytes as u64 > most {
             return Err(shared.unsupported(format!("{bytes} bytes are above its largest allocation, {most}")));
         }
-        let buffer = Buffer::import(&shared.session, block).map_err(|f| shared.error(f))?;
+        let buffer = Memory::import(&shared.session, block)?;
         Ok(Self::with(shared, buffer))
     }
 
     /// A buffer that another API has, too.
-    pub fn with_turns(shared: &Arc<BackendState>, buffer: Buffer) -> Self {
+    pub fn with_turns(shared: &Arc<BackendState>, buffer: Memory) -> Self {
         Self { is_own: false, ..Self::with(shared, buffer) }
     }
 
@@ -79,18 +79,14 @@ impl OpenClMemory {
         }
         self.enter(&range, Access::Read)?;
         to.enter(&range, Access::Write)?;
-        self.buffer.copy_to(&to.buffer, range).and_then(|()| self.shared.session.flush()).map_err(|f| self.error(f))
-    }
-
-    fn error(&self, failure: crate::ffi::Failure) -> Error {
-        self.shared.error(failure)
+        self.buffer.copy_to(&to.buffer, range).and_then(|()| self.shared.session.flush())
     }
 }
 
 /// Host memory that the driver has page-locked, so that copies from and to it run at the bus's full speed. With
 /// NVIDIA's driver 8 MiB took 156 us instead of 450 us. It stays mapped: only the host uses it.
 pub struct PreparedHost {
-    _buffer: Buffer,
+    _buffer: Memory,
 }
 
 impl PreparedHost {
@@ -99,11 +95,11 @@ impl PreparedHost {
         if shared.is_host_memory() || block.len() == 0 || block.len() as u64 > shared.caps.max_allocation {
             return None;
         }
-        let buffer = Buffer::import(&shared.session, block).and_then(|buffer| buffer.lend().map(|()| buffer));
+        let buffer = Memory::import(&shared.session, block).and_then(|buffer| buffer.lend().map(|()| buffer));
         match buffer {
             Ok(buffer) => Some(Self { _buffer: buffer }),
-            Err(failure) => {
-                tracing::debug!("host memory was not page-locked: {}", shared.error(failure));
+            Err(error) => {
+                tracing::debug!("host memory was not page-locked: {error}");
                 None
             }
         }
@@ -117,21 +113,21 @@ impl MemoryDriver for OpenClMemory {
 
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
         self.enter(&(offset..offset + into.len()), Access::Read)?;
-        self.shared.timed(None, || self.buffer.read(offset, into)).map_err(|f| self.error(f))
+        self.shared.timed(None, || self.buffer.read(offset, into))
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
         self.enter(&(offset..offset + from.len()), Access::Write)?;
-        self.shared.timed(None, || self.buffer.write(offset, from)).map_err(|f| self.error(f))
+        self.shared.timed(None, || self.buffer.write(offset, from))
     }
 
     fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         self.enter(&range, Access::Read)?;
         if self.shared.is_host_memory() {
-            return self.shared.timed(None, || self.buffer.map_read(range, f)).map_err(|f| self.shared.error(f))?;
+            return self.shared.timed(None, || self.buffer.map_read(range, f))?;
         }
         self.shared.with_pinned(range.len(), |bytes| {
-            self.shared.timed(None, || self.buffer.read(range.start, bytes)).map_err(|f| self.shared.error(f))?;
+            self.shared.timed(None, || self.buffer.read(range.start, bytes))?;
             f(bytes)
         })
     }
@@ -139,11 +135,11 @@ impl MemoryDriver for OpenClMemory {
     fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         self.enter(&range, Access::Write)?;
         if self.shared.is_host_memory() {
-            return self.shared.timed(None, || self.buffer.map_write(range, f)).map_err(|f| self.shared.error(f))?;
+            return self.shared.timed(None, || self.buffer.map_write(range, f))?;
         }
         self.shared.with_pinned(range.len(), |bytes| {
             f(bytes)?;
-            self.shared.timed(None, || self.buffer.write(range.start, bytes)).map_err(|f| self.shared.error(f))
+            self.shared.timed(None, || self.buffer.write(range.start, bytes))
         })
     }
 
@@ -154,11 +150,11 @@ impl MemoryDriver for OpenClMemory {
     }
 
     fn acquire(&mut self) -> Result<()> {
-        self.buffer.acquire().map_err(|f| self.error(f))
+        self.buffer.acquire()
     }
 
     fn submit(&mut self) -> Result<()> {
-        self.buffer.release().map_err(|f| self.error(f))
+        self.buffer.release()
     }
 
     fn release_in_queue(&mut self) -> Result<()> {
@@ -167,12 +163,8 @@ impl MemoryDriver for OpenClMemory {
 
     fn release(&mut self) -> Result<()> {
         if self.buffer.has_turns() {
-            return self.buffer.release().and_then(|()| self.buffer.wait_released()).map_err(|f| self.error(f));
+            return self.buffer.release().and_then(|()| self.buffer.wait_released());
         }
-        if self.buffer.is_host_block() {
-            self.shared.timed(None, || self.buffer.lend()).map_err(|f| self.error(f))
-        } else {
-            self.shared.finish()
-        }
+        if self.buffer.is_host_block() { self.shared.timed(None, || self.buffer.lend()) } else { self.shared.finish() }
     }
 }

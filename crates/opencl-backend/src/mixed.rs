@@ -15,7 +15,7 @@ impl OpenClBackend {
     /// # Errors
     /// [`interop_core::Error::Driver`] where the device does not answer.
     pub fn context(&self) -> Result<cl::Context> {
-        self.shared.cl_context()
+        Ok(self.shared.session.context.clone())
     }
 
     /// The in-order queue (`cl_command_queue`) that the backend puts its work into. What is enqueued there runs in the
@@ -25,9 +25,7 @@ impl OpenClBackend {
     /// # Errors
     /// The errors of [`OpenClBackend::context`].
     pub fn cl_queue(&self) -> Result<cl::Queue> {
-        let context = self.context()?;
-        let device = cl::Device::of(self.shared.session.device.clone())?;
-        Ok(cl::Queue::of(self.shared.session.queue().clone(), context, device))
+        Ok(self.shared.session.queue().clone())
     }
 
     /// The memory as a buffer: the same `cl_mem`, the same bytes. Commands on it take turns with the backend's like any
@@ -39,10 +37,10 @@ impl OpenClBackend {
     pub fn buffer_of(&self, memory: &dyn ComputeMemory) -> Result<cl::Buffer> {
         call("OpenClBackend::buffer_of", || {
             let memory = OpenClMemory::of(memory, &self.shared)?;
-            let Some(mem) = memory.buffer.shared() else {
+            let Some(buffer) = memory.buffer.shared() else {
                 return Err(self.shared.unsupported("the memory is imported and may go before the buffer".into()));
             };
-            Ok(cl::Buffer::of(mem.clone(), &self.context()?, cl::MemFlags::READ_WRITE, memory.len()))
+            Ok(buffer.clone())
         })
     }
 
@@ -59,19 +57,19 @@ impl OpenClBackend {
     /// [`interop_core::ComputeBackend::raw`].
     pub(crate) fn names_of<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
         let session = &self.shared.session;
-        let (queue, context, device) = (session.queue().raw(), session.context.raw(), session.device.id.raw());
+        let (queue, context, device) = (session.queue().raw(), session.context.raw(), session.device.raw());
         let (memory, view) = target.into_parts();
         if !memory.is::<OpenClImage>() {
             let memory = own::<OpenClMemory>(memory, &self.shared)?;
             memory.enter(&view.span(), Access::Write)?;
-            let buffer = memory.buffer.lent_out().map_err(|f| self.shared.error(f))?;
+            let buffer = memory.buffer.lent_out()?;
             // SAFETY: the target lies inside the memory, which keeps its object for as long as it is borrowed.
             return Ok(unsafe { RawTarget::new(RawMemory::OpenCl { buffer, queue, context, device }, view) });
         }
         let image = own_mut::<OpenClImage>(memory, &self.shared)?;
         let at = image.place(&view)?;
         let (row, step) = at.first_row();
-        let (image, first) = (image.image.lent_out().map_err(|f| self.shared.error(f))?, (at.region.x, row));
+        let (image, first) = (image.image.lent_out()?, (at.region.x, row));
         // SAFETY: the target lies inside the memory, which keeps its object for as long as it is borrowed.
         Ok(unsafe { RawTarget::new(RawMemory::OpenClImage { image, first, step, queue, context, device }, view) })
     }

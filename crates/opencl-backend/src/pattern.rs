@@ -1,7 +1,6 @@
 //! The verification pattern, written by a kernel.
 
 use crate::backend_state::BackendState;
-use crate::ffi::ArgValue;
 use crate::kernel::BuiltKernel;
 use crate::memory::OpenClMemory;
 use crate::sharing::image::OpenClImage;
@@ -9,6 +8,7 @@ use interop_core::compute::Access;
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::own;
 use interop_core::{Error, Result, Target, View};
+use pixelferry_opencl::base::ArgValue;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// One work item for each 16 bytes of a row, written at once where they lie on a multiple of 16. Paths are timed with flat patterns,
@@ -108,7 +108,7 @@ impl PatternKernel {
         ];
         let kernel = self.image.get(&image.shared, "pf_pattern_image", IMAGE_BODY)?;
         let items = [extent.width as usize, extent.height as usize];
-        kernel.run(&values, items, |refused| image.shared.error(refused.failure))
+        kernel.run(&values, items, |refused| refused.error)
     }
 
     pub fn write(&self, shared: &Arc<BackendState>, target: Target<'_>, pattern: &Pattern) -> Result<()> {
@@ -123,7 +123,7 @@ impl PatternKernel {
             return Ok(());
         }
         let values = [
-            ArgValue::Buffer(&memory.buffer),
+            ArgValue::Memory(&memory.buffer),
             ArgValue::U64(rows.offset as u64),
             ArgValue::I64(rows.pitch as i64),
             ArgValue::U64(rows.bytes as u64),
@@ -135,7 +135,7 @@ impl PatternKernel {
         ];
         let items = [rows.bytes.max(rows.last_bytes).div_ceil(16), rows.count as usize];
         let kernel = self.linear.get(shared, "pf_pattern", BODY)?;
-        kernel.run(&values, items, |refused| shared.error(refused.failure))
+        kernel.run(&values, items, |refused| refused.error)
     }
 }
 

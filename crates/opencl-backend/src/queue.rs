@@ -1,9 +1,6 @@
 //! Queues: OpenCL queues beside the backend's own.
 
 use crate::backend_state::BackendState;
-use crate::ffi::command::{self, Kept};
-use crate::ffi::in_flight::{Clock, DeviceFence, InFlight};
-use crate::ffi::{Mem, Pinned, Queue as RawQueue, QueueProperties};
 use crate::kernel::OpenClKernel;
 use crate::launch::{Planned, plan, refused};
 use crate::memory::OpenClMemory;
@@ -13,10 +10,11 @@ use interop_core::compute::{
 };
 use interop_core::devices::owned::own;
 use interop_core::{ComputeMemory, ComputeQueue, Error, HostBuffer, QueueOptions, Result};
+use pixelferry_opencl::base::Pinned;
+use pixelferry_opencl::base::command::{self, Kept};
+use pixelferry_opencl::base::in_flight::{Clock, DeviceFence, InFlight};
+use pixelferry_opencl::{self as cl, Buffer};
 use std::sync::Arc;
-
-const CL_QUEUE_PRIORITY_HIGH_KHR: u64 = 1;
-const CL_QUEUE_PRIORITY_LOW_KHR: u64 = 4;
 
 /// The OpenCL queues of a queue.
 struct OpenClQueue {
@@ -26,13 +24,11 @@ struct OpenClQueue {
 
 /// One of them, in order. Its thread keeps it, but nothing of the backend's but the context.
 struct SubmitQueue {
-    queue: RawQueue,
+    queue: cl::Queue,
     /// Clock for the times of commands, if the queue profiles.
     clock: Option<Clock>,
     /// The owner of the fences, see [`DeviceFence`].
     owner: usize,
-    /// Name of the device in errors.
-    name: String,
 }
 
 /// A launch, and what errors say of it.
@@ -56,32 +52,32 @@ type Command = command::Command<Launch>;
 pub fn queue(shared: &Arc<BackendState>, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
     let has_priorities = shared.device.has_extension("cl_khr_priority_hints");
     let priority = match options.priority {
-        Priority::Low => Some(CL_QUEUE_PRIORITY_LOW_KHR),
+        Priority::Low => Some(cl::Priority::Low),
         Priority::Normal => None,
-        Priority::High => Some(CL_QUEUE_PRIORITY_HIGH_KHR),
+        Priority::High => Some(cl::Priority::High),
     };
     let priority = priority.filter(|_| has_priorities);
-    let properties = QueueProperties { profiling: options.profiling, priority, ..QueueProperties::default() };
+    let properties = cl::QueueOptions::default().with_profiling(options.profiling).with_priority(priority);
     let (session, mut clock) = (&shared.session, None);
     let queues = SubmitQueues::new(&options, || {
-        let queue = RawQueue::new(&session.context, &session.device, properties).map_err(|f| shared.error(f))?;
+        let queue = cl::Queue::with_options(&session.context, &session.device, &properties)?;
         if options.profiling && clock.is_none() {
-            clock = Clock::new(&queue).map_err(|f| shared.error(f))?;
+            clock = Clock::new(&queue)?;
             if clock.is_none() {
                 let reason = "events of its profiling queues carry no times (clGetEventProfilingInfo)";
                 return Err(shared.unsupported(reason.into()));
             }
         }
-        Ok(SubmitQueue { queue, clock, owner: shared.owner(), name: shared.name().to_owned() })
+        Ok(SubmitQueue { queue, clock, owner: shared.owner() })
     })?;
     Ok(Box::new(Queue::new(options, OpenClQueue { queues, shared: shared.clone() })))
 }
 
 impl QueueDriver for OpenClQueue {
-    type Block = Arc<Mem>;
+    type Block = Buffer;
     type Launch = Launch;
 
-    fn queued<'m>(&self, memory: &'m dyn ComputeMemory) -> Result<Queued<'m, Arc<Mem>>> {
+    fn queued<'m>(&self, memory: &'m dyn ComputeMemory) -> Result<Queued<'m, Buffer>> {
         let memory = OpenClMemory::of(memory, &self.shared)?;
         let block = memory.buffer.shared().filter(|_| memory.is_own).cloned();
         Ok(Queued { hazards: &memory.hazards, block })
@@ -95,7 +91,9 @@ impl QueueDriver for OpenClQueue {
         let Some(size) = kernel.built.work_size(items)? else { return Ok(None) };
         let values = values.iter().map(Kept::of).collect::<Option<_>>();
         let values = values.ok_or_else(|| Error::refused("an argument has another owner, which queues cannot keep"))?;
-        let raw = command::Launch { kernel: kernel.built.raw.clone(), values, global: size.global, local: size.local };
+        let function = kernel.built.raw.clone();
+        // SAFETY: `plan` has checked the values.
+        let raw = unsafe { command::Launch::new(function, values, size.global, size.local) };
         Ok(Some(Launch { raw, kernel: kernel.name.clone(), params: kernel.params.clone(), target_len }))
     }
 
@@ -107,7 +105,7 @@ impl QueueDriver for OpenClQueue {
         let (session, owner) = (&self.shared.session, self.shared.owner());
         self.queues.start(start, command, || {
             let mark = session.queue().marker(&[]).and_then(|event| session.flush().map(|()| event));
-            Ok(Arc::new(DeviceFence { event: mark.map_err(|failure| self.shared.error(failure))?, owner }))
+            Ok(Arc::new(DeviceFence { event: mark?, owner }))
         })
     }
 
@@ -116,12 +114,12 @@ impl QueueDriver for OpenClQueue {
         if shared.is_host_memory() {
             return Ok(vec![0; len].into());
         }
-        shared.pool.take(len, || Pinned::new(&shared.session, len)).map_err(|f| shared.error(f))
+        shared.pool.take(len, || Pinned::new(&shared.session, len))
     }
 }
 
 impl DeviceStream for SubmitQueue {
-    type Block = Arc<Mem>;
+    type Block = Buffer;
     type Launch = Launch;
     type InFlight = InFlight<Launch>;
 
@@ -135,19 +133,18 @@ impl DeviceStream for SubmitQueue {
         let after = after.iter().filter_map(|e| DeviceFence::of(e.as_ref(), self.owner)).map(|fence| &fence.event);
         let after: Vec<_> =
             after.filter(|event| !event.queue().is_some_and(|queue| queue.is(&self.queue))).cloned().collect();
-        let in_flight = InFlight::begin(command, &self.queue, &after).map_err(|(command, failure)| match command {
-            Command::Launch { launch: Launch { kernel, params, target_len, .. }, .. } => {
-                refused(&self.name, &kernel, &params, target_len, failure)
+        let in_flight = InFlight::begin(command, &self.queue, &after).map_err(|given_back| match *given_back {
+            (Command::Launch { launch: Launch { kernel, params, target_len, .. }, .. }, failure) => {
+                refused(&kernel, &params, target_len, failure)
             }
-            _ => failure.failure.on(&self.name),
+            (_, failure) => failure.error,
         })?;
         let fence = DeviceFence { event: in_flight.event.clone(), owner: self.owner };
         Ok((in_flight, Arc::new(fence)))
     }
 
-    fn land(&self, in_flight: InFlight<Launch>) -> Landed<Arc<Mem>, Launch> {
+    fn land(&self, in_flight: InFlight<Launch>) -> Landed<Buffer, Launch> {
         let (outcome, event, command) = in_flight.land();
-        let outcome = outcome.map_err(|failure| failure.on(&self.name));
         let span = self.clock.filter(|_| outcome.is_ok()).and_then(|clock| clock.span(&event));
         Landed { outcome, span, command }
     }

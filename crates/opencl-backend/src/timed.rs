@@ -1,9 +1,9 @@
 //! Timeline of the device's work: the profiling times of the commands.
 
 use crate::backend_state::BackendState;
-use crate::ffi::{Failure, Session, TimedCommand, collect};
 use crate::timeline::Known;
 use interop_core::{DeviceClock, DeviceSpan, Result, Support};
+use pixelferry_opencl::base::{Session, TimedCommand, collect};
 use std::thread;
 use std::time::Duration;
 
@@ -20,14 +20,13 @@ impl BackendState {
 
     /// Implements [`interop_core::ComputeBackend::set_timeline`].
     pub fn switch_timeline(&self, on: bool) -> Result<Support> {
-        let error = |failure| self.error(failure);
         self.timeline.backlog.switch(false);
         self.finish()?;
-        self.session.take_times(on).map_err(error)?;
+        self.session.take_times(on)?;
         if !on {
             return Ok(Support::Yes);
         }
-        match prove(&self.session).map_err(error)? {
+        match prove(&self.session)? {
             Ok(()) => {
                 let (clock, track) = (self.compare()?, format!("OpenCL: {}", self.name()).into());
                 *self.timeline.known() = Some(Known { clock, track });
@@ -35,7 +34,7 @@ impl BackendState {
                 Ok(Support::Yes)
             }
             Err(reason) => {
-                self.session.take_times(false).map_err(error)?;
+                self.session.take_times(false)?;
                 Ok(Support::No(reason))
             }
         }
@@ -45,7 +44,7 @@ impl BackendState {
     /// both clocks, `clGetDeviceAndHostTimer`, is of OpenCL 2.1; loaders jump to it in drivers that lack it.)
     fn compare(&self) -> Result<DeviceClock> {
         DeviceClock::compare(64, || {
-            let time = marker_time(&self.session).map_err(|failure| self.error(failure))?;
+            let time = marker_time(&self.session)?;
             time.map_err(|reason| self.unsupported(reason))
         })
     }
@@ -54,7 +53,7 @@ impl BackendState {
     pub fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
         let Some(Known { mut clock, track }) = self.timeline.known().clone() else { return Ok(()) };
         let mut all_done = true;
-        let is_done = |command: &TimedCommand| command.is_done().map_err(|failure| self.error(failure));
+        let is_done = |command: &TimedCommand| command.is_done();
         while let Some(command) = self.timeline.backlog.pop_done(|command| {
             all_done = is_done(command)?;
             Ok(all_done)
@@ -78,7 +77,7 @@ impl BackendState {
 const APART: Duration = Duration::from_millis(1);
 
 /// Tells whether the driver gives times, and of a clock that runs.
-fn prove(session: &Session) -> Result<Result<(), String>, Failure> {
+fn prove(session: &Session) -> Result<Result<(), String>> {
     let mut times = [0; 2];
     for time in &mut times {
         match marker_time(session)? {
@@ -92,11 +91,11 @@ fn prove(session: &Session) -> Result<Result<(), String>, Failure> {
 }
 
 /// Tells when the device ended a marker that was queued now; or why it does not tell.
-fn marker_time(session: &Session) -> Result<Result<u64, String>, Failure> {
+fn marker_time(session: &Session) -> Result<Result<u64, String>> {
     let marker = session.marker()?;
     marker.wait()?;
     Ok(match marker.times() {
         Ok((_, end)) => Ok(end),
-        Err(failure) => Err(format!("{} gives no times (code {})", failure.operation, failure.code)),
+        Err(error) => Err(format!("its events carry no times: {error}")),
     })
 }

@@ -1,8 +1,8 @@
 //! [`Timeline`]: the commands whose times are still to be told, and by what clock.
 
-use crate::ffi::TimedCommand;
 use interop_core::DeviceClock;
 use interop_core::devices::timeline::Backlog;
+use pixelferry_opencl::base::TimedCommand;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Off until it is switched on.

@@ -1,8 +1,8 @@
 //! Memory and semaphores of other APIs that a device can open, according to its driver's lists.
 
-use super::os;
 use crate::device::OpenClDevice;
 use interop_core::{HandleType, MemoryCap, MemoryShape, SemaphoreCap, Support, SyncKind};
+use pixelferry_opencl::base::{MEMORY, MEMORY_EXTENSION, SEMAPHORE, SEMAPHORE_EXTENSION};
 
 const SHAPES: [MemoryShape; 2] = [MemoryShape::Linear, MemoryShape::Image];
 
@@ -23,7 +23,8 @@ fn listed(device: &OpenClDevice, extension: &str) -> Support {
 /// Tells whether the device says that it imports handles of the type. Drivers older than version 1.0 of the extensions
 /// answer for the platform only; there, whether the platform says so.
 fn imports(device: &OpenClDevice, of_device: u32, of_platform: u32, wanted: u32, name: &str) -> Support {
-    let types = device.raw.id.numbers(of_device).or_else(|_| device.raw.platform.numbers(of_platform));
+    let (platform, id) = device.raw.ids();
+    let types = id.numbers(of_device).or_else(|_| platform.numbers(of_platform));
     Support::when(
         types.is_ok_and(|types| types.contains(&wanted)),
         format!("the driver lists {name} but no opaque handles among what it imports"),
@@ -32,10 +33,10 @@ fn imports(device: &OpenClDevice, of_device: u32, of_platform: u32, wanted: u32,
 
 /// Memory behind handles of the operating system.
 pub fn handles(device: &OpenClDevice) -> Support {
-    let name = os::MEMORY_EXTENSION;
+    let name = MEMORY_EXTENSION;
     listed(device, "cl_khr_external_memory")
         .and(|| listed(device, name))
-        .and(|| imports(device, DEVICE_MEMORY_TYPES, PLATFORM_MEMORY_TYPES, os::MEMORY, name))
+        .and(|| imports(device, DEVICE_MEMORY_TYPES, PLATFORM_MEMORY_TYPES, MEMORY, name))
 }
 
 /// Both shapes of what can be named by `handle`.
@@ -45,11 +46,11 @@ pub fn both_shapes(handle: HandleType, support: &Support) -> [MemoryCap; 2] {
 
 /// Semaphores behind such handles, of which the extension has binary ones only; `events` of GL fences.
 pub fn semaphores(device: &OpenClDevice, events: Support) -> Vec<SemaphoreCap> {
-    let name = os::SEMAPHORE_EXTENSION;
+    let name = SEMAPHORE_EXTENSION;
     let binary = listed(device, "cl_khr_semaphore")
         .and(|| listed(device, "cl_khr_external_semaphore"))
         .and(|| listed(device, name))
-        .and(|| imports(device, DEVICE_SEMAPHORE_TYPES, PLATFORM_SEMAPHORE_TYPES, os::SEMAPHORE, name));
+        .and(|| imports(device, DEVICE_SEMAPHORE_TYPES, PLATFORM_SEMAPHORE_TYPES, SEMAPHORE, name));
     let timeline = Support::No("OpenCL has no semaphores with a counter".into());
     vec![
         SemaphoreCap::new(SyncKind::BinarySemaphore, binary),

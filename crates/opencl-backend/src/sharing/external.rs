@@ -1,10 +1,10 @@
 //! Opening memory behind a handle of the operating system.
 
 use crate::backend_state::BackendState;
-use crate::ffi::{External, Pixels, TurnFns};
 use crate::memory::OpenClMemory;
 use crate::sharing::image::OpenClImage;
 use interop_core::{ComputeMemory, Error, Result, SharedHandle, SurfaceDesc};
+use pixelferry_opencl::base::{External, Pixels, TurnFns};
 use std::sync::Arc;
 
 /// Implements [`interop_core::ComputeBackend::import_surface`]; the caller has asked the capabilities.
@@ -15,17 +15,17 @@ pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceD
     };
     let bytes = memory.bytes();
     let whole = usize::try_from(bytes).unwrap_or(usize::MAX);
-    let fns = TurnFns::external(shared.device.raw.platform).map_err(|f| shared.error(f))?;
+    let fns = TurnFns::external(shared.device.raw.ids().0).map_err(|f| shared.error(f))?;
     let external = External::of(memory, fns).map_err(no_duplicate(shared))?;
     let session = &shared.session;
     Ok(match desc {
         SurfaceDesc::Image(image) => {
             let pixels = Pixels::of(image);
-            let image_object = external.image(session, pixels).map_err(|f| shared.error(f))?;
+            let image_object = external.image(session, pixels)?;
             Box::new(OpenClImage::new(shared, image_object, *image)?)
         }
         SurfaceDesc::Buffer(_) => {
-            let buffer = external.buffer(session, whole, len).map_err(|f| shared.error(f))?;
+            let buffer = external.buffer(session, whole, len)?;
             Box::new(OpenClMemory::with_turns(shared, buffer))
         }
     })

@@ -2,15 +2,15 @@
 
 use crate::backend_state::BackendState;
 use crate::cl;
-use crate::device::{OpenClDevice, devices};
-use crate::ffi::{GlObject, Object, devices_of};
+use crate::device::OpenClDevice;
 use crate::memory::OpenClMemory;
-use crate::sharing::gl_listed::{check_current, listed};
 use crate::sharing::gl_sync::gl_sync;
 use crate::sharing::image::OpenClImage;
 use interop_core::describe::error::call;
 use interop_core::{ComputeMemory, Error, GlContext, Result, SharedHandle, SurfaceDesc, SyncKind};
 use opencl3::memory::{CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY};
+use pixelferry_opencl::GlObject;
+use pixelferry_opencl::base::Object;
 use std::sync::Arc;
 
 /// The devices that share with an OpenGL context ([`interop_core::Display::hold_gl`]), that which draws first
@@ -19,25 +19,11 @@ use std::sync::Arc;
 /// Devices that do not list `cl_khr_gl_sharing` are left out without a question to their driver.
 ///
 /// # Errors
-/// [`Error::WrongContext`] where the context is not current; those of [`devices`]. No device is an empty list.
+/// [`Error::WrongContext`] where the context is not current; those of [`cl::Platform::all`]. No device is an empty list.
 pub fn devices_sharing_gl(gl: &dyn GlContext) -> Result<Vec<OpenClDevice>> {
     call("devices_sharing_gl", || {
-        check_current(gl)?;
-        let mut all = devices()?;
-        all.retain(|device| listed(device).is_yes());
-        let mut platforms: Vec<_> = all.iter().map(|device| device.raw.platform).collect();
-        platforms.dedup();
-        let mut found = Vec::new();
-        for platform in platforms {
-            match devices_of(platform, gl) {
-                // In the driver's order: that which draws comes first.
-                Ok(ids) => {
-                    found.extend(ids.iter().filter_map(|id| all.iter().find(|device| device.raw.id == *id).cloned()))
-                }
-                Err(failure) => tracing::debug!("a platform shares nothing: {}", failure.on("clGetGLContextInfoKHR")),
-            }
-        }
-        Ok(found)
+        let sharing = cl::Device::all_sharing_gl(gl)?;
+        Ok(sharing.iter().filter_map(|device| OpenClDevice::try_from(device).ok()).collect())
     })
 }
 
@@ -47,7 +33,7 @@ pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceD
     let share = share(shared)?;
     // A question about the object itself: what it has must be what was said.
     let check = |object: GlObject, expected: ([usize; 3], usize)| {
-        let found = Object::new(share, &shared.session, object, CL_MEM_READ_WRITE).map_err(|f| shared.error(f))?;
+        let found = Object::new(share, &shared.session, object, CL_MEM_READ_WRITE)?;
         if (found.size, found.element) == expected || (found.is_buffer && found.size[0] >= len) {
             return Ok(());
         }
@@ -58,22 +44,22 @@ pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceD
     match (handle, desc) {
         (SharedHandle::GlBuffer { name }, SurfaceDesc::Buffer(_)) => {
             check(GlObject::Buffer { name: *name }, ([len, 1, 1], 1))?;
-            let buffer = share.buffer(&shared.session, *name, len).map_err(|f| shared.error(f))?;
+            let buffer = share.buffer(&shared.session, *name, len)?;
             Ok(Box::new(OpenClMemory::with_turns(shared, buffer)))
         }
         (SharedHandle::GlTexture { name, target }, SurfaceDesc::Image(image)) => {
             let sides = [image.extent.width as usize, image.extent.height as usize, 1];
             let object = GlObject::Texture { target: *target, level: 0, name: *name };
             check(object, (sides, image.format.bytes_per_pixel()))?;
-            let pixels = crate::ffi::Pixels::of(image);
-            let opened = share.image(&shared.session, [*target, *name], pixels).map_err(|f| shared.error(f))?;
+            let pixels = pixelferry_opencl::base::Pixels::of(image);
+            let opened = share.image(&shared.session, [*target, *name], pixels)?;
             Ok(Box::new(OpenClImage::new(shared, opened, *image)?))
         }
         _ => Err(Error::refused(format!("the handle does not name a {desc}"))),
     }
 }
 
-fn share(shared: &BackendState) -> Result<&Arc<crate::ffi::GlShare>> {
+fn share(shared: &BackendState) -> Result<&Arc<pixelferry_opencl::base::GlShare>> {
     let reason = "it was opened on its own, not in a display's OpenGL context (ComputeBackend::open_in)";
     shared.gl.as_ref().ok_or_else(|| shared.unsupported(reason.into()))
 }
@@ -126,12 +112,11 @@ impl SharedGlObject {
                 GlAccess::Write => CL_MEM_WRITE_ONLY,
                 GlAccess::ReadWrite => CL_MEM_READ_WRITE,
             };
-            let object = Object::new(share, &shared.session, object, flags).map_err(|f| shared.error(f))?;
-            let (context, mem) = (shared.cl_context()?, object.mem().clone());
+            let object = Object::new(share, &shared.session, object, flags)?;
             let memory = match object.is_buffer {
-                true => Some(Memory::Buffer(cl::Buffer::of_mem(mem, &context)?)),
+                true => Some(Memory::Buffer(object.as_buffer()?)),
                 // Formats that have no name there are for reading and writing by the host.
-                false => cl::Image::of_mem(mem, &context).ok().map(Memory::Image),
+                false => object.as_image().ok().map(Memory::Image),
             };
             Ok(Self { object, memory, shared: shared.clone() })
         })
@@ -175,7 +160,7 @@ impl SharedGlObject {
     pub fn named(&self) -> Result<(u32, u32)> {
         call("SharedGlObject::named", || {
             let share = share(&self.shared)?;
-            self.object.named(share).map_err(|f| self.shared.error(f))
+            self.object.named(share)
         })
     }
 
@@ -202,7 +187,7 @@ impl SharedGlObject {
     /// # Errors
     /// [`Error::WrongContext`], [`Error::Driver`].
     pub fn acquire(&mut self) -> Result<()> {
-        self.object.acquire().map_err(|f| self.shared.error(f))
+        self.object.acquire()
     }
 
     /// Ends it (`clEnqueueReleaseGLObjects`): OpenGL sees what was written before. Nothing happens outside a turn.
@@ -210,7 +195,7 @@ impl SharedGlObject {
     /// # Errors
     /// The errors of [`SharedGlObject::acquire`].
     pub fn release(&mut self) -> Result<()> {
-        self.object.release().map_err(|f| self.shared.error(f))
+        self.object.release()
     }
 
     /// True from [`SharedGlObject::acquire`] to [`SharedGlObject::release`]; no OpenCL call.
@@ -225,7 +210,7 @@ impl SharedGlObject {
     /// [`Error::InvalidInput`] outside a turn, for a box that reaches outside, and for bytes that are not exactly its.
     pub fn read(&mut self, origin: [usize; 3], size: [usize; 3], into: &mut [u8]) -> Result<()> {
         self.check(origin, size, into.len())?;
-        self.object.read(origin, size, into).map_err(|f| self.shared.error(f))
+        self.object.read(origin, size, into)
     }
 
     /// Copies tight rows into a box of `size` elements from `origin` on (`clEnqueueWriteImage`; of a buffer
@@ -235,7 +220,7 @@ impl SharedGlObject {
     /// The errors of [`SharedGlObject::read`].
     pub fn write(&mut self, origin: [usize; 3], size: [usize; 3], from: &[u8]) -> Result<()> {
         self.check(origin, size, from.len())?;
-        self.object.write(origin, size, from).map_err(|f| self.shared.error(f))
+        self.object.write(origin, size, from)
     }
 
     fn check(&self, origin: [usize; 3], size: [usize; 3], len: usize) -> Result<()> {

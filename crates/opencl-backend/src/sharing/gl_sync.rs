@@ -1,8 +1,8 @@
 //! Synchronisation of OpenGL and OpenCL.
 
 use crate::backend_state::BackendState;
-use crate::ffi::GlSync;
 use interop_core::{Error, Result, SyncKind};
+use pixelferry_opencl::base::GlSync;
 
 /// Tells how a way of keeping OpenGL and OpenCL apart is called here.
 pub fn gl_sync(shared: &BackendState, kind: SyncKind) -> Result<GlSync> {

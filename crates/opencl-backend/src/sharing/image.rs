@@ -1,18 +1,18 @@
 //! Images that another API has, too: opaque memory, see [`interop_core::ComputeBackend::import_surface`].
 
 use crate::backend_state::BackendState;
-use crate::ffi::{Buffer, Failure, ImageBox, SharedImage};
 use crate::sharing::gl_sync::gl_sync;
 use interop_core::compute::MemoryDriver;
 use interop_core::compute::{OpaqueImage, Placement};
 use interop_core::{Error, ImageDesc, Region, Result, SyncKind, View};
+use pixelferry_opencl::base::{ImageBox, Memory, SharedImage};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// An image that kernels write.
 pub struct OpenClImage {
     /// Linear copy of a part, for kernels that cannot write images.
-    scratch: Option<Buffer>,
+    scratch: Option<Memory>,
     pub image: SharedImage,
     rows: OpaqueImage,
     pub shared: Arc<BackendState>,
@@ -42,30 +42,30 @@ impl OpenClImage {
 
     /// Gives `f` a linear copy of a part (tight rows in the image's order), then copies it back. These are two copies
     /// on the device around a kernel that needs linear memory.
-    pub fn through_linear(&mut self, at: &Placement, f: impl FnOnce(&Buffer) -> Result<()>) -> Result<()> {
+    pub fn through_linear(&mut self, at: &Placement, f: impl FnOnce(&Memory) -> Result<()>) -> Result<()> {
         let at = part(at.region);
         let len = at.region[0] * at.region[1] * self.desc().format.bytes_per_pixel();
         if self.scratch.as_ref().is_none_or(|scratch| scratch.len() < len) {
             self.scratch = None;
-            self.scratch = Some(Buffer::allocate(&self.shared.session, len, false).map_err(|f| self.error(f))?);
+            self.scratch = Some(Memory::allocate(&self.shared.session, len, false)?);
         }
         let Some(scratch) = &self.scratch else { return Ok(()) };
-        self.image.copy_to_buffer(&at, scratch, 0).map_err(|f| self.error(f))?;
+        self.image.copy_to_buffer(&at, scratch, 0)?;
         f(scratch)?;
-        self.image.copy_from_buffer(&at, scratch, 0).and_then(|()| self.flush()).map_err(|f| self.error(f))
+        self.image.copy_from_buffer(&at, scratch, 0).and_then(|()| self.flush())
     }
 
     /// Queues a copy of `range` to the same bytes of linear memory, or from there.
-    pub fn copy_linear(&self, range: &Range<usize>, linear: &Buffer, to_linear: bool) -> Result<()> {
+    pub fn copy_linear(&self, range: &Range<usize>, linear: &Memory, to_linear: bool) -> Result<()> {
         for (start, region) in self.rows.rectangles(range)? {
             let (at, offset) = (part(region), range.start + start);
             let copied = match to_linear {
                 true => self.image.copy_to_buffer(&at, linear, offset),
                 false => self.image.copy_from_buffer(&at, linear, offset),
             };
-            copied.map_err(|f| self.error(f))?;
+            copied?;
         }
-        self.flush().map_err(|f| self.error(f))
+        self.flush()
     }
 
     /// Queues a copy of `range` to an image with the same rows.
@@ -75,17 +75,13 @@ impl OpenClImage {
             return Err(Error::refused("the two images differ in their format or the length of a row"));
         }
         for (_, region) in rectangles {
-            self.image.copy_to_image(&part(region), &to.image).map_err(|f| self.error(f))?;
+            self.image.copy_to_image(&part(region), &to.image)?;
         }
-        self.flush().map_err(|f| self.error(f))
+        self.flush()
     }
 
-    fn flush(&self) -> Result<(), Failure> {
+    fn flush(&self) -> Result<()> {
         self.shared.session.flush()
-    }
-
-    fn error(&self, failure: Failure) -> Error {
-        self.shared.error(failure)
     }
 }
 
@@ -97,7 +93,7 @@ impl MemoryDriver for OpenClImage {
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
         for (start, region) in self.rows.rectangles(&(offset..offset + into.len()))? {
             let len = region.width as usize * region.height as usize * self.desc().format.bytes_per_pixel();
-            self.image.read(&part(region), &mut into[start..start + len]).map_err(|f| self.error(f))?;
+            self.image.read(&part(region), &mut into[start..start + len])?;
         }
         Ok(())
     }
@@ -105,7 +101,7 @@ impl MemoryDriver for OpenClImage {
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
         for (start, region) in self.rows.rectangles(&(offset..offset + from.len()))? {
             let len = region.width as usize * region.height as usize * self.desc().format.bytes_per_pixel();
-            self.image.write(&part(region), &from[start..start + len]).map_err(|f| self.error(f))?;
+            self.image.write(&part(region), &from[start..start + len])?;
         }
         Ok(())
     }
@@ -129,15 +125,15 @@ impl MemoryDriver for OpenClImage {
     }
 
     fn acquire(&mut self) -> Result<()> {
-        self.image.acquire().map_err(|f| self.error(f))
+        self.image.acquire()
     }
 
     fn submit(&mut self) -> Result<()> {
-        self.image.release().map_err(|f| self.error(f))
+        self.image.release()
     }
 
     fn release(&mut self) -> Result<()> {
-        self.image.release().and_then(|()| self.image.wait_released()).map_err(|f| self.error(f))
+        self.image.release().and_then(|()| self.image.wait_released())
     }
 
     fn release_in_queue(&mut self) -> Result<()> {

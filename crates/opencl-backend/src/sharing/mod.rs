@@ -10,7 +10,6 @@
 //! | `own` | the backend's own memory, for a display that draws by it |
 //! | `semaphore` | semaphores behind such handles (`cl_khr_external_semaphore`) |
 //! | `caps` | what of it a device has |
-//! | `os` | file descriptors or NT handles, and what OpenCL calls them |
 
 pub mod caps;
 pub mod external;
@@ -18,8 +17,5 @@ pub mod gl;
 pub mod gl_listed;
 pub mod gl_sync;
 pub mod image;
-#[cfg_attr(unix, path = "os/unix.rs")]
-#[cfg_attr(windows, path = "os/windows.rs")]
-pub mod os;
 pub mod own;
 pub mod semaphore;

@@ -1,14 +1,15 @@
 //! Memory of the backend's own that a display has, too, which draws by this very backend: one queue keeps their order.
 
 use crate::backend_state::BackendState;
-use crate::ffi::{Buffer, Mem};
+use crate::cl;
 use crate::memory::OpenClMemory;
 use interop_core::{ComputeMemory, Error, QueueId, Result, SharedHandle, SurfaceDesc};
+use pixelferry_opencl::base::Memory;
 use std::sync::Arc;
 
 /// Content of [`SharedHandle::QueueBuffer`].
 struct QueueBlock {
-    mem: Arc<Mem>,
+    buffer: cl::Buffer,
     bytes: usize,
     /// State of the queue's owner: a queue is known by its address.
     shared: Arc<BackendState>,
@@ -19,9 +20,9 @@ pub fn allocate(shared: &Arc<BackendState>, bytes: usize) -> Result<(Box<dyn Com
     let queue = QueueId::of(&shared.session);
     let mut memory = OpenClMemory::allocate(shared, bytes)?;
     memory.is_own = false;
-    let mem = memory.buffer.shared().cloned();
-    let mem = mem.ok_or_else(|| shared.unsupported("its memory is not its own".into()))?;
-    let buffer = Box::new(QueueBlock { mem, bytes, shared: Arc::clone(shared) });
+    let block = memory.buffer.shared().cloned();
+    let block = block.ok_or_else(|| shared.unsupported("its memory is not its own".into()))?;
+    let buffer = Box::new(QueueBlock { buffer: block, bytes, shared: Arc::clone(shared) });
     Ok((Box::new(memory), SharedHandle::QueueBuffer { queue, buffer }))
 }
 
@@ -34,5 +35,5 @@ pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceD
     };
     let block = block.filter(|block| Arc::ptr_eq(&block.shared, shared) && block.bytes >= len);
     let block = block.ok_or_else(|| Error::refused(format!("the handle does not name a {desc} of this backend")))?;
-    Ok(Box::new(OpenClMemory::with_turns(shared, Buffer::of(&shared.session, Arc::clone(&block.mem), len))))
+    Ok(Box::new(OpenClMemory::with_turns(shared, Memory::of(&shared.session, block.buffer.clone()))))
 }

@@ -2,14 +2,13 @@
 
 use super::external::no_duplicate;
 use crate::backend_state::BackendState;
-use crate::ffi::Semaphore;
 use interop_core::{ComputeSemaphore, Error, Result, SharedHandle};
+use pixelferry_opencl::base::Semaphore;
 use std::sync::Arc;
 
 /// A display's semaphore.
 pub struct OpenClSemaphore {
     semaphore: Semaphore,
-    shared: Arc<BackendState>,
 }
 
 impl OpenClSemaphore {
@@ -18,18 +17,17 @@ impl OpenClSemaphore {
         let SharedHandle::Semaphore(handle) = handle else {
             return Err(Error::refused("OpenCL knows no such semaphore"));
         };
-        let opened = Semaphore::import(&shared.session, shared.device.raw.platform, handle);
-        let semaphore = opened.map_err(no_duplicate(shared))?.map_err(|f| shared.error(f))?;
-        Ok(Self { semaphore, shared: shared.clone() })
+        let opened = Semaphore::import(&shared.session, shared.device.raw.ids().0, handle);
+        Ok(Self { semaphore: opened.map_err(no_duplicate(shared))?? })
     }
 }
 
 impl ComputeSemaphore for OpenClSemaphore {
     fn signal(&mut self, _: u64) -> Result<()> {
-        self.semaphore.signal().map_err(|f| self.shared.error(f))
+        self.semaphore.signal()
     }
 
     fn wait(&mut self, _: u64) -> Result<()> {
-        self.semaphore.wait().map_err(|f| self.shared.error(f))
+        self.semaphore.wait()
     }
 }

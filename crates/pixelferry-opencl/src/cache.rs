@@ -1,0 +1,206 @@
+//! [`BinaryCache`]: built programs on disk.
+//!
+//! One file for each program. A file that is missing, damaged, of another version, source or driver only means that the
+//! program is built again. Writing is by a new file that takes the old one's name, so that two programs at once leave one
+//! whole file. Folder and files that somebody else can write are left alone, see [`super::private`].
+
+use super::sealed::{
+    Recorded, device_key, hash, put, put_number, put_params, seal, take, take_number, take_params, unseal,
+};
+use super::{Context, private};
+use etcetera::{BaseStrategy, choose_base_strategy};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Cache of built programs (`CL_PROGRAM_BINARIES`) for [`crate::Program::build_cached`]; no OpenCL call gets to
+/// know the place.
+///
+/// Drivers run what the files hold, and some write where they should not when a file is damaged. Two things guard
+/// against that. On Unix file and folder must belong to the user of the process, and nobody else may write them. Else
+/// the cache neither reads nor writes. It makes the folder so. A SHA-256 sum finds damage. Neither protects from who
+/// may write the user's own files, and the sum, which has no key, is no proof of who wrote a file. On other systems the
+/// cache does not look at the folder's access list. Those systems make the user's cache folder the user's alone. For
+/// [`BinaryCache::Folder`] the caller of [`crate::Program::build_cached`] vouches.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum BinaryCache {
+    /// `pixelferry/opencl` in the user's cache folder.
+    #[default]
+    User,
+    /// In this folder, which is made where it is not there.
+    Folder(PathBuf),
+    /// Nowhere: built each time.
+    Off,
+}
+
+/// First bytes of a file, with the version of its content.
+const MAGIC: &[u8] = b"pixelferry OpenCL program 3\n";
+
+impl BinaryCache {
+    fn folder(&self) -> Option<PathBuf> {
+        match self {
+            Self::User => Some(choose_base_strategy().ok()?.cache_dir().join("pixelferry").join("opencl")),
+            Self::Folder(folder) => Some(folder.clone()),
+            Self::Off => None,
+        }
+    }
+
+    /// The place of a program; `None` where nothing is kept.
+    pub(super) fn entry(&self, context: &Context, source: &str, options: &str) -> Option<Entry> {
+        let folder = self.folder()?;
+        let mut key = Vec::new();
+        put(&mut key, source.as_bytes());
+        put(&mut key, options.as_bytes());
+        for device in context.devices() {
+            put(&mut key, &device_key(device).ok()?);
+        }
+        Some(Entry { folder, key })
+    }
+}
+
+/// One program's place.
+pub(super) struct Entry {
+    folder: PathBuf,
+    /// All that the binary depends on.
+    key: Vec<u8>,
+}
+
+type Content = (Vec<Vec<u8>>, Recorded);
+
+impl Entry {
+    fn file(&self) -> PathBuf {
+        // The key inside decides; the name need only be the same for the same key.
+        let name: String = hash(&self.key)[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+        self.folder.join(name + ".bin")
+    }
+
+    pub fn load(&self) -> Option<Content> {
+        let file = self.file();
+        let read = private::read(&self.folder, &file);
+        let bytes = read.inspect_err(|error| not_used(&self.folder, error)).ok()?;
+        let content = decode(&bytes, &self.key);
+        if content.is_none() {
+            tracing::debug!(file = %file.display(), "a cached program is damaged or another's");
+        }
+        content
+    }
+
+    /// That it cannot is worth a line in the log, no more.
+    pub fn store(&self, binaries: &[Vec<u8>], params: &Recorded) {
+        if let Err(error) = write(&self.folder, &self.file(), &encode(&self.key, binaries, params)) {
+            not_used(&self.folder, &error);
+        }
+    }
+}
+
+fn encode(key: &[u8], binaries: &[Vec<u8>], params: &Recorded) -> Vec<u8> {
+    let mut out = Vec::new();
+    put(&mut out, key);
+    put_number(&mut out, binaries.len() as u64);
+    binaries.iter().for_each(|binary| put(&mut out, binary));
+    put_params(&mut out, params);
+    seal(MAGIC, &out)
+}
+
+fn decode(bytes: &[u8], key: &[u8]) -> Option<Content> {
+    let mut rest = unseal(MAGIC, bytes)?;
+    let from = &mut rest;
+    if take(from)? != key {
+        return None;
+    }
+    let binaries = (0..take_number(from)?).map(|_| take(from).map(<[u8]>::to_vec)).collect::<Option<_>>()?;
+    Some((binaries, take_params(from)?))
+}
+
+/// A folder that is open to others is worth a warning; that nothing is there, or that the disk is full, is not.
+fn not_used(folder: &Path, error: &std::io::Error) {
+    if error.kind() == std::io::ErrorKind::PermissionDenied {
+        tracing::warn!(folder = %folder.display(), %error, "the cache of OpenCL programs is not used");
+    } else {
+        tracing::debug!(folder = %folder.display(), %error, "a program is not in the cache");
+    }
+}
+
+fn write(folder: &Path, file: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    private::make_folder(folder)?;
+    // Nobody else's: another process has another number, another thread the next count.
+    let unfinished =
+        file.with_extension(format!("{}.{}.tmp", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
+    let written = private::write_new(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, file));
+    if written.is_err() {
+        // Nothing more can be done where this fails, too.
+        let _ = fs::remove_file(&unfinished);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Param;
+    use crate::ffi::ParamInfo;
+
+    fn sample() -> (Vec<Vec<u8>>, Recorded) {
+        let raw = ParamInfo { name: "a".into(), type_name: "float*".into(), address: 1, access: 2, qualifiers: 3 };
+        let own = Param { raw: raw.clone(), bytes: Some(12) };
+        (vec![vec![1, 2, 3], vec![4]], Recorded::from([("k".to_owned(), vec![Param { raw, bytes: None }, own])]))
+    }
+
+    #[test]
+    fn entries_come_back_whole() {
+        let (binaries, params) = sample();
+        let bytes = encode(b"key", &binaries, &params);
+        assert_eq!(decode(&bytes, b"key"), Some((binaries, params)));
+        assert_eq!(decode(&bytes, b"other"), None);
+    }
+
+    /// Files of others, and those that others can write, are not what the driver gets.
+    #[cfg(unix)]
+    #[test]
+    fn only_what_the_user_alone_can_write_is_read() {
+        use std::os::unix::fs::{PermissionsExt as _, chown};
+
+        let folder = std::env::temp_dir().join(format!("pixelferry-private-{}", std::process::id()));
+        let entry = Entry { folder: folder.join("made"), key: b"key".to_vec() };
+        let allow = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let (binaries, params) = sample();
+        entry.store(&binaries, &params);
+        assert_eq!((mode(&entry.folder), mode(&entry.file())), (0o700, 0o600));
+        assert!(entry.load().is_some());
+        for (path, own, others) in [(&entry.file(), 0o600, [0o620, 0o602]), (&entry.folder, 0o700, [0o770, 0o707])] {
+            for others in others {
+                allow(path, others);
+                assert!(entry.load().is_none(), "{others:o}");
+            }
+            allow(path, own);
+            assert!(entry.load().is_some());
+        }
+        // Into a folder of everybody's nothing is written.
+        let file = entry.file();
+        fs::remove_file(&file).unwrap();
+        allow(&entry.folder, 0o777);
+        entry.store(&binaries, &params);
+        assert!(fs::read_dir(&entry.folder).unwrap().next().is_none());
+        allow(&entry.folder, 0o700);
+        entry.store(&binaries, &params);
+        // Only root can give a file away.
+        if chown(&file, Some(65_534), None).is_ok() {
+            assert!(entry.load().is_none(), "a file of somebody else's was read");
+        }
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn damage_anywhere_is_found() {
+        let (binaries, params) = sample();
+        let bytes = encode(b"key", &binaries, &params);
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1;
+            assert_eq!(decode(&damaged, b"key"), None, "byte {at}");
+            assert_eq!(decode(&bytes[..at], b"key"), None, "cut at {at}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! [`Context`].
+
+use super::copy_kernels::CopyKernels;
+use super::{ContextOptions, ContextProperty, Device, DeviceType, Platform};
+use crate::ffi::gl_context::session_properties;
+use crate::ffi::handle::{ContextKind, Handle};
+use crate::ffi::may_fail::MayFail;
+use crate::ffi::notify::{Listening, OnError, report};
+use crate::ffi::{Failure, GlShare};
+use crate::gl_listed::{check_shares, listed_by};
+use cl3::context::{CL_CONTEXT_INTEROP_USER_SYNC, CL_CONTEXT_PROPERTIES, create_context};
+use cl3::error_codes::{CL_INVALID_PROPERTY, CL_INVALID_VALUE};
+use interop_core::{Error, GlContext, Result};
+use std::fmt;
+use std::sync::Arc;
+
+/// One or more devices of a platform that share memory, programs and events (OpenCL 3.0 API, 4.4; `clCreateContext`).
+/// Cheap to clone; any thread may use it. What the driver reports of errors inside goes to `tracing`, at level warn, target
+/// `pixelferry_opencl::context`.
+#[derive(Clone)]
+pub struct Context(Arc<Parts>);
+
+struct Parts {
+    // Its kernels are let go of before the driver's context.
+    copies: CopyKernels,
+    // Released before the sub-devices that it was made of, and before its listener goes.
+    handle: Handle<ContextKind>,
+    _listening: Listening,
+    devices: Vec<Device>,
+    /// "The CL context and corresponding command-queues are dependent on the existence of the GL share group"
+    /// (`cl_khr_gl_sharing`, Lifetime of Shared Objects).
+    gl: Option<Arc<GlShare>>,
+    may_fail: MayFail,
+    name: String,
+}
+
+/// Settings of a new context.
+#[derive(Default)]
+pub(crate) struct Settings {
+    /// Only for devices that list the extension: GL properties make some drivers that do not end the process later.
+    pub gl: Option<Arc<dyn GlContext>>,
+    /// The devices list `cl_khr_gl_event`, too.
+    pub gl_events: bool,
+    /// Properties besides platform and GL.
+    pub pairs: Vec<[isize; 2]>,
+    pub on_error: Option<OnError>,
+}
+
+impl Context {
+    /// A context of these devices (`clCreateContext`).
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for no device, a device twice, or devices of several platforms.
+    pub fn new(devices: &[Device]) -> Result<Self> {
+        Self::with_options(devices, ContextOptions::new())
+    }
+
+    /// A context of a platform's devices of some types (`clGetDeviceIDs`, `clCreateContext`: what `clCreateContextFromType`
+    /// does in one call).
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the platform has no such device; else those of [`Context::with_options`].
+    pub fn of_type(platform: Platform, types: DeviceType, options: ContextOptions) -> Result<Self> {
+        let devices = platform.devices_of(types)?;
+        if devices.is_empty() {
+            let reason = format!("clGetDeviceIDs finds no device of type {types}");
+            return Err(Error::Unsupported { operation: "clCreateContext", device: platform.name()?, reason });
+        }
+        Self::with_options(&devices, options)
+    }
+
+    /// A context of these devices with properties, or a callback for errors (`clCreateContext`).
+    ///
+    /// # Errors
+    /// Those of [`Context::new`]; [`Error::Driver`] where the driver does not know a property by number, and
+    /// [`Error::Unsupported`] where it does not know `CL_CONTEXT_INTEROP_USER_SYNC`.
+    pub fn with_options(devices: &[Device], options: ContextOptions) -> Result<Self> {
+        const OP: &str = "clCreateContext";
+        let Some(first) = devices.first() else {
+            return Err(Error::invalid(OP, "no device was given; give at least one"));
+        };
+        if let Some(other) = devices.iter().find(|device| device.platform() != first.platform()) {
+            let problem =
+                format!("{} and {} are of different platforms; make a context for each", first.name(), other.name());
+            return Err(Error::invalid(OP, problem));
+        }
+        if devices.iter().enumerate().any(|(i, device)| devices[..i].iter().any(|other| other.is(device))) {
+            return Err(Error::invalid(OP, "a device was given twice"));
+        }
+        let ContextOptions { pairs, on_error, gl } = options;
+        if let Some(gl) = &gl {
+            for device in devices {
+                let lists = listed_by(|name| device.has_extension(name));
+                check_shares((device, device.name()), lists, gl.as_ref()).map_err(|error| error.of(OP))?;
+            }
+        }
+        let gl_events = devices.iter().all(|device| device.has_extension("cl_khr_gl_event"));
+        let only_user_sync = matches!(pairs[..], [[CL_CONTEXT_INTEROP_USER_SYNC, _]]);
+        let settings = Settings { gl, gl_events, pairs, on_error };
+        Self::open(devices, settings).map_err(|failure| match failure.code {
+            CL_INVALID_PROPERTY | CL_INVALID_VALUE if only_user_sync => {
+                let reason = "the driver does not know CL_CONTEXT_INTEROP_USER_SYNC; leave it out".to_owned();
+                Error::Unsupported { operation: OP, device: first.name().to_owned(), reason }
+            }
+            _ => failure.on(first.name()),
+        })
+    }
+
+    /// `devices` must be of one platform, and not empty.
+    pub(crate) fn open(devices: &[Device], settings: Settings) -> Result<Self, Failure> {
+        const CALL: &str = "clCreateContext";
+        let none = Failure { operation: CALL, code: CL_INVALID_VALUE };
+        let (platform, _) = devices.first().ok_or(none)?.ids();
+        let properties = session_properties(platform, settings.gl.as_deref(), &settings.pairs);
+        let ids: Vec<_> = devices.iter().map(Device::raw).collect();
+        let listening = Listening::new(settings.on_error);
+        let gl = settings.gl.map(|gl| GlShare::new(platform, gl, settings.gl_events).map(Arc::new)).transpose()?;
+        let raw = create_context(&ids, properties.as_ptr(), Some(report), listening.user_data());
+        // SAFETY: a context that was just created, whose one reference is ours.
+        let handle = unsafe { Handle::own(CALL, raw) }?;
+        Ok(Self::of(handle, listening, devices.to_vec(), gl))
+    }
+
+    pub(crate) fn of(
+        handle: Handle<ContextKind>,
+        listening: Listening,
+        devices: Vec<Device>,
+        gl: Option<Arc<GlShare>>,
+    ) -> Self {
+        let name = devices.iter().map(Device::name).collect::<Vec<_>>().join(" + ");
+        let (copies, may_fail) = Default::default();
+        Self(Arc::new(Parts { copies, handle, _listening: listening, devices, gl, may_fail, name }))
+    }
+
+    pub(crate) fn handle(&self) -> &Handle<ContextKind> {
+        &self.0.handle
+    }
+
+    pub(crate) fn may_fail(&self) -> &MayFail {
+        &self.0.may_fail
+    }
+
+    /// The GL context that it shares with.
+    pub(crate) fn gl_share(&self) -> Option<&Arc<GlShare>> {
+        self.0.gl.as_ref()
+    }
+
+    /// Its devices (`CL_CONTEXT_DEVICES`), in the order given.
+    pub fn devices(&self) -> &[Device] {
+        &self.0.devices
+    }
+
+    /// Its properties (`CL_CONTEXT_PROPERTIES`): the platform, and those of [`ContextOptions`].
+    pub fn properties(&self) -> Result<Vec<ContextProperty>> {
+        let list = self.handle().info(CL_CONTEXT_PROPERTIES).map_err(|f| self.error(f))?;
+        ContextProperty::all(&list)
+            .ok_or_else(|| self.error(Failure { operation: "clGetContextInfo", code: CL_INVALID_VALUE }))
+    }
+
+    /// True for two values of one context (`cl_context`).
+    pub fn is(&self, other: &Self) -> bool {
+        self.raw() == other.raw()
+    }
+
+    pub(super) fn copies(&self) -> &CopyKernels {
+        &self.0.copies
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    pub(crate) fn error(&self, failure: Failure) -> Error {
+        failure.on(&self.0.name)
+    }
+
+    pub(crate) fn foreign(&self, operation: &'static str, object: &'static str) -> Error {
+        Error::Foreign { operation, object, device: self.0.name.clone() }
+    }
+
+    /// [`Error::Foreign`] for an object of another context.
+    #[doc(hidden)]
+    pub fn check_same(&self, other: &Self, operation: &'static str, object: &'static str) -> Result<()> {
+        if self.is(other) { Ok(()) } else { Err(self.foreign(operation, object)) }
+    }
+
+    /// [`Error::Foreign`] for a device that is not one of the context's.
+    pub(crate) fn check_device(&self, device: &Device, operation: &'static str) -> Result<()> {
+        if self.devices().iter().any(|own| own.is(device)) { Ok(()) } else { Err(self.foreign(operation, "device")) }
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Context({:?})", self.devices())
+    }
+}

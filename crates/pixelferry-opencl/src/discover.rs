@@ -1,0 +1,65 @@
+//! Devices of one [`Platform`], and those of all.
+
+use super::{Device, DeviceType, Platform};
+use interop_core::{Error, Result};
+
+impl Platform {
+    /// All its devices (`clGetDeviceIDs`, `CL_DEVICE_TYPE_ALL`); none is not an error.
+    pub fn devices(self) -> Result<Vec<Device>> {
+        self.devices_of(DeviceType::ALL)
+    }
+
+    /// Its devices that have one of these types (`clGetDeviceIDs`), e.g. `DeviceType::GPU | DeviceType::ACCELERATOR`; none
+    /// is not an error.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for [`DeviceType::NONE`].
+    pub fn devices_of(self, types: DeviceType) -> Result<Vec<Device>> {
+        if types == DeviceType::NONE {
+            return Err(Error::invalid(
+                "clGetDeviceIDs",
+                "no type of device was given; DeviceType::ALL takes every one",
+            ));
+        }
+        self.each_of(types)?.into_iter().collect()
+    }
+
+    /// Each of its devices, or why that one does not answer.
+    #[doc(hidden)]
+    pub fn each_device(self) -> Result<Vec<Result<Device>>> {
+        self.each_of(DeviceType::ALL)
+    }
+
+    fn each_of(self, types: DeviceType) -> Result<Vec<Result<Device>>> {
+        let ids = self.0.devices(types.bits()).map_err(|f| f.on("an OpenCL platform"))?;
+        Ok(ids.into_iter().map(|id| Device::root(self.0, id)).collect())
+    }
+}
+
+impl Device {
+    /// All devices of all platforms (`clGetPlatformIDs`, `clGetDeviceIDs`). A platform that fails to answer is left out
+    /// and logged.
+    ///
+    /// # Errors
+    /// Those of [`Platform::all`].
+    pub fn all() -> Result<Vec<Self>> {
+        Self::all_of(DeviceType::ALL)
+    }
+
+    /// The devices of all platforms that have one of these types (`clGetPlatformIDs`, `clGetDeviceIDs`). A platform that
+    /// fails to answer is left out and logged; no device is not an error.
+    ///
+    /// # Errors
+    /// Those of [`Platform::all`]; [`Error::InvalidInput`] for [`DeviceType::NONE`].
+    pub fn all_of(types: DeviceType) -> Result<Vec<Self>> {
+        let mut all = Vec::new();
+        for platform in Platform::all()? {
+            match platform.devices_of(types) {
+                Ok(devices) => all.extend(devices),
+                Err(error @ Error::InvalidInput { .. }) => return Err(error),
+                Err(error) => tracing::debug!("OpenCL platform left out: {error}"),
+            }
+        }
+        Ok(all)
+    }
+}

@@ -1,0 +1,117 @@
+//! Queueing of a command.
+
+use crate::event::with_list;
+use crate::ffi::profile::queued;
+use crate::ffi::track::{Entering, Use};
+use crate::ffi::{Failure, check};
+use crate::{Event, Queue, Status};
+use cl3::command_queue as q;
+use cl3::error_codes::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+use interop_core::Result;
+use std::ffi::c_void;
+
+impl Queue {
+    /// Blocks until the queue is empty (`clFinish`).
+    ///
+    /// # Errors
+    /// Also where a command before it failed.
+    pub fn finish(&self) -> Result<()> {
+        // rusticl's clFinish (seen with Mesa 22.3) does not wait for commands that were flushed before; a marker's event
+        // it does wait for.
+        let marked = self.marker(&[])?.wait();
+        check("clFinish", q::finish(self.raw())).map_err(|f| self.error(f))?;
+        marked
+    }
+
+    /// An event for the end of `wait`, or of everything enqueued before where that is empty
+    /// (`clEnqueueMarkerWithWaitList`).
+    pub fn marker(&self, wait: &[Event]) -> Result<Event> {
+        // SAFETY: what `enqueue` passes is live.
+        self.enqueue("clEnqueueMarkerWithWaitList", wait, |queue, n, list| unsafe {
+            q::enqueue_marker_with_wait_list(queue, n, list)
+        })
+    }
+
+    /// An event for the end of `wait`, or of everything enqueued before where that is empty. What is enqueued later
+    /// waits for it (`clEnqueueBarrierWithWaitList`).
+    pub fn barrier(&self, wait: &[Event]) -> Result<Event> {
+        // SAFETY: what `enqueue` passes is live.
+        self.enqueue("clEnqueueBarrierWithWaitList", wait, |queue, n, list| unsafe {
+            q::enqueue_barrier_with_wait_list(queue, n, list)
+        })
+    }
+
+    /// Lets `call` enqueue one command: it gets the queue, the number of events and their list, and must return what
+    /// the `clEnqueue` call returned.
+    pub(crate) fn enqueue(
+        &self,
+        operation: &'static str,
+        wait: &[Event],
+        call: impl FnOnce(*mut c_void, u32, *const *mut c_void) -> Result<*mut c_void, i32>,
+    ) -> Result<Event> {
+        for event in wait {
+            self.context().check_same(event.context(), operation, "event")?;
+        }
+        // Now and not by its event: PoCL 3.1 never ends a command that was given an event which had failed before.
+        if wait.iter().any(|event| matches!(event.lone.status(), Ok(Status::Failed(_)))) {
+            let code = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+            return Err(self.error(Failure { operation, code }));
+        }
+        // Commands that wait for another queue would wait for ever if that queue was not flushed (OpenCL 3.0 API,
+        // 5.15).
+        for event in wait {
+            if event.queue().is_some_and(|queue| !queue.is(self)) {
+                event.flush()?;
+            }
+        }
+        let event = with_list(wait, |n, list| call(self.raw(), n, list));
+        // SAFETY: an event that was just created, whose one reference is ours.
+        let event = unsafe { Event::own(self.context(), operation, event, Some(self)) }?;
+        if self.is_pocl() {
+            self.context().may_fail().queued(&event.lone);
+        }
+        queued(operation, &event);
+        Ok(event)
+    }
+
+    /// Lets `call` enqueue one command that uses memory.
+    pub(crate) fn enqueue_using(
+        &self,
+        operation: &'static str,
+        uses: &[Use<'_>],
+        wait: &[Event],
+        call: impl FnOnce(*mut c_void, u32, *const *mut c_void) -> Result<*mut c_void, i32>,
+    ) -> Result<Event> {
+        self.enter(operation, Entering::shared(operation, uses).map_err(|f| self.error(f))?, wait, call)
+    }
+
+    /// Lets `call` enqueue one command that begins, or else ends, OpenCL's turn with memory.
+    pub(crate) fn enqueue_turn(
+        &self,
+        operation: &'static str,
+        (uses, begins): (&[Use<'_>], bool),
+        wait: &[Event],
+        call: impl FnOnce(*mut c_void, u32, *const *mut c_void) -> Result<*mut c_void, i32>,
+    ) -> Result<Event> {
+        self.enter(operation, Entering::turn(operation, uses, begins).map_err(|f| self.error(f))?, wait, call)
+    }
+
+    fn enter(
+        &self,
+        operation: &'static str,
+        entering: Entering<'_>,
+        wait: &[Event],
+        call: impl FnOnce(*mut c_void, u32, *const *mut c_void) -> Result<*mut c_void, i32>,
+    ) -> Result<Event> {
+        let after_none = entering.after.is_empty();
+        let event = if after_none {
+            self.enqueue(operation, wait, call)
+        } else {
+            self.enqueue(operation, &[wait, &entering.after].concat(), call)
+        }?;
+        // In order, and waiting for nothing that could fail before, its end is the end of all before it.
+        let last = wait.is_empty() && after_none && !self.is_out_of_order();
+        entering.entered(&event, last);
+        Ok(event)
+    }
+}

@@ -1,0 +1,152 @@
+//! OpenCL's codes as errors with names and hints.
+
+use crate::ffi::{
+    ACQUIRED, FOREIGN, Failure, GL_FUNCTION_MISSING, NO_GL_OBJECT, NOT_ACQUIRED, OVERLAP, WRONG_CONTEXT, holder_of,
+    of_user_event, why_no_library,
+};
+use interop_core::devices::borrows::Held;
+use interop_core::{DriverError, Error};
+use opencl3::error_codes as cl;
+
+/// The package names are Debian's and Ubuntu's; other distributions use much the same.
+const INSTALL_LOADER: &str = "Install the OpenCL loader (Debian: ocl-icd-libopencl1; Windows: it comes with the GPU \
+                              driver), or name the library in OPENCL_DYLIB_PATH.";
+const INSTALL_DRIVER: &str = "Install an OpenCL driver: your GPU vendor's, or pocl-opencl-icd (Debian) for the CPU; \
+                              Mesa's rusticl needs RUSTICL_ENABLE=<driver>, e.g. iris, radeonsi or llvmpipe. If \
+                              OCL_ICD_VENDORS is set, it must name a folder with .icd files.";
+
+impl Failure {
+    /// The error that the caller sees.
+    pub fn on(self, device: &str) -> Error {
+        if let Some(own) = of_user_event(self.code) {
+            let reason = own.map_or_else(
+                || "the user event that it stands for or waits for was dropped before it was completed".to_owned(),
+                |own| format!("the user event that it stands for or waits for was failed with code {own}"),
+            );
+            return Error::EventFailed { reason };
+        }
+        if let Some(holder) = holder_of(self.code) {
+            return Held(holder).refuse().of(self.operation);
+        }
+        match self.code {
+            cl::DLOPEN_RUNTIME_LOAD_FAILED => {
+                let why = why_no_library().map_or_else(String::new, |why| format!(": {why}"));
+                unavailable(format!("the library libOpenCL could not be loaded{why}"), INSTALL_LOADER)
+            }
+            cl::DLOPEN_FUNCTION_NOT_AVAILABLE => {
+                unavailable(format!("the library loaded as libOpenCL has no {}", self.operation), INSTALL_LOADER)
+            }
+            cl::CL_PLATFORM_NOT_FOUND_KHR => {
+                unavailable("libOpenCL found no driver (CL_PLATFORM_NOT_FOUND_KHR)", INSTALL_DRIVER)
+            }
+            WRONG_CONTEXT => Error::WrongContext { operation: self.operation, device: device.to_owned() },
+            NOT_ACQUIRED => Error::invalid(self.operation, "acquire it first, and release it before OpenGL uses it"),
+            FOREIGN => Error::Foreign { operation: self.operation, object: "object", device: device.to_owned() },
+            ACQUIRED => Error::invalid(self.operation, "it is acquired already; release it first"),
+            NO_GL_OBJECT => Error::invalid(self.operation, "the memory was not made of an object of OpenGL's"),
+            GL_FUNCTION_MISSING => Error::Unsupported {
+                operation: "sharing with OpenGL",
+                device: device.to_owned(),
+                reason: "the OpenGL context has not all the functions of OpenGL 3.2".into(),
+            },
+            OVERLAP => Error::invalid(
+                self.operation,
+                "memories that overlap were given to one command that has its memory to itself",
+            ),
+            code => {
+                DriverError::new(self.operation, device, i64::from(code), code_name(code)).with_hint(hint(code)).into()
+            }
+        }
+    }
+}
+
+/// Drivers were found, but none of their devices can be used; `seen` says what there was.
+pub fn no_device(seen: &[String]) -> Error {
+    let seen = if seen.is_empty() { "no platform".to_owned() } else { seen.join("; ") };
+    unavailable(format!("no usable device ({seen})"), INSTALL_DRIVER)
+}
+
+fn unavailable(reason: impl Into<String>, hint: &str) -> Error {
+    Error::Unavailable { what: "OpenCL".into(), reason: reason.into(), hint: hint.into() }
+}
+
+/// Code of NVIDIA's driver after a kernel has touched memory that is not its own; in no header.
+const NV_ILLEGAL_ACCESS: i32 = -9999;
+
+fn code_name(code: i32) -> &'static str {
+    match code {
+        NV_ILLEGAL_ACCESS => "illegal memory access (NVIDIA)",
+        code => cl::error_text(code),
+    }
+}
+
+fn hint(code: i32) -> &'static str {
+    match code {
+        NV_ILLEGAL_ACCESS => "A kernel read or wrote outside its memory; check its indices, then open the device anew.",
+        cl::CL_OUT_OF_RESOURCES => {
+            "Use a smaller surface, or check whether an earlier kernel wrote outside its memory or ran too long."
+        }
+        cl::CL_MEM_OBJECT_ALLOCATION_FAILURE => "Free device memory, or use a smaller surface or fewer frames.",
+        cl::CL_OUT_OF_HOST_MEMORY => "Free host memory, or use a smaller surface or fewer frames.",
+        cl::CL_DEVICE_NOT_AVAILABLE => "Another program may hold the device; close it, or use another device.",
+        cl::CL_COMPILER_NOT_AVAILABLE => "This driver compiles nothing at run time; use another device.",
+        cl::CL_BUILD_PROGRAM_FAILURE => "Read the build log.",
+        cl::CL_INVALID_WORK_GROUP_SIZE => {
+            "The device does not take groups of this size for this kernel; make them smaller, its reqd_work_group_size too."
+        }
+        cl::CL_INVALID_KERNEL_ARGS | cl::CL_INVALID_ARG_SIZE | cl::CL_INVALID_ARG_VALUE => {
+            "Compare the kernel's parameters with the target and the arguments of the launch."
+        }
+        cl::CL_INVALID_HOST_PTR | cl::CL_MAP_FAILURE => {
+            "This memory cannot be shared with the device; a path that copies will work."
+        }
+        cl::CL_INVALID_GL_OBJECT => {
+            "The GL object must have storage, be complete, and belong to the context that the device was opened with."
+        }
+        cl::CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR => {
+            "The driver shares nothing with this GL context; make the context on the same device, or use another path."
+        }
+        cl::CL_INVALID_BUFFER_SIZE => "The size is above the device's largest allocation; use a smaller surface.",
+        cl::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST => {
+            "An event that it waited for failed: an earlier command's, or a user event that was dropped or failed."
+        }
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(code: i32) -> String {
+        Failure { operation: "clFinish", code }.on("device X").to_string()
+    }
+
+    #[test]
+    fn driver_errors_name_call_device_code_and_hint() {
+        let text = text(-5);
+        for part in ["clFinish", "device X", "CL_OUT_OF_RESOURCES", "(-5)", "smaller surface"] {
+            assert!(text.contains(part), "{part} not in: {text}");
+        }
+    }
+
+    #[test]
+    fn every_standard_code_has_a_name() {
+        // Core codes of cl.h; -20..=-29 and -73.. are not assigned.
+        for code in (-19..=-1).chain(-72..=-30) {
+            assert_ne!(code_name(code), "UNKNOWN_ERROR", "{code}");
+        }
+        assert!(code_name(NV_ILLEGAL_ACCESS).contains("NVIDIA"));
+        assert!(text(-12345).contains("-12345"));
+    }
+
+    #[test]
+    fn what_is_missing_is_unavailable_with_a_hint() {
+        for (code, hint) in [(-2000, "ocl-icd-libopencl1"), (-2001, "OPENCL_DYLIB_PATH"), (-1001, "pocl-opencl-icd")] {
+            let error = Failure { operation: "clGetPlatformIDs", code }.on("x");
+            assert!(matches!(&error, Error::Unavailable { hint: h, .. } if h.contains(hint)), "{error}");
+        }
+        let error = no_device(&["rusticl: 0 devices".into()]).to_string();
+        assert!(error.contains("rusticl: 0 devices") && error.contains("RUSTICL_ENABLE"), "{error}");
+    }
+}

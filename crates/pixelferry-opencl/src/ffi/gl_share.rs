@@ -1,0 +1,67 @@
+//! [`GlShare`]: an OpenGL context that OpenCL shares with (`cl_khr_gl_sharing`, `cl_khr_gl_event`).
+//!
+//! Several drivers accept a GL context without having the extension and end the process later. So nothing here is
+//! called for a device that does not list it.
+
+use super::extension::function;
+use super::gl_fns::GlFns;
+use super::{Failure, PlatformId, TurnFns, WRONG_CONTEXT};
+use interop_core::{GlContext, GlName};
+use std::ffi::c_void;
+use std::sync::Arc;
+
+pub(crate) type FromSync =
+    unsafe extern "system" fn(context: *mut c_void, sync: *mut c_void, code: *mut i32) -> *mut c_void;
+
+/// Synchronisation of OpenGL and OpenCL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GlSync {
+    /// Acquire and release do it (`cl_khr_gl_event`).
+    Implicit,
+    /// By events made of GL fences, and fences made of events.
+    Events,
+    /// The host waits for either side.
+    Finish,
+}
+
+/// An OpenGL context that a context shares with.
+pub struct GlShare {
+    context: Arc<dyn GlContext>,
+    pub(crate) gl: GlFns,
+    /// `clCreateEventFromGLsyncKHR`, where the device lists `cl_khr_gl_event`.
+    pub(crate) from_sync: Option<FromSync>,
+    pub(crate) turns: TurnFns,
+    pub(crate) platform: PlatformId,
+}
+
+impl GlShare {
+    /// The context must be current; the device must list `cl_khr_gl_sharing`. `events`: it lists `cl_khr_gl_event`, too.
+    pub fn new(platform: PlatformId, context: Arc<dyn GlContext>, events: bool) -> Result<Self, Failure> {
+        let gl = GlFns::load(context.as_ref())?;
+        let from_sync = match events {
+            true => Some(function!(platform, c"clCreateEventFromGLsyncKHR" as FromSync)),
+            false => None,
+        };
+        Ok(Self { context, gl, from_sync, turns: TurnFns::gl(platform)?, platform })
+    }
+
+    /// The context that is shared with.
+    pub fn name(&self) -> GlName {
+        self.context.name()
+    }
+
+    /// Returns what is used where nothing is asked for.
+    pub fn default_sync(&self) -> GlSync {
+        if self.from_sync.is_some() { GlSync::Implicit } else { GlSync::Finish }
+    }
+
+    /// True where there are events.
+    pub fn has_events(&self) -> bool {
+        self.from_sync.is_some()
+    }
+
+    /// Refuses every thread but that on which the context is current.
+    pub fn check_current(&self, operation: &'static str) -> Result<(), Failure> {
+        if self.context.is_current() { Ok(()) } else { Err(Failure { operation, code: WRONG_CONTEXT }) }
+    }
+}

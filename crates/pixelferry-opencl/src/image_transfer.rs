@@ -1,0 +1,285 @@
+//! Commands on images. Host memory holds rows without gaps.
+
+use super::transfer::zeroed;
+use super::{Buffer, Event, Image, ImageType, Owned, PendingRead, Queue};
+use crate::Element;
+use crate::ffi::track::Access::{Read, Write};
+use crate::ffi::{ImageBox, MapMode, Mapped};
+use cl3::command_queue as q;
+use cl3::error_codes::CL_INVALID_VALUE;
+use interop_core::{Error, Result};
+use std::ops::Range;
+
+impl Image {
+    /// Bytes of a box in host memory; refuses one that is empty or reaches outside.
+    fn check_box(&self, part: &ImageBox, operation: &'static str) -> Result<usize> {
+        let sides = part.origin.iter().zip(part.region).zip(self.region());
+        let inside = |((start, len), side): ((&usize, usize), usize)| {
+            len > 0 && start.checked_add(len).is_some_and(|end| end <= side)
+        };
+        let bytes = part.host_bytes(self.pixel_size());
+        match bytes {
+            Some(bytes) if sides.into_iter().all(inside) => Ok(bytes),
+            _ => {
+                Err(Error::invalid(operation, format!("{part:?} is no part of an image of {:?} pixels", self.region())))
+            }
+        }
+    }
+}
+
+/// A colour for [`Queue::fill_image`] (`fill_color` of `clEnqueueFillImage`), by what the format's values are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Colour {
+    /// For normalised and floating-point formats: red, green, blue, alpha (a `cl_float4`).
+    Float([f32; 4]),
+    /// For signed formats (a `cl_int4`).
+    Signed([i32; 4]),
+    /// For unsigned formats (a `cl_uint4`).
+    Unsigned([u32; 4]),
+}
+
+impl Colour {
+    /// The four words of four bytes that the driver reads.
+    fn words(self) -> [u32; 4] {
+        match self {
+            Self::Float(v) => bytemuck::cast(v),
+            Self::Signed(v) => bytemuck::cast(v),
+            Self::Unsigned(v) => v,
+        }
+    }
+
+    fn fits(self, format: super::ImageFormat) -> bool {
+        use super::ChannelType as T;
+        match format.data {
+            T::SignedInt8 | T::SignedInt16 | T::SignedInt32 => matches!(self, Self::Signed(_)),
+            T::UnsignedInt8 | T::UnsignedInt16 | T::UnsignedInt32 => matches!(self, Self::Unsigned(_)),
+            _ => matches!(self, Self::Float(_)),
+        }
+    }
+}
+
+impl Queue {
+    fn check_image(&self, image: &Image, part: &ImageBox, operation: &'static str) -> Result<usize> {
+        self.context().check_same(&image.context, operation, "image")?;
+        image.check_box(part, operation)
+    }
+
+    /// Reads a part (`clEnqueueReadImage`). Does not block.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where the part is not inside or not a whole number of values.
+    pub fn read_image<T: Element>(&self, from: &Image, part: &ImageBox, wait: &[Event]) -> Result<PendingRead<T>> {
+        const OP: &str = "clEnqueueReadImage";
+        let bytes = self.check_image(from, part, OP)?;
+        if size_of::<T>() == 0 || !bytes.is_multiple_of(size_of::<T>()) {
+            let problem = format!("{bytes} bytes are no whole number of values of {} bytes", size_of::<T>());
+            return Err(Error::invalid(OP, problem));
+        }
+        let into = zeroed(OP, bytes / size_of::<T>())?;
+        // SAFETY: the host memory has the size of the part and lives until the command is done. Pitches of 0 are those
+        // without gaps. The rest is live, and the arrays have three numbers.
+        self.reading(OP, &[from.raw.used_whole(Read)], wait, into, |queue, to, n, list| unsafe {
+            let (origin, region) = (part.origin.as_ptr(), part.region.as_ptr());
+            q::enqueue_read_image(queue, from.raw(), 0, origin, region, 0, 0, to, n, list)
+        })
+    }
+
+    /// Writes a part (`clEnqueueWriteImage`); the command owns or shares the values until it is done. Does not block.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where the part is not inside, or the values have another size.
+    pub fn write_image<T: Element>(
+        &self,
+        to: &Image,
+        part: &ImageBox,
+        from: impl Into<Owned<T>>,
+        wait: &[Event],
+    ) -> Result<Event> {
+        const OP: &str = "clEnqueueWriteImage";
+        let from = from.into();
+        let (bytes, given) = (self.check_image(to, part, OP)?, size_of_val(from.as_slice()));
+        if bytes != given {
+            return Err(Error::invalid(OP, format!("{given} bytes were given for {bytes} of pixels")));
+        }
+        // SAFETY: as for reading; the driver only reads the host memory.
+        self.writing(OP, &[to.raw.used_whole(Write)], wait, from, |queue, source, n, list| unsafe {
+            let (origin, region) = (part.origin.as_ptr(), part.region.as_ptr());
+            q::enqueue_write_image(queue, to.raw(), 0, origin, region, 0, 0, source.cast_mut(), n, list)
+        })
+    }
+
+    /// Fills a part with a colour (`clEnqueueFillImage`). Does not block.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where the part is not inside, or the colour is of another sort than the format's values.
+    pub fn fill_image(&self, to: &Image, part: &ImageBox, colour: Colour, wait: &[Event]) -> Result<Event> {
+        const OP: &str = "clEnqueueFillImage";
+        self.check_image(to, part, OP)?;
+        if !colour.fits(to.format()) {
+            return Err(Error::invalid(OP, format!("{colour:?} is no colour of {}", to.format())));
+        }
+        let colour = colour.words();
+        // SAFETY: the driver copies the colour before it returns; the rest is live, and the arrays have three numbers.
+        self.enqueue_using(OP, &[to.raw.used_whole(Write)], wait, |queue, n, list| unsafe {
+            let (origin, region) = (part.origin.as_ptr(), part.region.as_ptr());
+            q::enqueue_fill_image(queue, to.raw(), colour.as_ptr().cast(), origin, region, n, list)
+        })
+    }
+
+    /// Copies a part to `to_origin` of an image of the same format (`clEnqueueCopyImage`). Does not block.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where the formats differ, a box is not inside, or both are in one image and overlap.
+    pub fn copy_image(
+        &self,
+        (from, part): (&Image, &ImageBox),
+        (to, to_origin): (&Image, [usize; 3]),
+        wait: &[Event],
+    ) -> Result<Event> {
+        const OP: &str = "clEnqueueCopyImage";
+        self.check_image(from, part, OP)?;
+        let target = ImageBox { origin: to_origin, region: part.region };
+        self.check_image(to, &target, OP)?;
+        if from.format() != to.format() {
+            return Err(Error::invalid(OP, format!("{} cannot be copied to {}", from.format(), to.format())));
+        }
+        let apart = (0..3).any(|i| part.origin[i].abs_diff(to_origin[i]) >= part.region[i]);
+        if from.raw.overlaps(&(0..usize::MAX), &to.raw, &(0..usize::MAX)) && !apart {
+            return Err(Error::invalid(OP, "the two boxes overlap; copy by way of another image"));
+        }
+        self.copy_image_mem(&from.raw, &to.raw, part, to_origin, wait)
+    }
+
+    fn check_buffer_part(
+        &self,
+        buffer: &Buffer,
+        offset: usize,
+        bytes: usize,
+        op: &'static str,
+    ) -> Result<Range<usize>> {
+        self.context().check_same(&buffer.context, op, "buffer")?;
+        let range = offset..offset.saturating_add(bytes);
+        buffer.check_range(&range, op)?;
+        Ok(range)
+    }
+
+    /// Copies a part to byte `offset` of a buffer, row after row without gaps (`clEnqueueCopyImageToBuffer`). Does not
+    /// block.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where the part or its bytes are not inside, [`Error::Unsupported`] where the driver cannot do
+    /// this with the image's type.
+    pub fn copy_image_to_buffer(
+        &self,
+        (from, part): (&Image, &ImageBox),
+        (to, offset): (&Buffer, usize),
+        wait: &[Event],
+    ) -> Result<Event> {
+        const OP: &str = "clEnqueueCopyImageToBuffer";
+        let bytes = self.check_image(from, part, OP)?;
+        let range = self.check_buffer_part(to, offset, bytes, OP)?;
+        let copied = self.copy_image_to_mem(&from.raw, part, (&to.raw, range), wait);
+        self.explain_refusal(from, copied, OP)
+    }
+
+    /// The reverse (`clEnqueueCopyBufferToImage`). Does not block.
+    pub fn copy_buffer_to_image(
+        &self,
+        (from, offset): (&Buffer, usize),
+        (to, part): (&Image, &ImageBox),
+        wait: &[Event],
+    ) -> Result<Event> {
+        const OP: &str = "clEnqueueCopyBufferToImage";
+        let bytes = self.check_image(to, part, OP)?;
+        let range = self.check_buffer_part(from, offset, bytes, OP)?;
+        let copied = self.copy_mem_to_image((&from.raw, range), &to.raw, part, wait);
+        self.explain_refusal(to, copied, OP)
+    }
+
+    /// The values were checked, so that a driver which calls them invalid cannot do this with this type of image: NVIDIA 580
+    /// with 1-D arrays.
+    fn explain_refusal(&self, image: &Image, copied: Result<Event>, operation: &'static str) -> Result<Event> {
+        match copied {
+            Err(Error::Driver(e)) if e.code == i64::from(CL_INVALID_VALUE) => {
+                let reason = format!("the driver refuses {:?}; read and write it from the host", image.image_type());
+                Err(self.device().unsupported(operation, reason))
+            }
+            copied => copied,
+        }
+    }
+
+    /// Maps a part for reading (`clEnqueueMapImage`). Blocks; see [`Queue::map_read`].
+    pub fn map_image_read(&self, image: &Image, part: &ImageBox, wait: &[Event]) -> Result<ImageMapRead> {
+        self.map_image(image, part, MapMode::Read, wait).map(ImageMapRead)
+    }
+
+    /// Maps a part for reading and writing (`clEnqueueMapImage`). Blocks; see [`Queue::map_write`].
+    pub fn map_image_write(&self, image: &Image, part: &ImageBox, wait: &[Event]) -> Result<ImageMapWrite> {
+        self.map_image(image, part, MapMode::ReadWrite, wait).map(ImageMapWrite)
+    }
+
+    fn map_image(&self, image: &Image, part: &ImageBox, mode: MapMode, wait: &[Event]) -> Result<ImageMap> {
+        const OP: &str = "clEnqueueMapImage";
+        self.check_image(image, part, OP)?;
+        let layers = image.image_type() == ImageType::D1Array;
+        let mapped = Mapped::image(self, (&image.raw, image.pixel_size()), part, layers, mode, wait)?;
+        let [w, h, d] = part.region;
+        let [rows, slices] = if layers { [1, h] } else { [h, d] };
+        Ok(ImageMap { mapped, row: w * image.pixel_size(), rows, slices })
+    }
+}
+
+struct ImageMap {
+    mapped: Mapped,
+    row: usize,
+    rows: usize,
+    slices: usize,
+}
+
+impl ImageMap {
+    fn range(&self, row: usize, slice: usize) -> Option<Range<usize>> {
+        if row >= self.rows || slice >= self.slices {
+            return None;
+        }
+        let [row_pitch, slice_pitch] = self.mapped.pitches;
+        let start = slice * slice_pitch + row * row_pitch;
+        Some(start..start + self.row)
+    }
+}
+
+/// Pixels of an image, for reading (`clEnqueueMapImage`, `CL_MAP_READ`); unmapped on drop.
+pub struct ImageMapRead(ImageMap);
+
+/// Pixels of an image, for reading and writing (`clEnqueueMapImage`, `CL_MAP_READ | CL_MAP_WRITE`); unmapped on drop.
+pub struct ImageMapWrite(ImageMap);
+
+impl ImageMapRead {
+    /// The bytes of one row of the part, found by the pitches that `clEnqueueMapImage` gave; `slice` counts slices of
+    /// volumes and layers of arrays. `None` outside.
+    pub fn row(&self, row: usize, slice: usize) -> Option<&[u8]> {
+        self.0.mapped.bytes().get(self.0.range(row, slice)?)
+    }
+
+    /// Unmaps, and gives the event of that (`clEnqueueUnmapMemObject`).
+    pub fn unmap(self) -> Result<Event> {
+        self.0.mapped.unmap()
+    }
+}
+
+impl ImageMapWrite {
+    /// The bytes of one row, by the pitches of `clEnqueueMapImage`; see [`ImageMapRead::row`].
+    pub fn row(&self, row: usize, slice: usize) -> Option<&[u8]> {
+        self.0.mapped.bytes().get(self.0.range(row, slice)?)
+    }
+
+    /// The bytes of one row, to be written: they are the image's after `clEnqueueUnmapMemObject`.
+    pub fn row_mut(&mut self, row: usize, slice: usize) -> Option<&mut [u8]> {
+        let range = self.0.range(row, slice)?;
+        self.0.mapped.bytes_mut().get_mut(range)
+    }
+
+    /// Unmaps, and gives the event of that (`clEnqueueUnmapMemObject`).
+    pub fn unmap(self) -> Result<Event> {
+        self.0.mapped.unmap()
+    }
+}

@@ -1,0 +1,160 @@
+//! The whole programming model of OpenCL as safe Rust, for those who know it from C or from PyOpenCL.
+//!
+//! It is the layer that `OpenClBackend` of `opencl-backend` stands on, and stands alone as well. Both can be mixed: the
+//! backend gives out its context, queue and memory.
+//!
+//! The crate loads libOpenCL when the program runs. Where it or a driver is missing, [`Platform::all`] gives an
+//! [`interop_core::Error::Unavailable`] that says what to install. The calls are those of `opencl3`. Its object types are not
+//! used, because their `Drop` ends the program when a driver reports an error.
+//!
+//! Each object is one type. Two parts lie below several of them, in `ffi`: [`Buffer`] and [`Image`] share `Mem`, and what
+//! [`Program`], [`Object`] and [`Kernel`] have of the driver's (`ffi::Program`, `ffi::Kernel`) stands without a context. It must
+//! be so: `Kernel::apart(&self) -> Apart` gives a context the kernels that copy views, which it keeps, while
+//! `Kernel::program(&self) -> &Program` leads back to the context. As one type, the context would keep itself.
+//!
+//! ```no_run
+//! use pixelferry_opencl::{Arg, Buffer, Context, Device, MemFlags, NdRange, Program, Queue};
+//!
+//! # fn main() -> interop_core::Result<()> {
+//! let context = Context::new(&Device::all()?[..1])?;
+//! let queue = Queue::new(&context)?;
+//! let source = "__kernel void scale(__global float *a, float by) { a[get_global_id(0)] *= by; }";
+//! // SAFETY: each work item changes its own number, and there are as many as numbers.
+//! let kernel = unsafe { Program::build(&context, source, "") }?.kernel("scale")?;
+//! let a = Buffer::with_data(&context, MemFlags::READ_WRITE, &[1.0f32; 1024])?;
+//! let scaled = queue.launch(&kernel, &[Arg::from(&a), Arg::from(2.0f32)], NdRange::new([1024]), &[])?;
+//! let values: Vec<f32> = queue.read(&a, 0, 1024, &[scaled])?.wait()?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | to find | look in |
+//! |---|---|
+//! | what there is | [`Platform`], [`Device`] and its properties, [`Device::partition`] |
+//! | where objects live | [`Context`] |
+//! | code | [`Program`], [`Object`], [`BinaryCache`], [`Kernel`], [`BoundKernel`], [`Param`], [`Arg`] |
+//! | memory | [`Buffer`], [`HostBuffer`], [`Image`], [`Sampler`], [`NdView`] |
+//! | memory that OpenGL has, too | [`ContextOptions::share_gl`], [`Buffer::from_gl`], [`Image::from_gl`], [`Queue::acquire_gl`] |
+//! | commands | the methods of [`Queue`] |
+//! | order and time | [`Event`], [`UserEvent`], [`Profile`] |
+//! | calls that are not here | `raw()` and `from_raw` of each type, [`Device::extension_function`] |
+//!
+//! What makes it safe, but for making a [`Program`], whose kernels the caller vouches for:
+//!
+//! - Commands own the host memory that they read or write until they are done ([`PendingRead`], [`Owned`]), or block.
+//! - Slices of device memory exist only in map guards and host closures. A map waits for all commands that use the
+//!   memory. Commands that would touch mapped bytes get an error. A host closure and other commands wait for each
+//!   other. Leaking a guard leaves the memory mapped, no more.
+//! - Arguments are checked against what the compiler says of the kernel's parameters.
+//! - Objects of another context are refused before the driver sees them, and what a device does not list is not called.
+//!
+//! Commands on different queues, or in a queue out of order, run in the order of their wait lists. If kernels write the
+//! same memory at the same time, its values are undefined, as in OpenCL.
+//!
+//! A command fails where an event of its wait list fails, and is refused where one has failed already.
+//!
+//! Errors are those of [`interop_core::Error`]. `InvalidInput` and `Foreign` are the caller's mistakes. `Unsupported` names
+//! the query that shows what the driver lacks. `Driver` has the call and the code for the rest.
+
+#[doc = include_str!("pyopencl.md")]
+pub mod pyopencl {}
+
+mod answers;
+mod arg;
+mod bound;
+mod buffer;
+mod cache;
+mod context;
+mod context_options;
+mod copy_kernels;
+mod device;
+mod device_info;
+mod discover;
+mod element;
+mod enqueue;
+mod error;
+mod event;
+mod extension;
+#[allow(missing_docs)] // hidden, but for what is named below
+mod ffi;
+mod fission;
+mod flags;
+mod gl;
+mod gl_listed;
+mod image;
+mod image_format;
+mod image_transfer;
+mod kernel;
+mod kernel_facts;
+mod map;
+mod map_view;
+mod native;
+#[cfg_attr(unix, path = "os/unix.rs")]
+#[cfg_attr(windows, path = "os/windows.rs")]
+mod os;
+mod param;
+mod pending;
+mod pixel;
+mod plain;
+mod platform;
+mod private;
+mod program;
+mod program_binaries;
+mod queue;
+mod ranges;
+mod raw;
+mod sealed;
+mod sorts;
+mod strided;
+mod transfer;
+mod user_event;
+mod view;
+
+/// Parts of the layer that `opencl-backend` takes besides the public types. They change without notice.
+#[doc(hidden)]
+pub mod base {
+    pub use crate::error::no_device;
+    pub use crate::ffi::command;
+    pub use crate::ffi::in_flight;
+    pub use crate::ffi::{
+        ArgValue, External, Failure, GlShare, GlSync, ImageBox, LaunchFailure, Memory, Object, ParamInfo, Pinned,
+        Pixels, Semaphore, Session, SharedImage, TimedCommand, TurnFns, collect,
+    };
+    pub use crate::gl_listed::{check_shares, listed_by};
+    pub use crate::kernel::no_kernel;
+    pub use crate::os::{MEMORY, MEMORY_EXTENSION, SEMAPHORE, SEMAPHORE_EXTENSION};
+    pub use crate::sorts::{Sort, sort, type_size};
+}
+
+pub use crate::ffi::{GlObject, ImageBox, RectLayout, Status};
+pub use arg::{Arg, Value};
+pub use bound::{BoundKernel, Which};
+pub use buffer::{Buffer, HostBuffer};
+pub use cache::BinaryCache;
+pub use context::Context;
+pub use context_options::{ContextOptions, ContextProperty};
+pub use device::Device;
+pub use element::Element;
+pub use event::{CommandType, Event, Profile};
+pub use fission::{Partition, PartitionKind};
+pub use flags::{
+    AffinityDomain, CacheType, DeviceType, ExecCapabilities, FpConfig, InfoValue, LocalMemType, MemFlags,
+    QueueCapabilities, SvmCapabilities,
+};
+pub use gl::GlMemory;
+pub use image::{Addressing, Filter, Image, ImageSize, Sampler};
+pub use image_format::{ChannelOrder, ChannelType, ImageFormat, ImageType};
+pub use image_transfer::{Colour, ImageMapRead, ImageMapWrite};
+pub use kernel::{Kernel, NdRange, WorkGroupInfo};
+pub use map::{MapRead, MapWrite};
+pub use map_view::{ViewMapRead, ViewMapWrite};
+pub use native::NativeKernel;
+pub use param::{AddressSpace, ImageAccess, Param};
+pub use pending::{Owned, PendingRead};
+pub use pixel::Pixel;
+pub use platform::Platform;
+pub use program::{BinaryType, BuildStatus, Object, Program};
+pub use queue::{Priority, Queue, QueueOptions, Throttle};
+pub use transfer::Migration;
+pub use user_event::UserEvent;
+pub use view::NdView;

@@ -1,0 +1,72 @@
+//! [`Sort`]: what a parameter takes, according to the compiler's words for its type.
+
+use crate::ffi::ParamInfo;
+use opencl3::kernel::{CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL};
+
+/// Kind of value that `clSetKernelArg` takes for a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sort {
+    /// A buffer's `cl_mem`.
+    Buffer,
+    /// A size.
+    Local,
+    /// An image's `cl_mem`.
+    Image,
+    /// A `cl_sampler`.
+    Sampler,
+    /// The bytes of a value, where the type is one of OpenCL C's own or was seen to be plain.
+    Value,
+    /// Something else that is in global memory: a pipe, or an image under a name of the program's own. PoCL 3.1 takes
+    /// the latter for a pointer.
+    Other,
+}
+
+/// Returns what the driver's words say. A sampler under a name of the program's own is a [`Sort::Value`] by them.
+pub fn sort(param: &ParamInfo) -> Sort {
+    match param.address {
+        CL_KERNEL_ARG_ADDRESS_LOCAL => Sort::Local,
+        _ if is_image(&param.type_name) => Sort::Image,
+        _ if param.type_name == "sampler_t" => Sort::Sampler,
+        CL_KERNEL_ARG_ADDRESS_GLOBAL | CL_KERNEL_ARG_ADDRESS_CONSTANT if param.type_name.ends_with('*') => Sort::Buffer,
+        CL_KERNEL_ARG_ADDRESS_GLOBAL | CL_KERNEL_ARG_ADDRESS_CONSTANT => Sort::Other,
+        _ => Sort::Value,
+    }
+}
+
+/// One of OpenCL C's types of images, `image2d_array_msaa_depth_t` among them, and no type of the program's.
+fn is_image(type_name: &str) -> bool {
+    let mut words = type_name.strip_suffix("_t").unwrap_or_default().split('_');
+    words.next().is_some_and(|first| ["image1d", "image2d", "image3d"].contains(&first))
+        && words.all(|word| ["array", "buffer", "msaa", "depth"].contains(&word))
+}
+
+/// Size of a scalar or vector type of OpenCL C; vectors of 3 take the room of 4.
+pub fn type_size(name: &str) -> Option<usize> {
+    let (scalar, lanes) = match name.find(|c: char| c.is_ascii_digit()) {
+        Some(at) => (&name[..at], name[at..].parse::<usize>().ok()?),
+        None => (name, 1),
+    };
+    let bytes = match scalar.strip_prefix("unsigned ").unwrap_or(scalar) {
+        "char" | "uchar" => 1,
+        "short" | "ushort" | "half" => 2,
+        "int" | "uint" | "unsigned" | "float" => 4,
+        "long" | "ulong" | "double" => 8,
+        _ => return None,
+    };
+    matches!(lanes, 1 | 2 | 3 | 4 | 8 | 16).then(|| bytes * if lanes == 3 { 4 } else { lanes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_of_types() {
+        for (name, size) in [("uchar4", 4), ("float", 4), ("half4", 8), ("float3", 16), ("unsigned char", 1)] {
+            assert_eq!(type_size(name), Some(size), "{name}");
+        }
+        for name in ["vertex_t", "struct v", "float5", "int99999999999999999999", ""] {
+            assert_eq!(type_size(name), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! Commands on buffers. Offsets and ranges are in bytes.
+
+use super::{Buffer, Event, Owned, PendingRead, Queue, RectLayout};
+use crate::Element;
+use crate::ffi::Mem;
+use crate::ffi::track::Access::{Read, Write};
+use crate::ranges::range_of;
+use cl3::command_queue as q;
+use cl3::error_codes::CL_MEM_COPY_OVERLAP;
+use cl3::memory as m;
+use interop_core::{Error, Result};
+use std::ops::Range;
+use std::sync::Arc;
+
+fn bytes_of<T>(operation: &'static str, count: usize) -> Result<usize> {
+    count.checked_mul(size_of::<T>()).ok_or_else(|| Error::invalid(operation, format!("{count} values are too many")))
+}
+
+/// Host memory to read into.
+pub(super) fn zeroed<T: Element>(operation: &'static str, count: usize) -> Result<Vec<T>> {
+    let mut values = Vec::new();
+    let reserved = values.try_reserve_exact(count);
+    reserved.map_err(|error| Error::invalid(operation, format!("no host memory for {count} values: {error}")))?;
+    values.resize(count, T::zeroed());
+    Ok(values)
+}
+
+impl Queue {
+    fn check(&self, buffer: &Buffer, range: &Range<usize>, operation: &'static str) -> Result<()> {
+        self.context().check_same(&buffer.context, operation, "buffer")?;
+        buffer.check_range(range, operation)
+    }
+
+    /// Reads `count` values from byte `offset` (`clEnqueueReadBuffer`). Does not block.
+    pub fn read<T: Element>(
+        &self,
+        from: &Buffer,
+        offset: usize,
+        count: usize,
+        wait: &[Event],
+    ) -> Result<PendingRead<T>> {
+        const OP: &str = "clEnqueueReadBuffer";
+        let range = range_of(offset, bytes_of::<T>(OP, count)?);
+        self.check(from, &range, OP)?;
+        let into = zeroed(OP, count)?;
+        // SAFETY: the address holds the range and lives until the command is done; the rest is live.
+        self.reading(OP, &[from.raw.used(&range, Read)], wait, into, |queue, to, n, list| unsafe {
+            q::enqueue_read_buffer(queue, from.raw(), 0, offset, range.len(), to, n, list)
+        })
+    }
+
+    /// Reads as many values as `into` holds, from byte `offset` (`clEnqueueReadBuffer`). Blocks.
+    pub fn read_into<T: Element>(&self, from: &Buffer, offset: usize, into: &mut [T], wait: &[Event]) -> Result<()> {
+        const OP: &str = "clEnqueueReadBuffer";
+        let range = range_of(offset, size_of_val(into));
+        self.check(from, &range, OP)?;
+        // SAFETY: `into` is borrowed until the command is done, which is waited for; the rest is live.
+        let event = self.enqueue_using(OP, &[from.raw.used(&range, Read)], wait, |queue, n, list| unsafe {
+            q::enqueue_read_buffer(queue, from.raw(), 1, offset, range.len(), into.as_mut_ptr().cast(), n, list)
+        })?;
+        // Even though the command is a blocking one: where several threads use a queue, rusticl (seen with Mesa 22.3)
+        // returns too early if another thread flushed.
+        event.wait_until_final()
+    }
+
+    /// Reads all of a buffer (`clEnqueueReadBuffer`). Blocks.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where its size is no multiple of the value's.
+    pub fn read_all<T: Element>(&self, from: &Buffer, wait: &[Event]) -> Result<Vec<T>> {
+        if size_of::<T>() == 0 || !from.len().is_multiple_of(size_of::<T>()) {
+            let problem = format!("{} bytes are no whole number of values of {} bytes", from.len(), size_of::<T>());
+            return Err(Error::invalid("clEnqueueReadBuffer", problem));
+        }
+        self.read(from, 0, from.len() / size_of::<T>(), wait)?.wait()
+    }
+
+    /// Writes values, which the command owns or shares until it is done (`clEnqueueWriteBuffer`). Does not block.
+    pub fn write<T: Element>(
+        &self,
+        to: &Buffer,
+        offset: usize,
+        from: impl Into<Owned<T>>,
+        wait: &[Event],
+    ) -> Result<Event> {
+        const OP: &str = "clEnqueueWriteBuffer";
+        let from = from.into();
+        let range = range_of(offset, size_of_val(from.as_slice()));
+        self.check(to, &range, OP)?;
+        // SAFETY: the address holds the range and lives until the command is done; the rest is live.
+        self.writing(OP, &[to.raw.used(&range, Write)], wait, from, |queue, source, n, list| unsafe {
+            q::enqueue_write_buffer(queue, to.raw(), 0, offset, range.len(), source, n, list)
+        })
+    }
+
+    /// Writes borrowed values (`clEnqueueWriteBuffer`). Blocks until they are written.
+    pub fn write_from<T: Element>(&self, to: &Buffer, offset: usize, from: &[T], wait: &[Event]) -> Result<()> {
+        const OP: &str = "clEnqueueWriteBuffer";
+        let range = range_of(offset, size_of_val(from));
+        self.check(to, &range, OP)?;
+        // SAFETY: `from` is borrowed until the command is done, which is waited for; the rest is live.
+        let event = self.enqueue_using(OP, &[to.raw.used(&range, Write)], wait, |queue, n, list| unsafe {
+            q::enqueue_write_buffer(queue, to.raw(), 1, offset, range.len(), from.as_ptr().cast(), n, list)
+        })?;
+        event.wait_until_final()
+    }
+
+    /// True where `clEnqueueFillBuffer` takes patterns of this size.
+    pub(super) const fn fills_with<T>() -> bool {
+        size_of::<T>().is_power_of_two() && size_of::<T>() <= 128
+    }
+
+    /// Fills `range` with repetitions of `pattern` (`clEnqueueFillBuffer`). Does not block.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where the pattern's size is not 1, 2, 4, ... 128 bytes, or the range does not begin and end
+    /// at multiples of it.
+    pub fn fill<T: Element>(&self, to: &Buffer, pattern: T, range: Range<usize>, wait: &[Event]) -> Result<Event> {
+        const OP: &str = "clEnqueueFillBuffer";
+        let size = size_of::<T>();
+        if !Self::fills_with::<T>() {
+            return Err(Error::invalid(OP, format!("a pattern of {size} bytes; take 1, 2, 4, 8, 16, 32, 64 or 128")));
+        }
+        self.check(to, &range, OP)?;
+        if !range.start.is_multiple_of(size) || !range.len().is_multiple_of(size) {
+            let problem = format!("bytes {}..{} are not multiples of the pattern's {size}", range.start, range.end);
+            return Err(Error::invalid(OP, problem));
+        }
+        self.fill_bytes(to, bytemuck::bytes_of(&pattern), range, wait)
+    }
+
+    /// The pattern's size is one that `clEnqueueFillBuffer` takes, or the driver refuses it.
+    pub(crate) fn fill_bytes(&self, to: &Buffer, pattern: &[u8], range: Range<usize>, wait: &[Event]) -> Result<Event> {
+        // SAFETY: the driver copies the pattern before it returns; the rest is live.
+        self.enqueue_using("clEnqueueFillBuffer", &[to.raw.used(&range, Write)], wait, |queue, n, list| unsafe {
+            let (pattern, size) = (pattern.as_ptr().cast(), pattern.len());
+            q::enqueue_fill_buffer(queue, to.raw(), pattern, size, range.start, range.len(), n, list)
+        })
+    }
+
+    /// Copies `bytes` bytes between buffers, or in one where they do not overlap (`clEnqueueCopyBuffer`). Does not block.
+    pub fn copy(
+        &self,
+        (from, from_offset): (&Buffer, usize),
+        (to, to_offset): (&Buffer, usize),
+        bytes: usize,
+        wait: &[Event],
+    ) -> Result<Event> {
+        const OP: &str = "clEnqueueCopyBuffer";
+        let (from_range, to_range) = (range_of(from_offset, bytes), range_of(to_offset, bytes));
+        self.check(from, &from_range, OP)?;
+        self.check(to, &to_range, OP)?;
+        if from.raw.overlaps(&from_range, &to.raw, &to_range) {
+            return Err(Error::invalid(
+                OP,
+                "the bytes to copy and their target overlap; copy by way of another buffer",
+            ));
+        }
+        self.copy_mem((&from.raw, from_range), (&to.raw, to_range), wait)
+    }
+
+    /// Copies as many bytes as the first range has; the driver refuses overlaps in one buffer.
+    pub(crate) fn copy_mem(
+        &self,
+        (from, from_range): (&Mem, Range<usize>),
+        (to, to_range): (&Mem, Range<usize>),
+        wait: &[Event],
+    ) -> Result<Event> {
+        let uses = [from.used(&from_range, Read), to.used(&to_range, Write)];
+        // SAFETY: all objects are live.
+        self.enqueue_using("clEnqueueCopyBuffer", &uses, wait, |queue, n, list| unsafe {
+            let (start, to_start, len) = (from_range.start, to_range.start, from_range.len());
+            q::enqueue_copy_buffer(queue, from.raw(), to.raw(), start, to_start, len, n, list)
+        })
+    }
+
+    fn check_rect(
+        &self,
+        buffer: &Buffer,
+        layout: &RectLayout,
+        region: [usize; 3],
+        operation: &'static str,
+    ) -> Result<(RectLayout, Range<usize>)> {
+        let (layout, range) = resolved(layout, region, operation)?;
+        self.check(buffer, &range, operation)?;
+        Ok((layout, range))
+    }
+
+    /// Reads a box: `region` is bytes, rows and slices. Gives `host_len` values, of which those outside the box are zero
+    /// (`clEnqueueReadBufferRect`). Does not block.
+    pub fn read_rect<T: Element>(
+        &self,
+        (from, buffer): (&Buffer, RectLayout),
+        (host_len, host): (usize, RectLayout),
+        region: [usize; 3],
+        wait: &[Event],
+    ) -> Result<PendingRead<T>> {
+        const OP: &str = "clEnqueueReadBufferRect";
+        let (buffer, range) = self.check_rect(from, &buffer, region, OP)?;
+        let host = check_host(&host, region, bytes_of::<T>(OP, host_len)?, OP)?;
+        let into = zeroed(OP, host_len)?;
+        // SAFETY: the box lies inside the host memory, which lives until the command is done; the rest is live, and
+        // the arrays have three numbers.
+        self.reading(OP, &[from.raw.used(&range, Read)], wait, into, |queue, to, n, list| unsafe {
+            let ([at, host_at], region) = ([&buffer, &host].map(|side| side.origin.as_ptr()), region.as_ptr());
+            let [row, slice, host_row, host_slice] = pitches(&buffer, &host);
+            q::enqueue_read_buffer_rect(
+                queue,
+                from.raw(),
+                0,
+                at,
+                host_at,
+                region,
+                row,
+                slice,
+                host_row,
+                host_slice,
+                to,
+                n,
+                list,
+            )
+        })
+    }
+
+    /// Writes a box (`clEnqueueWriteBufferRect`). Does not block.
+    pub fn write_rect<T: Element>(
+        &self,
+        (to, buffer): (&Buffer, RectLayout),
+        (from, host): (impl Into<Owned<T>>, RectLayout),
+        region: [usize; 3],
+        wait: &[Event],
+    ) -> Result<Event> {
+        const OP: &str = "clEnqueueWriteBufferRect";
+        let from = from.into();
+        let (buffer, range) = self.check_rect(to, &buffer, region, OP)?;
+        let host = check_host(&host, region, size_of_val(from.as_slice()), OP)?;
+        // SAFETY: as for reading.
+        self.writing(OP, &[to.raw.used(&range, Write)], wait, from, |queue, source, n, list| unsafe {
+            let ([at, host_at], region) = ([&buffer, &host].map(|side| side.origin.as_ptr()), region.as_ptr());
+            let [row, slice, host_row, host_slice] = pitches(&buffer, &host);
+            q::enqueue_write_buffer_rect(
+                queue,
+                to.raw(),
+                0,
+                at,
+                host_at,
+                region,
+                row,
+                slice,
+                host_row,
+                host_slice,
+                source,
+                n,
+                list,
+            )
+        })
+    }
+
+    /// Copies a box between buffers (`clEnqueueCopyBufferRect`). Does not block. The two may be boxes of one buffer where
+    /// the bytes from the first to the last of each do not overlap.
+    pub fn copy_rect(
+        &self,
+        (from, from_layout): (&Buffer, RectLayout),
+        (to, to_layout): (&Buffer, RectLayout),
+        region: [usize; 3],
+        wait: &[Event],
+    ) -> Result<Event> {
+        const OP: &str = "clEnqueueCopyBufferRect";
+        let (from_layout, from_range) = self.check_rect(from, &from_layout, region, OP)?;
+        let (to_layout, to_range) = self.check_rect(to, &to_layout, region, OP)?;
+        if from.raw.overlaps(&from_range, &to.raw, &to_range) {
+            return Err(Error::invalid(OP, "the boxes may overlap; copy by way of another buffer"));
+        }
+        let (from, to) = ((&*from.raw, from_layout, from_range), (&*to.raw, to_layout, to_range));
+        match self.copy_rect_at_once(from.clone(), to.clone(), region, wait) {
+            // PoCL 3.1 counts one slice more than there is, and so sees an overlap where two boxes of one buffer are near.
+            Err(Error::Driver(refused)) if refused.code == i64::from(CL_MEM_COPY_OVERLAP) => {
+                let len = region.iter().product();
+                let between = self.scratch(len)?;
+                let (layout, range) = resolved(&RectLayout::default(), region, OP)?;
+                let tight = (&*between, layout, range);
+                let copied = self.copy_rect_at_once(from, tight.clone(), region, wait)?;
+                self.copy_rect_at_once(tight, to, region, &[copied])
+            }
+            copied => copied,
+        }
+    }
+
+    /// Memory for the bytes of a command that goes by way of another buffer.
+    pub(crate) fn scratch(&self, len: usize) -> Result<Arc<Mem>> {
+        Mem::buffer(self.context(), m::CL_MEM_READ_WRITE, len, None).map_err(|f| self.error(f))
+    }
+
+    fn copy_rect_at_once(
+        &self,
+        (from, from_layout, from_range): (&Mem, RectLayout, Range<usize>),
+        (to, to_layout, to_range): (&Mem, RectLayout, Range<usize>),
+        region: [usize; 3],
+        wait: &[Event],
+    ) -> Result<Event> {
+        const OP: &str = "clEnqueueCopyBufferRect";
+        let uses = [from.used(&from_range, Read), to.used(&to_range, Write)];
+        let ((from, from_start), (to, to_start)) = (from.whole(), to.whole());
+        let moved = |layout: RectLayout, start| layout.moved(start).ok_or_else(|| Error::invalid(OP, "it overflows"));
+        let (from_layout, to_layout) = (moved(from_layout, from_start)?, moved(to_layout, to_start)?);
+        // SAFETY: all objects are live, and the arrays have three numbers.
+        self.enqueue_using(OP, &uses, wait, |queue, n, list| unsafe {
+            let [at, to_at] = [&from_layout, &to_layout].map(|side| side.origin.as_ptr());
+            let [row, slice, to_row, to_slice] = pitches(&from_layout, &to_layout);
+            let (from, to, region) = (from.raw(), to.raw(), region.as_ptr());
+            q::enqueue_copy_buffer_rect(queue, from, to, at, to_at, region, row, slice, to_row, to_slice, n, list)
+        })
+    }
+
+    /// Moves buffers to this queue's device, or to the host, ahead of their use (`clEnqueueMigrateMemObjects`). Does
+    /// not block.
+    pub fn migrate(&self, buffers: &[&Buffer], how: Migration, wait: &[Event]) -> Result<Event> {
+        const OP: &str = "clEnqueueMigrateMemObjects";
+        if buffers.is_empty() {
+            return Err(Error::invalid(OP, "no buffer was given"));
+        }
+        for buffer in buffers {
+            self.context().check_same(&buffer.context, OP, "buffer")?;
+        }
+        let uses: Vec<_> = buffers.iter().map(|buffer| buffer.raw.used_whole(Write)).collect();
+        let list: Vec<_> = buffers.iter().map(|buffer| buffer.raw()).collect();
+        // SAFETY: all objects are live; the list has as many as is said.
+        self.enqueue_using(OP, &uses, wait, |queue, n, events| unsafe {
+            q::enqueue_migrate_mem_object(queue, list.len() as u32, list.as_ptr(), how.flags(), n, events)
+        })
+    }
+}
+
+/// Destination of memory that [`Queue::migrate`] moves (`cl_mem_migration_flags`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Migration {
+    /// To the queue's device: no bit of `cl_mem_migration_flags`.
+    ToDevice,
+    /// To the queue's device; the content is lost: `CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED`.
+    ToDeviceUndefined,
+    /// To the host: `CL_MIGRATE_MEM_OBJECT_HOST`.
+    ToHost,
+}
+
+impl Migration {
+    const fn flags(self) -> u64 {
+        match self {
+            Self::ToDevice => 0,
+            Self::ToDeviceUndefined => m::CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED,
+            Self::ToHost => m::CL_MIGRATE_MEM_OBJECT_HOST,
+        }
+    }
+}
+
+/// The layout with its pitches, and the bytes from the first to the last of the box.
+fn resolved(layout: &RectLayout, region: [usize; 3], operation: &'static str) -> Result<(RectLayout, Range<usize>)> {
+    layout.resolve(region).ok_or_else(|| {
+        Error::invalid(
+            operation,
+            format!(
+                "{layout:?} cannot hold a box of {region:?}: sides must not be 0, a row's pitch at least its bytes, a \
+                 slice's pitch at least its rows and a multiple of the row's"
+            ),
+        )
+    })
+}
+
+fn check_host(layout: &RectLayout, region: [usize; 3], host: usize, operation: &'static str) -> Result<RectLayout> {
+    let (layout, range) = resolved(layout, region, operation)?;
+    if range.end > host {
+        let problem = format!("the box ends at byte {} of {host} bytes of host memory", range.end);
+        return Err(Error::invalid(operation, problem));
+    }
+    Ok(layout)
+}
+
+fn pitches(from: &RectLayout, to: &RectLayout) -> [usize; 4] {
+    [from.row_pitch, from.slice_pitch, to.row_pitch, to.slice_pitch]
+}

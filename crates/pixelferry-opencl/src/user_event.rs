@@ -1,0 +1,75 @@
+//! [`UserEvent`]: events that the host completes.
+
+use crate::ffi::check;
+use crate::ffi::may_fail::MayFail;
+use crate::ffi::status::{LEAST_CODE, OF_HOST};
+use crate::{Context, Event};
+use cl3::event as ev;
+use interop_core::{Error, Result};
+
+/// An event that the host completes (OpenCL 3.0 API, 5.11; `clCreateUserEvent`).
+///
+/// Dropped before it was set, it fails, and so does what waits for it: nothing waits for ever. The error is
+/// [`Error::EventFailed`] and says so; [`Event::status`] has the code -1.
+pub struct UserEvent {
+    event: Event,
+    set: bool,
+}
+
+impl UserEvent {
+    /// An event that is not complete (`clCreateUserEvent`).
+    pub fn new(context: &Context) -> Result<Self> {
+        let raw = ev::create_user_event(context.raw());
+        // SAFETY: an event that was just created, whose one reference is ours.
+        let event = unsafe { Event::own(context, "clCreateUserEvent", raw, None) }?;
+        context.may_fail().begin();
+        Ok(Self { event, set: false })
+    }
+
+    /// For wait lists: its `cl_event`.
+    pub fn event(&self) -> &Event {
+        &self.event
+    }
+
+    /// Lets the commands that wait for it go on (`clSetUserEventStatus`).
+    pub fn complete(mut self) -> Result<()> {
+        self.set = true;
+        self.set_status(ev::CL_COMPLETE)
+    }
+
+    /// Fails the commands that wait for it (`clSetUserEventStatus` with a negative code). The `cl_event` itself has a
+    /// lower code, which no driver uses, and which errors know a user event's failure by.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for a code that is not negative, or too low; then it fails by its drop.
+    pub fn fail(mut self, code: i32) -> Result<()> {
+        if !(LEAST_CODE..0).contains(&code) {
+            let problem = format!("{code} is not a code from {} to -1", LEAST_CODE);
+            return Err(Error::invalid("clSetUserEventStatus", problem));
+        }
+        self.set = true;
+        self.may_fail().settle();
+        self.set_status(OF_HOST.saturating_add(code))
+    }
+
+    fn may_fail(&self) -> &MayFail {
+        self.event.context().may_fail()
+    }
+
+    fn set_status(&self, code: i32) -> Result<()> {
+        let set = ev::set_user_event_status(self.event.raw(), code);
+        check("clSetUserEventStatus", set).map_err(|f| self.event.context().error(f))
+    }
+}
+
+impl Drop for UserEvent {
+    fn drop(&mut self) {
+        if !self.set {
+            self.may_fail().settle();
+            if let Err(error) = self.set_status(OF_HOST) {
+                tracing::warn!(%error, "a user event was dropped, and could not be failed");
+            }
+        }
+        self.may_fail().end();
+    }
+}
