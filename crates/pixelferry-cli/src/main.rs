@@ -35,8 +35,8 @@ use tracing_subscriber::util::SubscriberInitExt as _;
     name = "pixelferry",
     version = absent::VERSION.as_str(),
     arg_required_else_help = true,
-    after_help = "Set PIXELFERRY_LOG (e.g. info, opencl_backend=debug) to log by part.",
-    after_long_help = format!("{}\n\nSet PIXELFERRY_LOG (e.g. info, opencl_backend=debug) to log by part.", exit::help())
+    after_help = "Set PIXELFERRY_LOG (e.g. info, interop_core=debug) to log by part.",
+    after_long_help = format!("{}\n\nSet PIXELFERRY_LOG (e.g. info, interop_core=debug) to log by part.", exit::help())
 )]
 struct Cli {
     #[command(flatten)]

@@ -34,7 +34,7 @@ impl OutputOptions {
         }
         match std::env::var("PIXELFERRY_LOG") {
             Ok(text) if !text.is_empty() => Ok(EnvFilter::try_new(&text).map_err(|e| {
-                format!("PIXELFERRY_LOG is '{text}' ({e}); give a level such as info, or opencl_backend=debug")
+                format!("PIXELFERRY_LOG is '{text}' ({e}); give a level such as info, or interop_core=debug")
             })?),
             _ => Ok(EnvFilter::new(LEVELS[1])),
         }
