@@ -17,7 +17,7 @@ pub struct GlSource {
     held: Held<PathId>,
     name: u32,
     desc: SurfaceDesc,
-    format: Option<&'static str>,
+    format: Option<PixelFormat>,
     device: String,
 }
 
@@ -73,7 +73,7 @@ impl GlSource {
         path: Option<&str>,
     ) -> PyResult<Self> {
         let py = texture_or_buffer.py();
-        let (format_name, format) = named::format(format)?;
+        let format = named::format(format)?;
         let name = name_of(texture_or_buffer)?;
         let desc = desc_of(texture_or_buffer, size, format)?;
         let settings = Settings { format, rows: named::rows(rows)?, policy: Policy::default() };
@@ -82,7 +82,7 @@ impl GlSource {
         let held = Held::new(py, settings)?;
         let engines = Engines::new(Asked::parse(None)?);
         held.name(held.begin(py, |stage| stage.open_source(&wish, &engines))?);
-        let format = matches!(desc, SurfaceDesc::Image(_)).then_some(format_name);
+        let format = matches!(desc, SurfaceDesc::Image(_)).then_some(format);
         Ok(Self { held, name, desc, format, device: device.to_owned() })
     }
 
@@ -112,8 +112,8 @@ impl GlSource {
 
     /// The format of its pixels; None for a buffer.
     #[getter]
-    fn format(&self) -> Option<&'static str> {
-        self.format
+    fn format(&self) -> Option<String> {
+        self.format.map(named::name_of)
     }
 
     /// Tells where arrays are, as it was given.

@@ -180,14 +180,6 @@ impl Stage {
     pub fn show(&mut self, array: &Readable<Plane>, engine: &Engine) -> Result<(), Failure> {
         self.screen.make_current()?;
         let plane = array.description();
-        let single = self.settings.format.channels() == 1;
-        if single && plane.channels != 1 {
-            return Err(Failure::Shape(format!(
-                "format {} shows arrays of one channel, this one has {}",
-                self.settings.format.name().to_lowercase(),
-                plane.channels
-            )));
-        }
         // Arrays are written whole.
         let image = ImageDesc::new(plane.width, plane.height, self.settings.format);
         let image = self.screen.image(image, self.settings.rows).with_unwritten(Unwritten::Overwrite);

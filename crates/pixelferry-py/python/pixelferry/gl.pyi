@@ -3,7 +3,7 @@
 from types import TracebackType
 from typing import Literal, Protocol, Self, final
 
-from . import Array, Report, _Array, _Layout
+from . import Array, Report, _Array, _Format, _Layout
 
 __all__ = ["Buffer", "Source", "Texture"]
 
@@ -22,7 +22,7 @@ class Texture:
 
     array_or_shape: a first array, or a tuple such as (height, width, 4) for a black one. A first array of the GPU is
         better there, as one of the host and one of the GPU take different paths.
-    format: of the texture. "r8" and "r32f" take arrays of one channel.
+    format: of the texture, as for Viewer.
     path: take this path or fail; `report["paths"]` lists them.
     backend: "cuda:1" or "cpu", say, instead of the array's GPU, or of what is measured to be the quickest
         for arrays of the host: `report["together"]`.
@@ -36,7 +36,7 @@ class Texture:
         array_or_shape: _Array | tuple[int, ...],
         layout: _Layout = "HWC",
         *,
-        format: Literal["rgba8", "rgba16f", "rgba32f", "r8", "r32f"] = "rgba8",
+        format: _Format = "rgba8",
         path: str | None = None,
         backend: str | None = None,
         stable: bool = True,
@@ -167,7 +167,7 @@ class Source:
         texture_or_buffer: int | _Glo | Texture | Buffer,
         size: tuple[int, int] | int | None = None,
         *,
-        format: Literal["rgba8", "rgba16f", "rgba32f", "r8", "r32f"] = "rgba8",
+        format: _Format = "rgba8",
         rows: Literal["top-down", "bottom-up"] = "top-down",
         device: str = "cpu",
         path: str | None = None,
