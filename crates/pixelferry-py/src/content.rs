@@ -1,7 +1,9 @@
 //! Processing of an array in a frame.
 
-use crate::raw::memory::Lies;
-use pixelferry::{Arg, ComputeMemory, KernelSource, Result, SurfaceDesc, WriteFrame};
+use crate::engine::Engine;
+use crate::raw::memory::{Lies, Readable};
+use crate::span::Place;
+use pixelferry::{Api, Arg, ComputeBackend, ComputeMemory, KernelSource, Result, SurfaceDesc, Target};
 
 /// An array that a frame is made of.
 pub trait Content: Lies {
@@ -12,5 +14,19 @@ pub trait Content: Lies {
     fn arguments<'a>(&self, memory: &'a dyn ComputeMemory) -> Vec<Arg<'a>>;
 
     /// Writes it from memory of the host, for a backend that does not take that as an argument or has no such kernel.
-    fn write(&self, frame: &mut WriteFrame<'_>, bytes: &[u8]) -> Result<()>;
+    fn write(&self, to: Target<'_>, bytes: &[u8]) -> Result<()>;
+}
+
+/// The array's memory as a kernel reads it; `None` where it is on the host and kernels are not.
+pub fn lent<D: Content>(
+    array: &Readable<D>,
+    engine: &Engine,
+    backend: &dyn ComputeBackend,
+) -> Result<Option<Box<dyn ComputeMemory>>> {
+    match (engine, array.description().span().place) {
+        (Engine::Cuda(backend), Place::Cuda(_)) => array.on_device(backend).map(Some),
+        (Engine::Cuda(_), Place::Host) => Ok(None),
+        (Engine::Host(_), _) if backend.device().api != Api::Cpu => Ok(None),
+        (Engine::Host(_), _) => backend.import_host(&array.block()?).map(Some),
+    }
 }

@@ -9,8 +9,8 @@ use half::f16;
 use pixelferry::driver::describe::format::PerFormat;
 use pixelferry::driver::describe::pattern::rows;
 use pixelferry::{
-    Arg, ComputeMemory, CpuArgs, CpuImage, CpuKernelExt, Error, KernelSource, PixelFormat, Result, SurfaceDesc, View,
-    WriteFrame,
+    Arg, ComputeMemory, CpuArgs, CpuImage, CpuKernelExt, Error, KernelSource, PixelFormat, Result, SurfaceDesc, Target,
+    View,
 };
 
 /// Compiled from `kernels/show.cu` by `cargo xtask ptx`.
@@ -76,11 +76,11 @@ impl Content for Plane {
     }
 
     /// Pixel by pixel into the memory that the backend uploads from.
-    fn write(&self, frame: &mut WriteFrame<'_>, bytes: &[u8]) -> Result<()> {
+    fn write(&self, to: Target<'_>, bytes: &[u8]) -> Result<()> {
         let Self { span, strides, channels, element, width, height } = *self;
         let numbers = Numbers { bytes, first: span.first as i64, strides, channels, element };
         numbers.check(width, height)?;
-        let (memory, view) = frame.target()?.into_parts();
+        let (memory, view) = to.into_parts();
         let View::Image(image) = view else { return Err(Error::invalid("show", "the surface is a buffer")) };
         let start = view.span().start;
         memory.map_write(view.span(), &mut |to| {
