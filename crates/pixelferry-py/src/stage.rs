@@ -6,6 +6,7 @@ use crate::engine::{Engine, Engines, Wanted};
 use crate::failure::Failure;
 use crate::giving::Giving;
 use crate::items::Items;
+use crate::job::destroyed;
 use crate::object::Object;
 use crate::plane::Plane;
 use crate::raw::context::UserContext;
@@ -165,9 +166,7 @@ impl Stage {
     /// A failure, or what was behind it: without its window a stage fails anywhere, in winit by a panic.
     pub fn explained(&self, failure: Failure) -> Failure {
         match &self.screen {
-            Screen::Window(window) if catch(|| window.size()).is_err() => {
-                Failure::Closed("another program destroyed the window".into())
-            }
+            Screen::Window(window) if catch(|| window.size()).is_err() => destroyed(),
             _ => failure,
         }
     }

@@ -69,6 +69,16 @@ fn the_stubs_name_every_display_and_format() {
     assert!(line("display: Literal").contains(&format!("[{}]", displays.join(", "))));
 }
 
+#[test]
+fn the_package_names_the_workspaces_repository_and_hides_no_command() {
+    let project = include_str!("../../pyproject.toml");
+    let (_, urls) = project.split_once("[project.urls]\n").unwrap();
+    let urls: Vec<_> = urls.lines().take_while(|line| !line.is_empty()).collect();
+    let own = format!(" = \"{}", env!("CARGO_PKG_REPOSITORY"));
+    assert!(urls.len() > 2 && urls.iter().all(|url| url.contains(&own)), "{urls:?} and{own}");
+    assert!(project.contains("\npixelferry-py = ") && !project.contains("\npixelferry = "));
+}
+
 /// On the double of `cl_khr_gl_sharing`: the viewer's OpenCL is opened inside its display.
 #[test]
 fn opencl_shares_with_the_viewer() {
