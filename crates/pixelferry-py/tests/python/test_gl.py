@@ -1,7 +1,6 @@
 """Arrays as textures of OpenGL contexts of moderngl's."""
 
 import os
-import pathlib
 import sys
 import threading
 
@@ -306,11 +305,3 @@ texture.update(np.zeros((4, 4), "u1"))
 context.release()
 print("parent done")
 """)
-
-
-def test_the_example_of_the_page_runs():
-    page = (pathlib.Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    examples = [block.split("```")[0] for block in page.split("```python\n")[1:] if "pixelferry.gl" in block.split("```")[0]]
-    assert len(examples) == 2
-    for example in examples:
-        script(example)
