@@ -1,14 +1,10 @@
 //! Choice of the backend that writes an array's frames.
 
-use crate::content::Content;
 use crate::failure::Failure;
 use crate::named::one_of;
 use crate::span::Place;
 use pixelferry::api::cuda::{self, CudaBackend};
-use pixelferry::{
-    Api, BackendChoice, ComputeBackend, DeviceIdentity, Kernel, LinkBuilder, SurfaceDesc, command::Choice as _,
-    open_backend,
-};
+use pixelferry::{BackendChoice, ComputeBackend, DeviceIdentity, LinkBuilder, command::Choice as _, open_backend};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -90,18 +86,6 @@ impl Engine {
             Self::Host(BackendChoice::Auto) => open_backend(BackendChoice::Cpu, &[])?,
             Self::Host(choice) => open_backend(*choice, &[])?,
         })
-    }
-
-    /// The kernel that makes surfaces of arrays; `None` where threads do not read a host's array in place.
-    pub fn kernel<D: Content>(
-        &self,
-        backend: &Arc<dyn ComputeBackend>,
-        desc: &SurfaceDesc,
-    ) -> Result<Option<Arc<dyn Kernel>>, Failure> {
-        match self {
-            Self::Host(_) if backend.device().api != Api::Cpu => Ok(None),
-            Self::Host(_) | Self::Cuda(_) => Ok(Some(backend.build(&D::source(desc))?)),
-        }
     }
 
     /// Asks for it.

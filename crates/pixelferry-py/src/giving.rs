@@ -1,8 +1,9 @@
 //! Arrays written into a texture or buffer of the program's own.
 
-use crate::content::{Content, lent};
+use crate::content::Content;
 use crate::engine::Engine;
 use crate::failure::Failure;
+use crate::feeding::{kernel, lent};
 use crate::object::Object;
 use crate::raw::context::UserContext;
 use crate::raw::memory::Readable;
@@ -49,7 +50,7 @@ impl Giving {
                 let backend = engine.backend()?;
                 let surface = context.opened(&self.object)?;
                 let outlet = Outlet::open_with(backend.clone(), context.display().clone(), surface, self.options)?;
-                let kernel = engine.kernel::<D>(&backend, outlet.desc())?;
+                let kernel = kernel::<D>(engine, &backend, outlet.desc())?;
                 self.ways.push(Way { place, outlet, backend, kernel });
             }
         }

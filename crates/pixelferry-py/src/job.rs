@@ -12,11 +12,6 @@ pub fn closed() -> Failure {
     Failure::Closed("the viewer is closed".into())
 }
 
-/// Tells how calls after a window's end at other hands are refused.
-pub fn destroyed() -> Failure {
-    Failure::Closed("another program destroyed the window".into())
-}
-
 /// A panic becomes a failure.
 pub fn guarded<R>(work: impl FnOnce() -> Result<R, Failure>) -> Result<R, Failure> {
     catch(work).unwrap_or_else(|panic| Err(Failure::Device(format!("internal error: {}", panic.message()))))

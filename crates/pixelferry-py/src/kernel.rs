@@ -2,6 +2,7 @@
 
 use crate::content::Content;
 use crate::convert::{Bgra, Numbers, Packed, Pixel};
+use crate::named::name_of;
 use crate::plane::{Element, Plane};
 use crate::raw::memory::Lies;
 use crate::span::Span;
@@ -53,7 +54,7 @@ impl Lies for Plane {
 impl Content for Plane {
     fn source(desc: &SurfaceDesc) -> KernelSource {
         let name = match desc {
-            SurfaceDesc::Image(image) => image.format.name().to_lowercase(),
+            SurfaceDesc::Image(image) => name_of(image.format),
             _ => String::new(),
         };
         // SAFETY: each item writes its own pixel below the width and height, and reads the array at indices that `Plane` checked

@@ -12,7 +12,7 @@
 //! | pictures given to Python | `array` (what protocols say of it), `taking` (how it gets there), `raw` (its memory) |
 //! | objects of the program's | `object` (how they are named), `taking` and `giving` (the ways from and to them) |
 //! | threads | `host` (why they are), `window` (the event loop; `events`: what the user does), `stage` (what runs there), `here` (textures, on the caller's), `job` (how work fails) |
-//! | which backend | `engine` |
+//! | which backend | `engine`, and `feeding`: what it needs of an array |
 //! | exceptions | `failure` |
 
 mod array;
@@ -22,6 +22,7 @@ mod convert;
 mod engine;
 mod events;
 mod failure;
+mod feeding;
 mod giving;
 mod gl_source;
 mod gl_target;

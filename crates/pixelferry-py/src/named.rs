@@ -11,7 +11,7 @@ pub fn one_of(what: &str, given: &str, names: &[&str]) -> Failure {
 
 /// A format of pictures.
 pub fn format(name: &str) -> Result<PixelFormat, Failure> {
-    let names = PixelFormat::ALL.map(|format| name_of(format));
+    let names = PixelFormat::ALL.map(name_of);
     let known = names.iter().position(|known| known == name).map(|at| PixelFormat::ALL[at]);
     known.ok_or_else(|| one_of("format", name, &names.each_ref().map(String::as_str)))
 }

@@ -1,12 +1,12 @@
 //! Stage that shows the arrays of one viewer. Lives on the thread of its display, which is never one of Python's.
 
 use crate::array::{Array, Layout};
-use crate::content::{Content, lent};
+use crate::content::Content;
 use crate::engine::{Engine, Engines, Wanted};
 use crate::failure::Failure;
+use crate::feeding::{kernel, lent};
 use crate::giving::Giving;
 use crate::items::Items;
-use crate::job::destroyed;
 use crate::object::Object;
 use crate::plane::Plane;
 use crate::raw::context::UserContext;
@@ -166,7 +166,7 @@ impl Stage {
     /// A failure, or what was behind it: without its window a stage fails anywhere, in winit by a panic.
     pub fn explained(&self, failure: Failure) -> Failure {
         match &self.screen {
-            Screen::Window(window) if catch(|| window.size()).is_err() => destroyed(),
+            Screen::Window(window) if catch(|| window.size()).is_err() => Failure::destroyed(),
             _ => failure,
         }
     }
@@ -216,7 +216,7 @@ impl Stage {
                 }
                 let builder = LinkBuilder::new(desc).shown_by(&display).policy(policy);
                 let Opened { backend, link, report, .. } = engine.wanted(builder).open()?;
-                let kernel = engine.kernel::<D>(&backend, &desc)?;
+                let kernel = kernel::<D>(engine, &backend, &desc)?;
                 self.feeds.push(Feed { place, link, kernel, report });
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::events::{Event, Events, Hand};
 use crate::failure::Failure;
-use crate::job::{Job, closed, destroyed, guarded};
+use crate::job::{Job, closed, guarded};
 use crate::stage::{Screen, Settings, Stage};
 use pixelferry::Extent;
 use pixelferry::api::gl::winit::application::ApplicationHandler;
@@ -97,7 +97,7 @@ impl WindowHandle {
         match self.gone.get() {
             None => {}
             Some(End::User) => return Err(Failure::Closed("the user closed the window".into())),
-            Some(End::Other) => return Err(destroyed()),
+            Some(End::Other) => return Err(Failure::destroyed()),
             Some(End::Program) => return Err(closed()),
         }
         let id = self.id;
