@@ -26,9 +26,10 @@ struct Kind {
     code: u8,
 }
 
-static KINDS: [Kind; 4] = [
+static KINDS: [Kind; 5] = [
     Kind { channels: ChannelKind::Unorm8, name: "uint8", letter: 'u', format: c"B", code: 1 },
     Kind { channels: ChannelKind::Unorm16, name: "uint16", letter: 'u', format: c"H", code: 1 },
+    Kind { channels: ChannelKind::Unorm10A2, name: "uint32", letter: 'u', format: c"I", code: 1 },
     Kind { channels: ChannelKind::Float16, name: "float16", letter: 'f', format: c"e", code: 2 },
     Kind { channels: ChannelKind::Float32, name: "float32", letter: 'f', format: c"f", code: 2 },
 ];
@@ -43,16 +44,18 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Returns the layout of all that a surface holds: (rows, columns, channels), without the last for one channel; or
-    /// bytes.
+    /// Returns the layout of all that a surface holds: (rows, columns, channels), without the last where a pixel is one
+    /// number; or bytes.
     pub fn of(desc: &SurfaceDesc) -> Result<Self, Failure> {
         let bytes = desc.byte_len()?;
         let (channels, shape) = match desc {
             SurfaceDesc::Buffer(_) => (ChannelKind::Unorm8, vec![bytes]),
             SurfaceDesc::Image(image) => {
                 let mut shape = vec![image.extent.height as usize, image.extent.width as usize];
-                shape.extend(Some(image.format.channels()).filter(|channels| *channels > 1));
-                (image.format.channel_kind(), shape)
+                let kind = image.format.channel_kind();
+                let numbers = image.format.bytes_per_pixel() / kind.bytes();
+                shape.extend(Some(numbers).filter(|numbers| *numbers > 1));
+                (kind, shape)
             }
         };
         let kind = KINDS.iter().find(|kind| kind.channels == channels);

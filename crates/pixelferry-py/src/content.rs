@@ -1,7 +1,7 @@
 //! Processing of an array in a frame.
 
 use crate::raw::memory::Lies;
-use pixelferry::{Arg, ComputeMemory, KernelSource, Result, SurfaceDesc, WriteFrame};
+use pixelferry::{Arg, ComputeMemory, KernelSource, Result, SurfaceDesc, Target};
 
 /// An array that a frame is made of.
 pub trait Content: Lies {
@@ -12,5 +12,5 @@ pub trait Content: Lies {
     fn arguments<'a>(&self, memory: &'a dyn ComputeMemory) -> Vec<Arg<'a>>;
 
     /// Writes it from memory of the host, for a backend that does not take that as an argument or has no such kernel.
-    fn write(&self, frame: &mut WriteFrame<'_>, bytes: &[u8]) -> Result<()>;
+    fn write(&self, to: Target<'_>, bytes: &[u8]) -> Result<()>;
 }

@@ -2,7 +2,7 @@
 
 use crate::plane::Element;
 use crate::raw::simd::{self, Loops};
-use bytemuck::Pod;
+use bytemuck::{Pod, Zeroable};
 use half::f16;
 use pixelferry::{Error, Result};
 
@@ -27,18 +27,23 @@ pub trait Pixel: Pod {
     }
 }
 
-/// The nearest of 256 levels from 0 to 1; 0 for NaN.
+/// The nearest of the levels 0 to `MOST`, a number whose bits are all ones, for 0 to 1; 0 for NaN.
 #[inline(always)]
-fn unorm8(value: f32) -> u32 {
+fn unorm<const MOST: u32>(value: f32) -> u32 {
     /// A float of this size has no fraction.
     const WHOLE: f32 = 8_388_608.0;
     // Comparisons with NaN are false.
     let value = if value > 0.0 { value } else { 0.0 };
     let value = if value < 1.0 { value } else { 1.0 };
-    let level = value * 255.0 + 0.5;
+    let level = value * MOST as f32 + 0.5;
     // Its last bits are the level, rounded, which is one too many where that went up.
     let rounded = level + WHOLE;
-    (rounded.to_bits() - u32::from(rounded - WHOLE > level)) & 0xff
+    (rounded.to_bits() - u32::from(rounded - WHOLE > level)) & MOST
+}
+
+#[inline(always)]
+fn unorm8(value: f32) -> u32 {
+    unorm::<0xff>(value)
 }
 
 /// Converts as [`f16::to_f32`] does, which asks the processor for its features with each number.
@@ -74,6 +79,63 @@ impl Pixel for [u8; 4] {
     }
 }
 
+impl Pixel for [u8; 2] {
+    #[inline(always)]
+    fn of_colour([r, g, ..]: [f32; 4]) -> Self {
+        [unorm8(r) as u8, unorm8(g) as u8]
+    }
+
+    fn of_bytes([r, g, ..]: [u8; 4]) -> Self {
+        [r, g]
+    }
+}
+
+impl Pixel for u16 {
+    fn of_colour(colour: [f32; 4]) -> Self {
+        unorm::<0xffff>(colour[0]) as Self
+    }
+}
+
+/// Blue first.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(transparent)]
+pub struct Bgra([u8; 4]);
+
+impl Pixel for Bgra {
+    #[inline(always)]
+    fn of_colour([r, g, b, a]: [f32; 4]) -> Self {
+        Self(Pixel::of_colour([b, g, r, a]))
+    }
+
+    fn of_bytes([r, g, b, a]: [u8; 4]) -> Self {
+        Self([b, g, r, a])
+    }
+}
+
+/// A word with red in its lowest bits.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(transparent)]
+pub struct Packed(u32);
+
+impl Pixel for Packed {
+    #[inline(always)]
+    fn of_colour([r, g, b, a]: [f32; 4]) -> Self {
+        Self(unorm::<1023>(r) | unorm::<1023>(g) << 10 | unorm::<1023>(b) << 20 | unorm::<3>(a) << 30)
+    }
+}
+
+impl Pixel for f16 {
+    fn of_colour(colour: [f32; 4]) -> Self {
+        Self::from_f32(colour[0])
+    }
+}
+
+impl Pixel for [f16; 2] {
+    fn of_colour([r, g, ..]: [f32; 4]) -> Self {
+        [r, g].map(f16::from_f32)
+    }
+}
+
 impl Pixel for [f16; 4] {
     fn of_colour(colour: [f32; 4]) -> Self {
         colour.map(f16::from_f32)
@@ -83,6 +145,12 @@ impl Pixel for [f16; 4] {
 impl Pixel for f32 {
     fn of_colour(colour: [f32; 4]) -> Self {
         colour[0]
+    }
+}
+
+impl Pixel for [f32; 2] {
+    fn of_colour([r, g, ..]: [f32; 4]) -> Self {
+        [r, g]
     }
 }
 
@@ -101,7 +169,7 @@ impl Numbers<'_> {
             let reach = (side - 1) * i128::from(stride);
             if reach < 0 { low += reach } else { high += reach }
         }
-        if low < 0 || high > self.bytes.len() as i128 || !matches!(self.channels, 1 | 3 | 4) {
+        if low < 0 || high > self.bytes.len() as i128 || !(1..=4).contains(&self.channels) {
             return Err(Error::invalid("show", "the array's description reaches outside of its memory"));
         }
         Ok(())
@@ -149,7 +217,7 @@ impl Numbers<'_> {
 
     /// Writes a row of numbers of `N` bytes: `number` reads one, `pixel` takes four.
     #[inline(always)]
-    fn row_of<P: Pixel, T: Copy, const N: usize>(
+    fn row_of<P: Pixel, T: Copy + Default, const N: usize>(
         &self,
         y: u32,
         out: &mut [P],
@@ -170,6 +238,9 @@ impl Numbers<'_> {
             (true, 3) => numbers::<N>(bytes).as_chunks().0.iter().zip(out).for_each(|([r, g, b], to)| {
                 *to = pixel([number(*r), number(*g), number(*b), opaque]);
             }),
+            (true, 2) => numbers::<N>(bytes).as_chunks().0.iter().zip(out).for_each(|([r, g], to)| {
+                *to = pixel([number(*r), number(*g), T::default(), opaque]);
+            }),
             (true, _) => numbers::<N>(bytes).iter().zip(out).for_each(|(grey, to)| {
                 let grey = number(*grey);
                 *to = pixel([grey, grey, grey, opaque]);
@@ -189,7 +260,8 @@ impl Numbers<'_> {
                     let at_pixel = start.wrapping_add(i64::wrapping_mul(x, column));
                     let first = at(at_pixel);
                     let other = |n: i64| if channels == 1 { first } else { at(at_pixel + n * channel) };
-                    *to = pixel([first, other(1), other(2), if channels == 4 { other(3) } else { opaque }]);
+                    let blue = if channels == 2 { T::default() } else { other(2) };
+                    *to = pixel([first, other(1), blue, if channels == 4 { other(3) } else { opaque }]);
                 }
             }
         }

@@ -26,6 +26,13 @@ pub enum Failure {
     File(i32, PathBuf),
 }
 
+impl Failure {
+    /// A window that ended at the hands of another program.
+    pub fn destroyed() -> Self {
+        Self::Closed("another program destroyed the window".into())
+    }
+}
+
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {

@@ -5,59 +5,18 @@ use crate::engine::{Asked, Engines, Wanted};
 use crate::failure::Failure;
 use crate::held::Held;
 use crate::named;
-use crate::stage::{Settings, SourceWish};
-use pixelferry::{Extent, ImageDesc, PathId, PixelFormat, Policy, SurfaceDesc};
-use pyo3::intern;
+use crate::object::Object;
+use crate::stage::Settings;
+use pixelferry::{PathId, Policy};
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyTuple};
+use pyo3::types::PyTuple;
 
 /// A texture or buffer of the program's, of the OpenGL context that is current on this thread, to be read.
 #[pyclass(module = "pixelferry.gl", name = "Source", frozen)]
 pub struct GlSource {
     held: Held<PathId>,
-    name: u32,
-    desc: SurfaceDesc,
-    format: Option<&'static str>,
+    object: Object,
     device: String,
-}
-
-/// OpenGL's name: a number, or what moderngl's (`glo`) and our own (`name`) objects call so.
-fn name_of(object: &Bound<'_, PyAny>) -> PyResult<u32> {
-    let py = object.py();
-    let attribute = |name| object.getattr_opt(name);
-    let name = match object.cast::<PyInt>() {
-        Ok(number) => Some(number.clone().into_any()),
-        Err(_) => attribute(intern!(py, "glo"))?.or(attribute(intern!(py, "name"))?),
-    };
-    let none = || {
-        let what = object.get_type().name().map_or_else(|_| "it".into(), |name| name.to_string());
-        Failure::Dtype(format!("'{what}' is no texture or buffer of OpenGL; give the number that glGenTextures gave"))
-    };
-    Ok(name.ok_or_else(none)?.extract().map_err(|_| none())?)
-}
-
-/// As given, or as the object has it: width and height of a texture, or the number of a buffer's bytes.
-fn desc_of(object: &Bound<'_, PyAny>, size: Option<Bound<'_, PyAny>>, format: PixelFormat) -> PyResult<SurfaceDesc> {
-    let py = object.py();
-    let size = match size {
-        Some(size) => Some(size),
-        None => match object.getattr_opt(intern!(py, "size"))? {
-            Some(size) => Some(size),
-            None => object.getattr_opt(intern!(py, "nbytes"))?,
-        },
-    };
-    let wrong = |what: &str| {
-        Failure::Shape(format!(
-            "size={what} is neither (width, height) of a texture nor the number of a buffer's bytes"
-        ))
-    };
-    let size = size.ok_or_else(|| wrong("None"))?;
-    let refused = |_| wrong(&size.to_string());
-    if size.cast::<PyTuple>().is_ok() {
-        let (width, height): (u32, u32) = size.extract().map_err(refused)?;
-        return Ok(SurfaceDesc::Image(ImageDesc::new(width, height, format)));
-    }
-    Ok(SurfaceDesc::buffer(size.extract().map_err(refused)?))
 }
 
 #[pymethods]
@@ -73,17 +32,15 @@ impl GlSource {
         path: Option<&str>,
     ) -> PyResult<Self> {
         let py = texture_or_buffer.py();
-        let (format_name, format) = named::format(format)?;
-        let name = name_of(texture_or_buffer)?;
-        let desc = desc_of(texture_or_buffer, size, format)?;
+        let format = named::format(format)?;
+        let object = Object::new(texture_or_buffer, size, format)?;
         let settings = Settings { format, rows: named::rows(rows)?, policy: Policy::default() };
         let path = path.map(str::parse).transpose().map_err(Failure::from)?;
-        let wish = SourceWish { name, desc, device: Wanted::parse(device)?, path };
+        let wanted = Wanted::parse(device)?;
         let held = Held::new(py, settings)?;
         let engines = Engines::new(Asked::parse(None)?);
-        held.name(held.begin(py, |stage| stage.open_source(&wish, &engines))?);
-        let format = matches!(desc, SurfaceDesc::Image(_)).then_some(format_name);
-        Ok(Self { held, name, desc, format, device: device.to_owned() })
+        held.name(held.begin(py, |stage| stage.open_source(&object, wanted, path, &engines))?);
+        Ok(Self { held, object, device: device.to_owned() })
     }
 
     /// Returns what was rendered there by now, as an array that no later call changes.
@@ -96,24 +53,19 @@ impl GlSource {
     /// OpenGL's name of what is read.
     #[getter]
     fn name(&self) -> u32 {
-        self.name
+        self.object.name
     }
 
     /// Width and height in pixels, or bytes.
     #[getter]
     fn size<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match self.desc {
-            SurfaceDesc::Image(ImageDesc { extent: Extent { width, height }, .. }) => {
-                Ok((width, height).into_pyobject(py)?.into_any())
-            }
-            desc => Ok(desc.byte_len().map_err(Failure::from)?.into_pyobject(py)?.into_any()),
-        }
+        self.object.size(py)
     }
 
     /// The format of its pixels; None for a buffer.
     #[getter]
-    fn format(&self) -> Option<&'static str> {
-        self.format
+    fn format(&self) -> Option<String> {
+        self.object.format()
     }
 
     /// Tells where arrays are, as it was given.
@@ -148,7 +100,7 @@ impl GlSource {
     }
 
     fn __repr__(&self) -> String {
-        let Self { name, desc, device, .. } = self;
+        let Self { object: Object { name, desc }, device, .. } = self;
         let path = self.held.named().map_or("closed", PathId::name);
         format!("<pixelferry.gl.Source: {name}, {desc}, {device}, {path}>")
     }

@@ -1,28 +1,49 @@
 //! The kernel that shows a picture, for CUDA and the CPU.
 
 use crate::content::Content;
-use crate::convert::{Numbers, Pixel};
+use crate::convert::{Bgra, Numbers, Packed, Pixel};
+use crate::named::name_of;
 use crate::plane::{Element, Plane};
 use crate::raw::memory::Lies;
 use crate::span::Span;
 use half::f16;
+use pixelferry::driver::describe::format::PerFormat;
 use pixelferry::driver::describe::pattern::rows;
 use pixelferry::{
-    Arg, ComputeMemory, CpuArgs, CpuImage, CpuKernelExt, Error, KernelSource, PixelFormat, Result, SurfaceDesc, View,
-    WriteFrame,
+    Arg, ComputeMemory, CpuArgs, CpuImage, CpuKernelExt, Error, KernelSource, PixelFormat, Result, SurfaceDesc, Target,
+    View,
 };
 
 /// Compiled from `kernels/show.cu` by `cargo xtask ptx`.
 const PTX: &str = include_str!("ptx/show.ptx");
 
-/// Formats of pictures, by the name that Python gives them.
-pub const FORMATS: [(&str, PixelFormat); 5] = [
-    ("rgba8", PixelFormat::Rgba8),
-    ("rgba16f", PixelFormat::Rgba16F),
-    ("rgba32f", PixelFormat::Rgba32F),
-    ("r8", PixelFormat::R8),
-    ("r32f", PixelFormat::R32F),
-];
+/// Writing of an array's rows as one format's pixels.
+#[derive(Clone, Copy)]
+struct Rows {
+    /// One row, anywhere in memory.
+    one: fn(&Numbers<'_>, u32, &mut [u8]),
+    /// All rows of an image, many at a time.
+    all: fn(&mut CpuImage<'_>, &Numbers<'_>) -> Result<()>,
+}
+
+const fn rows_of<P: Pixel>() -> Rows {
+    Rows { one: write_row::<P>, all: |out, numbers| out.par_rows::<P>(|y, row| numbers.row(y, row)) }
+}
+
+const ROWS: PerFormat<Rows> = PerFormat::new([
+    (PixelFormat::R8, rows_of::<u8>()),
+    (PixelFormat::Rg8, rows_of::<[u8; 2]>()),
+    (PixelFormat::R16, rows_of::<u16>()),
+    (PixelFormat::R16F, rows_of::<f16>()),
+    (PixelFormat::Rgba8, rows_of::<[u8; 4]>()),
+    (PixelFormat::Bgra8, rows_of::<Bgra>()),
+    (PixelFormat::Rgb10A2, rows_of::<Packed>()),
+    (PixelFormat::Rg16F, rows_of::<[f16; 2]>()),
+    (PixelFormat::R32F, rows_of::<f32>()),
+    (PixelFormat::Rgba16F, rows_of::<[f16; 4]>()),
+    (PixelFormat::Rg32F, rows_of::<[f32; 2]>()),
+    (PixelFormat::Rgba32F, rows_of::<[f32; 4]>()),
+]);
 
 impl Lies for Plane {
     fn span(&self) -> Span {
@@ -33,10 +54,9 @@ impl Lies for Plane {
 impl Content for Plane {
     fn source(desc: &SurfaceDesc) -> KernelSource {
         let name = match desc {
-            SurfaceDesc::Image(image) => FORMATS.iter().find(|(_, format)| *format == image.format),
-            _ => None,
+            SurfaceDesc::Image(image) => name_of(image.format),
+            _ => String::new(),
         };
-        let name = name.map_or("", |(name, _)| name);
         // SAFETY: each item writes its own pixel below the width and height, and reads the array at indices that `Plane` checked
         // against its memory; `arguments` makes the arguments, and only `stage` launches it.
         unsafe { KernelSource::new(format!("pf_show_{name}")).ptx(PTX) }.cpu_image(on_cpu)
@@ -57,24 +77,16 @@ impl Content for Plane {
     }
 
     /// Pixel by pixel into the memory that the backend uploads from.
-    fn write(&self, frame: &mut WriteFrame<'_>, bytes: &[u8]) -> Result<()> {
+    fn write(&self, to: Target<'_>, bytes: &[u8]) -> Result<()> {
         let Self { span, strides, channels, element, width, height } = *self;
         let numbers = Numbers { bytes, first: span.first as i64, strides, channels, element };
         numbers.check(width, height)?;
-        let (memory, view) = frame.target()?.into_parts();
+        let (memory, view) = to.into_parts();
         let View::Image(image) = view else { return Err(Error::invalid("show", "the surface is a buffer")) };
         let start = view.span().start;
         memory.map_write(view.span(), &mut |to| {
             for (y, row) in rows(&view) {
-                let to = &mut to[row.start - start..row.end - start];
-                match image.format {
-                    PixelFormat::R8 => write_row::<u8>(&numbers, y, to),
-                    PixelFormat::Rgba8 => write_row::<[u8; 4]>(&numbers, y, to),
-                    PixelFormat::Rgba16F => write_row::<[f16; 4]>(&numbers, y, to),
-                    PixelFormat::R32F => write_row::<f32>(&numbers, y, to),
-                    PixelFormat::Rgba32F => write_row::<[f32; 4]>(&numbers, y, to),
-                    other => return Err(not_shown(other)),
-                }
+                (ROWS.get(image.format).one)(&numbers, y, &mut to[row.start - start..row.end - start]);
             }
             Ok(())
         })
@@ -92,18 +104,7 @@ fn on_cpu(out: &mut CpuImage<'_>, args: &CpuArgs<'_>) -> Result<()> {
         element: element.ok_or_else(|| Error::invalid("show", "an element that is not known"))?,
     };
     numbers.check(out.width(), out.height())?;
-    match out.format() {
-        PixelFormat::R8 => out.par_rows::<u8>(|y, row| numbers.row(y, row)),
-        PixelFormat::Rgba8 => out.par_rows::<[u8; 4]>(|y, row| numbers.row(y, row)),
-        PixelFormat::Rgba16F => out.par_rows::<[f16; 4]>(|y, row| numbers.row(y, row)),
-        PixelFormat::R32F => out.par_rows::<f32>(|y, row| numbers.row(y, row)),
-        PixelFormat::Rgba32F => out.par_rows::<[f32; 4]>(|y, row| numbers.row(y, row)),
-        other => Err(not_shown(other)),
-    }
-}
-
-fn not_shown(format: PixelFormat) -> Error {
-    Error::invalid("show", format!("arrays are not shown as {format}"))
+    (ROWS.get(out.format()).all)(out, &numbers)
 }
 
 fn write_row<P: Pixel>(numbers: &Numbers<'_>, y: u32, to: &mut [u8]) {

@@ -5,13 +5,14 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what Python calls | `viewer`, `texture`, `buffer` and `gl_source` (`held` for all three), `array`, `report`, here; `named`: options by name |
+//! | what Python calls | `viewer`, `texture`, `buffer`, `gl_source` and `gl_target` (`held` for the last four), `array`, `report`, here; `named`: options by name |
 //! | arrays taken from Python | `source` (which protocol), `span` (what it says), `plane` and `items` (pictures, bytes), `raw` (the `unsafe`, but for where `source` takes a protocol at its word) |
 //! | pixels made of them | `kernels/show.cu` on a GPU, `convert` on the CPU, `kernel` for both |
 //! | buffers made of them | `kernels/pack.cu` on a GPU, `items` on the CPU, `pack` for both |
 //! | pictures given to Python | `array` (what protocols say of it), `taking` (how it gets there), `raw` (its memory) |
+//! | objects of the program's | `object` (how they are named), `taking` and `giving` (the ways from and to them) |
 //! | threads | `host` (why they are), `window` (the event loop; `events`: what the user does), `stage` (what runs there), `here` (textures, on the caller's), `job` (how work fails) |
-//! | which backend | `engine` |
+//! | which backend | `engine`, and `feeding`: what it needs of an array |
 //! | exceptions | `failure` |
 
 mod array;
@@ -21,7 +22,10 @@ mod convert;
 mod engine;
 mod events;
 mod failure;
+mod feeding;
+mod giving;
 mod gl_source;
+mod gl_target;
 mod held;
 mod here;
 mod host;
@@ -29,6 +33,7 @@ mod items;
 mod job;
 mod kernel;
 mod named;
+mod object;
 mod pack;
 mod plane;
 mod raw;
@@ -46,6 +51,7 @@ use buffer::Buffer;
 use events::Event;
 use failure::Failure;
 use gl_source::GlSource;
+use gl_target::GlTarget;
 use pixelferry::command::check_picture_file;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -125,6 +131,7 @@ fn _pixelferry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Texture>()?;
     module.add_class::<Buffer>()?;
     module.add_class::<GlSource>()?;
+    module.add_class::<GlTarget>()?;
     module.add_class::<Array>()?;
     module.add_function(wrap_pyfunction!(show, module)?)?;
     module.add_function(wrap_pyfunction!(report::probe, module)?)?;

@@ -1,7 +1,6 @@
 //! Options that Python gives by a name.
 
 use crate::failure::Failure;
-use crate::kernel::FORMATS;
 use crate::plane::Axes;
 use pixelferry::{Fit, PixelFormat, RowOrder};
 
@@ -10,10 +9,16 @@ pub fn one_of(what: &str, given: &str, names: &[&str]) -> Failure {
     Failure::Shape(format!("{what}='{given}' is not known; there are {}", names.join(", ")))
 }
 
-/// A format of pictures, with its name.
-pub fn format(name: &str) -> Result<(&'static str, PixelFormat), Failure> {
-    let known = FORMATS.iter().find(|(known, _)| *known == name);
-    known.copied().ok_or_else(|| one_of("format", name, &FORMATS.map(|(name, _)| name)))
+/// A format of pictures.
+pub fn format(name: &str) -> Result<PixelFormat, Failure> {
+    let names = PixelFormat::ALL.map(name_of);
+    let known = names.iter().position(|known| known == name).map(|at| PixelFormat::ALL[at]);
+    known.ok_or_else(|| one_of("format", name, &names.each_ref().map(String::as_str)))
+}
+
+/// Python's name of a format.
+pub fn name_of(format: PixelFormat) -> String {
+    format.name().to_lowercase()
 }
 
 /// The order of an array's axes.

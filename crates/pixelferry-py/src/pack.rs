@@ -5,7 +5,7 @@ use crate::items::{Axis, Items};
 use crate::raw::memory::Lies;
 use crate::span::{Place, Span};
 use pixelferry::{
-    Arg, ComputeMemory, CpuArgs, CpuBuffer, CpuKernelExt, Error, KernelSource, Result, SurfaceDesc, WriteFrame,
+    Arg, ComputeMemory, CpuArgs, CpuBuffer, CpuKernelExt, Error, KernelSource, Result, SurfaceDesc, Target,
 };
 
 /// Compiled from `kernels/pack.cu` by `cargo xtask ptx`.
@@ -42,12 +42,8 @@ impl Content for Items {
         [Arg::Memory(memory)].into_iter().chain(numbers.map(Arg::I64)).collect()
     }
 
-    fn write(&self, frame: &mut WriteFrame<'_>, bytes: &[u8]) -> Result<()> {
-        if self.piece == self.len {
-            let tight = bytes.get(self.span.first..self.span.first + self.len);
-            return frame.write(tight.unwrap_or_default());
-        }
-        let (memory, view) = frame.target()?.into_parts();
+    fn write(&self, to: Target<'_>, bytes: &[u8]) -> Result<()> {
+        let (memory, view) = to.into_parts();
         memory.map_write(view.span(), &mut |to| {
             self.copy(bytes, 0, to);
             Ok(())

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::span::{Number, Place, Raw, Sort, Span};
+use pixelferry::PixelFormat;
 
 /// Storage of one number. The values are those of the kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,15 +80,21 @@ pub struct Plane {
 }
 
 impl Plane {
-    /// An array as a picture.
-    pub fn new(raw: &Raw, axes: Axes) -> Result<Self, Failure> {
+    /// An array as a picture of that format.
+    pub fn new(raw: &Raw, axes: Axes, format: PixelFormat) -> Result<Self, Failure> {
         let element = Element::new(raw.number)?;
         let shape = &raw.shape;
         let strides = raw.strides()?;
+        let (taken, hwc, chw): (&[i64], _, _) = match format.channels() {
+            1 => (&[1], "(height, width), (height, width, 1)", "1"),
+            2 => (&[2], "(height, width, 2)", "2"),
+            _ => (&[1, 3, 4], "(height, width), (height, width, 1|3|4)", "1|3|4"),
+        };
         let wrong = |what: &str| {
+            let name = format.name().to_lowercase();
             Failure::Shape(format!(
-                "an array of shape {shape:?} {what}; shown are (height, width), (height, width, 1|3|4) and, with \
-                 layout=\"CHW\", (1|3|4, height, width)"
+                "an array of shape {shape:?} {what}; shown as format {name} are {hwc} and, with layout=\"CHW\", ({chw}, \
+                 height, width)"
             ))
         };
         let (sides, steps) = match (axes, shape.as_slice(), strides.as_slice()) {
@@ -100,8 +107,8 @@ impl Plane {
             return Err(wrong("is empty"));
         }
         let [height, width, channels] = sides;
-        if !matches!(channels, 1 | 3 | 4) {
-            let chw = axes == Axes::Hwc && matches!(shape.as_slice(), [1 | 3 | 4, _, _]);
+        if !taken.contains(&channels) {
+            let chw = axes == Axes::Hwc && shape.len() == 3 && taken.contains(&shape[0]);
             let hint = if chw { " (is its layout \"CHW\"?)" } else { "" };
             return Err(wrong(&format!("has {channels} channels{hint}")));
         }

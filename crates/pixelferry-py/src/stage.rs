@@ -4,7 +4,10 @@ use crate::array::{Array, Layout};
 use crate::content::Content;
 use crate::engine::{Engine, Engines, Wanted};
 use crate::failure::Failure;
+use crate::feeding::{kernel, lent};
+use crate::giving::Giving;
 use crate::items::Items;
+use crate::object::Object;
 use crate::plane::Plane;
 use crate::raw::context::UserContext;
 use crate::raw::memory::Readable;
@@ -13,9 +16,9 @@ use crate::taking::{Scratch, Taking};
 use pixelferry::api::gl::{GlDisplay, GlWindow, OffscreenTarget, Viewport};
 use pixelferry::driver::describe::panics::catch;
 use pixelferry::{
-    Api, BufferDesc, ComputeBackend as _, Display, DrawOptions, Extent, Fit, Headless, ImageAccess, ImageDesc, Kernel,
-    KernelSource, Link, LinkBuilder, Opened, PathId, PixelFormat, Policy, RowOrder, ShownFrame, SurfaceDesc, Unwritten,
-    picture, report::JointReport, save_picture,
+    BufferDesc, ComputeBackend as _, Display, DrawOptions, Extent, Fit, Headless, ImageAccess, ImageDesc, Kernel, Link,
+    LinkBuilder, Opened, PathId, PixelFormat, Policy, RowOrder, ShownFrame, SurfaceDesc, Unwritten, picture,
+    report::JointReport, save_picture,
 };
 use serde_json::Value;
 use std::path::Path;
@@ -109,14 +112,6 @@ struct Feed {
     report: JointReport,
 }
 
-/// An object of the program's to be read.
-pub struct SourceWish {
-    pub name: u32,
-    pub desc: SurfaceDesc,
-    pub device: Wanted,
-    pub path: Option<PathId>,
-}
-
 /// Status of the way in use.
 pub struct Status {
     pub explain: String,
@@ -130,6 +125,8 @@ pub struct Stage {
     feeds: Vec<Feed>,
     /// Intake from an object of the program.
     taking: Option<Taking>,
+    /// Outlet to an object of the program.
+    giving: Option<Giving>,
     /// Scratch memory for shown arrays on a GPU.
     scratch: Option<Scratch>,
     screen: Screen,
@@ -163,15 +160,13 @@ pub struct Pixels {
 
 impl Stage {
     pub fn new(screen: Screen, settings: Settings) -> Self {
-        Self { feeds: Vec::new(), taking: None, scratch: None, screen, settings }
+        Self { feeds: Vec::new(), taking: None, giving: None, scratch: None, screen, settings }
     }
 
     /// A failure, or what was behind it: without its window a stage fails anywhere, in winit by a panic.
     pub fn explained(&self, failure: Failure) -> Failure {
         match &self.screen {
-            Screen::Window(window) if catch(|| window.size()).is_err() => {
-                Failure::Closed("another program destroyed the window".into())
-            }
+            Screen::Window(window) if catch(|| window.size()).is_err() => Failure::destroyed(),
             _ => failure,
         }
     }
@@ -180,14 +175,6 @@ impl Stage {
     pub fn show(&mut self, array: &Readable<Plane>, engine: &Engine) -> Result<(), Failure> {
         self.screen.make_current()?;
         let plane = array.description();
-        let single = self.settings.format.channels() == 1;
-        if single && plane.channels != 1 {
-            return Err(Failure::Shape(format!(
-                "format {} shows arrays of one channel, this one has {}",
-                self.settings.format.name().to_lowercase(),
-                plane.channels
-            )));
-        }
         // Arrays are written whole.
         let image = ImageDesc::new(plane.width, plane.height, self.settings.format);
         let image = self.screen.image(image, self.settings.rows).with_unwritten(Unwritten::Overwrite);
@@ -204,17 +191,11 @@ impl Stage {
 
     fn put<D: Content>(&mut self, array: &Readable<D>, engine: &Engine, desc: SurfaceDesc) -> Result<(), Failure> {
         let place = array.description().span().place;
-        self.feed(place, engine, desc, D::source)?.put(array, engine)
+        self.feed::<D>(place, engine, desc)?.put(array, engine)
     }
 
     /// The feed for arrays of `place`, last in the list as the one in use.
-    fn feed(
-        &mut self,
-        place: Place,
-        engine: &Engine,
-        desc: SurfaceDesc,
-        source: fn(&SurfaceDesc) -> KernelSource,
-    ) -> Result<&mut Feed, Failure> {
+    fn feed<D: Content>(&mut self, place: Place, engine: &Engine, desc: SurfaceDesc) -> Result<&mut Feed, Failure> {
         match self.feeds.iter().position(|feed| feed.place == place) {
             Some(at) => {
                 self.feeds[at..].rotate_left(1);
@@ -235,11 +216,7 @@ impl Stage {
                 }
                 let builder = LinkBuilder::new(desc).shown_by(&display).policy(policy);
                 let Opened { backend, link, report, .. } = engine.wanted(builder).open()?;
-                let kernel = match engine {
-                    // Only threads read a host's array in place.
-                    Engine::Host(_) if backend.device().api != Api::Cpu => None,
-                    Engine::Host(_) | Engine::Cuda(_) => Some(backend.build(&source(&desc))?),
-                };
+                let kernel = kernel::<D>(engine, &backend, &desc)?;
                 self.feeds.push(Feed { place, link, kernel, report });
             }
         }
@@ -353,15 +330,48 @@ impl Stage {
     }
 
     /// Opens the way from a texture or buffer of the program's to arrays.
-    pub fn open_source(&mut self, wish: &SourceWish, engines: &Engines) -> Result<PathId, Failure> {
-        let Screen::Program(context) = &self.screen else { return Err(nothing_shown()) };
-        let engine = match engines.taker(wish.device, context.display().device())? {
+    pub fn open_source(
+        &mut self,
+        object: &Object,
+        wanted: Wanted,
+        path: Option<PathId>,
+        engines: &Engines,
+    ) -> Result<PathId, Failure> {
+        let context = self.context()?;
+        let engine = match engines.taker(wanted, context.display().device())? {
             Some(backend) => Engine::Cuda(backend),
             None => engines.engine(Place::Host)?,
         };
-        let surface = context.opened(wish.name, &wish.desc)?;
-        let taking = Taking::open(engine, context.display().clone(), surface, self.settings.rows, wish.path)?;
+        let surface = context.opened(object)?;
+        let taking = Taking::open(engine, context.display().clone(), surface, self.settings.rows, path)?;
         Ok(self.taking.insert(taking).path())
+    }
+
+    /// Opens the way from arrays to a texture or buffer of the program's, which is looked at here.
+    pub fn open_target(&mut self, object: Object, path: Option<PathId>) -> Result<(), Failure> {
+        self.context()?.opened(&object)?;
+        self.giving = Some(Giving::new(object, self.settings.rows, path));
+        Ok(())
+    }
+
+    /// Writes an array there. When this returns, nothing reads it any more.
+    pub fn give<D: Content>(&mut self, array: &Readable<D>, engine: &Engine) -> Result<PathId, Failure> {
+        self.screen.make_current()?;
+        let context = self.context()?;
+        self.giving.as_mut().ok_or_else(nothing_shown)?.write(&context, array, engine)
+    }
+
+    /// Returns what was found of the paths there.
+    pub fn target(&self) -> String {
+        self.giving.as_ref().map(Giving::explain).unwrap_or_default()
+    }
+
+    /// The program's context.
+    fn context(&self) -> Result<Rc<UserContext>, Failure> {
+        match &self.screen {
+            Screen::Program(context) => Ok(context.clone()),
+            _ => Err(nothing_shown()),
+        }
     }
 
     /// Returns what the program has rendered there by now.
@@ -438,18 +448,12 @@ fn nothing_shown() -> Failure {
 
 impl Feed {
     fn put<D: Content>(&mut self, array: &Readable<D>, engine: &Engine) -> Result<(), Failure> {
-        let content = array.description();
-        let Some(kernel) = &self.kernel else {
-            return Ok(self.link.frame(|frame| content.write(frame, array.bytes()?))?);
+        let (link, content) = (&mut self.link, array.description());
+        let lent = lent(array, engine, link.backend().as_ref())?;
+        let (Some(kernel), Some(mut memory)) = (&self.kernel, lent) else {
+            return Ok(link.frame(|frame| content.write(frame.target()?, array.bytes()?))?);
         };
-        let mut memory = match (engine, content.span().place) {
-            (Engine::Cuda(backend), Place::Cuda(_)) => array.on_device(backend)?,
-            (Engine::Cuda(_), Place::Host) => {
-                return Ok(self.link.frame(|frame| content.write(frame, array.bytes()?))?);
-            }
-            (Engine::Host(_), _) => self.link.backend().import_host(&array.block()?)?,
-        };
-        self.link.frame(|frame| frame.launch(kernel.as_ref(), &content.arguments(memory.as_ref())))?;
+        link.frame(|frame| frame.launch(kernel.as_ref(), &content.arguments(memory.as_ref())))?;
         // The kernel has read it: its owner may write again.
         Ok(memory.release()?)
     }

@@ -8,7 +8,7 @@ use crate::plane::Plane;
 use crate::raw::memory::Readable;
 use crate::stage::{NamedTexture, Stage};
 use pixelferry::api::gl::Viewport;
-use pixelferry::{DrawOptions, RowOrder};
+use pixelferry::{DrawOptions, PixelFormat, RowOrder};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -16,7 +16,7 @@ use pyo3::types::PyTuple;
 #[pyclass(module = "pixelferry.gl", frozen)]
 pub struct Texture {
     held: Shows<Plane, NamedTexture>,
-    format: &'static str,
+    format: PixelFormat,
 }
 
 #[pymethods]
@@ -35,14 +35,14 @@ impl Texture {
     ) -> PyResult<Self> {
         let py = array_or_shape.py();
         let axes = named::layout(layout)?;
-        let (format, pixel_format) = named::format(format)?;
+        let format = named::format(format)?;
         let wishes = Wishes { path, backend, stable };
         // As glTexSubImage2D has it, or so that a draw puts row 0 on top.
         let rows = if flip { RowOrder::TopDown } else { RowOrder::BottomUp };
-        let held = Shows::new(py, pixel_format, rows, &wishes, Stage::show, Stage::texture)?;
+        let held = Shows::new(py, format, rows, &wishes, Stage::show, Stage::texture)?;
         match array_or_shape.cast::<PyTuple>() {
-            Ok(shape) => held.update_own(py, &Readable::black(shape.extract()?, axes)?)?,
-            Err(_) => held.update(array_or_shape, &|raw| Plane::new(raw, axes))?,
+            Ok(shape) => held.update_own(py, &Readable::black(shape.extract()?, axes, format)?)?,
+            Err(_) => held.update(array_or_shape, &|raw| Plane::new(raw, axes, format))?,
         }
         Ok(Self { held, format })
     }
@@ -52,7 +52,7 @@ impl Texture {
     fn update(&self, array: &Bound<'_, PyAny>, layout: &str) -> PyResult<()> {
         let axes = named::layout(layout)?;
         self.held.named()?;
-        self.held.update(array, &|raw| Plane::new(raw, axes))
+        self.held.update(array, &|raw| Plane::new(raw, axes, self.format))
     }
 
     /// Returns what is shown as an array that no later call changes: on the host, or with device="cuda" on the GPU.
@@ -101,8 +101,8 @@ impl Texture {
 
     /// The format of its pixels.
     #[getter]
-    fn format(&self) -> &'static str {
-        self.format
+    fn format(&self) -> String {
+        named::name_of(self.format)
     }
 
     /// The path in use.
@@ -137,9 +137,10 @@ impl Texture {
     }
 
     fn __repr__(&self) -> String {
+        let format = self.format();
         let Ok(NamedTexture { name, size, path, .. }) = self.held.named() else {
-            return format!("<pixelferry.gl.Texture: {}, closed>", self.format);
+            return format!("<pixelferry.gl.Texture: {format}, closed>");
         };
-        format!("<pixelferry.gl.Texture: {name}, {size}, {}, {}>", self.format, path.name())
+        format!("<pixelferry.gl.Texture: {name}, {size}, {format}, {}>", path.name())
     }
 }

@@ -15,7 +15,7 @@ use crate::stage::{Screen, Settings, Stage, Status};
 use crate::window::WindowHandle;
 use pixelferry::api::gl::WindowOptions;
 use pixelferry::{
-    DisplayChoice, Extent, LinkBuilder, Mode, Policy, RowOrder, SurfaceDesc,
+    DisplayChoice, Extent, LinkBuilder, Mode, PixelFormat, Policy, RowOrder, SurfaceDesc,
     command::{Choice as _, check_picture_file},
 };
 use pyo3::intern;
@@ -64,7 +64,7 @@ pub fn _close_all(py: Python<'_>) {
 pub struct Viewer {
     shared: Arc<ViewerState>,
     mode: &'static str,
-    format: &'static str,
+    format: PixelFormat,
 }
 
 /// Options of `Viewer(...)`.
@@ -86,7 +86,7 @@ impl Viewer {
         if width == 0 || height == 0 {
             return Err(Failure::Shape(format!("a viewer of {width}x{height} pixels has a zero side")).into());
         }
-        let (format, pixel_format) = named::format(options.format)?;
+        let format = named::format(options.format)?;
         let (mode_name, mode) = match options.mode {
             "latency" => ("latency", Mode::Latency),
             "throughput" => ("throughput", Mode::Throughput { most: MOST_LATE }),
@@ -97,11 +97,8 @@ impl Viewer {
         let names = || displays.iter().map(|row| row.name).collect::<Vec<_>>();
         let choice = known.ok_or_else(|| one_of("display", options.display, &names()))?;
         let force = options.path.map(str::parse).transpose().map_err(Failure::from)?;
-        let settings = Settings {
-            format: pixel_format,
-            rows: RowOrder::TopDown,
-            policy: Policy::default().with_force(force).with_mode(mode),
-        };
+        let settings =
+            Settings { format, rows: RowOrder::TopDown, policy: Policy::default().with_force(force).with_mode(mode) };
         let engines = Arc::new(Engines::new(Asked::parse(options.backend)?));
         let size = Extent::new(width, height);
         let window =
@@ -113,7 +110,7 @@ impl Viewer {
             }
             let engines = engines.clone();
             let make = move || {
-                let wanted = LinkBuilder::new(SurfaceDesc::image(width, height, pixel_format)).display(choice);
+                let wanted = LinkBuilder::new(SurfaceDesc::image(width, height, format)).display(choice);
                 let (_, screen) = engines.beside(wanted)?.open_sides()?;
                 Ok(Stage::new(Screen::headless(screen, size)?, settings))
             };
@@ -203,7 +200,7 @@ impl Viewer {
         if !self.is_open() {
             return self.unless_by_user(closed());
         }
-        let source = Source::new(array, &|raw| Plane::new(raw, axes), &self.shared.engines)?;
+        let source = Source::new(array, &|raw| Plane::new(raw, axes, self.format), &self.shared.engines)?;
         let readable = *source.readable();
         let engine = self.shared.engines.engine(readable.description().span.place)?;
         let shown = self.attempt(py, move |stage| stage.show(&readable, &engine));
@@ -305,7 +302,7 @@ impl Viewer {
             Host::Window(_) => "window",
         };
         let open = if self.is_open() { "open" } else { "closed" };
-        format!("<pixelferry.Viewer: {kind}, {}, {}, {open}>", self.format, self.mode)
+        format!("<pixelferry.Viewer: {kind}, {}, {}, {open}>", named::name_of(self.format), self.mode)
     }
 }
 

@@ -25,8 +25,10 @@ type Task = Box<dyn FnOnce(&ActiveEventLoop, &mut Windows) + Send>;
 /// Reasons for a window's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// The user closed it, or another program destroyed it.
+    /// The user closed it.
     User,
+    /// Another program destroyed it.
+    Other,
     /// The program closed it, or its event loop ended.
     Program,
 }
@@ -92,8 +94,11 @@ impl WindowHandle {
     }
 
     pub fn post(&self, job: Job) -> Result<(), Failure> {
-        if !self.is_open() {
-            return Err(Failure::Closed("the window was closed".into()));
+        match self.gone.get() {
+            None => {}
+            Some(End::User) => return Err(Failure::Closed("the user closed the window".into())),
+            Some(End::Other) => return Err(Failure::destroyed()),
+            Some(End::Program) => return Err(closed()),
         }
         let id = self.id;
         let task: Task = Box::new(move |_, windows| {
@@ -180,7 +185,8 @@ impl ApplicationHandler<Task> for Windows {
             events.push(event);
         }
         let done = match event {
-            WindowEvent::CloseRequested | WindowEvent::Destroyed => return self.close(id, End::User),
+            WindowEvent::CloseRequested => return self.close(id, End::User),
+            WindowEvent::Destroyed => return self.close(id, End::Other),
             WindowEvent::KeyboardInput {
                 event: KeyEvent { logical_key, state: ElementState::Pressed, .. }, ..
             } if logical_key == escape => return self.close(id, End::User),

@@ -60,8 +60,9 @@ pub fn collect<R>(kernel: Option<&str>, f: impl FnOnce() -> R) -> (R, Vec<TimedC
 
 /// To be told of every command: keeps its event where somebody collects.
 pub(crate) fn queued(operation: &'static str, event: &Event) {
-    COLLECTED.with_borrow_mut(|collected| {
-        if let Some(Collected { kernel, since, commands }) = collected {
+    // A thread that ends has none any more, where what it held queues its last commands.
+    let _ = COLLECTED.try_with(|collected| {
+        if let Some(Collected { kernel, since, commands }) = &mut *collected.borrow_mut() {
             let mut work = match operation {
                 "clEnqueueNDRangeKernel" => Work::new(kernel.clone()),
                 other => Work::new(other.strip_prefix("clEnqueue").unwrap_or(other)),

@@ -23,6 +23,7 @@ class _CudaArray(Protocol):
 
 _Array = _DLPack | _CudaArray | Buffer
 _Layout = Literal["HWC", "CHW"]
+_Format = Literal["r8", "rg8", "r16", "r16f", "rgba8", "bgra8", "rgb10a2", "rg16f", "r32f", "rgba16f", "rg32f", "rgba32f"]
 _Path = str | PathLike[str]
 
 class Error(Exception):
@@ -71,10 +72,11 @@ class Array:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """(height, width, channels), (height, width) for one channel, or (bytes,). The last index is the fastest."""
+        """(height, width, channels), (height, width) for one channel and for words of "rgb10a2", or (bytes,). The last index is the
+        fastest."""
     @property
     def dtype(self) -> str:
-        """"uint8", "float16" or "float32"; numpy.dtype takes it."""
+        """"uint8", "uint16", "float16", "float32", or "uint32" for words of "rgb10a2"; numpy.dtype takes it."""
     @property
     def nbytes(self) -> int:
         """Bytes of all numbers."""
@@ -152,7 +154,8 @@ class Viewer:
 
     width, height: of the window, or of the framebuffer that is drawn into off screen; arrays of other sizes are fitted
         into it with their shape kept.
-    format: of the surface. "r8" and "r32f" show arrays of one channel.
+    format: of the surface. Those of one channel ("r8", "r16", "r16f", "r32f") and of two ("rg8", "rg16f", "rg32f") show arrays of as
+        many channels; the others show arrays of one (grey), three and four.
     mode: "latency" shows each array at once; "throughput" shows up to eight frames behind, where that is quicker.
     path: take this path or fail; `report["paths"]` lists them.
     backend: "cuda:1" or "cpu", say, instead of the array's GPU, or of what is measured to be the quickest
@@ -168,7 +171,7 @@ class Viewer:
         height: int = 720,
         *,
         title: str = "pixelferry",
-        format: Literal["rgba8", "rgba16f", "rgba32f", "r8", "r32f"] = "rgba8",
+        format: _Format = "rgba8",
         headless: bool = False,
         mode: Literal["latency", "throughput"] = "latency",
         path: str | None = None,
@@ -181,7 +184,8 @@ class Viewer:
 
         Does nothing where the user has closed the window: is_open is then False. After close() it raises ClosedError.
 
-        Shapes: (height, width), (height, width, 1|3|4); with layout="CHW" (1|3|4, height, width). Strides of any kind.
+        Shapes: (height, width), (height, width, 1|3|4); with layout="CHW" (1|3|4, height, width). For a format of one or two channels
+        that number of them. Strides of any kind.
         When it returns the array was read and may be written again. Work that its library has queued on a GPU is
         waited for on the GPU.
         """

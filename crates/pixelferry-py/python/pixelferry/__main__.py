@@ -1,4 +1,4 @@
-"""python -m pixelferry: what this machine can do, and arrays from files."""
+"""python -m pixelferry, or pixelferry-py: what this machine can do, and arrays from files."""
 
 import argparse
 import importlib
@@ -16,8 +16,14 @@ def _size(text: str) -> tuple[int, int]:
     return int(width), int(height)
 
 
+def _name() -> str:
+    """The command as it was started."""
+    started = os.path.basename(sys.argv[0])
+    return "python -m pixelferry" if started == "__main__.py" else started
+
+
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m pixelferry", description="Arrays on the screen.")
+    parser = argparse.ArgumentParser(prog=_name(), description="Arrays on the screen.")
     parser.add_argument("--version", action="version", version=f"pixelferry {pixelferry.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     probe = commands.add_parser("probe", help="try every path between every device and display, each proved by pixels")
@@ -27,7 +33,7 @@ def _arguments() -> argparse.Namespace:
     show.add_argument("file", help="a .npy file")
     show.add_argument("--save", metavar="PICTURE", help="open no window, save .png or .jpg")
     show.add_argument("--layout", choices=["HWC", "CHW"], default="HWC")
-    show.add_argument("--backend", help='one by its name, "cuda" say, instead of "cpu"')
+    show.add_argument("--backend", help='"cuda", say, instead of the one that is measured to be the quickest')
     return parser.parse_args()
 
 
@@ -39,26 +45,27 @@ def _run(given: argparse.Namespace) -> None:
     try:
         numpy = importlib.import_module("numpy")
     except ModuleNotFoundError:
-        sys.exit("python -m pixelferry show: NumPy reads the file; pip install numpy")
+        sys.exit(f"{_name()} show: NumPy reads the file; pip install numpy")
     try:
         array = numpy.load(given.file)
     except (OSError, ValueError) as error:
-        sys.exit(f"python -m pixelferry show: {given.file}: {error}")
+        sys.exit(f"{_name()} show: {given.file}: {error}")
     pixelferry.show(array, given.file, save=given.save, layout=given.layout, backend=given.backend)
 
 
-def _main() -> None:
+def main() -> None:
+    """The command `pixelferry-py`."""
     try:
         _run(_arguments())
         sys.stdout.flush()
     except pixelferry.Error as error:
-        sys.exit(f"python -m pixelferry: {error}")
+        sys.exit(f"{_name()}: {error}")
     except BrokenPipeError:
         # Whoever reads wants no more; Python's own flush at the end must not fail on it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        sys.exit(f"python -m pixelferry: {error}")
+        sys.exit(f"{_name()}: {error}")
 
 
 if __name__ == "__main__":
-    _main()
+    main()

@@ -1,5 +1,5 @@
 """Arrays as textures and buffer objects of the program's own OpenGL context, and back."""
 
-from ._pixelferry import Buffer, Source, Texture
+from ._pixelferry import Buffer, Source, Target, Texture
 
-__all__ = ["Buffer", "Source", "Texture"]
+__all__ = ["Buffer", "Source", "Target", "Texture"]

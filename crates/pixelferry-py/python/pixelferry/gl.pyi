@@ -3,9 +3,9 @@
 from types import TracebackType
 from typing import Literal, Protocol, Self, final
 
-from . import Array, Report, _Array, _Layout
+from . import Array, Report, _Array, _Format, _Layout
 
-__all__ = ["Buffer", "Source", "Texture"]
+__all__ = ["Buffer", "Source", "Target", "Texture"]
 
 class _Glo(Protocol):
     """As moderngl's objects have it."""
@@ -22,7 +22,7 @@ class Texture:
 
     array_or_shape: a first array, or a tuple such as (height, width, 4) for a black one. A first array of the GPU is
         better there, as one of the host and one of the GPU take different paths.
-    format: of the texture. "r8" and "r32f" take arrays of one channel.
+    format: of the texture, as for Viewer.
     path: take this path or fail; `report["paths"]` lists them.
     backend: "cuda:1" or "cpu", say, instead of the array's GPU, or of what is measured to be the quickest
         for arrays of the host: `report["together"]`.
@@ -36,7 +36,7 @@ class Texture:
         array_or_shape: _Array | tuple[int, ...],
         layout: _Layout = "HWC",
         *,
-        format: Literal["rgba8", "rgba16f", "rgba32f", "r8", "r32f"] = "rgba8",
+        format: _Format = "rgba8",
         path: str | None = None,
         backend: str | None = None,
         stable: bool = True,
@@ -136,6 +136,66 @@ class Buffer:
     ) -> None: ...
 
 @final
+class Target:
+    """A texture (level 0 of a TEXTURE_2D) or a buffer object of the program's, of the OpenGL context that is current on the calling
+    thread, to be written. Its name, storage, mipmaps and lifetime stay the program's.
+
+    >>> import moderngl, numpy, pixelferry.gl
+    >>> context = moderngl.create_context(standalone=True, backend="egl")
+    >>> mine = context.texture((64, 48), 4)
+    >>> with pixelferry.gl.Target(mine) as target:
+    ...     target.write(numpy.full((48, 64, 3), 7, "uint8"))
+    >>> list(mine.read()[:4])
+    [7, 7, 7, 255]
+
+    Paths are tried and timed with the first array. State, thread and context are as for Texture. Close it before the object goes.
+    While the object is gone, or has another size or format, `write` raises ShapeError; for another object make another Target.
+
+    texture_or_buffer: OpenGL's name, or an object that has it as `glo` (moderngl) or `name` (Texture and Buffer).
+    size: width and height of the texture, or bytes to write from the start of the buffer; by default the object's own `size` or
+        `nbytes`.
+    format: of the texture, as for Viewer.
+    rows: "bottom-up" makes row 0 of the array the texture's row 0, as glTexSubImage2D has it; "top-down" makes it the last row, which
+        OpenGL draws on top.
+    path: take this path or fail; `explain` lists them.
+    backend: "cuda:1" or "opencl", say, instead of the array's GPU, or of the CPU for arrays of the host.
+    """
+
+    def __new__(
+        cls,
+        texture_or_buffer: int | _Glo | Texture | Buffer,
+        size: tuple[int, int] | int | None = None,
+        *,
+        format: _Format = "rgba8",
+        rows: Literal["top-down", "bottom-up"] = "bottom-up",
+        path: str | None = None,
+        backend: str | None = None,
+    ) -> Self: ...
+    def write(self, array: _Array, layout: _Layout = "HWC") -> None:
+        """Writes an array of its size: of what Viewer.show takes into a texture, of any kind into a buffer. What the context is told
+        from now on sees it. When it returns the array was read and may be written again."""
+    def explain(self) -> str:
+        """What was found of every path, to paste into a bug report. On the target's thread."""
+    def close(self) -> None:
+        """Lets go of the object, as soon as its context is current on its thread. May be called again, on any thread."""
+    @property
+    def name(self) -> int:
+        """OpenGL's name of what is written."""
+    @property
+    def size(self) -> tuple[int, int] | int:
+        """Width and height in pixels, or bytes."""
+    @property
+    def format(self) -> str | None:
+        """As it was given; None for a buffer."""
+    @property
+    def path(self) -> str | None:
+        """The path in use; None before the first array."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None: ...
+
+@final
 class Source:
     """A texture (level 0 of a TEXTURE_2D) or a buffer object of the program's, of the OpenGL context that is current on the calling
     thread, to be read as arrays.
@@ -167,7 +227,7 @@ class Source:
         texture_or_buffer: int | _Glo | Texture | Buffer,
         size: tuple[int, int] | int | None = None,
         *,
-        format: Literal["rgba8", "rgba16f", "rgba32f", "r8", "r32f"] = "rgba8",
+        format: _Format = "rgba8",
         rows: Literal["top-down", "bottom-up"] = "top-down",
         device: str = "cpu",
         path: str | None = None,

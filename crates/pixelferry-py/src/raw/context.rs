@@ -1,6 +1,7 @@
 //! The OpenGL context of the program, which may destroy it at any time.
 
 use crate::failure::Failure;
+use crate::object::Object;
 use pixelferry::api::gl::glow::{self, HasContext as _};
 use pixelferry::api::gl::{EngineOptions, EngineTexture, GlDisplay};
 use pixelferry::{DrawOptions, Error, Extent, Surface, SurfaceDesc};
@@ -57,9 +58,10 @@ impl UserContext {
     }
 
     /// A texture or buffer of the program's as a surface; the context must be current.
-    pub fn opened(&self, name: u32, desc: &SurfaceDesc) -> Result<Surface, Failure> {
-        // SAFETY: the program named it as its own. The package's page asks it to close what reads it before the object goes; each
-        // read looks whether it is still there with this size and format.
+    pub fn opened(&self, object: &Object) -> Result<Surface, Failure> {
+        let Object { name, desc } = *object;
+        // SAFETY: the program named it as its own. The stubs ask it to close what reads or writes it before the object goes; each
+        // use looks whether it is still there with this size and format.
         let surface = unsafe {
             match desc {
                 SurfaceDesc::Image(image) => {

@@ -6,7 +6,7 @@ use crate::plane::{Axes, Plane};
 use crate::span::{Number, Place, Raw, Sort, Span};
 use pixelferry::api::cuda::CudaBackend;
 use pixelferry::driver::HostBlock;
-use pixelferry::{ComputeMemory, Error, Result};
+use pixelferry::{ComputeMemory, Error, PixelFormat, Result};
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
 use std::slice;
@@ -23,8 +23,8 @@ pub struct Readable<D>(D);
 
 impl Readable<Plane> {
     /// Black of this shape.
-    pub fn black(shape: Vec<i64>, axes: Axes) -> Result<Self, Failure> {
-        let plane = Plane::new(&zeros(shape), axes)?;
+    pub fn black(shape: Vec<i64>, axes: Axes, format: PixelFormat) -> Result<Self, Failure> {
+        let plane = Plane::new(&zeros(shape), axes, format)?;
         // SAFETY: with no strides it describes one byte, which is always there.
         Ok(unsafe { Self::new(plane) })
     }

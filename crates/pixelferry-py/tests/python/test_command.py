@@ -1,4 +1,4 @@
-"""python -m pixelferry."""
+"""python -m pixelferry, and the command that pip installs."""
 
 import json
 import os
@@ -9,6 +9,7 @@ import sys
 import numpy
 import pytest
 
+import pixelferry.__main__
 from patience import by_level
 
 
@@ -19,11 +20,14 @@ def run(*arguments):
     return subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
 
 
-def run_here(monkeypatch, capsys, *arguments):
+def run_here(monkeypatch, capsys, *arguments, module=False):
     """Without a process: why it ends."""
-    monkeypatch.setattr(sys, "argv", ["pixelferry", *arguments])
+    monkeypatch.setattr(sys, "argv", ["/somewhere/pixelferry-py", *arguments])
     with pytest.raises(SystemExit) as ended:
-        runpy.run_module("pixelferry", run_name="__main__")
+        if module:
+            runpy.run_module("pixelferry", run_name="__main__", alter_sys=True)
+        else:
+            pixelferry.__main__.main()
     return f"{ended.value} {capsys.readouterr().err}"
 
 
@@ -40,6 +44,13 @@ def test_a_file_of_numpy_becomes_a_picture(tmp_path):
     numpy.save(array, numpy.full((24, 32, 4), 200, numpy.uint8))
     said = run("show", str(array), "--save", str(picture), "--backend", "cpu")
     assert said.returncode == 0 and picture.read_bytes().startswith(b"\x89PNG"), said.stderr
+
+
+@pytest.mark.filterwarnings("ignore:.*found in sys.modules")
+def test_the_command_has_the_name_it_was_started_by(monkeypatch, capsys):
+    assert run_here(monkeypatch, capsys, "show", "absent.npy").startswith("pixelferry-py show: absent.npy: ")
+    assert run_here(monkeypatch, capsys, "show", "absent.npy", module=True).startswith("python -m pixelferry show: absent.npy: ")
+    assert f"pixelferry {pixelferry.__version__}" in run("--version").stdout
 
 
 def test_what_is_wrong_is_one_line(tmp_path, monkeypatch, capsys):

@@ -10,6 +10,8 @@ import pixelferry.gl
 import test_gl
 import test_gl_buffer
 import test_gl_source
+import test_gl_target
+import test_pixels
 from conftest import library, missing, reference, sample
 from programs import context
 
@@ -174,3 +176,39 @@ def test_arrays_of_the_gpu_outlive_their_context():
     for array, tensor, host in kept:
         seen(array, host)
         assert tensor.cpu().numpy().tobytes() == host.tobytes()
+
+
+@pytest.mark.parametrize("rows", ["bottom-up", "top-down"])
+def test_the_programs_own_texture(here, rows):
+    texture, _ = test_gl_source.filled(here, (48, 64))
+    with pixelferry.gl.Target(texture, rows=rows) as target:
+        for seed in range(8):
+            host = sample((48, 64, 4), "u1", seed)
+            # Of the GPU and of the host in turns.
+            target.write(host if seed == 5 else torch.from_numpy(host).cuda())
+            assert (test_gl_target.held(texture) == (host[::-1] if rows == "top-down" else host)).all(), target.explain()
+
+
+def test_the_programs_own_buffer(here):
+    host = sample((1000, 3), "f4")
+    buffer = here.buffer(bytes(host.nbytes))
+    with pixelferry.gl.Target(buffer, host.nbytes) as target:
+        for given in [host, host[::-1].copy()]:
+            target.write(torch.from_numpy(given).cuda())
+            assert buffer.read() == given.tobytes(), target.explain()
+
+
+@pytest.mark.parametrize("name", test_pixels.FORMATS)
+def test_every_format_holds_what_it_says(here, name):
+    channels = test_pixels.FORMATS[name]
+    for dtype in ["u1", "u2", "f2", "f4"]:
+        host = sample((20, 30, channels), dtype)
+        with pixelferry.gl.Texture(cupy.asarray(host), format=name) as texture:
+            found, expected = np.asarray(texture.read()), test_pixels.stored(name, host)
+        expected = expected.reshape(found.shape)
+        assert found.dtype == expected.dtype
+        if name == "rgb10a2":
+            found, expected = ([words >> shift & 1023 for shift in (0, 10, 20)] for words in (found, expected))
+        # The compiler may contract a product and a sum, which moves the borders between levels by a rounding.
+        worst = np.abs(np.asarray(found).astype("f8") - np.asarray(expected).astype("f8")).max()
+        assert worst <= (0 if dtype == "u1" or name.endswith("f") else 1), dtype

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pixelferry
-from conftest import check, missing, reference, sample, shown
+from conftest import check, missing, reference, sample, shown, value
 from patience import by_level, pairs
 
 DTYPES = ["u1", "u2", "f2", "f4"]
@@ -72,14 +72,59 @@ def test_float_formats(display, name):
 
 
 @pytest.mark.parametrize("display", ["gl", "memory"])
-@pytest.mark.parametrize("name", ["r8", "r32f"])
+@pytest.mark.parametrize("name", ["r8", "r16", "r16f", "r32f"])
 def test_formats_of_one_channel(display, name):
     with pixelferry.Viewer(8, 8, headless=True, display=display, format=name) as viewer:
         for dtype in DTYPES:
-            check(viewer, sample((21, 33), dtype))
-            check(viewer, sample((21, 33, 1), dtype)[::-1])
-        with pytest.raises(pixelferry.ShapeError, match="one channel"):
+            check(viewer, sample((21, 33), dtype), tolerance=name == "r16f")
+            check(viewer, sample((21, 33, 1), dtype)[::-1], tolerance=name == "r16f")
+        with pytest.raises(pixelferry.ShapeError, match=f"format {name} are .height, width.*1, height"):
             viewer.show(sample((4, 4, 3), "u1"))
+
+
+def unorm(array, most):
+    return (np.clip(value(array), 0, 1) * np.float32(most) + np.float32(0.5)).astype("u4")
+
+
+def stored(name, array):
+    """What the format's memory holds, by its definition."""
+    if name == "rgb10a2":
+        r, g, b, a = (unorm(array[:, :, c], 3 if c == 3 else 1023) for c in range(4))
+        return r | g << 10 | b << 20 | a << 30
+    if name == "bgra8":
+        array = array[:, :, [2, 1, 0, 3]]
+    if name.endswith("f"):
+        return value(array).astype("f2" if name.endswith("16f") else "f4")
+    return unorm(array, 255 if name.endswith("8") else 65535).astype("u1" if name.endswith("8") else "u2")
+
+
+FORMATS = {"r8": 1, "rg8": 2, "r16": 1, "r16f": 1, "rgba8": 4, "bgra8": 4, "rgb10a2": 4, "rg16f": 2, "r32f": 1, "rgba16f": 4,
+           "rg32f": 2, "rgba32f": 4}
+
+
+@pytest.mark.parametrize("backend", [None, "cpu", "gl"])
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_holds_what_it_says(name, backend):
+    channels, of_gl = FORMATS[name], backend == "gl"
+    with pixelferry.Viewer(8, 8, headless=True, display="gl" if of_gl else "memory", format=name, backend=backend) as viewer:
+        for dtype in DTYPES:
+            # Tight, and with the channels apart.
+            for array in [sample((7, 9, channels), dtype), sample((channels, 7, 9), dtype, 1).transpose(1, 2, 0)]:
+                viewer.show(array)
+                expected, found = stored(name, array), np.asarray(viewer.capture())
+                assert found.dtype == expected.dtype and (found == expected.reshape(found.shape)).all(), viewer.explain()
+        if channels == 2:
+            for wrong in [(7, 9), (7, 9, 1), (7, 9, 3), (7, 9, 4)]:
+                with pytest.raises(pixelferry.ShapeError, match="height, width, 2"):
+                    viewer.show(sample(wrong, "u1"))
+        else:
+            with pytest.raises(pixelferry.ShapeError, match="2 channels"):
+                viewer.show(sample((7, 9, 2), "u1"))
+
+
+def test_a_format_that_is_none_names_all_that_are():
+    with pytest.raises(pixelferry.ShapeError, match=", ".join(FORMATS)):
+        pixelferry.Viewer(8, 8, headless=True, format="rgb")
 
 
 def paths():

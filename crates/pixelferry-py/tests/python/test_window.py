@@ -59,6 +59,20 @@ def close(window):
     x.XFlush(server)
 
 
+def escape(window):
+    """As a user does, with the window in front."""
+    test = c.CDLL("libXtst.so.6")
+    server = c.c_void_p(x.XOpenDisplay(None))
+    key = c.c_uint(x.XKeysymToKeycode(server, c.c_ulong(0xFF1B)))
+    while window in windows().values():
+        x.XSetInputFocus(server, c.c_ulong(window), 1, c.c_ulong(0))
+        for down in (1, 0):
+            test.XTestFakeKeyEvent(server, key, down, c.c_ulong(0))
+        x.XSync(server, 0)
+        time.sleep(0.05)
+    x.XCloseDisplay(server)
+
+
 def destroy(window):
     """As xkill does, or a window manager that waits for nobody."""
     x.XDestroyWindow(server, c.c_ulong(window))
@@ -188,19 +202,20 @@ except pixelferry.ClosedError as error:
 again = pixelferry.show(plain((1, 2, 3)), "again", block=False)
 assert again.is_open and "again" in windows()
 print("done")
-''') == ["the window was closed", "the viewer is closed", "done"]
+''') == ["the user closed the window", "the viewer is closed", "done"]
 
 
-def test_the_loop_of_the_readme_ends_with_its_window(python):
+def test_the_loop_of_the_page_ends_with_its_window(python):
     assert python('''
-for n in range(by_level(2, 6)):
+ends = [close, destroy, escape] * by_level(1, 3)
+for n, end in enumerate(ends):
     with pixelferry.Viewer(160, 120, title=f"loop {n}") as viewer:
-        show_until(viewer, f"loop {n}", n, destroy if n % 3 == 1 else close)
+        show_until(viewer, f"loop {n}", n, end)
         assert viewer.show(plain((1, 2, 3))) is None and not viewer.is_open
         try:
             viewer.finish()
-        except pixelferry.ClosedError:
-            print("closed", n)
+        except pixelferry.ClosedError as error:
+            print(error)
 # The others live on.
 with pixelferry.Viewer(160, 120, title="after") as viewer:
     viewer.show(plain((1, 2, 3)))
@@ -211,7 +226,7 @@ with pixelferry.Viewer(160, 120, title="after") as viewer:
         viewer.show(plain((1, 2, 3)))
     except pixelferry.ClosedError:
         print("done")
-''') == [f"closed {n}" for n in range(by_level(2, 6))] + ["done"]
+''') == ["the user closed the window", "another program destroyed the window", "the user closed the window"] * by_level(1, 3) + ["done"]
 
 
 def test_a_window_has_the_size_of_its_array(python):

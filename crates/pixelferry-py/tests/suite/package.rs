@@ -1,7 +1,7 @@
 //! The package as Python sees it: runs the tests in `python`, with pytest and NumPy, on the extension that cargo built.
 
 // The file names of extensions, and the X server, are Linux's.
-use pixelferry::{DisplayChoice, command::Choice as _};
+use pixelferry::{DisplayChoice, PixelFormat, command::Choice as _};
 use pixelferry_testing::{Need, gl_double, need, needs_in_words};
 use std::env;
 use std::ffi::OsString;
@@ -54,14 +54,29 @@ fn the_package_works_in_python() {
 }
 
 #[test]
-fn the_stubs_name_every_display() {
+fn the_stubs_name_every_display_and_format() {
     let stubs = include_str!("../../python/pixelferry/__init__.pyi");
     let line = |start: &str| stubs.lines().find(|line| line.trim_start().starts_with(start)).unwrap();
+    let formats = PixelFormat::ALL.map(|format| format!("\"{}\"", format.name().to_lowercase()));
+    assert_eq!(line("_Format = "), format!("_Format = Literal[{}]", formats.join(", ")));
+    let taken =
+        [stubs, include_str!("../../python/pixelferry/gl.pyi")].map(|text| text.matches("format: _Format").count());
+    assert_eq!(taken, [1, 3], "Viewer; Texture, Target and Source");
     // The package is built without the features `vulkan` and `wgpu`, which other crates of the workspace switch on.
     let left_out = [DisplayChoice::Vulkan, DisplayChoice::Wgpu];
     let packed = DisplayChoice::all().filter(|row| !left_out.contains(&row.choice));
     let displays: Vec<_> = packed.map(|row| format!("\"{}\"", row.name)).collect();
     assert!(line("display: Literal").contains(&format!("[{}]", displays.join(", "))));
+}
+
+#[test]
+fn the_package_names_the_workspaces_repository_and_hides_no_command() {
+    let project = include_str!("../../pyproject.toml");
+    let (_, urls) = project.split_once("[project.urls]\n").unwrap();
+    let urls: Vec<_> = urls.lines().take_while(|line| !line.is_empty()).collect();
+    let own = format!(" = \"{}", env!("CARGO_PKG_REPOSITORY"));
+    assert!(urls.len() > 2 && urls.iter().all(|url| url.contains(&own)), "{urls:?} and{own}");
+    assert!(project.contains("\npixelferry-py = ") && !project.contains("\npixelferry = "));
 }
 
 /// On the double of `cl_khr_gl_sharing`: the viewer's OpenCL is opened inside its display.

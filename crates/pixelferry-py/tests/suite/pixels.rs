@@ -5,6 +5,7 @@ use crate::items::Items;
 use crate::plane::{Axes, Element, Plane};
 use crate::span::{Number, Place, Raw, Sort};
 use half::f16;
+use pixelferry::PixelFormat;
 use proptest::prelude::*;
 
 /// A row by the definition, in numbers of 128 bits.
@@ -16,6 +17,7 @@ fn row_by_definition(numbers: &Numbers<'_>, y: u32, width: u32) -> Vec<[u8; 4]> 
     };
     let pixel = |x| match numbers.channels {
         1 => [at(x, 0), at(x, 0), at(x, 0), 255],
+        2 => [at(x, 0), at(x, 1), 0, 255],
         3 => [at(x, 0), at(x, 1), at(x, 2), 255],
         _ => [at(x, 0), at(x, 1), at(x, 2), at(x, 3)],
     };
@@ -33,7 +35,7 @@ proptest! {
     fn what_passes_the_check_is_converted_as_described(
         first in prop_oneof![3 => 0i64..200, 1 => any::<i64>()],
         strides in [stride(), stride(), stride()],
-        channels in prop::sample::select(vec![1u32, 3, 4]),
+        channels in prop::sample::select(vec![1u32, 2, 3, 4]),
         (width, height) in (0u32..6, 0u32..6),
     ) {
         let bytes: Vec<u8> = (0..=255).collect();
@@ -53,12 +55,13 @@ proptest! {
         shape in prop::collection::vec(prop_oneof![4 => -1i64..9, 1 => any::<i64>()], 0..5),
         strides in prop::collection::vec(stride(), 0..5),
         axes in prop::sample::select(vec![Axes::Hwc, Axes::Chw]),
+        format in prop::sample::select(PixelFormat::ALL.to_vec()),
     ) {
         let number = Number { sort: Sort::Float, bits: 32, foreign: false };
         let raw = Raw { address, shape, strides: Some(strides), number, place: Place::Host };
         let tight = Raw { strides: None, ..raw.clone() };
         for raw in [&raw, &tight] {
-            let spans = [Plane::new(raw, axes).map(|plane| plane.span), Items::new(raw).map(|items| items.span)];
+            let spans = [Plane::new(raw, axes, format).map(|plane| plane.span), Items::new(raw).map(|items| items.span)];
             for span in spans.into_iter().flatten() {
                 prop_assert!(span.start <= address && span.first < span.len && span.start.checked_add(span.len).is_some());
             }

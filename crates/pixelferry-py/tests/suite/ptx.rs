@@ -4,6 +4,8 @@
 #[allow(dead_code)] // not every user needs all of it
 mod stamp;
 
+use pixelferry::PixelFormat;
+
 const PTX: &str = include_str!("../../src/ptx/show.ptx");
 const EACH: [(&str, &str, &str); 2] = [
     ("kernels/show.cu", include_str!("../../kernels/show.cu"), PTX),
@@ -24,7 +26,7 @@ fn the_ptx_loads_on_old_drivers_and_has_every_entry() {
     for (name, _, ptx) in EACH {
         assert!(ptx.contains("\n.version 8.0\n") && ptx.contains("\n.target sm_50\n"), "{name}");
     }
-    for format in ["r8", "rgba8", "rgba16f", "r32f", "rgba32f"] {
+    for format in PixelFormat::ALL.map(|format| format.name().to_lowercase()) {
         for entry in [format!("pf_show_{format}("), format!("pf_show_{format}_surface(")] {
             assert!(PTX.contains(&format!(".entry {entry}")), "{entry}");
         }

@@ -1,0 +1,78 @@
+//! Arrays written into a texture or buffer of the program's own.
+
+use crate::content::Content;
+use crate::engine::Engine;
+use crate::failure::Failure;
+use crate::feeding::{kernel, lent};
+use crate::object::Object;
+use crate::raw::context::UserContext;
+use crate::raw::memory::Readable;
+use crate::span::Place;
+use pixelferry::{ComputeBackend, Kernel, Outlet, OutletOptions, PathId, RowOrder, Unwritten};
+use std::sync::Arc;
+
+/// The way of arrays of one place there.
+struct Way {
+    place: Place,
+    outlet: Outlet,
+    backend: Arc<dyn ComputeBackend>,
+    kernel: Option<Arc<dyn Kernel>>,
+}
+
+/// The ways into one texture or buffer. Stays on the thread of its context.
+pub struct Giving {
+    object: Object,
+    options: OutletOptions,
+    /// The one in use last.
+    ways: Vec<Way>,
+}
+
+impl Giving {
+    /// Arrays have their rows in that order.
+    pub fn new(object: Object, rows: RowOrder, path: Option<PathId>) -> Self {
+        // Arrays are written whole.
+        let options = OutletOptions::default().with_unwritten(Unwritten::Overwrite);
+        Self { object, options: options.with_row_order(rows).with_path(path), ways: Vec::new() }
+    }
+
+    /// Writes an array. When this returns, nothing reads it any more.
+    pub fn write<D: Content>(
+        &mut self,
+        context: &UserContext,
+        array: &Readable<D>,
+        engine: &Engine,
+    ) -> Result<PathId, Failure> {
+        let content = array.description();
+        let place = content.span().place;
+        match self.ways.iter().position(|way| way.place == place) {
+            Some(at) => self.ways[at..].rotate_left(1),
+            None => {
+                let backend = engine.backend()?;
+                let surface = context.opened(&self.object)?;
+                let outlet = Outlet::open_with(backend.clone(), context.display().clone(), surface, self.options)?;
+                let kernel = kernel::<D>(engine, &backend, outlet.desc())?;
+                self.ways.push(Way { place, outlet, backend, kernel });
+            }
+        }
+        // Where there was none, one was just added.
+        let Some(Way { outlet, backend, kernel, .. }) = self.ways.last_mut() else {
+            return Err(Failure::Device("there is no way to the object".into()));
+        };
+        match (kernel, lent(array, engine, backend.as_ref())?) {
+            (Some(kernel), Some(mut memory)) => {
+                outlet.frame(|frame| frame.launch(kernel.as_ref(), &content.arguments(memory.as_ref())))?;
+                // The kernel has read it: its owner may write again.
+                memory.release()?;
+            }
+            _ => outlet.frame(|frame| content.write(frame.target()?, array.bytes()?))?,
+        }
+        Ok(outlet.path())
+    }
+
+    /// Returns what was found of every path.
+    pub fn explain(&self) -> String {
+        let Some(Way { outlet, .. }) = self.ways.last() else { return "nothing was written yet".into() };
+        let rows: Vec<_> = outlet.rows().iter().map(ToString::to_string).collect();
+        format!("{} is written by {}\n{}", outlet.desc(), outlet.path(), rows.join("\n"))
+    }
+}
