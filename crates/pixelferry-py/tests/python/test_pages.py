@@ -62,7 +62,9 @@ QApplication.exec = until_seen
 
 
 def run(screen, folder, code, **more):
-    ended = patience.run([sys.executable, "-c", code], env=environment(screen) | more, cwd=folder)
+    # Mesa's Vulkan complains where there is no such folder.
+    env = environment(screen) | {"XDG_RUNTIME_DIR": str(folder)} | more
+    ended = patience.run([sys.executable, "-c", code], env=env, cwd=folder)
     # Qt's offscreen platform says that it shows no widget with OpenGL, which has its context and texture all the same.
     said = [line for line in ended.stderr.splitlines() if not line.startswith("QOpenGLWidget")]
     assert ended.returncode == 0 and not said, ended.stdout + ended.stderr
