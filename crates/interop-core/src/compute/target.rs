@@ -174,7 +174,7 @@ impl<M> Argument<M> {
         }
     }
 
-    /// The same number, or a borrow of the memory.
+    /// Borrows the memory; a number is copied.
     pub const fn each_ref(&self) -> Argument<&M> {
         match self {
             Self::I32(v) => Argument::I32(*v),
@@ -187,7 +187,7 @@ impl<M> Argument<M> {
         }
     }
 
-    /// The same number, or what `f` makes of the memory.
+    /// Replaces the memory with what `f` makes of it; a number stays.
     ///
     /// # Errors
     /// What `f` returns.

@@ -172,7 +172,7 @@ impl DeviceClock {
         (1..READINGS).try_fold(first, |best, _| Ok(best.or_nearer(once()?)))
     }
 
-    /// The same, for a device that tells its times in steps of this length.
+    /// Adds the length of the steps in which the device tells its times to the uncertainty.
     #[must_use]
     pub fn in_steps(self, step: Duration) -> Self {
         Self { uncertainty: self.uncertainty + step, ..self }
