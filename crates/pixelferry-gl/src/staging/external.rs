@@ -37,6 +37,9 @@ fn open(
         (Support::No(reason), _) => return Err(shared.unsupported(reason)),
         (_, None) => return Err(shared.unsupported("the functions of the extension were not loaded".into())),
     };
+    if shared.device.vendor.contains("NVIDIA") && !os::may_be_nvidias(handle.handle()) {
+        return Err(Error::refused("the handle is of no memory of an NVIDIA GPU: its file is not NVIDIA's device"));
+    }
     shared.drain_errors(IMPORT);
     // SAFETY: the context is current and lists the extension.
     let memory = unsafe { functions.create() }.ok_or_else(|| shared.no_name("glCreateMemoryObjectsEXT", ""))?;

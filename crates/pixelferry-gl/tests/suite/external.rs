@@ -59,6 +59,7 @@ fn bad_descriptors_are_errors_and_nothing_leaks() {
             let handle = SharedHandle::Memory(unsafe { MemoryHandle::new(fd, 1 << 20, false) });
             match open(&display, handle, 4096).map(|_| ()) {
                 Err(Error::Driver(e)) => assert!(!e.hint.is_empty(), "{name}: {e}"),
+                Err(Error::InvalidInput { .. }) if display.device().vendor.contains("NVIDIA") => {}
                 other => panic!("{name}: {other:?}"),
             }
         }
@@ -93,7 +94,8 @@ fn impossible_sizes_and_wrong_handles_are_refused() {
     // SAFETY: the context is current until the end, and this display is dropped before it.
     let engine = unsafe { GlDisplay::from_engine(display.gl().clone(), EngineOptions::default()) }.unwrap();
     // Functions that its glow lacks are found by the window system.
-    assert!(matches!(open(&engine, null(4096), 4096).map(|_| ()), Err(Error::Driver(_))));
+    let refused = open(&engine, null(4096), 4096).map(|_| ());
+    assert!(matches!(refused, Err(Error::Driver(_) | Error::InvalidInput { .. })), "{refused:?}");
     assert_eq!(engine.device().uuid, display.device().uuid);
     assert_eq!(Usage::here().unwrap().descriptors, descriptors);
 }
