@@ -26,6 +26,10 @@ fn run(driver: Need, device: usize, features: &[Feature]) -> Result<(Vec<String>
         if devices.is_empty() {
             return Err(format!("it has no device: {}", tail(&ended.output)));
         }
+        // Some loaders take what they find by default where the named one is missing.
+        if driver == Need::Rusticl && devices.iter().any(|device| device.contains("PoCL")) {
+            return Err(format!("the loader gave {devices:?}"));
+        }
         let results: Vec<_> = told("RESULT: ").map(|line| line.split_once(' ').unwrap_or((line, ""))).collect();
         let begun = outcomes.len();
         outcomes.extend(left.iter().zip(&results).map(|((name, _), (word, why))| {
