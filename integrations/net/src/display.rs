@@ -7,7 +7,7 @@ use clap::Args;
 use pixelferry::{
     CpuBackend, Extent, ImageDesc, Link, LinkOptions, MemoryDisplay, PixelFormat, SurfaceDesc, Unwritten,
 };
-use pixelferry_net::{Net, Packing, Scene, Update};
+use pixelferry_net::{Assembly, Net, Packing, Scene, Update};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -59,7 +59,7 @@ pub fn show(net: &Net, options: &Picture, frames: Option<u64>) -> Result<(), Fai
     let mut link = Link::open(backend, screen.clone(), SurfaceDesc::Image(image), LinkOptions::default())?;
     let (begun, pause) = (Instant::now(), Duration::from_secs(1) / options.rate.max(1));
     let (mut shown, mut waves) = (0, plasma::Waves::default());
-    let mut last = begun;
+    let (mut last, mut blamed) = (begun, Vec::new());
     while frames.is_none_or(|frames| shown < frames) {
         let frame_begun = Instant::now();
         while let Some(input) = server.input() {
@@ -81,10 +81,20 @@ pub fn show(net: &Net, options: &Picture, frames: Option<u64>) -> Result<(), Fai
                 }
                 _ => {}
             }
+            blame(&assembly, &mut blamed);
         }
         shown += 1;
         std::thread::sleep(pause.saturating_sub(frame_begun.elapsed()));
     }
     let seconds = begun.elapsed().as_secs_f32();
     say(format_args!("{shown} frames shown in {seconds:.1} s, {} messages refused", assembly.refused()))
+}
+
+/// Names workers that are passed over, each once until it is well again.
+fn blame(assembly: &Assembly, blamed: &mut Vec<u64>) {
+    let owed = assembly.passed_over();
+    for worker in owed.iter().filter(|worker| !blamed.contains(&worker.node)) {
+        complain(format_args!("{worker}"));
+    }
+    *blamed = owed.iter().map(|worker| worker.node).collect();
 }
