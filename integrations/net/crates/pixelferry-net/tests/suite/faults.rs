@@ -453,12 +453,13 @@ fn a_worker_that_fails_its_tiles_is_away_for_a_while() {
     goes_on_without(FAILS);
 }
 
-/// A thread in Python that raised: by `Tile.run` its worker ends, and by a loop of its own it is passed over.
+/// A worker in Python whose user's code raises: by `Tile.run` it ends; in a loop of its own that ends it is passed over, and in
+/// one that goes on it is away for a while.
 #[test]
 #[ignore = "needs eclipse-zenoh in Python"]
 fn a_python_worker_that_raises_is_done_without() {
     let image = ImageDesc::new(91, 61, PixelFormat::Rgba8);
-    for (part, left) in [("raises", 1), ("raises_alone", 2)] {
+    for (part, left) in [("raises", Some(1)), ("raises_alone", Some(2)), ("fails", None)] {
         let (net, endpoint) = hub();
         let _workers = ["worker", part].map(|part| Running(python(part, &endpoint).spawn().unwrap()));
         let mut assembly = net.assemble(Scene::new("python", image).with_tile(16, 16), NEVER).unwrap();
@@ -467,6 +468,6 @@ fn a_python_worker_that_raises_is_done_without() {
         let slowest = slowest_after(&endpoint, &mut assembly, &picture, || {});
         println!("{part}: the slowest frame took {slowest:?}; {:?}", assembly.passed_over());
         assert!(slowest < SOON, "{slowest:?}");
-        assert_eq!(assembly.workers(), left);
+        assert!(left.is_none_or(|left| assembly.workers() == left), "{}", assembly.workers());
     }
 }
