@@ -26,18 +26,17 @@ impl Shares {
     }
 }
 
-/// A worker, and the tiles that were dealt to it.
+/// A worker to which tiles are dealt.
 struct Hand {
     node: u64,
     place: Option<Region>,
     weight: u32,
     /// Number of tiles that it may still get.
     room: usize,
-    firsts: Vec<(u64, usize)>,
 }
 
 fn owners(workers: &Workers, grid: &Grid, weights: &Weights) -> Vec<Option<u64>> {
-    let hand = |(node, place)| Hand { node, place, weight: weights.of(node), room: 0, firsts: Vec::new() };
+    let hand = |(node, place)| Hand { node, place, weight: weights.of(node), room: 0 };
     let (counted, mut passed_over): (Vec<_>, Vec<_>) = workers.rows().map(hand).partition(|hand| hand.weight > 0);
     let mut owners = vec![None; grid.len() as usize];
     deal(&mut owners, counted, grid);
@@ -55,31 +54,39 @@ fn deal(owners: &mut [Option<u64>], mut hands: Vec<Hand>, grid: &Grid) {
     let share = |hand: &Hand| (tiles * u64::from(hand.weight)).div_ceil(sum) as usize;
     hands.iter_mut().for_each(|hand| hand.room = share(hand));
     let is_even = hands.windows(2).all(|two| matches!(two, [a, b] if a.weight == b.weight));
+    // Of equal scores the greater number, which is the later one.
     let best = |hands: &[Hand], tile: usize| {
         let (region, hash) = (grid.region(tile as u32)?, mix(tile as u64));
-        let may = |hand: &Hand| hand.room > 0 && hand.place.is_none_or(|place| holds(place, region));
-        let scored = |(at, hand): (usize, &Hand)| (key(mix(hand.node ^ hash), hand.weight, is_even), hand.node, at);
-        hands.iter().enumerate().filter(|row| may(row.1)).map(scored).max()
+        let mut best = None;
+        for (at, hand) in hands.iter().enumerate() {
+            if hand.room > 0 && hand.place.is_none_or(|place| holds(place, region)) {
+                let score = key(mix(hand.node ^ hash), hand.weight, is_even);
+                if best.is_none_or(|(most, _)| score >= most) {
+                    best = Some((score, at));
+                }
+            }
+        }
+        best
     };
-    let mut rest = Vec::new();
+    let (mut rest, mut firsts) = (Vec::new(), vec![Vec::new(); hands.len()]);
     for tile in (0..owners.len()).filter(|&tile| owners[tile].is_none()) {
-        let Some((score, _, at)) = best(&hands, tile) else { continue };
-        hands[at].firsts.push((score, tile));
+        let Some((score, at)) = best(&hands, tile) else { continue };
+        firsts[at].push((score, tile));
         rest.push(tile);
     }
-    for hand in &mut hands {
+    for (hand, mut firsts) in hands.iter_mut().zip(firsts) {
         // Of equal scores the lower tile.
-        hand.firsts.sort_unstable_by_key(|&(score, tile)| (Reverse(score), tile));
-        hand.firsts.truncate(hand.room);
-        hand.room -= hand.firsts.len();
-        hand.firsts.iter().for_each(|&(_, tile)| owners[tile] = Some(hand.node));
+        firsts.sort_unstable_by_key(|&(score, tile)| (Reverse(score), tile));
+        firsts.truncate(hand.room);
+        hand.room -= firsts.len();
+        firsts.iter().for_each(|&(_, tile)| owners[tile] = Some(hand.node));
     }
     rest.retain(|&tile| owners[tile].is_none());
     for doubled in 0.. {
         rest.retain(|&tile| {
-            let Some((_, node, at)) = best(&hands, tile) else { return true };
+            let Some((_, at)) = best(&hands, tile) else { return true };
             hands[at].room -= 1;
-            owners[tile] = Some(node);
+            owners[tile] = Some(hands[at].node);
             false
         });
         if rest.is_empty() {
