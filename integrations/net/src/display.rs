@@ -68,7 +68,9 @@ pub fn show(net: &Net, options: &Picture, frames: Option<u64>) -> Result<(), Fai
         assembly.request(&waves.arguments((frame_begun - last).as_secs_f32()))?;
         last = frame_begun;
         loop {
-            match assembly.show(&mut link, Duration::from_secs(1))? {
+            let update = assembly.show(&mut link, Duration::from_secs(1))?;
+            blame(&assembly, &mut blamed);
+            match update {
                 Update::Tiles(tiles) => {
                     let pixels = screen.pixels_rgba8(link.shown()?.surface())?;
                     let asked = tiles.tiles().first().map(|tile| tile.header().time);
@@ -81,7 +83,6 @@ pub fn show(net: &Net, options: &Picture, frames: Option<u64>) -> Result<(), Fai
                 }
                 _ => {}
             }
-            blame(&assembly, &mut blamed);
         }
         shown += 1;
         std::thread::sleep(pause.saturating_sub(frame_begun.elapsed()));
