@@ -45,10 +45,6 @@ class Workers:
         """This program's own worker, whatever the network says of it."""
         self._places[node] = tuple(place)
 
-    def gone(self, node: int) -> None:
-        """This program's own worker, which computes nothing for a while."""
-        self._places.pop(node, None)
-
     def nodes(self):
         """Their numbers."""
         return self._places.keys()

@@ -89,17 +89,24 @@ class Tile(Declared):
             self._plan()
 
     def _plan(self):
-        """Queues what is wanted of this worker. What was given up waits until the display asks again."""
-        if self._job:
-            job, tiles = self._job
-            owners, now = self._workers.owners(tiles, job.weights), time.monotonic()
-            self._queue = [
-                index for index in reversed(job.wanted or range(len(tiles)))
-                if owners[index] == self._node and now - self._sent.get(index, -_LOST_AFTER) >= _LOST_AFTER
-            ]  # fmt: skip
-            self._changed.notify_all()
+        """Makes the queue anew, once it is looked at: callbacks are short."""
+        self._queue = None
+        self._changed.notify_all()
+
+    def _wanted(self):
+        """What is wanted of this worker, the next last. What was given up waits until the display asks again."""
+        if not self._job:
+            return []
+        job, tiles = self._job
+        owners, now = self._workers.owners(tiles, job.weights), time.monotonic()
+        return [
+            index for index in reversed(job.wanted or range(len(tiles)))
+            if owners[index] == self._node and now - self._sent.get(index, -_LOST_AFTER) >= _LOST_AFTER
+        ]  # fmt: skip
 
     def _pick(self):
+        if self._queue is None:
+            self._queue = self._wanted()
         if not self._queue or self._away_until is not None:
             return None
         index, (job, tiles) = self._queue.pop(), self._job
