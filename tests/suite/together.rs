@@ -121,13 +121,24 @@ fn what_does_not_do_the_frames_is_not_taken_and_says_why() {
     let opened = frames().launch(&broken, []).open().unwrap();
     assert_eq!(opened.backend.device().api, Api::Cpu, "{}", opened.report);
     let failed: Vec<_> =
-        opened.report.rows.iter().filter(|row| matches!(row.state, JointState::Failed { .. })).collect();
+        opened.report.rows.iter().filter(|row| matches!(row.state, JointState::Mistaken { .. })).collect();
+    assert!(!failed.is_empty() || !opened.report.to_string().contains("OpenGL"), "{}", opened.report);
     assert!(failed.iter().all(|row| !row.compute.starts_with("CPU")), "{}", opened.report);
     // No pair takes an argument that the kernel does not have.
     let Err(error) = frames().display(DisplayChoice::Memory).launch(&ramp(), [Scratch::F32(1.0)]).open() else {
         panic!("the ramp takes a whole number");
     };
-    assert!(error.to_string().contains("CPU"), "{error}");
+    assert!(matches!(error, Error::InvalidInput { .. }) && error.to_string().contains("f32"), "{error}");
+}
+
+#[test]
+fn a_mistake_in_the_one_text_is_the_error_whatever_else_is_not_there() {
+    let kernel = KernelSource::new("grey").wgsl("@compute @workgroup_size(1) fn grey() { let a = 1 }");
+    match frames().launch(&kernel, []).open().map(|opened| opened.report) {
+        Err(error @ Error::KernelBuild { .. }) => assert!(error.to_string().contains("grey"), "{error}"),
+        Err(Error::Unsupported { .. }) => println!("nothing here takes WGSL"),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]

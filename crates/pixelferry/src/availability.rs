@@ -41,6 +41,8 @@ pub(crate) fn not_built_in<T>(what: &str, feature: &str) -> interop_core::Result
     Err(Error::Unavailable {
         what: what.into(),
         reason: "this program was built without it".into(),
-        hint: format!("Build it with the feature `{feature}`, or choose another one."),
+        hint: format!(
+            "Write `features = [\"{feature}\"]` for pixelferry in Cargo.toml, or choose another backend or display."
+        ),
     })
 }

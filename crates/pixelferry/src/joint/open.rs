@@ -143,7 +143,10 @@ impl LinkBuilder {
             };
             match made {
                 Ok(made) => return Ok((made, place, rows)),
-                Err(error) => rows[place].state = failed(refusal.insert(error)),
+                Err(error) => {
+                    rows[place].state = failed(&error);
+                    keep(&mut refusal, error);
+                }
             }
         }
         Err(self.none(&rows, refusal))
@@ -171,11 +174,15 @@ impl LinkBuilder {
                     let end = begun.saturating_add(self.budget.saturating_sub(spent));
                     pairs.duel(&(), bench, end);
                 }
-                Err(error) => rows[place].state = failed(refusal.insert(error)),
+                Err(error) => {
+                    rows[place].state = failed(&error);
+                    keep(&mut refusal, error);
+                }
             }
             for (lost, error) in pairs.take_losers() {
                 let ratio = pairs.leader().and_then(|best| lost.ratio_to(best));
-                let state = error.map_or(JointState::Slower, |error| failed(&error));
+                let state = error.as_ref().map_or(JointState::Slower, failed);
+                error.into_iter().for_each(|error| keep(&mut refusal, error));
                 rows[lost.who.place] = Bench::row(&lost, state, ratio);
                 lost.who.leave();
             }
@@ -186,33 +193,54 @@ impl LinkBuilder {
         let (pair, link) = best.who.into_pair()?;
         let basis = Basis::Measured(spent);
         let report = JointReport { what: self.what(), basis, rows };
-        memory::store(self, &pair, &report);
+        // A mistake is told at each start until it is mended.
+        if !report.rows.iter().any(|row| matches!(row.state, JointState::Mistaken { .. })) {
+            memory::store(self, &pair, &report);
+        }
         tracing::info!(%report, "backend and display chosen");
         Ok(opened(pair, link, report))
     }
 
-    /// The refusal of the backend that was asked for, or of all there are.
+    /// A mistake of the program's, the refusal of the backend that was asked for, or those of all there are, a line each.
     fn none(&self, rows: &[JointRow], refusal: Option<Error>) -> Error {
         let pinned = self.computed_by.is_some() || self.backend != BackendChoice::Auto;
-        if let Some(refusal) = refusal.filter(|_| pinned) {
+        if let Some(refusal) = refusal.filter(|refusal| pinned || is_mistake(refusal)) {
             return refusal;
         }
-        let reasons = rows.iter().map(|row| match &row.state {
+        let reasons = rows.iter().filter_map(|row| match &row.state {
             JointState::Failed { reason } | JointState::NotTried { reason } => {
-                format!("{} -> {}: {reason}", row.compute, row.display)
+                Some(format!("\n  {} -> {}: {reason}", row.compute, row.display))
             }
-            _ => String::new(),
+            _ => None,
         });
         Error::Unsupported {
             operation: "LinkBuilder::open",
             device: "every backend with every display".into(),
-            reason: reasons.collect::<Vec<_>>().join("; "),
+            reason: reasons.collect(),
         }
     }
 }
 
+/// Warns of a mistake of the program's, as another pair may hide it.
 fn failed(error: &Error) -> JointState {
-    JointState::Failed { reason: error.to_string() }
+    let reason = error.to_string();
+    if !is_mistake(error) {
+        return JointState::Failed { reason };
+    }
+    tracing::warn!("{reason}");
+    JointState::Mistaken { reason }
+}
+
+/// True of an error in a kernel's text or its arguments.
+fn is_mistake(error: &Error) -> bool {
+    matches!(error, Error::KernelBuild { .. } | Error::InvalidInput { .. })
+}
+
+/// Keeps the error that [`LinkBuilder::none`] gives: the first mistake of the program's, or else the last refusal.
+fn keep(refusal: &mut Option<Error>, error: Error) {
+    if !refusal.as_ref().is_some_and(is_mistake) {
+        *refusal = Some(error);
+    }
 }
 
 fn opened(pair: Pair, link: Link, report: JointReport) -> Opened {

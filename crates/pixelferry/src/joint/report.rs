@@ -59,6 +59,11 @@ pub enum JointState {
         /// Reason for the failure.
         reason: String,
     },
+    /// The kernel's text for it, or an argument, has a mistake.
+    Mistaken {
+        /// The error.
+        reason: String,
+    },
     /// Nobody tried.
     NotTried {
         /// Reason why it was not tried.
@@ -153,6 +158,7 @@ impl fmt::Display for JointReport {
             match &row.state {
                 JointState::Chosen | JointState::Slower => writeln!(f, "{path}, {}", row.because)?,
                 JointState::Failed { reason } => writeln!(f, "does not work: {reason}")?,
+                JointState::Mistaken { reason } => writeln!(f, "has a mistake: {reason}")?,
                 JointState::NotTried { reason } => writeln!(f, "not tried: {reason}")?,
             }
         }

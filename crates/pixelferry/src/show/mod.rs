@@ -13,13 +13,14 @@ use window::Viewer;
 ///
 /// The wheel zooms about the pointer, a drag moves the picture. Keys: `F` contains all of it, `1` shows it at its own size, Space
 /// halts the time, `S` saves what is shown, Escape closes. Where there is no window to be had, one frame is saved as a picture, and
-/// a line says where.
+/// a line says where. Standard error tells which device computes and which draws, and why a text for another does not build.
 ///
 /// [`Show`] has options, and arguments for the kernel. Call it from the main thread, once in a process.
 ///
 /// # Errors
 /// [`Error::Unsupported`] where no backend and display of this machine run the kernel, with the reason of each;
-/// [`Error::KernelBuild`]; [`Error::InvalidInput`] for arguments that do not fit, and where the picture cannot be saved.
+/// [`Error::KernelBuild`] and [`Error::InvalidInput`] where none does for a mistake in the text or the arguments;
+/// [`Error::InvalidInput`] where the picture cannot be saved.
 ///
 /// ```no_run
 /// use pixelferry::prelude::*;

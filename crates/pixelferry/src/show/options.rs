@@ -1,5 +1,6 @@
 //! A kernel to be shown: its options, the link for it, and a picture in place of a window.
 
+use crate::report::{JointReport, JointState};
 use crate::{BackendChoice, LinkBuilder, Opened, SaveError, save_picture_with};
 use interop_core::{Arg, DrawOptions, Error, Extent, KernelSource, Link, PixelFormat, Result, SurfaceDesc};
 use std::io::Write as _;
@@ -136,7 +137,8 @@ impl Show {
 
     /// Saves one frame as a picture, and says so.
     pub(super) fn still(mut self, why: &Error) -> Result<()> {
-        let Opened { kernels, mut link, .. } = self.builder()?.open()?;
+        let Opened { kernels, mut link, report, .. } = self.builder()?.open()?;
+        tell_of(&report);
         let kernel = kernels.first().ok_or_else(|| Error::invalid("show", "no kernel was built"))?;
         link.frame(|next| next.launch(kernel.as_ref(), &(self.arguments)(STILL)))?;
         tell(&why.to_string());
@@ -147,6 +149,17 @@ impl Show {
 /// Tells the user, where anybody listens.
 pub(super) fn tell(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Tells what the kernel runs on, and what of it runs nowhere.
+pub(super) fn tell_of(report: &JointReport) {
+    for row in &report.rows {
+        match &row.state {
+            JointState::Mistaken { reason } => tell(&format!("not by {}: {reason}", row.compute)),
+            JointState::Chosen => tell(&format!("computed by {}, drawn by {}", row.compute, row.display)),
+            _ => {}
+        }
+    }
 }
 
 fn unsaved(error: SaveError) -> Error {

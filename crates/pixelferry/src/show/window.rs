@@ -1,7 +1,7 @@
 //! The window of [`super::show`].
 
 use super::camera::Camera;
-use super::options::{Show, tell};
+use super::options::{Show, tell, tell_of};
 use crate::Opened;
 use interop_core::{Display, Error, Extent, Kernel, Link, Result};
 use pixelferry_gl::winit::event::{ElementState, KeyEvent, MouseButton, MouseScrollDelta, WindowEvent};
@@ -105,7 +105,8 @@ impl WindowApp for Viewer {
 
     fn init(&mut self, window: &GlWindow) -> Result<()> {
         let display: Rc<dyn Display> = window.display().clone();
-        let Opened { mut kernels, link, .. } = self.show.builder()?.shown_by(&display).open()?;
+        let Opened { mut kernels, link, report, .. } = self.show.builder()?.shown_by(&display).open()?;
+        tell_of(&report);
         let kernel = kernels.pop().ok_or_else(|| Error::invalid("show", "no kernel was built"))?;
         self.frames = Some(Frames { kernel, link });
         Ok(())
