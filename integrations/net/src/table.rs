@@ -2,7 +2,8 @@
 
 use pixelferry_net::NodeStatus;
 
-const TITLES: [&str; 9] = ["host", "process", "role", "scene", "messages", "per second", "refused", "codec", "detail"];
+const TITLES: [&str; 10] =
+    ["host", "process", "role", "node", "scene", "messages", "per second", "refused", "codec", "detail"];
 
 /// A row for each thing that a node does.
 pub fn text(nodes: &[NodeStatus]) -> String {
@@ -15,9 +16,8 @@ pub fn text(nodes: &[NodeStatus]) -> String {
                 [&role.role, &role.scene, &role.codec, &role.detail].map(|text| plain(text));
             let detail = [&[detail], &trouble(&role.trouble)[..]].concat();
             let detail = detail.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("; ");
-            let role_name = format!("{role_name} {}", plain(&role.node)).trim_end().to_owned();
             let (host, process) = (plain(&node.host), node.process.to_string());
-            rows.push([host, process, role_name, scene, messages, rate, refused, codec, detail]);
+            rows.push([host, process, role_name, plain(&role.node), scene, messages, rate, refused, codec, detail]);
         }
     }
     let widths: Vec<usize> =
