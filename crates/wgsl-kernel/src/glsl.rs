@@ -2,9 +2,10 @@
 
 use crate::bounded::{CAPABILITIES, bounded};
 use crate::guard::{TextError, with_room};
+use crate::limits::Limits;
 use crate::prelude::with_prelude;
 use crate::text::KernelText;
-use interop_core::PixelFormat;
+use interop_core::{KernelSource, Language, PixelFormat};
 use naga::back::glsl::{Options, PipelineOptions, Version, Writer, WriterFlags};
 use naga::proc::BoundsCheckPolicies;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
@@ -113,6 +114,19 @@ pub fn glsl_prelude(format: PixelFormat, dialect: Dialect) -> Result<String, Tex
     Ok(text + NUMBERED + "#line 1\n")
 }
 
+/// Reads the WGSL of a source, if it has some, without a device.
+///
+/// # Errors
+/// [`interop_core::Error::KernelBuild`] with the fault in the text, by line.
+pub fn check(source: &KernelSource) -> interop_core::Result<()> {
+    if source.source(Language::Wgsl).is_none() {
+        return Ok(());
+    }
+    let limits = Limits { device: "any device".into(), memories: usize::MAX, groups: u32::MAX, items: u32::MAX };
+    let text = KernelText::of(source, &limits)?;
+    text.glsl(PixelFormat::Rgba8, Dialect::Desktop).map(drop).map_err(|error| limits.refused(text.name(), error))
+}
+
 impl KernelText {
     /// The kernel as [`glsl`] for targets of this format.
     ///
@@ -126,8 +140,7 @@ impl KernelText {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Limits, PATTERN, PatternEntry};
-    use interop_core::KernelSource;
+    use crate::{PATTERN, PatternEntry};
 
     #[test]
     fn every_format_has_its_text() {
@@ -147,6 +160,17 @@ mod tests {
         for entry in [PatternEntry::Words, PatternEntry::Flat, PatternEntry::Bytes] {
             assert!(glsl(PATTERN, entry.name(), Dialect::Es).unwrap().contains("min("));
         }
+    }
+
+    #[test]
+    fn a_text_is_read_without_a_device() {
+        let source = |text: &'static str| KernelSource::new("k").wgsl(text);
+        check(&source("@compute @workgroup_size(8) fn k() { pf_put(0u, 1u); }")).unwrap();
+        check(&KernelSource::new("k")).unwrap();
+        let error = check(&source("@compute @workgroup_size(8) fn k() { let a = 1 }")).unwrap_err().to_string();
+        assert!(error.contains("any device") && error.contains("expected"), "{error}");
+        let named = check(&source("@compute @workgroup_size(8) fn other() {}")).unwrap_err().to_string();
+        assert!(named.contains("other"), "{named}");
     }
 
     #[test]

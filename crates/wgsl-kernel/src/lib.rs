@@ -45,7 +45,7 @@ mod weight;
 mod zeroed;
 
 pub use bounded::bounded;
-pub use glsl::{Dialect, GLSL_NUMBERS, glsl, glsl_prelude};
+pub use glsl::{Dialect, GLSL_NUMBERS, check, glsl, glsl_prelude};
 pub use guard::{TextError, TextLimit, with_room};
 pub use launch::{Launch, NUMBERS, WORD};
 pub use limits::Limits;

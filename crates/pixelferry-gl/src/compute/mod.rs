@@ -69,4 +69,4 @@ mod place;
 mod session;
 
 pub use backend::GlBackend;
-pub use wgsl_kernel::PRELUDE;
+pub use wgsl_kernel::{PRELUDE, check as check_wgsl};
