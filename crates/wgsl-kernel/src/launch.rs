@@ -3,8 +3,8 @@
 use crate::limits::Limits;
 use crate::params::MOST_NUMBERS;
 use crate::text::KernelText;
-use interop_core::devices::owned::{Owned, own};
 use interop_core::compute::Placement;
+use interop_core::devices::owned::{Owned, own};
 use interop_core::{Arg, BufferView, ComputeMemory, Error, ImageView, PixelFormat, Region, Result, View};
 use std::ptr;
 
@@ -114,14 +114,14 @@ impl KernelText {
         Ok(launch)
     }
 
-    /// The memories among the arguments.
+    /// The memories among the arguments; `target` where it could be one of them.
     ///
     /// # Errors
     /// [`Error::Foreign`] for another maker's; [`Error::InvalidInput`] where they are not those of the text, one is smaller than its
     /// type, or one is the target.
     pub fn own_memories<'m, M: Owned + ComputeMemory>(
         &self,
-        target: &M,
+        target: Option<&M>,
         args: &[Arg<'m>],
         maker: &M::Maker,
     ) -> Result<Vec<&'m M>> {
@@ -140,7 +140,7 @@ impl KernelText {
                 return Err(invalid(format!("memory {at} has {has} bytes, its text declares {least}")));
             }
         }
-        if given.iter().any(|memory| ptr::eq(*memory, target)) {
+        if given.iter().any(|memory| target.is_some_and(|target| ptr::eq(*memory, target))) {
             return Err(invalid("the target is an argument, too; WGSL reads no memory that a launch writes".into()));
         }
         Ok(given)

@@ -76,9 +76,8 @@ fn store(format: PixelFormat) -> (&'static str, &'static str) {
 }
 
 /// Names that a text may call where its target is linear memory only.
-const WORDS: [&str; 9] = [
-    "pf_memory", "pf_set", "pf_word", "pf_set_part", "pf_words", "pf_get", "pf_get_f32", "pf_put", "pf_put_f32",
-];
+const WORDS: [&str; 9] =
+    ["pf_memory", "pf_set", "pf_word", "pf_set_part", "pf_words", "pf_get", "pf_get_f32", "pf_put", "pf_put_f32"];
 
 /// True where a text names the words of its target, which a texture does not have.
 pub fn names_words(text: &str) -> bool {
