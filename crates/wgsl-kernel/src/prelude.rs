@@ -84,20 +84,29 @@ pub fn names_words(text: &str) -> bool {
     tokens(text).any(|token| WORDS.contains(&token))
 }
 
-/// Tells how WGSL calls a storage texture of the format, and the colour as it is stored there. What is blue first lies in a texture
-/// that is red first, as OpenGL has no other.
+/// Tells how WGSL calls a storage texture of the format, and the colour as it is stored there: rounded as [`store`] rounds, since
+/// drivers differ in that. What is blue first lies in a texture that is red first, as OpenGL has no other.
 fn texture(format: PixelFormat) -> (&'static str, &'static str) {
+    const BYTES: &str = "unpack4x8unorm(pack4x8unorm(c))";
+    const HALVES: &str = "vec4<f32>(unpack2x16float(pack2x16float(c.xy)), unpack2x16float(pack2x16float(c.zw)))";
     const ROWS: PerFormat<(&str, &str)> = PerFormat::new([
-        (PixelFormat::R8, ("r8unorm", "c")),
-        (PixelFormat::Rg8, ("rg8unorm", "c")),
-        (PixelFormat::R16, ("r16unorm", "c")),
-        (PixelFormat::R16F, ("r16float", "c")),
-        (PixelFormat::Rgba8, ("rgba8unorm", "c")),
-        (PixelFormat::Bgra8, ("rgba8unorm", "c.zyxw")),
-        (PixelFormat::Rgb10A2, ("rgb10a2unorm", "c")),
-        (PixelFormat::Rg16F, ("rg16float", "c")),
+        (PixelFormat::R8, ("r8unorm", BYTES)),
+        (PixelFormat::Rg8, ("rg8unorm", BYTES)),
+        (PixelFormat::R16, ("r16unorm", "unpack2x16unorm(pack2x16unorm(c.xy)).xyyy")),
+        (PixelFormat::R16F, ("r16float", HALVES)),
+        (PixelFormat::Rgba8, ("rgba8unorm", BYTES)),
+        (PixelFormat::Bgra8, ("rgba8unorm", "unpack4x8unorm(pack4x8unorm(c.zyxw))")),
+        (
+            PixelFormat::Rgb10A2,
+            (
+                "rgb10a2unorm",
+                "floor(clamp(c, vec4<f32>(0.0), vec4<f32>(1.0)) * vec4<f32>(1023.0, 1023.0, 1023.0, 3.0) + 0.5) \
+                 / vec4<f32>(1023.0, 1023.0, 1023.0, 3.0)",
+            ),
+        ),
+        (PixelFormat::Rg16F, ("rg16float", HALVES)),
         (PixelFormat::R32F, ("r32float", "c")),
-        (PixelFormat::Rgba16F, ("rgba16float", "c")),
+        (PixelFormat::Rgba16F, ("rgba16float", HALVES)),
         (PixelFormat::Rg32F, ("rg32float", "c")),
         (PixelFormat::Rgba32F, ("rgba32float", "c")),
     ]);

@@ -279,7 +279,7 @@ impl PathId {
 
 /// Returns true for a path that gives kernels an object that an engine has, itself.
 pub(crate) fn is_object(path: PathId) -> bool {
-    [PathId::DIRECT, PathId::IN_QUEUE_IN_PLACE].contains(&path)
+    [PathId::DIRECT, PathId::IN_QUEUE_TEXTURE, PathId::IN_QUEUE_IN_PLACE].contains(&path)
 }
 
 fn check_in_place(p: &Pairing<'_>) -> Support {
