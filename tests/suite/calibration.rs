@@ -84,9 +84,10 @@ fn what_is_slow_is_not_chosen() {
 fn a_path_whose_first_frames_are_slow_is_ranked_by_its_later_ones() {
     let open = |budget| {
         let faults = Faults::default();
-        for step in [Step::UploadStaged, Step::ReadInPlace, Step::Release, Step::Submit] {
+        for step in [Step::UploadStaged, Step::ReadInPlace, Step::Release] {
             faults.slow(step, SLOW);
         }
+        faults.slow(Step::Submit, SLOW / 2);
         faults.slow(Step::Upload, SLOW / 3);
         faults.slow_at_first(Step::Upload, 6 * SLOW, 10);
         let clock = faults.clock();
