@@ -3,7 +3,7 @@
 use crate::bounded::{CAPABILITIES, bounded};
 use crate::guard::{TextError, with_room};
 use crate::limits::Limits;
-use crate::prelude::with_prelude;
+use crate::prelude::{with_prelude, with_texture};
 use crate::text::KernelText;
 use interop_core::{KernelSource, Language, PixelFormat};
 use naga::back::glsl::{Options, PipelineOptions, Version, Writer, WriterFlags};
@@ -103,7 +103,20 @@ const NUMBERED: &str = "#define pf_arg_u32(n) pf_arg_u32_(uint(n))
 /// # Errors
 /// What naga says where it refuses them.
 pub fn glsl_prelude(format: PixelFormat, dialect: Dialect) -> Result<String, TextError> {
-    let written = glsl(&with_prelude(USER, format), "pf_none", dialect)?;
+    functions(&glsl(&with_prelude(USER, format), "pf_none", dialect)?)
+}
+
+/// Returns what [`glsl_prelude`] does, for targets that are textures of this format.
+///
+/// # Errors
+/// The errors of [`glsl_prelude`].
+pub fn glsl_texture_prelude(format: PixelFormat, dialect: Dialect) -> Result<String, TextError> {
+    let user = USER.replace("pf_put(0u, pf_get(0u));", "");
+    functions(&glsl(&with_texture(&user, format), "pf_none", dialect)?)
+}
+
+/// A text without its entry point.
+fn functions(written: &str) -> Result<String, TextError> {
     let functions = written.split("void main()").next().unwrap_or_default();
     let is_group = |line: &&str| line.starts_with("layout(local_size_x");
     let mut text = String::with_capacity(written.len() + 256);
@@ -171,6 +184,28 @@ mod tests {
         assert!(error.contains("any device") && error.contains("expected"), "{error}");
         let named = check(&source("@compute @workgroup_size(8) fn other() {}")).unwrap_err().to_string();
         assert!(named.contains("other"), "{named}");
+    }
+
+    #[test]
+    fn textures_are_stored_to_by_texts_that_name_no_words() {
+        let limits = Limits { device: "d".into(), memories: 8, groups: 100, items: 256 };
+        let kernel = |body: &str| {
+            let text = format!(
+                "@compute @workgroup_size(8, 8) fn k(@builtin(global_invocation_id) id: vec3<u32>) {{ {body} }}"
+            );
+            KernelText::of(&KernelSource::new("k").wgsl(text), &limits).unwrap()
+        };
+        let paint = kernel("pf_store(id.xy, vec4<f32>(pf_arg_f32(0))); /* no pf_put */");
+        for format in PixelFormat::ALL {
+            for text in [
+                glsl(&paint.of_texture(format).unwrap(), "k", Dialect::Desktop).unwrap(),
+                glsl_texture_prelude(format, Dialect::Desktop).unwrap(),
+            ] {
+                assert!(text.contains(") writeonly uniform image2D") && text.contains("imageStore("), "{text}");
+                assert!(!text.contains("buffer ") && !text.contains("pf_put("), "{text}");
+            }
+        }
+        assert!(kernel("pf_put(0u, 1u);").of_texture(PixelFormat::Rgba8).is_none());
     }
 
     #[test]
