@@ -85,17 +85,18 @@ pub fn names_words(text: &str) -> bool {
 }
 
 /// Tells how WGSL calls a storage texture of the format, and the colour as it is stored there: rounded as [`store`] rounds, since
-/// drivers differ in that. What is blue first lies in a texture that is red first, as OpenGL has no other.
+/// drivers differ in that, and NVIDIA's compiler leaves rounding out that it sees. What is blue first lies in a texture that is red first, as OpenGL has no other.
 fn texture(format: PixelFormat) -> (&'static str, &'static str) {
-    const BYTES: &str = "unpack4x8unorm(pack4x8unorm(c))";
-    const HALVES: &str = "vec4<f32>(unpack2x16float(pack2x16float(c.xy)), unpack2x16float(pack2x16float(c.zw)))";
+    const BYTES: &str = "unpack4x8unorm(pack4x8unorm(c) ^ pf_zero())";
+    const HALVES: &str =
+        "vec4<f32>(unpack2x16float(pack2x16float(c.xy) ^ pf_zero()), unpack2x16float(pack2x16float(c.zw) ^ pf_zero()))";
     const ROWS: PerFormat<(&str, &str)> = PerFormat::new([
         (PixelFormat::R8, ("r8unorm", BYTES)),
         (PixelFormat::Rg8, ("rg8unorm", BYTES)),
-        (PixelFormat::R16, ("r16unorm", "unpack2x16unorm(pack2x16unorm(c.xy)).xyyy")),
+        (PixelFormat::R16, ("r16unorm", "unpack2x16unorm(pack2x16unorm(c.xy) ^ pf_zero()).xyyy")),
         (PixelFormat::R16F, ("r16float", HALVES)),
         (PixelFormat::Rgba8, ("rgba8unorm", BYTES)),
-        (PixelFormat::Bgra8, ("rgba8unorm", "unpack4x8unorm(pack4x8unorm(c.zyxw))")),
+        (PixelFormat::Bgra8, ("rgba8unorm", "unpack4x8unorm(pack4x8unorm(c.zyxw) ^ pf_zero())")),
         (
             PixelFormat::Rgb10A2,
             (
