@@ -189,8 +189,9 @@ mod tests {
                 let (a, b) = (unpack(&packed, space), unpack(&other, space));
                 let most = a.iter().zip(&b).map(|(a, b)| a.abs_diff(*b)).max();
                 assert!(a.len() == b.len() && most <= Some(6), "{layout:?} {size:?} {quality}: {most:?} apart");
-                let ratio = packed.len() as f64 / other.len() as f64;
-                assert!((0.9..1.1).contains(&ratio), "{layout:?} {size:?} {quality}: {ratio} times the bytes");
+                // Grey has a table less.
+                let apart = packed.len().abs_diff(other.len());
+                assert!(apart <= 200 + other.len() / 10, "{layout:?} {size:?} {quality}: {apart} of {}", other.len());
             }
         }
         assert!(turbo.pack(&[0; 3], (1, 1), Layout::Rgba, 85, true).is_err());
