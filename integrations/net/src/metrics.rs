@@ -56,8 +56,14 @@ pub fn serve(address: SocketAddr) -> Result<(), Failure> {
 /// One after the other: a scraper asks every few seconds. Who breaks off is told nothing.
 fn answer(mut stream: TcpStream) {
     let timed = stream.set_read_timeout(Some(PATIENCE)).and_then(|()| stream.set_write_timeout(Some(PATIENCE)));
-    let mut head = [0; 1024];
-    let Ok(length) = timed.and_then(|()| stream.read(&mut head)) else { return };
+    let (begun, mut head, mut length) = (Instant::now(), [0; 4096], 0);
+    // What is left unread would break the connection before the answer is read.
+    while timed.is_ok() && begun.elapsed() < PATIENCE && !head[..length].ends_with(b"\r\n\r\n") {
+        match stream.read(&mut head[length..]) {
+            Ok(more @ 1..) => length += more,
+            _ => return,
+        }
+    }
     let is_live = head[..length].starts_with(b"GET /live ");
     let hangs = is_live && numbers().beat.is_some_and(|beat| beat.elapsed() > HANGS);
     let (status, body) = match (hangs, is_live) {
