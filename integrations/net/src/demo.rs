@@ -32,7 +32,7 @@ pub struct Options {
 
 /// Shows frames until Ctrl-C, which ends the process and so all of its parts.
 pub fn run(options: &Options) -> Result<(), Failure> {
-    let net = host(&[options.hub.clone()], &[], &Papers::default(), &Guests::default())?;
+    let net = host(std::slice::from_ref(&options.hub), &[], &Papers::default(), &Guests::default())?;
     // With the port that the system chose, where none was named.
     let hub = net.endpoints()?.into_iter().next().unwrap_or_else(|| options.hub.clone());
     let through = Through { connect: hub.clone(), patience: 10, papers: Papers::default() };
