@@ -45,8 +45,8 @@ fn timed(link: &Link) -> usize {
 
 /// Slows everything but one way of getting the pixels across.
 fn slow_all_but(faults: &Faults, quick: Step) {
-    // Direct writes what is shown, so there it is the end of the compute side's turn.
-    for step in [Step::Upload, Step::UploadStaged, Step::ReadInPlace, Step::Release] {
+    // What kernels write is shown by direct and in-queue-texture, so there it is the end of the compute side's turn.
+    for step in [Step::Upload, Step::UploadStaged, Step::ReadInPlace, Step::Release, Step::Submit] {
         if step != quick {
             faults.slow(step, SLOW);
         }
@@ -87,6 +87,7 @@ fn a_path_whose_first_frames_are_slow_is_ranked_by_its_later_ones() {
         for step in [Step::UploadStaged, Step::ReadInPlace, Step::Release] {
             faults.slow(step, SLOW);
         }
+        faults.slow(Step::Submit, SLOW / 2);
         faults.slow(Step::Upload, SLOW / 3);
         faults.slow_at_first(Step::Upload, 6 * SLOW, 10);
         let clock = faults.clock();
@@ -160,9 +161,10 @@ fn after_a_failure_the_quickest_of_the_others_is_taken_as_late_as_before() {
     let faults = Faults::default();
     // Staged uploads are quicker than what is released by the compute side, on an idle machine, and slower than the round
     // trip.
-    for (step, by) in [(Step::ReadInPlace, 2 * SLOW), (Step::Release, 2 * SLOW), (Step::UploadStaged, SLOW)] {
-        faults.slow(step, by);
+    for step in [Step::ReadInPlace, Step::Release, Step::Submit] {
+        faults.slow(step, 2 * SLOW);
     }
+    faults.slow(Step::UploadStaged, SLOW);
     let mut link = open(&faults, policy(Path::new("")).with_profiles(Profiles::Off));
     assert_eq!(link.path(), PathId::HOST_ROUND_TRIP, "{}", link.report());
     faults.arm(Fault::lasting(Step::Upload));

@@ -91,7 +91,8 @@ fn run(Cli { output, command }: Cli) -> Result<Exit, Box<dyn Error>> {
         Command::Demo(options) => options.trace().map(Trace::create).transpose()?,
         _ => None,
     };
-    let log = fmt::layer().with_writer(std::io::stderr).with_ansi(output.is_colored()).with_filter(output.filter()?);
+    let log =
+        fmt::layer().with_writer(std::io::stderr).with_ansi(output.is_colored()).with_filter(output.filter("error")?);
     let subscriber = tracing_subscriber::registry().with(log).with(trace.as_ref().map(Trace::layer));
     #[cfg(feature = "overlay")]
     let messages = demo::Log::default();

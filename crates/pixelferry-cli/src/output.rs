@@ -6,11 +6,11 @@ use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use tracing_subscriber::EnvFilter;
 
-/// Levels of the log; without options the second.
+/// Levels of the log.
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
 /// Heading of these options in every help.
-const HEADING: &str = "Log and colours";
+pub const HEADING: &str = "Log and colours";
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct OutputOptions {
@@ -26,8 +26,8 @@ pub struct OutputOptions {
 }
 
 impl OutputOptions {
-    /// The level of the log: by options, else by the environment.
-    pub fn filter(&self) -> Result<EnvFilter, Box<dyn Error>> {
+    /// The level of the log: by options, else by the environment, else the usual one.
+    pub fn filter(&self, usual: &str) -> Result<EnvFilter, Box<dyn Error>> {
         if self.verbose > 0 || self.quiet > 0 {
             let level = (1 + usize::from(self.verbose)).saturating_sub(usize::from(self.quiet));
             return Ok(EnvFilter::new(LEVELS[level.min(LEVELS.len() - 1)]));
@@ -36,7 +36,7 @@ impl OutputOptions {
             Ok(text) if !text.is_empty() => Ok(EnvFilter::try_new(&text).map_err(|e| {
                 format!("PIXELFERRY_LOG is '{text}' ({e}); give a level such as info, or interop_core=debug")
             })?),
-            _ => Ok(EnvFilter::new(LEVELS[1])),
+            _ => Ok(EnvFilter::new(usual)),
         }
     }
 
@@ -81,8 +81,9 @@ mod tests {
 
     #[test]
     fn more_and_less_are_added_up() {
-        let of =
-            |verbose, quiet| OutputOptions { verbose, quiet, color: ColorChoice::Auto }.filter().unwrap().to_string();
+        let of = |verbose, quiet| {
+            OutputOptions { verbose, quiet, color: ColorChoice::Auto }.filter(LEVELS[1]).unwrap().to_string()
+        };
         assert_eq!(
             [of(1, 0), of(2, 0), of(9, 0), of(0, 1), of(0, 5), of(2, 1)],
             ["warn", "info", "trace", "off", "off", "warn"]

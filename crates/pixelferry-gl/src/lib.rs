@@ -90,7 +90,7 @@ mod surface;
 pub use api::gl_objects::{GlBuffer, GlTexture};
 pub use api::version::{MIN_ES_VERSION, MIN_VERSION};
 #[cfg(feature = "compute")]
-pub use compute::GlBackend;
+pub use compute::{GlBackend, check_wgsl};
 pub use context::glow_functions::GlFunctions;
 pub use context::names::ObjectCounts;
 pub use display::contract::GlDisplay;

@@ -1,8 +1,9 @@
 //! JPEG, of which few bytes could stand for much memory.
 
+use crate::turbo::{Layout, Turbo};
 use crate::wire::Header;
 use interop_core::{Error, PixelFormat, Result};
-use jpeg_encoder::{ColorType, Encoder};
+use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 use zune_core::bytestream::ZCursor;
 use zune_core::colorspace::ColorSpace;
 use zune_core::options::DecoderOptions;
@@ -12,6 +13,9 @@ use zune_jpeg::JpegDecoder;
 const PIXELS_PER_BYTE: usize = 256;
 const MOST_COMPONENTS: u8 = 4;
 
+/// From this quality on, colours have the resolution of the picture; below it half of it (4:2:0).
+const FINE: u8 = 90;
+
 const BASELINE: u8 = 0xc0;
 const SCAN: u8 = 0xda;
 const END: u8 = 0xd9;
@@ -19,10 +23,10 @@ const END: u8 = 0xd9;
 /// Packs tight rows of the header's region.
 pub(crate) fn pack(header: &Header, pixels: &[u8], quality: u8) -> Result<Vec<u8>> {
     const OP: &str = "Codec::Jpeg";
-    let color = match header.image.format {
-        PixelFormat::R8 => ColorType::Luma,
-        PixelFormat::Rgba8 => ColorType::Rgba,
-        PixelFormat::Bgra8 => ColorType::Bgra,
+    let (color, layout) = match header.image.format {
+        PixelFormat::R8 => (ColorType::Luma, Layout::Grey),
+        PixelFormat::Rgba8 => (ColorType::Rgba, Layout::Rgba),
+        PixelFormat::Bgra8 => (ColorType::Bgra, Layout::Bgra),
         other => return Err(Error::invalid(OP, format!("JPEG takes R8, RGBA8 and BGRA8, not {other}; take lz4"))),
     };
     let side = |pixels: u32| {
@@ -30,8 +34,15 @@ pub(crate) fn pack(header: &Header, pixels: &[u8], quality: u8) -> Result<Vec<u8
             .map_err(|_| Error::invalid(OP, format!("a JPEG has at most 65535 pixels a side, not {pixels}")))
     };
     let (width, height) = (side(header.region.width)?, side(header.region.height)?);
+    let quality = quality.clamp(1, 100);
+    if let Some(turbo) = Turbo::get() {
+        let packed = turbo.pack(pixels, (width, height), layout, quality, quality < FINE);
+        return packed.map_err(|problem| Error::invalid(OP, problem));
+    }
     let mut packed = Vec::new();
-    let encoded = Encoder::new(&mut packed, quality.clamp(1, 100)).encode(pixels, width, height, color);
+    let mut encoder = Encoder::new(&mut packed, quality);
+    encoder.set_sampling_factor(if quality < FINE { SamplingFactor::F_2_2 } else { SamplingFactor::F_1_1 });
+    let encoded = encoder.encode(pixels, width, height, color);
     encoded.map_err(|error| Error::invalid(OP, error.to_string()))?;
     Ok(packed)
 }

@@ -27,6 +27,8 @@ mod codec;
 mod event;
 #[cfg(feature = "jpeg")]
 mod jpeg;
+#[cfg(feature = "jpeg")]
+mod turbo;
 #[cfg(feature = "video")]
 pub mod video;
 #[cfg(feature = "web")]

@@ -264,14 +264,14 @@ pub const KNOWN: &[Known] = &[
         link: "docs/architecture.md#wgpu-computes",
     },
     Known {
-        tests: &["in-queue-in-place", "in-queue-upload"],
+        tests: &["in-queue-texture", "in-queue-in-place", "in-queue-upload"],
         drivers: &["threads", "PoCL", "rusticl", "NVIDIA"],
         expected: Lacks,
         reason: "they compute in no display's queue",
         link: "docs/architecture.md#wgpu-computes",
     },
     Known {
-        tests: &["in-queue-in-place", "in-queue-upload"],
+        tests: &["in-queue-texture", "in-queue-in-place", "in-queue-upload"],
         drivers: &["lavapipe", "llvmpipe"],
         expected: MayLack,
         reason: "wgpu and OpenGL compute in the queue of a display of their own kind, and of no other",

@@ -65,6 +65,10 @@ pub enum Need {
     Chromium,
     /// GStreamer's tools with an encoder and a decoder of H.264, for the network's video.
     Gstreamer,
+    /// libjpeg-turbo's own interface.
+    TurboJpeg,
+    /// Namespaces of mounts and networks that this user may make.
+    Namespaces,
 }
 
 /// A row of [`MACHINE`].
@@ -134,6 +138,8 @@ pub const MACHINE: &[Row] = &[
     Row { need: Need::VulkanDev, name: "vulkan-dev", packages: "libvulkan-dev", ..NONE },
     Row { need: Need::Chromium, name: "chromium", ..NONE },
     Row { need: Need::Gstreamer, name: "gstreamer", ..NONE },
+    Row { need: Need::TurboJpeg, name: "turbojpeg", packages: "libturbojpeg0", ..NONE },
+    Row { need: Need::Namespaces, name: "namespaces", ..NONE },
 ];
 
 impl Need {

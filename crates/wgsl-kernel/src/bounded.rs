@@ -10,8 +10,9 @@ use naga::proc::IndexableLength;
 use naga::valid::{Capabilities, FunctionInfo, ModuleInfo, ValidationFlags, Validator};
 use naga::{Expression, Function, Handle, Module, ScalarKind};
 
-/// Capabilities that every device has: halves are read and written as floats.
-pub const CAPABILITIES: Capabilities = Capabilities::SHADER_FLOAT16_IN_FLOAT32;
+/// Capabilities that every device has: halves are read and written as floats. Those of storage textures are for whoever binds one.
+pub const CAPABILITIES: Capabilities =
+    Capabilities::SHADER_FLOAT16_IN_FLOAT32.union(Capabilities::STORAGE_TEXTURE_16BIT_NORM_FORMATS);
 
 /// A whole text as naga has it, each index of an array, vector or matrix limited to the last element. Of a memory that ends in an
 /// array of any length, the first element is taken to be there. The entry point begins with a loop that writes the zeroes which WGSL

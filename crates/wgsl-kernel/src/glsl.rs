@@ -2,9 +2,10 @@
 
 use crate::bounded::{CAPABILITIES, bounded};
 use crate::guard::{TextError, with_room};
-use crate::prelude::with_prelude;
+use crate::limits::Limits;
+use crate::prelude::{with_prelude, with_texture};
 use crate::text::KernelText;
-use interop_core::PixelFormat;
+use interop_core::{KernelSource, Language, PixelFormat};
 use naga::back::glsl::{Options, PipelineOptions, Version, Writer, WriterFlags};
 use naga::proc::BoundsCheckPolicies;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
@@ -102,7 +103,20 @@ const NUMBERED: &str = "#define pf_arg_u32(n) pf_arg_u32_(uint(n))
 /// # Errors
 /// What naga says where it refuses them.
 pub fn glsl_prelude(format: PixelFormat, dialect: Dialect) -> Result<String, TextError> {
-    let written = glsl(&with_prelude(USER, format), "pf_none", dialect)?;
+    functions(&glsl(&with_prelude(USER, format), "pf_none", dialect)?)
+}
+
+/// Returns what [`glsl_prelude`] does, for targets that are textures of this format.
+///
+/// # Errors
+/// The errors of [`glsl_prelude`].
+pub fn glsl_texture_prelude(format: PixelFormat, dialect: Dialect) -> Result<String, TextError> {
+    let user = USER.replace("pf_put(0u, pf_get(0u));", "");
+    functions(&glsl(&with_texture(&user, format), "pf_none", dialect)?)
+}
+
+/// A text without its entry point.
+fn functions(written: &str) -> Result<String, TextError> {
     let functions = written.split("void main()").next().unwrap_or_default();
     let is_group = |line: &&str| line.starts_with("layout(local_size_x");
     let mut text = String::with_capacity(written.len() + 256);
@@ -111,6 +125,19 @@ pub fn glsl_prelude(format: PixelFormat, dialect: Dialect) -> Result<String, Tex
         text.push('\n');
     }
     Ok(text + NUMBERED + "#line 1\n")
+}
+
+/// Reads the WGSL of a source, if it has some, without a device.
+///
+/// # Errors
+/// [`interop_core::Error::KernelBuild`] with the fault in the text, by line.
+pub fn check(source: &KernelSource) -> interop_core::Result<()> {
+    if source.source(Language::Wgsl).is_none() {
+        return Ok(());
+    }
+    let limits = Limits { device: "any device".into(), memories: usize::MAX, groups: u32::MAX, items: u32::MAX };
+    let text = KernelText::of(source, &limits)?;
+    text.glsl(PixelFormat::Rgba8, Dialect::Desktop).map(drop).map_err(|error| limits.refused(text.name(), error))
 }
 
 impl KernelText {
@@ -126,8 +153,7 @@ impl KernelText {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Limits, PATTERN, PatternEntry};
-    use interop_core::KernelSource;
+    use crate::{PATTERN, PatternEntry};
 
     #[test]
     fn every_format_has_its_text() {
@@ -147,6 +173,39 @@ mod tests {
         for entry in [PatternEntry::Words, PatternEntry::Flat, PatternEntry::Bytes] {
             assert!(glsl(PATTERN, entry.name(), Dialect::Es).unwrap().contains("min("));
         }
+    }
+
+    #[test]
+    fn a_text_is_read_without_a_device() {
+        let source = |text: &'static str| KernelSource::new("k").wgsl(text);
+        check(&source("@compute @workgroup_size(8) fn k() { pf_put(0u, 1u); }")).unwrap();
+        check(&KernelSource::new("k")).unwrap();
+        let error = check(&source("@compute @workgroup_size(8) fn k() { let a = 1 }")).unwrap_err().to_string();
+        assert!(error.contains("any device") && error.contains("expected"), "{error}");
+        let named = check(&source("@compute @workgroup_size(8) fn other() {}")).unwrap_err().to_string();
+        assert!(named.contains("other"), "{named}");
+    }
+
+    #[test]
+    fn textures_are_stored_to_by_texts_that_name_no_words() {
+        let limits = Limits { device: "d".into(), memories: 8, groups: 100, items: 256 };
+        let kernel = |body: &str| {
+            let text = format!(
+                "@compute @workgroup_size(8, 8) fn k(@builtin(global_invocation_id) id: vec3<u32>) {{ {body} }}"
+            );
+            KernelText::of(&KernelSource::new("k").wgsl(text), &limits).unwrap()
+        };
+        let paint = kernel("pf_store(id.xy, vec4<f32>(pf_arg_f32(0))); /* no pf_put */");
+        for format in PixelFormat::ALL {
+            for text in [
+                glsl(&paint.of_texture(format).unwrap(), "k", Dialect::Desktop).unwrap(),
+                glsl_texture_prelude(format, Dialect::Desktop).unwrap(),
+            ] {
+                assert!(text.contains(") writeonly uniform image2D") && text.contains("imageStore("), "{text}");
+                assert!(!text.contains("buffer ") && !text.contains("pf_put("), "{text}");
+            }
+        }
+        assert!(kernel("pf_put(0u, 1u);").of_texture(PixelFormat::Rgba8).is_none());
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use crate::limits::Limits;
 use crate::params::MOST_NUMBERS;
 use crate::text::KernelText;
+use interop_core::compute::Placement;
 use interop_core::devices::owned::{Owned, own};
-use interop_core::{Arg, BufferView, ComputeMemory, Error, ImageView, PixelFormat, Result, View};
+use interop_core::{Arg, BufferView, ComputeMemory, Error, ImageView, PixelFormat, Region, Result, View};
 use std::ptr;
 
 /// Bytes of a word: memory is written and bound in whole ones.
@@ -75,27 +76,52 @@ impl KernelText {
         args: &[Arg<'_>],
         limits: &Limits,
     ) -> Result<(PixelFormat, Launch)> {
-        let numbers: [u32; MOST_NUMBERS] = self.numbers.bits(self.name(), args)?;
         let plan = match view {
             View::Image(image) => self.of_image(image)?,
             View::Buffer(buffer) => self.of_buffer(buffer, items, limits)?,
         };
+        Ok((plan.format, self.launch(&plan, args, limits)?))
+    }
+
+    /// Plans a launch whose target is part of a texture of this format, see [`KernelText::of_texture`].
+    ///
+    /// # Errors
+    /// The errors of [`KernelText::plan`].
+    pub fn plan_texture(
+        &self,
+        format: PixelFormat,
+        at: &Placement,
+        args: &[Arg<'_>],
+        limits: &Limits,
+    ) -> Result<Launch> {
+        let (Region { x, width, height, .. }, (row, step)) = (at.region, at.first_row());
+        let head = [x, row, width, height, 0, step.cast_unsigned(), 0, 0];
+        self.launch(&Plan { format, head, groups: self.groups(width, height) }, args, limits)
+    }
+
+    fn groups(&self, width: u32, height: u32) -> [u32; 2] {
+        let [across, down] = self.group;
+        [width.div_ceil(across), height.div_ceil(down)]
+    }
+
+    fn launch(&self, plan: &Plan, args: &[Arg<'_>], limits: &Limits) -> Result<Launch> {
+        let numbers: [u32; MOST_NUMBERS] = self.numbers.bits(self.name(), args)?;
         let launch = Launch::new(plan.head.into_iter().chain(numbers), plan.groups);
         if !launch.is_empty() && plan.groups.iter().any(|count| *count > limits.groups) {
             let ([x, y], most) = (plan.groups, limits.groups);
             return Err(limits.unsupported(format!("{x} x {y} groups are more than {most} in one direction")));
         }
-        Ok((plan.format, launch))
+        Ok(launch)
     }
 
-    /// The memories among the arguments.
+    /// The memories among the arguments; `target` where it could be one of them.
     ///
     /// # Errors
     /// [`Error::Foreign`] for another maker's; [`Error::InvalidInput`] where they are not those of the text, one is smaller than its
     /// type, or one is the target.
     pub fn own_memories<'m, M: Owned + ComputeMemory>(
         &self,
-        target: &M,
+        target: Option<&M>,
         args: &[Arg<'m>],
         maker: &M::Maker,
     ) -> Result<Vec<&'m M>> {
@@ -114,7 +140,7 @@ impl KernelText {
                 return Err(invalid(format!("memory {at} has {has} bytes, its text declares {least}")));
             }
         }
-        if given.iter().any(|memory| ptr::eq(*memory, target)) {
+        if given.iter().any(|memory| target.is_some_and(|target| ptr::eq(*memory, target))) {
             return Err(invalid("the target is an argument, too; WGSL reads no memory that a launch writes".into()));
         }
         Ok(given)
@@ -125,11 +151,10 @@ impl KernelText {
         if !view.offset.is_multiple_of(align) || !view.row_pitch.unsigned_abs().is_multiple_of(align) {
             return Err(Error::refused(format!("{view:?} is not aligned to {align} bytes, as its pixels must be")));
         }
-        let [across, down] = self.group;
         let (width, height) = (view.extent.width, view.extent.height);
         // The view lies in memory that 32 bits address; a negative pitch counts round.
         let head = [view.offset as u32, view.row_pitch as u32, width, height, 0, 0, 0, 0];
-        Ok(Plan { format: view.format, head, groups: [width.div_ceil(across), height.div_ceil(down)] })
+        Ok(Plan { format: view.format, head, groups: self.groups(width, height) })
     }
 
     fn of_buffer(&self, view: &BufferView, items: Option<usize>, limits: &Limits) -> Result<Plan> {

@@ -45,13 +45,13 @@ mod weight;
 mod zeroed;
 
 pub use bounded::bounded;
-pub use glsl::{Dialect, GLSL_NUMBERS, glsl, glsl_prelude};
+pub use glsl::{Dialect, GLSL_NUMBERS, check, glsl, glsl_prelude, glsl_texture_prelude};
 pub use guard::{TextError, TextLimit, with_room};
 pub use launch::{Launch, NUMBERS, WORD};
 pub use limits::Limits;
 pub use params::MOST_NUMBERS;
 pub use pattern::{PATTERN, PatternEntry, pattern};
-pub use prelude::PRELUDE;
+pub use prelude::{PRELUDE, names_words};
 pub use text::KernelText;
 
 /// The version of naga whose limits and errors these texts meet.

@@ -1,16 +1,20 @@
 //! Prelude appended to every kernel's text: functions that write the target.
 
+use crate::tokens::tokens;
 use interop_core::PixelFormat;
 use interop_core::describe::format::PerFormat;
 
 /// The functions of every kernel, but for `pf_store`, which is made for the target's format.
 ///
 /// It stands behind the kernel's text, which WGSL allows, so that the compiler's lines are those of the text.
-pub const PRELUDE: &str = include_str!("prelude.wgsl");
+pub const PRELUDE: &str = concat!(include_str!("prelude.wgsl"), include_str!("words.wgsl"));
+/// Its part that is there for textures, too, which have no words.
+const OF_TEXTURES: &str = include_str!("prelude.wgsl");
 
 /// The variables of the functions; no other is bound with them.
 pub const TARGET: &str = "pf_memory";
 pub const NUMBERS: &str = "pf_launch";
+const TEXTURE: &str = "pf_texture";
 
 /// Memory whose words one work item each writes.
 const WHOLE: &str = "
@@ -69,6 +73,62 @@ fn store(format: PixelFormat) -> (&'static str, &'static str) {
         ),
     ]);
     ROWS.get(format)
+}
+
+/// Names that a text may call where its target is linear memory only.
+const WORDS: [&str; 9] =
+    ["pf_memory", "pf_set", "pf_word", "pf_set_part", "pf_words", "pf_get", "pf_get_f32", "pf_put", "pf_put_f32"];
+
+/// True where a text names the words of its target, which a texture does not have.
+pub fn names_words(text: &str) -> bool {
+    tokens(text).any(|token| WORDS.contains(&token))
+}
+
+/// Tells how WGSL calls a storage texture of the format, and the colour as it is stored there: rounded as [`store`] rounds, since
+/// drivers differ in that, and NVIDIA's compiler leaves rounding out that it sees. What is blue first lies in a texture that is red first, as OpenGL has no other.
+fn texture(format: PixelFormat) -> (&'static str, &'static str) {
+    const BYTES: &str = "unpack4x8unorm(pack4x8unorm(c) ^ pf_zero())";
+    const HALVES: &str =
+        "vec4<f32>(unpack2x16float(pack2x16float(c.xy) ^ pf_zero()), unpack2x16float(pack2x16float(c.zw) ^ pf_zero()))";
+    const ROWS: PerFormat<(&str, &str)> = PerFormat::new([
+        (PixelFormat::R8, ("r8unorm", BYTES)),
+        (PixelFormat::Rg8, ("rg8unorm", BYTES)),
+        (PixelFormat::R16, ("r16unorm", "unpack2x16unorm(pack2x16unorm(c.xy) ^ pf_zero()).xyyy")),
+        (PixelFormat::R16F, ("r16float", HALVES)),
+        (PixelFormat::Rgba8, ("rgba8unorm", BYTES)),
+        (PixelFormat::Bgra8, ("rgba8unorm", "unpack4x8unorm(pack4x8unorm(c.zyxw) ^ pf_zero())")),
+        (
+            PixelFormat::Rgb10A2,
+            (
+                "rgb10a2unorm",
+                "floor(clamp(c, vec4<f32>(0.0), vec4<f32>(1.0)) * vec4<f32>(1023.0, 1023.0, 1023.0, 3.0) + 0.5) \
+                 / vec4<f32>(1023.0, 1023.0, 1023.0, 3.0)",
+            ),
+        ),
+        (PixelFormat::Rg16F, ("rg16float", HALVES)),
+        (PixelFormat::R32F, ("r32float", "c")),
+        (PixelFormat::Rgba16F, ("rgba16float", HALVES)),
+        (PixelFormat::Rg32F, ("rg32float", "c")),
+        (PixelFormat::Rgba32F, ("rgba32float", "c")),
+    ]);
+    ROWS.get(format)
+}
+
+/// The kernel's text with all that it may call where the target is a texture: `pf_launch[0].xy` is its first pixel, and
+/// `pf_launch[1].y` the step from one row to the next, 1 or -1.
+pub fn with_texture(text: &str, format: PixelFormat) -> String {
+    let (name, stored) = texture(format);
+    format!(
+        "{text}\n{OF_TEXTURES}
+@group(0) @binding(0) var {TEXTURE}: texture_storage_2d<{name}, write>;
+// Writes a pixel; nothing outside the target.
+fn pf_store(at: vec2<u32>, c: vec4<f32>) {{
+  if (pf_inside(at)) {{
+    textureStore({TEXTURE}, vec2<u32>(pf_launch[0].x + at.x, pf_launch[0].y + at.y * pf_launch[1].y), {stored});
+  }}
+}}
+"
+    )
 }
 
 /// The kernel's text with all that it may call.

@@ -21,10 +21,6 @@ fn pf_index(id: vec3<u32>) -> u32 {
 fn pf_items() -> u32 {
   return pf_launch[0].z;
 }
-// Words of a target that is a buffer.
-fn pf_words() -> u32 {
-  return pf_launch[0].y / 4u;
-}
 // Numbers among the arguments, counted from 0.
 fn pf_arg_u32(index: u32) -> u32 {
   return pf_launch[2u + index / 4u][index % 4u];
@@ -35,16 +31,6 @@ fn pf_arg_i32(index: u32) -> i32 {
 fn pf_arg_f32(index: u32) -> f32 {
   return bitcast<f32>(pf_arg_u32(index));
 }
-// A word of a target that is a buffer, as it was before or as this work item wrote it; 0 beyond its end.
-fn pf_get(index: u32) -> u32 {
-  if (index < pf_words()) {
-    return pf_word(pf_launch[0].x / 4u + index);
-  }
-  return 0u;
-}
-fn pf_get_f32(index: u32) -> f32 {
-  return bitcast<f32>(pf_get(index));
-}
 // The same number, kept apart from what is computed with it: compilers may fuse a product with a sum, say.
 fn pf_exact(x: f32) -> f32 {
   return bitcast<f32>(bitcast<u32>(x) ^ pf_zero());
@@ -52,13 +38,4 @@ fn pf_exact(x: f32) -> f32 {
 // 0, of which no compiler knows.
 fn pf_zero() -> u32 {
   return pf_launch[1].w;
-}
-// Writes a word of a target that is a buffer; nothing beyond its end.
-fn pf_put(index: u32, word: u32) {
-  if (index < pf_words()) {
-    pf_set(pf_launch[0].x / 4u + index, word);
-  }
-}
-fn pf_put_f32(index: u32, value: f32) {
-  pf_put(index, bitcast<u32>(value));
 }

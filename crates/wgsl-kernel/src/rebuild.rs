@@ -221,6 +221,10 @@ impl Rebuild {
             S::WorkGroupUniformLoad { pointer, result } => {
                 S::WorkGroupUniformLoad { pointer: of(pointer)?, result: of(result)? }
             }
+            // A driver stores nothing outside an image (OpenGL 4.6 core, section 8.26; Vulkan, "texel output validation").
+            S::ImageStore { image, coordinate, array_index: None, value } => {
+                S::ImageStore { image: of(image)?, coordinate: of(coordinate)?, array_index: None, value: of(value)? }
+            }
             S::Call { function, arguments, result } => {
                 S::Call { function: *function, arguments: self.all(arguments)?, result: self.maybe(*result)? }
             }

@@ -3,7 +3,7 @@
 use crate::guard::{TextError, parsed, weighed, with_room};
 use crate::limits::Limits;
 use crate::params::Numbers;
-use crate::prelude::{NUMBERS, TARGET, with_prelude};
+use crate::prelude::{NUMBERS, TARGET, names_words, with_prelude, with_texture};
 use interop_core::{KernelSource, Language, PixelFormat, Result};
 
 /// A kernel's text, read. It is parsed, but what its statements mean is the compiler's to check.
@@ -78,6 +78,16 @@ impl KernelText {
     /// All of the text, for targets of this format; a buffer takes any format of whole words.
     pub fn whole(&self, format: PixelFormat) -> String {
         with_prelude(&self.text, format)
+    }
+
+    /// All of the text, for targets that are textures of this format; `None` where it names the target's words.
+    pub fn of_texture(&self, format: PixelFormat) -> Option<String> {
+        (!self.names_words()).then(|| with_texture(&self.text, format))
+    }
+
+    /// True where it names the target's words, which a texture does not have.
+    pub fn names_words(&self) -> bool {
+        names_words(&self.text)
     }
 }
 

@@ -169,6 +169,7 @@ impl Words<'_> {
                 Statement::Store { pointer, .. } | Statement::Atomic { pointer, .. } => {
                     sum.work = sum.work.saturating_add(stored(*pointer));
                 }
+                Statement::ImageStore { .. } => sum.work = sum.work.saturating_add(4 * ACCESS),
                 _ => {}
             }
         }

@@ -2,13 +2,15 @@
 
 use crate::display::{self, Picture};
 use crate::failure::Failure;
+use crate::join::{Guests, Papers, Through, host, join};
 use crate::output::{complain, say};
-use crate::{HUB, Through, worker};
+use crate::{HUB, stop, worker};
 use clap::Args;
 use pixelferry_media::web::WebOptions;
-use pixelferry_net::{Net, Options as NetOptions, Packing};
+use pixelferry_net::Packing;
 use std::net::SocketAddr;
 use std::thread;
+use std::time::Duration;
 
 #[derive(Args)]
 pub struct Options {
@@ -30,19 +32,27 @@ pub struct Options {
 
 /// Shows frames until Ctrl-C, which ends the process and so all of its parts.
 pub fn run(options: &Options) -> Result<(), Failure> {
-    let net = Net::join(NetOptions::hub(&options.hub))?;
+    let net = host(std::slice::from_ref(&options.hub), &[], &Papers::default(), &Guests::default())?;
     // With the port that the system chose, where none was named.
     let hub = net.endpoints()?.into_iter().next().unwrap_or_else(|| options.hub.clone());
+    let through = Through { connect: hub.clone(), patience: 10, papers: Papers::default() };
+    let mut workers = Vec::new();
     for number in 0..options.workers {
-        let through = Through { connect: hub.clone(), patience: 10 };
-        let worker =
-            worker::Options { through, scene: options.picture.scene.clone(), codec: Packing::default(), idle: None };
+        let (through, scene) = (through.clone(), options.picture.scene.clone());
+        let worker = worker::Options { through, scene, codec: Packing::default(), idle: None };
         let work =
             move || worker::run(&worker).unwrap_or_else(|failure| complain(format_args!("a worker ended: {failure}")));
-        thread::Builder::new().name(format!("worker {number}")).spawn(work).map_err(Failure::Thread)?;
+        workers.push(thread::Builder::new().name(format!("worker {number}")).spawn(work).map_err(Failure::Thread)?);
     }
-    let page = Net::join(NetOptions::through(&hub))?.gateway(&options.picture.scene, WebOptions::at(options.listen))?;
+    let page = join(&through)?.gateway(&options.picture.scene, WebOptions::at(options.listen))?;
     say(format_args!("open http://{}", page.address()))?;
     say(format_args!("more workers: pixelferry-net worker --connect {hub}; Ctrl-C ends all"))?;
-    display::show(&net, &options.picture, options.frames)
+    display::show(&net, &options.picture, options.frames, Duration::MAX)?;
+    if stop::is_asked() {
+        for worker in workers {
+            // They say themselves why one ended.
+            let _ = worker.join();
+        }
+    }
+    Ok(())
 }

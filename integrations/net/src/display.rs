@@ -1,26 +1,37 @@
 //! `pixelferry-net display`: the hub, which puts tiles together and serves the pictures.
 
 use crate::failure::Failure;
+use crate::join::{Guests, Papers, Through, host, join};
 use crate::output::{complain, say};
-use crate::{HUB, SCENE, plasma};
+use crate::{HUB, SCENE, metrics, plasma, stop};
 use clap::Args;
 use pixelferry::{
     CpuBackend, Extent, ImageDesc, Link, LinkOptions, MemoryDisplay, PixelFormat, SurfaceDesc, Unwritten,
 };
-use pixelferry_net::{Assembly, Net, Packing, Scene, Update};
+use pixelferry_net::{Net, Packing, Scene, Update};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 #[derive(Args)]
 pub struct Options {
-    /// Endpoint to listen at.
-    #[arg(long, default_value = HUB)]
-    pub listen: String,
+    /// Endpoint to listen at as the hub; usual is tcp/127.0.0.1:7447, or none with --connect.
+    #[arg(long, value_name = "ENDPOINT")]
+    listen: Option<String>,
+    /// Endpoint of a hub or router to go through.
+    #[arg(long, value_name = "ENDPOINT")]
+    connect: Option<String>,
+    /// Seconds to wait until somebody listens there and, with --frames, for workers.
+    #[arg(long, default_value_t = 10)]
+    patience: u64,
     #[command(flatten)]
-    pub picture: Picture,
+    guests: Guests,
+    #[command(flatten)]
+    papers: Papers,
+    #[command(flatten)]
+    picture: Picture,
     /// Frames to show; without this it goes on.
     #[arg(long)]
-    pub frames: Option<u64>,
+    frames: Option<u64>,
 }
 
 /// The picture that is shown.
@@ -43,13 +54,27 @@ pub struct Picture {
 /// A frame may take so long before it is told.
 const DEADLINE: Duration = Duration::from_secs(10);
 
+/// Without workers for so long, it says that it waits for them.
+const ALONE: Duration = Duration::from_secs(1);
+
 /// Shows frames until so many were shown.
 pub fn run(options: &Options) -> Result<(), Failure> {
-    show(&Net::join(pixelferry_net::Options::hub(&options.listen))?, &options.picture, options.frames)
+    let Options { listen, connect, patience, papers, .. } = options;
+    let net = match (listen, connect) {
+        (None, Some(connect)) => {
+            join(&Through { connect: connect.clone(), patience: *patience, papers: papers.clone() })?
+        }
+        (listen, connect) => {
+            let listen = listen.as_deref().unwrap_or(HUB).to_owned();
+            host(&[listen], connect.as_slice(), papers, &options.guests)?
+        }
+    };
+    show(&net, &options.picture, options.frames, Duration::from_secs(*patience))
 }
 
-/// Shows frames on a network that was joined as its hub.
-pub fn show(net: &Net, options: &Picture, frames: Option<u64>) -> Result<(), Failure> {
+/// Shows frames on a network that was joined, until it shall end. Waits for workers, but not for ever where so many frames are
+/// asked for.
+pub fn show(net: &Net, options: &Picture, frames: Option<u64>, patience: Duration) -> Result<(), Failure> {
     let Extent { width, height } = options.size;
     let image = ImageDesc::new(width, height, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite);
     let mut assembly = net.assemble(Scene::new(&options.scene, image).with_tile(128, 128), DEADLINE)?;
@@ -59,8 +84,9 @@ pub fn show(net: &Net, options: &Picture, frames: Option<u64>) -> Result<(), Fai
     let mut link = Link::open(backend, screen.clone(), SurfaceDesc::Image(image), LinkOptions::default())?;
     let (begun, pause) = (Instant::now(), Duration::from_secs(1) / options.rate.max(1));
     let (mut shown, mut waves) = (0, plasma::Waves::default());
-    let (mut last, mut blamed) = (begun, Vec::new());
-    while frames.is_none_or(|frames| shown < frames) {
+    let mut last = begun;
+    let mut is_told = false;
+    'frames: while frames.is_none_or(|frames| shown < frames) && !stop::is_asked() {
         let frame_begun = Instant::now();
         while let Some(input) = server.input() {
             waves.take(&input);
@@ -68,34 +94,43 @@ pub fn show(net: &Net, options: &Picture, frames: Option<u64>) -> Result<(), Fai
         assembly.request(&waves.arguments((frame_begun - last).as_secs_f32()))?;
         last = frame_begun;
         loop {
-            let update = assembly.show(&mut link, Duration::from_secs(1))?;
-            blame(&assembly, &mut blamed);
-            match update {
+            metrics::beat();
+            match assembly.show(&mut link, stop::LOOK)? {
                 Update::Tiles(tiles) => {
                     let pixels = screen.pixels_rgba8(link.shown()?.surface())?;
                     let asked = tiles.tiles().first().map(|tile| tile.header().time);
                     server.publish(image, tiles.frame(), asked, &pixels.data)?;
+                    metrics::set("pixelferry_age_seconds", frame_begun.elapsed().as_secs_f64());
                     break;
                 }
-                Update::Late(late) if late.workers == 0 => return Err(Failure::Alone(late.frame, late.missing.len())),
                 Update::Late(late) => {
-                    complain(format_args!("frame {}: {} tiles are late", late.frame, late.missing.len()))
+                    metrics::add("pixelferry_late_tiles_total", late.missing.len());
+                    if late.workers > 0 {
+                        complain(format_args!("frame {}: {} tiles are late", late.frame, late.missing.len()));
+                        late.owing.iter().for_each(|owed| complain(format_args!("{owed}")));
+                    }
                 }
                 _ => {}
             }
+            let (workers, waited) = (assembly.workers(), frame_begun.elapsed());
+            metrics::set("pixelferry_workers", workers as f64);
+            if workers == 0 && waited >= patience && frames.is_some() {
+                return Err(Failure::Alone(shown + 1));
+            }
+            if workers == 0 && waited >= ALONE && !is_told {
+                complain(format_args!("waiting for workers of {}", options.scene));
+            }
+            is_told = workers == 0 && (is_told || waited >= ALONE);
+            if stop::is_asked() {
+                break 'frames;
+            }
         }
+        is_told = false;
         shown += 1;
+        metrics::add("pixelferry_frames_total", 1);
+        metrics::set("pixelferry_workers", assembly.workers() as f64);
         std::thread::sleep(pause.saturating_sub(frame_begun.elapsed()));
     }
     let seconds = begun.elapsed().as_secs_f32();
     say(format_args!("{shown} frames shown in {seconds:.1} s, {} messages refused", assembly.refused()))
-}
-
-/// Names workers that are passed over, each once until it is well again.
-fn blame(assembly: &Assembly, blamed: &mut Vec<u64>) {
-    let owed = assembly.passed_over();
-    for worker in owed.iter().filter(|worker| !blamed.contains(&worker.node)) {
-        complain(format_args!("{worker}"));
-    }
-    *blamed = owed.iter().map(|worker| worker.node).collect();
 }

@@ -5,23 +5,31 @@
 mod demo;
 mod display;
 mod failure;
+mod join;
+/// The main command's options for its log: the same here.
+#[path = "../../../crates/pixelferry-cli/src/output.rs"]
+mod log;
+mod metrics;
 mod output;
 mod plasma;
 mod probe;
+mod router;
+mod stop;
 mod table;
 #[cfg(feature = "web")]
 mod video;
+mod view;
 #[cfg(feature = "web")]
 mod web;
 mod worker;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use failure::Failure;
-use output::{complain, say};
-use pixelferry_net::{Net, Options};
+use output::complain;
+use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::LazyLock;
-use std::time::{Duration, Instant};
+use tracing_subscriber::{EnvFilter, fmt};
 
 /// The version, the commit where it was built from a clone, and the features.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -34,6 +42,14 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
 #[derive(Parser)]
 #[command(name = "pixelferry-net", version = VERSION.as_str(), arg_required_else_help = true)]
 struct Cli {
+    #[command(flatten)]
+    output: log::OutputOptions,
+    /// Log by part, such as info or pixelferry_net=debug,zenoh=info; stands above -v and -q
+    #[arg(long, global = true, help_heading = log::HEADING, value_name = "FILTER")]
+    log: Option<String>,
+    /// Answer Prometheus at this address and port; at /live whether the command goes on
+    #[arg(long, global = true, value_name = "ADDRESS")]
+    metrics: Option<SocketAddr>,
     #[command(subcommand)]
     command: Command,
 }
@@ -45,10 +61,12 @@ enum Command {
     Demo(demo::Options),
     /// Compute tiles of a scene.
     Worker(worker::Options),
-    /// Be the hub: ask for frames, put their tiles together, and serve the pictures.
+    /// Ask for frames, put their tiles together, and serve the pictures; the hub, unless it connects to one.
     Display(display::Options),
+    /// Pass on what others send: between displays, workers and viewers on many networks.
+    Router(router::Options),
     /// Look at the pictures that a display serves; prints their rate and age.
-    View(View),
+    View(view::Options),
     /// Show the pictures in browsers, which send mouse and keys back.
     #[cfg(feature = "web")]
     Web(web::Options),
@@ -59,46 +77,20 @@ enum Command {
     Probe(probe::Options),
 }
 
-#[derive(Args)]
-struct Through {
-    /// Endpoint of the hub or router.
-    #[arg(long, default_value = HUB)]
-    connect: String,
-    /// Seconds to wait until somebody listens there.
-    #[arg(long, default_value_t = 10)]
-    patience: u64,
-}
-
 /// Endpoint of the hub where none is named.
 const HUB: &str = "tcp/127.0.0.1:7447";
 /// Name of the scene where none is given.
 const SCENE: &str = "plasma";
 
-#[derive(Args)]
-struct View {
-    #[command(flatten)]
-    through: Through,
-    /// Name of the scene.
-    #[arg(long, default_value = SCENE)]
-    scene: String,
-    /// Pictures to see; without this it goes on.
-    #[arg(long)]
-    frames: Option<u64>,
-}
+/// What is logged without options: Zenoh tells of each try to connect.
+const USUAL_LOG: &str = "error,pixelferry=warn";
 
 fn main() -> ExitCode {
-    let done = match Cli::parse().command {
-        #[cfg(feature = "web")]
-        Command::Demo(options) => demo::run(&options),
-        Command::Worker(options) => worker::run(&options),
-        Command::Display(options) => display::run(&options),
-        Command::View(options) => view(&options),
-        #[cfg(feature = "web")]
-        Command::Web(options) => web::run(&options),
-        #[cfg(feature = "web")]
-        Command::Video(options) => video::run(&options),
-        Command::Probe(options) => probe::run(&options),
-    };
+    let arguments: Vec<_> = std::env::args_os().collect();
+    let command = Cli::command().color(log::color_of(&arguments));
+    let parsed = command.try_get_matches_from(arguments).and_then(|found| Cli::from_arg_matches(&found));
+    let done = run(parsed.unwrap_or_else(|error| error.exit()));
+    stop::end();
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -108,33 +100,27 @@ fn main() -> ExitCode {
     }
 }
 
-/// Joins as soon as somebody listens.
-fn join(through: &Through) -> Result<Net, Failure> {
-    let until = Instant::now() + Duration::from_secs(through.patience);
-    loop {
-        match Net::join(Options::through(&through.connect)) {
-            Err(_) if Instant::now() < until => std::thread::sleep(Duration::from_millis(100)),
-            joined => return Ok(joined?),
-        }
+fn run(Cli { output, log, metrics, command }: Cli) -> Result<(), Failure> {
+    let filter = match log {
+        Some(text) => EnvFilter::try_new(&text).map_err(|error| Failure::Log(format!("--log {text}: {error}")))?,
+        None => output.filter(USUAL_LOG).map_err(|error| Failure::Log(error.to_string()))?,
+    };
+    fmt().with_writer(std::io::stderr).with_ansi(output.is_colored()).with_env_filter(filter).init();
+    stop::listen().map_err(Failure::Signals)?;
+    if let Some(address) = metrics {
+        metrics::serve(address)?;
     }
-}
-
-fn view(options: &View) -> Result<(), Failure> {
-    let net = join(&options.through)?;
-    let viewer = net.view(&options.scene)?;
-    let (mut begun, mut seen, mut last) = (Instant::now(), 0, 0);
-    while options.frames.is_none_or(|frames| seen < frames) {
-        let Some(picture) = viewer.next(Duration::from_millis(500)) else { continue };
-        seen += 1;
-        let is_done = options.frames == Some(seen);
-        if begun.elapsed() >= Duration::from_secs(1) || is_done {
-            let (header, age) = (picture.header(), picture.age());
-            let rate = (seen - last) as f32 / begun.elapsed().as_secs_f32();
-            let extent = header.image.extent;
-            let age = age.as_millis();
-            say(format_args!("frame {}: {extent} {}, {rate:.1} pictures/s, {age} ms old", header.frame, header.codec))?;
-            (begun, last) = (Instant::now(), seen);
-        }
+    match command {
+        #[cfg(feature = "web")]
+        Command::Demo(options) => demo::run(&options),
+        Command::Worker(options) => worker::run(&options),
+        Command::Display(options) => display::run(&options),
+        Command::Router(options) => router::run(&options),
+        Command::View(options) => view::run(&options),
+        #[cfg(feature = "web")]
+        Command::Web(options) => web::run(&options),
+        #[cfg(feature = "web")]
+        Command::Video(options) => video::run(&options),
+        Command::Probe(options) => probe::run(&options),
     }
-    Ok(())
 }

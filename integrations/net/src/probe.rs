@@ -1,8 +1,9 @@
 //! `pixelferry-net probe`: the nodes and what they do, for people and as data.
 
 use crate::failure::Failure;
+use crate::join::{Through, join};
 use crate::output::print;
-use crate::{Through, join, table};
+use crate::table;
 use clap::Args;
 use pixelferry_net::NodeStatus;
 use serde::Serialize;

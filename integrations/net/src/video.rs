@@ -1,8 +1,9 @@
 //! `pixelferry-net video`: a scene's pictures in a file.
 
 use crate::failure::Failure;
+use crate::join::{Through, join};
 use crate::output::say;
-use crate::{Through, join};
+use crate::stop;
 use clap::Args;
 use pixelferry_media::video::Recorder;
 use std::path::PathBuf;
@@ -34,7 +35,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let mut recorder = Recorder::start(&options.output, options.rate, &first)?;
     let (until, pause) = (Instant::now() + Duration::from_secs(options.seconds), Duration::from_millis(10));
     let mut written = Ok(());
-    while Instant::now() < until && written.is_ok() {
+    while Instant::now() < until && written.is_ok() && !stop::is_asked() {
         if let Some(message) = next(pause) {
             written = recorder.write(&message);
         }

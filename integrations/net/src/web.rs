@@ -1,11 +1,13 @@
 //! `pixelferry-net web`: a scene's pictures in browsers.
 
 use crate::failure::Failure;
+use crate::join::{Through, join, secret};
 use crate::output::say;
-use crate::{Through, join};
+use crate::{metrics, stop};
 use clap::{Args, ValueEnum};
 use pixelferry_media::web::{Hop, WebOptions};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Codec {
@@ -25,6 +27,12 @@ pub struct Options {
     /// Name under which browsers open it, besides localhost and numbers; may be given many times.
     #[arg(long = "name", value_name = "NAME")]
     names: Vec<String>,
+    /// File with a token: only who opens the page with ?token= and it may look.
+    #[arg(long, value_name = "FILE")]
+    watch_token: Option<PathBuf>,
+    /// File with a token: only who opens the page with ?token= and it may send input; others watch only.
+    #[arg(long, value_name = "FILE")]
+    steer_token: Option<PathBuf>,
     /// Most browsers at a time.
     #[arg(long, default_value_t = WebOptions::default().viewers)]
     viewers: usize,
@@ -45,9 +53,13 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         Codec::Served => Hop::Served,
         Codec::H264 => Hop::H264,
     };
+    web.tokens.watch = options.watch_token.as_deref().map(secret).transpose()?;
+    web.tokens.steer = options.steer_token.as_deref().map(secret).transpose()?;
     let gateway = join(&options.through)?.gateway(&options.scene, web)?;
     say(format_args!("open http://{}", gateway.address()))?;
-    loop {
-        std::thread::park();
+    while stop::wait(stop::LOOK) {
+        metrics::beat();
+        metrics::set("pixelferry_browsers", gateway.viewers() as f64);
     }
+    Ok(())
 }

@@ -1,8 +1,9 @@
 //! `pixelferry-net worker`: computes tiles of the plasma.
 
 use crate::failure::Failure;
+use crate::join::{Through, join};
 use crate::output::complain;
-use crate::{SCENE, Through, join, plasma};
+use crate::{SCENE, metrics, plasma, stop};
 use clap::Args;
 use pixelferry::{ComputeBackend as _, CpuBackend};
 use pixelferry_net::Packing;
@@ -32,8 +33,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     tile.describe(&backend.device().to_string());
     let idle = options.idle.map_or(Duration::MAX, Duration::from_secs);
     let (mut busy, mut said) = (Instant::now(), None);
-    while busy.elapsed() < idle {
-        let Some(mut job) = tile.next(Duration::from_millis(500))? else { continue };
+    while busy.elapsed() < idle && !stop::is_asked() {
+        metrics::beat();
+        let Some(mut job) = tile.next(stop::LOOK)? else { continue };
         let args = plasma::arguments(job.region(), job.args());
         match job.launch(&backend, kernel.as_ref(), &args).and_then(|()| tile.publish(job)) {
             Ok(()) => busy = Instant::now(),

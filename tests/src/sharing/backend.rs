@@ -41,6 +41,7 @@ impl SharingBackend {
                 (HandleType::GlObject, linear),
                 (HandleType::OpaqueFd, image),
                 (HandleType::OpaqueFd, linear),
+                (HandleType::QueueBuffer(queue()), image),
             ]))
             .with_exports(memory_caps(&[
                 (HandleType::OpaqueFd, image),
@@ -91,7 +92,12 @@ unsafe impl BackendDriver for SharingBackend {
     }
 
     fn import_surface(&self, _: Checked, handle: &SharedHandle, _desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
-        BackendDriver::import_host(self, &open_memory(handle)?)
+        let block = open_memory(handle)?;
+        let memory = BackendDriver::import_host(self, &block)?;
+        if matches!(handle, SharedHandle::QueueBuffer { .. }) {
+            Turn::at(block.address().addr().get()).in_one_queue();
+        }
+        Ok(memory)
     }
 
     fn can_export_to(&self, display: &DeviceIdentity) -> Support {

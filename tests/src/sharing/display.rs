@@ -36,13 +36,16 @@ impl SharingDisplay {
         if in_the_backends_queue {
             imports.push((HandleType::QueueBuffer(queue()), linear));
         }
-        let exports = [
+        let mut exports = vec![
             (HandleType::HostPointer, linear),
             (HandleType::GlObject, image),
             (HandleType::GlObject, linear),
             (HandleType::OpaqueFd, image),
             (HandleType::OpaqueFd, linear),
         ];
+        if in_the_backends_queue {
+            exports.push((HandleType::QueueBuffer(queue()), image));
+        }
         let caps = inner
             .caps()
             .clone()

@@ -1,6 +1,6 @@
 //! Surfaces of the sharing display.
 
-use super::handles::name_gl;
+use super::handles::{name_gl, name_in_queue, queue};
 use super::staging::SharedStaging;
 use super::turn::Turn;
 use pixelferry::driver::conformance::tight;
@@ -119,11 +119,13 @@ impl<C: Content> StoredDriver<C> for SharedSurface {
     }
 
     fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
-        if handle != HandleType::GlObject {
-            return Ok(None);
-        }
+        let name = |block: &HostBlock| match handle {
+            HandleType::GlObject => Some(name_gl(block, self.inner.desc())),
+            HandleType::QueueBuffer(asked) if asked == queue() => Some(name_in_queue(block)),
+            _ => None,
+        };
         if let Some(block) = self.named.get() {
-            return Ok(Some(name_gl(block, self.inner.desc())));
+            return Ok(name(block));
         }
         let (desc, bytes) = (self.inner.desc(), self.inner.desc().byte_len()?);
         let block = HostBlock::allocate(bytes)?;
@@ -132,7 +134,7 @@ impl<C: Content> StoredDriver<C> for SharedSurface {
         // The surface keeps the block.
         surface.read_in_place(&staging, &tight(desc)?)?;
         self.shared.get_or_init(|| surface);
-        Ok(Some(name_gl(self.named.get_or_init(|| block), desc)))
+        Ok(name(self.named.get_or_init(|| block)))
     }
 }
 

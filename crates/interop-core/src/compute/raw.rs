@@ -77,6 +77,18 @@ pub enum RawMemory {
         /// `VkQueue`.
         queue: u64,
     },
+    /// A level of a `TEXTURE_2D` of the current OpenGL context. The view is as of [`RawMemory::CudaArray`]. After your writes call
+    /// `glMemoryBarrier` where OpenGL asks for it.
+    GlTexture {
+        /// The texture object's name.
+        texture: u32,
+        /// The level.
+        level: u32,
+        /// Column and row of pixel (0, 0) in the texture.
+        first: (u32, u32),
+        /// From one row of the picture to the next in the texture: 1 or -1.
+        step: i32,
+    },
     /// A buffer of the current OpenGL context. After your writes call `glMemoryBarrier` where OpenGL asks for it.
     Gl {
         /// The buffer object's name.

@@ -78,6 +78,8 @@ impl PathId {
     pub const EXPORTED_IN_PLACE: Self = Self("exported-in-place");
     /// Memory of the display's device, opened by the compute device, then uploaded by the display.
     pub const EXPORTED_UPLOAD: Self = Self("exported-upload");
+    /// A texture of the display, written by kernels in the display's queue.
+    pub const IN_QUEUE_TEXTURE: Self = Self("in-queue-texture");
     /// Memory of the display's device, written by kernels in the display's queue, read by the draw where it lies.
     pub const IN_QUEUE_IN_PLACE: Self = Self("in-queue-in-place");
     /// Memory of the display's device, written by kernels in the display's queue, then copied by the display.

@@ -54,7 +54,7 @@ setters!(OutletOptions {
 /// when the frame begins, whoever wrote them; paths that copy read them from the object first, so a kernel that writes
 /// every pixel is quicker under `Overwrite`. What lies around a part ([`Outlet::frame_region`],
 /// [`Outlet::frame_bytes`]) stays under every rule. A frame that fails leaves no trace, but where kernels write the
-/// object itself (`direct`, `in-queue-in-place`) what it wrote stays.
+/// object itself (`direct`, `in-queue-texture`, `in-queue-in-place`) what it wrote stays.
 ///
 /// Stays on the display's thread.
 ///

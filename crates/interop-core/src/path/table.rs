@@ -40,6 +40,24 @@ pub static PATHS: &[PathSpec] = &[
         },
     },
     PathSpec {
+        id: PathId::IN_QUEUE_TEXTURE,
+        kind: PathKind::InQueue,
+        mechanism: "the kernel runs in the display's own queue and stores to the display's texture: no copy, no fence",
+        syncs: QUEUE,
+        pipelined: false,
+        cost: Cost::in_place(Medium::Image),
+        takes: Some("kernels of the display's own queue read a copy of the texture: 1 copy on the device, no fence"),
+        means: Means::Ours {
+            check_support: |p| {
+                let queue = |p: &Pairing<'_>| {
+                    pieces::queue(p).map_or(Support::Yes, |queue| check_both(p, queue, IMAGE, Giver::Display))
+                };
+                check_in_queue(p).and(|| check_texture(p)).and(|| queue(p))
+            },
+            open: |p| Ok(Direct::open(p, pieces::queue(p)?)?.into()),
+        },
+    },
+    PathSpec {
         id: PathId::IN_QUEUE_IN_PLACE,
         kind: PathKind::InQueue,
         mechanism: "the kernel runs in the display's own queue and writes memory that the draw reads: no copy, no fence",
@@ -261,7 +279,7 @@ impl PathId {
 
 /// Returns true for a path that gives kernels an object that an engine has, itself.
 pub(crate) fn is_object(path: PathId) -> bool {
-    [PathId::DIRECT, PathId::IN_QUEUE_IN_PLACE].contains(&path)
+    [PathId::DIRECT, PathId::IN_QUEUE_TEXTURE, PathId::IN_QUEUE_IN_PLACE].contains(&path)
 }
 
 fn check_in_place(p: &Pairing<'_>) -> Support {
@@ -337,6 +355,9 @@ fn check_in_queue(p: &Pairing<'_>) -> Support {
 
 /// A link shares memory of the compute side; here the engine's own is shared.
 fn check_object_in_queue(p: &Pairing<'_>) -> Support {
+    if let SurfaceDesc::Image(_) = p.desc {
+        return Support::No("surface: a texture is not read as linear memory".into());
+    }
     pieces::queue(p).map_or(Support::Yes, |queue| p.display.caps().can_export(queue, p.desc.shape()).of_the("display"))
 }
 

@@ -1,18 +1,21 @@
 //! [`GlBackend`].
 
+use crate::compute::image::GlImage;
 use crate::compute::kernel::GlKernel;
 use crate::compute::memory::GlMemory;
 use crate::compute::place::{Place, Worker};
+use crate::compute::rows::Rows;
 use crate::compute::session::{Program, Session, dialect};
 use crate::queue::QueueBuffer;
 use crate::{EsContext, GlDevice, GlDisplay, HeadlessOptions};
 use interop_core::compute::{BackendDriver, Checked};
 use interop_core::describe::error::call;
 use interop_core::describe::pattern::Pattern;
-use interop_core::devices::owned::{own, own_mut};
+use interop_core::devices::owned::{find, own, own_mut};
 use interop_core::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Display, HandleType, Kernel, KernelSource,
-    Language, MemoryCap, MemoryShape, RawMemory, RawTarget, Result, SharedHandle, Support, Target,
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Display, Error, HandleType, Kernel, KernelSource,
+    Language, MemoryCap, MemoryShape, PixelFormat, RawMemory, RawTarget, Result, SharedHandle, Support, SurfaceDesc,
+    Target, View,
 };
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -43,6 +46,14 @@ impl GlBackend {
         Ok(program)
     }
 
+    fn pattern_into(&self, memory: &QueueBuffer, view: &View, wanted: &Pattern) -> Result<()> {
+        let (entry, launch) = pattern(view, wanted, &self.session.limits)?;
+        if launch.is_empty() {
+            return Ok(());
+        }
+        self.session.launch(&self.pattern(entry)?, vec![memory.clone()], launch)
+    }
+
     /// Computes in the display's context, in its queue.
     ///
     /// # Errors
@@ -51,9 +62,11 @@ impl GlBackend {
     pub fn on(display: &GlDisplay) -> Result<Self> {
         call("GlBackend::on", || {
             let made = Made::on(display.shared_device()?)?;
-            let shared =
-                MemoryCap::new(HandleType::QueueBuffer(made.device.queue_id()), MemoryShape::Linear, Support::Yes);
-            Ok(made.with(Place::Callers, vec![shared]))
+            let queue = HandleType::QueueBuffer(made.device.queue_id());
+            let shared = MemoryCap::new(queue, MemoryShape::Linear, Support::Yes);
+            // Image units of OpenGL ES take a few formats, and write only.
+            let textures = (!made.device.is_es()).then(|| MemoryCap::new(queue, MemoryShape::Image, Support::Yes));
+            Ok(made.with(Place::Callers, vec![shared], textures.into_iter().collect()))
         })
     }
 
@@ -70,7 +83,7 @@ impl GlBackend {
                 let made = Made::on(display.shared_device()?)?;
                 Ok((display, made))
             })?;
-            Ok(made.with(Place::Own(worker), Vec::new()))
+            Ok(made.with(Place::Own(worker), Vec::new(), Vec::new()))
         })
     }
 
@@ -87,7 +100,7 @@ impl GlBackend {
                 let made = Made::on(context.device().clone())?;
                 Ok((context, made))
             })?;
-            Ok(made.with(Place::Own(worker), Vec::new()))
+            Ok(made.with(Place::Own(worker), Vec::new(), Vec::new()))
         })
     }
 }
@@ -111,15 +124,32 @@ impl Made {
         Ok(Self { device, pattern })
     }
 
-    fn with(self, place: Place, exports: Vec<MemoryCap>) -> GlBackend {
+    fn with(self, place: Place, exports: Vec<MemoryCap>, imports: Vec<MemoryCap>) -> GlBackend {
         let Self { device, pattern } = self;
         let limits = device.limits();
         let caps =
             ComputeCaps::new(vec![Language::Glsl, Language::Wgsl], QueueBuffer::MOST_BYTES.min(limits.buffer_bytes))
-                .with_exports(exports);
+                .with_exports(exports)
+                .with_imports(imports)
+                .with_image_formats(PixelFormat::ALL);
         let limits = Limits::new(device.identity(), limits.storage_blocks, limits.groups, limits.group_items);
-        let session = Arc::new(Session { device, caps, limits, place });
+        let session = Arc::new(Session { device, caps, limits, rows: Rows::default(), place });
         GlBackend { session, pattern: Arc::new(pattern), patterns: Mutex::default() }
+    }
+}
+
+/// Linear memory or a texture, of this very backend.
+enum Side<'a> {
+    Linear(&'a GlMemory),
+    Image(&'a GlImage),
+}
+
+impl<'a> Side<'a> {
+    fn of(memory: &'a dyn ComputeMemory, session: &Session) -> Result<Self> {
+        match find(memory, session) {
+            Some(image) => Ok(Self::Image(image)),
+            None => own(memory, session).map(Self::Linear),
+        }
     }
 }
 
@@ -161,22 +191,31 @@ unsafe impl BackendDriver for GlBackend {
         Ok((Box::new(memory), handle))
     }
 
+    fn import_surface(&self, _: Checked, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+        match desc {
+            SurfaceDesc::Image(image) => Ok(Box::new(GlImage::open(&self.session, handle, *image)?)),
+            SurfaceDesc::Buffer(_) => Err(Error::refused(format!("the handle does not name a {desc}"))),
+        }
+    }
+
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
         own::<GlKernel>(kernel, &self.session)?.launch(target, args)
     }
 
     fn write_pattern(&self, target: Target<'_>, wanted: &Pattern) -> Result<()> {
         let (memory, view) = target.into_parts();
-        let memory = own_mut::<GlMemory>(memory, &self.session)?;
-        let (entry, launch) = pattern(&view, wanted, &self.session.limits)?;
-        if launch.is_empty() {
-            return Ok(());
+        if find::<GlImage>(memory, &self.session).is_some() {
+            let image = own_mut::<GlImage>(memory, &self.session)?;
+            return image.through_linear(&view, |memory, view| self.pattern_into(memory, view, wanted));
         }
-        self.session.launch(&self.pattern(entry)?, vec![memory.buffer().clone()], launch)
+        self.pattern_into(own_mut::<GlMemory>(memory, &self.session)?.buffer(), &view, wanted)
     }
 
     fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
         let (memory, view) = target.into_parts();
+        if let Some(image) = find::<GlImage>(memory, &self.session) {
+            return image.raw(view);
+        }
         let memory = own::<GlMemory>(memory, &self.session)?;
         match self.session.place {
             // SAFETY: the target lies inside the memory, which keeps its buffer for as long as it is borrowed.
@@ -195,10 +234,15 @@ unsafe impl BackendDriver for GlBackend {
         to: &mut dyn ComputeMemory,
         range: Range<usize>,
     ) -> Result<()> {
-        let from = own::<GlMemory>(from, &self.session)?;
-        let to = own_mut::<GlMemory>(to, &self.session)?;
-        let (from, to) = (from.buffer().clone(), to.buffer().clone());
-        self.session.place.run(move || to.copy_from(&from, range.clone(), range.start))
+        match (Side::of(from, &self.session)?, Side::of(to, &self.session)?) {
+            (Side::Linear(from), Side::Linear(to)) => {
+                let (from, to) = (from.buffer().clone(), to.buffer().clone());
+                self.session.place.run(move || to.copy_from(&from, range.clone(), range.start))
+            }
+            (Side::Linear(from), Side::Image(to)) => to.copy_from(from.buffer(), &range),
+            (Side::Image(from), Side::Linear(to)) => from.copy_to(to.buffer(), &range),
+            (Side::Image(from), Side::Image(to)) => from.copy_image(to, &range),
+        }
     }
 
     fn finish(&self) -> Result<()> {

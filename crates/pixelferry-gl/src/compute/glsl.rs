@@ -4,15 +4,24 @@ use crate::compute::session::{Program, Session, dialect};
 use crate::queue::shape::ProgramShape;
 use interop_core::{KernelSource, PixelFormat, Result};
 use std::sync::Arc;
-use wgsl_kernel::{Dialect, KernelText, TextError, glsl_prelude};
+use wgsl_kernel::{Dialect, KernelText, TextError, glsl_prelude, glsl_texture_prelude};
 
 /// All of the text, for targets of this format.
 pub fn whole(text: &str, format: PixelFormat, dialect: Dialect) -> Result<String, TextError> {
+    Ok(glsl_prelude(format, dialect)? + without_version(text, dialect)?)
+}
+
+/// All of the text, for targets that are textures of this format.
+pub fn of_texture(text: &str, format: PixelFormat, dialect: Dialect) -> Result<String, TextError> {
+    Ok(glsl_texture_prelude(format, dialect)? + without_version(text, dialect)?)
+}
+
+fn without_version(text: &str, dialect: Dialect) -> Result<&str, TextError> {
     if text.lines().any(|line| line.trim_start().starts_with("#version")) {
         let version = dialect.version();
         return Err(format!("it has a '#version'; leave it out: the backend writes it, '{version}'").into());
     }
-    Ok(glsl_prelude(format, dialect)? + text)
+    Ok(text)
 }
 
 /// Returns what a source's text says of the kernel, and its program for RGBA8.

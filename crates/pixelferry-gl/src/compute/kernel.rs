@@ -1,10 +1,12 @@
 //! Kernels: WGSL or GLSL made into programs, one for each format of target.
 
 use crate::compute::glsl;
+use crate::compute::image::GlImage;
 use crate::compute::memory::GlMemory;
 use crate::compute::session::{Program, Session, dialect};
-use interop_core::devices::owned::own;
-use interop_core::{Arg, Kernel, KernelSource, Language, PixelFormat, Result, Target};
+use crate::queue::QueueBuffer;
+use interop_core::devices::owned::{find, own, own_mut};
+use interop_core::{Arg, Kernel, KernelSource, Language, PixelFormat, Result, Target, View};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use wgsl_kernel::KernelText;
@@ -16,6 +18,8 @@ pub struct GlKernel {
     shader: Option<String>,
     session: Arc<Session>,
     programs: Mutex<HashMap<PixelFormat, Arc<Program>>>,
+    /// Those that store to textures.
+    of_textures: Mutex<HashMap<PixelFormat, Arc<Program>>>,
 }
 
 interop_core::owned!(GlKernel: Session, "kernel", |kernel| &kernel.session);
@@ -31,10 +35,17 @@ impl GlKernel {
         if let Some(shader) = source.text(Language::Glsl)? {
             let (text, program) = glsl::read(session, source, shader)?;
             let programs = Mutex::new(HashMap::from([(PixelFormat::Rgba8, Arc::new(program))]));
-            return Ok(Self { text, shader: Some(shader.to_owned()), session: session.clone(), programs });
+            return Ok(Self {
+                text,
+                shader: Some(shader.to_owned()),
+                session: session.clone(),
+                programs,
+                of_textures: Mutex::default(),
+            });
         }
         let text = KernelText::of(source, &session.limits)?;
-        let kernel = Self { text, shader: None, session: session.clone(), programs: Mutex::default() };
+        let (programs, of_textures) = Default::default();
+        let kernel = Self { text, shader: None, session: session.clone(), programs, of_textures };
         // Errors in the text are reported now.
         kernel.program(PixelFormat::Rgba8)?;
         Ok(kernel)
@@ -60,17 +71,60 @@ impl GlKernel {
         Ok(program)
     }
 
+    /// The program that stores to a texture of this format; `None` where the text names the target's words.
+    pub fn texture_program(&self, format: PixelFormat) -> Result<Option<Arc<Program>>> {
+        let mut programs = self.of_textures.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(program) = programs.get(&format) {
+            return Ok(Some(program.clone()));
+        }
+        let dialect = dialect(&self.session.device);
+        let glsl = match (&self.shader, self.text.of_texture(format)) {
+            (_, None) => return Ok(None),
+            (Some(shader), _) => glsl::of_texture(shader, format, dialect),
+            (None, Some(text)) => wgsl_kernel::glsl(&text, self.text.name(), dialect),
+        };
+        let limits = &self.session.limits;
+        let glsl = glsl.map_err(|error| limits.refused(self.text.name(), error))?;
+        let built = Program::build(&self.session.device, &glsl)?;
+        let program = Arc::new(built.map_err(|log| limits.refused(self.text.name(), log))?);
+        programs.insert(format, program.clone());
+        Ok(Some(program))
+    }
+
+    pub fn text(&self) -> &KernelText {
+        &self.text
+    }
+
+    /// Queues a launch. The target is a texture or linear memory.
     pub fn launch(&self, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
         let session = &self.session;
         let items = target.items();
         let (memory, view) = target.into_parts();
+        if find::<GlImage>(memory, session).is_some() {
+            let read = self.text.own_memories::<GlMemory>(None, args, session)?;
+            let read = read.into_iter().map(|memory| memory.buffer().clone()).collect();
+            return own_mut::<GlImage>(memory, session)?.launch(self, &view, items, args, read);
+        }
         let memory = own::<GlMemory>(memory, session)?;
-        let read = self.text.own_memories(memory, args, session)?;
-        let (format, launch) = self.text.plan(&view, items, args, &session.limits)?;
+        let read = self.text.own_memories(Some(memory), args, session)?;
+        let read = read.into_iter().map(|memory| memory.buffer().clone()).collect();
+        self.run(memory.buffer(), &view, items, args, read)
+    }
+
+    /// Queues a launch into linear memory; `memories` are those among the arguments.
+    pub fn run(
+        &self,
+        target: &QueueBuffer,
+        view: &View,
+        items: Option<usize>,
+        args: &[Arg<'_>],
+        memories: Vec<QueueBuffer>,
+    ) -> Result<()> {
+        let (format, launch) = self.text.plan(view, items, args, &self.session.limits)?;
         if launch.is_empty() {
             return Ok(());
         }
-        let memories = [memory].into_iter().chain(read).map(|memory| memory.buffer().clone()).collect();
-        session.launch(&self.program(format)?, memories, launch)
+        let all = [target.clone()].into_iter().chain(memories).collect();
+        self.session.launch(&self.program(format)?, all, launch)
     }
 }

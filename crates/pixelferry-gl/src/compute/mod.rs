@@ -8,7 +8,7 @@
 //! | in one of OpenGL ES 3.1 | [`GlBackend::open_es`] |
 //!
 //! In a display's context kernels and draws are in one queue: no switch between contexts, no fence, no copy, by the paths
-//! `in-queue-in-place` and `in-queue-upload`.
+//! `in-queue-texture`, `in-queue-in-place` and `in-queue-upload`.
 //!
 //! ```
 //! use interop_core::{Arg, ComputeBackend, KernelSource, Link, LinkOptions, PixelFormat, SurfaceDesc};
@@ -63,10 +63,12 @@
 
 mod backend;
 mod glsl;
+mod image;
 mod kernel;
 mod memory;
 mod place;
+mod rows;
 mod session;
 
 pub use backend::GlBackend;
-pub use wgsl_kernel::PRELUDE;
+pub use wgsl_kernel::{PRELUDE, check as check_wgsl};

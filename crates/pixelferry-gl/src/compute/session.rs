@@ -2,9 +2,11 @@
 
 use crate::GlDevice;
 use crate::compute::place::Place;
+use crate::compute::rows::Rows;
 use crate::queue::QueueBuffer;
 use crate::queue::program::ComputeProgram;
 use crate::queue::shape::ProgramShape;
+use crate::queue::texture::BoundTexture;
 use interop_core::devices::owned::Maker;
 use interop_core::{ComputeCaps, Result};
 use std::sync::Arc;
@@ -15,6 +17,8 @@ pub struct Session {
     pub device: GlDevice,
     pub caps: ComputeCaps,
     pub limits: Limits,
+    /// Copies between textures and memory.
+    pub rows: Rows,
     /// Goes last: a context of the backend's own, with its thread.
     pub place: Place,
 }
@@ -40,7 +44,25 @@ impl Session {
     /// Queues a launch. `memories`: the target, then those among the arguments, each as large as the text declares.
     pub fn launch(&self, program: &Arc<Program>, memories: Vec<QueueBuffer>, launch: Launch) -> Result<()> {
         let program = Arc::clone(program);
-        self.place.run(move || program.run(&memories, &launch))
+        self.place.run(move || program.run(&memories, None, &launch))
+    }
+
+    /// Queues a launch whose target is a texture. `memories`: those among the arguments. They begin at binding 1, so the first
+    /// stands for the target's block, too, which the program does not have.
+    pub fn launch_into(
+        &self,
+        program: &Program,
+        texture: BoundTexture,
+        memories: &[QueueBuffer],
+        launch: &Launch,
+    ) -> Result<()> {
+        match memories.first() {
+            None => program.run(&[], Some(texture), launch),
+            Some(filler) => {
+                let all: Vec<_> = [filler].into_iter().chain(memories).cloned().collect();
+                program.run(&all, Some(texture), launch)
+            }
+        }
     }
 }
 
@@ -59,11 +81,11 @@ impl Program {
         self.0.shape(GLSL_NUMBERS)
     }
 
-    fn run(&self, memories: &[QueueBuffer], launch: &Launch) -> Result<()> {
+    fn run(&self, memories: &[QueueBuffer], texture: Option<BoundTexture>, launch: &Launch) -> Result<()> {
         let memories: Vec<_> = memories.iter().collect();
         // SAFETY: `wgsl_kernel` wrote the program: each index is limited to what it indexes, which `own_memories` found to be
         // there, and its only blocks are those that are bound. Of a text of the user's own the user vouched for the indices, and
         // the driver told the blocks.
-        unsafe { self.0.run(&memories, launch.words(), launch.groups) }
+        unsafe { self.0.run(&memories, texture, launch.words(), launch.groups) }
     }
 }

@@ -85,6 +85,9 @@ impl ContextState {
         let held = native.map(|native| Arc::new(Held::new(native)));
         let queue = held.as_ref().map(|held| HandleType::QueueBuffer(QueueId::of(held)));
         caps.imports.extend(queue.map(|queue| MemoryCap::new(queue, MemoryShape::Linear, Support::Yes)));
+        let stores = !features.es && features.version >= (4, 3);
+        let textures = queue.filter(|_| stores).map(|queue| MemoryCap::new(queue, MemoryShape::Image, Support::Yes));
+        caps.exports.extend(textures);
         let (counts, deferred) = (Counts::default(), RefCell::default());
         let (has_deferred, lost) = (Cell::new(false), Cell::new(false));
         let (own, told) = match ownership {
@@ -111,6 +114,11 @@ impl ContextState {
             state.drain_errors("GlDisplay");
         }
         Ok(state)
+    }
+
+    /// The name of its queue, where kernels can run in it.
+    pub(crate) fn queue_handle(&self) -> Option<HandleType> {
+        self.held.as_ref().map(|held| HandleType::QueueBuffer(QueueId::of(held)))
     }
 
     /// True where an engine's state must be left as it was.

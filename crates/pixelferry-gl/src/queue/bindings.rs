@@ -3,8 +3,10 @@
 use super::bind_range::BindRange;
 use super::buffer::QueueBuffer;
 use super::device::GlDevice;
+use super::texture::BoundTexture;
 use crate::objects::state::program_in_use;
 use glow::HasContext as _;
+use std::num::NonZeroU32;
 
 /// One storage block's place, as an engine had it.
 struct Place {
@@ -26,18 +28,30 @@ struct Saved {
     /// Buffer bound to the target itself, which binding an indexed place changes, too.
     general: Option<glow::Buffer>,
     places: Vec<Place>,
+    image: Option<Image>,
+}
+
+/// Image unit 0, as an engine had it.
+struct Image {
+    texture: Option<glow::Texture>,
+    level: i32,
+    layered: bool,
+    layer: i32,
+    access: u32,
+    format: u32,
 }
 
 impl<'a> Bindings<'a> {
-    /// Storage blocks from 0 on.
+    /// Storage blocks from 0 on, and a texture at image unit 0.
     ///
     /// # Safety
-    /// The context of `device` is current, `gl` is of it, and program and buffers are.
+    /// The context of `device` is current, `gl` is of it, and program, buffers and texture are.
     pub(crate) unsafe fn set(
         device: &'a GlDevice,
         gl: &'a glow::Context,
         program: glow::Program,
         storage: &[&QueueBuffer],
+        texture: Option<BoundTexture>,
     ) -> Self {
         // SAFETY: the caller's promise; the queries are of OpenGL 4.3, of one integer each.
         unsafe {
@@ -47,13 +61,29 @@ impl<'a> Bindings<'a> {
                 start: gl.get_parameter_indexed_i64(glow::SHADER_STORAGE_BUFFER_START, index),
                 size: gl.get_parameter_indexed_i64(glow::SHADER_STORAGE_BUFFER_SIZE, index),
             };
+            let image = || {
+                let get = |parameter| gl.get_parameter_indexed_i32(parameter, 0);
+                let unsigned = |parameter| u32::try_from(get(parameter)).unwrap_or(0);
+                Image {
+                    texture: NonZeroU32::new(unsigned(glow::IMAGE_BINDING_NAME)).map(glow::NativeTexture),
+                    level: get(glow::IMAGE_BINDING_LEVEL),
+                    layered: get(glow::IMAGE_BINDING_LAYERED) != 0,
+                    layer: get(glow::IMAGE_BINDING_LAYER),
+                    access: unsigned(glow::IMAGE_BINDING_ACCESS),
+                    format: unsigned(glow::IMAGE_BINDING_FORMAT),
+                }
+            };
             let saved = device.is_engine().then(|| Saved {
+                image: texture.map(|_| image()),
                 program: program_in_use(gl),
                 general: gl.get_parameter_buffer(glow::SHADER_STORAGE_BUFFER_BINDING),
                 places: (0..).zip(storage).map(|(index, _)| place(index)).collect(),
             });
             for (index, buffer) in (0..).zip(storage) {
                 gl.bind_buffer_base(glow::SHADER_STORAGE_BUFFER, index, Some(buffer.name()));
+            }
+            if let Some(BoundTexture { texture, level, format, access }) = texture {
+                gl.bind_image_texture(0, Some(texture), level, false, 0, access, format);
             }
             gl.use_program(Some(program));
             Self { gl, device, saved }
@@ -81,6 +111,9 @@ impl Drop for Bindings<'_> {
                 }
             }
             gl.bind_buffer(glow::SHADER_STORAGE_BUFFER, saved.general);
+            if let Some(i) = &saved.image {
+                gl.bind_image_texture(0, i.texture, i.level, i.layered, i.layer, i.access, i.format);
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ mod device;
 pub(crate) mod program;
 #[cfg(feature = "compute")]
 pub(crate) mod shape;
+pub(crate) mod texture;
 
 pub(crate) use buffer::QueueBuffer;
 pub use device::GlDevice;

@@ -4,6 +4,7 @@ use super::bindings::Bindings;
 use super::buffer::QueueBuffer;
 use super::device::GlDevice;
 use super::shape::ProgramShape;
+use super::texture::BoundTexture;
 use crate::context::deferred_deletes::ObjectName;
 use glow::HasContext as _;
 use interop_core::{Error, Result};
@@ -32,6 +33,11 @@ const STORED: u32 = glow::TEXTURE_FETCH_BARRIER_BIT
     | glow::UNIFORM_BARRIER_BIT
     | glow::COMMAND_BARRIER_BIT
     | glow::SHADER_STORAGE_BARRIER_BIT;
+/// Draws into and from a texture, its uploads and reads, and other shaders see what was stored there.
+const STORED_TEXTURE: u32 = glow::FRAMEBUFFER_BARRIER_BIT
+    | glow::TEXTURE_FETCH_BARRIER_BIT
+    | glow::TEXTURE_UPDATE_BARRIER_BIT
+    | glow::SHADER_IMAGE_ACCESS_BARRIER_BIT;
 
 impl ComputeProgram {
     /// Compiles GLSL; where the driver refuses it, the inner error is what it says. `numbers`: the name of the uniform array of
@@ -82,8 +88,8 @@ impl ComputeProgram {
         self.device.checked("glGetProgramResourceiv", shape)?
     }
 
-    /// Puts a run into the queue: storage blocks from 0 on are these buffers, and the uniform array of numbers has these words, in
-    /// whole vectors of four. What it stores is seen by all commands after it.
+    /// Puts a run into the queue: storage blocks from 0 on are these buffers, image unit 0 is the texture, and the uniform array of
+    /// numbers has these words, in whole vectors of four. What it stores is seen by all commands after it.
     ///
     /// # Errors
     /// [`Error::WrongContext`]; [`Error::InvalidInput`] for a buffer of another context; [`Error::Driver`] in builds with debug
@@ -92,7 +98,13 @@ impl ComputeProgram {
     /// # Safety
     /// With these buffers the program reads and writes only inside them, has no undefined behaviour of GLSL's, and comes to an
     /// end. It has no other blocks, images or textures.
-    pub(crate) unsafe fn run(&self, storage: &[&QueueBuffer], numbers: &[u32], [across, down]: [u32; 2]) -> Result<()> {
+    pub(crate) unsafe fn run(
+        &self,
+        storage: &[&QueueBuffer],
+        texture: Option<BoundTexture>,
+        numbers: &[u32],
+        [across, down]: [u32; 2],
+    ) -> Result<()> {
         let device = &self.device;
         let gl = device.enter()?;
         if storage.iter().any(|buffer| !buffer.device().is(device)) {
@@ -101,12 +113,13 @@ impl ComputeProgram {
         let run = || {
             // SAFETY: the context is current, program and buffers are of it; what the program does is the caller's promise.
             unsafe {
-                let _bindings = Bindings::set(device, gl, self.name, storage);
+                let _bindings = Bindings::set(device, gl, self.name, storage, texture);
+                let images = texture.map_or(0, |_| STORED_TEXTURE);
                 gl.uniform_4_u32_slice(self.numbers.as_ref(), numbers);
                 // Stores are not ordered with what came before: draws that still read the memory, shaders that wrote it.
-                gl.memory_barrier(glow::SHADER_STORAGE_BARRIER_BIT);
+                gl.memory_barrier(glow::SHADER_STORAGE_BARRIER_BIT | images);
                 gl.dispatch_compute(across, down, 1);
-                gl.memory_barrier(STORED);
+                gl.memory_barrier(STORED | images);
             }
         };
         // Asking for errors makes a threaded driver wait.

@@ -5,11 +5,13 @@ use crate::context::context_state::ContextState;
 use crate::context::owned::Named;
 use crate::draw::image_source::ImageSource;
 use crate::draw::tools::Tools;
+use crate::objects::attachment::StoreFormat;
 use crate::objects::framebuffer::zero_texture;
 use crate::objects::proved::Proved;
 use crate::objects::state::Unpack;
 use crate::objects::texture_object::{create_texture, set_order, sub_image};
 use crate::objects::transfer::{ImageTransfer, Texels};
+use crate::queue::texture::TextureHandle;
 use crate::staging::GlStaging;
 use crate::surface::download::{Reading, read_level};
 use crate::surface::engine_level::{EngineTexture, Level};
@@ -19,6 +21,7 @@ use interop_core::draw::{Manner, Plan};
 use interop_core::{Error, HandleType, ImageDesc, ImageView, Region, Result, SharedHandle};
 use std::any::Any;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// A texture of one level.
 pub(crate) struct TextureSurface {
@@ -29,6 +32,8 @@ pub(crate) struct TextureSurface {
     uploads: Proved,
     staged_uploads: Proved,
     device_copies: Proved,
+    /// Those who were given the texture see by it that it is still there.
+    owner: Arc<()>,
 }
 
 /// Rows of a transfer one by one, for pitches that GL cannot express: (region, byte at which the row starts).
@@ -54,6 +59,7 @@ impl TextureSurface {
             uploads: Proved::default(),
             staged_uploads: Proved::default(),
             device_copies: Proved::default(),
+            owner: Arc::default(),
         })
     }
 
@@ -67,6 +73,7 @@ impl TextureSurface {
             uploads: Proved::default(),
             staged_uploads: Proved::default(),
             device_copies: Proved::default(),
+            owner: Arc::default(),
         }
     }
 
@@ -81,6 +88,15 @@ impl TextureSurface {
 
     fn shared(&self) -> &Rc<ContextState> {
         self.tools.shared()
+    }
+
+    /// The handle by which kernels in the context store to it.
+    fn to_queue(&self) -> Result<TextureHandle> {
+        let level = self.level()?;
+        let takes = matches!(self.texture, Named::Ours(_)) || level.takes_stores(self.shared());
+        let format = StoreFormat::of(level.format).filter(|_| takes);
+        let format = format.ok_or_else(|| level.refuse("shaders do not store to it as it is"))?;
+        Ok(TextureHandle { texture: level.texture, level: level.level, format, owner: Arc::downgrade(&self.owner) })
     }
 
     pub(crate) fn source(&self) -> ImageSource {
@@ -190,6 +206,9 @@ impl StoredDriver<Pixels> for TextureSurface {
 
     fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
         self.shared().enter()?;
+        if let (HandleType::QueueBuffer(queue), true) = (handle, self.shared().queue_handle() == Some(handle)) {
+            return Ok(Some(SharedHandle::QueueBuffer { queue, buffer: Box::new(Arc::new(self.to_queue()?)) }));
+        }
         if handle != HandleType::GlObject {
             return Ok(None);
         }

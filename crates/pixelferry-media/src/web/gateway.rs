@@ -1,10 +1,10 @@
 //! The gateway: what it listens at, and the thread that takes pictures from their source.
 
-use super::http;
 use super::options::{Error, WebOptions};
 use super::picture::Picture;
 use super::shared::{Shared, Source};
 use super::video::Video;
+use super::{guard, http};
 use crate::wire::Codec;
 use axum::body::Bytes;
 use std::net::SocketAddr;
@@ -18,6 +18,8 @@ use tokio::sync::{Semaphore, watch};
 
 /// Longest wait of the thread for a picture, before it checks if it must end.
 const WAIT: Duration = Duration::from_millis(100);
+/// Interval of the checks if a browser has come.
+const IDLE: Duration = Duration::from_millis(50);
 /// Interval of the checks if anybody serves the scene.
 const LOOK: Duration = Duration::from_millis(500);
 /// Codecs that the page unpacks. Pixels that are packed otherwise go to it raw.
@@ -39,8 +41,11 @@ impl Gateway {
     /// Listens, and shows what comes from `source`; the page calls it `scene`.
     ///
     /// # Errors
-    /// [`Error::Listen`]; [`Error::Threads`].
+    /// [`Error::Listen`]; [`Error::Token`]; [`Error::Threads`].
     pub fn open(scene: &str, source: impl Source + 'static, options: WebOptions) -> Result<Self, Error> {
+        if !guard::are_tokens(&options.tokens) {
+            return Err(Error::Token);
+        }
         let shared = Arc::new(Shared {
             scene: scene.into(),
             source: Box::new(source),
@@ -49,6 +54,7 @@ impl Gateway {
             hop: options.hop,
             served: watch::Sender::new(false),
             names: options.names.clone(),
+            tokens: options.tokens.clone(),
             rooms: Arc::new(Semaphore::new(options.viewers.min(Semaphore::MAX_PERMITS))),
         });
         let mut threads = tokio::runtime::Builder::new_multi_thread();
@@ -58,8 +64,8 @@ impl Gateway {
         let address = listener.local_addr().map_err(refused)?;
         runtime.spawn(http::serve(listener, shared.clone()));
         let stop = Arc::new(AtomicBool::new(false));
-        let (pumped, stopped) = (shared.clone(), stop.clone());
-        let pump = std::thread::Builder::new().name("pictures".into()).spawn(move || pump(&pumped, &stopped));
+        let (pumped, stopped, rooms) = (shared.clone(), stop.clone(), shared.rooms.available_permits());
+        let pump = std::thread::Builder::new().name("pictures".into()).spawn(move || pump(&pumped, rooms, &stopped));
         let pump = Some(pump.map_err(Error::Threads)?);
         Ok(Self { address, options, shared, stop, pump, runtime: Some(runtime) })
     }
@@ -88,9 +94,21 @@ impl Drop for Gateway {
     }
 }
 
-fn pump(shared: &Shared, stop: &AtomicBool) {
-    let mut looked: Option<Instant> = None;
+/// Takes pictures while a browser holds one of the rooms.
+fn pump(shared: &Shared, rooms: usize, stop: &AtomicBool) {
+    let (mut looked, mut was_watched): (Option<Instant>, _) = (None, false);
     while !stop.load(Ordering::Relaxed) {
+        let is_watched = shared.rooms.available_permits() < rooms;
+        if is_watched != was_watched {
+            (was_watched, looked) = (is_watched, None);
+            shared.source.watch(is_watched);
+        }
+        if !is_watched {
+            // The next browser gets no picture of long ago.
+            shared.pictures.send_replace(None);
+            std::thread::sleep(IDLE);
+            continue;
+        }
         if let Some(message) = shared.source.next_message(&UNPACKED_BY_BROWSERS, WAIT) {
             let message = Bytes::from(message);
             shared.video.picture(&message);

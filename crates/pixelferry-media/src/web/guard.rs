@@ -1,7 +1,9 @@
 //! Whom the gateway answers: a page of another site, open in the same browser, must not see the scene or send input.
 
+use super::options::Tokens;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, header};
+use std::hint::black_box;
 use std::net::IpAddr;
 
 /// Reason why a request is refused.
@@ -41,6 +43,40 @@ pub fn origin(headers: &HeaderMap, host: &str) -> Result<(), Refusal> {
         return Ok(());
     }
     Err(Refusal::Origin { found: origin.into(), host: host.into() })
+}
+
+/// Rights of whoever has the token of an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rights {
+    None,
+    Watch,
+    Steer,
+}
+
+/// Reads the token of an address's query, `token=...`.
+pub fn rights(query: Option<&str>, tokens: &Tokens) -> Rights {
+    let given = query.unwrap_or_default().split('&').find_map(|pair| pair.strip_prefix("token=")).unwrap_or_default();
+    let has = |token: &Option<String>| token.as_ref().is_some_and(|token| is_same(token, given));
+    let may_watch = tokens.watch.is_none() || has(&tokens.watch);
+    if has(&tokens.steer) || (tokens.steer.is_none() && may_watch) {
+        return Rights::Steer;
+    }
+    if may_watch { Rights::Watch } else { Rights::None }
+}
+
+/// Compares in a time that says nothing about where they differ.
+fn is_same(token: &str, given: &str) -> bool {
+    let pairs = token.bytes().zip(given.bytes());
+    token.len() == given.len() && pairs.fold(0, |differs, (a, b)| black_box(differs | (a ^ b))) == 0
+}
+
+/// True where an address can have each token, and nobody guesses it soon.
+pub fn are_tokens(tokens: &Tokens) -> bool {
+    let is_token = |token: &String| {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+        (8..=128).contains(&token.len()) && token.bytes().all(is_plain)
+    };
+    tokens.watch.iter().chain(&tokens.steer).all(is_token)
 }
 
 fn only(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
@@ -87,6 +123,31 @@ mod tests {
         twice_more.append(header::HOST, "127.0.0.1".parse().unwrap());
         assert!(host(&twice, &[]).is_ok());
         assert_eq!(host(&twice_more, &[]), Err(Refusal::NoHost));
+    }
+
+    #[test]
+    fn a_token_gives_its_right_and_no_token_takes_none_away() {
+        let tokens = |watch: Option<&str>, steer: Option<&str>| Tokens {
+            watch: watch.map(str::to_owned),
+            steer: steer.map(str::to_owned),
+        };
+        for (watch, steer, query, right) in [
+            (None, None, None, Rights::Steer),
+            (None, Some("steersteer"), None, Rights::Watch),
+            (None, Some("steersteer"), Some("token=steersteeR"), Rights::Watch),
+            (None, Some("steersteer"), Some("codec=h264&token=steersteer"), Rights::Steer),
+            (Some("watchwatch"), None, Some("token="), Rights::None),
+            (Some("watchwatch"), None, Some("token=watchwatch"), Rights::Steer),
+            (Some("watchwatch"), Some("steersteer"), Some("token=watchwatc"), Rights::None),
+            (Some("watchwatch"), Some("steersteer"), Some("token=watchwatch"), Rights::Watch),
+            (Some("watchwatch"), Some("steersteer"), Some("token=steersteer"), Rights::Steer),
+        ] {
+            assert_eq!(rights(query, &tokens(watch, steer)), right, "{watch:?} {steer:?} {query:?}");
+        }
+        assert!(are_tokens(&tokens(None, Some("a1-_b2c3"))));
+        for bad in ["", "short", "with space", "with&and&", &"a".repeat(129)] {
+            assert!(!are_tokens(&tokens(Some(bad), None)), "{bad}");
+        }
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! The page's files, and the way to the pictures.
 
+use super::guard::Rights;
 use super::shared::Shared;
 use super::{guard, viewer};
 use axum::Router;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
@@ -89,8 +90,12 @@ fn router(shared: Arc<Shared>) -> Router {
 
 /// Refuses requests to foreign names, and sets what every answer has.
 async fn answer(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+    // The page itself says that it needs a token; its other files hold no secret.
+    let is_page = ["/", "/pictures"].contains(&request.uri().path());
+    let may_look = !is_page || guard::rights(request.uri().query(), &shared.tokens) != Rights::None;
     let mut response = match guard::host(request.headers(), &shared.names) {
-        Ok(_) => next.run(request).await,
+        Ok(_) if may_look => next.run(request).await,
+        Ok(_) => (StatusCode::UNAUTHORIZED, "this page needs its token: open it with ?token=...\n").into_response(),
         Err(refusal) => refuse(&refusal),
     };
     for (name, value) in HEADERS {
@@ -104,7 +109,12 @@ fn refuse(refusal: &guard::Refusal) -> Response {
     (StatusCode::FORBIDDEN, format!("{refusal}\n")).into_response()
 }
 
-async fn connect(State(shared): State<Arc<Shared>>, headers: HeaderMap, upgrade: WebSocketUpgrade) -> Response {
+async fn connect(
+    State(shared): State<Arc<Shared>>,
+    uri: Uri,
+    headers: HeaderMap,
+    upgrade: WebSocketUpgrade,
+) -> Response {
     let own = guard::host(&headers, &shared.names).and_then(|host| guard::origin(&headers, &host));
     if let Err(refusal) = own {
         return refuse(&refusal);
@@ -112,8 +122,9 @@ async fn connect(State(shared): State<Arc<Shared>>, headers: HeaderMap, upgrade:
     let Ok(room) = shared.rooms.clone().try_acquire_owned() else {
         return (StatusCode::SERVICE_UNAVAILABLE, "as many browsers look on as may\n").into_response();
     };
+    let may_steer = guard::rights(uri.query(), &shared.tokens) == Rights::Steer;
     upgrade.max_message_size(MOST_MESSAGE).max_frame_size(MOST_MESSAGE).on_upgrade(move |socket| async move {
-        if let Err(error) = viewer::serve(socket, &shared).await {
+        if let Err(error) = viewer::serve(socket, &shared, may_steer).await {
             tracing::debug!("a browser left: {error}");
         }
         drop(room);

@@ -17,5 +17,5 @@ mod video;
 mod viewer;
 
 pub use gateway::Gateway;
-pub use options::{Error, Hop, WebOptions};
+pub use options::{Error, Hop, Tokens, WebOptions};
 pub use shared::Source;

@@ -28,12 +28,33 @@ pub struct WebOptions {
     pub viewers: usize,
     /// Form in which pictures go to browsers.
     pub hop: Hop,
+    /// Who may look, and who may send input.
+    pub tokens: Tokens,
+}
+
+/// Tokens of a gateway: what the page's address has after `?token=`. Each is of 8 to 128 letters, digits, `-` and `_`.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct Tokens {
+    /// With this one may look; with none, everybody may.
+    pub watch: Option<String>,
+    /// With this one may look and send input; with none, everybody may who looks.
+    pub steer: Option<String>,
+}
+
+/// Tokens stay out of logs.
+impl std::fmt::Debug for Tokens {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let has = (self.watch.is_some(), self.steer.is_some());
+        write!(f, "Tokens {{ watch: {}, steer: {} }}", has.0, has.1)
+    }
 }
 
 impl Default for WebOptions {
-    /// `127.0.0.1:8080`, 64 browsers, pictures as they were served.
+    /// `127.0.0.1:8080`, 64 browsers, pictures as they were served, no tokens.
     fn default() -> Self {
-        Self { listen: SocketAddr::from(([127, 0, 0, 1], 8080)), names: Vec::new(), viewers: 64, hop: Hop::Served }
+        let (names, tokens) = Default::default();
+        Self { listen: SocketAddr::from(([127, 0, 0, 1], 8080)), names, viewers: 64, hop: Hop::Served, tokens }
     }
 }
 
@@ -56,6 +77,9 @@ pub enum Error {
         /// The system's words.
         source: std::io::Error,
     },
+    /// A token that an address cannot have, or that is soon guessed.
+    #[error("a token is 8 to 128 letters, digits, - and _, as `openssl rand -hex 16` gives")]
+    Token,
     /// The system gives no threads.
     #[error("no threads for the gateway: {0}")]
     Threads(std::io::Error),

@@ -1,6 +1,6 @@
 //! Source of a gateway's pictures, and the state that its browsers share.
 
-use super::options::Hop;
+use super::options::{Hop, Tokens};
 use super::picture::Picture;
 use super::video::Video;
 use crate::wire::Codec;
@@ -20,6 +20,9 @@ pub trait Source: Send + Sync {
     /// Asks for the picture of now, where no newer one may come: called when somebody begins to serve.
     fn ask(&self);
 
+    /// Hears whether a browser looks on. While none does, which is so at first, nothing else is asked of the source.
+    fn watch(&self, _is_watched: bool) {}
+
     /// Takes what a browser's page sent, an [`Event`](crate::Event)'s bytes as a rule.
     fn send(&self, input: &[u8]);
 }
@@ -35,5 +38,6 @@ pub struct Shared {
     /// True while somebody serves the scene.
     pub served: watch::Sender<bool>,
     pub names: Vec<String>,
+    pub tokens: Tokens,
     pub rooms: Arc<Semaphore>,
 }

@@ -21,6 +21,9 @@ const SILENCE: Duration = Duration::from_secs(30);
 struct Status<'a> {
     scene: &'a str,
     served: bool,
+    /// False where its inputs are refused.
+    #[serde(skip_serializing_if = "Clone::clone")]
+    steering: bool,
     /// Codec that the page shall ask for.
     #[serde(skip_serializing_if = "is_served")]
     codec: Hop,
@@ -56,7 +59,7 @@ pub enum Ended {
 }
 
 /// Sends pictures until the browser leaves.
-pub async fn serve(mut socket: WebSocket, shared: &Shared) -> Result<(), Ended> {
+pub async fn serve(mut socket: WebSocket, shared: &Shared, may_steer: bool) -> Result<(), Ended> {
     let (mut pictures, mut served) = (shared.pictures.subscribe(), shared.served.subscribe());
     let (mut problem, mut seat) = (shared.video.problem(), None);
     // A new viewer gets the current picture.
@@ -68,12 +71,12 @@ pub async fn serve(mut socket: WebSocket, shared: &Shared) -> Result<(), Ended> 
         tokio::select! {
             // An error says that the gateway is gone, and the socket with it.
             Ok(()) = served.changed() => {
-                let text = status(shared, *served.borrow_and_update(), seat.is_some());
+                let text = status(shared, *served.borrow_and_update(), seat.is_some(), may_steer);
                 send(&mut socket, text).await?;
             }
             Ok(()) = problem.changed(), if seat.is_some() => {
                 problem.mark_unchanged();
-                let text = status(shared, *served.borrow(), true);
+                let text = status(shared, *served.borrow(), true, may_steer);
                 send(&mut socket, text).await?;
             }
             Ok(()) = pictures.changed(), if pace.is_open() && !seat.as_ref().is_some_and(Seat::is_synced) => {
@@ -96,7 +99,7 @@ pub async fn serve(mut socket: WebSocket, shared: &Shared) -> Result<(), Ended> 
                 let Some(message) = message else { return Ok(()) };
                 heard = Instant::now();
                 let had_asked = seat.is_some();
-                if !take(message?, shared, &mut pace, &mut seat) {
+                if !take(message?, shared, may_steer, &mut pace, &mut seat) {
                     let frame = CloseFrame { code: close_code::POLICY, reason: "no message of the protocol".into() };
                     send(&mut socket, Message::Close(Some(frame))).await?;
                     return Err(Ended::Foreign);
@@ -123,9 +126,9 @@ async fn next(seat: &mut Option<Seat>) -> Option<Bytes> {
     }
 }
 
-fn status(shared: &Shared, served: bool, has_asked: bool) -> Message {
+fn status(shared: &Shared, served: bool, has_asked: bool, steering: bool) -> Message {
     let problem = if has_asked { shared.video.problem().borrow().clone() } else { None };
-    let status = Status { scene: &shared.scene, served, codec: shared.hop, problem: problem.as_deref() };
+    let status = Status { scene: &shared.scene, served, steering, codec: shared.hop, problem: problem.as_deref() };
     Message::Text(serde_json::to_string(&status).unwrap_or_default().into())
 }
 
@@ -134,10 +137,14 @@ async fn send(socket: &mut WebSocket, message: Message) -> Result<(), Ended> {
 }
 
 /// `false` for what the page never sends.
-fn take(message: Message, shared: &Shared, pace: &mut Pace, seat: &mut Option<Seat>) -> bool {
+fn take(message: Message, shared: &Shared, may_steer: bool, pace: &mut Pace, seat: &mut Option<Seat>) -> bool {
     match message {
         Message::Binary(input) => {
-            shared.source.send(&input);
+            if may_steer {
+                shared.source.send(&input);
+            } else {
+                tracing::debug!("an input was refused: its browser came without the token");
+            }
             true
         }
         Message::Text(text) => {

@@ -34,6 +34,7 @@ struct Stage {
     told: Condvar,
     is_served: AtomicBool,
     inputs: Mutex<Vec<Vec<u8>>>,
+    is_watched: AtomicBool,
 }
 
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -65,6 +66,10 @@ impl Source for Scene {
         self.0.told.notify_all();
     }
 
+    fn watch(&self, is_watched: bool) {
+        self.0.is_watched.store(is_watched, Ordering::Relaxed);
+    }
+
     fn send(&self, input: &[u8]) {
         lock(&self.0.inputs).push(input.to_vec());
     }
@@ -89,7 +94,11 @@ type Browser = WebSocket<TcpStream>;
 
 /// Connects as a page of `origin` does; the status of the refusal otherwise.
 fn connect(address: SocketAddr, host: &str, origin: Option<&str>) -> Result<Browser, StatusCode> {
-    let request = Request::get(format!("ws://{address}/pictures"))
+    connect_to(address, "/pictures", host, origin)
+}
+
+fn connect_to(address: SocketAddr, path: &str, host: &str, origin: Option<&str>) -> Result<Browser, StatusCode> {
+    let request = Request::get(format!("ws://{address}{path}"))
         .header("Host", host)
         .header("Connection", "Upgrade")
         .header("Upgrade", "websocket")
@@ -279,6 +288,62 @@ fn what_the_page_sends_reaches_the_scene_and_what_is_none_of_it_ends_the_connect
 }
 
 /// Strangers who ask again and again and read nothing keep a browser out for no longer than a connection may last.
+#[test]
+fn watching_and_steering_need_a_token_each() {
+    let mut options = loopback();
+    (options.tokens.watch, options.tokens.steer) = (Some("watchwatch".into()), Some("steersteer".into()));
+    let (scene, gateway) = served(options);
+    let (address, host) = (gateway.address(), gateway.address().to_string());
+    for (path, status) in [
+        ("/", 401),
+        ("/?token=wrong", 401),
+        ("/?token=watchwatch", 200),
+        ("/?token=steersteer", 200),
+        ("/page.js", 200),
+    ] {
+        assert!(ask(address, path, &host).starts_with(&format!("HTTP/1.1 {status} ")), "{path}");
+    }
+    let with = |token: &str| {
+        let (path, origin) = (format!("/pictures?token={token}"), format!("http://{host}"));
+        connect_to(address, &path, &host, Some(&origin))
+    };
+    assert_eq!(with("wrong").err(), Some(StatusCode::UNAUTHORIZED));
+    scene.publish(1);
+    let (mut watches, mut steers) = (with("watchwatch").unwrap(), with("steersteer").unwrap());
+    assert!(watches.read().unwrap().into_text().unwrap().contains(r#""steering":false"#));
+    assert!(!steers.read().unwrap().into_text().unwrap().contains("steering"));
+    assert_eq!(picture(&mut watches).0, 1);
+    watches.send(Message::Binary(b"watching".to_vec().into())).unwrap();
+    // Answered after the input was taken.
+    watches.send(Message::Ping(Default::default())).unwrap();
+    while !watches.read().unwrap().is_pong() {}
+    steers.send(Message::Binary(b"steering".to_vec().into())).unwrap();
+    wait_until("the input comes", || !lock(&scene.0.inputs).is_empty());
+    assert_eq!(*lock(&scene.0.inputs), [b"steering"]);
+    let mut options = loopback();
+    options.tokens.steer = Some("a b".into());
+    assert!(matches!(Gateway::open("sea", scene, options), Err(Error::Token)));
+}
+
+#[test]
+fn pictures_are_taken_only_while_a_browser_looks_on() {
+    let (scene, gateway) = served(loopback());
+    let is_watched = || scene.0.is_watched.load(Ordering::Relaxed);
+    assert!(!is_watched());
+    scene.publish(1);
+    for frame in 2..4 {
+        let mut browser = own(gateway.address());
+        picture(&mut browser);
+        assert!(is_watched());
+        drop(browser);
+        wait_until("nobody looks on", || !is_watched());
+        // Asked for by the next.
+        scene.publish(frame);
+    }
+    let mut browser = own(gateway.address());
+    assert_eq!(picture(&mut browser).0, 3);
+}
+
 #[test]
 fn connections_that_read_nothing_keep_nobody_out_for_good() {
     let (_, gateway) = served(loopback());

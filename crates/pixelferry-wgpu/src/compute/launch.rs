@@ -13,7 +13,7 @@ pub fn launch(session: &Arc<Session>, kernel: &WgslKernel, target: Target<'_>, a
     let items = target.items();
     let (memory, view) = target.into_parts();
     let memory = own::<WgpuMemory>(memory, session)?;
-    let memories = kernel.text.own_memories(memory, args, session)?;
+    let memories = kernel.text.own_memories(Some(memory), args, session)?;
     let (format, launch) = kernel.text.plan(&view, items, args, &session.limits)?;
     if launch.is_empty() {
         return Ok(());

@@ -192,6 +192,13 @@ impl LinkBuilder {
         rows[best.who.place] = Bench::row(&best, JointState::Chosen, None);
         let (pair, link) = best.who.into_pair()?;
         let basis = Basis::Measured(spent);
+        for (row, prospect) in rows.iter_mut().zip(prospects) {
+            if matches!(row.state, JointState::NotTried { .. })
+                && let Some(error) = prospect.mistake(self)
+            {
+                row.state = failed(&error);
+            }
+        }
         let report = JointReport { what: self.what(), basis, rows };
         // A mistake is told at each start until it is mended.
         if !report.rows.iter().any(|row| matches!(row.state, JointState::Mistaken { .. })) {

@@ -9,7 +9,9 @@ use crate::display_rows::DisplayChoice;
 use crate::displays::open_beside;
 use crate::headless::Headless;
 use crate::pair::backend_in;
-use interop_core::{ComputeBackend, Kernel, KernelSource, Link, Result};
+#[cfg(feature = "gl-compute")]
+use interop_core::Language;
+use interop_core::{ComputeBackend, Error, Kernel, KernelSource, Link, Result};
 use std::sync::Arc;
 
 /// Rows of the tables; none for a display that was given.
@@ -123,6 +125,20 @@ pub(super) fn prospects<'a>(wanted: &LinkBuilder, displays: &'a [Shown]) -> Vec<
 }
 
 impl Prospect<'_> {
+    /// Reads the kernels' texts that are read alike on every device, for a pair that nobody tried.
+    #[cfg(feature = "gl-compute")]
+    pub fn mistake(&self, wanted: &LinkBuilder) -> Option<Error> {
+        let takes_wgsl = self.driver.takes.contains(&Language::Wgsl);
+        let mut kernels = wanted.launches.iter().filter(|_| takes_wgsl);
+        kernels.find_map(|(kernel, _)| pixelferry_gl::check_wgsl(kernel).err())
+    }
+
+    /// Reads nothing where there is no compiler.
+    #[cfg(not(feature = "gl-compute"))]
+    pub fn mistake(&self, _: &LinkBuilder) -> Option<Error> {
+        None
+    }
+
     /// Opens it.
     ///
     /// # Errors

@@ -4,6 +4,10 @@
 
 mod browser;
 mod demo;
+mod operations;
+#[allow(dead_code)]
+#[path = "../../crates/pixelferry-net/tests/suite/papers.rs"]
+mod papers;
 // The command's own, with its tests.
 #[allow(dead_code)]
 #[path = "../../src/plasma.rs"]

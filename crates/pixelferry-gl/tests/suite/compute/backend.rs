@@ -18,12 +18,22 @@ fn the_conformance_suite_in_the_displays_queue() {
     let display: Rc<dyn Display> = display;
     for manner in [Manner::default(), Manner::late(3)] {
         let rows = conform(&backend, &display, manner, &PathId::ALL);
-        for path in ["in-queue-in-place", "in-queue-upload", "pbo-persistent", "pbo-orphan", "host-round-trip"] {
+        let paths = [
+            "in-queue-texture",
+            "in-queue-in-place",
+            "in-queue-upload",
+            "pbo-persistent",
+            "pbo-orphan",
+            "host-round-trip",
+        ];
+        for path in paths {
             // Not every path reaches an engine's object, and none does so late.
             let counts = |row: &&Row| row.path.name() == path && !row.case.starts_with("an engine's object");
             let own: Vec<_> = rows.iter().filter(counts).cloned().collect();
             let (passed, failed, skipped) = Table(&own).counts();
-            assert!(passed >= 13 && failed == 0 && skipped <= 3, "{path}: {passed} passed, {failed} failed");
+            // Four cases have no texture.
+            let (least, most) = if path == "in-queue-texture" { (9, 7) } else { (13, 3) };
+            assert!(passed >= least && failed == 0 && skipped <= most, "{path}: {passed} passed, {failed} failed");
         }
     }
 }

@@ -206,7 +206,7 @@ fn nothing_is_left_behind() {
         let fill = backend.build(&source("fill", FILL)).unwrap();
         drop(fill);
     };
-    for path in [PathId::IN_QUEUE_IN_PLACE, PathId::IN_QUEUE_UPLOAD] {
+    for path in [PathId::IN_QUEUE_TEXTURE, PathId::IN_QUEUE_IN_PLACE, PathId::IN_QUEUE_UPLOAD] {
         once(path);
         let counts = display.object_counts();
         for _ in 0..5 {

@@ -8,3 +8,4 @@ mod es;
 mod glsl;
 #[path = "../../../../wgsl-kernel/tests/suite/every_backend.rs"]
 mod suite;
+mod textures;

@@ -17,6 +17,7 @@ const [state, note, size, rate, age, bytes] =
 let socket = null;
 let scene = "the scene";
 let served = false;
+let steering = true; // false where the gateway refuses input
 let problem = ""; // why pictures that come are not shown
 let wished = new URLSearchParams(location.search).get("codec"); // else what the gateway says
 let asked = false; // for video, and the browser decodes it
@@ -34,7 +35,7 @@ const now = () => 1000 * (performance.timeOrigin + performance.now());
 
 function connect() {
   const secure = location.protocol === "https:" ? "wss" : "ws";
-  socket = new WebSocket(`${secure}://${location.host}/pictures`);
+  socket = new WebSocket(`${secure}://${location.host}/pictures${location.search}`);
   socket.binaryType = "arraybuffer";
   socket.onmessage = ({ data }) => (typeof data === "string" ? status(JSON.parse(data)) : picture(data));
   socket.onopen = tell;
@@ -48,7 +49,7 @@ function connect() {
 }
 
 function status(told) {
-  ({ scene, served, problem: gateway = "" } = told);
+  ({ scene, served, steering = true, problem: gateway = "" } = told);
   document.title = `${scene} - pixelferry`;
   wished ??= told.codec ?? "served";
   if (wished === "h264" && !asked && !own && !document.hidden) ask();
@@ -171,14 +172,14 @@ function tell() {
     : !served ? ["waiting", `waiting: nobody serves ${scene}`]
     : problem ? ["problem", problem]
     : !last ? ["waiting", `waiting for the first picture of ${scene}`]
-    : ["live", scene];
+    : ["live", steering ? scene : `${scene} (watching only)`];
   document.body.dataset.state = name;
   note.value = own || gateway ? `no H.264: ${own || gateway}` : "";
   state.value = words;
 }
 
 listen(canvas, (input) => {
-  if (socket?.readyState === WebSocket.OPEN) socket.send(input);
+  if (steering && socket?.readyState === WebSocket.OPEN) socket.send(input);
 });
 // A page that nobody sees needs no encoder, and one that was left keeps no connection.
 document.addEventListener("visibilitychange", () => {

@@ -48,6 +48,7 @@ mod pack;
 mod pixels;
 mod serve;
 mod status;
+mod unseen;
 mod view;
 #[cfg(feature = "web")]
 mod web;

@@ -107,6 +107,11 @@ impl Net {
         status::ask(self.session())
     }
 
+    /// What this program itself does, as [`Net::probe`] tells others. Whoever holds it does not hold the connection.
+    pub fn own_status(&self) -> impl Fn() -> NodeStatus + Send + Sync + 'static {
+        self.0.status.reader()
+    }
+
     pub(crate) fn status(&self) -> &Board {
         &self.0.status
     }

@@ -4,6 +4,7 @@ use crate::error::{CLOSED, Error, Result};
 use crate::lock::lock;
 use crate::net::{Net, Way};
 use crate::status::Entry;
+use pixelferry::PixelFormat;
 use pixelferry_media::wire::{Codec, Header, Kind};
 use pixelferry_rules::choose::Chooser;
 use pixelferry_rules::key;
@@ -45,8 +46,14 @@ impl Packer {
     }
 
     /// Another way to pack; what was known of the link is forgotten.
-    pub fn with(self, packing: Packing, quality: u8) -> Self {
-        Self { packing, quality, auto: Mutex::new(None), ..self }.told()
+    pub fn with(&self, packing: Packing, quality: u8) -> Self {
+        let (net, entry, key) = (self.net.clone(), self.entry.clone(), self.key.clone());
+        Self { net, entry, key, way: self.way, packing, quality, auto: Mutex::new(None) }.told()
+    }
+
+    /// False where a picture of this format would be an error.
+    pub fn takes(&self, format: PixelFormat) -> bool {
+        !matches!(self.packing, Packing::Fixed(codec) if !codec.takes(format))
     }
 
     fn told(self) -> Self {

@@ -6,6 +6,7 @@ use crate::net::{Net, Way, now};
 use crate::pack::Packer;
 use crate::pixels::read_header;
 use crate::status::Entry;
+use crate::unseen::Unseen;
 use pixelferry::ImageDesc;
 use pixelferry_media::wire::{HEADER_BYTES, Header, Kind, WireError};
 use pixelferry_rules::packing::Packing;
@@ -29,7 +30,8 @@ const MOST_INPUTS: usize = 1024;
 pub struct Server {
     net: Net,
     epoch: u64,
-    packer: Packer,
+    packer: Arc<Packer>,
+    unseen: Arc<Unseen>,
     publisher: Publisher<'static>,
     last: Arc<Mutex<Option<ZBytes>>>,
     inputs: Arc<Inputs>,
@@ -69,9 +71,10 @@ impl Net {
         let publisher = self.publisher(OP, keys.view(), way)?;
         // A new viewer gets the current picture, even if none comes after it.
         let last = Arc::new(Mutex::new(None::<ZBytes>));
-        let (told, key) = (last.clone(), keys.view());
+        let unseen = Arc::new(Unseen::default());
+        let (told, kept, key) = (last.clone(), unseen.clone(), keys.view());
         let answer = move |query: zenoh::query::Query| {
-            let Some(picture) = lock(&told).clone() else { return };
+            let Some(picture) = kept.message().or_else(|| lock(&told).clone()) else { return };
             if let Err(error) = query.reply(&key, picture).wait() {
                 tracing::debug!("no picture was sent: {error}");
             }
@@ -89,7 +92,8 @@ impl Net {
         Ok(Server {
             net: self.clone(),
             epoch: now(),
-            packer: Packer::new(self, &entry, (keys.view(), way), QUALITY),
+            packer: Arc::new(Packer::new(self, &entry, (keys.view(), way), QUALITY)),
+            unseen,
             publisher,
             last,
             inputs,
@@ -105,10 +109,10 @@ impl Server {
     /// JPEG's.
     #[must_use]
     pub fn with_codec(self, codec: impl Into<Packing>, quality: u8) -> Self {
-        Self { packer: self.packer.with(codec.into(), quality), ..self }
+        Self { packer: Arc::new(self.packer.with(codec.into(), quality)), ..self }
     }
 
-    /// Sends a picture: tight rows in its row order. `frame` counts up; viewers show no older frame after a newer one.
+    /// Sends a picture: tight rows in its row order. While nobody views, the newest is kept and not packed. `frame` counts up; viewers show no older frame after a newer one.
     /// `asked` is when it was asked for, in microseconds since 1970, or `None` for now.
     ///
     /// # Errors
@@ -119,6 +123,16 @@ impl Server {
         let header = Header { epoch: self.epoch, frame, time: asked.unwrap_or_else(now), ..new };
         if pixels.len() as u64 != header.pixel_bytes() {
             return Err(WireError::Length { promised: header.pixel_bytes(), found: pixels.len() as u64 }.into());
+        }
+        if self.packer.takes(image.format) && !self.is_viewed()? {
+            Header::read(&Header { payload: header.pixel_bytes(), ..header }.to_bytes(), &self.net.limits())?;
+            self.unseen.keep(&header, pixels, &self.packer);
+            *lock(&self.last) = None;
+            // Whoever came meanwhile may have asked too early.
+            if !self.is_viewed()? {
+                self.entry.count();
+                return Ok(());
+            }
         }
         let (header, packed) = self.packer.pack(&header, pixels)?;
         Header::read(&header.to_bytes(), &self.net.limits())?;
@@ -135,6 +149,7 @@ impl Server {
             }
         };
         *last = Some(message.clone());
+        self.unseen.forget();
         drop(last);
         self.packer.mark(&header)?;
         self.publisher.put(message).wait().map_err(Error::zenoh("Server::publish", CLOSED))?;

@@ -143,6 +143,11 @@ impl Board {
         Ok(Self { rows, _queryable: declared.map_err(Error::zenoh("Net::join", CLOSED))? })
     }
 
+    pub fn reader(&self) -> impl Fn() -> NodeStatus + Send + Sync + 'static {
+        let rows = self.rows.clone();
+        move || status(&rows)
+    }
+
     pub fn enter(&self, role: &'static str, scene: &str) -> Entry {
         let mut rows = lock(&self.rows);
         let at = rows.keys().next_back().map_or(0, |last| last + 1);

@@ -1,10 +1,12 @@
 //! A scene of the network in browsers.
 
-use crate::error::Result;
+use crate::error::{Result, keys};
+use crate::lock::lock;
 use crate::net::Net;
 use crate::view::Viewer;
 use pixelferry_media::web::{Gateway, Source, WebOptions};
 use pixelferry_media::wire::Codec;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 impl Net {
@@ -27,28 +29,55 @@ impl Net {
     /// [`Error::Web`](crate::Error::Web) where it cannot listen; [`Error::Invalid`](crate::Error::Invalid) for a name that is no
     /// scene's.
     pub fn gateway(&self, scene: &str, options: WebOptions) -> Result<Gateway> {
-        Ok(Gateway::open(scene, self.view(scene)?, options)?)
+        keys(scene)?;
+        let source = Watched { net: self.clone(), scene: scene.into(), viewer: Mutex::default() };
+        Ok(Gateway::open(scene, source, options)?)
+    }
+}
+
+/// A scene that is viewed while a browser looks on.
+struct Watched {
+    net: Net,
+    scene: String,
+    viewer: Mutex<Option<Arc<Viewer>>>,
+}
+
+impl Watched {
+    fn viewer(&self) -> Option<Arc<Viewer>> {
+        lock(&self.viewer).clone()
     }
 }
 
 /// Failures are told in the log: the network was left, or a stranger sent too much.
-impl Source for Viewer {
+impl Source for Watched {
+    fn watch(&self, is_watched: bool) {
+        let viewer = is_watched.then(|| self.net.view(&self.scene)).transpose();
+        let viewer = viewer.inspect_err(|error| tracing::warn!("browsers get no pictures: {error}"));
+        *lock(&self.viewer) = viewer.ok().flatten().map(Arc::new);
+    }
+
     fn next_message(&self, codecs: &[Codec], timeout: Duration) -> Option<Vec<u8>> {
-        Viewer::next_message(self, codecs, timeout)
+        match self.viewer() {
+            Some(viewer) => viewer.next_message(codecs, timeout),
+            None => {
+                std::thread::sleep(timeout);
+                None
+            }
+        }
     }
 
     fn is_served(&self) -> bool {
-        Viewer::is_served(self).unwrap_or(false)
+        self.viewer().is_some_and(|viewer| viewer.is_served().unwrap_or(false))
     }
 
     fn ask(&self) {
-        if let Err(error) = Viewer::ask(self) {
+        if let Some(Err(error)) = self.viewer().map(|viewer| viewer.ask()) {
             tracing::debug!("no picture of now: {error}");
         }
     }
 
     fn send(&self, input: &[u8]) {
-        if let Err(error) = Viewer::send(self, input) {
+        if let Some(Err(error)) = self.viewer().map(|viewer| viewer.send(input)) {
             tracing::debug!("an input was not sent: {error}");
         }
     }

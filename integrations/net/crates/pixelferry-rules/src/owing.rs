@@ -91,7 +91,7 @@ impl Owing {
             let since = *row.owes.get_or_insert(now);
             let waited = now.duration_since(since);
             if waited >= row.patience.max(usual) {
-                tracing::warn!("worker {node:016x} has owed tiles for {waited:?}; others get them");
+                tracing::warn!("{}", Owed { node, waited, is_passed_over: true });
                 row.pass_over(since, now);
                 is_late = true;
             }

@@ -4,7 +4,7 @@ use crate::common::*;
 use crate::proxy::{Proxy, Way};
 use pixelferry::{ImageDesc, PixelFormat};
 use pixelferry_net::{Codec, Net, Options, Packing, Scene, Server, Update, Viewer};
-use pixelferry_testing::{Dice, Patience};
+use pixelferry_testing::{Dice, Patience, wait_until};
 use std::time::Duration;
 
 /// Bytes a second. So few that packing pays on a machine, too, where twenty others want each core.
@@ -156,4 +156,30 @@ fn a_worker_behind_a_slow_link_packs_its_tiles() {
         settle(&net, "worker", |codec, row| fits(rate, codec, row), send);
         assert_eq!(assembly.refused(), 0);
     }
+}
+
+#[test]
+fn a_picture_that_nobody_views_is_packed_when_somebody_comes() {
+    let (net, endpoint) = hub();
+    let server = net.serve("unseen").unwrap().with_codec(Packing::Auto { lossy: false }, 85);
+    let pixels = noise();
+    for frame in 1..4 {
+        server.publish(image(), frame, None, &pixels).unwrap();
+    }
+    // The first that is packed says more.
+    assert_eq!(told(&net, "server"), "auto");
+    let viewer = join(&endpoint, false).view("unseen").unwrap();
+    let mut picture = None;
+    wait_until("the picture of now", || {
+        picture = viewer.next(LOOK);
+        picture.is_some()
+    });
+    let picture = picture.unwrap();
+    assert_eq!((picture.header().frame, picture.to_bytes().unwrap() == pixels), (3, true));
+    assert_ne!(told(&net, "server"), "auto");
+    // From then on pictures are sent.
+    wait_until("a later one", || {
+        server.publish(image(), 4, None, &pixels).unwrap();
+        viewer.next(LOOK).is_some_and(|picture| picture.header().frame == 4)
+    });
 }

@@ -1,0 +1,30 @@
+//! `pixelferry-net router`: passes on what others send, and computes and shows nothing.
+
+use crate::failure::Failure;
+use crate::join::{Guests, Papers, host};
+use crate::output::say;
+use crate::{HUB, metrics, stop};
+use clap::Args;
+
+#[derive(Args)]
+pub struct Options {
+    /// Endpoint to listen at; may be given many times.
+    #[arg(long, value_name = "ENDPOINT", default_value = HUB)]
+    listen: Vec<String>,
+    /// Endpoint of another router, which may come later; may be given many times.
+    #[arg(long, value_name = "ENDPOINT")]
+    connect: Vec<String>,
+    #[command(flatten)]
+    guests: Guests,
+    #[command(flatten)]
+    papers: Papers,
+}
+
+pub fn run(options: &Options) -> Result<(), Failure> {
+    let net = host(&options.listen, &options.connect, &options.papers, &options.guests)?;
+    say(format_args!("listens at {}", net.endpoints()?.join(" ")))?;
+    while stop::wait(stop::LOOK) {
+        metrics::beat();
+    }
+    Ok(())
+}

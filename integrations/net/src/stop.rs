@@ -1,0 +1,47 @@
+//! The wish to end: Ctrl-C or SIGTERM. Commands look for it, take their leave of the network, and end by that signal; one that
+//! comes again ends them at once.
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::{flag, low_level};
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Number of the signal that came, or 0.
+static SIGNAL: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
+/// Interval at which waits look for the wish.
+pub const LOOK: Duration = Duration::from_millis(200);
+
+/// Begins to hear signals.
+pub fn listen() -> io::Result<()> {
+    let has_come = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        flag::register_conditional_default(signal, has_come.clone())?;
+        flag::register(signal, has_come.clone())?;
+        flag::register_usize(signal, SIGNAL.clone(), signal.unsigned_abs() as usize)?;
+    }
+    Ok(())
+}
+
+pub fn is_asked() -> bool {
+    SIGNAL.load(Ordering::Relaxed) != 0
+}
+
+/// Waits; `false` where the wish came.
+pub fn wait(time: Duration) -> bool {
+    let begun = Instant::now();
+    while !is_asked() && begun.elapsed() < time {
+        thread::sleep(LOOK.min(time.saturating_sub(begun.elapsed())));
+    }
+    !is_asked()
+}
+
+/// Ends the program as the signal would have, if one came: shells and schedulers tell that from an end of its own.
+pub fn end() {
+    if let Ok(signal @ 1..) = i32::try_from(SIGNAL.load(Ordering::Relaxed)) {
+        // Where that fails the program ends by itself.
+        let _ = low_level::emulate_default_handler(signal);
+    }
+}
