@@ -2,9 +2,12 @@
 
 import struct
 import sys
+import threading
+import time
 
+import numpy
 import pixelferry_net as net
-from pixelferry_net import _wire
+from pixelferry_net import _shares, _wire
 from pixelferry_net._job import JobMessage
 
 
@@ -26,6 +29,45 @@ def worker(hub):
             if job.args and len(job.pixels) < 1 << 16:
                 job.pixels[:] = rows(job.region, net.PIXEL_BYTES[job.format], job.args[0])
             tile.publish(job)
+
+
+def picture_or_raise(job):
+    if job.args[0] > 30:
+        raise RuntimeError("a user's mistake")
+    job.pixels[:] = rows(job.region, net.PIXEL_BYTES[job.format], job.args[0])
+
+
+def raises(hub):
+    """A thread raises by `Tile.run`; the program stays."""
+    tile = net.Tile(net.join(hub), "python")
+    threading.Thread(target=tile.run, args=[picture_or_raise]).start()
+    time.sleep(3600)
+
+
+def fails(hub):
+    """A loop that takes each exception for the tile's own."""
+    tile = net.Tile(net.join(hub), "python")
+    while True:
+        if job := tile.next(0.5):
+            try:
+                picture_or_raise(job)
+            except RuntimeError:
+                continue
+            tile.publish(job)
+
+
+def raises_alone(hub):
+    """A thread raises in a loop of its own; the program and its worker stay."""
+    tile = net.Tile(net.join(hub), "python")
+
+    def work():
+        while True:
+            if job := tile.next(0.5):
+                picture_or_raise(job)
+                tile.publish(job)
+
+    threading.Thread(target=work).start()
+    time.sleep(3600)
 
 
 def display(hub):
@@ -95,6 +137,25 @@ def ends(hub):
     held = [net.Tile(net.join(hub), "python"), net.View(net.join(hub), "python")]
 
 
+def check_shares():
+    """The numbers of ``shares.rs`` in ``pixelferry-rules``."""
+
+    def mix(word):
+        return int(_shares._mix(numpy.array([word], numpy.uint64))[0])
+
+    nodes = [mix(number) for number in range(1, 6)]
+    places = {**dict.fromkeys(nodes, (0, 0, 0, 0)), 6: (0, 0, 20, 1)}
+    tiles = [(x, 0, 1, 1) for x in range(60)]
+    hashes = []
+    for weights in ({}, {nodes[0]: 0, nodes[1]: 3000, 6: 10}):
+        word = 0
+        for owner in _shares.owners(places, weights, tiles):
+            word = mix(word ^ sorted(places).index(owner))
+        hashes.append(word)
+    assert hashes == [0xF01E6360F5164648, 0xBB60E8DB6A3BCB86], [hex(word) for word in hashes]
+
+
 if __name__ == "__main__":
     assert net.score(0, 0) == 0xA706DD2F4D197E6F
-    {each.__name__: each for each in (worker, display, view, looks, judge, ends)}[sys.argv[1]](sys.argv[2])
+    check_shares()
+    {each.__name__: each for each in (worker, fails, raises, raises_alone, display, view, looks, judge, ends)}[sys.argv[1]](sys.argv[2])

@@ -4,8 +4,8 @@
     python ray_tiles.py --workers 4 --frames 100 --picture last.ppm
 
 Every worker is an actor with ``max_restarts=-1``: where one dies, the others take over its tiles at once, and Ray starts it
-again, on another machine if need be. ``--kill`` shows that: it kills workers on the way, and compares every frame with the
-picture of one process.
+again, on another machine if need be; so it does with one whose code raises. ``--kill`` shows that: it kills workers on the
+way, lets one raise, and compares every frame with the picture of one process.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import os
 import signal
 import threading
 import time
+import traceback
 
 import numpy
 import pixelferry_net as net
@@ -41,14 +42,24 @@ class Worker:
     """Computes tiles from its start on, and from every start again."""
 
     def __init__(self, hub):
-        self.tile = net.Tile(net.join(hub), SCENE)
+        self.tile, self.fails = net.Tile(net.join(hub), SCENE), False
         threading.Thread(target=self.work, daemon=True).start()
 
     def work(self):
-        while True:
-            if job := self.tile.next(0.5):
-                job.pixels[:] = pixels_of(job.region, int.from_bytes(job.args, "little"))
-                self.tile.publish(job)
+        try:
+            self.tile.run(self.compute)
+        except Exception:
+            traceback.print_exc()
+        # An actor without its thread computes nothing: so it ends, and Ray starts it again.
+        os._exit(1)
+
+    def compute(self, job):
+        if self.fails:
+            raise RuntimeError("a mistake in this line")
+        job.pixels[:] = pixels_of(job.region, int.from_bytes(job.args, "little"))
+
+    def fail(self):
+        self.fails = True
 
     def process(self):
         return os.getpid()
@@ -87,13 +98,15 @@ def main():
         begun, slowest = time.monotonic(), 0.0
         for frame in range(options.frames):
             killed = None
-            if options.kill and frame in (options.frames // 3, options.frames * 2 // 3):
+            if options.kill and frame in (options.frames // 4, options.frames // 2, options.frames * 3 // 4):
                 killed = processes[0]
-                # Once as a machine that fails does, once by Ray.
-                if frame == options.frames // 3:
+                # Once as a machine that fails does, once by Ray, once by a mistake in the worker's code.
+                if frame == options.frames // 4:
                     os.kill(killed, signal.SIGKILL)
-                else:
+                elif frame == options.frames // 2:
                     ray.kill(workers[0], no_restart=False)
+                else:
+                    ray.get(workers[0].fail.remote())
             asked = time.monotonic()
             picture = display.frame(frame.to_bytes(4, "little"), 60)
             if picture is None:

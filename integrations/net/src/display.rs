@@ -8,7 +8,7 @@ use clap::Args;
 use pixelferry::{
     CpuBackend, Extent, ImageDesc, Link, LinkOptions, MemoryDisplay, PixelFormat, SurfaceDesc, Unwritten,
 };
-use pixelferry_net::{Net, Packing, Scene, Update};
+use pixelferry_net::{Assembly, Net, Packing, Scene, Update};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -84,8 +84,7 @@ pub fn show(net: &Net, options: &Picture, frames: Option<u64>, patience: Duratio
     let mut link = Link::open(backend, screen.clone(), SurfaceDesc::Image(image), LinkOptions::default())?;
     let (begun, pause) = (Instant::now(), Duration::from_secs(1) / options.rate.max(1));
     let (mut shown, mut waves) = (0, plasma::Waves::default());
-    let mut last = begun;
-    let mut is_told = false;
+    let (mut last, mut blamed, mut is_told) = (begun, Vec::new(), false);
     'frames: while frames.is_none_or(|frames| shown < frames) && !stop::is_asked() {
         let frame_begun = Instant::now();
         while let Some(input) = server.input() {
@@ -95,7 +94,9 @@ pub fn show(net: &Net, options: &Picture, frames: Option<u64>, patience: Duratio
         last = frame_begun;
         loop {
             metrics::beat();
-            match assembly.show(&mut link, stop::LOOK)? {
+            let update = assembly.show(&mut link, stop::LOOK)?;
+            blame(&assembly, &mut blamed);
+            match update {
                 Update::Tiles(tiles) => {
                     let pixels = screen.pixels_rgba8(link.shown()?.surface())?;
                     let asked = tiles.tiles().first().map(|tile| tile.header().time);
@@ -132,4 +133,13 @@ pub fn show(net: &Net, options: &Picture, frames: Option<u64>, patience: Duratio
     }
     let seconds = begun.elapsed().as_secs_f32();
     say(format_args!("{shown} frames shown in {seconds:.1} s, {} messages refused", assembly.refused()))
+}
+
+/// Names workers that are passed over, each once until it is well again.
+fn blame(assembly: &Assembly, blamed: &mut Vec<u64>) {
+    let owed = assembly.passed_over();
+    for worker in owed.iter().filter(|worker| !blamed.contains(&worker.node)) {
+        complain(format_args!("{worker}"));
+    }
+    *blamed = owed.iter().map(|worker| worker.node).collect();
 }

@@ -13,6 +13,9 @@ pub fn text(nodes: &[NodeStatus]) -> String {
             let [messages, rate, refused] = numbers;
             let [role_name, scene, codec, detail] =
                 [&role.role, &role.scene, &role.codec, &role.detail].map(|text| plain(text));
+            let detail = [&[detail], &trouble(&role.trouble)[..]].concat();
+            let detail = detail.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("; ");
+            let role_name = format!("{role_name} {}", plain(&role.node)).trim_end().to_owned();
             let (host, process) = (plain(&node.host), node.process.to_string());
             rows.push([host, process, role_name, scene, messages, rate, refused, codec, detail]);
         }
@@ -24,6 +27,15 @@ pub fn text(nodes: &[NodeStatus]) -> String {
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
     };
     rows.iter().map(line).collect()
+}
+
+/// Most words of trouble in a cell.
+const MOST: usize = 3;
+
+fn trouble(all: &[String]) -> Vec<String> {
+    let more = all.len().saturating_sub(MOST);
+    let more = (more > 0).then(|| format!("and {more} more"));
+    all.iter().take(MOST).map(|words| plain(words)).chain(more).collect()
 }
 
 /// Returns what others sent, without what would move a terminal's cursor.

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
-from ._wire import Refused, is_inside, owner
+from ._shares import owners
+from ._wire import Refused
 
 #: More than any cluster has are somebody's invention.
 _MOST = 4096
 _SIDES = 1 << 32
 _KEY = re.compile(r"worker/([0-9a-f]{16})/(\d{1,10})_(\d{1,10})_(\d{1,10})_(\d{1,10})", re.ASCII)
-_PATIENCE, _MOST_PATIENCE, _PAUSE, _MOST_DOUBLINGS = 2.0, 60.0, 2.0, 7
+_TIMES, _LEAST, _USUAL, _MOST_PATIENCE, _KEPT = 4, 0.2, 2.0, 60.0, 64
+_PAUSE, _MOST_DOUBLINGS = 2.0, 7
 
 
 def token(node: int, region) -> str:
@@ -22,7 +24,7 @@ class Workers:
     """Live workers, and where each computes, by their tokens."""
 
     def __init__(self):
-        self._places = {}
+        self._places, self._shares = {}, None
 
     def take(self, key: str, is_there: bool) -> bool:
         """Takes a token that came or went; whether that changed anything. Raises `Refused` for what is none."""
@@ -47,18 +49,25 @@ class Workers:
         """Their numbers."""
         return self._places.keys()
 
-    def owner(self, region, index: int, weights):
-        """Which worker computes a tile, if any."""
-        return owner([node for node, place in self._places.items() if is_inside(place, region)], weights, index)
+    def owners(self, tiles, weights) -> list:
+        """The worker of each tile, if any; computed anew only where the workers, the tiles or the weights are others."""
+        of = (dict(self._places), dict(weights), tiles)
+        if not self._shares or self._shares[0] != of:
+            self._shares = (of, owners(*of))
+        return self._shares[1]
 
 
 class _Row:
     def __init__(self):
-        self.owes, self.patience, self.passed, self.times, self.has_sent = None, _PATIENCE, None, 0, False
+        self.owes, self.longest, self.patience, self.passed, self.times, self.has_sent = None, 0.0, 0.0, None, 0, False
 
     def pass_over(self, since: float, now: float) -> None:
         self.passed = (since, now + _PAUSE * 2 ** min(self.times, _MOST_DOUBLINGS))
         self.owes, self.times = None, self.times + 1
+
+    def learn(self) -> None:
+        """Twice the longest wait, or less than what was needed before: a hang of long ago is forgotten."""
+        self.patience = min(max(self.longest * 2, self.patience * 0.75), _MOST_PATIENCE)
 
 
 class Owing:
@@ -66,8 +75,9 @@ class Owing:
 
     def __init__(self):
         self._rows: dict[int, _Row] = {}
+        self._waits: list[float] = []
 
-    def look(self, owners: set[int], live, now: float) -> None:
+    def look(self, owners: set[int], live, deadline: float, now: float) -> None:
         """Takes who owes tiles now, of those who live; nobody else does.
 
         Where one owes for too long, all that never sent a tile are passed over with it, if somebody did.
@@ -77,10 +87,10 @@ class Owing:
                 row.passed = None
             if node not in owners:
                 row.owes = None
-        is_late = False
+        is_late, usual = False, min(self._usual(), max(deadline, _LEAST))
         for row in filter(None, map(self._row, owners)):
             row.owes = now if row.owes is None else row.owes
-            if now - row.owes >= row.patience:
+            if now - row.owes >= max(row.patience, usual):
                 row.pass_over(row.owes, now)
                 is_late = True
         rows = [row for row in map(self._row, live) if row] if is_late else []
@@ -96,13 +106,35 @@ class Owing:
                 return None
         return self._rows.setdefault(node, _Row())
 
+    def _usual(self) -> float:
+        """Patience with a worker of whom nothing is known."""
+        waits = sorted(self._waits)
+        return min(max(waits[len(waits) // 2] * _TIMES, _LEAST), _MOST_PATIENCE) if waits else _USUAL
+
     def sent(self, node: int, now: float) -> None:
-        """A worker that lives sent a tile: it owes none until the next look."""
+        """A worker that lives sent a tile: what else it owes, it owes from now on."""
         if row := self._row(node):
-            row.owes, row.times, row.has_sent = None, 0, True
-            if row.passed:
-                row.patience = min(max((now - row.passed[0]) * 2, _PATIENCE), _MOST_PATIENCE)
-                row.passed = None
+            since, passed = row.owes, row.passed
+            if since is None and passed:
+                since = passed[0]
+            row.owes, row.passed, row.times, row.has_sent = now, None, 0, True
+            if since is not None:
+                row.longest = max(row.longest, now - since)
+            if passed:
+                row.learn()
+
+    def begin(self) -> None:
+        """A frame begins: what was seen in the last one counts."""
+        for row in self._rows.values():
+            if row.longest:
+                self._waits.append(row.longest)
+                row.learn()
+                row.longest = 0.0
+        del self._waits[:-_KEPT]
+
+    def owed(self, now: float) -> dict[int, float]:
+        """For how long each worker that is passed over has owed tiles."""
+        return {node: now - row.passed[0] for node, row in self._rows.items() if row.passed and now < row.passed[1]}
 
     def clear(self) -> None:
         """Nothing is missing any more."""
@@ -111,4 +143,4 @@ class Owing:
 
     def weights(self, now: float) -> dict[int, int]:
         """A weight of 0 for each worker that is passed over."""
-        return {node: 0 for node, row in self._rows.items() if row.passed and now < row.passed[1]}
+        return dict.fromkeys(self.owed(now), 0)

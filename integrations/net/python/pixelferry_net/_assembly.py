@@ -80,6 +80,7 @@ class Assembly(Declared):
         """Asks for a frame; its pixels in tight rows, or ``None`` where it was not complete in time."""
         with self._told:
             self._frame, self._came = self._frame + 1, {}
+            self._owing.begin()
         until, again = time.monotonic() + timeout, 0.0
         while True:
             with self._told:
@@ -94,7 +95,7 @@ class Assembly(Declared):
             if at >= until:
                 return None
             if at >= again:
-                self._ask(missing, args)
+                self._ask(missing, args, timeout)
                 again = at + _ASK_AGAIN
             with self._told:
                 if len(self._came) < len(self._tiles):
@@ -106,14 +107,22 @@ class Assembly(Declared):
         )  # fmt: skip
         return JobMessage(header, self._tile, tuple(wanted), weights, args)
 
-    def _ask(self, missing, args):
+    def _ask(self, missing, args, deadline):
         at = time.monotonic()
         with self._told:
-            weights = self._owing.weights(at)
-            owners = {self._workers.owner(self._tiles[index], index, weights) for index in missing}
-            self._owing.look(owners - {None}, self._workers.nodes(), at)
+            # Those who take over owe from now on.
+            for _ in range(2):
+                weights = self._owing.weights(at)
+                owners = self._workers.owners(self._tiles, weights)
+                self._owing.look({owners[index] for index in missing} - {None}, self._workers.nodes(), deadline, at)
             job = self._job(missing, self._owing.weights(at), args)
         self._publisher.put(job.to_bytes())
+
+    def passed_over(self) -> dict[int, float]:
+        """Workers that live and whose tiles others get, and for how many seconds they have owed them."""
+        with self._told:
+            owed = self._owing.owed(time.monotonic())
+            return {node: waited for node, waited in owed.items() if node in self._workers.nodes()}
 
     def _lay(self, came) -> bytearray:
         pixel = PIXEL_BYTES[self._format]

@@ -70,6 +70,11 @@ class Declared:
         self._kept.append(declared)
         return declared
 
+    def _drop(self, declared):
+        if declared in self._kept:
+            self._kept.remove(declared)
+            _undeclare([declared])
+
     @staticmethod
     def _weak(method):
         weak = weakref.WeakMethod(method)

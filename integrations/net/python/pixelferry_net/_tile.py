@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import math
+import logging
 import secrets
 import threading
 import time
@@ -17,6 +17,9 @@ from ._session import Declared
 from ._wire import PIXEL_BYTES, TILE, Header, Refused
 
 _LOST_AFTER = 1.0
+#: A worker that gave up so many tiles in a row is away: at first for so long, each time twice as long.
+_MOST_GIVEN_UP, _PAUSE, _MOST_DOUBLINGS = 3, 2.0, 6
+_LOG = logging.getLogger("pixelferry_net")
 
 
 class Job:
@@ -30,7 +33,11 @@ class Job:
 
 
 class Tile(Declared):
-    """A worker of one scene. The newest arguments win; who computes which tile is by rendezvous hashing."""
+    """A worker of one scene. The newest arguments win; who computes which tile follows from the workers that live.
+
+    One thread takes its jobs. A job that is not published before the next is taken was given up; where three in a row were,
+    this worker is away for a while, and longer each time, until it publishes one.
+    """
 
     def __init__(self, session: zenoh.Session, scene: str, region=(0, 0, 0, 0)):
         super().__init__(session)
@@ -38,7 +45,8 @@ class Tile(Declared):
         self._node = secrets.randbits(64)
         self._region, self._workers = tuple(region), Workers()
         self._workers.own(self._node, region)
-        self._job, self._sent, self._followed = None, {}, Followed()
+        self._job, self._queue, self._sent, self._followed = None, [], {}, Followed()
+        self._begun, self._given_up, self._away_until = None, 0, None
         self.refused = 0
         root = f"pixelferry/{scene}"
         self._publisher = self._keep(session.declare_publisher(
@@ -47,8 +55,12 @@ class Tile(Declared):
         self._keep(session.declare_subscriber(f"{root}/job", self._weak(self._take)))
         live = session.liveliness()
         self._keep(live.declare_subscriber(f"{root}/worker/*/*", self._weak(self._live), history=True))
-        # Undeclared first: others take over what this one does not get any more.
-        self._keep(live.declare_token(f"{root}/{token(self._node, self._region)}"))
+        self._key, self._token = f"{root}/{token(self._node, self._region)}", None
+        self._offer()
+
+    def _offer(self):
+        # Undeclared first, as the last that is kept: others take over what this one does not get any more.
+        self._token = self._keep(self._session.liveliness().declare_token(self._key))
 
     def _live(self, sample):
         with self._changed:
@@ -57,7 +69,7 @@ class Tile(Declared):
             except Refused:
                 self.refused += 1
             self._workers.own(self._node, self._region)
-            self._changed.notify_all()
+            self._plan()
 
     def _take(self, sample):
         with self._changed:
@@ -71,38 +83,91 @@ class Tile(Declared):
                 return
             if news != AGAIN:
                 self._sent = {}
-            self._job = (job, job.tiles())
-            self._changed.notify_all()
+            if not self._job or (self._job[0].header.size, self._job[0].tile) != (job.header.size, job.tile):
+                self._tiles = job.tiles()
+            self._job = (job, self._tiles)
+            self._plan()
+
+    def _plan(self):
+        """Makes the queue anew, once it is looked at: callbacks are short."""
+        self._queue = None
+        self._changed.notify_all()
+
+    def _wanted(self):
+        """What is wanted of this worker, the next last. What was given up waits until the display asks again."""
+        if not self._job:
+            return []
+        job, tiles = self._job
+        owners, now = self._workers.owners(tiles, job.weights), time.monotonic()
+        return [
+            index for index in reversed(job.wanted or range(len(tiles)))
+            if owners[index] == self._node and now - self._sent.get(index, -_LOST_AFTER) >= _LOST_AFTER
+        ]  # fmt: skip
 
     def _pick(self):
-        if not self._job:
+        if self._queue is None:
+            self._queue = self._wanted()
+        if not self._queue or self._away_until is not None:
             return None
-        job, tiles = self._job
-        now = time.monotonic()
-        for index in job.wanted or range(len(tiles)):
-            if now - self._sent.get(index, -math.inf) < _LOST_AFTER:
-                continue
-            if self._workers.owner(tiles[index], index, job.weights) != self._node:
-                continue
-            try:
-                return Job(job.header, index, tiles[index], job.args)
-            except MemoryError:
-                # Whoever asks for so much may be a stranger: the next job is another's.
-                self._job = None
-                self.refused += 1
-                return None
-        return None
+        index, (job, tiles) = self._queue.pop(), self._job
+        try:
+            self._begun = Job(job.header, index, tiles[index], job.args)
+        except MemoryError:
+            # Whoever asks for so much may be a stranger: the next job is another's.
+            self._job, self._queue = None, []
+            self.refused += 1
+            return None
+        return self._begun
+
+    def _give_up(self):
+        """Counts a tile that was given up though it is wanted; the token goes with one too many."""
+        begun, self._begun = self._begun, None
+        if begun is None or not self._is_newest(begun):
+            return
+        self._given_up += 1
+        if self._given_up >= _MOST_GIVEN_UP:
+            pause = _PAUSE * 2 ** min(self._given_up - _MOST_GIVEN_UP, _MOST_DOUBLINGS)
+            _LOG.warning("too many tiles in a row were given up; this worker is away for %.0f s", pause)
+            self._away_until = time.monotonic() + pause
+
+    def _is_newest(self, job):
+        newest = self._job and self._job[0].header
+        return newest and (newest.epoch, newest.frame) == (job.header.epoch, job.header.frame)
 
     def next(self, timeout: float):
         """The next tile that is this worker's, or ``None`` where none came in time."""
         until = time.monotonic() + timeout
-        with self._changed:
-            while not (job := self._pick()):
-                left = until - time.monotonic()
-                if left <= 0:
+        while True:
+            with self._changed:
+                self._give_up()
+                is_away = self._away_until is not None
+                is_back = is_away and self._end.alive and time.monotonic() >= self._away_until
+                if is_back:
+                    self._away_until = None
+                    self._plan()
+            # Declared and undeclared without the lock, for which the news of it waits.
+            if is_back:
+                self._offer()
+            elif is_away and self._token:
+                self._drop(self._token)
+                self._token = None
+            with self._changed:
+                if job := self._pick():
+                    return job
+                wake = until if self._away_until is None else min(until, self._away_until)
+                left = wake - time.monotonic()
+                if left > 0:
+                    self._changed.wait(left)
+                elif wake == until:
                     return None
-                self._changed.wait(left)
-            return job
+
+    def run(self, function) -> None:
+        """Computes until it is closed: ``function(job)`` fills a job's pixels. What it raises ends this worker first."""
+        with self:
+            while self._end.alive:
+                if job := self.next(0.5):
+                    function(job)
+                    self.publish(job)
 
     def publish(self, job: Job) -> None:
         """Sends a tile to whoever shows the scene."""
@@ -112,6 +177,6 @@ class Tile(Declared):
         )
         self._publisher.put(header.to_bytes() + bytes(job.pixels))
         with self._changed:
-            newest = self._job and self._job[0].header
-            if newest and (newest.epoch, newest.frame) == (job.header.epoch, job.header.frame):
+            self._begun, self._given_up = None, 0
+            if self._is_newest(job):
                 self._sent[job.index] = time.monotonic()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-import math
 import struct
 import time
 
@@ -107,30 +106,9 @@ def score(node: int, tile: int) -> int:
     return _mix(node ^ _mix(tile))
 
 
-def owner(nodes, weights: dict[int, int], tile: int):
-    """Which of the nodes computes a tile. A weight of 0 passes one over where there is another."""
-    heavy = {node: weight for node, weight in weights.items() if weight}
-
-    def weighted(node):
-        if not heavy:
-            return (score(node, tile), node)
-        fraction = ((score(node, tile) >> 11) + 0.5) / 2**53
-        return (-max(weights.get(node, 1000), 1) / math.log(fraction), node)
-
-    counted = [node for node in nodes if weights.get(node, 1000)]
-    return max(counted or nodes, key=weighted, default=None)
-
-
 def tiles_of(size, tile):
     (width, height), (w, h) = size, tile
     return [(x, y, min(w, width - x), min(h, height - y)) for y in range(0, height, h) for x in range(0, width, w)]
-
-
-def is_inside(outer, inner) -> bool:
-    if outer == (0, 0, 0, 0):
-        return True
-    (x, y, w, h), (a, b, c, d) = outer, inner
-    return x <= a and a + c <= x + w and y <= b and b + d <= y + h
 
 
 def now() -> int:

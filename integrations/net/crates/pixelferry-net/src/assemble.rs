@@ -14,9 +14,11 @@ use pixelferry_rules::hash::Weights;
 use pixelferry_rules::job::JobMessage;
 use pixelferry_rules::key::{self, Keys};
 use pixelferry_rules::link::Meter;
-use pixelferry_rules::owing::Owing;
+use pixelferry_rules::owing::{Owed, Owing};
+use pixelferry_rules::shares::Shares;
 use pixelferry_rules::speeds::Speeds;
 use pixelferry_rules::workers::Workers;
+use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use zenoh::Wait;
@@ -98,6 +100,8 @@ pub struct Late {
     pub missing: Vec<Region>,
     /// Workers that live.
     pub workers: usize,
+    /// Those of them that owe tiles, or that are passed over because they owed some.
+    pub owing: Vec<Owed>,
 }
 
 impl Tiles {
@@ -139,8 +143,9 @@ struct State {
     changed: bool,
     speeds: Speeds,
     owing: Owing,
-    /// Time of the last check who owes tiles.
-    looked: Option<Instant>,
+    shares: Shares,
+    /// Weights that the workers know.
+    weights: Weights,
     meter: Meter,
 }
 
@@ -199,7 +204,8 @@ impl Net {
         JobMessage::new(header, grid, Vec::new()).check(&limits)?;
         let board = Board::new(scene.mode, grid.len());
         let (workers, speeds, owing, meter) = Default::default();
-        let state = State { board, workers, changed: false, speeds, owing, looked: None, meter };
+        let (shares, weights) = Default::default();
+        let state = State { board, workers, changed: false, speeds, owing, shares, weights, meter };
         let entry = self.status().enter("display", &scene.name);
         let shared = Arc::new(Shared { state: Mutex::new(state), told: Condvar::new(), entry });
         let publisher = self.publisher(OP, keys.job(), Way { congestion: CongestionControl::Block, ..Way::WORDS })?;
@@ -238,14 +244,26 @@ impl Net {
 }
 
 impl State {
-    /// Looks now and then which workers owe tiles of a job, by the weights that they know.
-    fn look(&mut self, job: &JobMessage, now: Instant) {
-        if self.looked.is_some_and(|looked| now.duration_since(looked) < ASK_AGAIN) {
-            return;
+    /// Looks which workers owe tiles of a job, by the weights that they know, and says who gets them by new ones.
+    fn weigh(&mut self, job: &mut JobMessage, scene: &Scene, deadline: Duration, now: Instant) {
+        let missing = self.board.missing();
+        // Those who take over owe from now on.
+        for _ in 0..2 {
+            job.weights = self.weights.clone();
+            let owners = self.shares.of(&self.workers, job);
+            let owners: BTreeSet<u64> = missing.iter().filter_map(|&tile| *owners.get(tile as usize)?).collect();
+            self.owing.look(&owners, self.workers.nodes(), deadline, now);
+            let weights = if scene.balance { self.speeds.weights() } else { Weights::default() };
+            self.weights = weights.passing_over(self.owing.passed_over(now));
+            if self.weights == job.weights {
+                return;
+            }
         }
-        self.looked = Some(now);
-        let owners = self.board.missing().into_iter().filter_map(|tile| self.workers.owner(job, tile)).collect();
-        self.owing.look(&owners, self.workers.nodes(), now);
+        job.weights = self.weights.clone();
+    }
+
+    fn owed(&self) -> Vec<Owed> {
+        self.owing.owed(Instant::now()).filter(|owed| self.workers.has(owed.node)).collect()
     }
 }
 
@@ -336,7 +354,10 @@ impl Assembly {
         let header =
             Header { epoch: self.epoch, frame, time: now(), ..Header::new(Kind::Job, image, image.extent.full()) };
         let message = JobMessage::new(header, self.grid, args);
-        lock(&self.shared.state).board.request(frame);
+        let mut state = lock(&self.shared.state);
+        state.board.request(frame);
+        state.owing.begin();
+        drop(state);
         self.ask_for(message)
     }
 
@@ -352,10 +373,10 @@ impl Assembly {
         let mut state = lock(&self.shared.state);
         state.changed = false;
         asked.message.wanted = wanted;
-        state.look(&asked.message, now);
-        let weights = if self.scene.balance { state.speeds.weights() } else { Weights::default() };
-        asked.message.weights = weights.passing_over(state.owing.passed_over(now));
+        state.weigh(&mut asked.message, &self.scene, self.deadline, now);
+        let owed = state.owed();
         drop(state);
+        self.shared.entry.trouble(owed.iter().filter(|owed| owed.is_passed_over).map(ToString::to_string).collect());
         asked.again = now + ASK_AGAIN;
         let sent = self.publisher.put(asked.message.to_bytes()).wait();
         sent.map_err(Error::zenoh("Assembly", CLOSED))
@@ -437,7 +458,7 @@ impl Assembly {
         asked.deadline = until(self.deadline);
         let state = lock(&self.shared.state);
         let missing = state.board.missing().into_iter().filter_map(|index| self.grid.region(index)).collect();
-        let late = Late { frame, missing, workers: state.workers.count() };
+        let late = Late { frame, missing, workers: state.workers.count(), owing: state.owed() };
         drop(state);
         // Newer arguments need not wait for tiles that nobody computes.
         self.begin_next()?;
@@ -488,6 +509,13 @@ impl Assembly {
     /// Workers that live.
     pub fn workers(&self) -> usize {
         lock(&self.shared.state).workers.count()
+    }
+
+    /// Workers that live and whose tiles others get, because they owed them for too long.
+    pub fn passed_over(&self) -> Vec<Owed> {
+        let mut owed = lock(&self.shared.state).owed();
+        owed.retain(|owed| owed.is_passed_over);
+        owed
     }
 
     /// Messages that were none of the protocol, or of other sessions or pictures.

@@ -64,6 +64,7 @@ pub use pixelferry_media::wire::{Codec, Limits, WireError};
 pub use pixelferry_rules::board::Mode;
 pub use pixelferry_rules::grid::{Grid, MOST_TILES};
 pub use pixelferry_rules::hash::{USUAL_WEIGHT, Weights, score};
+pub use pixelferry_rules::owing::Owed;
 pub use pixelferry_rules::packing::Packing;
 pub use pixels::Pixels;
 pub use serve::Server;

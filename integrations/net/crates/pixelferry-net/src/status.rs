@@ -42,6 +42,12 @@ pub struct Role {
     /// none.
     #[serde(default)]
     pub codec: String,
+    /// A worker's number, as a display names it.
+    #[serde(default)]
+    pub node: String,
+    /// Words on each worker that a display passes over, or on tiles that a worker gave up.
+    #[serde(default)]
+    pub trouble: Vec<String>,
     /// The program's own words: a device, say.
     pub detail: String,
 }
@@ -50,6 +56,8 @@ pub struct Role {
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Answers longer than this are no status.
 const MOST_BYTES: usize = 64 << 10;
+/// Workers in trouble that a status names.
+const MOST_TROUBLE: usize = 64;
 
 /// The rows of all nodes that answer, sorted by host and process.
 pub(crate) fn ask(session: &Session) -> Result<Vec<NodeStatus>> {
@@ -78,13 +86,16 @@ pub(crate) struct Tally {
     second: u64,
     refused: u64,
     codec: String,
+    node: String,
+    trouble: Vec<String>,
     detail: String,
 }
 
 impl Tally {
     fn new() -> Self {
-        let (codec, detail) = Default::default();
-        Self { started: Instant::now(), messages: 0, last: 0, running: 0, second: 0, refused: 0, codec, detail }
+        let (codec, node, trouble, detail) = Default::default();
+        let (messages, last, running, second, refused) = Default::default();
+        Self { started: Instant::now(), messages, last, running, second, refused, codec, node, trouble, detail }
     }
 
     fn turn(&mut self) {
@@ -155,6 +166,8 @@ fn status(rows: &Rows) -> NodeStatus {
             per_second: row.tally.last as f64,
             refused: row.tally.refused,
             codec: row.tally.codec.clone(),
+            node: row.tally.node.clone(),
+            trouble: row.tally.trouble.iter().take(MOST_TROUBLE).cloned().collect(),
             detail: row.tally.detail.clone(),
         }
     };
@@ -192,6 +205,15 @@ impl Entry {
     /// Says how pixels are packed.
     pub fn pack(&self, codec: &str) {
         self.with(|tally| tally.codec = codec.into());
+    }
+
+    /// Says which worker it is.
+    pub fn number(&self, node: u64) {
+        self.with(|tally| tally.node = format!("{node:016x}"));
+    }
+
+    pub fn trouble(&self, words: Vec<String>) {
+        self.with(|tally| tally.trouble = words);
     }
 
     pub fn describe(&self, detail: &str) {

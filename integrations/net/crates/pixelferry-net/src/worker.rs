@@ -14,13 +14,13 @@ use pixelferry_rules::job::JobMessage;
 use pixelferry_rules::packing::Packing;
 use pixelferry_rules::turns::{Turn, Turns};
 use pixelferry_rules::workers::Workers;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::time::{Duration, Instant};
-use zenoh::Wait;
 use zenoh::bytes::ZBytes;
 use zenoh::liveliness::LivelinessToken;
 use zenoh::pubsub::{Publisher, Subscriber};
 use zenoh::qos::{CongestionControl, Priority};
+use zenoh::{Session, Wait};
 
 /// Quality of JPEG tiles.
 const QUALITY: u8 = 90;
@@ -35,7 +35,7 @@ pub struct Tile {
     packer: Packer,
     publisher: Publisher<'static>,
     // Undeclared in this order: no more tiles first, then no more news.
-    _token: LivelinessToken,
+    offer: Arc<Offer>,
     _jobs: Subscriber<()>,
     _alive: Subscriber<()>,
 }
@@ -44,6 +44,21 @@ struct Shared {
     turns: Mutex<Turns>,
     changed: Condvar,
     entry: Arc<Entry>,
+}
+
+/// The token by which others see that a worker computes.
+struct Offer {
+    session: Session,
+    key: String,
+    token: Mutex<Option<LivelinessToken>>,
+}
+
+impl Offer {
+    fn declare(&self) -> Result<()> {
+        let token = self.session.liveliness().declare_token(self.key.clone()).wait();
+        *lock(&self.token) = Some(token.map_err(Error::zenoh("Tile", CLOSED))?);
+        Ok(())
+    }
 }
 
 impl Net {
@@ -57,6 +72,7 @@ impl Net {
         let keys = keys(scene)?;
         let node = self.number();
         let entry = Arc::new(self.status().enter("worker", scene));
+        entry.number(node);
         let turns = Mutex::new(Turns::new(node, region));
         let shared = Arc::new(Shared { turns, changed: Condvar::new(), entry });
         let way = Way { congestion: CongestionControl::Block, priority: Priority::Data, express: true };
@@ -71,8 +87,9 @@ impl Net {
             told.changed.notify_all();
         };
         let jobs = self.subscribe(OP, keys.job(), job)?;
-        let token = self.session().liveliness().declare_token(keys.worker(node, region)).wait();
-        let token = token.map_err(Error::zenoh(OP, CLOSED))?;
+        let (session, key) = (self.session().clone(), keys.worker(node, region));
+        let offer = Arc::new(Offer { session, key, token: Mutex::default() });
+        offer.declare()?;
         let told = shared.clone();
         let alive = move |workers: &Workers| {
             lock(&told.turns).set_workers(workers.clone());
@@ -80,7 +97,7 @@ impl Net {
         };
         let alive = follow(self.session(), &keys, alive)?;
         let (net, packer) = (self.clone(), Packer::new(self, &shared.entry, (keys.tile(node), way), QUALITY));
-        Ok(Tile { net, shared, node, packer, publisher, _token: token, _jobs: jobs, _alive: alive })
+        Ok(Tile { net, shared, node, packer, publisher, offer, _jobs: jobs, _alive: alive })
     }
 }
 
@@ -99,21 +116,38 @@ impl Tile {
 
     /// The next tile that is this worker's; `None` where none came in time. Of the newest arguments only: tiles of older
     /// ones that were not begun are forgotten. Those that were shown longest ago come first. A job whose tiles no memory
-    /// holds is refused, as it may be a stranger's.
+    /// holds is refused, as it may be a stranger's. Where three in a row were given up, this worker is away for a while, and
+    /// longer each time, until it sends a tile.
     ///
     /// # Errors
-    /// None at present.
+    /// [`Error::Zenoh`].
     pub fn next(&self, timeout: Duration) -> Result<Option<Job>> {
         let until = until(timeout);
         loop {
-            let (turns, left) = (lock(&self.shared.turns), until.saturating_duration_since(Instant::now()));
+            let (mut turns, now) = (lock(&self.shared.turns), Instant::now());
+            let mut left = until.saturating_duration_since(now);
+            if let Some(rests_until) = turns.rests_until() {
+                if now >= rests_until {
+                    turns.resume(now);
+                    drop(turns);
+                    self.shared.entry.trouble(Vec::new());
+                    self.offer.declare()?;
+                    continue;
+                }
+                left = left.min(rests_until - now);
+            }
             let mut begun = None;
             let has_none = |turns: &mut Turns| {
                 begun = turns.begin();
                 begun.is_none()
             };
             drop(self.shared.changed.wait_timeout_while(turns, left, has_none));
-            let Some(turn) = begun else { return Ok(None) };
+            let Some(turn) = begun else {
+                match Instant::now() < until {
+                    true => continue,
+                    false => return Ok(None),
+                }
+            };
             match self.job(turn) {
                 Ok(job) => return Ok(Some(job)),
                 Err(refused) => self.shared.entry.refuse(&refused),
@@ -122,10 +156,12 @@ impl Tile {
     }
 
     fn job(&self, turn: Turn) -> std::result::Result<Job, WireError> {
-        let held = Held { turn, shared: self.shared.clone() };
+        let (shared, offer) = (self.shared.clone(), Arc::downgrade(&self.offer));
+        let mut held = Held { turn, may_fail: false, shared, offer };
         let bytes = held.turn.header().pixel_bytes();
         let canvas = usize::try_from(bytes).ok().and_then(|bytes| self.net.pool().canvas(bytes));
         let canvas = canvas.ok_or(WireError::Scene("no memory holds one of its tiles"))?;
+        held.may_fail = true;
         Ok(Job { held, canvas, begun: Instant::now() })
     }
 
@@ -134,7 +170,7 @@ impl Tile {
     /// # Errors
     /// [`Error::Invalid`] where the codec does not take the format; [`Error::Zenoh`].
     pub fn publish(&self, job: Job) -> Result<()> {
-        let Job { held, mut canvas, begun } = job;
+        let Job { mut held, mut canvas, begun } = job;
         let cost = u32::try_from(begun.elapsed().as_micros()).unwrap_or(u32::MAX);
         let header = Header { kind: Kind::Tile, sender: self.node, cost, ..held.turn.header() };
         let (header, packed) = self.packer.pack(&header, canvas.payload_mut())?;
@@ -145,6 +181,7 @@ impl Tile {
         self.packer.mark(&header)?;
         self.publisher.put(message).wait().map_err(Error::zenoh("Tile::publish", CLOSED))?;
         lock(&self.shared.turns).publish(&held.turn, Instant::now());
+        held.may_fail = false;
         self.shared.entry.count();
         Ok(())
     }
@@ -163,17 +200,30 @@ impl Tile {
 /// A turn that is given back when its job goes, published or not.
 struct Held {
     turn: Turn,
+    /// False before there is a job, and once its tile is sent.
+    may_fail: bool,
     shared: Arc<Shared>,
+    offer: Weak<Offer>,
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        lock(&self.shared.turns).end(&self.turn);
+        let mut turns = lock(&self.shared.turns);
+        turns.end(&self.turn);
+        let rest = if self.may_fail { turns.give_up(&self.turn, Instant::now()) } else { None };
+        // Its end comes back as news, which waits for the lock.
+        drop(turns);
+        let Some(rest) = rest else { return };
+        tracing::warn!("too many tiles in a row were given up; this worker is away for {rest:?}");
+        self.shared.entry.trouble(vec![format!("gave up too many tiles in a row, is away for {rest:?}")]);
+        if let Some(offer) = self.offer.upgrade() {
+            lock(&offer.token).take();
+        }
     }
 }
 
 /// A tile to compute: its pixels lie in shared memory that the display reads. Dropped without [`Tile::publish`], the tile
-/// is asked for again.
+/// was given up, and is asked for again.
 pub struct Job {
     held: Held,
     canvas: Canvas,

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | payloads of jobs and reports; headers are `pixelferry_media::wire`'s | `job`, `report` |
 //! | names under which messages go | `key` |
-//! | tiles, and who computes which | `grid`, `hash`, `workers`, `turns`, `speeds`, `owing` |
+//! | tiles, and who computes which | `grid`, `hash`, `workers`, `shares`, `turns`, `speeds`, `owing` |
 //! | which tiles of a frame came | `board` |
 //! | whose messages count | `session` |
 //! | which codec fits a link | `packing`, `link`, `choose` |
@@ -28,6 +28,7 @@ pub mod owing;
 pub mod packing;
 pub mod report;
 pub mod session;
+pub mod shares;
 pub mod speeds;
 pub mod turns;
 pub mod workers;

@@ -58,4 +58,28 @@ mod tests {
         assert_eq!(speeds.weights(), weights);
         assert_eq!(Speeds::default().weights(), Weights::default());
     }
+
+    /// Workers whose speeds spread by 30 %: the one that is done last takes less beyond the mean where shares are by speed.
+    #[test]
+    fn shares_by_speed_end_sooner_in_an_uneven_fleet() {
+        let spread = [0.58, 0.73, 0.84, 0.95, 1.05, 1.16, 1.27, 1.42];
+        for tiles in [60, 135, 510] {
+            let mut job = crate::shares::tests::job(tiles, Weights::default());
+            let workers = crate::shares::tests::crew((1..=8).map(crate::hash::mix));
+            let speed: BTreeMap<u64, f64> = workers.nodes().zip(spread).collect();
+            let mut speeds = Speeds::default();
+            let mut ends = || {
+                let mut times: BTreeMap<u64, f64> = BTreeMap::new();
+                for node in crate::shares::Shares::default().of(&workers, &job).iter().flatten() {
+                    *times.entry(*node).or_default() += 1000.0 / speed[node];
+                    speeds.note(*node, (1000.0 / speed[node]) as u32, 1000);
+                }
+                job.weights = speeds.weights();
+                times.values().copied().fold(0.0, f64::max) / (times.values().sum::<f64>() / 8.0)
+            };
+            let (even, by_speed) = (ends(), (0..10).map(|_| ends()).last().unwrap());
+            println!("{tiles} tiles: the last takes {even:.2} of the mean evenly, {by_speed:.2} by speed");
+            assert!(by_speed < even);
+        }
+    }
 }

@@ -1,6 +1,5 @@
 //! Live workers of a scene, by the tokens that come and go.
 
-use crate::job::JobMessage;
 use pixelferry::Region;
 use std::collections::BTreeMap;
 
@@ -12,13 +11,6 @@ const MOST: usize = 4096;
 pub struct Workers(BTreeMap<u64, Option<Region>>);
 
 impl Workers {
-    /// Returns the worker that computes a tile: of those whose region holds all of it, the one that hashing says.
-    pub fn owner(&self, job: &JobMessage, tile: u32) -> Option<u64> {
-        let wanted = job.grid.region(tile)?;
-        let nodes = self.0.iter().filter(|(_, place)| place.is_none_or(|place| holds(place, wanted)));
-        job.weights.owner(nodes.map(|(&node, _)| node), tile)
-    }
-
     pub fn count(&self) -> usize {
         self.0.len()
     }
@@ -29,6 +21,10 @@ impl Workers {
 
     pub fn nodes(&self) -> impl Iterator<Item = u64> {
         self.0.keys().copied()
+    }
+
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (u64, Option<Region>)> {
+        self.0.iter().map(|(&node, &place)| (node, place))
     }
 
     /// A worker that is there, whatever the network says of it.
@@ -51,7 +47,7 @@ impl Workers {
     }
 }
 
-fn holds(outer: Region, inner: Region) -> bool {
+pub(crate) fn holds(outer: Region, inner: Region) -> bool {
     let inside = |start: u32, len: u32, inner_start: u32, inner_len: u32| {
         inner_start >= start && u64::from(inner_start) + u64::from(inner_len) <= u64::from(start) + u64::from(len)
     };
