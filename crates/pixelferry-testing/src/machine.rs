@@ -65,6 +65,8 @@ pub enum Need {
     Chromium,
     /// GStreamer's tools with an encoder and a decoder of H.264, for the network's video.
     Gstreamer,
+    /// Namespaces of one's own, by `unshare`.
+    Unshare,
 }
 
 /// A row of [`MACHINE`].
@@ -134,6 +136,7 @@ pub const MACHINE: &[Row] = &[
     Row { need: Need::VulkanDev, name: "vulkan-dev", packages: "libvulkan-dev", ..NONE },
     Row { need: Need::Chromium, name: "chromium", ..NONE },
     Row { need: Need::Gstreamer, name: "gstreamer", ..NONE },
+    Row { need: Need::Unshare, name: "unshare", ..NONE },
 ];
 
 impl Need {

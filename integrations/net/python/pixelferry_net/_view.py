@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import secrets
+import struct
 import threading
 import time
+import weakref
 
 import zenoh
 
@@ -43,6 +45,32 @@ class Picture:
         return max(now() - self.header.time, 0) / 1e6
 
 
+def _wish(view, session, key):
+    """Asks for large pictures, the next whenever one came, until the viewer ends. Nothing is read in place: place 0."""
+    wish = struct.pack("<2Q", secrets.randbits(64), 0)
+    quality = {"priority": zenoh.Priority.BACKGROUND, "congestion_control": zenoh.CongestionControl.BLOCK}
+    while True:
+        begun = time.monotonic()
+        try:
+            consolidation = zenoh.ConsolidationMode.NONE
+            replies = session.get(key, payload=wish, timeout=60, consolidation=consolidation, **quality)
+            is_heard = False
+            for reply in replies:
+                is_heard = True
+                if (viewer := view()) is None or viewer.is_closed:
+                    return
+                viewer._answer(reply)
+                del viewer
+        except zenoh.ZError:
+            return
+        if (viewer := view()) is None or viewer.is_closed:
+            return
+        del viewer
+        if not is_heard:
+            # One that ended soon was heard by nobody.
+            time.sleep(max(0.25 - (time.monotonic() - begun), 0))
+
+
 class View(Declared):
     """Looks at a scene. Of pictures that come faster than they are read, only the newest is kept."""
 
@@ -58,8 +86,8 @@ class View(Declared):
         self._reports = self._keep(session.declare_publisher(f"{root}/view/report", **urgent))
         self._keep(session.declare_subscriber(f"{root}/view/mark", self._weak(self._mark)))
         self._keep(session.declare_subscriber(f"{root}/view", self._weak(self._take)))
-        # The picture of now.
-        session.get(f"{root}/view", self._weak(self._answer))
+        wishes = threading.Thread(target=_wish, args=(weakref.ref(self), session, f"{root}/view"), daemon=True)
+        wishes.start()
 
     @property
     def refused(self) -> int:
@@ -72,7 +100,9 @@ class View(Declared):
 
     def _answer(self, reply):
         if reply.ok is not None:
-            self._take(reply.ok)
+            # A mark goes ahead of a picture where the server measures.
+            is_mark = len(reply.ok.payload) == HEADER_BYTES
+            (self._mark if is_mark else self._take)(reply.ok)
 
     def _take(self, sample):
         message = bytes(sample.payload)
