@@ -80,11 +80,6 @@ class Declared:
 
         return call
 
-    @property
-    def is_closed(self) -> bool:
-        """True once it ended."""
-        return not self._end.alive
-
     def close(self) -> None:
         """Ends it; the session stays."""
         self._end()

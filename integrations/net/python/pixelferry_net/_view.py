@@ -7,7 +7,6 @@ import secrets
 import struct
 import threading
 import time
-import weakref
 
 import zenoh
 
@@ -45,27 +44,29 @@ class Picture:
         return max(now() - self.header.time, 0) / 1e6
 
 
-def _wish(view, session, key):
+class _Wishes:
+    """What ends a viewer's queries, as its other parts end."""
+
+    def __init__(self):
+        self.token = zenoh.CancellationToken()
+
+    def undeclare(self):
+        self.token.cancel()
+
+
+def _ask(answer, session, key, token):
     """Asks for large pictures, the next whenever one came, until the viewer ends. Nothing is read in place: place 0."""
     wish = struct.pack("<2Q", secrets.randbits(64), 0)
     quality = {"priority": zenoh.Priority.BACKGROUND, "congestion_control": zenoh.CongestionControl.BLOCK}
-    while True:
-        begun = time.monotonic()
+    quality |= {"consolidation": zenoh.ConsolidationMode.NONE, "timeout": 60, "cancellation_token": token}
+    while not token.is_cancelled:
+        begun, is_heard = time.monotonic(), False
         try:
-            consolidation = zenoh.ConsolidationMode.NONE
-            replies = session.get(key, payload=wish, timeout=60, consolidation=consolidation, **quality)
-            is_heard = False
-            for reply in replies:
+            for reply in session.get(key, payload=wish, **quality):
                 is_heard = True
-                if (viewer := view()) is None or viewer.is_closed:
-                    return
-                viewer._answer(reply)
-                del viewer
+                answer(reply)
         except zenoh.ZError:
             return
-        if (viewer := view()) is None or viewer.is_closed:
-            return
-        del viewer
         if not is_heard:
             # One that ended soon was heard by nobody.
             time.sleep(max(0.25 - (time.monotonic() - begun), 0))
@@ -86,8 +87,9 @@ class View(Declared):
         self._reports = self._keep(session.declare_publisher(f"{root}/view/report", **urgent))
         self._keep(session.declare_subscriber(f"{root}/view/mark", self._weak(self._mark)))
         self._keep(session.declare_subscriber(f"{root}/view", self._weak(self._take)))
-        wishes = threading.Thread(target=_wish, args=(weakref.ref(self), session, f"{root}/view"), daemon=True)
-        wishes.start()
+        wishes = self._keep(_Wishes())
+        asking = (self._weak(self._answer), session, f"{root}/view", wishes.token)
+        threading.Thread(target=_ask, args=asking, name="pixelferry-wish").start()
 
     @property
     def refused(self) -> int:
