@@ -1,11 +1,11 @@
-//! Delivery of a server's pictures, on threads of its own: small ones by one publication for all, large ones to each viewer
-//! that asked for one more, as fast as its line takes them. The newest wins everywhere.
+//! Delivery of a server's pictures, on threads of its own: small and lent ones by one publication for all, large ones to each
+//! viewer that asked for one more, as fast as its line takes them. The newest wins everywhere.
 
 use crate::lend::Ticket;
 use crate::lock::lock;
 use crate::pack::mark;
 use pixelferry_media::wire::Header;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use zenoh::bytes::ZBytes;
 use zenoh::query::Query;
 
 /// Messages above this go to each viewer by itself: of larger ones, the queue of a line (1 MiB) does not hold two.
-const LARGE: usize = 512 << 10;
+pub(crate) const LARGE: usize = 512 << 10;
 /// Pictures that a viewer asks for ahead: the next begins when the one before ends.
 pub(crate) const AHEAD: usize = 2;
 /// Longest time that a viewer waits for a newer picture before it has to ask again.
@@ -33,11 +33,14 @@ pub(crate) struct Picture {
     pub ticket: Option<Ticket>,
 }
 
+/// A viewer's query, and the place whose memory it reads.
+type Wish = (Query, u64);
+
 /// The pictures of one server.
 pub(crate) struct Delivery {
     key: String,
     state: Mutex<State>,
-    /// A small picture is there, and one for a viewer.
+    /// A picture is there: for the publication, and for single viewers.
     small: Condvar,
     wanted: Condvar,
 }
@@ -51,7 +54,7 @@ struct State {
     marked: bool,
     place: u64,
     is_over: bool,
-    viewers: BTreeMap<u64, SyncSender<Query>>,
+    viewers: BTreeMap<u64, SyncSender<Wish>>,
 }
 
 impl Delivery {
@@ -82,7 +85,7 @@ impl Delivery {
         self.wanted.notify_all();
     }
 
-    /// Gives each small picture to `publish`, the newest of those that come meanwhile, until the end.
+    /// Gives each small or lent picture to `publish`, the newest of those that come meanwhile, until the end.
     pub fn publish(&self, mut publish: impl FnMut(Picture)) {
         let mut sent = 0;
         loop {
@@ -93,7 +96,8 @@ impl Delivery {
                 return;
             }
             sent = state.serial;
-            let picture = state.newest.clone().filter(|picture| picture.message.len() <= LARGE);
+            let picture =
+                state.newest.clone().filter(|picture| picture.ticket.is_some() || picture.message.len() <= LARGE);
             drop(state);
             picture.into_iter().for_each(&mut publish);
         }
@@ -109,13 +113,13 @@ impl Delivery {
         let mut state = lock(&self.state);
         if let Some(known) = state.viewers.get(&viewer) {
             // Of more than it may ask for ahead, the rest goes without an answer.
-            let _ = known.try_send(query);
+            let _ = known.try_send((query, place));
         } else if state.viewers.len() < MOST {
             let (sender, queries) = sync_channel(2 * AHEAD);
-            let _ = sender.try_send(query);
+            let _ = sender.try_send((query, place));
             state.viewers.insert(viewer, sender);
             let told = self.clone();
-            let serve = move || told.serve(viewer, place, &queries);
+            let serve = move || told.serve(viewer, &queries);
             if std::thread::Builder::new().name("pixelferry-view".into()).spawn(serve).is_err() {
                 state.viewers.remove(&viewer);
             }
@@ -123,37 +127,30 @@ impl Delivery {
     }
 
     /// Answers one viewer, until it is gone.
-    fn serve(&self, viewer: u64, place: u64, queries: &Receiver<Query>) {
+    fn serve(&self, viewer: u64, wishes: &Receiver<Wish>) {
         let mut sent = 0;
-        // Those that the viewer may not have opened yet: what it asks for next says that it has the one before the last.
-        let mut flying = VecDeque::new();
         loop {
-            let query = match queries.recv_timeout(GONE) {
-                Ok(query) => query,
+            let (query, place) = match wishes.recv_timeout(GONE) {
+                Ok(wish) => wish,
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
                     let mut state = lock(&self.state);
-                    let Ok(query) = queries.try_recv() else {
+                    let Ok(wish) = wishes.try_recv() else {
                         state.viewers.remove(&viewer);
                         break;
                     };
-                    query
+                    wish
                 }
             };
-            if flying.len() >= AHEAD {
-                flying.pop_front();
-            }
             let state = lock(&self.state);
-            let waits = |state: &mut State| !state.is_over && state.wanted(sent).is_none();
+            let waits = |state: &mut State| !state.is_over && state.wanted(sent, place).is_none();
             let waited = self.wanted.wait_timeout_while(state, HOLD, waits).unwrap_or_else(PoisonError::into_inner);
-            let Some(picture) = waited.0.wanted(sent).cloned() else { continue };
+            let Some(picture) = waited.0.wanted(sent, place).cloned() else { continue };
             let (marked, ours) = (waited.0.marked, waited.0.place);
             sent = waited.0.serial;
             drop(waited);
-            let ticket = picture.ticket.filter(|_| ours != 0 && ours == place);
-            let marked = marked.then_some(ours);
-            self.send(&query, &picture, marked, ticket);
-            flying.push_back(picture);
+            let ticket = picture.ticket.filter(|_| ours == place);
+            self.send(&query, &picture, marked.then_some(ours), ticket);
         }
     }
 
@@ -172,10 +169,11 @@ impl Delivery {
 }
 
 impl State {
-    /// The picture for a viewer that had the one of this number last, and the small ones as all have them.
-    fn wanted(&self, sent: u64) -> Option<&Picture> {
+    /// The picture for a viewer that had the one of this number last, and those of the publication as all have them.
+    fn wanted(&self, sent: u64, place: u64) -> Option<&Picture> {
         let newest = self.newest.as_ref().filter(|_| self.serial > sent)?;
-        (sent == 0 || newest.message.len() > LARGE).then_some(newest)
+        let is_lent = newest.ticket.is_some() && place == self.place;
+        (sent == 0 || !is_lent && newest.message.len() > LARGE).then_some(newest)
     }
 }
 

@@ -1,14 +1,15 @@
 //! Pictures for viewers, and what viewers send back.
 
-use crate::deliver::{Delivery, Picture};
+use crate::deliver::{Delivery, LARGE, Picture};
 use crate::error::{CLOSED, Error, Result, keys};
 use crate::lock::lock;
 use crate::net::{Net, Way, now};
-use crate::pack::Packer;
+use crate::pack::{Packer, mark};
 use crate::pixels::read_header;
 use crate::status::Entry;
 use pixelferry::ImageDesc;
 use pixelferry_media::wire::{HEADER_BYTES, Header, Kind, WireError};
+use pixelferry_rules::key;
 use pixelferry_rules::packing::Packing;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -35,6 +36,8 @@ pub struct Server {
     epoch: u64,
     packer: Arc<Packer>,
     publisher: Arc<Publisher<'static>>,
+    /// To viewers of the same place.
+    near: Arc<Publisher<'static>>,
     delivery: Arc<Delivery>,
     /// Made with the first picture.
     courier: OnceLock<Courier>,
@@ -89,6 +92,8 @@ impl Net {
         let entry = Arc::new(self.status().enter("server", scene));
         let way = Way { congestion: CongestionControl::Drop, priority: Priority::DataLow, express: false };
         let publisher = Arc::new(self.publisher(OP, keys.view(), way)?);
+        let place = self.place().load(Ordering::Relaxed);
+        let near = self.publisher(OP, key::near(&keys.view(), place), Way { express: true, ..way })?;
         let delivery = Delivery::new(keys.view());
         let told = delivery.clone();
         let answer = move |query| told.ask(query);
@@ -107,6 +112,7 @@ impl Net {
             epoch: now(),
             packer: Arc::new(Packer::new(self, &entry, (keys.view(), way), QUALITY)),
             publisher,
+            near: Arc::new(near),
             delivery,
             courier: OnceLock::new(),
             inputs,
@@ -142,6 +148,7 @@ impl Server {
         self.delivery.clear();
         let (message, ticket) = match packed {
             Some(packed) => ([header.to_bytes().as_slice(), &packed].concat().into(), None),
+            None if pixels.len() <= LARGE => ([header.to_bytes().as_slice(), pixels].concat().into(), None),
             None => {
                 let no_memory = || Error::invalid(OP, "the picture is larger than memory");
                 let mut canvas = self.net.pool().canvas(pixels.len()).ok_or_else(no_memory)?;
@@ -165,9 +172,19 @@ impl Server {
             return Ok(());
         }
         let (delivery, packer, publisher) = (self.delivery.clone(), self.packer.clone(), self.publisher.clone());
+        let (near, place) = (self.near.clone(), self.net.place_bytes());
         let publish = move |picture: Picture| {
-            let put = || publisher.put(picture.message).wait().map_err(Error::zenoh(OP, CLOSED));
-            if let Err(error) = packer.mark(&picture.header).and_then(|()| put()) {
+            let Picture { header, message, ticket } = picture;
+            let Some(ticket) = ticket else {
+                packer.mark(&header)?;
+                return publisher.put(message).wait().map_err(Error::zenoh(OP, CLOSED));
+            };
+            let marked = packer.is_auto().then(|| near.put(mark(&header)).attachment(place).wait());
+            let lent = || near.put(header.to_bytes()).attachment(ticket.to_bytes()).wait();
+            marked.unwrap_or(Ok(())).and_then(|()| lent()).map_err(Error::zenoh(OP, CLOSED))
+        };
+        let publish = move |picture| {
+            if let Err(error) = publish(picture) {
                 tracing::debug!("no picture was sent: {error}");
             }
         };

@@ -7,11 +7,11 @@ use crate::net::{Net, Way, now};
 use crate::pixels::{Arrived, Pixels, copy, read_mark};
 use crate::status::Entry;
 use pixelferry::{ImageDesc, PixelFormat};
-use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind, Limits, WireError};
+use pixelferry_media::wire::{Codec, Header, Kind, Limits, WireError};
 use pixelferry_rules::key;
 use pixelferry_rules::link::Meter;
 use pixelferry_rules::session::{Followed, News};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -32,6 +32,7 @@ pub struct Viewer {
     /// By which the server knows this viewer's reports.
     number: u64,
     _wishes: Wishes,
+    _near: Subscriber<()>,
     _pictures: Subscriber<()>,
     _marks: Subscriber<()>,
     net: Net,
@@ -71,13 +72,33 @@ impl Net {
         let marks = self.subscribe_all(OP, key::mark(&keys.view()), move |sample| taken.mark(&sample))?;
         let taken = shared.clone();
         let pictures = self.subscribe_all(OP, keys.view(), move |sample| taken.take(&sample))?;
+        let taken = shared.clone();
+        let place = key::near(&keys.view(), self.place().load(Ordering::Relaxed));
+        let near = self.subscribe_all(OP, place, move |sample| taken.hear(&sample))?;
         let (number, net, key) = (self.number(), self.clone(), keys.view());
         let wishes = Wishes::start(shared.clone(), (key.clone(), number), self.clone())?;
-        Ok(Viewer { shared, key, publisher, reports, number, _wishes: wishes, _pictures: pictures, _marks: marks, net })
+        Ok(Viewer {
+            shared,
+            key,
+            publisher,
+            reports,
+            number,
+            _wishes: wishes,
+            _near: near,
+            _pictures: pictures,
+            _marks: marks,
+            net,
+        })
     }
 }
 
 impl Shared {
+    /// Takes a picture that was asked for or lent, or the mark ahead of it, which the server sends where it measures.
+    fn hear(&self, sample: &Sample) {
+        let is_mark = sample.attachment().is_some_and(|place| place.len() == 8);
+        if is_mark { self.mark(sample) } else { self.take(sample) }
+    }
+
     fn take(&self, sample: &Sample) {
         if let Err(refused) = self.read(sample) {
             self.entry.refuse(&refused);
@@ -253,12 +274,7 @@ impl Shared {
                 if let Some(wish) = &mut ending.0 {
                     wish.is_heard = true;
                 }
-                // A mark goes ahead of a picture where the server measures.
-                if sample.payload().len() == HEADER_BYTES && sample.attachment().is_some_and(|place| place.len() == 8) {
-                    taken.mark(sample);
-                } else {
-                    taken.take(sample);
-                }
+                taken.hear(sample);
             };
             let asked = net.session().get(key).payload(deliver::wish(number, net.place_bytes())).callback_mut(reply);
             let asked = asked.congestion_control(CongestionControl::Block).priority(Priority::Background);
