@@ -5,7 +5,7 @@ use crate::lend::Ticket;
 use crate::lock::lock;
 use crate::pack::mark;
 use pixelferry_media::wire::Header;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -33,8 +33,8 @@ pub(crate) struct Picture {
     pub ticket: Option<Ticket>,
 }
 
-/// A viewer's query, and the place whose memory it reads.
-type Wish = (Query, u64);
+/// A viewer's query with its wish.
+type Asked = (Query, Wish);
 
 /// The pictures of one server.
 pub(crate) struct Delivery {
@@ -54,7 +54,7 @@ struct State {
     marked: bool,
     place: u64,
     is_over: bool,
-    viewers: BTreeMap<u64, SyncSender<Wish>>,
+    viewers: BTreeMap<u64, SyncSender<Asked>>,
 }
 
 impl Delivery {
@@ -105,32 +105,33 @@ impl Delivery {
 
     /// Takes a viewer's wish for one more picture; one without a number wants the newest that is there.
     pub fn ask(self: &Arc<Self>, query: Query) {
-        let wish = query.payload().map(|wish| wish.to_bytes().into_owned()).unwrap_or_default();
-        let Some((viewer, place)) = read_wish(&wish) else {
+        let Some(wish) = query.payload().and_then(|wish| Wish::read(&wish.to_bytes())) else {
             let newest = lock(&self.state).newest.clone();
             return newest.iter().for_each(|picture| self.send(&query, picture, None, None));
         };
         let mut state = lock(&self.state);
-        if let Some(known) = state.viewers.get(&viewer) {
+        if let Some(known) = state.viewers.get(&wish.viewer) {
             // Of more than it may ask for ahead, the rest goes without an answer.
-            let _ = known.try_send((query, place));
+            let _ = known.try_send((query, wish));
         } else if state.viewers.len() < MOST {
             let (sender, queries) = sync_channel(2 * AHEAD);
-            let _ = sender.try_send((query, place));
-            state.viewers.insert(viewer, sender);
+            let _ = sender.try_send((query, wish));
+            state.viewers.insert(wish.viewer, sender);
             let told = self.clone();
-            let serve = move || told.serve(viewer, &queries);
+            let serve = move || told.serve(wish.viewer, &queries);
             if std::thread::Builder::new().name("pixelferry-view".into()).spawn(serve).is_err() {
-                state.viewers.remove(&viewer);
+                state.viewers.remove(&wish.viewer);
             }
         }
     }
 
     /// Answers one viewer, until it is gone.
-    fn serve(&self, viewer: u64, wishes: &Receiver<Wish>) {
+    fn serve(&self, viewer: u64, wishes: &Receiver<Asked>) {
         let mut sent = 0;
+        // Those that the viewer may not have opened yet: what it asks for next says that it has the one before the last.
+        let mut flying = VecDeque::new();
         loop {
-            let (query, place) = match wishes.recv_timeout(GONE) {
+            let (query, wish) = match wishes.recv_timeout(GONE) {
                 Ok(wish) => wish,
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
@@ -142,15 +143,19 @@ impl Delivery {
                     wish
                 }
             };
+            if flying.len() >= AHEAD {
+                flying.pop_front();
+            }
             let state = lock(&self.state);
-            let waits = |state: &mut State| !state.is_over && state.wanted(sent, place).is_none();
+            let waits = |state: &mut State| !state.is_over && state.wanted(sent, &wish).is_none();
             let waited = self.wanted.wait_timeout_while(state, HOLD, waits).unwrap_or_else(PoisonError::into_inner);
-            let Some(picture) = waited.0.wanted(sent, place).cloned() else { continue };
+            let Some(picture) = waited.0.wanted(sent, &wish).cloned() else { continue };
             let (marked, ours) = (waited.0.marked, waited.0.place);
             sent = waited.0.serial;
             drop(waited);
-            let ticket = picture.ticket.filter(|_| ours == place);
+            let ticket = picture.ticket.filter(|_| ours == wish.place);
             self.send(&query, &picture, marked.then_some(ours), ticket);
+            flying.push_back(picture);
         }
     }
 
@@ -170,19 +175,32 @@ impl Delivery {
 
 impl State {
     /// The picture for a viewer that had the one of this number last, and those of the publication as all have them.
-    fn wanted(&self, sent: u64, place: u64) -> Option<&Picture> {
+    fn wanted(&self, sent: u64, wish: &Wish) -> Option<&Picture> {
         let newest = self.newest.as_ref().filter(|_| self.serial > sent)?;
-        let is_lent = newest.ticket.is_some() && place == self.place;
+        let is_lent = newest.ticket.is_some() && wish.place == self.place && !wish.is_behind;
         (sent == 0 || !is_lent && newest.message.len() > LARGE).then_some(newest)
     }
 }
 
-/// Wish of a viewer: its number, and the place whose memory it reads.
-pub(crate) fn wish(viewer: u64, place: [u8; 8]) -> Vec<u8> {
-    [viewer.to_le_bytes(), place].concat()
+/// Wish of a viewer for one picture more.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wish {
+    pub viewer: u64,
+    /// The place whose memory it reads.
+    pub place: u64,
+    /// True where lent memory was written anew before it was opened: then an answer holds it until the next wish.
+    pub is_behind: bool,
 }
 
-fn read_wish(bytes: &[u8]) -> Option<(u64, u64)> {
-    let (viewer, place) = bytes.split_first_chunk()?;
-    Some((u64::from_le_bytes(*viewer), u64::from_le_bytes(place.try_into().ok()?)))
+impl Wish {
+    pub fn to_bytes(self) -> Vec<u8> {
+        [self.viewer, self.place, u64::from(self.is_behind)].map(u64::to_le_bytes).concat()
+    }
+
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let (viewer, rest) = bytes.split_first_chunk()?;
+        let (place, rest) = rest.split_first_chunk()?;
+        let behind = u64::from_le_bytes(rest.try_into().ok()?);
+        Some(Self { viewer: u64::from_le_bytes(*viewer), place: u64::from_le_bytes(*place), is_behind: behind == 1 })
+    }
 }

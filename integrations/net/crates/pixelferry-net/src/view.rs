@@ -45,6 +45,8 @@ struct Shared {
     entry: Entry,
     limits: Limits,
     place: Arc<AtomicU64>,
+    /// Time at which lent memory was gone last.
+    missed: Mutex<Option<Instant>>,
 }
 
 #[derive(Default)]
@@ -64,8 +66,15 @@ impl Net {
         let limits = self.limits();
         let entry = self.status().enter("viewer", scene);
         let (newest, meter) = Default::default();
-        let shared =
-            Arc::new(Shared { newest, meter, told: Condvar::new(), entry, limits, place: self.place().clone() });
+        let shared = Arc::new(Shared {
+            newest,
+            meter,
+            told: Condvar::new(),
+            entry,
+            limits,
+            place: self.place().clone(),
+            missed: Mutex::default(),
+        });
         let publisher = self.publisher(OP, keys.input(), Way::WORDS)?;
         let reports = self.publisher(OP, key::report(&keys.view()), Way::WORDS)?;
         let taken = shared.clone();
@@ -114,7 +123,10 @@ impl Shared {
 
     fn read(&self, sample: &Sample) -> Result<(), WireError> {
         let arrived = Arrived::read(sample, Kind::Picture, &self.limits, &self.place)?;
-        let Some(arrived) = arrived else { return Ok(()) };
+        let Some(arrived) = arrived else {
+            *lock(&self.missed) = Some(Instant::now());
+            return Ok(());
+        };
         let header = arrived.header;
         if header.region != header.image.extent.full() {
             return Err(WireError::Rectangle(header.region));
@@ -215,6 +227,8 @@ impl Viewer {
 
 /// A wish that ended sooner, with nothing, was heard by nobody.
 const SOON: Duration = Duration::from_millis(250);
+/// A viewer asks for lent pictures so long after it came too late to one.
+const BEHIND: Duration = Duration::from_secs(1);
 /// Longest time that a large picture may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -276,7 +290,10 @@ impl Shared {
                 }
                 taken.hear(sample);
             };
-            let asked = net.session().get(key).payload(deliver::wish(number, net.place_bytes())).callback_mut(reply);
+            let is_behind = lock(&self.missed).is_some_and(|missed| missed.elapsed() < BEHIND);
+            let place = self.place.load(Ordering::Relaxed);
+            let wish = deliver::Wish { viewer: number, place, is_behind }.to_bytes();
+            let asked = net.session().get(key).payload(wish).callback_mut(reply);
             let asked = asked.congestion_control(CongestionControl::Block).priority(Priority::Background);
             let asked = asked.consolidation(ConsolidationMode::None).timeout(PATIENCE);
             if let Err(error) = asked.wait() {
