@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import secrets
+import struct
 import threading
 import time
 
@@ -43,6 +44,34 @@ class Picture:
         return max(now() - self.header.time, 0) / 1e6
 
 
+class _Wishes:
+    """What ends a viewer's queries, as its other parts end."""
+
+    def __init__(self):
+        self.token = zenoh.CancellationToken()
+
+    def undeclare(self):
+        self.token.cancel()
+
+
+def _ask(answer, session, key, token):
+    """Asks for large pictures, the next whenever one came, until the viewer ends. Nothing is read in place: place 0."""
+    wish = struct.pack("<3Q", secrets.randbits(64), 0, 0)
+    quality = {"priority": zenoh.Priority.BACKGROUND, "congestion_control": zenoh.CongestionControl.BLOCK}
+    quality |= {"consolidation": zenoh.ConsolidationMode.NONE, "timeout": 60, "cancellation_token": token}
+    while not token.is_cancelled:
+        begun, is_heard = time.monotonic(), False
+        try:
+            for reply in session.get(key, payload=wish, **quality):
+                is_heard = True
+                answer(reply)
+        except zenoh.ZError:
+            return
+        if not is_heard:
+            # One that ended soon was heard by nobody.
+            time.sleep(max(0.25 - (time.monotonic() - begun), 0))
+
+
 class View(Declared):
     """Looks at a scene. Of pictures that come faster than they are read, only the newest is kept."""
 
@@ -58,8 +87,9 @@ class View(Declared):
         self._reports = self._keep(session.declare_publisher(f"{root}/view/report", **urgent))
         self._keep(session.declare_subscriber(f"{root}/view/mark", self._weak(self._mark)))
         self._keep(session.declare_subscriber(f"{root}/view", self._weak(self._take)))
-        # The picture of now.
-        session.get(f"{root}/view", self._weak(self._answer))
+        wishes = self._keep(_Wishes())
+        asking = (self._weak(self._answer), session, f"{root}/view", wishes.token)
+        threading.Thread(target=_ask, args=asking, name="pixelferry-wish").start()
 
     @property
     def refused(self) -> int:
@@ -72,7 +102,9 @@ class View(Declared):
 
     def _answer(self, reply):
         if reply.ok is not None:
-            self._take(reply.ok)
+            # A mark goes ahead of a picture where the server measures.
+            is_mark = len(reply.ok.payload) == HEADER_BYTES
+            (self._mark if is_mark else self._take)(reply.ok)
 
     def _take(self, sample):
         message = bytes(sample.payload)

@@ -4,7 +4,7 @@ use crate::alive::follow;
 use crate::error::{CLOSED, Error, Result, keys};
 use crate::lock::{lock, until};
 use crate::net::{Net, Way, now};
-use crate::pixels::{Pixels, read_header, write_all};
+use crate::pixels::{Arrived, Pixels, read_mark, write_all};
 use crate::status::Entry;
 use pixelferry::{Extent, ImageDesc, Link, Region, WriteFrame};
 use pixelferry_media::wire::{Header, Kind, Limits, WireError};
@@ -19,12 +19,13 @@ use pixelferry_rules::shares::Shares;
 use pixelferry_rules::speeds::Speeds;
 use pixelferry_rules::workers::Workers;
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use zenoh::Wait;
-use zenoh::bytes::ZBytes;
 use zenoh::pubsub::{Publisher, Subscriber};
 use zenoh::qos::{CongestionControl, Priority};
+use zenoh::sample::Sample;
 
 /// Missing tiles are asked for again so often; a change among the workers asks at once.
 const ASK_AGAIN: Duration = Duration::from_millis(250);
@@ -209,10 +210,12 @@ impl Net {
         let entry = self.status().enter("display", &scene.name);
         let shared = Arc::new(Shared { state: Mutex::new(state), told: Condvar::new(), entry });
         let publisher = self.publisher(OP, keys.job(), Way { congestion: CongestionControl::Block, ..Way::WORDS })?;
-        let receiver = Receiver { shared: shared.clone(), image: scene.image, grid, epoch, limits };
-        let tiles = self.subscribe(OP, keys.tiles(), move |message| receiver.take(message))?;
-        let told = shared.clone();
-        let marks = self.subscribe(OP, key::mark(&keys.tiles()), move |message| told.mark(message, &limits))?;
+        let receiver =
+            Receiver { shared: shared.clone(), image: scene.image, grid, epoch, limits, place: self.place().clone() };
+        let tiles = self.subscribe_all(OP, keys.tiles(), move |sample| receiver.take(&sample))?;
+        let (told, place) = (shared.clone(), self.place().clone());
+        let marks = move |sample| told.mark(&sample, &limits, &place);
+        let marks = self.subscribe_all(OP, key::mark(&keys.tiles()), marks)?;
         let told = shared.clone();
         let alive = move |workers: &Workers| {
             let mut state = lock(&told.state);
@@ -268,9 +271,9 @@ impl State {
 }
 
 impl Shared {
-    fn mark(&self, message: &ZBytes, limits: &Limits) {
-        match read_header(message, Kind::Mark, limits) {
-            Ok(header) => lock(&self.state).meter.mark(&header, message.as_shm().is_some(), Instant::now()),
+    fn mark(&self, sample: &Sample, limits: &Limits, place: &AtomicU64) {
+        match read_mark(sample, limits, place) {
+            Ok((header, is_near)) => lock(&self.state).meter.mark(&header, is_near, Instant::now()),
             Err(refused) => self.entry.refuse(&refused),
         }
     }
@@ -283,19 +286,22 @@ struct Receiver {
     grid: Grid,
     epoch: u64,
     limits: Limits,
+    place: Arc<AtomicU64>,
 }
 
 impl Receiver {
-    fn take(&self, message: &ZBytes) {
-        match self.read(message) {
+    fn take(&self, sample: &Sample) {
+        match self.read(sample) {
             Ok(true) => self.shared.told.notify_all(),
             Ok(false) => {}
             Err(refused) => self.shared.entry.refuse(&refused),
         }
     }
 
-    fn read(&self, message: &ZBytes) -> Result<bool, WireError> {
-        let header = read_header(message, Kind::Tile, &self.limits)?;
+    fn read(&self, sample: &Sample) -> Result<bool, WireError> {
+        let arrived = Arrived::read(sample, Kind::Tile, &self.limits, &self.place)?;
+        let Some(arrived) = arrived else { return Ok(false) };
+        let header = arrived.header;
         if header.epoch != self.epoch {
             return Err(WireError::Foreign { found: header.epoch, current: self.epoch });
         }
@@ -316,7 +322,7 @@ impl Receiver {
         }
         drop(state);
         // Unpacking takes time, and others wait for the lock.
-        let pixels = Pixels::new(header, message.clone())?;
+        let pixels = Pixels::new(arrived)?;
         let mut state = lock(&self.shared.state);
         state.speeds.note(header.sender, header.cost, header.region.extent().pixels());
         let left_over = state.board.offer(index, header.frame, pixels);
@@ -351,8 +357,10 @@ impl Assembly {
 
     fn begin(&mut self, frame: u64, args: Vec<u8>) -> Result<()> {
         let image = self.scene.image;
-        let header =
-            Header { epoch: self.epoch, frame, time: now(), ..Header::new(Kind::Job, image, image.extent.full()) };
+        // Workers of the same place lend their tiles.
+        let sender = self.net.place().load(Ordering::Relaxed);
+        let new = Header::new(Kind::Job, image, image.extent.full());
+        let header = Header { epoch: self.epoch, frame, time: now(), sender, ..new };
         let message = JobMessage::new(header, self.grid, args);
         let mut state = lock(&self.shared.state);
         state.board.request(frame);
@@ -533,7 +541,6 @@ fn show(tiles: &Tiles, link: &mut Link) -> Result<()> {
     for tile in &tiles.tiles {
         let mut frame = link.acquire_region(tile.region())?;
         frame.write(&tile.to_bytes()?)?;
-        tile.check()?;
         frame.finish()?;
     }
     Ok(())

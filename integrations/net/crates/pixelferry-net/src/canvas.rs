@@ -1,57 +1,37 @@
-//! Memory that a message is computed in: shared where Zenoh can pass it on without a copy, else the program's own.
+//! Memory that a message is computed in: lent to others where that saves a copy, else the program's own.
 
-use crate::lock::lock;
-use crate::named::{self, Provider};
+use crate::lend::{Held, Sheets, Ticket, place};
 use pixelferry_media::wire::HEADER_BYTES;
-use std::num::NonZeroUsize;
-use std::sync::{Mutex, OnceLock};
-use zenoh::Wait;
 use zenoh::bytes::ZBytes;
-use zenoh::shm::{AllocAlignment, GarbageCollect, ZShmMut};
 
-/// Alignment of a message and, its header being as long, of its pixels.
-#[repr(align(128))]
-struct Aligned;
-
-const ALIGNMENT: AllocAlignment = AllocAlignment::for_type::<Aligned>();
-
-/// Shared memory of one program, made when it is first asked for.
-pub(crate) struct Pool {
-    bytes: usize,
-    provider: OnceLock<Option<Mutex<Provider>>>,
-}
+/// Memory of one program to lend.
+pub(crate) struct Pool(Option<Sheets>);
 
 impl Pool {
     /// `bytes` of shared memory; 0 for none.
     pub fn new(bytes: usize) -> Self {
-        Self { bytes, provider: OnceLock::new() }
+        Self((bytes > 0 && place() != 0).then(|| Sheets::new(bytes)))
+    }
+
+    pub fn is_shared(&self) -> bool {
+        self.0.is_some()
     }
 
     /// A buffer for a message with `payload` bytes after its header; `None` where no memory holds that.
     pub fn canvas(&self, payload: usize) -> Option<Canvas> {
         let bytes = payload.checked_add(HEADER_BYTES)?;
-        let memory = match self.shared(bytes) {
-            Some(shared) => Memory::Shared(shared),
+        let memory = match self.0.as_ref().and_then(|sheets| sheets.take(bytes)) {
+            Some(held) => Memory::Shared(held),
             None => Memory::reserve(bytes)?,
         };
         // Bytes that an earlier message left in shared memory are nobody's picture.
         Some(Canvas { memory, payload, is_clean: false })
     }
-
-    fn shared(&self, bytes: usize) -> Option<ZShmMut> {
-        // A message that takes more than a quarter leaves no room for those that are being read.
-        if bytes > self.bytes / 4 {
-            return None;
-        }
-        let make = || named::provider(NonZeroUsize::new(self.bytes)?, ALIGNMENT);
-        let provider = self.provider.get_or_init(make).as_ref()?;
-        lock(provider).alloc(bytes).with_policy::<GarbageCollect>().wait().ok()
-    }
 }
 
 /// Memory of one message, header first.
 pub(crate) enum Memory {
-    Shared(ZShmMut),
+    Shared(Held),
     /// Reserved, and empty until somebody writes: zeros that pixels replace would cost as much as the pixels.
     Own(Vec<u8>),
 }
@@ -66,7 +46,7 @@ impl Memory {
 
     fn bytes_mut(&mut self) -> &mut [u8] {
         match self {
-            Self::Shared(bytes) => bytes,
+            Self::Shared(held) => held.bytes_mut(),
             Self::Own(bytes) => bytes,
         }
     }
@@ -102,7 +82,7 @@ impl Canvas {
             let bytes = HEADER_BYTES + self.payload;
             match &mut self.memory {
                 Memory::Own(own) => own.resize(bytes, 0),
-                Memory::Shared(shared) => shared.fill(0),
+                Memory::Shared(held) => held.bytes_mut().fill(0),
             }
         }
         self.memory.payload_mut()
@@ -133,23 +113,23 @@ impl Canvas {
                 own.extend_from_slice(&[0; HEADER_BYTES]);
                 own.extend_from_slice(pixels);
             }
-            Memory::Shared(shared) => {
-                shared.get_mut(HEADER_BYTES..).unwrap_or_default().copy_from_slice(pixels);
+            Memory::Shared(held) => {
+                held.bytes_mut().get_mut(HEADER_BYTES..).unwrap_or_default().copy_from_slice(pixels);
             }
         }
         self.is_clean = true;
         true
     }
 
-    /// The message, with this header; zero where nobody wrote.
-    pub fn into_message(mut self, header: &[u8; HEADER_BYTES]) -> ZBytes {
+    /// The message, with this header, and where others find it; zero where nobody wrote.
+    pub fn into_message(mut self, header: &[u8; HEADER_BYTES]) -> (ZBytes, Option<Ticket>) {
         self.payload_mut();
         if let Some(place) = self.memory.bytes_mut().first_chunk_mut() {
             *place = *header;
         }
         match self.memory {
-            Memory::Shared(bytes) => bytes.into(),
-            Memory::Own(bytes) => bytes.into(),
+            Memory::Shared(held) => held.lend(),
+            Memory::Own(bytes) => (bytes.into(), None),
         }
     }
 }
@@ -172,7 +152,7 @@ mod tests {
             } else if round % 4 == 1 {
                 assert!(canvas.payload_mut().iter().all(|&byte| byte == 0), "round {round}");
             } else {
-                let message = canvas.into_message(&header).to_bytes().into_owned();
+                let message = canvas.into_message(&header).0.to_bytes().into_owned();
                 assert!(message[..HEADER_BYTES] == header && message[HEADER_BYTES..].iter().all(|&byte| byte == 0));
             }
         }

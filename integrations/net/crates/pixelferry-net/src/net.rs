@@ -2,9 +2,8 @@
 
 use crate::canvas::Pool;
 use crate::error::{CLOSED, Error, Result};
-use crate::named;
+use crate::lend;
 use crate::options::Options;
-use crate::others;
 use crate::status::{self, Board, NodeStatus};
 use pixelferry_media::wire::Limits;
 use std::net::{TcpStream, ToSocketAddrs as _};
@@ -46,6 +45,8 @@ pub(crate) struct Shared {
     pub pool: Pool,
     pub status: Board,
     made: AtomicU64,
+    /// The place whose processes can read each other's memory; 0 where this one cannot.
+    place: Arc<AtomicU64>,
 }
 
 /// Longest wait for somebody who listens at an endpoint that was not joined.
@@ -60,14 +61,13 @@ impl Net {
     pub fn join(options: Options) -> Result<Self> {
         const OP: &str = "Net::join";
         let hint = "Does something else listen at the endpoint, and does somebody where it connects?";
-        let shared_memory = options.shared_memory && named::has_list();
-        let options = Options { shared_memory, ..options };
         let session = open(&options)?.map_err(Error::zenoh(OP, hint))?;
         let pool = Pool::new(if options.shared_memory { options.shared_memory_bytes } else { 0 });
+        let place = Arc::new(AtomicU64::new(if pool.is_shared() { lend::place() } else { 0 }));
         let id = session.zid().to_le_bytes();
         let node = id.iter().rev().fold(0u64, |node, &byte| node.rotate_left(8) ^ u64::from(byte));
         let status = Board::declare(&session, node)?;
-        Ok(Self(Arc::new(Shared { session, options, pool, status, made: AtomicU64::new(node) })))
+        Ok(Self(Arc::new(Shared { session, options, pool, status, made: AtomicU64::new(node), place })))
     }
 
     /// Tells where others can connect to this program, with the ports that the system chose.
@@ -112,6 +112,16 @@ impl Net {
         self.0.status.reader()
     }
 
+    /// Number of the place where others read this program's memory, and it theirs; 0 where nobody does.
+    pub(crate) fn place(&self) -> &Arc<AtomicU64> {
+        &self.0.place
+    }
+
+    /// As marks and queries tell it.
+    pub(crate) fn place_bytes(&self) -> [u8; 8] {
+        self.place().load(Ordering::Relaxed).to_le_bytes()
+    }
+
     pub(crate) fn status(&self) -> &Board {
         &self.0.status
     }
@@ -130,7 +140,16 @@ impl Net {
         key: String,
         take: impl Fn(&ZBytes) + Send + Sync + 'static,
     ) -> Result<Subscriber<()>> {
-        let heard = move |sample: Sample| take(sample.payload());
+        self.subscribe_all(operation, key, move |sample| take(sample.payload()))
+    }
+
+    /// Like [`Net::subscribe`], with what was sent beside a message.
+    pub(crate) fn subscribe_all(
+        &self,
+        operation: &'static str,
+        key: String,
+        heard: impl Fn(Sample) + Send + Sync + 'static,
+    ) -> Result<Subscriber<()>> {
         let subscriber = self.session().declare_subscriber(key).callback(heard).wait();
         subscriber.map_err(Error::zenoh(operation, CLOSED))
     }
@@ -145,7 +164,7 @@ impl Net {
 /// Zenoh says the same of an endpoint where nobody listens and of one that lets nobody in; a bare connection tells them
 /// apart. Who began to listen only now is asked once more.
 fn open(options: &Options) -> Result<zenoh::Result<Session>> {
-    let join = || -> Result<_> { Ok(zenoh::open(options.config()?).with_shm_clients(others::segments()).wait()) };
+    let join = || -> Result<_> { Ok(zenoh::open(options.config()?).wait()) };
     let opened = join()?;
     let listens = || options.connect.iter().find(|endpoint| is_listening(endpoint));
     if opened.is_ok() {

@@ -77,9 +77,9 @@ pub struct Options {
     /// Time for which a host may be silent before the others take it for gone. A process that dies is noticed at once:
     /// the system closes its connections.
     pub lease: Duration,
-    /// True where messages go through shared memory where both ends are on one machine.
+    /// True where messages go through shared memory where both ends are on one machine (on Linux).
     pub shared_memory: bool,
-    /// Bytes of shared memory for tiles that are being computed or read.
+    /// Most bytes of shared memory for tiles and pictures that are being computed or read.
     pub shared_memory_bytes: usize,
     /// Limits of the messages that are taken.
     pub limits: Limits,
@@ -141,7 +141,11 @@ impl Options {
         set("transport/link/tx/queue/size/data_low", json!(16))?;
         set("transport/link/tx/queue/size/data", json!(16))?;
         set("transport/link/rx/max_message_size", json!(self.limits.bytes.saturating_add(1 << 20)))?;
-        set("transport/shared_memory/enabled", json!(self.shared_memory))?;
+        // Zenoh's keeps something of every process that ends; memory is lent without it.
+        set("transport/shared_memory/enabled", json!(false))?;
+        // A viewer that reads slowly keeps the others waiting for so long (microseconds) at each picture.
+        set("transport/link/tx/queue/congestion_control/drop/max_wait_before_drop_fragments", json!(5_000))?;
+        set("transport/link/tx/queue/size/background", json!(16))?;
         let security = &self.security;
         let path = |path: &PathBuf| json!(path.to_string_lossy());
         if let Some(authority) = &security.authority {

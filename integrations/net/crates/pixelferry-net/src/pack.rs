@@ -117,10 +117,18 @@ impl Packer {
     /// [`Error::Zenoh`].
     pub fn mark(&self, header: &Header) -> Result<()> {
         let auto = lock(&self.auto);
-        let (Some(auto), Some(canvas)) = (auto.as_ref(), self.net.pool().canvas(0)) else { return Ok(()) };
-        let mark = Header { kind: Kind::Mark, codec: Codec::None, payload: 0, ..*header };
-        // In shared memory, where there is some: who reads it there reads pixels there.
-        let sent = auto.marks.put(canvas.into_message(&mark.to_bytes())).wait();
+        let Some(auto) = auto.as_ref() else { return Ok(()) };
+        let sent = auto.marks.put(mark(header)).attachment(self.net.place_bytes()).wait();
         sent.map_err(Error::zenoh("Packing::Auto", CLOSED))
     }
+
+    /// True where receivers measure.
+    pub fn is_auto(&self) -> bool {
+        matches!(self.packing, Packing::Auto { .. })
+    }
+}
+
+/// The mark that goes ahead of the message with this header. The sender's place goes with it.
+pub(crate) fn mark(header: &Header) -> Vec<u8> {
+    Header { kind: Kind::Mark, codec: Codec::None, payload: 0, ..*header }.to_bytes().to_vec()
 }

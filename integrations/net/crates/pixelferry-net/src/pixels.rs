@@ -1,31 +1,34 @@
 //! Pixels that came, and writing them where they are shown.
 
 use crate::error::{Error, Result};
+use crate::lend::Ticket;
 use crate::net::now;
 use pixelferry::{ImageView, Region, View, WriteFrame};
 use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind, Limits, WireError};
 use std::borrow::Cow;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use zenoh::bytes::ZBytes;
+use zenoh::sample::Sample;
 
 /// One message with pixels: a tile, or a picture.
 #[derive(Debug)]
 pub struct Pixels {
     header: Header,
     bytes: Bytes,
+    is_shared: bool,
 }
 
 #[derive(Debug)]
 enum Bytes {
-    /// The message as it came, header first: in shared memory, or in pieces from the network.
+    /// The message, header first: where its sender lends it, or in pieces from the network.
     Message(ZBytes),
     Unpacked(Vec<u8>),
 }
 
 /// Reads the header of a message and holds it against its key's kind.
 pub(crate) fn read_header(message: &ZBytes, kind: Kind, limits: &Limits) -> Result<Header, WireError> {
-    // Read once: what lies in shared memory could change between two looks.
     let mut bytes = [0; HEADER_BYTES];
     let short = WireError::Short { found: message.len(), needed: HEADER_BYTES };
     message.reader().read_exact(&mut bytes).map_err(|_| short)?;
@@ -34,19 +37,61 @@ pub(crate) fn read_header(message: &ZBytes, kind: Kind, limits: &Limits) -> Resu
     Ok(header)
 }
 
+/// A message with pixels that came.
+#[derive(Clone)]
+pub(crate) struct Arrived {
+    pub header: Header,
+    /// Header and payload.
+    pub message: ZBytes,
+    /// True where they lie in the sender's memory.
+    pub is_shared: bool,
+}
+
+impl Arrived {
+    /// Reads a message, or opens the memory that it names. `None` where the sender needed that for another one by now.
+    pub fn read(sample: &Sample, kind: Kind, limits: &Limits, place: &AtomicU64) -> Result<Option<Self>, WireError> {
+        let Some(ticket) = sample.attachment() else {
+            let header = read_header(sample.payload(), kind, limits)?;
+            return Ok(Some(Self { header, message: sample.payload().clone(), is_shared: false }));
+        };
+        let (head, ticket) = (sample.payload().to_bytes(), Ticket::read(&ticket.to_bytes()));
+        let (Ok(head), Some(ticket)) = (<&[u8; HEADER_BYTES]>::try_from(head.as_ref()), ticket) else {
+            return Err(WireError::Short { found: sample.payload().len(), needed: HEADER_BYTES });
+        };
+        let header = Header::read(head, limits)?;
+        let bytes = usize::try_from(header.payload).ok().and_then(|payload| payload.checked_add(HEADER_BYTES));
+        let bytes = bytes.ok_or(WireError::TooLarge { bytes: header.payload, limit: limits.bytes })?;
+        header.expect(kind, bytes)?;
+        match ticket.fetch(head, bytes) {
+            Ok(message) => Ok(Some(Self { header, message, is_shared: true })),
+            Err(error) => {
+                if error.kind() == ErrorKind::PermissionDenied && place.swap(0, Ordering::Relaxed) != 0 {
+                    tracing::warn!("another program's memory cannot be read ({error}); its messages are copied");
+                }
+                tracing::debug!("lent pixels are gone: {error}");
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// Reads a mark; and tells whether its sender is of the same place, which senders add.
+pub(crate) fn read_mark(sample: &Sample, limits: &Limits, place: &AtomicU64) -> Result<(Header, bool), WireError> {
+    let header = read_header(sample.payload(), Kind::Mark, limits)?;
+    let ours = place.load(Ordering::Relaxed);
+    let is_near = sample.attachment().is_some_and(|place| ours != 0 && *place.to_bytes() == ours.to_le_bytes());
+    Ok((header, is_near))
+}
+
 impl Pixels {
-    /// Takes a message whose header was read. Packed ones are unpacked here.
-    pub(crate) fn new(header: Header, message: ZBytes) -> Result<Self, WireError> {
+    /// Takes pixels whose header was read. Packed ones are unpacked here.
+    pub(crate) fn new(arrived: Arrived) -> Result<Self, WireError> {
+        let Arrived { header, message, is_shared } = arrived;
         let bytes = match header.codec {
             Codec::None => Bytes::Message(message),
-            _ => {
-                let whole = message.to_bytes();
-                let unpacked = header.unpack(whole.get(HEADER_BYTES..).unwrap_or_default())?;
-                check_memory(&header, &message)?;
-                Bytes::Unpacked(unpacked)
-            }
+            _ => Bytes::Unpacked(header.unpack(message.to_bytes().get(HEADER_BYTES..).unwrap_or_default())?),
         };
-        Ok(Self { header, bytes })
+        Ok(Self { header, bytes, is_shared })
     }
 
     /// Session, frame, sender, picture and place.
@@ -66,20 +111,19 @@ impl Pixels {
 
     /// True where they lie in memory that the sender shares.
     pub fn is_shared(&self) -> bool {
-        matches!(&self.bytes, Bytes::Message(message) if message.as_shm().is_some())
+        self.is_shared && matches!(self.bytes, Bytes::Message(_))
     }
 
     /// Tight rows; a copy only where they came in pieces.
     ///
     /// # Errors
-    /// [`Error::Gone`] where the sender took the memory back.
+    /// None at present.
     pub fn to_bytes(&self) -> Result<Cow<'_, [u8]>> {
         match &self.bytes {
             Bytes::Unpacked(pixels) => Ok(Cow::Borrowed(pixels)),
             Bytes::Message(message) => {
                 let mut slices = message.slices();
                 if let (Some(only), None) = (slices.next(), slices.next()) {
-                    self.check()?;
                     return Ok(Cow::Borrowed(only.get(HEADER_BYTES..).unwrap_or_default()));
                 }
                 let mut pixels = Vec::with_capacity(message.len());
@@ -92,26 +136,17 @@ impl Pixels {
     /// Copies the pixels, in tight rows: into memory that is at hand this is one copy, however they came.
     ///
     /// # Errors
-    /// [`Error::Invalid`] where `to` is not as long as the pixels; [`Error::Gone`] where the sender took the memory back.
+    /// [`Error::Invalid`] where `to` is not as long as the pixels.
     pub fn copy_to(&self, to: &mut [u8]) -> Result<()> {
         let (found, needed) = (to.len() as u64, self.header.pixel_bytes());
         if found != needed {
             return Err(Error::invalid("Pixels::copy_to", format!("{found} bytes for pixels that take {needed}")));
         }
-        self.reader().fill(to)?;
-        self.check()
-    }
-
-    /// Refuses pixels whose shared memory the sender took back; what was read of it may be of any frame.
-    pub(crate) fn check(&self) -> Result<()> {
-        match &self.bytes {
-            Bytes::Message(message) if !is_valid(message) => Err(Error::Gone(self.region())),
-            _ => Ok(()),
-        }
+        self.reader().fill(to)
     }
 
     /// Copies the pixels to their place in `to`, which begins at byte `base` of `view`'s memory and shows all of the
-    /// picture. Check afterwards.
+    /// picture.
     pub(crate) fn lay(&self, view: &ImageView, base: usize, to: &mut [u8]) -> Result<()> {
         let Region { x, y, height, .. } = self.region();
         let pixel = self.header.image.format.bytes_per_pixel();
@@ -170,31 +205,15 @@ impl<'a, Pieces: Iterator<Item = &'a [u8]>> Reader<'a, Pieces> {
     }
 }
 
-const TAKEN_BACK: &str = "its shared memory was taken back while it was read";
-
 /// A copy of a message whose header was read. Pixels that are packed by none of `codecs` are unpacked.
 pub(crate) fn copy(header: &Header, message: &ZBytes, codecs: &[Codec]) -> Result<Vec<u8>, WireError> {
-    // Whoever reads the copy sees the header that was checked, whatever shared memory holds by now.
-    let mut bytes = message.to_bytes().into_owned();
-    bytes.splice(..HEADER_BYTES.min(bytes.len()), header.to_bytes());
-    check_memory(header, message)?;
+    let bytes = message.to_bytes().into_owned();
     if header.codec == Codec::None || codecs.contains(&header.codec) {
         return Ok(bytes);
     }
     let pixels = header.unpack(bytes.get(HEADER_BYTES..).unwrap_or_default())?;
     let unpacked = Header { codec: Codec::None, payload: header.pixel_bytes(), ..*header };
     Ok([&unpacked.to_bytes()[..], &pixels].concat())
-}
-
-fn check_memory(header: &Header, message: &ZBytes) -> Result<(), WireError> {
-    let taken_back = || WireError::Payload { codec: header.codec.name(), problem: TAKEN_BACK.into() };
-    if is_valid(message) { Ok(()) } else { Err(taken_back()) }
-}
-
-/// False where shared memory was given to another message since.
-fn is_valid(message: &ZBytes) -> bool {
-    use zenoh::shm::ShmBuf;
-    message.as_shm().is_none_or(|bytes| bytes.is_valid())
 }
 
 /// Writes all of `pixels` into a frame of the whole picture: one copy, from the network's memory into the frame's.
@@ -215,5 +234,5 @@ pub(crate) fn write_all(pixels: &[Pixels], frame: &mut WriteFrame<'_>) -> Result
     if let Some(failed) = failed {
         return Err(failed);
     }
-    pixels.iter().try_for_each(Pixels::check)
+    Ok(())
 }

@@ -1,17 +1,21 @@
 //! Pictures for viewers, and what viewers send back.
 
+use crate::deliver::{Delivery, LARGE, Picture};
 use crate::error::{CLOSED, Error, Result, keys};
 use crate::lock::lock;
 use crate::net::{Net, Way, now};
-use crate::pack::Packer;
+use crate::pack::{Packer, mark};
 use crate::pixels::read_header;
 use crate::status::Entry;
 use crate::unseen::Unseen;
 use pixelferry::ImageDesc;
 use pixelferry_media::wire::{HEADER_BYTES, Header, Kind, WireError};
+use pixelferry_rules::key;
 use pixelferry_rules::packing::Packing;
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::thread::JoinHandle;
 use std::time::Duration;
 use zenoh::Wait;
 use zenoh::bytes::ZBytes;
@@ -26,18 +30,39 @@ const MOST_INPUTS: usize = 1024;
 
 /// Sends a scene's pictures to whoever views it.
 ///
-/// Threads: any. A viewer that does not read loses pictures and delays nobody: what waits for it is bounded.
+/// Threads: any. A viewer that does not read loses pictures and delays nobody: pictures go out on threads of the server,
+/// the newest of those that came meanwhile, and what waits for a viewer is bounded.
 pub struct Server {
     net: Net,
     epoch: u64,
     packer: Arc<Packer>,
     unseen: Arc<Unseen>,
-    publisher: Publisher<'static>,
-    last: Arc<Mutex<Option<ZBytes>>>,
+    publisher: Arc<Publisher<'static>>,
+    /// To viewers of the same place.
+    near: Arc<Publisher<'static>>,
+    delivery: Arc<Delivery>,
+    /// Made with the first picture.
+    courier: OnceLock<Courier>,
     inputs: Arc<Inputs>,
     entry: Arc<Entry>,
     _queryable: Queryable<()>,
     _inputs: Subscriber<()>,
+}
+
+const OP: &str = "Server::publish";
+
+/// The thread that publishes small pictures. It ends when the newest is out.
+struct Courier {
+    delivery: Arc<Delivery>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Courier {
+    fn drop(&mut self) {
+        self.delivery.end();
+        // A panic there was told already.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
 }
 
 /// Inputs that viewers sent, the oldest first.
@@ -68,16 +93,16 @@ impl Net {
         let keys = keys(scene)?;
         let entry = Arc::new(self.status().enter("server", scene));
         let way = Way { congestion: CongestionControl::Drop, priority: Priority::DataLow, express: false };
-        let publisher = self.publisher(OP, keys.view(), way)?;
-        // A new viewer gets the current picture, even if none comes after it.
-        let last = Arc::new(Mutex::new(None::<ZBytes>));
-        let unseen = Arc::new(Unseen::default());
-        let (told, kept, key) = (last.clone(), unseen.clone(), keys.view());
-        let answer = move |query: zenoh::query::Query| {
-            let Some(picture) = kept.message().or_else(|| lock(&told).clone()) else { return };
-            if let Err(error) = query.reply(&key, picture).wait() {
-                tracing::debug!("no picture was sent: {error}");
+        let publisher = Arc::new(self.publisher(OP, keys.view(), way)?);
+        let place = self.place().load(Ordering::Relaxed);
+        let near = self.publisher(OP, key::near(&keys.view(), place), Way { express: true, ..way })?;
+        let (delivery, unseen) = (Delivery::new(keys.view()), Arc::new(Unseen::default()));
+        let (told, kept) = (delivery.clone(), unseen.clone());
+        let answer = move |query| {
+            if let Some((header, message)) = kept.take() {
+                told.put(Picture { header, message, ticket: None }, false, 0);
             }
+            told.ask(query);
         };
         let queryable = self.session().declare_queryable(keys.view()).callback(answer).wait();
         let queryable = queryable.map_err(Error::zenoh(OP, CLOSED))?;
@@ -95,7 +120,9 @@ impl Net {
             packer: Arc::new(Packer::new(self, &entry, (keys.view(), way), QUALITY)),
             unseen,
             publisher,
-            last,
+            near: Arc::new(near),
+            delivery,
+            courier: OnceLock::new(),
             inputs,
             entry,
             _queryable: queryable,
@@ -109,10 +136,11 @@ impl Server {
     /// JPEG's.
     #[must_use]
     pub fn with_codec(self, codec: impl Into<Packing>, quality: u8) -> Self {
-        Self { packer: Arc::new(self.packer.with(codec.into(), quality)), ..self }
+        Self { packer: Arc::new(self.packer.with(codec.into(), quality)), courier: OnceLock::new(), ..self }
     }
 
-    /// Sends a picture: tight rows in its row order. While nobody views, the newest is kept and not packed. `frame` counts up; viewers show no older frame after a newer one.
+    /// Hands on a picture, tight rows in its row order, and does not wait for viewers. While nobody views, the newest is kept and not
+    /// packed. `frame` counts up; viewers show no older frame after a newer one.
     /// `asked` is when it was asked for, in microseconds since 1970, or `None` for now.
     ///
     /// # Errors
@@ -127,7 +155,7 @@ impl Server {
         if self.packer.takes(image.format) && !self.is_viewed()? {
             Header::read(&Header { payload: header.pixel_bytes(), ..header }.to_bytes(), &self.net.limits())?;
             self.unseen.keep(&header, pixels, &self.packer);
-            *lock(&self.last) = None;
+            self.delivery.clear();
             // Whoever came meanwhile may have asked too early.
             if !self.is_viewed()? {
                 self.entry.count();
@@ -136,24 +164,55 @@ impl Server {
         }
         let (header, packed) = self.packer.pack(&header, pixels)?;
         Header::read(&header.to_bytes(), &self.net.limits())?;
-        // A new viewer waits for the new picture. The memory of the one before is free for it.
-        let mut last = lock(&self.last);
-        *last = None;
-        let message: ZBytes = match packed {
-            Some(packed) => [header.to_bytes().as_slice(), &packed].concat().into(),
+        self.delivery.clear();
+        let (message, ticket) = match packed {
+            Some(packed) => ([header.to_bytes().as_slice(), &packed].concat().into(), None),
+            None if pixels.len() <= LARGE => ([header.to_bytes().as_slice(), pixels].concat().into(), None),
             None => {
-                let no_memory = || Error::invalid("Server::publish", "the picture is larger than memory");
+                let no_memory = || Error::invalid(OP, "the picture is larger than memory");
                 let mut canvas = self.net.pool().canvas(pixels.len()).ok_or_else(no_memory)?;
                 canvas.write(pixels);
                 canvas.into_message(&header.to_bytes())
             }
         };
-        *last = Some(message.clone());
         self.unseen.forget();
-        drop(last);
-        self.packer.mark(&header)?;
-        self.publisher.put(message).wait().map_err(Error::zenoh("Server::publish", CLOSED))?;
+        if self.net.session().is_closed() {
+            return Err(Error::zenoh(OP, CLOSED)("the session is closed".into()));
+        }
+        self.start()?;
+        let place = self.net.place().load(Ordering::Relaxed);
+        self.delivery.put(Picture { header, message, ticket }, self.packer.is_auto(), place);
         self.entry.count();
+        Ok(())
+    }
+
+    /// Starts the thread of small pictures.
+    fn start(&self) -> Result<()> {
+        if self.courier.get().is_some() {
+            return Ok(());
+        }
+        let (delivery, packer, publisher) = (self.delivery.clone(), self.packer.clone(), self.publisher.clone());
+        let (near, place) = (self.near.clone(), self.net.place_bytes());
+        let publish = move |picture: Picture| {
+            let Picture { header, message, ticket } = picture;
+            let Some(ticket) = ticket else {
+                packer.mark(&header)?;
+                return publisher.put(message).wait().map_err(Error::zenoh(OP, CLOSED));
+            };
+            let marked = packer.is_auto().then(|| near.put(mark(&header)).attachment(place).wait());
+            let lent = || near.put(header.to_bytes()).attachment(ticket.to_bytes()).wait();
+            marked.unwrap_or(Ok(())).and_then(|()| lent()).map_err(Error::zenoh(OP, CLOSED))
+        };
+        let publish = move |picture| {
+            if let Err(error) = publish(picture) {
+                tracing::debug!("no picture was sent: {error}");
+            }
+        };
+        let thread = std::thread::Builder::new().name("pixelferry-serve".into());
+        let thread = thread.spawn(move || delivery.publish(publish));
+        let thread = thread.map_err(|error| Error::invalid(OP, format!("the system gives no thread: {error}")))?;
+        // Of two that begin at once, one ends with its handle.
+        let _ = self.courier.set(Courier { delivery: self.delivery.clone(), thread: Some(thread) });
         Ok(())
     }
 

@@ -6,49 +6,34 @@ use pixelferry_media::wire::Header;
 use std::sync::{Arc, Mutex};
 use zenoh::bytes::ZBytes;
 
-#[derive(Default)]
-pub(crate) struct Unseen(Mutex<Kept>);
+/// Header, rows, and what packs them.
+type Kept = (Header, Vec<u8>, Arc<Packer>);
 
 #[derive(Default)]
-enum Kept {
-    #[default]
-    Nothing,
-    Rows(Header, Vec<u8>, Arc<Packer>),
-    Packed(ZBytes),
-}
+pub(crate) struct Unseen(Mutex<Option<Kept>>);
 
 impl Unseen {
     /// Keeps a picture in place of the one before.
     pub fn keep(&self, header: &Header, pixels: &[u8], packer: &Arc<Packer>) {
         let mut kept = lock(&self.0);
         // The memory of the one before, where it has as much.
-        let mut rows = match std::mem::take(&mut *kept) {
-            Kept::Rows(_, rows, _) => rows,
-            _ => Vec::new(),
-        };
+        let mut rows = kept.take().map(|(_, rows, _)| rows).unwrap_or_default();
         rows.clear();
         rows.extend_from_slice(pixels);
-        *kept = Kept::Rows(*header, rows, packer.clone());
+        *kept = Some((*header, rows, packer.clone()));
     }
 
     pub fn forget(&self) {
-        *lock(&self.0) = Kept::Nothing;
+        *lock(&self.0) = None;
     }
 
-    /// The picture as a message, if one is kept.
-    pub fn message(&self) -> Option<ZBytes> {
-        let mut kept = lock(&self.0);
-        if let Kept::Rows(header, rows, packer) = &*kept {
-            let (header, packed) = packer
-                .pack(header, rows)
-                .inspect_err(|error| tracing::warn!("a viewer gets no picture yet: {error}"))
-                .ok()?;
-            let payload = packed.as_ref().unwrap_or(rows);
-            *kept = Kept::Packed([header.to_bytes().as_slice(), payload].concat().into());
-        }
-        match &*kept {
-            Kept::Packed(message) => Some(message.clone()),
-            _ => None,
-        }
+    /// The picture as a message, if one is kept, which it is not any more.
+    pub fn take(&self) -> Option<(Header, ZBytes)> {
+        let (header, rows, packer) = lock(&self.0).take()?;
+        let packed = packer.pack(&header, &rows);
+        let (header, packed) =
+            packed.inspect_err(|error| tracing::warn!("a viewer gets no picture yet: {error}")).ok()?;
+        let payload = packed.as_ref().unwrap_or(&rows);
+        Some((header, [header.to_bytes().as_slice(), payload].concat().into()))
     }
 }

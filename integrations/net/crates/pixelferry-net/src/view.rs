@@ -1,20 +1,25 @@
 //! A viewer: the newest picture of a scene.
 
+use crate::deliver::{self, AHEAD};
 use crate::error::{CLOSED, Error, Result, keys};
 use crate::lock::{lock, until};
 use crate::net::{Net, Way, now};
-use crate::pixels::{Pixels, copy, read_header};
+use crate::pixels::{Arrived, Pixels, copy, read_mark};
 use crate::status::Entry;
 use pixelferry::{ImageDesc, PixelFormat};
 use pixelferry_media::wire::{Codec, Header, Kind, Limits, WireError};
 use pixelferry_rules::key;
 use pixelferry_rules::link::Meter;
 use pixelferry_rules::session::{Followed, News};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use zenoh::Wait;
-use zenoh::bytes::ZBytes;
 use zenoh::pubsub::{Publisher, Subscriber};
+use zenoh::qos::{CongestionControl, Priority};
+use zenoh::query::ConsolidationMode;
+use zenoh::sample::Sample;
 
 /// Looks at a scene. Of pictures that come faster than they are read, only the newest is kept.
 ///
@@ -26,6 +31,8 @@ pub struct Viewer {
     reports: Publisher<'static>,
     /// By which the server knows this viewer's reports.
     number: u64,
+    _wishes: Wishes,
+    _near: Subscriber<()>,
     _pictures: Subscriber<()>,
     _marks: Subscriber<()>,
     net: Net,
@@ -37,12 +44,15 @@ struct Shared {
     told: Condvar,
     entry: Entry,
     limits: Limits,
+    place: Arc<AtomicU64>,
+    /// Time at which lent memory was gone last.
+    missed: Mutex<Option<Instant>>,
 }
 
 #[derive(Default)]
 struct Newest {
     followed: Followed,
-    picture: Option<(Header, ZBytes)>,
+    picture: Option<Arrived>,
 }
 
 impl Net {
@@ -56,43 +66,75 @@ impl Net {
         let limits = self.limits();
         let entry = self.status().enter("viewer", scene);
         let (newest, meter) = Default::default();
-        let shared = Arc::new(Shared { newest, meter, told: Condvar::new(), entry, limits });
+        let shared = Arc::new(Shared {
+            newest,
+            meter,
+            told: Condvar::new(),
+            entry,
+            limits,
+            place: self.place().clone(),
+            missed: Mutex::default(),
+        });
         let publisher = self.publisher(OP, keys.input(), Way::WORDS)?;
         let reports = self.publisher(OP, key::report(&keys.view()), Way::WORDS)?;
         let taken = shared.clone();
-        let marks = self.subscribe(OP, key::mark(&keys.view()), move |message| taken.mark(message))?;
+        let marks = self.subscribe_all(OP, key::mark(&keys.view()), move |sample| taken.mark(&sample))?;
         let taken = shared.clone();
-        let pictures = self.subscribe(OP, keys.view(), move |message| taken.take(message))?;
+        let pictures = self.subscribe_all(OP, keys.view(), move |sample| taken.take(&sample))?;
+        let taken = shared.clone();
+        let place = key::near(&keys.view(), self.place().load(Ordering::Relaxed));
+        let near = self.subscribe_all(OP, place, move |sample| taken.hear(&sample))?;
         let (number, net, key) = (self.number(), self.clone(), keys.view());
-        let viewer = Viewer { shared, key, publisher, reports, number, _pictures: pictures, _marks: marks, net };
-        viewer.ask()?;
-        Ok(viewer)
+        let wishes = Wishes::start(shared.clone(), (key.clone(), number), self.clone())?;
+        Ok(Viewer {
+            shared,
+            key,
+            publisher,
+            reports,
+            number,
+            _wishes: wishes,
+            _near: near,
+            _pictures: pictures,
+            _marks: marks,
+            net,
+        })
     }
 }
 
 impl Shared {
-    fn take(&self, message: &ZBytes) {
-        if let Err(refused) = self.read(message) {
+    /// Takes a picture that was asked for or lent, or the mark ahead of it, which the server sends where it measures.
+    fn hear(&self, sample: &Sample) {
+        let is_mark = sample.attachment().is_some_and(|place| place.len() == 8);
+        if is_mark { self.mark(sample) } else { self.take(sample) }
+    }
+
+    fn take(&self, sample: &Sample) {
+        if let Err(refused) = self.read(sample) {
             self.entry.refuse(&refused);
         }
     }
 
-    fn mark(&self, message: &ZBytes) {
-        match read_header(message, Kind::Mark, &self.limits) {
-            Ok(header) => lock(&self.meter).mark(&header, message.as_shm().is_some(), Instant::now()),
+    fn mark(&self, sample: &Sample) {
+        match read_mark(sample, &self.limits, &self.place) {
+            Ok((header, is_near)) => lock(&self.meter).mark(&header, is_near, Instant::now()),
             Err(refused) => self.entry.refuse(&refused),
         }
     }
 
-    fn read(&self, message: &ZBytes) -> Result<(), WireError> {
-        let header = read_header(message, Kind::Picture, &self.limits)?;
+    fn read(&self, sample: &Sample) -> Result<(), WireError> {
+        let arrived = Arrived::read(sample, Kind::Picture, &self.limits, &self.place)?;
+        let Some(arrived) = arrived else {
+            *lock(&self.missed) = Some(Instant::now());
+            return Ok(());
+        };
+        let header = arrived.header;
         if header.region != header.image.extent.full() {
             return Err(WireError::Rectangle(header.region));
         }
         lock(&self.meter).came(&header, Instant::now());
         let mut newest = lock(&self.newest);
         if matches!(newest.followed.accept(header.epoch, header.frame, Instant::now())?, News::Session | News::Newer) {
-            newest.picture = Some((header, message.clone()));
+            newest.picture = Some(arrived);
             self.told.notify_all();
         }
         Ok(())
@@ -108,17 +150,17 @@ impl Viewer {
     /// Gives the picture of [`Viewer::next`] as a message, header and payload: for programs that pass it on. What is packed by
     /// none of `codecs` comes unpacked.
     pub fn next_message(&self, codecs: &[Codec], timeout: Duration) -> Option<Vec<u8>> {
-        self.take(timeout, |header, message| copy(&header, &message, codecs))
+        self.take(timeout, |arrived| copy(&arrived.header, &arrived.message, codecs))
     }
 
-    fn take<T>(&self, timeout: Duration, read: impl Fn(Header, ZBytes) -> Result<T, WireError>) -> Option<T> {
+    fn take<T>(&self, timeout: Duration, read: impl Fn(Arrived) -> Result<T, WireError>) -> Option<T> {
         let until = until(timeout);
         self.report();
         loop {
             let (newest, left) = (lock(&self.shared.newest), until.saturating_duration_since(Instant::now()));
             let waited = self.shared.told.wait_timeout_while(newest, left, |newest| newest.picture.is_none());
-            let (header, message) = waited.unwrap_or_else(PoisonError::into_inner).0.picture.take()?;
-            match read(header, message) {
+            let arrived = waited.unwrap_or_else(PoisonError::into_inner).0.picture.take()?;
+            match read(arrived) {
                 Ok(picture) => {
                     self.shared.entry.count();
                     return Some(picture);
@@ -146,7 +188,7 @@ impl Viewer {
         let taken = self.shared.clone();
         let reply = move |reply: zenoh::query::Reply| {
             if let Ok(sample) = reply.result() {
-                taken.take(sample.payload());
+                taken.take(sample);
             }
         };
         let asked = self.net.session().get(self.key.as_str()).callback(reply).wait();
@@ -180,5 +222,83 @@ impl Viewer {
     /// Messages that were none of the protocol, or of other sessions.
     pub fn refused(&self) -> u64 {
         self.shared.entry.refused()
+    }
+}
+
+/// A wish that ended sooner, with nothing, was heard by nobody.
+const SOON: Duration = Duration::from_millis(250);
+/// A viewer asks for lent pictures so long after it came too late to one.
+const BEHIND: Duration = Duration::from_secs(1);
+/// Longest time that a large picture may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The thread that asks for large pictures: the next whenever one came.
+struct Wishes(Sender<Option<Wish>>);
+
+/// One wish. Its end makes the next.
+struct Wish {
+    ends: Sender<Option<Wish>>,
+    begun: Instant,
+    is_heard: bool,
+}
+
+/// Tells the thread when Zenoh lets go of the wish.
+struct Ending(Option<Wish>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        if let Some(wish) = self.0.take() {
+            let ends = wish.ends.clone();
+            // A viewer that is gone has no wish.
+            let _ = ends.send(Some(wish));
+        }
+    }
+}
+
+impl Wishes {
+    fn start(shared: Arc<Shared>, (key, number): (String, u64), net: Net) -> Result<Self> {
+        let (ends, ended) = channel();
+        for _ in 0..AHEAD {
+            let wish = Wish { ends: ends.clone(), begun: Instant::now(), is_heard: true };
+            let _ = ends.send(Some(wish));
+        }
+        let thread = std::thread::Builder::new().name("pixelferry-wish".into());
+        let thread = thread.spawn(move || shared.wish((&key, number), &net, &ended));
+        thread.map_err(|error| Error::invalid("Net::view", format!("the system gives no thread: {error}")))?;
+        Ok(Self(ends))
+    }
+}
+
+impl Drop for Wishes {
+    fn drop(&mut self) {
+        let _ = self.0.send(None);
+    }
+}
+
+impl Shared {
+    fn wish(self: &Arc<Self>, (key, number): (&str, u64), net: &Net, ended: &Receiver<Option<Wish>>) {
+        while let Ok(Some(mut wish)) = ended.recv() {
+            if !wish.is_heard {
+                std::thread::sleep(SOON.saturating_sub(wish.begun.elapsed()));
+            }
+            (wish.begun, wish.is_heard) = (Instant::now(), false);
+            let (taken, mut ending) = (self.clone(), Ending(Some(wish)));
+            let reply = move |reply: zenoh::query::Reply| {
+                let Ok(sample) = reply.result() else { return };
+                if let Some(wish) = &mut ending.0 {
+                    wish.is_heard = true;
+                }
+                taken.hear(sample);
+            };
+            let is_behind = lock(&self.missed).is_some_and(|missed| missed.elapsed() < BEHIND);
+            let place = self.place.load(Ordering::Relaxed);
+            let wish = deliver::Wish { viewer: number, place, is_behind }.to_bytes();
+            let asked = net.session().get(key).payload(wish).callback_mut(reply);
+            let asked = asked.congestion_control(CongestionControl::Block).priority(Priority::Background);
+            let asked = asked.consolidation(ConsolidationMode::None).timeout(PATIENCE);
+            if let Err(error) = asked.wait() {
+                tracing::debug!("no picture was asked for: {error}");
+            }
+        }
     }
 }

@@ -14,6 +14,7 @@ use pixelferry_rules::job::JobMessage;
 use pixelferry_rules::packing::Packing;
 use pixelferry_rules::turns::{Turn, Turns};
 use pixelferry_rules::workers::Workers;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::time::{Duration, Instant};
 use zenoh::bytes::ZBytes;
@@ -34,6 +35,8 @@ pub struct Tile {
     node: u64,
     packer: Packer,
     publisher: Publisher<'static>,
+    /// The newest frame's tiles that lie in lent memory: it is not written again before the display has opened it.
+    lent: Mutex<(u64, Vec<ZBytes>)>,
     // Undeclared in this order: no more tiles first, then no more news.
     offer: Arc<Offer>,
     _jobs: Subscriber<()>,
@@ -97,7 +100,8 @@ impl Net {
         };
         let alive = follow(self.session(), &keys, alive)?;
         let (net, packer) = (self.clone(), Packer::new(self, &shared.entry, (keys.tile(node), way), QUALITY));
-        Ok(Tile { net, shared, node, packer, publisher, offer, _jobs: jobs, _alive: alive })
+        let lent = Mutex::default();
+        Ok(Tile { net, shared, node, packer, publisher, lent, offer, _jobs: jobs, _alive: alive })
     }
 }
 
@@ -174,16 +178,34 @@ impl Tile {
         let cost = u32::try_from(begun.elapsed().as_micros()).unwrap_or(u32::MAX);
         let header = Header { kind: Kind::Tile, sender: self.node, cost, ..held.turn.header() };
         let (header, packed) = self.packer.pack(&header, canvas.payload_mut())?;
-        let message = match packed {
+        let (message, ticket) = match packed {
             None => canvas.into_message(&header.to_bytes()),
-            Some(packed) => [header.to_bytes().as_slice(), &packed].concat().into(),
+            Some(packed) => ([header.to_bytes().as_slice(), &packed].concat().into(), None),
         };
         self.packer.mark(&header)?;
-        self.publisher.put(message).wait().map_err(Error::zenoh("Tile::publish", CLOSED))?;
+        let (ours, displays) = (self.net.place().load(Ordering::Relaxed), held.turn.message().header.sender);
+        let ticket = ticket.filter(|_| ours != 0 && ours == displays);
+        let put = match ticket {
+            Some(ticket) => {
+                self.keep(header.frame, message);
+                self.publisher.put(header.to_bytes()).attachment(ticket.to_bytes())
+            }
+            None => self.publisher.put(message),
+        };
+        put.wait().map_err(Error::zenoh("Tile::publish", CLOSED))?;
         lock(&self.shared.turns).publish(&held.turn, Instant::now());
         held.may_fail = false;
         self.shared.entry.count();
         Ok(())
+    }
+
+    /// Keeps a message until the display asks for another frame: by then it has opened this one's, or does not want it.
+    fn keep(&self, frame: u64, message: ZBytes) {
+        let mut lent = lock(&self.lent);
+        if lent.0 != frame {
+            *lent = (frame, Vec::new());
+        }
+        lent.1.push(message);
     }
 
     /// Messages that were none of the protocol, or of other sessions.

@@ -86,6 +86,11 @@ pub fn report(pixels: &str) -> String {
     format!("{pixels}/report")
 }
 
+/// The key of pixels that are lent to receivers of a place.
+pub fn near(pixels: &str, place: u64) -> String {
+    format!("{pixels}/{place:016x}")
+}
+
 /// The key under which a node tells of itself.
 pub fn status(node: u64) -> String {
     format!("{ROOT}/@node/{node:016x}")

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 /// A receiver tells so often what it measured.
 const TELL_EVERY: Duration = Duration::from_millis(250);
+/// Time after which pixels that a mark went ahead of are told as lost.
+const LOST: Duration = Duration::from_secs(1);
 /// Time of silence after which a receiver is gone.
 const SILENCE: Duration = Duration::from_secs(5);
 /// More than any network has are somebody's invention.
@@ -40,6 +42,8 @@ pub struct Meter(BTreeMap<u64, Measured>);
 #[derive(Debug)]
 struct Measured {
     mark: Option<(Instant, Place)>,
+    /// Time of the first mark since pixels came.
+    waiting: Option<Instant>,
     heard: Instant,
     told: Option<Instant>,
     shared: bool,
@@ -62,14 +66,17 @@ impl Meter {
                 return;
             }
         }
-        let new = Measured { mark: None, heard: now, told: None, shared, bytes: 0, time: Duration::ZERO };
+        let new =
+            Measured { mark: None, waiting: None, heard: now, told: None, shared, bytes: 0, time: Duration::ZERO };
         let measured = self.0.entry(header.sender).or_insert(new);
         (measured.mark, measured.heard, measured.shared) = (Some((now, place(header))), now, shared);
+        measured.waiting.get_or_insert(now);
     }
 
     /// A message with pixels came.
     pub fn came(&mut self, header: &Header, now: Instant) {
         let Some(measured) = self.0.get_mut(&header.sender) else { return };
+        measured.waiting = None;
         if let Some((begun, _)) = measured.mark.take_if(|(_, marked)| *marked == place(header)) {
             measured.bytes = measured.bytes.saturating_add(header.payload);
             measured.time += now.duration_since(begun);
@@ -79,9 +86,14 @@ impl Meter {
     /// Returns what is to be told now, and to which senders.
     pub fn due(&mut self, receiver: u64, now: Instant) -> Vec<(u64, Report)> {
         let is_due = |measured: &Measured| {
-            measured.bytes > 0 && measured.told.is_none_or(|told| now.duration_since(told) >= TELL_EVERY)
+            let is_lost = measured.waiting.is_some_and(|since| now.duration_since(since) >= LOST);
+            (measured.bytes > 0 || is_lost) && measured.told.is_none_or(|told| now.duration_since(told) >= TELL_EVERY)
         };
         let tell = |(&sender, measured): (&u64, &mut Measured)| {
+            // A sender would not hear otherwise that nothing of it comes.
+            if let Some(since) = measured.waiting.take_if(|since| now.duration_since(*since) >= LOST) {
+                measured.time += now.duration_since(since);
+            }
             let microseconds = u64::try_from(measured.time.as_micros()).unwrap_or(u64::MAX).max(1);
             let report = Report { receiver, bytes: measured.bytes, microseconds, shared: measured.shared };
             (measured.bytes, measured.time, measured.told) = (0, Duration::ZERO, Some(now));
@@ -147,6 +159,21 @@ mod tests {
         assert!(meter.due(9, after(40)).is_empty(), "too soon");
         let told = Report { microseconds: 20_000, shared: false, ..told };
         assert_eq!(meter.due(9, after(10) + TELL_EVERY), [(1, told)]);
+    }
+
+    #[test]
+    fn a_receiver_that_gets_marks_only_says_so() {
+        let (mut meter, start) = (Meter::default(), Instant::now());
+        for frame in 0..6u32 {
+            meter.mark(&header(1, frame.into()), false, start + frame * LOST / 4);
+        }
+        let told = Report { receiver: 9, bytes: 0, microseconds: 1_250_000, shared: false };
+        assert_eq!(meter.due(9, start + LOST * 5 / 4), [(1, told)]);
+        assert!(meter.due(9, start + LOST * 3).is_empty(), "no mark came since");
+        let mut links = Links::default();
+        links.note(&Report { bytes: 1000, ..told }, start);
+        links.note(&told, start);
+        assert_eq!(links.median(start).map(|link| link.rate), Some(400.0));
     }
 
     #[test]

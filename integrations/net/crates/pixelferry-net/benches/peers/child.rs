@@ -24,6 +24,8 @@ pub fn options(options: Options, shared: bool) -> Options {
     let mut options = options;
     options.shared_memory = shared;
     options.shared_memory_bytes = 96 << 20;
+    // What is measured beside us shares memory by Zenoh.
+    options.zenoh.push(("transport/shared_memory/enabled".into(), shared.to_string()));
     options
 }
 

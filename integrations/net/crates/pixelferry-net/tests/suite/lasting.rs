@@ -4,7 +4,7 @@ use crate::common::*;
 use crate::peer::{Running, joined, part};
 use pixelferry::{ImageDesc, PixelFormat};
 use pixelferry_net::{Codec, Net, Options, Scene, Update};
-use pixelferry_testing::{Patience, Usage, by_level, wait_until};
+use pixelferry_testing::{Need, Patience, Usage, by_level, need, wait_until};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -74,38 +74,82 @@ fn a_worker_that_is_killed_tears_no_frame_and_its_tiles_come_back() {
     drop(workers);
 }
 
-/// Segments with tiles in them that this process has mapped.
-fn mapped_segments() -> usize {
-    let is_tiles = |line: &&str| {
-        let ends = line.split_once(' ').and_then(|(range, _)| range.split_once('-'));
-        let number = |text| usize::from_str_radix(text, 16).unwrap();
-        let large = ends.is_some_and(|(from, to)| number(to) - number(from) >= 32 << 20);
-        large && line.contains("/dev/shm/") && line.contains(".zenoh")
-    };
-    std::fs::read_to_string("/proc/self/maps").unwrap().lines().filter(is_tiles).count()
+/// Shared memory that a process has mapped: lent to others or by them, and in /dev/shm.
+fn mapped(process: &str) -> [usize; 2] {
+    let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).unwrap();
+    ["/memfd:pixelferry", "/dev/shm/"].map(|of| maps.lines().filter(|line| line.contains(of)).count())
 }
 
 #[test]
-fn what_killed_workers_shared_is_given_back() {
+fn nothing_is_left_of_workers_that_ended() {
     alone();
-    let (net, endpoint) = hub();
-    let image = ImageDesc::new(32, 32, PixelFormat::Rgba8);
-    let mut assembly = net.assemble(Scene::new(SCENE, image).with_tile(32, 32), NEVER).unwrap();
-    let mut link = link(image);
-    let mut mapped = Vec::new();
-    for seed in 0..by_level(3, 6, 6u32) {
-        let worker = worker(&endpoint);
-        wait_for_workers(&assembly, 1);
-        assembly.request(&seed.to_le_bytes()).unwrap();
-        show(&mut assembly, &mut link);
-        mapped.push(mapped_segments());
-        drop(worker);
-        wait_for_workers(&assembly, 0);
-        // A segment that was read just now is not yet known to be idle.
-        std::thread::sleep(Duration::from_millis(1100));
+    let rounds: usize = by_level(12, 50, 200);
+    for (shared_memory, signal) in [(true, "-KILL"), (true, "-TERM"), (false, "-KILL")] {
+        let mut options = Options::hub("tcp/127.0.0.1:0");
+        options.shared_memory = shared_memory;
+        let net = Net::join(options).unwrap();
+        let endpoint = net.endpoints().unwrap()[0].clone();
+        let image = ImageDesc::new(256, 256, PixelFormat::Rgba8);
+        let mut assembly = net.assemble(Scene::new(SCENE, image).with_tile(256, 256), NEVER).unwrap();
+        let mut link = link(image);
+        let mut after = Vec::new();
+        for round in 0..rounds {
+            let mut worker = worker(&endpoint);
+            wait_for_workers(&assembly, 1);
+            assembly.request(&(round as u32).to_le_bytes()).unwrap();
+            let tiles = show(&mut assembly, &mut link);
+            assert_eq!(tiles.tiles()[0].is_shared(), shared_memory);
+            drop(tiles);
+            let id = worker.0.id().to_string();
+            assert_eq!(mapped(&id)[1], 0, "files would stay");
+            assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+            worker.0.wait().unwrap();
+            wait_for_workers(&assembly, 0);
+            after.push((Usage::here().unwrap(), mapped("self")));
+        }
+        let ((first, mapped_first), (last, mapped_last)) = (&after[rounds / 2], &after[rounds - 1]);
+        println!("shared memory {shared_memory}, {signal}: {first:?}, later {last:?}; {mapped_last:?} mapped");
+        assert!(last.descriptors <= first.descriptors + 3, "{after:?}");
+        assert!(mapped_last <= mapped_first, "{after:?}");
+        let grown = last.rss.saturating_sub(first.rss);
+        assert!(grown < (4 << 20) + (rounds as u64) * (64 << 10), "{grown} bytes more: {after:?}");
     }
-    // Segments left by earlier tests go when the first worker comes.
-    assert!(mapped[1..].iter().all(|each| *each == mapped[1]), "{mapped:?}");
+}
+
+/// A small /dev/shm, as containers have, is neither needed nor filled.
+#[test]
+fn a_small_dev_shm_changes_nothing() {
+    const INSIDE: &str = "PIXELFERRY_TEST_SMALL";
+    let own = "mount -t tmpfs -o size=8m tmpfs /dev/shm && exec \"$@\"";
+    let mut unshare = Command::new("unshare");
+    unshare.args(["-Urm", "sh", "-c", own, "sh"]);
+    if std::env::var_os(INSIDE).is_none() {
+        let tried = Command::new("unshare").args(["-Urm", "sh", "-c", own, "sh", "true"]).output();
+        let tried = tried.map_err(|error| error.to_string()).and_then(|tried| match tried.status.success() {
+            true => Ok(()),
+            false => Err(String::from_utf8_lossy(&tried.stderr).into_owned()),
+        });
+        if need(Need::Namespaces, tried).is_none() {
+            return;
+        }
+        let here = std::env::current_exe().unwrap();
+        unshare.arg(here).args(["--exact", "lasting::a_small_dev_shm_changes_nothing"]).env(INSIDE, "1");
+        assert!(unshare.status().unwrap().success());
+        return;
+    }
+    let (net, endpoint) = hub();
+    let image = ImageDesc::new(1024, 1024, PixelFormat::Rgba8);
+    let mut assembly = net.assemble(Scene::new("small", image).with_tile(1024, 1024), NEVER).unwrap();
+    let crew = Crew::start(2, &endpoint, "small", Codec::None);
+    wait_for_workers(&assembly, 2);
+    let mut link = link(image);
+    for seed in 0..10u32 {
+        assembly.request(&seed.to_le_bytes()).unwrap();
+        assert!(show(&mut assembly, &mut link).tiles()[0].is_shared());
+        assert!(bytes(&mut link) == expected(&image, image.extent.full(), seed));
+    }
+    assert_eq!(std::fs::read_dir("/dev/shm").unwrap().count(), 0);
+    crew.stop();
 }
 
 /// Parts of a run after each of which it is looked what the process has.
@@ -137,7 +181,7 @@ fn thousands_of_frames_leave_nothing_behind() {
         patience.renew();
         let _ = viewer.next(Duration::ZERO);
         if (seed + 1) % (frames / PARTS) == 0 {
-            after.push((Usage::here().unwrap(), mapped_segments()));
+            after.push((Usage::here().unwrap(), mapped("self")));
         }
     }
     assert!(bytes(&mut link) == expected(&image, image.extent.full(), frames - 1));

@@ -14,11 +14,12 @@ mod halo;
 mod hostile;
 mod lasting;
 #[allow(dead_code)]
+#[path = "../../src/lend.rs"]
+mod lend;
+mod lines;
+#[allow(dead_code)]
 #[path = "../../src/lock.rs"]
 mod lock;
-#[allow(dead_code)]
-#[path = "../../src/named.rs"]
-mod named;
 mod packing;
 mod papers;
 mod peer;

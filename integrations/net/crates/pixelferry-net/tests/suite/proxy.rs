@@ -36,9 +36,11 @@ pub enum Change {
 }
 
 /// Bytes that are read at once; a rate is kept on average of so many.
-const PART: usize = 4096;
+const PART: usize = 16 << 10;
 /// Parts on their way; more wait with the sender.
-const MOST_PARTS: usize = 256;
+const MOST_PARTS: usize = 64;
+/// A sleep may be so much longer than it should; the rate is kept all the same.
+const LATE: Duration = Duration::from_millis(5);
 /// Between two looks whether something changed.
 const LOOK: Duration = Duration::from_millis(2);
 
@@ -245,7 +247,7 @@ fn write(mut to: &TcpStream, way: usize, state: &State, receiver: &Receiver<Part
     let mut free = Instant::now();
     while let Ok((due, bytes)) = receiver.recv() {
         let rate = lock(&state.ways)[way].rate;
-        free = free.max(Instant::now());
+        free = free.max(Instant::now() - LATE);
         if rate > 0 {
             free += Duration::from_secs_f64(bytes.len() as f64 / rate as f64);
         }

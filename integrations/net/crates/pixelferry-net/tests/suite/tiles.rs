@@ -84,8 +84,8 @@ fn progressive_tiles_are_each_of_one_frame_and_never_go_back() {
 #[test]
 fn kernels_write_tiles_in_shared_memory() {
     let (net, endpoint) = hub();
-    let image = ImageDesc::new(100, 60, PixelFormat::Rgba8);
-    let mut assembly = net.assemble(Scene::new("kernels", image).with_tile(64, 32), NEVER).unwrap();
+    let image = ImageDesc::new(240, 120, PixelFormat::Rgba8);
+    let mut assembly = net.assemble(Scene::new("kernels", image).with_tile(128, 64), NEVER).unwrap();
     let other = Net::join(Options::through(&endpoint)).unwrap();
     let tile = other.tile("kernels", None).unwrap();
     wait_for_workers(&assembly, 1);
@@ -108,7 +108,7 @@ fn kernels_write_tiles_in_shared_memory() {
     assert!(tiles.tiles().iter().all(|tile| tile.is_shared()), "the pixels went through a copy");
     let shown = bytes(&mut link);
     for (at, pixel) in shown.chunks_exact(4).enumerate() {
-        assert_eq!(pixel, [(at % 100) as u8, (at / 100) as u8, 7, 255]);
+        assert_eq!(pixel, [(at % 240) as u8, (at / 240) as u8, 7, 255]);
     }
 }
 

@@ -1,0 +1,96 @@
+//! Large pictures over narrow lines: each viewer gets what its line carries, and neither the server nor others wait for it.
+
+use crate::common::*;
+use crate::proxy::{Proxy, Way};
+use pixelferry::{ImageDesc, PixelFormat};
+use pixelferry_net::{Codec, Net, Options, Viewer};
+use pixelferry_testing::by_level;
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// Bytes of a picture.
+const BYTES: usize = 1920 * 1080 * 4;
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// A proxy that lets so many bytes a second come down.
+fn narrow(endpoint: &str, rate: u64) -> Proxy {
+    let proxy = Proxy::before(endpoint);
+    proxy.set(Way::default(), Way { rate, ..Way::default() });
+    proxy
+}
+
+/// Pictures a second that bare TCP brings over such a line.
+fn ceiling(rate: u64, time: Duration) -> f64 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let proxy = narrow(&format!("tcp/{}", listener.local_addr().unwrap()), rate);
+    let mut receiver = TcpStream::connect(proxy.endpoint().strip_prefix("tcp/").unwrap()).unwrap();
+    let mut sender = listener.accept().unwrap().0;
+    let sent = std::thread::spawn(move || while sender.write_all(&[7; 1 << 16]).is_ok() {});
+    let (begun, mut bytes, mut part) = (Instant::now(), 0, vec![0; 1 << 16]);
+    while begun.elapsed() < time {
+        bytes += receiver.read(&mut part).unwrap();
+    }
+    let rate = bytes as f64 / BYTES as f64 / begun.elapsed().as_secs_f64();
+    drop((receiver, proxy));
+    sent.join().unwrap();
+    rate
+}
+
+#[test]
+fn a_viewer_gets_what_its_line_carries_and_slows_neither_the_server_nor_others() {
+    alone();
+    let image = ImageDesc::new(1920, 1080, PixelFormat::Rgba8);
+    let pixels = expected(&image, image.extent.full(), 3);
+    let time = Duration::from_secs(by_level(4, 10, 20));
+    for rate in [125_000_000, 12_500_000] {
+        let possible = ceiling(rate, time / 2).min(1.0 / PAUSE.as_secs_f64());
+        let (net, endpoint) = hub();
+        let server = net.serve("lines").unwrap().with_codec(Codec::None, 0);
+        let proxy = narrow(&endpoint, rate);
+        let view = |endpoint: &str, shared_memory| {
+            let mut options = Options::through(endpoint);
+            options.shared_memory = shared_memory;
+            Net::join(options).unwrap().view("lines").unwrap()
+        };
+        let (slow, free) = (view(proxy.endpoint(), false), view(&endpoint, true));
+        let (is_over, counts) = (AtomicBool::new(false), [AtomicUsize::new(0), AtomicUsize::new(0)]);
+        let look = |viewer: &Viewer, count: &AtomicUsize| {
+            while !is_over.load(Ordering::Relaxed) {
+                let Some(picture) = viewer.next(LOOK) else { continue };
+                assert!(*picture.to_bytes().unwrap() == pixels);
+                count.fetch_add(1, Ordering::Relaxed);
+            }
+        };
+        let mut waits = Vec::new();
+        std::thread::scope(|scope| {
+            scope.spawn(|| look(&slow, &counts[0]));
+            scope.spawn(|| look(&free, &counts[1]));
+            let begun = Instant::now();
+            for frame in 1.. {
+                let now = Instant::now();
+                server.publish(image, frame, None, &pixels).unwrap();
+                waits.push(now.elapsed());
+                if begun.elapsed() >= time {
+                    break;
+                }
+                std::thread::sleep((PAUSE * frame as u32).saturating_sub(begun.elapsed()));
+            }
+            is_over.store(true, Ordering::Relaxed);
+        });
+        waits.sort_unstable();
+        let at = |part: usize| waits[(waits.len() - 1) * part / 100];
+        let [slow, free] = counts.map(|count| count.into_inner() as f64 / time.as_secs_f64());
+        println!(
+            "{} MB/s carry {possible:.1} pictures/s: {slow:.1} came, {free:.1} to another viewer of {:.1}; publish() {:?}, p90 {:?}, max {:?}",
+            rate / 1_000_000,
+            waits.len() as f64 / time.as_secs_f64(),
+            at(50),
+            at(90),
+            at(100)
+        );
+        assert!(slow >= 0.5 * possible, "{slow:.1} of {possible:.1} pictures/s came");
+        assert!(at(50) < Duration::from_millis(40), "publish() took {:?}", at(50));
+    }
+}
