@@ -187,8 +187,12 @@ mod tests {
                 let packed = turbo.pack(&pixels, size, layout, quality, halved).unwrap();
                 let other = own(&pixels, size, color, quality, halved);
                 let (a, b) = (unpack(&packed, space), unpack(&other, space));
-                let most = a.iter().zip(&b).map(|(a, b)| a.abs_diff(*b)).max();
-                assert!(a.len() == b.len() && most <= Some(6), "{layout:?} {size:?} {quality}: {most:?} apart");
+                assert_eq!(a.len(), b.len());
+                // Transforms round apart by one step of a coefficient here and there, and hardly anywhere.
+                let apart: Vec<u32> = a.iter().zip(&b).map(|(a, b)| a.abs_diff(*b).into()).collect();
+                let (most, sum) = (apart.iter().max(), apart.iter().sum::<u32>());
+                let is_same = most <= Some(&16) && sum as usize <= a.len();
+                assert!(is_same, "{layout:?} {size:?} {quality}: {most:?} apart, {sum} over {} numbers", a.len());
                 // Grey has a table less.
                 let apart = packed.len().abs_diff(other.len());
                 assert!(apart <= 200 + other.len() / 10, "{layout:?} {size:?} {quality}: {apart} of {}", other.len());
