@@ -56,7 +56,7 @@ class _Wishes:
 
 def _ask(answer, session, key, token):
     """Asks for large pictures, the next whenever one came, until the viewer ends. Nothing is read in place: place 0."""
-    wish = struct.pack("<3Q", secrets.randbits(64), 0, 0)
+    wish = struct.pack("<2Q", secrets.randbits(64), 0)
     quality = {"priority": zenoh.Priority.BACKGROUND, "congestion_control": zenoh.CongestionControl.BLOCK}
     quality |= {"consolidation": zenoh.ConsolidationMode.NONE, "timeout": 60, "cancellation_token": token}
     while not token.is_cancelled:

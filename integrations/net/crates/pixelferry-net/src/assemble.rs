@@ -2,9 +2,10 @@
 
 use crate::alive::follow;
 use crate::error::{CLOSED, Error, Result, keys};
+use crate::lend::Ticket;
 use crate::lock::{lock, until};
 use crate::net::{Net, Way, now};
-use crate::pixels::{Arrived, Pixels, read_mark, write_all};
+use crate::pixels::{Pixels, Told, read_mark, write_all};
 use crate::status::Entry;
 use pixelferry::{Extent, ImageDesc, Link, Region, WriteFrame};
 use pixelferry_media::wire::{Header, Kind, Limits, WireError};
@@ -299,8 +300,8 @@ impl Receiver {
     }
 
     fn read(&self, sample: &Sample) -> Result<bool, WireError> {
-        let arrived = Arrived::read(sample, Kind::Tile, &self.limits, &self.place)?;
-        let Some(arrived) = arrived else { return Ok(false) };
+        let told = Told::read(sample, Kind::Tile, &self.limits)?;
+        let Some(arrived) = told.fetch(&self.limits, &self.place, Ticket::fetch) else { return Ok(false) };
         let header = arrived.header;
         if header.epoch != self.epoch {
             return Err(WireError::Foreign { found: header.epoch, current: self.epoch });

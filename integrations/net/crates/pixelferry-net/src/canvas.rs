@@ -17,6 +17,11 @@ impl Pool {
         self.0.is_some()
     }
 
+    /// True where a message with such a payload may be lent, once there is room.
+    pub fn lends(&self, payload: usize) -> bool {
+        self.0.as_ref().is_some_and(|sheets| sheets.lends(payload.saturating_add(HEADER_BYTES)))
+    }
+
     /// A buffer for a message with `payload` bytes after its header; `None` where no memory holds that.
     pub fn canvas(&self, payload: usize) -> Option<Canvas> {
         let bytes = payload.checked_add(HEADER_BYTES)?;

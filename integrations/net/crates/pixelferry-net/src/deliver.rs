@@ -5,10 +5,10 @@ use crate::lend::Ticket;
 use crate::lock::lock;
 use crate::pack::mark;
 use pixelferry_media::wire::Header;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use zenoh::Wait;
 use zenoh::bytes::ZBytes;
 use zenoh::query::Query;
@@ -21,6 +21,9 @@ pub(crate) const AHEAD: usize = 2;
 const HOLD: Duration = Duration::from_secs(2);
 /// A viewer that asks for nothing for so long is gone.
 const GONE: Duration = Duration::from_secs(10);
+/// Longest time without a lent picture, as viewers read all memory, before they get copies; and how often it is looked.
+const FULL: Duration = Duration::from_millis(100);
+const LOOK: Duration = Duration::from_millis(1);
 /// Viewers of large pictures, each with a thread.
 const MOST: usize = 1024;
 
@@ -31,6 +34,8 @@ pub(crate) struct Picture {
     pub message: ZBytes,
     /// Where viewers of the same place find it.
     pub ticket: Option<Ticket>,
+    /// True where it is to be lent as soon as there is memory.
+    pub waits: bool,
 }
 
 /// A viewer's query with its wish.
@@ -54,6 +59,10 @@ struct State {
     marked: bool,
     place: u64,
     is_over: bool,
+    /// Time of the newest lent picture.
+    lent: Option<Instant>,
+    /// Viewers that wait for pictures of their own.
+    apart: usize,
     viewers: BTreeMap<u64, SyncSender<Asked>>,
 }
 
@@ -62,20 +71,20 @@ impl Delivery {
         Arc::new(Self { key, state: Mutex::default(), small: Condvar::new(), wanted: Condvar::new() })
     }
 
-    /// Forgets the newest, so that its memory is free for the next.
-    pub fn clear(&self) {
-        lock(&self.state).newest = None;
-    }
-
     /// Hands on the newest picture.
-    pub fn put(&self, picture: Picture, marked: bool, place: u64) {
+    pub fn put(&self, mut picture: Picture, marked: bool, place: u64) {
         let mut state = lock(&self.state);
         state.is_over = false;
         state.serial += 1;
+        state.note(&picture);
+        picture.waits &= state.is_patient();
+        let is_wanted = state.apart > 0 || picture.ticket.is_none();
         (state.newest, state.marked, state.place) = (Some(picture), marked, place);
         drop(state);
         self.small.notify_one();
-        self.wanted.notify_all();
+        if is_wanted {
+            self.wanted.notify_all();
+        }
     }
 
     /// Ends all threads: the one of small pictures after the newest.
@@ -85,8 +94,9 @@ impl Delivery {
         self.wanted.notify_all();
     }
 
-    /// Gives each small or lent picture to `publish`, the newest of those that come meanwhile, until the end.
-    pub fn publish(&self, mut publish: impl FnMut(Picture)) {
+    /// Gives each small or lent picture to `publish`, the newest of those that come meanwhile, until the end. `lend` copies
+    /// one to memory that is lent, where there is some by now.
+    pub fn publish(&self, lend: impl Fn(&Picture) -> Option<Picture>, mut publish: impl FnMut(Picture)) {
         let mut sent = 0;
         loop {
             let state = lock(&self.state);
@@ -96,10 +106,31 @@ impl Delivery {
                 return;
             }
             sent = state.serial;
-            let picture =
-                state.newest.clone().filter(|picture| picture.ticket.is_some() || picture.message.len() <= LARGE);
+            let newest = state.newest.clone();
             drop(state);
+            let newest =
+                newest.and_then(|newest| if newest.waits { self.settle(newest, sent, &lend) } else { Some(newest) });
+            let picture = newest.filter(|picture| picture.ticket.is_some() || picture.message.len() <= LARGE);
             picture.into_iter().for_each(&mut publish);
+        }
+    }
+
+    /// Waits for memory to lend a picture, and gives it up after a while; `None` where a newer one came.
+    fn settle(&self, picture: Picture, serial: u64, lend: impl Fn(&Picture) -> Option<Picture>) -> Option<Picture> {
+        loop {
+            let lent = lend(&picture);
+            let mut state = lock(&self.state);
+            if state.serial != serial {
+                return None;
+            }
+            if lent.is_some() || !state.is_patient() || state.is_over {
+                let settled = lent.unwrap_or(Picture { waits: false, ..picture });
+                state.note(&settled);
+                state.newest = Some(settled.clone());
+                self.wanted.notify_all();
+                return Some(settled);
+            }
+            drop(self.small.wait_timeout(state, LOOK));
         }
     }
 
@@ -128,8 +159,6 @@ impl Delivery {
     /// Answers one viewer, until it is gone.
     fn serve(&self, viewer: u64, wishes: &Receiver<Asked>) {
         let mut sent = 0;
-        // Those that the viewer may not have opened yet: what it asks for next says that it has the one before the last.
-        let mut flying = VecDeque::new();
         loop {
             let (query, wish) = match wishes.recv_timeout(GONE) {
                 Ok(wish) => wish,
@@ -143,19 +172,22 @@ impl Delivery {
                     wish
                 }
             };
-            if flying.len() >= AHEAD {
-                flying.pop_front();
-            }
-            let state = lock(&self.state);
+            let mut state = lock(&self.state);
+            let is_apart = sent == 0 || wish.place != state.place;
+            state.apart += usize::from(is_apart);
             let waits = |state: &mut State| !state.is_over && state.wanted(sent, &wish).is_none();
             let waited = self.wanted.wait_timeout_while(state, HOLD, waits).unwrap_or_else(PoisonError::into_inner);
-            let Some(picture) = waited.0.wanted(sent, &wish).cloned() else { continue };
-            let (marked, ours) = (waited.0.marked, waited.0.place);
-            sent = waited.0.serial;
-            drop(waited);
+            let (mut state, is_late) = (waited.0, waited.1.timed_out());
+            state.apart -= usize::from(is_apart);
+            // A publication may be lost on its way: the last of all would be missed.
+            let lent =
+                || state.newest.as_ref().filter(|newest| is_late && state.serial > sent && newest.ticket.is_some());
+            let Some(picture) = state.wanted(sent, &wish).or_else(lent).cloned() else { continue };
+            let (marked, ours) = (state.marked, state.place);
+            sent = state.serial;
+            drop(state);
             let ticket = picture.ticket.filter(|_| ours == wish.place);
             self.send(&query, &picture, marked.then_some(ours), ticket);
-            flying.push_back(picture);
         }
     }
 
@@ -174,11 +206,22 @@ impl Delivery {
 }
 
 impl State {
+    fn note(&mut self, picture: &Picture) {
+        if picture.ticket.is_some() {
+            self.lent = Some(Instant::now());
+        }
+    }
+
+    /// True while it is likely that viewers give memory back soon.
+    fn is_patient(&self) -> bool {
+        self.lent.is_some_and(|lent| lent.elapsed() < FULL)
+    }
+
     /// The picture for a viewer that had the one of this number last, and those of the publication as all have them.
     fn wanted(&self, sent: u64, wish: &Wish) -> Option<&Picture> {
         let newest = self.newest.as_ref().filter(|_| self.serial > sent)?;
-        let is_lent = newest.ticket.is_some() && wish.place == self.place && !wish.is_behind;
-        (sent == 0 || !is_lent && newest.message.len() > LARGE).then_some(newest)
+        let is_lent = (newest.waits || newest.ticket.is_some()) && wish.place == self.place;
+        (sent == 0 && !newest.waits || !is_lent && newest.message.len() > LARGE).then_some(newest)
     }
 }
 
@@ -188,19 +231,15 @@ pub(crate) struct Wish {
     pub viewer: u64,
     /// The place whose memory it reads.
     pub place: u64,
-    /// True where lent memory was written anew before it was opened: then an answer holds it until the next wish.
-    pub is_behind: bool,
 }
 
 impl Wish {
     pub fn to_bytes(self) -> Vec<u8> {
-        [self.viewer, self.place, u64::from(self.is_behind)].map(u64::to_le_bytes).concat()
+        [self.viewer, self.place].map(u64::to_le_bytes).concat()
     }
 
     fn read(bytes: &[u8]) -> Option<Self> {
         let (viewer, rest) = bytes.split_first_chunk()?;
-        let (place, rest) = rest.split_first_chunk()?;
-        let behind = u64::from_le_bytes(rest.try_into().ok()?);
-        Some(Self { viewer: u64::from_le_bytes(*viewer), place: u64::from_le_bytes(*place), is_behind: behind == 1 })
+        Some(Self { viewer: u64::from_le_bytes(*viewer), place: u64::from_le_bytes(rest.try_into().ok()?) })
     }
 }

@@ -2,16 +2,20 @@
 //! has them open. So whoever ends, however, leaves nothing behind, and `/dev/shm` may be small or another one.
 
 use crate::lock::lock;
-use memmap2::MmapMut;
-use pixelferry_media::wire::HEADER_BYTES;
+use memmap2::{Mmap, MmapMut};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
 use zenoh::bytes::ZBytes;
 
 /// Shorter messages cost less through a socket.
 const LEAST: usize = 16 << 10;
+/// Sheets that stay as they are while another is written: so receivers find what they were told of, or something newer.
+const SPARE: usize = 3;
+/// Sheets of others stay mapped for so long after they were read.
+const KEPT: Duration = Duration::from_secs(2);
 
 /// A sheet of memory, which its owner writes and others read.
 struct Sheet {
@@ -45,14 +49,73 @@ impl Ticket {
         Some(Self { process: u32::from_le_bytes(*process), descriptor, file: u64::from_le_bytes(*file) })
     }
 
-    /// The message that lies there, if it is the one with this header. Nobody else writes it while it is held.
-    pub fn fetch(self, header: &[u8; HEADER_BYTES], bytes: usize) -> io::Result<ZBytes> {
-        let held = system::fetch(self, bytes)?;
-        // A sheet that was written anew before it was locked has another.
-        match held.as_ref().first_chunk() {
-            Some(found) if found == header => Ok(bytes::Bytes::from_owner(held).into()),
-            _ => Err(io::Error::new(io::ErrorKind::NotFound, "the memory holds another message by now")),
+    /// So many bytes of what lies there, which may be another message by now. Nobody writes them while they are held.
+    pub fn fetch(self, bytes: usize) -> io::Result<Fetched> {
+        Arc::new(system::open(self, bytes)?).read()
+    }
+}
+
+/// Somebody's sheet, mapped. It is locked while somebody here reads it.
+pub(crate) struct Opened {
+    file: File,
+    memory: Mmap,
+    readers: Mutex<usize>,
+}
+
+impl Opened {
+    fn read(self: Arc<Self>) -> io::Result<Fetched> {
+        let mut readers = lock(&self.readers);
+        if *readers == 0 && !system::lock(&self.file, system::READ) {
+            return Err(io::Error::new(io::ErrorKind::WouldBlock, "the memory is written at the moment"));
         }
+        *readers += 1;
+        drop(readers);
+        Ok(Fetched(self))
+    }
+}
+
+/// Bytes of a sheet that is locked for reading.
+pub(crate) struct Fetched(Arc<Opened>);
+
+impl AsRef<[u8]> for Fetched {
+    fn as_ref(&self) -> &[u8] {
+        &self.0.memory
+    }
+}
+
+impl Drop for Fetched {
+    fn drop(&mut self) {
+        let mut readers = lock(&self.0.readers);
+        *readers -= 1;
+        if *readers == 0 {
+            system::lock(&self.0.file, system::FREE);
+        }
+    }
+}
+
+/// Others' sheets that were read lately. To map one anew takes long.
+#[derive(Default)]
+pub(crate) struct Known(Mutex<Vec<(Ticket, Instant, Arc<Opened>)>>);
+
+impl Known {
+    /// Does what [`Ticket::fetch`] does.
+    pub fn fetch(&self, ticket: Ticket, bytes: usize) -> io::Result<Fetched> {
+        let mut known = lock(&self.0);
+        let is_it = |(of, _, sheet): &&mut (Ticket, Instant, Arc<Opened>)| *of == ticket && sheet.memory.len() >= bytes;
+        if let Some((_, read, sheet)) = known.iter_mut().find(is_it) {
+            *read = Instant::now();
+            return sheet.clone().read();
+        }
+        let sheet = Arc::new(system::open(ticket, bytes)?);
+        known.retain(|(of, ..)| *of != ticket);
+        known.push((ticket, Instant::now(), sheet.clone()));
+        drop(known);
+        sheet.read()
+    }
+
+    /// Lets go of those that were not read lately: their owners may have ended.
+    pub fn sweep(&self) {
+        lock(&self.0).retain(|(_, read, _)| read.elapsed() < KEPT);
     }
 }
 
@@ -73,15 +136,22 @@ impl Sheets {
         Self(Arc::new(Mutex::new(Stack { free: VecDeque::new(), bytes: 0, most })))
     }
 
+    /// True where there is memory of so many bytes, in use or not.
+    pub fn lends(&self, bytes: usize) -> bool {
+        (LEAST..=lock(&self.0).most / 4).contains(&bytes)
+    }
+
     /// Memory of so many bytes; `None` where there is none to share, or it would take too much of it.
     pub fn take(&self, bytes: usize) -> Option<Held> {
-        let mut stack = lock(&self.0);
-        if !(LEAST..=stack.most / 4).contains(&bytes) {
+        if !self.lends(bytes) {
             return None;
         }
+        let mut stack = lock(&self.0);
         let is_fit = |sheet: &Sheet| (bytes..=bytes.saturating_mul(2)).contains(&sheet.memory.len());
+        let is_full = stack.bytes.saturating_add(bytes) > stack.most;
+        let may = is_full || stack.free.iter().filter(|sheet| is_fit(sheet)).count() > SPARE;
         let found = (0..stack.free.len()).find(|&at| {
-            stack.free.get(at).is_some_and(|sheet| is_fit(sheet) && system::lock(&sheet.file, system::WRITE))
+            stack.free.get(at).is_some_and(|sheet| may && is_fit(sheet) && system::lock(&sheet.file, system::WRITE))
         });
         let sheet = match found {
             Some(at) => stack.free.remove(at)?,
@@ -143,8 +213,10 @@ pub(crate) fn place() -> u64 {
             let mut held = Sheets::new(4 * LEAST).take(LEAST).ok_or(io::ErrorKind::Unsupported)?;
             held.bytes_mut().fill(7);
             let (_message, ticket) = held.lend();
-            ticket.ok_or(io::ErrorKind::Unsupported)?.fetch(&[7; HEADER_BYTES], LEAST)?;
-            system::place()
+            match ticket.ok_or(io::ErrorKind::Unsupported)?.fetch(LEAST)?.as_ref() {
+                [7, ..] => system::place(),
+                _ => Err(io::ErrorKind::Unsupported.into()),
+            }
         };
         tried().unwrap_or_else(|error: io::Error| {
             tracing::warn!("no memory can be shared with other processes ({error}); messages are copied");
@@ -156,14 +228,15 @@ pub(crate) fn place() -> u64 {
 
 #[cfg(target_os = "linux")]
 mod system {
-    use super::{Sheet, Ticket};
-    use memmap2::{Mmap, MmapMut, MmapOptions};
+    use super::{Opened, Sheet, Ticket};
+    use memmap2::{MmapMut, MmapOptions};
     use rustix::fs::{self, FlockOperation, MemfdFlags, OFlags, SealFlags};
     use std::fs::{File, OpenOptions, metadata, read, read_link};
     use std::io::{Error, ErrorKind, Result};
     use std::os::fd::AsRawFd as _;
     use std::os::unix::ffi::OsStrExt as _;
     use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+    use std::sync::Mutex;
 
     pub const WRITE: FlockOperation = FlockOperation::NonBlockingLockExclusive;
     pub const READ: FlockOperation = FlockOperation::NonBlockingLockShared;
@@ -189,20 +262,8 @@ mod system {
         Ok(Sheet { file, memory, ticket })
     }
 
-    /// Somebody's sheet, locked for reading.
-    pub struct Fetched {
-        memory: Mmap,
-        /// Its lock ends with it.
-        _file: File,
-    }
-
-    impl AsRef<[u8]> for Fetched {
-        fn as_ref(&self) -> &[u8] {
-            &self.memory
-        }
-    }
-
-    pub fn fetch(ticket: Ticket, bytes: usize) -> Result<Fetched> {
+    /// Somebody's sheet. Nobody may read it before it is locked.
+    pub fn open(ticket: Ticket, bytes: usize) -> Result<Opened> {
         let path = format!("/proc/{}/fd/{}", ticket.process, ticket.descriptor);
         // Whoever wrote the ticket may be a stranger: nothing else of a process is opened.
         let is_ours = read_link(&path)?.as_os_str().as_bytes().starts_with(b"/memfd:pixelferry");
@@ -213,12 +274,12 @@ mod system {
         let flags = i32::try_from((OFlags::NONBLOCK | OFlags::NOCTTY).bits()).map_err(Error::other)?;
         let file = OpenOptions::new().read(true).custom_flags(flags).open(&path)?;
         let (is_firm, found) = (fs::fcntl_get_seals(&file)?.contains(SealFlags::SHRINK), file.metadata()?);
-        if !is_firm || found.ino() != ticket.file || found.len() < bytes as u64 || !lock(&file, READ) {
+        if !is_firm || found.ino() != ticket.file || found.len() < bytes as u64 {
             return Err(other());
         }
         // SAFETY: the file cannot shrink, and programs of pixelferry write it only while nobody has it locked.
         let memory = unsafe { MmapOptions::new().len(bytes).populate().map(&file)? };
-        Ok(Fetched { memory, _file: file })
+        Ok(Opened { file, memory, readers: Mutex::default() })
     }
 
     /// Processes of one start of the system, of the same namespaces and of one user open each other's files.
@@ -236,11 +297,12 @@ mod system {
 #[cfg(not(target_os = "linux"))]
 mod system {
     //! Other systems share nothing: messages are copied.
-    use super::{Sheet, Ticket};
+    use super::{Opened, Sheet, Ticket};
     use std::fs::File;
     use std::io::{ErrorKind, Result};
 
     pub const WRITE: () = ();
+    pub const READ: () = ();
     pub const FREE: () = ();
 
     pub fn lock(_: &File, (): ()) -> bool {
@@ -251,7 +313,7 @@ mod system {
         Err(ErrorKind::Unsupported.into())
     }
 
-    pub fn fetch(_: Ticket, _: usize) -> Result<Vec<u8>> {
+    pub fn open(_: Ticket, _: usize) -> Result<Opened> {
         Err(ErrorKind::Unsupported.into())
     }
 
@@ -279,20 +341,24 @@ mod tests {
         let sheets = Sheets::new(4 * LEAST);
         let (message, ticket) = lend(&sheets, 1);
         assert_eq!(Ticket::read(&ticket.to_bytes()), Some(ticket));
-        let read = ticket.fetch(&[1; HEADER_BYTES], LEAST).unwrap();
+        let known = Known::default();
+        let [read, again] = [(); 2].map(|()| known.fetch(ticket, LEAST).unwrap());
+        drop(again);
         drop(message);
         for byte in 2..9 {
             let (_message, other) = lend(&sheets, byte);
             assert_ne!(other, ticket);
-            assert!(other.fetch(&[byte; HEADER_BYTES], LEAST).is_ok());
+            assert_eq!(other.fetch(LEAST).unwrap().as_ref()[0], byte);
         }
-        assert!(read.to_bytes().iter().all(|&byte| byte == 1));
+        assert!(read.as_ref().iter().all(|&byte| byte == 1));
         drop(read);
         let (_message, first) = lend(&sheets, 9);
         assert_eq!(first, ticket);
-        assert!(ticket.fetch(&[1; HEADER_BYTES], LEAST).is_err(), "another message lies there");
-        assert!(ticket.fetch(&[9; HEADER_BYTES], LEAST + 1).is_err(), "it is shorter");
+        assert_eq!(known.fetch(ticket, LEAST).unwrap().as_ref()[0], 9, "what lies there now");
+        assert!(ticket.fetch(LEAST + 1).is_err(), "it is shorter");
         let kept: Vec<_> = (0..9).filter_map(|_| sheets.take(LEAST)).collect();
+        let fetched = known.fetch(kept[0].sheet.as_ref().unwrap().ticket, LEAST);
+        assert!(fetched.is_err(), "it is written");
         assert_eq!(kept.len(), 3, "there may be no more");
     }
 
@@ -305,13 +371,13 @@ mod tests {
         for file in [file, soft] {
             let (process, descriptor) = (std::process::id(), file.as_raw_fd() as u32);
             let ticket = Ticket { process, descriptor, file: file.metadata().unwrap().ino() };
-            assert!(ticket.fetch(&[0; HEADER_BYTES], LEAST).is_err());
+            assert!(ticket.fetch(LEAST).is_err());
         }
         let (_message, ticket) = lend(&Sheets::new(4 * LEAST), 1);
         for ticket in
             [Ticket { process: 0, ..ticket }, Ticket { descriptor: u32::MAX, ..ticket }, Ticket { file: 0, ..ticket }]
         {
-            assert!(ticket.fetch(&[1; HEADER_BYTES], LEAST).is_err(), "{ticket:?}");
+            assert!(ticket.fetch(LEAST).is_err(), "{ticket:?}");
         }
         assert!([0, 15, 17].iter().all(|&bytes| Ticket::read(&vec![1; bytes]).is_none()));
     }

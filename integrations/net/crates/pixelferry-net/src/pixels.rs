@@ -1,12 +1,12 @@
 //! Pixels that came, and writing them where they are shown.
 
 use crate::error::{Error, Result};
-use crate::lend::Ticket;
+use crate::lend::{Fetched, Ticket};
 use crate::net::now;
 use pixelferry::{ImageView, Region, View, WriteFrame};
 use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind, Limits, WireError};
 use std::borrow::Cow;
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use zenoh::bytes::ZBytes;
@@ -38,7 +38,6 @@ pub(crate) fn read_header(message: &ZBytes, kind: Kind, limits: &Limits) -> Resu
 }
 
 /// A message with pixels that came.
-#[derive(Clone)]
 pub(crate) struct Arrived {
     pub header: Header,
     /// Header and payload.
@@ -47,32 +46,66 @@ pub(crate) struct Arrived {
     pub is_shared: bool,
 }
 
-impl Arrived {
-    /// Reads a message, or opens the memory that it names. `None` where the sender needed that for another one by now.
-    pub fn read(sample: &Sample, kind: Kind, limits: &Limits, place: &AtomicU64) -> Result<Option<Self>, WireError> {
+/// A message with pixels that was told of.
+pub(crate) struct Told {
+    pub header: Header,
+    /// Header and payload, or where they lie.
+    lies: std::result::Result<ZBytes, Ticket>,
+}
+
+impl Told {
+    /// Reads a message, or what it tells of one that is lent.
+    pub fn read(sample: &Sample, kind: Kind, limits: &Limits) -> Result<Self, WireError> {
         let Some(ticket) = sample.attachment() else {
             let header = read_header(sample.payload(), kind, limits)?;
-            return Ok(Some(Self { header, message: sample.payload().clone(), is_shared: false }));
+            return Ok(Self { header, lies: Ok(sample.payload().clone()) });
         };
         let (head, ticket) = (sample.payload().to_bytes(), Ticket::read(&ticket.to_bytes()));
         let (Ok(head), Some(ticket)) = (<&[u8; HEADER_BYTES]>::try_from(head.as_ref()), ticket) else {
             return Err(WireError::Short { found: sample.payload().len(), needed: HEADER_BYTES });
         };
         let header = Header::read(head, limits)?;
-        let bytes = usize::try_from(header.payload).ok().and_then(|payload| payload.checked_add(HEADER_BYTES));
-        let bytes = bytes.ok_or(WireError::TooLarge { bytes: header.payload, limit: limits.bytes })?;
-        header.expect(kind, bytes)?;
-        match ticket.fetch(head, bytes) {
-            Ok(message) => Ok(Some(Self { header, message, is_shared: true })),
+        header
+            .expect(kind, length(&header).ok_or(WireError::TooLarge { bytes: header.payload, limit: limits.bytes })?)?;
+        Ok(Self { header, lies: Err(ticket) })
+    }
+
+    /// The message, or a newer picture that its sender wrote there since. `None` where neither lies there by now.
+    pub fn fetch(
+        self,
+        limits: &Limits,
+        place: &AtomicU64,
+        open: impl Fn(Ticket, usize) -> io::Result<Fetched>,
+    ) -> Option<Arrived> {
+        let ticket = match self.lies {
+            Ok(message) => return Some(Arrived { header: self.header, message, is_shared: false }),
+            Err(ticket) => ticket,
+        };
+        match open(ticket, length(&self.header)?) {
+            Ok(held) => {
+                let header = Header::read(held.as_ref().first_chunk::<HEADER_BYTES>()?, limits).ok()?;
+                let bytes = length(&header).filter(|&bytes| bytes <= held.as_ref().len())?;
+                let is_newer = header.expect(Kind::Picture, bytes).is_ok()
+                    && (self.header.kind, self.header.epoch) == (header.kind, header.epoch)
+                    && header.frame > self.header.frame
+                    && header.region == header.image.extent.full();
+                let message = || bytes::Bytes::from_owner(held).slice(..bytes).into();
+                (is_newer || header == self.header).then(|| Arrived { header, message: message(), is_shared: true })
+            }
             Err(error) => {
                 if error.kind() == ErrorKind::PermissionDenied && place.swap(0, Ordering::Relaxed) != 0 {
                     tracing::warn!("another program's memory cannot be read ({error}); its messages are copied");
                 }
                 tracing::debug!("lent pixels are gone: {error}");
-                Ok(None)
+                None
             }
         }
     }
+}
+
+/// Bytes of a message with this header.
+fn length(header: &Header) -> Option<usize> {
+    usize::try_from(header.payload).ok()?.checked_add(HEADER_BYTES)
 }
 
 /// Reads a mark; and tells whether its sender is of the same place, which senders add.

@@ -1,5 +1,6 @@
 //! Pictures for viewers, and what viewers send back.
 
+use crate::canvas::Canvas;
 use crate::deliver::{Delivery, LARGE, Picture};
 use crate::error::{CLOSED, Error, Result, keys};
 use crate::lock::lock;
@@ -9,7 +10,7 @@ use crate::pixels::read_header;
 use crate::status::Entry;
 use crate::unseen::Unseen;
 use pixelferry::ImageDesc;
-use pixelferry_media::wire::{HEADER_BYTES, Header, Kind, WireError};
+use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind, WireError};
 use pixelferry_rules::key;
 use pixelferry_rules::packing::Packing;
 use std::collections::VecDeque;
@@ -164,7 +165,6 @@ impl Server {
         }
         let (header, packed) = self.packer.pack(&header, pixels)?;
         Header::read(&header.to_bytes(), &self.net.limits())?;
-        self.delivery.clear();
         let (message, ticket) = match packed {
             Some(packed) => ([header.to_bytes().as_slice(), &packed].concat().into(), None),
             None if pixels.len() <= LARGE => ([header.to_bytes().as_slice(), pixels].concat().into(), None),
@@ -181,7 +181,11 @@ impl Server {
         }
         self.start()?;
         let place = self.net.place().load(Ordering::Relaxed);
-        self.delivery.put(Picture { header, message, ticket }, self.packer.is_auto(), place);
+        let waits = ticket.is_none()
+            && header.codec == Codec::None
+            && pixels.len() > LARGE
+            && self.net.pool().lends(pixels.len());
+        self.delivery.put(Picture { header, message, ticket, waits }, self.packer.is_auto(), place);
         self.entry.count();
         Ok(())
     }
@@ -194,7 +198,7 @@ impl Server {
         let (delivery, packer, publisher) = (self.delivery.clone(), self.packer.clone(), self.publisher.clone());
         let (near, place) = (self.near.clone(), self.net.place_bytes());
         let publish = move |picture: Picture| {
-            let Picture { header, message, ticket } = picture;
+            let Picture { header, message, ticket, .. } = picture;
             let Some(ticket) = ticket else {
                 packer.mark(&header)?;
                 return publisher.put(message).wait().map_err(Error::zenoh(OP, CLOSED));
@@ -209,7 +213,16 @@ impl Server {
             }
         };
         let thread = std::thread::Builder::new().name("pixelferry-serve".into());
-        let thread = thread.spawn(move || delivery.publish(publish));
+        let net = self.net.clone();
+        let lend = move |picture: &Picture| {
+            let bytes = picture.message.to_bytes();
+            let pixels = bytes.get(HEADER_BYTES..)?;
+            let mut canvas = net.pool().canvas(pixels.len()).filter(Canvas::is_shared)?;
+            canvas.write(pixels);
+            let (message, ticket) = canvas.into_message(&picture.header.to_bytes());
+            Some(Picture { header: picture.header, message, ticket, waits: false })
+        };
+        let thread = thread.spawn(move || delivery.publish(lend, publish));
         let thread = thread.map_err(|error| Error::invalid(OP, format!("the system gives no thread: {error}")))?;
         // Of two that begin at once, one ends with its handle.
         let _ = self.courier.set(Courier { delivery: self.delivery.clone(), thread: Some(thread) });

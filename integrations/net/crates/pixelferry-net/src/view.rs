@@ -2,9 +2,10 @@
 
 use crate::deliver::{self, AHEAD};
 use crate::error::{CLOSED, Error, Result, keys};
+use crate::lend::Known;
 use crate::lock::{lock, until};
 use crate::net::{Net, Way, now};
-use crate::pixels::{Arrived, Pixels, copy, read_mark};
+use crate::pixels::{Arrived, Pixels, Told, copy, read_mark};
 use crate::status::Entry;
 use pixelferry::{ImageDesc, PixelFormat};
 use pixelferry_media::wire::{Codec, Header, Kind, Limits, WireError};
@@ -45,14 +46,17 @@ struct Shared {
     entry: Entry,
     limits: Limits,
     place: Arc<AtomicU64>,
-    /// Time at which lent memory was gone last.
-    missed: Mutex<Option<Instant>>,
+    /// Memory that servers lent.
+    known: Known,
 }
 
 #[derive(Default)]
 struct Newest {
     followed: Followed,
-    picture: Option<Arrived>,
+    /// Lent memory is locked when the picture is read: whoever reads none keeps none.
+    picture: Option<Told>,
+    /// Session and frame that was read last, which may be newer than what was told of.
+    read: (u64, u64),
 }
 
 impl Net {
@@ -73,7 +77,7 @@ impl Net {
             entry,
             limits,
             place: self.place().clone(),
-            missed: Mutex::default(),
+            known: Known::default(),
         });
         let publisher = self.publisher(OP, keys.input(), Way::WORDS)?;
         let reports = self.publisher(OP, key::report(&keys.view()), Way::WORDS)?;
@@ -122,19 +126,17 @@ impl Shared {
     }
 
     fn read(&self, sample: &Sample) -> Result<(), WireError> {
-        let arrived = Arrived::read(sample, Kind::Picture, &self.limits, &self.place)?;
-        let Some(arrived) = arrived else {
-            *lock(&self.missed) = Some(Instant::now());
-            return Ok(());
-        };
-        let header = arrived.header;
+        let told = Told::read(sample, Kind::Picture, &self.limits)?;
+        let header = told.header;
         if header.region != header.image.extent.full() {
             return Err(WireError::Rectangle(header.region));
         }
         lock(&self.meter).came(&header, Instant::now());
         let mut newest = lock(&self.newest);
-        if matches!(newest.followed.accept(header.epoch, header.frame, Instant::now())?, News::Session | News::Newer) {
-            newest.picture = Some(arrived);
+        let news = newest.followed.accept(header.epoch, header.frame, Instant::now())?;
+        let is_read = header.epoch == newest.read.0 && header.frame <= newest.read.1;
+        if news == News::Session || news == News::Newer && !is_read {
+            newest.picture = Some(told);
             self.told.notify_all();
         }
         Ok(())
@@ -159,7 +161,14 @@ impl Viewer {
         loop {
             let (newest, left) = (lock(&self.shared.newest), until.saturating_duration_since(Instant::now()));
             let waited = self.shared.told.wait_timeout_while(newest, left, |newest| newest.picture.is_none());
-            let arrived = waited.unwrap_or_else(PoisonError::into_inner).0.picture.take()?;
+            let mut newest = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let told = newest.picture.take()?;
+            let fetched = told
+                .fetch(&self.shared.limits, &self.shared.place, |ticket, bytes| self.shared.known.fetch(ticket, bytes));
+            // The memory is written anew, by a picture that is told of next.
+            let Some(arrived) = fetched else { continue };
+            newest.read = (arrived.header.epoch, arrived.header.frame);
+            drop(newest);
             match read(arrived) {
                 Ok(picture) => {
                     self.shared.entry.count();
@@ -227,8 +236,6 @@ impl Viewer {
 
 /// A wish that ended sooner, with nothing, was heard by nobody.
 const SOON: Duration = Duration::from_millis(250);
-/// A viewer asks for lent pictures so long after it came too late to one.
-const BEHIND: Duration = Duration::from_secs(1);
 /// Longest time that a large picture may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -290,9 +297,8 @@ impl Shared {
                 }
                 taken.hear(sample);
             };
-            let is_behind = lock(&self.missed).is_some_and(|missed| missed.elapsed() < BEHIND);
-            let place = self.place.load(Ordering::Relaxed);
-            let wish = deliver::Wish { viewer: number, place, is_behind }.to_bytes();
+            self.known.sweep();
+            let wish = deliver::Wish { viewer: number, place: self.place.load(Ordering::Relaxed) }.to_bytes();
             let asked = net.session().get(key).payload(wish).callback_mut(reply);
             let asked = asked.congestion_control(CongestionControl::Block).priority(Priority::Background);
             let asked = asked.consolidation(ConsolidationMode::None).timeout(PATIENCE);

@@ -4,10 +4,11 @@ use crate::common::*;
 use crate::proxy::{Proxy, Way};
 use pixelferry::{ImageDesc, PixelFormat};
 use pixelferry_net::{Codec, Net, Options, Viewer};
-use pixelferry_testing::by_level;
+use pixelferry_testing::{Patience, by_level};
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 /// Bytes of a picture.
@@ -93,4 +94,56 @@ fn a_viewer_gets_what_its_line_carries_and_slows_neither_the_server_nor_others()
         assert!(slow >= 0.5 * possible, "{slow:.1} of {possible:.1} pictures/s came");
         assert!(at(50) < Duration::from_millis(40), "publish() took {:?}", at(50));
     }
+}
+
+/// Lent memory is written again all the time, and one viewer gives none of it back.
+#[test]
+fn the_last_of_many_pictures_without_pause_comes_whole_to_every_viewer() {
+    alone();
+    let image = ImageDesc::new(1920, 1080, PixelFormat::Rgba8);
+    let pictures = [0, 1, 2].map(|seed| expected(&image, image.extent.full(), seed));
+    let (net, endpoint) = hub();
+    let server = net.serve("burst").unwrap().with_codec(Codec::None, 0);
+    let (served, last) = (&AtomicUsize::new(0), &AtomicU64::new(u64::MAX));
+    let enough = by_level(30, 100, 500);
+    let look = |pause: u64, keeps: bool| {
+        let viewer = Net::join(Options::through(&endpoint)).unwrap().view("burst").unwrap();
+        let (pictures, mut kept, mut patience) = (&pictures, Vec::new(), Patience::new());
+        let (mut seen, mut shared, mut frame) = (0, 0, 0);
+        move || {
+            while frame < last.load(Ordering::Relaxed) {
+                assert!(!patience.is_over(), "{seen} pictures came, the last of them {frame}");
+                let Some(picture) = viewer.next(LOOK) else { continue };
+                assert!(picture.header().frame > frame, "an older picture after a newer one");
+                frame = picture.header().frame;
+                assert!(*picture.to_bytes().unwrap() == pictures[frame as usize % 3], "another picture, or a torn one");
+                (seen, shared) = (seen + 1, shared + usize::from(picture.is_shared()));
+                served.fetch_add(usize::from(seen == enough), Ordering::Relaxed);
+                if keeps && seen > enough / 2 {
+                    // More than there is memory to lend; copies are not kept.
+                    kept.extend(Some(picture).filter(pixelferry_net::Pixels::is_shared));
+                }
+                patience.renew();
+                std::thread::sleep(Duration::from_millis(pause));
+            }
+            println!("pause of {pause} ms: {seen} pictures, {shared} of them lent");
+            shared
+        }
+    };
+    let viewers =
+        [(0, false), (0, false), (10, false), (100, false), (0, true)].map(|(pause, keeps)| look(pause, keeps));
+    std::thread::scope(|scope| {
+        let threads = viewers.map(|look| scope.spawn(look));
+        let is_unserved =
+            |_: &u64| served.load(Ordering::Relaxed) < 5 && !threads.iter().any(ScopedJoinHandle::is_finished);
+        let publish = |frame| {
+            server.publish(image, frame, None, &pictures[frame as usize % 3]).unwrap();
+            frame
+        };
+        let frames = (1..).take_while(is_unserved).map(publish).last().unwrap();
+        last.store(frames, Ordering::Relaxed);
+        println!("{frames} pictures");
+        let shared: usize = threads.map(|thread| thread.join().unwrap()).iter().sum();
+        assert!(shared > 0, "nothing was lent");
+    });
 }
