@@ -101,7 +101,7 @@ impl Net {
         let (told, kept) = (delivery.clone(), unseen.clone());
         let answer = move |query| {
             if let Some((header, message)) = kept.take() {
-                told.put(Picture { header, message, ticket: None }, false, 0);
+                told.put(Picture { header, message, ticket: None, waits: false }, false, 0);
             }
             told.ask(query);
         };
@@ -156,7 +156,6 @@ impl Server {
         if self.packer.takes(image.format) && !self.is_viewed()? {
             Header::read(&Header { payload: header.pixel_bytes(), ..header }.to_bytes(), &self.net.limits())?;
             self.unseen.keep(&header, pixels, &self.packer);
-            self.delivery.clear();
             // Whoever came meanwhile may have asked too early.
             if !self.is_viewed()? {
                 self.entry.count();
