@@ -3,13 +3,12 @@
 //! To calls that see bytes a texture is its rows one after the other with no gaps. They go by a copy on the device, as do kernels that
 //! name words.
 
-use crate::compute::kernel::GlKernel;
 use crate::compute::rows::Way;
 use crate::compute::session::Session;
 use crate::queue::QueueBuffer;
-use crate::queue::texture::QueueTexture;
+use crate::queue::texture::{BoundTexture, QueueTexture};
 use interop_core::compute::{MemoryDriver, OpaqueImage, Placement, zeros};
-use interop_core::{Arg, ImageDesc, ImageView, PixelFormat, RawMemory, RawTarget, Region, Result, SharedHandle, View};
+use interop_core::{ImageDesc, PixelFormat, RawMemory, RawTarget, Region, Result, SharedHandle, View};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -31,7 +30,7 @@ impl GlImage {
         Ok(Self { texture, rows: OpaqueImage::new(desc)?, scratch: None, session: session.clone() })
     }
 
-    fn format(&self) -> PixelFormat {
+    pub fn format(&self) -> PixelFormat {
         self.rows.desc().format
     }
 
@@ -86,29 +85,14 @@ impl GlImage {
         region.y as usize * self.rows.pitch() + region.x as usize * self.format().bytes_per_pixel()
     }
 
-    /// Queues a launch: the kernel stores to the texture, or to a linear copy where it names words.
-    pub fn launch(
-        &mut self,
-        kernel: &GlKernel,
-        view: &View,
-        items: Option<usize>,
-        args: &[Arg<'_>],
-        memories: Vec<QueueBuffer>,
-    ) -> Result<()> {
-        let session = self.session.clone();
-        let format = match view {
-            View::Image(ImageView { format, .. }) if *format == self.format() => *format,
-            _ => return self.through_linear(view, |memory, view| kernel.run(memory, view, items, args, memories)),
-        };
-        let Some(program) = kernel.texture_program(format)? else {
-            return self.through_linear(view, |memory, view| kernel.run(memory, view, items, args, memories));
-        };
-        let at = self.rows.place(view)?;
-        let launch = kernel.text().plan_texture(format, &at, args, &session.limits)?;
-        if launch.is_empty() {
-            return Ok(());
-        }
-        session.launch_into(&program, self.texture.bound(glow::WRITE_ONLY)?, &memories, &launch)
+    /// Where a view lies.
+    pub fn place(&self, view: &View) -> Result<Placement> {
+        self.rows.place(view)
+    }
+
+    /// The texture as kernels store to it.
+    pub fn bound(&self) -> Result<BoundTexture> {
+        self.texture.bound(glow::WRITE_ONLY)
     }
 
     /// The texture's names.

@@ -6,7 +6,7 @@ use crate::compute::memory::GlMemory;
 use crate::compute::session::{Program, Session, dialect};
 use crate::queue::QueueBuffer;
 use interop_core::devices::owned::{find, own, own_mut};
-use interop_core::{Arg, Kernel, KernelSource, Language, PixelFormat, Result, Target, View};
+use interop_core::{Arg, ImageView, Kernel, KernelSource, Language, PixelFormat, Result, Target, View};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use wgsl_kernel::KernelText;
@@ -72,7 +72,7 @@ impl GlKernel {
     }
 
     /// The program that stores to a texture of this format; `None` where the text names the target's words.
-    pub fn texture_program(&self, format: PixelFormat) -> Result<Option<Arc<Program>>> {
+    fn texture_program(&self, format: PixelFormat) -> Result<Option<Arc<Program>>> {
         let mut programs = self.of_textures.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(program) = programs.get(&format) {
             return Ok(Some(program.clone()));
@@ -91,10 +91,6 @@ impl GlKernel {
         Ok(Some(program))
     }
 
-    pub fn text(&self) -> &KernelText {
-        &self.text
-    }
-
     /// Queues a launch. The target is a texture or linear memory.
     pub fn launch(&self, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
         let session = &self.session;
@@ -103,7 +99,7 @@ impl GlKernel {
         if find::<GlImage>(memory, session).is_some() {
             let read = self.text.own_memories::<GlMemory>(None, args, session)?;
             let read = read.into_iter().map(|memory| memory.buffer().clone()).collect();
-            return own_mut::<GlImage>(memory, session)?.launch(self, &view, items, args, read);
+            return self.store(own_mut::<GlImage>(memory, session)?, &view, items, args, read);
         }
         let memory = own::<GlMemory>(memory, session)?;
         let read = self.text.own_memories(Some(memory), args, session)?;
@@ -111,8 +107,33 @@ impl GlKernel {
         self.run(memory.buffer(), &view, items, args, read)
     }
 
+    /// Queues a launch that stores to a texture, or to a linear copy where the text names words.
+    fn store(
+        &self,
+        image: &mut GlImage,
+        view: &View,
+        items: Option<usize>,
+        args: &[Arg<'_>],
+        memories: Vec<QueueBuffer>,
+    ) -> Result<()> {
+        let format = match view {
+            View::Image(ImageView { format, .. }) if *format == image.format() => Some(*format),
+            _ => None,
+        };
+        let Some((format, program)) =
+            format.and_then(|format| Some((format, self.texture_program(format).transpose()?)))
+        else {
+            return image.through_linear(view, |memory, view| self.run(memory, view, items, args, memories));
+        };
+        let launch = self.text.plan_texture(format, &image.place(view)?, args, &self.session.limits)?;
+        if launch.is_empty() {
+            return Ok(());
+        }
+        self.session.launch_into(&program, image.bound()?, &memories, &launch)
+    }
+
     /// Queues a launch into linear memory; `memories` are those among the arguments.
-    pub fn run(
+    fn run(
         &self,
         target: &QueueBuffer,
         view: &View,
