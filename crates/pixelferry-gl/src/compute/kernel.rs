@@ -120,9 +120,8 @@ impl GlKernel {
             View::Image(ImageView { format, .. }) if *format == image.format() => Some(*format),
             _ => None,
         };
-        let Some((format, program)) =
-            format.and_then(|format| Some((format, self.texture_program(format).transpose()?)))
-        else {
+        let program = format.map_or(Ok(None), |format| self.texture_program(format))?;
+        let (Some(format), Some(program)) = (format, program) else {
             return image.through_linear(view, |memory, view| self.run(memory, view, items, args, memories));
         };
         let launch = self.text.plan_texture(format, &image.place(view)?, args, &self.session.limits)?;
