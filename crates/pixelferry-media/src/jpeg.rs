@@ -3,7 +3,7 @@
 use crate::turbo::{Layout, Turbo};
 use crate::wire::Header;
 use interop_core::{Error, PixelFormat, Result};
-use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
+use jpeg_encoder::{ColorType, Encoder, EncodingError, SamplingFactor};
 use zune_core::bytestream::ZCursor;
 use zune_core::colorspace::ColorSpace;
 use zune_core::options::DecoderOptions;
@@ -39,11 +39,22 @@ pub(crate) fn pack(header: &Header, pixels: &[u8], quality: u8) -> Result<Vec<u8
         let packed = turbo.pack(pixels, (width, height), layout, quality, quality < FINE);
         return packed.map_err(|problem| Error::invalid(OP, problem));
     }
+    let packed = without_turbo(pixels, (width, height), color, quality, quality < FINE);
+    packed.map_err(|error| Error::invalid(OP, error.to_string()))
+}
+
+/// Packs tight rows with the encoder that is built in; colours at half resolution (4:2:0) where they are `halved`.
+pub(crate) fn without_turbo(
+    pixels: &[u8],
+    (width, height): (u16, u16),
+    color: ColorType,
+    quality: u8,
+    halved: bool,
+) -> std::result::Result<Vec<u8>, EncodingError> {
     let mut packed = Vec::new();
     let mut encoder = Encoder::new(&mut packed, quality);
-    encoder.set_sampling_factor(if quality < FINE { SamplingFactor::F_2_2 } else { SamplingFactor::F_1_1 });
-    let encoded = encoder.encode(pixels, width, height, color);
-    encoded.map_err(|error| Error::invalid(OP, error.to_string()))?;
+    encoder.set_sampling_factor(if halved { SamplingFactor::F_2_2 } else { SamplingFactor::F_1_1 });
+    encoder.encode(pixels, width, height, color)?;
     Ok(packed)
 }
 

@@ -137,7 +137,8 @@ impl Turbo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
+    use crate::jpeg::without_turbo;
+    use jpeg_encoder::ColorType;
     use pixelferry_testing::{Need, need};
     use std::time::Instant;
     use zune_core::bytestream::ZCursor;
@@ -153,14 +154,6 @@ mod tests {
         let wave = |x: f32, y: f32, at: f32| 127.5 + 60.0 * ((x / 17.0 + at).sin() + (y / 23.0 - at).cos());
         let places = (0..height).flat_map(|y| (0..width).map(move |x| (f32::from(x), f32::from(y))));
         places.flat_map(|(x, y)| (0..bytes).map(move |at| wave(x, y, at as f32) as u8)).collect()
-    }
-
-    fn own(pixels: &[u8], (width, height): (u16, u16), color: ColorType, quality: u8, halved: bool) -> Vec<u8> {
-        let mut packed = Vec::new();
-        let mut encoder = Encoder::new(&mut packed, quality);
-        encoder.set_sampling_factor(if halved { SamplingFactor::F_2_2 } else { SamplingFactor::F_1_1 });
-        encoder.encode(pixels, width, height, color).unwrap();
-        packed
     }
 
     fn unpack(packed: &[u8], space: ColorSpace) -> Vec<u8> {
@@ -185,7 +178,7 @@ mod tests {
             ] {
                 let pixels = picture(size.0, size.1, bytes);
                 let packed = turbo.pack(&pixels, size, layout, quality, halved).unwrap();
-                let other = own(&pixels, size, color, quality, halved);
+                let other = without_turbo(&pixels, size, color, quality, halved).unwrap();
                 let (a, b) = (unpack(&packed, space), unpack(&other, space));
                 assert_eq!(a.len(), b.len());
                 // Transforms round apart by one step of a coefficient here and there, and hardly anywhere.
@@ -216,7 +209,7 @@ mod tests {
                 });
                 times.min().unwrap()
             };
-            let slow = best(&|| own(&pixels, size, ColorType::Rgba, 85, true));
+            let slow = best(&|| without_turbo(&pixels, size, ColorType::Rgba, 85, true).unwrap());
             let fast = best(&|| turbo.pack(&pixels, size, Layout::Rgba, 85, true).unwrap());
             println!("{size:?}: own {slow:.1?}, libjpeg-turbo {fast:.1?}: {:.2} times", slow.div_duration_f64(fast));
         }

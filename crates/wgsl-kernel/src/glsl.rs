@@ -148,6 +148,14 @@ impl KernelText {
     pub fn glsl(&self, format: PixelFormat, dialect: Dialect) -> Result<String, TextError> {
         glsl(&self.whole(format), self.name(), dialect)
     }
+
+    /// The kernel as [`glsl`] for targets that are textures of this format: image unit 0 in the place of storage block 0.
+    ///
+    /// # Errors
+    /// The errors of [`KernelText::glsl`].
+    pub fn glsl_of_texture(&self, format: PixelFormat, dialect: Dialect) -> Result<String, TextError> {
+        glsl(&self.of_texture(format), self.name(), dialect)
+    }
 }
 
 #[cfg(test)]
@@ -198,14 +206,16 @@ mod tests {
         let paint = kernel("pf_store(id.xy, vec4<f32>(pf_arg_f32(0))); /* no pf_put */");
         for format in PixelFormat::ALL {
             for text in [
-                glsl(&paint.of_texture(format).unwrap(), "k", Dialect::Desktop).unwrap(),
+                paint.glsl_of_texture(format, Dialect::Desktop).unwrap(),
                 glsl_texture_prelude(format, Dialect::Desktop).unwrap(),
             ] {
                 assert!(text.contains(") writeonly uniform image2D") && text.contains("imageStore("), "{text}");
                 assert!(!text.contains("buffer ") && !text.contains("pf_put("), "{text}");
             }
         }
-        assert!(kernel("pf_put(0u, 1u);").of_texture(PixelFormat::Rgba8).is_none());
+        let words = kernel("pf_put(0u, 1u);");
+        assert!(words.names_words() && !paint.names_words());
+        assert!(words.glsl_of_texture(PixelFormat::Rgba8, Dialect::Desktop).is_err());
     }
 
     #[test]

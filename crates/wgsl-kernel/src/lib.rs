@@ -51,7 +51,7 @@ pub use launch::{Launch, NUMBERS, WORD};
 pub use limits::Limits;
 pub use params::MOST_NUMBERS;
 pub use pattern::{PATTERN, PatternEntry, pattern};
-pub use prelude::{PRELUDE, names_words};
+pub use prelude::PRELUDE;
 pub use text::KernelText;
 
 /// The version of naga whose limits and errors these texts meet.

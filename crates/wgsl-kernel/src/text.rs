@@ -18,6 +18,7 @@ pub struct KernelText {
     pub(crate) group: [u32; 2],
     /// Work items for a buffer target, where the source said so.
     pub(crate) items: Option<usize>,
+    names_words: bool,
 }
 
 impl KernelText {
@@ -42,6 +43,7 @@ impl KernelText {
             memories: shape.memories,
             group: shape.group,
             items: source.items(),
+            names_words: names_words(text),
         })
     }
 
@@ -61,8 +63,8 @@ impl KernelText {
         let name = source.name();
         let group = across_and_down(group).map_err(|log| limits.refused(name, log))?;
         fits(name, memories.len(), group, limits)?;
-        let (numbers, items) = (Numbers::of(text), source.items());
-        Ok(Self { name: name.to_owned(), text: text.to_owned(), numbers, memories, group, items })
+        let (numbers, items, names_words) = (Numbers::of(text), source.items(), names_words(text));
+        Ok(Self { name: name.to_owned(), text: text.to_owned(), numbers, memories, group, items, names_words })
     }
 
     /// Its name, which is that of its entry point.
@@ -80,14 +82,14 @@ impl KernelText {
         with_prelude(&self.text, format)
     }
 
-    /// All of the text, for targets that are textures of this format; `None` where it names the target's words.
-    pub fn of_texture(&self, format: PixelFormat) -> Option<String> {
-        (!self.names_words()).then(|| with_texture(&self.text, format))
+    /// All of the text, for targets that are textures of this format. One that names words does not build.
+    pub fn of_texture(&self, format: PixelFormat) -> String {
+        with_texture(&self.text, format)
     }
 
     /// True where it names the target's words, which a texture does not have.
-    pub fn names_words(&self) -> bool {
-        names_words(&self.text)
+    pub const fn names_words(&self) -> bool {
+        self.names_words
     }
 }
 

@@ -49,10 +49,8 @@ pub static PATHS: &[PathSpec] = &[
         takes: Some("kernels of the display's own queue read a copy of the texture: 1 copy on the device, no fence"),
         means: Means::Ours {
             check_support: |p| {
-                let queue = |p: &Pairing<'_>| {
-                    pieces::queue(p).map_or(Support::Yes, |queue| check_both(p, queue, IMAGE, Giver::Display))
-                };
-                check_in_queue(p).and(|| check_texture(p)).and(|| queue(p))
+                let check = |queue| check_both(p, queue, IMAGE, Giver::Display);
+                check_in_queue(p).and(|| check_texture(p)).and(|| with_queue(p, check))
             },
             open: |p| Ok(Direct::open(p, pieces::queue(p)?)?.into()),
         },
@@ -358,7 +356,12 @@ fn check_object_in_queue(p: &Pairing<'_>) -> Support {
     if let SurfaceDesc::Image(_) = p.desc {
         return Support::No("surface: a texture is not read as linear memory".into());
     }
-    pieces::queue(p).map_or(Support::Yes, |queue| p.display.caps().can_export(queue, p.desc.shape()).of_the("display"))
+    with_queue(p, |queue| p.display.caps().can_export(queue, p.desc.shape()).of_the("display"))
+}
+
+/// Asks for a queue that both sides are in, where there is one.
+fn with_queue(p: &Pairing<'_>, check: impl FnOnce(HandleType) -> Support) -> Support {
+    pieces::queue(p).map_or(Support::Yes, check)
 }
 
 /// Taking turns as [`QUEUE`] does, where nothing was asked for.

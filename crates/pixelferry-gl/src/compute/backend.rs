@@ -51,7 +51,7 @@ impl GlBackend {
         if launch.is_empty() {
             return Ok(());
         }
-        self.session.launch(&self.pattern(entry)?, vec![memory.clone()], launch)
+        self.session.launch(&self.pattern(entry)?, None, vec![memory.clone()], launch)
     }
 
     /// Computes in the display's context, in its queue.

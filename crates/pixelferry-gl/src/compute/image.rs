@@ -5,10 +5,11 @@
 
 use crate::compute::rows::Way;
 use crate::compute::session::Session;
+use crate::objects::image_unit::Bound;
 use crate::queue::QueueBuffer;
-use crate::queue::texture::{BoundTexture, QueueTexture};
+use crate::queue::texture::QueueTexture;
 use interop_core::compute::{MemoryDriver, OpaqueImage, Placement, zeros};
-use interop_core::{ImageDesc, PixelFormat, RawMemory, RawTarget, Region, Result, SharedHandle, View};
+use interop_core::{Error, ImageDesc, PixelFormat, RawMemory, RawTarget, Result, SharedHandle, View};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -25,8 +26,7 @@ interop_core::owned!(GlImage: Session, "memory", |memory| &memory.session);
 
 impl GlImage {
     pub fn open(session: &Arc<Session>, handle: &SharedHandle, desc: ImageDesc) -> Result<Self> {
-        let texture = QueueTexture::open(&session.device, handle)?;
-        texture.check(desc.extent)?;
+        let texture = QueueTexture::open(&session.device, handle, desc.extent)?;
         Ok(Self { texture, rows: OpaqueImage::new(desc)?, scratch: None, session: session.clone() })
     }
 
@@ -36,16 +36,17 @@ impl GlImage {
 
     /// Makes the linear copy's room. Rows of a texture are as tight as those of an image.
     fn scratch(&mut self) -> Result<QueueBuffer> {
-        if self.scratch.is_none() {
-            self.scratch = Some(QueueBuffer::new(&self.session.device, self.rows.len())?);
+        if let Some(made) = &self.scratch {
+            return Ok(made.clone());
         }
-        self.scratch.clone().map_or_else(|| QueueBuffer::new(&self.session.device, self.rows.len()), Ok)
+        let made = QueueBuffer::new(&self.session.device, self.rows.len())?;
+        Ok(self.scratch.insert(made).clone())
     }
 
-    /// Copies rectangles that make up `range` to or from the same bytes of `memory`, plus an offset.
-    fn copy_rows(&self, range: &Range<usize>, memory: &QueueBuffer, first: usize, way: Way) -> Result<()> {
+    /// Copies rectangles that make up `range` to or from the same bytes of `memory`.
+    fn copy_rows(&self, range: &Range<usize>, memory: &QueueBuffer, way: Way) -> Result<()> {
         for (at, region) in self.rows.rectangles(range)? {
-            let to = (memory, [first + at, self.rows.pitch()]);
+            let to = (memory, [range.start + at, self.rows.pitch()]);
             self.session.rows.copy((&self.texture, region), to, self.format(), way)?;
         }
         Ok(())
@@ -53,57 +54,48 @@ impl GlImage {
 
     /// Queues a copy of `range` into memory at its same bytes.
     pub fn copy_to(&self, memory: &QueueBuffer, range: &Range<usize>) -> Result<()> {
-        self.copy_rows(range, memory, range.start, Way::Load)
+        self.copy_rows(range, memory, Way::Load)
     }
 
     /// Queues a copy of `range` of memory.
     pub fn copy_from(&self, memory: &QueueBuffer, range: &Range<usize>) -> Result<()> {
-        self.copy_rows(range, memory, range.start, Way::Store)
+        self.copy_rows(range, memory, Way::Store)
     }
 
     /// Queues a copy of `range` to a texture with the same rows.
     pub fn copy_image(&self, to: &Self, range: &Range<usize>) -> Result<()> {
         if self.rows.desc().extent != to.rows.desc().extent || self.format() != to.format() {
-            return Err(interop_core::Error::refused("the two textures differ in size or format"));
+            return Err(Error::refused("the two textures differ in size or format"));
         }
         self.rows.rectangles(range)?.into_iter().try_for_each(|(_, region)| to.texture.copy_from(&self.texture, region))
     }
 
-    /// Gives `f` a linear copy of all of it with the view of a part, then copies that part back: two copies on the device around a
-    /// kernel that needs words.
+    /// Gives `f` a linear copy of all that a view spans, then copies that back: two copies on the device around a kernel that needs
+    /// words.
     pub fn through_linear(&mut self, view: &View, f: impl FnOnce(&QueueBuffer, &View) -> Result<()>) -> Result<()> {
-        let Placement { region, .. } = self.rows.place(view)?;
-        let (memory, session) = (self.scratch()?, self.session.clone());
-        let whole = self.rows.desc().extent.full();
-        let (all, part) = ((&memory, [0, self.rows.pitch()]), self.first_byte(region));
-        session.rows.copy((&self.texture, whole), all, self.format(), Way::Load)?;
+        self.rows.place(view)?;
+        let (memory, span) = (self.scratch()?, view.span());
+        self.copy_to(&memory, &span)?;
         f(&memory, view)?;
-        session.rows.copy((&self.texture, region), (&memory, [part, self.rows.pitch()]), self.format(), Way::Store)
+        self.copy_from(&memory, &span)
     }
 
-    fn first_byte(&self, region: Region) -> usize {
-        region.y as usize * self.rows.pitch() + region.x as usize * self.format().bytes_per_pixel()
-    }
-
-    /// Where a view lies.
+    /// Place of a view in the texture.
     pub fn place(&self, view: &View) -> Result<Placement> {
         self.rows.place(view)
     }
 
     /// The texture as kernels store to it.
-    pub fn bound(&self) -> Result<BoundTexture> {
+    pub fn bound(&self) -> Result<Bound> {
         self.texture.bound(glow::WRITE_ONLY)
     }
 
     /// The texture's names.
     pub fn raw<'a>(&self, view: View) -> Result<RawTarget<'a>> {
-        let (region, (row, step)) = {
-            let at = self.rows.place(&view)?;
-            (at.region, at.first_row())
-        };
-        let (texture, level) = self.texture.names()?;
+        let at = self.rows.place(&view)?;
+        let ((row, step), (texture, level)) = (at.first_row(), self.texture.names()?);
         // SAFETY: the target lies inside the texture, which its surface keeps for as long as the path that borrows both.
-        Ok(unsafe { RawTarget::new(RawMemory::GlTexture { texture, level, first: (region.x, row), step }, view) })
+        Ok(unsafe { RawTarget::new(RawMemory::GlTexture { texture, level, first: (at.region.x, row), step }, view) })
     }
 }
 
@@ -138,10 +130,6 @@ impl MemoryDriver for GlImage {
         let mut bytes = zeros(range.len())?;
         f(&mut bytes)?;
         MemoryDriver::write(self, range.start, &bytes)
-    }
-
-    fn submit(&mut self) -> Result<()> {
-        Ok(())
     }
 
     fn release(&mut self) -> Result<()> {

@@ -17,9 +17,14 @@ pub struct GlKernel {
     /// The text of a compute shader, where it is not WGSL.
     shader: Option<String>,
     session: Arc<Session>,
-    programs: Mutex<HashMap<PixelFormat, Arc<Program>>>,
-    /// Those that store to textures.
-    of_textures: Mutex<HashMap<PixelFormat, Arc<Program>>>,
+    programs: Mutex<HashMap<(PixelFormat, Writes), Arc<Program>>>,
+}
+
+/// Target of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Writes {
+    Memory,
+    Texture,
 }
 
 interop_core::owned!(GlKernel: Session, "kernel", |kernel| &kernel.session);
@@ -34,61 +39,36 @@ impl GlKernel {
     pub fn build(session: &Arc<Session>, source: &KernelSource) -> Result<Self> {
         if let Some(shader) = source.text(Language::Glsl)? {
             let (text, program) = glsl::read(session, source, shader)?;
-            let programs = Mutex::new(HashMap::from([(PixelFormat::Rgba8, Arc::new(program))]));
-            return Ok(Self {
-                text,
-                shader: Some(shader.to_owned()),
-                session: session.clone(),
-                programs,
-                of_textures: Mutex::default(),
-            });
+            let programs = Mutex::new(HashMap::from([((PixelFormat::Rgba8, Writes::Memory), Arc::new(program))]));
+            return Ok(Self { text, shader: Some(shader.to_owned()), session: session.clone(), programs });
         }
         let text = KernelText::of(source, &session.limits)?;
-        let (programs, of_textures) = Default::default();
-        let kernel = Self { text, shader: None, session: session.clone(), programs, of_textures };
+        let kernel = Self { text, shader: None, session: session.clone(), programs: Mutex::default() };
         // Errors in the text are reported now.
-        kernel.program(PixelFormat::Rgba8)?;
+        kernel.program(PixelFormat::Rgba8, Writes::Memory)?;
         Ok(kernel)
     }
 
     /// For targets of this format; of a buffer any that is of whole words.
-    fn program(&self, format: PixelFormat) -> Result<Arc<Program>> {
+    fn program(&self, format: PixelFormat, writes: Writes) -> Result<Arc<Program>> {
         let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(program) = programs.get(&format) {
+        if let Some(program) = programs.get(&(format, writes)) {
             return Ok(program.clone());
         }
         let dialect = dialect(&self.session.device);
-        let glsl = match &self.shader {
-            Some(shader) => glsl::whole(shader, format, dialect),
-            None => self.text.glsl(format, dialect),
+        let glsl = match (&self.shader, writes) {
+            (Some(shader), Writes::Memory) => glsl::whole(shader, format, dialect),
+            (Some(shader), Writes::Texture) => glsl::of_texture(shader, format, dialect),
+            (None, Writes::Memory) => self.text.glsl(format, dialect),
+            (None, Writes::Texture) => self.text.glsl_of_texture(format, dialect),
         };
         let limits = &self.session.limits;
         let glsl = glsl.map_err(|error| limits.refused(self.text.name(), error))?;
         let device = self.session.device.clone();
         let built = self.session.place.run(move || Program::build(&device, &glsl))?;
         let program = Arc::new(built.map_err(|log| limits.refused(self.text.name(), log))?);
-        programs.insert(format, program.clone());
+        programs.insert((format, writes), program.clone());
         Ok(program)
-    }
-
-    /// The program that stores to a texture of this format; `None` where the text names the target's words.
-    fn texture_program(&self, format: PixelFormat) -> Result<Option<Arc<Program>>> {
-        let mut programs = self.of_textures.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(program) = programs.get(&format) {
-            return Ok(Some(program.clone()));
-        }
-        let dialect = dialect(&self.session.device);
-        let glsl = match (&self.shader, self.text.of_texture(format)) {
-            (_, None) => return Ok(None),
-            (Some(shader), _) => glsl::of_texture(shader, format, dialect),
-            (None, Some(text)) => wgsl_kernel::glsl(&text, self.text.name(), dialect),
-        };
-        let limits = &self.session.limits;
-        let glsl = glsl.map_err(|error| limits.refused(self.text.name(), error))?;
-        let built = Program::build(&self.session.device, &glsl)?;
-        let program = Arc::new(built.map_err(|log| limits.refused(self.text.name(), log))?);
-        programs.insert(format, program.clone());
-        Ok(Some(program))
     }
 
     /// Queues a launch. The target is a texture or linear memory.
@@ -116,19 +96,17 @@ impl GlKernel {
         args: &[Arg<'_>],
         memories: Vec<QueueBuffer>,
     ) -> Result<()> {
-        let format = match view {
-            View::Image(ImageView { format, .. }) if *format == image.format() => Some(*format),
-            _ => None,
-        };
-        let program = format.map_or(Ok(None), |format| self.texture_program(format))?;
-        let (Some(format), Some(program)) = (format, program) else {
+        let format = image.format();
+        let is_its_own = matches!(view, View::Image(ImageView { format: wanted, .. }) if *wanted == format);
+        if self.text.names_words() || !is_its_own {
             return image.through_linear(view, |memory, view| self.run(memory, view, items, args, memories));
-        };
+        }
         let launch = self.text.plan_texture(format, &image.place(view)?, args, &self.session.limits)?;
         if launch.is_empty() {
             return Ok(());
         }
-        self.session.launch_into(&program, image.bound()?, &memories, &launch)
+        let all = memories.first().cloned().into_iter().chain(memories).collect();
+        self.session.launch(&self.program(format, Writes::Texture)?, Some(image.bound()?), all, launch)
     }
 
     /// Queues a launch into linear memory; `memories` are those among the arguments.
@@ -145,6 +123,6 @@ impl GlKernel {
             return Ok(());
         }
         let all = [target.clone()].into_iter().chain(memories).collect();
-        self.session.launch(&self.program(format)?, all, launch)
+        self.session.launch(&self.program(format, Writes::Memory)?, None, all, launch)
     }
 }

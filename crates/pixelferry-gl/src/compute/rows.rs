@@ -1,4 +1,5 @@
-//! Copies between textures and rows in memory, on the device.
+//! Copies between textures and rows in memory, on the device. They store as kernels do, by the texture's own format, since what proves
+//! the path goes this way; [`DeviceCopy`](crate::objects::device_copy) passes integers.
 
 use crate::GlDevice;
 use crate::queue::QueueBuffer;

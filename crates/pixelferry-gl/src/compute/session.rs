@@ -3,10 +3,10 @@
 use crate::GlDevice;
 use crate::compute::place::Place;
 use crate::compute::rows::Rows;
+use crate::objects::image_unit::Bound;
 use crate::queue::QueueBuffer;
 use crate::queue::program::ComputeProgram;
 use crate::queue::shape::ProgramShape;
-use crate::queue::texture::BoundTexture;
 use interop_core::devices::owned::Maker;
 use interop_core::{ComputeCaps, Result};
 use std::sync::Arc;
@@ -41,28 +41,17 @@ impl Session {
         self.place.run(move || device.finish())
     }
 
-    /// Queues a launch. `memories`: the target, then those among the arguments, each as large as the text declares.
-    pub fn launch(&self, program: &Arc<Program>, memories: Vec<QueueBuffer>, launch: Launch) -> Result<()> {
-        let program = Arc::clone(program);
-        self.place.run(move || program.run(&memories, None, &launch))
-    }
-
-    /// Queues a launch whose target is a texture. `memories`: those among the arguments. They begin at binding 1, so the first
-    /// stands for the target's block, too, which the program does not have.
-    pub fn launch_into(
+    /// Queues a launch. `memories`: the target, then those among the arguments, each as large as the text declares. Where the target
+    /// is a texture, the program has no block for it, and anything may stand in its place.
+    pub fn launch(
         &self,
-        program: &Program,
-        texture: BoundTexture,
-        memories: &[QueueBuffer],
-        launch: &Launch,
+        program: &Arc<Program>,
+        texture: Option<Bound>,
+        memories: Vec<QueueBuffer>,
+        launch: Launch,
     ) -> Result<()> {
-        match memories.first() {
-            None => program.run(&[], Some(texture), launch),
-            Some(filler) => {
-                let all: Vec<_> = [filler].into_iter().chain(memories).cloned().collect();
-                program.run(&all, Some(texture), launch)
-            }
-        }
+        let program = Arc::clone(program);
+        self.place.run(move || program.run(&memories, texture, &launch))
     }
 }
 
@@ -81,7 +70,7 @@ impl Program {
         self.0.shape(GLSL_NUMBERS)
     }
 
-    fn run(&self, memories: &[QueueBuffer], texture: Option<BoundTexture>, launch: &Launch) -> Result<()> {
+    fn run(&self, memories: &[QueueBuffer], texture: Option<Bound>, launch: &Launch) -> Result<()> {
         let memories: Vec<_> = memories.iter().collect();
         // SAFETY: `wgsl_kernel` wrote the program: each index is limited to what it indexes, which `own_memories` found to be
         // there, and its only blocks are those that are bound. Of a text of the user's own the user vouched for the indices, and

@@ -10,13 +10,13 @@ const GROUP: (u32, u32) = (32, 8);
 
 /// Sampling, drawing into, uploading to and reading of the texture see what was stored, as do shaders that load or
 /// store it themselves.
-const STORED: u32 = glow::TEXTURE_FETCH_BARRIER_BIT
+pub(crate) const STORED: u32 = glow::TEXTURE_FETCH_BARRIER_BIT
     | glow::FRAMEBUFFER_BARRIER_BIT
     | glow::TEXTURE_UPDATE_BARRIER_BIT
     | glow::SHADER_IMAGE_ACCESS_BARRIER_BIT;
 
 /// The bound image: one layer of a level, seen as `format`.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Bound {
     pub texture: glow::Texture,
     pub level: i32,
@@ -25,13 +25,18 @@ pub(crate) struct Bound {
     pub format: u32,
 }
 
-/// Image unit 0, put back in an engine's context, and in any where it is to be kept.
-pub(crate) struct ImageUnit<'a> {
-    shared: &'a ContextState,
-    saved: Option<SavedUnit>,
+impl Bound {
+    /// # Safety
+    /// The context of `gl` is current and has image units; the texture is of it.
+    pub(crate) unsafe fn bind(self, gl: &glow::Context) {
+        let Self { texture, level, layer, access, format } = self;
+        // SAFETY: the caller's promise.
+        unsafe { gl.bind_image_texture(0, Some(texture), level, false, layer, access, format) }
+    }
 }
 
-struct SavedUnit {
+/// Image unit 0, as it was.
+pub(crate) struct SavedUnit {
     texture: Option<glow::Texture>,
     level: i32,
     layered: bool,
@@ -40,24 +45,45 @@ struct SavedUnit {
     format: u32,
 }
 
+impl SavedUnit {
+    /// # Safety
+    /// The context of `gl` is current and has image units.
+    pub(crate) unsafe fn of(gl: &glow::Context) -> Self {
+        // SAFETY: the caller's promise; the state is single integers.
+        let get = |parameter| unsafe { gl.get_parameter_indexed_i32(parameter, 0) };
+        let unsigned = |parameter| u32::try_from(get(parameter)).unwrap_or(0);
+        Self {
+            texture: NonZeroU32::new(unsigned(glow::IMAGE_BINDING_NAME)).map(glow::NativeTexture),
+            level: get(glow::IMAGE_BINDING_LEVEL),
+            layered: get(glow::IMAGE_BINDING_LAYERED) != 0,
+            layer: get(glow::IMAGE_BINDING_LAYER),
+            access: unsigned(glow::IMAGE_BINDING_ACCESS),
+            format: unsigned(glow::IMAGE_BINDING_FORMAT),
+        }
+    }
+
+    /// # Safety
+    /// The context that it is of is current, and `gl` is of it.
+    pub(crate) unsafe fn restore(&self, gl: &glow::Context) {
+        let Self { texture, level, layered, layer, access, format } = *self;
+        // SAFETY: the caller's promise; the values came from the context.
+        unsafe { gl.bind_image_texture(0, texture, level, layered, layer, access, format) }
+    }
+}
+
+/// Image unit 0, put back in an engine's context, and in any where it is to be kept.
+pub(crate) struct ImageUnit<'a> {
+    shared: &'a ContextState,
+    saved: Option<SavedUnit>,
+}
+
 impl<'a> ImageUnit<'a> {
     /// The context must be current and have compute shaders.
     pub(crate) fn bind(shared: &'a ContextState, keep: bool, bound: Bound) -> Self {
-        let gl = &shared.gl;
-        let Bound { texture, level, layer, access, format } = bound;
-        // SAFETY: the context is current and has image units, whose state is single integers; the texture is of it.
+        // SAFETY: the context is current and has image units; the texture is of it.
         unsafe {
-            let get = |parameter| gl.get_parameter_indexed_i32(parameter, 0);
-            let unsigned = |parameter| u32::try_from(get(parameter)).unwrap_or(0);
-            let saved = (keep || shared.is_engine()).then(|| SavedUnit {
-                texture: NonZeroU32::new(unsigned(glow::IMAGE_BINDING_NAME)).map(glow::NativeTexture),
-                level: get(glow::IMAGE_BINDING_LEVEL),
-                layered: get(glow::IMAGE_BINDING_LAYERED) != 0,
-                layer: get(glow::IMAGE_BINDING_LAYER),
-                access: unsigned(glow::IMAGE_BINDING_ACCESS),
-                format: unsigned(glow::IMAGE_BINDING_FORMAT),
-            });
-            gl.bind_image_texture(0, Some(texture), level, false, layer, access, format);
+            let saved = (keep || shared.is_engine()).then(|| SavedUnit::of(&shared.gl));
+            bound.bind(&shared.gl);
             Self { shared, saved }
         }
     }
@@ -81,10 +107,9 @@ impl<'a> ImageUnit<'a> {
 
 impl Drop for ImageUnit<'_> {
     fn drop(&mut self) {
-        if let Some(s) = &self.saved {
-            let gl = &self.shared.gl;
-            // SAFETY: the context is still current; the values came from it.
-            unsafe { gl.bind_image_texture(0, s.texture, s.level, s.layered, s.layer, s.access, s.format) }
+        if let Some(saved) = &self.saved {
+            // SAFETY: the context is still current.
+            unsafe { saved.restore(&self.shared.gl) }
         }
     }
 }

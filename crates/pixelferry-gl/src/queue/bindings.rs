@@ -3,10 +3,9 @@
 use super::bind_range::BindRange;
 use super::buffer::QueueBuffer;
 use super::device::GlDevice;
-use super::texture::BoundTexture;
+use crate::objects::image_unit::{Bound, SavedUnit};
 use crate::objects::state::program_in_use;
 use glow::HasContext as _;
-use std::num::NonZeroU32;
 
 /// One storage block's place, as an engine had it.
 struct Place {
@@ -28,17 +27,7 @@ struct Saved {
     /// Buffer bound to the target itself, which binding an indexed place changes, too.
     general: Option<glow::Buffer>,
     places: Vec<Place>,
-    image: Option<Image>,
-}
-
-/// Image unit 0, as an engine had it.
-struct Image {
-    texture: Option<glow::Texture>,
-    level: i32,
-    layered: bool,
-    layer: i32,
-    access: u32,
-    format: u32,
+    image: Option<SavedUnit>,
 }
 
 impl<'a> Bindings<'a> {
@@ -51,7 +40,7 @@ impl<'a> Bindings<'a> {
         gl: &'a glow::Context,
         program: glow::Program,
         storage: &[&QueueBuffer],
-        texture: Option<BoundTexture>,
+        texture: Option<Bound>,
     ) -> Self {
         // SAFETY: the caller's promise; the queries are of OpenGL 4.3, of one integer each.
         unsafe {
@@ -61,20 +50,8 @@ impl<'a> Bindings<'a> {
                 start: gl.get_parameter_indexed_i64(glow::SHADER_STORAGE_BUFFER_START, index),
                 size: gl.get_parameter_indexed_i64(glow::SHADER_STORAGE_BUFFER_SIZE, index),
             };
-            let image = || {
-                let get = |parameter| gl.get_parameter_indexed_i32(parameter, 0);
-                let unsigned = |parameter| u32::try_from(get(parameter)).unwrap_or(0);
-                Image {
-                    texture: NonZeroU32::new(unsigned(glow::IMAGE_BINDING_NAME)).map(glow::NativeTexture),
-                    level: get(glow::IMAGE_BINDING_LEVEL),
-                    layered: get(glow::IMAGE_BINDING_LAYERED) != 0,
-                    layer: get(glow::IMAGE_BINDING_LAYER),
-                    access: unsigned(glow::IMAGE_BINDING_ACCESS),
-                    format: unsigned(glow::IMAGE_BINDING_FORMAT),
-                }
-            };
             let saved = device.is_engine().then(|| Saved {
-                image: texture.map(|_| image()),
+                image: texture.map(|_| SavedUnit::of(gl)),
                 program: program_in_use(gl),
                 general: gl.get_parameter_buffer(glow::SHADER_STORAGE_BUFFER_BINDING),
                 places: (0..).zip(storage).map(|(index, _)| place(index)).collect(),
@@ -82,8 +59,8 @@ impl<'a> Bindings<'a> {
             for (index, buffer) in (0..).zip(storage) {
                 gl.bind_buffer_base(glow::SHADER_STORAGE_BUFFER, index, Some(buffer.name()));
             }
-            if let Some(BoundTexture { texture, level, format, access }) = texture {
-                gl.bind_image_texture(0, Some(texture), level, false, 0, access, format);
+            if let Some(texture) = texture {
+                texture.bind(gl);
             }
             gl.use_program(Some(program));
             Self { gl, device, saved }
@@ -111,8 +88,8 @@ impl Drop for Bindings<'_> {
                 }
             }
             gl.bind_buffer(glow::SHADER_STORAGE_BUFFER, saved.general);
-            if let Some(i) = &saved.image {
-                gl.bind_image_texture(0, i.texture, i.level, i.layered, i.layer, i.access, i.format);
+            if let Some(image) = &saved.image {
+                image.restore(gl);
             }
         }
     }

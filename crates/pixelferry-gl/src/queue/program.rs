@@ -4,8 +4,8 @@ use super::bindings::Bindings;
 use super::buffer::QueueBuffer;
 use super::device::GlDevice;
 use super::shape::ProgramShape;
-use super::texture::BoundTexture;
 use crate::context::deferred_deletes::ObjectName;
+use crate::objects::image_unit::{self, Bound};
 use glow::HasContext as _;
 use interop_core::{Error, Result};
 
@@ -33,11 +33,6 @@ const STORED: u32 = glow::TEXTURE_FETCH_BARRIER_BIT
     | glow::UNIFORM_BARRIER_BIT
     | glow::COMMAND_BARRIER_BIT
     | glow::SHADER_STORAGE_BARRIER_BIT;
-/// Draws into and from a texture, its uploads and reads, and other shaders see what was stored there.
-const STORED_TEXTURE: u32 = glow::FRAMEBUFFER_BARRIER_BIT
-    | glow::TEXTURE_FETCH_BARRIER_BIT
-    | glow::TEXTURE_UPDATE_BARRIER_BIT
-    | glow::SHADER_IMAGE_ACCESS_BARRIER_BIT;
 
 impl ComputeProgram {
     /// Compiles GLSL; where the driver refuses it, the inner error is what it says. `numbers`: the name of the uniform array of
@@ -101,7 +96,7 @@ impl ComputeProgram {
     pub(crate) unsafe fn run(
         &self,
         storage: &[&QueueBuffer],
-        texture: Option<BoundTexture>,
+        texture: Option<Bound>,
         numbers: &[u32],
         [across, down]: [u32; 2],
     ) -> Result<()> {
@@ -114,7 +109,7 @@ impl ComputeProgram {
             // SAFETY: the context is current, program and buffers are of it; what the program does is the caller's promise.
             unsafe {
                 let _bindings = Bindings::set(device, gl, self.name, storage, texture);
-                let images = texture.map_or(0, |_| STORED_TEXTURE);
+                let images = texture.map_or(0, |_| image_unit::STORED);
                 gl.uniform_4_u32_slice(self.numbers.as_ref(), numbers);
                 // Stores are not ordered with what came before: draws that still read the memory, shaders that wrote it.
                 gl.memory_barrier(glow::SHADER_STORAGE_BARRIER_BIT | images);

@@ -2,6 +2,7 @@
 
 use super::device::GlDevice;
 use crate::objects::attachment::StoreFormat;
+use crate::objects::image_unit::Bound;
 use glow::HasContext as _;
 use interop_core::{Error, Extent, Region, Result, SharedHandle};
 use std::sync::{Arc, Weak};
@@ -11,6 +12,7 @@ pub(crate) struct TextureHandle {
     pub texture: glow::Texture,
     pub level: i32,
     pub format: StoreFormat,
+    pub extent: Extent,
     /// The surface, for as long as it has the texture.
     pub owner: Weak<()>,
 }
@@ -29,27 +31,30 @@ impl std::fmt::Debug for TextureHandle {
 }
 
 impl QueueTexture {
-    /// The texture behind a handle of a surface in this context.
-    pub(crate) fn open(device: &GlDevice, handle: &SharedHandle) -> Result<Self> {
+    /// The texture behind a handle of a surface in this context, which has that size.
+    pub(crate) fn open(device: &GlDevice, handle: &SharedHandle, extent: Extent) -> Result<Self> {
         let SharedHandle::QueueBuffer { queue, buffer } = handle else {
             return Err(Error::refused("the handle does not name a texture of a queue"));
         };
         let Some(found) = buffer.downcast_ref::<Arc<TextureHandle>>().filter(|_| *queue == device.queue_id()) else {
             return Err(Error::refused("the handle is of no texture of this OpenGL context"));
         };
+        if found.extent != extent {
+            return Err(Error::refused(format!("the texture is {}, it was said to be {extent}", found.extent)));
+        }
         Ok(Self { handle: Arc::clone(found), device: device.clone() })
     }
 
-    /// What a shader is bound to.
+    /// Binding for a shader.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the surface is gone.
-    pub(crate) fn bound(&self, access: u32) -> Result<BoundTexture> {
+    pub(crate) fn bound(&self, access: u32) -> Result<Bound> {
         if self.handle.owner.strong_count() == 0 {
             return Err(Error::refused("the surface that has the texture is gone"));
         }
         let TextureHandle { texture, level, format, .. } = *self.handle;
-        Ok(BoundTexture { texture, level, format: format.internal, access })
+        Ok(Bound { texture, level, layer: 0, access, format: format.internal })
     }
 
     pub(crate) fn format(&self) -> StoreFormat {
@@ -97,33 +102,4 @@ impl QueueTexture {
         let bound = self.bound(glow::WRITE_ONLY)?;
         Ok((bound.texture.0.get(), bound.level as u32))
     }
-
-    /// Tells whether the texture has that size, as far as the driver tells.
-    pub(crate) fn check(&self, extent: Extent) -> Result<()> {
-        let gl = self.device.enter()?;
-        let bound = self.bound(glow::WRITE_ONLY)?;
-        // SAFETY: the context is current; what was bound is bound again.
-        let found = unsafe {
-            let before = gl.get_parameter_texture(glow::TEXTURE_BINDING_2D);
-            gl.bind_texture(glow::TEXTURE_2D, Some(bound.texture));
-            let get = |name| gl.get_tex_level_parameter_i32(glow::TEXTURE_2D, bound.level, name);
-            let found = [get(glow::TEXTURE_WIDTH), get(glow::TEXTURE_HEIGHT)];
-            gl.bind_texture(glow::TEXTURE_2D, before);
-            found
-        };
-        let expected = [extent.width, extent.height].map(|side| i32::try_from(side).unwrap_or(i32::MAX));
-        if found == expected {
-            return Ok(());
-        }
-        Err(Error::refused(format!("the texture is {}x{}, it was said to be {extent}", found[0], found[1])))
-    }
-}
-
-/// A level of a texture at image unit 0.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct BoundTexture {
-    pub texture: glow::Texture,
-    pub level: i32,
-    pub format: u32,
-    pub access: u32,
 }

@@ -96,7 +96,8 @@ impl TextureSurface {
         let takes = matches!(self.texture, Named::Ours(_)) || level.takes_stores(self.shared());
         let format = StoreFormat::of(level.format).filter(|_| takes);
         let format = format.ok_or_else(|| level.refuse("shaders do not store to it as it is"))?;
-        Ok(TextureHandle { texture: level.texture, level: level.level, format, owner: Arc::downgrade(&self.owner) })
+        let (extent, owner) = (self.image.extent, Arc::downgrade(&self.owner));
+        Ok(TextureHandle { texture: level.texture, level: level.level, format, extent, owner })
     }
 
     pub(crate) fn source(&self) -> ImageSource {
@@ -206,7 +207,9 @@ impl StoredDriver<Pixels> for TextureSurface {
 
     fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
         self.shared().enter()?;
-        if let (HandleType::QueueBuffer(queue), true) = (handle, self.shared().queue_handle() == Some(handle)) {
+        if let HandleType::QueueBuffer(queue) = handle
+            && self.shared().queue_handle() == Some(handle)
+        {
             return Ok(Some(SharedHandle::QueueBuffer { queue, buffer: Box::new(Arc::new(self.to_queue()?)) }));
         }
         if handle != HandleType::GlObject {

@@ -287,7 +287,6 @@ fn what_the_page_sends_reaches_the_scene_and_what_is_none_of_it_ends_the_connect
     assert_eq!(lock(&scene.0.inputs).len(), 1);
 }
 
-/// Strangers who ask again and again and read nothing keep a browser out for no longer than a connection may last.
 #[test]
 fn watching_and_steering_need_a_token_each() {
     let mut options = loopback();
@@ -344,6 +343,7 @@ fn pictures_are_taken_only_while_a_browser_looks_on() {
     assert_eq!(picture(&mut browser).0, 3);
 }
 
+/// Strangers who ask again and again and read nothing keep a browser out for no longer than a connection may last.
 #[test]
 fn connections_that_read_nothing_keep_nobody_out_for_good() {
     let (_, gateway) = served(loopback());

@@ -143,10 +143,7 @@ impl LinkBuilder {
             };
             match made {
                 Ok(made) => return Ok((made, place, rows)),
-                Err(error) => {
-                    rows[place].state = failed(&error);
-                    keep(&mut refusal, error);
-                }
+                Err(error) => rows[place].state = failed(error, &mut refusal),
             }
         }
         Err(self.none(&rows, refusal))
@@ -174,15 +171,11 @@ impl LinkBuilder {
                     let end = begun.saturating_add(self.budget.saturating_sub(spent));
                     pairs.duel(&(), bench, end);
                 }
-                Err(error) => {
-                    rows[place].state = failed(&error);
-                    keep(&mut refusal, error);
-                }
+                Err(error) => rows[place].state = failed(error, &mut refusal),
             }
             for (lost, error) in pairs.take_losers() {
                 let ratio = pairs.leader().and_then(|best| lost.ratio_to(best));
-                let state = error.as_ref().map_or(JointState::Slower, failed);
-                error.into_iter().for_each(|error| keep(&mut refusal, error));
+                let state = error.map_or(JointState::Slower, |error| failed(error, &mut refusal));
                 rows[lost.who.place] = Bench::row(&lost, state, ratio);
                 lost.who.leave();
             }
@@ -192,12 +185,14 @@ impl LinkBuilder {
         rows[best.who.place] = Bench::row(&best, JointState::Chosen, None);
         let (pair, link) = best.who.into_pair()?;
         let basis = Basis::Measured(spent);
-        for (row, prospect) in rows.iter_mut().zip(prospects) {
-            if matches!(row.state, JointState::NotTried { .. })
-                && let Some(error) = prospect.mistake(self)
-            {
-                row.state = failed(&error);
-            }
+        let is_untried = |row: &JointRow, prospect: &Prospect<'_>| {
+            matches!(row.state, JointState::NotTried { .. }) && prospect.reads_wgsl()
+        };
+        let mut untried = rows.iter_mut().zip(prospects).filter(|(row, prospect)| is_untried(row, prospect)).peekable();
+        if untried.peek().is_some()
+            && let Some(reason) = self.mistake_in_wgsl()
+        {
+            untried.for_each(|(row, _)| row.state = JointState::Mistaken { reason: reason.clone() });
         }
         let report = JointReport { what: self.what(), basis, rows };
         // A mistake is told at each start until it is mended.
@@ -206,6 +201,17 @@ impl LinkBuilder {
         }
         tracing::info!(%report, "backend and display chosen");
         Ok(opened(pair, link, report))
+    }
+
+    /// Reads WGSL, which is read alike on every device, for pairs that nobody tried, and warns of a mistake in it.
+    fn mistake_in_wgsl(&self) -> Option<String> {
+        #[cfg(feature = "gl-compute")]
+        let mut mistakes = self.launches.iter().filter_map(|(kernel, _)| pixelferry_gl::check_wgsl(kernel).err());
+        #[cfg(not(feature = "gl-compute"))]
+        let mut mistakes = std::iter::empty::<Error>();
+        let reason = mistakes.next()?.to_string();
+        tracing::warn!("{reason}");
+        Some(reason)
     }
 
     /// A mistake of the program's, the refusal of the backend that was asked for, or those of all there are, a line each.
@@ -228,10 +234,14 @@ impl LinkBuilder {
     }
 }
 
-/// Warns of a mistake of the program's, as another pair may hide it.
-fn failed(error: &Error) -> JointState {
-    let reason = error.to_string();
-    if !is_mistake(error) {
+/// Keeps the error that [`LinkBuilder::none`] gives, the first mistake of the program's or else the last refusal; and warns of a mistake,
+/// as another pair may hide it.
+fn failed(error: Error, refusal: &mut Option<Error>) -> JointState {
+    let (reason, is_new) = (error.to_string(), is_mistake(&error));
+    if !refusal.as_ref().is_some_and(is_mistake) {
+        *refusal = Some(error);
+    }
+    if !is_new {
         return JointState::Failed { reason };
     }
     tracing::warn!("{reason}");
@@ -241,13 +251,6 @@ fn failed(error: &Error) -> JointState {
 /// True of an error in a kernel's text or its arguments.
 fn is_mistake(error: &Error) -> bool {
     matches!(error, Error::KernelBuild { .. } | Error::InvalidInput { .. })
-}
-
-/// Keeps the error that [`LinkBuilder::none`] gives: the first mistake of the program's, or else the last refusal.
-fn keep(refusal: &mut Option<Error>, error: Error) {
-    if !refusal.as_ref().is_some_and(is_mistake) {
-        *refusal = Some(error);
-    }
 }
 
 fn opened(pair: Pair, link: Link, report: JointReport) -> Opened {

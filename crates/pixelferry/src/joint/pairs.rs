@@ -9,9 +9,7 @@ use crate::display_rows::DisplayChoice;
 use crate::displays::open_beside;
 use crate::headless::Headless;
 use crate::pair::backend_in;
-#[cfg(feature = "gl-compute")]
-use interop_core::Language;
-use interop_core::{ComputeBackend, Error, Kernel, KernelSource, Link, Result};
+use interop_core::{ComputeBackend, Kernel, KernelSource, Language, Link, Result};
 use std::sync::Arc;
 
 /// Rows of the tables; none for a display that was given.
@@ -125,18 +123,9 @@ pub(super) fn prospects<'a>(wanted: &LinkBuilder, displays: &'a [Shown]) -> Vec<
 }
 
 impl Prospect<'_> {
-    /// Reads the kernels' texts that are read alike on every device, for a pair that nobody tried.
-    #[cfg(feature = "gl-compute")]
-    pub fn mistake(&self, wanted: &LinkBuilder) -> Option<Error> {
-        let takes_wgsl = self.driver.takes.contains(&Language::Wgsl);
-        let mut kernels = wanted.launches.iter().filter(|_| takes_wgsl);
-        kernels.find_map(|(kernel, _)| pixelferry_gl::check_wgsl(kernel).err())
-    }
-
-    /// Reads nothing where there is no compiler.
-    #[cfg(not(feature = "gl-compute"))]
-    pub fn mistake(&self, _: &LinkBuilder) -> Option<Error> {
-        None
+    /// True of a backend that takes WGSL.
+    pub fn reads_wgsl(&self) -> bool {
+        self.driver.takes.contains(&Language::Wgsl)
     }
 
     /// Opens it.

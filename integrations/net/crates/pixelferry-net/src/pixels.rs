@@ -264,8 +264,5 @@ pub(crate) fn write_all(pixels: &[Pixels], frame: &mut WriteFrame<'_>) -> Result
         failed = pixels.iter().find_map(|part| part.lay(&view, span.start, to).err());
         Ok(())
     })?;
-    if let Some(failed) = failed {
-        return Err(failed);
-    }
-    Ok(())
+    failed.map_or(Ok(()), Err)
 }

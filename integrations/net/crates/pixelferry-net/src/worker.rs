@@ -147,10 +147,10 @@ impl Tile {
             };
             drop(self.shared.changed.wait_timeout_while(turns, left, has_none));
             let Some(turn) = begun else {
-                match Instant::now() < until {
-                    true => continue,
-                    false => return Ok(None),
+                if Instant::now() < until {
+                    continue;
                 }
+                return Ok(None);
             };
             match self.job(turn) {
                 Ok(job) => return Ok(Some(job)),

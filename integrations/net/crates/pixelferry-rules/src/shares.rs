@@ -1,7 +1,7 @@
 //! Shares: the worker of each tile. Every node computes the same from the workers that live, so nobody distributes work.
 
 use crate::grid::Grid;
-use crate::hash::{Weights, key, mix};
+use crate::hash::{Weights, key, score};
 use crate::job::JobMessage;
 use crate::workers::{Workers, holds};
 use pixelferry::Region;
@@ -56,11 +56,11 @@ fn deal(owners: &mut [Option<u64>], mut hands: Vec<Hand>, grid: &Grid) {
     let is_even = hands.windows(2).all(|two| matches!(two, [a, b] if a.weight == b.weight));
     // Of equal scores the greater number, which is the later one.
     let best = |hands: &[Hand], tile: usize| {
-        let (region, hash) = (grid.region(tile as u32)?, mix(tile as u64));
+        let (tile, region) = (tile as u32, grid.region(tile as u32)?);
         let mut best = None;
         for (at, hand) in hands.iter().enumerate() {
             if hand.room > 0 && hand.place.is_none_or(|place| holds(place, region)) {
-                let score = key(mix(hand.node ^ hash), hand.weight, is_even);
+                let score = key(score(hand.node, tile), hand.weight, is_even);
                 if best.is_none_or(|(most, _)| score >= most) {
                     best = Some((score, at));
                 }
@@ -100,6 +100,7 @@ fn deal(owners: &mut [Option<u64>], mut hands: Vec<Hand>, grid: &Grid) {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::hash::mix;
     use pixelferry::{Extent, ImageDesc, PixelFormat};
     use pixelferry_media::wire::{Header, Kind};
     use std::collections::BTreeMap;
