@@ -2,6 +2,7 @@
 
 use crate::raw::memory::Lies;
 use pixelferry::{Arg, ComputeMemory, KernelSource, Result, SurfaceDesc, Target};
+use pixelferry_look::{Plane, Span};
 
 /// An array that a frame is made of.
 pub trait Content: Lies {
@@ -13,4 +14,24 @@ pub trait Content: Lies {
 
     /// Writes it from memory of the host, for a backend that does not take that as an argument or has no such kernel.
     fn write(&self, to: Target<'_>, bytes: &[u8]) -> Result<()>;
+}
+
+impl Lies for Plane {
+    fn span(&self) -> Span {
+        self.span
+    }
+}
+
+impl Content for Plane {
+    fn source(desc: &SurfaceDesc) -> KernelSource {
+        Self::source(desc)
+    }
+
+    fn arguments<'a>(&self, memory: &'a dyn ComputeMemory) -> Vec<Arg<'a>> {
+        self.arguments(memory)
+    }
+
+    fn write(&self, to: Target<'_>, bytes: &[u8]) -> Result<()> {
+        self.write(to, bytes)
+    }
 }

@@ -4,8 +4,8 @@ use crate::content::Content;
 use crate::engine::Engine;
 use crate::failure::Failure;
 use crate::raw::memory::Readable;
-use crate::span::Place;
 use pixelferry::{Api, ComputeBackend, ComputeMemory, Kernel, Result, SurfaceDesc};
+use pixelferry_look::Place;
 use std::sync::Arc;
 
 /// The kernel that makes surfaces of arrays; `None` where the backend's kernels do not read the host's arrays in place.

@@ -7,8 +7,8 @@ use crate::feeding::{kernel, lent};
 use crate::object::Object;
 use crate::raw::context::UserContext;
 use crate::raw::memory::Readable;
-use crate::span::Place;
 use pixelferry::{ComputeBackend, Kernel, Outlet, OutletOptions, PathId, RowOrder, Unwritten};
+use pixelferry_look::Place;
 use std::sync::Arc;
 
 /// The way of arrays of one place there.

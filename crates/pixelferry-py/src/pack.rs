@@ -3,10 +3,10 @@
 use crate::content::Content;
 use crate::items::{Axis, Items};
 use crate::raw::memory::Lies;
-use crate::span::{Place, Span};
 use pixelferry::{
     Arg, ComputeMemory, CpuArgs, CpuBuffer, CpuKernelExt, Error, KernelSource, Result, SurfaceDesc, Target,
 };
+use pixelferry_look::{Place, Span};
 
 /// Compiled from `kernels/pack.cu` by `cargo xtask ptx`.
 const PTX: &str = include_str!("ptx/pack.ptx");

@@ -8,10 +8,8 @@ use crate::feeding::{kernel, lent};
 use crate::giving::Giving;
 use crate::items::Items;
 use crate::object::Object;
-use crate::plane::Plane;
 use crate::raw::context::UserContext;
 use crate::raw::memory::Readable;
-use crate::span::Place;
 use crate::taking::{Scratch, Taking};
 use pixelferry::api::gl::{GlDisplay, GlWindow, OffscreenTarget, Viewport};
 use pixelferry::driver::describe::panics::catch;
@@ -20,6 +18,8 @@ use pixelferry::{
     LinkBuilder, Opened, PathId, PixelFormat, Policy, RowOrder, ShownFrame, SurfaceDesc, Unwritten, picture,
     report::JointReport, save_picture,
 };
+use pixelferry_look::Place;
+use pixelferry_look::Plane;
 use serde_json::Value;
 use std::path::Path;
 use std::rc::Rc;
@@ -131,6 +131,8 @@ pub struct Stage {
     scratch: Option<Scratch>,
     screen: Screen,
     settings: Settings,
+    /// The picture shown last.
+    shown: Option<Plane>,
 }
 
 /// A texture of the program's context.
@@ -160,7 +162,7 @@ pub struct Pixels {
 
 impl Stage {
     pub fn new(screen: Screen, settings: Settings) -> Self {
-        Self { feeds: Vec::new(), taking: None, giving: None, scratch: None, screen, settings }
+        Self { feeds: Vec::new(), taking: None, giving: None, scratch: None, screen, settings, shown: None }
     }
 
     /// A failure, or what was behind it: without its window a stage fails anywhere, in winit by a panic.
@@ -174,7 +176,9 @@ impl Stage {
     /// Shows an array. When this returns, nothing reads it any more.
     pub fn show(&mut self, array: &Readable<Plane>, engine: &Engine) -> Result<(), Failure> {
         self.screen.make_current()?;
+        let array = &array.measured()?;
         let plane = array.description();
+        self.shown = Some(*plane);
         // Arrays are written whole.
         let image = ImageDesc::new(plane.width, plane.height, self.settings.format);
         let image = self.screen.image(image, self.settings.rows).with_unwritten(Unwritten::Overwrite);
@@ -398,6 +402,7 @@ impl Stage {
         let mut report = json(serde_json::to_value(link.report()))?;
         report["together"] = json(serde_json::to_value(together))?;
         let (report, mut explain) = (report.to_string(), format!("{}{together}", link.explain()));
+        explain.extend(self.shown.map(|plane| plane.explain()));
         if let Screen::Window(window) = &self.screen {
             explain += &format!("  vsync: {}\n", window.vsync());
         }
