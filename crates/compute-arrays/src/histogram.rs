@@ -1,8 +1,5 @@
 //! How often numbers fall into parts of a range.
 
-/// Parts of a histogram's range.
-const BINS: usize = 65_536;
-
 /// Counts of numbers in 65 536 equal parts of a range. Percentiles from it are off by no more than the width of a part.
 ///
 /// ```
@@ -20,21 +17,32 @@ pub struct Histogram {
 }
 
 impl Histogram {
+    /// Parts of the range.
+    pub const BINS: usize = 65_536;
+
     /// Counts nothing yet, from `low` to `high`.
     #[must_use]
     pub fn new(low: f64, high: f64) -> Self {
-        Self { low, high, counts: vec![0; BINS] }
+        Self { low, high, counts: vec![0; Self::BINS] }
+    }
+
+    /// Takes counts that a device made; those that are missing are 0.
+    #[must_use]
+    pub fn of_counts(low: f64, high: f64, counts: &[u32]) -> Self {
+        let mut made = Self::new(low, high);
+        made.counts.iter_mut().zip(counts).for_each(|(count, found)| *count = u64::from(*found));
+        made
     }
 
     /// Counts more numbers. Those outside of the range and NaN are passed over.
     #[must_use]
     pub fn counted(mut self, numbers: &[f64]) -> Self {
-        let scale = BINS as f64 / (self.high - self.low);
+        let scale = Self::BINS as f64 / (self.high - self.low);
         for number in numbers {
             if (self.low..=self.high).contains(number) {
                 // Casts saturate, and NaN, of a range of one number, becomes 0.
                 let bin = ((number - self.low) * scale) as usize;
-                self.counts[bin.min(BINS - 1)] += 1;
+                self.counts[bin.min(Self::BINS - 1)] += 1;
             }
         }
         self
@@ -47,6 +55,11 @@ impl Histogram {
         self
     }
 
+    /// Lowest and highest number of the range.
+    pub const fn range(&self) -> (f64, f64) {
+        (self.low, self.high)
+    }
+
     /// Counts, of the lowest part first.
     pub fn counts(&self) -> &[u64] {
         &self.counts
@@ -54,7 +67,7 @@ impl Histogram {
 
     /// Width of a part: how far a percentile may be off.
     pub fn error(&self) -> f64 {
-        (self.high - self.low) / BINS as f64
+        (self.high - self.low) / Self::BINS as f64
     }
 
     /// The number that `percent` of all are not above; between two numbers it is as far as between their places. The lowest

@@ -6,7 +6,6 @@ use crate::look::{Pair, Tone};
 use crate::pixel::{Bgra, Packed, Pixel};
 use crate::plane::{Grid, Plane};
 use crate::rows::Numbers;
-use crate::span::Place;
 use half::f16;
 use pixelferry::driver::describe::format::PerFormat;
 use pixelferry::driver::describe::pattern::rows;
@@ -14,6 +13,13 @@ use pixelferry::{
     Arg, ComputeMemory, CpuArgs, CpuImage, CpuKernelExt, Error, KernelSource, PixelFormat, Result, SurfaceDesc, Target,
     View,
 };
+
+/// Flags of the kernels; above them is the map's number.
+const PLAIN: i32 = 1;
+const ODD: i32 = 2;
+const MARKS: i32 = 4;
+const MAPPED: i32 = 8;
+const MAP: i32 = 8;
 
 /// Writing of an array's rows as one format's pixels.
 #[derive(Clone, Copy)]
@@ -80,23 +86,26 @@ impl Plane {
         unsafe { KernelSource::new(format!("pf_show_{name}")).ptx(crate::SHOW_PTX) }.cpu_image(on_cpu)
     }
 
-    /// The kernel's arguments; `memory` is that of the span.
-    pub fn arguments<'a>(&self, memory: &'a dyn ComputeMemory) -> Vec<Arg<'a>> {
+    /// The colours of its map, for [`Plane::arguments`].
+    pub fn table(&self) -> Option<&'static [[u8; 4]; 256]> {
+        self.tone.colormap.and_then(Colormap::colours)
+    }
+
+    /// The kernel's arguments; `memory` is that of the span, `table` has the bytes of [`Plane::table`] where there is one.
+    pub fn arguments<'a>(&self, memory: &'a dyn ComputeMemory, table: Option<&'a dyn ComputeMemory>) -> Vec<Arg<'a>> {
         let ([row, column, channel], grid, tone) = (self.strides, self.grid, self.tone);
-        // Inside one allocation.
-        let first = self.span.first as i64;
+        let map = tone.colormap.map_or(0, |map| map as i32) << MAP;
+        let set = [(PLAIN, self.numbers(&[]).is_plain()), (ODD, tone.odd), (MARKS, tone.marks), (MAPPED, map != 0)];
+        let flags = set.into_iter().filter(|(_, set)| *set).fold(map, |all, (flag, _)| all | flag);
         let of_u32 = |number: u32| Arg::I32(number.cast_signed());
         let mut all = vec![Arg::Memory(memory)];
-        all.extend([first, row, column, channel].map(Arg::I64));
+        // Inside one allocation.
+        all.extend([self.span.first as i64, row, column, channel].map(Arg::I64));
         all.extend([of_u32(self.channels), Arg::I32(self.element as i32)]);
-        if self.span.place == Place::Host {
-            let colormap = tone.colormap.map_or(-1, |map| map as i32);
-            all.extend([self.pair.map_or(0, |pair| pair as i32), colormap].map(Arg::I32));
-            all.extend([tone.odd, tone.marks].map(|flag| Arg::I32(flag.into())));
-            all.extend([Arg::F64(tone.range.0), Arg::F64(tone.range.1), Arg::F32(tone.gain), Arg::F32(tone.exponent)]);
-            all.extend([grid.count, grid.columns, grid.width, grid.height].map(of_u32));
-            all.push(Arg::I64(grid.stride));
-        }
+        all.extend([self.pair.map_or(0, |pair| pair as i32), flags].map(Arg::I32));
+        all.extend([Arg::F64(tone.range.0), Arg::F64(tone.range.1), Arg::F32(tone.gain), Arg::F32(tone.exponent)]);
+        all.extend([grid.count, grid.columns, grid.width, grid.height].map(of_u32));
+        all.extend([Arg::I64(grid.stride), Arg::Memory(table.unwrap_or(memory))]);
         all
     }
 
@@ -121,6 +130,7 @@ impl Plane {
 
 fn on_cpu(out: &mut CpuImage<'_>, args: &CpuArgs<'_>) -> Result<()> {
     let unknown = || Error::invalid("show", "an element that is not known");
+    let flags = args.i32(8)?;
     let first = Numbers {
         bytes: args.memory(0)?,
         first: args.i64(1)?,
@@ -132,16 +142,16 @@ fn on_cpu(out: &mut CpuImage<'_>, args: &CpuArgs<'_>) -> Result<()> {
             colormap: Colormap::ALL
                 .into_iter()
                 .map(|(map, _)| map)
-                .find(|map| args.i32(8).is_ok_and(|of| of == *map as i32)),
-            odd: args.i32(9)? != 0,
-            marks: args.i32(10)? != 0,
-            range: (args.f64(11)?, args.f64(12)?),
-            gain: args.f32(13)?,
-            exponent: args.f32(14)?,
+                .find(|map| flags >> MAP == *map as i32 && flags & MAPPED != 0),
+            odd: flags & ODD != 0,
+            marks: flags & MARKS != 0,
+            range: (args.f64(9)?, args.f64(10)?),
+            gain: args.f32(11)?,
+            exponent: args.f32(12)?,
         },
     };
     let of = |at| args.i32(at).map(i32::cast_unsigned);
-    let grid = Grid { count: of(15)?, columns: of(16)?, width: of(17)?, height: of(18)?, stride: args.i64(19)? };
+    let grid = Grid { count: of(13)?, columns: of(14)?, width: of(15)?, height: of(16)?, stride: args.i64(17)? };
     first.check(grid.width, grid.height)?;
     let last = i64::from(grid.count) - 1;
     let last = last.checked_mul(grid.stride).and_then(|reach| reach.checked_add(first.first)).ok_or_else(unknown)?;

@@ -8,11 +8,12 @@
 //! | range, exposure, gamma, colormap, channel, marks | [`Look`], [`Tone`] |
 //! | an array as a picture | [`Plane`] |
 //! | pixels made of it | `kernels/show.cu` on a GPU, `rows` and `paint` on the CPU, `kernel` for both |
-//! | the range of what is shown | `measure` |
+//! | the range of what is shown | `measure` on the CPU, [`Gauge`] on a GPU |
 
 mod colormap;
 mod element;
 mod float8;
+mod gauge;
 mod kernel;
 mod layout;
 mod look;
@@ -27,6 +28,7 @@ mod span;
 
 pub use colormap::Colormap;
 pub use element::{Element, Number, Row, TABLE};
+pub use gauge::Gauge;
 pub use layout::{Axes, GUESSES, Guess, Layout, guesses};
 pub use look::{Channel, End, Look, Part, Range, Tone};
 pub use pixel::Pixel;

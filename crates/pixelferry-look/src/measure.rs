@@ -1,6 +1,5 @@
 //! The range of what is shown, measured.
 
-use crate::look::{End, Range};
 use crate::paint::TOGETHER;
 use crate::plane::Plane;
 use crate::rows::Numbers;
@@ -30,29 +29,13 @@ impl Plane {
             |a, b| (a.0.min(b.0), a.1.max(b.1)),
         );
         let (low, high) = if least.0 <= least.1 { least } else { (0.0, 1.0) };
-        self.tone.range = match self.range {
-            Range::Symmetric => {
-                let most = low.abs().max(high.abs());
-                (-most, most)
-            }
-            Range::OfType => (low, high),
-            Range::Between(first, second) => {
-                let inside = |end| matches!(end, End::Percent(part) if part > 0.0 && part < 100.0);
-                let empty = Histogram::new(low, high);
-                let counted = if inside(first) || inside(second) {
-                    self.fold(bytes, || empty.clone(), Histogram::counted, Histogram::merged)
-                } else {
-                    empty
-                };
-                let of = |end| match end {
-                    End::Value(value) => value,
-                    End::Percent(part) if part <= 0.0 => low,
-                    End::Percent(part) if part >= 100.0 => high,
-                    End::Percent(part) => counted.percentile(part),
-                };
-                (of(first), of(second))
-            }
+        let empty = Histogram::new(low, high);
+        let counted = if self.range.has_percentiles() {
+            self.fold(bytes, || empty.clone(), Histogram::counted, Histogram::merged)
+        } else {
+            empty
         };
+        self.tone.range = self.range.of(&counted);
         Ok(self)
     }
 

@@ -151,23 +151,18 @@ impl Plane {
         )))
     }
 
-    /// GPUs read numbers only where they are aligned, and so far only some.
+    /// GPUs read numbers only where they are aligned.
     fn check_alignment(&self) -> Result<(), Refusal> {
         if self.span.place == Place::Host {
             return Ok(());
         }
         let bytes = self.element.bytes();
         let first = self.span.start + self.span.first;
-        if !first.is_multiple_of(bytes) || !self.strides.iter().all(|s| s % bytes as i64 == 0) {
-            let what = format!("the array's numbers are not aligned to their {bytes} bytes");
-            return Err(Refusal::Shape(format!("{what}; show a copy of it")));
-        }
-        let plain = self.numbers(&[]).is_plain();
-        if plain && self.grid.count == 1 && self.channels != 2 {
+        let mut steps = self.strides.into_iter().chain([self.grid.stride]);
+        if first.is_multiple_of(bytes) && steps.all(|step| step % bytes as i64 == 0) {
             return Ok(());
         }
-        let what = "a GPU's arrays are shown as they are, of uint8, uint16, float16 or float32, and one at a time";
-        Err(Refusal::Dtype(format!("{what}; show x.cpu() or cupy.asnumpy(x)")))
+        Err(Refusal::Shape(format!("the array's numbers are not aligned to their {bytes} bytes; show a copy of it")))
     }
 
     /// The numbers of the first picture.

@@ -60,7 +60,7 @@ impl Giving {
         };
         match (kernel, lent(array, engine, backend.as_ref())?) {
             (Some(kernel), Some(mut memory)) => {
-                outlet.frame(|frame| frame.launch(kernel.as_ref(), &content.arguments(memory.as_ref())))?;
+                outlet.frame(|frame| frame.launch(kernel.as_ref(), &content.arguments(memory.as_ref(), None)))?;
                 // The kernel has read it: its owner may write again.
                 memory.release()?;
             }

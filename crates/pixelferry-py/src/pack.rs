@@ -27,7 +27,7 @@ impl Content for Items {
         unsafe { KernelSource::new("pf_pack").ptx(PTX) }.cpu_buffer(on_cpu)
     }
 
-    fn arguments<'a>(&self, memory: &'a dyn ComputeMemory) -> Vec<Arg<'a>> {
+    fn arguments<'a>(&self, memory: &'a dyn ComputeMemory, _: Option<&'a dyn ComputeMemory>) -> Vec<Arg<'a>> {
         let [outer, middle, inner] = self.axes;
         let numbers = [
             // Inside one allocation.

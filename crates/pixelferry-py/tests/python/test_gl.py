@@ -275,7 +275,7 @@ def test_errors(context):
     with pytest.raises(pixelferry.DeviceError, match="larger"):
         pixelferry.gl.Texture((4, 100_000))
     texture = pixelferry.gl.Texture(array)
-    for wrong in [array.astype("f8"), np.zeros((4,), "u1"), np.broadcast_to(array[:1, :1], (4, 100_000))]:
+    for wrong in [array.astype("i8"), np.zeros((4,), "u1"), np.broadcast_to(array[:1, :1], (4, 100_000))]:
         with pytest.raises(pixelferry.Error):
             texture.update(wrong)
         assert (read(context, texture) == reference(array)).all()
