@@ -22,6 +22,7 @@
 //! | slices, transposes, shapes | [`View`], [`Layout`] |
 //! | what can be computed, and how exactly | [`Expr`] |
 //! | sums, extrema, any associative operation | [`Expr::reduce`], [`Monoid`] |
+//! | counts in parts of a range, percentiles | [`Expr::histogram`], [`Histogram`] |
 //! | running sums | [`Expr::scan`] |
 //! | random numbers, the same everywhere | [`Philox`] |
 //! | results that are awaited, work in queues | [`ArrayQueue`], [`Pending`] |

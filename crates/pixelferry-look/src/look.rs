@@ -193,15 +193,20 @@ impl Tone {
     }
 }
 
+/// As people write it.
+fn rounded(number: f32) -> f32 {
+    (number * 1e4).round() / 1e4
+}
+
 impl fmt::Display for Tone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { range: (low, high), gain, exponent, colormap, odd, marks } = *self;
         write!(f, "range {low} to {high}")?;
         if gain != 1.0 {
-            write!(f, ", exposure {}", gain.log2())?;
+            write!(f, ", exposure {}", rounded(gain.log2()))?;
         }
         if exponent != 1.0 {
-            write!(f, ", gamma {}", 1.0 / exponent)?;
+            write!(f, ", gamma {}", rounded(1.0 / exponent))?;
         }
         if let Some((_, name)) = Colormap::ALL.iter().find(|(map, _)| Some(*map) == colormap) {
             write!(f, ", colormap {name}")?;

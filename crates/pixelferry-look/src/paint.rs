@@ -161,7 +161,7 @@ impl<P: Pixel> Loops for Paint<'_, P> {
             return;
         }
         // Types of which nothing says what is opaque are.
-        let opaque = of.element.row().white.filter(|_| of.channels == 4);
+        let opaque = of.element.row().white.filter(|_| of.channels == 4 && of.pair.is_none());
         for (x, to) in out.iter_mut().enumerate() {
             let part = |channel: usize| bent(parts[channel][x]);
             let first = part(0);

@@ -43,6 +43,16 @@ fn pf_set_part(byte: u32, mask: u32, bits: u32) {
 }
 ";
 
+/// For texts whose work items count in the words of one buffer.
+const COUNTS: &str = "
+// Adds to a word of a target that is a buffer, also where other work items do; nothing beyond its end.
+fn pf_add(index: u32, count: u32) {
+  if (index < pf_words()) {
+    atomicAdd(&pf_memory[pf_launch[0].x / 4u + index], count);
+  }
+}
+";
+
 /// Tells how a colour `c` is written at byte `b`.
 fn store(format: PixelFormat) -> (&'static str, &'static str) {
     const ROWS: PerFormat<(&str, &str)> = PerFormat::new([
@@ -76,8 +86,18 @@ fn store(format: PixelFormat) -> (&'static str, &'static str) {
 }
 
 /// Names that a text may call where its target is linear memory only.
-const WORDS: [&str; 9] =
-    ["pf_memory", "pf_set", "pf_word", "pf_set_part", "pf_words", "pf_get", "pf_get_f32", "pf_put", "pf_put_f32"];
+const WORDS: [&str; 10] = [
+    "pf_memory",
+    "pf_add",
+    "pf_set",
+    "pf_word",
+    "pf_set_part",
+    "pf_words",
+    "pf_get",
+    "pf_get_f32",
+    "pf_put",
+    "pf_put_f32",
+];
 
 /// True where a text names the words of its target, which a texture does not have.
 pub fn names_words(text: &str) -> bool {
@@ -134,9 +154,10 @@ fn pf_store(at: vec2<u32>, c: vec4<f32>) {{
 /// The kernel's text with all that it may call.
 pub fn with_prelude(text: &str, format: PixelFormat) -> String {
     let (memory, store) = store(format);
+    let (memory, counts) = if tokens(text).any(|token| token == "pf_add") { (PARTS, COUNTS) } else { (memory, "") };
     let bytes = format.bytes_per_pixel();
     format!(
-        "{text}\n{PRELUDE}{memory}
+        "{text}\n{PRELUDE}{memory}{counts}
 // Writes a pixel; nothing outside the target.
 fn pf_store(at: vec2<u32>, c: vec4<f32>) {{
   if (pf_inside(at)) {{

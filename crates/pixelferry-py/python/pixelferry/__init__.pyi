@@ -211,7 +211,7 @@ class Viewer:
         marks: what is above 1 after the exposure is red, and below 0 blue.
 
         With any of these, NaN is magenta, infinity yellow and minus infinity cyan; without, NaN is black.
-        The GPU's arrays take none of these yet, and are of uint8, uint16, float16 or float32.
+        A range that depends on the numbers is measured for every array before it is shown.
         When it returns the array was read and may be written again. Work that its library has queued on a GPU is
         waited for on the GPU.
         """
