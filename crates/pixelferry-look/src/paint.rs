@@ -2,7 +2,7 @@
 
 use crate::element::Element;
 use crate::float8;
-use crate::look::{ABOVE, BELOW, INFINITY, MINUS_INFINITY, NAN, Pair};
+use crate::look::{ABOVE, BELOW, INFINITY, MINUS_INFINITY, NAN, Pair, Tone};
 use crate::pixel::Pixel;
 use crate::raw::simd::{self, Loops};
 use crate::rows::{Numbers, numbers, wide};
@@ -124,54 +124,68 @@ impl<P: Pixel> Loops for Paint<'_, P> {
     #[inline(always)]
     fn run(self) {
         let Self { numbers: of, values, out } = self;
-        let (tone, colours) = (of.tone, of.colours());
+        let (tone, colours, len) = (of.tone, of.colours(), out.len());
         let (low, scale) = (tone.range.0, tone.scale());
         let mut parts = [[0.0_f32; TOGETHER]; 4];
-        let mut has_odd = false;
+        let mut has_marks = false;
+        // Loops without anything else, which are made into vectors.
         for (parts, values) in parts.iter_mut().zip(values).take(colours) {
-            for (part, value) in parts.iter_mut().zip(&values[..out.len()]) {
+            let (parts, values) = (&mut parts[..len], &values[..len]);
+            for (part, value) in parts.iter_mut().zip(values) {
                 // What is 1 is rounded to 1, however it was divided.
                 *part = ((value - low) * scale) as f32 * tone.gain;
-                // Comparisons with NaN are false.
-                has_odd |= !(value.abs() <= f64::MAX) | (tone.marks & !((*part >= 0.0) & (*part <= 1.0)));
             }
-        }
-        let mark = |x: usize| {
-            if !has_odd {
-                return None;
+            let odd = values.iter().fold(0, |odd, value| odd | u64::from(value.to_bits() & EXPONENT == EXPONENT));
+            has_marks |= tone.odd && odd != 0;
+            if tone.marks {
+                has_marks |= parts.iter().any(|part| !(0.0..=1.0).contains(part));
             }
-            (0..colours).find_map(|channel| match (values[channel][x], parts[channel][x]) {
-                (value, _) if !value.is_finite() => tone.odd.then_some(match value {
-                    _ if value.is_nan() => NAN,
-                    _ if value > 0.0 => INFINITY,
-                    _ => MINUS_INFINITY,
-                }),
-                (_, part) if tone.marks && part > 1.0 => Some(ABOVE),
-                (_, part) if tone.marks && part < 0.0 => Some(BELOW),
-                _ => None,
-            })
-        };
-        let bent = |part: f32| if tone.exponent != 1.0 && part > 0.0 { part.powf(tone.exponent) } else { part };
-        if let Some(table) = tone.colormap.and_then(crate::Colormap::colours) {
-            for (x, to) in out.iter_mut().enumerate() {
-                // Casts saturate, and NaN becomes 0.
-                let level = (bent(parts[0][x]) * 256.0) as u8 as usize;
-                *to = P::of_bytes(mark(x).unwrap_or(table[level]));
+            if tone.exponent != 1.0 {
+                parts.iter_mut().filter(|part| **part > 0.0).for_each(|part| *part = part.powf(tone.exponent));
             }
-            return;
         }
         // Types of which nothing says what is opaque are.
         let opaque = of.element.row().white.filter(|_| of.channels == 4 && of.pair.is_none());
-        for (x, to) in out.iter_mut().enumerate() {
-            let part = |channel: usize| bent(parts[channel][x]);
-            let first = part(0);
-            let [green, blue] = match colours {
-                1 => [first, first],
-                2 => [part(1), 0.0],
-                _ => [part(1), part(2)],
-            };
-            let alpha = opaque.map_or(1.0, |white| (values[3][x] / white) as f32);
-            *to = mark(x).map_or_else(|| P::of_colour([first, green, blue, alpha]), P::of_bytes);
+        let [first, second, third, _] = &parts;
+        if let Some(table) = tone.colormap.and_then(crate::Colormap::colours) {
+            for (to, part) in out.iter_mut().zip(first) {
+                // Casts saturate, and NaN becomes 0.
+                *to = P::of_bytes(table[usize::from((part * 256.0) as u8)]);
+            }
+        } else if colours == 1 {
+            out.iter_mut().zip(first).for_each(|(to, grey)| *to = P::of_colour([*grey, *grey, *grey, 1.0]));
+        } else if let Some(white) = opaque {
+            let colours = first.iter().zip(second).zip(third).zip(&values[3]);
+            out.iter_mut().zip(colours).for_each(|(to, (((r, g), b), a))| {
+                *to = P::of_colour([*r, *g, *b, (a / white) as f32]);
+            });
+        } else {
+            // Of two channels the third is black.
+            let colours = first.iter().zip(second).zip(third);
+            out.iter_mut().zip(colours).for_each(|(to, ((r, g), b))| *to = P::of_colour([*r, *g, *b, 1.0]));
+        }
+        if has_marks {
+            for (x, to) in out.iter_mut().enumerate() {
+                let mark = (0..colours).find_map(|channel| tone.mark(values[channel][x], parts[channel][x]));
+                *to = mark.map_or(*to, P::of_bytes);
+            }
+        }
+    }
+}
+
+/// Bits that are set in what is not finite.
+const EXPONENT: u64 = 0x7ff << 52;
+
+impl Tone {
+    /// The colour of what has one of its own: a number, and where it is over the range.
+    fn mark(&self, value: f64, part: f32) -> Option<[u8; 4]> {
+        match value {
+            _ if value.is_nan() => self.odd.then_some(NAN),
+            f64::INFINITY => self.odd.then_some(INFINITY),
+            f64::NEG_INFINITY => self.odd.then_some(MINUS_INFINITY),
+            _ if self.marks && part > 1.0 => Some(ABOVE),
+            _ if self.marks && part < 0.0 => Some(BELOW),
+            _ => None,
         }
     }
 }
