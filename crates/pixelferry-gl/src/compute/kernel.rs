@@ -99,6 +99,10 @@ impl GlKernel {
         let format = image.format();
         let is_its_own = matches!(view, View::Image(ImageView { format: wanted, .. }) if *wanted == format);
         if self.text.names_words() || !is_its_own {
+            if image.stores_only() {
+                let reason = "the kernel names words of its target, and a draw takes less than the copies for them";
+                return Err(self.session.device.unsupported(reason));
+            }
             return image.through_linear(view, |memory, view| self.run(memory, view, items, args, memories));
         }
         let launch = self.text.plan_texture(format, &image.place(view)?, args, &self.session.limits)?;
