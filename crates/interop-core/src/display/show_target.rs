@@ -47,6 +47,8 @@ pub trait ShowTarget {
 pub struct TargetPixels {
     /// Tells one texture from another: while it stays, a handle that was given reaches what is drawn to.
     pub key: [u64; 3],
+    /// Textures of this size and format are all alike, as those of a swapchain are: one proof is for all.
+    pub alike: bool,
     /// Size of the texture.
     pub extent: Extent,
     /// Format of the texture.

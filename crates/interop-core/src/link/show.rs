@@ -23,6 +23,8 @@ use std::time::{Duration, Instant};
 
 /// Targets that a link remembers: more than a swapchain has images.
 const REMEMBERED: usize = 8;
+/// The same, of textures that are opened anew with no proof.
+const REMEMBERED_ALIKE: usize = 2;
 
 /// The way by which [`Link::show`] brought a frame into its target.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -205,10 +207,13 @@ impl Targets {
         Some(self.known[0].1.as_ref().map(|_| ()).map_err(Clone::clone))
     }
 
-    /// Stores into the first failed.
+    /// Stores into the first, and all like it, failed.
     fn fail(&mut self, error: Error) -> Detour {
         let why = Detour::Failed(error.to_string());
         if let Some((_, found)) = self.known.first_mut() {
+            *found = Err(why.clone());
+        }
+        if let Some((_, found)) = &mut self.timed {
             *found = Err(why.clone());
         }
         why
@@ -217,7 +222,8 @@ impl Targets {
     fn note(&mut self, place: Place, found: Result<Straight, Detour>) {
         self.known.retain(|(known, _)| known.pixels.key != place.pixels.key);
         self.known.insert(0, (place, found));
-        self.known.truncate(REMEMBERED);
+        // Each frame of a swapchain may be in a texture of its own, which is not to be kept.
+        self.known.truncate(if place.pixels.alike { REMEMBERED_ALIKE } else { REMEMBERED });
     }
 
     /// Tells what was measured for a texture like this one.
@@ -252,7 +258,7 @@ impl Link {
             return Ok(Showed::Paused);
         }
         let place = self.place(target, &options);
-        let found = place.and_then(|place| self.targets.find(&place).map_or(Ok(Err(place)), |found| found.map(Ok)));
+        let found = place.and_then(|place| self.known(target, place));
         let why = match found {
             Err(why) => why,
             Ok(Ok(())) => match self.straight_frame(&mut compute) {
@@ -273,6 +279,22 @@ impl Link {
         };
         self.draw_frame(target, options, compute)?;
         Ok(Showed::Drawn(why))
+    }
+
+    /// Finds a place that was tried before, or one like it; the place itself where there is none.
+    fn known(&mut self, target: &mut dyn ShowTarget, place: Place) -> Result<Result<(), Place>, Detour> {
+        if let Some(found) = self.targets.find(&place) {
+            return found.map(Ok);
+        }
+        match self.targets.measured(&place).filter(|_| place.pixels.alike) {
+            None => Ok(Err(place)),
+            Some(found) => {
+                found?;
+                let straight = Straight::open(self, target, &place).map_err(|error| self.targets.fail(error))?;
+                self.targets.note(place, Ok(straight));
+                Ok(Ok(()))
+            }
+        }
     }
 
     fn draw_frame(

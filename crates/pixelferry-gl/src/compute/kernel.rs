@@ -9,7 +9,7 @@ use interop_core::devices::owned::{find, own, own_mut};
 use interop_core::{Arg, ImageView, Kernel, KernelSource, Language, PixelFormat, Result, Target, View};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use wgsl_kernel::KernelText;
+use wgsl_kernel::{KernelText, NAMES_WORDS};
 
 /// A kernel of one backend.
 pub struct GlKernel {
@@ -100,8 +100,7 @@ impl GlKernel {
         let is_its_own = matches!(view, View::Image(ImageView { format: wanted, .. }) if *wanted == format);
         if self.text.names_words() || !is_its_own {
             if image.stores_only() {
-                let reason = "the kernel names words of its target, and a draw takes less than the copies for them";
-                return Err(self.session.device.unsupported(reason));
+                return Err(self.session.device.unsupported(NAMES_WORDS));
             }
             return image.through_linear(view, |memory, view| self.run(memory, view, items, args, memories));
         }

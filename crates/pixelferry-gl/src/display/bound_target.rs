@@ -96,6 +96,7 @@ impl ShowTarget for BoundTarget<'_> {
         self.found = Some((attachment, pixels));
         Ok(TargetPixels {
             key: [u64::from(texture.0.get()), level as u64, layer as u64],
+            alike: false,
             extent: Extent::new(width, height),
             format: pixels,
             first: (self.viewport.x, self.viewport.y),

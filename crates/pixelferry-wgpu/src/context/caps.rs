@@ -1,7 +1,8 @@
 //! Capabilities of a wgpu device: the memory and the semaphores that it can export and import.
 
+use crate::context::device::WgpuDevice;
 use crate::context::format::image_formats;
-use interop_core::{DisplayCaps, HandleType, MemoryCap, MemoryShape, QueueId, RowOrder, SemaphoreCap, Support};
+use interop_core::{DisplayCaps, HandleType, MemoryCap, MemoryShape, RowOrder, SemaphoreCap, Support};
 
 /// Capabilities that Vulkan or OpenGL adds.
 pub(crate) struct Sharing {
@@ -22,11 +23,13 @@ impl Sharing {
 /// Bytes of the largest pixel: what a binding holds is counted in pixels of every format.
 const LARGEST_PIXEL: u64 = 16;
 
-pub(crate) fn caps(adapter: &wgpu::Adapter, device: &wgpu::Device, queue: QueueId, sharing: Sharing) -> DisplayCaps {
+pub(crate) fn caps(adapter: &wgpu::Adapter, of: &WgpuDevice, sharing: Sharing) -> DisplayCaps {
+    let (device, queue) = (&of.device, HandleType::QueueBuffer(of.queue_id()));
     let (limits, downlevel) = (device.limits(), adapter.get_downlevel_capabilities().flags);
     let fragments_read =
         downlevel.contains(wgpu::DownlevelFlags::FRAGMENT_STORAGE) && limits.max_storage_buffers_per_shader_stage > 0;
-    let lent = MemoryCap::new(HandleType::QueueBuffer(queue), MemoryShape::Linear, Support::Yes);
+    let lent = MemoryCap::new(queue, MemoryShape::Linear, Support::Yes);
+    let textures = MemoryCap::new(queue, MemoryShape::Image, of.stores.any());
     // Whole words only.
     DisplayCaps::new(
         limits.max_texture_dimension_2d,
@@ -34,7 +37,7 @@ pub(crate) fn caps(adapter: &wgpu::Adapter, device: &wgpu::Device, queue: QueueI
         RowOrder::TopDown,
     )
     .with_imports(sharing.imports.into_iter().chain([lent.clone()]).collect())
-    .with_exports(sharing.exports.into_iter().chain([lent]).collect())
+    .with_exports(sharing.exports.into_iter().chain([lent, textures]).collect())
     .with_semaphores(sharing.semaphores)
     .with_orphaned_staging(Support::Yes)
     .with_persistent_staging(sharing.persistent)
