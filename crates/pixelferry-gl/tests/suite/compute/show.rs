@@ -4,12 +4,12 @@ use super::common::{Both, PAINT, both};
 use crate::common::assert_same;
 use crate::engine::Engine;
 use crate::state::{engine_framebuffers, make_unusual, unchanged};
+use interop_core::describe::panics::catch;
 use interop_core::{
     AlphaMode, Arg, ComputeBackend as _, Detour, DrawOptions, Encoding, Error, Fit, ImageDesc, Kernel, KernelSource,
     Link, LinkOptions, Manner, PathId, PixelFormat, Policy, Region, RowOrder, Showed, SurfaceDesc, Unwritten,
 };
 use pixelferry_gl::{GlBackend, OffscreenTarget, Viewport};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 const WORDS: &str = "@compute @workgroup_size(8, 8)
@@ -222,7 +222,7 @@ fn frames_that_fail_leave_a_link_that_works() {
     assert!(failed.to_string().contains("its own"), "{failed}");
     assert_eq!(scene.link.show(&mut place, options, |next| next.write(&[9; 21 * 13 * 4])).unwrap(), way);
     assert_eq!(target.read_pixels().unwrap().iter().filter(|byte| **byte == 9).count(), 21 * 13 * 4);
-    let panicked = catch_unwind(AssertUnwindSafe(|| scene.link.show(&mut place, options, |_| panic!("in a frame"))));
+    let panicked = catch(|| scene.link.show(&mut place, options, |_| panic!("in a frame")));
     assert!(panicked.is_err());
     scene.link.frame(|next| next.launch(kernel.as_ref(), &[Arg::F32(1.0)])).unwrap();
     assert_eq!(scene.link.read_back().unwrap()[2], 255);
