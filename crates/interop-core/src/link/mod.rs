@@ -12,13 +12,14 @@ mod room;
 mod shared;
 mod show;
 mod shown_frame;
+mod targets;
 mod touch;
 mod traced;
 mod write_frame;
 
 pub use shared::{SharedFrame, SharedLink, StartedFrame};
-pub use show::{Detour, Showed};
 pub use shown_frame::ShownFrame;
+pub use targets::{Detour, Showed};
 pub use write_frame::WriteFrame;
 
 use crate::compute::{ComputeBackend, Target};
@@ -31,10 +32,10 @@ use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath, blank};
 use crate::select::report::ProbeReport;
 use crate::select::{Meanwhile, Policy, Selection, open_path};
 use retired::Retired;
-use show::Targets;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
+use targets::Targets;
 use touch::Touch;
 
 /// Options of [`Link::open`].

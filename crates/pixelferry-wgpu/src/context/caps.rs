@@ -1,8 +1,8 @@
 //! Capabilities of a wgpu device: the memory and the semaphores that it can export and import.
 
-use crate::context::device::WgpuDevice;
 use crate::context::format::image_formats;
-use interop_core::{DisplayCaps, HandleType, MemoryCap, MemoryShape, RowOrder, SemaphoreCap, Support};
+use crate::context::store_formats::StoreFormats;
+use interop_core::{DisplayCaps, HandleType, MemoryCap, MemoryShape, QueueId, RowOrder, SemaphoreCap, Support};
 
 /// Capabilities that Vulkan or OpenGL adds.
 pub(crate) struct Sharing {
@@ -23,13 +23,19 @@ impl Sharing {
 /// Bytes of the largest pixel: what a binding holds is counted in pixels of every format.
 const LARGEST_PIXEL: u64 = 16;
 
-pub(crate) fn caps(adapter: &wgpu::Adapter, of: &WgpuDevice, sharing: Sharing) -> DisplayCaps {
-    let (device, queue) = (&of.device, HandleType::QueueBuffer(of.queue_id()));
+pub(crate) fn caps(
+    adapter: &wgpu::Adapter,
+    device: &wgpu::Device,
+    queue: QueueId,
+    stores: &StoreFormats,
+    sharing: Sharing,
+) -> DisplayCaps {
+    let queue = HandleType::QueueBuffer(queue);
     let (limits, downlevel) = (device.limits(), adapter.get_downlevel_capabilities().flags);
     let fragments_read =
         downlevel.contains(wgpu::DownlevelFlags::FRAGMENT_STORAGE) && limits.max_storage_buffers_per_shader_stage > 0;
     let lent = MemoryCap::new(queue, MemoryShape::Linear, Support::Yes);
-    let textures = MemoryCap::new(queue, MemoryShape::Image, of.stores.any());
+    let textures = MemoryCap::new(queue, MemoryShape::Image, stores.any());
     // Whole words only.
     DisplayCaps::new(
         limits.max_texture_dimension_2d,

@@ -136,7 +136,7 @@ impl WgpuDisplay {
         };
         let downlevel = adapter.get_downlevel_capabilities().flags;
         let base = WgpuDevice::new(adapter, device, queue, identity, loss);
-        let caps = caps(adapter, &base, sharing);
+        let caps = caps(adapter, &base.device, base.queue_id(), &base.stores, sharing);
         let tools = Tools::new(Parts {
             is_engines,
             base,
