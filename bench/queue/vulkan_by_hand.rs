@@ -1,6 +1,6 @@
 //! The bench's frame, written by hand on Vulkan: it records commands each frame, with a barrier between kernel and draw.
 
-use crate::shaders::{CUDA, draw, groups, kernel};
+use crate::shaders::{CUDA, draw, groups, kernel, straight};
 use crate::{Subject, Work};
 use ash::{khr, nvx, vk};
 use pixelferry::Manner;
@@ -66,7 +66,9 @@ pub fn subjects(width: u32, height: u32) -> Vec<Box<dyn Subject>> {
             let row = |work, cuda| Box::new(ByHand::new(&vulkan, work, cuda, width, height)) as Box<dyn Subject>;
             let mut rows: Vec<_> = Work::ALL.into_iter().map(|work| row(work, false)).collect();
             if vulkan.cu.is_some() {
-                rows.extend(Work::ALL.into_iter().filter(|work| work.computes()).map(|work| row(work, true)));
+                // A function of CUDA's has addresses, and no image.
+                let all = Work::ALL.into_iter().filter(|work| work.computes() && *work != Work::Straight);
+                rows.extend(all.map(|work| row(work, true)));
             }
             rows
         }
@@ -330,6 +332,10 @@ impl ByHand {
         let (image, view) = vulkan.image(extent);
         let kernel = match vulkan.cu.as_ref().filter(|_| cuda) {
             Some(cu) => vulkan.cuda(cu, buffer),
+            None if work == Work::Straight => {
+                let text = straight("var<immediate>", width, height);
+                Kernel::Shader(vulkan.pipeline(&text, &[(Stage::COMPUTE, c"ramp")], &[Bound::Image(view)]))
+            }
             None => {
                 let text = kernel("var<immediate>", width, height);
                 Kernel::Shader(vulkan.pipeline(&text, &[(Stage::COMPUTE, c"ramp")], &[Bound::Buffer(buffer)]))
@@ -510,7 +516,9 @@ impl Subject for ByHand {
     }
 
     fn pixels(&mut self) -> Option<Vec<u8>> {
-        self.work.draws()?;
+        if !self.work.shows() {
+            return None;
+        }
         let bytes = u64::from(self.extent.width * self.extent.height * 4);
         let at = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
         let (buffer, memory) = self.vulkan.buffer(bytes, vk::BufferUsageFlags::TRANSFER_DST, at);
