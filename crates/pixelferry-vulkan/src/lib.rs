@@ -1,4 +1,5 @@
-//! Vulkan itself as a display of pixelferry: an engine's own instance, device and queue. Without the feature `display`, only
+//! Vulkan itself as a display of pixelferry: an engine's own instance, device and queue. With the feature `compute` (on by default)
+//! also as a backend there: [`compute`]. Without the feature `display`, only
 //! [`sharing`]: what the displays of other APIs do with Vulkan.
 //!
 //! | to get a display | call |
@@ -26,6 +27,8 @@
 //!
 //! The display itself draws nothing. Reading back copies what the engine gets, in the engine's queue.
 
+#[cfg(feature = "compute")]
+pub mod compute;
 #[cfg(feature = "display")]
 mod context;
 #[cfg(feature = "display")]
@@ -38,6 +41,8 @@ mod staging;
 #[cfg(feature = "display")]
 mod surface;
 
+#[cfg(feature = "compute")]
+pub use compute::{SPIR_V, SpirV, VulkanBackend};
 #[cfg(feature = "display")]
 pub use context::engine::{RawVulkan, VulkanEngine};
 #[cfg(feature = "display")]

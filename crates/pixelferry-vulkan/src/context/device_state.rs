@@ -1,12 +1,16 @@
 //! State shared by the display and all its objects.
 
+use crate::context::home::Home;
 use crate::queue::pool::{Pool, Target};
 use crate::queue::submissions::Submissions;
 use crate::sharing::Sharing;
 use ash::vk;
 use interop_core::devices::owned::Maker;
-use interop_core::{DeviceIdentity, DisplayCaps, Error, PixelFormat, RowOrder, Support};
+use interop_core::{
+    DeviceIdentity, DisplayCaps, Error, HandleType, MemoryCap, MemoryShape, PixelFormat, QueueId, RowOrder, Support,
+};
 use std::any::Any;
+use std::sync::Arc;
 
 /// Usage of surfaces: sampled, and copied by the display. Every format that is offered has it.
 pub(crate) const IMAGE_USAGE: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
@@ -44,6 +48,8 @@ pub(crate) struct DeviceState {
     pub target: Target,
     pub sharing: Sharing,
     pub handles: Handles,
+    /// The thread of all this.
+    pub home: Arc<Home>,
     /// Owner that keeps the device alive, if the display was given one.
     _owner: Option<Box<dyn Any>>,
 }
@@ -63,7 +69,7 @@ impl DeviceState {
         caps: DisplayCaps,
         sharing: Sharing,
         submissions: Submissions,
-        handles: Handles,
+        (handles, home): (Handles, Arc<Home>),
         owner: Option<Box<dyn Any>>,
     ) -> Self {
         Self {
@@ -74,8 +80,14 @@ impl DeviceState {
             target: Target::default(),
             sharing,
             handles,
+            home,
             _owner: owner,
         }
+    }
+
+    /// The display's queue, as the core tells queues apart.
+    pub(crate) fn queue_id(&self) -> QueueId {
+        QueueId::of(&self.home)
     }
 
     /// The device cannot do this.
@@ -94,17 +106,27 @@ impl Maker for DeviceState {
 ///
 /// # Safety
 /// The physical device is of this instance; both are of Vulkan 1.1 or later.
-pub(crate) unsafe fn caps(instance: &ash::Instance, physical: vk::PhysicalDevice, sharing: &Sharing) -> DisplayCaps {
+pub(crate) unsafe fn caps(
+    instance: &ash::Instance,
+    physical: vk::PhysicalDevice,
+    sharing: &Sharing,
+    (family, queue): (u32, QueueId),
+) -> DisplayCaps {
     let mut allocations = vk::PhysicalDeviceMaintenance3Properties::default();
     let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut allocations);
     // SAFETY: the caller's promise; the structures live through the call.
     unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
+    // SAFETY: as above.
+    let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
+    let computes = families.get(family as usize).is_some_and(|f| f.queue_flags.contains(vk::QueueFlags::COMPUTE));
+    let computes = Support::when(computes, format!("queues of its family {family} do not compute"));
+    let lent = MemoryCap::new(HandleType::QueueBuffer(queue), MemoryShape::Linear, computes);
     let limits = properties.properties.limits;
     let pitch = u32::try_from(limits.optimal_buffer_copy_row_pitch_alignment).unwrap_or(LARGEST_PIXEL);
     let formats: Vec<PixelFormat> = sharing.image_formats(IMAGE_FEATURES);
     DisplayCaps::new(limits.max_image_dimension2_d, allocations.max_memory_allocation_size / 4 * 4, RowOrder::TopDown)
-        .with_imports(sharing.imports())
-        .with_exports(sharing.exports())
+        .with_imports(sharing.imports().into_iter().chain([lent.clone()]).collect())
+        .with_exports(sharing.exports().into_iter().chain([lent]).collect())
         .with_semaphores(sharing.semaphores())
         .with_orphaned_staging(Support::Yes)
         .with_persistent_staging(Support::Yes)

@@ -4,6 +4,7 @@ use crate::context::device_state::DeviceState;
 use crate::queue::commands::Place;
 use crate::staging::block::VulkanStaging;
 use crate::staging::memory::{Buffer, Image};
+use crate::staging::queue_buffer::QueueBuffer;
 use crate::staging::transfer::{
     blit_back, copy_bytes, copy_to_image, copy_to_rows, read_buffer, read_image, rows, upload_bytes, upload_pixels,
 };
@@ -11,7 +12,7 @@ use ash::vk;
 use interop_core::display::checks::made_with;
 use interop_core::display::{Bytes, Pixels, StoredDriver, SurfaceDriver};
 use interop_core::draw::{Manner, Plan};
-use interop_core::{BufferView, ImageDesc, ImageView, Region, Result, Staging};
+use interop_core::{BufferView, HandleType, ImageDesc, ImageView, Region, Result, SharedHandle, Staging};
 use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;
@@ -115,7 +116,7 @@ impl StoredDriver<Pixels> for StoredImage {
 pub(crate) struct StoredBuffer {
     len: usize,
     raw: vk::Buffer,
-    owner: Owner<Buffer, vk::BufferUsageFlags>,
+    owner: Owner<Rc<Buffer>, vk::BufferUsageFlags>,
     shared: Rc<DeviceState>,
 }
 
@@ -123,7 +124,7 @@ interop_core::owned!(StoredBuffer: DeviceState, "surface", |surface| &surface.sh
 
 impl StoredBuffer {
     pub(crate) fn new(shared: &Rc<DeviceState>, len: usize) -> Result<Self> {
-        let buffer = Buffer::zeroed(shared, len)?;
+        let buffer = Rc::new(Buffer::zeroed(shared, len)?);
         Ok(Self { len, raw: buffer.raw(), owner: Owner::Ours(buffer), shared: Rc::clone(shared) })
     }
 
@@ -187,5 +188,16 @@ impl StoredDriver<Bytes> for StoredBuffer {
         let to = (staging.buffer()?, view.offset as u64);
         staging.used_until(copy_bytes(&self.shared, (self.raw, at.start as u64), to, view.len as u64)?);
         Ok(())
+    }
+
+    fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
+        if handle != HandleType::QueueBuffer(self.shared.queue_id()) {
+            return Ok(None);
+        }
+        let lent = match &self.owner {
+            Owner::Ours(buffer) => Some(QueueBuffer::of(buffer)),
+            Owner::Engines(usage) => QueueBuffer::of_engine(self.raw, self.len, *usage),
+        };
+        lent.map(|lent| lent.into_handle(&self.shared)).transpose()
     }
 }
