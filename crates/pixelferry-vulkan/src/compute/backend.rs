@@ -1,21 +1,25 @@
 //! [`VulkanBackend`].
 
+use crate::compute::image::VulkanImage;
 use crate::compute::kernel::VulkanKernel;
+use crate::compute::layout::{Bound, Writes};
 use crate::compute::memory::VulkanMemory;
 use crate::compute::pipeline::Pipeline;
 use crate::compute::session::{Inner, Session};
 use crate::compute::spirv::SPIR_V;
 use crate::context::device_state::DeviceState;
 use crate::context::home::AtHome;
+use crate::staging::queue_buffer::QueueBuffer;
 use crate::{VulkanDisplay, VulkanOptions};
 use ash::vk::Handle as _;
 use interop_core::compute::{BackendDriver, Checked};
 use interop_core::describe::error::call;
 use interop_core::describe::pattern::Pattern;
-use interop_core::devices::owned::{own, own_mut};
+use interop_core::devices::owned::{find, own};
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Display, HandleType, Kernel, KernelSource,
-    Language, MemoryCap, MemoryShape, RawMemory, RawTarget, Result, SharedHandle, Support, SurfaceDesc, Target,
+    Language, MemoryCap, MemoryShape, PixelFormat, RawMemory, RawTarget, Result, SharedHandle, Support, SurfaceDesc,
+    Target, View,
 };
 use std::cell::RefCell;
 use std::ops::Range;
@@ -61,8 +65,12 @@ impl VulkanBackend {
         }
         let limits = shared.sharing.limits();
         let most = u64::from(limits.max_storage_buffer_range & !3).min(shared.caps.max_buffer_bytes).min(MOST_BYTES);
-        let lent = vec![MemoryCap::new(queue, MemoryShape::Linear, Support::Yes)];
-        let caps = ComputeCaps::new(vec![SPIR_V, Language::Wgsl], most).with_exports(lent.clone()).with_imports(lent);
+        let lent = |shape| MemoryCap::new(queue, shape, Support::Yes);
+        let images = lent(MemoryShape::Image).without(&shared.stores.refused());
+        let caps = ComputeCaps::new(vec![SPIR_V, Language::Wgsl], most)
+            .with_exports(vec![lent(MemoryShape::Linear)])
+            .with_imports(vec![lent(MemoryShape::Linear), images])
+            .with_image_formats(PixelFormat::ALL);
         let [across, down, _] = limits.max_compute_work_group_count;
         let [wide, high, _] = limits.max_compute_work_group_size;
         let identity = shared.identity.clone();
@@ -77,17 +85,41 @@ impl VulkanBackend {
         Ok(made)
     }
 
+    fn pattern_into(&self, memory: &QueueBuffer, view: &View, wanted: &Pattern) -> Result<()> {
+        let (entry, launch) = pattern(view, wanted, &self.session.limits)?;
+        if launch.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: the text stays inside the view, which lies in the memory.
+        unsafe { self.pattern(entry)?.launch(&Bound::Memory(memory), &[], &launch) }
+    }
+
     fn pattern(&self, entry: PatternEntry) -> Result<Rc<Pipeline>> {
         let mut made = self.patterns.get()?.borrow_mut();
         if let Some((_, pipeline)) = made.iter().find(|(other, _)| *other == entry) {
             return Ok(Rc::clone(pipeline));
         }
         let words = spirv(PATTERN, entry.name()).map_err(|error| self.session.limits.refused(entry.name(), error))?;
-        let layout = self.session.inner.get()?.layout(0)?;
+        let layout = self.session.inner.get()?.layout(Writes::Memory, 0)?;
         // SAFETY: naga wrote the words of a text that binds its target alone.
         let pipeline = Rc::new(unsafe { Pipeline::build(&layout, &words, entry.name()) }?);
         made.push((entry, Rc::clone(&pipeline)));
         Ok(pipeline)
+    }
+}
+
+/// Linear memory or an image, of this very backend.
+enum Side<'a> {
+    Linear(&'a VulkanMemory),
+    Image(&'a VulkanImage),
+}
+
+impl<'a> Side<'a> {
+    fn of(memory: &'a dyn ComputeMemory, session: &Session) -> Result<Self> {
+        match find(memory, session) {
+            Some(image) => Ok(Self::Image(image)),
+            None => own(memory, session).map(Self::Linear),
+        }
     }
 }
 
@@ -130,7 +162,10 @@ unsafe impl BackendDriver for VulkanBackend {
     }
 
     fn import_surface(&self, _: Checked, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
-        Ok(Box::new(VulkanMemory::open(&self.session, handle, desc.byte_len()?)?))
+        match desc {
+            SurfaceDesc::Image(image) => Ok(Box::new(VulkanImage::open(&self.session, handle, image)?)),
+            SurfaceDesc::Buffer(_) => Ok(Box::new(VulkanMemory::open(&self.session, handle, desc.byte_len()?)?)),
+        }
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
@@ -139,13 +174,10 @@ unsafe impl BackendDriver for VulkanBackend {
 
     fn write_pattern(&self, target: Target<'_>, wanted: &Pattern) -> Result<()> {
         let (memory, view) = target.into_parts();
-        let memory = own::<VulkanMemory>(memory, &self.session)?;
-        let (entry, launch) = pattern(&view, wanted, &self.session.limits)?;
-        if launch.is_empty() {
-            return self.session.shared().map(drop);
+        if let Some(image) = find::<VulkanImage>(memory, &self.session) {
+            return image.through_linear(&view, |memory| self.pattern_into(memory, &view, wanted));
         }
-        // SAFETY: the text stays inside the view, which lies in the memory.
-        unsafe { self.pattern(entry)?.launch(&[memory.buffer()?.clone()], &launch) }
+        self.pattern_into(own::<VulkanMemory>(memory, &self.session)?.buffer()?, &view, wanted)
     }
 
     fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
@@ -168,8 +200,12 @@ unsafe impl BackendDriver for VulkanBackend {
         to: &mut dyn ComputeMemory,
         range: Range<usize>,
     ) -> Result<()> {
-        let from = own::<VulkanMemory>(from, &self.session)?;
-        own_mut::<VulkanMemory>(to, &self.session)?.copy_from(from, &range)
+        match (Side::of(from, &self.session)?, Side::of(to, &self.session)?) {
+            (Side::Linear(from), Side::Linear(to)) => to.copy_from(from, &range),
+            (Side::Linear(from), Side::Image(to)) => to.copy_from(from.buffer()?, &range),
+            (Side::Image(from), Side::Linear(to)) => from.copy_to(to.buffer()?, &range),
+            (Side::Image(from), Side::Image(to)) => from.copy_image(to, &range),
+        }
     }
 
     fn finish(&self) -> Result<()> {

@@ -1,13 +1,16 @@
 //! Kernels: WGSL or SPIR-V made into pipelines, one for each format of target.
 
+use crate::compute::image::VulkanImage;
+use crate::compute::layout::{Bound, Writes};
 use crate::compute::memory::VulkanMemory;
 use crate::compute::pipeline::Pipeline;
 use crate::compute::session::Session;
 use crate::compute::spirv::{SPIR_V, SpirV};
 use crate::context::home::AtHome;
+use crate::staging::queue_buffer::QueueBuffer;
 use interop_core::compute::SourceCode;
-use interop_core::devices::owned::own;
-use interop_core::{Arg, Error, Kernel, KernelSource, PixelFormat, Result, Target};
+use interop_core::devices::owned::{find, own};
+use interop_core::{Arg, Error, ImageView, Kernel, KernelSource, PixelFormat, Result, Target, View};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -20,7 +23,7 @@ pub struct VulkanKernel {
     /// The module, where it is not WGSL.
     module: Option<Arc<SpirV>>,
     session: Arc<Session>,
-    pipelines: AtHome<RefCell<HashMap<PixelFormat, Rc<Pipeline>>>>,
+    pipelines: AtHome<RefCell<HashMap<(PixelFormat, Writes), Rc<Pipeline>>>>,
 }
 
 interop_core::owned!(VulkanKernel: Session, "kernel", |kernel| &kernel.session);
@@ -45,16 +48,16 @@ impl VulkanKernel {
         };
         let kernel = Self { text, module, session: Arc::clone(session), pipelines };
         // Errors in the text are reported now.
-        kernel.pipeline(PixelFormat::Rgba8)?;
+        kernel.pipeline(PixelFormat::Rgba8, Writes::Memory)?;
         Ok(kernel)
     }
 
     /// For targets of this format; of a buffer any that is of whole words.
-    fn pipeline(&self, format: PixelFormat) -> Result<Rc<Pipeline>> {
+    fn pipeline(&self, format: PixelFormat, writes: Writes) -> Result<Rc<Pipeline>> {
         let mut pipelines = self.pipelines.get()?.borrow_mut();
         // A module serves every format.
         let format = if self.module.is_some() { PixelFormat::Rgba8 } else { format };
-        if let Some(pipeline) = pipelines.get(&format) {
+        if let Some(pipeline) = pipelines.get(&(format, writes)) {
             return Ok(Rc::clone(pipeline));
         }
         let (session, name) = (&self.session, self.text.name());
@@ -62,33 +65,79 @@ impl VulkanKernel {
         let words = match &self.module {
             Some(module) => &module.words,
             None => {
-                written = self.text.spirv(format).map_err(|error| session.limits.refused(name, error))?;
+                let text = match writes {
+                    Writes::Memory => self.text.spirv(format),
+                    Writes::Texture => self.text.spirv_of_texture(format),
+                };
+                written = text.map_err(|error| session.limits.refused(name, error))?;
                 &written
             }
         };
-        let layout = session.inner.get()?.layout(self.text.memories())?;
+        let layout = session.inner.get()?.layout(writes, self.text.memories())?;
         // SAFETY: naga wrote the words, or the user vouched for them; both bind what the text says.
         let pipeline = Rc::new(unsafe { Pipeline::build(&layout, words, name) }?);
-        pipelines.insert(format, Rc::clone(&pipeline));
+        pipelines.insert((format, writes), Rc::clone(&pipeline));
         Ok(pipeline)
     }
 
-    /// Queues a launch.
+    /// Queues a launch. The target is an image or linear memory.
     pub fn launch(&self, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
-        let session = &self.session;
+        let session: &Session = &self.session;
         let items = target.items();
         let (memory, view) = target.into_parts();
-        let memory = own::<VulkanMemory>(memory, session)?;
-        let read = self.text.own_memories(Some(memory), args, session)?;
-        let (format, launch) = self.text.plan(&view, items, args, &session.limits)?;
-        if launch.is_empty() {
-            return session.shared().map(drop);
+        if let Some(image) = find::<VulkanImage>(memory, session) {
+            let read = self.buffers(self.text.own_memories::<VulkanMemory>(None, args, session)?)?;
+            return self.store(image, &view, items, args, &read);
         }
-        let all = [memory].into_iter().chain(read).map(|memory| memory.buffer().cloned());
-        let all = all.collect::<Result<Vec<_>>>()?;
+        let memory = own::<VulkanMemory>(memory, session)?;
+        let read = self.buffers(self.text.own_memories(Some(memory), args, session)?)?;
+        self.run(memory.buffer()?, &view, items, args, &read)
+    }
+
+    fn buffers(&self, memories: Vec<&VulkanMemory>) -> Result<Vec<QueueBuffer>> {
+        self.session.shared()?;
+        memories.into_iter().map(|memory| memory.buffer().cloned()).collect()
+    }
+
+    /// Queues a launch that stores to an image, or to a linear copy where the kernel needs words.
+    fn store(
+        &self,
+        image: &VulkanImage,
+        view: &View,
+        items: Option<usize>,
+        args: &[Arg<'_>],
+        memories: &[QueueBuffer],
+    ) -> Result<()> {
+        let format = image.format();
+        let is_its_own = matches!(view, View::Image(ImageView { format: wanted, .. }) if *wanted == format);
+        if self.module.is_some() || self.text.names_words() || !is_its_own {
+            return image.through_linear(view, |memory| self.run(memory, view, items, args, memories));
+        }
+        let launch = self.text.plan_texture(format, &image.place(view)?, args, &self.session.limits)?;
+        if launch.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: as in `run`; the kernel stores inside the image, whose view is retired when it goes.
+        unsafe { self.pipeline(format, Writes::Texture)?.launch(&image.bound()?, memories, &launch) }
+    }
+
+    /// Queues a launch into linear memory.
+    fn run(
+        &self,
+        memory: &QueueBuffer,
+        view: &View,
+        items: Option<usize>,
+        args: &[Arg<'_>],
+        memories: &[QueueBuffer],
+    ) -> Result<()> {
+        let (format, launch) = self.text.plan(view, items, args, &self.session.limits)?;
+        if launch.is_empty() {
+            return Ok(());
+        }
+        let target = Bound::Memory(memory);
         // SAFETY: naga limits each index to what it indexes, which `own_memories` found to be there, or the user vouched for the
         // module; there are as many memories as the text says.
-        unsafe { self.pipeline(format)?.launch(&all, &launch) }
+        unsafe { self.pipeline(format, Writes::Memory)?.launch(&target, memories, &launch) }
     }
 }
 

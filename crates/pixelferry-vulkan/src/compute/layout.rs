@@ -2,6 +2,7 @@
 
 use crate::compute::lasting::Lasting;
 use crate::context::device_state::DeviceState;
+use crate::queue::commands::{Place, change};
 use crate::staging::queue_buffer::QueueBuffer;
 use ash::vk;
 use interop_core::devices::borrows::Holder;
@@ -13,6 +14,8 @@ use wgsl_kernel::{Launch, NUMBERS};
 
 /// Places that are made at once.
 const CHUNK: u32 = 16;
+/// Layout of an image while kernels store to it.
+const STORED: vk::ImageLayout = vk::ImageLayout::GENERAL;
 /// Most launches that run at a time; the next waits for the first of them.
 const MOST_PLACES: usize = 256;
 
@@ -20,12 +23,36 @@ const MOST_PLACES: usize = 256;
 const TARGET: u32 = 0;
 const NUMBERS_BINDING: u32 = 1;
 
-/// Layout of the kernels with so many memories.
+/// Target of a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Writes {
+    Memory,
+    Texture,
+}
+
+impl Writes {
+    const fn descriptor(self) -> vk::DescriptorType {
+        match self {
+            Self::Memory => vk::DescriptorType::STORAGE_BUFFER,
+            Self::Texture => vk::DescriptorType::STORAGE_IMAGE,
+        }
+    }
+}
+
+/// Target of a launch.
+pub enum Bound<'a> {
+    Memory(&'a QueueBuffer),
+    /// An image and a view of it that stores.
+    Texture(Place, vk::ImageView),
+}
+
+/// Layout of the kernels that write such a target and have so many memories among their arguments.
 pub struct Layout {
     objects: Lasting<Objects>,
+    writes: Writes,
     memories: usize,
     /// Those that no launch is being recorded for, in the order of the submissions that used them last.
-    places: RefCell<VecDeque<(u64, Place)>>,
+    places: RefCell<VecDeque<(u64, Room)>>,
     /// Pools of descriptors with the memory of their numbers.
     chunks: RefCell<Vec<Lasting<Chunk>>>,
 }
@@ -46,7 +73,7 @@ struct Chunk {
 }
 
 /// Where one launch finds what it uses.
-struct Place {
+struct Room {
     sets: [vk::DescriptorSet; 2],
     numbers: HostBlock,
     /// First byte of the numbers in the block.
@@ -71,7 +98,7 @@ impl Drop for Chunk {
 }
 
 impl Layout {
-    pub fn new(shared: &Rc<DeviceState>, memories: usize) -> Result<Self> {
+    pub fn new(shared: &Rc<DeviceState>, (writes, memories): (Writes, usize)) -> Result<Self> {
         let sharing = &shared.sharing;
         let device = sharing.device();
         let mut made = Objects { device: device.clone(), sets: Vec::new(), pipelines: vk::PipelineLayout::null() };
@@ -82,10 +109,7 @@ impl Layout {
                 .descriptor_count(1)
                 .stage_flags(vk::ShaderStageFlags::COMPUTE)
         };
-        let own = [
-            binding(TARGET, vk::DescriptorType::STORAGE_BUFFER),
-            binding(NUMBERS_BINDING, vk::DescriptorType::UNIFORM_BUFFER),
-        ];
+        let own = [binding(TARGET, writes.descriptor()), binding(NUMBERS_BINDING, vk::DescriptorType::UNIFORM_BUFFER)];
         let args: Vec<_> = (0..memories as u32).map(|n| binding(n, vk::DescriptorType::STORAGE_BUFFER)).collect();
         for bindings in [&own[..], &args] {
             let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(bindings);
@@ -98,12 +122,11 @@ impl Layout {
         let pipelines = unsafe { device.create_pipeline_layout(&info, None) };
         made.pipelines = pipelines.map_err(sharing.failed("vkCreatePipelineLayout"))?;
         let objects = Lasting::new(shared, made);
-        Ok(Self { objects, memories, places: RefCell::default(), chunks: RefCell::default() })
+        Ok(Self { objects, writes, memories, places: RefCell::default(), chunks: RefCell::default() })
     }
 
-    /// Number of memories among the arguments.
-    pub fn memories(&self) -> usize {
-        self.memories
+    pub fn is(&self, kind: (Writes, usize)) -> bool {
+        kind == (self.writes, self.memories)
     }
 
     pub fn shared(&self) -> &Rc<DeviceState> {
@@ -121,7 +144,8 @@ impl Layout {
         let device = sharing.device();
         let size = |kind, count| vk::DescriptorPoolSize { ty: kind, descriptor_count: count };
         let sizes = [
-            size(vk::DescriptorType::STORAGE_BUFFER, CHUNK * (1 + self.memories as u32)),
+            size(self.writes.descriptor(), CHUNK),
+            size(vk::DescriptorType::STORAGE_BUFFER, CHUNK * (self.memories as u32).max(1)),
             size(vk::DescriptorType::UNIFORM_BUFFER, CHUNK),
         ];
         let bytes = u64::from(CHUNK) * NUMBERS as u64;
@@ -151,7 +175,7 @@ impl Layout {
             // SAFETY: set and buffer are of this device, and nothing uses the set yet. Offsets are multiples of 256, which is the
             // most that a device asks for.
             unsafe { device.update_descriptor_sets(&[write], &[]) };
-            made.push_back((0, Place { sets: [*own, *args], numbers: numbers.clone(), at }));
+            made.push_back((0, Room { sets: [*own, *args], numbers: numbers.clone(), at }));
         }
         self.chunks.borrow_mut().push(Lasting::new(shared, chunk));
         self.places.borrow_mut().append(&mut made);
@@ -159,7 +183,7 @@ impl Layout {
     }
 
     /// A place that no launch uses any more.
-    fn take(&self) -> Result<Place> {
+    fn take(&self) -> Result<Room> {
         let submissions = &self.shared().submissions;
         let first = self.places.borrow().front().map(|(number, _)| *number);
         match first {
@@ -170,62 +194,82 @@ impl Layout {
                 self.places.borrow_mut().rotate_right(CHUNK as usize);
             }
         }
-        let place = self.places.borrow_mut().pop_front();
-        place.map(|(_, place)| place).ok_or_else(|| self.shared().unsupported("it has no descriptors left"))
+        let room = self.places.borrow_mut().pop_front();
+        room.map(|(_, room)| room).ok_or_else(|| self.shared().unsupported("it has no descriptors left"))
     }
 
-    /// Queues a launch of a pipeline of this layout. `memories`: the target, then those among the arguments.
+    /// Queues a launch of a pipeline of this layout. `memories`: those among the arguments.
     ///
     /// # Safety
-    /// With these memories the pipeline's kernel reads and writes only inside them, and comes to an end. There are as many as the
-    /// layout says.
-    pub unsafe fn launch(&self, pipeline: vk::Pipeline, memories: &[QueueBuffer], launch: &Launch) -> Result<()> {
-        let place = self.take()?;
-        let queued = place.fill(launch).and_then(|()| {
-            place.bind(self.shared(), memories);
+    /// With these memories the pipeline's kernel reads and writes only inside them, and comes to an end. Target and memories are as
+    /// the layout says. A view that is bound lives until the launch is done.
+    pub unsafe fn launch(
+        &self,
+        pipeline: vk::Pipeline,
+        target: &Bound<'_>,
+        memories: &[QueueBuffer],
+        launch: &Launch,
+    ) -> Result<()> {
+        let room = self.take()?;
+        let queued = room.fill(launch).and_then(|()| {
+            room.bind(self.shared(), target, memories);
             let ([across, down], layout) = (launch.groups, self.pipelines());
             // SAFETY: pipeline, sets and memory are of this device, the sets fit the layout, and all of them are retired when they
             // go, or are an engine's, which keeps them; the caller vouches for the kernel.
             unsafe {
                 self.shared().submissions.record(|device, commands| {
                     let point = vk::PipelineBindPoint::COMPUTE;
+                    if let Bound::Texture(at, _) = target {
+                        change(device, commands, at.image, (at.layout, STORED));
+                    }
                     device.cmd_bind_pipeline(commands, point, pipeline);
-                    device.cmd_bind_descriptor_sets(commands, point, layout, 0, &place.sets, &[]);
+                    device.cmd_bind_descriptor_sets(commands, point, layout, 0, &room.sets, &[]);
                     device.cmd_dispatch(commands, across, down, 1);
+                    if let Bound::Texture(at, _) = target {
+                        change(device, commands, at.image, (STORED, at.layout));
+                    }
                 })
             }
         });
         // In order, as the last submission is the newest; what was not queued is free at once.
         match &queued {
-            Ok(number) => self.places.borrow_mut().push_back((*number, place)),
-            Err(_) => self.places.borrow_mut().push_front((0, place)),
+            Ok(number) => self.places.borrow_mut().push_back((*number, room)),
+            Err(_) => self.places.borrow_mut().push_front((0, room)),
         }
         queued.map(drop)
     }
 }
 
-impl Place {
+impl Room {
     fn fill(&self, launch: &Launch) -> Result<()> {
         let numbers = launch.numbers();
         self.numbers.write(self.at..self.at + numbers.len(), Holder::Staging)?.copy_from_slice(numbers);
         Ok(())
     }
 
-    fn bind(&self, shared: &DeviceState, memories: &[QueueBuffer]) {
+    fn bind(&self, shared: &DeviceState, target: &Bound<'_>, memories: &[QueueBuffer]) {
         let whole = |memory: &QueueBuffer| {
             [vk::DescriptorBufferInfo { buffer: memory.raw(), offset: 0, range: memory.len() as u64 }]
         };
-        let infos: Vec<_> = memories.iter().map(whole).collect();
         let [own, args] = self.sets;
-        // The target is alone in its set.
-        let at = |n: usize| if n == 0 { (own, TARGET) } else { (args, n as u32 - 1) };
-        let write = |(n, info)| {
-            let (set, binding) = at(n);
-            let kind = vk::DescriptorType::STORAGE_BUFFER;
-            vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding).descriptor_type(kind).buffer_info(info)
+        let at = |set, binding| vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding);
+        let (buffer, image);
+        let written = match target {
+            Bound::Memory(memory) => {
+                buffer = whole(memory);
+                at(own, TARGET).descriptor_type(Writes::Memory.descriptor()).buffer_info(&buffer)
+            }
+            Bound::Texture(_, view) => {
+                image = [vk::DescriptorImageInfo::default().image_view(*view).image_layout(STORED)];
+                at(own, TARGET).descriptor_type(Writes::Texture.descriptor()).image_info(&image)
+            }
         };
-        let writes: Vec<_> = infos.iter().map(|info| &info[..]).enumerate().map(write).collect();
-        // SAFETY: sets and buffers are of this device, and no launch uses the sets.
+        let infos: Vec<_> = memories.iter().map(whole).collect();
+        let read = (0..).zip(&infos).map(|(binding, info)| {
+            at(args, binding).descriptor_type(vk::DescriptorType::STORAGE_BUFFER).buffer_info(info)
+        });
+        let writes: Vec<_> = [written].into_iter().chain(read).collect();
+        // SAFETY: sets, buffers and view are of this device, and no launch uses the sets.
         unsafe { shared.sharing.device().update_descriptor_sets(&writes, &[]) };
     }
 }

@@ -15,6 +15,8 @@ use std::sync::Arc;
 pub struct VulkanMemory {
     buffer: AtHome<QueueBuffer>,
     len: usize,
+    /// The display's, or its engine's.
+    lent: bool,
     session: Arc<Session>,
 }
 
@@ -24,17 +26,17 @@ impl VulkanMemory {
     /// Zero at first.
     pub fn new(session: &Arc<Session>, len: usize) -> Result<Self> {
         let buffer = Rc::new(Buffer::zeroed(session.shared()?, len)?);
-        Self::over(session, QueueBuffer::of(&buffer), len)
+        Self::over(session, QueueBuffer::of(&buffer), len, false)
     }
 
     /// A buffer of the display's, or of its engine's.
     pub fn open(session: &Arc<Session>, handle: &SharedHandle, len: usize) -> Result<Self> {
-        Self::over(session, QueueBuffer::open(session.shared()?, handle, len)?, len)
+        Self::over(session, QueueBuffer::open(session.shared()?, handle, len)?, len, true)
     }
 
-    fn over(session: &Arc<Session>, buffer: QueueBuffer, len: usize) -> Result<Self> {
+    fn over(session: &Arc<Session>, buffer: QueueBuffer, len: usize, lent: bool) -> Result<Self> {
         let buffer = AtHome::new(&session.shared()?.home, buffer)?;
-        Ok(Self { buffer, len, session: Arc::clone(session) })
+        Ok(Self { buffer, len, lent, session: Arc::clone(session) })
     }
 
     pub fn buffer(&self) -> Result<&QueueBuffer> {
@@ -47,7 +49,7 @@ impl VulkanMemory {
     }
 
     /// Queues a copy of `range` to the same place here.
-    pub fn copy_from(&mut self, from: &Self, range: &Range<usize>) -> Result<()> {
+    pub fn copy_from(&self, from: &Self, range: &Range<usize>) -> Result<()> {
         let (from, to, at) = (from.buffer()?.raw(), self.buffer()?.raw(), range.start as u64);
         if from == to {
             return Err(Error::refused("copies are between two memories"));
@@ -90,6 +92,8 @@ impl MemoryDriver for VulkanMemory {
     }
 
     fn release(&mut self) -> Result<()> {
-        self.session.shared()?.submissions.finish()
+        let shared = self.session.shared()?;
+        // The queue keeps the order with the display, which is the only other owner.
+        if self.lent { Ok(()) } else { shared.submissions.finish() }
     }
 }

@@ -6,7 +6,7 @@
 //! | on a device of its own | [`VulkanBackend::open`] |
 //!
 //! Kernels and what the engine submits are in one queue: no switch between contexts, no fence, no copy, by the paths
-//! `in-queue-in-place` and `in-queue-upload`.
+//! `in-queue-texture`, `in-queue-in-place` and `in-queue-upload`.
 //!
 //! ```
 //! use interop_core::{Arg, ComputeBackend, KernelSource, Link, LinkOptions, PixelFormat, SurfaceDesc};
@@ -40,6 +40,7 @@
 //! Launches and copies return before they are done; they keep the order in which they were called.
 
 mod backend;
+mod image;
 mod kernel;
 mod lasting;
 mod layout;

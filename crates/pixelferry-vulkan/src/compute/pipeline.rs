@@ -1,7 +1,7 @@
 //! Compute pipelines.
 
 use crate::compute::lasting::Lasting;
-use crate::compute::layout::Layout;
+use crate::compute::layout::{Bound, Layout};
 use crate::staging::queue_buffer::QueueBuffer;
 use ash::vk;
 use interop_core::{Error, Result};
@@ -62,8 +62,8 @@ impl Pipeline {
     ///
     /// # Safety
     /// The promises of [`Layout::launch`].
-    pub unsafe fn launch(&self, memories: &[QueueBuffer], launch: &Launch) -> Result<()> {
+    pub unsafe fn launch(&self, target: &Bound<'_>, memories: &[QueueBuffer], launch: &Launch) -> Result<()> {
         // SAFETY: the caller's promise; the pipeline was made for the layout.
-        unsafe { self.layout.launch(self.made.raw, memories, launch) }
+        unsafe { self.layout.launch(self.made.raw, target, memories, launch) }
     }
 }

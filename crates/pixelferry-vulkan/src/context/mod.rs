@@ -7,3 +7,4 @@ pub(crate) mod headless;
 pub(crate) mod home;
 pub(crate) mod identity;
 pub(crate) mod needs;
+pub(crate) mod stores;

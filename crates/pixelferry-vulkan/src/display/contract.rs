@@ -88,17 +88,18 @@ impl VulkanDisplay {
             let (instance, device) = (functions.instance.clone(), functions.device.clone());
             let timeline = engine.timeline_semaphore;
             let home = Home::here(name.clone());
+            let of_queue = (engine.family, QueueId::of(&home), engine.storage_formats);
             // SAFETY: all belong together and outlive what is made of them, which the caller promises.
-            let (sharing, caps, submissions) = unsafe {
+            let (sharing, (caps, stores), submissions) = unsafe {
                 let has = |extension: &std::ffi::CStr| has(&engine, extension);
                 let sharing = Sharing::new(instance, physical, device.clone(), has, timeline, name.clone());
                 let sharing = sharing.for_families(families);
-                let caps = caps(&functions.instance, physical, &sharing, (engine.family, QueueId::of(&home)));
+                let caps = caps(&functions.instance, physical, &sharing, of_queue);
                 let queue = (engine.queue, engine.family);
                 (sharing, caps, Submissions::new(device, queue, engine.lock, timeline, name)?)
             };
             let handles = Handles { instance: engine.instance, physical, queue: engine.queue, family: engine.family };
-            let shared = DeviceState::new(identity, caps, sharing, submissions, (handles, home), engine.keep);
+            let shared = DeviceState::new(identity, caps, (sharing, stores), submissions, (handles, home), engine.keep);
             Ok(Rc::new(Self { shared: Rc::new(shared) }))
         })
     }

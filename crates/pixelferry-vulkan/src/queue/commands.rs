@@ -13,7 +13,7 @@ const LAYERS: vk::ImageSubresourceLayers = vk::ImageSubresourceLayers {
     layer_count: 1,
 };
 
-const RANGE: vk::ImageSubresourceRange = vk::ImageSubresourceRange {
+pub(crate) const RANGE: vk::ImageSubresourceRange = vk::ImageSubresourceRange {
     aspect_mask: vk::ImageAspectFlags::COLOR,
     base_mip_level: 0,
     level_count: 1,

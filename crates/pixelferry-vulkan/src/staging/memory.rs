@@ -109,7 +109,7 @@ pub(crate) struct Image {
 impl Image {
     /// Creates an image in the device's own memory, zero at first.
     pub(crate) fn zeroed(shared: &Rc<DeviceState>, desc: &ImageDesc) -> Result<Self> {
-        let (raw, made) = shared.sharing.local_image(desc, IMAGE_USAGE)?;
+        let (raw, made) = shared.sharing.local_image(desc, shared.stores.usage(desc.format))?;
         let made = Self { raw, desc: *desc, made: Rc::new(made), shared: Rc::clone(shared) };
         // SAFETY: the image is new; it is retired when it goes.
         unsafe { shared.submissions.record(|device, commands| commands::clear(device, commands, raw)) }?;

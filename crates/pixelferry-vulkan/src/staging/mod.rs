@@ -3,6 +3,7 @@
 pub(crate) mod block;
 pub(crate) mod memory;
 pub(crate) mod queue_buffer;
+pub(crate) mod queue_image;
 pub(crate) mod scratch;
 pub(crate) mod semaphore;
 pub(crate) mod transfer;

@@ -5,6 +5,7 @@ use crate::queue::commands::Place;
 use crate::staging::block::VulkanStaging;
 use crate::staging::memory::{Buffer, Image};
 use crate::staging::queue_buffer::QueueBuffer;
+use crate::staging::queue_image::QueueImage;
 use crate::staging::transfer::{
     blit_back, copy_bytes, copy_to_image, copy_to_rows, read_buffer, read_image, rows, upload_bytes, upload_pixels,
 };
@@ -29,7 +30,7 @@ enum Owner<O, U> {
 pub(crate) struct StoredImage {
     image: ImageDesc,
     place: Place,
-    owner: Owner<Image, vk::ImageUsageFlags>,
+    owner: Owner<Rc<Image>, vk::ImageUsageFlags>,
     shared: Rc<DeviceState>,
 }
 
@@ -37,7 +38,7 @@ interop_core::owned!(StoredImage: DeviceState, "surface", |surface| &surface.sha
 
 impl StoredImage {
     pub(crate) fn new(shared: &Rc<DeviceState>, desc: &ImageDesc) -> Result<Self> {
-        let image = Image::zeroed(shared, desc)?;
+        let image = Rc::new(Image::zeroed(shared, desc)?);
         Ok(Self::of(shared, desc, image.place(), Owner::Ours(image)))
     }
 
@@ -46,7 +47,12 @@ impl StoredImage {
         Self::of(shared, desc, place, Owner::Engines(usage))
     }
 
-    fn of(shared: &Rc<DeviceState>, desc: &ImageDesc, place: Place, owner: Owner<Image, vk::ImageUsageFlags>) -> Self {
+    fn of(
+        shared: &Rc<DeviceState>,
+        desc: &ImageDesc,
+        place: Place,
+        owner: Owner<Rc<Image>, vk::ImageUsageFlags>,
+    ) -> Self {
         Self { image: *desc, place, owner, shared: Rc::clone(shared) }
     }
 
@@ -109,6 +115,17 @@ impl StoredDriver<Pixels> for StoredImage {
         let to = rows(staging.buffer()?, view)?;
         staging.used_until(copy_to_rows(&self.shared, self.place, *at, to)?);
         Ok(())
+    }
+
+    fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
+        if handle != HandleType::QueueBuffer(self.shared.queue_id()) {
+            return Ok(None);
+        }
+        let lent = match &self.owner {
+            Owner::Ours(image) => QueueImage::of(&self.shared, image),
+            Owner::Engines(usage) => QueueImage::of_engine(&self.shared, self.place, self.image, *usage),
+        };
+        lent.map(|lent| lent.into_handle(&self.shared)).transpose()
     }
 }
 

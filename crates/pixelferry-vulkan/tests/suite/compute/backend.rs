@@ -19,7 +19,7 @@ fn fill(@builtin(global_invocation_id) id: vec3<u32>) {
   if (pf_index(id) < pf_items()) { pf_put(pf_index(id), pf_arg_u32(0)); }
 }";
 
-const IN_QUEUE: [PathId; 2] = [PathId::IN_QUEUE_IN_PLACE, PathId::IN_QUEUE_UPLOAD];
+const IN_QUEUE: [PathId; 3] = [PathId::IN_QUEUE_IN_PLACE, PathId::IN_QUEUE_UPLOAD, PathId::IN_QUEUE_TEXTURE];
 
 #[test]
 fn the_conformance_suite_in_the_displays_queue() {
@@ -38,7 +38,7 @@ fn the_conformance_suite_on_an_engines_bare_device() {
     let display = engine.display();
     let backend: Arc<dyn ComputeBackend> = Arc::new(VulkanBackend::on(&display).unwrap());
     let display: Rc<dyn Display> = display;
-    ran(&conform(&backend, &display, Manner::default(), &IN_QUEUE[..by_level(1, 2, 2)]), &IN_QUEUE[..1]);
+    ran(&conform(&backend, &display, Manner::default(), &IN_QUEUE[..by_level(1, 3, 3)]), &IN_QUEUE[..1]);
 }
 
 #[test]
@@ -66,8 +66,8 @@ fn an_engine_gets_the_kernels_frames() {
     let backend: Arc<dyn ComputeBackend> = Arc::new(VulkanBackend::on(&display).unwrap());
     let kernel = backend.build(&KernelSource::new("fill").wgsl(FILL)).unwrap();
     let wanted = |value: u32| value.to_ne_bytes().repeat(16);
-    for path in IN_QUEUE {
-        let options = LinkOptions::new(Policy::default().with_force(path));
+    for path in &IN_QUEUE[..2] {
+        let options = LinkOptions::new(Policy::default().with_force(*path));
         let mut link = Link::open(backend.clone(), display.clone(), SurfaceDesc::buffer(64), options).unwrap();
         for value in 0..300_u32 {
             link.frame(|next| next.launch(kernel.as_ref(), &[Arg::U32(value)])).unwrap();

@@ -4,6 +4,7 @@ mod backend;
 mod spirv;
 #[path = "../../../../wgsl-kernel/tests/suite/every_backend.rs"]
 mod suite;
+mod textures;
 mod threads;
 
 use crate::display;
