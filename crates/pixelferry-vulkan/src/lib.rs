@@ -14,10 +14,11 @@
 //! | draw a frame | [`VulkanDisplay::surface_frame`], in a submission of the engine's |
 //! | copy a frame into an image of the engine's | [`VulkanDisplay::record_blit`] |
 //! | let kernels read or write an image or buffer of the engine's | [`VulkanDisplay::engine_image`], [`VulkanDisplay::engine_buffer`] |
+//! | let kernels run in the display's queue | [`VulkanBackend::on`] |
 //! | read frames on another queue than the display's | [`VulkanEngine::read_by`], [`VulkanDisplay::read_until`] |
 //!
 //! # Threads
-//! A [`VulkanDisplay`] and all that it made stay on one thread; nothing here is `Send`. The engine's queue may be used on others:
+//! A [`VulkanDisplay`] and all that it made stay on one thread. Backends, their kernels and their memory may go to others, and are called on that one. The engine's queue may be used on others:
 //! the display submits under the engine's lock ([`QueueLock`]).
 //!
 //! # Sharing

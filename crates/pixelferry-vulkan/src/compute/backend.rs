@@ -182,6 +182,10 @@ unsafe impl BackendDriver for VulkanBackend {
 
     fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
         let (memory, view) = target.into_parts();
+        if find::<VulkanImage>(memory, &self.session).is_some() {
+            let reason = "an image has no name here; let the link take another path than in-queue-texture";
+            return Err(self.session.shared()?.unsupported(reason));
+        }
         let (memory, shared) = (own::<VulkanMemory>(memory, &self.session)?, self.session.shared()?);
         let memory = RawMemory::Vulkan {
             buffer: memory.buffer()?.raw().as_raw(),

@@ -2,7 +2,7 @@
 
 use crate::compute::lasting::Lasting;
 use crate::context::device_state::DeviceState;
-use crate::queue::commands::{Place, change};
+use crate::queue::commands::Place;
 use crate::staging::queue_buffer::QueueBuffer;
 use ash::vk;
 use interop_core::devices::borrows::Holder;
@@ -213,21 +213,19 @@ impl Layout {
         let room = self.take()?;
         let queued = room.fill(launch).and_then(|()| {
             room.bind(self.shared(), target, memories);
+            let image = match target {
+                Bound::Texture(place, _) => Some((*place, STORED)),
+                Bound::Memory(_) => None,
+            };
             let ([across, down], layout) = (launch.groups, self.pipelines());
             // SAFETY: pipeline, sets and memory are of this device, the sets fit the layout, and all of them are retired when they
             // go, or are an engine's, which keeps them; the caller vouches for the kernel.
             unsafe {
-                self.shared().submissions.record(|device, commands| {
+                self.shared().submissions.record_with(image, |device, commands| {
                     let point = vk::PipelineBindPoint::COMPUTE;
-                    if let Bound::Texture(at, _) = target {
-                        change(device, commands, at.image, (at.layout, STORED));
-                    }
                     device.cmd_bind_pipeline(commands, point, pipeline);
                     device.cmd_bind_descriptor_sets(commands, point, layout, 0, &room.sets, &[]);
                     device.cmd_dispatch(commands, across, down, 1);
-                    if let Bound::Texture(at, _) = target {
-                        change(device, commands, at.image, (STORED, at.layout));
-                    }
                 })
             }
         });

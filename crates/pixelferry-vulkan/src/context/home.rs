@@ -2,13 +2,28 @@
 
 use interop_core::{Error, Result};
 use std::any::Any;
+use std::cell::Cell;
 use std::mem::ManuallyDrop;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, ThreadId};
+
+thread_local! {
+    /// The thread's number, 0 before it has one. Unlike that of the standard library it is there until the thread has ended.
+    static NUMBER: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The calling thread's number, which no other thread ever has.
+fn here() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    if NUMBER.get() == 0 {
+        NUMBER.set(NEXT.fetch_add(1, Ordering::Relaxed));
+    }
+    NUMBER.get()
+}
 
 /// A display's thread. It is the queue, too, as the core tells queues apart.
 pub(crate) struct Home {
-    thread: ThreadId,
+    thread: u64,
     device: String,
     /// Values whose owners were dropped elsewhere.
     left: Mutex<Vec<Left>>,
@@ -22,11 +37,11 @@ unsafe impl Send for Left {}
 impl Home {
     /// The calling thread.
     pub(crate) fn here(device: String) -> Arc<Self> {
-        Arc::new(Self { thread: thread::current().id(), device, left: Mutex::default() })
+        Arc::new(Self { thread: here(), device, left: Mutex::default() })
     }
 
     fn is_here(&self) -> bool {
-        thread::current().id() == self.thread
+        here() == self.thread
     }
 
     /// The start of every call: refused on another thread. Drops what waited for it.

@@ -4,8 +4,8 @@ use super::{Both, both, queue};
 use crate::engine::Engine;
 use ash::vk;
 use interop_core::{
-    Arg, ComputeBackend, Display, ImageDesc, Kernel, KernelSource, Link, LinkOptions, MemoryShape, PathId, PixelFormat,
-    Policy, Region, RowOrder, SurfaceDesc, Target, View,
+    Arg, ComputeBackend, Display, Error, Extent, ImageDesc, ImageView, Kernel, KernelSource, Link, LinkOptions,
+    MemoryShape, PathId, PixelFormat, Policy, Region, RowOrder, SurfaceDesc, Target, View,
 };
 use pixelferry_vulkan::{EngineImage, VulkanBackend, ash};
 use std::sync::Arc;
@@ -73,6 +73,9 @@ fn bytes_of_an_image_are_read_and_written_where_they_lie() {
         assert!(backend.import_surface(&handle, &larger).is_err());
         // The image is kept.
         drop((surface, handle));
+        let view = ImageView::packed(Extent::new(7, 5), format, 1, 0, false).unwrap();
+        let raw = backend.raw(Target::new(image.as_mut(), View::Image(view)).unwrap());
+        assert!(matches!(raw, Err(Error::Unsupported { .. })));
         let bytes: Vec<u8> = (0..image.len()).map(|n| n as u8).collect();
         image.write(0, &bytes).unwrap();
         let pixel = format.bytes_per_pixel();
@@ -118,7 +121,7 @@ fn an_engines_image_is_stored_to() {
     assert!(Display::caps(display.as_ref()).can_export(queue(&backend), MemoryShape::Image).is_yes());
     let kernel = backend.build(&KernelSource::new("k").wgsl(MIXED)).unwrap();
     let (format, layout) = (vk::Format::R8G8B8A8_UNORM, vk::ImageLayout::GENERAL);
-    let extent = interop_core::Extent::new(21, 13);
+    let extent = Extent::new(21, 13);
     let copies = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
     for usage in [copies, copies | vk::ImageUsageFlags::STORAGE] {
         let (image, memory) = engine.image(format, extent, usage);
@@ -134,7 +137,7 @@ fn an_engines_image_is_stored_to() {
         if let Ok(handle) = exported {
             let desc = *surface.desc();
             let mut target = backend.import_surface(&handle, &desc).unwrap();
-            let view = View::Image(interop_core::ImageView::packed(extent, PixelFormat::Rgba8, 1, 0, false).unwrap());
+            let view = View::Image(ImageView::packed(extent, PixelFormat::Rgba8, 1, 0, false).unwrap());
             let mut linear = backend.allocate(21 * 13 * 4).unwrap();
             for memory in [&mut target, &mut linear] {
                 let target = Target::new(memory.as_mut(), view).unwrap();
