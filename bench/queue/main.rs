@@ -16,6 +16,7 @@ mod ours;
 mod report;
 mod shaders;
 mod vulkan_by_hand;
+mod vulkan_ours;
 
 use measure::{flag, listed, number, write_rows};
 use pixelferry::Manner;
@@ -106,6 +107,7 @@ fn main() {
     for (size, width, height) in SIZES.into_iter().filter(|(size, ..)| listed("--sizes", size)) {
         let mut subjects: Vec<Box<dyn Subject>> = Vec::new();
         subjects.extend(ours::subjects(width, height));
+        subjects.extend(vulkan_ours::subjects(width, height));
         subjects.extend(gl_by_hand::subjects(width, height));
         subjects.extend(vulkan_by_hand::subjects(width, height));
         subjects.retain(|subject| listed("--rows", &subject.name()));
