@@ -17,13 +17,15 @@ use std::rc::Rc;
 use std::sync::Arc;
 use wgsl_kernel::KernelText;
 
+type Pipelines = HashMap<(PixelFormat, Writes), Rc<Pipeline>>;
+
 /// A kernel of one backend.
 pub struct VulkanKernel {
     text: KernelText,
     /// The module, where it is not WGSL.
     module: Option<Arc<SpirV>>,
     session: Arc<Session>,
-    pipelines: AtHome<RefCell<HashMap<(PixelFormat, Writes), Rc<Pipeline>>>>,
+    pipelines: AtHome<RefCell<Pipelines>>,
 }
 
 interop_core::owned!(VulkanKernel: Session, "kernel", |kernel| &kernel.session);

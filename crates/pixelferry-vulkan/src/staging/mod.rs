@@ -3,6 +3,8 @@
 pub(crate) mod block;
 pub(crate) mod memory;
 pub(crate) mod queue_buffer;
+// Read by the backend alone.
+#[cfg_attr(not(feature = "compute"), expect(dead_code, unused_imports))]
 pub(crate) mod queue_image;
 pub(crate) mod scratch;
 pub(crate) mod semaphore;
