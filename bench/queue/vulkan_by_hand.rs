@@ -1,7 +1,7 @@
 //! The bench's frame, written by hand on Vulkan: it records commands each frame, with a barrier between kernel and draw.
 
 use crate::shaders::{CUDA, draw, groups, kernel, straight};
-use crate::{Subject, Work};
+use crate::{End, Subject, Work};
 use ash::{khr, nvx, vk};
 use pixelferry::Manner;
 use pixelferry::api::cuda::{Variant, compile_ptx};
@@ -24,27 +24,6 @@ pub struct Vulkan {
     // Loader that the instance and all functions come from.
     _entry: ash::Entry,
     _instance: ash::Instance,
-}
-
-/// How a frame gets into the target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// By a draw, where the work has one.
-    Draw,
-    /// By a copy of the rows.
-    Copy,
-    /// The kernel itself stores there.
-    Straight,
-}
-
-impl End {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Draw => "",
-            Self::Copy => "kernel and copy",
-            Self::Straight => "kernel straight into the target",
-        }
-    }
 }
 
 /// One row.

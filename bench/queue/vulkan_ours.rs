@@ -1,8 +1,8 @@
 //! pixelferry on an engine's own Vulkan: kernels in its queue, and frames in an image of its own.
 
 use crate::ours::KERNEL;
-use crate::vulkan_by_hand::{ByHand, End, LAYOUT, Vulkan, whole};
-use crate::{Subject, Work};
+use crate::vulkan_by_hand::{ByHand, LAYOUT, Vulkan, whole};
+use crate::{End, Subject, Work};
 use ash::vk;
 use pixelferry::{
     Arg, ComputeBackend, Display, Filter, ImageAccess, ImageDesc, Kernel, KernelSource, Link, LinkOptions, Manner,

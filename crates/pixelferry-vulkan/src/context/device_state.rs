@@ -13,13 +13,6 @@ use interop_core::{
 use std::any::Any;
 use std::sync::Arc;
 
-/// Usage of surfaces: sampled, and copied by the display. Every format that is offered has it.
-pub(crate) const IMAGE_USAGE: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
-    vk::ImageUsageFlags::SAMPLED.as_raw()
-        | vk::ImageUsageFlags::TRANSFER_SRC.as_raw()
-        | vk::ImageUsageFlags::TRANSFER_DST.as_raw(),
-);
-
 const IMAGE_FEATURES: vk::FormatFeatureFlags = vk::FormatFeatureFlags::from_raw(
     vk::FormatFeatureFlags::SAMPLED_IMAGE.as_raw()
         | vk::FormatFeatureFlags::TRANSFER_SRC.as_raw()

@@ -1,10 +1,16 @@
 //! Images to which kernels store.
 
-use crate::context::device_state::IMAGE_USAGE;
 use crate::sharing::{Sharing, vk_format};
 use ash::vk;
 use interop_core::PixelFormat;
 use interop_core::describe::format::PerFormat;
+
+/// Usage of surfaces: sampled, and copied by the display. Every format that is offered has it.
+pub(crate) const IMAGE_USAGE: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
+    vk::ImageUsageFlags::SAMPLED.as_raw()
+        | vk::ImageUsageFlags::TRANSFER_SRC.as_raw()
+        | vk::ImageUsageFlags::TRANSFER_DST.as_raw(),
+);
 
 /// Formats of images that kernels store to, as their views have them: what is blue first is stored to as if it were red first.
 pub(crate) struct Stores(PerFormat<Option<vk::Format>>);

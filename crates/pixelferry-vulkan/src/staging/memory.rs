@@ -1,6 +1,7 @@
 //! Buffers and images of the display, which go when the queue has done with them.
 
-use crate::context::device_state::{BUFFER_USAGE, DeviceState, IMAGE_USAGE};
+use crate::context::device_state::{BUFFER_USAGE, DeviceState};
+use crate::context::stores::IMAGE_USAGE;
 use crate::queue::commands::{self, Place, READ};
 use crate::sharing::{Allocation, vk_format};
 use ash::vk;
