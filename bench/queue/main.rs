@@ -1,6 +1,6 @@
 //! `cargo bench -p pixelferry-measure --bench queue [-- --json FILE --frames N --sizes TEXT,... --rows TEXT,... --cuda]`:
 //! kernels in the display's own queue. Every frame a kernel writes all pixels and a draw brings them to a target of the same
-//! size, by a triangle or by a compute shader. Beside pixelferry stand programs by hand that do nothing else, on OpenGL and
+//! size, by a triangle or by a compute shader; or the kernel writes the target itself (straight). Beside pixelferry stand programs by hand that do nothing else, on OpenGL and
 //! on Vulkan, and the floors: the kernel alone and the draw alone. Any device will do.
 //!
 //! With `--cuda`, Vulkan's queues also run CUDA's kernels (`VK_NVX_binary_import`). They are not there otherwise, as with them the
@@ -45,10 +45,13 @@ pub enum Work {
     Draw(Manner),
     /// The kernel.
     Kernel,
+    /// A kernel that writes the target itself.
+    Straight,
 }
 
 impl Work {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
+        Self::Straight,
         Self::Both(Manner::Triangle),
         Self::Both(Manner::Compute),
         Self::Draw(Manner::Triangle),
@@ -61,6 +64,7 @@ impl Work {
             Self::Both(manner) => format!("kernel and draw by {manner}"),
             Self::Draw(manner) => format!("floor: draw by {manner} alone"),
             Self::Kernel => "floor: kernel alone".into(),
+            Self::Straight => "straight".into(),
         }
     }
 
@@ -68,10 +72,15 @@ impl Work {
         !matches!(self, Self::Draw(_))
     }
 
+    /// True where the target holds frames.
+    pub fn shows(self) -> bool {
+        self == Self::Straight || self.draws().is_some()
+    }
+
     pub fn draws(self) -> Option<Manner> {
         match self {
             Self::Both(manner) | Self::Draw(manner) => Some(manner),
-            Self::Kernel => None,
+            Self::Kernel | Self::Straight => None,
         }
     }
 }

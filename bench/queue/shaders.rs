@@ -17,7 +17,7 @@ pub fn kernel(number: &str, width: u32, height: u32) -> String {
     )
 }
 
-/// The kernel `ramp`, which stores to the target itself.
+/// The kernel `ramp` that stores to the target.
 pub fn straight(number: &str, width: u32, height: u32) -> String {
     format!(
         "@group(0) @binding(0) var canvas: texture_storage_2d<rgba8unorm, write>;

@@ -69,11 +69,11 @@ pub fn subjects(width: u32, height: u32) -> Vec<Box<dyn Subject>> {
             let made = |work, end, cuda| ByHand::new(&vulkan, (work, end), cuda, width, height);
             let row = |work, cuda| Box::new(made(work, End::Draw, cuda)) as Box<dyn Subject>;
             let mut rows: Vec<_> = Work::ALL.into_iter().map(|work| row(work, false)).collect();
-            for end in [End::Copy, End::Straight] {
-                rows.push(Box::new(made(Work::Both(Manner::Compute), end, false)));
-            }
+            rows.push(Box::new(made(Work::Both(Manner::Compute), End::Copy, false)));
             if vulkan.cu.is_some() {
-                rows.extend(Work::ALL.into_iter().filter(|work| work.computes()).map(|work| row(work, true)));
+                // A function of CUDA's has addresses, and no image.
+                let all = Work::ALL.into_iter().filter(|work| work.computes() && *work != Work::Straight);
+                rows.extend(all.map(|work| row(work, true)));
             }
             rows
         }
@@ -360,7 +360,7 @@ impl ByHand {
         let (image, view) = vulkan.image(extent, end == End::Draw);
         let kernel = match vulkan.cu.as_ref().filter(|_| cuda) {
             Some(cu) => vulkan.cuda(cu, buffer),
-            None if end == End::Straight => {
+            None if work == Work::Straight => {
                 let text = straight("var<immediate>", width, height);
                 Kernel::Shader(vulkan.pipeline(&text, &[(Stage::COMPUTE, c"ramp")], &[Bound::Image(view)]))
             }
@@ -546,7 +546,6 @@ impl Subject for ByHand {
             }
             match row.work.draws() {
                 None => {}
-                _ if row.end == End::Straight => {}
                 _ if row.end == End::Copy => row.copy(commands),
                 Some(Manner::Compute) => row.dispatch(commands, row.draw, n),
                 Some(Manner::Triangle) => row.triangle(commands),
@@ -562,7 +561,9 @@ impl Subject for ByHand {
     }
 
     fn pixels(&mut self) -> Option<Vec<u8>> {
-        self.work.draws()?;
+        if !self.work.shows() {
+            return None;
+        }
         let bytes = u64::from(self.extent.width * self.extent.height * 4);
         let at = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
         let (buffer, memory) = self.vulkan.buffer(bytes, vk::BufferUsageFlags::TRANSFER_DST, at);

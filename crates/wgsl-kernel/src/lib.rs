@@ -52,8 +52,8 @@ pub use guard::{TextError, TextLimit, with_room};
 pub use launch::{Launch, NUMBERS, WORD};
 pub use limits::Limits;
 pub use params::MOST_NUMBERS;
-pub use pattern::{PATTERN, PatternEntry, pattern};
-pub use prelude::PRELUDE;
+pub use pattern::{FLAT, PATTERN, PatternEntry, flat_color, pattern};
+pub use prelude::{Blue, NAMES_WORDS, PRELUDE};
 #[cfg(feature = "spirv")]
 pub use spirv::spirv;
 pub use text::KernelText;

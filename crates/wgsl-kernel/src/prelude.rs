@@ -84,8 +84,20 @@ pub fn names_words(text: &str) -> bool {
     tokens(text).any(|token| WORDS.contains(&token))
 }
 
+/// Message of launches that store to a texture alone, of kernels that name words.
+pub const NAMES_WORDS: &str = "the kernel names words of its target, and a draw takes less than the copies for them";
+
+/// Place of blue in a texture of a format that has it first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blue {
+    /// The texture is of that format.
+    First,
+    /// The texture has red first, as OpenGL knows no other.
+    Third,
+}
+
 /// Tells how WGSL calls a storage texture of the format, and the colour as it is stored there: rounded as [`store`] rounds, since
-/// drivers differ in that, and NVIDIA's compiler leaves rounding out that it sees. What is blue first lies in a texture that is red first, as OpenGL has no other.
+/// drivers differ in that, and NVIDIA's compiler leaves rounding out that it sees.
 fn texture(format: PixelFormat) -> (&'static str, &'static str) {
     const BYTES: &str = "unpack4x8unorm(pack4x8unorm(c) ^ pf_zero())";
     const HALVES: &str =
@@ -116,8 +128,11 @@ fn texture(format: PixelFormat) -> (&'static str, &'static str) {
 
 /// The kernel's text with all that it may call where the target is a texture: `pf_launch[0].xy` is its first pixel, and
 /// `pf_launch[1].y` the step from one row to the next, 1 or -1.
-pub fn with_texture(text: &str, format: PixelFormat) -> String {
-    let (name, stored) = texture(format);
+pub fn with_texture(text: &str, format: PixelFormat, blue: Blue) -> String {
+    let (name, stored) = match (format, blue) {
+        (PixelFormat::Bgra8, Blue::First) => ("bgra8unorm", texture(PixelFormat::Rgba8).1),
+        _ => texture(format),
+    };
     format!(
         "{text}\n{OF_TEXTURES}
 @group(0) @binding(0) var {TEXTURE}: texture_storage_2d<{name}, write>;

@@ -2,6 +2,7 @@
 
 use crate::bounded::CAPABILITIES;
 use crate::guard::{TextError, parsed, weighed, with_room};
+use crate::prelude::Blue;
 use crate::text::KernelText;
 use interop_core::PixelFormat;
 use naga::ShaderStage;
@@ -51,12 +52,12 @@ impl KernelText {
         spirv(&self.whole(format), self.name())
     }
 
-    /// [`spirv`] for targets that are textures of this format.
+    /// [`spirv`] for targets that are textures of this format, with red first.
     ///
     /// # Errors
     /// The errors of [`spirv`].
     pub fn spirv_of_texture(&self, format: PixelFormat) -> Result<Vec<u32>, TextError> {
-        spirv(&self.of_texture(format), self.name())
+        spirv(&self.of_texture(format, Blue::Third), self.name())
     }
 }
 
@@ -68,7 +69,9 @@ mod tests {
     fn every_format_is_written_for_memory_and_for_textures() {
         let text = "@compute @workgroup_size(8) fn k() { pf_store(vec2<u32>(0u), vec4<f32>(pf_arg_f32(0))); }";
         for format in PixelFormat::ALL {
-            for whole in [crate::prelude::with_prelude(text, format), crate::prelude::with_texture(text, format)] {
+            for whole in
+                [crate::prelude::with_prelude(text, format), crate::prelude::with_texture(text, format, Blue::Third)]
+            {
                 let words = spirv(&whole, "k").unwrap();
                 assert_eq!(words[..2], [0x0723_0203, 0x0001_0300], "{format}");
             }
