@@ -16,6 +16,7 @@ mod ours;
 mod report;
 mod shaders;
 mod vulkan_by_hand;
+mod vulkan_ours;
 
 use measure::{flag, listed, number, write_rows};
 use pixelferry::Manner;
@@ -84,6 +85,27 @@ impl Work {
     }
 }
 
+/// How a frame gets into the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// By a draw, where the work has one.
+    Draw,
+    /// By a copy of the rows.
+    Copy,
+    /// The kernel itself stores there.
+    Straight,
+}
+
+impl End {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Draw => "",
+            Self::Copy => "kernel and copy",
+            Self::Straight => "kernel straight into the target",
+        }
+    }
+}
+
 const SIZES: [(&str, u32, u32); 4] = [("64x64", 64, 64), ("1080p", 1920, 1080), ("4K", 3840, 2160), ("8K", 7680, 4320)];
 
 /// True where rows with CUDA's kernels are wanted.
@@ -115,6 +137,7 @@ fn main() {
     for (size, width, height) in SIZES.into_iter().filter(|(size, ..)| listed("--sizes", size)) {
         let mut subjects: Vec<Box<dyn Subject>> = Vec::new();
         subjects.extend(ours::subjects(width, height));
+        subjects.extend(vulkan_ours::subjects(width, height));
         subjects.extend(gl_by_hand::subjects(width, height));
         subjects.extend(vulkan_by_hand::subjects(width, height));
         subjects.retain(|subject| listed("--rows", &subject.name()));

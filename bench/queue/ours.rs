@@ -13,7 +13,7 @@ use pixelferry_gl::GlBackend;
 use std::rc::Rc;
 use std::sync::Arc;
 
-const KERNEL: &str = "
+pub const KERNEL: &str = "
     @compute @workgroup_size(16, 16)
     fn ramp(@builtin(global_invocation_id) id: vec3<u32>) {
       let n = pf_arg_u32(0);

@@ -9,7 +9,7 @@ use interop_core::{Api, Error, Result};
 ///
 /// // The choices of a program's help, with what each is.
 /// let names: Vec<_> = BackendChoice::all().map(|row| row.name).collect();
-/// assert_eq!(names, ["auto", "cuda", "opencl", "gl", "wgpu", "cpu"]);
+/// assert_eq!(names, ["auto", "cuda", "opencl", "gl", "wgpu", "vulkan", "cpu"]);
 /// let threads = BackendChoice::all().find(|row| row.aliases.contains(&"threads"));
 /// assert!(threads.is_some_and(|row| row.choice == BackendChoice::Cpu && row.built));
 /// ```

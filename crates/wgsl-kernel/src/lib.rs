@@ -38,6 +38,8 @@ mod params;
 mod pattern;
 mod prelude;
 mod rebuild;
+#[cfg(feature = "spirv")]
+mod spirv;
 mod text;
 mod tokens;
 mod values;
@@ -52,6 +54,8 @@ pub use limits::Limits;
 pub use params::MOST_NUMBERS;
 pub use pattern::{FLAT, PATTERN, PatternEntry, flat_color, pattern};
 pub use prelude::{Blue, NAMES_WORDS, PRELUDE};
+#[cfg(feature = "spirv")]
+pub use spirv::spirv;
 pub use text::KernelText;
 
 /// The version of naga whose limits and errors these texts meet.
