@@ -110,11 +110,11 @@ mod tests {
 
     #[test]
     fn every_backend_has_its_row() {
-        use BackendChoice::{Auto, Cpu, Cuda, Gl, OpenCl, Wgpu};
-        let all = [Auto, Cuda, OpenCl, Gl, Wgpu, Cpu];
+        use BackendChoice::{Auto, Cpu, Cuda, Gl, OpenCl, Vulkan, Wgpu};
+        let all = [Auto, Cuda, OpenCl, Gl, Wgpu, Vulkan, Cpu];
         // A new one does not compile until it is listed here.
         let _ = all.map(|choice| match choice {
-            Auto | Cuda | OpenCl | Gl | Wgpu | Cpu => {}
+            Auto | Cuda | OpenCl | Gl | Wgpu | Vulkan | Cpu => {}
         });
         check(&all, |choice| Ok(open_backend(choice, &[])?.device().api));
         let listed: Vec<_> = open_all_backends().1.iter().map(|status| Some(status.api)).collect();
