@@ -142,7 +142,7 @@ pub fn probe_with(
     let policy = policy.overridden()?;
     let (mut backends, mut backend_status, errors) = open_all_backends();
     // The order of BackendChoice::Auto: hardware before programs, of which shaders come last; otherwise as listed.
-    let shades = |b: &dyn ComputeBackend| matches!(b.device().api, Api::OpenGl | Api::Wgpu);
+    let shades = |b: &dyn ComputeBackend| matches!(b.device().api, Api::OpenGl | Api::Wgpu | Api::Vulkan);
     backends.sort_by_key(|b| (b.device().software, b.device().software && shades(b.as_ref())));
     for own in own_backends {
         let (api, devices) = (own.device().api, vec![own.device().clone()]);

@@ -44,7 +44,7 @@ def test_thousands_of_shows_leave_nothing(display):
         for _ in range(200):
             viewer.show(producer)
             with pytest.raises(pixelferry.DtypeError):
-                viewer.show(producer.array.astype("f8"))
+                viewer.show(producer.array.astype("S8"))
         producer.check_given_back()
         gc.collect()
         grown = resident() - before
