@@ -2,13 +2,13 @@
 //! has them open. So whoever ends, however, leaves nothing behind, and `/dev/shm` may be small or another one.
 
 use crate::lock::lock;
+use bytes::Bytes;
 use memmap2::{Mmap, MmapMut};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
-use zenoh::bytes::ZBytes;
 
 /// Shorter messages cost less through a socket.
 const LEAST: usize = 16 << 10;
@@ -186,10 +186,10 @@ impl Held {
     }
 
     /// From now on others may read it. It is written again once the message and its clones are gone, and nobody reads it.
-    pub fn lend(self) -> (ZBytes, Option<Ticket>) {
+    pub fn lend(self) -> (Bytes, Option<Ticket>) {
         let lent = self.sheet.as_ref().filter(|sheet| system::lock(&sheet.file, system::FREE));
         let ticket = lent.map(|sheet| sheet.ticket);
-        (bytes::Bytes::from_owner(self).into(), ticket)
+        (Bytes::from_owner(self), ticket)
     }
 }
 
@@ -329,7 +329,7 @@ mod tests {
     use std::os::fd::AsRawFd as _;
     use std::os::unix::fs::MetadataExt as _;
 
-    fn lend(sheets: &Sheets, byte: u8) -> (ZBytes, Ticket) {
+    fn lend(sheets: &Sheets, byte: u8) -> (Bytes, Ticket) {
         let mut held = sheets.take(LEAST).unwrap();
         held.bytes_mut().fill(byte);
         let (message, ticket) = held.lend();

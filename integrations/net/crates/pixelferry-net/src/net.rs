@@ -7,8 +7,8 @@ use crate::options::Options;
 use crate::status::{self, Board, NodeStatus};
 use pixelferry_media::wire::Limits;
 use std::net::{TcpStream, ToSocketAddrs as _};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use zenoh::bytes::ZBytes;
 use zenoh::pubsub::{Publisher, Subscriber};
@@ -89,6 +89,16 @@ impl Net {
     /// [`Error::Zenoh`].
     pub fn leave(&self) -> Result<()> {
         self.session().close().wait().map_err(Error::zenoh("Net::leave", CLOSED))
+    }
+
+    /// For threads that shall not keep the connection.
+    pub(crate) fn weak(&self) -> Weak<Shared> {
+        Arc::downgrade(&self.0)
+    }
+
+    /// `None` where nobody has it any more.
+    pub(crate) fn of(weak: &Weak<Shared>) -> Option<Self> {
+        weak.upgrade().map(Self)
     }
 
     pub(crate) fn limits(&self) -> Limits {
