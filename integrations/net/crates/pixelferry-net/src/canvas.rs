@@ -10,7 +10,7 @@ pub(crate) struct Pool(Option<Sheets>);
 impl Pool {
     /// `bytes` of shared memory; 0 for none.
     pub fn new(bytes: usize) -> Self {
-        Self((bytes > 0 && place() != 0).then(|| Sheets::new(bytes)))
+        Self((bytes > 0 && place().is_ok()).then(|| Sheets::new(bytes)))
     }
 
     pub fn is_shared(&self) -> bool {

@@ -193,8 +193,9 @@ impl Delivery {
                 }
                 continue;
             }
-            pace.take(wish.taken, Instant::now());
-            let next = if pace.may_send() {
+            let now = Instant::now();
+            pace.take(wish.taken, now);
+            let next = if pace.may_send(now) {
                 // A publication may be lost on its way: the last of all would be missed.
                 let is_late = moved.elapsed() > HOLD && state.serial > sent && wish.place == state.place;
                 let lent = || state.newest.as_ref().filter(|newest| is_late && newest.ticket.is_some());

@@ -205,9 +205,9 @@ impl Drop for Held {
     }
 }
 
-/// Number of the place whose processes can read each other's sheets, the same in all of them; 0 where nobody can.
-pub(crate) fn place() -> u64 {
-    static PLACE: OnceLock<u64> = OnceLock::new();
+/// Number of the place whose processes can read each other's sheets, the same in all of them, or why nobody can.
+pub(crate) fn place() -> Result<u64, &'static str> {
+    static PLACE: OnceLock<Result<u64, String>> = OnceLock::new();
     let find = || {
         let tried = || {
             let mut held = Sheets::new(4 * LEAST).take(LEAST).ok_or(io::ErrorKind::Unsupported)?;
@@ -218,12 +218,12 @@ pub(crate) fn place() -> u64 {
                 _ => Err(io::ErrorKind::Unsupported.into()),
             }
         };
-        tried().unwrap_or_else(|error: io::Error| {
+        tried().map_err(|error: io::Error| {
             tracing::warn!("no memory can be shared with other processes ({error}); messages are copied");
-            0
+            error.to_string()
         })
     };
-    *PLACE.get_or_init(find)
+    PLACE.get_or_init(find).as_ref().copied().map_err(String::as_str)
 }
 
 #[cfg(target_os = "linux")]

@@ -114,7 +114,7 @@ fn look_on(rate: u64, is_routed: bool) {
         at(99),
         at(100)
     );
-    assert!(slow >= 0.5 * possible, "{slow:.1} of {possible:.1} pictures/s came");
+    assert!(slow >= 0.3 * possible, "{slow:.1} of {possible:.1} pictures/s came");
     assert!(copied >= 0.3 * asked && lent >= 0.3 * asked, "{copied:.1} and {lent:.1} of {asked:.1} pictures/s came");
     // A message that nobody takes holds all that a program of Zenoh sends up for five seconds.
     assert!(gaps[2..].iter().all(|gap| *gap < Duration::from_secs(3)), "one viewer keeps others waiting: {gaps:?}");
