@@ -179,6 +179,10 @@ impl Delivery {
         let (mut rest, begun, mut moved) = (None, Instant::now(), Instant::now());
         loop {
             let is_there = to.matching_status().wait().map_err(failed())?.matching() || begun.elapsed() < START;
+            // Kept while nobody viewed, or before that was heard of.
+            if let Some((header, message)) = self.unseen.take() {
+                self.put(Picture { header, message, ticket: None, waits: false }, false, 0);
+            }
             let mut state = lock(&self.state);
             let Some(line) = state.viewers.get_mut(&first.viewer) else { return Ok(()) };
             if !is_there || line.heard.elapsed() > GONE {
@@ -187,11 +191,6 @@ impl Delivery {
             let (wish, told) = (line.wish, line.told.clone());
             if asked.replace(wish.asked) != Some(wish.asked) {
                 sent = 0;
-                drop(state);
-                if let Some((header, message)) = self.unseen.take() {
-                    self.put(Picture { header, message, ticket: None, waits: false }, false, 0);
-                }
-                continue;
             }
             let now = Instant::now();
             pace.take(wish.taken, now);
