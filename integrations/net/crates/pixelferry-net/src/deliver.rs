@@ -94,6 +94,11 @@ impl Delivery {
         state.tell(!is_lent);
     }
 
+    /// Threads that start from now on go on until the next end.
+    pub fn begin(&self) {
+        lock(&self.state).is_over = false;
+    }
+
     /// Ends all threads: the one of small pictures after the newest.
     pub fn end(&self) {
         let mut state = lock(&self.state);

@@ -203,6 +203,7 @@ impl Server {
         if self.courier.get().is_some() {
             return Ok(());
         }
+        self.delivery.begin();
         let (delivery, packer, publisher) = (self.delivery.clone(), self.packer.clone(), self.publisher.clone());
         let (near, place) = (self.near.clone(), self.net.place_bytes());
         let publish = move |picture: Picture| {
