@@ -158,7 +158,6 @@ impl Delivery {
             return;
         }
         let line = Line { wish, heard: Instant::now(), is_apart: true, told: Arc::default() };
-        state.is_over = false;
         state.viewers.insert(wish.viewer, line);
         let (told, net) = (self.clone(), net.clone());
         let serve = move || {
