@@ -17,7 +17,7 @@
 
 use pixelferry::api::gl::{self, GlDisplay};
 use pixelferry::api::wgpu::{self, WgpuDisplay};
-use pixelferry::{Display as _, DrawOptions, Result, ShownFrame};
+use pixelferry::{Display as _, DrawOptions, Link, Result, Showed, ShownFrame, WriteFrame};
 use serde::Serialize;
 use std::env;
 use std::rc::Rc;
@@ -80,6 +80,27 @@ impl Screen {
             Self::Wgpu(display, target) => {
                 let (viewport, format) = (wgpu::Viewport::full(width, height), target.texture().format());
                 display.draw_to(shown.surface(), target.view(), format, None, viewport, options)
+            }
+        }
+    }
+
+    /// Computes a frame and shows it in the corner, of this size.
+    pub fn show(
+        &self,
+        link: &mut Link,
+        (width, height): (u32, u32),
+        compute: impl FnMut(&mut WriteFrame<'_>) -> Result<()>,
+    ) -> Result<Showed> {
+        match self {
+            Self::Gl(display, target) => {
+                target.bind()?;
+                let mut place = display.bound_target(gl::Viewport::full(width, height));
+                link.show(&mut place, DrawOptions::default(), compute)
+            }
+            Self::Wgpu(display, target) => {
+                let (viewport, format) = (wgpu::Viewport::full(width, height), target.texture().format());
+                let mut place = display.view_target(target.view(), format, viewport);
+                link.show(&mut place, DrawOptions::default(), compute)
             }
         }
     }

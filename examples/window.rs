@@ -43,9 +43,9 @@ impl WindowApp for App {
     fn frame(&mut self, window: &GlWindow) -> Result<Flow, Error> {
         let Some(Opened { kernels, link, .. }) = &mut self.opened else { return Ok(Flow::Exit) };
         let arguments = [self.light[0], self.light[1], self.begun.elapsed().as_secs_f32()].map(Arg::F32);
-        link.frame(|next| next.launch(kernels[0].as_ref(), &arguments))?;
-        let (shown, Extent { width, height }) = (link.shown()?, window.size());
-        window.display().draw(shown.surface(), Viewport::full(width, height), DrawOptions::default())?;
+        let Extent { width, height } = window.size();
+        let mut place = window.display().bound_target(Viewport::full(width, height));
+        link.show(&mut place, DrawOptions::default(), |next| next.launch(kernels[0].as_ref(), &arguments))?;
         Ok(Flow::Continue)
     }
 

@@ -36,6 +36,22 @@ fn kernel(width: u32, height: u32) -> String {
     )
 }
 
+/// The kernel that stores to the texture.
+fn straight(width: u32, height: u32) -> String {
+    format!(
+        "#version 430 core
+         layout(local_size_x = 16, local_size_y = 16) in;
+         layout(rgba8, binding = 0) writeonly uniform image2D canvas;
+         uniform uint n;
+         void main() {{
+           uvec2 p = gl_GlobalInvocationID.xy;
+           if (p.x >= {width}u || p.y >= {height}u) return;
+           uint word = ((p.x + n) & 255u) | ((p.y & 255u) << 8) | ((n & 255u) << 16) | 0xff000000u;
+           imageStore(canvas, ivec2(p), unpackUnorm4x8(word));
+         }}"
+    )
+}
+
 const COVER: &str = "#version 430 core
     void main() { gl_Position = vec4((gl_VertexID & 1) * 4 - 1, (gl_VertexID >> 1) * 4 - 1, 0, 1); }";
 
@@ -100,7 +116,8 @@ impl ByHand {
         context.make_current().expect("the context");
         let gl: &glow::Context = context.gl();
         let manner = work.draws().unwrap_or(Manner::Triangle);
-        let kernel = link(gl, &[(glow::COMPUTE_SHADER, &kernel(width, height))]);
+        let text = if work == Work::Straight { straight(width, height) } else { kernel(width, height) };
+        let kernel = link(gl, &[(glow::COMPUTE_SHADER, &text)]);
         let text = draw(manner, width, height);
         let draw = match manner {
             Manner::Compute => link(gl, &[(glow::COMPUTE_SHADER, &text)]),
@@ -164,7 +181,10 @@ impl Subject for ByHand {
                 gl.use_program(Some(self.kernel.0));
                 gl.uniform_1_u32(self.kernel.1.as_ref(), n);
                 gl.dispatch_compute(across, down, 1);
-                gl.memory_barrier(glow::SHADER_STORAGE_BARRIER_BIT);
+                gl.memory_barrier(match self.work {
+                    Work::Straight => glow::FRAMEBUFFER_BARRIER_BIT | glow::TEXTURE_FETCH_BARRIER_BIT,
+                    _ => glow::SHADER_STORAGE_BARRIER_BIT,
+                });
             }
             let Some(manner) = self.work.draws() else { return };
             gl.use_program(Some(self.draw));
@@ -184,7 +204,9 @@ impl Subject for ByHand {
     }
 
     fn pixels(&mut self) -> Option<Vec<u8>> {
-        self.work.draws()?;
+        if !self.work.shows() {
+            return None;
+        }
         let (width, height) = self.size;
         let mut bytes = vec![0; (width * height * 4) as usize];
         let gl: &glow::Context = self.context.gl();

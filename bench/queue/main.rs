@@ -1,6 +1,6 @@
 //! `cargo bench -p pixelferry-measure --bench queue [-- --json FILE --frames N --sizes TEXT,... --rows TEXT,... --cuda]`:
 //! kernels in the display's own queue. Every frame a kernel writes all pixels and a draw brings them to a target of the same
-//! size, by a triangle or by a compute shader. Beside pixelferry stand programs by hand that do nothing else, on OpenGL and
+//! size, by a triangle or by a compute shader; or the kernel writes the target itself (straight). Beside pixelferry stand programs by hand that do nothing else, on OpenGL and
 //! on Vulkan, and the floors: the kernel alone and the draw alone. Any device will do.
 //!
 //! With `--cuda`, Vulkan's queues also run CUDA's kernels (`VK_NVX_binary_import`). They are not there otherwise, as with them the
@@ -16,6 +16,7 @@ mod ours;
 mod report;
 mod shaders;
 mod vulkan_by_hand;
+mod vulkan_ours;
 
 use measure::{flag, listed, number, write_rows};
 use pixelferry::Manner;
@@ -44,10 +45,13 @@ pub enum Work {
     Draw(Manner),
     /// The kernel.
     Kernel,
+    /// A kernel that writes the target itself.
+    Straight,
 }
 
 impl Work {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
+        Self::Straight,
         Self::Both(Manner::Triangle),
         Self::Both(Manner::Compute),
         Self::Draw(Manner::Triangle),
@@ -60,6 +64,7 @@ impl Work {
             Self::Both(manner) => format!("kernel and draw by {manner}"),
             Self::Draw(manner) => format!("floor: draw by {manner} alone"),
             Self::Kernel => "floor: kernel alone".into(),
+            Self::Straight => "straight".into(),
         }
     }
 
@@ -67,10 +72,36 @@ impl Work {
         !matches!(self, Self::Draw(_))
     }
 
+    /// True where the target holds frames.
+    pub fn shows(self) -> bool {
+        self == Self::Straight || self.draws().is_some()
+    }
+
     pub fn draws(self) -> Option<Manner> {
         match self {
             Self::Both(manner) | Self::Draw(manner) => Some(manner),
-            Self::Kernel => None,
+            Self::Kernel | Self::Straight => None,
+        }
+    }
+}
+
+/// How a frame gets into the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// By a draw, where the work has one.
+    Draw,
+    /// By a copy of the rows.
+    Copy,
+    /// The kernel itself stores there.
+    Straight,
+}
+
+impl End {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Draw => "",
+            Self::Copy => "kernel and copy",
+            Self::Straight => "kernel straight into the target",
         }
     }
 }
@@ -106,6 +137,7 @@ fn main() {
     for (size, width, height) in SIZES.into_iter().filter(|(size, ..)| listed("--sizes", size)) {
         let mut subjects: Vec<Box<dyn Subject>> = Vec::new();
         subjects.extend(ours::subjects(width, height));
+        subjects.extend(vulkan_ours::subjects(width, height));
         subjects.extend(gl_by_hand::subjects(width, height));
         subjects.extend(vulkan_by_hand::subjects(width, height));
         subjects.retain(|subject| listed("--rows", &subject.name()));

@@ -13,7 +13,7 @@ use pixelferry_gl::GlBackend;
 use std::rc::Rc;
 use std::sync::Arc;
 
-const KERNEL: &str = "
+pub const KERNEL: &str = "
     @compute @workgroup_size(16, 16)
     fn ramp(@builtin(global_invocation_id) id: vec3<u32>) {
       let n = pf_arg_u32(0);
@@ -38,6 +38,8 @@ struct Ours {
     alone: Box<dyn ComputeMemory>,
     screen: Screen,
     extent: Extent,
+    /// The way by which the last frame was shown.
+    way: String,
 }
 
 /// Every row of this size.
@@ -62,7 +64,7 @@ fn on_wgpu(width: u32, height: u32) -> pixelferry::Result<Vec<Box<dyn Subject>>>
     };
     let mut rows: Vec<_> = Work::ALL.into_iter().map(|work| row(Language::Wgsl, work)).collect::<Result<_, _>>()?;
     if backend.caps().languages.contains(&Language::CudaCpp) {
-        for work in Work::ALL.into_iter().filter(|work| work.computes()) {
+        for work in Work::ALL.into_iter().filter(|work| work.computes() && *work != Work::Straight) {
             rows.push(row(Language::CudaCpp, work)?);
         }
     } else {
@@ -92,7 +94,8 @@ impl Ours {
         extent: Extent,
     ) -> pixelferry::Result<Box<dyn Subject>> {
         let image = ImageDesc::new(extent.width, extent.height, PixelFormat::Rgba8).with_access(ImageAccess::Any);
-        let policy = Policy::default().with_force(PathId::IN_QUEUE_IN_PLACE);
+        let path = if work == Work::Straight { PathId::IN_QUEUE_TEXTURE } else { PathId::IN_QUEUE_IN_PLACE };
+        let policy = Policy::default().with_force(path);
         let desc = SurfaceDesc::Image(image.with_unwritten(Unwritten::Overwrite));
         let source = KernelSource::new("ramp");
         let source = match language {
@@ -109,6 +112,7 @@ impl Ours {
             backend: Arc::clone(backend),
             screen,
             extent,
+            way: String::new(),
         };
         row.compute(12);
         Ok(Box::new(row))
@@ -142,6 +146,13 @@ impl Subject for Ours {
                 let target = Target::image(self.alone.as_mut(), self.extent, PixelFormat::Rgba8).expect("a target");
                 self.backend.launch(self.kernel.as_ref(), target, &[Arg::U32(n)]).expect("a launch");
             }
+            Work::Straight => {
+                let Self { link, kernel, screen, extent, .. } = self;
+                let size = (extent.width, extent.height);
+                let way = screen.show(link, size, |frame| frame.launch(kernel.as_ref(), &[Arg::U32(n)]));
+                self.way = way.expect("a frame").to_string();
+                return;
+            }
             Work::Both(_) => self.compute(n),
             Work::Draw(_) => {}
         }
@@ -156,7 +167,12 @@ impl Subject for Ours {
     }
 
     fn pixels(&mut self) -> Option<Vec<u8>> {
-        self.work.draws()?;
+        if !self.work.shows() {
+            return None;
+        }
+        if self.work == Work::Straight {
+            println!("{}: {}", self.name(), self.way);
+        }
         Some(self.screen.pixels().expect("pixels"))
     }
 }

@@ -17,6 +17,21 @@ pub fn kernel(number: &str, width: u32, height: u32) -> String {
     )
 }
 
+/// The kernel `ramp` that stores to the target.
+pub fn straight(number: &str, width: u32, height: u32) -> String {
+    format!(
+        "@group(0) @binding(0) var canvas: texture_storage_2d<rgba8unorm, write>;
+         struct Frame {{ n: u32, }}
+         {number} frame: Frame;
+         @compute @workgroup_size(16, 16)
+         fn ramp(@builtin(global_invocation_id) id: vec3<u32>) {{
+           if (id.x >= {width}u || id.y >= {height}u) {{ return; }}
+           let word = ((id.x + frame.n) & 255u) | ((id.y & 255u) << 8u) | ((frame.n & 255u) << 16u) | 0xff000000u;
+           textureStore(canvas, id.xy, unpack4x8unorm(word));
+         }}"
+    )
+}
+
 /// `draw`, a compute shader that stores, or `cover` and `draw`, a triangle.
 pub fn draw(manner: Manner, width: u32, height: u32) -> String {
     let memory = "@group(0) @binding(0) var<storage, read> memory: array<u32>;";

@@ -1,10 +1,11 @@
 //! The bench's frame, written by hand on Vulkan: it records commands each frame, with a barrier between kernel and draw.
 
-use crate::shaders::{CUDA, draw, groups, kernel};
-use crate::{Subject, Work};
+use crate::shaders::{CUDA, draw, groups, kernel, straight};
+use crate::{End, Subject, Work};
 use ash::{khr, nvx, vk};
 use pixelferry::Manner;
 use pixelferry::api::cuda::{Variant, compile_ptx};
+use pixelferry_vulkan::VulkanDisplay;
 use std::ffi::{CString, c_void};
 use std::ptr;
 use std::rc::Rc;
@@ -12,9 +13,9 @@ use std::rc::Rc;
 /// Frames that are queued at most.
 const SLOTS: usize = 8;
 
-/// An instance and a device that never go.
-struct Vulkan {
-    device: ash::Device,
+/// An instance and a device that never go, or those of a display.
+pub struct Vulkan {
+    pub device: ash::Device,
     queue: vk::Queue,
     pool: vk::CommandPool,
     memory: vk::PhysicalDeviceMemoryProperties,
@@ -26,14 +27,16 @@ struct Vulkan {
 }
 
 /// One row.
-struct ByHand {
+pub struct ByHand {
     work: Work,
+    end: End,
     vulkan: Rc<Vulkan>,
     slots: Vec<(vk::CommandBuffer, vk::Fence)>,
     next: usize,
     kernel: Kernel,
     draw: Pipeline,
-    image: vk::Image,
+    buffer: vk::Buffer,
+    pub image: vk::Image,
     view: vk::ImageView,
     extent: vk::Extent2D,
 }
@@ -63,10 +66,14 @@ pub fn subjects(width: u32, height: u32) -> Vec<Box<dyn Subject>> {
     match Vulkan::open() {
         Ok(vulkan) => {
             let vulkan = Rc::new(vulkan);
-            let row = |work, cuda| Box::new(ByHand::new(&vulkan, work, cuda, width, height)) as Box<dyn Subject>;
+            let made = |work, end, cuda| ByHand::new(&vulkan, (work, end), cuda, width, height);
+            let row = |work, cuda| Box::new(made(work, End::Draw, cuda)) as Box<dyn Subject>;
             let mut rows: Vec<_> = Work::ALL.into_iter().map(|work| row(work, false)).collect();
+            rows.push(Box::new(made(Work::Both(Manner::Compute), End::Copy, false)));
             if vulkan.cu.is_some() {
-                rows.extend(Work::ALL.into_iter().filter(|work| work.computes()).map(|work| row(work, true)));
+                // A function of CUDA's has addresses, and no image.
+                let all = Work::ALL.into_iter().filter(|work| work.computes() && *work != Work::Straight);
+                rows.extend(all.map(|work| row(work, true)));
             }
             rows
         }
@@ -87,6 +94,21 @@ fn spirv(text: &str) -> Vec<u32> {
 }
 
 impl Vulkan {
+    /// A display's device and queue.
+    pub fn of(display: &VulkanDisplay) -> Self {
+        let ((queue, family), device) = (display.queue(), display.device_functions().clone());
+        // SAFETY: the display's own objects, which outlive the rows on it.
+        unsafe {
+            let entry = ash::Entry::load().expect("the loader that the display has");
+            let instance = ash::Instance::load(entry.static_fn(), display.instance());
+            let memory = instance.get_physical_device_memory_properties(display.physical_device());
+            let flags = vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER;
+            let pool = vk::CommandPoolCreateInfo::default().queue_family_index(family).flags(flags);
+            let pool = device.create_command_pool(&pool, None).expect("a pool");
+            Self { device, queue, pool, memory, cu: None, _entry: entry, _instance: instance }
+        }
+    }
+
     fn open() -> Result<Self, String> {
         // SAFETY: the system's loader, by which wgpu opens Vulkan, too; what is made is used below only, as the
         // specification says.
@@ -193,9 +215,10 @@ impl Vulkan {
         }
     }
 
-    fn image(&self, extent: vk::Extent2D) -> (vk::Image, vk::ImageView) {
+    fn image(&self, extent: vk::Extent2D, draws: bool) -> (vk::Image, vk::ImageView) {
         let usage =
-            vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::TRANSFER_SRC;
+            vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
+        let usage = if draws { usage | vk::ImageUsageFlags::COLOR_ATTACHMENT } else { usage };
         let info = vk::ImageCreateInfo::default()
             .image_type(vk::ImageType::TYPE_2D)
             .format(vk::Format::R8G8B8A8_UNORM)
@@ -305,9 +328,16 @@ impl Vulkan {
     }
 }
 
-const LAYOUT: vk::ImageLayout = vk::ImageLayout::GENERAL;
+pub const LAYOUT: vk::ImageLayout = vk::ImageLayout::GENERAL;
 
-fn whole() -> vk::ImageSubresourceRange {
+const LAYERS: vk::ImageSubresourceLayers = vk::ImageSubresourceLayers {
+    aspect_mask: vk::ImageAspectFlags::COLOR,
+    mip_level: 0,
+    base_array_layer: 0,
+    layer_count: 1,
+};
+
+pub fn whole() -> vk::ImageSubresourceRange {
     vk::ImageSubresourceRange {
         aspect_mask: vk::ImageAspectFlags::COLOR,
         base_mip_level: 0,
@@ -318,24 +348,28 @@ fn whole() -> vk::ImageSubresourceRange {
 }
 
 impl ByHand {
-    fn new(vulkan: &Rc<Vulkan>, work: Work, cuda: bool, width: u32, height: u32) -> Self {
+    pub fn new(vulkan: &Rc<Vulkan>, (work, end): (Work, End), cuda: bool, width: u32, height: u32) -> Self {
         use vk::ShaderStageFlags as Stage;
         let extent = vk::Extent2D { width, height };
-        let mut usage = vk::BufferUsageFlags::STORAGE_BUFFER;
+        let mut usage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::TRANSFER_SRC;
         if vulkan.cu.is_some() {
             usage |= vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
         }
         let bytes = u64::from(width * height * 4);
         let (buffer, _) = vulkan.buffer(bytes, usage, vk::MemoryPropertyFlags::DEVICE_LOCAL);
-        let (image, view) = vulkan.image(extent);
+        let (image, view) = vulkan.image(extent, end == End::Draw);
         let kernel = match vulkan.cu.as_ref().filter(|_| cuda) {
             Some(cu) => vulkan.cuda(cu, buffer),
+            None if work == Work::Straight => {
+                let text = straight("var<immediate>", width, height);
+                Kernel::Shader(vulkan.pipeline(&text, &[(Stage::COMPUTE, c"ramp")], &[Bound::Image(view)]))
+            }
             None => {
                 let text = kernel("var<immediate>", width, height);
                 Kernel::Shader(vulkan.pipeline(&text, &[(Stage::COMPUTE, c"ramp")], &[Bound::Buffer(buffer)]))
             }
         };
-        let manner = work.draws().unwrap_or(Manner::Triangle);
+        let manner = if end == End::Draw { work.draws().unwrap_or(Manner::Triangle) } else { Manner::Compute };
         let text = draw(manner, width, height);
         let draw = match manner {
             Manner::Compute => {
@@ -347,8 +381,9 @@ impl ByHand {
             }
         };
         let slots = (0..SLOTS).map(|_| vulkan.slot()).collect();
+        let vulkan = Rc::clone(vulkan);
         let mut row =
-            Self { work: Work::Kernel, vulkan: Rc::clone(vulkan), slots, next: 0, kernel, draw, image, view, extent };
+            Self { work: Work::Kernel, end, vulkan, slots, next: 0, kernel, draw, buffer, image, view, extent };
         row.submit(|row, commands| {
             let barrier = vk::ImageMemoryBarrier::default()
                 .old_layout(vk::ImageLayout::UNDEFINED)
@@ -369,7 +404,7 @@ impl ByHand {
     }
 
     /// Records commands into the next slot, when it is free, and submits them.
-    fn submit(&mut self, record: impl FnOnce(&Self, vk::CommandBuffer)) {
+    pub fn submit(&mut self, record: impl FnOnce(&Self, vk::CommandBuffer)) {
         let (commands, fence) = self.slots[self.next];
         self.next = (self.next + 1) % SLOTS;
         let device = &self.vulkan.device;
@@ -424,6 +459,12 @@ impl ByHand {
         unsafe { (cu.fp().cmd_cu_launch_kernel_nvx)(commands, &raw const info) }
     }
 
+    fn copy(&self, commands: vk::CommandBuffer) {
+        let copy = vk::BufferImageCopy::default().image_subresource(LAYERS).image_extent(self.extent.into());
+        // SAFETY: as above; the buffer has every pixel.
+        unsafe { self.vulkan.device.cmd_copy_buffer_to_image(commands, self.buffer, self.image, LAYOUT, &[copy]) }
+    }
+
     fn triangle(&self, commands: vk::CommandBuffer) {
         let device = &self.vulkan.device;
         let area = vk::Rect2D { offset: vk::Offset2D::default(), extent: self.extent };
@@ -454,11 +495,17 @@ impl ByHand {
             | vk::PipelineStageFlags::FRAGMENT_SHADER
             | vk::PipelineStageFlags::COLOR_ATTACHMENT_OUTPUT;
         let mut written = vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::COLOR_ATTACHMENT_WRITE;
+        if self.end == End::Copy {
+            (stages, written) = (stages | vk::PipelineStageFlags::TRANSFER, written | vk::AccessFlags::TRANSFER_WRITE);
+        }
         if matches!(self.kernel, Kernel::Cuda(..)) {
             // No specification says in which stage such a kernel runs.
             (stages, written) = (vk::PipelineStageFlags::ALL_COMMANDS, written | vk::AccessFlags::MEMORY_WRITE);
         }
-        let all = written | vk::AccessFlags::SHADER_READ | vk::AccessFlags::COLOR_ATTACHMENT_READ;
+        let mut all = written | vk::AccessFlags::SHADER_READ | vk::AccessFlags::COLOR_ATTACHMENT_READ;
+        if self.end == End::Copy {
+            all |= vk::AccessFlags::TRANSFER_READ;
+        }
         let barrier = [vk::MemoryBarrier::default().src_access_mask(written).dst_access_mask(all)];
         // SAFETY: as above.
         unsafe {
@@ -484,7 +531,10 @@ impl Vulkan {
 impl Subject for ByHand {
     fn name(&self) -> String {
         let language = if matches!(self.kernel, Kernel::Cuda(..)) { ", CUDA" } else { "" };
-        format!("by hand on Vulkan{language}, {}", self.work.name())
+        match self.end {
+            End::Draw => format!("by hand on Vulkan{language}, {}", self.work.name()),
+            end => format!("by hand on Vulkan, {}", end.name()),
+        }
     }
 
     fn frame(&mut self, n: u32) {
@@ -496,6 +546,7 @@ impl Subject for ByHand {
             }
             match row.work.draws() {
                 None => {}
+                _ if row.end == End::Copy => row.copy(commands),
                 Some(Manner::Compute) => row.dispatch(commands, row.draw, n),
                 Some(Manner::Triangle) => row.triangle(commands),
             }
@@ -510,18 +561,14 @@ impl Subject for ByHand {
     }
 
     fn pixels(&mut self) -> Option<Vec<u8>> {
-        self.work.draws()?;
+        if !self.work.shows() {
+            return None;
+        }
         let bytes = u64::from(self.extent.width * self.extent.height * 4);
         let at = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
         let (buffer, memory) = self.vulkan.buffer(bytes, vk::BufferUsageFlags::TRANSFER_DST, at);
         self.submit(|row, commands| {
-            let layers = vk::ImageSubresourceLayers {
-                aspect_mask: vk::ImageAspectFlags::COLOR,
-                mip_level: 0,
-                base_array_layer: 0,
-                layer_count: 1,
-            };
-            let copy = vk::BufferImageCopy::default().image_subresource(layers).image_extent(row.extent.into());
+            let copy = vk::BufferImageCopy::default().image_subresource(LAYERS).image_extent(row.extent.into());
             // SAFETY: as above; the buffer has every pixel.
             unsafe { row.vulkan.device.cmd_copy_image_to_buffer(commands, row.image, LAYOUT, buffer, &[copy]) }
         });

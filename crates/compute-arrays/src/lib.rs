@@ -22,6 +22,7 @@
 //! | slices, transposes, shapes | [`View`], [`Layout`] |
 //! | what can be computed, and how exactly | [`Expr`] |
 //! | sums, extrema, any associative operation | [`Expr::reduce`], [`Monoid`] |
+//! | counts in parts of a range, percentiles | [`Expr::histogram`], [`Histogram`] |
 //! | running sums | [`Expr::scan`] |
 //! | random numbers, the same everywhere | [`Philox`] |
 //! | results that are awaited, work in queues | [`ArrayQueue`], [`Pending`] |
@@ -40,6 +41,7 @@ mod cpu;
 mod element;
 mod eval;
 mod expr;
+mod histogram;
 mod layout;
 mod making;
 mod monoid;
@@ -55,6 +57,7 @@ pub use array::Array;
 pub use context::Arrays;
 pub use element::{Constant, Element, ElementType, Float, Integer, Value};
 pub use expr::Expr;
+pub use histogram::Histogram;
 pub use layout::Layout;
 pub use monoid::{Monoid, Scan};
 pub use operations::random::{Philox, philox4x32};

@@ -9,6 +9,8 @@ pub(crate) enum Scratch {
     Partials,
     /// A reduction's result.
     Result,
+    /// A histogram's counts.
+    Counts,
     /// One value for each tile of a scan.
     Tiles,
     /// A one-pass scan's state. What is left there never looks like a state of today's.

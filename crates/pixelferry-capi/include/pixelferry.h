@@ -347,7 +347,7 @@ PIXELFERRY_EXPORT pf_status pf_probe_json(const pf_surface *surface, const pf_li
 /* ---------------------------------------------------------------------------------------------------------- backends */
 
 /* Opens a device that computes. `name`: as the command has it ("cuda", "cpu"), or NULL or "auto" for the first that has a
- * language of every one of `kernels` (docs/kernels.md lists the languages). Any thread.
+ * language of every one of `kernels` (docs/kernels.md lists the languages). Any thread; "vulkan" computes on this one alone.
  * Errors: PIXELFERRY_ERROR_UNAVAILABLE, PIXELFERRY_ERROR_UNSUPPORTED, PIXELFERRY_ERROR_ARGUMENT (the message lists the names). */
 PIXELFERRY_EXPORT pf_status pf_backend_open(const char *name, const pf_kernel_source *const *kernels,
                                             size_t kernel_count, pf_backend **backend);
@@ -442,6 +442,9 @@ typedef struct pf_vulkan_device {
     pf_queue_function lock; /* called around each submission; NULL where no other thread uses the queue. They last as long */
     pf_queue_function unlock; /* as the display and its links, and return */
     void *lock_user;
+    uint32_t extended_storage_formats; /* not 0: made with the feature shaderStorageImageExtendedFormats, by which kernels of
+                                          the backend "vulkan" store to images of every format */
+    uint32_t reserved;
 } pf_vulkan_device;
 
 /* What to switch on when you make your device, so that every path works: names of extensions with spaces between them, and

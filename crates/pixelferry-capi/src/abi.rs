@@ -185,7 +185,7 @@ growing! {
     pf_gl_texture: row_texels;
     pf_gl_buffer: reserved;
     pf_device_memory: format;
-    pf_vulkan_device: lock_user;
+    pf_vulkan_device: reserved;
     pf_vulkan_frame: format;
     pf_draw_options: reserved;
     pf_object: reserved;
@@ -315,6 +315,8 @@ pub struct pf_vulkan_device {
     pub lock: pf_queue_function,
     pub unlock: pf_queue_function,
     pub lock_user: *mut c_void,
+    pub extended_storage_formats: u32,
+    pub reserved: u32,
 }
 
 #[repr(C)]

@@ -93,6 +93,7 @@ pub use api::version::{MIN_ES_VERSION, MIN_VERSION};
 pub use compute::{GlBackend, check_wgsl};
 pub use context::glow_functions::GlFunctions;
 pub use context::names::ObjectCounts;
+pub use display::bound_target::BoundTarget;
 pub use display::contract::GlDisplay;
 pub use display::engine::EngineOptions;
 pub use display::headless::{EsContext, HeadlessDevice, HeadlessOptions, headless_devices};

@@ -2,9 +2,9 @@
 
 use crate::failure::Failure;
 use crate::named::one_of;
-use crate::span::Place;
 use pixelferry::api::cuda::{self, CudaBackend};
 use pixelferry::{BackendChoice, ComputeBackend, DeviceIdentity, LinkBuilder, command::Choice as _, open_backend};
+use pixelferry_look::Place;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,6 +1,7 @@
 //! Errors on any thread, and the exception of Python that each becomes.
 
 use pixelferry::{Error, SaveError};
+use pixelferry_look::Refusal;
 use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -39,6 +40,15 @@ impl From<Error> for Failure {
             Error::InvalidInput { .. } | Error::NothingShown => Self::Shape(error.to_string()),
             Error::WrongContext { .. } => Self::Context(error.to_string()),
             other => Self::Device(other.to_string()),
+        }
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Dtype(text) => Self::Dtype(text),
+            Refusal::Shape(text) => Self::Shape(text),
         }
     }
 }

@@ -4,8 +4,9 @@ use crate::content::Content;
 use crate::engine::Engine;
 use crate::failure::Failure;
 use crate::raw::memory::Readable;
-use crate::span::Place;
 use pixelferry::{Api, ComputeBackend, ComputeMemory, Kernel, Result, SurfaceDesc};
+use pixelferry_look::Place;
+use std::ptr;
 use std::sync::Arc;
 
 /// The kernel that makes surfaces of arrays; `None` where the backend's kernels do not read the host's arrays in place.
@@ -31,5 +32,25 @@ pub fn lent<D: Content>(
         (Engine::Cuda(_), Place::Host) => Ok(None),
         (Engine::Host(_), _) if backend.device().api != Api::Cpu => Ok(None),
         (Engine::Host(_), _) => backend.import_host(&array.block()?).map(Some),
+    }
+}
+
+/// Memory with the bytes of a content's table, written where the table is another than before.
+#[derive(Default)]
+pub struct Table(Option<(&'static [u8], Box<dyn ComputeMemory>)>);
+
+impl Table {
+    pub fn lend<D: Content>(
+        &mut self,
+        content: &D,
+        backend: &dyn ComputeBackend,
+    ) -> Result<Option<&dyn ComputeMemory>> {
+        let Some(bytes) = content.table() else { return Ok(None) };
+        if self.0.as_ref().is_none_or(|(of, _)| !ptr::eq(*of, bytes)) {
+            let mut memory = backend.allocate(bytes.len())?;
+            memory.write(0, bytes)?;
+            self.0 = Some((bytes, memory));
+        }
+        Ok(self.0.as_ref().map(|(_, memory)| memory.as_ref()))
     }
 }

@@ -7,8 +7,8 @@ use crate::feeding::{kernel, lent};
 use crate::object::Object;
 use crate::raw::context::UserContext;
 use crate::raw::memory::Readable;
-use crate::span::Place;
 use pixelferry::{ComputeBackend, Kernel, Outlet, OutletOptions, PathId, RowOrder, Unwritten};
+use pixelferry_look::Place;
 use std::sync::Arc;
 
 /// The way of arrays of one place there.
@@ -60,7 +60,7 @@ impl Giving {
         };
         match (kernel, lent(array, engine, backend.as_ref())?) {
             (Some(kernel), Some(mut memory)) => {
-                outlet.frame(|frame| frame.launch(kernel.as_ref(), &content.arguments(memory.as_ref())))?;
+                outlet.frame(|frame| frame.launch(kernel.as_ref(), &content.arguments(memory.as_ref(), None)))?;
                 // The kernel has read it: its owner may write again.
                 memory.release()?;
             }

@@ -7,11 +7,10 @@ use crate::held::Held;
 use crate::items::Items;
 use crate::named;
 use crate::object::Object;
-use crate::plane::Plane;
 use crate::source::Source;
-use crate::span::Raw;
 use crate::stage::Settings;
 use pixelferry::{PathId, Policy, SurfaceDesc};
+use pixelferry_look::{Layout, Plane, Raw};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -68,11 +67,11 @@ impl GlTarget {
     /// Writes an array of its size into it, and returns when the array may be written again.
     #[pyo3(signature = (array, layout="HWC"))]
     fn write(&self, array: &Bound<'_, PyAny>, layout: &str) -> PyResult<()> {
-        let axes = named::layout(layout)?;
+        let layout = Layout::named(layout).map_err(Failure::from)?;
         self.held.named()?;
         match self.object.desc {
             SurfaceDesc::Image(image) => self.put(array, &|raw| {
-                let plane = Plane::new(raw, axes, image.format)?;
+                let plane = Plane::data(raw, layout, image.format)?;
                 if [plane.width, plane.height] == [image.extent.width, image.extent.height] {
                     return Ok(plane);
                 }

@@ -1,7 +1,7 @@
 //! Layout of an array of vertices, indices or anything else: its bytes in the order of its indices.
 
 use crate::failure::Failure;
-use crate::span::{Place, Raw, Span};
+use pixelferry_look::{Place, Raw, Span};
 
 /// An axis along which pieces lie apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

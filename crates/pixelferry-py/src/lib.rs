@@ -6,8 +6,8 @@
 //! | to find | look in |
 //! |---|---|
 //! | what Python calls | `viewer`, `texture`, `buffer`, `gl_source` and `gl_target` (`held` for the last four), `array`, `report`, here; `named`: options by name |
-//! | arrays taken from Python | `source` (which protocol), `span` (what it says), `plane` and `items` (pictures, bytes), `raw` (the `unsafe`, but for where `source` takes a protocol at its word) |
-//! | pixels made of them | `kernels/show.cu` on a GPU, `convert` on the CPU, `kernel` for both |
+//! | arrays taken from Python | `source` (which protocol), `items` (bytes), `raw` (the `unsafe`, but for where `source` takes a protocol at its word) |
+//! | pixels made of them | the crate `pixelferry-look`; `looks` (its options by name), `content` (its kernel) |
 //! | buffers made of them | `kernels/pack.cu` on a GPU, `items` on the CPU, `pack` for both |
 //! | pictures given to Python | `array` (what protocols say of it), `taking` (how it gets there), `raw` (its memory) |
 //! | objects of the program's | `object` (how they are named), `taking` and `giving` (the ways from and to them) |
@@ -18,7 +18,6 @@
 mod array;
 mod buffer;
 mod content;
-mod convert;
 mod engine;
 mod events;
 mod failure;
@@ -31,15 +30,13 @@ mod here;
 mod host;
 mod items;
 mod job;
-mod kernel;
+mod looks;
 mod named;
 mod object;
 mod pack;
-mod plane;
 mod raw;
 mod report;
 mod source;
-mod span;
 mod stage;
 mod taking;
 mod texture;
@@ -53,6 +50,7 @@ use failure::Failure;
 use gl_source::GlSource;
 use gl_target::GlTarget;
 use pixelferry::command::check_picture_file;
+use pixelferry_look::Layout;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
@@ -64,12 +62,10 @@ const LARGEST: [f64; 2] = [1920.0, 1080.0];
 const SMALLEST: f64 = 160.0;
 
 /// A window's size for an array; that of a viewer where the array does not tell its shape by itself.
-fn window_size(array: &Bound<'_, PyAny>, layout: &str) -> (u32, u32) {
-    let shape = array.getattr("shape").and_then(|shape| shape.extract::<Vec<f64>>()).unwrap_or_default();
-    let (height, width) = match (layout, shape.as_slice()) {
-        (_, [h, w]) | ("HWC", [h, w, _]) | ("CHW", [_, h, w]) => (*h, *w),
-        _ => return (1280, 720),
-    };
+fn window_size(array: &Bound<'_, PyAny>, layout: Layout) -> (u32, u32) {
+    let shape = array.getattr("shape").and_then(|shape| shape.extract::<Vec<i64>>()).unwrap_or_default();
+    let Ok(axes) = layout.of(&shape, &shape) else { return (1280, 720) };
+    let [width, height] = axes.size().map(|side| side.max(1) as f64);
     let scale = (LARGEST[0] / width).min(LARGEST[1] / height).min(1.0);
     let side = |side: f64| (side * scale).max(SMALLEST) as u32;
     (side(width), side(height))
@@ -78,8 +74,8 @@ fn window_size(array: &Bound<'_, PyAny>, layout: &str) -> (u32, u32) {
 /// Shows one array. In a window: waits until it is closed, or with block=False returns the viewer. With save="x.png":
 /// no window is opened, the picture is saved.
 #[pyfunction]
-#[pyo3(signature = (array, title="pixelferry", *, block=true, save=None, layout="HWC", width=None, height=None,
-                    backend=None))]
+#[pyo3(signature = (array, title="pixelferry", *, block=true, save=None, layout=None, width=None, height=None,
+                    backend=None, range=None, exposure=0.0, gamma=1.0, colormap=None, channel=None, marks=false))]
 #[allow(clippy::too_many_arguments)] // by name, in Python
 fn show(
     py: Python<'_>,
@@ -87,11 +83,19 @@ fn show(
     title: &str,
     block: bool,
     save: Option<PathBuf>,
-    layout: &str,
+    layout: Option<&str>,
     width: Option<u32>,
     height: Option<u32>,
     backend: Option<&str>,
+    range: Option<&Bound<'_, PyAny>>,
+    exposure: f32,
+    gamma: f32,
+    colormap: Option<&str>,
+    channel: Option<&Bound<'_, PyAny>>,
+    marks: bool,
 ) -> PyResult<Option<Viewer>> {
+    let layout = looks::layout(layout)?;
+    let look = looks::Asked { range, exposure, gamma, colormap, channel, marks }.look()?;
     let own = window_size(array, layout);
     let size = (width.unwrap_or(own.0), height.unwrap_or(own.1));
     let options = Options {
@@ -109,7 +113,7 @@ fn show(
         check_picture_file(file).map_err(Failure::from)?;
     }
     let viewer = Viewer::open(py, &options)?;
-    viewer.show(py, array, layout)?;
+    viewer.put(py, array, layout, &look)?;
     if let Some(file) = save {
         viewer.save(py, file)?;
         return Ok(None);

@@ -1,7 +1,6 @@
 //! Options that Python gives by a name.
 
 use crate::failure::Failure;
-use crate::plane::Axes;
 use pixelferry::{Fit, PixelFormat, RowOrder};
 
 /// Checks how a name that is none of `names` is refused.
@@ -19,15 +18,6 @@ pub fn format(name: &str) -> Result<PixelFormat, Failure> {
 /// Python's name of a format.
 pub fn name_of(format: PixelFormat) -> String {
     format.name().to_lowercase()
-}
-
-/// The order of an array's axes.
-pub fn layout(name: &str) -> Result<Axes, Failure> {
-    match name {
-        "HWC" => Ok(Axes::Hwc),
-        "CHW" => Ok(Axes::Chw),
-        other => Err(one_of("layout", other, &["HWC", "CHW"])),
-    }
 }
 
 /// Returns the order of an array's rows in a picture.

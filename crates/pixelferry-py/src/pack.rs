@@ -3,10 +3,10 @@
 use crate::content::Content;
 use crate::items::{Axis, Items};
 use crate::raw::memory::Lies;
-use crate::span::{Place, Span};
 use pixelferry::{
     Arg, ComputeMemory, CpuArgs, CpuBuffer, CpuKernelExt, Error, KernelSource, Result, SurfaceDesc, Target,
 };
+use pixelferry_look::{Place, Span};
 
 /// Compiled from `kernels/pack.cu` by `cargo xtask ptx`.
 const PTX: &str = include_str!("ptx/pack.ptx");
@@ -27,7 +27,7 @@ impl Content for Items {
         unsafe { KernelSource::new("pf_pack").ptx(PTX) }.cpu_buffer(on_cpu)
     }
 
-    fn arguments<'a>(&self, memory: &'a dyn ComputeMemory) -> Vec<Arg<'a>> {
+    fn arguments<'a>(&self, memory: &'a dyn ComputeMemory, _: Option<&'a dyn ComputeMemory>) -> Vec<Arg<'a>> {
         let [outer, middle, inner] = self.axes;
         let numbers = [
             // Inside one allocation.

@@ -4,7 +4,7 @@ use crate::engine::Engines;
 use crate::failure::{self, Failure};
 use crate::raw::dlpack::{Described, Taken, VERSION};
 use crate::raw::memory::{Lies, Readable};
-use crate::span::{Number, Place, Raw, Sort};
+use pixelferry_look::{Number, Place, Raw};
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
@@ -51,8 +51,11 @@ impl<D: Lies> Source<D> {
             return Err(Failure::Device(format!("{what}; copy it to the host")).into());
         }
         match PyUntypedBuffer::get(array) {
-            Ok(buffer) => Self::buffer(buffer, of),
-            Err(_) if device.is_some() => Self::dlpack(array, of, None),
+            Ok(buffer) => Self::buffer(buffer, None, of),
+            Err(_) if device.is_some() => match Self::dlpack(array, of, None) {
+                Err(error) => Self::view(array, of)?.ok_or(error),
+                taken => taken,
+            },
             Err(error) if error.is_instance_of::<PyTypeError>(py) => Err(Failure::Dtype(format!(
                 "'{}' is no array: it has neither __dlpack__, __cuda_array_interface__ nor a buffer; numpy.asarray(x) makes \
                  one of most things",
@@ -103,7 +106,19 @@ impl<D: Lies> Source<D> {
         Ok(Self::kept(described, Box::new(taken)))
     }
 
-    fn buffer(buffer: PyUntypedBuffer, of: As<'_, D>) -> PyResult<Self> {
+    /// An array of NumPy's of a type that only its name tells, as ml_dtypes has them. `None` for any other.
+    fn view(array: &Bound<'_, PyAny>, of: As<'_, D>) -> PyResult<Option<Self>> {
+        let py = array.py();
+        let Some(dtype) = array.getattr_opt(intern!(py, "dtype"))? else { return Ok(None) };
+        let name = dtype.getattr_opt(intern!(py, "name"))?.and_then(|name| name.extract::<String>().ok());
+        let number = name.and_then(|name| Number::of_name(&name)).filter(|number| number.is_only_named());
+        let Some(number) = number else { return Ok(None) };
+        let bits = array.call_method1(intern!(py, "view"), (format!("uint{}", number.bits),))?;
+        Self::buffer(PyUntypedBuffer::get(&bits)?, Some(number), of).map(Some)
+    }
+
+    /// `number`: what the buffer's numbers are the bits of.
+    fn buffer(buffer: PyUntypedBuffer, number: Option<Number>, of: As<'_, D>) -> PyResult<Self> {
         if buffer.suboffsets().is_some() {
             return Err(Failure::Shape("the buffer is one of pointers to rows; show a copy of it".into()).into());
         }
@@ -111,7 +126,7 @@ impl<D: Lies> Source<D> {
             address: buffer.buf_ptr().expose_provenance(),
             shape: buffer.shape().iter().map(|side| *side as i64).collect(),
             strides: Some(buffer.strides().iter().map(|stride| *stride as i64).collect()),
-            number: number_of_format(&buffer.format().to_string_lossy(), buffer.item_size()),
+            number: number.unwrap_or_else(|| number_of_format(&buffer.format().to_string_lossy(), buffer.item_size())),
             place: Place::Host,
         })?;
         Ok(Self::kept(described, Box::new(buffer)))
@@ -179,18 +194,8 @@ fn numbers(list: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
 }
 
 fn of_dlpack(tensor: Described, on_device: bool) -> Result<Raw, Failure> {
-    // `DLDataTypeCode`.
-    let sort = match (tensor.code, tensor.lanes) {
-        (0..=6, 0 | 2..) => Sort::Other("elements of several lanes"),
-        (0, _) => Sort::Signed,
-        (1, _) => Sort::Unsigned,
-        (2, _) => Sort::Float,
-        (4, _) => Sort::Other("bfloat16"),
-        (5, _) => Sort::Other("complex numbers"),
-        (6, _) => Sort::Boolean,
-        _ => Sort::Other("these elements"),
-    };
-    let number = Number { sort, bits: usize::from(tensor.bits) * usize::from(tensor.lanes), foreign: false };
+    let code = if tensor.lanes == 1 { tensor.code } else { Number::NONE };
+    let number = Number { code, bits: usize::from(tensor.bits) * usize::from(tensor.lanes), foreign: false };
     let place = match (u32::try_from(tensor.device_id), on_device) {
         (Ok(ordinal), true) if CUDA.contains(&tensor.device_kind) => Place::Cuda(ordinal),
         (_, false) if HOST.contains(&tensor.device_kind) => Place::Host,

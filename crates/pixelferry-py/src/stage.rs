@@ -4,14 +4,12 @@ use crate::array::{Array, Layout};
 use crate::content::Content;
 use crate::engine::{Engine, Engines, Wanted};
 use crate::failure::Failure;
-use crate::feeding::{kernel, lent};
+use crate::feeding::{Table, kernel, lent};
 use crate::giving::Giving;
 use crate::items::Items;
 use crate::object::Object;
-use crate::plane::Plane;
 use crate::raw::context::UserContext;
 use crate::raw::memory::Readable;
-use crate::span::Place;
 use crate::taking::{Scratch, Taking};
 use pixelferry::api::gl::{GlDisplay, GlWindow, OffscreenTarget, Viewport};
 use pixelferry::driver::describe::panics::catch;
@@ -20,6 +18,7 @@ use pixelferry::{
     LinkBuilder, Opened, PathId, PixelFormat, Policy, RowOrder, ShownFrame, SurfaceDesc, Unwritten, picture,
     report::JointReport, save_picture,
 };
+use pixelferry_look::{Gauge, Place, Plane};
 use serde_json::Value;
 use std::path::Path;
 use std::rc::Rc;
@@ -108,6 +107,9 @@ struct Feed {
     place: Place,
     link: Link,
     kernel: Option<Arc<dyn Kernel>>,
+    table: Table,
+    /// What measures arrays that are not the host's.
+    gauge: Option<Gauge>,
     /// Choice of the backend.
     report: JointReport,
 }
@@ -131,6 +133,8 @@ pub struct Stage {
     scratch: Option<Scratch>,
     screen: Screen,
     settings: Settings,
+    /// The picture shown last.
+    shown: Option<Plane>,
 }
 
 /// A texture of the program's context.
@@ -160,7 +164,7 @@ pub struct Pixels {
 
 impl Stage {
     pub fn new(screen: Screen, settings: Settings) -> Self {
-        Self { feeds: Vec::new(), taking: None, giving: None, scratch: None, screen, settings }
+        Self { feeds: Vec::new(), taking: None, giving: None, scratch: None, screen, settings, shown: None }
     }
 
     /// A failure, or what was behind it: without its window a stage fails anywhere, in winit by a panic.
@@ -174,11 +178,12 @@ impl Stage {
     /// Shows an array. When this returns, nothing reads it any more.
     pub fn show(&mut self, array: &Readable<Plane>, engine: &Engine) -> Result<(), Failure> {
         self.screen.make_current()?;
+        let array = &array.measured()?;
         let plane = array.description();
         // Arrays are written whole.
         let image = ImageDesc::new(plane.width, plane.height, self.settings.format);
         let image = self.screen.image(image, self.settings.rows).with_unwritten(Unwritten::Overwrite);
-        self.put(array, engine, SurfaceDesc::Image(image))?;
+        self.shown = Some(self.put(array, engine, SurfaceDesc::Image(image))?);
         self.draw()
     }
 
@@ -186,10 +191,10 @@ impl Stage {
     pub fn fill(&mut self, array: &Readable<Items>, engine: &Engine) -> Result<(), Failure> {
         self.screen.make_current()?;
         let desc = BufferDesc::new(array.description().len as u64).with_unwritten(Unwritten::Overwrite);
-        self.put(array, engine, SurfaceDesc::Buffer(desc))
+        self.put(array, engine, SurfaceDesc::Buffer(desc)).map(|_| ())
     }
 
-    fn put<D: Content>(&mut self, array: &Readable<D>, engine: &Engine, desc: SurfaceDesc) -> Result<(), Failure> {
+    fn put<D: Content>(&mut self, array: &Readable<D>, engine: &Engine, desc: SurfaceDesc) -> Result<D, Failure> {
         let place = array.description().span().place;
         self.feed::<D>(place, engine, desc)?.put(array, engine)
     }
@@ -217,7 +222,8 @@ impl Stage {
                 let builder = LinkBuilder::new(desc).shown_by(&display).policy(policy);
                 let Opened { backend, link, report, .. } = engine.wanted(builder).open()?;
                 let kernel = kernel::<D>(engine, &backend, &desc)?;
-                self.feeds.push(Feed { place, link, kernel, report });
+                let table = Table::default();
+                self.feeds.push(Feed { place, link, kernel, table, gauge: None, report });
             }
         }
         self.feeds.last_mut().ok_or_else(nothing_shown)
@@ -398,6 +404,7 @@ impl Stage {
         let mut report = json(serde_json::to_value(link.report()))?;
         report["together"] = json(serde_json::to_value(together))?;
         let (report, mut explain) = (report.to_string(), format!("{}{together}", link.explain()));
+        explain.extend(self.shown.map(|plane| plane.explain()));
         if let Screen::Window(window) = &self.screen {
             explain += &format!("  vsync: {}\n", window.vsync());
         }
@@ -447,14 +454,20 @@ fn nothing_shown() -> Failure {
 }
 
 impl Feed {
-    fn put<D: Content>(&mut self, array: &Readable<D>, engine: &Engine) -> Result<(), Failure> {
-        let (link, content) = (&mut self.link, array.description());
+    /// Shows it, and returns what was shown.
+    fn put<D: Content>(&mut self, array: &Readable<D>, engine: &Engine) -> Result<D, Failure> {
+        let (link, content) = (&mut self.link, *array.description());
         let lent = lent(array, engine, link.backend().as_ref())?;
         let (Some(kernel), Some(mut memory)) = (&self.kernel, lent) else {
-            return Ok(link.frame(|frame| content.write(frame.target()?, array.bytes()?))?);
+            link.frame(|frame| content.write(frame.target()?, array.bytes()?))?;
+            return Ok(content);
         };
-        link.frame(|frame| frame.launch(kernel.as_ref(), &content.arguments(memory.as_ref())))?;
+        let backend = link.backend().clone();
+        let content = content.measured(&mut self.gauge, backend.as_ref(), memory.as_ref())?;
+        let table = self.table.lend(&content, backend.as_ref())?;
+        link.frame(|frame| frame.launch(kernel.as_ref(), &content.arguments(memory.as_ref(), table)))?;
         // The kernel has read it: its owner may write again.
-        Ok(memory.release()?)
+        memory.release()?;
+        Ok(content)
     }
 }

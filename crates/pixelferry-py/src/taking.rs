@@ -65,7 +65,7 @@ impl Taking {
     pub fn read(&mut self) -> Result<Array, Failure> {
         let Self { intake, engine, backend, kernel, items, layout } = self;
         let taken = intake.take()?;
-        let arguments = items.arguments(taken.memory());
+        let arguments = items.arguments(taken.memory(), None);
         let memory = match engine {
             Engine::Cuda(backend) => {
                 let launch =

@@ -4,11 +4,11 @@ use crate::array::Array;
 use crate::failure::Failure;
 use crate::held::{Shows, Wishes};
 use crate::named;
-use crate::plane::Plane;
 use crate::raw::memory::Readable;
 use crate::stage::{NamedTexture, Stage};
 use pixelferry::api::gl::Viewport;
 use pixelferry::{DrawOptions, PixelFormat, RowOrder};
+use pixelferry_look::{Layout, Plane};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -34,15 +34,15 @@ impl Texture {
         flip: bool,
     ) -> PyResult<Self> {
         let py = array_or_shape.py();
-        let axes = named::layout(layout)?;
+        let layout = Layout::named(layout).map_err(Failure::from)?;
         let format = named::format(format)?;
         let wishes = Wishes { path, backend, stable };
         // As glTexSubImage2D has it, or so that a draw puts row 0 on top.
         let rows = if flip { RowOrder::TopDown } else { RowOrder::BottomUp };
         let held = Shows::new(py, format, rows, &wishes, Stage::show, Stage::texture)?;
         match array_or_shape.cast::<PyTuple>() {
-            Ok(shape) => held.update_own(py, &Readable::black(shape.extract()?, axes, format)?)?,
-            Err(_) => held.update(array_or_shape, &|raw| Plane::new(raw, axes, format))?,
+            Ok(shape) => held.update_own(py, &Readable::black(shape.extract()?, layout, format)?)?,
+            Err(_) => held.update(array_or_shape, &|raw| Ok(Plane::data(raw, layout, format)?))?,
         }
         Ok(Self { held, format })
     }
@@ -50,9 +50,9 @@ impl Texture {
     /// Writes an array into the texture and returns when it may be written again.
     #[pyo3(signature = (array, layout="HWC"))]
     fn update(&self, array: &Bound<'_, PyAny>, layout: &str) -> PyResult<()> {
-        let axes = named::layout(layout)?;
+        let layout = Layout::named(layout).map_err(Failure::from)?;
         self.held.named()?;
-        self.held.update(array, &|raw| Plane::new(raw, axes, self.format))
+        self.held.update(array, &|raw| Ok(Plane::data(raw, layout, self.format)?))
     }
 
     /// Returns what is shown as an array that no later call changes: on the host, or with device="cuda" on the GPU.

@@ -7,8 +7,8 @@ use crate::failure::Failure;
 use crate::here;
 use crate::host::{Host, StageThread};
 use crate::job::closed;
+use crate::looks;
 use crate::named::{self, one_of};
-use crate::plane::Plane;
 use crate::report::report;
 use crate::source::Source;
 use crate::stage::{Screen, Settings, Stage, Status};
@@ -18,6 +18,7 @@ use pixelferry::{
     DisplayChoice, Extent, LinkBuilder, Mode, PixelFormat, Policy, RowOrder, SurfaceDesc,
     command::{Choice as _, check_picture_file},
 };
+use pixelferry_look::{Layout, Look, Plane, Raw};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
@@ -154,6 +155,25 @@ impl Viewer {
         if self.shared.host.was_closed_by_program() { Err(refusal.into()) } else { Ok(()) }
     }
 
+    /// Shows an array.
+    pub fn put(&self, py: Python<'_>, array: &Bound<'_, PyAny>, layout: Layout, look: &Look) -> PyResult<()> {
+        if !self.is_open() {
+            return self.unless_by_user(closed());
+        }
+        let of = |raw: &Raw| Ok(Plane::new(raw, layout, self.format, look)?);
+        let source = Source::new(array, &of, &self.shared.engines)?;
+        let readable = *source.readable();
+        let engine = self.shared.engines.engine(readable.description().span.place)?;
+        let shown = self.attempt(py, move |stage| stage.show(&readable, &engine));
+        // Only now may its owner have it back.
+        drop(source);
+        match shown {
+            // The user was quicker.
+            Err(closed @ Failure::Closed(_)) => self.unless_by_user(closed),
+            other => Ok(other?),
+        }
+    }
+
     fn status(&self, py: Python<'_>) -> PyResult<Option<Status>> {
         self.run(py, |stage| stage.status())
     }
@@ -192,27 +212,24 @@ impl Viewer {
     }
 
     /// Shows an array and returns when it may be written again: anything with `__dlpack__`, `__cuda_array_interface__`
-    /// or a buffer, of shape (height, width), (height, width, 1|3|4), or with layout="CHW" (1|3|4, height, width). Does
-    /// nothing where the user has closed the window; is_open is then False.
-    #[pyo3(signature = (array, layout="HWC"))]
-    pub fn show(&self, py: Python<'_>, array: &Bound<'_, PyAny>, layout: &str) -> PyResult<()> {
-        let axes = named::layout(layout)?;
-        if !self.is_open() {
-            return self.unless_by_user(closed());
-        }
-        let source = Source::new(array, &|raw| Plane::new(raw, axes, self.format), &self.shared.engines)?;
-        let readable = *source.readable();
-        let engine = self.shared.engines.engine(readable.description().span.place)?;
-        let shown = self.attempt(py, move |stage| stage.show(&readable, &engine));
-        // Only now may its owner have it back.
-        drop(source);
-        match shown {
-            // The user was quicker.
-            Err(closed @ Failure::Closed(_)) => self.unless_by_user(closed),
-            other => Ok(other?),
-        }
+    /// or a buffer, of numbers of any type. Does nothing where the user has closed the window; is_open is then False.
+    #[pyo3(signature = (array, layout=None, *, range=None, exposure=0.0, gamma=1.0, colormap=None, channel=None, marks=false))]
+    #[allow(clippy::too_many_arguments)] // by name, in Python
+    fn show(
+        &self,
+        py: Python<'_>,
+        array: &Bound<'_, PyAny>,
+        layout: Option<&str>,
+        range: Option<&Bound<'_, PyAny>>,
+        exposure: f32,
+        gamma: f32,
+        colormap: Option<&str>,
+        channel: Option<&Bound<'_, PyAny>>,
+        marks: bool,
+    ) -> PyResult<()> {
+        let look = looks::Asked { range, exposure, gamma, colormap, channel, marks }.look()?;
+        self.put(py, array, looks::layout(layout)?, &look)
     }
-
     /// Returns what the user did since the last call, oldest first; waits at most `timeout` seconds for the first.
     #[pyo3(signature = (timeout=0.0))]
     fn events(&self, py: Python<'_>, timeout: f64) -> PyResult<Vec<Event>> {

@@ -1,4 +1,5 @@
-//! Vulkan itself as a display of pixelferry: an engine's own instance, device and queue. Without the feature `display`, only
+//! Vulkan itself as a display of pixelferry: an engine's own instance, device and queue. With the feature `compute` (on by default)
+//! also as a backend there: [`compute`]. Without the feature `display`, only
 //! [`sharing`]: what the displays of other APIs do with Vulkan.
 //!
 //! | to get a display | call |
@@ -13,10 +14,11 @@
 //! | draw a frame | [`VulkanDisplay::surface_frame`], in a submission of the engine's |
 //! | copy a frame into an image of the engine's | [`VulkanDisplay::record_blit`] |
 //! | let kernels read or write an image or buffer of the engine's | [`VulkanDisplay::engine_image`], [`VulkanDisplay::engine_buffer`] |
+//! | let kernels run in the display's queue | [`VulkanBackend::on`] |
 //! | read frames on another queue than the display's | [`VulkanEngine::read_by`], [`VulkanDisplay::read_until`] |
 //!
 //! # Threads
-//! A [`VulkanDisplay`] and all that it made stay on one thread; nothing here is `Send`. The engine's queue may be used on others:
+//! A [`VulkanDisplay`] and all that it made stay on one thread. Backends, their kernels and their memory may go to others, and are called on that one. The engine's queue may be used on others:
 //! the display submits under the engine's lock ([`QueueLock`]).
 //!
 //! # Sharing
@@ -26,6 +28,8 @@
 //!
 //! The display itself draws nothing. Reading back copies what the engine gets, in the engine's queue.
 
+#[cfg(feature = "compute")]
+pub mod compute;
 #[cfg(feature = "display")]
 mod context;
 #[cfg(feature = "display")]
@@ -38,6 +42,8 @@ mod staging;
 #[cfg(feature = "display")]
 mod surface;
 
+#[cfg(feature = "compute")]
+pub use compute::{SPIR_V, SpirV, VulkanBackend};
 #[cfg(feature = "display")]
 pub use context::engine::{RawVulkan, VulkanEngine};
 #[cfg(feature = "display")]

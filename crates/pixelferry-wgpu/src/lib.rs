@@ -57,6 +57,7 @@ pub use context::device::WgpuDevice;
 pub use context::device_extension::DeviceExtension;
 pub use context::format::DRAW_FEATURES;
 pub use display::contract::{Viewport, WgpuBuffer, WgpuDisplay, WgpuImage};
+pub use display::view_target::ViewTarget;
 pub use draw::painter::DrawTarget;
 pub use draw::target::OffscreenTarget;
 pub use interop_core::{AlphaMode, DrawOptions, Drawn, Encoding, Filter, Fit, Manner, TargetEncoding, ToneMap};

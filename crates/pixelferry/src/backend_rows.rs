@@ -35,6 +35,9 @@ pub enum BackendChoice {
     /// The best device of wgpu that has compute shaders, or an error: also where this library was built without its feature
     /// `wgpu`.
     Wgpu,
+    /// The best device of Vulkan, in the queue of a Vulkan display, or an error: also where this library was built without its
+    /// feature `vulkan-compute`. It computes on the thread that opened it.
+    Vulkan,
     /// Threads of this process.
     Cpu,
 }
@@ -121,6 +124,25 @@ pub(crate) static DRIVERS: &[Driver] = &[
         best: wgpu_compute::best,
         list: wgpu_compute::list,
         missing: |_| "no-wgpu-compute",
+    },
+    Driver {
+        named: Named {
+            built: cfg!(feature = "vulkan-compute"),
+            ..Named::new(
+                BackendChoice::Vulkan,
+                "vulkan",
+                &[],
+                "Vulkan's compute shaders, where they were built in (feature `vulkan-compute`)",
+            )
+        },
+        api: Api::Vulkan,
+        takes: &[Language::Wgsl],
+        suits_auto: is_hardware_for_wgsl,
+        in_queue: true,
+        draws: false,
+        best: vulkan_compute::best,
+        list: vulkan_compute::list,
+        missing: |_| "no-vulkan-compute",
     },
     Driver {
         named: Named::new(BackendChoice::Cpu, "cpu", &["threads"], "Threads"),
@@ -225,6 +247,23 @@ pub(crate) mod wgpu_compute {
     }
 }
 
+#[cfg(feature = "vulkan-compute")]
+pub(crate) mod vulkan_compute {
+    use crate::listed::{Listed, Opened, listed};
+    use interop_core::{DeviceIdentity, Result};
+    use pixelferry_vulkan::{VulkanBackend, VulkanOptions};
+    use std::sync::Arc;
+
+    pub(crate) fn best(display: Option<&DeviceIdentity>) -> Opened {
+        let options = VulkanOptions::default().with_same_device_as(display.cloned());
+        Ok(Arc::new(VulkanBackend::open(&options)?))
+    }
+
+    pub(crate) fn list() -> Result<Vec<Listed>> {
+        listed(vec![best(None)?], |d| d.device().clone(), |d| Ok(Arc::clone(d)))
+    }
+}
+
 /// A backend's module where its feature is off.
 macro_rules! absent {
     ($feature:literal, $module:ident, $what:literal) => {
@@ -249,3 +288,4 @@ absent!("cuda", cuda, "CUDA");
 absent!("opencl", opencl, "OpenCL");
 absent!("gl-compute", gl_compute, "OpenGL's compute shaders");
 absent!("wgpu", wgpu_compute, "wgpu");
+absent!("vulkan-compute", vulkan_compute, "Vulkan's compute shaders");

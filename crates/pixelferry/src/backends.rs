@@ -141,9 +141,9 @@ mod tests {
     fn of_those_that_compute_in_queues_the_displays_own_comes_first() {
         let order = |display| in_order(display).iter().map(|driver| driver.api).collect::<Vec<_>>();
         let (cuda, opencl, cpu) = (Api::Cuda, Api::OpenCl, Api::Cpu);
-        assert_eq!(order(None), [cuda, opencl, Api::OpenGl, Api::Wgpu, cpu]);
+        assert_eq!(order(None), [cuda, opencl, Api::OpenGl, Api::Wgpu, Api::Vulkan, cpu]);
         assert_eq!(order(Some(Api::OpenGl)), order(None));
         assert_eq!(order(Some(Api::Cpu)), order(None));
-        assert_eq!(order(Some(Api::Wgpu)), [cuda, opencl, Api::Wgpu, Api::OpenGl, cpu]);
+        assert_eq!(order(Some(Api::Wgpu)), [cuda, opencl, Api::Wgpu, Api::OpenGl, Api::Vulkan, cpu]);
     }
 }

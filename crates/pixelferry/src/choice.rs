@@ -9,7 +9,7 @@ use interop_core::{Api, Error, Result};
 ///
 /// // The choices of a program's help, with what each is.
 /// let names: Vec<_> = BackendChoice::all().map(|row| row.name).collect();
-/// assert_eq!(names, ["auto", "cuda", "opencl", "gl", "wgpu", "cpu"]);
+/// assert_eq!(names, ["auto", "cuda", "opencl", "gl", "wgpu", "vulkan", "cpu"]);
 /// let threads = BackendChoice::all().find(|row| row.aliases.contains(&"threads"));
 /// assert!(threads.is_some_and(|row| row.choice == BackendChoice::Cpu && row.built));
 /// ```
@@ -110,11 +110,11 @@ mod tests {
 
     #[test]
     fn every_backend_has_its_row() {
-        use BackendChoice::{Auto, Cpu, Cuda, Gl, OpenCl, Wgpu};
-        let all = [Auto, Cuda, OpenCl, Gl, Wgpu, Cpu];
+        use BackendChoice::{Auto, Cpu, Cuda, Gl, OpenCl, Vulkan, Wgpu};
+        let all = [Auto, Cuda, OpenCl, Gl, Wgpu, Vulkan, Cpu];
         // A new one does not compile until it is listed here.
         let _ = all.map(|choice| match choice {
-            Auto | Cuda | OpenCl | Gl | Wgpu | Cpu => {}
+            Auto | Cuda | OpenCl | Gl | Wgpu | Vulkan | Cpu => {}
         });
         check(&all, |choice| Ok(open_backend(choice, &[])?.device().api));
         let listed: Vec<_> = open_all_backends().1.iter().map(|status| Some(status.api)).collect();

@@ -11,7 +11,8 @@
 pub use crate::pair::backend_in;
 pub use interop_core::compute::{BackendDriver, Checked, MemoryDriver};
 pub use interop_core::display::{
-    Content, DisplayDriver, InPlaceDriver, Reach, SemaphoreDriver, StagingDriver, StoredDriver, SurfaceDriver,
+    Content, DisplayDriver, InPlaceDriver, Reach, SemaphoreDriver, ShowTarget, StagingDriver, StoredDriver,
+    SurfaceDriver, TargetPixels,
 };
 pub use interop_core::{
     ComputeCaps, ComputeSemaphore, DeviceClock, DeviceLuid, DeviceSpan, DeviceUuid, DisplayCaps, DisplaySemaphore,

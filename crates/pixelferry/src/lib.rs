@@ -36,13 +36,13 @@ pub use display_rows::DisplayChoice;
 pub use displays::{open_all_headless, open_headless};
 pub use headless::Headless;
 pub use interop_core::{
-    AlphaMode, Api, Arg, Argument, BufferDesc, BufferView, ComputeBackend, ComputeMemory, ComputeQueue, DeviceIdentity,
-    Display, DrawOptions, Drawn, DriverError, Encoding, EnginePath, Error, Event, EventStatus, Extent, ExtentError,
-    Filter, Fit, HostBuffer, ImageAccess, ImageDesc, ImageView, Intake, Kernel, KernelSource, Language, Link,
-    LinkOptions, Manner, Mode, Outlet, OutletFrame, OutletOptions, PathId, PathKind, PixelFormat, Placement, Policy,
-    Priority, Profiles, QueueOptions, RawMemory, RawTarget, ReadBack, Region, Result, RowOrder, SharedFrame,
-    SharedLink, ShownFrame, StartedFrame, Support, Surface, SurfaceDesc, SyncKind, Taken, Target, TargetEncoding,
-    ToneMap, Trials, Unwritten, UserEvent, View, WriteFrame,
+    AlphaMode, Api, Arg, Argument, BufferDesc, BufferView, ComputeBackend, ComputeMemory, ComputeQueue, Detour,
+    DeviceIdentity, Display, DrawOptions, Drawn, DriverError, Encoding, EnginePath, Error, Event, EventStatus, Extent,
+    ExtentError, Filter, Fit, HostBuffer, ImageAccess, ImageDesc, ImageView, Intake, Kernel, KernelSource, Language,
+    Link, LinkOptions, Manner, Mode, Outlet, OutletFrame, OutletOptions, PathId, PathKind, PixelFormat, Placement,
+    Policy, Priority, Profiles, QueueOptions, RawMemory, RawTarget, ReadBack, Region, Result, RowOrder, SharedFrame,
+    SharedLink, Showed, ShownFrame, StartedFrame, Support, Surface, SurfaceDesc, SyncKind, Taken, Target,
+    TargetEncoding, ToneMap, Trials, Unwritten, UserEvent, View, WriteFrame,
 };
 /// Backend, display and path chosen together.
 pub use joint::{Initial, LinkBuilder, Opened, Scratch};

@@ -3,7 +3,7 @@
 use crate::bounded::{CAPABILITIES, bounded};
 use crate::guard::{TextError, with_room};
 use crate::limits::Limits;
-use crate::prelude::{with_prelude, with_texture};
+use crate::prelude::{Blue, with_prelude, with_texture};
 use crate::text::KernelText;
 use interop_core::{KernelSource, Language, PixelFormat};
 use naga::back::glsl::{Options, PipelineOptions, Version, Writer, WriterFlags};
@@ -112,7 +112,7 @@ pub fn glsl_prelude(format: PixelFormat, dialect: Dialect) -> Result<String, Tex
 /// The errors of [`glsl_prelude`].
 pub fn glsl_texture_prelude(format: PixelFormat, dialect: Dialect) -> Result<String, TextError> {
     let user = USER.replace("pf_put(0u, pf_get(0u));", "");
-    functions(&glsl(&with_texture(&user, format), "pf_none", dialect)?)
+    functions(&glsl(&with_texture(&user, format, Blue::Third), "pf_none", dialect)?)
 }
 
 /// A text without its entry point.
@@ -154,7 +154,7 @@ impl KernelText {
     /// # Errors
     /// The errors of [`KernelText::glsl`].
     pub fn glsl_of_texture(&self, format: PixelFormat, dialect: Dialect) -> Result<String, TextError> {
-        glsl(&self.of_texture(format), self.name(), dialect)
+        glsl(&self.of_texture(format, Blue::Third), self.name(), dialect)
     }
 }
 

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! `pf_store` converts a colour to the target's format, whatever that is, and leaves alone what is outside. A kernel for
-//! buffers writes words by `pf_put`, with `pf_index(id)` below `pf_items()`. Arguments that are numbers are read by
+//! buffers writes words by `pf_put`, or counts in them by `pf_add`, with `pf_index(id)` below `pf_items()`. Arguments that are numbers are read by
 //! `pf_arg_i32`, `pf_arg_u32` and `pf_arg_f32`, by their place among the numbers. The n-th argument that is memory is a
 //! variable of the text's own, `@group(1) @binding(n) var<storage, read> name: array<...>`.
 //!
@@ -38,6 +38,8 @@ mod params;
 mod pattern;
 mod prelude;
 mod rebuild;
+#[cfg(feature = "spirv")]
+mod spirv;
 mod text;
 mod tokens;
 mod values;
@@ -50,8 +52,10 @@ pub use guard::{TextError, TextLimit, with_room};
 pub use launch::{Launch, NUMBERS, WORD};
 pub use limits::Limits;
 pub use params::MOST_NUMBERS;
-pub use pattern::{PATTERN, PatternEntry, pattern};
-pub use prelude::PRELUDE;
+pub use pattern::{FLAT, PATTERN, PatternEntry, flat_color, pattern};
+pub use prelude::{Blue, NAMES_WORDS, PRELUDE};
+#[cfg(feature = "spirv")]
+pub use spirv::spirv;
 pub use text::KernelText;
 
 /// The version of naga whose limits and errors these texts meet.

@@ -2,16 +2,30 @@
 
 use crate::launch::{Launch, WORD};
 use crate::limits::Limits;
+use interop_core::describe::color::load;
 use interop_core::describe::pattern::Pattern;
-use interop_core::{Error, Result, View};
+use interop_core::{Error, PixelFormat, Result, View};
 
 /// Work items of a group, as the text has them: across and down in the entries for words, across in that for bytes.
 const GROUP: [u32; 2] = [64, 4];
 /// Words of a work item of the entry for one word all over.
-const FLAT: usize = 4;
+const PER_ITEM: usize = 4;
 
 /// The kernels' whole text; its bindings are those of group 0.
 pub const PATTERN: &str = include_str!("pattern.wgsl");
+
+/// A kernel `flat` that stores one colour all over, its arguments: what [`flat_color`] gives.
+pub const FLAT: &str = "@compute @workgroup_size(16, 16)
+fn flat(@builtin(global_invocation_id) id: vec3<u32>) {
+  pf_store(id.xy, vec4<f32>(pf_arg_f32(0), pf_arg_f32(1), pf_arg_f32(2), pf_arg_f32(3)));
+}";
+
+/// The colour of every pixel of a flat pattern, where all are alike.
+pub fn flat_color(format: PixelFormat, pattern: &Pattern) -> Option<[f32; 4]> {
+    let (word, pixel) = (pattern.or_mask.to_ne_bytes(), format.bytes_per_pixel());
+    let is_one = pattern.is_flat() && (pixel.is_multiple_of(WORD) || pattern.or_mask == 0);
+    is_one.then(|| load(format, &word.repeat(pixel.div_ceil(WORD))[..pixel]))
+}
 
 /// An entry point of [`PATTERN`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +65,7 @@ pub fn pattern(view: &View, pattern: &Pattern, limits: &Limits) -> Result<(Patte
         View::Image(image) => (image.pitch().max(image.row_len()), image.row_len(), 0, 1),
         View::Buffer(_) => (Pattern::BUFFER_ROW, Pattern::BUFFER_ROW, 0, 1),
     };
-    let (usual, per_item) = if pattern.is_flat() { (PatternEntry::Flat, FLAT) } else { (PatternEntry::Words, 1) };
+    let (usual, per_item) = if pattern.is_flat() { (PatternEntry::Flat, PER_ITEM) } else { (PatternEntry::Words, 1) };
     let (entry, [across, down]) = match words(span.start, span.len(), pitch, row, per_item, limits) {
         Some(groups) => (usual, groups),
         None => (PatternEntry::Bytes, bytes(span.end.div_ceil(WORD) - span.start / WORD, limits)?),
@@ -125,7 +139,7 @@ mod tests {
     fn no_work_item_for_words_counts_beyond_32_bits() {
         let limits = Limits { device: "d".into(), memories: 8, groups: u32::MAX, items: 256 };
         let pitch = 1 << 16;
-        let fits = |len| [1, FLAT].map(|each| words(0, len, pitch, pitch, each, &limits).is_some());
+        let fits = |len| [1, PER_ITEM].map(|each| words(0, len, pitch, pitch, each, &limits).is_some());
         assert_eq!((fits((1 << 32) - 8 * pitch), fits((1 << 32) - pitch)), ([true; 2], [false; 2]));
     }
 }

@@ -43,6 +43,16 @@ fn pf_set_part(byte: u32, mask: u32, bits: u32) {
 }
 ";
 
+/// For texts whose work items count in the words of one buffer.
+const COUNTS: &str = "
+// Adds to a word of a target that is a buffer, also where other work items do; nothing beyond its end.
+fn pf_add(index: u32, count: u32) {
+  if (index < pf_words()) {
+    atomicAdd(&pf_memory[pf_launch[0].x / 4u + index], count);
+  }
+}
+";
+
 /// Tells how a colour `c` is written at byte `b`.
 fn store(format: PixelFormat) -> (&'static str, &'static str) {
     const ROWS: PerFormat<(&str, &str)> = PerFormat::new([
@@ -76,16 +86,38 @@ fn store(format: PixelFormat) -> (&'static str, &'static str) {
 }
 
 /// Names that a text may call where its target is linear memory only.
-const WORDS: [&str; 9] =
-    ["pf_memory", "pf_set", "pf_word", "pf_set_part", "pf_words", "pf_get", "pf_get_f32", "pf_put", "pf_put_f32"];
+const WORDS: [&str; 10] = [
+    "pf_memory",
+    "pf_add",
+    "pf_set",
+    "pf_word",
+    "pf_set_part",
+    "pf_words",
+    "pf_get",
+    "pf_get_f32",
+    "pf_put",
+    "pf_put_f32",
+];
 
 /// True where a text names the words of its target, which a texture does not have.
 pub fn names_words(text: &str) -> bool {
     tokens(text).any(|token| WORDS.contains(&token))
 }
 
+/// Message of launches that store to a texture alone, of kernels that name words.
+pub const NAMES_WORDS: &str = "the kernel names words of its target, and a draw takes less than the copies for them";
+
+/// Place of blue in a texture of a format that has it first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blue {
+    /// The texture is of that format.
+    First,
+    /// The texture has red first, as OpenGL knows no other.
+    Third,
+}
+
 /// Tells how WGSL calls a storage texture of the format, and the colour as it is stored there: rounded as [`store`] rounds, since
-/// drivers differ in that, and NVIDIA's compiler leaves rounding out that it sees. What is blue first lies in a texture that is red first, as OpenGL has no other.
+/// drivers differ in that, and NVIDIA's compiler leaves rounding out that it sees.
 fn texture(format: PixelFormat) -> (&'static str, &'static str) {
     const BYTES: &str = "unpack4x8unorm(pack4x8unorm(c) ^ pf_zero())";
     const HALVES: &str =
@@ -116,8 +148,11 @@ fn texture(format: PixelFormat) -> (&'static str, &'static str) {
 
 /// The kernel's text with all that it may call where the target is a texture: `pf_launch[0].xy` is its first pixel, and
 /// `pf_launch[1].y` the step from one row to the next, 1 or -1.
-pub fn with_texture(text: &str, format: PixelFormat) -> String {
-    let (name, stored) = texture(format);
+pub fn with_texture(text: &str, format: PixelFormat, blue: Blue) -> String {
+    let (name, stored) = match (format, blue) {
+        (PixelFormat::Bgra8, Blue::First) => ("bgra8unorm", texture(PixelFormat::Rgba8).1),
+        _ => texture(format),
+    };
     format!(
         "{text}\n{OF_TEXTURES}
 @group(0) @binding(0) var {TEXTURE}: texture_storage_2d<{name}, write>;
@@ -134,9 +169,10 @@ fn pf_store(at: vec2<u32>, c: vec4<f32>) {{
 /// The kernel's text with all that it may call.
 pub fn with_prelude(text: &str, format: PixelFormat) -> String {
     let (memory, store) = store(format);
+    let (memory, counts) = if tokens(text).any(|token| token == "pf_add") { (PARTS, COUNTS) } else { (memory, "") };
     let bytes = format.bytes_per_pixel();
     format!(
-        "{text}\n{PRELUDE}{memory}
+        "{text}\n{PRELUDE}{memory}{counts}
 // Writes a pixel; nothing outside the target.
 fn pf_store(at: vec2<u32>, c: vec4<f32>) {{
   if (pf_inside(at)) {{

@@ -3,7 +3,7 @@
 use crate::guard::{TextError, parsed, weighed, with_room};
 use crate::limits::Limits;
 use crate::params::Numbers;
-use crate::prelude::{NUMBERS, TARGET, names_words, with_prelude, with_texture};
+use crate::prelude::{Blue, NUMBERS, TARGET, names_words, with_prelude, with_texture};
 use interop_core::{KernelSource, Language, PixelFormat, Result};
 
 /// A kernel's text, read. It is parsed, but what its statements mean is the compiler's to check.
@@ -83,8 +83,8 @@ impl KernelText {
     }
 
     /// All of the text, for targets that are textures of this format. One that names words does not build.
-    pub fn of_texture(&self, format: PixelFormat) -> String {
-        with_texture(&self.text, format)
+    pub fn of_texture(&self, format: PixelFormat, blue: Blue) -> String {
+        with_texture(&self.text, format, blue)
     }
 
     /// True where it names the target's words, which a texture does not have.

@@ -2,6 +2,7 @@
 
 mod arith;
 mod combine;
+mod histogram;
 mod interpret;
 mod reduce;
 mod scan;
@@ -9,6 +10,7 @@ mod vectors;
 
 pub use arith::{Arith, FloatArith, IntArith};
 pub use combine::combine_of;
+pub use histogram::count;
 pub use interpret::CpuProgram;
 pub use reduce::{Extremum, reduce, reduce_extremum};
 pub use scan::scan;

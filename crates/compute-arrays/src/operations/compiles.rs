@@ -1,7 +1,7 @@
 //! Every kernel's text through NVRTC and naga, which need no GPU: what a machine without one can say about CUDA and WGSL.
 
 use super::Form::{Groups, Runs};
-use super::{elementwise, random, reduce, scan};
+use super::{elementwise, histogram, random, reduce, scan};
 use crate::context::Arrays;
 use crate::element::Element;
 use crate::expr::{Bound, Expr, Role};
@@ -25,9 +25,12 @@ fn texts<T: Element>(dialect: Dialect, len: usize, value: impl Fn(Expr<'_, T>) -
     let a = arrays.from_slice(&[T::default(); 6]).unwrap().reshape(&[2, 3]).unwrap();
     let expr = value(a.expr()) + a.view().slice(0, 0..1).unwrap().broadcast_to(&[2, 3]).unwrap();
     let bound = Bound::new(&expr.tree, Role::Plain, "test").unwrap();
+    let bins = expr.clone().cast::<u32>();
+    let bins = Bound::new(&bins.tree, Role::Plain, "test").unwrap();
     let own = Monoid::<T>::new(T::default(), |a, b| a.clone() + b * a).unwrap();
     let monoids = [Monoid::sum(), Monoid::min(), own];
     let mut all = vec![("pf_elementwise", elementwise::text::<T>(dialect, &bound, len, 4), 2)];
+    all.push(("pf_histogram", histogram::text(dialect, &bins, len), 2));
     let extrema = ["<", ">"].map(|better| reduce::Acc::extremum::<T>(better, Groups));
     for acc in extrema.into_iter().chain(monoids.iter().map(|monoid| reduce::Acc::monoid(monoid, Groups))) {
         all.push(("pf_reduce", acc.reduce_text(dialect, &bound, len), 2));

@@ -5,6 +5,7 @@ mod compiles;
 pub(crate) mod elementwise;
 #[cfg(test)]
 mod forms;
+mod histogram;
 mod launch;
 pub(crate) mod random;
 mod reduce;

@@ -366,7 +366,7 @@ static PF_ACC pf_combine(const PF_ACC a, const PF_ACC b) {{
     )
 }
 
-fn part<'m>(memory: &'m mut dyn ComputeMemory, bytes: usize) -> Result<Target<'m>> {
+pub(super) fn part<'m>(memory: &'m mut dyn ComputeMemory, bytes: usize) -> Result<Target<'m>> {
     Target::new(memory, View::Buffer(BufferView { offset: 0, len: bytes }))
 }
 

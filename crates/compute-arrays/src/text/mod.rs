@@ -63,6 +63,7 @@ pub(crate) const SCAN_STARTS: &str = include_str!("scan_starts.h");
 pub(crate) const SCAN_RUNS: &str = include_str!("scan_runs.h");
 pub(crate) const WARP: &str = include_str!("warp.h");
 pub(crate) const ONE_PASS: &str = include_str!("one_pass.h");
+pub(crate) const HISTOGRAM: &str = include_str!("histogram.h");
 pub(crate) const PHILOX: &str = include_str!("philox.h");
 
 /// The macro of `common.h` that is this type.

@@ -9,6 +9,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod elementwise;
+mod histogram;
 mod misuse;
 mod parts;
 mod queues;

@@ -128,6 +128,11 @@ pub enum Error {
     /// No frame has been finished yet, so there is nothing to show.
     #[error("nothing to show yet: no frame of this link has been finished; finish one, then draw")]
     NothingShown,
+    /// The newest frame went straight into its target ([`crate::Link::show`]), so that no surface has it.
+    #[error(
+        "the newest frame was stored into its target, and no surface has it: read the target, or finish a whole frame first"
+    )]
+    InTarget,
     /// The link was resized to 0x0, as a minimised window is.
     #[error("the link is paused, as it was resized to 0x0; resize it to a size before the next frame")]
     Paused,

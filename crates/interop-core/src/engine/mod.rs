@@ -12,4 +12,5 @@ mod reach;
 
 pub use intake::{Intake, Taken};
 pub use outlet::{Outlet, OutletFrame, OutletOptions};
+pub(crate) use proof::compare;
 pub use reach::EnginePath;

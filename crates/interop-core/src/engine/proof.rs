@@ -142,7 +142,8 @@ fn inner(all: &Part) -> Part {
     }
 }
 
-fn compare(path: PathId, view: &View, expected: &[u8], found: &[u8], frame: u32) -> Result<()> {
+/// Compares what came out with what went in.
+pub(crate) fn compare(path: PathId, view: &View, expected: &[u8], found: &[u8], frame: u32) -> Result<()> {
     if expected == found {
         return Ok(());
     }

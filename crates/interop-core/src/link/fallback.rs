@@ -76,6 +76,10 @@ impl Link {
     /// Before a frame: on a path that works, which may be compared with another.
     fn next_frame(&mut self, part: &Part) -> Result<Option<Descent>> {
         part.check_inside(self.layout.desc()).map_err(|error| error.of("Link::frame"))?;
+        if self.in_target && *part != self.layout.full() {
+            // No surface has what lies around it.
+            return Err(Error::InTarget);
+        }
         let mut descent = None;
         self.leave_broken(&mut descent)?;
         self.compare_between_frames();
@@ -220,6 +224,7 @@ impl Link {
         self.meanwhile = std::mem::replace(&mut selection.meanwhile, Meanwhile::over());
         let desc = *self.layout.desc();
         self.take(selection, &desc);
+        self.targets.forget();
         Ok(())
     }
 

@@ -10,16 +10,19 @@ mod resize;
 mod retired;
 mod room;
 mod shared;
+mod show;
 mod shown_frame;
+mod targets;
 mod touch;
 mod traced;
 mod write_frame;
 
 pub use shared::{SharedFrame, SharedLink, StartedFrame};
 pub use shown_frame::ShownFrame;
+pub use targets::{Detour, Showed};
 pub use write_frame::WriteFrame;
 
-use crate::compute::ComputeBackend;
+use crate::compute::{ComputeBackend, Target};
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::Region;
 use crate::describe::surface::SurfaceDesc;
@@ -32,6 +35,7 @@ use retired::Retired;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
+use targets::Targets;
 use touch::Touch;
 
 /// Options of [`Link::open`].
@@ -90,6 +94,10 @@ pub struct Link {
     /// Paths that are still to be compared.
     meanwhile: Meanwhile,
     touch: Touch,
+    /// Where frames go that are not drawn.
+    targets: Targets,
+    /// The newest frame is in its target alone.
+    in_target: bool,
     /// Tells this link from others in a trace.
     number: u32,
     /// Frames begun so far.
@@ -132,6 +140,8 @@ impl Link {
             paused: false,
             meanwhile,
             touch,
+            targets: Targets::new()?,
+            in_target: false,
             number: traced::next_link(),
             frames: 0,
             newest: None,
@@ -219,9 +229,11 @@ impl Link {
     /// The newest finished frame, for drawing.
     ///
     /// # Errors
-    /// [`Error::NothingShown`] before the first frame was finished.
+    /// [`Error::NothingShown`] before the first frame was finished, [`Error::InTarget`] after one that [`Link::show`] stored into
+    /// its target.
     pub fn shown(&self) -> Result<ShownFrame<'_>> {
         let (surface, id, frame) = match &self.retired {
+            _ if self.in_target => return Err(Error::InTarget),
             _ if self.finished => (self.path.surface(), self.id, self.path.shown_frame()),
             Some(retired) => (retired.surface(), retired.id(), retired.shown_frame()),
             None => return Err(Error::NothingShown),
@@ -234,7 +246,7 @@ impl Link {
     /// # Errors
     /// What the backend or display reported; nothing is shown then, either, and the next frame may find the path broken.
     pub fn clear(&mut self) -> Result<()> {
-        (self.finished, self.retired, self.newest) = (false, None, None);
+        (self.finished, self.retired, self.newest, self.in_target) = (false, None, None, false);
         self.unclean = true;
         self.make_pieces(true)?;
         blank(&mut self.path, self.backend.as_ref(), &self.layout)?;
@@ -248,8 +260,12 @@ impl Link {
     }
 
     /// The shown frame as the display shows it: tight rows in the surface's order. Slow; for saving and testing.
+    ///
+    /// # Errors
+    /// Those of [`Link::shown`] and of the display.
     pub fn read_back(&mut self) -> Result<Vec<u8>> {
         match &mut self.retired {
+            _ if self.in_target => Err(Error::InTarget),
             _ if self.finished => {
                 let bytes = self.path.surface_mut().read_back(&self.layout.full())?;
                 Ok(self.layout.to_surface_rows(bytes))
@@ -273,7 +289,7 @@ impl Link {
             }
             return Err(error);
         }
-        self.finished = true;
+        (self.finished, self.in_target) = (true, false);
         self.retired = None;
         self.newest = FrameTag::current();
         drop(self.touched());
@@ -285,7 +301,14 @@ impl Link {
         self.unclean || self.broken.is_some() || !self.meanwhile.is_over()
     }
 
-    pub(crate) fn opened(&mut self) -> (&mut OpenedPath, &dyn ComputeBackend) {
-        (&mut self.path, self.backend.as_ref())
+    /// True while a frame is open that goes straight into a target.
+    fn is_straight(&mut self) -> bool {
+        self.targets.writes().is_some()
+    }
+
+    /// The memory that kernels of the open frame write.
+    pub(crate) fn next_target(&mut self) -> Result<(Target<'_>, &dyn ComputeBackend)> {
+        let target = self.targets.writes().unwrap_or_else(|| self.path.target())?;
+        Ok((target, self.backend.as_ref()))
     }
 }

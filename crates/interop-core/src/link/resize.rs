@@ -74,6 +74,11 @@ impl Link {
             return Ok(());
         }
         let _stage = stage!("resize");
+        self.targets.forget();
+        if self.in_target {
+            // Frames before the newest are not to be seen again.
+            (self.finished, self.retired) = (false, None);
+        }
         let left = self.leave_broken(&mut None);
         if let Err(error) = &left {
             tracing::debug!(%error, "no other path works: the one that failed is proved again");

@@ -3,7 +3,7 @@
 use super::Link;
 use crate::devices::timeline::{FrameTag, Tagged};
 use crate::display::Part;
-use crate::path::SharingPath;
+use crate::path::{PathId, SharingPath};
 use std::sync::atomic::{AtomicU32, Ordering};
 use tracing::field::Empty;
 use tracing::span::EnteredSpan;
@@ -24,7 +24,12 @@ pub(super) struct Traced {
 impl Traced {
     /// The frame that `link` is about to begin.
     pub fn new(link: &Link, part: &Part) -> Self {
-        let tag = FrameTag { link: link.number, frame: link.frames, path: link.id, slot: link.path.slot() };
+        Self::by(link, link.id, part)
+    }
+
+    /// The frame that `link` is about to begin, by another path than its own.
+    pub fn by(link: &Link, path: PathId, part: &Part) -> Self {
+        let tag = FrameTag { link: link.number, frame: link.frames, path, slot: link.path.slot() };
         let span = tracing::trace_span!(
             target: "pixelferry::frame",
             "frame",

@@ -63,13 +63,13 @@ impl<'a> WriteFrame<'a> {
     /// Queues a kernel that writes the frame; its first parameters are the target, then come `args`.
     pub fn launch(&mut self, kernel: &dyn Kernel, args: &[Arg<'_>]) -> Result<()> {
         let _step = step!("launch", kernel = kernel.name());
-        let (path, backend) = self.link.opened();
-        backend.launch(kernel, path.target()?, args)
+        let (target, backend) = self.link.next_target()?;
+        backend.launch(kernel, target, args)
     }
 
     /// The memory that kernels write, for backends' own calls.
     pub fn target(&mut self) -> Result<Target<'_>> {
-        self.link.opened().0.target()
+        self.link.next_target().map(|(target, _)| target)
     }
 
     /// The frame's memory by its own API's names, for kernels and libraries of your own. The path stays as fast as it is.
@@ -88,8 +88,8 @@ impl<'a> WriteFrame<'a> {
     /// - Nothing named is released, destroyed, mapped, or used after the frame.
     pub unsafe fn raw(&mut self) -> Result<RawTarget<'_>> {
         let _step = step!("raw");
-        let (path, backend) = self.link.opened();
-        backend.raw(path.target()?)
+        let (target, backend) = self.link.next_target()?;
+        backend.raw(target)
     }
 
     /// Writes pixels or bytes from the host: tight rows in the surface's order, all of [`Self::part`].
@@ -98,7 +98,8 @@ impl<'a> WriteFrame<'a> {
     /// [`Error::InvalidInput`] where the length is not that of the part.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         let _step = step!("write");
-        let is_whole = self.part == self.link.layout.full();
+        // What lies between the rows of a target's texture is not the frame's.
+        let is_whole = self.part == self.link.layout.full() && !self.link.is_straight();
         self.target()?.write("WriteFrame::write", bytes, is_whole)
     }
 
@@ -132,7 +133,7 @@ impl<'a> WriteFrame<'a> {
 
 impl Drop for WriteFrame<'_> {
     fn drop(&mut self) {
-        if self.open {
+        if self.open && !self.link.targets.close() {
             self.link.path.cancel();
         }
     }

@@ -49,3 +49,4 @@ pub(crate) use slot_sync::RING_SLOTS;
 pub use spec::PathSpec;
 pub use table::PATHS;
 pub(crate) use table::is_object;
+pub(crate) use unwritten::clear;

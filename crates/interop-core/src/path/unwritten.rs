@@ -167,7 +167,7 @@ fn joined(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
 }
 
 /// Clears memory that a frame is about to be written to, in queue order.
-pub(super) fn clear(backend: &dyn ComputeBackend, target: Target<'_>) -> Result<()> {
+pub(crate) fn clear(backend: &dyn ComputeBackend, target: Target<'_>) -> Result<()> {
     let _step = step!("clear");
     backend.write_pattern(target, &Pattern::ZERO)
 }

@@ -114,6 +114,10 @@ pub mod engine {
             let families = array(given.reader_families, given.reader_family_count, "pf_vulkan_device.reader_families")?;
             let engine = engine.read_by(families.iter().copied());
             let engine = if given.timeline_semaphores == 0 { engine } else { engine.with_timeline_semaphores() };
+            let engine = match given.extended_storage_formats {
+                0 => engine,
+                _ => engine.with_extended_storage_formats(),
+            };
             Ok(VulkanDisplay::from_engine(engine)?.into())
         }
     }

@@ -89,7 +89,7 @@ fn a_c_program_copies_from_its_own_vulkan_device() {
     let Some(mut libraries) = need(Need::VulkanDev, package("vulkan")) else { return };
     libraries.push("-pthread".into());
     let Some(program) = build(Language::C, &root().join("examples/vulkan.c"), &libraries) else { return };
-    for (backend, driver) in [("cpu", None), ("opencl", Some(Need::Pocl))] {
+    for (backend, driver) in [("cpu", None), ("opencl", Some(Need::Pocl)), ("vulkan", None)] {
         let output = run(&program).arg(backend).output().unwrap();
         if output.status.code() == Some(2) {
             need::<()>(Need::Lavapipe, Err("no Vulkan device"));

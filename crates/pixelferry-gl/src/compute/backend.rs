@@ -206,6 +206,9 @@ unsafe impl BackendDriver for GlBackend {
         let (memory, view) = target.into_parts();
         if find::<GlImage>(memory, &self.session).is_some() {
             let image = own_mut::<GlImage>(memory, &self.session)?;
+            if wanted.is_flat() {
+                return image.of_one_row(&view, |memory, row| self.pattern_into(memory, row, wanted));
+            }
             return image.through_linear(&view, |memory, view| self.pattern_into(memory, view, wanted));
         }
         self.pattern_into(own_mut::<GlMemory>(memory, &self.session)?.buffer(), &view, wanted)

@@ -9,7 +9,9 @@ use crate::objects::image_unit::Bound;
 use crate::queue::QueueBuffer;
 use crate::queue::texture::QueueTexture;
 use interop_core::compute::{MemoryDriver, OpaqueImage, Placement, zeros};
-use interop_core::{Error, ImageDesc, PixelFormat, RawMemory, RawTarget, Result, SharedHandle, View};
+use interop_core::{
+    Error, Extent, ImageDesc, ImageView, PixelFormat, RawMemory, RawTarget, Result, SharedHandle, View,
+};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -78,6 +80,19 @@ impl GlImage {
         self.copy_to(&memory, &span)?;
         f(&memory, view)?;
         self.copy_from(&memory, &span)
+    }
+
+    /// Stores rows that are all alike: `f` writes one into memory, which shaders then read from their cache.
+    pub fn of_one_row(&mut self, view: &View, f: impl FnOnce(&QueueBuffer, &View) -> Result<()>) -> Result<()> {
+        let (region, memory, format) = (self.rows.place(view)?.region, self.scratch()?, self.format());
+        let row = ImageView::packed(Extent::new(region.width, 1), format, 1, 0, false)?;
+        f(&memory, &View::Image(row))?;
+        self.session.rows.copy((&self.texture, region), (&memory, [0, 0]), format, Way::Store)
+    }
+
+    /// True where kernels that name words are refused.
+    pub fn stores_only(&self) -> bool {
+        self.texture.stores_only()
     }
 
     /// Place of a view in the texture.

@@ -9,7 +9,7 @@ use interop_core::devices::owned::{find, own, own_mut};
 use interop_core::{Arg, ImageView, Kernel, KernelSource, Language, PixelFormat, Result, Target, View};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use wgsl_kernel::KernelText;
+use wgsl_kernel::{KernelText, NAMES_WORDS};
 
 /// A kernel of one backend.
 pub struct GlKernel {
@@ -99,6 +99,9 @@ impl GlKernel {
         let format = image.format();
         let is_its_own = matches!(view, View::Image(ImageView { format: wanted, .. }) if *wanted == format);
         if self.text.names_words() || !is_its_own {
+            if image.stores_only() {
+                return Err(self.session.device.unsupported(NAMES_WORDS));
+            }
             return image.through_linear(view, |memory, view| self.run(memory, view, items, args, memories));
         }
         let launch = self.text.plan_texture(format, &image.place(view)?, args, &self.session.limits)?;

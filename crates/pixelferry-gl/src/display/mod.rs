@@ -1,5 +1,6 @@
 //! The display, the ways to one, and what an engine does with it.
 
+pub(crate) mod bound_target;
 pub(crate) mod contract;
 pub(crate) mod engine;
 pub(crate) mod engine_surface;

@@ -106,6 +106,14 @@ impl Drawing {
         known.map_or_else(|| Attachment::bound(shared), Ok).map(Target::Texture)
     }
 
+    /// The texture that draws reach. The context must be current.
+    pub(crate) fn attachment(&self, shared: &ContextState) -> Result<Attachment, Obstacle> {
+        match self.target(shared)? {
+            Target::Texture(attachment) => Ok(attachment),
+            Target::Window(_) => Err(Obstacle::Window("no shader stores into its own framebuffer")),
+        }
+    }
+
     /// Draws into the bound draw framebuffer. The context must be current.
     pub(crate) fn draw(
         &self,

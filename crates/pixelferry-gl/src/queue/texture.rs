@@ -11,8 +11,11 @@ use std::sync::{Arc, Weak};
 pub(crate) struct TextureHandle {
     pub texture: glow::Texture,
     pub level: i32,
+    pub layer: i32,
     pub format: StoreFormat,
     pub extent: Extent,
+    /// Kernels that name words get no copy of it.
+    pub stores_only: bool,
     /// The surface, for as long as it has the texture.
     pub owner: Weak<()>,
 }
@@ -53,8 +56,12 @@ impl QueueTexture {
         if self.handle.owner.strong_count() == 0 {
             return Err(Error::refused("the surface that has the texture is gone"));
         }
-        let TextureHandle { texture, level, format, .. } = *self.handle;
-        Ok(Bound { texture, level, layer: 0, access, format: format.internal })
+        let TextureHandle { texture, level, layer, format, .. } = *self.handle;
+        Ok(Bound { texture, level, layer, access, format: format.internal })
+    }
+
+    pub(crate) fn stores_only(&self) -> bool {
+        self.handle.stores_only
     }
 
     pub(crate) fn format(&self) -> StoreFormat {

@@ -97,7 +97,15 @@ impl TextureSurface {
         let format = StoreFormat::of(level.format).filter(|_| takes);
         let format = format.ok_or_else(|| level.refuse("shaders do not store to it as it is"))?;
         let (extent, owner) = (self.image.extent, Arc::downgrade(&self.owner));
-        Ok(TextureHandle { texture: level.texture, level: level.level, format, extent, owner })
+        Ok(TextureHandle {
+            texture: level.texture,
+            level: level.level,
+            layer: 0,
+            format,
+            extent,
+            stores_only: false,
+            owner,
+        })
     }
 
     pub(crate) fn source(&self) -> ImageSource {

@@ -22,7 +22,10 @@ class _CudaArray(Protocol):
     def __cuda_array_interface__(self) -> dict[str, Any]: ...
 
 _Array = _DLPack | _CudaArray | Buffer
-_Layout = Literal["HWC", "CHW"]
+_Layout = str
+_Range = Literal["minmax", "symmetric"] | tuple[float | str, float | str]
+_Colormap = Literal["grey", "viridis", "magma", "turbo", "rdbu"]
+_Channel = int | Literal["magnitude", "phase", "real", "imaginary"]
 _Format = Literal["r8", "rg8", "r16", "r16f", "rgba8", "bgra8", "rgb10a2", "rg16f", "r32f", "rgba16f", "rg32f", "rgba32f"]
 _Path = str | PathLike[str]
 
@@ -155,7 +158,7 @@ class Viewer:
     width, height: of the window, or of the framebuffer that is drawn into off screen; arrays of other sizes are fitted
         into it with their shape kept.
     format: of the surface. Those of one channel ("r8", "r16", "r16f", "r32f") and of two ("rg8", "rg16f", "rg32f") show arrays of as
-        many channels; the others show arrays of one (grey), three and four.
+        many channels; the others show arrays of one (grey) to four.
     mode: "latency" shows each array at once; "throughput" shows up to eight frames behind, where that is quicker.
     path: take this path or fail; `report["paths"]` lists them.
     backend: "cuda:1" or "cpu", say, instead of the array's GPU, or of what is measured to be the quickest
@@ -179,13 +182,36 @@ class Viewer:
         display: Literal["auto", "gl", "compute", "memory"] = "auto",
         vsync: bool = False,
     ) -> Self: ...
-    def show(self, array: _Array, layout: _Layout = "HWC") -> None:
-        """Shows an array of uint8, uint16 (whole range), float16 or float32 (0 to 1).
+    def show(
+        self,
+        array: _Array,
+        layout: _Layout | None = None,
+        *,
+        range: _Range | None = None,
+        exposure: float = 0.0,
+        gamma: float = 1.0,
+        colormap: _Colormap | None = None,
+        channel: _Channel | None = None,
+        marks: bool = False,
+    ) -> None:
+        """Shows an array of numbers of any type: bool, integers, floats of 8 (DLPack) to 64 bits, bfloat16, complex.
 
         Does nothing where the user has closed the window: is_open is then False. After close() it raises ClosedError.
 
-        Shapes: (height, width), (height, width, 1|3|4); with layout="CHW" (1|3|4, height, width). For a format of one or two channels
-        that number of them. Strides of any kind.
+        layout: a letter for each axis: H and W and, where there are, C and N (pictures in a grid). None guesses by the shape as
+            `explain()` lists: "HW", "HWC" of 1 to 4 channels, "CHW" of 1, 3 or 4, "NHW", "NHWC", "NCHW". Two channels are red and
+            green. For a format of one or two channels that number of them. Strides of any kind.
+        range: the numbers that are black and white: (0, 50), "minmax", "symmetric" about zero, or percentiles as ("1%", "99%"),
+            which are off by at most 1/65536 of minimum to maximum. None is the whole range of uint8 and uint16, 0 to 1 of bool and
+            floats, -pi to pi of a phase, and "minmax" of all else.
+        exposure: stops by which all is made brighter, after the range.
+        gamma: numbers above 0 are raised to 1/gamma, after the exposure.
+        colormap: of 256 colours, for one channel, after the gamma.
+        channel: one of several, from 0; or what is shown of complex numbers, which is the magnitude.
+        marks: what is above 1 after the exposure is red, and below 0 blue.
+
+        With any of these, NaN is magenta, infinity yellow and minus infinity cyan; without, NaN is black.
+        A range that depends on the numbers is measured for every array before it is shown.
         When it returns the array was read and may be written again. Work that its library has queued on a GPU is
         waited for on the GPU.
         """
@@ -226,15 +252,19 @@ class Viewer:
 @overload
 def show(
     array: _Array, title: str = "pixelferry", *, block: Literal[True] = True, save: _Path | None = None,
-    layout: _Layout = "HWC", width: int | None = None, height: int | None = None, backend: str | None = None,
+    layout: _Layout | None = None, width: int | None = None, height: int | None = None, backend: str | None = None,
+    range: _Range | None = None, exposure: float = 0.0, gamma: float = 1.0, colormap: _Colormap | None = None,
+    channel: _Channel | None = None, marks: bool = False,
 ) -> None: ...
 @overload
 def show(
     array: _Array, title: str = "pixelferry", *, block: bool, save: _Path | None = None,
-    layout: _Layout = "HWC", width: int | None = None, height: int | None = None, backend: str | None = None,
+    layout: _Layout | None = None, width: int | None = None, height: int | None = None, backend: str | None = None,
+    range: _Range | None = None, exposure: float = 0.0, gamma: float = 1.0, colormap: _Colormap | None = None,
+    channel: _Channel | None = None, marks: bool = False,
 ) -> Viewer | None:
     """Shows one array. In a window of its size: waits until it is closed, or with block=False returns the viewer. With
-    save="x.png": no window is opened, the picture is saved. A file that cannot be written is an OSError, such as
+    save="x.png": no window is opened, the picture is saved. How numbers become colours: Viewer.show. A file that cannot be written is an OSError, such as
     FileNotFoundError, before anything is shown."""
 
 def probe(width: int = 640, height: int = 360) -> Report:

@@ -32,7 +32,9 @@ def _arguments() -> argparse.Namespace:
     show = commands.add_parser("show", help="show an array that numpy.save wrote")
     show.add_argument("file", help="a .npy file")
     show.add_argument("--save", metavar="PICTURE", help="open no window, save .png or .jpg")
-    show.add_argument("--layout", choices=["HWC", "CHW"], default="HWC")
+    show.add_argument("--layout", help='a letter for each axis, such as "CHW", instead of what its shape suggests')
+    show.add_argument("--range", nargs="+", metavar="END", help="minmax, symmetric, or two ends: numbers, or percentiles as 1%% 99%%")
+    show.add_argument("--colormap", help="viridis, magma, turbo, rdbu or grey")
     show.add_argument("--backend", help='"cuda", say, instead of the one that is measured to be the quickest')
     return parser.parse_args()
 
@@ -50,7 +52,10 @@ def _run(given: argparse.Namespace) -> None:
         array = numpy.load(given.file)
     except (OSError, ValueError) as error:
         sys.exit(f"{_name()} show: {given.file}: {error}")
-    pixelferry.show(array, given.file, save=given.save, layout=given.layout, backend=given.backend)
+    ends = [end if end[-1:] == "%" or end.isalpha() else float(end) for end in given.range or []]
+    pixelferry.show(
+        array, given.file, save=given.save, layout=given.layout, backend=given.backend, colormap=given.colormap,
+        range=None if not ends else ends[0] if len(ends) == 1 else ends)
 
 
 def main() -> None:

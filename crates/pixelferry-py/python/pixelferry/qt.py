@@ -54,7 +54,7 @@ class ArrayWidget(_Base):
         self._held = _Held()
         self._array: tuple[Any, Literal["HWC", "CHW"]] | None = None
 
-    def show_array(self, array: Any, layout: Literal["HWC", "CHW"] = "HWC") -> None:
+    def show_array(self, array: Any, layout: str = "HWC") -> None:
         """Shows an array, of what Viewer.show takes. When it returns the array was read and may be written again.
 
         A reference is kept: before the widget is on the screen it has no context, and Qt may give it another one. The array
@@ -69,7 +69,7 @@ class ArrayWidget(_Base):
         self._array = array, layout
         self.update()
 
-    def _update(self, array: Any, layout: Literal["HWC", "CHW"]) -> None:
+    def _update(self, array: Any, layout: str) -> None:
         if self._held.texture is None:
             self._held.texture = Texture(array, layout, **self._options)
         else:

@@ -2,11 +2,10 @@
 
 use crate::failure::Failure;
 use crate::items::Items;
-use crate::plane::{Axes, Plane};
-use crate::span::{Number, Place, Raw, Sort, Span};
 use pixelferry::api::cuda::CudaBackend;
 use pixelferry::driver::HostBlock;
 use pixelferry::{ComputeMemory, Error, PixelFormat, Result};
+use pixelferry_look::{Layout, Number, Place, Plane, Raw, Span};
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
 use std::slice;
@@ -23,10 +22,15 @@ pub struct Readable<D>(D);
 
 impl Readable<Plane> {
     /// Black of this shape.
-    pub fn black(shape: Vec<i64>, axes: Axes, format: PixelFormat) -> Result<Self, Failure> {
-        let plane = Plane::new(&zeros(shape), axes, format)?;
+    pub fn black(shape: Vec<i64>, layout: Layout, format: PixelFormat) -> Result<Self, Failure> {
+        let plane = Plane::data(&zeros(shape), layout, format)?;
         // SAFETY: with no strides it describes one byte, which is always there.
         Ok(unsafe { Self::new(plane) })
+    }
+
+    /// With its range, where that depends on the numbers.
+    pub fn measured(self) -> Result<Self> {
+        if self.0.range.fixed().is_some() { Ok(self) } else { Ok(Self(self.0.measured(self.bytes()?)?)) }
     }
 }
 
@@ -46,7 +50,7 @@ fn zeros(shape: Vec<i64>) -> Raw {
         address: ptr::from_ref(&ZERO).expose_provenance(),
         strides: Some(vec![0; shape.len()]),
         shape,
-        number: Number { sort: Sort::Unsigned, bits: 8, foreign: false },
+        number: Number { code: 1, bits: 8, foreign: false },
         place: Place::Host,
     }
 }

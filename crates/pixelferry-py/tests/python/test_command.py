@@ -57,13 +57,13 @@ def test_what_is_wrong_is_one_line(tmp_path, monkeypatch, capsys):
     text = tmp_path / "no.npy"
     text.write_text("no array")
     doubles = tmp_path / "doubles.npy"
-    numpy.save(doubles, numpy.zeros((2, 2)))
+    numpy.save(doubles, numpy.zeros((2, 2), "g"))
     array = tmp_path / "a.npy"
     numpy.save(array, numpy.zeros((2, 2), numpy.uint8))
     for arguments, said in [
         (("show", str(tmp_path / "absent.npy")), "absent.npy"),
         (("show", str(text)), "no.npy"),
-        (("show", str(doubles), "--save", str(tmp_path / "x.png")), "64-bit floats"),
+        (("show", str(doubles), "--save", str(tmp_path / "x.png")), "floats of 128 bits"),
         (("show", str(array), "--save", str(tmp_path / "absent" / "x.png")), "x.png"),
         (("probe", "--size", "0x4"), "0"),
         (("probe", "--size", "4"), "WIDTHxHEIGHT"),

@@ -17,15 +17,11 @@ from patience import by_level
 
 
 @pytest.mark.parametrize("array,text", [
-    (np.zeros((4, 4), "i4"), r"signed integers.*convert.*x\.astype\('uint8'\)"),
-    (np.zeros((4, 4), "i1"), "signed integers"),
-    (np.zeros((4, 4), "u4"), r"32-bit unsigned.*x\.astype\('uint8'\)"),
-    (np.zeros((4, 4), "f8"), "64-bit floats.*float32"),
-    (np.zeros((4, 4), "c8"), "complex"),
-    (np.zeros((4, 4), "?"), r"booleans.*x\.astype\('uint8'\) \* 255"),
+    (np.zeros((4, 4), "g"), r"floats of 128 bits.*x\.astype\('float64'\)"),
+    (np.zeros((4, 4), "G"), r"complex numbers of 256 bits.*x\.astype\('complex128'\)"),
     (np.zeros((4, 4), ">f4"), "byte order"),
     (np.zeros((4, 4), ">u2"), "byte order"),
-    (np.zeros((4, 4), [("a", "u1"), ("b", "u1")]), "these elements"),
+    (np.zeros((4, 4), [("a", "u1"), ("b", "u1")]), r"no numbers.*x\['field'\]"),
     (np.array([["a", "b"]]), "cannot be shown"),
     (np.array([[object()]]), "cannot be shown"),
     (np.ndarray, "hand over"),
@@ -37,19 +33,19 @@ def test_elements(viewer, array, text):
     assert isinstance(caught.value, TypeError) and isinstance(caught.value, pixelferry.Error)
 
 
-@pytest.mark.parametrize("shape", [(), (4,), (4, 4, 2), (4, 4, 5), (0, 4), (4, 0, 3), (4, 4, 0), (2, 2, 2, 2)], ids=str)
+@pytest.mark.parametrize("shape", [(), (4,), (0, 4), (4, 0, 3), (4, 4, 0), (2, 5, 5, 5), (1, 2, 2, 2, 2)], ids=str)
 def test_shapes(viewer, shape):
-    with pytest.raises(pixelferry.ShapeError, match="shown as format rgba8 are") as caught:
+    with pytest.raises(pixelferry.ShapeError, match="shown as format rgba8 are|is no picture; show") as caught:
         viewer.show(np.zeros(shape, "u1"))
     assert isinstance(caught.value, ValueError)
     check(viewer, sample((3, 4), "u1"))
 
 
-def test_a_channel_in_front_is_suspected(viewer):
-    with pytest.raises(pixelferry.ShapeError, match="CHW"):
-        viewer.show(np.zeros((3, 8, 8), "u1"))
-    with pytest.raises(pixelferry.ShapeError):
+def test_a_layout_that_does_not_fit_is_refused(viewer):
+    with pytest.raises(pixelferry.ShapeError, match="8 channels"):
         viewer.show(np.zeros((8, 8, 3), "u1"), layout="CHW")
+    with pytest.raises(pixelferry.ShapeError, match="3 axes"):
+        viewer.show(np.zeros((8, 8, 3), "u1"), layout="HW")
 
 
 def test_too_large_for_the_display():
@@ -90,7 +86,7 @@ def test_before_the_first_array(fresh):
     with pytest.raises(pixelferry.ShapeError, match="nothing was shown"):
         fresh.screenshot()
     with pytest.raises(pixelferry.ShapeError, match="layout"):
-        fresh.show(sample((3, 4), "u1"), layout="NHWC")
+        fresh.show(sample((3, 4), "u1"), layout="NHWX")
 
 
 def test_after_the_end(fresh):

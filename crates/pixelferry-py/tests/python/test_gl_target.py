@@ -138,12 +138,12 @@ def test_what_is_refused(context):
     with pixelferry.gl.Target(texture) as target:
         with pytest.raises(pixelferry.ShapeError, match="4x6 pixels was given, the texture has 6x4"):
             target.write(np.zeros((6, 4, 4), "u1"))
-        for wrong, error in [(np.zeros((4, 6, 2), "u1"), pixelferry.ShapeError), (np.zeros((4, 6)), pixelferry.DtypeError),
+        for wrong, error in [(np.zeros((4, 6, 5), "u1"), pixelferry.ShapeError), (np.zeros((4, 6), "i8"), pixelferry.DtypeError),
                              (None, pixelferry.DtypeError)]:
             with pytest.raises(error):
                 target.write(wrong)
         with pytest.raises(pixelferry.ShapeError, match="layout"):
-            target.write(rows, "WHC")
+            target.write(rows, "WHX")
         assert (held(texture) == rows).all()
         target.write(rows[::-1])
         assert (held(texture) == rows[::-1]).all()

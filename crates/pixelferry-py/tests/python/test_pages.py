@@ -97,7 +97,7 @@ def test_the_pages_have_programs_of_each_kind():
     codes = [block.values[0] for block in BLOCKS]
     for word in ["is_open", "save=", "torch", "gl.Target", "PySide6"]:
         assert any(word in code for code in codes), word
-    assert len(codes) == 6
+    assert len(codes) == 7
 
 
 HAND = '''

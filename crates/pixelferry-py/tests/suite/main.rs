@@ -10,22 +10,18 @@ mod failure {
         Dtype(String),
         Shape(String),
     }
+
+    impl From<pixelferry_look::Refusal> for Failure {
+        fn from(refusal: pixelferry_look::Refusal) -> Self {
+            Self::Shape(refusal.to_string())
+        }
+    }
 }
 
-#[path = "../../src/convert.rs"]
-mod convert;
 #[path = "../../src/items.rs"]
 mod items;
-#[path = "../../src/plane.rs"]
-mod plane;
-#[path = "../../src/raw"]
-mod raw {
-    pub mod simd;
-}
-#[path = "../../src/span.rs"]
-mod span;
 
+mod bytes;
 #[cfg(target_os = "linux")] // file names of extensions, and the X server
 mod package;
-mod pixels;
 mod ptx;

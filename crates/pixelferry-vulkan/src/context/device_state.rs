@@ -1,19 +1,17 @@
 //! State shared by the display and all its objects.
 
+use crate::context::home::Home;
+use crate::context::stores::Stores;
 use crate::queue::pool::{Pool, Target};
 use crate::queue::submissions::Submissions;
 use crate::sharing::Sharing;
 use ash::vk;
 use interop_core::devices::owned::Maker;
-use interop_core::{DeviceIdentity, DisplayCaps, Error, PixelFormat, RowOrder, Support};
+use interop_core::{
+    DeviceIdentity, DisplayCaps, Error, HandleType, MemoryCap, MemoryShape, PixelFormat, QueueId, RowOrder, Support,
+};
 use std::any::Any;
-
-/// Usage of surfaces: sampled, and copied by the display. Every format that is offered has it.
-pub(crate) const IMAGE_USAGE: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
-    vk::ImageUsageFlags::SAMPLED.as_raw()
-        | vk::ImageUsageFlags::TRANSFER_SRC.as_raw()
-        | vk::ImageUsageFlags::TRANSFER_DST.as_raw(),
-);
+use std::sync::Arc;
 
 const IMAGE_FEATURES: vk::FormatFeatureFlags = vk::FormatFeatureFlags::from_raw(
     vk::FormatFeatureFlags::SAMPLED_IMAGE.as_raw()
@@ -43,7 +41,11 @@ pub(crate) struct DeviceState {
     pub pool: Pool,
     pub target: Target,
     pub sharing: Sharing,
+    /// Images that kernels store to.
+    pub stores: Stores,
     pub handles: Handles,
+    /// The thread of all this.
+    pub home: Arc<Home>,
     /// Owner that keeps the device alive, if the display was given one.
     _owner: Option<Box<dyn Any>>,
 }
@@ -61,9 +63,9 @@ impl DeviceState {
     pub(crate) fn new(
         identity: DeviceIdentity,
         caps: DisplayCaps,
-        sharing: Sharing,
+        (sharing, stores): (Sharing, Stores),
         submissions: Submissions,
-        handles: Handles,
+        (handles, home): (Handles, Arc<Home>),
         owner: Option<Box<dyn Any>>,
     ) -> Self {
         Self {
@@ -73,9 +75,16 @@ impl DeviceState {
             pool: Pool::default(),
             target: Target::default(),
             sharing,
+            stores,
             handles,
+            home,
             _owner: owner,
         }
+    }
+
+    /// The display's queue, as the core tells queues apart.
+    pub(crate) fn queue_id(&self) -> QueueId {
+        QueueId::of(&self.home)
     }
 
     /// The device cannot do this.
@@ -94,24 +103,41 @@ impl Maker for DeviceState {
 ///
 /// # Safety
 /// The physical device is of this instance; both are of Vulkan 1.1 or later.
-pub(crate) unsafe fn caps(instance: &ash::Instance, physical: vk::PhysicalDevice, sharing: &Sharing) -> DisplayCaps {
+pub(crate) unsafe fn caps(
+    instance: &ash::Instance,
+    physical: vk::PhysicalDevice,
+    sharing: &Sharing,
+    (family, queue, extended): (u32, QueueId, bool),
+) -> (DisplayCaps, Stores) {
     let mut allocations = vk::PhysicalDeviceMaintenance3Properties::default();
     let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut allocations);
     // SAFETY: the caller's promise; the structures live through the call.
     unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
+    // SAFETY: as above.
+    let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
+    let computes = families.get(family as usize).is_some_and(|f| f.queue_flags.contains(vk::QueueFlags::COMPUTE));
+    let stores = Stores::of(sharing, computes, extended);
+    let computes = Support::when(computes, format!("queues of its family {family} do not compute"));
+    let lent = |shape| MemoryCap::new(HandleType::QueueBuffer(queue), shape, computes.clone());
+    let (linear, image) = (lent(MemoryShape::Linear), lent(MemoryShape::Image).without(&stores.refused()));
     let limits = properties.properties.limits;
     let pitch = u32::try_from(limits.optimal_buffer_copy_row_pitch_alignment).unwrap_or(LARGEST_PIXEL);
     let formats: Vec<PixelFormat> = sharing.image_formats(IMAGE_FEATURES);
-    DisplayCaps::new(limits.max_image_dimension2_d, allocations.max_memory_allocation_size / 4 * 4, RowOrder::TopDown)
-        .with_imports(sharing.imports())
-        .with_exports(sharing.exports())
-        .with_semaphores(sharing.semaphores())
-        .with_orphaned_staging(Support::Yes)
-        .with_persistent_staging(Support::Yes)
-        .with_image_formats(formats)
-        .with_in_place_images(Support::Yes)
-        .with_in_place_buffers(Support::Yes)
-        .with_max_in_place_pixels(u64::from(limits.max_storage_buffer_range / LARGEST_PIXEL))
-        // A power of two by the specification, as the number of bytes of a pixel is.
-        .with_row_pitch_alignment(pitch.max(LARGEST_PIXEL) as usize)
+    let caps = DisplayCaps::new(
+        limits.max_image_dimension2_d,
+        allocations.max_memory_allocation_size / 4 * 4,
+        RowOrder::TopDown,
+    )
+    .with_imports(sharing.imports().into_iter().chain([linear.clone()]).collect())
+    .with_exports(sharing.exports().into_iter().chain([linear, image]).collect())
+    .with_semaphores(sharing.semaphores())
+    .with_orphaned_staging(Support::Yes)
+    .with_persistent_staging(Support::Yes)
+    .with_image_formats(formats)
+    .with_in_place_images(Support::Yes)
+    .with_in_place_buffers(Support::Yes)
+    .with_max_in_place_pixels(u64::from(limits.max_storage_buffer_range / LARGEST_PIXEL))
+    // A power of two by the specification, as the number of bytes of a pixel is.
+    .with_row_pitch_alignment(pitch.max(LARGEST_PIXEL) as usize);
+    (caps, stores)
 }

@@ -17,6 +17,7 @@ pub struct VulkanEngine {
     pub(crate) lock: Box<dyn QueueLock>,
     pub(crate) extensions: Vec<CString>,
     pub(crate) timeline_semaphore: bool,
+    pub(crate) storage_formats: bool,
     pub(crate) readers: Vec<u32>,
     pub(crate) keep: Option<Box<dyn Any>>,
 }
@@ -67,6 +68,7 @@ impl VulkanEngine {
             lock: Box::new(lock),
             extensions: Vec::new(),
             timeline_semaphore: false,
+            storage_formats: false,
             readers: Vec::new(),
             keep: None,
         }
@@ -89,6 +91,7 @@ impl VulkanEngine {
             lock: Box::new(lock),
             extensions: Vec::new(),
             timeline_semaphore: false,
+            storage_formats: false,
             readers: Vec::new(),
             keep: None,
         })
@@ -105,6 +108,13 @@ impl VulkanEngine {
     #[must_use]
     pub fn with_timeline_semaphores(self) -> Self {
         Self { timeline_semaphore: true, ..self }
+    }
+
+    /// The device was made with the feature `shaderStorageImageExtendedFormats`: kernels store to images of every format, and
+    /// otherwise to those of RGBA8, BGRA8, RGBA16F, R32F and RGBA32F.
+    #[must_use]
+    pub fn with_extended_storage_formats(self) -> Self {
+        Self { storage_formats: true, ..self }
     }
 
     /// Frames are also read by queues of these families. By default those of the display's queue alone read them.

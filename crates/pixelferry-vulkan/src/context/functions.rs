@@ -95,6 +95,12 @@ pub(crate) unsafe fn check(engine: &VulkanEngine, functions: &Functions) -> Resu
             return Err(refused(format!("the device has no {function}: it was made without {name}")));
         }
     }
+    // SAFETY: as above.
+    let features = unsafe { instance.get_physical_device_features(engine.physical) };
+    if engine.storage_formats && features.shader_storage_image_extended_formats == vk::FALSE {
+        let problem = "the driver has no feature shaderStorageImageExtendedFormats, so the device was made without it";
+        return Err(refused(problem));
+    }
     // SAFETY: the physical device is of this instance, both of Vulkan 1.1.
     if engine.timeline_semaphore && !unsafe { Sharing::timelines(instance, engine.physical) } {
         return Err(refused("the driver has no feature timelineSemaphore, so the device was made without it"));

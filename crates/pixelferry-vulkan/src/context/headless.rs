@@ -85,7 +85,13 @@ pub(crate) fn open(options: &VulkanOptions) -> Result<VulkanEngine> {
     let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
     let names = needs.names();
     let pointers: Vec<_> = names.iter().map(|name| name.as_ptr()).collect();
-    let mut info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&pointers);
+    // SAFETY: as above.
+    let has = unsafe { instance.get_physical_device_features(physical) }.shader_storage_image_extended_formats;
+    let features = vk::PhysicalDeviceFeatures { shader_storage_image_extended_formats: has, ..Default::default() };
+    let mut info = vk::DeviceCreateInfo::default()
+        .queue_create_infos(&queues)
+        .enabled_extension_names(&pointers)
+        .enabled_features(&features);
     if timeline {
         info = info.push_next(&mut counters);
     }
@@ -96,5 +102,6 @@ pub(crate) fn open(options: &VulkanOptions) -> Result<VulkanEngine> {
     let queue = unsafe { own.device().get_device_queue(family, 0) };
     let engine = VulkanEngine::new(entry, instance, physical, own.device(), (queue, family), ());
     let engine = engine.with_extensions(names).keeping(own);
+    let engine = if has == vk::TRUE { engine.with_extended_storage_formats() } else { engine };
     Ok(if timeline { engine.with_timeline_semaphores() } else { engine })
 }

@@ -4,5 +4,7 @@ pub(crate) mod device_state;
 pub(crate) mod engine;
 pub(crate) mod functions;
 pub(crate) mod headless;
+pub(crate) mod home;
 pub(crate) mod identity;
 pub(crate) mod needs;
+pub(crate) mod stores;

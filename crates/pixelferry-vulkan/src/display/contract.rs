@@ -4,6 +4,7 @@ use crate::context::device_state::{DeviceState, Handles, caps};
 use crate::context::engine::VulkanEngine;
 use crate::context::functions::{check, has, load};
 use crate::context::headless::{self, VulkanOptions};
+use crate::context::home::Home;
 use crate::context::identity::identify;
 use crate::queue::commands::Place;
 use crate::queue::submissions::{Point, Submissions};
@@ -19,8 +20,8 @@ use ash::vk;
 use interop_core::describe::error::call;
 use interop_core::display::{DisplayDriver, SemaphoreDriver};
 use interop_core::{
-    DeviceIdentity, DisplayCaps, Manner, Result, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc,
-    SyncKind,
+    DeviceIdentity, DisplayCaps, Manner, QueueId, Result, SharedHandle, Staging, StagingKind, Support, Surface,
+    SurfaceDesc, SyncKind,
 };
 use std::rc::Rc;
 
@@ -86,17 +87,19 @@ impl VulkanDisplay {
             families.dedup();
             let (instance, device) = (functions.instance.clone(), functions.device.clone());
             let timeline = engine.timeline_semaphore;
+            let home = Home::here(name.clone());
+            let of_queue = (engine.family, QueueId::of(&home), engine.storage_formats);
             // SAFETY: all belong together and outlive what is made of them, which the caller promises.
-            let (sharing, caps, submissions) = unsafe {
+            let (sharing, (caps, stores), submissions) = unsafe {
                 let has = |extension: &std::ffi::CStr| has(&engine, extension);
                 let sharing = Sharing::new(instance, physical, device.clone(), has, timeline, name.clone());
                 let sharing = sharing.for_families(families);
-                let caps = caps(&functions.instance, physical, &sharing);
+                let caps = caps(&functions.instance, physical, &sharing, of_queue);
                 let queue = (engine.queue, engine.family);
                 (sharing, caps, Submissions::new(device, queue, engine.lock, timeline, name)?)
             };
             let handles = Handles { instance: engine.instance, physical, queue: engine.queue, family: engine.family };
-            let shared = DeviceState::new(identity, caps, sharing, submissions, handles, engine.keep);
+            let shared = DeviceState::new(identity, caps, (sharing, stores), submissions, (handles, home), engine.keep);
             Ok(Rc::new(Self { shared: Rc::new(shared) }))
         })
     }

@@ -13,7 +13,7 @@ const LAYERS: vk::ImageSubresourceLayers = vk::ImageSubresourceLayers {
     layer_count: 1,
 };
 
-const RANGE: vk::ImageSubresourceRange = vk::ImageSubresourceRange {
+pub(crate) const RANGE: vk::ImageSubresourceRange = vk::ImageSubresourceRange {
     aspect_mask: vk::ImageAspectFlags::COLOR,
     base_mip_level: 0,
     level_count: 1,
@@ -53,6 +53,23 @@ impl Rows {
     }
 }
 
+/// Change of an image's layout, between all accesses.
+pub(crate) fn transition(
+    image: vk::Image,
+    (from, to): (vk::ImageLayout, vk::ImageLayout),
+) -> vk::ImageMemoryBarrier<'static> {
+    let access = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
+    vk::ImageMemoryBarrier::default()
+        .image(image)
+        .old_layout(from)
+        .new_layout(to)
+        .src_access_mask(access)
+        .dst_access_mask(access)
+        .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+        .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+        .subresource_range(RANGE)
+}
+
 /// Changes an image's layout; all before is done first.
 ///
 /// # Safety
@@ -64,16 +81,7 @@ pub(crate) unsafe fn change(
     (from, to): (vk::ImageLayout, vk::ImageLayout),
 ) {
     let all = vk::PipelineStageFlags::ALL_COMMANDS;
-    let access = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
-    let barrier = vk::ImageMemoryBarrier::default()
-        .image(image)
-        .old_layout(from)
-        .new_layout(to)
-        .src_access_mask(access)
-        .dst_access_mask(access)
-        .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-        .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-        .subresource_range(RANGE);
+    let barrier = transition(image, (from, to));
     // SAFETY: the caller's promise.
     unsafe {
         device.cmd_pipeline_barrier(commands, all, all, vk::DependencyFlags::empty(), &[], &[], &[barrier]);

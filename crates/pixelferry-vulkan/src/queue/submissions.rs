@@ -3,6 +3,7 @@
 //! Every submission has a fence, which devices without timeline semaphores have, too. Where there are such semaphores, one
 //! counts the submissions for the engine.
 
+use crate::queue::commands::{Place, transition};
 use crate::queue::queue_lock::QueueLock;
 use crate::sharing::failure;
 use ash::vk;
@@ -116,16 +117,31 @@ impl Submissions {
     /// # Safety
     /// What is recorded is valid in this queue, and all that it uses lives until the submission is done.
     pub(crate) unsafe fn record(&self, record: impl FnOnce(&ash::Device, vk::CommandBuffer)) -> Result<u64> {
+        // SAFETY: the caller's promise.
+        unsafe { self.record_with(None, record) }
+    }
+
+    /// [`Submissions::record`], with an image in another layout meanwhile: in one barrier with the others, as each costs a GPU a stop.
+    ///
+    /// # Safety
+    /// The promises of [`Submissions::record`]; the image has its layout then, and lives until the submission is done.
+    pub(crate) unsafe fn record_with(
+        &self,
+        image: Option<(Place, vk::ImageLayout)>,
+        record: impl FnOnce(&ash::Device, vk::CommandBuffer),
+    ) -> Result<u64> {
+        let into = image.map(|(place, other)| transition(place.image, (place.layout, other)));
+        let back = image.map(|(place, other)| transition(place.image, (other, place.layout)));
         let slot = self.slot()?;
         let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
         // SAFETY: nothing runs these commands any more, as their fence was signalled. The caller vouches for the rest.
         let recorded = unsafe {
             match self.device.begin_command_buffer(slot.commands, &begin) {
                 Ok(()) => {
-                    self.barrier(slot.commands, ALL, ALL);
+                    self.barrier(slot.commands, ALL, ALL, into);
                     record(&self.device, slot.commands);
                     // The host is no stage of the queue's.
-                    self.barrier(slot.commands, ALL, ALL | vk::PipelineStageFlags::HOST);
+                    self.barrier(slot.commands, ALL, ALL | vk::PipelineStageFlags::HOST, back);
                     self.device.end_command_buffer(slot.commands).map_err(self.failed("vkEndCommandBuffer"))
                 }
                 Err(code) => Err(self.failed("vkBeginCommandBuffer")(code)),
@@ -148,6 +164,7 @@ impl Submissions {
         commands: vk::CommandBuffer,
         before: vk::PipelineStageFlags,
         after: vk::PipelineStageFlags,
+        image: Option<vk::ImageMemoryBarrier<'_>>,
     ) {
         use vk::AccessFlags as Access;
         let host = if after.contains(vk::PipelineStageFlags::HOST) { Access::HOST_READ } else { Access::empty() };
@@ -155,7 +172,7 @@ impl Submissions {
         let memory = [vk::MemoryBarrier::default().src_access_mask(all).dst_access_mask(all | host)];
         let none = vk::DependencyFlags::empty();
         // SAFETY: the caller's promise.
-        unsafe { self.device.cmd_pipeline_barrier(commands, before, after, none, &memory, &[], &[]) };
+        unsafe { self.device.cmd_pipeline_barrier(commands, before, after, none, &memory, &[], image.as_slice()) };
     }
 
     /// Submits no commands: waits for what is to be waited for, and signals.

@@ -63,6 +63,12 @@ impl Sharing {
         self.timeline
     }
 
+    /// Limits of the physical device.
+    pub fn limits(&self) -> vk::PhysicalDeviceLimits {
+        // SAFETY: the physical device is of this instance.
+        unsafe { self.instance.get_physical_device_properties(self.physical) }.limits
+    }
+
     /// The device.
     pub fn device(&self) -> &ash::Device {
         &self.device

@@ -22,12 +22,17 @@ impl Sharing {
         Ok((image, made))
     }
 
-    /// Makes an image for this device alone, with these usages only.
+    /// Makes an image for this device alone, with these usages only. With [`vk::ImageUsageFlags::STORAGE`], views of it may have
+    /// another format of the same size, and that format alone need be stored to.
     ///
     /// # Errors
     /// What the driver says.
     pub fn local_image(&self, desc: &ImageDesc, usage: vk::ImageUsageFlags) -> Result<(vk::Image, Allocation)> {
-        let (image, mut made) = self.create_image(self.image_info(desc, usage))?;
+        let viewed = match usage.contains(vk::ImageUsageFlags::STORAGE) {
+            true => vk::ImageCreateFlags::MUTABLE_FORMAT | vk::ImageCreateFlags::EXTENDED_USAGE,
+            false => vk::ImageCreateFlags::empty(),
+        };
+        let (image, mut made) = self.create_image(self.image_info(desc, usage).flags(viewed))?;
         made.allocate_local(self)?;
         Ok((image, made))
     }

@@ -2,6 +2,7 @@
 
 use crate::context::device_state::DeviceState;
 use crate::staging::memory::{Buffer, Image};
+use crate::staging::queue_buffer::QueueBuffer;
 use crate::staging::scratch::Scratch;
 use ash::vk;
 use interop_core::devices::owned::{own, own_mut};
@@ -47,6 +48,9 @@ impl VulkanStaging {
             }
             StagingKind::External(SharedHandle::Memory(memory)) => {
                 (linear(Buffer::imported(shared, memory, bytes)?), Reach::Never)
+            }
+            StagingKind::External(handle @ SharedHandle::QueueBuffer { .. }) => {
+                (Body::Linear(QueueBuffer::open(shared, &handle, bytes)?.lasting()?), Reach::Never)
             }
             StagingKind::Exported => (linear(Buffer::exported(shared, bytes)?), Reach::Never),
             StagingKind::ExportedImage(image) => (Body::Image(Rc::new(Image::exported(shared, &image)?)), Reach::Never),

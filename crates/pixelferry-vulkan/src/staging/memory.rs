@@ -1,6 +1,7 @@
 //! Buffers and images of the display, which go when the queue has done with them.
 
-use crate::context::device_state::{BUFFER_USAGE, DeviceState, IMAGE_USAGE};
+use crate::context::device_state::{BUFFER_USAGE, DeviceState};
+use crate::context::stores::IMAGE_USAGE;
 use crate::queue::commands::{self, Place, READ};
 use crate::sharing::{Allocation, vk_format};
 use ash::vk;
@@ -9,7 +10,7 @@ use std::any::Any;
 use std::rc::Rc;
 
 /// Sizes are whole words, which `vkCmdFillBuffer` writes.
-const fn whole_words(bytes: u64) -> u64 {
+pub(crate) const fn whole_words(bytes: u64) -> u64 {
     bytes.next_multiple_of(4)
 }
 
@@ -19,6 +20,7 @@ type Kept = Rc<Allocation>;
 /// A buffer.
 pub(crate) struct Buffer {
     raw: vk::Buffer,
+    len: usize,
     made: Kept,
     /// Goes after the allocation.
     pages: Option<HostBlock>,
@@ -26,15 +28,15 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    fn new(shared: &Rc<DeviceState>, made: Allocation, pages: Option<HostBlock>) -> Result<Self> {
-        let raw = made.buffer()?;
-        Ok(Self { raw, made: Rc::new(made), pages, shared: Rc::clone(shared) })
+    fn new(shared: &Rc<DeviceState>, len: usize, made: Allocation, pages: Option<HostBlock>) -> Result<Self> {
+        let (raw, len) = (made.buffer()?, whole_words(len as u64) as usize);
+        Ok(Self { raw, len, made: Rc::new(made), pages, shared: Rc::clone(shared) })
     }
 
     /// Creates a buffer in the device's own memory, zero at first.
     pub(crate) fn zeroed(shared: &Rc<DeviceState>, len: usize) -> Result<Self> {
         let made = shared.sharing.local_buffer(whole_words(len as u64), BUFFER_USAGE)?;
-        let made = Self::new(shared, made, None)?;
+        let made = Self::new(shared, len, made, None)?;
         let raw = made.raw;
         // SAFETY: the buffer is new and is in whole words; it is retired when it goes.
         unsafe {
@@ -48,7 +50,7 @@ impl Buffer {
     /// Mapped for good, and its address.
     pub(crate) fn mapped(shared: &Rc<DeviceState>, len: usize) -> Result<(Self, HostBlock)> {
         let (made, address) = shared.sharing.mapped_buffer(whole_words(len as u64), BUFFER_USAGE)?;
-        let made = Self::new(shared, made, None)?;
+        let made = Self::new(shared, len, made, None)?;
         // The memory before the device that it is of.
         let owner = Rc::new((Rc::clone(&made.made), Rc::clone(shared)));
         // SAFETY: the allocation, which stays mapped and was zeroed, lives as long as `owner`; nobody else maps it.
@@ -60,23 +62,28 @@ impl Buffer {
     pub(crate) fn of_pages(shared: &Rc<DeviceState>, block: HostBlock, len: usize) -> Result<Self> {
         // SAFETY: the buffer keeps the block, which goes after the allocation.
         let made = unsafe { shared.sharing.imported_host_buffer(&block, len, BUFFER_USAGE) }?;
-        Self::new(shared, made, Some(block))
+        Self::new(shared, len, made, Some(block))
     }
 
     /// Memory of another device's or API's.
     pub(crate) fn imported(shared: &Rc<DeviceState>, memory: MemoryHandle, len: usize) -> Result<Self> {
         let made = shared.sharing.imported_buffer(memory, whole_words(len as u64), BUFFER_USAGE)?;
-        Self::new(shared, made, None)
+        Self::new(shared, len, made, None)
     }
 
     /// Creates a buffer in memory of the device that others can open. The content is undefined.
     pub(crate) fn exported(shared: &Rc<DeviceState>, len: usize) -> Result<Self> {
         let made = shared.sharing.exported_buffer(whole_words(len as u64), BUFFER_USAGE)?;
-        Self::new(shared, made, None)
+        Self::new(shared, len, made, None)
     }
 
     pub(crate) fn raw(&self) -> vk::Buffer {
         self.raw
+    }
+
+    /// Bytes, in whole words.
+    pub(crate) fn len(&self) -> usize {
+        self.len
     }
 
     /// A new handle of its memory, which was made to be exported.
@@ -103,7 +110,7 @@ pub(crate) struct Image {
 impl Image {
     /// Creates an image in the device's own memory, zero at first.
     pub(crate) fn zeroed(shared: &Rc<DeviceState>, desc: &ImageDesc) -> Result<Self> {
-        let (raw, made) = shared.sharing.local_image(desc, IMAGE_USAGE)?;
+        let (raw, made) = shared.sharing.local_image(desc, shared.stores.usage(desc.format))?;
         let made = Self { raw, desc: *desc, made: Rc::new(made), shared: Rc::clone(shared) };
         // SAFETY: the image is new; it is retired when it goes.
         unsafe { shared.submissions.record(|device, commands| commands::clear(device, commands, raw)) }?;

@@ -2,6 +2,10 @@
 
 pub(crate) mod block;
 pub(crate) mod memory;
+pub(crate) mod queue_buffer;
+// Read by the backend alone.
+#[cfg_attr(not(feature = "compute"), expect(dead_code, unused_imports))]
+pub(crate) mod queue_image;
 pub(crate) mod scratch;
 pub(crate) mod semaphore;
 pub(crate) mod transfer;

@@ -4,6 +4,8 @@ use crate::context::device_state::DeviceState;
 use crate::queue::commands::Place;
 use crate::staging::block::VulkanStaging;
 use crate::staging::memory::{Buffer, Image};
+use crate::staging::queue_buffer::QueueBuffer;
+use crate::staging::queue_image::QueueImage;
 use crate::staging::transfer::{
     blit_back, copy_bytes, copy_to_image, copy_to_rows, read_buffer, read_image, rows, upload_bytes, upload_pixels,
 };
@@ -11,7 +13,7 @@ use ash::vk;
 use interop_core::display::checks::made_with;
 use interop_core::display::{Bytes, Pixels, StoredDriver, SurfaceDriver};
 use interop_core::draw::{Manner, Plan};
-use interop_core::{BufferView, ImageDesc, ImageView, Region, Result, Staging};
+use interop_core::{BufferView, HandleType, ImageDesc, ImageView, Region, Result, SharedHandle, Staging};
 use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;
@@ -28,7 +30,7 @@ enum Owner<O, U> {
 pub(crate) struct StoredImage {
     image: ImageDesc,
     place: Place,
-    owner: Owner<Image, vk::ImageUsageFlags>,
+    owner: Owner<Rc<Image>, vk::ImageUsageFlags>,
     shared: Rc<DeviceState>,
 }
 
@@ -36,7 +38,7 @@ interop_core::owned!(StoredImage: DeviceState, "surface", |surface| &surface.sha
 
 impl StoredImage {
     pub(crate) fn new(shared: &Rc<DeviceState>, desc: &ImageDesc) -> Result<Self> {
-        let image = Image::zeroed(shared, desc)?;
+        let image = Rc::new(Image::zeroed(shared, desc)?);
         Ok(Self::of(shared, desc, image.place(), Owner::Ours(image)))
     }
 
@@ -45,7 +47,12 @@ impl StoredImage {
         Self::of(shared, desc, place, Owner::Engines(usage))
     }
 
-    fn of(shared: &Rc<DeviceState>, desc: &ImageDesc, place: Place, owner: Owner<Image, vk::ImageUsageFlags>) -> Self {
+    fn of(
+        shared: &Rc<DeviceState>,
+        desc: &ImageDesc,
+        place: Place,
+        owner: Owner<Rc<Image>, vk::ImageUsageFlags>,
+    ) -> Self {
         Self { image: *desc, place, owner, shared: Rc::clone(shared) }
     }
 
@@ -109,13 +116,24 @@ impl StoredDriver<Pixels> for StoredImage {
         staging.used_until(copy_to_rows(&self.shared, self.place, *at, to)?);
         Ok(())
     }
+
+    fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
+        if handle != HandleType::QueueBuffer(self.shared.queue_id()) {
+            return Ok(None);
+        }
+        let lent = match &self.owner {
+            Owner::Ours(image) => QueueImage::of(&self.shared, image),
+            Owner::Engines(usage) => QueueImage::of_engine(&self.shared, self.place, self.image, *usage),
+        };
+        lent.map(|lent| lent.into_handle(&self.shared)).transpose()
+    }
 }
 
 /// A buffer.
 pub(crate) struct StoredBuffer {
     len: usize,
     raw: vk::Buffer,
-    owner: Owner<Buffer, vk::BufferUsageFlags>,
+    owner: Owner<Rc<Buffer>, vk::BufferUsageFlags>,
     shared: Rc<DeviceState>,
 }
 
@@ -123,7 +141,7 @@ interop_core::owned!(StoredBuffer: DeviceState, "surface", |surface| &surface.sh
 
 impl StoredBuffer {
     pub(crate) fn new(shared: &Rc<DeviceState>, len: usize) -> Result<Self> {
-        let buffer = Buffer::zeroed(shared, len)?;
+        let buffer = Rc::new(Buffer::zeroed(shared, len)?);
         Ok(Self { len, raw: buffer.raw(), owner: Owner::Ours(buffer), shared: Rc::clone(shared) })
     }
 
@@ -187,5 +205,16 @@ impl StoredDriver<Bytes> for StoredBuffer {
         let to = (staging.buffer()?, view.offset as u64);
         staging.used_until(copy_bytes(&self.shared, (self.raw, at.start as u64), to, view.len as u64)?);
         Ok(())
+    }
+
+    fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
+        if handle != HandleType::QueueBuffer(self.shared.queue_id()) {
+            return Ok(None);
+        }
+        let lent = match &self.owner {
+            Owner::Ours(buffer) => Some(QueueBuffer::of(buffer)),
+            Owner::Engines(usage) => QueueBuffer::of_engine(self.raw, self.len, *usage),
+        };
+        lent.map(|lent| lent.into_handle(&self.shared)).transpose()
     }
 }

@@ -3,6 +3,8 @@
 // Helpers of tests fail as tests do; the lint knows only functions marked as tests.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[cfg(feature = "compute")]
+mod compute;
 mod conformance;
 mod drivers;
 mod engine;

@@ -1,6 +1,7 @@
 //! [`WgpuBackend`].
 
 use crate::compute::copy_in::copy_in;
+use crate::compute::image::{Way, WgpuImage, linear};
 use crate::compute::kernel::WgslKernel;
 use crate::compute::launch;
 use crate::compute::memory::WgpuMemory;
@@ -13,14 +14,14 @@ use crate::{WgpuDevice, WgpuDisplay, WgpuOptions};
 use interop_core::compute::{BackendDriver, Checked};
 use interop_core::describe::error::call;
 use interop_core::describe::pattern::Pattern;
-use interop_core::devices::owned::{own, own_mut};
+use interop_core::devices::owned::{find, own, own_mut};
 use interop_core::{
     Api, Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Display, HandleType, Kernel, KernelSource,
     Language, MemoryCap, MemoryShape, RawTarget, Result, SharedHandle, Support, SurfaceDesc, Target, View,
 };
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
-use wgsl_kernel::Limits;
+use wgsl_kernel::{FLAT, Limits, flat_color};
 
 /// Bytes of the largest memory that a kernel's 32-bit addresses reach.
 const MOST_BYTES: u64 = u32::MAX as u64 & !3;
@@ -29,6 +30,8 @@ const MOST_BYTES: u64 = u32::MAX as u64 & !3;
 pub struct WgpuBackend {
     session: Arc<Session>,
     pattern: PatternKernel,
+    /// Stores one colour all over, as kernels do. Built when it is first needed.
+    flat: OnceLock<WgslKernel>,
 }
 
 impl WgpuBackend {
@@ -55,21 +58,33 @@ impl WgpuBackend {
             let most = limits.max_buffer_size.min(limits.max_storage_buffer_binding_size).min(MOST_BYTES);
             let shared = MemoryCap::new(HandleType::QueueBuffer(device.queue_id()), MemoryShape::Linear, Support::Yes);
             let caps = ComputeCaps::new(languages(&device), most);
-            let caps = caps.with_exports(vec![shared.clone()]).with_imports(vec![shared]);
+            let textures = MemoryCap::new(shared.handle, MemoryShape::Image, device.stores.any());
+            let caps = caps.with_exports(vec![shared.clone()]).with_imports(vec![shared, textures]);
+            let caps = caps.with_image_formats(device.stores.pixels());
             let (numbers, layout) = device.scoped(|| (Numbers::new(&device.device), layout(&device.device)))?;
             let numbers = Mutex::new(numbers);
             let (memories, groups) =
                 (limits.max_storage_buffers_per_shader_stage, limits.max_compute_workgroups_per_dimension);
             let limits = Limits::new(&device.identity, memories, groups, limits.max_compute_invocations_per_workgroup);
             let cuda = OnceLock::new();
-            let session = Arc::new(Session { device, identity, caps, limits, numbers, layout, cuda });
+            let texture_layouts = Mutex::default();
+            let session = Session { device, identity, caps, limits, numbers, layout, texture_layouts, cuda };
+            let session = Arc::new(session);
             // Limits alone do not tell: NVIDIA gives wgpu an OpenGL 3.3, whose shaders compute nothing.
             let pattern = PatternKernel::build(&session).map_err(|error| {
                 let reason = format!("its compute shaders do not build: {error}");
                 session.device.unsupported(reason)
             })?;
-            Ok(Self { session, pattern })
+            Ok(Self { session, pattern, flat: OnceLock::new() })
         })
+    }
+
+    fn flat(&self) -> Result<&WgslKernel> {
+        if let Some(built) = self.flat.get() {
+            return Ok(built);
+        }
+        let built = WgslKernel::build(&self.session, &KernelSource::new("flat").wgsl(FLAT))?;
+        Ok(self.flat.get_or_init(|| built))
     }
 
     /// Its wgpu device.
@@ -108,7 +123,7 @@ impl WgpuBackend {
     pub fn buffer_of(&self, target: Target<'_>) -> Result<(wgpu::Buffer, View)> {
         call("WgpuBackend::buffer_of", || {
             let (memory, view) = target.into_parts();
-            let memory = own::<WgpuMemory>(memory, &self.session)?;
+            let (memory, view) = linear(memory, view, &self.session)?;
             self.session.device.submit_recorded()?;
             Ok((memory.buffer().clone(), view))
         })
@@ -163,6 +178,9 @@ unsafe impl BackendDriver for WgpuBackend {
 
     fn import_surface(&self, _: Checked, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
         let device = &self.session.device;
+        if let SurfaceDesc::Image(image) = desc {
+            return Ok(Box::new(WgpuImage::open(&self.session, handle, *image)?));
+        }
         let bytes = desc.byte_len()?;
         let buffer = QueueBuffer::open(handle, device, bytes)?;
         Ok(Box::new(WgpuMemory::over(&self.session, buffer, bytes)))
@@ -178,13 +196,20 @@ unsafe impl BackendDriver for WgpuBackend {
 
     fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
         let (memory, view) = target.into_parts();
-        let memory = own_mut::<WgpuMemory>(memory, &self.session)?;
-        self.pattern.write(&self.session, memory, &view, pattern)
+        let session = &self.session;
+        if let Some(image) = find::<WgpuImage>(memory, session) {
+            if let Some(color) = flat_color(image.format(), pattern) {
+                let target = Target::new(memory, view)?;
+                return launch::launch(session, self.flat()?, target, &color.map(Arg::F32));
+            }
+            return image.through_linear(&view, |memory, view| self.pattern.write(session, memory, view, pattern));
+        }
+        self.pattern.write(session, own::<WgpuMemory>(memory, session)?, &view, pattern)
     }
 
     fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
         let (memory, view) = target.into_parts();
-        let memory = own::<WgpuMemory>(memory, &self.session)?;
+        let (memory, view) = linear(memory, view, &self.session)?;
         let device = &self.session.device;
         device.submit_recorded()?;
         let memory = device.raw_vulkan(memory.buffer(), memory.address().unwrap_or(0));
@@ -200,8 +225,16 @@ unsafe impl BackendDriver for WgpuBackend {
         to: &mut dyn ComputeMemory,
         range: Range<usize>,
     ) -> Result<()> {
-        let from = own::<WgpuMemory>(from, &self.session)?;
-        own_mut::<WgpuMemory>(to, &self.session)?.copy_from(from, range)
+        let session = &self.session;
+        match (find::<WgpuImage>(from, session), find::<WgpuImage>(to, session)) {
+            (Some(from), Some(to)) => from.copy_image(to, &range),
+            (Some(from), None) => from.copy_rows(own::<WgpuMemory>(to, session)?, &range, Way::Load),
+            (None, Some(to)) => to.copy_rows(own::<WgpuMemory>(from, session)?, &range, Way::Store),
+            (None, None) => {
+                let from = own::<WgpuMemory>(from, session)?;
+                own_mut::<WgpuMemory>(to, session)?.copy_from(from, range)
+            }
+        }
     }
 
     fn finish(&self) -> Result<()> {

@@ -1,9 +1,8 @@
 //! Frames out of wgpu buffers that others write: the results of another library's kernels on the same device.
 
-use crate::compute::memory::WgpuMemory;
+use crate::compute::image::linear;
 use crate::compute::session::Session;
 use interop_core::describe::pattern::rows;
-use interop_core::devices::owned::own;
 use interop_core::{Error, Result, Target, View};
 use std::iter;
 use std::ops::Range;
@@ -13,7 +12,7 @@ use wgsl_kernel::WORD;
 /// Submits a copy of `from`, from its byte `offset` on, into `target`.
 pub fn copy_in(session: &Arc<Session>, target: Target<'_>, from: &wgpu::Buffer, offset: u64) -> Result<()> {
     let (memory, view) = target.into_parts();
-    let memory = own::<WgpuMemory>(memory, session)?;
+    let (memory, view) = linear(memory, view, session)?;
     let bytes = view.payload_len() as u64;
     if offset.checked_add(bytes).is_none_or(|end| end > from.size()) {
         let problem = format!("{bytes} bytes from byte {offset} on reach outside the buffer of {} bytes", from.size());

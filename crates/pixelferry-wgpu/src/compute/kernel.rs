@@ -1,11 +1,12 @@
 //! Kernels: WGSL made into pipelines, one for each format of target.
 
 use crate::compute::session::Session;
+use crate::context::format::texture_format;
 use interop_core::{Error, Kernel, KernelSource, PixelFormat, Result};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use wgsl_kernel::{KernelText, bounded, with_room};
+use wgsl_kernel::{Blue, KernelText, bounded, with_room};
 
 /// A kernel of one backend.
 pub struct WgslKernel {
@@ -16,7 +17,14 @@ pub struct WgslKernel {
     /// Empty group 1, for a kernel without arguments.
     none: Option<wgpu::BindGroup>,
     layout: wgpu::PipelineLayout,
-    pipelines: Mutex<HashMap<PixelFormat, wgpu::ComputePipeline>>,
+    pipelines: Mutex<HashMap<(PixelFormat, Writes), wgpu::ComputePipeline>>,
+}
+
+/// Target of a pipeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Writes {
+    Memory,
+    Texture,
 }
 
 interop_core::owned!(WgslKernel: Session, "kernel", |kernel| &kernel.session);
@@ -38,7 +46,7 @@ impl WgslKernel {
         })?;
         let kernel = Self { text, session: session.clone(), arguments, none, layout, pipelines: Mutex::default() };
         // Errors in the text are reported now.
-        kernel.pipeline(PixelFormat::Rgba8)?;
+        kernel.pipeline(PixelFormat::Rgba8, Writes::Memory)?;
         Ok(kernel)
     }
 
@@ -54,14 +62,14 @@ impl WgslKernel {
     }
 
     /// For targets of this format; of a buffer any that is of whole words.
-    pub fn pipeline(&self, format: PixelFormat) -> Result<wgpu::ComputePipeline> {
+    pub fn pipeline(&self, format: PixelFormat, writes: Writes) -> Result<wgpu::ComputePipeline> {
         let mut pipelines = self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(pipeline) = pipelines.get(&format) {
+        if let Some(pipeline) = pipelines.get(&(format, writes)) {
             return Ok(pipeline.clone());
         }
         // naga and wgpu recurse over the text.
         let limits = &self.session.limits;
-        let made = with_room(|| self.make(format)).map_err(|error| limits.refused(self.text.name(), error))?;
+        let made = with_room(|| self.make(format, writes)).map_err(|error| limits.refused(self.text.name(), error))?;
         let pipeline = made.map_err(|error| match error {
             // Out of memory, and a device that is lost, are no fault of the text's.
             Error::Driver(driver) if driver.code_name.starts_with("refused") => {
@@ -69,13 +77,20 @@ impl WgslKernel {
             }
             other => other,
         })?;
-        pipelines.insert(format, pipeline.clone());
+        pipelines.insert((format, writes), pipeline.clone());
         Ok(pipeline)
     }
 
-    fn make(&self, format: PixelFormat) -> Result<wgpu::ComputePipeline> {
+    fn make(&self, format: PixelFormat, writes: Writes) -> Result<wgpu::ComputePipeline> {
         let device = &self.session.device;
-        let text = self.text.whole(format);
+        let (text, layout) = match writes {
+            Writes::Memory => (self.text.whole(format), self.layout.clone()),
+            Writes::Texture => {
+                let target = self.session.texture_layout(texture_format(format))?;
+                let layout = device.scoped(|| pipeline_layout(&device.device, &target, &self.arguments))?;
+                (self.text.of_texture(format, Blue::First), layout)
+            }
+        };
         let in_module = device.device.adapter_info().backend == wgpu::Backend::Gl;
         let source = if in_module {
             // wgpu leaves indices to OpenGL's drivers, which check no array in registers (llvmpipe crashes), and gives them the zeroes of
@@ -92,7 +107,7 @@ impl WgslKernel {
                 .create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(self.text.name()), source });
             device.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label: Some(self.text.name()),
-                layout: Some(&self.layout),
+                layout: Some(&layout),
                 module: &module,
                 entry_point: Some(self.text.name()),
                 compilation_options: wgpu::PipelineCompilationOptions {
@@ -123,12 +138,20 @@ fn layouts(memories: usize, session: &Session) -> (wgpu::BindGroupLayout, wgpu::
         label: Some("pixelferry arguments"),
         entries: &entries,
     });
-    let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-        label: Some("pixelferry kernel"),
-        bind_group_layouts: &[Some(&session.layout), Some(&arguments)],
-        immediate_size: 0,
-    });
+    let layout = pipeline_layout(device, &session.layout, &arguments);
     (arguments, layout)
+}
+
+fn pipeline_layout(
+    device: &wgpu::Device,
+    target: &wgpu::BindGroupLayout,
+    arguments: &wgpu::BindGroupLayout,
+) -> wgpu::PipelineLayout {
+    device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: Some("pixelferry kernel"),
+        bind_group_layouts: &[Some(target), Some(arguments)],
+        immediate_size: 0,
+    })
 }
 
 /// Whole buffers, bound from 0 on.

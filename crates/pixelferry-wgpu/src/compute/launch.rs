@@ -1,10 +1,11 @@
 //! Launches: a target and arguments made into bind groups and a grid.
 
-use crate::compute::kernel::WgslKernel;
+use crate::compute::image::WgpuImage;
+use crate::compute::kernel::{WgslKernel, Writes};
 use crate::compute::memory::WgpuMemory;
 use crate::compute::session::Session;
-use interop_core::devices::owned::own;
-use interop_core::{Arg, Result, Target};
+use interop_core::devices::owned::{find, own};
+use interop_core::{Arg, ImageView, Result, Target, View};
 use std::sync::Arc;
 use wgsl_kernel::Launch;
 
@@ -12,28 +13,59 @@ use wgsl_kernel::Launch;
 pub fn launch(session: &Arc<Session>, kernel: &WgslKernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
     let items = target.items();
     let (memory, view) = target.into_parts();
+    if let Some(image) = find::<WgpuImage>(memory, session) {
+        return store(session, kernel, image, &view, args);
+    }
     let memory = own::<WgpuMemory>(memory, session)?;
     let memories = kernel.text.own_memories(Some(memory), args, session)?;
-    let (format, launch) = kernel.text.plan(&view, items, args, &session.limits)?;
+    write(session, kernel, memory, (&view, items), args, &memories)
+}
+
+/// Queues a launch that stores to a texture, or to a linear copy where the text names words.
+fn store(session: &Arc<Session>, kernel: &WgslKernel, image: &WgpuImage, view: &View, args: &[Arg<'_>]) -> Result<()> {
+    let (text, format) = (&kernel.text, image.format());
+    let memories = text.own_memories::<WgpuMemory>(None, args, session)?;
+    let is_its_own = matches!(view, View::Image(ImageView { format: wanted, .. }) if *wanted == format);
+    if text.names_words() || !is_its_own {
+        let (linear, view) = image.lent(view)?;
+        return write(session, kernel, linear, (&view, None), args, &memories);
+    }
+    let launch = text.plan_texture(format, &image.place(view)?, args, &session.limits)?;
     if launch.is_empty() {
         return Ok(());
     }
-    let pipeline = kernel.pipeline(format)?;
+    let pipeline = kernel.pipeline(format, Writes::Texture)?;
     let read: Vec<_> = memories.iter().map(|memory| memory.buffer()).collect();
-    let arguments = kernel.arguments(&read)?;
-    run(session, &launch, &pipeline, memory, Some(&arguments))
+    run(session, &launch, &pipeline, image.target()?, Some(&kernel.arguments(&read)?))
 }
 
-/// Queues what `launch` says, with `memory` for its target.
+/// Queues a launch into linear memory.
+fn write(
+    session: &Session,
+    kernel: &WgslKernel,
+    memory: &WgpuMemory,
+    (view, items): (&View, Option<usize>),
+    args: &[Arg<'_>],
+    memories: &[&WgpuMemory],
+) -> Result<()> {
+    let (format, launch) = kernel.text.plan(view, items, args, &session.limits)?;
+    if launch.is_empty() {
+        return Ok(());
+    }
+    let pipeline = kernel.pipeline(format, Writes::Memory)?;
+    let read: Vec<_> = memories.iter().map(|memory| memory.buffer()).collect();
+    run(session, &launch, &pipeline, memory.target()?, Some(&kernel.arguments(&read)?))
+}
+
+/// Queues what `launch` says, with `target` for group 0.
 pub fn run(
     session: &Session,
     launch: &Launch,
     pipeline: &wgpu::ComputePipeline,
-    memory: &WgpuMemory,
+    target: &wgpu::BindGroup,
     arguments: Option<&wgpu::BindGroup>,
 ) -> Result<()> {
     let device = &session.device;
-    let target = memory.target()?;
     session.with_numbers(|numbers| {
         device.record(|encoder| {
             let place = numbers.write(&device.queue, launch.numbers());

@@ -49,7 +49,8 @@ impl WgpuMemory {
             return Ok(group);
         }
         let Session { device, layout, .. } = self.session.as_ref();
-        let bind = || self.session.with_numbers(|numbers| numbers.bind(device, layout, self.buffer()));
+        let bind =
+            || self.session.with_numbers(|numbers| numbers.bind(device, layout, self.buffer().as_entire_binding()));
         let group = device.scoped(bind)?;
         Ok(self.target.get_or_init(|| group))
     }

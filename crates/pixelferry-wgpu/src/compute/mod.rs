@@ -54,6 +54,7 @@
 
 mod backend;
 mod copy_in;
+mod image;
 mod kernel;
 mod launch;
 mod memory;

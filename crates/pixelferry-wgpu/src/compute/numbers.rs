@@ -33,33 +33,44 @@ impl Numbers {
         place as u32
     }
 
-    /// Group 0 for a target in `memory`.
-    pub fn bind(&self, device: &WgpuDevice, layout: &wgpu::BindGroupLayout, memory: &wgpu::Buffer) -> wgpu::BindGroup {
+    /// Group 0 for a target.
+    pub fn bind(
+        &self,
+        device: &WgpuDevice,
+        layout: &wgpu::BindGroupLayout,
+        target: wgpu::BindingResource<'_>,
+    ) -> wgpu::BindGroup {
         let numbers = wgpu::BufferBinding { buffer: &self.buffer, offset: 0, size: NonZeroU64::new(NUMBERS as u64) };
         device.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("pixelferry target"),
             layout,
             entries: &[
-                wgpu::BindGroupEntry { binding: 0, resource: memory.as_entire_binding() },
+                wgpu::BindGroupEntry { binding: 0, resource: target },
                 wgpu::BindGroupEntry { binding: 1, resource: wgpu::BindingResource::Buffer(numbers) },
             ],
         })
     }
 }
 
-/// The layout of group 0.
+/// The layout of group 0 for targets in linear memory.
 pub fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
-    let entry = |binding, ty, has_dynamic_offset| wgpu::BindGroupLayoutEntry {
-        binding,
-        visibility: wgpu::ShaderStages::COMPUTE,
-        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None },
-        count: None,
-    };
+    let ty = wgpu::BufferBindingType::Storage { read_only: false };
+    layout_of(device, wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None })
+}
+
+/// The layout of group 0 for targets that are textures of this format.
+pub fn texture_layout(device: &wgpu::Device, format: wgpu::TextureFormat) -> wgpu::BindGroupLayout {
+    let (access, view_dimension) = (wgpu::StorageTextureAccess::WriteOnly, wgpu::TextureViewDimension::D2);
+    layout_of(device, wgpu::BindingType::StorageTexture { access, format, view_dimension })
+}
+
+fn layout_of(device: &wgpu::Device, target: wgpu::BindingType) -> wgpu::BindGroupLayout {
+    let entry =
+        |binding, ty| wgpu::BindGroupLayoutEntry { binding, visibility: wgpu::ShaderStages::COMPUTE, ty, count: None };
+    let ty = wgpu::BufferBindingType::Uniform;
+    let numbers = wgpu::BindingType::Buffer { ty, has_dynamic_offset: true, min_binding_size: None };
     device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
         label: Some("pixelferry target"),
-        entries: &[
-            entry(0, wgpu::BufferBindingType::Storage { read_only: false }, false),
-            entry(1, wgpu::BufferBindingType::Uniform, true),
-        ],
+        entries: &[entry(0, target), entry(1, numbers)],
     })
 }

@@ -27,7 +27,7 @@ impl PatternKernel {
         if launch.is_empty() {
             return Ok(());
         }
-        run(session, &launch, &self.pipeline(session, entry)?, memory, None)
+        run(session, &launch, &self.pipeline(session, entry)?, memory.target()?, None)
     }
 
     fn pipeline(&self, session: &Session, entry: PatternEntry) -> Result<wgpu::ComputePipeline> {

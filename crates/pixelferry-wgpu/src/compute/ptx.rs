@@ -1,6 +1,7 @@
 //! Kernels of CUDA's in wgpu's queue.
 
 use crate::WgpuDevice;
+use crate::compute::image::linear;
 use crate::compute::memory::WgpuMemory;
 use crate::compute::session::Session;
 use crate::context::ptx::PtxFunction;
@@ -48,10 +49,11 @@ impl CudaKernel {
     pub fn launch(&self, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
         let (session, items) = (&self.session, target.items());
         let (memory, view) = target.into_parts();
+        let (memory, view) = linear(memory, view, session)?;
         let address_of = |memory: &dyn ComputeMemory| {
             own::<WgpuMemory>(memory, session).and_then(|memory| memory.must_have_address())
         };
-        let planned = self.kernel.plan(address_of(memory)?, &view, items, args, &address_of)?;
+        let planned = self.kernel.plan(memory.must_have_address()?, &view, items, args, &address_of)?;
         run(&session.device, &self.function, planned)
     }
 }

@@ -253,7 +253,7 @@ impl WgpuDevice {
     pub fn open(options: &WgpuOptions) -> Result<Self> {
         let (adapter, identity) = choose(options)?;
         let (device, queue, loss) = open(&adapter, &identity, options)?;
-        Ok(Self::new(device, queue, identity, loss))
+        Ok(Self::new(&adapter, device, queue, identity, loss))
     }
 }
 

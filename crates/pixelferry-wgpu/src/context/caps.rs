@@ -1,6 +1,7 @@
 //! Capabilities of a wgpu device: the memory and the semaphores that it can export and import.
 
 use crate::context::format::image_formats;
+use crate::context::store_formats::StoreFormats;
 use interop_core::{DisplayCaps, HandleType, MemoryCap, MemoryShape, QueueId, RowOrder, SemaphoreCap, Support};
 
 /// Capabilities that Vulkan or OpenGL adds.
@@ -22,11 +23,19 @@ impl Sharing {
 /// Bytes of the largest pixel: what a binding holds is counted in pixels of every format.
 const LARGEST_PIXEL: u64 = 16;
 
-pub(crate) fn caps(adapter: &wgpu::Adapter, device: &wgpu::Device, queue: QueueId, sharing: Sharing) -> DisplayCaps {
+pub(crate) fn caps(
+    adapter: &wgpu::Adapter,
+    device: &wgpu::Device,
+    queue: QueueId,
+    stores: &StoreFormats,
+    sharing: Sharing,
+) -> DisplayCaps {
+    let queue = HandleType::QueueBuffer(queue);
     let (limits, downlevel) = (device.limits(), adapter.get_downlevel_capabilities().flags);
     let fragments_read =
         downlevel.contains(wgpu::DownlevelFlags::FRAGMENT_STORAGE) && limits.max_storage_buffers_per_shader_stage > 0;
-    let lent = MemoryCap::new(HandleType::QueueBuffer(queue), MemoryShape::Linear, Support::Yes);
+    let lent = MemoryCap::new(queue, MemoryShape::Linear, Support::Yes);
+    let textures = MemoryCap::new(queue, MemoryShape::Image, stores.any());
     // Whole words only.
     DisplayCaps::new(
         limits.max_texture_dimension_2d,
@@ -34,7 +43,7 @@ pub(crate) fn caps(adapter: &wgpu::Adapter, device: &wgpu::Device, queue: QueueI
         RowOrder::TopDown,
     )
     .with_imports(sharing.imports.into_iter().chain([lent.clone()]).collect())
-    .with_exports(sharing.exports.into_iter().chain([lent]).collect())
+    .with_exports(sharing.exports.into_iter().chain([lent, textures]).collect())
     .with_semaphores(sharing.semaphores)
     .with_orphaned_staging(Support::Yes)
     .with_persistent_staging(sharing.persistent)

@@ -1,6 +1,7 @@
 //! [`WgpuDevice`].
 
 use crate::context::error::{Loss, failure, in_scopes};
+use crate::context::store_formats::StoreFormats;
 use crate::context::vulkan::{PtxSide, raw_buffer};
 use interop_core::describe::panics::catch;
 use interop_core::{DeviceIdentity, Error, QueueId, RawMemory, Result};
@@ -18,6 +19,8 @@ pub struct WgpuDevice {
     /// Set by the device's callback, where the device is ours.
     pub(crate) loss: Loss,
     recorded: Arc<Mutex<Recorded>>,
+    /// What its compute shaders store to.
+    pub(crate) stores: Arc<StoreFormats>,
     /// Or why it takes no kernels in PTX.
     pub(crate) ptx: Arc<std::result::Result<PtxSide, String>>,
 }
@@ -42,9 +45,16 @@ const MOST_RECORDED: usize = 4;
 
 #[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone calls some of it"))]
 impl WgpuDevice {
-    pub(crate) fn new(device: wgpu::Device, queue: wgpu::Queue, identity: DeviceIdentity, loss: Loss) -> Self {
+    pub(crate) fn new(
+        adapter: &wgpu::Adapter,
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        identity: DeviceIdentity,
+        loss: Loss,
+    ) -> Self {
         let ptx = Arc::new(PtxSide::of(&device, &identity));
-        Self { device, queue, identity, loss, recorded: Arc::default(), ptx }
+        let stores = Arc::new(StoreFormats::of(adapter, &device));
+        Self { device, queue, identity, loss, recorded: Arc::default(), stores, ptx }
     }
 
     /// True of clones of one device. (Of `wgpu::Device`s that cannot be asked: those of two instances may compare equal.)

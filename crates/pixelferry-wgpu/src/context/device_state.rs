@@ -3,7 +3,6 @@
 use crate::context::device::WgpuDevice;
 use crate::context::format::{TEXTURE_USAGE, bits};
 use crate::context::gl::Gl;
-use crate::context::store_formats::StoreFormats;
 use crate::context::vulkan::Vulkan;
 use interop_core::devices::owned::Maker;
 use interop_core::{DisplayCaps, Result};
@@ -21,7 +20,6 @@ pub(crate) struct DeviceState {
     pub index_buffers: bool,
     /// True where 32-bit floats are drawn to (not on every OpenGL).
     pub float_targets: bool,
-    pub stores: StoreFormats,
     /// Vulkan's end of the device, where it is one.
     pub vulkan: Option<Vulkan>,
     /// OpenGL's end of it, where it is one.
@@ -35,7 +33,6 @@ pub(crate) struct Parts {
     pub caps: DisplayCaps,
     pub index_buffers: bool,
     pub float_targets: bool,
-    pub stores: StoreFormats,
     pub vulkan: Option<Vulkan>,
     pub gl: Option<Rc<Gl>>,
 }
@@ -56,8 +53,8 @@ impl Maker for DeviceState {
 
 impl DeviceState {
     pub(crate) fn new(parts: Parts) -> Self {
-        let Parts { base, is_engines, caps, index_buffers, float_targets, stores, vulkan, gl } = parts;
-        Self { limits: base.device.limits(), base, is_engines, caps, index_buffers, float_targets, stores, vulkan, gl }
+        let Parts { base, is_engines, caps, index_buffers, float_targets, vulkan, gl } = parts;
+        Self { limits: base.device.limits(), base, is_engines, caps, index_buffers, float_targets, vulkan, gl }
     }
 
     /// Finds out whether the device is still there, where it is ours: wgpu tells it when it is polled, and lets everything
@@ -84,7 +81,12 @@ impl DeviceState {
 
     /// Returns what textures of this format are for.
     pub(crate) fn texture_usage(&self, format: wgpu::TextureFormat) -> wgpu::TextureUsages {
-        if self.is_drawn_to(format) { TEXTURE_USAGE } else { TEXTURE_USAGE - wgpu::TextureUsages::RENDER_ATTACHMENT }
+        let drawn = if self.is_drawn_to(format) {
+            TEXTURE_USAGE
+        } else {
+            TEXTURE_USAGE - wgpu::TextureUsages::RENDER_ATTACHMENT
+        };
+        drawn | self.stores.usage(format)
     }
 
     pub(crate) fn is_drawn_to(&self, format: wgpu::TextureFormat) -> bool {

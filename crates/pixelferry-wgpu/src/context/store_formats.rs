@@ -1,7 +1,8 @@
 //! The formats to which compute shaders of a device store.
 
-use crate::context::format::format_features;
+use crate::context::format::{format_features, texture_format};
 use interop_core::draw::Obstacle;
+use interop_core::{PixelFormat, Support};
 use wgpu::{TextureFormat, TextureFormatFeatureFlags, TextureUsages};
 
 /// Work items of a group, as `store.wgsl` declares it.
@@ -78,6 +79,20 @@ impl StoreFormats {
                 if format == TextureFormat::Bgra8Unorm { " without the feature BGRA8UNORM_STORAGE" } else { "" };
             Obstacle::Format(format!("{format:?}{asked}"))
         })
+    }
+
+    /// Tells whether there are any.
+    pub(crate) fn any(&self) -> Support {
+        match &self.rows {
+            Ok(rows) => Support::when(!rows.is_empty(), "no shader stores into a texture"),
+            Err(obstacle) => Support::No(obstacle.to_string()),
+        }
+    }
+
+    /// The formats of frames to which shaders store.
+    #[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone asks"))]
+    pub(crate) fn pixels(&self) -> Vec<PixelFormat> {
+        PixelFormat::ALL.into_iter().filter(|pixels| self.get(texture_format(*pixels)).is_ok()).collect()
     }
 
     /// True where a texture with sRGB encoding and one without are of one kind here (not on OpenGL).

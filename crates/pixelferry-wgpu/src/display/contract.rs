@@ -7,7 +7,6 @@ use crate::context::device_state::Parts;
 use crate::context::error::Loss;
 use crate::context::gl::Gl;
 use crate::context::identity::identify;
-use crate::context::store_formats::StoreFormats;
 use crate::context::vulkan::Vulkan;
 use crate::draw::beside::Target;
 use crate::draw::painter::{DrawTarget, Frame};
@@ -24,8 +23,8 @@ use interop_core::devices::owned::{find, foreign};
 use interop_core::display::{DisplayDriver, SemaphoreDriver};
 use interop_core::draw::Plan;
 use interop_core::{
-    DeviceIdentity, DisplayCaps, DrawOptions, Drawn, Error, Extent, FrameTag, ImageView, Manner, PixelFormat, QueueId,
-    Result, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc, SyncKind, TargetEncoding,
+    DeviceIdentity, DisplayCaps, DrawOptions, Drawn, Error, Extent, FrameTag, ImageView, Manner, PixelFormat, Result,
+    SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc, SyncKind, TargetEncoding,
 };
 use std::rc::Rc;
 
@@ -136,12 +135,11 @@ impl WgpuDisplay {
             None => identity,
         };
         let downlevel = adapter.get_downlevel_capabilities().flags;
-        let caps = caps(adapter, &device, QueueId::of(&loss), sharing);
-        let stores = StoreFormats::of(adapter, &device);
+        let base = WgpuDevice::new(adapter, device, queue, identity, loss);
+        let caps = caps(adapter, &base.device, base.queue_id(), &base.stores, sharing);
         let tools = Tools::new(Parts {
-            stores,
             is_engines,
-            base: WgpuDevice::new(device, queue, identity, loss),
+            base,
             caps,
             index_buffers: downlevel.contains(wgpu::DownlevelFlags::UNRESTRICTED_INDEX_BUFFER),
             float_targets: {
@@ -229,6 +227,8 @@ impl WgpuDisplay {
         let direct = stores.usage(format) & offered;
         let copies = match stores.get(format.remove_srgb_suffix()) {
             Ok(_) if direct.is_empty() => wgpu::TextureUsages::COPY_DST.union(wgpu::TextureUsages::COPY_SRC) & offered,
+            // Stores are proved by reading them back.
+            Ok(_) => wgpu::TextureUsages::COPY_SRC & offered,
             _ => wgpu::TextureUsages::empty(),
         };
         wgpu::TextureUsages::RENDER_ATTACHMENT | direct | copies

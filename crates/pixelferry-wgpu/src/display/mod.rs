@@ -2,3 +2,4 @@
 
 pub(crate) mod contract;
 pub(crate) mod engine_objects;
+pub(crate) mod view_target;

@@ -2,6 +2,7 @@
 
 use crate::context::device_state::DeviceState;
 use crate::context::format::WORD;
+use crate::context::queue_texture::QueueTexture;
 use crate::context::read_back;
 use crate::draw::tools::Tools;
 use crate::surface::buffer_copies::{self, Place};
@@ -93,6 +94,11 @@ impl StoredDriver<Pixels> for EngineImage {
 
     fn download(&mut self, at: &Region, staging: &mut Staging, view: &ImageView) -> Result<()> {
         self.told(texture_copies::to_staging(&self.tools, &self.texture, *at, staging, view))
+    }
+
+    /// For kernels in the device's queue.
+    fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
+        Ok(QueueTexture::over(&self.tools.shared, &self.texture, true, false)?.export(handle))
     }
 }
 

@@ -2,12 +2,13 @@
 
 use crate::context::device_state::DeviceState;
 use crate::context::format::{texture_descriptor, texture_format};
+use crate::context::queue_texture::QueueTexture;
 use crate::draw::picture::Picture;
 use crate::draw::tools::Tools;
 use crate::surface::texture_copies;
 use interop_core::display::{Pixels, StoredDriver, SurfaceDriver};
 use interop_core::draw::{Manner, Plan};
-use interop_core::{ImageDesc, ImageView, Region, Result, Staging};
+use interop_core::{HandleType, ImageDesc, ImageView, Region, Result, SharedHandle, Staging};
 use std::any::Any;
 use std::rc::Rc;
 
@@ -61,6 +62,11 @@ impl StoredDriver<Pixels> for TextureSurface {
 
     fn upload_staged(&mut self, at: &Region, staging: &mut Staging, view: &ImageView) -> Result<()> {
         texture_copies::from_staging(&self.tools.shared, &self.texture, *at, staging, view)
+    }
+
+    /// For kernels in the device's queue.
+    fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
+        Ok(QueueTexture::over(&self.tools.shared, &self.texture, false, false)?.export(handle))
     }
 
     fn downloads(&self, _: &Staging) -> bool {

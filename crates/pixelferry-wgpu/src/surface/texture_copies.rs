@@ -44,6 +44,8 @@ pub(crate) fn from_host(
     view: &ImageView,
 ) -> Result<()> {
     let layout = layout(view)?;
+    // Kernels that are recorded come before.
+    shared.submit_recorded()?;
     shared.scoped(|| {
         shared.queue.write_texture(corner(to, region), bytes, layout, size(region));
         // Else what is written waits, in memory of its own, for whoever submits next.

@@ -115,10 +115,10 @@ impl WindowApp for Viewer {
     fn frame(&mut self, window: &GlWindow) -> Result<Flow> {
         let Some(Frames { kernel, link }) = &mut self.frames else { return Ok(Flow::Exit) };
         let arguments = (self.show.arguments)(self.clock.now());
-        link.frame(|next| next.launch(kernel.as_ref(), &arguments))?;
-        let (shown, Extent { width, height }) = (link.shown()?, window.size());
+        let Extent { width, height } = window.size();
         let fit = self.camera.placement(self.show.size, Extent::new(width, height));
-        window.display().draw(shown.surface(), Viewport::full(width, height), self.show.draw.with_fit(fit))?;
+        let mut place = window.display().bound_target(Viewport::full(width, height));
+        link.show(&mut place, self.show.draw.with_fit(fit), |next| next.launch(kernel.as_ref(), &arguments))?;
         if std::mem::take(&mut self.saving) {
             self.save()?;
         }

@@ -23,6 +23,7 @@ pub(crate) const SCAN_OWN: &str = include_str!("scan_own.wgsl");
 pub(crate) const SCAN_STARTS: &str = include_str!("scan_starts.wgsl");
 pub(crate) const SCAN_TOTALS: &str = include_str!("scan_totals.wgsl");
 pub(crate) const SCAN_OUT: &str = include_str!("scan_out.wgsl");
+pub(crate) const HISTOGRAM: &str = include_str!("histogram.wgsl");
 pub(crate) const PHILOX: &str = include_str!("philox.wgsl");
 pub(crate) const UNIFORM: &str = include_str!("uniform.wgsl");
 pub(crate) const NORMAL: &str = include_str!("normal.wgsl");

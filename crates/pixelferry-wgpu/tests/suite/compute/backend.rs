@@ -62,8 +62,8 @@ fn the_conformance_suite_in_the_displays_queue() {
         let Some(backend) = has("compute shaders", &name, WgpuBackend::on(display.shared_device())) else { continue };
         let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
         let display: Rc<dyn Display> = display;
-        let in_queue = [PathId::IN_QUEUE_UPLOAD, PathId::IN_QUEUE_IN_PLACE];
-        let rows = conform(&backend, &display, Manner::default(), by_level(&in_queue[..1], &in_queue, &in_queue));
+        let in_queue = [PathId::IN_QUEUE_UPLOAD, PathId::IN_QUEUE_TEXTURE, PathId::IN_QUEUE_IN_PLACE];
+        let rows = conform(&backend, &display, Manner::default(), by_level(&in_queue[..2], &in_queue, &in_queue));
         let (passed, _, skipped) = Table(&rows).counts();
         // Fragment shaders of wgpu's OpenGL may read no memory; a texture has a way of its own.
         let (least, most) = by_level((4, 3), (15, 16), (15, 16));

@@ -1,54 +1,33 @@
-//! Arrays made into pixels on the CPU. `kernels/show.cu` does the same on a GPU.
+//! Arrays made into pixels on the CPU, a row at a time. `kernels/show.cu` does the same on a GPU.
 
-use crate::plane::Element;
+use crate::element::Element;
+use crate::look::{Pair, Tone};
+use crate::pixel::Pixel;
 use crate::raw::simd::{self, Loops};
-use bytemuck::{Pod, Zeroable};
-use half::f16;
 use pixelferry::{Error, Result};
 
-/// An array's numbers, and where in them the pixels are.
+/// An array's numbers, and where in them the pixels of one picture are.
+#[derive(Clone, Copy)]
 pub struct Numbers<'a> {
+    /// All of their memory.
     pub bytes: &'a [u8],
+    /// Byte of the number of pixel (0, 0).
     pub first: i64,
     /// Bytes from one row, column and channel to the next.
     pub strides: [i64; 3],
+    /// 1 to 4.
     pub channels: u32,
+    /// Storage of a number, or of half a one.
     pub element: Element,
-}
-
-/// A pixel as a display's memory holds it.
-pub trait Pixel: Pod {
-    /// From red, green, blue and alpha in 0..=1.
-    fn of_colour(colour: [f32; 4]) -> Self;
-
-    /// From bytes, where that is exact without a detour.
-    fn of_bytes(colour: [u8; 4]) -> Self {
-        Self::of_colour(colour.map(|byte| f32::from(byte) / 255.0))
-    }
-}
-
-/// The nearest of the levels 0 to `MOST`, a number whose bits are all ones, for 0 to 1; 0 for NaN.
-#[inline(always)]
-fn unorm<const MOST: u32>(value: f32) -> u32 {
-    /// A float of this size has no fraction.
-    const WHOLE: f32 = 8_388_608.0;
-    // Comparisons with NaN are false.
-    let value = if value > 0.0 { value } else { 0.0 };
-    let value = if value < 1.0 { value } else { 1.0 };
-    let level = value * MOST as f32 + 0.5;
-    // Its last bits are the level, rounded, which is one too many where that went up.
-    let rounded = level + WHOLE;
-    (rounded.to_bits() - u32::from(rounded - WHOLE > level)) & MOST
-}
-
-#[inline(always)]
-fn unorm8(value: f32) -> u32 {
-    unorm::<0xff>(value)
+    /// Two elements make one number.
+    pub pair: Option<Pair>,
+    /// How they become colours.
+    pub tone: Tone,
 }
 
 /// Converts as [`f16::to_f32`] does, which asks the processor for its features with each number.
 #[inline(always)]
-fn wide(number: [u8; 2]) -> f32 {
+pub fn wide(number: [u8; 2]) -> f32 {
     let half = u32::from(u16::from_ne_bytes(number));
     let (sign, rest) = ((half & 0x8000) << 16, (half & 0x7fff) << 13);
     // 2 to the power of what the exponents' biases differ by.
@@ -57,114 +36,14 @@ fn wide(number: [u8; 2]) -> f32 {
     f32::from_bits(sign | value)
 }
 
-impl Pixel for u8 {
-    fn of_colour(colour: [f32; 4]) -> Self {
-        unorm8(colour[0]) as u8
-    }
-
-    fn of_bytes(colour: [u8; 4]) -> Self {
-        colour[0]
-    }
-}
-
-impl Pixel for [u8; 4] {
-    #[inline(always)]
-    fn of_colour([r, g, b, a]: [f32; 4]) -> Self {
-        // As one number: bytes by themselves are not made into vectors.
-        (unorm8(r) | unorm8(g) << 8 | unorm8(b) << 16 | unorm8(a) << 24).to_le_bytes()
-    }
-
-    fn of_bytes(colour: [u8; 4]) -> Self {
-        colour
-    }
-}
-
-impl Pixel for [u8; 2] {
-    #[inline(always)]
-    fn of_colour([r, g, ..]: [f32; 4]) -> Self {
-        [unorm8(r) as u8, unorm8(g) as u8]
-    }
-
-    fn of_bytes([r, g, ..]: [u8; 4]) -> Self {
-        [r, g]
-    }
-}
-
-impl Pixel for u16 {
-    fn of_colour(colour: [f32; 4]) -> Self {
-        unorm::<0xffff>(colour[0]) as Self
-    }
-}
-
-/// Blue first.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(transparent)]
-pub struct Bgra([u8; 4]);
-
-impl Pixel for Bgra {
-    #[inline(always)]
-    fn of_colour([r, g, b, a]: [f32; 4]) -> Self {
-        Self(Pixel::of_colour([b, g, r, a]))
-    }
-
-    fn of_bytes([r, g, b, a]: [u8; 4]) -> Self {
-        Self([b, g, r, a])
-    }
-}
-
-/// A word with red in its lowest bits.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(transparent)]
-pub struct Packed(u32);
-
-impl Pixel for Packed {
-    #[inline(always)]
-    fn of_colour([r, g, b, a]: [f32; 4]) -> Self {
-        Self(unorm::<1023>(r) | unorm::<1023>(g) << 10 | unorm::<1023>(b) << 20 | unorm::<3>(a) << 30)
-    }
-}
-
-impl Pixel for f16 {
-    fn of_colour(colour: [f32; 4]) -> Self {
-        Self::from_f32(colour[0])
-    }
-}
-
-impl Pixel for [f16; 2] {
-    fn of_colour([r, g, ..]: [f32; 4]) -> Self {
-        [r, g].map(f16::from_f32)
-    }
-}
-
-impl Pixel for [f16; 4] {
-    fn of_colour(colour: [f32; 4]) -> Self {
-        colour.map(f16::from_f32)
-    }
-}
-
-impl Pixel for f32 {
-    fn of_colour(colour: [f32; 4]) -> Self {
-        colour[0]
-    }
-}
-
-impl Pixel for [f32; 2] {
-    fn of_colour([r, g, ..]: [f32; 4]) -> Self {
-        [r, g]
-    }
-}
-
-impl Pixel for [f32; 4] {
-    fn of_colour(colour: [f32; 4]) -> Self {
-        colour
-    }
-}
-
 impl Numbers<'_> {
     /// Refuses a description that reaches outside of the bytes: everything below relies on it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`].
     pub fn check(&self, width: u32, height: u32) -> Result<()> {
         let sides = [height, width, self.channels].map(|side| i128::from(side.max(1)));
-        let (mut low, mut high) = (i128::from(self.first), i128::from(self.first) + self.element.bytes() as i128);
+        let (mut low, mut high) = (i128::from(self.first), i128::from(self.first) + self.bytes_of_one() as i128);
         for (side, stride) in sides.into_iter().zip(self.strides) {
             let reach = (side - 1) * i128::from(stride);
             if reach < 0 { low += reach } else { high += reach }
@@ -175,9 +54,19 @@ impl Numbers<'_> {
         Ok(())
     }
 
+    /// Bytes of a number.
+    pub fn bytes_of_one(&self) -> usize {
+        self.element.bytes() * if self.pair.is_some() { 2 } else { 1 }
+    }
+
+    /// True where numbers become pixels without a detour: those that most arrays hold, with nothing asked for.
+    pub fn is_plain(&self) -> bool {
+        (self.element as usize) <= Element::F32 as usize && self.pair.is_none() && self.tone.is_plain(self.element)
+    }
+
     /// Pixels of row `y`.
     pub fn row<P: Pixel>(&self, y: u32, out: &mut [P]) {
-        simd::run(Row { numbers: self, y, out });
+        if self.is_plain() { simd::run(Row { numbers: self, y, out }) } else { self.painted(y, out) }
     }
 
     #[inline(always)]
@@ -187,7 +76,7 @@ impl Numbers<'_> {
             Element::U16 => self.row_of(y, out, |n| f32::from(u16::from_ne_bytes(n)) / 65535.0, 1.0, P::of_colour),
             Element::F16 if self.is_tight() => self.halves(y, out),
             Element::F16 => self.row_of(y, out, wide, 1.0, P::of_colour),
-            Element::F32 => self.row_of(y, out, f32::from_ne_bytes, 1.0, P::of_colour),
+            _ => self.row_of(y, out, f32::from_ne_bytes, 1.0, P::of_colour),
         }
     }
 
@@ -210,7 +99,7 @@ impl Numbers<'_> {
             halves.iter().zip(&mut singles).for_each(|(half, single)| *single = wide(*half));
             let strides = [0, 4 * i64::from(self.channels), 4];
             let bytes = bytemuck::cast_slice(&singles);
-            let some = Numbers { bytes, first: 0, strides, channels: self.channels, element: Element::F32 };
+            let some = Numbers { bytes, first: 0, strides, element: Element::F32, ..*self };
             some.row_of(0, out, f32::from_ne_bytes, 1.0, P::of_colour);
         }
     }
@@ -284,6 +173,6 @@ impl<P: Pixel> Loops for Row<'_, P> {
 
 /// Whole numbers of `N` bytes.
 #[inline(always)]
-fn numbers<const N: usize>(bytes: &[u8]) -> &[[u8; N]] {
+pub fn numbers<const N: usize>(bytes: &[u8]) -> &[[u8; N]] {
     bytes.as_chunks().0
 }

@@ -1,11 +1,8 @@
 //! Arrays as pixels, for every description that the checks let through.
 
-use crate::convert::{Numbers, Pixel};
-use crate::items::Items;
-use crate::plane::{Axes, Element, Plane};
-use crate::span::{Number, Place, Raw, Sort};
 use half::f16;
 use pixelferry::PixelFormat;
+use pixelferry_look::{Element, Layout, Look, Number, Numbers, Pixel, Place, Plane, Raw, Tone};
 use proptest::prelude::*;
 
 /// A row by the definition, in numbers of 128 bits.
@@ -39,7 +36,7 @@ proptest! {
         (width, height) in (0u32..6, 0u32..6),
     ) {
         let bytes: Vec<u8> = (0..=255).collect();
-        let numbers = Numbers { bytes: &bytes, first, strides, channels, element: Element::U8 };
+        let numbers = Numbers { bytes: &bytes, first, strides, channels, element: Element::U8, pair: None, tone: Tone::plain(255.0) };
         if numbers.check(width, height).is_ok() {
             for y in 0..height {
                 let mut row = vec![[0u8; 4]; width as usize];
@@ -54,51 +51,17 @@ proptest! {
         address in prop_oneof![3 => 1usize..1 << 40, 1 => any::<usize>()],
         shape in prop::collection::vec(prop_oneof![4 => -1i64..9, 1 => any::<i64>()], 0..5),
         strides in prop::collection::vec(stride(), 0..5),
-        axes in prop::sample::select(vec![Axes::Hwc, Axes::Chw]),
+        layout in prop::sample::select(vec!["HWC", "CHW", "NHW", "NCHW", "guessed"]),
         format in prop::sample::select(PixelFormat::ALL.to_vec()),
     ) {
-        let number = Number { sort: Sort::Float, bits: 32, foreign: false };
+        let number = Number { code: 2, bits: 32, foreign: false };
+        let layout = Layout::named(layout).unwrap_or(Layout::GUESSED);
         let raw = Raw { address, shape, strides: Some(strides), number, place: Place::Host };
         let tight = Raw { strides: None, ..raw.clone() };
         for raw in [&raw, &tight] {
-            let spans = [Plane::new(raw, axes, format).map(|plane| plane.span), Items::new(raw).map(|items| items.span)];
-            for span in spans.into_iter().flatten() {
+            if let Ok(Plane { span, .. }) = Plane::new(raw, layout, format, &Look::default()) {
                 prop_assert!(span.start <= address && span.first < span.len && span.start.checked_add(span.len).is_some());
             }
-        }
-    }
-
-    #[test]
-    fn items_are_the_bytes_in_the_order_of_the_indices(
-        sides in prop::collection::vec((1i64..4, -60i64..60), 0..5),
-        bytes in 1usize..5,
-        // An offset into all, and how many bytes are taken at a time.
-        cut in 1usize..40,
-    ) {
-        let memory: Vec<u8> = (0..2000).map(|n| (n % 251) as u8).collect();
-        let (shape, strides): (Vec<i64>, Vec<i64>) = sides.into_iter().unzip();
-        let number = Number { sort: Sort::Other("any"), bits: bytes * 8, foreign: true };
-        let first = 1000;
-        let raw = Raw { address: first, shape: shape.clone(), strides: Some(strides.clone()), number, place: Place::Host };
-        let mut expected = Vec::new();
-        for n in 0..shape.iter().product::<i64>() {
-            let (mut rest, mut at) = (n, first as i64);
-            for (side, stride) in shape.iter().zip(&strides).rev() {
-                at += rest % side * stride;
-                rest /= side;
-            }
-            expected.extend_from_slice(&memory[at as usize..at as usize + bytes]);
-        }
-        match Items::new(&raw) {
-            Ok(items) => {
-                let mut found = vec![0; items.len];
-                for (n, part) in found.chunks_mut(cut).enumerate() {
-                    items.copy(&memory[items.span.start..items.span.start + items.span.len], n * cut, part);
-                }
-                prop_assert_eq!(found, expected);
-            }
-            // More axes than the kernels take.
-            Err(_) => prop_assert!(shape.iter().filter(|side| **side > 1).count() > 3),
         }
     }
 }
@@ -107,7 +70,15 @@ proptest! {
 fn one_column_may_have_any_stride() {
     let bytes = [7, 8, 9];
     for stride in [i64::MAX, i64::MIN, 5] {
-        let numbers = Numbers { bytes: &bytes, first: 1, strides: [0, stride, 1], channels: 1, element: Element::U8 };
+        let numbers = Numbers {
+            bytes: &bytes,
+            first: 1,
+            strides: [0, stride, 1],
+            channels: 1,
+            element: Element::U8,
+            pair: None,
+            tone: Tone::plain(255.0),
+        };
         numbers.check(1, 1).unwrap();
         let mut row = [[0u8; 4]];
         numbers.row(0, &mut row);
@@ -124,8 +95,10 @@ fn row<P: Pixel, N: bytemuck::Pod>(
     count: usize,
 ) -> Vec<P> {
     let size = size_of::<N>();
+    let tone = Tone::plain(element.row().white.unwrap());
     let strides = [0, (column * size) as i64, (channel * size) as i64];
-    let numbers = Numbers { bytes: bytemuck::cast_slice(numbers), first: 0, strides, channels, element };
+    let numbers =
+        Numbers { bytes: bytemuck::cast_slice(numbers), first: 0, strides, channels, element, pair: None, tone };
     numbers.check(count as u32, 1).unwrap();
     let mut out = vec![P::zeroed(); count];
     numbers.row(0, &mut out);

@@ -1,44 +1,12 @@
 //! Description of an array as its protocol gives it, and the memory that it names.
 
-use crate::failure::Failure;
-
-/// Sort of the numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sort {
-    Unsigned,
-    Float,
-    Signed,
-    Boolean,
-    Other(&'static str),
-}
-
-/// Storage of an array's numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Number {
-    pub sort: Sort,
-    pub bits: usize,
-    /// In the byte order of other machines.
-    pub foreign: bool,
-}
-
-impl Number {
-    /// Returns the number for a type string of NumPy or a format of the buffer protocol, as one letter and its bytes.
-    pub fn of_letter(letter: char, bytes: usize, foreign: bool) -> Self {
-        let sort = match letter {
-            'u' => Sort::Unsigned,
-            'f' => Sort::Float,
-            'i' => Sort::Signed,
-            'b' => Sort::Boolean,
-            'c' => Sort::Other("complex numbers"),
-            _ => Sort::Other("these elements"),
-        };
-        Self { sort, bits: bytes.saturating_mul(8), foreign: foreign && bytes > 1 }
-    }
-}
+use crate::element::Number;
+use crate::refusal::Refusal;
 
 /// Location of the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
+    /// Memory that the host reads.
     Host,
     /// CUDA's number of the device.
     Cuda(u32),
@@ -49,16 +17,22 @@ pub enum Place {
 pub struct Raw {
     /// Address of the number with all indices 0.
     pub address: usize,
+    /// A side for each axis.
     pub shape: Vec<i64>,
     /// In bytes, one for each side; `None` where numbers follow each other without a gap.
     pub strides: Option<Vec<i64>>,
+    /// Storage of a number.
     pub number: Number,
+    /// Where the memory is.
     pub place: Place,
 }
 
 impl Raw {
     /// The strides, stated or not.
-    pub fn strides(&self) -> Result<Vec<i64>, Failure> {
+    ///
+    /// # Errors
+    /// [`Refusal::Shape`] for more than there is of memory.
+    pub fn strides(&self) -> Result<Vec<i64>, Refusal> {
         if let Some(strides) = &self.strides {
             return Ok(strides.clone());
         }
@@ -67,7 +41,7 @@ impl Raw {
         for (stride, side) in strides.iter_mut().zip(&self.shape).rev() {
             *stride = step;
             let next = step.checked_mul((*side).max(1));
-            step = next.ok_or_else(|| Failure::Shape(format!("an array of shape {:?} is too large", self.shape)))?;
+            step = next.ok_or_else(|| Refusal::Shape(format!("an array of shape {:?} is too large", self.shape)))?;
         }
         Ok(strides)
     }
@@ -82,14 +56,18 @@ pub struct Span {
     pub len: usize,
     /// From `start` to the number with all indices 0.
     pub first: usize,
+    /// Where the memory is.
     pub place: Place,
 }
 
 impl Span {
     /// Returns the span of numbers of so many `bytes`. Sides are 1 or more; steps are in bytes.
-    pub fn new(raw: &Raw, sides: &[i64], steps: &[i64], bytes: usize) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// [`Refusal::Shape`] for an array that has no memory, or more than there is.
+    pub fn new(raw: &Raw, sides: &[i64], steps: &[i64], bytes: usize) -> Result<Self, Refusal> {
         if raw.address == 0 {
-            return Err(Failure::Shape("the array has no memory (its address is null)".into()));
+            return Err(Refusal::Shape("the array has no memory (its address is null)".into()));
         }
         // Bytes before and after the first number.
         let (mut before, mut after) = (0_i128, bytes as i128);
@@ -97,7 +75,7 @@ impl Span {
             let reach = i128::from(side - 1) * i128::from(*step);
             if reach < 0 { before -= reach } else { after += reach }
         }
-        let outside = || Failure::Shape(format!("an array of shape {:?} reaches outside of memory", raw.shape));
+        let outside = || Refusal::Shape(format!("an array of shape {:?} reaches outside of memory", raw.shape));
         let first = usize::try_from(before).ok().filter(|before| *before <= raw.address).ok_or_else(outside)?;
         let len = usize::try_from(before + after).ok().filter(|len| *len <= isize::MAX as usize).ok_or_else(outside)?;
         let start = raw.address - first;

@@ -1,0 +1,231 @@
+//! Frame and draw as one call: where a draw would only place pixels, kernels write the target itself and nothing is drawn.
+
+use super::targets::{Detour, Place, Showed, Straight};
+use super::traced::Traced;
+use super::{Link, WriteFrame};
+use crate::describe::error::{Error, Result};
+use crate::describe::geometry::{Region, RowOrder};
+use crate::describe::pattern::Pattern;
+use crate::describe::surface::{SurfaceDesc, Unwritten};
+use crate::devices::capability::Support;
+use crate::devices::timeline::{FrameTag, stage};
+use crate::display::ShowTarget;
+use crate::draw::{DrawOptions, Plan};
+use crate::engine::compare;
+use crate::path::{FrameLayout, PATHS, Pairing, PathId, SharingPath, clear};
+use crate::select::verify::next_nonce;
+use crate::tournament::Shortest;
+use std::time::Instant;
+
+impl Link {
+    /// Computes one frame of the whole surface and shows it in `target`, as [`Link::frame`] and a draw with these options do.
+    ///
+    /// Where the draw would only place pixels, kernels in the display's own queue store into the target itself: a frame
+    /// then crosses memory once. That takes a target that kernels store to, of the surface's format, a picture that is not
+    /// scaled, cut or blended and whose colours stay, and a surface whose rule is [`Unwritten::Overwrite`] or
+    /// [`Unwritten::Clear`]. The first frame in a target is drawn. Stores are then proved by pixels in it, timed beside the draw,
+    /// and the frame is drawn once more.
+    ///
+    /// After a frame that went straight no surface holds it: until the next other one, [`Link::shown`], [`Link::read_back`]
+    /// and frames of a part give [`Error::InTarget`]. If a kernel fails there, what it wrote stays in the target.
+    ///
+    /// # Errors
+    /// The errors of [`Link::frame`] and of the draw.
+    pub fn show(
+        &mut self,
+        target: &mut dyn ShowTarget,
+        options: DrawOptions,
+        mut compute: impl FnMut(&mut WriteFrame<'_>) -> Result<()>,
+    ) -> Result<Showed> {
+        if self.paused {
+            return Ok(Showed::Paused);
+        }
+        let place = self.place(target, &options);
+        let found = place.and_then(|place| self.known(target, place));
+        let why = match found {
+            Err(why) => why,
+            Ok(Ok(())) => match self.straight_frame(&mut compute) {
+                Ok(()) => return Ok(Showed::Straight),
+                Err(error) if !error.is_of_the_path() => return Err(error),
+                Err(error) => {
+                    tracing::warn!(%error, "stores into a target failed: frames are drawn there from now on");
+                    self.targets.fail(error)
+                }
+            },
+            Ok(Err(place)) => {
+                self.draw_frame(target, options, compute)?;
+                let found = self.try_straight(target, &place, options);
+                self.targets.note(place, found);
+                target.draw(self.shown()?.surface(), options)?;
+                return Ok(Showed::Drawn(Detour::First));
+            }
+        };
+        self.draw_frame(target, options, compute)?;
+        Ok(Showed::Drawn(why))
+    }
+
+    /// Finds a place that was tried before, or one like it; the place itself where there is none.
+    fn known(&mut self, target: &mut dyn ShowTarget, place: Place) -> Result<Result<(), Place>, Detour> {
+        if let Some(found) = self.targets.find(&place) {
+            return found.map(Ok);
+        }
+        match self.targets.measured(&place).filter(|_| place.pixels.alike) {
+            None => Ok(Err(place)),
+            Some(found) => {
+                found?;
+                let straight = Straight::open(self.backend.as_ref(), &self.display, target, &place)
+                    .map_err(|error| self.targets.fail(error))?;
+                self.targets.note(place, Ok(straight));
+                Ok(Ok(()))
+            }
+        }
+    }
+
+    fn draw_frame(
+        &mut self,
+        target: &mut dyn ShowTarget,
+        options: DrawOptions,
+        compute: impl FnMut(&mut WriteFrame<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.frame(compute)?;
+        target.draw(self.shown()?.surface(), options)
+    }
+
+    /// Finds where in the target's texture the frame would go as it is.
+    fn place(&self, target: &mut dyn ShowTarget, options: &DrawOptions) -> Result<Place, Detour> {
+        let desc = *self.layout.desc();
+        let SurfaceDesc::Image(image) = desc else { return Err(Detour::Draws("it is given a buffer")) };
+        if desc.unwritten() == Unwritten::Keep {
+            return Err(Detour::Keeps);
+        }
+        if let Some(manner) = self.targets.asked.or(options.manner) {
+            return Err(Detour::Asked(manner.to_string()));
+        }
+        let stored = PathId::IN_QUEUE_TEXTURE;
+        if let Some(path) = self.options.policy.force.filter(|path| *path != stored) {
+            return Err(Detour::Asked(path.to_string()));
+        }
+        if let Some((_, reason)) = self.demoted.iter().find(|(path, _)| *path == stored) {
+            return Err(Detour::Queue(reason.clone()));
+        }
+        if self.backend.caps().display_queue().is_none() {
+            return Err(Detour::Queue("kernels do not run in the display's queue".into()));
+        }
+        let area = target.area();
+        // The draw says what is wrong.
+        let plan = Plan::of(&desc, area, self.display.caps(), options).map_err(|_| Detour::Draws("it is refused"))?;
+        let whole = Region { x: 0, y: 0, ..plan.drawn };
+        let draws = match plan {
+            _ if !plan.one_to_one => Some("it scales"),
+            _ if plan.bars => Some("it fills what lies around the picture"),
+            _ if plan.blends => Some("it blends"),
+            _ if plan.grey => Some("it shows one channel as grey"),
+            _ if plan.shading.is_some() || plan.format_encodes => Some("it changes colours"),
+            _ if whole != image.extent.full() => Some("it cuts the picture"),
+            _ => None,
+        };
+        if let Some(draws) = draws {
+            return Err(Detour::Draws(draws));
+        }
+        let pixels = target.pixels()?;
+        if pixels.format != image.format {
+            return Err(Detour::Format { frame: image.format, target: pixels.format });
+        }
+        let from_top = plan.drawn.y;
+        let down = match self.display.caps().native_row_order {
+            RowOrder::TopDown => from_top,
+            RowOrder::BottomUp => area.height - from_top - plan.drawn.height,
+        };
+        let at = |first: i32, more: u32| u32::try_from(i64::from(first) + i64::from(more)).ok();
+        let region = at(pixels.first.0, plan.drawn.x)
+            .zip(at(pixels.first.1, down))
+            .map(|(x, y)| Region { x, y, ..plan.drawn })
+            .filter(|region| region.check_inside(pixels.extent).is_ok());
+        let region = region.ok_or(Detour::Draws("it cuts the picture at the target's edge"))?;
+        Ok(Place { pixels, region, order: image.row_order })
+    }
+
+    /// Proves stores into the target by pixels and finds out whether they are quicker than the draw. The target holds a
+    /// pattern then.
+    fn try_straight(
+        &mut self,
+        target: &mut dyn ShowTarget,
+        place: &Place,
+        options: DrawOptions,
+    ) -> Result<Straight, Detour> {
+        let _stage = stage!("straight");
+        let desc = place.desc();
+        let pairing = Pairing::new(&self.backend, &self.display, &desc);
+        let spec = PATHS.iter().find(|spec| spec.id == PathId::IN_QUEUE_TEXTURE);
+        if let Some(Support::No(reason)) = spec.map(|spec| spec.check_support(&pairing)) {
+            return Err(Detour::Queue(reason));
+        }
+        let failed = |error: Error| Detour::Failed(error.to_string());
+        let mut straight = Straight::open(self.backend.as_ref(), &self.display, target, place).map_err(failed)?;
+        self.prove(&mut straight, target, place).map_err(failed)?;
+        let measured = match self.targets.measured(place) {
+            Some(measured) => measured,
+            // The first that works is wanted.
+            None if self.options.policy.budget.is_zero() => Ok(()),
+            None => self.time(&mut straight, target, options).map_err(failed)?,
+        };
+        self.targets.timed = Some((*place, measured.clone()));
+        measured.map(|()| straight)
+    }
+
+    /// Stores a pattern and compares all of the target: what lies around the frame stays.
+    fn prove(&self, straight: &mut Straight, target: &mut dyn ShowTarget, place: &Place) -> Result<()> {
+        let whole = FrameLayout::new(&place.desc(), self.display.caps()).tight().whole()?;
+        let mut expected = target.read_back()?;
+        let pattern = Pattern::for_view(&straight.view, next_nonce());
+        straight.pattern(self.backend.as_ref(), &pattern)?;
+        pattern.write(&straight.view, &mut expected);
+        compare(PathId::IN_QUEUE_TEXTURE, &whole, &expected, &target.read_back()?, 0)
+    }
+
+    /// Times the same pattern stored into the target, and written to the link's memory and drawn.
+    fn time(
+        &mut self,
+        straight: &mut Straight,
+        target: &mut dyn ShowTarget,
+        options: DrawOptions,
+    ) -> Result<Result<(), Detour>> {
+        let flat = Pattern::flat(&straight.view, next_nonce());
+        let stored = Shortest::default().rest(|| {
+            let start = Instant::now();
+            straight.pattern(self.backend.as_ref(), &flat)?;
+            self.display.finish().map(|()| start.elapsed())
+        })?;
+        let full = self.layout.full();
+        self.make_pieces(false)?;
+        let drawn = Shortest::default().rest(|| {
+            let start = Instant::now();
+            self.path.begin(&full)?;
+            let written = self.path.target().and_then(|to| self.backend.write_pattern(to, &flat));
+            // Given up, it leaves no trace, and is computed all the same.
+            self.path.cancel();
+            written?;
+            target.draw(self.path.surface(), options)?;
+            self.display.finish().map(|()| start.elapsed())
+        })?;
+        Ok(if stored <= drawn { Ok(()) } else { Err(Detour::Slower { drawn, straight: stored }) })
+    }
+
+    /// Lets `compute` write the target that was found.
+    fn straight_frame(&mut self, compute: &mut dyn FnMut(&mut WriteFrame<'_>) -> Result<()>) -> Result<()> {
+        self.frames += 1;
+        let full = self.layout.full();
+        let traced = Traced::by(self, PathId::IN_QUEUE_TEXTURE, &full);
+        self.targets.first()?.memory()?.acquire()?;
+        if self.layout.desc().unwritten() == Unwritten::Clear {
+            clear(self.backend.as_ref(), self.targets.first()?.target()?)?;
+        }
+        self.targets.open = true;
+        let mut frame = WriteFrame::new(self, full, Some(traced));
+        let (done, tag) = (compute(&mut frame), FrameTag::current());
+        drop(frame);
+        self.targets.first()?.memory()?.submit().and(done)?;
+        (self.in_target, self.newest) = (true, tag);
+        Ok(())
+    }
+}

@@ -1,0 +1,233 @@
+//! Targets that frames go straight into, and the ways by which frames are shown.
+
+use crate::compute::{ComputeBackend, ComputeMemory, Target};
+use crate::describe::error::{Error, Result};
+use crate::describe::format::PixelFormat;
+use crate::describe::geometry::{Extent, Region, RowOrder};
+use crate::describe::pattern::Pattern;
+use crate::describe::surface::{ImageDesc, SurfaceDesc, Unwritten};
+use crate::describe::view::View;
+use crate::display::{Display, Part, ShowTarget, TargetPixels};
+use crate::draw::{Manner, Obstacle};
+use crate::path::FrameLayout;
+use std::any::Any;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// Targets that a link remembers: more than a swapchain has images.
+const REMEMBERED: usize = 8;
+/// The same, of textures that are opened anew with no proof.
+const REMEMBERED_ALIKE: usize = 2;
+
+/// The way by which [`Link::show`] brought a frame into its target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Showed {
+    /// Kernels stored into the target; nothing was drawn.
+    Straight,
+    /// The frame was drawn, for this reason.
+    Drawn(Detour),
+    /// The link is paused ([`Link::resize`]): nothing was computed or drawn.
+    Paused,
+}
+
+impl std::fmt::Display for Showed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Straight => f.write_str("straight into the target"),
+            Self::Drawn(why) => write!(f, "drawn ({why})"),
+            Self::Paused => f.write_str("paused"),
+        }
+    }
+}
+
+/// Reason why a frame was drawn instead of stored into its target.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Detour {
+    /// The first frame in a target is drawn, and stores are tried beside it.
+    #[error("stores into this target are tried from the next frame on")]
+    First,
+    /// The surface's rule.
+    #[error("unwritten pixels are kept, which the target need not hold; ask for Unwritten::Overwrite")]
+    Keeps,
+    /// A manner or a path was asked for.
+    #[error("{0} was asked for")]
+    Asked(String),
+    /// The picture is scaled, cut or beside others.
+    #[error("the draw does more than place pixels: {0}")]
+    Draws(&'static str),
+    /// The two formats differ.
+    #[error("frames are {frame}, the target is {target}")]
+    Format {
+        /// Of the frame.
+        frame: PixelFormat,
+        /// Of the target.
+        target: PixelFormat,
+    },
+    /// Kernels do not run in the display's queue, or do not store to textures there.
+    #[error("{0}")]
+    Queue(String),
+    /// What the target lacks.
+    #[error("{0}")]
+    Target(#[from] Obstacle),
+    /// The draw was quicker.
+    #[error("{drawn:.0?} drawn, {straight:.0?} by stores into the target")]
+    Slower {
+        /// A frame with its draw.
+        drawn: Duration,
+        /// A frame stored into the target.
+        straight: Duration,
+    },
+    /// Stores failed, or wrote other pixels.
+    #[error("stores into the target failed: {0}")]
+    Failed(String),
+}
+
+/// A place in a target, and what is stored there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub pixels: TargetPixels,
+    /// Where the frame lies in the target, in the display's row order.
+    pub region: Region,
+    pub order: RowOrder,
+}
+
+impl Place {
+    /// The target as a surface of which a frame is a part.
+    pub fn desc(&self) -> SurfaceDesc {
+        let Extent { width, height } = self.pixels.extent;
+        let image = ImageDesc::new(width, height, self.pixels.format).with_row_order(self.order);
+        SurfaceDesc::Image(image).with_unwritten(Unwritten::Overwrite)
+    }
+
+    /// The part of that surface, rows in the frame's order.
+    fn part(&self, layout: &FrameLayout) -> Part {
+        layout.native(&Part::Image(self.region))
+    }
+}
+
+/// A target's texture, opened by the backend.
+pub(super) struct Straight {
+    /// Gone only while this is dropped.
+    memory: Option<Box<dyn ComputeMemory>>,
+    pub view: View,
+    display: Rc<dyn Display>,
+    /// Keeps the name valid that `memory` was opened by.
+    _kept: Box<dyn Any>,
+}
+
+impl Straight {
+    pub fn open(
+        backend: &dyn ComputeBackend,
+        display: &Rc<dyn Display>,
+        target: &mut dyn ShowTarget,
+        place: &Place,
+    ) -> Result<Self> {
+        let desc = place.desc();
+        let layout = FrameLayout::new(&desc, display.caps()).unpadded();
+        let view = layout.in_place(&place.part(&layout))?.kernel;
+        let (handle, kept) = target.handle()?;
+        let memory = Some(backend.import_surface(&handle, &desc)?);
+        Ok(Self { memory, view, display: Rc::clone(display), _kept: kept })
+    }
+
+    pub fn memory(&mut self) -> Result<&mut dyn ComputeMemory> {
+        self.memory.as_deref_mut().ok_or(Error::InTarget)
+    }
+
+    pub fn target(&mut self) -> Result<Target<'_>> {
+        let view = self.view;
+        Target::new(self.memory()?, view)
+    }
+
+    /// Writes a pattern into it.
+    pub fn pattern(&mut self, backend: &dyn ComputeBackend, pattern: &Pattern) -> Result<()> {
+        self.memory()?.acquire()?;
+        let written = self.target().and_then(|to| backend.write_pattern(to, pattern));
+        self.memory()?.submit().and(written)
+    }
+}
+
+impl Drop for Straight {
+    fn drop(&mut self) {
+        self.display.drop_in_context(Box::new(self.memory.take()));
+    }
+}
+
+/// The targets that frames were shown in lately, the last one first.
+#[derive(Default)]
+pub(super) struct Targets {
+    known: Vec<(Place, Result<Straight, Detour>)>,
+    /// Which way was quicker for a texture of one kind, as every image of a swapchain is.
+    pub timed: Option<(Place, Result<(), Detour>)>,
+    /// A frame that writes the first of them is open.
+    pub open: bool,
+    /// Manner of every draw, as the environment says.
+    pub asked: Option<Manner>,
+}
+
+impl Targets {
+    /// None yet.
+    ///
+    /// # Errors
+    /// A value of [`Manner::VARIABLE`] that is none.
+    pub fn new() -> Result<Self> {
+        Ok(Self { asked: Manner::asked(&|name| std::env::var_os(name))?, ..Self::default() })
+    }
+
+    /// Forgets all, as frames are of another kind now.
+    pub fn forget(&mut self) {
+        *self = Self { asked: self.asked, ..Self::default() };
+    }
+
+    /// The target that the open frame writes, where that goes straight.
+    pub fn writes(&mut self) -> Option<Result<Target<'_>>> {
+        self.open.then(|| self.first()?.target())
+    }
+
+    /// The open frame is over. False where there is none.
+    pub fn close(&mut self) -> bool {
+        std::mem::take(&mut self.open)
+    }
+
+    pub fn first(&mut self) -> Result<&mut Straight> {
+        match self.known.first_mut() {
+            Some((_, Ok(straight))) => Ok(straight),
+            _ => Err(Error::InTarget),
+        }
+    }
+
+    /// Tells what was found for this place, which is the first then.
+    pub fn find(&mut self, place: &Place) -> Option<Result<(), Detour>> {
+        let at = self.known.iter().position(|(known, _)| known == place)?;
+        self.known[..=at].rotate_right(1);
+        Some(self.known[0].1.as_ref().map(|_| ()).map_err(Clone::clone))
+    }
+
+    /// Stores into the first, and all like it, failed.
+    pub fn fail(&mut self, error: Error) -> Detour {
+        let why = Detour::Failed(error.to_string());
+        if let Some((_, found)) = self.known.first_mut() {
+            *found = Err(why.clone());
+        }
+        if let Some((_, found)) = &mut self.timed {
+            *found = Err(why.clone());
+        }
+        why
+    }
+
+    pub fn note(&mut self, place: Place, found: Result<Straight, Detour>) {
+        self.known.retain(|(known, _)| known.pixels.key != place.pixels.key);
+        self.known.insert(0, (place, found));
+        // Each frame of a swapchain may be in a texture of its own, which is not to be kept.
+        self.known.truncate(if place.pixels.alike { REMEMBERED_ALIKE } else { REMEMBERED });
+    }
+
+    /// Tells what was measured for a texture like this one.
+    pub fn measured(&self, place: &Place) -> Option<Result<(), Detour>> {
+        let (other, found) = self.timed.as_ref()?;
+        let pixels = TargetPixels { key: place.pixels.key, ..other.pixels };
+        (Place { pixels, ..*other } == *place).then(|| found.clone())
+    }
+}

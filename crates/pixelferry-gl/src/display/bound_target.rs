@@ -1,0 +1,144 @@
+//! The framebuffer that is bound, as a place that links show frames in.
+
+use crate::api::gl_format::gl_format;
+use crate::display::contract::GlDisplay;
+use crate::objects::attachment::Attachment;
+use crate::objects::draw_state::Viewport;
+use crate::objects::pixel_read;
+use crate::objects::state::Framebuffers;
+use crate::queue::texture::TextureHandle;
+use glow::HasContext as _;
+use interop_core::describe::error::call;
+use interop_core::draw::Obstacle;
+use interop_core::{
+    DrawOptions, Error, Extent, HandleType, PixelFormat, Result, SharedHandle, ShowTarget, Surface, TargetPixels,
+};
+use std::any::Any;
+use std::sync::Arc;
+
+/// The framebuffer that is bound for drawing whenever a frame is shown (its first colour buffer), for
+/// [`interop_core::Link::show`]. Made by [`GlDisplay::bound_target`].
+pub struct BoundTarget<'a> {
+    display: &'a GlDisplay,
+    viewport: Viewport,
+    /// The texture that was found last.
+    found: Option<(Attachment, PixelFormat)>,
+}
+
+impl GlDisplay {
+    /// The framebuffer that is bound for drawing whenever a frame is shown, as a place for [`interop_core::Link::show`].
+    ///
+    /// Kernels store into the texture behind a framebuffer object, as that of
+    /// [`OffscreenTarget`](crate::OffscreenTarget) is. Frames are drawn into a window's own framebuffer and into what shaders do
+    /// not store to. What the frame is shown in must stay bound during the call.
+    ///
+    /// ```
+    /// use interop_core::{Arg, ComputeBackend, DrawOptions, KernelSource, Link, LinkOptions, PixelFormat, Showed, SurfaceDesc, Unwritten};
+    /// use pixelferry_gl::{GlBackend, GlDisplay, HeadlessOptions, Viewport};
+    ///
+    /// let Ok(display) = GlDisplay::headless(HeadlessOptions::default()) else { return Ok(()) };
+    /// # if display.version() < (4, 5) { return Ok(()) }
+    /// let backend = std::sync::Arc::new(GlBackend::on(&display)?);
+    /// let grey = backend.build(&KernelSource::new("grey").wgsl(
+    ///     "@compute @workgroup_size(8, 8)
+    ///      fn grey(@builtin(global_invocation_id) id: vec3<u32>) { pf_store(id.xy, vec4<f32>(pf_arg_f32(0))); }",
+    /// ))?;
+    /// // Every pixel is written, so that nothing of earlier frames is needed.
+    /// let surface = SurfaceDesc::image(64, 64, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite);
+    /// let mut link = Link::open(backend, display.clone(), surface, LinkOptions::default())?;
+    /// let target = display.create_offscreen_target(64, 64)?;
+    /// target.bind()?;
+    /// for level in [0.2, 0.4, 0.6] {
+    ///     let mut place = display.bound_target(Viewport::full(64, 64));
+    ///     let how = link.show(&mut place, DrawOptions::default(), |next| {
+    ///         next.launch(grey.as_ref(), &[Arg::F32(level)])
+    ///     })?;
+    ///     println!("{how}");
+    ///     assert_eq!(target.read_pixels()?[0], (level * 255.0_f32).round() as u8);
+    /// }
+    /// target.unbind()?;
+    /// # Ok::<(), interop_core::Error>(())
+    /// ```
+    pub fn bound_target(&self, viewport: Viewport) -> BoundTarget<'_> {
+        BoundTarget { display: self, viewport, found: None }
+    }
+}
+
+impl BoundTarget<'_> {
+    fn found(&self) -> Result<(Attachment, PixelFormat)> {
+        self.found.ok_or_else(|| Error::refused("no texture was found behind the framebuffer"))
+    }
+}
+
+impl ShowTarget for BoundTarget<'_> {
+    fn area(&self) -> Extent {
+        Extent::new(self.viewport.width, self.viewport.height)
+    }
+
+    fn draw(&mut self, surface: &Surface, options: DrawOptions) -> Result<()> {
+        self.display.draw(surface, self.viewport, options)
+    }
+
+    fn pixels(&mut self) -> Result<TargetPixels, Obstacle> {
+        let shared = self.display.shared();
+        shared.enter().map_err(|error| Obstacle::Refused(error.to_string()))?;
+        let attachment = self.display.tools().drawing.attachment(shared)?;
+        let Attachment { texture, level, layer, width, height, format, encodes } = attachment;
+        if encodes {
+            return Err(Obstacle::Encodes("its format".into()));
+        }
+        if layer != 0 {
+            return Err(Obstacle::Texture("it is a layer of several"));
+        }
+        let of = |pixels: &PixelFormat| *pixels != PixelFormat::Bgra8 && gl_format(*pixels).internal == format.internal;
+        let pixels = PixelFormat::ALL.into_iter().find(of);
+        let pixels = pixels.ok_or_else(|| Obstacle::Format(format!("{format:?}")))?;
+        self.found = Some((attachment, pixels));
+        Ok(TargetPixels {
+            key: [u64::from(texture.0.get()), level as u64, layer as u64],
+            alike: false,
+            extent: Extent::new(width, height),
+            format: pixels,
+            first: (self.viewport.x, self.viewport.y),
+        })
+    }
+
+    fn handle(&mut self) -> Result<(SharedHandle, Box<dyn Any>)> {
+        let (Attachment { texture, level, layer, width, height, format, .. }, _) = self.found()?;
+        let shared = self.display.shared();
+        let Some(HandleType::QueueBuffer(queue)) = shared.queue_handle() else {
+            return Err(shared.unsupported("nothing names its context".into()));
+        };
+        let kept = Arc::new(());
+        let (extent, owner) = (Extent::new(width, height), Arc::downgrade(&kept));
+        let handle = Arc::new(TextureHandle { texture, level, layer, format, extent, stores_only: true, owner });
+        Ok((SharedHandle::QueueBuffer { queue, buffer: Box::new(handle) }, Box::new(kept)))
+    }
+
+    fn read_back(&mut self) -> Result<Vec<u8>> {
+        call("BoundTarget::read_back", || {
+            let (attachment, pixels) = self.found()?;
+            let shared = self.display.shared();
+            shared.enter()?;
+            let (gl, format) = (&shared.gl, gl_format(pixels));
+            let extent = Extent::new(attachment.width, attachment.height);
+            let mut bytes = interop_core::compute::zeros(extent.pixels() as usize * pixels.bytes_per_pixel())?;
+            // SAFETY: the context is current; the framebuffer is bound for drawing, complete as it was drawn to, and its first colour
+            // buffer is of that size and format.
+            unsafe {
+                let Some(framebuffer) = gl.get_parameter_framebuffer(glow::DRAW_FRAMEBUFFER_BINDING) else {
+                    return Err(Error::refused("the framebuffer is bound no more"));
+                };
+                let _bound = Framebuffers::bind(shared, framebuffer);
+                let before = gl.get_parameter_i32(glow::READ_BUFFER) as u32;
+                gl.read_buffer(gl.get_parameter_i32(glow::DRAW_BUFFER0) as u32);
+                let read = shared.checked("glReadPixels", || {
+                    pixel_read::read(shared, extent.full(), format.colors, format.ty, &mut bytes);
+                });
+                gl.read_buffer(before);
+                read?;
+            }
+            Ok(bytes)
+        })
+    }
+}

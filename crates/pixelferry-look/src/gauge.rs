@@ -1,0 +1,122 @@
+//! The range of what is shown, measured on the device where the array is.
+
+use crate::look::{End, Range};
+use crate::plane::Plane;
+use bytemuck::{bytes_of, bytes_of_mut, cast_slice_mut};
+use compute_arrays::Histogram;
+use pixelferry::{BufferView, ComputeBackend, ComputeMemory, Kernel, KernelSource, Result, Target, View};
+use std::sync::Arc;
+
+/// Work items of a group of those that share a row.
+const ROW: usize = 256;
+/// Most groups: enough for every device, and few enough that all may give their result one after the other.
+const MOST_GROUPS: usize = 1024;
+/// Bytes of what each kernel writes.
+const EXTENT: usize = 16;
+const COUNTS: usize = 4 * Histogram::BINS;
+
+/// What measures arrays on one device.
+pub struct Gauge {
+    extent: Arc<dyn Kernel>,
+    count: Arc<dyn Kernel>,
+    found: Box<dyn ComputeMemory>,
+}
+
+impl Gauge {
+    /// What measures on that backend, which takes PTX.
+    ///
+    /// # Errors
+    /// What the backend reports.
+    pub fn new(backend: &dyn ComputeBackend) -> Result<Self> {
+        let kernel = |name: &'static str| {
+            // SAFETY: items read the array at indices that `Plane` checked against its memory, and write in the first 16 bytes,
+            // or in one of 65536 words; `measure` gives a buffer of so many.
+            backend.build(&unsafe { KernelSource::new(name).ptx(crate::SHOW_PTX) })
+        };
+        Ok(Self { extent: kernel("pf_extent")?, count: kernel("pf_count")?, found: backend.allocate(COUNTS)? })
+    }
+
+    /// The picture with its range, as [`Plane::measured`] finds it; `memory` is that of its span. Waits for the device.
+    ///
+    /// # Errors
+    /// What the backend reports.
+    pub fn measure(
+        &mut self,
+        mut plane: Plane,
+        backend: &dyn ComputeBackend,
+        memory: &dyn ComputeMemory,
+    ) -> Result<Plane> {
+        if plane.range.fixed().is_some() {
+            return Ok(plane);
+        }
+        let mut ends = [u64::MAX, 0];
+        self.found.write(0, bytes_of(&ends))?;
+        self.run(&plane, backend, memory, EXTENT)?;
+        self.found.read(0, bytes_of_mut(&mut ends))?;
+        let [low, high] = ends.map(of_ordered);
+        let (low, high) = if ends[0] <= ends[1] { (low, high) } else { (0.0, 1.0) };
+        plane.tone.range = (low, high);
+        let mut counts = vec![0_u32; Histogram::BINS];
+        if plane.range.has_percentiles() {
+            self.found.write(0, bytemuck::cast_slice(&counts))?;
+            self.run(&plane, backend, memory, COUNTS)?;
+            self.found.read(0, cast_slice_mut(&mut counts))?;
+        }
+        plane.tone.range = plane.range.of(&Histogram::of_counts(low, high, &counts));
+        Ok(plane)
+    }
+
+    fn run(
+        &mut self,
+        plane: &Plane,
+        backend: &dyn ComputeBackend,
+        memory: &dyn ComputeMemory,
+        bytes: usize,
+    ) -> Result<()> {
+        let kernel = if bytes == EXTENT { &self.extent } else { &self.count };
+        let rows = u64::from(plane.grid.count) * u64::from(plane.grid.height) * u64::from(plane.channels.min(3));
+        let groups = usize::try_from(rows).unwrap_or(MOST_GROUPS).min(MOST_GROUPS);
+        let target = Target::new(self.found.as_mut(), View::Buffer(BufferView { offset: 0, len: bytes }))?;
+        backend.launch(kernel.as_ref(), target.with_items(groups * ROW), &plane.arguments(memory, None))
+    }
+}
+
+/// The number whose bits are in the order of the numbers.
+fn of_ordered(bits: u64) -> f64 {
+    f64::from_bits(if bits >> 63 == 1 { bits ^ (1 << 63) } else { !bits })
+}
+
+impl Range {
+    /// True where the minimum and the maximum are not enough.
+    pub(crate) fn has_percentiles(self) -> bool {
+        let inside = |end| matches!(end, End::Percent(part) if part > 0.0 && part < 100.0);
+        matches!(self, Self::Between(low, high) if inside(low) || inside(high))
+    }
+
+    /// The range of numbers that were counted from their minimum to their maximum.
+    pub(crate) fn of(self, counted: &Histogram) -> (f64, f64) {
+        let (low, high) = counted.range();
+        let of = |end| match end {
+            End::Value(value) => value,
+            End::Percent(part) if part <= 0.0 => low,
+            End::Percent(part) if part >= 100.0 => high,
+            End::Percent(part) => counted.percentile(part),
+        };
+        match self {
+            Self::Symmetric => {
+                let most = low.abs().max(high.abs());
+                (-most, most)
+            }
+            Self::OfType => (low, high),
+            Self::Between(first, second) => (of(first), of(second)),
+        }
+    }
+}
+
+#[test]
+fn numbers_come_back_from_their_order() {
+    for number in [-f64::MAX, -1.5, -0.0, 0.0, 1e-300, 2.0, f64::MAX] {
+        let bits = number.to_bits();
+        assert_eq!(of_ordered(if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }).to_bits(), bits);
+    }
+}

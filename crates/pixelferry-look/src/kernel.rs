@@ -1,0 +1,170 @@
+//! The kernel that shows a picture, for CUDA and the CPU.
+
+use crate::colormap::Colormap;
+use crate::element::Element;
+use crate::look::{Pair, Tone};
+use crate::pixel::{Bgra, Packed, Pixel};
+use crate::plane::{Grid, Plane};
+use crate::rows::Numbers;
+use half::f16;
+use pixelferry::driver::describe::format::PerFormat;
+use pixelferry::driver::describe::pattern::rows;
+use pixelferry::{
+    Arg, ComputeMemory, CpuArgs, CpuImage, CpuKernelExt, Error, KernelSource, PixelFormat, Result, SurfaceDesc, Target,
+    View,
+};
+
+/// Flags of the kernels; above them is the map's number.
+const PLAIN: i32 = 1;
+const ODD: i32 = 2;
+const MARKS: i32 = 4;
+const MAPPED: i32 = 8;
+const MAP: i32 = 8;
+
+/// Writing of an array's rows as one format's pixels.
+#[derive(Clone, Copy)]
+struct Rows {
+    /// One row, anywhere in memory.
+    one: fn(&Pictures<'_>, u32, &mut [u8]),
+    /// All rows of an image, many at a time.
+    all: fn(&mut CpuImage<'_>, &Pictures<'_>) -> Result<()>,
+}
+
+const fn rows_of<P: Pixel>() -> Rows {
+    Rows { one: write_row::<P>, all: |out, pictures| out.par_rows::<P>(|y, row| pictures.row(y, row)) }
+}
+
+const ROWS: PerFormat<Rows> = PerFormat::new([
+    (PixelFormat::R8, rows_of::<u8>()),
+    (PixelFormat::Rg8, rows_of::<[u8; 2]>()),
+    (PixelFormat::R16, rows_of::<u16>()),
+    (PixelFormat::R16F, rows_of::<f16>()),
+    (PixelFormat::Rgba8, rows_of::<[u8; 4]>()),
+    (PixelFormat::Bgra8, rows_of::<Bgra>()),
+    (PixelFormat::Rgb10A2, rows_of::<Packed>()),
+    (PixelFormat::Rg16F, rows_of::<[f16; 2]>()),
+    (PixelFormat::R32F, rows_of::<f32>()),
+    (PixelFormat::Rgba16F, rows_of::<[f16; 4]>()),
+    (PixelFormat::Rg32F, rows_of::<[f32; 2]>()),
+    (PixelFormat::Rgba32F, rows_of::<[f32; 4]>()),
+]);
+
+/// Pictures of a grid, whose numbers were checked.
+struct Pictures<'a> {
+    first: Numbers<'a>,
+    grid: Grid,
+}
+
+impl Pictures<'_> {
+    fn row<P: Pixel>(&self, y: u32, out: &mut [P]) {
+        let Grid { count, columns, stride, width, height } = self.grid;
+        if count == 1 {
+            return self.first.row(y, out);
+        }
+        let row_of_images = y / height;
+        for (column, out) in (0..).zip(out.chunks_mut(width as usize)) {
+            let image = row_of_images * columns + column;
+            if image < count {
+                let first = self.first.first + i64::from(image) * stride;
+                Numbers { first, ..self.first }.row(y % height, out);
+            } else {
+                out.fill(P::of_bytes([0, 0, 0, u8::MAX]));
+            }
+        }
+    }
+}
+
+impl Plane {
+    /// The kernel that makes a surface of it.
+    pub fn source(desc: &SurfaceDesc) -> KernelSource {
+        let name = match desc {
+            SurfaceDesc::Image(image) => image.format.name().to_lowercase(),
+            _ => String::new(),
+        };
+        // SAFETY: each item writes its own pixel below the width and height, and reads the array at indices that `Plane` checked
+        // against its memory; `arguments` makes the arguments, which whoever launches it passes on.
+        unsafe { KernelSource::new(format!("pf_show_{name}")).ptx(crate::SHOW_PTX) }.cpu_image(on_cpu)
+    }
+
+    /// The colours of its map, for [`Plane::arguments`].
+    pub fn table(&self) -> Option<&'static [[u8; 4]; 256]> {
+        self.tone.colormap.and_then(Colormap::colours)
+    }
+
+    /// The kernel's arguments; `memory` is that of the span, `table` has the bytes of [`Plane::table`] where there is one.
+    pub fn arguments<'a>(&self, memory: &'a dyn ComputeMemory, table: Option<&'a dyn ComputeMemory>) -> Vec<Arg<'a>> {
+        let ([row, column, channel], grid, tone) = (self.strides, self.grid, self.tone);
+        let map = tone.colormap.map_or(0, |map| map as i32) << MAP;
+        let set = [(PLAIN, self.numbers(&[]).is_plain()), (ODD, tone.odd), (MARKS, tone.marks), (MAPPED, map != 0)];
+        let flags = set.into_iter().filter(|(_, set)| *set).fold(map, |all, (flag, _)| all | flag);
+        let of_u32 = |number: u32| Arg::I32(number.cast_signed());
+        let mut all = vec![Arg::Memory(memory)];
+        // Inside one allocation.
+        all.extend([self.span.first as i64, row, column, channel].map(Arg::I64));
+        all.extend([of_u32(self.channels), Arg::I32(self.element as i32)]);
+        all.extend([self.pair.map_or(0, |pair| pair as i32), flags].map(Arg::I32));
+        all.extend([Arg::F64(tone.range.0), Arg::F64(tone.range.1), Arg::F32(tone.gain), Arg::F32(tone.exponent)]);
+        all.extend([grid.count, grid.columns, grid.width, grid.height].map(of_u32));
+        all.extend([Arg::I64(grid.stride), Arg::Memory(table.unwrap_or(memory))]);
+        all
+    }
+
+    /// Writes it pixel by pixel into the memory that the backend uploads from.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for a buffer, and where `bytes` are fewer than those of the span.
+    pub fn write(&self, to: Target<'_>, bytes: &[u8]) -> Result<()> {
+        self.check(bytes)?;
+        let pictures = Pictures { first: self.numbers(bytes), grid: self.grid };
+        let (memory, view) = to.into_parts();
+        let View::Image(image) = view else { return Err(Error::invalid("show", "the surface is a buffer")) };
+        let start = view.span().start;
+        memory.map_write(view.span(), &mut |to| {
+            for (y, row) in rows(&view) {
+                (ROWS.get(image.format).one)(&pictures, y, &mut to[row.start - start..row.end - start]);
+            }
+            Ok(())
+        })
+    }
+}
+
+fn on_cpu(out: &mut CpuImage<'_>, args: &CpuArgs<'_>) -> Result<()> {
+    let unknown = || Error::invalid("show", "an element that is not known");
+    let flags = args.i32(8)?;
+    let first = Numbers {
+        bytes: args.memory(0)?,
+        first: args.i64(1)?,
+        strides: [args.i64(2)?, args.i64(3)?, args.i64(4)?],
+        channels: args.i32(5)?.cast_unsigned(),
+        element: Element::of_index(args.i32(6)?).ok_or_else(unknown)?,
+        pair: [Pair::Magnitude, Pair::Phase].into_iter().find(|pair| args.i32(7).is_ok_and(|of| of == *pair as i32)),
+        tone: Tone {
+            colormap: Colormap::ALL
+                .into_iter()
+                .map(|(map, _)| map)
+                .find(|map| flags >> MAP == *map as i32 && flags & MAPPED != 0),
+            odd: flags & ODD != 0,
+            marks: flags & MARKS != 0,
+            range: (args.f64(9)?, args.f64(10)?),
+            gain: args.f32(11)?,
+            exponent: args.f32(12)?,
+        },
+    };
+    let of = |at| args.i32(at).map(i32::cast_unsigned);
+    let grid = Grid { count: of(13)?, columns: of(14)?, width: of(15)?, height: of(16)?, stride: args.i64(17)? };
+    first.check(grid.width, grid.height)?;
+    let last = i64::from(grid.count) - 1;
+    let last = last.checked_mul(grid.stride).and_then(|reach| reach.checked_add(first.first)).ok_or_else(unknown)?;
+    Numbers { first: last, ..first }.check(grid.width, grid.height)?;
+    (ROWS.get(out.format()).all)(out, &Pictures { first, grid })
+}
+
+fn write_row<P: Pixel>(pictures: &Pictures<'_>, y: u32, to: &mut [u8]) {
+    if let Ok(pixels) = bytemuck::try_cast_slice_mut(to) {
+        return pictures.row::<P>(y, pixels);
+    }
+    // Memory that is not aligned to its pixels.
+    let mut pixels = vec![P::zeroed(); to.len() / size_of::<P>()];
+    pictures.row(y, &mut pixels);
+    to.copy_from_slice(bytemuck::cast_slice(&pixels));
+}

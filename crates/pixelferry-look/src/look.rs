@@ -1,0 +1,219 @@
+//! How numbers become colours.
+
+use crate::colormap::Colormap;
+use crate::element::Element;
+use crate::refusal::Refusal;
+use std::fmt;
+
+/// One end of a range.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum End {
+    /// A number.
+    Value(f64),
+    /// The number that so many percent of all are not above; 0 is the minimum, 100 the maximum.
+    Percent(f64),
+}
+
+/// Numbers that are shown from black to white, or over a colormap.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Range {
+    /// That of the type: [`Row::white`](crate::Row::white).
+    OfType,
+    /// The first is black, the second white.
+    Between(End, End),
+    /// As far on both sides of zero as the numbers reach on one.
+    Symmetric,
+}
+
+impl Range {
+    /// Minimum to maximum.
+    pub const MINMAX: Self = Self::Between(End::Percent(0.0), End::Percent(100.0));
+
+    /// The range where it does not depend on the numbers.
+    pub const fn fixed(self) -> Option<(f64, f64)> {
+        match self {
+            Self::Between(End::Value(low), End::Value(high)) => Some((low, high)),
+            _ => None,
+        }
+    }
+}
+
+/// A number that two make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pair {
+    /// Distance from zero.
+    Magnitude = 1,
+    /// Angle from -pi to pi.
+    Phase = 2,
+}
+
+/// Part of complex numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// A number that both parts make.
+    Of(Pair),
+    /// The first part.
+    Real,
+    /// The second.
+    Imaginary,
+}
+
+/// What is shown of an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Channel {
+    /// One of several channels, from 0.
+    Number(u32),
+    /// A part of complex numbers.
+    Part(Part),
+}
+
+impl Channel {
+    /// Parts of complex numbers by their names.
+    pub const PARTS: [(&str, Part); 4] = [
+        ("magnitude", Part::Of(Pair::Magnitude)),
+        ("phase", Part::Of(Pair::Phase)),
+        ("real", Part::Real),
+        ("imaginary", Part::Imaginary),
+    ];
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Look {
+    /// Numbers that are shown.
+    pub range: Range,
+    /// Stops by which all is made brighter, after the range.
+    pub exposure: f32,
+    /// Exponent whose inverse is applied to numbers above 0, after the exposure.
+    pub gamma: f32,
+    /// Colours for one channel, of 0 to 1, after the gamma.
+    pub colormap: Option<Colormap>,
+    /// What is shown of an element.
+    pub channel: Option<Channel>,
+    /// Numbers below 0 are blue and those above 1 red, after the exposure.
+    pub marks: bool,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Self { range: Range::OfType, exposure: 0.0, gamma: 1.0, colormap: None, channel: None, marks: false }
+    }
+}
+
+impl Look {
+    /// Refuses what cannot be meant.
+    ///
+    /// # Errors
+    /// [`Refusal::Shape`] for numbers that mean nothing.
+    pub fn check(&self) -> Result<(), Refusal> {
+        let wrong = |what: String| Err(Refusal::Shape(what));
+        let ends = match self.range {
+            Range::Between(low, high) => [low, high],
+            Range::OfType | Range::Symmetric => [End::Value(0.0), End::Value(1.0)],
+        };
+        for end in ends {
+            match end {
+                End::Value(value) if !value.is_finite() => {
+                    return wrong(format!("range: {value} is no end of a range"));
+                }
+                End::Percent(part) if !(0.0..=100.0).contains(&part) => {
+                    return wrong(format!("range: '{part}%' is not from 0 to 100"));
+                }
+                _ => {}
+            }
+        }
+        if ends[0] == ends[1] {
+            return wrong(
+                "range: both ends are the same; give the number that is black and the one that is white".into(),
+            );
+        }
+        if !(self.gamma.is_finite() && self.gamma > 0.0) {
+            return wrong(format!("gamma={} is not above 0", self.gamma));
+        }
+        if !(-64.0..=64.0).contains(&self.exposure) {
+            return wrong(format!("exposure={} is not from -64 to 64 stops", self.exposure));
+        }
+        Ok(())
+    }
+}
+
+/// Colours of what is no finite number.
+pub const NAN: [u8; 4] = [255, 0, 255, 255];
+pub const INFINITY: [u8; 4] = [255, 255, 0, 255];
+pub const MINUS_INFINITY: [u8; 4] = [0, 255, 255, 255];
+/// Colours of what is out of range, where that is marked.
+pub const ABOVE: [u8; 4] = [255, 0, 0, 255];
+pub const BELOW: [u8; 4] = [0, 0, 255, 255];
+
+/// How numbers become colours, once the range is known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tone {
+    /// Number that becomes 0, and that which becomes 1.
+    pub range: (f64, f64),
+    /// Factor, after the range.
+    pub gain: f32,
+    /// Exponent, after the factor.
+    pub exponent: f32,
+    /// Colours for one channel, instead of grey.
+    pub colormap: Option<Colormap>,
+    /// NaN and infinity have colours of their own.
+    pub odd: bool,
+    /// What is out of range has colours of its own.
+    pub marks: bool,
+}
+
+impl Tone {
+    /// Nothing was asked for, and white is that number.
+    pub const fn plain(white: f64) -> Self {
+        Self { range: (0.0, white), gain: 1.0, exponent: 1.0, colormap: None, odd: false, marks: false }
+    }
+
+    /// That of a look, for a range.
+    pub fn new(look: &Look, range: (f64, f64), odd: bool) -> Self {
+        Self {
+            range,
+            gain: look.exposure.exp2(),
+            exponent: 1.0 / look.gamma,
+            // Grey is what there is without.
+            colormap: look.colormap.filter(|map| map.colours().is_some()),
+            odd,
+            marks: look.marks,
+        }
+    }
+
+    /// True where white is that of the element's type, and nothing was asked for.
+    pub fn is_plain(&self, element: Element) -> bool {
+        element.row().white.is_some_and(|white| *self == Self::plain(white))
+    }
+
+    /// Factor of a number's distance from the range's beginning; 0 where the range is one number, which is then black.
+    pub fn scale(&self) -> f64 {
+        let extent = self.range.1 - self.range.0;
+        if extent == 0.0 { 0.0 } else { 1.0 / extent }
+    }
+}
+
+/// As people write it.
+fn rounded(number: f32) -> f32 {
+    (number * 1e4).round() / 1e4
+}
+
+impl fmt::Display for Tone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { range: (low, high), gain, exponent, colormap, odd, marks } = *self;
+        write!(f, "range {low} to {high}")?;
+        if gain != 1.0 {
+            write!(f, ", exposure {}", rounded(gain.log2()))?;
+        }
+        if exponent != 1.0 {
+            write!(f, ", gamma {}", rounded(1.0 / exponent))?;
+        }
+        if let Some((_, name)) = Colormap::ALL.iter().find(|(map, _)| Some(*map) == colormap) {
+            write!(f, ", colormap {name}")?;
+        }
+        if odd {
+            f.write_str(", NaN magenta, inf yellow, -inf cyan")?;
+        }
+        if marks { f.write_str(", above red, below blue") } else { Ok(()) }
+    }
+}

@@ -1,0 +1,88 @@
+//! The range of what is shown, measured.
+
+use crate::paint::TOGETHER;
+use crate::plane::Plane;
+use crate::rows::Numbers;
+use compute_arrays::Histogram;
+use pixelferry::Result;
+use rayon::prelude::*;
+
+impl Plane {
+    /// The picture with its range, where that depends on the numbers: minimum and maximum of the finite ones are exact, and a
+    /// percentile is off by no more than 1/65536 of what lies between the two. A picture without finite numbers has 0 to 1.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`](pixelferry::Error::InvalidInput) where `bytes` are fewer than those of the span.
+    pub fn measured(mut self, bytes: &[u8]) -> Result<Self> {
+        if self.range.fixed().is_some() {
+            return Ok(self);
+        }
+        self.check(bytes)?;
+        let least = self.fold(
+            bytes,
+            || (f64::INFINITY, f64::NEG_INFINITY),
+            |(low, high), values| {
+                values.iter().filter(|value| value.is_finite()).fold((low, high), |(low, high), value| {
+                    (if *value < low { *value } else { low }, if *value > high { *value } else { high })
+                })
+            },
+            |a, b| (a.0.min(b.0), a.1.max(b.1)),
+        );
+        let (low, high) = if least.0 <= least.1 { least } else { (0.0, 1.0) };
+        let empty = Histogram::new(low, high);
+        let counted = if self.range.has_percentiles() {
+            self.fold(bytes, || empty.clone(), Histogram::counted, Histogram::merged)
+        } else {
+            empty
+        };
+        self.tone.range = self.range.of(&counted);
+        Ok(self)
+    }
+
+    /// All numbers that are colours, on several threads.
+    fn fold<T: Send>(
+        &self,
+        bytes: &[u8],
+        start: impl Fn() -> T + Send + Sync,
+        each: impl Fn(T, &[f64]) -> T + Send + Sync,
+        both: impl Fn(T, T) -> T + Send + Sync,
+    ) -> T {
+        let grid = self.grid;
+        let rows = u64::from(grid.count) * u64::from(grid.height);
+        // A few pieces for each thread: what is merged in the end may be large.
+        let pieces = (rayon::current_num_threads() as u64 * 2).min(rows).max(1);
+        let piece = |piece: u64| {
+            let mut values = [0.0; TOGETHER];
+            let mut done = start();
+            for row in rows * piece / pieces..rows * (piece + 1) / pieces {
+                let (image, y) = (row / u64::from(grid.height), (row % u64::from(grid.height)) as u32);
+                let of = self.image(bytes, image as u32);
+                for channel in 0..of.colours() as u32 {
+                    for x in (0..grid.width as usize).step_by(TOGETHER) {
+                        let values = &mut values[..TOGETHER.min(grid.width as usize - x)];
+                        of.values(y, x, channel, values);
+                        done = each(done, values);
+                    }
+                }
+            }
+            done
+        };
+        (0..pieces).into_par_iter().map(piece).reduce(&start, &both)
+    }
+
+    /// The numbers of one picture of the grid.
+    pub(crate) fn image<'a>(&self, bytes: &'a [u8], image: u32) -> Numbers<'a> {
+        let numbers = self.numbers(bytes);
+        Numbers { first: numbers.first + i64::from(image) * self.grid.stride, ..numbers }
+    }
+
+    /// Refuses a description that reaches outside of the bytes: all that reads them relies on it.
+    pub(crate) fn check(&self, bytes: &[u8]) -> Result<()> {
+        let last = self.grid.count.saturating_sub(1);
+        let first = i128::from(self.numbers(bytes).first) + i128::from(last) * i128::from(self.grid.stride);
+        let of = i64::try_from(first).ok().map(|first| Numbers { first, ..self.numbers(bytes) });
+        let outside = || pixelferry::Error::invalid("show", "the array's description reaches outside of its memory");
+        of.ok_or_else(outside)?.check(self.grid.width, self.grid.height)?;
+        self.numbers(bytes).check(self.grid.width, self.grid.height)
+    }
+}

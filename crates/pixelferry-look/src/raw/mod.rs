@@ -1,0 +1,3 @@
+//! The `unsafe` of this crate: loops for one processor.
+
+pub mod simd;

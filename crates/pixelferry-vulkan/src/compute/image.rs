@@ -1,0 +1,194 @@
+//! Images of the display's, or of its engine's, which kernels in its queue store to.
+//!
+//! To calls that see bytes an image is its rows one after the other with no gaps. They go by a copy on the device, as do kernels that
+//! name words.
+
+use crate::compute::lasting::Lasting;
+use crate::compute::layout::Bound;
+use crate::compute::session::Session;
+use crate::context::device_state::DeviceState;
+use crate::context::home::AtHome;
+use crate::queue::commands::{RANGE, Rows};
+use crate::staging::memory::Buffer;
+use crate::staging::queue_buffer::QueueBuffer;
+use crate::staging::queue_image::QueueImage;
+use crate::staging::transfer::{copy_to_image, copy_to_rows, read_buffer, upload_bytes};
+use ash::vk;
+use interop_core::compute::{MemoryDriver, OpaqueImage, Placement, zeros};
+use interop_core::{Error, ImageDesc, PixelFormat, Region, Result, SharedHandle, View};
+use std::cell::OnceCell;
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// An image that kernels write.
+pub struct VulkanImage {
+    inner: AtHome<Inner>,
+    rows: OpaqueImage,
+    session: Arc<Session>,
+}
+
+/// What stays on the display's thread.
+struct Inner {
+    image: QueueImage,
+    view: Lasting<StoringView>,
+    /// Linear copy of all of it.
+    scratch: OnceCell<QueueBuffer>,
+}
+
+/// Destroyed when dropped.
+struct StoringView {
+    device: ash::Device,
+    raw: vk::ImageView,
+}
+
+impl Drop for StoringView {
+    fn drop(&mut self) {
+        // SAFETY: it was made of this device, which is alive, and no work is left that uses it.
+        unsafe { self.device.destroy_image_view(self.raw, None) };
+    }
+}
+
+interop_core::owned!(VulkanImage: Session, "memory", |memory| &memory.session);
+
+fn storing_view(shared: &Rc<DeviceState>, image: &QueueImage) -> Result<Lasting<StoringView>> {
+    let device = shared.sharing.device();
+    let mut usage = vk::ImageViewUsageCreateInfo::default().usage(vk::ImageUsageFlags::STORAGE);
+    let info = vk::ImageViewCreateInfo::default()
+        .image(image.place.image)
+        .view_type(vk::ImageViewType::TYPE_2D)
+        .format(image.view)
+        .subresource_range(RANGE)
+        .push_next(&mut usage);
+    // SAFETY: the image is of this device and may be stored to by views of that format; the structures live through the call.
+    let raw = unsafe { device.create_image_view(&info, None) }.map_err(shared.sharing.failed("vkCreateImageView"))?;
+    Ok(Lasting::new(shared, StoringView { device: device.clone(), raw }))
+}
+
+impl VulkanImage {
+    pub fn open(session: &Arc<Session>, handle: &SharedHandle, desc: &ImageDesc) -> Result<Self> {
+        let shared = session.shared()?;
+        let image = QueueImage::open(shared, handle, desc)?;
+        let view = storing_view(shared, &image)?;
+        let inner = AtHome::new(&shared.home, Inner { image, view, scratch: OnceCell::new() })?;
+        Ok(Self { inner, rows: OpaqueImage::new(*desc)?, session: Arc::clone(session) })
+    }
+
+    pub fn format(&self) -> PixelFormat {
+        self.rows.desc().format
+    }
+
+    /// Place of a view in the image.
+    pub fn place(&self, view: &View) -> Result<Placement> {
+        self.rows.place(view)
+    }
+
+    /// The image as kernels store to it.
+    pub fn bound(&self) -> Result<Bound<'_>> {
+        let inner = self.inner.get()?;
+        Ok(Bound::Texture(inner.image.place, inner.view.raw))
+    }
+
+    /// The linear copy's room.
+    fn scratch(&self) -> Result<&QueueBuffer> {
+        let scratch = &self.inner.get()?.scratch;
+        if let Some(made) = scratch.get() {
+            return Ok(made);
+        }
+        let made = Rc::new(Buffer::zeroed(self.session.shared()?, self.rows.len())?);
+        Ok(scratch.get_or_init(|| QueueBuffer::of(&made)))
+    }
+
+    /// Calls `copy` with each rectangle that makes up `range`, and its rows at the same bytes of `memory`.
+    fn each(
+        &self,
+        memory: &QueueBuffer,
+        range: &Range<usize>,
+        copy: impl Fn(&DeviceState, Region, Rows) -> Result<u64>,
+    ) -> Result<()> {
+        let shared = self.session.shared()?;
+        let row_length = self.rows.desc().extent.width;
+        self.rows.rectangles(range)?.into_iter().try_for_each(|(at, region)| {
+            let rows = Rows { buffer: memory.raw(), offset: (range.start + at) as u64, row_length };
+            copy(shared, region, rows).map(drop)
+        })
+    }
+
+    /// Queues a copy of `range` into memory at its same bytes.
+    pub fn copy_to(&self, memory: &QueueBuffer, range: &Range<usize>) -> Result<()> {
+        let place = self.inner.get()?.image.place;
+        self.each(memory, range, |shared, region, rows| copy_to_rows(shared, place, region, rows))
+    }
+
+    /// Queues a copy of `range` of memory.
+    pub fn copy_from(&self, memory: &QueueBuffer, range: &Range<usize>) -> Result<()> {
+        let place = self.inner.get()?.image.place;
+        self.each(memory, range, |shared, region, rows| copy_to_image(shared, place, rows, region))
+    }
+
+    /// Queues a copy of `range` to an image with the same rows.
+    pub fn copy_image(&self, to: &Self, range: &Range<usize>) -> Result<()> {
+        if self.rows.desc().extent != to.rows.desc().extent || self.format() != to.format() {
+            return Err(Error::refused("the two images differ in size or format"));
+        }
+        let memory = self.scratch()?;
+        self.copy_to(memory, range)?;
+        to.copy_from(memory, range)
+    }
+
+    /// Gives `f` a linear copy of all that a view spans, then copies that back: two copies on the device around a kernel that needs
+    /// words.
+    pub fn through_linear(&self, view: &View, f: impl FnOnce(&QueueBuffer) -> Result<()>) -> Result<()> {
+        self.rows.place(view)?;
+        let (memory, span) = (self.scratch()?, view.span());
+        self.copy_to(memory, &span)?;
+        f(memory)?;
+        self.copy_from(memory, &span)
+    }
+}
+
+impl MemoryDriver for VulkanImage {
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
+        let end = offset + into.len();
+        MemoryDriver::map_read(self, offset..end, &mut |bytes| {
+            into.copy_from_slice(bytes);
+            Ok(())
+        })
+    }
+
+    fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
+        let range = offset..offset + from.len();
+        // Refused before anything changes.
+        self.rows.rectangles(&range)?;
+        if from.is_empty() {
+            return Ok(());
+        }
+        let memory = self.scratch()?;
+        upload_bytes(self.session.shared()?, (memory.raw(), offset as u64), from)?;
+        self.copy_from(memory, &range)
+    }
+
+    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let memory = self.scratch()?;
+        self.copy_to(memory, &range)?;
+        if range.is_empty() {
+            return f(&[]);
+        }
+        f(&read_buffer(self.session.shared()?, memory.raw(), &(range.start as u64..range.end as u64))?)
+    }
+
+    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        let mut bytes = zeros(range.len())?;
+        f(&mut bytes)?;
+        MemoryDriver::write(self, range.start, &bytes)
+    }
+
+    fn release(&mut self) -> Result<()> {
+        // The queue keeps the order.
+        Ok(())
+    }
+}

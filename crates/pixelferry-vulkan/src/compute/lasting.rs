@@ -1,0 +1,38 @@
+//! [`Lasting`].
+
+use crate::context::device_state::DeviceState;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::rc::Rc;
+
+/// Objects of a device that go when the queue has done with them.
+pub struct Lasting<T: 'static> {
+    value: ManuallyDrop<T>,
+    shared: Rc<DeviceState>,
+}
+
+impl<T> Lasting<T> {
+    pub fn new(shared: &Rc<DeviceState>, value: T) -> Self {
+        Self { value: ManuallyDrop::new(value), shared: Rc::clone(shared) }
+    }
+
+    pub fn shared(&self) -> &Rc<DeviceState> {
+        &self.shared
+    }
+}
+
+impl<T> Deref for Lasting<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T> Drop for Lasting<T> {
+    fn drop(&mut self) {
+        // SAFETY: the value is not used after this.
+        let value = unsafe { ManuallyDrop::take(&mut self.value) };
+        self.shared.submissions.retire(Box::new(value));
+    }
+}

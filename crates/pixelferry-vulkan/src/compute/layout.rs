@@ -1,0 +1,273 @@
+//! Layouts of kernels, and the places where launches find their memory and their numbers.
+
+use crate::compute::lasting::Lasting;
+use crate::context::device_state::DeviceState;
+use crate::queue::commands::Place;
+use crate::staging::queue_buffer::QueueBuffer;
+use ash::vk;
+use interop_core::devices::borrows::Holder;
+use interop_core::{HostBlock, Result};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+use wgsl_kernel::{Launch, NUMBERS};
+
+/// Places that are made at once.
+const CHUNK: u32 = 16;
+/// Layout of an image while kernels store to it.
+const STORED: vk::ImageLayout = vk::ImageLayout::GENERAL;
+/// Most launches that run at a time; the next waits for the first of them.
+const MOST_PLACES: usize = 256;
+
+/// Number of a target's binding and of the numbers', in set 0. Set 1 has the memories among the arguments.
+const TARGET: u32 = 0;
+const NUMBERS_BINDING: u32 = 1;
+
+/// Target of a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Writes {
+    Memory,
+    Texture,
+}
+
+impl Writes {
+    const fn descriptor(self) -> vk::DescriptorType {
+        match self {
+            Self::Memory => vk::DescriptorType::STORAGE_BUFFER,
+            Self::Texture => vk::DescriptorType::STORAGE_IMAGE,
+        }
+    }
+}
+
+/// Target of a launch.
+pub enum Bound<'a> {
+    Memory(&'a QueueBuffer),
+    /// An image and a view of it that stores.
+    Texture(Place, vk::ImageView),
+}
+
+/// Layout of the kernels that write such a target and have so many memories among their arguments.
+pub struct Layout {
+    objects: Lasting<Objects>,
+    writes: Writes,
+    memories: usize,
+    /// Those that no launch is being recorded for, in the order of the submissions that used them last.
+    places: RefCell<VecDeque<(u64, Room)>>,
+    /// Pools of descriptors with the memory of their numbers.
+    chunks: RefCell<Vec<Lasting<Chunk>>>,
+}
+
+/// Destroyed when dropped.
+struct Objects {
+    device: ash::Device,
+    sets: Vec<vk::DescriptorSetLayout>,
+    pipelines: vk::PipelineLayout,
+}
+
+/// Destroyed when dropped, with its sets.
+struct Chunk {
+    device: ash::Device,
+    pool: vk::DescriptorPool,
+    /// Numbers of every place.
+    _numbers: HostBlock,
+}
+
+/// Where one launch finds what it uses.
+struct Room {
+    sets: [vk::DescriptorSet; 2],
+    numbers: HostBlock,
+    /// First byte of the numbers in the block.
+    at: usize,
+}
+
+impl Drop for Objects {
+    fn drop(&mut self) {
+        // SAFETY: all were made of this device, which is alive, and no work is left that uses them. Null is ignored.
+        unsafe {
+            self.device.destroy_pipeline_layout(self.pipelines, None);
+            self.sets.iter().for_each(|set| self.device.destroy_descriptor_set_layout(*set, None));
+        }
+    }
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        // SAFETY: as above.
+        unsafe { self.device.destroy_descriptor_pool(self.pool, None) };
+    }
+}
+
+impl Layout {
+    pub fn new(shared: &Rc<DeviceState>, (writes, memories): (Writes, usize)) -> Result<Self> {
+        let sharing = &shared.sharing;
+        let device = sharing.device();
+        let mut made = Objects { device: device.clone(), sets: Vec::new(), pipelines: vk::PipelineLayout::null() };
+        let binding = |number, kind| {
+            vk::DescriptorSetLayoutBinding::default()
+                .binding(number)
+                .descriptor_type(kind)
+                .descriptor_count(1)
+                .stage_flags(vk::ShaderStageFlags::COMPUTE)
+        };
+        let own = [binding(TARGET, writes.descriptor()), binding(NUMBERS_BINDING, vk::DescriptorType::UNIFORM_BUFFER)];
+        let args: Vec<_> = (0..memories as u32).map(|n| binding(n, vk::DescriptorType::STORAGE_BUFFER)).collect();
+        for bindings in [&own[..], &args] {
+            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(bindings);
+            // SAFETY: the structures live through the call.
+            let set = unsafe { device.create_descriptor_set_layout(&info, None) };
+            made.sets.push(set.map_err(sharing.failed("vkCreateDescriptorSetLayout"))?);
+        }
+        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&made.sets);
+        // SAFETY: as above.
+        let pipelines = unsafe { device.create_pipeline_layout(&info, None) };
+        made.pipelines = pipelines.map_err(sharing.failed("vkCreatePipelineLayout"))?;
+        let objects = Lasting::new(shared, made);
+        Ok(Self { objects, writes, memories, places: RefCell::default(), chunks: RefCell::default() })
+    }
+
+    pub fn is(&self, kind: (Writes, usize)) -> bool {
+        kind == (self.writes, self.memories)
+    }
+
+    pub fn shared(&self) -> &Rc<DeviceState> {
+        self.objects.shared()
+    }
+
+    pub fn pipelines(&self) -> vk::PipelineLayout {
+        self.objects.pipelines
+    }
+
+    /// Makes more places.
+    fn grow(&self) -> Result<()> {
+        let shared = self.shared();
+        let sharing = &shared.sharing;
+        let device = sharing.device();
+        let size = |kind, count| vk::DescriptorPoolSize { ty: kind, descriptor_count: count };
+        let sizes = [
+            size(self.writes.descriptor(), CHUNK),
+            size(vk::DescriptorType::STORAGE_BUFFER, CHUNK * (self.memories as u32).max(1)),
+            size(vk::DescriptorType::UNIFORM_BUFFER, CHUNK),
+        ];
+        let bytes = u64::from(CHUNK) * NUMBERS as u64;
+        let (memory, address) = sharing.mapped_buffer(bytes, vk::BufferUsageFlags::UNIFORM_BUFFER)?;
+        let buffer = memory.buffer()?;
+        // SAFETY: the allocation, which stays mapped and was zeroed, goes with the block; nobody else maps it.
+        let numbers = unsafe { HostBlock::from_raw(address, bytes as usize, Rc::new(memory)) };
+        let info = vk::DescriptorPoolCreateInfo::default().max_sets(2 * CHUNK).pool_sizes(&sizes);
+        // SAFETY: the structures live through the call.
+        let pool = unsafe { device.create_descriptor_pool(&info, None) };
+        let pool = pool.map_err(sharing.failed("vkCreateDescriptorPool"))?;
+        let chunk = Chunk { device: device.clone(), pool, _numbers: numbers.clone() };
+        let mut made = VecDeque::new();
+        for n in 0..CHUNK as usize {
+            let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&self.objects.sets);
+            // SAFETY: the pool has room for so many sets of these layouts.
+            let sets = unsafe { device.allocate_descriptor_sets(&info) };
+            let sets = sets.map_err(sharing.failed("vkAllocateDescriptorSets"))?;
+            let [Some(own), Some(args)] = [sets.first(), sets.get(1)] else { continue };
+            let at = n * NUMBERS;
+            let place = [vk::DescriptorBufferInfo { buffer, offset: at as u64, range: NUMBERS as u64 }];
+            let write = vk::WriteDescriptorSet::default()
+                .dst_set(*own)
+                .dst_binding(NUMBERS_BINDING)
+                .descriptor_type(vk::DescriptorType::UNIFORM_BUFFER)
+                .buffer_info(&place);
+            // SAFETY: set and buffer are of this device, and nothing uses the set yet. Offsets are multiples of 256, which is the
+            // most that a device asks for.
+            unsafe { device.update_descriptor_sets(&[write], &[]) };
+            made.push_back((0, Room { sets: [*own, *args], numbers: numbers.clone(), at }));
+        }
+        self.chunks.borrow_mut().push(Lasting::new(shared, chunk));
+        self.places.borrow_mut().append(&mut made);
+        Ok(())
+    }
+
+    /// A place that no launch uses any more.
+    fn take(&self) -> Result<Room> {
+        let submissions = &self.shared().submissions;
+        let first = self.places.borrow().front().map(|(number, _)| *number);
+        match first {
+            Some(number) if number <= submissions.done() => {}
+            Some(number) if self.places.borrow().len() >= MOST_PLACES => submissions.wait(number)?,
+            _ => {
+                self.grow()?;
+                self.places.borrow_mut().rotate_right(CHUNK as usize);
+            }
+        }
+        let room = self.places.borrow_mut().pop_front();
+        room.map(|(_, room)| room).ok_or_else(|| self.shared().unsupported("it has no descriptors left"))
+    }
+
+    /// Queues a launch of a pipeline of this layout. `memories`: those among the arguments.
+    ///
+    /// # Safety
+    /// With these memories the pipeline's kernel reads and writes only inside them, and comes to an end. Target and memories are as
+    /// the layout says. A view that is bound lives until the launch is done.
+    pub unsafe fn launch(
+        &self,
+        pipeline: vk::Pipeline,
+        target: &Bound<'_>,
+        memories: &[QueueBuffer],
+        launch: &Launch,
+    ) -> Result<()> {
+        let room = self.take()?;
+        let queued = room.fill(launch).and_then(|()| {
+            room.bind(self.shared(), target, memories);
+            let image = match target {
+                Bound::Texture(place, _) => Some((*place, STORED)),
+                Bound::Memory(_) => None,
+            };
+            let ([across, down], layout) = (launch.groups, self.pipelines());
+            // SAFETY: pipeline, sets and memory are of this device, the sets fit the layout, and all of them are retired when they
+            // go, or are an engine's, which keeps them; the caller vouches for the kernel.
+            unsafe {
+                self.shared().submissions.record_with(image, |device, commands| {
+                    let point = vk::PipelineBindPoint::COMPUTE;
+                    device.cmd_bind_pipeline(commands, point, pipeline);
+                    device.cmd_bind_descriptor_sets(commands, point, layout, 0, &room.sets, &[]);
+                    device.cmd_dispatch(commands, across, down, 1);
+                })
+            }
+        });
+        // In order, as the last submission is the newest; what was not queued is free at once.
+        match &queued {
+            Ok(number) => self.places.borrow_mut().push_back((*number, room)),
+            Err(_) => self.places.borrow_mut().push_front((0, room)),
+        }
+        queued.map(drop)
+    }
+}
+
+impl Room {
+    fn fill(&self, launch: &Launch) -> Result<()> {
+        let numbers = launch.numbers();
+        self.numbers.write(self.at..self.at + numbers.len(), Holder::Staging)?.copy_from_slice(numbers);
+        Ok(())
+    }
+
+    fn bind(&self, shared: &DeviceState, target: &Bound<'_>, memories: &[QueueBuffer]) {
+        let whole = |memory: &QueueBuffer| {
+            [vk::DescriptorBufferInfo { buffer: memory.raw(), offset: 0, range: memory.len() as u64 }]
+        };
+        let [own, args] = self.sets;
+        let at = |set, binding| vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding);
+        let (buffer, image);
+        let written = match target {
+            Bound::Memory(memory) => {
+                buffer = whole(memory);
+                at(own, TARGET).descriptor_type(Writes::Memory.descriptor()).buffer_info(&buffer)
+            }
+            Bound::Texture(_, view) => {
+                image = [vk::DescriptorImageInfo::default().image_view(*view).image_layout(STORED)];
+                at(own, TARGET).descriptor_type(Writes::Texture.descriptor()).image_info(&image)
+            }
+        };
+        let infos: Vec<_> = memories.iter().map(whole).collect();
+        let read = (0..).zip(&infos).map(|(binding, info)| {
+            at(args, binding).descriptor_type(vk::DescriptorType::STORAGE_BUFFER).buffer_info(info)
+        });
+        let writes: Vec<_> = [written].into_iter().chain(read).collect();
+        // SAFETY: sets, buffers and view are of this device, and no launch uses the sets.
+        unsafe { shared.sharing.device().update_descriptor_sets(&writes, &[]) };
+    }
+}

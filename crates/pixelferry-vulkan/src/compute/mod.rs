@@ -1,0 +1,53 @@
+//! Vulkan as a compute backend: kernels in WGSL or SPIR-V, in the queue of a display.
+//!
+//! | to get a backend | call |
+//! |---|---|
+//! | on a display's device: headless or an engine's | [`VulkanBackend::on`] |
+//! | on a device of its own | [`VulkanBackend::open`] |
+//!
+//! Kernels and what the engine submits are in one queue: no switch between contexts, no fence, no copy, by the paths
+//! `in-queue-texture`, `in-queue-in-place` and `in-queue-upload`.
+//!
+//! ```
+//! use interop_core::{Arg, ComputeBackend, KernelSource, Link, LinkOptions, PixelFormat, SurfaceDesc};
+//! use pixelferry_vulkan::{VulkanBackend, VulkanDisplay, VulkanOptions};
+//!
+//! # fn main() -> interop_core::Result<()> {
+//! # let Ok(display) = VulkanDisplay::headless(&VulkanOptions::default()) else { return Ok(()) };
+//! # let _ = stringify! {
+//! let display = VulkanDisplay::headless(&VulkanOptions::default())?;
+//! # };
+//! let backend = std::sync::Arc::new(VulkanBackend::on(&display)?);
+//! let kernel = backend.build(&KernelSource::new("grey").wgsl(
+//!     "@compute @workgroup_size(8, 8)
+//!      fn grey(@builtin(global_invocation_id) id: vec3<u32>) { pf_store(id.xy, vec4<f32>(pf_arg_f32(0))); }",
+//! ))?;
+//! let surface = SurfaceDesc::image(640, 360, PixelFormat::Rgba8);
+//! let mut link = Link::open(backend, display, surface, LinkOptions::default())?;
+//! link.frame(|next| next.launch(kernel.as_ref(), &[Arg::F32(0.5)]))?;
+//! assert_eq!(link.read_back()?[..4], [128; 4]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Kernels
+//! What a text may call, and how it names its arguments, is said by [`wgsl_kernel`]. It becomes SPIR-V whose every index is inside what
+//! it indexes, so that a text need not be vouched for. A source may also have SPIR-V ([`SpirV`]), which is taken first.
+//!
+//! # Threads
+//! Any thread may hold the backend, its kernels and its memory. Calls work on the display's thread, and give
+//! [`interop_core::Error::InvalidInput`] elsewhere, with nothing lost; what is dropped elsewhere is freed by a later call there.
+//! Launches and copies return before they are done; they keep the order in which they were called.
+
+mod backend;
+mod image;
+mod kernel;
+mod lasting;
+mod layout;
+mod memory;
+mod pipeline;
+mod session;
+mod spirv;
+
+pub use backend::VulkanBackend;
+pub use spirv::{SPIR_V, SpirV};

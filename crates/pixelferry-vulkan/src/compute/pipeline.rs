@@ -1,0 +1,69 @@
+//! Compute pipelines.
+
+use crate::compute::lasting::Lasting;
+use crate::compute::layout::{Bound, Layout};
+use crate::staging::queue_buffer::QueueBuffer;
+use ash::vk;
+use interop_core::{Error, Result};
+use std::ffi::CString;
+use std::rc::Rc;
+use wgsl_kernel::Launch;
+
+/// A kernel that the driver compiled.
+pub struct Pipeline {
+    made: Lasting<Made>,
+    layout: Rc<Layout>,
+}
+
+/// Destroyed when dropped.
+struct Made {
+    device: ash::Device,
+    raw: vk::Pipeline,
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        // SAFETY: it was made of this device, which is alive, and no work is left that uses it.
+        unsafe { self.device.destroy_pipeline(self.raw, None) };
+    }
+}
+
+impl Pipeline {
+    /// Compiles an entry point of SPIR-V.
+    ///
+    /// # Safety
+    /// The words are valid for Vulkan 1.1 without any feature of the device's, and bind what the layout has.
+    pub unsafe fn build(layout: &Rc<Layout>, words: &[u32], entry: &str) -> Result<Self> {
+        let sharing = &layout.shared().sharing;
+        let device = sharing.device();
+        let entry = CString::new(entry).map_err(|_| Error::refused("the kernel's name holds a zero byte"))?;
+        let info = vk::ShaderModuleCreateInfo::default().code(words);
+        // SAFETY: the caller's promise.
+        let module = unsafe { device.create_shader_module(&info, None) };
+        let module = module.map_err(sharing.failed("vkCreateShaderModule"))?;
+        let stage = vk::PipelineShaderStageCreateInfo::default()
+            .stage(vk::ShaderStageFlags::COMPUTE)
+            .module(module)
+            .name(&entry);
+        let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout.pipelines());
+        // SAFETY: module and layout are of this device and fit each other; a pipeline does not need its module.
+        let made = unsafe {
+            let made = device.create_compute_pipelines(vk::PipelineCache::null(), &[info], None);
+            device.destroy_shader_module(module, None);
+            made
+        };
+        let made = made.map_err(|(_, code)| sharing.failed("vkCreateComputePipelines")(code))?;
+        let raw = made.first().copied().unwrap_or_default();
+        let made = Lasting::new(layout.shared(), Made { device: device.clone(), raw });
+        Ok(Self { made, layout: Rc::clone(layout) })
+    }
+
+    /// Queues a launch.
+    ///
+    /// # Safety
+    /// The promises of [`Layout::launch`].
+    pub unsafe fn launch(&self, target: &Bound<'_>, memories: &[QueueBuffer], launch: &Launch) -> Result<()> {
+        // SAFETY: the caller's promise; the pipeline was made for the layout.
+        unsafe { self.layout.launch(self.made.raw, target, memories, launch) }
+    }
+}

@@ -1,0 +1,69 @@
+//! [`QueueBuffer`].
+
+use crate::context::device_state::DeviceState;
+use crate::context::home::AtHome;
+use crate::staging::memory::{Buffer, whole_words};
+use ash::vk;
+use interop_core::{Error, Result, SharedHandle};
+use std::rc::Rc;
+
+/// A buffer of the display's device that kernels in its queue write, in whole words.
+#[derive(Clone)]
+pub(crate) struct QueueBuffer {
+    #[cfg_attr(not(feature = "compute"), expect(dead_code))]
+    raw: vk::Buffer,
+    len: usize,
+    /// The display's own; an engine's is kept by the engine.
+    kept: Option<Rc<Buffer>>,
+}
+
+/// A [`QueueBuffer`] as the other side gets it.
+struct Lent(AtHome<QueueBuffer>);
+
+impl QueueBuffer {
+    pub(crate) fn of(buffer: &Rc<Buffer>) -> Self {
+        Self { raw: buffer.raw(), len: buffer.len(), kept: Some(Rc::clone(buffer)) }
+    }
+
+    /// `None` where kernels cannot write it in whole words.
+    pub(crate) fn of_engine(raw: vk::Buffer, len: usize, usage: vk::BufferUsageFlags) -> Option<Self> {
+        let stores = usage.contains(vk::BufferUsageFlags::STORAGE_BUFFER);
+        (stores && whole_words(len as u64) == len as u64).then_some(Self { raw, len, kept: None })
+    }
+
+    pub(crate) fn into_handle(self, shared: &DeviceState) -> Result<SharedHandle> {
+        let lent = Lent(AtHome::new(&shared.home, self)?);
+        Ok(SharedHandle::QueueBuffer { queue: shared.queue_id(), buffer: Box::new(lent) })
+    }
+
+    /// The buffer of at least so many bytes, where the handle is of one in this display's queue.
+    pub(crate) fn open(shared: &DeviceState, handle: &SharedHandle, bytes: usize) -> Result<Self> {
+        let SharedHandle::QueueBuffer { queue, buffer } = handle else {
+            return Err(Error::refused("the handle does not name a buffer of a queue"));
+        };
+        let Some(Lent(lent)) = buffer.downcast_ref().filter(|_| *queue == shared.queue_id()) else {
+            return Err(shared.unsupported("the buffer is of another queue"));
+        };
+        let lent = lent.get()?;
+        if lent.len < bytes {
+            return Err(Error::refused(format!("the buffer has {} bytes, {bytes} are needed", lent.len)));
+        }
+        Ok(lent.clone())
+    }
+
+    #[cfg(feature = "compute")]
+    pub(crate) fn raw(&self) -> vk::Buffer {
+        self.raw
+    }
+
+    /// Bytes, in whole words.
+    #[cfg(feature = "compute")]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The display's own, to be shown in place.
+    pub(crate) fn lasting(self) -> Result<Rc<Buffer>> {
+        self.kept.ok_or_else(|| Error::refused("the buffer is an engine's"))
+    }
+}

@@ -1,0 +1,66 @@
+//! [`QueueImage`].
+
+use crate::context::device_state::DeviceState;
+use crate::context::home::AtHome;
+use crate::queue::commands::Place;
+use crate::staging::memory::Image;
+use ash::vk;
+use interop_core::{Error, ImageDesc, Result, SharedHandle};
+use std::rc::Rc;
+
+/// An image of the display's device that kernels in its queue store to.
+#[derive(Clone)]
+pub(crate) struct QueueImage {
+    pub place: Place,
+    pub desc: ImageDesc,
+    /// Format of a view that stores.
+    pub view: vk::Format,
+    /// The display's own; an engine's is kept by the engine.
+    _kept: Option<Rc<Image>>,
+}
+
+/// A [`QueueImage`] as the other side gets it.
+struct Lent(AtHome<QueueImage>);
+
+impl QueueImage {
+    pub(crate) fn of(shared: &DeviceState, image: &Rc<Image>) -> Option<Self> {
+        let desc = *image.desc();
+        let view = shared.stores.view(desc.format)?;
+        Some(Self { place: image.place(), desc, view, _kept: Some(Rc::clone(image)) })
+    }
+
+    /// `None` where kernels do not store to it as it is: its views have no other format than its own.
+    pub(crate) fn of_engine(
+        shared: &DeviceState,
+        place: Place,
+        desc: ImageDesc,
+        usage: vk::ImageUsageFlags,
+    ) -> Option<Self> {
+        let view = shared.stores.view(desc.format).filter(|view| *view == place.format)?;
+        usage.contains(vk::ImageUsageFlags::STORAGE).then_some(Self { place, desc, view, _kept: None })
+    }
+
+    pub(crate) fn into_handle(self, shared: &DeviceState) -> Result<SharedHandle> {
+        let lent = Lent(AtHome::new(&shared.home, self)?);
+        Ok(SharedHandle::QueueBuffer { queue: shared.queue_id(), buffer: Box::new(lent) })
+    }
+
+    /// The image behind a handle of a surface of this display, which has that size.
+    #[cfg(feature = "compute")]
+    pub(crate) fn open(shared: &DeviceState, handle: &SharedHandle, desc: &ImageDesc) -> Result<Self> {
+        let SharedHandle::QueueBuffer { queue, buffer } = handle else {
+            return Err(Error::refused("the handle does not name an image of a queue"));
+        };
+        let Some(Lent(lent)) = buffer.downcast_ref().filter(|_| *queue == shared.queue_id()) else {
+            return Err(shared.unsupported("the handle is of no image of this queue"));
+        };
+        let lent = lent.get()?;
+        if (lent.desc.extent, lent.desc.format) != (desc.extent, desc.format) {
+            let (is, said) = (lent.desc, desc);
+            let problem =
+                format!("the image is {} {}, it was said to be {} {}", is.extent, is.format, said.extent, said.format);
+            return Err(Error::refused(problem));
+        }
+        Ok(lent.clone())
+    }
+}

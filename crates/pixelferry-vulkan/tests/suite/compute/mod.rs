@@ -1,0 +1,31 @@
+//! Vulkan computes, in the queue of a display.
+
+mod backend;
+mod spirv;
+#[path = "../../../../wgsl-kernel/tests/suite/every_backend.rs"]
+mod suite;
+mod textures;
+mod threads;
+
+use crate::display;
+use interop_core::{ComputeBackend, HandleType};
+use pixelferry_vulkan::{VulkanBackend, VulkanDisplay};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// A display, and the backend in its queue.
+struct Both {
+    backend: Arc<dyn ComputeBackend>,
+    display: Rc<VulkanDisplay>,
+}
+
+/// `None` after saying SKIPPED.
+fn both() -> Option<Both> {
+    let display = display()?;
+    Some(Both { backend: Arc::new(VulkanBackend::on(&display).unwrap()), display })
+}
+
+/// Returns what names the memory of a backend in a display's queue.
+fn queue(backend: &dyn ComputeBackend) -> HandleType {
+    HandleType::QueueBuffer(backend.caps().display_queue().unwrap())
+}
