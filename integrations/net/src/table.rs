@@ -2,8 +2,8 @@
 
 use pixelferry_net::NodeStatus;
 
-const TITLES: [&str; 10] =
-    ["host", "process", "role", "node", "scene", "messages", "per second", "refused", "codec", "detail"];
+const TITLES: [&str; 11] =
+    ["host", "process", "memory", "role", "node", "scene", "messages", "per second", "refused", "codec", "detail"];
 
 /// A row for each thing that a node does.
 pub fn text(nodes: &[NodeStatus]) -> String {
@@ -16,8 +16,11 @@ pub fn text(nodes: &[NodeStatus]) -> String {
                 [&role.role, &role.scene, &role.codec, &role.detail].map(|text| plain(text));
             let detail = [&[detail], &trouble(&role.trouble)[..]].concat();
             let detail = detail.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("; ");
-            let (host, process) = (plain(&node.host), node.process.to_string());
-            rows.push([host, process, role_name, plain(&role.node), scene, messages, rate, refused, codec, detail]);
+            let (host, process, number) = (plain(&node.host), node.process.to_string(), plain(&role.node));
+            // Those of one host that differ share nothing; why, is the data's.
+            let memory = plain(&node.memory).chars().take(6).collect();
+            let row = [host, process, memory, role_name, number, scene, messages, rate, refused, codec, detail];
+            rows.push(row);
         }
     }
     let widths: Vec<usize> =

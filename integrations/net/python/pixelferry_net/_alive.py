@@ -59,11 +59,18 @@ class Workers:
 
 class _Row:
     def __init__(self):
-        self.owes, self.longest, self.patience, self.passed, self.times, self.has_sent = None, 0.0, 0.0, None, 0, False
+        self.owes, self.longest, self.patience, self.passed, self.has_sent = None, 0.0, 0.0, None, False
+        self.times, self.until = 0, None
+
+    def _pause(self, times: int) -> float:
+        return _PAUSE * 2 ** min(times, _MOST_DOUBLINGS)
 
     def pass_over(self, since: float, now: float) -> None:
-        self.passed = (since, now + _PAUSE * 2 ** min(self.times, _MOST_DOUBLINGS))
-        self.owes, self.times = None, self.times + 1
+        # It may send all tiles but one, which it cannot compute.
+        if self.until is None or since - self.until >= self._pause(max(self.times - 1, 0)):
+            self.times = 0
+        self.until = now + self._pause(self.times)
+        self.passed, self.owes, self.times = (since, self.until), None, self.times + 1
 
     def learn(self) -> None:
         """Twice the longest wait, or less than what was needed before: a hang of long ago is forgotten."""
@@ -117,10 +124,11 @@ class Owing:
             since, passed = row.owes, row.passed
             if since is None and passed:
                 since = passed[0]
-            row.owes, row.passed, row.times, row.has_sent = now, None, 0, True
+            row.owes, row.passed, row.has_sent = now, None, True
             if since is not None:
                 row.longest = max(row.longest, now - since)
             if passed:
+                row.until = None  # It was slow, and not away.
                 row.learn()
 
     def begin(self) -> None:

@@ -13,7 +13,7 @@ import zenoh
 from ._followed import NEWER, SESSION, Followed
 from ._link import Meter
 from ._session import Declared
-from ._wire import HEADER_BYTES, INPUT, MOST_ARGS, PICTURE, Header, Refused, now, unpack
+from ._wire import HEADER_BYTES, INPUT, MOST_ARGS, PICTURE, Header, Refused, message_bytes, now, unpack
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,31 +45,51 @@ class Picture:
 
 
 class _Wishes:
-    """What ends a viewer's queries, as its other parts end."""
+    """Tells the server what a viewer wants and has, again and again: what it told may be lost, and servers come and go."""
+
+    def __init__(self, publisher, number: int):
+        self._publisher, self._number, self._taken = publisher, number, 0
+        self._ended = threading.Event()
+
+    def tell(self, taken: int | None = None) -> None:
+        if taken is not None:
+            self._taken = taken
+        try:
+            # Nothing is read in place: place 0.
+            self._publisher.put(struct.pack("<4Q", self._number, 0, 0, self._taken))
+        except zenoh.ZError:
+            self._ended.set()
+
+    def repeat(self) -> None:
+        while not self._ended.wait(0.25):
+            self.tell()
+
+    def undeclare(self) -> None:
+        self._ended.set()
+
+
+class _Coming:
+    """A picture that comes in pieces."""
 
     def __init__(self):
-        self.token = zenoh.CancellationToken()
+        self._epoch, self._heard, self._length, self._came, self._pieces = 0, 0.0, 0, 0, []
 
-    def undeclare(self):
-        self.token.cancel()
-
-
-def _ask(answer, session, key, token):
-    """Asks for large pictures, the next whenever one came, until the viewer ends. Nothing is read in place: place 0."""
-    wish = struct.pack("<2Q", secrets.randbits(64), 0)
-    quality = {"priority": zenoh.Priority.BACKGROUND, "congestion_control": zenoh.CongestionControl.BLOCK}
-    quality |= {"consolidation": zenoh.ConsolidationMode.NONE, "timeout": 60, "cancellation_token": token}
-    while not token.is_cancelled:
-        begun, is_heard = time.monotonic(), False
-        try:
-            for reply in session.get(key, payload=wish, **quality):
-                is_heard = True
-                answer(reply)
-        except zenoh.ZError:
-            return
-        if not is_heard:
-            # One that ended soon was heard by nobody.
-            time.sleep(max(0.25 - (time.monotonic() - begun), 0))
+    def take(self, epoch: int, offset: int, piece: bytes) -> bytes | None:
+        """The whole message with its last piece."""
+        if epoch < self._epoch and time.monotonic() - self._heard < 5:
+            raise Refused("it is a piece of an earlier session")
+        self._epoch, self._heard = epoch, time.monotonic()
+        if offset == 0:
+            self._length, self._came, self._pieces = message_bytes(piece), 0, []
+        if offset != self._came or not self._length:
+            self._length = 0  # One was lost before.
+            return None
+        self._pieces.append(piece)
+        self._came += len(piece)
+        if self._came < self._length:
+            return None
+        self._length, pieces, self._pieces = 0, self._pieces, []
+        return b"".join(pieces)
 
 
 class View(Declared):
@@ -87,9 +107,12 @@ class View(Declared):
         self._reports = self._keep(session.declare_publisher(f"{root}/view/report", **urgent))
         self._keep(session.declare_subscriber(f"{root}/view/mark", self._weak(self._mark)))
         self._keep(session.declare_subscriber(f"{root}/view", self._weak(self._take)))
-        wishes = self._keep(_Wishes())
-        asking = (self._weak(self._answer), session, f"{root}/view", wishes.token)
-        threading.Thread(target=_ask, args=asking, name="pixelferry-wish").start()
+        number, self._coming = secrets.randbits(64), _Coming()
+        publisher = self._keep(session.declare_publisher(f"{root}/view/wish", **urgent))
+        self._wishes = self._keep(_Wishes(publisher, number))
+        self._keep(session.declare_subscriber(f"{root}/view/to/{number:016x}", self._weak(self._apart)))
+        self._wishes.tell()
+        threading.Thread(target=self._wishes.repeat, name="pixelferry-wish").start()
 
     @property
     def refused(self) -> int:
@@ -100,14 +123,25 @@ class View(Declared):
         with self._told:
             self._meter.mark(bytes(sample.payload))
 
-    def _answer(self, reply):
-        if reply.ok is not None:
-            # A mark goes ahead of a picture where the server measures.
-            is_mark = len(reply.ok.payload) == HEADER_BYTES
-            (self._mark if is_mark else self._take)(reply.ok)
+    def _apart(self, sample):
+        """What goes to this viewer only: pieces, and marks ahead of them where the server measures."""
+        place = bytes(sample.attachment or b"")
+        if len(place) != 24:
+            return self._mark(sample)
+        epoch, number, offset = struct.unpack("<3Q", place)
+        self._wishes.tell(number)
+        try:
+            message = self._coming.take(epoch, offset, bytes(sample.payload))
+        except Refused:
+            self._refused += 1
+            return
+        if message is not None:
+            self._hear(message)
 
     def _take(self, sample):
-        message = bytes(sample.payload)
+        self._hear(bytes(sample.payload))
+
+    def _hear(self, message):
         with self._told:
             try:
                 header = Header.read(message, PICTURE)

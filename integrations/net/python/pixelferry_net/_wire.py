@@ -94,6 +94,16 @@ class Header:
         return header
 
 
+def message_bytes(beginning: bytes) -> int:
+    """Bytes of the whole picture's message of which this is the beginning; raises `Refused`."""
+    if len(beginning) < HEADER_BYTES:
+        raise Refused(f"{len(beginning)} bytes are no header of {HEADER_BYTES}")
+    payload = struct.unpack_from("<Q", beginning, 72)[0]
+    if payload > _LIMIT + _LIMIT // 8 + 4096:
+        raise Refused("it has more pixels than are taken")
+    return HEADER_BYTES + payload
+
+
 def _mix(word: int) -> int:
     word = (word + 0x9E3779B97F4A7C15) & _MASK
     word = ((word ^ word >> 30) * 0xBF58476D1CE4E5B9) & _MASK

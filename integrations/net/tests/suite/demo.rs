@@ -47,8 +47,11 @@ fn ran(arguments: &[&str]) -> String {
 fn roles(hub: &str) -> Vec<String> {
     let report: Value = serde_json::from_str(&ran(&["probe", "--connect", hub, "--json"])).unwrap();
     assert_eq!((&report["schema"], &report["schema_version"]), (&"pixelferry-net-probe".into(), &1.into()));
-    let nodes = report["nodes"].as_array().unwrap().iter();
-    let roles = nodes.flat_map(|node| node["roles"].as_array().unwrap());
+    let nodes = report["nodes"].as_array().unwrap();
+    // All of one place, by whose memory they share pixels.
+    let place = nodes[0]["memory"].as_str().unwrap();
+    assert!(place.len() == 16 && nodes.iter().all(|node| node["memory"] == place), "{report}");
+    let roles = nodes.iter().flat_map(|node| node["roles"].as_array().unwrap());
     let mut roles: Vec<_> = roles.map(|role| role["role"].as_str().unwrap().to_owned()).collect();
     roles.sort_unstable();
     roles

@@ -1,8 +1,8 @@
 //! Memory that a message is computed in: lent to others where that saves a copy, else the program's own.
 
 use crate::lend::{Held, Sheets, Ticket, place};
+use bytes::Bytes;
 use pixelferry_media::wire::HEADER_BYTES;
-use zenoh::bytes::ZBytes;
 
 /// Memory of one program to lend.
 pub(crate) struct Pool(Option<Sheets>);
@@ -10,7 +10,7 @@ pub(crate) struct Pool(Option<Sheets>);
 impl Pool {
     /// `bytes` of shared memory; 0 for none.
     pub fn new(bytes: usize) -> Self {
-        Self((bytes > 0 && place() != 0).then(|| Sheets::new(bytes)))
+        Self((bytes > 0 && place().is_ok()).then(|| Sheets::new(bytes)))
     }
 
     pub fn is_shared(&self) -> bool {
@@ -127,7 +127,7 @@ impl Canvas {
     }
 
     /// The message, with this header, and where others find it; zero where nobody wrote.
-    pub fn into_message(mut self, header: &[u8; HEADER_BYTES]) -> (ZBytes, Option<Ticket>) {
+    pub fn into_message(mut self, header: &[u8; HEADER_BYTES]) -> (Bytes, Option<Ticket>) {
         self.payload_mut();
         if let Some(place) = self.memory.bytes_mut().first_chunk_mut() {
             *place = *header;
@@ -157,7 +157,7 @@ mod tests {
             } else if round % 4 == 1 {
                 assert!(canvas.payload_mut().iter().all(|&byte| byte == 0), "round {round}");
             } else {
-                let message = canvas.into_message(&header).0.to_bytes().into_owned();
+                let message = canvas.into_message(&header).0;
                 assert!(message[..HEADER_BYTES] == header && message[HEADER_BYTES..].iter().all(|&byte| byte == 0));
             }
         }

@@ -1,53 +1,56 @@
 //! Delivery of a server's pictures, on threads of its own: small and lent ones by one publication for all, large ones to each
-//! viewer that asked for one more, as fast as its line takes them. The newest wins everywhere.
+//! viewer by itself in pieces, of which no more are on their way than its line takes. The newest wins everywhere.
 
+use crate::error::{Error, Result};
 use crate::lend::Ticket;
 use crate::lock::lock;
+use crate::net::{Net, Shared, Way};
 use crate::pack::mark;
+use crate::unseen::Unseen;
+use bytes::Bytes;
 use pixelferry_media::wire::Header;
+use pixelferry_rules::key;
+use pixelferry_rules::pace::{PIECE, Pace, Piece, Wish};
 use std::collections::BTreeMap;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use zenoh::Wait;
-use zenoh::bytes::ZBytes;
-use zenoh::query::Query;
+use zenoh::qos::{CongestionControl, Priority};
 
 /// Messages above this go to each viewer by itself: of larger ones, the queue of a line (1 MiB) does not hold two.
 pub(crate) const LARGE: usize = 512 << 10;
-/// Pictures that a viewer asks for ahead: the next begins when the one before ends.
-pub(crate) const AHEAD: usize = 2;
-/// Longest time that a viewer waits for a newer picture before it has to ask again.
+/// Time after which a viewer of lent pictures is told of the newest again: publications may be lost.
 const HOLD: Duration = Duration::from_secs(2);
-/// A viewer that asks for nothing for so long is gone.
+/// A viewer that says nothing for so long is gone.
 const GONE: Duration = Duration::from_secs(10);
+/// Time in which the network hears of a viewer's key.
+const START: Duration = Duration::from_secs(1);
+/// Between two looks whether a viewer is there.
+const PAUSE: Duration = Duration::from_millis(250);
 /// Longest time without a lent picture, as viewers read all memory, before they get copies; and how often it is looked.
 const FULL: Duration = Duration::from_millis(100);
 const LOOK: Duration = Duration::from_millis(1);
-/// Viewers of large pictures, each with a thread.
+/// Viewers, each with a thread.
 const MOST: usize = 1024;
 
 /// A picture that is sent.
 #[derive(Clone)]
 pub(crate) struct Picture {
     pub header: Header,
-    pub message: ZBytes,
+    pub message: Bytes,
     /// Where viewers of the same place find it.
     pub ticket: Option<Ticket>,
     /// True where it is to be lent as soon as there is memory.
     pub waits: bool,
 }
 
-/// A viewer's query with its wish.
-type Asked = (Query, Wish);
-
 /// The pictures of one server.
 pub(crate) struct Delivery {
     key: String,
+    unseen: Arc<Unseen>,
     state: Mutex<State>,
-    /// A picture is there: for the publication, and for single viewers.
+    /// A picture is there for the publication.
     small: Condvar,
-    wanted: Condvar,
 }
 
 #[derive(Default)]
@@ -61,14 +64,21 @@ struct State {
     is_over: bool,
     /// Time of the newest lent picture.
     lent: Option<Instant>,
-    /// Viewers that wait for pictures of their own.
-    apart: usize,
-    viewers: BTreeMap<u64, SyncSender<Asked>>,
+    viewers: BTreeMap<u64, Line>,
+}
+
+/// What is known of one viewer.
+struct Line {
+    wish: Wish,
+    heard: Instant,
+    /// True while it waits for pictures of its own, also if those of others are lent.
+    is_apart: bool,
+    told: Arc<Condvar>,
 }
 
 impl Delivery {
-    pub fn new(key: String) -> Arc<Self> {
-        Arc::new(Self { key, state: Mutex::default(), small: Condvar::new(), wanted: Condvar::new() })
+    pub fn new(key: String, unseen: Arc<Unseen>) -> Arc<Self> {
+        Arc::new(Self { key, unseen, state: Mutex::default(), small: Condvar::new() })
     }
 
     /// Hands on the newest picture.
@@ -78,20 +88,23 @@ impl Delivery {
         state.serial += 1;
         state.note(&picture);
         picture.waits &= state.is_patient();
-        let is_wanted = state.apart > 0 || picture.ticket.is_none();
+        let is_lent = picture.ticket.is_some();
         (state.newest, state.marked, state.place) = (Some(picture), marked, place);
-        drop(state);
         self.small.notify_one();
-        if is_wanted {
-            self.wanted.notify_all();
-        }
+        state.tell(!is_lent);
+    }
+
+    /// Threads that start from now on go on until the next end.
+    pub fn begin(&self) {
+        lock(&self.state).is_over = false;
     }
 
     /// Ends all threads: the one of small pictures after the newest.
     pub fn end(&self) {
-        lock(&self.state).is_over = true;
+        let mut state = lock(&self.state);
+        state.is_over = true;
         self.small.notify_all();
-        self.wanted.notify_all();
+        state.tell(true);
     }
 
     /// Gives each small or lent picture to `publish`, the newest of those that come meanwhile, until the end. `lend` copies
@@ -127,80 +140,102 @@ impl Delivery {
                 let settled = lent.unwrap_or(Picture { waits: false, ..picture });
                 state.note(&settled);
                 state.newest = Some(settled.clone());
-                self.wanted.notify_all();
+                state.tell(true);
                 return Some(settled);
             }
             drop(self.small.wait_timeout(state, LOOK));
         }
     }
 
-    /// Takes a viewer's wish for one more picture; one without a number wants the newest that is there.
-    pub fn ask(self: &Arc<Self>, query: Query) {
-        let Some(wish) = query.payload().and_then(|wish| Wish::read(&wish.to_bytes())) else {
-            let newest = lock(&self.state).newest.clone();
-            return newest.iter().for_each(|picture| self.send(&query, picture, None, None));
-        };
+    /// Takes a viewer's wish. One that is not known yet gets a thread.
+    pub fn wish(self: &Arc<Self>, wish: Wish, net: &Weak<Shared>) {
         let mut state = lock(&self.state);
-        if let Some(known) = state.viewers.get(&wish.viewer) {
-            // Of more than it may ask for ahead, the rest goes without an answer.
-            let _ = known.try_send((query, wish));
-        } else if state.viewers.len() < MOST {
-            let (sender, queries) = sync_channel(2 * AHEAD);
-            let _ = sender.try_send((query, wish));
-            state.viewers.insert(wish.viewer, sender);
-            let told = self.clone();
-            let serve = move || told.serve(wish.viewer, &queries);
-            if std::thread::Builder::new().name("pixelferry-view".into()).spawn(serve).is_err() {
-                state.viewers.remove(&wish.viewer);
+        if let Some(line) = state.viewers.get_mut(&wish.viewer) {
+            (line.wish, line.heard) = (wish, Instant::now());
+            return line.told.notify_all();
+        }
+        if state.viewers.len() >= MOST {
+            return;
+        }
+        let line = Line { wish, heard: Instant::now(), is_apart: true, told: Arc::default() };
+        state.viewers.insert(wish.viewer, line);
+        let (told, net) = (self.clone(), net.clone());
+        let serve = move || {
+            let served = Net::of(&net).map_or(Ok(()), |net| told.serve(wish, net));
+            if let Err(error) = served {
+                tracing::debug!("a viewer gets no more pictures of its own: {error}");
             }
+            lock(&told.state).viewers.remove(&wish.viewer);
+        };
+        if std::thread::Builder::new().name("pixelferry-view".into()).spawn(serve).is_err() {
+            state.viewers.remove(&wish.viewer);
         }
     }
 
-    /// Answers one viewer, until it is gone.
-    fn serve(&self, viewer: u64, wishes: &Receiver<Asked>) {
-        let mut sent = 0;
+    /// Sends one viewer its pictures, until it is gone.
+    fn serve(&self, first: Wish, net: Net) -> Result<()> {
+        const OP: &str = "Server";
+        let failed = || Error::zenoh(OP, "The network was left.");
+        let way = Way { congestion: CongestionControl::Block, priority: Priority::Background, express: false };
+        let to = net.publisher(OP, key::to(&self.key, first.viewer), way)?;
+        drop(net);
+        let (mut pace, mut sent, mut asked) = (Pace::from(first.taken), 0, None);
+        let (mut rest, begun, mut moved) = (None, Instant::now(), Instant::now());
         loop {
-            let (query, wish) = match wishes.recv_timeout(GONE) {
-                Ok(wish) => wish,
-                Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => {
-                    let mut state = lock(&self.state);
-                    let Ok(wish) = wishes.try_recv() else {
-                        state.viewers.remove(&viewer);
-                        break;
-                    };
-                    wish
-                }
-            };
+            let is_there = to.matching_status().wait().map_err(failed())?.matching() || begun.elapsed() < START;
+            // Kept while nobody viewed, or before that was heard of.
+            if let Some((header, message)) = self.unseen.take() {
+                self.put(Picture { header, message, ticket: None, waits: false }, false, 0);
+            }
             let mut state = lock(&self.state);
-            let is_apart = sent == 0 || wish.place != state.place;
-            state.apart += usize::from(is_apart);
-            let waits = |state: &mut State| !state.is_over && state.wanted(sent, &wish).is_none();
-            let waited = self.wanted.wait_timeout_while(state, HOLD, waits).unwrap_or_else(PoisonError::into_inner);
-            let (mut state, is_late) = (waited.0, waited.1.timed_out());
-            state.apart -= usize::from(is_apart);
-            // A publication may be lost on its way: the last of all would be missed.
-            let lent =
-                || state.newest.as_ref().filter(|newest| is_late && state.serial > sent && newest.ticket.is_some());
-            let Some(picture) = state.wanted(sent, &wish).or_else(lent).cloned() else { continue };
+            let Some(line) = state.viewers.get_mut(&first.viewer) else { return Ok(()) };
+            if !is_there || line.heard.elapsed() > GONE {
+                return Ok(());
+            }
+            let (wish, told) = (line.wish, line.told.clone());
+            if asked.replace(wish.asked) != Some(wish.asked) {
+                sent = 0;
+            }
+            let now = Instant::now();
+            pace.take(wish.taken, now);
+            let next = if pace.may_send(now) {
+                // A publication may be lost on its way: the last of all would be missed.
+                let is_late = moved.elapsed() > HOLD && state.serial > sent && wish.place == state.place;
+                let lent = || state.newest.as_ref().filter(|newest| is_late && newest.ticket.is_some());
+                let new = || state.wanted(sent, &wish).or_else(lent).cloned();
+                rest.take().or_else(|| new().map(|picture| (picture, 0)))
+            } else {
+                None
+            };
+            let Some((picture, offset)) = next else {
+                if state.is_over {
+                    return Ok(());
+                }
+                let is_apart = sent == 0 || wish.place != state.place;
+                state.viewers.entry(first.viewer).and_modify(|line| line.is_apart = is_apart);
+                drop(told.wait_timeout(state, PAUSE));
+                continue;
+            };
             let (marked, ours) = (state.marked, state.place);
-            sent = state.serial;
+            if offset == 0 {
+                sent = state.serial;
+            }
             drop(state);
-            let ticket = picture.ticket.filter(|_| ours == wish.place);
-            self.send(&query, &picture, marked.then_some(ours), ticket);
-        }
-    }
-
-    fn send(&self, query: &Query, picture: &Picture, place: Option<u64>, ticket: Option<Ticket>) {
-        let marked = place.map_or(Ok(()), |place| {
-            query.reply(&self.key, mark(&picture.header)).attachment(place.to_le_bytes()).wait()
-        });
-        let sent = marked.and_then(|()| match ticket {
-            Some(ticket) => query.reply(&self.key, picture.header.to_bytes()).attachment(ticket.to_bytes()).wait(),
-            None => query.reply(&self.key, picture.message.clone()).wait(),
-        });
-        if let Err(error) = sent {
-            tracing::debug!("no picture was sent: {error}");
+            moved = Instant::now();
+            if offset == 0 && marked {
+                to.put(mark(&picture.header)).attachment(ours.to_le_bytes()).wait().map_err(failed())?;
+            }
+            if let Some(ticket) = picture.ticket.filter(|_| offset == 0 && ours == wish.place) {
+                let header = picture.header.to_bytes();
+                to.put(header).attachment(ticket.to_bytes()).wait().map_err(failed())?;
+                continue;
+            }
+            let end = picture.message.len().min(offset + PIECE);
+            let bytes = picture.message.slice(offset..end);
+            let number = pace.send(moved);
+            let piece = Piece { epoch: picture.header.epoch, number, offset: offset as u64 };
+            to.put(bytes).attachment(piece.to_bytes()).wait().map_err(failed())?;
+            rest = (end < picture.message.len()).then_some((picture, end));
         }
     }
 }
@@ -210,6 +245,11 @@ impl State {
         if picture.ticket.is_some() {
             self.lent = Some(Instant::now());
         }
+    }
+
+    /// Wakes the threads of viewers: of all, or of those apart.
+    fn tell(&mut self, all: bool) {
+        self.viewers.values().filter(|line| all || line.is_apart).for_each(|line| line.told.notify_all());
     }
 
     /// True while it is likely that viewers give memory back soon.
@@ -222,24 +262,5 @@ impl State {
         let newest = self.newest.as_ref().filter(|_| self.serial > sent)?;
         let is_lent = (newest.waits || newest.ticket.is_some()) && wish.place == self.place;
         (sent == 0 && !newest.waits || !is_lent && newest.message.len() > LARGE).then_some(newest)
-    }
-}
-
-/// Wish of a viewer for one picture more.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Wish {
-    pub viewer: u64,
-    /// The place whose memory it reads.
-    pub place: u64,
-}
-
-impl Wish {
-    pub fn to_bytes(self) -> Vec<u8> {
-        [self.viewer, self.place].map(u64::to_le_bytes).concat()
-    }
-
-    fn read(bytes: &[u8]) -> Option<Self> {
-        let (viewer, rest) = bytes.split_first_chunk()?;
-        Some(Self { viewer: u64::from_le_bytes(*viewer), place: u64::from_le_bytes(rest.try_into().ok()?) })
     }
 }

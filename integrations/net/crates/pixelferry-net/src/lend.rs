@@ -2,13 +2,13 @@
 //! has them open. So whoever ends, however, leaves nothing behind, and `/dev/shm` may be small or another one.
 
 use crate::lock::lock;
+use bytes::Bytes;
 use memmap2::{Mmap, MmapMut};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
-use zenoh::bytes::ZBytes;
 
 /// Shorter messages cost less through a socket.
 const LEAST: usize = 16 << 10;
@@ -186,10 +186,10 @@ impl Held {
     }
 
     /// From now on others may read it. It is written again once the message and its clones are gone, and nobody reads it.
-    pub fn lend(self) -> (ZBytes, Option<Ticket>) {
+    pub fn lend(self) -> (Bytes, Option<Ticket>) {
         let lent = self.sheet.as_ref().filter(|sheet| system::lock(&sheet.file, system::FREE));
         let ticket = lent.map(|sheet| sheet.ticket);
-        (bytes::Bytes::from_owner(self).into(), ticket)
+        (Bytes::from_owner(self), ticket)
     }
 }
 
@@ -205,9 +205,9 @@ impl Drop for Held {
     }
 }
 
-/// Number of the place whose processes can read each other's sheets, the same in all of them; 0 where nobody can.
-pub(crate) fn place() -> u64 {
-    static PLACE: OnceLock<u64> = OnceLock::new();
+/// Number of the place whose processes can read each other's sheets, the same in all of them, or why nobody can.
+pub(crate) fn place() -> Result<u64, &'static str> {
+    static PLACE: OnceLock<Result<u64, String>> = OnceLock::new();
     let find = || {
         let tried = || {
             let mut held = Sheets::new(4 * LEAST).take(LEAST).ok_or(io::ErrorKind::Unsupported)?;
@@ -218,12 +218,12 @@ pub(crate) fn place() -> u64 {
                 _ => Err(io::ErrorKind::Unsupported.into()),
             }
         };
-        tried().unwrap_or_else(|error: io::Error| {
+        tried().map_err(|error: io::Error| {
             tracing::warn!("no memory can be shared with other processes ({error}); messages are copied");
-            0
+            error.to_string()
         })
     };
-    *PLACE.get_or_init(find)
+    PLACE.get_or_init(find).as_ref().copied().map_err(String::as_str)
 }
 
 #[cfg(target_os = "linux")]
@@ -329,7 +329,7 @@ mod tests {
     use std::os::fd::AsRawFd as _;
     use std::os::unix::fs::MetadataExt as _;
 
-    fn lend(sheets: &Sheets, byte: u8) -> (ZBytes, Ticket) {
+    fn lend(sheets: &Sheets, byte: u8) -> (Bytes, Ticket) {
         let mut held = sheets.take(LEAST).unwrap();
         held.bytes_mut().fill(byte);
         let (message, ticket) = held.lend();

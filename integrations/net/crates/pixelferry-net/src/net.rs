@@ -4,11 +4,11 @@ use crate::canvas::Pool;
 use crate::error::{CLOSED, Error, Result};
 use crate::lend;
 use crate::options::Options;
-use crate::status::{self, Board, NodeStatus};
+use crate::status::{self, Board, Memory, NodeStatus};
 use pixelferry_media::wire::Limits;
 use std::net::{TcpStream, ToSocketAddrs as _};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use zenoh::bytes::ZBytes;
 use zenoh::pubsub::{Publisher, Subscriber};
@@ -63,10 +63,12 @@ impl Net {
         let hint = "Does something else listen at the endpoint, and does somebody where it connects?";
         let session = open(&options)?.map_err(Error::zenoh(OP, hint))?;
         let pool = Pool::new(if options.shared_memory { options.shared_memory_bytes } else { 0 });
-        let place = Arc::new(AtomicU64::new(if pool.is_shared() { lend::place() } else { 0 }));
+        let found = if options.shared_memory { lend::place() } else { Err("switched off") };
+        let place = Arc::new(AtomicU64::new(found.ok().filter(|_| pool.is_shared()).unwrap_or(0)));
         let id = session.zid().to_le_bytes();
         let node = id.iter().rev().fold(0u64, |node, &byte| node.rotate_left(8) ^ u64::from(byte));
-        let status = Board::declare(&session, node)?;
+        let memory = Memory { place: place.clone(), trouble: found.err() };
+        let status = Board::declare(&session, node, memory)?;
         Ok(Self(Arc::new(Shared { session, options, pool, status, made: AtomicU64::new(node), place })))
     }
 
@@ -89,6 +91,16 @@ impl Net {
     /// [`Error::Zenoh`].
     pub fn leave(&self) -> Result<()> {
         self.session().close().wait().map_err(Error::zenoh("Net::leave", CLOSED))
+    }
+
+    /// For threads that shall not keep the connection.
+    pub(crate) fn weak(&self) -> Weak<Shared> {
+        Arc::downgrade(&self.0)
+    }
+
+    /// `None` where nobody has it any more.
+    pub(crate) fn of(weak: &Weak<Shared>) -> Option<Self> {
+        weak.upgrade().map(Self)
     }
 
     pub(crate) fn limits(&self) -> Limits {

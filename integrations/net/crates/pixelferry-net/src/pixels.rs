@@ -29,12 +29,17 @@ enum Bytes {
 
 /// Reads the header of a message and holds it against its key's kind.
 pub(crate) fn read_header(message: &ZBytes, kind: Kind, limits: &Limits) -> Result<Header, WireError> {
+    let header = begin(message, limits)?;
+    header.expect(kind, message.len())?;
+    Ok(header)
+}
+
+/// Reads the header of a message of which more may come.
+pub(crate) fn begin(message: &ZBytes, limits: &Limits) -> Result<Header, WireError> {
     let mut bytes = [0; HEADER_BYTES];
     let short = WireError::Short { found: message.len(), needed: HEADER_BYTES };
     message.reader().read_exact(&mut bytes).map_err(|_| short)?;
-    let header = Header::read(&bytes, limits)?;
-    header.expect(kind, message.len())?;
-    Ok(header)
+    Header::read(&bytes, limits)
 }
 
 /// A message with pixels that came.
@@ -56,10 +61,7 @@ pub(crate) struct Told {
 impl Told {
     /// Reads a message, or what it tells of one that is lent.
     pub fn read(sample: &Sample, kind: Kind, limits: &Limits) -> Result<Self, WireError> {
-        let Some(ticket) = sample.attachment() else {
-            let header = read_header(sample.payload(), kind, limits)?;
-            return Ok(Self { header, lies: Ok(sample.payload().clone()) });
-        };
+        let Some(ticket) = sample.attachment() else { return Self::whole(sample.payload().clone(), kind, limits) };
         let (head, ticket) = (sample.payload().to_bytes(), Ticket::read(&ticket.to_bytes()));
         let (Ok(head), Some(ticket)) = (<&[u8; HEADER_BYTES]>::try_from(head.as_ref()), ticket) else {
             return Err(WireError::Short { found: sample.payload().len(), needed: HEADER_BYTES });
@@ -68,6 +70,11 @@ impl Told {
         header
             .expect(kind, length(&header).ok_or(WireError::TooLarge { bytes: header.payload, limit: limits.bytes })?)?;
         Ok(Self { header, lies: Err(ticket) })
+    }
+
+    /// Reads a message that came whole.
+    pub fn whole(message: ZBytes, kind: Kind, limits: &Limits) -> Result<Self, WireError> {
+        Ok(Self { header: read_header(&message, kind, limits)?, lies: Ok(message) })
     }
 
     /// The message, or a newer picture that its sender wrote there since. `None` where neither lies there by now.
@@ -104,7 +111,7 @@ impl Told {
 }
 
 /// Bytes of a message with this header.
-fn length(header: &Header) -> Option<usize> {
+pub(crate) fn length(header: &Header) -> Option<usize> {
     usize::try_from(header.payload).ok()?.checked_add(HEADER_BYTES)
 }
 

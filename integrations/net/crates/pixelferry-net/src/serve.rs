@@ -12,6 +12,7 @@ use crate::unseen::Unseen;
 use pixelferry::ImageDesc;
 use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind, WireError};
 use pixelferry_rules::key;
+use pixelferry_rules::pace::Wish;
 use pixelferry_rules::packing::Packing;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -22,7 +23,6 @@ use zenoh::Wait;
 use zenoh::bytes::ZBytes;
 use zenoh::pubsub::{Publisher, Subscriber};
 use zenoh::qos::{CongestionControl, Priority};
-use zenoh::query::Queryable;
 
 /// Quality of JPEG pictures.
 const QUALITY: u8 = 85;
@@ -46,8 +46,9 @@ pub struct Server {
     courier: OnceLock<Courier>,
     inputs: Arc<Inputs>,
     entry: Arc<Entry>,
-    _queryable: Queryable<()>,
+    _wishes: Subscriber<()>,
     _inputs: Subscriber<()>,
+    _ends: Ends,
 }
 
 const OP: &str = "Server::publish";
@@ -56,6 +57,15 @@ const OP: &str = "Server::publish";
 struct Courier {
     delivery: Arc<Delivery>,
     thread: Option<JoinHandle<()>>,
+}
+
+/// Ends the threads of viewers with the server.
+struct Ends(Arc<Delivery>);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.end();
+    }
 }
 
 impl Drop for Courier {
@@ -97,16 +107,14 @@ impl Net {
         let publisher = Arc::new(self.publisher(OP, keys.view(), way)?);
         let place = self.place().load(Ordering::Relaxed);
         let near = self.publisher(OP, key::near(&keys.view(), place), Way { express: true, ..way })?;
-        let (delivery, unseen) = (Delivery::new(keys.view()), Arc::new(Unseen::default()));
-        let (told, kept) = (delivery.clone(), unseen.clone());
-        let answer = move |query| {
-            if let Some((header, message)) = kept.take() {
-                told.put(Picture { header, message, ticket: None, waits: false }, false, 0);
-            }
-            told.ask(query);
+        let unseen = Arc::new(Unseen::default());
+        let delivery = Delivery::new(keys.view(), unseen.clone());
+        let (told, refusing, net) = (delivery.clone(), entry.clone(), self.weak());
+        let wish = move |message: &ZBytes| match Wish::read(&message.to_bytes()) {
+            Some(wish) => told.wish(wish, &net),
+            None => refusing.refuse(&"it is no wish"),
         };
-        let queryable = self.session().declare_queryable(keys.view()).callback(answer).wait();
-        let queryable = queryable.map_err(Error::zenoh(OP, CLOSED))?;
+        let wishes = self.subscribe(OP, key::wish(&keys.view()), wish)?;
         let inputs = Arc::new(Inputs::default());
         let (taken, refusing, limits) = (inputs.clone(), entry.clone(), self.limits());
         let input = move |message: &ZBytes| {
@@ -122,11 +130,12 @@ impl Net {
             unseen,
             publisher,
             near: Arc::new(near),
+            _ends: Ends(delivery.clone()),
             delivery,
             courier: OnceLock::new(),
             inputs,
             entry,
-            _queryable: queryable,
+            _wishes: wishes,
             _inputs: self.subscribe(OP, keys.input(), input)?,
         })
     }
@@ -194,6 +203,7 @@ impl Server {
         if self.courier.get().is_some() {
             return Ok(());
         }
+        self.delivery.begin();
         let (delivery, packer, publisher) = (self.delivery.clone(), self.packer.clone(), self.publisher.clone());
         let (near, place) = (self.near.clone(), self.net.place_bytes());
         let publish = move |picture: Picture| {
@@ -214,8 +224,7 @@ impl Server {
         let thread = std::thread::Builder::new().name("pixelferry-serve".into());
         let net = self.net.clone();
         let lend = move |picture: &Picture| {
-            let bytes = picture.message.to_bytes();
-            let pixels = bytes.get(HEADER_BYTES..)?;
+            let pixels = picture.message.get(HEADER_BYTES..)?;
             let mut canvas = net.pool().canvas(pixels.len()).filter(Canvas::is_shared)?;
             canvas.write(pixels);
             let (message, ticket) = canvas.into_message(&picture.header.to_bytes());

@@ -5,6 +5,8 @@ use crate::lock::lock;
 use pixelferry_rules::key;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use zenoh::query::Queryable;
@@ -20,6 +22,9 @@ pub struct NodeStatus {
     pub process: u32,
     /// Version of this crate.
     pub version: String,
+    /// The number of its place, where pixels lie in memory that others of the same number read; else `copied`, and why.
+    #[serde(default)]
+    pub memory: String,
     /// Roles of the node.
     pub roles: Vec<Role>,
 }
@@ -107,9 +112,27 @@ impl Tally {
     }
 }
 
+/// What a node shares with others of its place, which may change.
+#[derive(Clone)]
+pub(crate) struct Memory {
+    /// 0 for nothing.
+    pub place: Arc<AtomicU64>,
+    pub trouble: Option<&'static str>,
+}
+
+impl fmt::Display for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.place.load(Ordering::Relaxed) {
+            0 => write!(f, "copied: {}", self.trouble.unwrap_or("that of another program cannot be read")),
+            place => write!(f, "{place:016x}"),
+        }
+    }
+}
+
 /// Board of the node's status: a row for each handle that lives.
 pub(crate) struct Board {
     rows: Rows,
+    memory: Memory,
     _queryable: Queryable<()>,
 }
 
@@ -128,24 +151,24 @@ pub(crate) struct Entry {
 }
 
 impl Board {
-    pub fn declare(session: &Session, node: u64) -> Result<Self> {
+    pub fn declare(session: &Session, node: u64, memory: Memory) -> Result<Self> {
         let rows = Rows::default();
-        let told = rows.clone();
+        let (told, shared) = (rows.clone(), memory.clone());
         let key = key::status(node);
         let own = key.clone();
         let answer = move |query: zenoh::query::Query| {
-            let Ok(status) = serde_json::to_vec(&status(&told)) else { return };
+            let Ok(status) = serde_json::to_vec(&status(&told, &shared)) else { return };
             if let Err(error) = query.reply(&own, status).wait() {
                 tracing::debug!("no status was sent: {error}");
             }
         };
         let declared = session.declare_queryable(key).callback(answer).wait();
-        Ok(Self { rows, _queryable: declared.map_err(Error::zenoh("Net::join", CLOSED))? })
+        Ok(Self { rows, memory, _queryable: declared.map_err(Error::zenoh("Net::join", CLOSED))? })
     }
 
     pub fn reader(&self) -> impl Fn() -> NodeStatus + Send + Sync + 'static {
-        let rows = self.rows.clone();
-        move || status(&rows)
+        let (rows, memory) = (self.rows.clone(), self.memory.clone());
+        move || status(&rows, &memory)
     }
 
     pub fn enter(&self, role: &'static str, scene: &str) -> Entry {
@@ -156,7 +179,7 @@ impl Board {
     }
 }
 
-fn status(rows: &Rows) -> NodeStatus {
+fn status(rows: &Rows, memory: &Memory) -> NodeStatus {
     let role = |row: &mut Row| {
         row.tally.turn();
         Role {
@@ -174,7 +197,8 @@ fn status(rows: &Rows) -> NodeStatus {
     let roles = lock(rows).values_mut().map(role).collect();
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let host = if host.trim().is_empty() { "unnamed".into() } else { host.trim().to_owned() };
-    NodeStatus { host, process: std::process::id(), version: env!("CARGO_PKG_VERSION").into(), roles }
+    let (version, memory) = (env!("CARGO_PKG_VERSION").into(), memory.to_string());
+    NodeStatus { host, process: std::process::id(), version, memory, roles }
 }
 
 impl Entry {

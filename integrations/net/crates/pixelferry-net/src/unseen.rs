@@ -2,9 +2,9 @@
 
 use crate::lock::lock;
 use crate::pack::Packer;
+use bytes::Bytes;
 use pixelferry_media::wire::Header;
 use std::sync::{Arc, Mutex};
-use zenoh::bytes::ZBytes;
 
 /// Header, rows, and what packs them.
 type Kept = (Header, Vec<u8>, Arc<Packer>);
@@ -28,7 +28,7 @@ impl Unseen {
     }
 
     /// The picture as a message, if one is kept, which it is not any more.
-    pub fn take(&self) -> Option<(Header, ZBytes)> {
+    pub fn take(&self) -> Option<(Header, Bytes)> {
         let (header, rows, packer) = lock(&self.0).take()?;
         let packed = packer.pack(&header, &rows);
         let (header, packed) =

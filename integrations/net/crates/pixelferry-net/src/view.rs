@@ -1,25 +1,24 @@
 //! A viewer: the newest picture of a scene.
 
-use crate::deliver::{self, AHEAD};
 use crate::error::{CLOSED, Error, Result, keys};
 use crate::lend::Known;
 use crate::lock::{lock, until};
 use crate::net::{Net, Way, now};
-use crate::pixels::{Arrived, Pixels, Told, copy, read_mark};
+use crate::pixels::{Arrived, Pixels, Told, begin, copy, read_mark};
 use crate::status::Entry;
 use pixelferry::{ImageDesc, PixelFormat};
-use pixelferry_media::wire::{Codec, Header, Kind, Limits, WireError};
+use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind, Limits, WireError};
 use pixelferry_rules::key;
 use pixelferry_rules::link::Meter;
+use pixelferry_rules::pace::{Piece, Wish};
 use pixelferry_rules::session::{Followed, News};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use zenoh::Wait;
+use zenoh::bytes::ZBytes;
 use zenoh::pubsub::{Publisher, Subscriber};
-use zenoh::qos::{CongestionControl, Priority};
-use zenoh::query::ConsolidationMode;
 use zenoh::sample::Sample;
 
 /// Looks at a scene. Of pictures that come faster than they are read, only the newest is kept.
@@ -27,13 +26,14 @@ use zenoh::sample::Sample;
 /// Threads: any.
 pub struct Viewer {
     shared: Arc<Shared>,
-    key: String,
     publisher: Publisher<'static>,
     reports: Publisher<'static>,
     /// By which the server knows this viewer's reports.
     number: u64,
-    _wishes: Wishes,
+    wishes: Arc<Wishes>,
+    _repeated: Repeated,
     _near: Subscriber<()>,
+    _apart: Subscriber<()>,
     _pictures: Subscriber<()>,
     _marks: Subscriber<()>,
     net: Net,
@@ -42,6 +42,7 @@ pub struct Viewer {
 struct Shared {
     newest: Mutex<Newest>,
     meter: Mutex<Meter>,
+    coming: Mutex<Coming>,
     told: Condvar,
     entry: Entry,
     limits: Limits,
@@ -69,10 +70,11 @@ impl Net {
         let keys = keys(scene)?;
         let limits = self.limits();
         let entry = self.status().enter("viewer", scene);
-        let (newest, meter) = Default::default();
+        let (newest, meter, coming) = Default::default();
         let shared = Arc::new(Shared {
             newest,
             meter,
+            coming,
             told: Condvar::new(),
             entry,
             limits,
@@ -88,16 +90,24 @@ impl Net {
         let taken = shared.clone();
         let place = key::near(&keys.view(), self.place().load(Ordering::Relaxed));
         let near = self.subscribe_all(OP, place, move |sample| taken.hear(&sample))?;
-        let (number, net, key) = (self.number(), self.clone(), keys.view());
-        let wishes = Wishes::start(shared.clone(), (key.clone(), number), self.clone())?;
+        let (number, net, place) = (self.number(), self.clone(), self.place().clone());
+        let wish = Mutex::new(Wish { viewer: number, place: 0, asked: 0, taken: 0 });
+        let publisher_of_wishes = self.publisher(OP, key::wish(&keys.view()), Way::WORDS)?;
+        let wishes = Arc::new(Wishes { publisher: publisher_of_wishes, wish, place });
+        let (taken, telling) = (shared.clone(), wishes.clone());
+        let apart = move |sample| taken.hear_apart(&sample, &telling);
+        let apart = self.subscribe_all(OP, key::to(&keys.view(), number), apart)?;
+        wishes.tell(|_| {}).map_err(Error::zenoh(OP, CLOSED))?;
+        let repeated = Repeated::start(wishes.clone(), shared.clone())?;
         Ok(Viewer {
             shared,
-            key,
             publisher,
             reports,
             number,
-            _wishes: wishes,
+            wishes,
+            _repeated: repeated,
             _near: near,
+            _apart: apart,
             _pictures: pictures,
             _marks: marks,
             net,
@@ -106,7 +116,24 @@ impl Net {
 }
 
 impl Shared {
-    /// Takes a picture that was asked for or lent, or the mark ahead of it, which the server sends where it measures.
+    /// Takes what goes to this viewer only.
+    fn hear_apart(&self, sample: &Sample, wishes: &Wishes) {
+        let Some(piece) = sample.attachment().and_then(|piece| Piece::read(&piece.to_bytes())) else {
+            return self.hear(sample);
+        };
+        if let Err(error) = wishes.tell(|wish| wish.taken = piece.number) {
+            tracing::debug!("no wish was told: {error}");
+        }
+        let whole = lock(&self.coming).take(&piece, sample.payload().clone(), &self.limits);
+        let message = whole.and_then(|message| {
+            message.map_or(Ok(()), |message| self.accept(Told::whole(message, Kind::Picture, &self.limits)?))
+        });
+        if let Err(refused) = message {
+            self.entry.refuse(&refused);
+        }
+    }
+
+    /// Takes a picture that was lent, or the mark ahead of it, which the server sends where it measures.
     fn hear(&self, sample: &Sample) {
         let is_mark = sample.attachment().is_some_and(|place| place.len() == 8);
         if is_mark { self.mark(sample) } else { self.take(sample) }
@@ -126,7 +153,10 @@ impl Shared {
     }
 
     fn read(&self, sample: &Sample) -> Result<(), WireError> {
-        let told = Told::read(sample, Kind::Picture, &self.limits)?;
+        self.accept(Told::read(sample, Kind::Picture, &self.limits)?)
+    }
+
+    fn accept(&self, told: Told) -> Result<(), WireError> {
         let header = told.header;
         if header.region != header.image.extent.full() {
             return Err(WireError::Rectangle(header.region));
@@ -194,13 +224,7 @@ impl Viewer {
     /// # Errors
     /// [`Error::Zenoh`].
     pub fn ask(&self) -> Result<()> {
-        let taken = self.shared.clone();
-        let reply = move |reply: zenoh::query::Reply| {
-            if let Ok(sample) = reply.result() {
-                taken.take(sample);
-            }
-        };
-        let asked = self.net.session().get(self.key.as_str()).callback(reply).wait();
+        let asked = self.wishes.tell(|wish| wish.asked += 1);
         asked.map_err(Error::zenoh("Viewer::ask", CLOSED))
     }
 
@@ -234,77 +258,87 @@ impl Viewer {
     }
 }
 
-/// A wish that ended sooner, with nothing, was heard by nobody.
-const SOON: Duration = Duration::from_millis(250);
-/// Longest time that a large picture may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// A viewer tells its wish again after so long: what it told may be lost, and servers come and go.
+const REPEAT: Duration = Duration::from_millis(250);
+/// Session of which nothing is heard for so long: pieces of an earlier one are taken.
+const SILENCE: Duration = Duration::from_secs(5);
 
-/// The thread that asks for large pictures: the next whenever one came.
-struct Wishes(Sender<Option<Wish>>);
-
-/// One wish. Its end makes the next.
-struct Wish {
-    ends: Sender<Option<Wish>>,
-    begun: Instant,
-    is_heard: bool,
-}
-
-/// Tells the thread when Zenoh lets go of the wish.
-struct Ending(Option<Wish>);
-
-impl Drop for Ending {
-    fn drop(&mut self) {
-        if let Some(wish) = self.0.take() {
-            let ends = wish.ends.clone();
-            // A viewer that is gone has no wish.
-            let _ = ends.send(Some(wish));
-        }
-    }
+/// What the viewer wants of the server, and what it has.
+struct Wishes {
+    publisher: Publisher<'static>,
+    wish: Mutex<Wish>,
+    place: Arc<AtomicU64>,
 }
 
 impl Wishes {
-    fn start(shared: Arc<Shared>, (key, number): (String, u64), net: Net) -> Result<Self> {
+    /// Tells the wish, changed.
+    fn tell(&self, change: impl FnOnce(&mut Wish)) -> zenoh::Result<()> {
+        let mut wish = lock(&self.wish);
+        change(&mut wish);
+        wish.place = self.place.load(Ordering::Relaxed);
+        let bytes = wish.to_bytes();
+        drop(wish);
+        self.publisher.put(bytes).wait()
+    }
+}
+
+/// The thread that tells the wish again. It ends with its viewer.
+struct Repeated(#[allow(dead_code)] Sender<()>);
+
+impl Repeated {
+    fn start(wishes: Arc<Wishes>, shared: Arc<Shared>) -> Result<Self> {
         let (ends, ended) = channel();
-        for _ in 0..AHEAD {
-            let wish = Wish { ends: ends.clone(), begun: Instant::now(), is_heard: true };
-            let _ = ends.send(Some(wish));
-        }
-        let thread = std::thread::Builder::new().name("pixelferry-wish".into());
-        let thread = thread.spawn(move || shared.wish((&key, number), &net, &ended));
+        let repeat = move || {
+            while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(REPEAT) {
+                if let Err(error) = wishes.tell(|_| {}) {
+                    tracing::debug!("no wish was told: {error}");
+                }
+                shared.known.sweep();
+            }
+        };
+        let thread = std::thread::Builder::new().name("pixelferry-wish".into()).spawn(repeat);
         thread.map_err(|error| Error::invalid("Net::view", format!("the system gives no thread: {error}")))?;
         Ok(Self(ends))
     }
 }
 
-impl Drop for Wishes {
-    fn drop(&mut self) {
-        let _ = self.0.send(None);
-    }
+/// A picture that comes in pieces.
+#[derive(Default)]
+struct Coming {
+    epoch: u64,
+    heard: Option<Instant>,
+    pieces: Vec<ZBytes>,
+    /// Bytes that came, and of the whole message.
+    came: u64,
+    length: u64,
 }
 
-impl Shared {
-    fn wish(self: &Arc<Self>, (key, number): (&str, u64), net: &Net, ended: &Receiver<Option<Wish>>) {
-        while let Ok(Some(mut wish)) = ended.recv() {
-            if !wish.is_heard {
-                std::thread::sleep(SOON.saturating_sub(wish.begun.elapsed()));
-            }
-            (wish.begun, wish.is_heard) = (Instant::now(), false);
-            let (taken, mut ending) = (self.clone(), Ending(Some(wish)));
-            let reply = move |reply: zenoh::query::Reply| {
-                let Ok(sample) = reply.result() else { return };
-                if let Some(wish) = &mut ending.0 {
-                    wish.is_heard = true;
-                }
-                taken.hear(sample);
-            };
-            self.known.sweep();
-            let wish = deliver::Wish { viewer: number, place: self.place.load(Ordering::Relaxed) }.to_bytes();
-            let asked = net.session().get(key).payload(wish).callback_mut(reply);
-            let asked = asked.congestion_control(CongestionControl::Block).priority(Priority::Background);
-            let asked = asked.consolidation(ConsolidationMode::None).timeout(PATIENCE);
-            if let Err(error) = asked.wait() {
-                tracing::debug!("no picture was asked for: {error}");
-            }
+impl Coming {
+    /// The whole message with its last piece.
+    fn take(&mut self, piece: &Piece, bytes: ZBytes, limits: &Limits) -> Result<Option<ZBytes>, WireError> {
+        let is_heard = self.heard.is_some_and(|heard| heard.elapsed() < SILENCE);
+        if piece.epoch < self.epoch && is_heard {
+            return Err(WireError::Foreign { found: piece.epoch, current: self.epoch });
         }
+        (self.epoch, self.heard) = (piece.epoch, Some(Instant::now()));
+        if piece.offset == 0 {
+            self.pieces.clear();
+            (self.came, self.length) = (0, 0);
+            self.length = begin(&bytes, limits)?.payload.saturating_add(HEADER_BYTES as u64);
+        }
+        // One was lost before.
+        if piece.offset != self.came || self.length == 0 {
+            self.length = 0;
+            return Ok(None);
+        }
+        self.came += bytes.len() as u64;
+        self.pieces.push(bytes);
+        if self.came < self.length {
+            return Ok(None);
+        }
+        let mut message = ZBytes::writer();
+        std::mem::take(&mut self.pieces).into_iter().for_each(|piece| message.append(piece));
+        self.length = 0;
+        Ok(Some(message.finish()))
     }
 }

@@ -8,6 +8,7 @@ use crate::lock::{lock, until};
 use crate::net::{Net, Way};
 use crate::pack::Packer;
 use crate::status::Entry;
+use bytes::Bytes;
 use pixelferry::{Arg, ComputeBackend, ImageDesc, Kernel, Region};
 use pixelferry_media::wire::{Header, Kind, WireError};
 use pixelferry_rules::job::JobMessage;
@@ -36,7 +37,7 @@ pub struct Tile {
     packer: Packer,
     publisher: Publisher<'static>,
     /// The newest frame's tiles that lie in lent memory: it is not written again before the display has opened it.
-    lent: Mutex<(u64, Vec<ZBytes>)>,
+    lent: Mutex<(u64, Vec<Bytes>)>,
     // Undeclared in this order: no more tiles first, then no more news.
     offer: Arc<Offer>,
     _jobs: Subscriber<()>,
@@ -200,7 +201,7 @@ impl Tile {
     }
 
     /// Keeps a message until the display asks for another frame: by then it has opened this one's, or does not want it.
-    fn keep(&self, frame: u64, message: ZBytes) {
+    fn keep(&self, frame: u64, message: Bytes) {
         let mut lent = lock(&self.lent);
         if lent.0 != frame {
             *lent = (frame, Vec::new());

@@ -86,6 +86,16 @@ pub fn report(pixels: &str) -> String {
     format!("{pixels}/report")
 }
 
+/// The key of wishes for pictures of a key.
+pub fn wish(pictures: &str) -> String {
+    format!("{pictures}/wish")
+}
+
+/// The key of what goes to one viewer only.
+pub fn to(pictures: &str, viewer: u64) -> String {
+    format!("{pictures}/to/{viewer:016x}")
+}
+
 /// The key of pixels that are lent to receivers of a place.
 pub fn near(pixels: &str, place: u64) -> String {
     format!("{pixels}/{place:016x}")

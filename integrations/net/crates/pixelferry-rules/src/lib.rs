@@ -8,6 +8,7 @@
 //! | tiles, and who computes which | `grid`, `hash`, `workers`, `shares`, `turns`, `speeds`, `owing` |
 //! | which tiles of a frame came | `board` |
 //! | whose messages count | `session` |
+//! | large pictures in pieces | `pace` |
 //! | which codec fits a link | `packing`, `link`, `choose` |
 //!
 //! What users name of it, `pixelferry-net` gives on.
@@ -25,6 +26,7 @@ pub mod job;
 pub mod key;
 pub mod link;
 pub mod owing;
+pub mod pace;
 pub mod packing;
 pub mod report;
 pub mod session;

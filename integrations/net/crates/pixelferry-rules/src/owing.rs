@@ -55,15 +55,22 @@ struct Row {
     patience: Duration,
     /// Since when and until when others get its tiles.
     passed: Option<(Instant, Instant)>,
-    /// Number of times.
+    /// Number of times in which it did not do well for as long as it had been away, and the end of the last.
     times: u32,
+    until: Option<Instant>,
     has_sent: bool,
 }
 
 impl Row {
     fn pass_over(&mut self, since: Instant, now: Instant) {
-        let pause = PAUSE * (1 << self.times.min(MOST_DOUBLINGS));
-        (self.passed, self.owes) = (Some((since, now + pause)), None);
+        let pause = |times: u32| PAUSE * (1 << times.min(MOST_DOUBLINGS));
+        // It may send all tiles but one, which it cannot compute.
+        let did_well = |until: Instant| since.duration_since(until) >= pause(self.times.saturating_sub(1));
+        if self.until.is_none_or(did_well) {
+            self.times = 0;
+        }
+        let until = now + pause(self.times);
+        (self.passed, self.owes, self.until) = (Some((since, until)), None, Some(until));
         self.times += 1;
     }
 
@@ -134,12 +141,14 @@ impl Owing {
     /// A worker that lives sent a tile: what else it owes, it owes from now on.
     pub fn sent(&mut self, node: u64, now: Instant) {
         let Some(row) = self.row(node) else { return };
-        (row.times, row.has_sent) = (0, true);
+        row.has_sent = true;
         let passed = row.passed.take().map(|(since, _)| since);
         if let Some(since) = row.owes.replace(now).or(passed) {
             row.longest = row.longest.max(now.duration_since(since));
         }
         if passed.is_some() {
+            // It was slow, and not away.
+            row.until = None;
             row.learn();
         }
     }
@@ -201,6 +210,35 @@ mod tests {
         assert!((200..236).contains(&seconds_passed), "{seconds_passed} half seconds");
         owing.sent(7, start + 130 * SECOND);
         assert!(passed(&owing, start + 130 * SECOND).is_empty());
+    }
+
+    #[test]
+    fn one_that_cannot_compute_one_tile_holds_up_fewer_and_fewer_frames() {
+        let (mut owing, start) = (Owing::default(), Instant::now());
+        let owners = BTreeSet::from([7, 8]);
+        let (mut now, mut held_up) = (start, 0);
+        while now < start + 240 * SECOND {
+            owing.begin();
+            let is_tried = !owing.passed_over(now).any(|node| node == 7);
+            owing.look(
+                &owners.iter().copied().filter(|&node| node == 8 || is_tried).collect(),
+                [7, 8].into_iter(),
+                NEVER,
+                now,
+            );
+            now += TICK / 10;
+            owing.sent(8, now);
+            if is_tried {
+                owing.sent(7, now);
+                while !owing.passed_over(now).any(|node| node == 7) {
+                    now += TICK;
+                    owing.look(&BTreeSet::from([7]), [7, 8].into_iter(), NEVER, now);
+                }
+                held_up += 1;
+            }
+            owing.clear();
+        }
+        assert!((6..=8).contains(&held_up), "{held_up} frames in four minutes");
     }
 
     #[test]

@@ -25,6 +25,7 @@ fn main() -> Result<()> {
     let counts = std::env::var("PIXELFERRY_VIEWERS").unwrap_or_else(|_| "1,10,50,100".into());
     let counts = counts.split(',').map(str::parse).collect::<std::result::Result<Vec<usize>, _>>()?;
     let mut rows = raw::measure()?;
+    rows.extend(raw::measure_many(&counts)?);
     rows.extend(viewers::measure(&counts)?);
     print!("{}", table::text(&rows));
     if let Some(file) = file {

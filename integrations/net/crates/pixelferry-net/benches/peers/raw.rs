@@ -27,6 +27,30 @@ const WAYS: [(&str, Way); 6] = [
     ("pixelferry, ask ahead and show", asked_ahead),
 ];
 
+/// Ways for many viewers.
+type Stream = fn(&Net, &str, bool, usize) -> Result<Vec<Vec<u64>>>;
+
+const STREAMS: [(&str, Stream); 2] =
+    [("Zenoh, put and subscribe", zenoh_streams), ("pixelferry, serve and view", streams)];
+
+/// Pictures as fast as they go to many viewers, each a process.
+pub fn measure_many(counts: &[usize]) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for &count in counts.iter().filter(|&&count| count > 1) {
+        for (shared, way) in [(false, "TCP"), (true, "shared memory")] {
+            for (label, stream) in STREAMS.iter().filter(|(label, _)| is_wanted(label)) {
+                let net = Net::join(options(Options::hub("tcp/127.0.0.1:0"), shared))?;
+                let hub = net.endpoints()?.first().ok_or("an endpoint")?.clone();
+                let mut row = Row::new("raw 1080p", &format!("{label}, {way}"), count);
+                row.add(stream(&net, &hub, shared, count)?, MEASURED);
+                rows.push(row);
+                net.leave()?;
+            }
+        }
+    }
+    Ok(rows)
+}
+
 /// All ways take turns, so that drift affects all equally.
 pub fn measure() -> Result<Vec<Row>> {
     let mut rows = Vec::new();
@@ -65,27 +89,35 @@ fn start(role: &str, hub: &str, shared: bool) -> Result<Process> {
     Ok(process)
 }
 
-fn one(process: Process, window: (u64, u64)) -> Result<Vec<u64>> {
-    Ok(child::end(vec![process], window)?.into_iter().next().unwrap_or_default())
+fn start_many(role: &str, hub: &str, shared: bool, count: usize) -> Result<Vec<Process>> {
+    (0..count).map(|_| start(role, hub, shared)).collect()
 }
 
-fn zenoh_stream(net: &Net, hub: &str, shared: bool) -> Result<Vec<u64>> {
-    let process = start("copy-zenoh", hub, shared)?;
+fn zenoh_streams(net: &Net, hub: &str, shared: bool, count: usize) -> Result<Vec<Vec<u64>>> {
+    let processes = start_many("copy-zenoh", hub, shared, count)?;
     let window = window();
     floor::send(net, shared, window.1)?;
-    one(process, window)
+    child::end(processes, window)
 }
 
-fn stream(net: &Net, hub: &str, shared: bool) -> Result<Vec<u64>> {
+fn streams(net: &Net, hub: &str, shared: bool, count: usize) -> Result<Vec<Vec<u64>>> {
     let server = net.serve(SCENE)?;
-    let process = start("view", hub, shared)?;
+    let processes = start_many("view", hub, shared, count)?;
     let (window, picture) = (window(), floor::picture());
     let mut frame = 0;
     while now() < window.1 {
         frame += 1;
         server.publish(floor::image(), frame, None, &picture)?;
     }
-    one(process, window)
+    child::end(processes, window)
+}
+
+fn zenoh_stream(net: &Net, hub: &str, shared: bool) -> Result<Vec<u64>> {
+    Ok(zenoh_streams(net, hub, shared, 1)?.concat())
+}
+
+fn stream(net: &Net, hub: &str, shared: bool) -> Result<Vec<u64>> {
+    Ok(streams(net, hub, shared, 1)?.concat())
 }
 
 fn zenoh_asked(net: &Net, hub: &str, shared: bool) -> Result<Vec<u64>> {

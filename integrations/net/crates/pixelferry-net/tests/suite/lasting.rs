@@ -83,11 +83,12 @@ fn mapped(process: &str) -> [usize; 2] {
 #[test]
 fn nothing_is_left_of_workers_that_ended() {
     alone();
-    let rounds: usize = by_level(12, 50, 200);
-    for (shared_memory, signal) in [(true, "-KILL"), (true, "-TERM"), (false, "-KILL")] {
+    let rounds: usize = by_level(12, 50, 1000);
+    for (shared_memory, signal) in [(true, "-KILL"), (true, "-TERM"), (false, "-KILL"), (false, "-TERM")] {
         let mut options = Options::hub("tcp/127.0.0.1:0");
         options.shared_memory = shared_memory;
         let net = Net::join(options).unwrap();
+        assert_eq!(net.own_status()().memory == "copied: switched off", !shared_memory);
         let endpoint = net.endpoints().unwrap()[0].clone();
         let image = ImageDesc::new(256, 256, PixelFormat::Rgba8);
         let mut assembly = net.assemble(Scene::new(SCENE, image).with_tile(256, 256), NEVER).unwrap();

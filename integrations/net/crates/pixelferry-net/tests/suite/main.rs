@@ -27,5 +27,6 @@ mod proxy;
 mod python;
 mod refusals;
 mod security;
+mod soak;
 mod strangers;
 mod tiles;

@@ -66,16 +66,18 @@ fn workers_in_rust_compute_for_a_display_in_python() {
 #[ignore = "needs eclipse-zenoh, lz4 and pillow in Python"]
 fn viewers_in_python_see_what_rust_serves() {
     let (net, endpoint) = hub();
-    for (codec, format) in [
-        (Codec::None, PixelFormat::Rgba16F),
-        (Codec::Lz4, PixelFormat::Rgba8),
-        (Codec::Jpeg, PixelFormat::R8),
-        (Codec::Jpeg, PixelFormat::Rgba8),
-        (Codec::Jpeg, PixelFormat::Bgra8),
+    for (codec, format, width, height) in [
+        (Codec::None, PixelFormat::Rgba16F, 61, 37),
+        (Codec::Lz4, PixelFormat::Rgba8, 61, 37),
+        (Codec::Jpeg, PixelFormat::R8, 61, 37),
+        (Codec::Jpeg, PixelFormat::Rgba8, 61, 37),
+        (Codec::Jpeg, PixelFormat::Bgra8, 61, 37),
+        // In pieces.
+        (Codec::None, PixelFormat::Rgba16F, 400, 300),
     ] {
-        let image = ImageDesc::new(61, 37, format);
+        let image = ImageDesc::new(width, height, format);
         let pixels = match codec {
-            Codec::Jpeg => [200, 100, 30, 255][..format.bytes_per_pixel()].repeat(61 * 37),
+            Codec::Jpeg => [200, 100, 30, 255][..format.bytes_per_pixel()].repeat((width * height) as usize),
             _ => rows(&image, image.extent.full(), 7),
         };
         let server = net.serve("python").unwrap().with_codec(codec, 90);

@@ -1,0 +1,195 @@
+//! Pieces of large pictures, and how many of them are on their way to one viewer: as many as its line takes while no queue
+//! grows. So nobody on the way has to wait with one viewer's pieces. Knows no network.
+
+use pixelferry_media::wire::Numbers;
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+/// Most bytes of a piece. Two of them fit the queue of a line in Zenoh (16 batches of 64 KiB), and nothing waits.
+pub const PIECE: usize = 440 << 10;
+/// Pieces on their way, at least and at most.
+const LEAST: u64 = 2;
+const MOST: u64 = 64;
+/// After so long, one piece goes alone: it shows what the way takes by now, on a busy machine, say.
+const PROBE: Duration = Duration::from_secs(5);
+/// Pieces of which nothing is heard for so long are lost: the line was broken.
+const LOST: Duration = Duration::from_secs(10);
+
+/// Wish of a viewer, which it repeats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wish {
+    /// Its number.
+    pub viewer: u64,
+    /// The place whose memory it reads.
+    pub place: u64,
+    /// Times that it asked for the picture of now.
+    pub asked: u64,
+    /// Number of the last piece that came, of any picture.
+    pub taken: u64,
+}
+
+impl Wish {
+    pub const BYTES: usize = 32;
+
+    pub fn to_bytes(self) -> Vec<u8> {
+        [self.viewer, self.place, self.asked, self.taken].map(u64::to_le_bytes).concat()
+    }
+
+    /// `None` for what is no wish.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        let mut from = Numbers(bytes);
+        let wish = || Self { viewer: from.u64(), place: from.u64(), asked: from.u64(), taken: from.u64() };
+        (bytes.len() == Self::BYTES).then(wish)
+    }
+}
+
+/// What goes with a piece of a picture's message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Piece {
+    /// The session that the picture is of.
+    pub epoch: u64,
+    /// Number of the piece, which grows by one with each that this viewer is sent.
+    pub number: u64,
+    /// The message's bytes before it.
+    pub offset: u64,
+}
+
+impl Piece {
+    pub const BYTES: usize = 24;
+
+    pub fn to_bytes(self) -> Vec<u8> {
+        [self.epoch, self.number, self.offset].map(u64::to_le_bytes).concat()
+    }
+
+    /// `None` for what is none.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        let mut from = Numbers(bytes);
+        let piece = || Self { epoch: from.u64(), number: from.u64(), offset: from.u64() };
+        (bytes.len() == Self::BYTES).then(piece)
+    }
+}
+
+/// Pieces on their way to one viewer.
+#[derive(Debug)]
+pub struct Pace {
+    sent: u64,
+    taken: u64,
+    allowed: u64,
+    /// What had come when none was on its way last.
+    empty: u64,
+    /// The shortest time that a piece took until it was told to have come, and when one went alone last.
+    least: Option<Duration>,
+    probed: Option<Instant>,
+    /// The number of each, when it was sent, and what had come by then.
+    flying: VecDeque<(u64, Instant, u64)>,
+}
+
+impl Pace {
+    /// For a viewer that has this piece already, of an earlier server, say.
+    pub fn from(taken: u64) -> Self {
+        Self { sent: taken, taken, allowed: LEAST, empty: taken, least: None, probed: None, flying: VecDeque::new() }
+    }
+
+    pub fn may_send(&self, now: Instant) -> bool {
+        let is_due = self.probed.is_none_or(|probed| now.duration_since(probed) >= PROBE);
+        // Each that came after the way was empty makes room for two: all at once would fill a queue.
+        let begun = self.taken.saturating_sub(self.empty).saturating_add(LEAST);
+        self.sent.saturating_sub(self.taken) < if is_due { 1 } else { self.allowed.min(begun) }
+    }
+
+    /// One more is sent; its number.
+    pub fn send(&mut self, now: Instant) -> u64 {
+        if self.sent == self.taken {
+            (self.least, self.probed, self.empty) = (None, Some(now), self.taken);
+        }
+        self.sent = self.sent.saturating_add(1);
+        self.flying.push_back((self.sent, now, self.taken));
+        self.sent
+    }
+
+    /// The viewer has had all up to this one. Of `came` pieces that came in the time `took` of the last of them, the line
+    /// holds `came * least / took`; one more shows whether it takes more.
+    pub fn take(&mut self, taken: u64, now: Instant) {
+        let mut last = None;
+        while self.flying.front().is_some_and(|(number, ..)| *number <= taken) {
+            last = self.flying.pop_front();
+        }
+        if let Some((number, sent, before)) = last {
+            let (came, took) = (number.saturating_sub(before), now.duration_since(sent).max(Duration::from_micros(1)));
+            let least = *self.least.insert(self.least.map_or(took, |least| least.min(took)));
+            let room = 1.0 + came as f64 * least.as_secs_f64() / took.as_secs_f64();
+            // A viewer that had nothing to wait for says nothing against more.
+            if came >= self.allowed || room > self.allowed as f64 {
+                self.allowed = (room.round() as u64).clamp(LEAST, MOST);
+            }
+        }
+        self.taken = self.taken.max(taken);
+        if self.flying.front().is_some_and(|(_, sent, _)| now.duration_since(*sent) >= LOST) {
+            self.flying.clear();
+            self.taken = self.sent;
+        }
+        self.sent = self.sent.max(self.taken);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // how tests fail
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    /// The part of a line that is used in ten seconds, and the most that its queue held. `each` is a piece's time on it, and
+    /// `away` the time there and back.
+    fn run(each: Duration, away: Duration) -> (f64, usize) {
+        let (start, mut pace) = (Instant::now(), Pace::from(7));
+        let (mut free, mut back, mut came, mut queued) = (start, VecDeque::new(), 0, 0);
+        let mut now = start;
+        while now < start + 10_000 * MS {
+            while back.front().is_some_and(|(_, at)| *at <= now) {
+                came += 1;
+                pace.take(back.pop_front().unwrap().0, now);
+            }
+            while pace.may_send(now) {
+                free = free.max(now) + each;
+                back.push_back((pace.send(now), free + away));
+            }
+            queued = queued.max(back.iter().filter(|(_, at)| *at - away > now).count());
+            now += MS / 10;
+        }
+        (came as f64 * each.as_secs_f64() / 10.0, queued)
+    }
+
+    #[test]
+    fn a_line_is_filled_and_its_queue_stays_short() {
+        for (each, away) in [(4, 0), (4, 50), (36, 1), (36, 100), (400, 10)] {
+            let (part, queued) = run(each * MS, away * MS);
+            println!("{each} ms a piece, {away} ms away: {part:.2} of the line, {queued} queued");
+            assert!(part > 0.9 && queued <= 8, "{each} ms, {away} ms: {part}, {queued}");
+        }
+    }
+
+    #[test]
+    fn a_viewer_that_says_nothing_gets_two_pieces_and_more_when_they_are_lost() {
+        let (start, mut pace) = (Instant::now(), Pace::from(0));
+        assert_eq!([(); 2].map(|()| pace.send(start)), [1, 2]);
+        pace.take(0, start + PROBE / 2);
+        assert!(!pace.may_send(start + PROBE / 2));
+        pace.take(0, start + LOST);
+        assert!(pace.may_send(start + LOST));
+        // Numbers of somebody who invents them break nothing.
+        pace.take(u64::MAX, start + LOST);
+        pace.send(start + LOST);
+        pace.take(3, start + LOST);
+    }
+
+    #[test]
+    fn messages_read_what_was_written() {
+        let (wish, piece) =
+            (Wish { viewer: 1, place: 2, asked: 3, taken: u64::MAX }, Piece { epoch: 1, number: 2, offset: 3 });
+        assert_eq!(Wish::read(&wish.to_bytes()), Some(wish));
+        assert_eq!(Piece::read(&piece.to_bytes()), Some(piece));
+        assert!([0, 16, 33].iter().all(|&bytes| Wish::read(&vec![1; bytes]).is_none()));
+        assert!([0, 16, 25].iter().all(|&bytes| Piece::read(&vec![1; bytes]).is_none()));
+    }
+}
