@@ -19,7 +19,7 @@ const REMEMBERED: usize = 8;
 /// The same, of textures that are opened anew with no proof.
 const REMEMBERED_ALIKE: usize = 2;
 
-/// The way by which [`Link::show`] brought a frame into its target.
+/// The way by which [`crate::Link::show`] brought a frame into its target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Showed {
@@ -27,7 +27,7 @@ pub enum Showed {
     Straight,
     /// The frame was drawn, for this reason.
     Drawn(Detour),
-    /// The link is paused ([`Link::resize`]): nothing was computed or drawn.
+    /// The link is paused ([`crate::Link::resize`]): nothing was computed or drawn.
     Paused,
 }
 
