@@ -192,18 +192,6 @@ impl MemoryDriver for CudaImage {
         Ok(())
     }
 
-    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let mut bytes = vec![0; range.len()];
-        MemoryDriver::read(self, range.start, &mut bytes)?;
-        f(&bytes)
-    }
-
-    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        let mut bytes = vec![0; range.len()];
-        f(&mut bytes)?;
-        MemoryDriver::write(self, range.start, &bytes)
-    }
-
     fn acquire(&mut self) -> Result<()> {
         let session = self.session.clone();
         let Some(resource) = self.resource() else { return Ok(()) };

@@ -4,7 +4,7 @@ use crate::guard::{TextError, parsed, weighed, with_room};
 use crate::limits::Limits;
 use crate::params::Numbers;
 use crate::prelude::{Blue, NUMBERS, TARGET, names_words, with_prelude, with_texture};
-use interop_core::{KernelSource, Language, PixelFormat, Result};
+use interop_core::{KernelSource, Language, PixelFormat, Result, View};
 
 /// A kernel's text, read. It is parsed, but what its statements mean is the compiler's to check.
 #[derive(Debug)]
@@ -90,6 +90,12 @@ impl KernelText {
     /// True where it names the target's words, which a texture does not have.
     pub const fn names_words(&self) -> bool {
         self.names_words
+    }
+
+    /// True where it stores to a texture of this format as it is. Else it needs a linear copy: it names the target's words, or the
+    /// view takes the pixels for others.
+    pub fn stores_to(&self, format: PixelFormat, view: &View) -> bool {
+        !self.names_words() && matches!(view, View::Image(image) if image.format == format)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Memory of a compute device, and of others that its kernels reach.
 
+use super::host_bytes::zeros;
 use crate::describe::error::{Error, Result, call};
 use crate::devices::capability::SyncKind;
 use crate::devices::ranges::check_range;
@@ -24,11 +25,19 @@ pub trait MemoryDriver: Any {
     /// least 1.
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()>;
 
-    /// Implements [`ComputeMemory::map_read`] for a range inside, of at least 1 byte.
-    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
+    /// Implements [`ComputeMemory::map_read`] for a range inside, of at least 1 byte: by a copy, where nothing is mapped.
+    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let mut bytes = zeros(range.len())?;
+        self.read(range.start, &mut bytes)?;
+        f(&bytes)
+    }
 
-    /// Implements [`ComputeMemory::map_write`] for a range inside, of at least 1 byte.
-    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
+    /// Implements [`ComputeMemory::map_write`] for a range inside, of at least 1 byte: by a copy, where nothing is mapped.
+    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        let mut bytes = zeros(range.len())?;
+        f(&mut bytes)?;
+        self.write(range.start, &bytes)
+    }
 
     /// Implements [`ComputeMemory::set_sync`].
     fn set_sync(&mut self, kind: SyncKind) -> Result<()> {

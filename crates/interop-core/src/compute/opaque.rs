@@ -47,6 +47,14 @@ impl OpaqueImage {
         &self.desc
     }
 
+    /// Refuses another image whose bytes do not lie where this one's do.
+    pub fn check_alike(&self, other: &Self) -> Result<()> {
+        if (self.desc.extent, self.desc.format) == (other.desc.extent, other.desc.format) {
+            return Ok(());
+        }
+        Err(Error::refused("the two textures differ in size or format"))
+    }
+
     /// Bytes of one row.
     pub const fn pitch(&self) -> usize {
         self.desc.extent.width as usize * self.desc.format.bytes_per_pixel()

@@ -99,14 +99,14 @@ impl Link {
             return Err(Detour::Keeps);
         }
         if let Some(manner) = self.targets.asked.or(options.manner) {
-            return Err(Detour::Asked(manner.to_string()));
+            return Err(Detour::Asked(manner.name()));
         }
         let stored = PathId::IN_QUEUE_TEXTURE;
         if let Some(path) = self.options.policy.force.filter(|path| *path != stored) {
-            return Err(Detour::Asked(path.to_string()));
+            return Err(Detour::Asked(path.name()));
         }
         if let Some((_, reason)) = self.demoted.iter().find(|(path, _)| *path == stored) {
-            return Err(Detour::Queue(reason.clone()));
+            return Err(Detour::Queue(reason.clone().into()));
         }
         if self.backend.caps().display_queue().is_none() {
             return Err(Detour::Queue("kernels do not run in the display's queue".into()));
@@ -158,7 +158,7 @@ impl Link {
         let pairing = Pairing::new(&self.backend, &self.display, &desc);
         let spec = PATHS.iter().find(|spec| spec.id == PathId::IN_QUEUE_TEXTURE);
         if let Some(Support::No(reason)) = spec.map(|spec| spec.check_support(&pairing)) {
-            return Err(Detour::Queue(reason));
+            return Err(Detour::Queue(reason.into()));
         }
         let failed = |error: Error| Detour::Failed(error.to_string());
         let mut straight = Straight::open(self.backend.as_ref(), &self.display, target, place).map_err(failed)?;

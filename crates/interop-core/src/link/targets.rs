@@ -11,6 +11,7 @@ use crate::display::{Display, Part, ShowTarget, TargetPixels};
 use crate::draw::{Manner, Obstacle};
 use crate::path::FrameLayout;
 use std::any::Any;
+use std::borrow::Cow;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -53,7 +54,7 @@ pub enum Detour {
     Keeps,
     /// A manner or a path was asked for.
     #[error("{0} was asked for")]
-    Asked(String),
+    Asked(&'static str),
     /// The picture is scaled, cut or beside others.
     #[error("the draw does more than place pixels: {0}")]
     Draws(&'static str),
@@ -67,7 +68,7 @@ pub enum Detour {
     },
     /// Kernels do not run in the display's queue, or do not store to textures there.
     #[error("{0}")]
-    Queue(String),
+    Queue(Cow<'static, str>),
     /// What the target lacks.
     #[error("{0}")]
     Target(#[from] Obstacle),

@@ -8,10 +8,8 @@ use crate::compute::session::Session;
 use crate::objects::image_unit::Bound;
 use crate::queue::QueueBuffer;
 use crate::queue::texture::QueueTexture;
-use interop_core::compute::{MemoryDriver, OpaqueImage, Placement, zeros};
-use interop_core::{
-    Error, Extent, ImageDesc, ImageView, PixelFormat, RawMemory, RawTarget, Result, SharedHandle, View,
-};
+use interop_core::compute::{MemoryDriver, OpaqueImage, Placement};
+use interop_core::{Extent, ImageDesc, ImageView, PixelFormat, RawMemory, RawTarget, Result, SharedHandle, View};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -66,9 +64,7 @@ impl GlImage {
 
     /// Queues a copy of `range` to a texture with the same rows.
     pub fn copy_image(&self, to: &Self, range: &Range<usize>) -> Result<()> {
-        if self.rows.desc().extent != to.rows.desc().extent || self.format() != to.format() {
-            return Err(Error::refused("the two textures differ in size or format"));
-        }
+        self.rows.check_alike(&to.rows)?;
         self.rows.rectangles(range)?.into_iter().try_for_each(|(_, region)| to.texture.copy_from(&self.texture, region))
     }
 
@@ -133,18 +129,6 @@ impl MemoryDriver for GlImage {
         let memory = self.scratch()?;
         memory.write(offset, from)?;
         self.copy_from(&memory, &range)
-    }
-
-    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let mut bytes = zeros(range.len())?;
-        MemoryDriver::read(self, range.start, &mut bytes)?;
-        f(&bytes)
-    }
-
-    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        let mut bytes = zeros(range.len())?;
-        f(&mut bytes)?;
-        MemoryDriver::write(self, range.start, &bytes)
     }
 
     fn release(&mut self) -> Result<()> {

@@ -6,7 +6,7 @@ use crate::compute::memory::GlMemory;
 use crate::compute::session::{Program, Session, dialect};
 use crate::queue::QueueBuffer;
 use interop_core::devices::owned::{find, own, own_mut};
-use interop_core::{Arg, ImageView, Kernel, KernelSource, Language, PixelFormat, Result, Target, View};
+use interop_core::{Arg, Kernel, KernelSource, Language, PixelFormat, Result, Target, View};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use wgsl_kernel::{KernelText, NAMES_WORDS};
@@ -97,8 +97,7 @@ impl GlKernel {
         memories: Vec<QueueBuffer>,
     ) -> Result<()> {
         let format = image.format();
-        let is_its_own = matches!(view, View::Image(ImageView { format: wanted, .. }) if *wanted == format);
-        if self.text.names_words() || !is_its_own {
+        if !self.text.stores_to(format, view) {
             if image.stores_only() {
                 return Err(self.session.device.unsupported(NAMES_WORDS));
             }

@@ -75,12 +75,6 @@ impl MemoryDriver for GlMemory {
         f(&self.bytes(range)?)
     }
 
-    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        let mut bytes = zeros(range.len())?;
-        f(&mut bytes)?;
-        self.put(range.start, bytes)
-    }
-
     fn release(&mut self) -> Result<()> {
         self.session.finish()
     }

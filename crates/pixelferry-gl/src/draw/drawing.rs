@@ -93,25 +93,34 @@ impl Drawing {
         self.targets.borrow_mut().retain(|(known, _)| *known != framebuffer);
     }
 
-    /// Returns what draws reach.
-    fn target(&self, shared: &ContextState) -> Result<Target, Obstacle> {
+    /// The framebuffer object that draws reach; `None`: a window's own framebuffer.
+    fn bound(shared: &ContextState) -> Result<Option<glow::Framebuffer>, Obstacle> {
         if !shared.features.compute {
             let have = if shared.features.es { "in OpenGL ES a triangle draws" } else { "OpenGL 4.3 has them" };
             return Err(Obstacle::NoShader(have.into()));
         }
         // SAFETY: the context is current.
-        let bound = unsafe { shared.gl.get_parameter_framebuffer(glow::DRAW_FRAMEBUFFER_BINDING) };
-        let Some(framebuffer) = bound else { return WindowTarget::bound(shared).map(Target::Window) };
+        Ok(unsafe { shared.gl.get_parameter_framebuffer(glow::DRAW_FRAMEBUFFER_BINDING) })
+    }
+
+    /// Returns what draws reach.
+    fn target(&self, shared: &ContextState) -> Result<Target, Obstacle> {
+        match Self::bound(shared)? {
+            None => WindowTarget::bound(shared).map(Target::Window),
+            Some(framebuffer) => self.texture(shared, framebuffer).map(Target::Texture),
+        }
+    }
+
+    /// The texture behind the framebuffer object that is bound.
+    fn texture(&self, shared: &ContextState, framebuffer: glow::Framebuffer) -> Result<Attachment, Obstacle> {
         let known = self.targets.borrow().iter().find(|(known, _)| *known == framebuffer).map(|(_, target)| *target);
-        known.map_or_else(|| Attachment::bound(shared), Ok).map(Target::Texture)
+        known.map_or_else(|| Attachment::bound(shared), Ok)
     }
 
     /// The texture that draws reach. The context must be current.
     pub(crate) fn attachment(&self, shared: &ContextState) -> Result<Attachment, Obstacle> {
-        match self.target(shared)? {
-            Target::Texture(attachment) => Ok(attachment),
-            Target::Window(_) => Err(Obstacle::Window("no shader stores into its own framebuffer")),
-        }
+        let framebuffer = Self::bound(shared)?.ok_or(Obstacle::Window("no shader stores into its own framebuffer"))?;
+        self.texture(shared, framebuffer)
     }
 
     /// Draws into the bound draw framebuffer. The context must be current.

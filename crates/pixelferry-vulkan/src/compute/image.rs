@@ -14,8 +14,8 @@ use crate::staging::queue_buffer::QueueBuffer;
 use crate::staging::queue_image::QueueImage;
 use crate::staging::transfer::{copy_to_image, copy_to_rows, read_buffer, upload_bytes};
 use ash::vk;
-use interop_core::compute::{MemoryDriver, OpaqueImage, Placement, zeros};
-use interop_core::{Error, ImageDesc, PixelFormat, Region, Result, SharedHandle, View};
+use interop_core::compute::{MemoryDriver, OpaqueImage, Placement};
+use interop_core::{ImageDesc, PixelFormat, Region, Result, SharedHandle, View};
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::rc::Rc;
@@ -128,9 +128,7 @@ impl VulkanImage {
 
     /// Queues a copy of `range` to an image with the same rows.
     pub fn copy_image(&self, to: &Self, range: &Range<usize>) -> Result<()> {
-        if self.rows.desc().extent != to.rows.desc().extent || self.format() != to.format() {
-            return Err(Error::refused("the two images differ in size or format"));
-        }
+        self.rows.check_alike(&to.rows)?;
         let memory = self.scratch()?;
         self.copy_to(memory, range)?;
         to.copy_from(memory, range)
@@ -164,9 +162,6 @@ impl MemoryDriver for VulkanImage {
         let range = offset..offset + from.len();
         // Refused before anything changes.
         self.rows.rectangles(&range)?;
-        if from.is_empty() {
-            return Ok(());
-        }
         let memory = self.scratch()?;
         upload_bytes(self.session.shared()?, (memory.raw(), offset as u64), from)?;
         self.copy_from(memory, &range)
@@ -175,16 +170,7 @@ impl MemoryDriver for VulkanImage {
     fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let memory = self.scratch()?;
         self.copy_to(memory, &range)?;
-        if range.is_empty() {
-            return f(&[]);
-        }
         f(&read_buffer(self.session.shared()?, memory.raw(), &(range.start as u64..range.end as u64))?)
-    }
-
-    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        let mut bytes = zeros(range.len())?;
-        f(&mut bytes)?;
-        MemoryDriver::write(self, range.start, &bytes)
     }
 
     fn release(&mut self) -> Result<()> {

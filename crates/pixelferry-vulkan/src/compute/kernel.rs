@@ -10,7 +10,7 @@ use crate::context::home::AtHome;
 use crate::staging::queue_buffer::QueueBuffer;
 use interop_core::compute::SourceCode;
 use interop_core::devices::owned::{find, own};
-use interop_core::{Arg, Error, ImageView, Kernel, KernelSource, PixelFormat, Result, Target, View};
+use interop_core::{Arg, Error, Kernel, KernelSource, PixelFormat, Result, Target, View};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -111,8 +111,7 @@ impl VulkanKernel {
         memories: &[QueueBuffer],
     ) -> Result<()> {
         let format = image.format();
-        let is_its_own = matches!(view, View::Image(ImageView { format: wanted, .. }) if *wanted == format);
-        if self.module.is_some() || self.text.names_words() || !is_its_own {
+        if self.module.is_some() || !self.text.stores_to(format, view) {
             return image.through_linear(view, |memory| self.run(memory, view, items, args, memories));
         }
         let launch = self.text.plan_texture(format, &image.place(view)?, args, &self.session.limits)?;

@@ -5,7 +5,7 @@ use crate::context::home::AtHome;
 use crate::staging::memory::Buffer;
 use crate::staging::queue_buffer::QueueBuffer;
 use crate::staging::transfer::{copy_bytes, read_buffer, upload_bytes};
-use interop_core::compute::{MemoryDriver, zeros};
+use interop_core::compute::MemoryDriver;
 use interop_core::{Error, Result, SharedHandle};
 use std::ops::Range;
 use std::rc::Rc;
@@ -72,23 +72,11 @@ impl MemoryDriver for VulkanMemory {
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
-        if from.is_empty() {
-            return Ok(());
-        }
         upload_bytes(self.session.shared()?, (self.buffer()?.raw(), offset as u64), from)
     }
 
     fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        if range.is_empty() {
-            return f(&[]);
-        }
         f(&read_buffer(self.session.shared()?, self.buffer()?.raw(), &(range.start as u64..range.end as u64))?)
-    }
-
-    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        let mut bytes = zeros(range.len())?;
-        f(&mut bytes)?;
-        MemoryDriver::write(self, range.start, &bytes)
     }
 
     fn release(&mut self) -> Result<()> {

@@ -7,7 +7,7 @@ use crate::compute::session::Session;
 use crate::context::queue_buffer::QueueBuffer;
 use crate::context::queue_texture::QueueTexture;
 use crate::context::read_back;
-use interop_core::compute::{MemoryDriver, OpaqueImage, Placement, zeros};
+use interop_core::compute::{MemoryDriver, OpaqueImage, Placement};
 use interop_core::devices::owned::{find, own};
 use interop_core::{ComputeMemory, Error, ImageDesc, ImageView, PixelFormat, Region, Result, SharedHandle, View};
 use std::cell::Cell;
@@ -182,9 +182,7 @@ impl WgpuImage {
 
     /// Queues a copy of `range` to a texture with the same rows.
     pub fn copy_image(&self, to: &Self, range: &Range<usize>) -> Result<()> {
-        if self.rows.desc().extent != to.rows.desc().extent || self.format() != to.format() {
-            return Err(Error::refused("the two textures differ in size or format"));
-        }
+        self.rows.check_alike(&to.rows)?;
         let rectangles = self.rows.rectangles(range)?;
         self.settle().and_then(|()| to.settle())?;
         self.session.device.record(|encoder| {
@@ -237,18 +235,6 @@ impl MemoryDriver for WgpuImage {
                 device.queue.write_texture(self.at(region), bytes, layout, extent(region));
             }
         })
-    }
-
-    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let mut bytes = zeros(range.len())?;
-        MemoryDriver::read(self, range.start, &mut bytes)?;
-        f(&bytes)
-    }
-
-    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        let mut bytes = zeros(range.len())?;
-        f(&mut bytes)?;
-        MemoryDriver::write(self, range.start, &bytes)
     }
 
     fn submit(&mut self) -> Result<()> {

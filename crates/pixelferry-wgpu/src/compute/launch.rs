@@ -5,7 +5,7 @@ use crate::compute::kernel::{WgslKernel, Writes};
 use crate::compute::memory::WgpuMemory;
 use crate::compute::session::Session;
 use interop_core::devices::owned::{find, own};
-use interop_core::{Arg, ImageView, Result, Target, View};
+use interop_core::{Arg, Result, Target, View};
 use std::sync::Arc;
 use wgsl_kernel::Launch;
 
@@ -25,8 +25,7 @@ pub fn launch(session: &Arc<Session>, kernel: &WgslKernel, target: Target<'_>, a
 fn store(session: &Arc<Session>, kernel: &WgslKernel, image: &WgpuImage, view: &View, args: &[Arg<'_>]) -> Result<()> {
     let (text, format) = (&kernel.text, image.format());
     let memories = text.own_memories::<WgpuMemory>(None, args, session)?;
-    let is_its_own = matches!(view, View::Image(ImageView { format: wanted, .. }) if *wanted == format);
-    if text.names_words() || !is_its_own {
+    if !text.stores_to(format, view) {
         let (linear, view) = image.lent(view)?;
         return write(session, kernel, linear, (&view, None), args, &memories);
     }

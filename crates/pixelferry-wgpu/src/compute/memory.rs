@@ -4,7 +4,6 @@ use crate::compute::session::Session;
 use crate::context::queue_buffer::QueueBuffer;
 use interop_core::Result;
 use interop_core::compute::MemoryDriver;
-use interop_core::compute::zeros;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use wgsl_kernel::WORD;
@@ -132,12 +131,6 @@ impl MemoryDriver for WgpuMemory {
 
     fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         f(&self.bytes(&range)?)
-    }
-
-    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        let mut bytes = zeros(range.len())?;
-        f(&mut bytes)?;
-        self.put(range.start, &bytes)
     }
 
     fn submit(&mut self) -> Result<()> {

@@ -162,7 +162,7 @@ fn what_a_draw_does_beside_placing_is_drawn() {
     let policy = Policy::default().with_force(PathId::HOST_ROUND_TRIP);
     let mut scene = Scene::by(rgba8, Unwritten::Overwrite, PAINT, policy).unwrap();
     let target = scene.target(PixelFormat::Rgba8);
-    assert_eq!(scene.detour(), Detour::Asked("host-round-trip".into()));
+    assert_eq!(scene.detour(), Detour::Asked("host-round-trip"));
     target.unbind().unwrap();
     // A kernel that names words would need copies of the target.
     let mut scene = Scene::by(rgba8, Unwritten::Overwrite, WORDS, Policy::default()).unwrap();
