@@ -1,5 +1,5 @@
 # Passes on what `cargo test` prints, without the output of tests that passed, and ends with one table: the ten slowest tests,
-# each binary with its seconds, and what was skipped with the reason. Fails where nothing ran.
+# each binary with its seconds, what was skipped with the reason, and the words of each failure. Fails where nothing ran.
 
 # A test that runs itself again shows that process's own results among its output: the last result of a binary is the binary's.
 function close_binary(    part) {
@@ -60,6 +60,11 @@ $1 == "Doc-tests" { close_binary(); binary = $2 " documentation" }
     next
 }
 
+# A panic's words follow its place; pytest has both in one line.
+!hidden && reasons { why[++why_count] = sprintf("| | %s | %s |", within == "" ? binary : within, substr($0, 1, 300)); reasons = 0 }
+!hidden && /^thread .* panicked at / { reasons = 1 }
+!hidden && /^(FAILED|ERROR) .*\.py/ { why[++why_count] = sprintf("| | %s | %s |", binary, substr($0, 1, 300)) }
+
 !hidden { print; fflush() }
 
 END {
@@ -77,6 +82,7 @@ END {
     for (reason in names)
         printf "| | %s%s | SKIPPED: %s |\n", names[reason], (skips[reason] > 3 ? " and " skips[reason] - 3 " more" : ""), reason
     printf "| %.1f | binaries: %d | %d passed, %d failed |\n", seconds, row_count, passed, failed
+    for (i = 1; ended_count && i <= why_count && i <= 40; i++) print why[i]
     for (i = 1; i <= ended_count; i++) print ended[i]
     exit (ended_count > 0)
 }

@@ -24,6 +24,7 @@ pub const DRIVERS: &[Driver] = &[
     Driver { name: "rusticl", signs: &["OpenCL", "llvmpipe"], version: "22.3" },
     Driver { name: "llvmpipe", signs: &["OpenGL", "llvmpipe"], version: "Mesa 22.3" },
     Driver { name: "lavapipe", signs: &["wgpu", "llvmpipe", "vulkan"], version: "Mesa 22.3" },
+    Driver { name: "lavapipe", signs: &["Vulkan", "llvmpipe"], version: "Mesa 22.3" },
 ];
 
 /// Expected outcome of a test on a driver, if it is no pass.
@@ -260,7 +261,7 @@ pub const KNOWN: &[Known] = &[
         ],
         drivers: &["lavapipe", "llvmpipe"],
         expected: Lacks,
-        reason: "our backends on wgpu and OpenGL share no memory but in the queue of a display of their own kind",
+        reason: "our backends on wgpu, Vulkan and OpenGL share no memory but in the queue of a display of their own kind",
         link: "docs/architecture.md#wgpu-computes",
     },
     Known {
@@ -274,7 +275,7 @@ pub const KNOWN: &[Known] = &[
         tests: &["in-queue-texture", "in-queue-in-place", "in-queue-upload"],
         drivers: &["lavapipe", "llvmpipe"],
         expected: MayLack,
-        reason: "wgpu and OpenGL compute in the queue of a display of their own kind, and of no other",
+        reason: "wgpu, Vulkan and OpenGL compute in the queue of a display of their own kind, and of no other",
         link: "docs/architecture.md#wgpu-computes",
     },
     Known {

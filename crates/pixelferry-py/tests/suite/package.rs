@@ -42,7 +42,7 @@ fn the_package_works_in_python() {
     let Some(python) = need(Need::Python, found) else { return };
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python");
     let status = Command::new(python)
-        .args(["-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "--durations=5"])
+        .args(["-m", "pytest", "-q", "-rfEs", "-p", "no:cacheprovider", "--durations=5"])
         .arg(&tests)
         .env("PYTHONPATH", package("python"))
         .env("PYTHONDONTWRITEBYTECODE", "1")
