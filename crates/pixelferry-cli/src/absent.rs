@@ -12,11 +12,12 @@ struct Feature {
     words: &'static [&'static str],
 }
 
-const FEATURES: [Feature; 7] = [
+const FEATURES: [Feature; 8] = [
     Feature { name: "bench", is_built: cfg!(feature = "bench"), words: &["bench", "--together"] },
     Feature { name: "gl-compute", is_built: cfg!(feature = "gl-compute"), words: &[] },
     Feature { name: "manual", is_built: cfg!(feature = "manual"), words: &["completions", "man"] },
     Feature { name: "overlay", is_built: cfg!(feature = "overlay"), words: &["--plain", "--picture", "--inject"] },
+    Feature { name: "view", is_built: cfg!(feature = "view"), words: &["view"] },
     Feature { name: "vulkan", is_built: cfg!(feature = "vulkan"), words: &[] },
     Feature { name: "wgpu", is_built: cfg!(feature = "wgpu"), words: &[] },
     Feature { name: "window", is_built: cfg!(feature = "window"), words: &[] },

@@ -17,6 +17,8 @@ mod report;
 mod scrub;
 mod summary;
 mod table;
+#[cfg(feature = "view")]
+mod view;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use exit::Exit;
@@ -55,6 +57,10 @@ enum Command {
     Bench(Box<bench::BenchOptions>),
     /// Compute a picture on the best device and show it in a window, or save it.
     Demo(Box<demo::DemoOptions>),
+    /// Look closely at an array of NumPy's or a picture: zoom, values, range, colormap.
+    #[cfg(feature = "view")]
+    #[command(after_help = view::help())]
+    View(view::ViewOptions),
     /// Find out why frames take a slow path or none, and name the command that mends it.
     #[command(after_help = exit::help())]
     Doctor(doctor::DoctorOptions),
@@ -102,6 +108,8 @@ fn run(Cli { output, command }: Cli) -> Result<Exit, Box<dyn Error>> {
     match command {
         Command::Probe(options) => return probe::run(&options),
         Command::Doctor(options) => return doctor::run(&options),
+        #[cfg(feature = "view")]
+        Command::View(options) => view::run(&options)?,
         Command::Report(options) => report::run(&options)?,
         #[cfg(feature = "bench")]
         Command::Bench(options) => bench::execute(&options, &mut terminal::Output)?,

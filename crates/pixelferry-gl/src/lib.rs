@@ -94,6 +94,8 @@ pub use compute::{GlBackend, check_wgsl};
 pub use context::glow_functions::GlFunctions;
 pub use context::names::ObjectCounts;
 pub use display::bound_target::BoundTarget;
+#[cfg(feature = "window")]
+pub use display::camera::Camera;
 pub use display::contract::GlDisplay;
 pub use display::engine::EngineOptions;
 pub use display::headless::{EsContext, HeadlessDevice, HeadlessOptions, headless_devices};

@@ -45,6 +45,17 @@ impl Axes {
     }
 }
 
+/// Sides of a window that nobody has named: the picture's, at most so large, at least so small.
+const LARGEST: [f64; 2] = [1920.0, 1080.0];
+const SMALLEST: f64 = 160.0;
+
+/// Width and height of a window for a picture of such a size.
+pub fn window_for(size: [i64; 2]) -> [u32; 2] {
+    let [width, height] = size.map(|side| side.max(1) as f64);
+    let scale = (LARGEST[0] / width).min(LARGEST[1] / height).min(1.0);
+    [width, height].map(|side| (side * scale).max(SMALLEST) as u32)
+}
+
 /// A shape and the order that is guessed for it.
 #[derive(Debug, Clone, Copy)]
 pub struct Guess {

@@ -1,12 +1,14 @@
 //! Arrays of any numbers as pictures: which axis is which, what number becomes which colour. Knows no language and no protocol of
-//! arrays; the Python package stands on it.
+//! arrays; the command and the Python package stand on it.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | what an array's numbers may be | [`Element`] and its table |
 //! | which axis is which, and what is guessed | [`Layout`], [`GUESSES`] |
 //! | range, exposure, gamma, colormap, channel, marks | [`Look`], [`Tone`] |
+//! | all of that by names and texts | [`OPTIONS`] |
 //! | an array as a picture | [`Plane`] |
+//! | the number under a pointer | [`Plane::values`] |
 //! | pixels made of it | `kernels/show.cu` on a GPU, `rows` and `paint` on the CPU, `kernel` for both |
 //! | the range of what is shown | `measure` on the CPU, [`Gauge`] on a GPU |
 
@@ -18,6 +20,7 @@ mod kernel;
 mod layout;
 mod look;
 mod measure;
+mod options;
 mod paint;
 mod pixel;
 mod plane;
@@ -25,17 +28,20 @@ mod raw;
 mod refusal;
 mod rows;
 mod span;
+mod value;
 
 pub use colormap::Colormap;
 pub use element::{Element, Number, Row, TABLE};
 pub use gauge::Gauge;
-pub use layout::{Axes, GUESSES, Guess, Layout, guesses};
+pub use layout::{Axes, GUESSES, Guess, Layout, guesses, window_for};
 pub use look::{Channel, End, Look, Part, Range, Tone};
+pub use options::{Asked, OPTIONS, Request};
 pub use pixel::Pixel;
 pub use plane::{Grid, Plane};
 pub use refusal::Refusal;
 pub use rows::Numbers;
 pub use span::{Place, Raw, Span};
+pub use value::{Spot, Value};
 
 /// PTX of the kernels that make pictures, compiled from `kernels/show.cu` by `cargo xtask ptx`.
 pub const SHOW_PTX: &str = include_str!("ptx/show.ptx");

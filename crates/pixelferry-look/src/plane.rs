@@ -171,13 +171,17 @@ impl Plane {
         Numbers { bytes, first: span.first as i64, strides, channels, element, pair, tone }
     }
 
-    /// What it is and how it is shown, and the table of what is guessed, as text.
-    pub fn explain(&self) -> String {
+    /// What it is and how it is shown, in a line.
+    pub fn summary(&self) -> String {
         let ((numbers, layout), Grid { count, columns, width, height, .. }) = (self.named, self.grid);
         let many = if count > 1 { format!(", {count} in {columns} columns") } else { String::new() };
         let measured = if self.range.fixed().is_some() { "" } else { " (measured)" };
-        let what = format!("{numbers} as {layout}, {width}x{height}{many}");
-        format!("  array: {what}; {}{measured}\n{}", self.tone, guesses())
+        format!("{numbers} as {layout}, {width}x{height}{many}; {}{measured}", self.tone)
+    }
+
+    /// What it is and how it is shown, and the table of what is guessed, as text.
+    pub fn explain(&self) -> String {
+        format!("  array: {}\n{}", self.summary(), guesses())
     }
 }
 

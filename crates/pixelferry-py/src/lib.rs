@@ -50,25 +50,17 @@ use failure::Failure;
 use gl_source::GlSource;
 use gl_target::GlTarget;
 use pixelferry::command::check_picture_file;
-use pixelferry_look::Layout;
+use pixelferry_look::{Layout, window_for};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
 use texture::Texture;
 use viewer::{Options, Viewer};
 
-/// Sides of a window that nobody has named: the array's, at most so large, at least so small.
-const LARGEST: [f64; 2] = [1920.0, 1080.0];
-const SMALLEST: f64 = 160.0;
-
 /// A window's size for an array; that of a viewer where the array does not tell its shape by itself.
 fn window_size(array: &Bound<'_, PyAny>, layout: Layout) -> (u32, u32) {
     let shape = array.getattr("shape").and_then(|shape| shape.extract::<Vec<i64>>()).unwrap_or_default();
-    let Ok(axes) = layout.of(&shape, &shape) else { return (1280, 720) };
-    let [width, height] = axes.size().map(|side| side.max(1) as f64);
-    let scale = (LARGEST[0] / width).min(LARGEST[1] / height).min(1.0);
-    let side = |side: f64| (side * scale).max(SMALLEST) as u32;
-    (side(width), side(height))
+    layout.of(&shape, &shape).map_or((1280, 720), |axes| window_for(axes.size()).into())
 }
 
 /// Shows one array. In a window: waits until it is closed, or with block=False returns the viewer. With save="x.png":
@@ -138,6 +130,7 @@ fn _pixelferry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<GlTarget>()?;
     module.add_class::<Array>()?;
     module.add_function(wrap_pyfunction!(show, module)?)?;
+    module.add_function(wrap_pyfunction!(looks::_look_options, module)?)?;
     module.add_function(wrap_pyfunction!(report::probe, module)?)?;
     report::register(module)?;
     failure::register(module)?;

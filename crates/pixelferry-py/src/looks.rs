@@ -1,8 +1,7 @@
 //! Options by name of how numbers become colours.
 
 use crate::failure::Failure;
-use crate::named::one_of;
-use pixelferry_look::{Channel, Colormap, End, Layout, Look, Range};
+use pixelferry_look::{Channel, Colormap, End, Layout, Look, OPTIONS, Range};
 use pyo3::prelude::*;
 
 /// What Python asks for.
@@ -21,7 +20,7 @@ impl Asked<'_, '_> {
             range: self.range.map_or(Ok(Range::OfType), range)?,
             exposure: self.exposure,
             gamma: self.gamma,
-            colormap: self.colormap.map(colormap).transpose()?,
+            colormap: self.colormap.map(Colormap::parse).transpose()?,
             channel: self.channel.map(channel).transpose()?,
             marks: self.marks,
         };
@@ -36,10 +35,8 @@ pub fn layout(name: Option<&str>) -> Result<Layout, Failure> {
 }
 
 fn range(given: &Bound<'_, PyAny>) -> Result<Range, Failure> {
-    let named = [("minmax", Range::MINMAX), ("symmetric", Range::Symmetric)];
     if let Ok(name) = given.extract::<String>() {
-        let known = named.into_iter().find(|(known, _)| *known == name).map(|(_, range)| range);
-        return known.ok_or_else(|| one_of("range", &name, &["minmax", "symmetric", "(low, high)", "('1%', '99%')"]));
+        return Ok(Range::named(&name)?);
     }
     let ends: Vec<Bound<'_, PyAny>> = given.extract().unwrap_or_default();
     match ends.iter().map(end).collect::<Option<Vec<_>>>().as_deref() {
@@ -54,20 +51,20 @@ fn range(given: &Bound<'_, PyAny>) -> Result<Range, Failure> {
 /// A number, or a percentile such as "99%".
 fn end(given: &Bound<'_, PyAny>) -> Option<End> {
     match given.extract::<String>() {
-        Ok(text) => text.strip_suffix('%')?.parse().ok().map(End::Percent),
+        Ok(text) => End::named(&text).filter(|end| matches!(end, End::Percent(_))),
         Err(_) => given.extract().ok().map(End::Value),
     }
 }
 
-fn colormap(name: &str) -> Result<Colormap, Failure> {
-    Colormap::named(name).ok_or_else(|| one_of("colormap", name, &Colormap::ALL.map(|(_, name)| name)))
+fn channel(given: &Bound<'_, PyAny>) -> Result<Channel, Failure> {
+    match given.extract() {
+        Ok(number) => Ok(Channel::Number(number)),
+        Err(_) => Ok(Channel::named(&given.to_string())?),
+    }
 }
 
-fn channel(given: &Bound<'_, PyAny>) -> Result<Channel, Failure> {
-    if let Ok(number) = given.extract() {
-        return Ok(Channel::Number(number));
-    }
-    let name = given.to_string();
-    let known = Channel::PARTS.into_iter().find(|(known, _)| *known == name).map(|(_, part)| Channel::Part(part));
-    known.ok_or_else(|| one_of("channel", &name, &["a number from 0", "magnitude", "phase", "real", "imaginary"]))
+/// Options of a command that shows arrays: each by its name, what it takes, and what it does.
+#[pyfunction]
+pub fn _look_options() -> Vec<(&'static str, &'static str, &'static str)> {
+    OPTIONS.iter().map(|option| (option.name, option.value, option.help)).collect()
 }

@@ -1,6 +1,8 @@
 //! The display, the ways to one, and what an engine does with it.
 
 pub(crate) mod bound_target;
+#[cfg(feature = "window")]
+pub(crate) mod camera;
 pub(crate) mod contract;
 pub(crate) mod engine;
 pub(crate) mod engine_surface;

@@ -13,6 +13,8 @@ use winit::window::WindowId;
 pub enum Flow {
     /// The next frame follows.
     Continue,
+    /// The next frame follows once [`GlWindow::request_redraw`] is called, or the window system wants one.
+    Wait,
     /// The window closes.
     Exit,
 }
@@ -131,8 +133,10 @@ impl<A: WindowApp> Runner<'_, A> {
         if flow == Flow::Exit || self.options.max_frames.is_some_and(|max| self.frames >= max) {
             return Ok(Flow::Exit);
         }
-        window.request_redraw();
-        Ok(Flow::Continue)
+        if flow == Flow::Continue {
+            window.request_redraw();
+        }
+        Ok(flow)
     }
 
     fn resized(&mut self, size: Extent) -> Result<(), A::Error> {
@@ -171,7 +175,7 @@ impl<A: WindowApp> ApplicationHandler for Runner<'_, A> {
             _ => Ok(Flow::Continue),
         };
         match result {
-            Ok(Flow::Continue) => {}
+            Ok(Flow::Continue | Flow::Wait) => {}
             Ok(Flow::Exit) => self.end(event_loop, Ok(())),
             Err(e) => self.end(event_loop, Err(e)),
         }

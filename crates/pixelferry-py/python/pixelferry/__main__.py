@@ -7,6 +7,10 @@ import os
 import sys
 
 import pixelferry
+from pixelferry._pixelferry import _look_options
+
+# Of those that are numbers to `show`; the others are texts.
+_NUMBERS = {"exposure": float, "gamma": float}
 
 
 def _size(text: str) -> tuple[int, int]:
@@ -32,9 +36,10 @@ def _arguments() -> argparse.Namespace:
     show = commands.add_parser("show", help="show an array that numpy.save wrote")
     show.add_argument("file", help="a .npy file")
     show.add_argument("--save", metavar="PICTURE", help="open no window, save .png or .jpg")
-    show.add_argument("--layout", help='a letter for each axis, such as "CHW", instead of what its shape suggests')
-    show.add_argument("--range", nargs="+", metavar="END", help="minmax, symmetric, or two ends: numbers, or percentiles as 1%% 99%%")
-    show.add_argument("--colormap", help="viridis, magma, turbo, rdbu or grey")
+    for name, value, text in _look_options():
+        # Two ends may be two words.
+        many = {"nargs": "+"} if name == "range" else {"type": _NUMBERS.get(name, str)}
+        show.add_argument(f"--{name}", metavar=value, help=text.replace("%", "%%"), **many)
     show.add_argument("--backend", help='"cuda", say, instead of the one that is measured to be the quickest')
     return parser.parse_args()
 
@@ -52,10 +57,11 @@ def _run(given: argparse.Namespace) -> None:
         array = numpy.load(given.file)
     except (OSError, ValueError) as error:
         sys.exit(f"{_name()} show: {given.file}: {error}")
-    ends = [end if end[-1:] == "%" or end.isalpha() else float(end) for end in given.range or []]
-    pixelferry.show(
-        array, given.file, save=given.save, layout=given.layout, backend=given.backend, colormap=given.colormap,
-        range=None if not ends else ends[0] if len(ends) == 1 else ends)
+    asked = {name: getattr(given, name) for name, _, _ in _look_options()}
+    if asked["range"] is not None:
+        asked["range"] = ",".join(asked["range"])
+    asked = {name: value for name, value in asked.items() if value is not None}
+    pixelferry.show(array, given.file, save=given.save, backend=given.backend, **asked)
 
 
 def main() -> None:

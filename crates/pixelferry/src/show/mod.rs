@@ -1,6 +1,5 @@
 //! A kernel of the program's own in a window, or in a picture where there is none.
 
-mod camera;
 mod options;
 mod window;
 

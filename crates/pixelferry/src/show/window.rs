@@ -1,20 +1,14 @@
 //! The window of [`super::show`].
 
-use super::camera::Camera;
 use super::options::{Show, tell, tell_of};
 use crate::Opened;
 use interop_core::{Display, Error, Extent, Kernel, Link, Result};
-use pixelferry_gl::winit::event::{ElementState, KeyEvent, MouseButton, MouseScrollDelta, WindowEvent};
+use pixelferry_gl::winit::event::{ElementState, KeyEvent, WindowEvent};
 use pixelferry_gl::winit::keyboard::{Key, NamedKey};
-use pixelferry_gl::{Flow, GlWindow, Viewport, WindowApp};
+use pixelferry_gl::{Camera, Flow, GlWindow, Viewport, WindowApp};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
-
-/// Zoom of one step of the wheel.
-const STEP: f64 = 1.2;
-/// Pixels of a touchpad that are as much as one step of a wheel.
-const PIXELS: f64 = 40.0;
 
 /// Callbacks of the window.
 pub(super) struct Viewer {
@@ -22,8 +16,6 @@ pub(super) struct Viewer {
     frames: Option<Frames>,
     camera: Camera,
     clock: Clock,
-    pointer: [f64; 2],
-    dragging: bool,
     saving: bool,
 }
 
@@ -64,7 +56,7 @@ impl Clock {
 impl Viewer {
     pub(super) fn new(show: Show) -> Self {
         let (camera, clock) = (Camera::default(), Clock::default());
-        Self { show, frames: None, camera, clock, pointer: [0.0; 2], dragging: false, saving: false }
+        Self { show, frames: None, camera, clock, saving: false }
     }
 
     /// True once the window is there and its link open.
@@ -126,29 +118,12 @@ impl WindowApp for Viewer {
     }
 
     fn event(&mut self, window: &GlWindow, event: &WindowEvent) {
-        let (image, size) = (self.show.size, window.size());
-        match event {
-            WindowEvent::CursorMoved { position, .. } => {
-                let at = [position.x, position.y];
-                if self.dragging {
-                    self.camera.pan([0, 1].map(|axis| at[axis] - self.pointer[axis]), image, size);
-                }
-                self.pointer = at;
-            }
-            WindowEvent::MouseInput { state, button: MouseButton::Left, .. } => {
-                self.dragging = *state == ElementState::Pressed;
-            }
-            WindowEvent::MouseWheel { delta, .. } => {
-                let steps = match delta {
-                    MouseScrollDelta::LineDelta(_, lines) => f64::from(*lines),
-                    MouseScrollDelta::PixelDelta(pixels) => pixels.y / PIXELS,
-                };
-                self.camera.zoom(STEP.powf(steps), self.pointer, image, size);
-            }
-            WindowEvent::KeyboardInput {
-                event: KeyEvent { logical_key, state: ElementState::Pressed, .. }, ..
-            } => self.key(logical_key),
-            _ => {}
+        self.camera.follow(event, self.show.size, window.size());
+        if let WindowEvent::KeyboardInput {
+            event: KeyEvent { logical_key, state: ElementState::Pressed, .. }, ..
+        } = event
+        {
+            self.key(logical_key);
         }
     }
 

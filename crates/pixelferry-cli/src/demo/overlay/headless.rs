@@ -1,9 +1,6 @@
 //! Without a window: the last frame, with its controls, in a file.
 
 use super::Show;
-use super::paint::Painted;
-use super::paint::gl::GlPainter;
-use super::paint::software::Canvas;
 use super::player::{Backends, Player};
 use super::ui::Ui;
 use image::RgbaImage;
@@ -11,6 +8,9 @@ use pixelferry::api::gl::OffscreenTarget;
 use pixelferry::{Headless, save_rgba8};
 use pixelferry_demo::runner::{check_saves, introduce, open_to_draw};
 use pixelferry_demo::{Options, say};
+use pixelferry_view::paint::Painted;
+use pixelferry_view::paint::gl::GlPainter;
+use pixelferry_view::paint::software::Canvas;
 use std::error::Error;
 
 /// Frames where nothing else was said: enough for a graph of their times.

@@ -6,17 +6,15 @@
 //! | `draw_args` | what of the draw's arguments makes a difference |
 //! | `times`, `log`, `inject` | how long frames took, what the library said, faults |
 //! | `ui` | the panels |
-//! | `paint` | bringing them into a picture, by OpenGL or without |
+//! | `pixelferry_view::paint` | bringing them into a picture, by OpenGL or without |
 //! | `window`, `headless` | the loops |
 //!
-//! The painters are our own: `egui_glow` unwraps failures of drivers, and ties egui's version to that of glow. A change makes the new
-//! scene or link before it drops the old one, so that a failure is a message and changes nothing.
+//! A change makes the new scene or link before it drops the old one, so that a failure is a message and changes nothing.
 
 mod draw_args;
 mod headless;
 mod inject;
 mod log;
-mod paint;
 mod player;
 mod setup;
 #[cfg(test)]

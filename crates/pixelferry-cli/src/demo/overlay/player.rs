@@ -3,7 +3,6 @@
 use super::draw_args::suited;
 use super::inject::Wish;
 use super::log::Log;
-use super::paint::software::Canvas;
 use super::setup::Setup;
 use super::times::Times;
 use pixelferry::api::gl::{GlDisplay, Viewport};
@@ -11,6 +10,7 @@ use pixelferry::{BackendChoice, ComputeBackend, Display, Link};
 use pixelferry_demo::runner::wanted;
 use pixelferry_demo::{DrawArgs, Scene, SceneError};
 use pixelferry_faults::{BackendDouble, DisplayDouble, Faults, Step};
+use pixelferry_view::paint::software::Canvas;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;

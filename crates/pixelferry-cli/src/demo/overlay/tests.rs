@@ -3,8 +3,6 @@
 use super::draw_args::{Part, idle};
 use super::headless::picture_after;
 use super::inject::Wish;
-use super::paint::gl::GlPainter;
-use super::paint::software::Canvas;
 use super::player::{Action, Backends, Player};
 use super::setup::{MODES, Setup};
 use super::ui::{BEHIND, Ui};
@@ -21,6 +19,8 @@ use pixelferry_demo::pixels::{Alpha, Pixels, Tone};
 use pixelferry_demo::scenes::filter::Filter;
 use pixelferry_faults::{FaultKind, Step};
 use pixelferry_tests::{Need, displays, need, need_display};
+use pixelferry_view::paint::gl::GlPainter;
+use pixelferry_view::paint::software::Canvas;
 use std::rc::Rc;
 use tracing_subscriber::layer::SubscriberExt as _;
 

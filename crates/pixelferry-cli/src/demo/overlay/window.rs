@@ -1,7 +1,6 @@
 //! In a window.
 
 use super::Show;
-use super::paint::gl::GlPainter;
 use super::player::{Action, Backends, Player};
 use super::ui::{BEHIND, Ui};
 use egui_winit::winit::event::WindowEvent;
@@ -9,6 +8,7 @@ use pixelferry::Display;
 use pixelferry::api::gl::{Flow, GlWindow, WindowApp, WindowOptions, run_window};
 use pixelferry_demo::runner::introduce;
 use pixelferry_demo::{Options, SceneError, complain, say};
+use pixelferry_view::paint::gl::GlPainter;
 use std::error::Error;
 use std::rc::Rc;
 use std::time::Instant;
@@ -96,7 +96,7 @@ impl WindowApp for App {
 }
 
 /// The scene goes on without them.
-fn no_controls(player: &Player, error: &super::paint::PaintError) {
+fn no_controls(player: &Player, error: &pixelferry_view::paint::PaintError) {
     complain!("the controls cannot be drawn: {error}");
     player.log().add(Level::ERROR, format!("the controls cannot be drawn: {error}"));
 }

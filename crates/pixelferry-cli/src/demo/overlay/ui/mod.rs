@@ -13,9 +13,9 @@ pub use theme::BEHIND;
 
 use super::LEAST;
 use super::inject::Wish;
-use super::paint::Painted;
 use super::player::{Action, Player};
 use egui::{CentralPanel, Frame, FullOutput, Key, RawInput, Rect, ScrollArea, SidePanel, TopBottomPanel};
+use pixelferry_view::paint::Painted;
 
 /// Width of the panel at the left, points.
 const LEFT: f32 = 348.0;

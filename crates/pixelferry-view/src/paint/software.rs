@@ -18,11 +18,13 @@ pub struct Canvas {
 type Colour = [f32; 4];
 
 impl Canvas {
+    /// A canvas of one colour, from 0 to 1.
     pub fn new(width: u32, height: u32, colour: [f32; 4]) -> Self {
         let pixel = Rgba(colour.map(|c| (c * 255.0 + 0.5) as u8));
         Self { picture: RgbaImage::from_pixel(width, height, pixel), textures: HashMap::new() }
     }
 
+    /// What was drawn.
     pub fn into_picture(self) -> RgbaImage {
         self.picture
     }

@@ -1,31 +1,86 @@
 //! View of a picture in a window: zoomed about the pointer, and moved.
 
 use interop_core::{Extent, Fit, Placement};
+use winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
 
 /// Largest side of a zoomed picture: shaders count its pixels in 32-bit floats.
 const LONGEST: f64 = (1 << 24) as f64;
 /// Smallest and largest zoom, as window pixels for a picture's pixel.
 const ZOOM: [f64; 2] = [1.0 / 64.0, 256.0];
+/// Zoom of one step of the wheel.
+const STEP: f64 = 1.2;
+/// Pixels of a touchpad that are as much as one step of a wheel.
+const PIXELS: f64 = 40.0;
 
-/// Section of a picture that a window shows.
+/// Section of a picture that a window shows, and the hand that moves it: the wheel zooms about the pointer, a drag with the left
+/// button moves the picture. Any thread; sizes are in pixels.
+///
+/// ```
+/// use interop_core::{Extent, Fit};
+/// use pixelferry_gl::Camera;
+///
+/// let (image, window) = (Extent::new(320, 200), Extent::new(640, 480));
+/// let mut camera = Camera::default();
+/// assert_eq!(camera.placement(image, window), Fit::Contain);
+/// camera.one_to_one();
+/// let Fit::At(placement) = camera.placement(image, window) else { panic!("contained") };
+/// assert_eq!((placement.x, placement.y, placement.width, placement.height), (160, 140, 320, 200));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Camera {
     /// Window pixels for a picture's pixel; `None` contains the picture, whatever the window's size.
     zoom: Option<f64>,
     /// Point of the picture at the window's centre, from 0 to 1 across and down.
     centre: [f64; 2],
+    /// The pointer's place in the window.
+    pointer: Option<[f64; 2]>,
+    dragging: bool,
 }
 
 impl Default for Camera {
     fn default() -> Self {
-        Self { zoom: None, centre: [0.5; 2] }
+        Self { zoom: None, centre: [0.5; 2], pointer: None, dragging: false }
     }
 }
 
 impl Camera {
     /// Contains all of the picture again.
     pub fn fit(&mut self) {
-        *self = Self::default();
+        (self.zoom, self.centre) = (None, [0.5; 2]);
+    }
+
+    /// The pointer's place in the window, in pixels from its top left corner; `None` while it is elsewhere.
+    pub const fn pointer(&self) -> Option<[f64; 2]> {
+        self.pointer
+    }
+
+    /// Follows the user's hand over a window that shows a picture of such sizes. True where what is seen, or what is under the
+    /// pointer, has changed.
+    pub fn follow(&mut self, event: &WindowEvent, image: Extent, window: Extent) -> bool {
+        match event {
+            WindowEvent::CursorMoved { position, .. } => {
+                let at = [position.x, position.y];
+                if let (true, Some(before)) = (self.dragging, self.pointer) {
+                    self.pan([0, 1].map(|axis| at[axis] - before[axis]), image, window);
+                }
+                self.pointer = Some(at);
+            }
+            WindowEvent::CursorLeft { .. } => self.pointer = None,
+            WindowEvent::MouseInput { state, button: MouseButton::Left, .. } => {
+                self.dragging = *state == ElementState::Pressed;
+                return false;
+            }
+            WindowEvent::MouseWheel { delta, .. } => {
+                let steps = match delta {
+                    MouseScrollDelta::LineDelta(_, lines) => f64::from(*lines),
+                    MouseScrollDelta::PixelDelta(pixels) => pixels.y / PIXELS,
+                };
+                let at = self.pointer.unwrap_or_else(|| [middle(window, 0), middle(window, 1)]);
+                self.zoom(STEP.powf(steps), at, image, window);
+            }
+            _ => return false,
+        }
+        true
     }
 
     /// Shows the picture at its own size, about the point that is in the centre now.

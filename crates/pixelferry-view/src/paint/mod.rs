@@ -1,5 +1,5 @@
-//! Bringing the panels into a picture. Painters of our own: a driver that fails is an error here, and no version of glow
-//! or wgpu stands between the panels and the display.
+//! Bringing what egui lays out, panels or text, into a picture. Painters of our own: `egui_glow` unwraps failures of drivers, which are
+//! errors here, and no version of glow or wgpu stands between egui and the display.
 
 pub mod gl;
 pub mod software;
@@ -9,7 +9,9 @@ use pixelferry::api::gl::Viewport;
 
 /// The panels as triangles, and where the picture goes.
 pub struct Painted {
+    /// Triangles, and where each is cut.
     pub primitives: Vec<ClippedPrimitive>,
+    /// Changes of egui's textures.
     pub textures: TexturesDelta,
     /// Pixels of a point.
     pub scale: f32,

@@ -1,0 +1,95 @@
+//! `pixelferry view`: an array from a file in a window, or as a picture.
+
+use clap::builder::StyledStr;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use pixelferry::command::check_picture_file;
+use pixelferry_demo::say;
+use pixelferry_look::{OPTIONS, Request};
+use pixelferry_view::{Array, explain, keys, save, show};
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+/// Name of standard input.
+const STANDARD_INPUT: &str = "-";
+
+#[derive(clap::Args)]
+pub struct ViewOptions {
+    /// A .npy file, a PNG or a JPEG; - for one of these on standard input.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    asked: Asked,
+    /// Open no window, save the picture; the ending says the format (.png, .jpg).
+    #[arg(long, value_name = "PICTURE")]
+    save: Option<PathBuf>,
+    /// Print what the array is taken for and how it is shown; opens no window.
+    #[arg(long)]
+    explain: bool,
+}
+
+/// The options of every command that shows arrays, which are the rows of a table.
+struct Asked(Request);
+
+impl Args for Asked {
+    fn augment_args(command: Command) -> Command {
+        command.args(OPTIONS.iter().map(|option| {
+            let help = StyledStr::from(format!("{}{}", option.help[..1].to_uppercase(), &option.help[1..]));
+            // Ranges begin with a minus, too.
+            Arg::new(option.name).long(option.name).value_name(option.value).help(help).allow_hyphen_values(true)
+        }))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Asked {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut request = Request::default();
+        let wrong = |error: &dyn Error| clap::Error::raw(clap::error::ErrorKind::ValueValidation, format!("{error}\n"));
+        for option in &OPTIONS {
+            if let Some(text) = matches.get_one::<String>(option.name) {
+                option.set(&mut request, text).map_err(|error| wrong(&error))?;
+            }
+        }
+        request.look.check().map_err(|error| wrong(&error))?;
+        Ok(Self(request))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// Lines for help.
+pub fn help() -> String {
+    format!("Keys of the window:\n{}", keys())
+}
+
+pub fn run(options: &ViewOptions) -> Result<(), Box<dyn Error>> {
+    let ViewOptions { file, asked: Asked(request), save: picture, explain: explains } = options;
+    // Before a large file is read.
+    picture.as_ref().map_or(Ok(()), check_picture_file)?;
+    let failed = |error: &dyn Error| format!("{}: {error}", file.display());
+    let array = read(file).map_err(|error| failed(&error))?;
+    if *explains {
+        let text = explain(&array, request).map_err(|error| failed(&error))?;
+        say!("{}", text.trim_end())?;
+    }
+    match picture {
+        Some(picture) => save(&array, request, picture).map_err(|error| failed(&error))?,
+        None if *explains => {}
+        None => show(array, *request).map_err(|error| failed(&error))?,
+    }
+    Ok(())
+}
+
+fn read(file: &Path) -> Result<Array, pixelferry_view::ReadError> {
+    if file.as_os_str() == STANDARD_INPUT {
+        Array::read_from(std::io::stdin().lock(), "standard input", None)
+    } else {
+        Array::open(file)
+    }
+}

@@ -1,0 +1,194 @@
+//! What is asked for, by names and texts as commands and languages give them.
+
+use crate::colormap::Colormap;
+use crate::layout::Layout;
+use crate::look::{Channel, End, Look, Range};
+use crate::refusal::Refusal;
+
+/// Order of the axes, and how numbers become colours.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Request {
+    /// Order of the axes.
+    pub layout: Layout,
+    /// How numbers become colours.
+    pub look: Look,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self { layout: Layout::GUESSED, look: Look::default() }
+    }
+}
+
+/// An option of a command: a text that changes a [`Request`].
+#[derive(Debug, Clone, Copy)]
+pub struct Asked {
+    /// Name, without dashes.
+    pub name: &'static str,
+    /// What the text stands for, in help.
+    pub value: &'static str,
+    /// What it does.
+    pub help: &'static str,
+    set: fn(&mut Request, &str) -> Result<(), Refusal>,
+}
+
+impl Asked {
+    /// Changes what is asked for as the text says.
+    ///
+    /// # Errors
+    /// [`Refusal::Shape`] for a text that means nothing, with what there is.
+    pub fn set(&self, request: &mut Request, text: &str) -> Result<(), Refusal> {
+        (self.set)(request, text)
+    }
+}
+
+/// The options of every command that shows an array.
+pub static OPTIONS: [Asked; 6] = [
+    Asked {
+        name: "range",
+        value: "ENDS",
+        help: "numbers from black to white: minmax, symmetric, or both ends as 0,255 or 1%,99%",
+        set: |request, text| Range::named(text).map(|range| request.look.range = range),
+    },
+    Asked {
+        name: "colormap",
+        value: "NAME",
+        help: "colours for one channel: viridis, magma, turbo, rdbu or grey",
+        set: |request, text| Colormap::parse(text).map(|map| request.look.colormap = Some(map)),
+    },
+    Asked {
+        name: "layout",
+        value: "AXES",
+        help: "a letter for each axis, such as CHW, instead of what the shape suggests",
+        set: |request, text| Layout::named(text).map(|layout| request.layout = layout),
+    },
+    Asked {
+        name: "channel",
+        value: "WHICH",
+        help: "one channel, counted from 0; of complex numbers magnitude, phase, real or imaginary",
+        set: |request, text| Channel::named(text).map(|channel| request.look.channel = Some(channel)),
+    },
+    Asked {
+        name: "exposure",
+        value: "STOPS",
+        help: "stops by which all is made brighter, after the range",
+        set: |request, text| number("exposure", text).map(|stops| request.look.exposure = stops),
+    },
+    Asked {
+        name: "gamma",
+        value: "GAMMA",
+        help: "exponent whose inverse is applied after the exposure",
+        set: |request, text| number("gamma", text).map(|gamma| request.look.gamma = gamma),
+    },
+];
+
+fn number(name: &str, text: &str) -> Result<f32, Refusal> {
+    text.trim().parse().map_err(|_| Refusal::Shape(format!("{name}: '{text}' is no number")))
+}
+
+fn one_of(name: &str, given: &str, known: &[&str]) -> Refusal {
+    Refusal::Shape(format!("{name}='{given}' is not known; there are {}", known.join(", ")))
+}
+
+impl Range {
+    /// The range that a text names: `minmax`, `symmetric`, or two ends with a comma between them.
+    ///
+    /// # Errors
+    /// [`Refusal::Shape`] for any other text.
+    pub fn named(text: &str) -> Result<Self, Refusal> {
+        let ends = || {
+            let (low, high) = text.split_once(',')?;
+            Some(Self::Between(End::named(low)?, End::named(high)?))
+        };
+        match text {
+            "minmax" => Ok(Self::MINMAX),
+            "symmetric" => Ok(Self::Symmetric),
+            _ => ends().ok_or_else(|| one_of("range", text, &["minmax", "symmetric", "0,255", "1%,99%"])),
+        }
+    }
+}
+
+impl End {
+    /// A number, or a percentile such as `99%`.
+    pub fn named(text: &str) -> Option<Self> {
+        match text.trim().strip_suffix('%') {
+            Some(part) => part.parse().ok().map(Self::Percent),
+            None => text.trim().parse().ok().map(Self::Value),
+        }
+    }
+}
+
+impl Colormap {
+    /// The map of that name.
+    ///
+    /// # Errors
+    /// [`Refusal::Shape`] with the names that there are.
+    pub fn parse(name: &str) -> Result<Self, Refusal> {
+        Self::named(name).ok_or_else(|| one_of("colormap", name, &Self::ALL.map(|(_, name)| name)))
+    }
+}
+
+impl Channel {
+    /// A channel by its number, or a part of complex numbers by its name.
+    ///
+    /// # Errors
+    /// [`Refusal::Shape`] for any other text.
+    pub fn named(text: &str) -> Result<Self, Refusal> {
+        if let Ok(number) = text.trim().parse() {
+            return Ok(Self::Number(number));
+        }
+        let part = Self::PARTS.into_iter().find(|(name, _)| *name == text).map(|(_, part)| Self::Part(part));
+        part.ok_or_else(|| one_of("channel", text, &["a number from 0", "magnitude", "phase", "real", "imaginary"]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::look::{Pair, Part};
+
+    fn asked(given: &[(&str, &str)]) -> Result<Request, Refusal> {
+        let mut request = Request::default();
+        for (name, text) in given {
+            OPTIONS.iter().find(|option| option.name == *name).unwrap().set(&mut request, text)?;
+        }
+        Ok(request)
+    }
+
+    #[test]
+    fn every_option_changes_what_its_name_says() {
+        let given = [
+            ("range", "-1,99%"),
+            ("colormap", "magma"),
+            ("layout", "CHW"),
+            ("channel", "phase"),
+            ("exposure", "-1.5"),
+            ("gamma", "2.2"),
+        ];
+        assert!(OPTIONS.iter().all(|option| given.iter().any(|(name, _)| *name == option.name)));
+        let Request { layout, look } = asked(&given).unwrap();
+        assert_eq!(layout, Layout::named("CHW").unwrap());
+        assert_eq!(look.range, Range::Between(End::Value(-1.0), End::Percent(99.0)));
+        assert_eq!((look.exposure, look.gamma, look.colormap), (-1.5, 2.2, Some(Colormap::Magma)));
+        assert_eq!(look.channel, Some(Channel::Part(Part::Of(Pair::Phase))));
+        assert_eq!(asked(&[("range", "minmax"), ("channel", "2")]).unwrap().look.channel, Some(Channel::Number(2)));
+        assert_eq!(asked(&[]).unwrap(), Request::default());
+    }
+
+    #[test]
+    fn what_means_nothing_says_what_there_is() {
+        for (name, text, said) in [
+            ("range", "wide", "minmax, symmetric"),
+            ("range", "1,2,3", "0,255"),
+            ("range", "%,%", "1%,99%"),
+            ("colormap", "jet", "viridis"),
+            ("layout", "HWX", "name each axis"),
+            ("channel", "-1", "magnitude"),
+            ("exposure", "bright", "no number"),
+            ("gamma", "", "no number"),
+        ] {
+            let refused = asked(&[(name, text)]).unwrap_err().to_string();
+            assert!(refused.contains(name) && refused.contains(said), "{refused}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Reasons why an array is not read or shown.
+
+use crate::paint::PaintError;
+use pixelferry::SaveError;
+use pixelferry_look::Refusal;
+use std::io;
+use thiserror::Error;
+
+/// Reason why a file gives no array.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// The system did not give its bytes.
+    #[error(transparent)]
+    File(#[from] io::Error),
+    /// It is of no format that is read.
+    #[error("it is neither an array of NumPy's (.npy) nor a picture (PNG, JPEG): it begins with {0:02x?}")]
+    Format(Vec<u8>),
+    /// The header of a `.npy` file is not one that NumPy writes.
+    #[error("the .npy header is damaged: {0}; write the file again with numpy.save")]
+    Header(String),
+    /// It ends before the array does.
+    #[error("it ends too early: {shape:?} needs {needed} bytes, and {there} are there")]
+    Short {
+        /// Shape by the header.
+        shape: Vec<i64>,
+        /// Bytes that an array of it has.
+        needed: usize,
+        /// Bytes that follow the header.
+        there: u64,
+    },
+    /// Elements that are not shown, or a shape that has no meaning.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The picture is damaged, or too large.
+    #[error(transparent)]
+    Picture(#[from] image::ImageError),
+    /// There is no memory for it.
+    #[error(transparent)]
+    Memory(#[from] pixelferry::Error),
+}
+
+/// Reason why an array is not shown.
+#[derive(Debug, Error)]
+pub enum ViewError {
+    /// Shape, numbers and look do not go together.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// A driver or the window system failed.
+    #[error(transparent)]
+    Driver(#[from] pixelferry::Error),
+    /// Grid and text were not drawn.
+    #[error(transparent)]
+    Paint(#[from] PaintError),
+    /// The picture was not written.
+    #[error(transparent)]
+    Save(#[from] SaveError),
+}

@@ -1,0 +1,27 @@
+//! A window that shows an array closely, arrays from files, and the painters of what egui lays out.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | an array and its memory | [`Array`] |
+//! | arrays from `.npy` files and pictures | `file`, [`ReadError`] |
+//! | the way of an array to a display | `feed` |
+//! | what the window shows, and its keys | [`ArrayView`], [`KEYS`] |
+//! | grid, numbers and lines over the picture | `overlay` |
+//! | the window, and a picture in its place | [`show`], [`save`] |
+//! | egui's triangles by OpenGL and in plain memory | [`paint`] |
+
+mod array;
+mod error;
+mod feed;
+mod file;
+mod keys;
+mod overlay;
+pub mod paint;
+mod view;
+mod window;
+
+pub use array::Array;
+pub use error::{ReadError, ViewError};
+pub use keys::{KEYS, Key, keys};
+pub use view::ArrayView;
+pub use window::{explain, save, show};

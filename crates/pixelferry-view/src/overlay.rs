@@ -1,0 +1,205 @@
+//! What stands over the picture: the grid of its pixels, their numbers, and lines of text.
+
+use crate::paint::gl::GlPainter;
+use crate::paint::{PaintError, Painted};
+use egui::{Align2, Color32, Context, FontId, LayerId, Painter, Pos2, RawInput, Rect, Vec2};
+use pixelferry::api::gl::GlDisplay;
+use pixelferry::{Extent, Placement};
+use pixelferry_look::{Plane, Spot};
+use std::rc::Rc;
+
+/// Window pixels of a pixel from which on it has a frame, and from which on its numbers are written in it.
+const GRID: f32 = 8.0;
+const NUMBERS: f32 = 56.0;
+/// Height of text in numbers and in lines, points.
+const SMALL: f32 = 11.0;
+const LARGE: f32 = 13.0;
+const LINE: Color32 = Color32::from_rgba_premultiplied(64, 64, 64, 128);
+const BEHIND: Color32 = Color32::from_rgba_premultiplied(11, 12, 16, 216);
+const TEXT: Color32 = Color32::from_rgb(214, 219, 230);
+const WARN: Color32 = Color32::from_rgb(255, 196, 92);
+
+/// Lines of text.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct Lines {
+    /// At the bottom left: what is under the pointer.
+    pub pointer: String,
+    /// At the bottom right: how it is shown.
+    pub look: String,
+    /// Above: what went wrong, or was done.
+    pub notice: String,
+    /// In the middle, where asked for.
+    pub help: Option<String>,
+}
+
+/// Array whose numbers are written in its pixels.
+pub struct Written<'a> {
+    /// The picture as it is shown.
+    pub shown: &'a Plane,
+    /// The array with all that its elements have.
+    pub whole: &'a Plane,
+    pub bytes: &'a [u8],
+}
+
+pub struct Overlay {
+    context: Context,
+    painter: GlPainter,
+}
+
+/// Place of a picture's pixels in a window.
+#[derive(Debug, Clone, Copy)]
+pub struct Pixels {
+    placement: Placement,
+    image: Extent,
+    window: Extent,
+}
+
+impl Pixels {
+    pub const fn new(placement: Placement, image: Extent, window: Extent) -> Self {
+        Self { placement, image, window }
+    }
+
+    /// Window pixels for one of the picture's.
+    pub fn scale(&self) -> f32 {
+        self.placement.width as f32 / self.image.width.max(1) as f32
+    }
+
+    /// Column and row of the picture under a place of the window.
+    pub fn at(&self, [x, y]: [f64; 2]) -> Option<[u32; 2]> {
+        let Placement { x: left, y: top, width, height } = self.placement;
+        let along = |at: f64, start: i32, length: u32, pixels: u32| {
+            let part = (at - f64::from(start)) / f64::from(length.max(1));
+            (0.0..1.0).contains(&part).then_some((part * f64::from(pixels)) as u32)
+        };
+        Some([along(x, left, width, self.image.width)?, along(y, top, height, self.image.height)?])
+    }
+
+    /// Columns and rows that are seen, and the window's first pixel of each and of the one after the last: that whose middle is
+    /// the first inside.
+    fn edges(&self) -> [Vec<(u32, f32)>; 2] {
+        let Placement { x, y, width, height } = self.placement;
+        let along = |start: i32, length: u32, pixels: u32, window: u32| {
+            let scale = f64::from(length) / f64::from(pixels.max(1));
+            let first = (-f64::from(start) / scale).floor().clamp(0.0, f64::from(pixels)) as u32;
+            let last = ((f64::from(window) - f64::from(start)) / scale).ceil().clamp(0.0, f64::from(pixels)) as u32;
+            let edge = |n: u32| (f64::from(start) + f64::from(n) * scale - 0.5).ceil() as f32;
+            (first..=last).map(|n| (n, edge(n))).collect()
+        };
+        [along(x, width, self.image.width, self.window.width), along(y, height, self.image.height, self.window.height)]
+    }
+}
+
+impl Overlay {
+    /// The context of the display must be current.
+    pub fn new(display: &Rc<GlDisplay>) -> Result<Self, PaintError> {
+        let context = Context::default();
+        // Lines lie on whole pixels.
+        context.tessellation_options_mut(|options| options.feathering = false);
+        Ok(Self { context, painter: GlPainter::new(display)? })
+    }
+
+    /// Draws over what is in the framebuffer that is bound; `points` are pixels of the screen for one of its text's.
+    pub fn paint(
+        &mut self,
+        pixels: &Pixels,
+        points: f32,
+        written: &Written<'_>,
+        lines: &Lines,
+    ) -> Result<(), PaintError> {
+        let size = Vec2::new(pixels.window.width as f32, pixels.window.height as f32);
+        let input = RawInput { screen_rect: Some(Rect::from_min_size(Pos2::ZERO, size)), ..RawInput::default() };
+        let output = self.context.run(input, |context| {
+            let painter = context.layer_painter(LayerId::background());
+            if pixels.scale() >= GRID {
+                grid(&painter, pixels);
+            }
+            if pixels.scale() >= NUMBERS * points {
+                numbers(&painter, pixels, points, written);
+            }
+            text(&painter, size, points, lines);
+        });
+        let scale = output.pixels_per_point;
+        let primitives = self.context.tessellate(output.shapes, scale);
+        let painted = Painted { primitives, textures: output.textures_delta, scale, picture: Rect::NOTHING };
+        self.painter.paint(&painted, (pixels.window.width, pixels.window.height))
+    }
+}
+
+/// The first row and column of window pixels of each pixel.
+fn grid(painter: &Painter, pixels: &Pixels) {
+    let [columns, rows] = pixels.edges();
+    let ends = |edges: &[(u32, f32)]| Some([edges.first()?.1, edges.last()?.1]);
+    let (Some([left, right]), Some([top, bottom])) = (ends(&columns), ends(&rows)) else { return };
+    let line = |x: f32, y: f32, width: f32, height: f32| {
+        painter.rect_filled(Rect::from_min_size(Pos2::new(x, y), Vec2::new(width, height)), 0.0, LINE);
+    };
+    columns.iter().for_each(|(_, x)| line(*x, top, 1.0, bottom - top));
+    rows.iter().for_each(|(_, y)| line(left, *y, right - left, 1.0));
+}
+
+fn numbers(painter: &Painter, pixels: &Pixels, points: f32, Written { shown, whole, bytes }: &Written<'_>) {
+    let [columns, rows] = pixels.edges();
+    let font = FontId::monospace(SMALL * points);
+    for y in rows.windows(2) {
+        for x in columns.windows(2) {
+            let Some(spot) = shown.spot(x[0].0, y[0].0) else { continue };
+            let middle = Pos2::new((x[0].1 + x[1].1 + 1.0) / 2.0, (y[0].1 + y[1].1 + 1.0) / 2.0);
+            let text: Vec<_> = whole.values(bytes, spot).iter().map(|value| format!("{value:.4}")).collect();
+            painter.text(middle, Align2::CENTER_CENTER, text.join("\n"), font.clone(), over(shown.colour(bytes, spot)));
+        }
+    }
+}
+
+/// Black or white, whichever is read over a colour.
+fn over([red, green, blue, _]: [u8; 4]) -> Color32 {
+    let light = 0.3 * f32::from(red) + 0.59 * f32::from(green) + 0.11 * f32::from(blue);
+    if light > 140.0 { Color32::BLACK } else { Color32::WHITE }
+}
+
+fn text(painter: &Painter, size: Vec2, points: f32, lines: &Lines) {
+    let (font, edge) = (FontId::monospace(LARGE * points), 6.0 * points);
+    let place = |text: &str, colour: Color32, at: Align2, y: f32| {
+        let galley = painter.layout(text.to_owned(), font.clone(), colour, (size.x - 2.0 * edge).max(1.0));
+        let inside = Rect::from_min_max(Pos2::new(edge, edge), Pos2::new(size.x - edge, y - edge));
+        let rect = at.align_size_within_rect(galley.size(), inside);
+        painter.rect_filled(rect.expand(edge), 0.0, BEHIND);
+        painter.galley(Pos2::new(rect.min.x.round(), rect.min.y.round()), galley, colour);
+        rect.top() - edge
+    };
+    let mut bottom = size.y;
+    // In a narrow window one stands above the other.
+    let wide = (lines.pointer.chars().count() + lines.look.chars().count()) as f32 * LARGE * points * 0.62 + 4.0 * edge
+        < size.x;
+    if !lines.look.is_empty() {
+        let top = place(&lines.look, TEXT, Align2::RIGHT_BOTTOM, bottom);
+        bottom = if wide { bottom } else { top };
+    }
+    if !lines.pointer.is_empty() {
+        bottom = place(&lines.pointer, TEXT, Align2::LEFT_BOTTOM, bottom);
+    }
+    if !lines.notice.is_empty() {
+        place(&lines.notice, WARN, Align2::LEFT_TOP, bottom);
+    }
+    if let Some(help) = &lines.help {
+        place(help, TEXT, Align2::CENTER_CENTER, size.y);
+    }
+}
+
+/// A spot in words.
+pub fn named(spot: Spot, plane: &Plane) -> String {
+    let image = if plane.grid.count > 1 { format!("picture {}, ", spot.image) } else { String::new() };
+    format!("{image}row {}, column {}", spot.row, spot.column)
+}
+
+#[test]
+fn edges_are_where_a_picture_has_its_pixels() {
+    let (image, window) = (Extent::new(10, 4), Extent::new(100, 50));
+    let pixels = Pixels::new(Placement { x: -15, y: 5, width: 100, height: 40 }, image, window);
+    let [columns, rows] = pixels.edges();
+    assert_eq!(columns.first(), Some(&(1, -5.0)));
+    assert_eq!((columns.last(), rows.len(), rows.last()), (Some(&(10, 85.0)), 5, Some(&(4, 45.0))));
+    for (n, edge) in columns.iter().filter(|(n, edge)| *n < 10 && *edge >= 0.0) {
+        assert_eq!(pixels.at([f64::from(*edge) + 0.5, 20.0]), Some([*n, 1]));
+    }
+    assert_eq!((pixels.at([90.0, 20.0]), pixels.at([20.0, 2.0])), (None, None));
+}

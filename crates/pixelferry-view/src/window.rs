@@ -1,0 +1,86 @@
+//! The window, and a picture in its place.
+
+use crate::array::Array;
+use crate::error::ViewError;
+use crate::feed::Feed;
+use crate::view::ArrayView;
+use pixelferry::api::gl::winit::event::WindowEvent;
+use pixelferry::api::gl::{Flow, GlWindow, WindowApp, WindowOptions, run_window};
+use pixelferry::{Display, Extent, MemoryDisplay, command::check_picture_file, save_picture};
+use pixelferry_look::{Request, window_for};
+use std::path::Path;
+use std::rc::Rc;
+
+/// Shows an array in a window until it is closed, with the keys of [`KEYS`](crate::KEYS).
+///
+/// Call it once in a process, from the main thread where the platform insists.
+///
+/// # Errors
+/// [`ViewError::Refused`] before any window is opened; [`ViewError::Driver`] where there is none to be had.
+pub fn show(array: Array, request: Request) -> Result<(), ViewError> {
+    let plane = array.plane(&request)?;
+    let [width, height] = window_for([plane.width, plane.height].map(i64::from));
+    let options = WindowOptions::default().with_title(array.name()).with_size(Extent::new(width, height));
+    run_window(&options, &mut App { waiting: Some(array), request, view: None, title: String::new() }).map(drop)
+}
+
+/// Saves an array's picture, at its own size; no window and no driver is needed.
+///
+/// # Errors
+/// [`ViewError::Refused`] where array and look do not go together, [`ViewError::Save`] where the file is not written.
+pub fn save(array: &Array, request: &Request, file: &Path) -> Result<(), ViewError> {
+    check_picture_file(file)?;
+    let plane = array.measured(array.plane(request)?)?;
+    let display: Rc<dyn Display> = MemoryDisplay::new();
+    let mut feed = Feed::open(&display, &plane)?;
+    feed.put(array, &plane)?;
+    Ok(save_picture(&mut feed.link, file)?)
+}
+
+/// What an array is taken for and how it is shown, with its range, and the table of what is guessed, as text.
+///
+/// # Errors
+/// [`ViewError::Refused`] where array and look do not go together.
+pub fn explain(array: &Array, request: &Request) -> Result<String, ViewError> {
+    Ok(array.measured(array.plane(request)?)?.explain())
+}
+
+struct App {
+    /// Until the window is open.
+    waiting: Option<Array>,
+    request: Request,
+    view: Option<ArrayView>,
+    title: String,
+}
+
+impl WindowApp for App {
+    type Error = ViewError;
+
+    fn init(&mut self, window: &GlWindow) -> Result<(), ViewError> {
+        if let Some(array) = self.waiting.take() {
+            self.view = Some(ArrayView::open(window.display(), array, self.request)?);
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, window: &GlWindow, event: &WindowEvent) {
+        if self.view.as_mut().is_some_and(|view| view.event(event, window.size())) {
+            window.request_redraw();
+        }
+    }
+
+    fn frame(&mut self, window: &GlWindow) -> Result<Flow, ViewError> {
+        let Some(view) = &mut self.view else { return Ok(Flow::Exit) };
+        let title = view.title();
+        if title != self.title {
+            window.set_title(&title);
+            self.title = title;
+        }
+        view.draw(window.size(), window.window().scale_factor() as f32)?;
+        Ok(Flow::Wait)
+    }
+
+    fn closing(&mut self, _: &GlWindow) {
+        self.view = None;
+    }
+}
