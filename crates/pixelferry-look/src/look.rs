@@ -3,6 +3,7 @@
 use crate::colormap::Colormap;
 use crate::element::Element;
 use crate::refusal::Refusal;
+use crate::value::Value;
 use std::fmt;
 
 /// One end of a range.
@@ -198,10 +199,14 @@ fn rounded(number: f32) -> f32 {
     (number * 1e4).round() / 1e4
 }
 
+/// With `#` in few words: rounded, and without what is the same for all.
 impl fmt::Display for Tone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { range: (low, high), gain, exponent, colormap, odd, marks } = *self;
-        write!(f, "range {low} to {high}")?;
+        match f.alternate() {
+            true => write!(f, "range {:.5} to {:.5}", Value::Double(low), Value::Double(high))?,
+            false => write!(f, "range {low} to {high}")?,
+        }
         if gain != 1.0 {
             write!(f, ", exposure {}", rounded(gain.log2()))?;
         }
@@ -211,7 +216,7 @@ impl fmt::Display for Tone {
         if let Some((_, name)) = Colormap::ALL.iter().find(|(map, _)| Some(*map) == colormap) {
             write!(f, ", colormap {name}")?;
         }
-        if odd {
+        if odd && !f.alternate() {
             f.write_str(", NaN magenta, inf yellow, -inf cyan")?;
         }
         if marks { f.write_str(", above red, below blue") } else { Ok(()) }

@@ -199,7 +199,7 @@ impl ArrayView {
         let zoom = (self.pixels(window).scale() * 1000.0).round() / 10.0;
         Lines {
             pointer: self.under_pointer(window).unwrap_or_default(),
-            look: format!("{}; {zoom}%", self.plane.tone),
+            look: format!("{:#}; {zoom}%", self.plane.tone),
             notice: self.notice.clone(),
             help: self.has_help.then(keys),
         }

@@ -11,6 +11,9 @@ use pixelferry_look::{Request, window_for};
 use std::path::Path;
 use std::rc::Rc;
 
+/// Smallest window: lines of text need room that a small array does not.
+const SMALLEST: [u32; 2] = [640, 480];
+
 /// Shows an array in a window until it is closed, with the keys of [`KEYS`](crate::KEYS).
 ///
 /// Call it once in a process, from the main thread where the platform insists.
@@ -20,7 +23,8 @@ use std::rc::Rc;
 pub fn show(array: Array, request: Request) -> Result<(), ViewError> {
     let plane = array.plane(&request)?;
     let [width, height] = window_for([plane.width, plane.height].map(i64::from));
-    let options = WindowOptions::default().with_title(array.name()).with_size(Extent::new(width, height));
+    let size = Extent::new(width.max(SMALLEST[0]), height.max(SMALLEST[1]));
+    let options = WindowOptions::default().with_title(array.name()).with_size(size);
     run_window(&options, &mut App { waiting: Some(array), request, view: None, title: String::new() }).map(drop)
 }
 

@@ -17,6 +17,8 @@ mod shaders;
 #[cfg(target_os = "linux")]
 mod sharing;
 mod trace;
+#[cfg(all(feature = "view", target_os = "linux"))]
+mod view;
 #[cfg(target_os = "linux")]
 mod window;
 mod words;

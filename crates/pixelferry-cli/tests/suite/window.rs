@@ -10,7 +10,7 @@ use std::time::Duration;
 const SIZE: (u16, u16) = (320, 180);
 
 /// Ends the process with the test, whatever happens.
-struct Running(Child);
+pub struct Running(pub Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -20,12 +20,12 @@ impl Drop for Running {
 }
 
 impl Running {
-    fn start(arguments: &[&str], server: &Xvfb) -> Self {
+    pub fn start(arguments: &[&str], server: &Xvfb) -> Self {
         Self(pixelferry(arguments).env("DISPLAY", server.display()).spawn().unwrap())
     }
 
     /// The pixels in the screen's corner.
-    fn screen(&mut self, viewer: &Viewer, size: (u16, u16)) -> Vec<Rgb> {
+    pub fn screen(&mut self, viewer: &Viewer, size: (u16, u16)) -> Vec<Rgb> {
         if let Some(status) = self.0.try_wait().unwrap() {
             panic!("the window closed by itself: {status}");
         }

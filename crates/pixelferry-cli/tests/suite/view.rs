@@ -1,0 +1,232 @@
+//! `pixelferry view`: pictures of arrays by their definition, files that are no arrays, and a window in which a user looks closely.
+
+use crate::window::Running;
+use crate::{pixelferry, texts};
+use image::{Rgba, RgbaImage};
+use pixelferry_tests::{Need, Patience, Rgb, Viewer, Xvfb, need};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+const SIDES: (u32, u32) = (64, 48);
+/// The window, where the array is smaller.
+const WINDOW: (u16, u16) = (640, 480);
+
+fn folder(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("view").join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// The number of a pixel.
+fn number(x: u32, y: u32) -> f64 {
+    3.0 * (f64::from(x) / 6.0).sin() * (f64::from(y) / 7.0).cos()
+}
+
+/// A file as `numpy.save` writes it, its numbers given in the order of the file.
+fn npy(descr: &str, is_fortran: bool, shape: &str, numbers: &[u8]) -> Vec<u8> {
+    let order = if is_fortran { "True" } else { "False" };
+    let mut header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
+    header += &" ".repeat(63 - (10 + header.len()) % 64);
+    header.push('\n');
+    let mut file = b"\x93NUMPY\x01\0".to_vec();
+    file.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
+    file.extend(header.bytes());
+    file.extend(numbers);
+    file
+}
+
+fn singles() -> Vec<u8> {
+    let (width, height) = SIDES;
+    let numbers = (0..height).flat_map(|y| (0..width).flat_map(move |x| (number(x, y) as f32).to_le_bytes()));
+    npy("<f4", false, "(48, 64)", &numbers.collect::<Vec<_>>())
+}
+
+/// Column after column, in another machine's byte order.
+fn foreign_doubles() -> Vec<u8> {
+    let (width, height) = SIDES;
+    let numbers = (0..width).flat_map(|x| (0..height).flat_map(move |y| number(x, y).to_be_bytes()));
+    npy(">f8", true, "(48, 64)", &numbers.collect::<Vec<_>>())
+}
+
+fn saved(file: &Path, input: Option<&[u8]>, options: &[&str]) -> RgbaImage {
+    let out = file.with_extension("out.png");
+    let file = if input.is_some() { Path::new("-") } else { file };
+    let mut command = pixelferry(&["view", file.to_str().unwrap(), "--save", out.to_str().unwrap()]);
+    let mut running = command.args(options).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    running.stdin.take().unwrap().write_all(input.unwrap_or_default()).unwrap();
+    let output = running.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", texts(&output)[1]);
+    let picture = image::open(&out).unwrap().into_rgba8();
+    std::fs::remove_file(out).unwrap();
+    picture
+}
+
+fn assert_near(picture: &RgbaImage, wanted: impl Fn(u32, u32) -> f64) {
+    assert_eq!(picture.dimensions(), SIDES);
+    for (x, y, Rgba(pixel)) in picture.enumerate_pixels() {
+        let level = (wanted(x, y).clamp(0.0, 1.0) * 255.0).round();
+        let is_near = pixel[..3].iter().all(|part| (f64::from(*part) - level).abs() <= 1.0);
+        assert!(is_near && pixel[3] == 255, "{pixel:?} at {x}, {y}, and not {level}");
+    }
+}
+
+#[test]
+fn saved_pictures_are_those_of_the_definition() {
+    let folder = folder("saved");
+    for (name, file) in [("a.npy", singles()), ("b.npy", foreign_doubles())] {
+        let path = folder.join(name);
+        std::fs::write(&path, &file).unwrap();
+        let over = |x, y| (number(x, y) + 1.0) / 3.0;
+        assert_near(&saved(&path, None, &["--range", "-1,2"]), over);
+        assert_near(&saved(&path, Some(&file), &["--range", "-1,2"]), over);
+        let bright = saved(&path, None, &["--range", "-1,2", "--exposure", "1", "--gamma", "2"]);
+        assert_near(&bright, |x, y| (2.0 * over(x, y)).max(0.0).sqrt());
+        let colours = saved(&path, None, &["--range", "-9,0", "--colormap", "viridis"]);
+        // The last colour of the map.
+        assert!(colours.enumerate_pixels().all(|(x, y, pixel)| number(x, y) < 0.0 || pixel.0 == [253, 231, 37, 255]));
+        let turned = saved(&path, None, &["--layout", "WH", "--range", "-1,2"]);
+        assert_eq!(
+            image::imageops::rotate90(&image::imageops::flip_vertical(&turned)),
+            saved(&path, None, &["--range", "-1,2"])
+        );
+    }
+}
+
+#[test]
+fn a_picture_that_is_viewed_is_itself() {
+    let path = folder("itself").join("a.png");
+    let picture = RgbaImage::from_fn(20, 10, |x, y| Rgba([x as u8, y as u8, (x * y) as u8, 255]));
+    picture.save(&path).unwrap();
+    assert!(saved(&path, None, &[]) == picture && saved(&path, Some(&std::fs::read(&path).unwrap()), &[]) == picture);
+    let red = saved(&path, None, &["--channel", "0"]);
+    assert!(red.enumerate_pixels().all(|(x, _, pixel)| pixel.0 == [x as u8, x as u8, x as u8, 255]));
+}
+
+#[test]
+fn files_that_are_no_arrays_end_with_a_line_that_says_so() {
+    let folder = folder("wrong");
+    let good = singles();
+    let cut = |bytes: usize| good[..bytes].to_vec();
+    let with = |descr: &str, shape: &str| npy(descr, false, shape, &[0; 64]);
+    let files: [(Vec<u8>, &str); 17] = [
+        (b"PK\x03\x04 an archive".to_vec(), "neither an array"),
+        (Vec::new(), "neither an array"),
+        (cut(6), "damaged"),
+        (cut(9), "damaged"),
+        (cut(40), "damaged"),
+        (cut(good.len() - 1), "needs 12288 bytes, and 12287 are there"),
+        (with("|O", "(8,)"), "no numbers"),
+        (with("<U4", "(2, 2)"), "no numbers"),
+        (with("<f16", "(2, 2)"), "128 bits"),
+        (with("<f4", "(4000000000, 4000000000)"), "larger than any memory"),
+        (with("<f4", "(40000, 40000)"), "needs 6400000000 bytes"),
+        (with("<f4", "(99999999999999999999,)"), "no number"),
+        (with("<f4", "(-1, 4)"), "no number"),
+        (with("<f4", "(0, 4)"), "is empty"),
+        (with("<f4", "(4,)"), "x[None, :]"),
+        (with("<f4", &"(".repeat(60000)), "no number"),
+        (with("<f4', 'more': 'x", "(2, 2)"), "has the key 'more'"),
+    ];
+    for (at, (bytes, said)) in files.iter().enumerate() {
+        let path = folder.join(format!("{at}.npy"));
+        std::fs::write(&path, bytes).unwrap();
+        let output =
+            pixelferry(&["view", path.to_str().unwrap(), "--save"]).arg(folder.join("x.png")).output().unwrap();
+        let text = &texts(&output)[1];
+        assert!(output.status.code() == Some(1) && text.contains(said) && text.lines().count() == 1, "{at}: {text}");
+        assert!(text.contains(&format!("{at}.npy: ")), "{text}");
+        // By a pipe, whose length nobody knows, it is the same.
+        let mut piped =
+            pixelferry(&["view", "-", "--explain"]).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // Who has refused it reads no more.
+        let _ = piped.stdin.take().unwrap().write_all(bytes);
+        let output = piped.wait_with_output().unwrap();
+        assert!(output.status.code() == Some(1) && texts(&output)[1].contains(said), "{at}: {}", texts(&output)[1]);
+    }
+    let refused = pixelferry(&["view", "a.npy", "--range", "wide"]).output().unwrap();
+    assert!(refused.status.code() == Some(2) && texts(&refused)[1].contains("minmax"), "{}", texts(&refused)[1]);
+}
+
+#[test]
+fn what_an_array_is_taken_for_is_explained() {
+    let path = folder("explain").join("a.npy");
+    std::fs::write(&path, singles()).unwrap();
+    let output = pixelferry(&["view", path.to_str().unwrap(), "--explain", "--range=1%,99%"]).output().unwrap();
+    let [said, _] = texts(&output);
+    assert!(said.contains("float32 as HW, 64x48; range -") && said.contains("(measured)"), "{said}");
+    assert!(said.contains("layouts that are guessed"), "{said}");
+}
+
+/// A screen that a test waits for; it is left beside the test, to be looked at.
+fn wait_for(running: &mut Running, viewer: &Viewer, name: &str, seen: impl Fn(&dyn Fn(u32, u32) -> Rgb) -> bool) {
+    let mut patience = Patience::new();
+    loop {
+        let pixels = running.screen(viewer, WINDOW);
+        let at = |x: u32, y: u32| pixels[(y * u32::from(WINDOW.0) + x) as usize];
+        let found = seen(&at);
+        if found || patience.is_over() {
+            let picture = image::RgbImage::from_fn(WINDOW.0.into(), WINDOW.1.into(), |x, y| image::Rgb(at(x, y)));
+            picture.save(folder("screens").join(format!("{name}.png"))).unwrap();
+        }
+        if found {
+            return;
+        }
+        assert!(!patience.is_over(), "never seen: {name}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Pixels of text in some rows.
+fn bright(at: &dyn Fn(u32, u32) -> Rgb, rows: std::ops::Range<u32>) -> usize {
+    rows.flat_map(|y| (0..u32::from(WINDOW.0)).map(move |x| (x, y))).filter(|(x, y)| at(*x, *y)[1] > 190).count()
+}
+
+#[test]
+fn a_user_looks_closely() {
+    let path = folder("window").join("a.npy");
+    std::fs::write(&path, singles()).unwrap();
+    let Some(server) = need(Need::Xvfb, Xvfb::start(1024, 640)) else { return };
+    let viewer = Viewer::of(server.display()).unwrap();
+    let mut window = Running::start(&["view", path.to_str().unwrap(), "--range", "-4,3"], &server);
+    let level = |x, y, exposure: f64| ((number(x, y) + 4.0) / 7.0 * exposure * 255.0).clamp(0.0, 255.0);
+    let near = |found: Rgb, level: f64| found.iter().all(|part| (f64::from(*part) - level).abs() <= 1.0);
+    // Ten window pixels for each of the array's, with a frame around.
+    let shows = |at: &dyn Fn(u32, u32) -> Rgb, exposure: f64| {
+        (0..64).all(|x| near(at(x * 10 + 5, 15), level(x, 1, exposure)))
+            && (0..40).all(|y| near(at(325, y * 10 + 5), level(32, y, exposure)))
+    };
+    let framed = |at: &dyn Fn(u32, u32) -> Rgb| {
+        (1..40).all(|y| {
+            let (inside, frame) = (at(325, y * 10 + 5), at(325, y * 10));
+            inside != frame && at(325, y * 10 + 1) == inside && at(325, y * 10 + 9) == inside
+        })
+    };
+    wait_for(&mut window, &viewer, "fitted", |at| shows(at, 1.0) && framed(at) && bright(at, 455..480) > 100);
+    viewer.focus((5, 5)).unwrap();
+    viewer.point((155, 205)).unwrap();
+    wait_for(&mut window, &viewer, "pointer", |at| bright(at, 455..480) > 400);
+    viewer.key(26).unwrap();
+    wait_for(&mut window, &viewer, "brighter", |at| shows(at, 2.0_f64.sqrt()));
+    viewer.key(54).unwrap();
+    wait_for(&mut window, &viewer, "colours", |at| at(155, 205)[0] != at(155, 205)[1]);
+    // Ten steps for five clicks: the pixel under the pointer stays there, is 62 window pixels large, and has its number in it.
+    (0..5).for_each(|_| viewer.click(4).unwrap());
+    wait_for(&mut window, &viewer, "numbers", |at| {
+        let colour = at(132, 182);
+        let others = (130..180).filter(|x| at(*x, 205) != colour).count();
+        [at(178, 182), at(132, 228), at(178, 228)] == [colour; 3] && at(200, 182) != colour && others > 10
+    });
+    viewer.key(10).unwrap();
+    wait_for(&mut window, &viewer, "own size", |at| at(5, 5) == at(600, 300) && at(5, 5) == [26, 26, 26]);
+    viewer.key(43).unwrap();
+    wait_for(&mut window, &viewer, "help", |at| bright(at, 165..200) > 200 && bright(at, 280..315) > 100);
+    viewer.key(9).unwrap();
+    let mut patience = Patience::new();
+    while window.0.try_wait().unwrap().is_none() {
+        assert!(!patience.is_over(), "Escape closes nothing");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(window.0.wait().unwrap().success());
+}
