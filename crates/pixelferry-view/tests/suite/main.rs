@@ -1,0 +1,101 @@
+//! An array in a framebuffer of OpenGL: what is drawn, what is under the pointer, and what makes a new picture.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
+
+use pixelferry::Extent;
+use pixelferry::api::gl::winit::dpi::PhysicalPosition;
+use pixelferry::api::gl::winit::event::{DeviceId, WindowEvent};
+use pixelferry::api::gl::{GlDisplay, HeadlessOptions, OffscreenTarget};
+use pixelferry_look::{Number, Request};
+use pixelferry_testing::{Need, need};
+use pixelferry_view::{Array, ArrayView, ViewError};
+use std::rc::Rc;
+
+const WINDOW: Extent = Extent::new(400, 300);
+
+fn gl() -> Option<(Rc<GlDisplay>, OffscreenTarget)> {
+    let display = need(Need::Egl, GlDisplay::headless(HeadlessOptions::default()))?;
+    let target = display.create_offscreen_target(WINDOW.width, WINDOW.height).unwrap();
+    Some((display, target))
+}
+
+fn array(shape: &[i64], name: &str, bytes: &[u8]) -> Array {
+    Array::new("a", bytes, shape.to_vec(), Number::of_name(name).unwrap()).unwrap()
+}
+
+/// The window's pixels, rows from the top.
+fn drawn(view: &mut ArrayView, target: &OffscreenTarget) -> impl Fn(usize, usize) -> [u8; 3] + use<> {
+    target.bind().unwrap();
+    view.draw(WINDOW, 1.0).unwrap();
+    let pixels = target.read_rgba8().unwrap();
+    move |x, y| *pixels[4 * (y * WINDOW.width as usize + x)..].first_chunk().unwrap()
+}
+
+fn point(view: &mut ArrayView, x: f64, y: f64) -> Option<String> {
+    let position = PhysicalPosition::new(x, y);
+    view.event(&WindowEvent::CursorMoved { device_id: DeviceId::dummy(), position }, WINDOW);
+    view.under_pointer(WINDOW)
+}
+
+#[test]
+fn a_picture_is_made_when_the_look_changes_and_never_by_zoom_or_pan() {
+    let Some((display, target)) = gl() else { return };
+    // 40 by 30 levels, ten window pixels for each.
+    let bytes: Vec<u8> = (0..1200_u32).map(|n| (n % 40 * 5 + n / 40) as u8).collect();
+    let mut view = ArrayView::open(&display, array(&[30, 40], "uint8", &bytes), Request::default()).unwrap();
+    let at = drawn(&mut view, &target);
+    for (column, row) in [(0, 0), (39, 0), (17, 11), (5, 20)] {
+        assert_eq!(at(column * 10 + 5, row * 10 + 5), [(column * 5 + row) as u8; 3], "{column}, {row}");
+        assert_ne!(at(column * 10 + 5, row * 10), at(column * 10 + 5, row * 10 + 5), "no frame around {column}, {row}");
+    }
+    let image = view.image();
+    for step in 0..20 {
+        view.camera().zoom(if step < 12 { 1.3 } else { 0.8 }, [205.0, 155.0], image, WINDOW);
+        view.camera().pan([1.0, -2.0], image, WINDOW);
+        drawn(&mut view, &target);
+    }
+    assert_eq!(view.pictures(), 1);
+    view.camera().fit();
+    assert!(view.press('e') && view.press('E') && view.pictures() == 3);
+    assert_eq!(drawn(&mut view, &target)(175, 115), at(175, 115));
+    // Ranges and their colours; what is no key does nothing.
+    assert!(view.press('r') && view.press('c') && !view.press('z'));
+    assert!(view.title().contains("colormap viridis"), "{}", view.title());
+}
+
+#[test]
+fn under_the_pointer_is_the_arrays_own_number() {
+    let Some((display, _)) = gl() else { return };
+    let numbers: Vec<i64> = (0..1200).map(|n| i64::MAX - n).collect();
+    let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
+    let mut view = ArrayView::open(&display, array(&[30, 40], "int64", &bytes), Request::default()).unwrap();
+    assert_eq!(view.under_pointer(WINDOW), None);
+    assert_eq!(point(&mut view, 399.5, 0.5).unwrap(), format!("row 0, column 39: {}", i64::MAX - 39));
+    assert_eq!(point(&mut view, 12.0, 299.0).unwrap(), format!("row 29, column 1: {}", i64::MAX - 29 * 40 - 1));
+    view.camera().one_to_one();
+    assert_eq!((point(&mut view, 5.0, 5.0), view.under_pointer(WINDOW)), (None, None));
+    // Of a grid of pictures: which one. Of complex numbers: both parts.
+    let pictures: Vec<u8> = (0..4 * 30 * 40 * 3).map(|n| (n / 3600 * 10 + n % 3) as u8).collect();
+    let mut view = ArrayView::open(&display, array(&[4, 30, 40, 3], "uint8", &pictures), Request::default()).unwrap();
+    assert_eq!(point(&mut view, 399.0, 1.0).unwrap(), "picture 1, row 0, column 39: 10 11 12");
+    let complex: Vec<u8> = [0.5_f32, -2.0, 1e10, 0.0].iter().flat_map(|part| part.to_ne_bytes()).collect();
+    let mut view = ArrayView::open(&display, array(&[1, 2], "complex64", &complex), Request::default()).unwrap();
+    assert_eq!(point(&mut view, 100.0, 150.0).unwrap(), "row 0, column 0: 0.5-2.0i");
+}
+
+#[test]
+fn what_does_not_go_is_refused_or_said() {
+    let Some((display, target)) = gl() else { return };
+    let colours: Vec<u8> = (0..30 * 40 * 3).map(|n| n as u8).collect();
+    let mut view = ArrayView::open(&display, array(&[30, 40, 3], "uint8", &colours), Request::default()).unwrap();
+    let before = drawn(&mut view, &target);
+    view.press('c');
+    let after = drawn(&mut view, &target);
+    // Only the line that says why is another.
+    assert_eq!((view.pictures(), before(200, 150)), (1, after(200, 150)));
+    assert!((5..60).any(|x| (5..60).any(|y| before(x, y) != after(x, y))), "nothing is said");
+    let wide = vec![0; 1 << 20];
+    let refused = ArrayView::open(&display, array(&[1, 1 << 20], "uint8", &wide), Request::default()).map(drop);
+    let Err(ViewError::Driver(error)) = refused else { panic!("{refused:?}") };
+    assert!(error.to_string().contains("1048576"), "{error}");
+}
