@@ -16,6 +16,9 @@ use std::rc::Rc;
 /// Colour around the picture.
 const AROUND: [f32; 4] = [0.1, 0.1, 0.1, 1.0];
 
+/// A range that was asked for, of which channel, and its ends.
+type Found = ((Range, Option<Channel>), (f64, f64));
+
 /// An array that is looked at closely. It is made into a picture when the look changes; zooming and moving draw that again.
 ///
 /// Stays on the thread of its display, whose context must be current in every call and when it is dropped. It knows no event
@@ -33,7 +36,7 @@ pub struct ArrayView {
     plane: Plane,
     whole: Plane,
     /// Ranges that were found.
-    found: Vec<((Range, Option<Channel>), (f64, f64))>,
+    found: Vec<Found>,
     camera: Camera,
     notice: String,
     has_help: bool,

@@ -52,7 +52,7 @@ fn a_picture_is_made_when_the_look_changes_and_never_by_zoom_or_pan() {
     for step in 0..20 {
         view.camera().zoom(if step < 12 { 1.3 } else { 0.8 }, [205.0, 155.0], image, WINDOW);
         view.camera().pan([1.0, -2.0], image, WINDOW);
-        drawn(&mut view, &target);
+        view.draw(WINDOW, 1.0).unwrap();
     }
     assert_eq!(view.pictures(), 1);
     view.camera().fit();
