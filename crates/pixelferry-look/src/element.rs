@@ -157,7 +157,8 @@ impl Number {
                 }
                 _ => ("elements", "x.astype('float32') or x.float()"),
             };
-            Refusal::Dtype(format!("an array of {what} of {} bits cannot be shown; show {line}", self.bits))
+            let bits = if self.bits == 0 { String::new() } else { format!(" of {} bits", self.bits) };
+            Refusal::Dtype(format!("an array of {what}{bits} cannot be shown; show {line}"))
         })
     }
 }

@@ -44,6 +44,9 @@ def test_a_file_of_numpy_becomes_a_picture(tmp_path):
     numpy.save(array, numpy.full((24, 32, 4), 200, numpy.uint8))
     said = run("show", str(array), "--save", str(picture), "--backend", "cpu")
     assert said.returncode == 0 and picture.read_bytes().startswith(b"\x89PNG"), said.stderr
+    look = ["--range", "0", "99%", "--exposure", "-1", "--gamma", "2.2", "--channel", "0", "--colormap", "magma", "--layout", "HWC"]
+    said = run("show", str(array), "--save", str(picture), "--backend", "cpu", *look)
+    assert said.returncode == 0, said.stderr
 
 
 @pytest.mark.filterwarnings("ignore:.*found in sys.modules")
@@ -65,6 +68,7 @@ def test_what_is_wrong_is_one_line(tmp_path, monkeypatch, capsys):
         (("show", str(text)), "no.npy"),
         (("show", str(doubles), "--save", str(tmp_path / "x.png")), "floats of 128 bits"),
         (("show", str(array), "--save", str(tmp_path / "absent" / "x.png")), "x.png"),
+        (("show", str(array), "--range", "wide"), "minmax"),
         (("probe", "--size", "0x4"), "0"),
         (("probe", "--size", "4"), "WIDTHxHEIGHT"),
     ]:

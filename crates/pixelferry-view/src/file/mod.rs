@@ -19,7 +19,7 @@ impl Array {
     /// Reads a `.npy` file, a PNG or a JPEG; its first bytes say which.
     ///
     /// # Errors
-    /// [`ReadError`]; nothing that a file says makes it panic, or allocate more than the file has.
+    /// [`ReadError`]. Whatever a `.npy` file says, no more memory is taken than it has bytes; a picture may unpack to 4 GiB.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         let file = File::open(path)?;
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
@@ -39,7 +39,7 @@ impl Array {
             return npy::read(&first, from, name, there);
         }
         if PICTURES.iter().any(|magic| first.starts_with(magic)) {
-            from.read_to_end(&mut first)?;
+            from.take(MOST_BYTES).read_to_end(&mut first)?;
             return picture(&first, name);
         }
         Err(ReadError::Format(first))
