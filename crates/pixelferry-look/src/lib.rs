@@ -28,6 +28,7 @@ mod raw;
 mod refusal;
 mod rows;
 mod span;
+mod spot;
 mod value;
 
 pub use colormap::Colormap;
@@ -41,7 +42,8 @@ pub use plane::{Grid, Plane};
 pub use refusal::Refusal;
 pub use rows::Numbers;
 pub use span::{Place, Raw, Span};
-pub use value::{Spot, Value};
+pub use spot::Spot;
+pub use value::Value;
 
 /// PTX of the kernels that make pictures, compiled from `kernels/show.cu` by `cargo xtask ptx`.
 pub const SHOW_PTX: &str = include_str!("ptx/show.ptx");

@@ -1,46 +1,53 @@
 //! Keys of the window, as in tev where it has the same.
 
-use crate::view::ArrayView;
 use pixelferry_look::{Colormap, End, Look, Range};
 
 /// Stops of one press.
 const STOPS: f32 = 0.5;
 
-/// A key, what it does in words, and the doing; the second argument is true with Shift.
+/// Deed of a key.
+#[derive(Debug, Clone, Copy)]
+pub enum Deed {
+    /// Changes the look, which was asked for with that range; true with Shift.
+    Look(fn(&mut Look, Range, bool)),
+    Fit,
+    OneToOne,
+    Save,
+    Help,
+}
+
+/// A key, and what it does.
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
     /// Character of the key without Shift.
     pub key: char,
-    /// What it does.
+    /// What it does, in words.
     pub about: &'static str,
-    pub(crate) act: fn(&mut ArrayView, bool),
+    pub(crate) deed: Deed,
+}
+
+const fn key(key: char, about: &'static str, deed: Deed) -> Key {
+    Key { key, about, deed }
 }
 
 /// All keys but Escape, which closes the window.
 pub static KEYS: [Key; 8] = [
-    Key {
-        key: 'e',
-        about: "brighter by half a stop; with Shift darker",
-        act: |view, shift| view.change(|look| look.exposure += if shift { -STOPS } else { STOPS }),
-    },
-    Key { key: 'f', about: "fit all of it into the window", act: |view, _| view.camera().fit() },
-    Key { key: '1', about: "its own size, pixel by pixel", act: |view, _| view.camera().one_to_one() },
-    Key {
-        key: 'c',
-        about: "next colormap; with Shift the one before",
-        act: |view, shift| view.change(|look| colour(look, shift)),
-    },
-    Key {
-        key: 'r',
-        about: "next range: as asked for, of the type, minimum to maximum, 1% to 99%",
-        act: |view, _| {
-            let asked = view.asked();
-            view.change(|look| look.range = after(&ranges(asked), look.range));
-        },
-    },
-    Key { key: 'm', about: "mark what is out of range", act: |view, _| view.change(|look| look.marks = !look.marks) },
-    Key { key: 's', about: "save the picture", act: |view, _| view.save_beside() },
-    Key { key: 'h', about: "these keys", act: |view, _| view.toggle_help() },
+    key(
+        'e',
+        "brighter by half a stop; with Shift darker",
+        Deed::Look(|look, _, shift| look.exposure += if shift { -STOPS } else { STOPS }),
+    ),
+    key('f', "fit all of it into the window", Deed::Fit),
+    key('1', "its own size, pixel by pixel", Deed::OneToOne),
+    key('c', "next colormap; with Shift the one before", Deed::Look(|look, _, shift| colour(look, shift))),
+    key(
+        'r',
+        "next range: as asked for, of the type, minimum to maximum, 1% to 99%",
+        Deed::Look(|look, asked, _| look.range = after(&ranges(asked), look.range)),
+    ),
+    key('m', "mark what is out of range", Deed::Look(|look, _, _| look.marks = !look.marks)),
+    key('s', "save the picture", Deed::Save),
+    key('h', "these keys", Deed::Help),
 ];
 
 /// The keys as lines of text.

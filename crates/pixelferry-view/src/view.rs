@@ -3,7 +3,7 @@
 use crate::array::Array;
 use crate::error::ViewError;
 use crate::feed::Feed;
-use crate::keys::{KEYS, keys};
+use crate::keys::{Deed, KEYS, keys};
 use crate::overlay::{Lines, Overlay, Pixels, Written, named};
 use pixelferry::api::gl::winit::event::{ElementState, KeyEvent, WindowEvent};
 use pixelferry::api::gl::winit::keyboard::Key;
@@ -29,8 +29,8 @@ pub struct ArrayView {
     overlay: Overlay,
     display: Rc<GlDisplay>,
     array: Array,
-    /// As it was asked for at first, and as it is.
-    first: Request,
+    /// Range that was asked for at first.
+    asked: Range,
     request: Request,
     /// The picture on show, and the array with all that its elements have.
     plane: Plane,
@@ -61,7 +61,7 @@ impl ArrayView {
             overlay: Overlay::new(display)?,
             display: Rc::clone(display),
             array,
-            first: request,
+            asked: request.look.range,
             request,
             plane,
             whole,
@@ -89,7 +89,13 @@ impl ArrayView {
     pub fn press(&mut self, key: char) -> bool {
         let Some(row) = KEYS.iter().find(|row| row.key == key.to_ascii_lowercase()) else { return false };
         self.notice.clear();
-        (row.act)(self, key.is_ascii_uppercase());
+        match row.deed {
+            Deed::Look(change) => self.change(|look, asked| change(look, asked, key.is_ascii_uppercase())),
+            Deed::Fit => self.camera.fit(),
+            Deed::OneToOne => self.camera.one_to_one(),
+            Deed::Save => self.save_beside(),
+            Deed::Help => self.has_help = !self.has_help,
+        }
         true
     }
 
@@ -150,14 +156,10 @@ impl ArrayView {
         Extent::new(self.plane.width, self.plane.height)
     }
 
-    pub(crate) const fn asked(&self) -> Range {
-        self.first.look.range
-    }
-
     /// Changes the look, and the picture with it. What does not go is said, and nothing changes.
-    pub(crate) fn change(&mut self, change: impl FnOnce(&mut Look)) {
+    fn change(&mut self, change: impl FnOnce(&mut Look, Range)) {
         let mut request = self.request;
-        change(&mut request.look);
+        change(&mut request.look, self.asked);
         if let Err(error) = self.show(request) {
             self.notice = error.to_string();
         }
@@ -180,17 +182,13 @@ impl ArrayView {
     }
 
     /// Saves the picture in the current folder, under a name that no array has.
-    pub(crate) fn save_beside(&mut self) {
+    fn save_beside(&mut self) {
         let mut path = PathBuf::from(self.array.name());
         path.set_extension("view.png");
         self.notice = match save_picture(&mut self.feed.link, &path) {
             Ok(()) => format!("saved {}", path.display()),
             Err(error) => error.to_string(),
         };
-    }
-
-    pub(crate) const fn toggle_help(&mut self) {
-        self.has_help = !self.has_help;
     }
 
     fn pixels(&self, window: Extent) -> Pixels {

@@ -1,0 +1,109 @@
+//! Elements under a pointer, as the array has them.
+
+use crate::plane::{Grid, Plane};
+use crate::rows::Numbers;
+use crate::value::{Value, number};
+
+/// Place of an element: which picture of a grid, row, column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spot {
+    /// Picture of the grid, from 0.
+    pub image: u32,
+    /// Row of that picture.
+    pub row: u32,
+    /// Column of that picture.
+    pub column: u32,
+}
+
+impl Plane {
+    /// The element that makes a pixel of the picture; `None` outside, and where a grid has no picture.
+    pub fn spot(&self, x: u32, y: u32) -> Option<Spot> {
+        let Grid { count, columns, width, height, .. } = self.grid;
+        let image = (y / height).checked_mul(columns)?.checked_add(x / width)?;
+        let inside = x < self.width && y < self.height && image < count;
+        inside.then_some(Spot { image, row: y % height, column: x % width })
+    }
+
+    /// The numbers of an element, one for each channel; `bytes` are those of the span, of which nothing else is read.
+    pub fn values(&self, bytes: &[u8], spot: Spot) -> Vec<Value> {
+        let one = |channel| self.at(bytes, spot, channel).and_then(|there| self.value(there));
+        (0..self.channels).map_while(one).collect()
+    }
+
+    /// The pixel that an element becomes; black where its bytes are not there.
+    pub fn colour(&self, bytes: &[u8], spot: Spot) -> [u8; 4] {
+        let mut pixel = [[0, 0, 0, u8::MAX]];
+        if let Some(first) = self.first_of(spot, 0) {
+            let one = Numbers { first, ..self.numbers(bytes) };
+            if one.check(1, 1).is_ok() {
+                one.row(0, &mut pixel);
+            }
+        }
+        pixel[0]
+    }
+
+    fn first_of(&self, spot: Spot, channel: u32) -> Option<i64> {
+        let [row, column, apart] = self.strides;
+        let steps = [(spot.image, self.grid.stride), (spot.row, row), (spot.column, column), (channel, apart)];
+        let all = steps.into_iter().map(|(n, stride)| i128::from(n) * i128::from(stride));
+        i64::try_from(self.span.first as i128 + all.sum::<i128>()).ok()
+    }
+
+    fn at<'a>(&self, bytes: &'a [u8], spot: Spot, channel: u32) -> Option<&'a [u8]> {
+        let start = usize::try_from(self.first_of(spot, channel)?).ok()?;
+        bytes.get(start..start.checked_add(self.numbers(bytes).bytes_of_one())?)
+    }
+
+    fn value(&self, bytes: &[u8]) -> Option<Value> {
+        if self.pair.is_some() {
+            let (real, imaginary) = bytes.split_at_checked(self.element.bytes())?;
+            return Some(Value::Complex(number(self.element, real)?.into(), number(self.element, imaginary)?.into()));
+        }
+        number(self.element, bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Layout, Look, Number, Place, Raw};
+    use pixelferry::PixelFormat;
+
+    fn plane(bytes: &[u8], shape: &[i64], name: &str) -> Plane {
+        let raw = Raw {
+            address: bytes.as_ptr().addr(),
+            shape: shape.to_vec(),
+            strides: None,
+            number: Number::of_name(name).unwrap(),
+            place: Place::Host,
+        };
+        Plane::new(&raw, Layout::GUESSED, PixelFormat::Rgba8, &Look::default()).unwrap()
+    }
+
+    #[test]
+    fn values_are_exact_and_where_the_pointer_is() {
+        let large: Vec<u8> = (0..6).flat_map(|n| (i64::MAX - n).to_ne_bytes()).collect();
+        let of = plane(&large, &[2, 3], "int64");
+        let spot = of.spot(1, 1).unwrap();
+        assert_eq!((spot, of.spot(3, 0), of.spot(0, 2)), (Spot { image: 0, row: 1, column: 1 }, None, None));
+        assert_eq!(of.values(&large, spot), [Value::Whole(i128::from(i64::MAX) - 4)]);
+        assert_eq!(of.values(&large, spot)[0].to_string(), "9223372036854775803");
+        // A file that is shorter than it says gives nothing.
+        assert_eq!(of.values(&large[..8], spot), []);
+        assert_eq!(of.colour(&large[..8], spot), [0, 0, 0, 255]);
+        let complex: Vec<u8> = [1.5_f32, -0.25, 0.0, 3.0].into_iter().flat_map(f32::to_ne_bytes).collect();
+        let of = plane(&complex, &[1, 2], "complex64");
+        assert_eq!(of.values(&complex, of.spot(0, 0).unwrap())[0].to_string(), "1.5-0.25i");
+    }
+
+    #[test]
+    fn pictures_of_a_grid_have_rows_and_columns_of_their_own() {
+        // Three pictures of 2x2 RGB in two columns: the fourth place is empty.
+        let bytes: Vec<u8> = (0..36).collect();
+        let of = plane(&bytes, &[3, 2, 2, 3], "uint8");
+        let spot = of.spot(1, 2).unwrap();
+        assert_eq!((spot, of.spot(2, 2)), (Spot { image: 2, row: 0, column: 1 }, None));
+        assert_eq!(of.values(&bytes, spot), [27, 28, 29].map(Value::Whole));
+        assert_eq!(of.colour(&bytes, spot), [27, 28, 29, 255]);
+    }
+}
