@@ -59,6 +59,12 @@ impl From<Value> for f64 {
     }
 }
 
+/// The number of fewest digits that is the same in a narrower type.
+fn shortest(value: f32, is_same: impl Fn(f32) -> bool) -> f32 {
+    let of = |digits| format!("{value:.digits$e}").parse().ok();
+    (0..6).filter_map(of).find(|other| is_same(*other)).unwrap_or(value)
+}
+
 /// A number of its type, as it is stored; `None` where bytes are missing.
 pub fn number(element: Element, bytes: &[u8]) -> Option<Value> {
     fn of<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
@@ -74,8 +80,14 @@ pub fn number(element: Element, bytes: &[u8]) -> Option<Value> {
         Element::I32 => Value::Whole(of(bytes).map(i32::from_ne_bytes)?.into()),
         Element::U64 => Value::Whole(of(bytes).map(u64::from_ne_bytes)?.into()),
         Element::I64 => Value::Whole(of(bytes).map(i64::from_ne_bytes)?.into()),
-        Element::F16 => Value::Single(of(bytes).map(f16::from_ne_bytes)?.into()),
-        Element::Bf16 => Value::Single(of(bytes).map(bf16::from_ne_bytes)?.into()),
+        Element::F16 => {
+            let value = of(bytes).map(f16::from_ne_bytes)?;
+            Value::Single(shortest(value.into(), |other| f16::from_f32(other) == value))
+        }
+        Element::Bf16 => {
+            let value = of(bytes).map(bf16::from_ne_bytes)?;
+            Value::Single(shortest(value.into(), |other| bf16::from_f32(other) == value))
+        }
         Element::F32 => Value::Single(of(bytes).map(f32::from_ne_bytes)?),
         Element::F64 => Value::Double(of(bytes).map(f64::from_ne_bytes)?),
         float8 => Value::Single(float8::values(float8)[usize::from(*bytes.first()?)]),
@@ -99,4 +111,10 @@ fn short_numbers_fit_into_a_pixel() {
         assert_eq!(format!("{value:.4}"), text);
     }
     assert_eq!(Value::Single(0.1).to_string(), "0.1");
+    for (half, text) in [(0.1, "0.1"), (65504.0, "65500.0"), (-2.0, "-2.0"), (f32::NAN, "NaN"), (f32::INFINITY, "inf")]
+    {
+        let value = number(Element::F16, &f16::from_f32(half).to_ne_bytes()).unwrap();
+        assert_eq!(value.to_string(), text);
+    }
+    assert_eq!(number(Element::Bf16, &bf16::from_f32(0.3).to_ne_bytes()).unwrap().to_string(), "0.3");
 }
