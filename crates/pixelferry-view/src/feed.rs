@@ -4,8 +4,8 @@
 use crate::array::Array;
 use crate::error::ViewError;
 use pixelferry::{
-    BackendChoice, ComputeMemory, Display, ImageAccess, ImageDesc, Kernel, Link, LinkBuilder, Opened, PixelFormat,
-    Result, SurfaceDesc, Unwritten,
+    BackendChoice, ComputeMemory, Display, ImageDesc, Kernel, Link, LinkBuilder, Opened, PixelFormat, Result,
+    SurfaceDesc, Unwritten,
 };
 use pixelferry_look::Plane;
 use std::ptr;
@@ -24,7 +24,8 @@ type Table = Option<(&'static [[u8; 4]; 256], Box<dyn ComputeMemory>)>;
 impl Feed {
     /// A way for pictures as large as the plane.
     pub fn open(display: &Rc<dyn Display>, plane: &Plane) -> Result<Self> {
-        let image = ImageDesc::new(plane.width, plane.height, PixelFormat::Rgba8).with_access(ImageAccess::Any);
+        // A texture of the display's, and not memory of the host that it reads in place: each is drawn many times.
+        let image = ImageDesc::new(plane.width, plane.height, PixelFormat::Rgba8);
         let desc = SurfaceDesc::Image(image.with_unwritten(Unwritten::Overwrite));
         let builder = LinkBuilder::new(desc).shown_by(display).backend(BackendChoice::Cpu);
         let Opened { backend, link, .. } = builder.open()?;
