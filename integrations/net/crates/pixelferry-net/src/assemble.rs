@@ -2,7 +2,7 @@
 
 use crate::alive::follow;
 use crate::error::{CLOSED, Error, Result, keys};
-use crate::lend::Ticket;
+use crate::lend::Known;
 use crate::lock::{lock, until};
 use crate::net::{Net, Way, now};
 use crate::pixels::{Pixels, Told, read_mark, write_all};
@@ -185,6 +185,7 @@ pub struct Assembly {
     /// By which workers know this display's reports.
     number: u64,
     net: Net,
+    known: Arc<Known>,
     _tiles: Subscriber<()>,
     _marks: Subscriber<()>,
     _alive: Subscriber<()>,
@@ -211,8 +212,9 @@ impl Net {
         let entry = self.status().enter("display", &scene.name);
         let shared = Arc::new(Shared { state: Mutex::new(state), told: Condvar::new(), entry });
         let publisher = self.publisher(OP, keys.job(), Way { congestion: CongestionControl::Block, ..Way::WORDS })?;
+        let (place, known) = (self.place().clone(), Arc::<Known>::default());
         let receiver =
-            Receiver { shared: shared.clone(), image: scene.image, grid, epoch, limits, place: self.place().clone() };
+            Receiver { shared: shared.clone(), image: scene.image, grid, epoch, limits, place, known: known.clone() };
         let tiles = self.subscribe_all(OP, keys.tiles(), move |sample| receiver.take(&sample))?;
         let (told, place) = (shared.clone(), self.place().clone());
         let marks = move |sample| told.mark(&sample, &limits, &place);
@@ -240,6 +242,7 @@ impl Net {
             keys,
             number: self.number(),
             net: self.clone(),
+            known,
             _tiles: tiles,
             _marks: marks,
             _alive: alive,
@@ -288,6 +291,8 @@ struct Receiver {
     epoch: u64,
     limits: Limits,
     place: Arc<AtomicU64>,
+    /// Memory that workers lent.
+    known: Arc<Known>,
 }
 
 impl Receiver {
@@ -301,7 +306,10 @@ impl Receiver {
 
     fn read(&self, sample: &Sample) -> Result<bool, WireError> {
         let told = Told::read(sample, Kind::Tile, &self.limits)?;
-        let Some(arrived) = told.fetch(&self.limits, &self.place, Ticket::fetch) else { return Ok(false) };
+        let Some(arrived) = told.fetch(&self.limits, &self.place, |ticket, bytes| self.known.fetch(ticket, bytes))
+        else {
+            return Ok(false);
+        };
         let header = arrived.header;
         if header.epoch != self.epoch {
             return Err(WireError::Foreign { found: header.epoch, current: self.epoch });
@@ -396,6 +404,7 @@ impl Assembly {
     /// # Errors
     /// [`Error::Zenoh`].
     pub fn update(&mut self, timeout: Duration) -> Result<Update> {
+        self.known.sweep();
         let until = until(timeout);
         loop {
             self.report()?;

@@ -10,7 +10,7 @@ use crate::unseen::Unseen;
 use bytes::Bytes;
 use pixelferry_media::wire::Header;
 use pixelferry_rules::key;
-use pixelferry_rules::pace::{PIECE, Pace, Piece, Wish};
+use pixelferry_rules::pace::{Pace, Piece, UNIT, Wish};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -51,13 +51,16 @@ pub(crate) struct Delivery {
     state: Mutex<State>,
     /// A picture is there for the publication.
     small: Condvar,
+    /// A newer picture could be on its way.
+    free: Condvar,
 }
 
 #[derive(Default)]
 struct State {
     newest: Option<Picture>,
-    /// Number of the newest, from 1.
+    /// Number of the newest, from 1, and of the newest that was published.
     serial: u64,
+    published: u64,
     /// Whether receivers measure, and the place of this program's memory.
     marked: bool,
     place: u64,
@@ -74,11 +77,14 @@ struct Line {
     /// True while it waits for pictures of its own, also if those of others are lent.
     is_apart: bool,
     told: Arc<Condvar>,
+    /// Number of the picture that began last, and of that after which there is room for another one.
+    begun: u64,
+    done: u64,
 }
 
 impl Delivery {
     pub fn new(key: String, unseen: Arc<Unseen>) -> Arc<Self> {
-        Arc::new(Self { key, unseen, state: Mutex::default(), small: Condvar::new() })
+        Arc::new(Self { key, unseen, state: Mutex::default(), small: Condvar::new(), free: Condvar::new() })
     }
 
     /// Hands on the newest picture.
@@ -92,6 +98,18 @@ impl Delivery {
         (state.newest, state.marked, state.place) = (Some(picture), marked, place);
         self.small.notify_one();
         state.tell(!is_lent);
+    }
+
+    /// Waits until a newer picture would be on its way to somebody at once; false where that is not in time.
+    pub fn wait(&self, timeout: Duration) -> bool {
+        let waits = |state: &mut State| {
+            let (mut lines, serial) = (state.viewers.values(), state.serial);
+            let is_begun = || !state.viewers.is_empty() && state.viewers.values().all(|line| line.begun == serial);
+            let is_free = lines.any(|line| line.done == serial) || is_begun();
+            state.published < serial && !state.is_over && !is_free
+        };
+        let waited = self.free.wait_timeout_while(lock(&self.state), timeout, waits);
+        !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 
     /// Threads that start from now on go on until the next end.
@@ -124,7 +142,11 @@ impl Delivery {
             let newest =
                 newest.and_then(|newest| if newest.waits { self.settle(newest, sent, &lend) } else { Some(newest) });
             let picture = newest.filter(|picture| picture.ticket.is_some() || picture.message.len() <= LARGE);
-            picture.into_iter().for_each(&mut publish);
+            if let Some(picture) = picture {
+                lock(&self.state).note_published(&picture, sent);
+                self.free.notify_all();
+                publish(picture);
+            }
         }
     }
 
@@ -157,7 +179,7 @@ impl Delivery {
         if state.viewers.len() >= MOST {
             return;
         }
-        let line = Line { wish, heard: Instant::now(), is_apart: true, told: Arc::default() };
+        let line = Line { wish, heard: Instant::now(), is_apart: true, told: Arc::default(), begun: 0, done: 0 };
         state.viewers.insert(wish.viewer, line);
         let (told, net) = (self.clone(), net.clone());
         let serve = move || {
@@ -181,8 +203,13 @@ impl Delivery {
         drop(net);
         let (mut pace, mut sent, mut asked) = (Pace::from(first.taken), 0, None);
         let (mut rest, begun, mut moved) = (None, Instant::now(), Instant::now());
+        let (mut looked, mut is_there) = (None::<Instant>, true);
         loop {
-            let is_there = to.matching_status().wait().map_err(failed())?.matching() || begun.elapsed() < START;
+            // Beside each piece, the question would cost more than the piece.
+            if looked.is_none_or(|looked| looked.elapsed() >= PAUSE) {
+                is_there = to.matching_status().wait().map_err(failed())?.matching() || begun.elapsed() < START;
+                looked = Some(Instant::now());
+            }
             // Kept while nobody viewed, or before that was heard of.
             if let Some((header, message)) = self.unseen.take() {
                 self.put(Picture { header, message, ticket: None, waits: false }, false, 0);
@@ -198,7 +225,8 @@ impl Delivery {
             }
             let now = Instant::now();
             pace.take(wish.taken, now);
-            let next = if pace.may_send(now) {
+            let units = pace.room(now);
+            let next = if units > 0 {
                 // A publication may be lost on its way: the last of all would be missed.
                 let is_late = moved.elapsed() > HOLD && state.serial > sent && wish.place == state.place;
                 let lent = || state.newest.as_ref().filter(|newest| is_late && newest.ticket.is_some());
@@ -212,13 +240,17 @@ impl Delivery {
                     return Ok(());
                 }
                 let is_apart = sent == 0 || wish.place != state.place;
-                state.viewers.entry(first.viewer).and_modify(|line| line.is_apart = is_apart);
+                let done = if units > 0 { sent } else { 0 };
+                state.viewers.entry(first.viewer).and_modify(|line| (line.is_apart, line.done) = (is_apart, done));
+                self.free.notify_all();
                 drop(told.wait_timeout(state, PAUSE));
                 continue;
             };
             let (marked, ours) = (state.marked, state.place);
             if offset == 0 {
                 sent = state.serial;
+                state.viewers.entry(first.viewer).and_modify(|line| line.begun = sent);
+                self.free.notify_all();
             }
             drop(state);
             moved = Instant::now();
@@ -230,9 +262,9 @@ impl Delivery {
                 to.put(header).attachment(ticket.to_bytes()).wait().map_err(failed())?;
                 continue;
             }
-            let end = picture.message.len().min(offset + PIECE);
+            let end = picture.message.len().min(offset + units as usize * UNIT);
             let bytes = picture.message.slice(offset..end);
-            let number = pace.send(moved);
+            let number = pace.send(bytes.len().div_ceil(UNIT) as u64, moved);
             let piece = Piece { epoch: picture.header.epoch, number, offset: offset as u64 };
             to.put(bytes).attachment(piece.to_bytes()).wait().map_err(failed())?;
             rest = (end < picture.message.len()).then_some((picture, end));
@@ -244,6 +276,13 @@ impl State {
     fn note(&mut self, picture: &Picture) {
         if picture.ticket.is_some() {
             self.lent = Some(Instant::now());
+        }
+    }
+
+    /// Lent ones are for viewers of the same place.
+    fn note_published(&mut self, picture: &Picture, serial: u64) {
+        if picture.ticket.is_none() || self.viewers.values().any(|line| line.wish.place == self.place) {
+            self.published = serial;
         }
     }
 

@@ -12,10 +12,13 @@ use std::time::{Duration, Instant};
 
 /// Shorter messages cost less through a socket.
 const LEAST: usize = 16 << 10;
-/// Sheets that stay as they are while another is written: so receivers find what they were told of, or something newer.
-const SPARE: usize = 3;
-/// Sheets of others stay mapped for so long after they were read.
+/// Bytes of sheets that stay as they are while another is written, one at least: so receivers find what they were told of, or
+/// something newer. More would push each other out of the processor's cache.
+const SPARE: usize = 8 << 20;
+/// Sheets of others that are as large stay mapped for so long after they were read, and no more of them: each is a descriptor.
+const LARGE: usize = 1 << 20;
 const KEPT: Duration = Duration::from_secs(2);
+const MOST: usize = 64;
 
 /// A sheet of memory, which its owner writes and others read.
 struct Sheet {
@@ -93,13 +96,16 @@ impl Drop for Fetched {
     }
 }
 
-/// Others' sheets that were read lately. To map one anew takes long.
+/// Others' large sheets that were read lately: to map one anew takes as long as to copy it.
 #[derive(Default)]
 pub(crate) struct Known(Mutex<Vec<(Ticket, Instant, Arc<Opened>)>>);
 
 impl Known {
     /// Does what [`Ticket::fetch`] does.
     pub fn fetch(&self, ticket: Ticket, bytes: usize) -> io::Result<Fetched> {
+        if bytes < LARGE {
+            return ticket.fetch(bytes);
+        }
         let mut known = lock(&self.0);
         let is_it = |(of, _, sheet): &&mut (Ticket, Instant, Arc<Opened>)| *of == ticket && sheet.memory.len() >= bytes;
         if let Some((_, read, sheet)) = known.iter_mut().find(is_it) {
@@ -107,7 +113,10 @@ impl Known {
             return sheet.clone().read();
         }
         let sheet = Arc::new(system::open(ticket, bytes)?);
-        known.retain(|(of, ..)| *of != ticket);
+        known.retain(|(of, read, _)| *of != ticket && read.elapsed() < KEPT);
+        if known.len() >= MOST {
+            known.remove(0);
+        }
         known.push((ticket, Instant::now(), sheet.clone()));
         drop(known);
         sheet.read()
@@ -149,7 +158,8 @@ impl Sheets {
         let mut stack = lock(&self.0);
         let is_fit = |sheet: &Sheet| (bytes..=bytes.saturating_mul(2)).contains(&sheet.memory.len());
         let is_full = stack.bytes.saturating_add(bytes) > stack.most;
-        let may = is_full || stack.free.iter().filter(|sheet| is_fit(sheet)).count() > SPARE;
+        let spare = (SPARE / bytes).clamp(1, 16);
+        let may = is_full || stack.free.iter().filter(|sheet| is_fit(sheet)).count() > spare;
         let found = (0..stack.free.len()).find(|&at| {
             stack.free.get(at).is_some_and(|sheet| may && is_fit(sheet) && system::lock(&sheet.file, system::WRITE))
         });

@@ -3,7 +3,7 @@
 use crate::canvas::Canvas;
 use crate::deliver::{Delivery, LARGE, Picture};
 use crate::error::{CLOSED, Error, Result, keys};
-use crate::lock::lock;
+use crate::lock::{lock, until};
 use crate::net::{Net, Way, now};
 use crate::pack::{Packer, mark};
 use crate::pixels::read_header;
@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use zenoh::Wait;
 use zenoh::bytes::ZBytes;
 use zenoh::pubsub::{Publisher, Subscriber};
@@ -26,6 +26,8 @@ use zenoh::qos::{CongestionControl, Priority};
 
 /// Quality of JPEG pictures.
 const QUALITY: u8 = 85;
+/// Between two looks whether anybody views.
+const LOOK: Duration = Duration::from_millis(10);
 /// Inputs that wait to be read; of more the oldest are forgotten.
 const MOST_INPUTS: usize = 1024;
 
@@ -196,6 +198,25 @@ impl Server {
         self.delivery.put(Picture { header, message, ticket, waits }, self.packer.is_auto(), place);
         self.entry.count();
         Ok(())
+    }
+
+    /// Waits until a picture would be on its way to some viewer at once; false where it is not in time, because nobody views or has
+    /// room. A program that makes pictures as fast as they are seen calls it before it makes the next one.
+    ///
+    /// # Errors
+    /// [`Error::Zenoh`].
+    pub fn wait_until_free(&self, timeout: Duration) -> Result<bool> {
+        let until = until(timeout);
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if self.is_viewed()? {
+                return Ok(self.delivery.wait(left));
+            }
+            if left.is_zero() {
+                return Ok(false);
+            }
+            std::thread::sleep(left.min(LOOK));
+        }
     }
 
     /// Starts the thread of small pictures.

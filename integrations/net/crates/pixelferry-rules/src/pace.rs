@@ -5,11 +5,13 @@ use pixelferry_media::wire::Numbers;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Most bytes of a piece. Two of them fit the queue of a line in Zenoh (16 batches of 64 KiB), and nothing waits.
-pub const PIECE: usize = 440 << 10;
-/// Pieces on their way, at least and at most.
+/// Bytes that pieces are counted in. Two of them fit the queue of a line in Zenoh (16 batches of 64 KiB), and nothing waits.
+pub const UNIT: usize = 440 << 10;
+/// Units on their way, at least and at most.
 const LEAST: u64 = 2;
 const MOST: u64 = 64;
+/// Time that pieces may wait for a line. A fast one would stand still between them for the schedulers of both machines.
+const QUEUE: Duration = Duration::from_millis(5);
 /// After so long, one piece goes alone: it shows what the way takes by now, on a busy machine, say.
 const PROBE: Duration = Duration::from_secs(5);
 /// Pieces of which nothing is heard for so long are lost: the line was broken.
@@ -24,7 +26,7 @@ pub struct Wish {
     pub place: u64,
     /// Times that it asked for the picture of now.
     pub asked: u64,
-    /// Number of the last piece that came, of any picture.
+    /// Number of the last unit that came, of any picture.
     pub taken: u64,
 }
 
@@ -48,7 +50,7 @@ impl Wish {
 pub struct Piece {
     /// The session that the picture is of.
     pub epoch: u64,
-    /// Number of the piece, which grows by one with each that this viewer is sent.
+    /// Number of its last unit; this viewer's are numbered one after the other.
     pub number: u64,
     /// The message's bytes before it.
     pub offset: u64,
@@ -75,6 +77,8 @@ pub struct Pace {
     sent: u64,
     taken: u64,
     allowed: u64,
+    /// Units that the line takes in [`QUEUE`].
+    quick: f64,
     /// What had come when none was on its way last.
     empty: u64,
     /// The shortest time that a piece took until it was told to have come, and when one went alone last.
@@ -87,28 +91,31 @@ pub struct Pace {
 impl Pace {
     /// For a viewer that has this piece already, of an earlier server, say.
     pub fn from(taken: u64) -> Self {
-        Self { sent: taken, taken, allowed: LEAST, empty: taken, least: None, probed: None, flying: VecDeque::new() }
+        let (least, probed, flying) = Default::default();
+        Self { sent: taken, taken, allowed: LEAST, quick: 0.0, empty: taken, least, probed, flying }
     }
 
-    pub fn may_send(&self, now: Instant) -> bool {
+    /// Units that a piece may have now; 0 for none. More than one on a fast line, where each piece that comes costs more than its bytes.
+    pub fn room(&self, now: Instant) -> u64 {
         let is_due = self.probed.is_none_or(|probed| now.duration_since(probed) >= PROBE);
         // Each that came after the way was empty makes room for two: all at once would fill a queue.
         let begun = self.taken.saturating_sub(self.empty).saturating_add(LEAST);
-        self.sent.saturating_sub(self.taken) < if is_due { 1 } else { self.allowed.min(begun) }
+        let window = if is_due { 1 } else { self.allowed.min(begun) };
+        window.saturating_sub(self.sent.saturating_sub(self.taken)).min((window / 3).min(self.quick as u64).max(1))
     }
 
-    /// One more is sent; its number.
-    pub fn send(&mut self, now: Instant) -> u64 {
+    /// A piece of so many units is sent; the number of the last of them.
+    pub fn send(&mut self, units: u64, now: Instant) -> u64 {
         if self.sent == self.taken {
             (self.least, self.probed, self.empty) = (None, Some(now), self.taken);
         }
-        self.sent = self.sent.saturating_add(1);
+        self.sent = self.sent.saturating_add(units);
         self.flying.push_back((self.sent, now, self.taken));
         self.sent
     }
 
     /// The viewer has had all up to this one. Of `came` pieces that came in the time `took` of the last of them, the line
-    /// holds `came * least / took`; one more shows whether it takes more.
+    /// holds `came * least / took`. What it takes in [`QUEUE`], or one, goes with them and shows whether it takes more.
     pub fn take(&mut self, taken: u64, now: Instant) {
         let mut last = None;
         while self.flying.front().is_some_and(|(number, ..)| *number <= taken) {
@@ -117,10 +124,12 @@ impl Pace {
         if let Some((number, sent, before)) = last {
             let (came, took) = (number.saturating_sub(before), now.duration_since(sent).max(Duration::from_micros(1)));
             let least = *self.least.insert(self.least.map_or(took, |least| least.min(took)));
-            let room = 1.0 + came as f64 * least.as_secs_f64() / took.as_secs_f64();
-            // A viewer that had nothing to wait for says nothing against more.
+            let rate = came as f64 / took.as_secs_f64();
+            self.quick = rate * QUEUE.as_secs_f64();
+            let room = rate * least.as_secs_f64() + self.quick.max(1.0);
+            // Fewer than are allowed say nothing against more, and nothing of a line that holds many times as many.
             if came >= self.allowed || room > self.allowed as f64 {
-                self.allowed = (room.round() as u64).clamp(LEAST, MOST);
+                self.allowed = (room.round() as u64).min(2 * came + LEAST).clamp(LEAST, MOST);
             }
         }
         self.taken = self.taken.max(taken);
@@ -137,49 +146,55 @@ impl Pace {
 mod tests {
     use super::*;
 
-    const MS: Duration = Duration::from_millis(1);
+    const US: Duration = Duration::from_micros(1);
 
-    /// The part of a line that is used in ten seconds, and the most that its queue held. `each` is a piece's time on it, and
+    /// The part of a line that is used in ten seconds, and the most units that its queue held. `each` is a unit's time on it, and
     /// `away` the time there and back.
-    fn run(each: Duration, away: Duration) -> (f64, usize) {
+    fn run(each: Duration, away: Duration) -> (f64, u128) {
         let (start, mut pace) = (Instant::now(), Pace::from(7));
-        let (mut free, mut back, mut came, mut queued) = (start, VecDeque::new(), 0, 0);
+        let (mut free, mut back, mut came, mut queued) = (start, VecDeque::new(), 7, 0);
         let mut now = start;
-        while now < start + 10_000 * MS {
+        while now < start + Duration::from_secs(10) {
             while back.front().is_some_and(|(_, at)| *at <= now) {
-                came += 1;
-                pace.take(back.pop_front().unwrap().0, now);
+                came = back.pop_front().unwrap().0;
+                pace.take(came, now);
             }
-            while pace.may_send(now) {
-                free = free.max(now) + each;
-                back.push_back((pace.send(now), free + away));
+            while let units @ 1.. = pace.room(now) {
+                free = free.max(now) + each * units as u32;
+                back.push_back((pace.send(units, now), free + away));
+                queued = queued.max((free - now).as_micros() / each.as_micros());
             }
-            queued = queued.max(back.iter().filter(|(_, at)| *at - away > now).count());
-            now += MS / 10;
+            now += 100 * US;
         }
-        (came as f64 * each.as_secs_f64() / 10.0, queued)
+        ((came - 7) as f64 * each.as_secs_f64() / 10.0, queued)
     }
 
     #[test]
     fn a_line_is_filled_and_its_queue_stays_short() {
-        for (each, away) in [(4, 0), (4, 50), (36, 1), (36, 100), (400, 10)] {
-            let (part, queued) = run(each * MS, away * MS);
-            println!("{each} ms a piece, {away} ms away: {part:.2} of the line, {queued} queued");
-            assert!(part > 0.9 && queued <= 8, "{each} ms, {away} ms: {part}, {queued}");
+        for (each, away) in
+            [(500, 0), (500, 200), (4000, 0), (4000, 50_000), (36_000, 1000), (36_000, 100_000), (400_000, 10_000)]
+        {
+            let (part, queued) = run(each * US, away * US);
+            println!("{each} us a unit, {away} us away: {part:.2} of the line, {queued} queued");
+            // What the queue holds is sent within three times its time, or is little.
+            assert!(
+                part > 0.9 && (queued <= 8 || queued * u128::from(each) < 15_000),
+                "{each} us, {away} us: {part}, {queued}"
+            );
         }
     }
 
     #[test]
     fn a_viewer_that_says_nothing_gets_two_pieces_and_more_when_they_are_lost() {
         let (start, mut pace) = (Instant::now(), Pace::from(0));
-        assert_eq!([(); 2].map(|()| pace.send(start)), [1, 2]);
+        assert_eq!([(); 2].map(|()| pace.send(1, start)), [1, 2]);
         pace.take(0, start + PROBE / 2);
-        assert!(!pace.may_send(start + PROBE / 2));
+        assert_eq!(pace.room(start + PROBE / 2), 0);
         pace.take(0, start + LOST);
-        assert!(pace.may_send(start + LOST));
+        assert!(pace.room(start + LOST) > 0);
         // Numbers of somebody who invents them break nothing.
         pace.take(u64::MAX, start + LOST);
-        pace.send(start + LOST);
+        pace.send(1, start + LOST);
         pace.take(3, start + LOST);
     }
 

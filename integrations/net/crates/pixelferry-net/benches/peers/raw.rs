@@ -107,6 +107,8 @@ fn streams(net: &Net, hub: &str, shared: bool, count: usize) -> Result<Vec<Vec<u
     let mut frame = 0;
     while now() < window.1 {
         frame += 1;
+        // Zenoh's own sender waits in the same way: for the line, not for the viewer.
+        server.wait_until_free(Duration::from_millis(100))?;
         server.publish(floor::image(), frame, None, &picture)?;
     }
     child::end(processes, window)

@@ -140,6 +140,51 @@ fn behind_a_router_too_no_viewer_keeps_others_waiting() {
     }
 }
 
+/// A program that waits makes no pictures that nobody takes.
+#[test]
+fn a_server_is_free_while_somebody_has_room() {
+    let image = ImageDesc::new(1920, 1080, PixelFormat::Rgba8);
+    let pixels = expected(&image, image.extent.full(), 5);
+    let (net, endpoint) = hub();
+    let server = net.serve("free").unwrap().with_codec(Codec::None, 0);
+    assert!(!server.wait_until_free(Duration::ZERO).unwrap(), "nobody views");
+    let proxy = Proxy::before(&endpoint);
+    let mut options = Options::through(proxy.endpoint());
+    options.shared_memory = false;
+    let viewer = Net::join(options).unwrap().view("free").unwrap();
+    let frames = AtomicU64::new(0);
+    // Pictures that are published until there is no room for so long.
+    let publish = |times: usize, timeout: Duration| {
+        let is_free = |_: &usize| server.wait_until_free(timeout).unwrap();
+        let publish = |_| {
+            let frame = frames.fetch_add(1, Ordering::Relaxed) + 1;
+            server.publish(image, frame, None, &pixels).unwrap();
+        };
+        (0..times).take_while(is_free).map(publish).count()
+    };
+    let is_over = AtomicBool::new(false);
+    let counts = std::thread::scope(|scope| {
+        let look = || {
+            while !is_over.load(Ordering::Relaxed) {
+                viewer.next(LOOK);
+            }
+        };
+        scope.spawn(look);
+        let before = publish(20, Duration::from_secs(60));
+        let silent = Way { is_silent: true, ..Way::default() };
+        proxy.set(silent, silent);
+        // What is on its way, and one that waits.
+        let meanwhile = publish(20, 4 * LOOK);
+        proxy.heal();
+        let after = publish(20, Duration::from_secs(60));
+        is_over.store(true, Ordering::Relaxed);
+        [before, meanwhile, after]
+    });
+    println!("{counts:?}");
+    assert_eq!([counts[0], counts[2]], [20; 2]);
+    assert!(counts[1] < 20, "a viewer that takes nothing has room: {counts:?}");
+}
+
 /// Lent memory is written again all the time, and one viewer gives none of it back.
 #[test]
 fn the_last_of_many_pictures_without_pause_comes_whole_to_every_viewer() {
