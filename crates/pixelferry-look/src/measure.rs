@@ -1,7 +1,8 @@
 //! The range of what is shown, measured.
 
-use crate::paint::TOGETHER;
+use crate::paint::{Float, TOGETHER};
 use crate::plane::Plane;
+use crate::raw::simd::{self, Loops};
 use crate::rows::Numbers;
 use compute_arrays::Histogram;
 use pixelferry::Result;
@@ -18,16 +19,8 @@ impl Plane {
             return Ok(self);
         }
         self.check(bytes)?;
-        let least = self.fold(
-            bytes,
-            || (f64::INFINITY, f64::NEG_INFINITY),
-            |(low, high), values| {
-                values.iter().filter(|value| value.is_finite()).fold((low, high), |(low, high), value| {
-                    (if *value < low { *value } else { low }, if *value > high { *value } else { high })
-                })
-            },
-            |a, b| (a.0.min(b.0), a.1.max(b.1)),
-        );
+        let single = self.numbers(bytes).is_single();
+        let least = if single { self.extent::<f32>(bytes) } else { self.extent::<f64>(bytes) };
         let (low, high) = if least.0 <= least.1 { least } else { (0.0, 1.0) };
         let empty = Histogram::new(low, high);
         let counted = if self.range.has_percentiles() {
@@ -39,12 +32,22 @@ impl Plane {
         Ok(self)
     }
 
+    /// The least and the greatest of the finite numbers.
+    fn extent<F: Float>(&self, bytes: &[u8]) -> (f64, f64) {
+        let each = |(low, high): (f64, f64), values: &[F]| {
+            let mut found = (low, high);
+            simd::run(Extent { values, found: &mut found });
+            (low.min(found.0), high.max(found.1))
+        };
+        self.fold(bytes, || (f64::INFINITY, f64::NEG_INFINITY), each, |a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+
     /// All numbers that are colours, on several threads.
-    fn fold<T: Send>(
+    fn fold<T: Send, F: Float>(
         &self,
         bytes: &[u8],
         start: impl Fn() -> T + Send + Sync,
-        each: impl Fn(T, &[f64]) -> T + Send + Sync,
+        each: impl Fn(T, &[F]) -> T + Send + Sync,
         both: impl Fn(T, T) -> T + Send + Sync,
     ) -> T {
         let grid = self.grid;
@@ -52,7 +55,7 @@ impl Plane {
         // A few pieces for each thread: what is merged in the end may be large.
         let pieces = (rayon::current_num_threads() as u64 * 2).min(rows).max(1);
         let piece = |piece: u64| {
-            let mut values = [0.0; TOGETHER];
+            let mut values = [F::default(); TOGETHER];
             let mut done = start();
             for row in rows * piece / pieces..rows * (piece + 1) / pieces {
                 let (image, y) = (row / u64::from(grid.height), (row % u64::from(grid.height)) as u32);
@@ -84,5 +87,33 @@ impl Plane {
         let outside = || pixelferry::Error::invalid("show", "the array's description reaches outside of its memory");
         of.ok_or_else(outside)?.check(self.grid.width, self.grid.height)?;
         self.numbers(bytes).check(self.grid.width, self.grid.height)
+    }
+}
+
+/// Numbers of which the least and the greatest finite ones are sought.
+struct Extent<'a, F> {
+    values: &'a [F],
+    found: &'a mut (f64, f64),
+}
+
+impl<F: Float> Loops for Extent<'_, F> {
+    #[inline(always)]
+    fn run(self) {
+        const LANES: usize = 16;
+        let nothing = (F::of_double(f64::INFINITY), F::of_double(f64::NEG_INFINITY));
+        let (mut lows, mut highs) = ([nothing.0; LANES], [nothing.1; LANES]);
+        let mut look = |values: &[F]| {
+            for ((value, low), high) in values.iter().zip(&mut lows).zip(&mut highs) {
+                let is_finite = value.is_finite();
+                *low = if is_finite & (*value < *low) { *value } else { *low };
+                *high = if is_finite & (*value > *high) { *value } else { *high };
+            }
+        };
+        let (whole, rest) = self.values.as_chunks::<LANES>();
+        whole.iter().for_each(|values| look(values));
+        look(rest);
+        let low = lows.into_iter().fold(f64::INFINITY, |low, value| low.min(value.double()));
+        let high = highs.into_iter().fold(f64::NEG_INFINITY, |high, value| high.max(value.double()));
+        *self.found = (low, high);
     }
 }

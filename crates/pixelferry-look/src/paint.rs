@@ -1,4 +1,4 @@
-//! Numbers of any kind made into colours: first as numbers of 64 bits, then over the range, then as pixels.
+//! Numbers of any kind made into colours: first as floats, then over the range, then as pixels.
 
 use crate::element::Element;
 use crate::float8;
@@ -11,12 +11,85 @@ use crate::rows::{Numbers, numbers, wide};
 pub const TOGETHER: usize = 256;
 
 /// Numbers of some pixels, for each channel.
-type Values = [[f64; TOGETHER]; 4];
+type Values<T> = [[T; TOGETHER]; 4];
+
+/// Floats that numbers are read as. Those of 32 bits are made into colours twice as fast.
+pub(crate) trait Float: Copy + PartialOrd + Default + Send + Sync {
+    fn of_single(value: f32) -> Self;
+    fn of_double(value: f64) -> Self;
+    fn double(self) -> f64;
+    /// Distance from `low`, times `scale`.
+    fn over(self, low: Self, scale: Self) -> f32;
+    /// False for NaN and infinity.
+    fn is_finite(self) -> bool;
+}
+
+impl Float for f32 {
+    #[inline(always)]
+    fn of_single(value: f32) -> Self {
+        value
+    }
+
+    #[inline(always)]
+    fn of_double(value: f64) -> Self {
+        value as Self
+    }
+
+    #[inline(always)]
+    fn double(self) -> f64 {
+        f64::from(self)
+    }
+
+    #[inline(always)]
+    fn over(self, low: Self, scale: Self) -> f32 {
+        (self - low) * scale
+    }
+
+    #[inline(always)]
+    fn is_finite(self) -> bool {
+        self.to_bits() & 0x7f80_0000 != 0x7f80_0000
+    }
+}
+
+impl Float for f64 {
+    #[inline(always)]
+    fn of_single(value: f32) -> Self {
+        Self::from(value)
+    }
+
+    #[inline(always)]
+    fn of_double(value: f64) -> Self {
+        value
+    }
+
+    #[inline(always)]
+    fn double(self) -> f64 {
+        self
+    }
+
+    #[inline(always)]
+    fn over(self, low: Self, scale: Self) -> f32 {
+        ((self - low) * scale) as f32
+    }
+
+    #[inline(always)]
+    fn is_finite(self) -> bool {
+        self.to_bits() & 0x7ff << 52 != 0x7ff << 52
+    }
+}
 
 impl Numbers<'_> {
     /// Pixels of row `y`, by the tone.
     pub(crate) fn painted<P: Pixel>(&self, y: u32, out: &mut [P]) {
-        let mut values = [[0.0; TOGETHER]; 4];
+        if self.is_single() && self.tone.is_single() {
+            self.painted_as::<P, f32>(y, out);
+        } else {
+            self.painted_as::<P, f64>(y, out);
+        }
+    }
+
+    fn painted_as<P: Pixel, T: Float>(&self, y: u32, out: &mut [P]) {
+        let mut values = [[T::default(); TOGETHER]; 4];
         for (at, out) in out.chunks_mut(TOGETHER).enumerate() {
             for (channel, values) in (0..self.channels).zip(&mut values) {
                 self.values(y, at * TOGETHER, channel, &mut values[..out.len()]);
@@ -25,8 +98,8 @@ impl Numbers<'_> {
         }
     }
 
-    /// The numbers of pixels from `x` of row `y`, exact but for integers above 2^53.
-    pub(crate) fn values(&self, y: u32, x: usize, channel: u32, out: &mut [f64]) {
+    /// The numbers of pixels from `x` of row `y`, exact but for integers of more bits than the float's.
+    pub(crate) fn values<T: Float>(&self, y: u32, x: usize, channel: u32, out: &mut [T]) {
         simd::run(Fill { numbers: self, y, x, channel, out });
     }
 
@@ -34,20 +107,35 @@ impl Numbers<'_> {
     pub(crate) fn colours(&self) -> usize {
         self.channels.min(3) as usize
     }
+
+    /// True where floats of 32 bits hold every number.
+    pub(crate) fn is_single(&self) -> bool {
+        use Element::{Bf16, Bool, F16, F32, I8, I16, U8, U16};
+        self.pair.is_none() && matches!(self.element, U8 | U16 | F16 | F32 | Bool | I8 | I16 | Bf16)
+    }
+}
+
+impl Tone {
+    /// True where floats of 32 bits lose nothing that is seen: a range's ends that are theirs, or nearly, and no overflow.
+    fn is_single(&self) -> bool {
+        let ((low, high), extent) = (self.range, self.range.1 - self.range.0);
+        let lost = (low - f64::from(low as f32)).abs();
+        lost <= extent.abs() / 65536.0 && low.abs().max(high.abs()) < 1e30 && (extent.abs() > 1e-30 || extent == 0.0)
+    }
 }
 
 /// Numbers to be read.
-struct Fill<'a> {
+struct Fill<'a, T> {
     numbers: &'a Numbers<'a>,
     y: u32,
     x: usize,
     channel: u32,
-    out: &'a mut [f64],
+    out: &'a mut [T],
 }
 
-impl Fill<'_> {
+impl<T: Float> Fill<'_, T> {
     #[inline(always)]
-    fn each<const N: usize>(self, value: impl Fn([u8; N]) -> f64) {
+    fn each<const N: usize>(self, value: impl Fn([u8; N]) -> T) {
         let Self { numbers: of, y, x, channel, out } = self;
         let [row, column, apart] = of.strides;
         // `Numbers::check` has compared all of this with the bytes there are.
@@ -74,58 +162,59 @@ impl Fill<'_> {
         self.each(|both: [u8; TWO]| {
             let part = |at| both.get(at..).and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; N]);
             let (real, imaginary) = (value(part(0)), value(part(N)));
-            match pair {
+            T::of_double(match pair {
                 Pair::Magnitude => real.hypot(imaginary),
                 Pair::Phase => imaginary.atan2(real),
-            }
+            })
         });
     }
 }
 
-impl Loops for Fill<'_> {
+impl<T: Float> Loops for Fill<'_, T> {
     #[inline(always)]
     fn run(self) {
+        let (single, double) = (T::of_single, T::of_double);
         let half = |number| f64::from(wide(number));
         match (self.numbers.element, self.numbers.pair) {
             (Element::F16, Some(pair)) => self.pairs::<2, 4>(pair, half),
             (Element::F64, Some(pair)) => self.pairs::<8, 16>(pair, f64::from_ne_bytes),
             (_, Some(pair)) => self.pairs::<4, 8>(pair, |number| f64::from(f32::from_ne_bytes(number))),
-            (Element::U8, _) => self.each(|[byte]| f64::from(byte)),
-            (Element::I8, _) => self.each(|[byte]| f64::from(byte.cast_signed())),
-            (Element::Bool, _) => self.each(|[byte]| if byte == 0 { 0.0 } else { 1.0 }),
-            (Element::U16, _) => self.each(|number| f64::from(u16::from_ne_bytes(number))),
-            (Element::I16, _) => self.each(|number| f64::from(i16::from_ne_bytes(number))),
-            (Element::F16, _) => self.each(half),
+            (Element::U8, _) => self.each(|[byte]| single(f32::from(byte))),
+            (Element::I8, _) => self.each(|[byte]| single(f32::from(byte.cast_signed()))),
+            (Element::Bool, _) => self.each(|[byte]| if byte == 0 { single(0.0) } else { single(1.0) }),
+            (Element::U16, _) => self.each(|number| single(f32::from(u16::from_ne_bytes(number)))),
+            (Element::I16, _) => self.each(|number| single(f32::from(i16::from_ne_bytes(number)))),
+            (Element::F16, _) => self.each(|number| single(wide(number))),
             (Element::Bf16, _) => {
-                self.each(|number| f64::from(f32::from_bits(u32::from(u16::from_ne_bytes(number)) << 16)))
+                self.each(|number| single(f32::from_bits(u32::from(u16::from_ne_bytes(number)) << 16)))
             }
-            (Element::U32, _) => self.each(|number| f64::from(u32::from_ne_bytes(number))),
-            (Element::I32, _) => self.each(|number| f64::from(i32::from_ne_bytes(number))),
-            (Element::F32, _) => self.each(|number| f64::from(f32::from_ne_bytes(number))),
-            (Element::U64, _) => self.each(|number| u64::from_ne_bytes(number) as f64),
-            (Element::I64, _) => self.each(|number| i64::from_ne_bytes(number) as f64),
-            (Element::F64, _) => self.each(f64::from_ne_bytes),
+            (Element::U32, _) => self.each(|number| double(f64::from(u32::from_ne_bytes(number)))),
+            (Element::I32, _) => self.each(|number| double(f64::from(i32::from_ne_bytes(number)))),
+            (Element::F32, _) => self.each(|number| single(f32::from_ne_bytes(number))),
+            (Element::U64, _) => self.each(|number| double(u64::from_ne_bytes(number) as f64)),
+            (Element::I64, _) => self.each(|number| double(i64::from_ne_bytes(number) as f64)),
+            (Element::F64, _) => self.each(|number| double(f64::from_ne_bytes(number))),
             (float8, _) => {
                 let values = float8::values(float8);
-                self.each(|[code]| f64::from(values[usize::from(code)]));
+                self.each(|[code]| single(values[usize::from(code)]));
             }
         }
     }
 }
 
 /// Pixels to be made of numbers.
-struct Paint<'a, P> {
+struct Paint<'a, P, T> {
     numbers: &'a Numbers<'a>,
-    values: &'a Values,
+    values: &'a Values<T>,
     out: &'a mut [P],
 }
 
-impl<P: Pixel> Loops for Paint<'_, P> {
+impl<P: Pixel, T: Float> Loops for Paint<'_, P, T> {
     #[inline(always)]
     fn run(self) {
         let Self { numbers: of, values, out } = self;
         let (tone, colours, len) = (of.tone, of.colours(), out.len());
-        let (low, scale) = (tone.range.0, tone.scale());
+        let (low, scale) = (T::of_double(tone.range.0), T::of_double(tone.scale()));
         let mut parts = [[0.0_f32; TOGETHER]; 4];
         let mut has_marks = false;
         // Loops without anything else, which are made into vectors.
@@ -133,10 +222,9 @@ impl<P: Pixel> Loops for Paint<'_, P> {
             let (parts, values) = (&mut parts[..len], &values[..len]);
             for (part, value) in parts.iter_mut().zip(values) {
                 // What is 1 is rounded to 1, however it was divided.
-                *part = ((value - low) * scale) as f32 * tone.gain;
+                *part = value.over(low, scale) * tone.gain;
             }
-            let odd = values.iter().fold(0, |odd, value| odd | u64::from(value.to_bits() & EXPONENT == EXPONENT));
-            has_marks |= tone.odd && odd != 0;
+            has_marks |= tone.odd && !values.iter().fold(true, |finite, value| finite & value.is_finite());
             if tone.marks {
                 has_marks |= parts.iter().any(|part| !(0.0..=1.0).contains(part));
             }
@@ -148,16 +236,16 @@ impl<P: Pixel> Loops for Paint<'_, P> {
         let opaque = of.element.row().white.filter(|_| of.channels == 4 && of.pair.is_none());
         let [first, second, third, _] = &parts;
         if let Some(table) = tone.colormap.and_then(crate::Colormap::colours) {
-            for (to, part) in out.iter_mut().zip(first) {
-                // Casts saturate, and NaN becomes 0.
-                *to = P::of_bytes(table[usize::from((part * 256.0) as u8)]);
-            }
+            let mut levels = [0; TOGETHER];
+            // Casts saturate, and NaN becomes 0.
+            levels[..len].iter_mut().zip(first).for_each(|(level, part)| *level = (part * 256.0) as u8);
+            out.iter_mut().zip(levels).for_each(|(to, level)| *to = P::of_bytes(table[usize::from(level)]));
         } else if colours == 1 {
             out.iter_mut().zip(first).for_each(|(to, grey)| *to = P::of_colour([*grey, *grey, *grey, 1.0]));
         } else if let Some(white) = opaque {
             let colours = first.iter().zip(second).zip(third).zip(&values[3]);
             out.iter_mut().zip(colours).for_each(|(to, (((r, g), b), a))| {
-                *to = P::of_colour([*r, *g, *b, (a / white) as f32]);
+                *to = P::of_colour([*r, *g, *b, (a.double() / white) as f32]);
             });
         } else {
             // Of two channels the third is black.
@@ -166,15 +254,12 @@ impl<P: Pixel> Loops for Paint<'_, P> {
         }
         if has_marks {
             for (x, to) in out.iter_mut().enumerate() {
-                let mark = (0..colours).find_map(|channel| tone.mark(values[channel][x], parts[channel][x]));
+                let mark = (0..colours).find_map(|channel| tone.mark(values[channel][x].double(), parts[channel][x]));
                 *to = mark.map_or(*to, P::of_bytes);
             }
         }
     }
 }
-
-/// Bits that are set in what is not finite.
-const EXPONENT: u64 = 0x7ff << 52;
 
 impl Tone {
     /// The colour of what has one of its own: a number, and where it is over the range.
