@@ -3,7 +3,7 @@
 use crate::element::Element;
 use crate::float8;
 use crate::look::{ABOVE, BELOW, INFINITY, MINUS_INFINITY, NAN, Pair, Tone};
-use crate::pixel::Pixel;
+use crate::pixel::{Pixel, floor256};
 use crate::raw::simd::{self, Loops};
 use crate::rows::{Numbers, numbers, wide};
 
@@ -89,12 +89,12 @@ impl Numbers<'_> {
     }
 
     fn painted_as<P: Pixel, T: Float>(&self, y: u32, out: &mut [P]) {
-        let mut values = [[T::default(); TOGETHER]; 4];
+        let (mut values, mut parts) = ([[T::default(); TOGETHER]; 4], [[0.0; TOGETHER]; 4]);
         for (at, out) in out.chunks_mut(TOGETHER).enumerate() {
             for (channel, values) in (0..self.channels).zip(&mut values) {
                 self.values(y, at * TOGETHER, channel, &mut values[..out.len()]);
             }
-            simd::run(Paint { numbers: self, values: &values, out });
+            simd::run(Paint { numbers: self, values: &values, parts: &mut parts, out });
         }
     }
 
@@ -206,16 +206,17 @@ impl<T: Float> Loops for Fill<'_, T> {
 struct Paint<'a, P, T> {
     numbers: &'a Numbers<'a>,
     values: &'a Values<T>,
+    /// What becomes of them, from 0 to 1.
+    parts: &'a mut Values<f32>,
     out: &'a mut [P],
 }
 
 impl<P: Pixel, T: Float> Loops for Paint<'_, P, T> {
     #[inline(always)]
     fn run(self) {
-        let Self { numbers: of, values, out } = self;
+        let Self { numbers: of, values, parts, out } = self;
         let (tone, colours, len) = (of.tone, of.colours(), out.len());
         let (low, scale) = (T::of_double(tone.range.0), T::of_double(tone.scale()));
-        let mut parts = [[0.0_f32; TOGETHER]; 4];
         let mut has_marks = false;
         // Loops without anything else, which are made into vectors.
         for (parts, values) in parts.iter_mut().zip(values).take(colours) {
@@ -234,12 +235,11 @@ impl<P: Pixel, T: Float> Loops for Paint<'_, P, T> {
         }
         // Types of which nothing says what is opaque are.
         let opaque = of.element.row().white.filter(|_| of.channels == 4 && of.pair.is_none());
-        let [first, second, third, _] = &parts;
+        let [first, second, third, _] = &*parts;
         if let Some(table) = tone.colormap.and_then(crate::Colormap::colours) {
-            let mut levels = [0; TOGETHER];
-            // Casts saturate, and NaN becomes 0.
-            levels[..len].iter_mut().zip(first).for_each(|(level, part)| *level = (part * 256.0) as u8);
-            out.iter_mut().zip(levels).for_each(|(to, level)| *to = P::of_bytes(table[usize::from(level)]));
+            let mut levels = [0_u32; TOGETHER];
+            levels[..len].iter_mut().zip(first).for_each(|(level, part)| *level = floor256(part * 256.0));
+            out.iter_mut().zip(levels).for_each(|(to, level)| *to = P::of_bytes(table[level as usize & 0xff]));
         } else if colours == 1 {
             out.iter_mut().zip(first).for_each(|(to, grey)| *to = P::of_colour([*grey, *grey, *grey, 1.0]));
         } else if let Some(white) = opaque {

@@ -14,18 +14,32 @@ pub trait Pixel: Pod {
     }
 }
 
+/// A float of this size has no fraction.
+const WHOLE: f32 = 8_388_608.0;
+
+/// A number of 0 to 255, rounded down; what is less is 0, what is more is 255, and NaN is 0. Casts are not made into vectors.
+#[inline(always)]
+pub fn floor256(value: f32) -> u32 {
+    // Comparisons with NaN are false.
+    let value = if value > 0.0 { value } else { 0.0 };
+    let value = if value < 255.0 { value } else { 255.0 };
+    floored(value) & 0xff
+}
+
+/// A number from 0 to 2^23, rounded down, in its last bits.
+#[inline(always)]
+fn floored(value: f32) -> u32 {
+    let rounded = value + WHOLE;
+    rounded.to_bits() - u32::from(rounded - WHOLE > value)
+}
+
 /// The nearest of the levels 0 to `MOST`, a number whose bits are all ones, for 0 to 1; 0 for NaN.
 #[inline(always)]
 fn unorm<const MOST: u32>(value: f32) -> u32 {
-    /// A float of this size has no fraction.
-    const WHOLE: f32 = 8_388_608.0;
     // Comparisons with NaN are false.
     let value = if value > 0.0 { value } else { 0.0 };
     let value = if value < 1.0 { value } else { 1.0 };
-    let level = value * MOST as f32 + 0.5;
-    // Its last bits are the level, rounded, which is one too many where that went up.
-    let rounded = level + WHOLE;
-    (rounded.to_bits() - u32::from(rounded - WHOLE > level)) & MOST
+    floored(value * MOST as f32 + 0.5) & MOST
 }
 
 #[inline(always)]
