@@ -2,7 +2,7 @@
 
 import importlib
 import sys
-from typing import Any, Literal
+from typing import Any
 
 from . import Report
 from .gl import Texture
@@ -52,7 +52,7 @@ class ArrayWidget(_Base):
         self._options: dict[str, Any] = {
             "format": format, "path": path, "backend": backend, "stable": stable, "flip": True}
         self._held = _Held()
-        self._array: tuple[Any, Literal["HWC", "CHW"]] | None = None
+        self._array: tuple[Any, str] | None = None
 
     def show_array(self, array: Any, layout: str = "HWC") -> None:
         """Shows an array, of what Viewer.show takes. When it returns the array was read and may be written again.

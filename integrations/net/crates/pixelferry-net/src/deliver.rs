@@ -87,10 +87,9 @@ impl Delivery {
         Arc::new(Self { key, unseen, state: Mutex::default(), small: Condvar::new(), free: Condvar::new() })
     }
 
-    /// Hands on the newest picture.
+    /// Hands on the newest picture; after the end, too, which a picture that was kept for viewers must not undo.
     pub fn put(&self, mut picture: Picture, marked: bool, place: u64) {
         let mut state = lock(&self.state);
-        state.is_over = false;
         state.serial += 1;
         state.note(&picture);
         picture.waits &= state.is_patient();

@@ -46,6 +46,7 @@ pub struct Server {
     delivery: Arc<Delivery>,
     /// Made with the first picture.
     courier: OnceLock<Courier>,
+    starting: Mutex<()>,
     inputs: Arc<Inputs>,
     entry: Arc<Entry>,
     _wishes: Subscriber<()>,
@@ -135,6 +136,7 @@ impl Net {
             _ends: Ends(delivery.clone()),
             delivery,
             courier: OnceLock::new(),
+            starting: Mutex::default(),
             inputs,
             entry,
             _wishes: wishes,
@@ -221,7 +223,12 @@ impl Server {
 
     /// Starts the thread of small pictures.
     fn start(&self) -> Result<()> {
-        if self.courier.get().is_some() {
+        let is_started = || self.courier.get().is_some();
+        if is_started() {
+            return Ok(());
+        }
+        let _one_of_several = lock(&self.starting);
+        if is_started() {
             return Ok(());
         }
         self.delivery.begin();
@@ -253,7 +260,6 @@ impl Server {
         };
         let thread = thread.spawn(move || delivery.publish(lend, publish));
         let thread = thread.map_err(|error| Error::invalid(OP, format!("the system gives no thread: {error}")))?;
-        // Of two that begin at once, one ends with its handle.
         let _ = self.courier.set(Courier { delivery: self.delivery.clone(), thread: Some(thread) });
         Ok(())
     }
