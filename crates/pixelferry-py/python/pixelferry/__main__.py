@@ -5,13 +5,13 @@ import importlib
 import json
 import os
 import sys
-from typing import Any
+import typing
 
 import pixelferry
 from ._pixelferry import _look_options  # type: ignore[import-not-found]
 
 # Of those that are numbers to `show`; the others are texts.
-_NUMBERS: dict[str, Any] = {"exposure": float, "gamma": float}
+_NUMBERS: dict[str, typing.Any] = {"exposure": float, "gamma": float}
 
 
 def _size(text: str) -> tuple[int, int]:
@@ -39,7 +39,7 @@ def _arguments() -> argparse.Namespace:
     show.add_argument("--save", metavar="PICTURE", help="open no window, save .png or .jpg")
     for name, value, text in _look_options():
         # Two ends may be two words.
-        many: dict[str, Any] = {"nargs": "+"} if name == "range" else {"type": _NUMBERS.get(name, str)}
+        many: dict[str, typing.Any] = {"nargs": "+"} if name == "range" else {"type": _NUMBERS.get(name, str)}
         show.add_argument(f"--{name}", metavar=value, help=text.replace("%", "%%"), **many)
     show.add_argument("--backend", help='"cuda", say, instead of the one that is measured to be the quickest')
     return parser.parse_args()
@@ -58,7 +58,7 @@ def _run(given: argparse.Namespace) -> None:
         array = numpy.load(given.file)
     except (OSError, ValueError) as error:
         sys.exit(f"{_name()} show: {given.file}: {error}")
-    asked: dict[str, Any] = {name: getattr(given, name) for name, _, _ in _look_options()}
+    asked: dict[str, typing.Any] = {name: getattr(given, name) for name, _, _ in _look_options()}
     if asked["range"] is not None:
         asked["range"] = ",".join(asked["range"])
     asked = {name: value for name, value in asked.items() if value is not None}
