@@ -211,8 +211,8 @@ pub const TABLES: &[Table] = &[
             ),
         ],
         rows: &[
-            ("TCP", &[("part", "raw 1080p"), ("row", "~TCP")]),
-            ("shared memory", &[("part", "raw 1080p"), ("row", "~shared memory")]),
+            ("TCP", &[("part", "raw 1080p"), ("viewers", "1"), ("row", "~TCP")]),
+            ("shared memory", &[("part", "raw 1080p"), ("viewers", "1"), ("row", "~shared memory")]),
         ],
     },
     Table {
