@@ -40,6 +40,8 @@ impl Screen {
     pub fn headless(opened: Headless, size: Extent) -> Result<Self, Failure> {
         Ok(match opened.gl() {
             Some(gl) => {
+                // Whatever was opened since may have taken its context off this thread.
+                gl.make_current()?;
                 let target = gl.create_offscreen_target(size.width, size.height)?;
                 Self::Offscreen(gl.clone(), Box::new(target))
             }

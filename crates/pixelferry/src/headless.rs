@@ -1,5 +1,7 @@
 //! [`Headless`].
 
+#[cfg(feature = "gl")]
+use interop_core::Error;
 use interop_core::{Display, Result};
 #[cfg(feature = "gl")]
 use pixelferry_gl::GlDisplay;
@@ -31,9 +33,13 @@ impl<D: Display> From<Rc<D>> for Headless {
 }
 
 impl Headless {
-    /// A display that the program has of its own, whose type is not known here.
+    /// A display that the program has of its own. Of OpenGL's it is known, as a backend that is opened may take its context off
+    /// this thread.
     pub(crate) fn given(display: &Rc<dyn Display>) -> Self {
-        Self { display: Rc::clone(display), own: Rc::new(()) }
+        let own: Rc<dyn Any> = Rc::new(());
+        #[cfg(feature = "gl")]
+        let own = (Rc::clone(display) as Rc<dyn Any>).downcast::<GlDisplay>().map_or(own, |gl| Rc::new(gl));
+        Self { display: Rc::clone(display), own }
     }
 
     /// The display, for [`crate::Link::open`].
@@ -41,11 +47,12 @@ impl Headless {
         Rc::clone(&self.display)
     }
 
-    /// Makes its context current on this thread, where it has one.
+    /// Makes its context current on this thread, where it has one. That of an engine is left to the engine.
     pub(crate) fn make_current(&self) -> Result<()> {
         #[cfg(feature = "gl")]
-        if let Some(gl) = self.gl() {
-            return gl.make_current();
+        match self.gl().map(|gl| gl.make_current()) {
+            None | Some(Err(Error::Unsupported { .. })) => {}
+            Some(done) => return done,
         }
         Ok(())
     }
