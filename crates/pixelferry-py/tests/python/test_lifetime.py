@@ -100,6 +100,16 @@ def test_viewers_come_and_go():
     assert grown < (4 << 20) + count * (160 << 10), f"{grown} bytes more"
 
 
+def test_a_machine_without_vulkan_shows():
+    """What a build of the whole workspace then opens by OpenGL takes the context off the thread."""
+    environment = {**os.environ, "VK_DRIVER_FILES": os.devnull, "VK_ICD_FILENAMES": os.devnull}
+    environment["PYTHONPATH"] = os.pathsep.join([os.path.dirname(__file__), environment.get("PYTHONPATH", "")])
+    code = "import pixelferry; from conftest import check, sample\n" \
+        "with pixelferry.Viewer(16, 16, headless=True) as viewer: check(viewer, sample((8, 8, 4), 'u1', 3))"
+    ended = run([sys.executable, "-c", code], env=environment)
+    assert ended.returncode == 0, ended.stderr
+
+
 def test_a_viewer_that_is_dropped_ends():
     before = threads()
     viewer = pixelferry.Viewer(16, 16, headless=True, display="memory")
