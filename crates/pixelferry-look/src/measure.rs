@@ -34,10 +34,9 @@ impl Plane {
 
     /// The least and the greatest of the finite numbers.
     fn extent<F: Float>(&self, bytes: &[u8]) -> (f64, f64) {
-        let each = |(low, high): (f64, f64), values: &[F]| {
-            let mut found = (low, high);
+        let each = |mut found: (f64, f64), values: &[F]| {
             simd::run(Extent { values, found: &mut found });
-            (low.min(found.0), high.max(found.1))
+            found
         };
         self.fold(bytes, || (f64::INFINITY, f64::NEG_INFINITY), each, |a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
@@ -90,7 +89,7 @@ impl Plane {
     }
 }
 
-/// Numbers of which the least and the greatest finite ones are sought.
+/// Numbers of which the least and the greatest finite ones are sought, beside those that were found before.
 struct Extent<'a, F> {
     values: &'a [F],
     found: &'a mut (f64, f64),
@@ -112,8 +111,8 @@ impl<F: Float> Loops for Extent<'_, F> {
         let (whole, rest) = self.values.as_chunks::<LANES>();
         whole.iter().for_each(|values| look(values));
         look(rest);
-        let low = lows.into_iter().fold(f64::INFINITY, |low, value| low.min(value.double()));
-        let high = highs.into_iter().fold(f64::NEG_INFINITY, |high, value| high.max(value.double()));
-        *self.found = (low, high);
+        let (low, high) = *self.found;
+        let low = lows.into_iter().fold(low, |low, value| low.min(value.double()));
+        *self.found = (low, highs.into_iter().fold(high, |high, value| high.max(value.double())));
     }
 }

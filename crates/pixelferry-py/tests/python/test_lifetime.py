@@ -52,6 +52,14 @@ def test_thousands_of_shows_leave_nothing(display):
         assert grown < 4 << 20, f"{grown} bytes more"
 
 
+def ran(code, *arguments, **variables):
+    """What a process of its own prints, which imports from this folder."""
+    path = os.pathsep.join([os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")])
+    ended = run([sys.executable, "-c", code, *arguments], env={**os.environ, "PYTHONPATH": path, **variables})
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
 # The allocator's arenas of ended threads, up to 80 MB, would hide what is kept: one arena, and what is free goes back. A driver
 # keeps its compiler and its threads from its first frame on, so that each is used before anything is counted.
 VIEWERS = """
@@ -91,23 +99,16 @@ print(held() - before)
 
 
 def test_viewers_come_and_go():
-    environment = {**os.environ, "MALLOC_ARENA_MAX": "1"}
-    environment["PYTHONPATH"] = os.pathsep.join([os.path.dirname(__file__), environment.get("PYTHONPATH", "")])
     count = by_level(20, 100)
-    ended = run([sys.executable, "-c", VIEWERS, str(count)], env=environment)
-    assert ended.returncode == 0, ended.stderr
-    grown = int(ended.stdout.split()[-1])
+    grown = int(ran(VIEWERS, str(count), MALLOC_ARENA_MAX="1").split()[-1])
     assert grown < (4 << 20) + count * (160 << 10), f"{grown} bytes more"
 
 
 def test_a_machine_without_vulkan_shows():
     """What a build of the whole workspace then opens by OpenGL takes the context off the thread."""
-    environment = {**os.environ, "VK_DRIVER_FILES": os.devnull, "VK_ICD_FILENAMES": os.devnull}
-    environment["PYTHONPATH"] = os.pathsep.join([os.path.dirname(__file__), environment.get("PYTHONPATH", "")])
     code = "import pixelferry; from conftest import check, sample\n" \
         "with pixelferry.Viewer(16, 16, headless=True) as viewer: check(viewer, sample((8, 8, 4), 'u1', 3))"
-    ended = run([sys.executable, "-c", code], env=environment)
-    assert ended.returncode == 0, ended.stderr
+    ran(code, VK_DRIVER_FILES=os.devnull, VK_ICD_FILENAMES=os.devnull)
 
 
 def test_a_viewer_that_is_dropped_ends():
