@@ -39,9 +39,9 @@ pub fn number<T: FromStr>(name: &str, default: T) -> T {
     argument(name).map_or(default, |text| text.parse().ok().expect("a number"))
 }
 
-/// True where one of the texts after `name` is in `what`; true where there are none.
+/// True where one of the texts after `name`, split at `;`, is in `what`; true where there are none.
 pub fn listed(name: &str, what: &str) -> bool {
-    argument(name).is_none_or(|texts| texts.split(',').any(|text| what.contains(text)))
+    argument(name).is_none_or(|texts| texts.split(';').any(|text| what.contains(text)))
 }
 
 /// Writes rows to the file after `--json`, one a line.

@@ -1,12 +1,12 @@
-//! `cargo bench -p pixelferry-measure --bench queue [-- --json FILE --frames N --sizes TEXT,... --rows TEXT,... --cuda]`:
+//! `cargo bench -p pixelferry-measure --bench queue [-- --json FILE --frames N --sizes TEXT;... --rows TEXT;... --cuda]`:
 //! kernels in the display's own queue. Every frame a kernel writes all pixels and a draw brings them to a target of the same
-//! size, by a triangle or by a compute shader; or the kernel writes the target itself (straight). Beside pixelferry stand programs by hand that do nothing else, on OpenGL and
-//! on Vulkan, and the floors: the kernel alone and the draw alone. Any device will do.
+//! size, by a triangle or by a compute shader; or the kernel writes the target itself (straight). Beside pixelferry stand programs by hand that do nothing else, on OpenGL, wgpu and
+//! Vulkan, and the floors: the kernel alone and the draw alone. Any device will do.
 //!
 //! With `--cuda`, Vulkan's queues also run CUDA's kernels (`VK_NVX_binary_import`). They are not there otherwise, as with them the
 //! driver makes a context of CUDA's, too, which slows every other row on Vulkan.
 //!
-//! `latency` waits for the device after every frame; `throughput` only after every run of frames, none of them late. Rows are
+//! `latency` waits for the device after every frame, of which `call` is the time until the calls return; `throughput` only after every run of frames, none of them late. Rows are
 //! measured in turns. Pixels are read back and compared before anything is timed. One JSON object a line.
 
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
@@ -17,6 +17,7 @@ mod report;
 mod shaders;
 mod vulkan_by_hand;
 mod vulkan_ours;
+mod wgpu_by_hand;
 
 use measure::{flag, listed, number, write_rows};
 use pixelferry::Manner;
@@ -140,6 +141,7 @@ fn main() {
         subjects.extend(vulkan_ours::subjects(width, height));
         subjects.extend(gl_by_hand::subjects(width, height));
         subjects.extend(vulkan_by_hand::subjects(width, height));
+        subjects.extend(wgpu_by_hand::subjects(width, height));
         subjects.retain(|subject| listed("--rows", &subject.name()));
         subjects.iter_mut().for_each(|subject| check(subject.as_mut(), width));
         measure(&mut subjects, size, frames, &mut report);

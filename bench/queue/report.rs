@@ -40,7 +40,7 @@ impl Report {
 /// Times so many frames of each, in turns.
 pub fn measure(subjects: &mut [Box<dyn Subject>], size: &str, frames: usize, report: &mut Report) {
     let mut latency: Vec<Vec<f64>> = vec![Vec::new(); subjects.len()];
-    let mut throughput = latency.clone();
+    let (mut throughput, mut call) = (latency.clone(), latency.clone());
     let mut n = 0;
     for block in 0..=frames.div_ceil(RUN) {
         for (i, subject) in subjects.iter_mut().enumerate() {
@@ -49,10 +49,12 @@ pub fn measure(subjects: &mut [Box<dyn Subject>], size: &str, frames: usize, rep
                 n += 1;
                 let start = Instant::now();
                 subject.frame(n);
+                let called = start.elapsed();
                 subject.finish();
                 // The first frames of a block still see the row before.
                 if block > 0 && k >= 3 {
                     latency[i].push(start.elapsed().as_secs_f64() * 1e6);
+                    call[i].push(called.as_secs_f64() * 1e6);
                 }
             }
             let start = Instant::now();
@@ -66,7 +68,7 @@ pub fn measure(subjects: &mut [Box<dyn Subject>], size: &str, frames: usize, rep
             }
         }
     }
-    for (mode, all) in [("latency", latency), ("throughput", throughput)] {
+    for (mode, all) in [("latency", latency), ("call", call), ("throughput", throughput)] {
         for (subject, samples) in subjects.iter().zip(all) {
             report.tell(subject.name(), size, mode, samples);
         }

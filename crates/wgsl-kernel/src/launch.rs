@@ -12,7 +12,10 @@ use std::ptr;
 pub const WORD: usize = 4;
 
 /// Words of what the uniform block is an array of.
-const VECTOR: usize = 4;
+pub const VECTOR: usize = 4;
+
+/// Words before the numbers among the arguments.
+pub const HEAD: usize = 8;
 
 /// Bytes of the uniform block of any launch at most.
 pub const NUMBERS: usize = 256;
@@ -59,7 +62,7 @@ impl Launch {
 /// The first two vectors of `pf_launch`, and the grid.
 struct Plan {
     format: PixelFormat,
-    head: [u32; 8],
+    head: [u32; HEAD],
     groups: [u32; 2],
 }
 

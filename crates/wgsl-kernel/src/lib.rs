@@ -25,7 +25,7 @@
 //! | | |
 //! |---|---|
 //! | group 0, binding 0 | the target's memory, from its first byte, in whole words |
-//! | group 0, binding 1 | a uniform block of at most [`NUMBERS`] bytes: [`Launch::numbers`] |
+//! | group 0, binding 1 | a uniform block of at most [`NUMBERS`] bytes: [`Launch::numbers`]; or immediates ([`KernelText::by_immediates`]) |
 //! | group 1, binding n | the n-th memory among the arguments |
 
 mod bounded;

@@ -1,5 +1,7 @@
 //! Arguments of a kernel, as its text declares them.
 
+use crate::prelude::NUMBERS;
+use crate::tokens::tokens;
 use interop_core::{Arg, Error, Result};
 
 /// Numbers that a launch can pass.
@@ -13,28 +15,46 @@ enum Number {
     F32,
 }
 
-/// The kinds of the numbers that a text reads by a place that is written out; `None` for places that it does not read so.
+/// The numbers that a text reads.
 #[derive(Debug, Default)]
-pub struct Numbers(Vec<Option<Number>>);
+pub struct Numbers {
+    /// The kinds of those that it reads by a place that is written out; `None` for places that it does not read so.
+    written: Vec<Option<Number>>,
+    /// It reads some by a place that is computed.
+    computed: bool,
+}
+
+/// The functions that read numbers.
+const READERS: [(Number, &str); 3] =
+    [(Number::I32, "pf_arg_i32"), (Number::U32, "pf_arg_u32"), (Number::F32, "pf_arg_f32")];
 
 impl Numbers {
     /// Looks for `pf_arg_f32(0)` and its like.
     pub fn of(text: &str) -> Self {
-        let mut found = Vec::new();
-        for (kind, name) in [(Number::I32, "pf_arg_i32("), (Number::U32, "pf_arg_u32("), (Number::F32, "pf_arg_f32(")] {
-            for (at, _) in text.match_indices(name) {
-                let digits = text[at + name.len()..].trim_start();
-                let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
-                let closes = digits[end..].trim_start_matches(['u', 'i']).trim_start().starts_with(')');
-                if let (true, Ok(index)) = (closes, digits[..end].parse::<usize>())
-                    && index < MOST_NUMBERS
-                {
-                    found.resize(found.len().max(index + 1), None);
-                    found[index] = Some(kind);
+        let all: Vec<_> = tokens(text).collect();
+        let mut numbers = Self::default();
+        for (at, token) in all.iter().enumerate() {
+            let kind = READERS.iter().find(|(_, name)| name == token).map(|(kind, _)| *kind);
+            let index = match all.get(at + 1..at + 4) {
+                Some(["(", place, ")"]) => place.trim_end_matches(['u', 'i']).parse::<usize>().ok(),
+                _ => None,
+            };
+            match (kind, index.filter(|index| *index < MOST_NUMBERS)) {
+                (Some(kind), Some(index)) => {
+                    let written = &mut numbers.written;
+                    written.resize(written.len().max(index + 1), None);
+                    written[index] = Some(kind);
                 }
+                (Some(_), None) => numbers.computed = true,
+                (None, _) => numbers.computed |= *token == NUMBERS,
             }
         }
-        Self(found)
+        numbers
+    }
+
+    /// Numbers that the text may read: those up to the last that it names, or all.
+    pub fn count(&self) -> usize {
+        if self.computed { MOST_NUMBERS } else { self.written.len() }
     }
 
     /// The bits of the numbers among the arguments, each of the kind that the text reads.
@@ -52,7 +72,7 @@ impl Numbers {
             if count == MOST_NUMBERS {
                 return Err(invalid(format!("more than {MOST_NUMBERS} numbers were given; put them into memory")));
             }
-            if let Some(Some(wanted)) = self.0.get(count)
+            if let Some(Some(wanted)) = self.written.get(count)
                 && *wanted != kind
             {
                 return Err(invalid(format!("number {count} is {}, but the text reads {wanted:?}", arg.kind())));
@@ -60,8 +80,8 @@ impl Numbers {
             bits[count] = value;
             count += 1;
         }
-        if count < self.0.len() {
-            return Err(invalid(format!("its text reads {} numbers, {count} were given", self.0.len())));
+        if count < self.written.len() {
+            return Err(invalid(format!("its text reads {} numbers, {count} were given", self.written.len())));
         }
         Ok(bits)
     }
@@ -74,12 +94,27 @@ mod tests {
     #[test]
     fn numbers_are_those_that_the_text_reads() {
         let numbers = Numbers::of("pf_arg_f32(0) + f32(pf_arg_u32( 2u )) pf_arg_i32(i) pf_arg_u32(99)");
-        assert_eq!(numbers.0, [Some(Number::F32), None, Some(Number::U32)]);
+        assert_eq!(numbers.written, [Some(Number::F32), None, Some(Number::U32)]);
         let args = [Arg::F32(1.0), Arg::I32(-1), Arg::U32(7)];
         assert_eq!(numbers.bits("k", &args).unwrap()[..3], [1f32.to_bits(), u32::MAX, 7]);
         for wrong in [&args[..2], &[Arg::I32(1), Arg::I32(1), Arg::U32(1)], &[Arg::F64(1.0)]] {
             let text = numbers.bits("k", wrong).unwrap_err().to_string();
             assert!(text.contains("kernel 'k'"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_place_that_is_computed_may_be_any() {
+        for (text, count) in [
+            ("pf_arg_f32(2) // pf_arg_u32(5)", 3),
+            ("pf_arg_f32 ( 2u ) my_pf_arg_u32(i)", 3),
+            ("/* pf_arg_u32(0) */ pf_arg_u32(i)", MOST_NUMBERS),
+            ("pf_arg_f32(0) + pf_arg_f32(1 + 1)", MOST_NUMBERS),
+            ("pf_arg_f32(99)", MOST_NUMBERS),
+            ("pf_launch[3].x", MOST_NUMBERS),
+            ("1.0", 0),
+        ] {
+            assert_eq!(Numbers::of(text).count(), count, "{text}");
         }
     }
 }

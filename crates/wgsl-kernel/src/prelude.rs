@@ -15,6 +15,18 @@ const OF_TEXTURES: &str = include_str!("prelude.wgsl");
 pub const TARGET: &str = "pf_memory";
 pub const NUMBERS: &str = "pf_launch";
 const TEXTURE: &str = "pf_texture";
+/// How the prelude declares the numbers.
+const UNIFORM: &str = "@group(0) @binding(1) var<uniform> pf_launch: array<vec4<u32>, 10>;";
+
+/// A whole text that finds so many vectors of numbers in immediates (push constants) instead of in a uniform block.
+pub fn by_immediates(whole: &str, vectors: usize) -> String {
+    match whole.rsplit_once(UNIFORM) {
+        Some((before, behind)) => {
+            format!("{before}var<immediate> {NUMBERS}: array<vec4<u32>, {vectors}>;{behind}")
+        }
+        None => whole.to_owned(),
+    }
+}
 
 /// Memory whose words one work item each writes.
 const WHOLE: &str = "

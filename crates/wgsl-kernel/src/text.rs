@@ -1,9 +1,10 @@
 //! Properties of a kernel, as its text declares them.
 
 use crate::guard::{TextError, parsed, weighed, with_room};
+use crate::launch::{HEAD, VECTOR, WORD};
 use crate::limits::Limits;
 use crate::params::Numbers;
-use crate::prelude::{Blue, NUMBERS, TARGET, names_words, with_prelude, with_texture};
+use crate::prelude::{Blue, NUMBERS, TARGET, by_immediates, names_words, with_prelude, with_texture};
 use interop_core::{KernelSource, Language, PixelFormat, Result, View};
 
 /// A kernel's text, read. It is parsed, but what its statements mean is the compiler's to check.
@@ -85,6 +86,17 @@ impl KernelText {
     /// All of the text, for targets that are textures of this format. One that names words does not build.
     pub fn of_texture(&self, format: PixelFormat, blue: Blue) -> String {
         with_texture(&self.text, format, blue)
+    }
+
+    /// Bytes of a launch's numbers that the text may read.
+    pub fn immediate_bytes(&self) -> usize {
+        VECTOR * WORD * (HEAD / VECTOR + self.numbers.count().div_ceil(VECTOR))
+    }
+
+    /// [`KernelText::whole`] or [`KernelText::of_texture`], its numbers in [`KernelText::immediate_bytes`] of immediates instead of
+    /// a uniform block.
+    pub fn by_immediates(&self, whole: &str) -> String {
+        by_immediates(whole, self.immediate_bytes() / (VECTOR * WORD))
     }
 
     /// True where it names the target's words, which a texture does not have.

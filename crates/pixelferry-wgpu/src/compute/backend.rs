@@ -63,12 +63,16 @@ impl WgpuBackend {
             let caps = caps.with_image_formats(device.stores.pixels());
             let (numbers, layout) = device.scoped(|| (Numbers::new(&device.device), layout(&device.device)))?;
             let numbers = Mutex::new(numbers);
+            // wgpu makes uniforms of them for OpenGL.
+            let is_gl = device.device.adapter_info().backend == wgpu::Backend::Gl;
+            let immediates = if is_gl { 0 } else { limits.max_immediate_size as usize };
             let (memories, groups) =
                 (limits.max_storage_buffers_per_shader_stage, limits.max_compute_workgroups_per_dimension);
             let limits = Limits::new(&device.identity, memories, groups, limits.max_compute_invocations_per_workgroup);
             let cuda = OnceLock::new();
             let texture_layouts = Mutex::default();
-            let session = Session { device, identity, caps, limits, numbers, layout, texture_layouts, cuda };
+            let session =
+                Session { device, identity, caps, limits, immediates, numbers, layout, texture_layouts, cuda };
             let session = Arc::new(session);
             // Limits alone do not tell: NVIDIA gives wgpu an OpenGL 3.3, whose shaders compute nothing.
             let pattern = PatternKernel::build(&session).map_err(|error| {

@@ -17,6 +17,8 @@ pub struct WgslKernel {
     /// Empty group 1, for a kernel without arguments.
     none: Option<wgpu::BindGroup>,
     layout: wgpu::PipelineLayout,
+    /// Bytes of numbers in a launch's own commands; `None` where they come from a buffer.
+    pub immediates: Option<usize>,
     pipelines: Mutex<HashMap<(PixelFormat, Writes), wgpu::ComputePipeline>>,
 }
 
@@ -39,12 +41,14 @@ impl WgslKernel {
     pub fn build(session: &Arc<Session>, source: &KernelSource) -> Result<Self> {
         let text = KernelText::of(source, &session.limits)?;
         let device = &session.device.device;
+        let immediates = Some(text.immediate_bytes()).filter(|bytes| *bytes <= session.immediates);
         let (arguments, layout, none) = session.device.scoped(|| {
-            let (arguments, layout) = layouts(text.memories(), session);
+            let (arguments, layout) = layouts(text.memories(), session, immediates);
             let none = (text.memories() == 0).then(|| bind(device, &arguments, &[]));
             (arguments, layout, none)
         })?;
-        let kernel = Self { text, session: session.clone(), arguments, none, layout, pipelines: Mutex::default() };
+        let (session, pipelines) = (session.clone(), Mutex::default());
+        let kernel = Self { text, session, arguments, none, layout, immediates, pipelines };
         // Errors in the text are reported now.
         kernel.pipeline(PixelFormat::Rgba8, Writes::Memory)?;
         Ok(kernel)
@@ -87,10 +91,12 @@ impl WgslKernel {
             Writes::Memory => (self.text.whole(format), self.layout.clone()),
             Writes::Texture => {
                 let target = self.session.texture_layout(texture_format(format))?;
-                let layout = device.scoped(|| pipeline_layout(&device.device, &target, &self.arguments))?;
+                let layout =
+                    device.scoped(|| pipeline_layout(&device.device, &target, &self.arguments, self.immediates))?;
                 (self.text.of_texture(format, Blue::First), layout)
             }
         };
+        let text = if self.immediates.is_some() { self.text.by_immediates(&text) } else { text };
         let in_module = device.device.adapter_info().backend == wgpu::Backend::Gl;
         let source = if in_module {
             // wgpu leaves indices to OpenGL's drivers, which check no array in registers (llvmpipe crashes), and gives them the zeroes of
@@ -121,7 +127,11 @@ impl WgslKernel {
 }
 
 /// Tells how a kernel of so many memories is bound.
-fn layouts(memories: usize, session: &Session) -> (wgpu::BindGroupLayout, wgpu::PipelineLayout) {
+fn layouts(
+    memories: usize,
+    session: &Session,
+    immediates: Option<usize>,
+) -> (wgpu::BindGroupLayout, wgpu::PipelineLayout) {
     let device = &session.device.device;
     let entry = |binding: usize| wgpu::BindGroupLayoutEntry {
         binding: binding as u32,
@@ -138,7 +148,7 @@ fn layouts(memories: usize, session: &Session) -> (wgpu::BindGroupLayout, wgpu::
         label: Some("pixelferry arguments"),
         entries: &entries,
     });
-    let layout = pipeline_layout(device, &session.layout, &arguments);
+    let layout = pipeline_layout(device, &session.layout, &arguments, immediates);
     (arguments, layout)
 }
 
@@ -146,11 +156,12 @@ fn pipeline_layout(
     device: &wgpu::Device,
     target: &wgpu::BindGroupLayout,
     arguments: &wgpu::BindGroupLayout,
+    immediates: Option<usize>,
 ) -> wgpu::PipelineLayout {
     device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: Some("pixelferry kernel"),
         bind_group_layouts: &[Some(target), Some(arguments)],
-        immediate_size: 0,
+        immediate_size: immediates.unwrap_or(0) as u32,
     })
 }
 

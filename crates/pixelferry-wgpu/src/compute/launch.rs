@@ -35,7 +35,7 @@ fn store(session: &Arc<Session>, kernel: &WgslKernel, image: &WgpuImage, view: &
     }
     let pipeline = kernel.pipeline(format, Writes::Texture)?;
     let read: Vec<_> = memories.iter().map(|memory| memory.buffer()).collect();
-    run(session, &launch, &pipeline, image.target()?, Some(&kernel.arguments(&read)?))
+    run(session, &launch, &pipeline, image.target()?, Some((kernel, &read)))
 }
 
 /// Queues a launch into linear memory.
@@ -53,25 +53,30 @@ fn write(
     }
     let pipeline = kernel.pipeline(format, Writes::Memory)?;
     let read: Vec<_> = memories.iter().map(|memory| memory.buffer()).collect();
-    run(session, &launch, &pipeline, memory.target()?, Some(&kernel.arguments(&read)?))
+    run(session, &launch, &pipeline, memory.target()?, Some((kernel, &read)))
 }
 
-/// Queues what `launch` says, with `target` for group 0.
+/// Queues what `launch` says, with `target` for group 0. A kernel's arguments are memories for group 1.
 pub fn run(
     session: &Session,
     launch: &Launch,
     pipeline: &wgpu::ComputePipeline,
     target: &wgpu::BindGroup,
-    arguments: Option<&wgpu::BindGroup>,
+    arguments: Option<(&WgslKernel, &[&wgpu::Buffer])>,
 ) -> Result<()> {
     let device = &session.device;
+    let immediates = arguments.and_then(|(kernel, _)| launch.numbers().get(..kernel.immediates?));
+    let arguments = arguments.map(|(kernel, read)| kernel.arguments(read)).transpose()?;
     session.with_numbers(|numbers| {
         device.record(|encoder| {
-            let place = numbers.write(&device.queue, launch.numbers());
+            let place = if immediates.is_some() { 0 } else { numbers.write(&device.queue, launch.numbers()) };
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
             pass.set_pipeline(pipeline);
             pass.set_bind_group(0, target, &[place]);
-            pass.set_bind_group(1, arguments, &[]);
+            pass.set_bind_group(1, arguments.as_ref(), &[]);
+            if let Some(numbers) = immediates {
+                pass.set_immediates(0, numbers);
+            }
             let [across, down] = launch.groups;
             pass.dispatch_workgroups(across, down, 1);
         })

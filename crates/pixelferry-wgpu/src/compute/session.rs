@@ -14,6 +14,8 @@ pub struct Session {
     pub identity: DeviceIdentity,
     pub caps: ComputeCaps,
     pub limits: Limits,
+    /// Bytes of numbers that commands themselves carry.
+    pub immediates: usize,
     /// The numbers of launches. Written and recorded by one thread at a time, so that each launch has its own.
     pub numbers: Mutex<Numbers>,
     /// Layout of group 0 of every kernel that writes linear memory.

@@ -29,11 +29,13 @@ pub(crate) fn pixel_format(format: wgpu::TextureFormat) -> Option<PixelFormat> {
     PixelFormat::ALL.into_iter().find(|pixels| texture_format(*pixels) == stored)
 }
 
-/// Features that some formats need, and draws into them in either manner, such as BGRA8, the usual format of windows.
+/// Features that some formats need, and draws into them in either manner, such as BGRA8, the usual format of windows; and
+/// immediates (with [`wgpu::Limits::max_immediate_size`]), by which launches pass their numbers in less time.
 /// Our own devices are opened with what the adapter has of it; so may an engine's ([`crate::open_device`]).
 pub const DRAW_FEATURES: wgpu::Features = wgpu::Features::TEXTURE_FORMAT_16BIT_NORM
     .union(wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES)
-    .union(wgpu::Features::BGRA8UNORM_STORAGE);
+    .union(wgpu::Features::BGRA8UNORM_STORAGE)
+    .union(wgpu::Features::IMMEDIATES);
 
 /// Returns what the device does with a format.
 pub(crate) fn format_features(
