@@ -42,7 +42,7 @@ struct Ours {
     way: String,
 }
 
-/// Every row of this size.
+/// Every row of this size, and those of wgpu by hand.
 pub fn subjects(width: u32, height: u32) -> Vec<Box<dyn Subject>> {
     let mut rows = Vec::new();
     for (api, found) in [("wgpu", on_wgpu(width, height)), ("OpenGL", on_gl(width, height))] {
@@ -70,6 +70,7 @@ fn on_wgpu(width: u32, height: u32) -> pixelferry::Result<Vec<Box<dyn Subject>>>
     } else {
         println!("SKIPPED CUDA's kernels in the queue of wgpu: {:?}", display.shared_device().takes_ptx());
     }
+    rows.extend(crate::wgpu_by_hand::subjects(&display, width, height));
     Ok(rows)
 }
 
