@@ -147,20 +147,20 @@ impl Subject for Ours {
                 let target = Target::image(self.alone.as_mut(), self.extent, PixelFormat::Rgba8).expect("a target");
                 self.backend.launch(self.kernel.as_ref(), target, &[Arg::U32(n)]).expect("a launch");
             }
-            Work::Straight => {
+            Work::Straight | Work::Both(_) => {
                 let Self { link, kernel, screen, extent, .. } = self;
+                let options =
+                    self.work.draws().map_or(DrawOptions::default(), |m| DrawOptions::default().with_manner(m));
                 let size = (extent.width, extent.height);
-                let way = screen.show(link, size, |frame| frame.launch(kernel.as_ref(), &[Arg::U32(n)]));
+                let way = screen.show(link, size, options, |frame| frame.launch(kernel.as_ref(), &[Arg::U32(n)]));
                 self.way = way.expect("a frame").to_string();
-                return;
             }
-            Work::Both(_) => self.compute(n),
-            Work::Draw(_) => {}
+            Work::Draw(manner) => {
+                let shown = self.link.shown().expect("a frame");
+                let size = (self.extent.width, self.extent.height);
+                self.screen.draw(&shown, size, DrawOptions::default().with_manner(manner)).expect("a draw");
+            }
         }
-        let Some(manner) = self.work.draws() else { return };
-        let shown = self.link.shown().expect("a frame");
-        let (size, options) = ((self.extent.width, self.extent.height), DrawOptions::default().with_manner(manner));
-        self.screen.draw(&shown, size, options).expect("a draw");
     }
 
     fn finish(&mut self) {
