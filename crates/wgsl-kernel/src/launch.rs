@@ -1,21 +1,12 @@
 //! Launches: a target and arguments made into numbers and a grid.
 
 use crate::limits::Limits;
-use crate::params::MOST_NUMBERS;
+use crate::params::{HEAD, MOST_NUMBERS, VECTOR, WORD};
 use crate::text::KernelText;
 use interop_core::compute::Placement;
 use interop_core::devices::owned::{Owned, own};
 use interop_core::{Arg, BufferView, ComputeMemory, Error, ImageView, PixelFormat, Region, Result, View};
 use std::ptr;
-
-/// Bytes of a word: memory is written and bound in whole ones.
-pub const WORD: usize = 4;
-
-/// Words of what the uniform block is an array of.
-pub const VECTOR: usize = 4;
-
-/// Words before the numbers among the arguments.
-pub const HEAD: usize = 8;
 
 /// Bytes of the uniform block of any launch at most.
 pub const NUMBERS: usize = 256;

@@ -49,9 +49,9 @@ mod zeroed;
 pub use bounded::bounded;
 pub use glsl::{Dialect, GLSL_NUMBERS, check, glsl, glsl_prelude, glsl_texture_prelude};
 pub use guard::{TextError, TextLimit, with_room};
-pub use launch::{Launch, NUMBERS, WORD};
+pub use launch::{Launch, NUMBERS};
 pub use limits::Limits;
-pub use params::MOST_NUMBERS;
+pub use params::{MOST_NUMBERS, WORD};
 pub use pattern::{FLAT, PATTERN, PatternEntry, flat_color, pattern};
 pub use prelude::{Blue, NAMES_WORDS, PRELUDE};
 #[cfg(feature = "spirv")]

@@ -4,6 +4,15 @@ use crate::prelude::NUMBERS;
 use crate::tokens::tokens;
 use interop_core::{Arg, Error, Result};
 
+/// Bytes of a word: memory is written and bound in whole ones.
+pub const WORD: usize = 4;
+
+/// Words of what the block of numbers is an array of.
+pub const VECTOR: usize = 4;
+
+/// Words of that block before the numbers among the arguments.
+pub const HEAD: usize = 8;
+
 /// Numbers that a launch can pass.
 pub const MOST_NUMBERS: usize = 32;
 

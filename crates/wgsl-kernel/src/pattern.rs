@@ -1,7 +1,8 @@
 //! The verification pattern, written by a kernel.
 
-use crate::launch::{Launch, WORD};
+use crate::launch::Launch;
 use crate::limits::Limits;
+use crate::params::WORD;
 use interop_core::describe::color::load;
 use interop_core::describe::pattern::Pattern;
 use interop_core::{Error, PixelFormat, Result, View};

@@ -1,9 +1,8 @@
 //! Properties of a kernel, as its text declares them.
 
 use crate::guard::{TextError, parsed, weighed, with_room};
-use crate::launch::{HEAD, VECTOR, WORD};
 use crate::limits::Limits;
-use crate::params::Numbers;
+use crate::params::{HEAD, Numbers, VECTOR, WORD};
 use crate::prelude::{Blue, NUMBERS, TARGET, by_immediates, names_words, with_prelude, with_texture};
 use interop_core::{KernelSource, Language, PixelFormat, Result, View};
 

@@ -203,7 +203,7 @@ impl Link {
         let path = std::mem::replace(&mut self.path, path);
         let layout = std::mem::replace(&mut self.layout, layout);
         let id = std::mem::replace(&mut self.id, id);
-        self.proved = *desc;
+        (self.proved, self.made_for) = (*desc, *desc);
         self.broken = None;
         self.unclean = false;
         if !std::mem::take(&mut self.finished) {

@@ -79,6 +79,8 @@ pub struct Link {
     report: ProbeReport,
     /// The largest surface for which the path in use was proved by pixels.
     proved: SurfaceDesc,
+    /// The surface for which the path's memory was made: that in use, or a larger one.
+    made_for: SurfaceDesc,
     /// A frame of the user's (not only a verification pattern) is in `path`'s surface.
     finished: bool,
     /// After a resize or a change of path: what is shown until the first frame since then is finished.
@@ -132,6 +134,7 @@ impl Link {
             id,
             report,
             proved: desc,
+            made_for: desc,
             finished: false,
             retired: None,
             demoted: Vec::new(),

@@ -2,8 +2,8 @@
 //!
 //! A window that is dragged changes its size at every frame. So memory is made and proved for a larger surface than was asked
 //! for, and sizes inside it are views of that memory: what carries its bytes was proved for all of them. Images whose order only
-//! drivers know have no views. They are made anew for each size, one when it changes and the others as frames need them, and a few
-//! rows of each are compared.
+//! drivers know have no views and are made anew for each size. Of a path that was proved once, memory that is made for another size
+//! is compared in a few rows, one piece when the size changes and the others as frames need them.
 
 use super::Link;
 use super::retired::Retired;
@@ -21,8 +21,8 @@ impl Link {
     /// is kept if it still works at the new size, else chosen anew. After an error everything is as before.
     ///
     /// Sizes for which the link has room cost no proof by pixels, and most paths allocate for them at most a texture of the
-    /// display's. A larger size makes and proves memory with room for a quarter more on each side. [`Link::resize_within`]
-    /// makes room beforehand. The display's API may have another name for what is shown at each size.
+    /// display's. A larger size makes memory with room for a quarter more on each side, of which a few rows are compared.
+    /// [`Link::resize_within`] makes room beforehand. The display's API may have another name for what is shown at each size.
     ///
     /// An image of 0x0, which a minimised window has, pauses the link: [`Link::frame`] and its like do nothing, and the picture
     /// stays. The next size that is none ends that; the old one is there at once.
@@ -107,8 +107,8 @@ impl Link {
         let pairing = self.options.policy.pairing(&self.backend, &self.display, desc);
         if is_inside(&needs, &self.proved) {
             let Some(surface) = self.path.resize(&pairing)? else {
-                let path = self.open_again(desc, Compared::FewRows)?;
-                self.go_on(path, desc, self.proved);
+                let path = self.open_again(desc)?;
+                self.go_on(path, desc, self.proved, *desc);
                 return Ok(true);
             };
             let frame = self.path.shown_frame().or(self.newest);
@@ -125,42 +125,53 @@ impl Link {
             return Ok(false);
         }
         let larger = most.unwrap_or_else(|| grown(desc, &self.proved, self.display.caps()));
-        let mut path = self.open_again(&larger, Compared::All)?;
+        // While a window is dragged nobody waits for more.
+        let compared = if most.is_some() { Compared::All } else { Compared::FewRows };
+        // A surface of the new size begins from zero, whatever the proof left in the memory.
+        let mut path = self.open_proved(&larger, compared)?;
+        let mut made_for = larger;
         if path.resize(&pairing)?.is_none() {
             drop(path);
-            path = self.open_again(desc, Compared::FewRows)?;
+            path = self.open_again(desc)?;
+            made_for = *desc;
         }
-        self.go_on(path, desc, larger);
+        self.go_on(path, desc, larger, made_for);
         Ok(true)
     }
 
-    /// A second path by the way in use, which holds zero. Where only a few rows are compared, it may have the first of its
-    /// pieces alone: a window that is dragged is at each size for a frame or two.
-    fn open_again(&self, desc: &SurfaceDesc, compared: Compared) -> Result<OpenedPath> {
-        let policy = &self.options.policy;
-        let pairing = policy.pairing(&self.backend, &self.display, desc);
-        let now = if compared == Compared::FewRows { pairing.with_one_piece() } else { pairing };
-        let mut path = open_way(&now, policy, self.way(), self.path.frames_behind(), compared)?;
-        if compared == Compared::All || !path.forget(&now)? {
+    /// A second path by the way in use, which holds zero, with the first of its pieces alone where they are made one by one: a window
+    /// that is dragged is at each size for a frame or two.
+    fn open_again(&self, desc: &SurfaceDesc) -> Result<OpenedPath> {
+        let mut path = self.open_proved(desc, Compared::FewRows)?;
+        let pairing = self.options.policy.pairing(&self.backend, &self.display, desc).with_one_piece();
+        if !path.forget(&pairing)? {
             blank(&mut path, self.backend.as_ref(), &pairing.layout())?;
         }
         Ok(path)
+    }
+
+    /// A second path by the way in use, which holds what its proof wrote; with one piece where only a few rows are compared.
+    fn open_proved(&self, desc: &SurfaceDesc, compared: Compared) -> Result<OpenedPath> {
+        let policy = &self.options.policy;
+        let pairing = policy.pairing(&self.backend, &self.display, desc);
+        let now = if compared == Compared::FewRows { pairing.with_one_piece() } else { pairing };
+        open_way(&now, policy, self.way(), self.path.frames_behind(), compared)
     }
 
     /// Before a frame: has the piece of memory made that the frame is for, with `all` those of later frames, too.
     pub(super) fn make_pieces(&mut self, all: bool) -> Result<()> {
         while self.path.lacks_piece() || (all && self.path.missing_pieces() > 0) {
             let _step = step!("another piece");
-            let other = self.open_again(self.layout.desc(), Compared::FewRows)?;
+            let other = self.open_again(&self.made_for)?;
             self.path.take_pieces(other)?;
         }
         Ok(())
     }
 
-    fn go_on(&mut self, path: OpenedPath, desc: &SurfaceDesc, proved: SurfaceDesc) {
+    fn go_on(&mut self, path: OpenedPath, desc: &SurfaceDesc, proved: SurfaceDesc, made_for: SurfaceDesc) {
         self.replace(path, self.id, desc);
         self.report.surface = *desc;
-        self.proved = proved;
+        (self.proved, self.made_for) = (proved, made_for);
     }
 
     /// Chooses a path, that in use if it works.
