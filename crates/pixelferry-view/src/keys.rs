@@ -48,7 +48,7 @@ pub static KEYS: [Key; 16] = [
     key(']', "next array; so do Right and Page Down", Deed::Step(1)),
     key('[', "the array before; so do Left and Page Up", Deed::Step(-1)),
     key('1', "the first array; 2 to 9 the others", Deed::Position),
-    key('d', "this array minus the one before it on show, or the next; again to leave it", Deed::Difference),
+    key('d', "this array minus the one shown before, or the next; again to leave", Deed::Difference),
     key('f', "fit all of it into the window", Deed::Fit),
     key('0', "its own size, pixel by pixel", Deed::OneToOne),
     key(
@@ -65,7 +65,7 @@ pub static KEYS: [Key; 16] = [
     key('b', "lower end of the range up; with Shift down", Deed::End(0)),
     key('w', "upper end of the range up; with Shift down", Deed::End(1)),
     key('m', "mark what is out of range", Deed::Look(|look, _, _| look.marks = !look.marks)),
-    key('h', "histogram: drag an end of the range, double click for the range as asked for", Deed::Chart),
+    key('h', "histogram: drag an end of the range; a double click resets it", Deed::Chart),
     key('l', "logarithmic heights of the histogram", Deed::Heights),
     key('s', "save the picture", Deed::Save),
     key('?', "these keys; so does F1", Deed::Help),
@@ -92,8 +92,9 @@ pub fn character(key: &Logical) -> Option<char> {
 pub fn keys() -> String {
     let name = |key: char| key.to_ascii_uppercase();
     KEYS.iter().map(|key| format!("  {}  {}\n", name(key.key), key.about)).collect::<String>()
-        + "  Escape closes; the wheel zooms about the pointer, a drag moves\n\
-           All arrays have one look and one view; a range that is measured is each array's own, a difference has its own look."
+        + "  Escape closes; the wheel zooms about the pointer, a drag moves\n  \
+           Arrays share look and view. Each has its own range where that is measured,\n  \
+           and a difference its own look."
 }
 
 fn ranges(asked: Range) -> Vec<Range> {

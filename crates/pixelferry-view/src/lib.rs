@@ -1,4 +1,4 @@
-//! A window that shows an array closely, arrays from files, and the painters of what egui lays out.
+//! A window that shows arrays closely, arrays from files, and the painters of what egui lays out.
 //!
 //! | to find | look in |
 //! |---|---|

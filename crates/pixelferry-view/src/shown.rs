@@ -93,6 +93,12 @@ impl Shown {
         Ok(plane)
     }
 
+    /// Bytes of the picture that is kept of it.
+    pub fn kept(&self) -> u64 {
+        let pixels = u64::from(self.plane.width) * u64::from(self.plane.height);
+        self.feed.as_ref().map_or(0, |_| 4 * pixels)
+    }
+
     /// The numbers of an element, as text.
     pub fn values(&self, spot: Spot) -> Option<String> {
         let values = self.array.read(&self.whole.span, |bytes| self.whole.values(bytes, spot)).ok()?;

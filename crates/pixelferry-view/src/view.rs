@@ -1,4 +1,4 @@
-//! An array in a window: its picture, what is seen of it, and what keys change.
+//! Arrays in a window: which is on show, what is seen of it, and what keys change.
 
 use crate::array::Array;
 use crate::chart::{Chart, Hand};
@@ -13,6 +13,8 @@ use pixelferry_look::{End, Look, Range, Request};
 use std::path::PathBuf;
 use std::rc::Rc;
 
+/// Most bytes of pictures that are kept, and not made again, unless a program says another number.
+const KEPT: u64 = 1 << 30;
 /// Colour around the picture.
 const AROUND: [f32; 4] = [0.1, 0.1, 0.1, 1.0];
 
@@ -21,6 +23,9 @@ const AROUND: [f32; 4] = [0.1, 0.1, 0.1, 1.0];
 ///
 /// All have one look and one view; a range that is measured is each array's own. Arrays of another size are fitted into the window.
 /// What one does not take, such as a colormap where it has three channels, is left out there, and said.
+///
+/// The difference of two is of their numbers as they are shown, such as the magnitudes of complex ones. It is symmetric about zero
+/// in colours from red to blue, or grey for several channels, and has a look of its own.
 ///
 /// Stays on the thread of its display, whose context must be current in every call and when it is dropped. It knows no event
 /// loop: give it the window's events, and call [`ArrayView::draw`] when one has changed something.
@@ -45,6 +50,9 @@ pub struct ArrayView {
     has_help: bool,
     /// Pictures that were made.
     pictures: u64,
+    /// Places of those that are kept, the one on show last, and their most bytes.
+    kept: Vec<usize>,
+    most: u64,
 }
 
 impl ArrayView {
@@ -74,9 +82,19 @@ impl ArrayView {
             notice: String::new(),
             has_help: false,
             pictures: 0,
+            kept: Vec::new(),
+            most: KEPT,
         };
         view.show(0, view.all[0].request)?;
         Ok(view)
+    }
+
+    /// Keeps pictures of at most so many bytes instead of 1 GiB, beside that on show: of arrays that were shown longest ago they are
+    /// given up, and made again when those are shown again.
+    #[must_use]
+    pub const fn with_kept(mut self, most: u64) -> Self {
+        self.most = most;
+        self
     }
 
     /// Follows the window's events. True where it is to be drawn again.
@@ -291,6 +309,12 @@ impl ArrayView {
             self.chart.release();
         }
         self.at = at;
+        self.kept.retain(|kept| *kept != at);
+        while self.kept.iter().filter_map(|kept| self.all.get(*kept)).map(Shown::kept).sum::<u64>() > self.most {
+            let oldest = self.kept.remove(0);
+            self.all[oldest].feed = None;
+        }
+        self.kept.push(at);
         if self.image() != image {
             self.camera.fit();
         }

@@ -96,6 +96,20 @@ fn keys_go_from_array_to_array_and_nothing_is_made_twice() {
 }
 
 #[test]
+fn pictures_that_are_too_many_are_given_up_and_made_again() {
+    let Some((display, target)) = gl() else { return };
+    let arrays = (1..5).map(|n| array(&SHAPE, "uint8", &bytes(|x, _| (n * x) as u8))).collect();
+    // Two beside the one on show.
+    let mut view = ArrayView::open(&display, arrays, Request::default()).unwrap().with_kept(2 * 4 * 1200);
+    for (key, made) in [('2', 2), ('3', 3), ('1', 3), ('4', 4), ('1', 4), ('3', 4), ('2', 5), ('d', 6), ('d', 6)] {
+        view.press(key);
+        assert_eq!(view.pictures(), made, "{key}");
+        let level = key.to_digit(10).unwrap_or(2) as u8 * 39;
+        assert!(key == 'd' || drawn(&mut view, &target)(395, 155) == [level; 3], "{key}");
+    }
+}
+
+#[test]
 fn the_difference_of_two_is_left_as_it_was_entered() {
     let Some((display, target)) = gl() else { return };
     let (x, y) = (bytes(|x, y| (2 * x + y) as u8), bytes(|x, y| (x + 2 * y) as u8));
