@@ -31,7 +31,8 @@ impl Plane {
         // Axes of one step are left out.
         let kept = sides(self).into_iter().zip("NHWC".chars()).filter(|(side, axis)| *side > 1 || "HW".contains(*axis));
         let (shape, letters): (Vec<_>, String) = kept.map(|(side, axis)| (i64::from(side), axis)).unzip();
-        let bits = if self.is_single_with(other) { 32 } else { 64 };
+        let is_single = [self, other].iter().all(|of| of.numbers(&[]).is_single());
+        let bits = if is_single { 32 } else { 64 };
         Ok((shape, Layout::named(&letters)?, Number { code: 2, bits, foreign: false }))
     }
 
@@ -56,10 +57,6 @@ impl Plane {
             self.subtract::<f64>(bytes, other, others, out);
         }
         Ok(())
-    }
-
-    fn is_single_with(&self, other: &Self) -> bool {
-        self.numbers(&[]).is_single() && other.numbers(&[]).is_single()
     }
 
     /// The pictures are of one size, and their bytes there.
@@ -97,14 +94,13 @@ impl Plane {
         });
     }
 
-    /// Integers that floats of 64 bits do not hold.
-    const fn is_long(&self) -> bool {
-        matches!(self.element, Element::I64 | Element::U64)
+    /// Integers, and those that floats of 64 bits do not hold.
+    fn is_whole(&self) -> bool {
+        matches!(self.element.row().code.0, 0 | 1 | 6) && self.pair.is_none()
     }
 
-    const fn is_whole(&self) -> bool {
-        use Element::{Bool, I8, I16, I32, I64, U8, U16, U32, U64};
-        matches!(self.element, Bool | I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64)
+    const fn is_long(&self) -> bool {
+        matches!(self.element, Element::I64 | Element::U64)
     }
 }
 
@@ -180,22 +176,5 @@ mod tests {
         assert!(apart.minus(&bytes, &other, &bytes, &mut [0; 288]).is_err());
         assert!(apart.minus(&bytes, &together, &bytes[1..], &mut [0; 288]).is_err());
         assert!(apart.minus(&bytes, &together, &bytes, &mut [0; 287]).is_err());
-    }
-
-    #[test]
-    fn numbers_are_counted_and_so_is_what_is_none() {
-        let numbers = [f32::NAN, f32::INFINITY, -1.0, 0.0, 0.25, 1.0, 7.0, f32::NEG_INFINITY, f32::NAN, 0.5];
-        let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
-        let of = plane(&bytes, &[2, 5], "HW", "float32");
-        let counts = of.counts(&bytes, 0.0, 1.0).unwrap();
-        assert_eq!((of.extent(&bytes).unwrap(), counts.inside.counts().iter().sum()), ((-1.0, 7.0), 4_u64));
-        assert_eq!((counts.below, counts.above, counts.infinite, counts.nan), (1, 1, [1, 1], 2));
-        assert!(of.counts(&bytes[1..], 0.0, 1.0).is_err());
-        let zeros = [0; 40];
-        let symmetric = Look { range: crate::Range::Symmetric, ..Look::default() };
-        let number = Number::of_name("int32").unwrap();
-        let raw = Raw { address: zeros.as_ptr().addr(), shape: vec![2, 5], strides: None, number, place: Place::Host };
-        let of = Plane::new(&raw, Layout::GUESSED, PixelFormat::Rgba8, &symmetric).unwrap();
-        assert_eq!(of.measured(&zeros).unwrap().tone.range, (-1.0, 1.0));
     }
 }

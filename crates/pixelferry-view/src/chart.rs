@@ -1,12 +1,17 @@
 //! The histogram over a picture: how often its numbers are what, and the ends of its range, which a hand drags.
 
-use crate::overlay::{BEHIND, EDGE, SMALL, TEXT, WARN};
 use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Vec2};
 use pixelferry::Extent;
 use pixelferry::api::gl::winit::event::{ElementState, MouseButton, WindowEvent};
 use pixelferry_look::{Counts, Value};
 use std::time::{Duration, Instant};
 
+/// Height of small text, and what is left around texts, points; their colours.
+pub const SMALL: f32 = 11.0;
+pub const EDGE: f32 = 6.0;
+pub const BEHIND: Color32 = Color32::from_rgba_premultiplied(11, 12, 16, 216);
+pub const TEXT: Color32 = Color32::from_rgb(214, 219, 230);
+pub const WARN: Color32 = Color32::from_rgb(255, 196, 92);
 /// Width and height of the bars, points, and lines of text below.
 const SIZE: Vec2 = Vec2::new(320.0, 96.0);
 const LINES: f32 = 3.0;
@@ -207,11 +212,13 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_said() {
-        let bytes: Vec<u8> = [f32::NAN, 1.0, f32::INFINITY, -9.0].iter().flat_map(|one| one.to_ne_bytes()).collect();
+        let numbers = [f32::NAN, 1.0, f32::INFINITY, -9.0, 0.5, f32::NEG_INFINITY, 1.5, 0.0];
+        let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
         let number = Number::of_name("float32").unwrap();
         let (address, place) = (bytes.as_ptr().addr(), Where::Host);
-        let raw = Raw { address, shape: vec![2, 2], strides: None, number, place };
+        let raw = Raw { address, shape: vec![2, 4], strides: None, number, place };
         let plane = Plane::new(&raw, Layout::GUESSED, pixelferry::PixelFormat::Rgba8, &Look::default()).unwrap();
-        assert_eq!(words(&plane.counts(&bytes, 0.0, 1.0).unwrap()), "1 drawn, 1 below, 1 NaN, 1 inf");
+        assert_eq!(words(&plane.counts(&bytes, 0.0, 1.0).unwrap()), "3 drawn, 1 below, 1 above, 1 NaN, 1 inf, 1 -inf");
+        assert_eq!(plane.extent(&bytes).unwrap(), (-9.0, 1.5));
     }
 }

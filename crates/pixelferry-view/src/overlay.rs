@@ -1,6 +1,6 @@
 //! What stands over the picture: the grid of its pixels, their numbers, and lines of text.
 
-use crate::chart::Bars;
+use crate::chart::{BEHIND, Bars, EDGE, SMALL, TEXT, WARN};
 use crate::paint::gl::GlPainter;
 use crate::paint::{PaintError, Painted};
 use egui::{Align2, Color32, Context, FontId, LayerId, Painter, Pos2, RawInput, Rect, Vec2};
@@ -12,14 +12,9 @@ use std::rc::Rc;
 /// Window pixels of a pixel from which on it has a frame, and from which on its numbers are written in it.
 const GRID: f32 = 8.0;
 const NUMBERS: f32 = 56.0;
-/// Height of text in numbers and in lines, and what is left around it, points.
-pub const SMALL: f32 = 11.0;
+/// Height of text in lines, points.
 const LARGE: f32 = 13.0;
-pub const EDGE: f32 = 6.0;
 const LINE: Color32 = Color32::from_rgba_premultiplied(64, 64, 64, 128);
-pub const BEHIND: Color32 = Color32::from_rgba_premultiplied(11, 12, 16, 216);
-pub const TEXT: Color32 = Color32::from_rgb(214, 219, 230);
-pub const WARN: Color32 = Color32::from_rgb(255, 196, 92);
 
 /// Lines of text.
 #[derive(Debug, Default, Clone, PartialEq)]

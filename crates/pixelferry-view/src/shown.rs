@@ -27,15 +27,6 @@ pub struct Shown {
     pub counts: Option<Counts>,
 }
 
-/// What became of a picture that was to be shown.
-#[derive(Debug, Default)]
-pub struct Outcome {
-    /// It was made anew.
-    pub is_new: bool,
-    /// Colours or a channel that this array does not take were left out.
-    pub left_out: Option<Refusal>,
-}
-
 impl Shown {
     /// Arrays to be shown alike. What some do not take, others may; what none takes is refused.
     pub fn all(arrays: Vec<Array>, request: &Request) -> Result<Vec<Self>, Refusal> {
@@ -48,11 +39,11 @@ impl Shown {
             refused.extend(left_out.map(named));
             all.push(shown);
         }
-        match refused.into_iter().next() {
-            _ if all.is_empty() => Err(Refusal::Shape("there is no array to be shown".into())),
-            Some(refusal) if all.iter().all(|shown| shown.array.plane(request).is_err()) => Err(refusal),
-            _ => Ok(all),
+        if all.is_empty() {
+            return Err(Refusal::Shape("there is no array to be shown".into()));
         }
+        let is_taken = refused.len() < all.len();
+        refused.into_iter().next().filter(|_| !is_taken).map_or(Ok(all), Err)
     }
 
     pub fn new(array: Array, request: &Request) -> Result<(Self, Option<Refusal>), Refusal> {
@@ -64,8 +55,9 @@ impl Shown {
         Ok((shown, left_out))
     }
 
-    /// Makes the picture that is asked for, where it is another. After an error all is as before.
-    pub fn show(&mut self, display: &Rc<GlDisplay>, request: &Request) -> Result<Outcome, ViewError> {
+    /// Makes the picture that is asked for, where it is another, which is true then. What this array does not take is left out, and
+    /// returned. After an error all is as before.
+    pub fn show(&mut self, display: &Rc<GlDisplay>, request: &Request) -> Result<(bool, Option<Refusal>), ViewError> {
         let (plane, left_out) = self.array.plane_within(request)?;
         let plane = self.measured(plane, request.look.channel)?;
         let is_new = match &mut self.feed {
@@ -79,7 +71,7 @@ impl Shown {
             }
         };
         (self.plane, self.request) = (plane, *request);
-        Ok(Outcome { is_new, left_out })
+        Ok((is_new, left_out))
     }
 
     fn measured(&mut self, mut plane: Plane, channel: Option<Channel>) -> Result<Plane, ViewError> {
@@ -91,12 +83,6 @@ impl Shown {
             self.found.push((key, plane.tone.range));
         }
         Ok(plane)
-    }
-
-    /// Bytes of the picture that is kept of it.
-    pub fn kept(&self) -> u64 {
-        let pixels = u64::from(self.plane.width) * u64::from(self.plane.height);
-        self.feed.as_ref().map_or(0, |_| 4 * pixels)
     }
 
     /// The numbers of an element, as text.

@@ -5,7 +5,7 @@ use crate::chart::{Chart, Hand};
 use crate::error::ViewError;
 use crate::keys::{Deed, STEP, character, keys, row};
 use crate::overlay::{Lines, Overlay, Pixels, Written, named};
-use crate::shown::{Outcome, Shown};
+use crate::shown::Shown;
 use pixelferry::api::gl::winit::event::{ElementState, KeyEvent, WindowEvent};
 use pixelferry::api::gl::{Camera, GlDisplay, Viewport};
 use pixelferry::{DrawOptions, Extent, Filter, save_picture};
@@ -13,8 +13,6 @@ use pixelferry_look::{End, Look, Range, Request};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// Most bytes of pictures that are kept, and not made again, unless a program says another number.
-const KEPT: u64 = 1 << 30;
 /// Colour around the picture.
 const AROUND: [f32; 4] = [0.1, 0.1, 0.1, 1.0];
 
@@ -50,9 +48,6 @@ pub struct ArrayView {
     has_help: bool,
     /// Pictures that were made.
     pictures: u64,
-    /// Places of those that are kept, the one on show last, and their most bytes.
-    kept: Vec<usize>,
-    most: u64,
 }
 
 impl ArrayView {
@@ -82,19 +77,9 @@ impl ArrayView {
             notice: String::new(),
             has_help: false,
             pictures: 0,
-            kept: Vec::new(),
-            most: KEPT,
         };
         view.show(0, view.all[0].request)?;
         Ok(view)
-    }
-
-    /// Keeps pictures of at most so many bytes instead of 1 GiB, beside that on show: of arrays that were shown longest ago they are
-    /// given up, and made again when those are shown again.
-    #[must_use]
-    pub const fn with_kept(mut self, most: u64) -> Self {
-        self.most = most;
-        self
     }
 
     /// Follows the window's events. True where it is to be drawn again.
@@ -299,7 +284,7 @@ impl ArrayView {
     /// Brings an array on show, and its look to all others; a difference has its own.
     fn show(&mut self, at: usize, request: Request) -> Result<(), ViewError> {
         let image = self.image();
-        let Outcome { is_new, left_out } = self.all[at].show(&self.display, &request)?;
+        let (is_new, left_out) = self.all[at].show(&self.display, &request)?;
         self.pictures += u64::from(is_new);
         if at < self.count {
             self.all[..self.count].iter_mut().for_each(|shown| shown.request = request);
@@ -309,12 +294,6 @@ impl ArrayView {
             self.chart.release();
         }
         self.at = at;
-        self.kept.retain(|kept| *kept != at);
-        while self.kept.iter().filter_map(|kept| self.all.get(*kept)).map(Shown::kept).sum::<u64>() > self.most {
-            let oldest = self.kept.remove(0);
-            self.all[oldest].feed = None;
-        }
-        self.kept.push(at);
         if self.image() != image {
             self.camera.fit();
         }

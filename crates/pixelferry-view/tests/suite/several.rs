@@ -4,7 +4,7 @@ use crate::{WINDOW, array, drawn, gl, open, point};
 use pixelferry::api::gl::winit::dpi::PhysicalPosition;
 use pixelferry::api::gl::winit::event::{DeviceId, ElementState, MouseButton, WindowEvent};
 use pixelferry_look::{Colormap, OPTIONS, Request};
-use pixelferry_view::{Array, ArrayView};
+use pixelferry_view::ArrayView;
 
 /// 40 x 30 numbers, ten window pixels for each.
 const SHAPE: [i64; 2] = [30, 40];
@@ -30,10 +30,6 @@ fn floats(number: impl Fn(i32, i32) -> f32) -> Vec<u8> {
     (0..1200).flat_map(|n| number(n % 40, n / 40).to_ne_bytes()).collect()
 }
 
-fn named(name: &str, array: Array) -> Array {
-    array.named(name.into())
-}
-
 fn button(view: &mut ArrayView, state: ElementState) -> bool {
     let event = WindowEvent::MouseInput { device_id: DeviceId::dummy(), state, button: MouseButton::Left };
     view.event(&event, WINDOW)
@@ -49,9 +45,9 @@ fn keys_go_from_array_to_array_and_nothing_is_made_twice() {
     let Some((display, target)) = gl() else { return };
     let colours: Vec<u8> = (0..15 * 20 * 3).map(|n| [200, 100, 50][n % 3]).collect();
     let arrays = vec![
-        named("one", array(&SHAPE, "uint8", &bytes(|x, y| (5 * x + y) as u8))),
-        named("two", array(&SHAPE, "float32", &floats(|x, y| (x * y) as f32 / 1200.0))),
-        named("three", array(&[15, 20, 3], "uint8", &colours)),
+        array(&SHAPE, "uint8", &bytes(|x, y| (5 * x + y) as u8)).named("one".into()),
+        array(&SHAPE, "float32", &floats(|x, y| (x * y) as f32 / 1200.0)).named("two".into()),
+        array(&[15, 20, 3], "uint8", &colours).named("three".into()),
     ];
     let mut view = ArrayView::open(&display, arrays, Request::default()).unwrap();
     let grey = |level: f32| [(level * 255.0 + 0.5) as u8; 3];
@@ -96,27 +92,13 @@ fn keys_go_from_array_to_array_and_nothing_is_made_twice() {
 }
 
 #[test]
-fn pictures_that_are_too_many_are_given_up_and_made_again() {
-    let Some((display, target)) = gl() else { return };
-    let arrays = (1..5).map(|n| array(&SHAPE, "uint8", &bytes(|x, _| (n * x) as u8))).collect();
-    // Two beside the one on show.
-    let mut view = ArrayView::open(&display, arrays, Request::default()).unwrap().with_kept(2 * 4 * 1200);
-    for (key, made) in [('2', 2), ('3', 3), ('1', 3), ('4', 4), ('1', 4), ('3', 4), ('2', 5), ('d', 6), ('d', 6)] {
-        view.press(key);
-        assert_eq!(view.pictures(), made, "{key}");
-        let level = key.to_digit(10).unwrap_or(2) as u8 * 39;
-        assert!(key == 'd' || drawn(&mut view, &target)(395, 155) == [level; 3], "{key}");
-    }
-}
-
-#[test]
 fn the_difference_of_two_is_left_as_it_was_entered() {
     let Some((display, target)) = gl() else { return };
     let (x, y) = (bytes(|x, y| (2 * x + y) as u8), bytes(|x, y| (x + 2 * y) as u8));
     let arrays = vec![
-        named("a", array(&SHAPE, "uint8", &x)),
-        named("b", array(&SHAPE, "int8", &y)),
-        named("c", array(&[40, 30], "uint8", &x)),
+        array(&SHAPE, "uint8", &x).named("a".into()),
+        array(&SHAPE, "int8", &y).named("b".into()),
+        array(&[40, 30], "uint8", &x).named("c".into()),
     ];
     let mut view = ArrayView::open(&display, arrays, Request::default()).unwrap();
     let image = view.image();
