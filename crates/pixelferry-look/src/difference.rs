@@ -21,12 +21,11 @@ impl Plane {
         if sides(self) != sides(other) {
             let [one, two] = [self, other].map(|of| {
                 let [count, height, width, channels] = sides(of);
-                format!("{count} x {height} x {width} x {channels}")
+                let many = if count > 1 { format!("{count} times ") } else { String::new() };
+                format!("{many}{width} x {height} x {channels}")
             });
-            let what = "number of pictures x height x width x channels";
-            return Err(Refusal::Shape(format!(
-                "only arrays of one size have a difference; {what} are {one} and {two}"
-            )));
+            let what = "only arrays of one size have a difference; width x height x channels are";
+            return Err(Refusal::Shape(format!("{what} {one} and {two}")));
         }
         // Axes of one step are left out.
         let kept = sides(self).into_iter().zip("NHWC".chars()).filter(|(side, axis)| *side > 1 || "HW".contains(*axis));
@@ -172,7 +171,7 @@ mod tests {
         }
         let other = plane(&bytes, &[6, 12], "HW", "uint8");
         let said = apart.difference(&other).unwrap_err().to_string();
-        assert!(said.contains("2 x 3 x 4 x 3 and 1 x 6 x 12 x 1"), "{said}");
+        assert!(said.contains("2 times 4 x 3 x 3 and 12 x 6 x 1"), "{said}");
         assert!(apart.minus(&bytes, &other, &bytes, &mut [0; 288]).is_err());
         assert!(apart.minus(&bytes, &together, &bytes[1..], &mut [0; 288]).is_err());
         assert!(apart.minus(&bytes, &together, &bytes, &mut [0; 287]).is_err());

@@ -149,9 +149,9 @@ pub struct Bars<'a> {
 }
 
 impl Bars<'_> {
-    /// The window's column at which it begins.
-    pub fn left(&self) -> f32 {
-        self.place.all.left()
+    /// Its corner at the bottom left.
+    pub fn corner(&self) -> Pos2 {
+        self.place.all.left_bottom()
     }
 
     pub fn paint(&self, painter: &Painter, points: f32) {

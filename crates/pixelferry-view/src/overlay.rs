@@ -116,8 +116,8 @@ impl Overlay {
             if pixels.scale() >= NUMBERS * points {
                 numbers(&painter, pixels, points, written);
             }
-            text(&painter, size, points, lines, bars.map_or(size.x, Bars::left));
             bars.inspect(|bars| bars.paint(&painter, points));
+            text(&painter, size, points, lines, bars.map_or(Pos2::new(size.x, 0.0), Bars::corner));
         });
         let scale = output.pixels_per_point;
         let primitives = self.context.tessellate(output.shapes, scale);
@@ -157,10 +157,10 @@ fn over([red, green, blue, _]: [u8; 4]) -> Color32 {
     if light > 140.0 { Color32::BLACK } else { Color32::WHITE }
 }
 
-/// Above, lines end left of `right`.
-fn text(painter: &Painter, size: Vec2, points: f32, lines: &Lines, right: f32) {
+/// Above, lines are left of what has that corner at its bottom left, or in a narrow window below.
+fn text(painter: &Painter, size: Vec2, points: f32, lines: &Lines, corner: Pos2) {
     let (font, edge) = (FontId::monospace(LARGE * points), EDGE * points);
-    let right = if right < size.x / 3.0 { size.x } else { right };
+    let (right, mut top) = if corner.x < size.x / 3.0 { (size.x, corner.y) } else { (corner.x, 0.0) };
     let place = |text: &str, colour: Color32, at: Align2, top: f32, right: f32, bottom: f32| {
         let galley = painter.layout(text.to_owned(), font.clone(), colour, (right - 2.0 * edge).max(1.0));
         let inside = Rect::from_min_max(Pos2::new(edge, top + edge), Pos2::new(right - edge, bottom - edge));
@@ -169,7 +169,7 @@ fn text(painter: &Painter, size: Vec2, points: f32, lines: &Lines, right: f32) {
         painter.galley(Pos2::new(rect.min.x.round(), rect.min.y.round()), galley, colour);
         rect.expand(edge)
     };
-    let (mut top, mut bottom) = (0.0, size.y);
+    let mut bottom = size.y;
     // In a narrow window one stands above the other.
     let wide = (lines.pointer.chars().count() + lines.look.chars().count()) as f32 * LARGE * points * 0.62 + 4.0 * edge
         < size.x;
