@@ -18,7 +18,10 @@ impl Plane {
         if self.range.fixed().is_some() {
             return Ok(self);
         }
-        let (low, high) = self.extent(bytes)?;
+        self.check(bytes)?;
+        let single = self.numbers(bytes).is_single();
+        let least = if single { self.extent::<f32>(bytes) } else { self.extent::<f64>(bytes) };
+        let (low, high) = if least.0 <= least.1 { least } else { (0.0, 1.0) };
         let empty = Histogram::new(low, high);
         let counted = if self.range.has_percentiles() {
             self.fold(bytes, || empty.clone(), Histogram::counted, Histogram::merged)
@@ -27,17 +30,6 @@ impl Plane {
         };
         self.tone.range = self.range.of(&counted);
         Ok(self)
-    }
-
-    /// The least and the greatest of the finite numbers; 0 and 1 where there are none.
-    ///
-    /// # Errors
-    /// Those of [`Plane::measured`].
-    pub fn extent(&self, bytes: &[u8]) -> Result<(f64, f64)> {
-        self.check(bytes)?;
-        let single = self.numbers(bytes).is_single();
-        let (low, high) = if single { self.extent_of::<f32>(bytes) } else { self.extent_of::<f64>(bytes) };
-        Ok(if low <= high { (low, high) } else { (0.0, 1.0) })
     }
 
     /// Counts the numbers that are colours in parts of a range.
@@ -50,7 +42,8 @@ impl Plane {
         Ok(self.fold(bytes, none, Counts::counted, Counts::merged))
     }
 
-    fn extent_of<F: Float>(&self, bytes: &[u8]) -> (f64, f64) {
+    /// The least and the greatest of the finite numbers.
+    fn extent<F: Float>(&self, bytes: &[u8]) -> (f64, f64) {
         let each = |mut found: (f64, f64), values: &[F]| {
             simd::run(Extent { values, found: &mut found });
             found

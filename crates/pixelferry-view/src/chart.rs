@@ -219,6 +219,5 @@ mod tests {
         let raw = Raw { address, shape: vec![2, 4], strides: None, number, place };
         let plane = Plane::new(&raw, Layout::GUESSED, pixelferry::PixelFormat::Rgba8, &Look::default()).unwrap();
         assert_eq!(words(&plane.counts(&bytes, 0.0, 1.0).unwrap()), "3 drawn, 1 below, 1 above, 1 NaN, 1 inf, 1 -inf");
-        assert_eq!(plane.extent(&bytes).unwrap(), (-9.0, 1.5));
     }
 }

@@ -22,7 +22,6 @@ pub struct Shown {
     /// Holds the picture; `None` until it is shown.
     pub feed: Option<Feed>,
     found: Vec<Found>,
-    extent: Option<(f64, f64)>,
     /// Of the range that was asked for last.
     pub counts: Option<Counts>,
 }
@@ -50,8 +49,7 @@ impl Shown {
         let (plane, left_out) = array.plane_within(request)?;
         let whole = array.plane(&Request { layout: request.layout, ..Request::default() }).unwrap_or(plane);
         let (asked, request) = (request.look.range, *request);
-        let shown =
-            Self { array, asked, request, plane, whole, feed: None, found: Vec::new(), extent: None, counts: None };
+        let shown = Self { array, asked, request, plane, whole, feed: None, found: Vec::new(), counts: None };
         Ok((shown, left_out))
     }
 
@@ -93,11 +91,9 @@ impl Shown {
 
     /// The least and the greatest number.
     pub fn extent(&mut self) -> Result<(f64, f64), ViewError> {
-        if let Some(known) = self.extent {
-            return Ok(known);
-        }
-        let extent = self.array.read(&self.plane.span, |bytes| self.plane.extent(bytes))??;
-        Ok(*self.extent.insert(extent))
+        let mut plane = self.plane;
+        plane.range = Range::MINMAX;
+        Ok(self.measured(plane, self.request.look.channel)?.tone.range)
     }
 
     /// Counts its numbers in that range, unless that was done.
