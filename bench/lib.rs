@@ -89,18 +89,19 @@ impl Screen {
         &self,
         link: &mut Link,
         (width, height): (u32, u32),
+        options: DrawOptions,
         compute: impl FnMut(&mut WriteFrame<'_>) -> Result<()>,
     ) -> Result<Showed> {
         match self {
             Self::Gl(display, target) => {
                 target.bind()?;
                 let mut place = display.bound_target(gl::Viewport::full(width, height));
-                link.show(&mut place, DrawOptions::default(), compute)
+                link.show(&mut place, options, compute)
             }
             Self::Wgpu(display, target) => {
                 let (viewport, format) = (wgpu::Viewport::full(width, height), target.texture().format());
                 let mut place = display.view_target(target.view(), format, viewport);
-                link.show(&mut place, DrawOptions::default(), compute)
+                link.show(&mut place, options, compute)
             }
         }
     }

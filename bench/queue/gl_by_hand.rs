@@ -180,6 +180,11 @@ impl Subject for ByHand {
             if self.work.computes() {
                 gl.use_program(Some(self.kernel.0));
                 gl.uniform_1_u32(self.kernel.1.as_ref(), n);
+                // Stores are not ordered with what earlier commands still read or write (OpenGL 4.6 core, section 7.13.2).
+                gl.memory_barrier(match self.work {
+                    Work::Straight => glow::SHADER_IMAGE_ACCESS_BARRIER_BIT,
+                    _ => glow::SHADER_STORAGE_BARRIER_BIT,
+                });
                 gl.dispatch_compute(across, down, 1);
                 gl.memory_barrier(match self.work {
                     Work::Straight => glow::FRAMEBUFFER_BARRIER_BIT | glow::TEXTURE_FETCH_BARRIER_BIT,

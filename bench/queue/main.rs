@@ -141,7 +141,6 @@ fn main() {
         subjects.extend(vulkan_ours::subjects(width, height));
         subjects.extend(gl_by_hand::subjects(width, height));
         subjects.extend(vulkan_by_hand::subjects(width, height));
-        subjects.extend(wgpu_by_hand::subjects(width, height));
         subjects.retain(|subject| listed("--rows", &subject.name()));
         subjects.iter_mut().for_each(|subject| check(subject.as_mut(), width));
         measure(&mut subjects, size, frames, &mut report);

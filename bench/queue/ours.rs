@@ -42,7 +42,7 @@ struct Ours {
     way: String,
 }
 
-/// Every row of this size.
+/// Every row of this size, and those of wgpu by hand.
 pub fn subjects(width: u32, height: u32) -> Vec<Box<dyn Subject>> {
     let mut rows = Vec::new();
     for (api, found) in [("wgpu", on_wgpu(width, height)), ("OpenGL", on_gl(width, height))] {
@@ -70,6 +70,7 @@ fn on_wgpu(width: u32, height: u32) -> pixelferry::Result<Vec<Box<dyn Subject>>>
     } else {
         println!("SKIPPED CUDA's kernels in the queue of wgpu: {:?}", display.shared_device().takes_ptx());
     }
+    rows.extend(crate::wgpu_by_hand::subjects(&display, width, height));
     Ok(rows)
 }
 
@@ -146,20 +147,20 @@ impl Subject for Ours {
                 let target = Target::image(self.alone.as_mut(), self.extent, PixelFormat::Rgba8).expect("a target");
                 self.backend.launch(self.kernel.as_ref(), target, &[Arg::U32(n)]).expect("a launch");
             }
-            Work::Straight => {
+            Work::Straight | Work::Both(_) => {
                 let Self { link, kernel, screen, extent, .. } = self;
+                let options =
+                    self.work.draws().map_or(DrawOptions::default(), |m| DrawOptions::default().with_manner(m));
                 let size = (extent.width, extent.height);
-                let way = screen.show(link, size, |frame| frame.launch(kernel.as_ref(), &[Arg::U32(n)]));
+                let way = screen.show(link, size, options, |frame| frame.launch(kernel.as_ref(), &[Arg::U32(n)]));
                 self.way = way.expect("a frame").to_string();
-                return;
             }
-            Work::Both(_) => self.compute(n),
-            Work::Draw(_) => {}
+            Work::Draw(manner) => {
+                let shown = self.link.shown().expect("a frame");
+                let size = (self.extent.width, self.extent.height);
+                self.screen.draw(&shown, size, DrawOptions::default().with_manner(manner)).expect("a draw");
+            }
         }
-        let Some(manner) = self.work.draws() else { return };
-        let shown = self.link.shown().expect("a frame");
-        let (size, options) = ((self.extent.width, self.extent.height), DrawOptions::default().with_manner(manner));
-        self.screen.draw(&shown, size, options).expect("a draw");
     }
 
     fn finish(&mut self) {

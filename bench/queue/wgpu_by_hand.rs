@@ -3,7 +3,7 @@
 use crate::shaders::{draw, groups, kernel, straight};
 use crate::{Subject, Work};
 use pixelferry::Manner;
-use pixelferry::api::wgpu::{WgpuDisplay, WgpuOptions, wgpu};
+use pixelferry::api::wgpu::{WgpuDisplay, wgpu};
 use std::rc::Rc;
 
 /// Where the kernel's number comes from.
@@ -15,7 +15,8 @@ enum Number {
     Immediate,
 }
 
-/// One row. The display gives the device, and draws nothing.
+/// One row. The display gives the device, and draws nothing: it is that of pixelferry's rows, as drivers are slower on one
+/// device than on another of the same process.
 struct ByHand {
     /// Nothing is recorded where there is none.
     work: Option<(Work, Number)>,
@@ -27,18 +28,12 @@ struct ByHand {
 }
 
 /// Every row of this size.
-pub fn subjects(width: u32, height: u32) -> Vec<Box<dyn Subject>> {
-    let display = match WgpuDisplay::headless(WgpuOptions::default().with_features(wgpu::Features::IMMEDIATES)) {
-        Ok(display) => display,
-        Err(error) => {
-            println!("SKIPPED wgpu by hand: {error}");
-            return Vec::new();
-        }
-    };
-    let numbers = [Number::Uniform, Number::Immediate];
+pub fn subjects(display: &Rc<WgpuDisplay>, width: u32, height: u32) -> Vec<Box<dyn Subject>> {
+    let immediates = display.wgpu_device().features().contains(wgpu::Features::IMMEDIATES);
+    let numbers = if immediates { &[Number::Uniform, Number::Immediate][..] } else { &[Number::Uniform] };
     let works = [Work::Straight, Work::Both(Manner::Compute), Work::Kernel];
-    let rows = works.iter().flat_map(|work| numbers.map(|number| Some((*work, number)))).chain([None]);
-    rows.map(|work| Box::new(ByHand::new(&display, work, width, height)) as _).collect()
+    let rows = works.iter().flat_map(|work| numbers.iter().map(|number| Some((*work, *number)))).chain([None]);
+    rows.map(|work| Box::new(ByHand::new(display, work, width, height)) as _).collect()
 }
 
 impl ByHand {

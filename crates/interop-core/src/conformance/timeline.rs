@@ -12,6 +12,8 @@ use std::time::Instant;
 pub fn lies_within(spans: &[DeviceSpan], began: Instant, before: Instant, after: Instant) -> Result<(), Failure> {
     for (n, span) in spans.iter().enumerate() {
         let next = spans.get(n + 1).unwrap_or(span);
+        // Each may lie on another look at both clocks.
+        let either = span.uncertainty + next.uncertainty;
         let problem = [
             // Half of what one look at both clocks took.
             (span.uncertainty >= after - began, "is more uncertain than the run is long"),
@@ -19,7 +21,7 @@ pub fn lies_within(spans: &[DeviceSpan], began: Instant, before: Instant, after:
             (span.start + span.uncertainty < before, "begins before the run"),
             (span.end > after + span.uncertainty, "ends after the run"),
             (span.work.queued > span.start + span.uncertainty, "begins before it is queued"),
-            (next.start < span.start || next.end < span.end, "comes after the next"),
+            (next.start + either < span.start || next.end + either < span.end, "comes after the next"),
         ];
         if let Some((_, what)) = problem.into_iter().find(|(wrong, _)| *wrong) {
             return Err(Failure::Failed(format!("{n}, {span:?} {what}; the next is {next:?}")));

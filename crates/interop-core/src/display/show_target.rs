@@ -22,6 +22,12 @@ pub trait ShowTarget {
     /// The errors of that draw.
     fn draw(&mut self, surface: &Surface, options: DrawOptions) -> Result<()>;
 
+    /// Lets kernels that are queued until the draw go to the device with it, in one submission, while the value lives. Where each
+    /// goes by itself anyway there is none.
+    fn with_the_draw(&mut self) -> Option<Box<dyn Any>> {
+        None
+    }
+
     /// The texture behind the place as it is now. Asked before each frame, so it is quick.
     ///
     /// # Errors

@@ -87,6 +87,8 @@ impl Link {
         options: DrawOptions,
         compute: impl FnMut(&mut WriteFrame<'_>) -> Result<()>,
     ) -> Result<()> {
+        // Until the draw, and where there is none.
+        let _together = target.with_the_draw();
         self.frame(compute)?;
         target.draw(self.shown()?.surface(), options)
     }

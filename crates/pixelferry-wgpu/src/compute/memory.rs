@@ -134,7 +134,7 @@ impl MemoryDriver for WgpuMemory {
     }
 
     fn submit(&mut self) -> Result<()> {
-        self.turn = Some(self.session.device.flush()?);
+        self.turn = self.session.device.flush_alone()?;
         Ok(())
     }
 

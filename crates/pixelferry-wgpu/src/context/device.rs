@@ -38,6 +38,20 @@ struct Recorded {
     finished: Vec<wgpu::CommandBuffer>,
     encoder: Option<wgpu::CommandEncoder>,
     calls: usize,
+    /// Draws that are to follow, each with what is recorded before it.
+    awaited: usize,
+}
+
+/// What is recorded goes with a draw that follows, while this lives; without one at its end.
+pub(crate) struct Together(WgpuDevice);
+
+impl Drop for Together {
+    fn drop(&mut self) {
+        self.0.recorded().awaited -= 1;
+        if let Err(error) = self.0.submit_recorded() {
+            tracing::warn!(%error, "recorded commands could not be submitted");
+        }
+    }
 }
 
 /// Calls of [`WgpuDevice::record`] that wait for a submission at most, so that a device does not idle for long.
@@ -128,6 +142,18 @@ impl WgpuDevice {
     pub(crate) fn flush(&self) -> Result<wgpu::SubmissionIndex> {
         let mut recorded = self.recorded();
         self.scoped(|| self.submit_all(&mut recorded))
+    }
+
+    /// [`WgpuDevice::flush`], but for what goes with a draw that follows.
+    pub(crate) fn flush_alone(&self) -> Result<Option<wgpu::SubmissionIndex>> {
+        let is_awaited = self.recorded().awaited > 0;
+        if is_awaited { Ok(None) } else { self.flush().map(Some) }
+    }
+
+    /// Lets what is recorded go with a draw that follows.
+    pub(crate) fn with_the_draw(&self) -> Together {
+        self.recorded().awaited += 1;
+        Together(self.clone())
     }
 
     /// Submits what was recorded, if anything was.

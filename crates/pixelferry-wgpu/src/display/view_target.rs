@@ -44,6 +44,10 @@ impl ShowTarget for ViewTarget<'_> {
         self.display.draw_to(surface, self.view, self.format, None, self.viewport, options)
     }
 
+    fn with_the_draw(&mut self) -> Option<Box<dyn Any>> {
+        Some(Box::new(self.display.shared_device().with_the_draw()))
+    }
+
     fn pixels(&mut self) -> Result<TargetPixels, Obstacle> {
         use wgpu::TextureUsages as Usages;
         let texture = self.view.texture();

@@ -6,6 +6,7 @@ mod contexts;
 mod engine_state;
 mod es;
 mod glsl;
+mod many;
 mod show;
 #[path = "../../../../wgsl-kernel/tests/suite/every_backend.rs"]
 mod suite;
