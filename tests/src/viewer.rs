@@ -57,7 +57,15 @@ impl Viewer {
         self.fake([KEY_PRESS_EVENT, KEY_RELEASE_EVENT], code)
     }
 
-    fn fake(&self, kinds: [u8; 2], detail: u8) -> Result<(), Box<dyn Error>> {
+    /// Moves the pointer from place to place with the left button held, as its user does.
+    pub fn drag(&self, from: (i16, i16), to: (i16, i16)) -> Result<(), Box<dyn Error>> {
+        self.point(from)?;
+        self.fake([BUTTON_PRESS_EVENT], 1)?;
+        self.point(to)?;
+        self.fake([BUTTON_RELEASE_EVENT], 1)
+    }
+
+    fn fake<const N: usize>(&self, kinds: [u8; N], detail: u8) -> Result<(), Box<dyn Error>> {
         for kind in kinds {
             self.connection.xtest_fake_input(kind, detail, 0, self.root, 0, 0, 0)?.check()?;
         }

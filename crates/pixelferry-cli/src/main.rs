@@ -57,7 +57,7 @@ enum Command {
     Bench(Box<bench::BenchOptions>),
     /// Compute a picture on the best device and show it in a window, or save it.
     Demo(Box<demo::DemoOptions>),
-    /// Look closely at an array of NumPy's or a picture: zoom, values, range, colormap.
+    /// Look closely at arrays of NumPy's or pictures: zoom, values, range, colormap, histogram, difference.
     #[cfg(feature = "view")]
     #[command(after_help = view::help())]
     View(view::ViewOptions),

@@ -1,4 +1,4 @@
-//! `pixelferry view`: an array from a file in a window, or as a picture.
+//! `pixelferry view`: arrays from files in a window, or one as a picture.
 
 use clap::builder::StyledStr;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
@@ -14,15 +14,15 @@ const STANDARD_INPUT: &str = "-";
 
 #[derive(clap::Args)]
 pub struct ViewOptions {
-    /// A .npy file, a PNG or a JPEG; - for one of these on standard input.
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// .npy files, PNGs or JPEGs; - for one of these on standard input.
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
     #[command(flatten)]
     asked: Asked,
-    /// Open no window, save the picture; the ending says the format (.png, .jpg).
+    /// Open no window, save the picture of one file; the ending says the format (.png, .jpg).
     #[arg(long, value_name = "PICTURE")]
     save: Option<PathBuf>,
-    /// Print what the array is taken for and how it is shown; opens no window.
+    /// Print what each array is taken for and how it is shown; opens no window.
     #[arg(long)]
     explain: bool,
 }
@@ -69,19 +69,33 @@ pub fn help() -> String {
 }
 
 pub fn run(options: &ViewOptions) -> Result<(), Box<dyn Error>> {
-    let ViewOptions { file, asked: Asked(request), save: picture, explain: explains } = options;
+    let ViewOptions { files, asked: Asked(request), save: picture, explain: explains } = options;
     // Before a large file is read.
     picture.as_ref().map_or(Ok(()), check_picture_file)?;
-    let failed = |error: &dyn Error| format!("{}: {error}", file.display());
-    let array = read(file).map_err(|error| failed(&error))?;
-    if *explains {
-        let text = explain(&array, request).map_err(|error| failed(&error))?;
-        say!("{}", text.trim_end())?;
+    if let (Some(_), [_, _, ..]) = (picture, files.as_slice()) {
+        return Err("--save takes one FILE".into());
     }
-    match picture {
-        Some(picture) => save(&array, request, picture).map_err(|error| failed(&error))?,
-        None if *explains => {}
-        None => show(array, *request).map_err(|error| failed(&error))?,
+    let mut arrays = Vec::new();
+    for file in files {
+        let failed = |error: &dyn Error| format!("{}: {error}", file.display());
+        let array = read(file).map_err(|error| failed(&error))?;
+        if *explains {
+            let text = explain(&array, request).map_err(|error| failed(&error))?;
+            let name = if files.len() > 1 { format!("{}:\n", array.name()) } else { String::new() };
+            say!("{name}{}", text.trim_end())?;
+        }
+        if let Some(picture) = picture {
+            save(&array, request, picture).map_err(|error| failed(&error))?;
+        }
+        // Of two files of one name the folders tell which is which.
+        let is_alone = files.iter().filter(|other| other.file_name() == file.file_name()).count() == 1;
+        arrays.push(if is_alone { array } else { array.named(file.display().to_string()) });
+    }
+    if !explains && picture.is_none() {
+        show(arrays, *request).map_err(|error| match files.as_slice() {
+            [file] => format!("{}: {error}", file.display()),
+            _ => error.to_string(),
+        })?;
     }
     Ok(())
 }

@@ -104,7 +104,8 @@ impl Range {
         };
         match self {
             Self::Symmetric => {
-                let most = low.abs().max(high.abs());
+                // Where all are zero, it is in the middle, too.
+                let most = Some(low.abs().max(high.abs())).filter(|most| *most > 0.0).unwrap_or(1.0);
                 (-most, most)
             }
             Self::OfType => (low, high),

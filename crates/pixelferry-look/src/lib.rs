@@ -9,10 +9,12 @@
 //! | all of that by names and texts | [`OPTIONS`] |
 //! | an array as a picture | [`Plane`] |
 //! | the number under a pointer | [`Plane::values`] |
+//! | the difference of two | [`Plane::minus`] |
 //! | pixels made of it | `kernels/show.cu` on a GPU, `rows` and `paint` on the CPU, `kernel` for both |
-//! | the range of what is shown | `measure` on the CPU, [`Gauge`] on a GPU |
+//! | the range of what is shown, and its counts | `measure` on the CPU, [`Gauge`] on a GPU; [`Counts`] |
 
 mod colormap;
+mod difference;
 mod element;
 mod float8;
 mod gauge;
@@ -36,6 +38,7 @@ pub use element::{Element, Number, Row, TABLE};
 pub use gauge::Gauge;
 pub use layout::{Axes, GUESSES, Guess, Layout, guesses, window_for};
 pub use look::{Channel, End, Look, Part, Range, Tone};
+pub use measure::Counts;
 pub use options::{Asked, OPTIONS, Request};
 pub use pixel::Pixel;
 pub use plane::{Grid, Plane};

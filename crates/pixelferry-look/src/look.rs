@@ -22,7 +22,7 @@ pub enum Range {
     OfType,
     /// The first is black, the second white.
     Between(End, End),
-    /// As far on both sides of zero as the numbers reach on one.
+    /// As far on both sides of zero as the numbers reach on one; 1 where all are zero.
     Symmetric,
 }
 

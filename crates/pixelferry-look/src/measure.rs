@@ -32,6 +32,16 @@ impl Plane {
         Ok(self)
     }
 
+    /// Counts the numbers that are colours in parts of a range.
+    ///
+    /// # Errors
+    /// Those of [`Plane::measured`].
+    pub fn counts(&self, bytes: &[u8], low: f64, high: f64) -> Result<Counts> {
+        self.check(bytes)?;
+        let none = || Counts { inside: Histogram::new(low, high), below: 0, above: 0, infinite: [0; 2], nan: 0 };
+        Ok(self.fold(bytes, none, Counts::counted, Counts::merged))
+    }
+
     /// The least and the greatest of the finite numbers.
     fn extent<F: Float>(&self, bytes: &[u8]) -> (f64, f64) {
         let each = |mut found: (f64, f64), values: &[F]| {
@@ -86,6 +96,48 @@ impl Plane {
         let outside = || pixelferry::Error::invalid("show", "the array's description reaches outside of its memory");
         of.ok_or_else(outside)?.check(self.grid.width, self.grid.height)?;
         self.numbers(bytes).check(self.grid.width, self.grid.height)
+    }
+}
+
+/// Numbers of a picture, counted. Channels count together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Counts {
+    /// Those in the range.
+    pub inside: Histogram,
+    /// Finite numbers below the range.
+    pub below: u64,
+    /// Finite numbers above it.
+    pub above: u64,
+    /// Minus infinity, and infinity.
+    pub infinite: [u64; 2],
+    /// What is no number.
+    pub nan: u64,
+}
+
+impl Counts {
+    fn counted(mut self, numbers: &[f64]) -> Self {
+        self.inside = self.inside.counted(numbers);
+        let (low, high) = self.inside.range();
+        for number in numbers {
+            match *number {
+                f64::NEG_INFINITY => self.infinite[0] += 1,
+                f64::INFINITY => self.infinite[1] += 1,
+                number if number < low => self.below += 1,
+                number if number > high => self.above += 1,
+                number => self.nan += u64::from(number.is_nan()),
+            }
+        }
+        self
+    }
+
+    fn merged(self, other: Self) -> Self {
+        Self {
+            inside: self.inside.merged(other.inside),
+            below: self.below + other.below,
+            above: self.above + other.above,
+            infinite: [0, 1].map(|at| self.infinite[at] + other.infinite[at]),
+            nan: self.nan + other.nan,
+        }
     }
 }
 

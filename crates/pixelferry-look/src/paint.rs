@@ -6,6 +6,8 @@ use crate::look::{ABOVE, BELOW, INFINITY, MINUS_INFINITY, NAN, Pair, Tone};
 use crate::pixel::{Pixel, floor256};
 use crate::raw::simd::{self, Loops};
 use crate::rows::{Numbers, numbers, wide};
+use bytemuck::Pod;
+use std::ops::Sub;
 
 /// Pixels that are made together.
 pub const TOGETHER: usize = 256;
@@ -14,7 +16,7 @@ pub const TOGETHER: usize = 256;
 type Values<T> = [[T; TOGETHER]; 4];
 
 /// Floats that numbers are read as. Those of 32 bits are made into colours twice as fast.
-pub(crate) trait Float: Copy + PartialOrd + Default + Send + Sync {
+pub(crate) trait Float: Pod + Sub<Output = Self> + PartialOrd + Default + Send + Sync {
     fn of_single(value: f32) -> Self;
     fn of_double(value: f64) -> Self;
     fn double(self) -> f64;

@@ -26,8 +26,12 @@ impl Plane {
 
     /// The numbers of an element, one for each channel; `bytes` are those of the span, of which nothing else is read.
     pub fn values(&self, bytes: &[u8], spot: Spot) -> Vec<Value> {
-        let one = |channel| self.at(bytes, spot, channel).and_then(|there| self.value(there));
-        (0..self.channels).map_while(one).collect()
+        (0..self.channels).map_while(|channel| self.value_at(bytes, spot, channel)).collect()
+    }
+
+    /// One of these.
+    pub(crate) fn value_at(&self, bytes: &[u8], spot: Spot, channel: u32) -> Option<Value> {
+        self.value(self.at(bytes, spot, channel)?)
     }
 
     /// The pixel that an element becomes; black where its bytes are not there.

@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let target = display.create_offscreen_target(WINDOW.width, WINDOW.height)?;
     target.bind()?;
     let began = Instant::now();
-    let mut view = ArrayView::open(&display, array, request)?;
+    let mut view = ArrayView::open(&display, vec![array], request)?;
     println!("{}; open, measured and converted in {:.0?}", display.device().name, began.elapsed());
     // The manner of drawing is found out in the first frames.
     for _ in 0..32 {

@@ -1,16 +1,16 @@
 //! An array in memory of the host.
 
-use crate::error::ReadError;
+use crate::error::{ReadError, ViewError};
 use pixelferry::driver::HostBlock;
 use pixelferry::driver::devices::borrows::Holder;
 use pixelferry::{PixelFormat, Result};
-use pixelferry_look::{Number, Place, Plane, Raw, Refusal, Request, Span};
+use pixelferry_look::{Layout, Look, Number, Place, Plane, Raw, Refusal, Request, Span};
 use std::ops::Range;
 
 /// An array in memory of the host, and its name. Stays on one thread.
 ///
 /// ```
-/// use pixelferry_look::{Number, Request};
+/// use pixelferry_look::{Layout, Look, Number, Request};
 /// use pixelferry_view::Array;
 ///
 /// let number = Number::of_name("uint8").ok_or("no such type")?;
@@ -47,11 +47,17 @@ impl Array {
         strides: Option<Vec<i64>>,
         number: Number,
         bytes: usize,
-    ) -> Result<Self, ReadError> {
+    ) -> Result<Self> {
         // An array without elements has an address, too; what is said of it comes later.
         let block = HostBlock::allocate(bytes.max(1))?.part(0..bytes)?;
         let address = block.address().as_ptr().addr();
         Ok(Self { name: name.to_owned(), block, raw: Raw { address, shape, strides, number, place: Place::Host } })
+    }
+
+    /// The same by another name.
+    #[must_use]
+    pub fn named(self, name: String) -> Self {
+        Self { name, ..self }
     }
 
     /// Its name, for titles.
@@ -65,6 +71,26 @@ impl Array {
     /// [`Refusal`], with the line to write instead.
     pub fn plane(&self, request: &Request) -> Result<Plane, Refusal> {
         Plane::new(&self.raw, request.layout, PixelFormat::Rgba8, &request.look)
+    }
+
+    /// The same, without colours and channel where it does not take them, and why.
+    pub(crate) fn plane_within(&self, request: &Request) -> Result<(Plane, Option<Refusal>), Refusal> {
+        self.plane(request).map(|plane| (plane, None)).or_else(|refusal| {
+            let look = Look { colormap: None, channel: None, ..request.look };
+            self.plane(&Request { look, ..*request }).map(|plane| (plane, Some(refusal)))
+        })
+    }
+
+    /// The numbers of its picture minus those of another's, and the order of their axes.
+    pub(crate) fn minus(&self, plane: &Plane, other: &Self, of: &Plane) -> Result<(Self, Layout), ViewError> {
+        let (shape, layout, number) = plane.difference(of)?;
+        let bytes = bytes_of(&shape, number)?;
+        let name = format!("{} minus {}", self.name, other.name);
+        let made = Self::allocate(&name, shape, None, number, bytes)?;
+        let mut to = made.write()?;
+        self.read(&plane.span, |one| other.read(&of.span, |two| plane.minus(one, of, two, &mut to)))???;
+        drop(to);
+        Ok((made, layout))
     }
 
     /// The same with its range, where that depends on the numbers.

@@ -1,17 +1,30 @@
 //! Keys of the window, as in tev where it has the same.
 
+use pixelferry::api::gl::winit::keyboard::{Key as Logical, NamedKey};
 use pixelferry_look::{Colormap, End, Look, Range};
 
 /// Stops of one press.
 const STOPS: f32 = 0.5;
+
+/// Part of a range by which a press moves one of its ends.
+pub const STEP: f64 = 1.0 / 32.0;
 
 /// Deed of a key.
 #[derive(Debug, Clone, Copy)]
 pub enum Deed {
     /// Changes the look, which was asked for with that range; true with Shift.
     Look(fn(&mut Look, Range, bool)),
+    /// Moves the lower end of the range, 0, or the upper, 1.
+    End(usize),
     Fit,
     OneToOne,
+    /// Shows an array so many after the one on show.
+    Step(isize),
+    /// Shows the array whose position the key is.
+    Position,
+    Difference,
+    Chart,
+    Heights,
     Save,
     Help,
 }
@@ -31,30 +44,57 @@ const fn key(key: char, about: &'static str, deed: Deed) -> Key {
 }
 
 /// All keys but Escape, which closes the window.
-pub static KEYS: [Key; 8] = [
+pub static KEYS: [Key; 16] = [
+    key(']', "next array; so do Right and Page Down", Deed::Step(1)),
+    key('[', "the array before; so do Left and Page Up", Deed::Step(-1)),
+    key('1', "the first array; 2 to 9 the others", Deed::Position),
+    key('d', "this array minus the one shown before, or the next; again to leave", Deed::Difference),
+    key('f', "fit all of it into the window", Deed::Fit),
+    key('0', "its own size, pixel by pixel", Deed::OneToOne),
     key(
         'e',
         "brighter by half a stop; with Shift darker",
         Deed::Look(|look, _, shift| look.exposure += if shift { -STOPS } else { STOPS }),
     ),
-    key('f', "fit all of it into the window", Deed::Fit),
-    key('1', "its own size, pixel by pixel", Deed::OneToOne),
     key('c', "next colormap; with Shift the one before", Deed::Look(|look, _, shift| colour(look, shift))),
     key(
         'r',
         "next range: as asked for, of the type, minimum to maximum, 1% to 99%",
         Deed::Look(|look, asked, _| look.range = after(&ranges(asked), look.range)),
     ),
+    key('b', "lower end of the range up; with Shift down", Deed::End(0)),
+    key('w', "upper end of the range up; with Shift down", Deed::End(1)),
     key('m', "mark what is out of range", Deed::Look(|look, _, _| look.marks = !look.marks)),
+    key('h', "histogram: drag an end of the range; a double click resets it", Deed::Chart),
+    key('l', "logarithmic heights of the histogram", Deed::Heights),
     key('s', "save the picture", Deed::Save),
-    key('h', "these keys", Deed::Help),
+    key('?', "these keys; so does F1", Deed::Help),
 ];
+
+/// Row of a key.
+pub fn row(key: char) -> Option<&'static Key> {
+    let first = if ('2'..='9').contains(&key) { '1' } else { key.to_ascii_lowercase() };
+    KEYS.iter().find(|row| row.key == first)
+}
+
+/// Character of a key as the window has it, where it does something.
+pub fn character(key: &Logical) -> Option<char> {
+    match key {
+        Logical::Character(text) => text.chars().next(),
+        Logical::Named(NamedKey::ArrowRight | NamedKey::PageDown) => Some(']'),
+        Logical::Named(NamedKey::ArrowLeft | NamedKey::PageUp) => Some('['),
+        Logical::Named(NamedKey::F1) => Some('?'),
+        _ => None,
+    }
+}
 
 /// The keys as lines of text.
 pub fn keys() -> String {
     let name = |key: char| key.to_ascii_uppercase();
     KEYS.iter().map(|key| format!("  {}  {}\n", name(key.key), key.about)).collect::<String>()
-        + "  Escape closes; the wheel zooms about the pointer, a drag moves"
+        + "  Escape closes; the wheel zooms about the pointer, a drag moves\n  \
+           Arrays share look and view. Each has its own range where that is measured,\n  \
+           and a difference its own look."
 }
 
 fn ranges(asked: Range) -> Vec<Range> {
@@ -98,4 +138,15 @@ fn colormaps_and_ranges_go_round() {
     assert_eq!(look.colormap, Some(Colormap::RedBlue));
     assert_eq!(ranges(Range::MINMAX).len(), 3);
     assert_eq!(after(&ranges(Range::Symmetric), Range::Symmetric), Range::OfType);
+}
+
+#[test]
+fn keys_are_found_by_character_and_by_name() {
+    let of = |key: Logical| character(&key).and_then(row).map(|row| row.key);
+    assert_eq!(of(Logical::Named(NamedKey::PageUp)), of(Logical::Character("[".into())));
+    assert_eq!(of(Logical::Named(NamedKey::ArrowRight)), Some(']'));
+    assert_eq!([of(Logical::Character("7".into())), of(Logical::Character("E".into()))], [Some('1'), Some('e')]);
+    assert_eq!([of(Logical::Named(NamedKey::Tab)), of(Logical::Character("z".into()))], [None; 2]);
+    let different = KEYS.iter().enumerate().all(|(at, one)| KEYS[..at].iter().all(|other| other.key != one.key));
+    assert!(different && KEYS.iter().all(|one| keys().contains(one.about)));
 }

@@ -1,4 +1,4 @@
-//! A window that shows an array closely, arrays from files, and the painters of what egui lays out.
+//! A window that shows arrays closely, arrays from files, and the painters of what egui lays out.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -6,17 +6,21 @@
 //! | arrays from `.npy` files and pictures | `file`, [`ReadError`] |
 //! | the way of an array to a display | `feed` |
 //! | what the window shows, and its keys | [`ArrayView`], [`KEYS`] |
+//! | one of its arrays, or their difference | `shown` |
 //! | grid, numbers and lines over the picture | `overlay` |
+//! | the histogram there, and the range that a hand drags in it | `chart` |
 //! | the window, and a picture in its place | [`show`], [`save`] |
 //! | egui's triangles by OpenGL and in plain memory | [`paint`] |
 
 mod array;
+mod chart;
 mod error;
 mod feed;
 mod file;
 mod keys;
 mod overlay;
 pub mod paint;
+mod shown;
 mod view;
 mod window;
 

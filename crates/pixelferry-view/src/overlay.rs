@@ -1,5 +1,6 @@
 //! What stands over the picture: the grid of its pixels, their numbers, and lines of text.
 
+use crate::chart::{BEHIND, Bars, EDGE, SMALL, TEXT, WARN};
 use crate::paint::gl::GlPainter;
 use crate::paint::{PaintError, Painted};
 use egui::{Align2, Color32, Context, FontId, LayerId, Painter, Pos2, RawInput, Rect, Vec2};
@@ -11,13 +12,9 @@ use std::rc::Rc;
 /// Window pixels of a pixel from which on it has a frame, and from which on its numbers are written in it.
 const GRID: f32 = 8.0;
 const NUMBERS: f32 = 56.0;
-/// Height of text in numbers and in lines, points.
-const SMALL: f32 = 11.0;
+/// Height of text in lines, points.
 const LARGE: f32 = 13.0;
 const LINE: Color32 = Color32::from_rgba_premultiplied(64, 64, 64, 128);
-const BEHIND: Color32 = Color32::from_rgba_premultiplied(11, 12, 16, 216);
-const TEXT: Color32 = Color32::from_rgb(214, 219, 230);
-const WARN: Color32 = Color32::from_rgb(255, 196, 92);
 
 /// Lines of text.
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -26,7 +23,9 @@ pub struct Lines {
     pub pointer: String,
     /// At the bottom right: how it is shown.
     pub look: String,
-    /// Above: what went wrong, or was done.
+    /// At the top left: which of several arrays it is.
+    pub name: String,
+    /// Below: what went wrong, or was done.
     pub notice: String,
     /// In the middle, where asked for.
     pub help: Option<String>,
@@ -105,6 +104,7 @@ impl Overlay {
         points: f32,
         written: &Written<'_>,
         lines: &Lines,
+        bars: Option<&Bars<'_>>,
     ) -> Result<(), PaintError> {
         let size = Vec2::new(pixels.window.width as f32, pixels.window.height as f32);
         let input = RawInput { screen_rect: Some(Rect::from_min_size(Pos2::ZERO, size)), ..RawInput::default() };
@@ -116,7 +116,8 @@ impl Overlay {
             if pixels.scale() >= NUMBERS * points {
                 numbers(&painter, pixels, points, written);
             }
-            text(&painter, size, points, lines);
+            bars.inspect(|bars| bars.paint(&painter, points));
+            text(&painter, size, points, lines, bars.map_or(Pos2::new(size.x, 0.0), Bars::corner));
         });
         let scale = output.pixels_per_point;
         let primitives = self.context.tessellate(output.shapes, scale);
@@ -156,32 +157,37 @@ fn over([red, green, blue, _]: [u8; 4]) -> Color32 {
     if light > 140.0 { Color32::BLACK } else { Color32::WHITE }
 }
 
-fn text(painter: &Painter, size: Vec2, points: f32, lines: &Lines) {
-    let (font, edge) = (FontId::monospace(LARGE * points), 6.0 * points);
-    let place = |text: &str, colour: Color32, at: Align2, y: f32| {
-        let galley = painter.layout(text.to_owned(), font.clone(), colour, (size.x - 2.0 * edge).max(1.0));
-        let inside = Rect::from_min_max(Pos2::new(edge, edge), Pos2::new(size.x - edge, y - edge));
+/// Above, lines are left of what has that corner at its bottom left, or in a narrow window below.
+fn text(painter: &Painter, size: Vec2, points: f32, lines: &Lines, corner: Pos2) {
+    let (font, edge) = (FontId::monospace(LARGE * points), EDGE * points);
+    let (right, mut top) = if corner.x < size.x / 3.0 { (size.x, corner.y) } else { (corner.x, 0.0) };
+    let place = |text: &str, colour: Color32, at: Align2, top: f32, right: f32, bottom: f32| {
+        let galley = painter.layout(text.to_owned(), font.clone(), colour, (right - 2.0 * edge).max(1.0));
+        let inside = Rect::from_min_max(Pos2::new(edge, top + edge), Pos2::new(right - edge, bottom - edge));
         let rect = at.align_size_within_rect(galley.size(), inside);
         painter.rect_filled(rect.expand(edge), 0.0, BEHIND);
         painter.galley(Pos2::new(rect.min.x.round(), rect.min.y.round()), galley, colour);
-        rect.top() - edge
+        rect.expand(edge)
     };
     let mut bottom = size.y;
     // In a narrow window one stands above the other.
     let wide = (lines.pointer.chars().count() + lines.look.chars().count()) as f32 * LARGE * points * 0.62 + 4.0 * edge
         < size.x;
     if !lines.look.is_empty() {
-        let top = place(&lines.look, TEXT, Align2::RIGHT_BOTTOM, bottom);
-        bottom = if wide { bottom } else { top };
+        let above = place(&lines.look, TEXT, Align2::RIGHT_BOTTOM, 0.0, size.x, bottom).top();
+        bottom = if wide { bottom } else { above };
     }
     if !lines.pointer.is_empty() {
-        bottom = place(&lines.pointer, TEXT, Align2::LEFT_BOTTOM, bottom);
+        bottom = place(&lines.pointer, TEXT, Align2::LEFT_BOTTOM, 0.0, size.x, bottom).top();
+    }
+    if !lines.name.is_empty() {
+        top = place(&lines.name, TEXT, Align2::LEFT_TOP, top, right, bottom).bottom();
     }
     if !lines.notice.is_empty() {
-        place(&lines.notice, WARN, Align2::LEFT_TOP, bottom);
+        place(&lines.notice, WARN, Align2::LEFT_TOP, top, right, bottom);
     }
     if let Some(help) = &lines.help {
-        place(help, TEXT, Align2::CENTER_CENTER, size.y);
+        place(help, TEXT, Align2::CENTER_CENTER, 0.0, size.x, size.y);
     }
 }
 

@@ -1,98 +1,127 @@
-//! An array in a window: its picture, what is seen of it, and what keys change.
+//! Arrays in a window: which is on show, what is seen of it, and what keys change.
 
 use crate::array::Array;
+use crate::chart::{Chart, Hand};
 use crate::error::ViewError;
-use crate::feed::Feed;
-use crate::keys::{Deed, KEYS, keys};
+use crate::keys::{Deed, STEP, character, keys, row};
 use crate::overlay::{Lines, Overlay, Pixels, Written, named};
+use crate::shown::Shown;
 use pixelferry::api::gl::winit::event::{ElementState, KeyEvent, WindowEvent};
-use pixelferry::api::gl::winit::keyboard::Key;
 use pixelferry::api::gl::{Camera, GlDisplay, Viewport};
-use pixelferry::{Display, DrawOptions, Extent, Filter, save_picture};
-use pixelferry_look::{Channel, Look, Plane, Range, Request};
+use pixelferry::{DrawOptions, Extent, Filter, save_picture};
+use pixelferry_look::{End, Look, Range, Request};
 use std::path::PathBuf;
 use std::rc::Rc;
 
 /// Colour around the picture.
 const AROUND: [f32; 4] = [0.1, 0.1, 0.1, 1.0];
 
-/// A range that was asked for, of which channel, and its ends.
-type Found = ((Range, Option<Channel>), (f64, f64));
-
-/// An array that is looked at closely. It is made into a picture when the look changes; zooming and moving draw that again.
+/// Arrays that are looked at closely. One is made into a picture when it is first shown and when the look changes; zooming and
+/// moving draw that again, and so does another look at an array that was shown before.
+///
+/// All have one look and one view; a range that is measured is each array's own. Arrays of another size are fitted into the window.
+/// What one does not take, such as a colormap where it has three channels, is left out there, and said.
+///
+/// The difference of two is of their numbers as they are shown, such as the magnitudes of complex ones. It is symmetric about zero
+/// in colours from red to blue, or grey for several channels, and has a look of its own.
 ///
 /// Stays on the thread of its display, whose context must be current in every call and when it is dropped. It knows no event
 /// loop: give it the window's events, and call [`ArrayView::draw`] when one has changed something.
 pub struct ArrayView {
-    // Before the display, in whose context they are.
-    feed: Feed,
+    // Before the display, in whose context they are. The difference of two follows the arrays.
+    all: Vec<Shown>,
     overlay: Overlay,
     display: Rc<GlDisplay>,
-    array: Array,
-    /// Range that was asked for at first.
-    asked: Range,
-    request: Request,
-    /// The picture on show, and the array with all that its elements have.
-    plane: Plane,
-    whole: Plane,
-    /// Ranges that were found.
-    found: Vec<Found>,
+    /// Arrays.
+    count: usize,
+    /// What is on show, and which arrays were last and before.
+    at: usize,
+    last: usize,
+    before: Option<usize>,
+    /// Arrays of the difference.
+    pair: [usize; 2],
     camera: Camera,
+    chart: Chart,
+    /// Where the hand has dragged an end of the range to.
+    dragged: Option<(usize, f64)>,
     notice: String,
     has_help: bool,
-    /// Pictures that were made of it.
+    /// Pictures that were made.
     pictures: u64,
 }
 
 impl ArrayView {
-    /// Makes the first picture.
+    /// Makes the first picture, of the first array.
     ///
     /// # Errors
-    /// [`ViewError::Refused`] where array and look do not go together, [`ViewError::Driver`] where no path to the display works,
-    /// also for pictures larger than its images may be.
-    pub fn open(display: &Rc<GlDisplay>, array: Array, request: Request) -> Result<Self, ViewError> {
-        let plane = array.measured(array.plane(&request)?)?;
-        let all = Request { look: Look::default(), ..request };
-        let whole = array.plane(&all).unwrap_or(plane);
-        let mut feed = Feed::open(&(Rc::clone(display) as Rc<dyn Display>), &plane)?;
-        feed.put(&array, &plane)?;
-        Ok(Self {
-            feed,
+    /// [`ViewError::Refused`] where an array and the look do not go together, [`ViewError::Driver`] where no path to the display
+    /// works, also for pictures larger than its images may be.
+    pub fn open(display: &Rc<GlDisplay>, arrays: Vec<Array>, request: Request) -> Result<Self, ViewError> {
+        Self::of(display, Shown::all(arrays, &request)?)
+    }
+
+    /// The same for arrays that were looked through.
+    pub(crate) fn of(display: &Rc<GlDisplay>, all: Vec<Shown>) -> Result<Self, ViewError> {
+        let mut view = Self {
+            count: all.len(),
+            all,
             overlay: Overlay::new(display)?,
             display: Rc::clone(display),
-            array,
-            asked: request.look.range,
-            request,
-            plane,
-            whole,
-            found: vec![((request.look.range, request.look.channel), plane.tone.range)],
+            at: 0,
+            last: 0,
+            before: None,
+            pair: [0; 2],
             camera: Camera::default(),
+            chart: Chart::default(),
+            dragged: None,
             notice: String::new(),
             has_help: false,
-            pictures: 1,
-        })
+            pictures: 0,
+        };
+        view.show(0, view.all[0].request)?;
+        Ok(view)
     }
 
     /// Follows the window's events. True where it is to be drawn again.
     pub fn event(&mut self, event: &WindowEvent, window: Extent) -> bool {
         if let WindowEvent::KeyboardInput {
-            event: KeyEvent { logical_key: Key::Character(text), state: ElementState::Pressed, .. },
-            ..
+            event: KeyEvent { logical_key, state: ElementState::Pressed, .. }, ..
         } = event
         {
-            return text.chars().next().is_some_and(|key| self.press(key));
+            return character(logical_key).is_some_and(|key| self.press(key));
         }
-        self.camera.follow(event, self.image(), window)
+        match self.chart.follow(event, self.camera.pointer(), self.on_show().plane.tone.range) {
+            Hand::Away => return self.camera.follow(event, self.image(), window),
+            Hand::Here => {}
+            Hand::Moves(end, to) => {
+                self.dragged = Some((end, to));
+                self.camera.follow(event, self.image(), window);
+            }
+            Hand::Resets => self.change(|look, asked| look.range = asked),
+        }
+        true
     }
 
     /// Does what a key stands for, a capital letter with Shift. False for keys that do nothing.
     pub fn press(&mut self, key: char) -> bool {
-        let Some(row) = KEYS.iter().find(|row| row.key == key.to_ascii_lowercase()) else { return false };
+        let Some(row) = row(key) else { return false };
+        let shift = key.is_ascii_uppercase();
         self.notice.clear();
         match row.deed {
-            Deed::Look(change) => self.change(|look, asked| change(look, asked, key.is_ascii_uppercase())),
+            Deed::Look(change) => self.change(|look, asked| change(look, asked, shift)),
+            Deed::End(end) => {
+                let (low, high) = self.on_show().plane.tone.range;
+                let step = (high - low) * if shift { -STEP } else { STEP };
+                self.move_end(end, [low, high][end] + step);
+            }
             Deed::Fit => self.camera.fit(),
             Deed::OneToOne => self.camera.one_to_one(),
+            Deed::Step(by) => self.go((self.last as isize + by).rem_euclid(self.count as isize) as usize),
+            Deed::Position => self.go(key.to_digit(10).map_or(0, |position| position as usize - 1)),
+            Deed::Difference if self.at == self.count => self.go(self.last),
+            Deed::Difference => self.subtract(),
+            Deed::Chart => self.chart.toggle(),
+            Deed::Heights => self.chart.is_log = !self.chart.is_log,
             Deed::Save => self.save_beside(),
             Deed::Help => self.has_help = !self.has_help,
         }
@@ -104,11 +133,24 @@ impl ArrayView {
     /// # Errors
     /// What the display reports.
     pub fn draw(&mut self, window: Extent, points: f32) -> Result<(), ViewError> {
+        if let Some((end, to)) = self.dragged.take() {
+            self.move_end(end, to);
+        }
         self.draw_picture(window)?;
         let (pixels, lines) = (self.pixels(window), self.lines(window));
-        let Self { overlay, array, plane, whole, .. } = self;
-        let paint = |bytes: &[u8]| overlay.paint(&pixels, points, &Written { shown: plane, whole, bytes }, &lines);
-        Ok(array.read(&plane.span, paint)??)
+        let Self { overlay, all, at, chart, .. } = self;
+        let shown = &mut all[*at];
+        let range = shown.plane.tone.range;
+        if chart.is_on {
+            let axis = chart.lay(window, points, range, shown.extent()?);
+            shown.count(axis)?;
+        }
+        let bars = shown.counts.as_ref().and_then(|counts| chart.bars(counts, range));
+        let paint = |bytes: &[u8]| {
+            let written = Written { shown: &shown.plane, whole: &shown.whole, bytes };
+            overlay.paint(&pixels, points, &written, &lines, bars.as_ref())
+        };
+        Ok(shown.array.read(&shown.plane.span, paint)??)
     }
 
     /// The same without grid and text.
@@ -123,22 +165,30 @@ impl ArrayView {
         }
         let filter = if self.pixels(window).scale() < 1.0 { Filter::Linear } else { Filter::Nearest };
         let options = DrawOptions::default().with_fit(fit).with_filter(filter);
-        let shown = self.feed.link.shown()?;
+        let Some(feed) = &mut self.all[self.at].feed else { return Ok(()) };
+        let shown = feed.link.shown()?;
         Ok(self.display.draw(shown.surface(), Viewport::full(window.width, window.height), options)?)
     }
 
-    /// Name, and how it is shown.
+    /// Name, which of several arrays it is, and how it is shown.
     pub fn title(&self) -> String {
-        format!("{} - {}", self.array.name(), self.plane.summary())
+        let Shown { array, plane, .. } = self.on_show();
+        let position = self.position().map(|position| format!(" ({position})")).unwrap_or_default();
+        format!("{}{position} - {}", array.name(), plane.summary())
     }
 
-    /// What is under the pointer, in the array's own numbers, of which no others are read.
+    /// What is under the pointer, in the array's own numbers, of which no others are read; of a difference also both arrays'.
     pub fn under_pointer(&self, window: Extent) -> Option<String> {
         let [x, y] = self.pixels(window).at(self.camera.pointer()?)?;
-        let spot = self.plane.spot(x, y)?;
-        let values = self.array.read(&self.whole.span, |bytes| self.whole.values(bytes, spot)).ok()?;
-        let values: Vec<_> = values.iter().map(ToString::to_string).collect();
-        Some(format!("{}: {}", named(spot, &self.plane), values.join(" ")))
+        let shown = self.on_show();
+        let spot = shown.plane.spot(x, y)?;
+        let mut text = format!("{}: {}", named(spot, &shown.plane), shown.values(spot)?);
+        if self.at == self.count {
+            for of in self.pair.map(|at| &self.all[at]) {
+                text += &format!("; {} {}", of.array.name(), of.values(spot)?);
+            }
+        }
+        Some(text)
     }
 
     /// Section that is seen.
@@ -146,46 +196,117 @@ impl ArrayView {
         &mut self.camera
     }
 
-    /// Number of pictures that were made of the array so far.
+    /// Number of pictures that were made of the arrays so far.
     pub const fn pictures(&self) -> u64 {
         self.pictures
     }
 
-    /// Size of the picture.
-    pub const fn image(&self) -> Extent {
-        Extent::new(self.plane.width, self.plane.height)
+    /// Size of the picture on show.
+    pub fn image(&self) -> Extent {
+        let plane = &self.on_show().plane;
+        Extent::new(plane.width, plane.height)
+    }
+
+    fn on_show(&self) -> &Shown {
+        &self.all[self.at]
+    }
+
+    /// Which of several arrays is on show, or which two.
+    fn position(&self) -> Option<String> {
+        let which = match self.at == self.count {
+            true => format!("{} minus {}", self.pair[0] + 1, self.pair[1] + 1),
+            false => format!("{}", self.at + 1),
+        };
+        (self.count > 1).then(|| format!("{which} of {}", self.count))
+    }
+
+    /// Shows an array, with the look of all.
+    fn go(&mut self, to: usize) {
+        if to >= self.count {
+            self.notice = format!("there are {} arrays", self.count);
+            return;
+        }
+        let request = self.all[to].request;
+        match self.show(to, request) {
+            Ok(()) if to != self.last => (self.before, self.last) = (Some(self.last), to),
+            Ok(()) => {}
+            Err(error) => self.notice = error.to_string(),
+        }
+    }
+
+    /// Shows the array on show minus the one before, or the next.
+    fn subtract(&mut self) {
+        let pair = [self.last, self.before.unwrap_or((self.last + 1) % self.count)];
+        if pair[0] == pair[1] {
+            self.notice = "a difference needs two arrays: open both, as in pixelferry view A.npy B.npy".into();
+            return;
+        }
+        let mut made = || {
+            if self.all.len() == self.count || self.pair != pair {
+                let made = self.all[pair[0]].minus(&self.all[pair[1]])?;
+                self.all.truncate(self.count);
+                self.all.push(made);
+                self.pair = pair;
+            }
+            let request = self.all[self.count].request;
+            self.show(self.count, request)
+        };
+        if let Err(error) = made() {
+            let [one, two] = pair.map(|at| self.all[at].array.name());
+            self.notice = format!("{one} minus {two}: {error}");
+        }
+    }
+
+    /// Moves an end of the range to a number, but not beyond the other.
+    fn move_end(&mut self, end: usize, to: f64) {
+        let (low, high) = self.on_show().plane.tone.range;
+        let mut ends = [low, high];
+        ends[end] = to;
+        let is_kept = if high < low { ends[1] < ends[0] } else { ends[0] < ends[1] };
+        if is_kept {
+            self.change(|look, _| look.range = Range::Between(End::Value(ends[0]), End::Value(ends[1])));
+        }
     }
 
     /// Changes the look, and the picture with it. What does not go is said, and nothing changes.
     fn change(&mut self, change: impl FnOnce(&mut Look, Range)) {
-        let mut request = self.request;
-        change(&mut request.look, self.asked);
-        if let Err(error) = self.show(request) {
+        let Shown { array, request, asked, .. } = self.on_show();
+        let (before, mut request) = (*request, *request);
+        change(&mut request.look, *asked);
+        // What is left out of another array's look may stay, but is not asked for anew.
+        let refused = array.plane(&request).err().filter(|_| request.look.colormap != before.look.colormap);
+        let done = refused.map_or(Ok(()), |refusal| Err(refusal.into())).and_then(|()| self.show(self.at, request));
+        if let Err(error) = done {
             self.notice = error.to_string();
         }
     }
 
-    fn show(&mut self, request: Request) -> Result<(), ViewError> {
-        let mut plane = self.array.plane(&request)?;
-        let key = (request.look.range, request.look.channel);
-        match self.found.iter().find(|(known, _)| *known == key) {
-            Some((_, range)) => plane.tone.range = *range,
-            None => {
-                plane = self.array.measured(plane)?;
-                self.found.push((key, plane.tone.range));
-            }
+    /// Brings an array on show, and its look to all others; a difference has its own.
+    fn show(&mut self, at: usize, request: Request) -> Result<(), ViewError> {
+        let image = self.image();
+        let (is_new, left_out) = self.all[at].show(&self.display, &request)?;
+        self.pictures += u64::from(is_new);
+        if at < self.count {
+            self.all[..self.count].iter_mut().for_each(|shown| shown.request = request);
         }
-        self.feed.put(&self.array, &plane)?;
-        self.pictures += 1;
-        (self.plane, self.request) = (plane, request);
+        self.notice = left_out.map(|refusal| refusal.to_string()).unwrap_or_default();
+        if at != self.at {
+            self.chart.release();
+        }
+        self.at = at;
+        if self.image() != image {
+            self.camera.fit();
+        }
         Ok(())
     }
 
     /// Saves the picture in the current folder, under a name that no array has.
     fn save_beside(&mut self) {
-        let mut path = PathBuf::from(self.array.name());
+        let shown = &mut self.all[self.at];
+        let mut path = PathBuf::from(shown.array.name().replace(['/', '\\'], "_"));
         path.set_extension("view.png");
-        self.notice = match save_picture(&mut self.feed.link, &path) {
+        let Some(feed) = &mut shown.feed else { return };
+        self.notice = match save_picture(&mut feed.link, &path) {
             Ok(()) => format!("saved {}", path.display()),
             Err(error) => error.to_string(),
         };
@@ -198,9 +319,11 @@ impl ArrayView {
 
     fn lines(&self, window: Extent) -> Lines {
         let zoom = (self.pixels(window).scale() * 1000.0).round() / 10.0;
+        let Shown { array, plane, .. } = self.on_show();
         Lines {
             pointer: self.under_pointer(window).unwrap_or_default(),
-            look: format!("{:#}; {zoom}%", self.plane.tone),
+            look: format!("{:#}; {zoom}%", plane.tone),
+            name: self.position().map(|position| format!("{position}: {}", array.name())).unwrap_or_default(),
             notice: self.notice.clone(),
             help: self.has_help.then(keys),
         }

@@ -3,29 +3,32 @@
 use crate::array::Array;
 use crate::error::ViewError;
 use crate::feed::Feed;
+use crate::shown::Shown;
 use crate::view::ArrayView;
 use pixelferry::api::gl::winit::event::WindowEvent;
 use pixelferry::api::gl::{Flow, GlWindow, WindowApp, WindowOptions, run_window};
 use pixelferry::{Display, Extent, MemoryDisplay, command::check_picture_file, save_picture};
-use pixelferry_look::{Request, window_for};
+use pixelferry_look::{Plane, Request, window_for};
+use std::mem;
 use std::path::Path;
 use std::rc::Rc;
 
 /// Smallest window: lines of text need room that a small array does not.
 const SMALLEST: [u32; 2] = [640, 480];
 
-/// Shows an array in a window until it is closed, with the keys of [`KEYS`](crate::KEYS).
+/// Shows arrays in a window until it is closed, the first at first, with the keys of [`KEYS`](crate::KEYS).
 ///
 /// Call it once in a process, from the main thread where the platform insists.
 ///
 /// # Errors
 /// [`ViewError::Refused`] before any window is opened; [`ViewError::Driver`] where there is none to be had.
-pub fn show(array: Array, request: Request) -> Result<(), ViewError> {
-    let plane = array.plane(&request)?;
-    let [width, height] = window_for([plane.width, plane.height].map(i64::from));
+pub fn show(arrays: Vec<Array>, request: Request) -> Result<(), ViewError> {
+    let waiting = Shown::all(arrays, &request)?;
+    let most = |side: fn(&Plane) -> u32| waiting.iter().map(|shown| i64::from(side(&shown.plane))).max().unwrap_or(1);
+    let [width, height] = window_for([most(|plane| plane.width), most(|plane| plane.height)]);
     let size = Extent::new(width.max(SMALLEST[0]), height.max(SMALLEST[1]));
-    let options = WindowOptions::default().with_title(array.name()).with_size(size);
-    run_window(&options, &mut App { waiting: Some(array), request, view: None, title: String::new() }).map(drop)
+    let options = WindowOptions::default().with_title("pixelferry view").with_size(size);
+    run_window(&options, &mut App { waiting, view: None, title: String::new() }).map(drop)
 }
 
 /// Saves an array's picture, at its own size; no window and no driver is needed.
@@ -51,8 +54,7 @@ pub fn explain(array: &Array, request: &Request) -> Result<String, ViewError> {
 
 struct App {
     /// Until the window is open.
-    waiting: Option<Array>,
-    request: Request,
+    waiting: Vec<Shown>,
     view: Option<ArrayView>,
     title: String,
 }
@@ -61,9 +63,7 @@ impl WindowApp for App {
     type Error = ViewError;
 
     fn init(&mut self, window: &GlWindow) -> Result<(), ViewError> {
-        if let Some(array) = self.waiting.take() {
-            self.view = Some(ArrayView::open(window.display(), array, self.request)?);
-        }
+        self.view = Some(ArrayView::of(window.display(), mem::take(&mut self.waiting))?);
         Ok(())
     }
 
@@ -75,12 +75,12 @@ impl WindowApp for App {
 
     fn frame(&mut self, window: &GlWindow) -> Result<Flow, ViewError> {
         let Some(view) = &mut self.view else { return Ok(Flow::Exit) };
+        view.draw(window.size(), window.window().scale_factor() as f32)?;
         let title = view.title();
         if title != self.title {
             window.set_title(&title);
             self.title = title;
         }
-        view.draw(window.size(), window.window().scale_factor() as f32)?;
         Ok(Flow::Wait)
     }
 

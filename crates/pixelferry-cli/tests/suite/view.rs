@@ -218,10 +218,15 @@ fn a_user_looks_closely() {
         let others = (130..180).filter(|x| at(*x, 205) != colour).count();
         [at(178, 182), at(132, 228), at(178, 228)] == [colour; 3] && at(200, 182) != colour && others > 10
     });
-    viewer.key(10).unwrap();
+    viewer.key(19).unwrap();
     wait_for(&mut window, &viewer, "own size", |at| at(5, 5) == at(600, 300) && at(5, 5) == [26, 26, 26]);
-    viewer.key(43).unwrap();
-    wait_for(&mut window, &viewer, "help", |at| bright(at, 165..200) > 200 && bright(at, 280..315) > 100);
+    viewer.key(67).unwrap();
+    wait_for(&mut window, &viewer, "help", |at| bright(at, 125..200) > 400 && bright(at, 280..355) > 400);
+    ends(&mut window, &viewer);
+}
+
+/// Escape closes the window.
+fn ends(window: &mut Running, viewer: &Viewer) {
     viewer.key(9).unwrap();
     let mut patience = Patience::new();
     while window.0.try_wait().unwrap().is_none() {
@@ -229,4 +234,72 @@ fn a_user_looks_closely() {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert!(window.0.wait().unwrap().success());
+}
+
+#[test]
+fn a_user_compares_arrays() {
+    let folder = folder("compared");
+    let doubled = |n: u32, factor: f64| (number(n % SIDES.0, n / SIDES.0) * factor) as f32;
+    let files = [1.0, 0.75, 0.5].map(|factor| {
+        let path = folder.join(format!("times {factor}.npy"));
+        let numbers: Vec<u8> = (0..SIDES.0 * SIDES.1).flat_map(|n| doubled(n, factor).to_le_bytes()).collect();
+        std::fs::write(&path, npy("<f4", false, "(48, 64)", &numbers)).unwrap();
+        path
+    });
+    let Some(server) = need(Need::Xvfb, Xvfb::start(1024, 640)) else { return };
+    let viewer = Viewer::of(server.display()).unwrap();
+    let [a, b, c] = files.each_ref().map(|path| path.to_str().unwrap());
+    let mut window = Running::start(&["view", a, b, c, "--range", "-4,3"], &server);
+    let shows = |at: &dyn Fn(u32, u32) -> Rgb, factor: f64, (low, high): (f64, f64)| {
+        (0..64).all(|x| {
+            let level = ((number(x, 35) * factor - low) / (high - low) * 255.0).clamp(0.0, 255.0);
+            at(x * 10 + 5, 355).iter().all(|part| (f64::from(*part) - level).abs() <= 1.0)
+        })
+    };
+    let asked = (-4.0, 3.0);
+    wait_for(&mut window, &viewer, "first of three", |at| shows(at, 1.0, asked) && bright(at, 0..20) > 60);
+    viewer.focus((5, 5)).unwrap();
+    viewer.point((165, 315)).unwrap();
+    // A key that comes together with the focus may be lost.
+    wait_for(&mut window, &viewer, "pointer in the first", |at| bright(at, 455..480) > 400);
+    // Right, Page Down, Left; the keys of a board are the same where brackets need others.
+    for (key, factor) in [(114, 0.75), (117, 0.5), (113, 0.75)] {
+        viewer.key(key).unwrap();
+        wait_for(&mut window, &viewer, "another of three", |at| shows(at, factor, asked));
+    }
+    viewer.key(40).unwrap();
+    // The second minus the third, whose middle is white.
+    wait_for(&mut window, &viewer, "difference", |at| {
+        let (zero, high, low) = (at(5, 355), at(95, 45), at(285, 45));
+        zero.iter().all(|part| *part > 230)
+            && high[2] > high[0].saturating_add(60)
+            && low[0] > low[2].saturating_add(60)
+    });
+    // From -4 - 7/16 to 3 + 7/16 in 320 pixels; of a difference, whose range is all there is, the ends are in the same places.
+    let column = |number: f64| 314 + (320.0 * (number + 4.0 + 7.0 / 16.0) / 7.875) as i16;
+    let (end, one) = (column(3.0), column(1.0));
+    let has_end = |at: &dyn Fn(u32, u32) -> Rgb| at(end as u32, 40) == [255, 196, 92] && bright(at, 110..130) > 60;
+    viewer.key(43).unwrap();
+    wait_for(&mut window, &viewer, "histogram of a difference", has_end);
+    viewer.key(40).unwrap();
+    wait_for(&mut window, &viewer, "histogram", |at| shows(at, 0.75, asked) && has_end(at));
+    // The upper end goes to where about 1 is.
+    viewer.drag((end, 40), (one, 40)).unwrap();
+    let high = -4.0 - 7.0 / 16.0 + f64::from(one - 314) / 320.0 * 7.875;
+    wait_for(&mut window, &viewer, "dragged range", |at| shows(at, 0.75, (-4.0, high)));
+    ends(&mut window, &viewer);
+}
+
+#[test]
+fn several_files_are_explained_each_and_one_is_saved() {
+    let folder = folder("several");
+    let [one, two] = ["a.npy", "b.npy"].map(|name| folder.join(name).to_str().unwrap().to_owned());
+    std::fs::write(&one, singles()).unwrap();
+    std::fs::write(&two, foreign_doubles()).unwrap();
+    let [said, _] = texts(&pixelferry(&["view", &one, &two, "--explain"]).output().unwrap());
+    assert!(said.contains("a.npy:\n  array: float32") && said.contains("b.npy:\n  array: float64"), "{said}");
+    let refused = pixelferry(&["view", &one, &two, "--save", &format!("{one}.png")]).output().unwrap();
+    assert!(refused.status.code() == Some(1) && texts(&refused)[1].contains("one FILE"), "{}", texts(&refused)[1]);
+    let refused = pixelferry(&["view", &one, &two, "--layout", "NHW"]).output().unwrap();
+    assert!(texts(&refused)[1].contains("a.npy: an array of shape [48, 64] has 2 axes"), "{}", texts(&refused)[1]);
 }

@@ -1,6 +1,8 @@
-//! An array in a framebuffer of OpenGL: what is drawn, what is under the pointer, and what makes a new picture.
+//! Arrays in a framebuffer of OpenGL: what is drawn, what is under the pointer, and what makes a new picture.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
+
+mod several;
 
 use pixelferry::Extent;
 use pixelferry::api::gl::winit::dpi::PhysicalPosition;
@@ -23,6 +25,10 @@ fn array(shape: &[i64], name: &str, bytes: &[u8]) -> Array {
     Array::new("a", bytes, shape.to_vec(), Number::of_name(name).unwrap()).unwrap()
 }
 
+fn open(display: &Rc<GlDisplay>, array: Array) -> ArrayView {
+    ArrayView::open(display, vec![array], Request::default()).unwrap()
+}
+
 /// The window's pixels, rows from the top.
 fn drawn(view: &mut ArrayView, target: &OffscreenTarget) -> impl Fn(usize, usize) -> [u8; 3] + use<> {
     target.bind().unwrap();
@@ -42,7 +48,7 @@ fn a_picture_is_made_when_the_look_changes_and_never_by_zoom_or_pan() {
     let Some((display, target)) = gl() else { return };
     // 40 by 30 levels, ten window pixels for each.
     let bytes: Vec<u8> = (0..1200_u32).map(|n| (n % 40 * 5 + n / 40) as u8).collect();
-    let mut view = ArrayView::open(&display, array(&[30, 40], "uint8", &bytes), Request::default()).unwrap();
+    let mut view = open(&display, array(&[30, 40], "uint8", &bytes));
     let at = drawn(&mut view, &target);
     for (column, row) in [(0, 0), (39, 0), (17, 11), (5, 20)] {
         assert_eq!(at(column * 10 + 5, row * 10 + 5), [(column * 5 + row) as u8; 3], "{column}, {row}");
@@ -68,7 +74,7 @@ fn under_the_pointer_is_the_arrays_own_number() {
     let Some((display, _)) = gl() else { return };
     let numbers: Vec<i64> = (0..1200).map(|n| i64::MAX - n).collect();
     let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
-    let mut view = ArrayView::open(&display, array(&[30, 40], "int64", &bytes), Request::default()).unwrap();
+    let mut view = open(&display, array(&[30, 40], "int64", &bytes));
     assert_eq!(view.under_pointer(WINDOW), None);
     assert_eq!(point(&mut view, 399.5, 0.5).unwrap(), format!("row 0, column 39: {}", i64::MAX - 39));
     assert_eq!(point(&mut view, 12.0, 299.0).unwrap(), format!("row 29, column 1: {}", i64::MAX - 29 * 40 - 1));
@@ -76,10 +82,10 @@ fn under_the_pointer_is_the_arrays_own_number() {
     assert_eq!((point(&mut view, 5.0, 5.0), view.under_pointer(WINDOW)), (None, None));
     // Of a grid of pictures: which one. Of complex numbers: both parts.
     let pictures: Vec<u8> = (0..4 * 30 * 40 * 3).map(|n| (n / 3600 * 10 + n % 3) as u8).collect();
-    let mut view = ArrayView::open(&display, array(&[4, 30, 40, 3], "uint8", &pictures), Request::default()).unwrap();
+    let mut view = open(&display, array(&[4, 30, 40, 3], "uint8", &pictures));
     assert_eq!(point(&mut view, 399.0, 1.0).unwrap(), "picture 1, row 0, column 39: 10 11 12");
     let complex: Vec<u8> = [0.5_f32, -2.0, 1e10, 0.0].iter().flat_map(|part| part.to_ne_bytes()).collect();
-    let mut view = ArrayView::open(&display, array(&[1, 2], "complex64", &complex), Request::default()).unwrap();
+    let mut view = open(&display, array(&[1, 2], "complex64", &complex));
     assert_eq!(point(&mut view, 100.0, 150.0).unwrap(), "row 0, column 0: 0.5-2.0i");
 }
 
@@ -87,7 +93,7 @@ fn under_the_pointer_is_the_arrays_own_number() {
 fn what_does_not_go_is_refused_or_said() {
     let Some((display, target)) = gl() else { return };
     let colours: Vec<u8> = (0..30 * 40 * 3).map(|n| n as u8).collect();
-    let mut view = ArrayView::open(&display, array(&[30, 40, 3], "uint8", &colours), Request::default()).unwrap();
+    let mut view = open(&display, array(&[30, 40, 3], "uint8", &colours));
     let before = drawn(&mut view, &target);
     view.press('c');
     let after = drawn(&mut view, &target);
@@ -95,7 +101,9 @@ fn what_does_not_go_is_refused_or_said() {
     assert_eq!((view.pictures(), before(200, 150)), (1, after(200, 150)));
     assert!((5..60).any(|x| (5..60).any(|y| before(x, y) != after(x, y))), "nothing is said");
     let wide = vec![0; 1 << 20];
-    let refused = ArrayView::open(&display, array(&[1, 1 << 20], "uint8", &wide), Request::default()).map(drop);
+    let refused = ArrayView::open(&display, vec![array(&[1, 1 << 20], "uint8", &wide)], Request::default()).map(drop);
     let Err(ViewError::Driver(error)) = refused else { panic!("{refused:?}") };
     assert!(error.to_string().contains("1048576"), "{error}");
+    let refused = ArrayView::open(&display, Vec::new(), Request::default()).map(drop);
+    assert!(matches!(refused, Err(ViewError::Refused(_))), "{refused:?}");
 }

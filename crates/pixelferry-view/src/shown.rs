@@ -1,0 +1,114 @@
+//! One array of a window: its picture, and what was found out of its numbers.
+
+use crate::array::Array;
+use crate::error::ViewError;
+use crate::feed::Feed;
+use pixelferry::Display;
+use pixelferry::api::gl::GlDisplay;
+use pixelferry_look::{Channel, Colormap, Counts, Look, Plane, Range, Refusal, Request, Spot};
+use std::rc::Rc;
+
+/// A range that was asked for, of which channel, and its ends.
+type Found = ((Range, Option<Channel>), (f64, f64));
+
+pub struct Shown {
+    pub array: Array,
+    /// Range that was asked for at first.
+    pub asked: Range,
+    pub request: Request,
+    /// As it is shown, and with all that its elements have.
+    pub plane: Plane,
+    pub whole: Plane,
+    /// Holds the picture; `None` until it is shown.
+    pub feed: Option<Feed>,
+    found: Vec<Found>,
+    /// Of the range that was asked for last.
+    pub counts: Option<Counts>,
+}
+
+impl Shown {
+    /// Arrays to be shown alike. What some do not take, others may; what none takes is refused.
+    pub fn all(arrays: Vec<Array>, request: &Request) -> Result<Vec<Self>, Refusal> {
+        let is_one = arrays.len() == 1;
+        let (mut all, mut refused) = (Vec::new(), Vec::new());
+        for array in arrays {
+            let name = array.name().to_owned();
+            let named = |refusal| if is_one { refusal } else { Refusal::Shape(format!("{name}: {refusal}")) };
+            let (shown, left_out) = Self::new(array, request).map_err(named)?;
+            refused.extend(left_out.map(named));
+            all.push(shown);
+        }
+        if all.is_empty() {
+            return Err(Refusal::Shape("there is no array to be shown".into()));
+        }
+        let is_taken = refused.len() < all.len();
+        refused.into_iter().next().filter(|_| !is_taken).map_or(Ok(all), Err)
+    }
+
+    pub fn new(array: Array, request: &Request) -> Result<(Self, Option<Refusal>), Refusal> {
+        let (plane, left_out) = array.plane_within(request)?;
+        let whole = array.plane(&Request { layout: request.layout, ..Request::default() }).unwrap_or(plane);
+        let (asked, request) = (request.look.range, *request);
+        let shown = Self { array, asked, request, plane, whole, feed: None, found: Vec::new(), counts: None };
+        Ok((shown, left_out))
+    }
+
+    /// Makes the picture that is asked for, where it is another, which is true then. What this array does not take is left out, and
+    /// returned. After an error all is as before.
+    pub fn show(&mut self, display: &Rc<GlDisplay>, request: &Request) -> Result<(bool, Option<Refusal>), ViewError> {
+        let (plane, left_out) = self.array.plane_within(request)?;
+        let plane = self.measured(plane, request.look.channel)?;
+        let is_new = match &mut self.feed {
+            Some(_) if plane == self.plane => false,
+            Some(feed) => feed.put(&self.array, &plane).map(|()| true)?,
+            none => {
+                let mut feed = Feed::open(&(Rc::clone(display) as Rc<dyn Display>), &plane)?;
+                feed.put(&self.array, &plane)?;
+                *none = Some(feed);
+                true
+            }
+        };
+        (self.plane, self.request) = (plane, *request);
+        Ok((is_new, left_out))
+    }
+
+    fn measured(&mut self, mut plane: Plane, channel: Option<Channel>) -> Result<Plane, ViewError> {
+        let key = (plane.range, channel);
+        if let Some((_, range)) = self.found.iter().find(|(known, _)| *known == key) {
+            plane.tone.range = *range;
+        } else if plane.range.fixed().is_none() {
+            plane = self.array.measured(plane)?;
+            self.found.push((key, plane.tone.range));
+        }
+        Ok(plane)
+    }
+
+    /// The numbers of an element, as text.
+    pub fn values(&self, spot: Spot) -> Option<String> {
+        let values = self.array.read(&self.whole.span, |bytes| self.whole.values(bytes, spot)).ok()?;
+        Some(values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
+    }
+
+    /// The least and the greatest number.
+    pub fn extent(&mut self) -> Result<(f64, f64), ViewError> {
+        let mut plane = self.plane;
+        plane.range = Range::MINMAX;
+        Ok(self.measured(plane, self.request.look.channel)?.tone.range)
+    }
+
+    /// Counts its numbers in that range, unless that was done.
+    pub fn count(&mut self, (low, high): (f64, f64)) -> Result<(), ViewError> {
+        if self.counts.as_ref().is_none_or(|counts| counts.inside.range() != (low, high)) {
+            self.counts = Some(self.array.read(&self.plane.span, |bytes| self.plane.counts(bytes, low, high))??);
+        }
+        Ok(())
+    }
+
+    /// This minus another, as an array of its own that is shown about zero.
+    pub fn minus(&self, other: &Self) -> Result<Self, ViewError> {
+        let (array, layout) = self.array.minus(&self.plane, &other.array, &other.plane)?;
+        let colormap = (self.plane.channels == 1).then_some(Colormap::RedBlue);
+        let look = Look { range: Range::Symmetric, colormap, ..Look::default() };
+        Ok(Self::new(array, &Request { layout, look })?.0)
+    }
+}
