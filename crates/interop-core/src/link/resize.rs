@@ -124,6 +124,11 @@ impl Link {
         if !is_alike {
             return Ok(false);
         }
+        if most.is_none() && !self.path.has_views() {
+            let path = self.open_again(desc)?;
+            self.go_on(path, desc, covering(desc, &self.proved)?, *desc);
+            return Ok(true);
+        }
         let larger = most.unwrap_or_else(|| grown(desc, &self.proved, self.display.caps()));
         // While a window is dragged nobody waits for more.
         let compared = if most.is_some() { Compared::All } else { Compared::FewRows };

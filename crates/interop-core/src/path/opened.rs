@@ -66,6 +66,15 @@ impl OpenedPath {
 
 /// Rings whose pieces are made one by one, see [`Pairing::with_one_piece`].
 impl OpenedPath {
+    /// True where sizes up to that of the memory are views of it; textures have none.
+    pub(crate) fn has_views(&self) -> bool {
+        match self {
+            Self::Direct(_) => false,
+            Self::SharedMemory(path) => path.has_views(),
+            Self::PboStaging(_) | Self::HostRoundTrip(_) | Self::Plugged(_) => true,
+        }
+    }
+
     /// Pieces that the next frames take turns at and that are not made yet.
     pub(crate) fn missing_pieces(&self) -> usize {
         match self {

@@ -185,6 +185,10 @@ impl SharedMemory {
         Ok(())
     }
 
+    pub(super) fn has_views(&self) -> bool {
+        self.reading != Reading::Texture
+    }
+
     pub(super) fn missing_pieces(&self) -> usize {
         self.in_use.saturating_sub(self.ring.len())
     }
@@ -349,7 +353,7 @@ impl SharingPath for SharedMemory {
 
     fn resize(&mut self, pairing: &Pairing<'_>) -> Result<Option<Surface>> {
         let layout = pairing.layout();
-        if self.reading == Reading::Texture || layout.frame_bytes()? > self.room {
+        if !self.has_views() || layout.frame_bytes()? > self.room {
             return Ok(None);
         }
         let surface = match self.reading {
