@@ -97,8 +97,13 @@ fn run(Cli { output, command }: Cli) -> Result<Exit, Box<dyn Error>> {
         Command::Demo(options) => options.trace().map(Trace::create).transpose()?,
         _ => None,
     };
+    let usual = match &command {
+        #[cfg(feature = "view")]
+        Command::View(options) => options.logged(),
+        _ => "error",
+    };
     let log =
-        fmt::layer().with_writer(std::io::stderr).with_ansi(output.is_colored()).with_filter(output.filter("error")?);
+        fmt::layer().with_writer(std::io::stderr).with_ansi(output.is_colored()).with_filter(output.filter(usual)?);
     let subscriber = tracing_subscriber::registry().with(log).with(trace.as_ref().map(Trace::layer));
     #[cfg(feature = "overlay")]
     let messages = demo::Log::default();

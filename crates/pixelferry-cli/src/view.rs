@@ -5,9 +5,12 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use pixelferry::command::check_picture_file;
 use pixelferry_demo::say;
 use pixelferry_look::{OPTIONS, Request};
-use pixelferry_view::{Array, explain, keys, save, show};
+use pixelferry_view::{Array, Listener, explain, keys, save, show};
 use std::error::Error;
 use std::path::{Path, PathBuf};
+
+/// Where tev listens.
+const LISTEN: &str = "127.0.0.1:14158";
 
 /// Name of standard input.
 const STANDARD_INPUT: &str = "-";
@@ -15,7 +18,7 @@ const STANDARD_INPUT: &str = "-";
 #[derive(clap::Args)]
 pub struct ViewOptions {
     /// .npy files, PNGs or JPEGs; - for one of these on standard input.
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required_unless_present = "listen")]
     files: Vec<PathBuf>,
     #[command(flatten)]
     asked: Asked,
@@ -25,6 +28,14 @@ pub struct ViewOptions {
     /// Print what each array is taken for and how it is shown; opens no window.
     #[arg(long)]
     explain: bool,
+    /// Show what programs send by tev's protocol (tevclient, pbrt). Without an address only this machine is heard.
+    ///
+    /// Port 14158 is listened at, only from this machine unless an address is given; whoever reaches it can show images. At most 8
+    /// programs, 512 MiB for a message, 64 channels for an image, and 2 GiB of pixels (width x height x channels x 4 bytes) in 256
+    /// arrays are taken. R, G, B and A are one array, other channels each its own. Messages that name files are refused.
+    #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, require_equals = true, default_missing_value = LISTEN)]
+    #[arg(conflicts_with_all = ["save", "explain", "layout"])]
+    listen: Option<String>,
 }
 
 /// The options of every command that shows arrays, which are the rows of a table.
@@ -63,13 +74,20 @@ impl FromArgMatches for Asked {
     }
 }
 
+impl ViewOptions {
+    /// Part whose warnings are logged, as nobody else can say them.
+    pub const fn logged(&self) -> &'static str {
+        if self.listen.is_some() { "error,pixelferry_view=warn" } else { "error" }
+    }
+}
+
 /// Lines for help.
 pub fn help() -> String {
     format!("Keys of the window:\n{}", keys())
 }
 
 pub fn run(options: &ViewOptions) -> Result<(), Box<dyn Error>> {
-    let ViewOptions { files, asked: Asked(request), save: picture, explain: explains } = options;
+    let ViewOptions { files, asked: Asked(request), save: picture, explain: explains, listen } = options;
     // Before a large file is read.
     picture.as_ref().map_or(Ok(()), check_picture_file)?;
     if let (Some(_), [_, _, ..]) = (picture, files.as_slice()) {
@@ -92,7 +110,16 @@ pub fn run(options: &ViewOptions) -> Result<(), Box<dyn Error>> {
         arrays.push(if is_alone { array } else { array.named(file.display().to_string()) });
     }
     if !explains && picture.is_none() {
-        show(arrays, *request).map_err(|error| match files.as_slice() {
+        let taken = arrays.iter().map(|array| array.name().to_owned()).collect();
+        let listener = listen.as_ref().map(|address| {
+            let opened = Listener::open(address, taken);
+            opened.map_err(|error| format!("--listen={address}: {error}; take another port, such as 127.0.0.1:0"))
+        });
+        let listener = listener.transpose()?;
+        if let Some(listener) = &listener {
+            say!("listening at {}", listener.address())?;
+        }
+        show(arrays, *request, listener).map_err(|error| match files.as_slice() {
             [file] => format!("{}: {error}", file.display()),
             _ => error.to_string(),
         })?;

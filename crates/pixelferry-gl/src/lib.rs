@@ -100,7 +100,7 @@ pub use display::contract::GlDisplay;
 pub use display::engine::EngineOptions;
 pub use display::headless::{EsContext, HeadlessDevice, HeadlessOptions, headless_devices};
 #[cfg(feature = "window")]
-pub use display::runner::{Flow, WindowApp, run_window};
+pub use display::runner::{Flow, Waker, WindowApp, run_window};
 #[cfg(feature = "window")]
 pub use display::window::{GlWindow, Vsync, WindowOptions};
 pub use interop_core::{AlphaMode, DrawOptions, Drawn, Encoding, Filter, Fit, Manner, TargetEncoding, ToneMap};

@@ -45,6 +45,9 @@ pub enum ViewError {
     /// Shape, numbers and look do not go together.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// An array that came over the network has no memory.
+    #[error(transparent)]
+    Read(#[from] ReadError),
     /// A driver or the window system failed.
     #[error(transparent)]
     Driver(#[from] pixelferry::Error),

@@ -9,6 +9,7 @@
 //! | one of its arrays, or their difference | `shown` |
 //! | grid, numbers and lines over the picture | `overlay` |
 //! | the histogram there, and the range that a hand drags in it | `chart` |
+//! | images that other programs send by tev's protocol | [`Listener`] |
 //! | the window, and a picture in its place | [`show`], [`save`] |
 //! | egui's triangles by OpenGL and in plain memory | [`paint`] |
 
@@ -18,6 +19,7 @@ mod error;
 mod feed;
 mod file;
 mod keys;
+mod listen;
 mod overlay;
 pub mod paint;
 mod shown;
@@ -27,5 +29,6 @@ mod window;
 pub use array::Array;
 pub use error::{ReadError, ViewError};
 pub use keys::{KEYS, Key, keys};
+pub use listen::Listener;
 pub use view::ArrayView;
 pub use window::{explain, save, show};

@@ -21,6 +21,8 @@ pub struct Shown {
     pub whole: Plane,
     /// Holds the picture; `None` until it is shown.
     pub feed: Option<Feed>,
+    /// The picture is of numbers that were replaced.
+    is_stale: bool,
     found: Vec<Found>,
     /// Of the range that was asked for last.
     pub counts: Option<Counts>,
@@ -49,8 +51,16 @@ impl Shown {
         let (plane, left_out) = array.plane_within(request)?;
         let whole = array.plane(&Request { layout: request.layout, ..Request::default() }).unwrap_or(plane);
         let (asked, request) = (request.look.range, *request);
-        let shown = Self { array, asked, request, plane, whole, feed: None, found: Vec::new(), counts: None };
+        let shown =
+            Self { array, asked, request, plane, whole, feed: None, is_stale: false, found: Vec::new(), counts: None };
         Ok((shown, left_out))
+    }
+
+    /// Stands in the place of another, whose picture's memory it uses where that is as large.
+    pub fn replace(&mut self, old: Self) {
+        let is_as_large = [old.plane.width, old.plane.height] == [self.plane.width, self.plane.height];
+        (self.feed, self.is_stale) = (old.feed.filter(|_| is_as_large), true);
+        (self.asked, self.request) = (old.asked, old.request);
     }
 
     /// Makes the picture that is asked for, where it is another, which is true then. What this array does not take is left out, and
@@ -59,7 +69,7 @@ impl Shown {
         let (plane, left_out) = self.array.plane_within(request)?;
         let plane = self.measured(plane, request.look.channel)?;
         let is_new = match &mut self.feed {
-            Some(_) if plane == self.plane => false,
+            Some(_) if plane == self.plane && !self.is_stale => false,
             Some(feed) => feed.put(&self.array, &plane).map(|()| true)?,
             none => {
                 let mut feed = Feed::open(&(Rc::clone(display) as Rc<dyn Display>), &plane)?;
@@ -68,7 +78,7 @@ impl Shown {
                 true
             }
         };
-        (self.plane, self.request) = (plane, *request);
+        (self.plane, self.request, self.is_stale) = (plane, *request, false);
         Ok((is_new, left_out))
     }
 

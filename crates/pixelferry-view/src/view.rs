@@ -4,12 +4,14 @@ use crate::array::Array;
 use crate::chart::{Chart, Hand};
 use crate::error::ViewError;
 use crate::keys::{Deed, STEP, character, keys, row};
+use crate::listen::{Changes, Listener};
 use crate::overlay::{Lines, Overlay, Pixels, Written, named};
 use crate::shown::Shown;
 use pixelferry::api::gl::winit::event::{ElementState, KeyEvent, WindowEvent};
 use pixelferry::api::gl::{Camera, GlDisplay, Viewport};
 use pixelferry::{DrawOptions, Extent, Filter, save_picture};
 use pixelferry_look::{End, Look, Range, Request};
+use std::mem;
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -128,6 +130,101 @@ impl ArrayView {
         true
     }
 
+    /// Shows an array beside the others, or in the place of the one of its name. What is on show stays, with its new numbers.
+    ///
+    /// # Errors
+    /// [`ViewError::Refused`] where it does not go with the layout of the others; all is as before then.
+    pub fn put(&mut self, array: Array) -> Result<(), ViewError> {
+        let at = self.named(array.name());
+        let before = &self.all[at.unwrap_or(self.last)];
+        let (mut shown, _) = Shown::new(array, &before.request)?;
+        shown.asked = before.asked;
+        let image = self.image();
+        let Some(at) = at else {
+            self.all.insert(self.count, shown);
+            self.at += usize::from(self.at == self.count);
+            self.count += 1;
+            return Ok(());
+        };
+        mem::swap(&mut self.all[at], &mut shown);
+        self.all[at].replace(shown);
+        let mut failed = None;
+        if self.all.len() > self.count && self.pair.contains(&at) {
+            let old = self.all.pop();
+            if self.at == self.count {
+                let [one, two] = self.pair;
+                match self.all[one].minus(&self.all[two]) {
+                    Ok(mut made) => {
+                        old.into_iter().for_each(|old| made.replace(old));
+                        self.all.push(made);
+                    }
+                    Err(error) => failed = Some(error),
+                }
+            }
+        }
+        self.at = if failed.is_some() { self.last } else { self.at };
+        if self.at == at || self.at == self.count || failed.is_some() {
+            self.renew(image);
+        }
+        failed.into_iter().for_each(|error| self.notice = error.to_string());
+        Ok(())
+    }
+
+    /// Takes the array of a name away, unless it is the only one. True where it did.
+    pub fn remove(&mut self, name: &str) -> bool {
+        let Some(gone) = self.named(name).filter(|_| self.count > 1) else { return false };
+        let (image, shift) = (self.image(), |at: usize| at - usize::from(at > gone));
+        let mut is_on_show = self.at == gone;
+        if self.all.len() > self.count && self.pair.contains(&gone) {
+            self.all.truncate(self.count);
+            is_on_show |= self.at == self.count;
+        }
+        self.all.remove(gone);
+        self.count -= 1;
+        self.before = self.before.filter(|before| *before != gone).map(shift);
+        self.last = shift(self.last).min(self.count - 1);
+        (self.at, self.pair) = (shift(self.at), self.pair.map(shift));
+        if is_on_show {
+            self.at = self.last;
+            self.renew(image);
+        }
+        true
+    }
+
+    /// Takes over what came to a listener, and whose array of [`Listener::waiting`] is there while nothing else is. True where
+    /// something changed, which is to be drawn then.
+    pub fn follow(&mut self, listener: &Listener) -> bool {
+        let Changes { arrays, gone, focus } = listener.take();
+        let has_changed = !(arrays.is_empty() && gone.is_empty() && focus.is_none());
+        // Before the last one goes.
+        let waiting = (!gone.is_empty()).then(|| listener.waiting());
+        for array in arrays.into_iter().chain(waiting) {
+            if let Err(error) = array.map_err(ViewError::from).and_then(|array| self.put(array)) {
+                tracing::warn!("an image is not shown: {error}");
+            }
+        }
+        for name in gone.iter().chain([&listener.waits()]) {
+            self.remove(name);
+        }
+        focus.and_then(|name| self.named(&name)).into_iter().for_each(|at| self.go(at));
+        has_changed
+    }
+
+    fn named(&self, name: &str) -> Option<usize> {
+        self.all[..self.count].iter().position(|shown| shown.array.name() == name)
+    }
+
+    /// Makes the picture on show anew. One of another size than before is fitted into the window.
+    fn renew(&mut self, before: Extent) {
+        let request = self.all[self.at].request;
+        if let Err(error) = self.show(self.at, request) {
+            self.notice = error.to_string();
+        }
+        if self.image() != before {
+            self.camera.fit();
+        }
+    }
+
     /// Draws what is seen into the framebuffer that is bound, `window` pixels large; `points` are its pixels for a point of text.
     ///
     /// # Errors
@@ -241,12 +338,13 @@ impl ArrayView {
             self.notice = "a difference needs two arrays: open both, as in pixelferry view A.npy B.npy".into();
             return;
         }
+        if self.pair != pair {
+            self.all.truncate(self.count);
+        }
+        self.pair = pair;
         let mut made = || {
-            if self.all.len() == self.count || self.pair != pair {
-                let made = self.all[pair[0]].minus(&self.all[pair[1]])?;
-                self.all.truncate(self.count);
-                self.all.push(made);
-                self.pair = pair;
+            if self.all.len() == self.count {
+                self.all.push(self.all[pair[0]].minus(&self.all[pair[1]])?);
             }
             let request = self.all[self.count].request;
             self.show(self.count, request)

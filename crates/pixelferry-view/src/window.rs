@@ -3,10 +3,11 @@
 use crate::array::Array;
 use crate::error::ViewError;
 use crate::feed::Feed;
+use crate::listen::Listener;
 use crate::shown::Shown;
 use crate::view::ArrayView;
 use pixelferry::api::gl::winit::event::WindowEvent;
-use pixelferry::api::gl::{Flow, GlWindow, WindowApp, WindowOptions, run_window};
+use pixelferry::api::gl::{Flow, GlWindow, Waker, WindowApp, WindowOptions, run_window};
 use pixelferry::{Display, Extent, MemoryDisplay, command::check_picture_file, save_picture};
 use pixelferry_look::{Plane, Request, window_for};
 use std::mem;
@@ -16,19 +17,23 @@ use std::rc::Rc;
 /// Smallest window: lines of text need room that a small array does not.
 const SMALLEST: [u32; 2] = [640, 480];
 
-/// Shows arrays in a window until it is closed, the first at first, with the keys of [`KEYS`](crate::KEYS).
+/// Shows arrays in a window until it is closed, the first at first, with the keys of [`KEYS`](crate::KEYS); then also what comes
+/// to a listener. With one there need be no arrays.
 ///
 /// Call it once in a process, from the main thread where the platform insists.
 ///
 /// # Errors
 /// [`ViewError::Refused`] before any window is opened; [`ViewError::Driver`] where there is none to be had.
-pub fn show(arrays: Vec<Array>, request: Request) -> Result<(), ViewError> {
+pub fn show(mut arrays: Vec<Array>, request: Request, listener: Option<Listener>) -> Result<(), ViewError> {
+    if let (true, Some(listener)) = (arrays.is_empty(), &listener) {
+        arrays.push(listener.waiting()?);
+    }
     let waiting = Shown::all(arrays, &request)?;
     let most = |side: fn(&Plane) -> u32| waiting.iter().map(|shown| i64::from(side(&shown.plane))).max().unwrap_or(1);
     let [width, height] = window_for([most(|plane| plane.width), most(|plane| plane.height)]);
     let size = Extent::new(width.max(SMALLEST[0]), height.max(SMALLEST[1]));
     let options = WindowOptions::default().with_title("pixelferry view").with_size(size);
-    run_window(&options, &mut App { waiting, view: None, title: String::new() }).map(drop)
+    run_window(&options, &mut App { waiting, listener, view: None, title: String::new() }).map(drop)
 }
 
 /// Saves an array's picture, at its own size; no window and no driver is needed.
@@ -55,12 +60,19 @@ pub fn explain(array: &Array, request: &Request) -> Result<String, ViewError> {
 struct App {
     /// Until the window is open.
     waiting: Vec<Shown>,
+    listener: Option<Listener>,
     view: Option<ArrayView>,
     title: String,
 }
 
 impl WindowApp for App {
     type Error = ViewError;
+
+    fn waker(&mut self, waker: Waker) {
+        if let Some(listener) = &self.listener {
+            listener.wake_by(move || waker.wake());
+        }
+    }
 
     fn init(&mut self, window: &GlWindow) -> Result<(), ViewError> {
         self.view = Some(ArrayView::of(window.display(), mem::take(&mut self.waiting))?);
@@ -75,6 +87,9 @@ impl WindowApp for App {
 
     fn frame(&mut self, window: &GlWindow) -> Result<Flow, ViewError> {
         let Some(view) = &mut self.view else { return Ok(Flow::Exit) };
+        if let Some(listener) = &self.listener {
+            view.follow(listener);
+        }
         view.draw(window.size(), window.window().scale_factor() as f32)?;
         let title = view.title();
         if title != self.title {

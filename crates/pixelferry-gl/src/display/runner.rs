@@ -4,7 +4,7 @@ use super::window::{GlWindow, WindowOptions};
 use interop_core::{Error, Extent, Result};
 use winit::application::ApplicationHandler;
 use winit::event::{ElementState, KeyEvent, WindowEvent};
-use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
+use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop, EventLoopProxy};
 use winit::keyboard::{Key, NamedKey};
 use winit::window::WindowId;
 
@@ -19,10 +19,27 @@ pub enum Flow {
     Exit,
 }
 
+/// Asks for the next frame of [`run_window`], from any thread; after its end it does nothing.
+#[derive(Debug, Clone)]
+pub struct Waker(EventLoopProxy<()>);
+
+impl Waker {
+    /// Asks for the next frame, where the window waits for it ([`Flow::Wait`]).
+    pub fn wake(&self) {
+        // Whose loop has ended needs no frame.
+        let _ = self.0.send_event(());
+    }
+}
+
 /// Callbacks of a window. Any error ends the loop and comes out of [`run_window`].
 pub trait WindowApp {
     /// The program's own error.
     type Error: From<Error>;
+
+    /// Called once, before the window is open: for threads that have something to show.
+    fn waker(&mut self, waker: Waker) {
+        let _ = waker;
+    }
 
     /// Called once, with the window open and its context current.
     fn init(&mut self, window: &GlWindow) -> Result<(), Self::Error>;
@@ -71,6 +88,7 @@ pub fn run_window<A: WindowApp>(options: &WindowOptions, app: &mut A) -> Result<
     let event_loop = event_loop().map_err(no_server)?;
     // Frames follow each other by redraw requests; nothing else is waited for.
     event_loop.set_control_flow(ControlFlow::Wait);
+    app.waker(Waker(event_loop.create_proxy()));
     let mut runner = Runner { options, app, window: None, frames: 0, error: None };
     let ran = event_loop.run_app(&mut runner);
     match runner.error {
@@ -157,6 +175,12 @@ impl<A: WindowApp> ApplicationHandler for Runner<'_, A> {
         }
         if let Err(e) = self.open(event_loop) {
             self.end(event_loop, Err(e));
+        }
+    }
+
+    fn user_event(&mut self, _: &ActiveEventLoop, (): ()) {
+        if let Some(window) = &self.window {
+            window.request_redraw();
         }
     }
 

@@ -1,0 +1,214 @@
+//! Images that came over the network, until a window takes what has changed.
+
+use super::message::{Message, Update};
+use crate::array::Array;
+use crate::error::ReadError;
+use pixelferry_look::Number;
+use std::mem;
+use thiserror::Error;
+
+/// Most bytes of all images' numbers, and most arrays.
+const MOST_BYTES: usize = 2 << 30;
+const MOST_ARRAYS: usize = 256;
+const FLOAT: Number = Number { code: 2, bits: 32, foreign: false };
+
+/// Reason why a message that is whole does nothing.
+#[derive(Debug, Error)]
+pub enum Refused {
+    #[error("there is no image {0:?}")]
+    Image(String),
+    #[error("image {0:?} has no channel {1:?}")]
+    Channel(String, String),
+    #[error("the part of {size:?} pixels at {at:?} is not within image {name:?}")]
+    Part { name: String, at: [usize; 2], size: [usize; 2] },
+    #[error("the name {0:?} is taken, or there twice")]
+    Name(String),
+    #[error(
+        "it has {0:?} pixels and {1} channels; there is room for {MOST_BYTES} bytes and {MOST_ARRAYS} arrays in all"
+    )]
+    Room([usize; 2], usize),
+    #[error("file {0:?} is not opened; images come by create and update only")]
+    File(String),
+}
+
+/// An array for the channels of an image that are shown together.
+struct Sheet {
+    name: String,
+    channels: Vec<String>,
+    numbers: Vec<f32>,
+    is_new: bool,
+}
+
+struct Image {
+    name: String,
+    size: [usize; 2],
+    sheets: Vec<Sheet>,
+}
+
+/// What a window is to do.
+#[derive(Default)]
+pub struct Changes {
+    pub arrays: Vec<Result<Array, ReadError>>,
+    pub gone: Vec<String>,
+    /// Name of the array to be shown.
+    pub focus: Option<String>,
+}
+
+#[derive(Default)]
+pub struct Board {
+    images: Vec<Image>,
+    gone: Vec<String>,
+    focus: Option<String>,
+    /// Names that no image may have.
+    taken: Vec<String>,
+}
+
+impl Board {
+    pub fn new(taken: Vec<String>) -> Self {
+        Self { taken, ..Self::default() }
+    }
+
+    /// Does what a message says. Nothing has changed after an error.
+    pub fn apply(&mut self, message: &Message<'_>) -> Result<(), Refused> {
+        let (name, grabs_focus) = match message {
+            Message::Create { name, grabs_focus, size, channels } => {
+                self.create(name, *size, channels)?;
+                (*name, *grabs_focus)
+            }
+            Message::Update(update) => {
+                self.update(update)?;
+                (update.name, update.grabs_focus)
+            }
+            Message::Close(name) => {
+                let at = self.position(name)?;
+                self.close(at);
+                return Ok(());
+            }
+            Message::File(path) => return Err(Refused::File((*path).to_owned())),
+            Message::Graphics => return Ok(()),
+        };
+        if grabs_focus {
+            let at = self.position(name)?;
+            self.focus = self.images[at].sheets.first().map(|sheet| sheet.name.clone());
+        }
+        Ok(())
+    }
+
+    /// What has changed since the last call.
+    pub fn take(&mut self) -> Changes {
+        let mut arrays = Vec::new();
+        for image in &mut self.images {
+            let [width, height] = image.size.map(|side| side as i64);
+            for sheet in image.sheets.iter_mut().filter(|sheet| sheet.is_new) {
+                sheet.is_new = false;
+                let mut shape = vec![height, width];
+                shape.extend((sheet.channels.len() > 1).then_some(sheet.channels.len() as i64));
+                arrays.push(Array::new(&sheet.name, bytemuck::cast_slice(&sheet.numbers), shape, FLOAT));
+            }
+        }
+        Changes { arrays, gone: mem::take(&mut self.gone), focus: self.focus.take() }
+    }
+
+    fn position(&self, name: &str) -> Result<usize, Refused> {
+        let at = self.images.iter().position(|image| image.name == name);
+        at.ok_or_else(|| Refused::Image(name.to_owned()))
+    }
+
+    fn close(&mut self, at: usize) {
+        let image = self.images.remove(at);
+        self.gone.extend(image.sheets.into_iter().map(|sheet| sheet.name));
+    }
+
+    fn create(&mut self, name: &str, size: [usize; 2], channels: &[&str]) -> Result<(), Refused> {
+        let sheets = sheets(name, channels);
+        let old = self.position(name).ok();
+        let others = self.images.iter().enumerate().filter(|(at, _)| Some(*at) != old).map(|(_, image)| image);
+        let others: Vec<&Sheet> = others.flat_map(|image| &image.sheets).collect();
+        for (at, (sheet, _)) in sheets.iter().enumerate() {
+            let is_taken = self.taken.contains(sheet) || others.iter().any(|other| other.name == *sheet);
+            if is_taken || sheets[..at].iter().any(|(other, _)| other == sheet) {
+                return Err(Refused::Name(sheet.clone()));
+            }
+        }
+        let no_room = || Refused::Room(size, channels.len());
+        let there = others.iter().map(|sheet| sheet.numbers.len()).sum::<usize>();
+        let pixels = size[0].checked_mul(size[1]).ok_or_else(no_room)?;
+        let all = pixels.checked_mul(channels.len()).and_then(|all| all.checked_add(there)).ok_or_else(no_room)?;
+        if all > MOST_BYTES / size_of::<f32>() || others.len() + sheets.len() > MOST_ARRAYS {
+            return Err(no_room());
+        }
+        let mut made = Vec::new();
+        for (name, channels) in sheets {
+            let (mut numbers, count) = (Vec::new(), pixels * channels.len());
+            numbers.try_reserve_exact(count).map_err(|_| no_room())?;
+            numbers.resize(count, 0.0);
+            made.push(Sheet { name, channels, numbers, is_new: true });
+        }
+        old.into_iter().for_each(|at| self.close(at));
+        self.gone.retain(|name| made.iter().all(|sheet| sheet.name != *name));
+        self.images.push(Image { name: name.to_owned(), size, sheets: made });
+        Ok(())
+    }
+
+    fn update(&mut self, update: &Update<'_>) -> Result<(), Refused> {
+        let Update { name, at: [left, top], size: [width, height], .. } = *update;
+        let position = self.position(name)?;
+        let Image { size, sheets, .. } = &mut self.images[position];
+        if left + width > size[0] || top + height > size[1] {
+            return Err(Refused::Part { name: name.to_owned(), at: update.at, size: update.size });
+        }
+        let place = |channel: &str| {
+            let mut all = sheets.iter().enumerate();
+            let found = all.find_map(|(at, sheet)| Some((at, sheet.channels.iter().position(|one| one == channel)?)));
+            found.ok_or_else(|| Refused::Channel(name.to_owned(), channel.to_owned()))
+        };
+        let places: Vec<_> = update.channels.iter().map(|(channel, ..)| place(channel)).collect::<Result<_, _>>()?;
+        for ((sheet, channel), (_, first, step)) in places.into_iter().zip(&update.channels) {
+            let Sheet { channels, numbers, is_new, .. } = &mut sheets[sheet];
+            *is_new = true;
+            for row in 0..height {
+                let start = ((top + row) * size[0] + left) * channels.len() + channel;
+                let to = numbers[start..].iter_mut().step_by(channels.len()).take(width);
+                let from = (row * width..).map(|pixel| update.number(first + pixel * step));
+                to.zip(from).for_each(|(to, from)| *to = from);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The arrays of an image: R, G, B and A together in this order, also of a layer such as `normal.R`; others each alone.
+fn sheets(image: &str, channels: &[&str]) -> Vec<(String, Vec<String>)> {
+    let mut sheets: Vec<(String, Vec<String>)> = Vec::new();
+    for channel in channels {
+        let layer = channel.rsplit_once('.').map_or("", |(layer, _)| layer);
+        let of = |part: &str| if layer.is_empty() { part.to_owned() } else { format!("{layer}.{part}") };
+        let colours = ["R", "G", "B", "A"].map(of);
+        let are_there = colours.each_ref().map(|colour| channels.contains(&colour.as_str()));
+        let is_colour = colours.iter().any(|colour| colour == channel) && are_there[..3] == [true; 3];
+        let (part, taken) = match is_colour {
+            true => (layer, colours.into_iter().zip(are_there).filter_map(|(c, is)| is.then_some(c)).collect()),
+            false => (*channel, vec![(*channel).to_owned()]),
+        };
+        let is_alone = part.is_empty() || channels.len() == 1;
+        let name = if is_alone { image.to_owned() } else { format!("{image}: {part}") };
+        // A channel that is there twice is found by its array's name.
+        if !(is_colour && sheets.iter().any(|(other, _)| *other == name)) {
+            sheets.push((name, taken));
+        }
+    }
+    sheets
+}
+
+#[test]
+fn channels_that_are_a_colour_are_one_array() {
+    let of = |channels: &[&str]| {
+        let text = |(name, channels): (String, Vec<String>)| format!("{name}={}", channels.join(""));
+        sheets("a", channels).into_iter().map(text).collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(of(&["B", "G", "R"]), "a=RGB");
+    assert_eq!(of(&["A", "R", "Z", "G", "B"]), "a=RGBA, a: Z=Z");
+    assert_eq!(of(&["Y"]), "a=Y");
+    assert_eq!(of(&["R", "G"]), "a: R=R, a: G=G");
+    assert_eq!(of(&["n.G", "n.B", "n.R", "R"]), "a: n=n.Rn.Gn.B, a: R=R");
+}

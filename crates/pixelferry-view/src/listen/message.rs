@@ -1,0 +1,188 @@
+//! Messages of tev's protocol, from bytes; nothing is read or written here.
+//!
+//! A message is its length in bytes with these four, a byte that says its type, and what follows from that. All is
+//! little-endian; texts end with a zero. By the description in tev's issues #115 and #116 and that of its client `tevclient`.
+
+use thiserror::Error;
+
+/// Most bytes of a message: 8K with four channels in one.
+pub const MOST_BYTES: usize = 512 << 20;
+/// Most bytes of a name, and most channels of an image.
+const MOST_NAME: usize = 1024;
+pub const MOST_CHANNELS: usize = 64;
+/// Bytes of a number.
+const NUMBER: usize = size_of::<f32>();
+
+/// Reason why bytes are no message.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum Damaged {
+    #[error("it claims to have {0} bytes; messages have 5 to {MOST_BYTES}")]
+    Length(u32),
+    #[error("it is of type {0}, which there is not")]
+    Type(u8),
+    #[error("it ends within its {0}")]
+    Ends(&'static str),
+    #[error("{0} bytes follow its end")]
+    Follows(usize),
+    #[error("its {0} is no text, or longer than {MOST_NAME} bytes")]
+    Text(&'static str),
+    #[error("its {0} is {1}, which cannot be")]
+    Number(&'static str, i64),
+    #[error("channel {0} lies outside its {1} numbers")]
+    Outside(usize, usize),
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub enum Message<'a> {
+    /// An image of zeros, in the place of one of that name.
+    Create {
+        name: &'a str,
+        grabs_focus: bool,
+        size: [usize; 2],
+        channels: Vec<&'a str>,
+    },
+    Update(Update<'a>),
+    Close(&'a str),
+    /// A file to be opened, or read again.
+    File(&'a str),
+    /// Lines over an image.
+    Graphics,
+}
+
+/// Numbers for some channels of a part of an image.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Update<'a> {
+    pub name: &'a str,
+    pub grabs_focus: bool,
+    /// Column and row at the top left.
+    pub at: [usize; 2],
+    pub size: [usize; 2],
+    /// Names, and the places of the first number and from one to the next, which were checked.
+    pub channels: Vec<(&'a str, usize, usize)>,
+    numbers: &'a [u8],
+}
+
+impl Update<'_> {
+    /// The number at a place.
+    pub fn number(&self, place: usize) -> f32 {
+        let bytes = self.numbers.get(place * NUMBER..).and_then(<[u8]>::first_chunk);
+        bytes.map_or(0.0, |bytes| f32::from_le_bytes(*bytes))
+    }
+}
+
+/// Bytes of a message that follow its first four.
+pub fn length(first: [u8; 4]) -> Result<usize, Damaged> {
+    let length = u32::from_le_bytes(first);
+    let fits = |length: &usize| (NUMBER + 1..=MOST_BYTES).contains(length);
+    usize::try_from(length).ok().filter(fits).map(|length| length - NUMBER).ok_or(Damaged::Length(length))
+}
+
+impl<'a> Message<'a> {
+    /// The message whose bytes after the length are these.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, Damaged> {
+        let mut rest = Rest(bytes);
+        let kind = rest.byte("type")?;
+        let message = match kind {
+            0 | 1 | 7 => {
+                rest.flag()?;
+                let file = Self::File(rest.text("path")?);
+                if kind == 7 {
+                    rest.text("choice of channels")?;
+                }
+                file
+            }
+            2 => Self::Close(rest.text("name")?),
+            3 | 5 | 6 => return rest.update(kind).map(Self::Update),
+            4 => Self::Create {
+                grabs_focus: rest.flag()?,
+                name: rest.text("name")?,
+                size: rest.size()?,
+                channels: rest.channels()?,
+            },
+            8 => return Ok(Self::Graphics),
+            other => return Err(Damaged::Type(other)),
+        };
+        if rest.0.is_empty() { Ok(message) } else { Err(Damaged::Follows(rest.0.len())) }
+    }
+}
+
+/// What is left to be read.
+struct Rest<'a>(&'a [u8]);
+
+impl<'a> Rest<'a> {
+    fn take<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], Damaged> {
+        let (first, rest) = self.0.split_first_chunk().ok_or(Damaged::Ends(what))?;
+        self.0 = rest;
+        Ok(*first)
+    }
+
+    fn byte(&mut self, what: &'static str) -> Result<u8, Damaged> {
+        self.take::<1>(what).map(|[byte]| byte)
+    }
+
+    fn flag(&mut self) -> Result<bool, Damaged> {
+        match self.byte("flag")? {
+            flag @ 0..=1 => Ok(flag == 1),
+            other => Err(Damaged::Number("flag", other.into())),
+        }
+    }
+
+    fn text(&mut self, what: &'static str) -> Result<&'a str, Damaged> {
+        let end = self.0.iter().take(MOST_NAME + 1).position(|byte| *byte == 0);
+        let end = end.ok_or(if self.0.len() > MOST_NAME { Damaged::Text(what) } else { Damaged::Ends(what) })?;
+        let (text, rest) = self.0.split_at(end);
+        self.0 = &rest[1..];
+        std::str::from_utf8(text).map_err(|_| Damaged::Text(what))
+    }
+
+    fn at_least(&mut self, least: i32, what: &'static str) -> Result<usize, Damaged> {
+        let number = i32::from_le_bytes(self.take(what)?);
+        usize::try_from(number).ok().filter(|_| number >= least).ok_or(Damaged::Number(what, number.into()))
+    }
+
+    fn size(&mut self) -> Result<[usize; 2], Damaged> {
+        Ok([self.at_least(1, "width")?, self.at_least(1, "height")?])
+    }
+
+    fn channels(&mut self) -> Result<Vec<&'a str>, Damaged> {
+        let count = self.at_least(1, "number of channels")?;
+        if count > MOST_CHANNELS {
+            return Err(Damaged::Number("number of channels", count as i64));
+        }
+        (0..count).map(|_| self.text("channel's name")).collect()
+    }
+
+    fn places(&mut self, count: usize, what: &'static str) -> Result<Vec<usize>, Damaged> {
+        let mut place = || {
+            let place = i64::from_le_bytes(self.take(what)?);
+            usize::try_from(place).map_err(|_| Damaged::Number(what, place))
+        };
+        (0..count).map(|_| place()).collect()
+    }
+
+    /// One channel (3), channels one after the other (5), or with a place for each (6).
+    fn update(mut self, kind: u8) -> Result<Update<'a>, Damaged> {
+        let (grabs_focus, name) = (self.flag()?, self.text("name")?);
+        let names = if kind == 3 { vec![self.text("channel's name")?] } else { self.channels()? };
+        let at = [self.at_least(0, "column")?, self.at_least(0, "row")?];
+        let size = self.size()?;
+        // Two numbers of 31 bits.
+        let pixels = size[0] as u64 * size[1] as u64;
+        let too_large = || Damaged::Number("number of pixels", pixels as i64);
+        let count = usize::try_from(pixels).ok().filter(|count| *count <= MOST_BYTES).ok_or_else(too_large)?;
+        let (firsts, steps) = match kind {
+            6 => (self.places(names.len(), "offset")?, self.places(names.len(), "stride")?),
+            _ => ((0..names.len()).map(|channel| channel * count).collect(), vec![1; names.len()]),
+        };
+        let there = self.0.len() / NUMBER;
+        if self.0.len() % NUMBER != 0 {
+            return Err(Damaged::Ends("numbers"));
+        }
+        let channels: Vec<_> = names.into_iter().zip(firsts).zip(steps).map(|((a, b), c)| (a, b, c)).collect();
+        for (channel, (_, first, step)) in channels.iter().enumerate() {
+            let last = step.checked_mul(count - 1).and_then(|last| last.checked_add(*first));
+            last.filter(|last| *last < there).ok_or(Damaged::Outside(channel, there))?;
+        }
+        Ok(Update { name, grabs_focus, at, size, channels, numbers: self.0 })
+    }
+}
