@@ -112,7 +112,7 @@ pub fn run(options: &ViewOptions) -> Result<(), Box<dyn Error>> {
     if !explains && picture.is_none() {
         let taken = arrays.iter().map(|array| array.name().to_owned()).collect();
         let listener = listen.as_ref().map(|address| {
-            let opened = Listener::open(address, taken);
+            let opened = Listener::open(address, taken, Listener::MOST_BYTES);
             opened.map_err(|error| format!("--listen={address}: {error}; take another port, such as 127.0.0.1:0"))
         });
         let listener = listener.transpose()?;

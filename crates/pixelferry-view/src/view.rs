@@ -170,7 +170,7 @@ impl ArrayView {
         Ok(())
     }
 
-    /// Takes the array of a name away, unless it is the only one. True where it did.
+    /// Takes the array of a name away, unless it is the only one, and shows the one before it. True where it did.
     pub fn remove(&mut self, name: &str) -> bool {
         let Some(gone) = self.named(name).filter(|_| self.count > 1) else { return false };
         let (image, shift) = (self.image(), |at: usize| at - usize::from(at > gone));
@@ -182,7 +182,8 @@ impl ArrayView {
         self.all.remove(gone);
         self.count -= 1;
         self.before = self.before.filter(|before| *before != gone).map(shift);
-        self.last = shift(self.last).min(self.count - 1);
+        let next = shift(self.last).min(self.count - 1);
+        self.last = if self.last == gone { self.before.take().unwrap_or(next) } else { next };
         (self.at, self.pair) = (shift(self.at), self.pair.map(shift));
         if is_on_show {
             self.at = self.last;

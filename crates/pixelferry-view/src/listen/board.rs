@@ -7,8 +7,7 @@ use pixelferry_look::Number;
 use std::mem;
 use thiserror::Error;
 
-/// Most bytes of all images' numbers, and most arrays.
-const MOST_BYTES: usize = 2 << 30;
+/// Most arrays.
 const MOST_ARRAYS: usize = 256;
 const FLOAT: Number = Number { code: 2, bits: 32, foreign: false };
 
@@ -23,10 +22,8 @@ pub enum Refused {
     Part { name: String, at: [usize; 2], size: [usize; 2] },
     #[error("the name {0:?} is taken, or there twice")]
     Name(String),
-    #[error(
-        "it has {0:?} pixels and {1} channels; there is room for {MOST_BYTES} bytes and {MOST_ARRAYS} arrays in all"
-    )]
-    Room([usize; 2], usize),
+    #[error("it has {0:?} pixels and {1} channels; there is room for {2} bytes and {MOST_ARRAYS} arrays in all")]
+    Room([usize; 2], usize, usize),
     #[error("file {0:?} is not opened; images come by create and update only")]
     File(String),
 }
@@ -59,13 +56,14 @@ pub struct Board {
     images: Vec<Image>,
     gone: Vec<String>,
     focus: Option<String>,
-    /// Names that no image may have.
+    /// Most bytes of all numbers, and names that no image may have.
+    most: usize,
     taken: Vec<String>,
 }
 
 impl Board {
-    pub fn new(taken: Vec<String>) -> Self {
-        Self { taken, ..Self::default() }
+    pub fn new(taken: Vec<String>, most: usize) -> Self {
+        Self { taken, most, ..Self::default() }
     }
 
     /// Does what a message says. Nothing has changed after an error.
@@ -130,11 +128,12 @@ impl Board {
                 return Err(Refused::Name(sheet.clone()));
             }
         }
-        let no_room = || Refused::Room(size, channels.len());
+        let most = self.most;
+        let no_room = || Refused::Room(size, channels.len(), most);
         let there = others.iter().map(|sheet| sheet.numbers.len()).sum::<usize>();
         let pixels = size[0].checked_mul(size[1]).ok_or_else(no_room)?;
         let all = pixels.checked_mul(channels.len()).and_then(|all| all.checked_add(there)).ok_or_else(no_room)?;
-        if all > MOST_BYTES / size_of::<f32>() || others.len() + sheets.len() > MOST_ARRAYS {
+        if all > most / size_of::<f32>() || others.len() + sheets.len() > MOST_ARRAYS {
             return Err(no_room());
         }
         let mut made = Vec::new();

@@ -186,3 +186,47 @@ impl<'a> Rest<'a> {
         Ok(Update { name, grabs_focus, at, size, channels, numbers: self.0 })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An update of a channel, 2 x 1 pixels at (1, 2).
+    const UPDATE: &[u8] = b"\x06\x01a\0\x01\0\0\0R\0\x01\0\0\0\x02\0\0\0\x02\0\0\0\x01\0\0\0\
+        \x01\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\0\0\0\0\0\0\x80\x3f\0\0\0\0\0\0\0\x40";
+
+    fn with(at: usize, bytes: &[u8]) -> Damaged {
+        let mut damaged = UPDATE.to_vec();
+        damaged[at..at + bytes.len()].copy_from_slice(bytes);
+        Message::parse(&damaged).unwrap_err()
+    }
+
+    #[test]
+    fn a_message_that_listeners_take_is_whole_or_an_error_says_why() {
+        let Ok(Message::Update(update)) = Message::parse(UPDATE) else { panic!("refused") };
+        assert_eq!((update.at, update.size, &update.channels[..]), ([1, 2], [2, 1], &[("R", 1, 2)][..]));
+        assert_eq!([0, 1, 3, 4].map(|place| update.number(place)), [0.0, 1.0, 2.0, 0.0]);
+        for end in 0..UPDATE.len() {
+            assert!(Message::parse(&UPDATE[..end]).is_err(), "{end}");
+        }
+        assert_eq!(with(0, &[9]), Damaged::Type(9));
+        assert_eq!(with(1, &[2]), Damaged::Number("flag", 2));
+        assert_eq!(with(2, &[0xff]), Damaged::Text("name"));
+        assert_eq!(with(4, &65_i32.to_le_bytes()), Damaged::Number("number of channels", 65));
+        assert_eq!(with(4, &[0]), Damaged::Number("number of channels", 0));
+        assert_eq!(with(10, &[0xff; 4]), Damaged::Number("column", -1));
+        assert_eq!(with(18, &[0]), Damaged::Number("width", 0));
+        assert_eq!(with(18, &[3]), Damaged::Outside(0, 4));
+        let most = [0xff, 0xff, 0xff, 0x7f];
+        assert_eq!(with(18, &[most, most].concat()), Damaged::Number("number of pixels", 0x3fff_ffff_0000_0001));
+        assert_eq!(with(26, &[0xff; 8]), Damaged::Number("offset", -1));
+        assert_eq!(with(34, &[0xff; 8]), Damaged::Number("stride", -1));
+        assert_eq!(with(34, &i64::MAX.to_le_bytes()), Damaged::Outside(0, 4));
+        assert_eq!(Message::parse(b"\x02a\0b"), Err(Damaged::Follows(1)));
+        let long = [&[2][..], &[b'a'; 1025], &[0]].concat();
+        assert_eq!(Message::parse(&long), Err(Damaged::Text("name")));
+        assert_eq!(length([4, 0, 0, 0]), Err(Damaged::Length(4)));
+        assert_eq!(length([1, 0, 0, 0x20]), Err(Damaged::Length(0x2000_0001)));
+        assert_eq!((length([5, 0, 0, 0]), length([0, 0, 0, 0x20])), (Ok(1), Ok((512 << 20) - 4)));
+    }
+}

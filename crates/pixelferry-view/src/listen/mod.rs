@@ -30,12 +30,12 @@ const MOST_SAID: usize = 8;
 ///
 /// It speaks the protocol of the viewer tev. Channels R, G, B and A are one array, others each one of its own. Messages that name
 /// files are refused. A message that is damaged ends its connection, and changes nothing. At most 8 programs are heard at once, with
-/// messages of at most 512 MiB, names of 1024 bytes, 64 channels, and 2 GiB of numbers and 256 arrays in all.
+/// messages of at most 512 MiB, names of 1024 bytes, 64 channels, and 256 arrays in all.
 ///
 /// ```
 /// use pixelferry_view::Listener;
 ///
-/// let listener = Listener::open("127.0.0.1:0", Vec::new())?;
+/// let listener = Listener::open("127.0.0.1:0", Vec::new(), Listener::MOST_BYTES)?;
 /// assert!(listener.address().ip().is_loopback());
 /// # Ok::<(), std::io::Error>(())
 /// ```
@@ -58,15 +58,19 @@ impl Shared {
 }
 
 impl Listener {
-    /// Listens at `HOST:PORT`, whose port 0 is any that is free. No image may have one of the names `taken`.
+    /// Bytes of all images that are a good limit: 2 GiB.
+    pub const MOST_BYTES: usize = 2 << 30;
+
+    /// Listens at `HOST:PORT`, whose port 0 is any that is free. No image may have one of the names `taken`, and all together have at
+    /// most `most` bytes, four for each channel of a pixel.
     ///
     /// # Errors
     /// The system's, such as for an address in use.
-    pub fn open(address: &str, taken: Vec<String>) -> io::Result<Self> {
+    pub fn open(address: &str, taken: Vec<String>, most: usize) -> io::Result<Self> {
         let mut found = address.to_socket_addrs()?;
         let socket = TcpListener::bind(found.next().ok_or(ErrorKind::AddrNotAvailable)?)?;
         let address = socket.local_addr()?;
-        let shared = Arc::new(Shared { board: Mutex::new(Board::new(taken)), ..Shared::default() });
+        let shared = Arc::new(Shared { board: Mutex::new(Board::new(taken, most)), ..Shared::default() });
         let weak = Arc::downgrade(&shared);
         thread::Builder::new().name("listener".into()).spawn(move || accept(&socket, &weak))?;
         Ok(Self { shared, address })
@@ -88,7 +92,7 @@ impl Listener {
     /// [`ReadError::Memory`].
     pub fn waiting(&self) -> Result<Array, ReadError> {
         let number = Number { code: 1, bits: 8, foreign: false };
-        Array::new(&self.waits(), &[0; 12], vec![3, 4], number)
+        Array::new(&self.waits(), &vec![0; 640 * 480], vec![480, 640], number)
     }
 
     pub(crate) fn waits(&self) -> String {

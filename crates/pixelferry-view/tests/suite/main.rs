@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
+mod listening;
 mod several;
 
 use pixelferry::Extent;
