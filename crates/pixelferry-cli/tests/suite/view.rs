@@ -4,7 +4,8 @@ use crate::window::Running;
 use crate::{pixelferry, texts};
 use image::{Rgba, RgbaImage};
 use pixelferry_tests::{Need, Patience, Rgb, Viewer, Xvfb, need};
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -287,6 +288,41 @@ fn a_user_compares_arrays() {
     viewer.drag((end, 40), (one, 40)).unwrap();
     let high = -4.0 - 7.0 / 16.0 + f64::from(one - 314) / 320.0 * 7.875;
     wait_for(&mut window, &viewer, "dragged range", |at| shows(at, 0.75, (-4.0, high)));
+    ends(&mut window, &viewer);
+}
+
+#[test]
+fn programs_send_images() {
+    let refused = pixelferry(&["view", "--listen", "--save", "a.png"]).output().unwrap();
+    assert!(refused.status.code() == Some(2) && texts(&refused)[1].contains("--listen"), "{}", texts(&refused)[1]);
+    let refused = pixelferry(&["view", "--listen=127.0.0.1:http"]).output().unwrap();
+    assert!(texts(&refused)[1].contains("--listen=127.0.0.1:http: invalid port"), "{}", texts(&refused)[1]);
+    let Some(server) = need(Need::Xvfb, Xvfb::start(1024, 640)) else { return };
+    let viewer = Viewer::of(server.display()).unwrap();
+    let mut command = pixelferry(&["view", "--listen=127.0.0.1:0"]);
+    command.env("DISPLAY", server.display()).env_remove("PIXELFERRY_LOG").stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut window = Running(command.spawn().unwrap());
+    let mut said = String::new();
+    BufReader::new(window.0.stdout.take().unwrap()).read_line(&mut said).unwrap();
+    let mut stream = TcpStream::connect(said.trim().strip_prefix("listening at ").unwrap()).unwrap();
+    // 2 x 1 pixels, 320 x 320 of the window for each, below and above 80 rows of another colour.
+    let mut numbers = b"\x2f\0\0\0\x05\0a\0\x02\0\0\0G\0R\0\0\0\0\0\0\0\0\0\x02\0\0\0\x01\0\0\0".to_vec();
+    numbers.extend([0.2_f32, 1.0, 0.6, 0.4].iter().flat_map(|number| number.to_le_bytes()));
+    numbers[0] = numbers.len() as u8;
+    let create = b"\x1a\0\0\0\x04\x01a\0\x02\0\0\0\x01\0\0\0\x03\0\0\0R\0G\0B\0";
+    stream.write_all(create).unwrap();
+    let shows = |at: &dyn Fn(u32, u32) -> Rgb, colours: [Rgb; 2]| {
+        [at(100, 150), at(500, 150)] == colours && at(100, 40) == [26, 26, 26] && at(500, 440) == [26, 26, 26]
+    };
+    wait_for(&mut window, &viewer, "created", |at| shows(at, [[0; 3]; 2]));
+    stream.write_all(&numbers).unwrap();
+    wait_for(&mut window, &viewer, "updated", |at| shows(at, [[153, 51, 0], [102, 255, 0]]));
+    stream.write_all(b"\x0b\0\0\0\x00\x01/etc\0\x07\0\0\0\x02a\0\x05\0\0\0\x09").unwrap();
+    wait_for(&mut window, &viewer, "closed", |at| at(100, 40) == [0; 3]);
+    let mut log = BufReader::new(window.0.stderr.take().unwrap()).lines();
+    assert!(log.next().unwrap().unwrap().contains("file \"/etc\" is not opened"));
+    assert!(log.next().unwrap().unwrap().contains("is closed: "));
+    viewer.focus((5, 5)).unwrap();
     ends(&mut window, &viewer);
 }
 
