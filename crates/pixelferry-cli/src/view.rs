@@ -28,11 +28,10 @@ pub struct ViewOptions {
     /// Print what each array is taken for and how it is shown; opens no window.
     #[arg(long)]
     explain: bool,
-    /// Show what programs send by tev's protocol (tevclient, pbrt). Without an address only this machine is heard.
+    /// Show what programs send by tev's protocol; at 127.0.0.1:14158, only from this machine, unless an address is given.
     ///
-    /// Port 14158 is listened at, only from this machine unless an address is given; whoever reaches it can show images. At most 8
-    /// programs, 512 MiB for a message, 64 channels for an image, and 2 GiB of pixels (width x height x channels x 4 bytes) in 256
-    /// arrays are taken. R, G, B and A are one array, other channels each its own. Messages that name files are refused.
+    /// At most 8 programs, 512 MiB a message, 64 channels an image, 256 arrays, and 2 GiB of pixels (width x height x channels x
+    /// 4 bytes). Files are never opened.
     #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, require_equals = true, default_missing_value = LISTEN)]
     #[arg(conflicts_with_all = ["save", "explain", "layout"])]
     listen: Option<String>,

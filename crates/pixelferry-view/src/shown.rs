@@ -56,11 +56,11 @@ impl Shown {
         Ok((shown, left_out))
     }
 
-    /// Stands in the place of another, whose picture's memory it uses where that is as large.
+    /// Stands in the place of another: has its look, and the memory of its picture where that is as large.
     pub fn replace(&mut self, old: Self) {
         let is_as_large = [old.plane.width, old.plane.height] == [self.plane.width, self.plane.height];
         (self.feed, self.is_stale) = (old.feed.filter(|_| is_as_large), true);
-        (self.asked, self.request) = (old.asked, old.request);
+        (self.asked, self.request.look) = (old.asked, old.request.look);
     }
 
     /// Makes the picture that is asked for, where it is another, which is true then. What this array does not take is left out, and

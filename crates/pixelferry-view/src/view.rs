@@ -146,8 +146,8 @@ impl ArrayView {
             self.count += 1;
             return Ok(());
         };
-        mem::swap(&mut self.all[at], &mut shown);
-        self.all[at].replace(shown);
+        let old = mem::replace(&mut self.all[at], shown);
+        self.all[at].replace(old);
         let mut failed = None;
         if self.all.len() > self.count && self.pair.contains(&at) {
             let old = self.all.pop();

@@ -175,7 +175,7 @@ impl<'a> Rest<'a> {
             _ => ((0..names.len()).map(|channel| channel * count).collect(), vec![1; names.len()]),
         };
         let there = self.0.len() / NUMBER;
-        if self.0.len() % NUMBER != 0 {
+        if !self.0.len().is_multiple_of(NUMBER) {
             return Err(Damaged::Ends("numbers"));
         }
         let channels: Vec<_> = names.into_iter().zip(firsts).zip(steps).map(|((a, b), c)| (a, b, c)).collect();

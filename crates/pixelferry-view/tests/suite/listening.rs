@@ -109,6 +109,9 @@ fn images_are_created_updated_and_closed() {
     watched.sees(50.0, 50.0, "0.0; a2 0.0; a1 0.0");
     stream.write_all(b"\x1f\0\0\0\x03\0a1\0Y\0\0\0\0\0\0\0\0\0\x01\0\0\0\x01\0\0\0\0\0\0\x3f").unwrap();
     watched.sees(50.0, 50.0, "-0.5; a2 0.0; a1 0.5");
+    let colours = b"\x1b\0\0\0\x04\0a1\0\x04\0\0\0\x03\0\0\0\x03\0\0\0B\0G\0R\0";
+    stream.write_all(colours).unwrap();
+    watched.wait("no difference", |view| view.title().starts_with("a2 (3 of 4)"));
     // An image of the same name and another size, and one that goes.
     let mut smaller = CREATE.to_vec();
     smaller[10] = 2;
