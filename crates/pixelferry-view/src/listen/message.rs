@@ -172,7 +172,7 @@ impl<'a> Rest<'a> {
         let count = usize::try_from(pixels).ok().filter(|count| *count <= MOST_BYTES).ok_or_else(too_large)?;
         let (firsts, steps) = match kind {
             6 => (self.places(names.len(), "offset")?, self.places(names.len(), "stride")?),
-            _ => ((0..names.len()).map(|channel| channel * count).collect(), vec![1; names.len()]),
+            _ => ((0..names.len()).map(|channel| channel.saturating_mul(count)).collect(), vec![1; names.len()]),
         };
         let there = self.0.len() / NUMBER;
         if !self.0.len().is_multiple_of(NUMBER) {
