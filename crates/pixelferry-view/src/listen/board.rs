@@ -176,7 +176,8 @@ impl Board {
     }
 }
 
-/// The arrays of an image: R, G, B and A together in this order, also of a layer such as `normal.R`; others each alone.
+/// The arrays of an image: R, G, B and A together in this order, which come first; so those of a layer such as `normal.R`; others
+/// each alone.
 fn sheets(image: &str, channels: &[&str]) -> Vec<(String, Vec<String>)> {
     let mut sheets: Vec<(String, Vec<String>)> = Vec::new();
     for channel in channels {
@@ -196,6 +197,7 @@ fn sheets(image: &str, channels: &[&str]) -> Vec<(String, Vec<String>)> {
             sheets.push((name, taken));
         }
     }
+    sheets.sort_by_key(|(name, _)| name != image);
     sheets
 }
 
@@ -206,7 +208,7 @@ fn channels_that_are_a_colour_are_one_array() {
         sheets("a", channels).into_iter().map(text).collect::<Vec<_>>().join(", ")
     };
     assert_eq!(of(&["B", "G", "R"]), "a=RGB");
-    assert_eq!(of(&["A", "R", "Z", "G", "B"]), "a=RGBA, a: Z=Z");
+    assert_eq!(of(&["Z", "A", "R", "G", "B"]), "a=RGBA, a: Z=Z");
     assert_eq!(of(&["Y"]), "a=Y");
     assert_eq!(of(&["R", "G"]), "a: R=R, a: G=G");
     assert_eq!(of(&["n.G", "n.B", "n.R", "R"]), "a: n=n.Rn.Gn.B, a: R=R");
