@@ -12,6 +12,7 @@ pub fn ask(backend: &dyn ComputeBackend, stranger: &dyn ComputeBackend) {
     kernels_write_every_format_in_any_view(backend);
     memory(backend, &[(37, 11), (3, 5)]).unwrap();
     buffers_take_memory_and_numbers(backend);
+    as_many_numbers_as_there_may_be_are_passed(backend);
     texts_that_are_wrong_say_what_is(backend);
     no_text_reaches_beyond_its_memory(backend);
     memory_of_a_group_begins_as_zeroes(backend);
@@ -107,6 +108,33 @@ fn buffers_take_memory_and_numbers(backend: &dyn ComputeBackend) {
     to.write(8, &[0; 400]).unwrap();
     let one = Target::new(to.as_mut(), view).unwrap().with_items(1);
     backend.launch(kernel.as_ref(), one, &[Arg::Memory(from.as_ref()), Arg::I32(1)]).unwrap();
+}
+
+/// Numbers lie in a launch's commands where they fit, and in memory elsewhere.
+fn as_many_numbers_as_there_may_be_are_passed(backend: &dyn ComputeBackend) {
+    // By a place that is computed, and as many as 128 bytes hold beside the head, and one more.
+    let sum = |count: u32| (0..count).map(|n| format!("pf_arg_u32({n})")).collect::<Vec<_>>().join(" + ");
+    for (count, what) in [(32, "pf_arg_u32(i)".to_owned()), (24, sum(24)), (25, sum(25)), (1, sum(1))] {
+        let text = format!(
+            "@compute @workgroup_size(64) fn give(@builtin(global_invocation_id) id: vec3<u32>) {{
+               let i = pf_index(id);
+               if (i < pf_items()) {{ pf_put(i, {what}); }}
+             }}"
+        );
+        let kernel = backend.build(&KernelSource::new("give").wgsl(text)).unwrap();
+        for first in [1000, 7] {
+            let mut memory = backend.allocate(32 * 4).unwrap();
+            let target = Target::buffer(memory.as_mut());
+            let args: Vec<_> = (0..count).map(|n| Arg::U32(first + n)).collect();
+            backend.launch(kernel.as_ref(), target, &args).unwrap();
+            let mut found = vec![0; 32 * 4];
+            memory.read(0, &mut found).unwrap();
+            let words: Vec<_> = found.chunks(4).map(|word| u32::from_ne_bytes(word.try_into().unwrap())).collect();
+            let all: u32 = (first..first + count).sum();
+            let expected = |i: u32| if count == 32 { first + i } else { all };
+            assert!((0..32).zip(&words).all(|(i, word)| expected(i) == *word), "{count}: {words:?}");
+        }
+    }
 }
 
 fn build(backend: &dyn ComputeBackend, name: &'static str, text: &'static str) -> String {
