@@ -1,4 +1,4 @@
-//! `cargo bench -p pixelferry-measure --bench start [-- --rounds N --sizes TEXT,... --json FILE]`: what choosing a path costs when a link is
+//! `cargo bench -p pixelferry-measure --bench start [-- --rounds N --sizes TEXT;... --json FILE]`: what choosing a path costs when a link is
 //! opened on devices that are open. Three ways take turns: *static* (a budget of zero: the first path of the static order
 //! that works), *warm* (what an earlier start measured is remembered) and *cold* (nothing is remembered). The very first
 //! link of a pairing, for which drivers compile, stands alone.

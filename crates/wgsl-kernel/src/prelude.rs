@@ -7,22 +7,23 @@ use interop_core::describe::format::PerFormat;
 /// The functions of every kernel, but for `pf_store`, which is made for the target's format.
 ///
 /// It stands behind the kernel's text, which WGSL allows, so that the compiler's lines are those of the text.
-pub const PRELUDE: &str = concat!(include_str!("prelude.wgsl"), include_str!("words.wgsl"));
+pub const PRELUDE: &str =
+    concat!(include_str!("numbers.wgsl"), include_str!("prelude.wgsl"), include_str!("words.wgsl"));
 /// Its part that is there for textures, too, which have no words.
-const OF_TEXTURES: &str = include_str!("prelude.wgsl");
+const OF_TEXTURES: &str = concat!(include_str!("numbers.wgsl"), include_str!("prelude.wgsl"));
+/// Its part that declares the numbers.
+const UNIFORM: &str = include_str!("numbers.wgsl");
 
 /// The variables of the functions; no other is bound with them.
 pub const TARGET: &str = "pf_memory";
 pub const NUMBERS: &str = "pf_launch";
 const TEXTURE: &str = "pf_texture";
-/// How the prelude declares the numbers.
-const UNIFORM: &str = "@group(0) @binding(1) var<uniform> pf_launch: array<vec4<u32>, 10>;";
 
 /// A whole text that finds so many vectors of numbers in immediates (push constants) instead of in a uniform block.
 pub fn by_immediates(whole: &str, vectors: usize) -> String {
     match whole.rsplit_once(UNIFORM) {
         Some((before, behind)) => {
-            format!("{before}var<immediate> {NUMBERS}: array<vec4<u32>, {vectors}>;{behind}")
+            format!("{before}var<immediate> {NUMBERS}: array<vec4<u32>, {vectors}>;\n{behind}")
         }
         None => whole.to_owned(),
     }

@@ -120,13 +120,11 @@ impl Link {
             self.unclean = false;
             return Ok(true);
         }
-        let is_alike = covering(desc, &self.proved).is_ok_and(|both| is_inside(&self.proved, &both));
-        if !is_alike {
-            return Ok(false);
-        }
+        let alike = covering(desc, &self.proved).ok().filter(|both| is_inside(&self.proved, both));
+        let Some(both) = alike else { return Ok(false) };
         if most.is_none() && !self.path.has_views() {
             let path = self.open_again(desc)?;
-            self.go_on(path, desc, covering(desc, &self.proved)?, *desc);
+            self.go_on(path, desc, both, *desc);
             return Ok(true);
         }
         let larger = most.unwrap_or_else(|| grown(desc, &self.proved, self.display.caps()));

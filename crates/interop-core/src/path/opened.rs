@@ -62,10 +62,7 @@ impl OpenedPath {
             Self::Plugged(_) => &Gone,
         }
     }
-}
 
-/// Rings whose pieces are made one by one, see [`Pairing::with_one_piece`].
-impl OpenedPath {
     /// True where sizes up to that of the memory are views of it; textures have none.
     pub(crate) fn has_views(&self) -> bool {
         match self {
@@ -74,7 +71,10 @@ impl OpenedPath {
             Self::PboStaging(_) | Self::HostRoundTrip(_) | Self::Plugged(_) => true,
         }
     }
+}
 
+/// Rings whose pieces are made one by one, see [`Pairing::with_one_piece`].
+impl OpenedPath {
     /// Pieces that the next frames take turns at and that are not made yet.
     pub(crate) fn missing_pieces(&self) -> usize {
         match self {
