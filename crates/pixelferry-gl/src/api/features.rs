@@ -70,6 +70,10 @@ pub(crate) struct Features {
     pub memory_object: bool,
     /// The driver refuses the functions of what it lists of memory and semaphores: Mesa 22.3 below ES 3.2.
     pub sharing_refused: bool,
+    /// `gl_FragCoord` may count from the end of the framebuffer that the program drew into before, until a uniform of the program
+    /// gets another value. Mesa (22.3): a program that is not in use when another framebuffer is bound, and is drawn with after a
+    /// clear without any other program's draw between, keeps its old constants.
+    pub stale_coordinates: bool,
     /// `EXT_memory_object_fd`, on Windows `_win32`.
     pub memory_import: bool,
     /// `EXT_memory_object_win32` or `EXT_semaphore_win32`, which name the adapter.
@@ -146,6 +150,7 @@ impl Features {
             memory_object: listed("GL_EXT_memory_object"),
             // Found out when the device is asked who it is.
             sharing_refused: false,
+            stale_coordinates: gl.version().vendor_info.contains("Mesa"),
             memory_import: listed("GL_EXT_memory_object") && listed(os::MEMORY_EXTENSION),
             luid: listed("GL_EXT_memory_object_win32") || listed("GL_EXT_semaphore_win32"),
             semaphore_import: listed("GL_EXT_semaphore") && listed(os::SEMAPHORE_EXTENSION),

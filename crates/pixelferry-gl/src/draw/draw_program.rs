@@ -45,6 +45,8 @@ pub(crate) struct Program {
     area: Option<glow::UniformLocation>,
     /// Values that the uniforms were given last: a program keeps them.
     given: Cell<Option<Given>>,
+    /// Changes with each draw where [`stale_coordinates`](crate::api::features::Features::stale_coordinates) asks for it.
+    turn: Option<Cell<bool>>,
     given_area: Cell<Option<[u32; 4]>>,
 }
 
@@ -122,7 +124,8 @@ impl Program {
         let (layout, window, region, area) = (at("layout_"), at("window"), at("region"), at("area"));
         let (smooth, grey, background, exposure) = (at("smooth_"), at("grey"), at("background"), at("exposure"));
         let (given, given_area) = (Cell::new(None), Cell::new(None));
-        Ok(Self { layout, window, region, smooth, grey, background, exposure, area, given, given_area, program })
+        let turn = (kind.storer.is_none() && shared.features.stale_coordinates).then(Cell::default);
+        Ok(Self { layout, window, region, smooth, grey, background, exposure, area, given, turn, given_area, program })
     }
 
     pub(crate) fn name(&self) -> glow::Program {
@@ -151,7 +154,18 @@ impl Program {
             background: plan.background,
             exposure: plan.shading.map(|shading| [shading.gain, shading.tone.inverse_white_squared()]),
         };
-        if self.given.replace(Some(given)) == Some(given) {
+        let stays = self.given.replace(Some(given)) == Some(given);
+        if let Some(turn) = &self.turn {
+            turn.set(!turn.get());
+        }
+        if self.turn.is_some() || !stays {
+            let turned = self.turn.as_ref().is_some_and(Cell::get);
+            // Numbers above 0 are grey, those below are not.
+            let grey = i32::from(given.grey) * 4 - 2 + i32::from(turned);
+            // SAFETY: the caller's promise; the location is the program's own.
+            unsafe { gl.uniform_1_i32(self.grey.as_ref(), grey) };
+        }
+        if stays {
             return;
         }
         let (x, y, w, h) = (region.x as i32, region.y as i32, region.width as i32, region.height as i32);
@@ -161,7 +175,6 @@ impl Program {
             gl.uniform_4_i32(self.region.as_ref(), x, y, w, h);
             gl.uniform_4_f32(self.window.as_ref(), corner[0], corner[1], width, height);
             gl.uniform_1_i32(self.smooth.as_ref(), i32::from(given.weighs));
-            gl.uniform_1_i32(self.grey.as_ref(), i32::from(given.grey));
             if let Some([r, g, b]) = given.background {
                 gl.uniform_3_f32(self.background.as_ref(), r, g, b);
             }

@@ -33,7 +33,7 @@ uniform vec4 window;
 uniform ivec4 region;
 // 1: weigh the four nearest texels. 0: take the nearest.
 uniform int smooth_;
-// 1: show the first channel as grey.
+// Above 0: show the first channel as grey. Each of both has two numbers, by turns.
 uniform int grey;
 // What is beside the picture (BARS) and below it (OVER), before it is encoded.
 uniform vec3 background;
@@ -41,12 +41,12 @@ uniform vec3 background;
 #ifdef SHADED
 vec4 tap(ivec2 p) {
   vec4 own = texel(p);
-  return light(grey != 0 ? vec4(own.rrr, 1.0) : own);
+  return light(grey > 0 ? vec4(own.rrr, 1.0) : own);
 }
 vec4 finished(vec4 own) { return shown(own, background); }
 #else
 vec4 tap(ivec2 p) { return texel(p); }
-vec4 finished(vec4 own) { return grey != 0 ? vec4(own.rrr, 1.0) : own; }
+vec4 finished(vec4 own) { return grey > 0 ? vec4(own.rrr, 1.0) : own; }
 vec3 encode(vec3 v) { return v; }
 #endif
 

@@ -186,6 +186,47 @@ fn what_no_picture_is_copied_into_is_drawn_by_a_triangle_with_a_reason() {
     assert_eq!(display.drawn().unwrap().why, Why::Only(Obstacle::NoTexture));
 }
 
+/// Mesa (22.3) keeps the place of the framebuffer before in `gl_FragCoord` where an engine clears between.
+#[test]
+fn a_window_is_drawn_upright_after_a_draw_into_another_framebuffer() {
+    let Some(engine) = Engine::with_framebuffer(SIZE, (8, 8)) else { return };
+    let display = engine.pixelferry(None);
+    let (gl, picture) = (display.gl(), plain(&*display));
+    let draw = |into, (width, height)| {
+        // SAFETY: the engine's context is current; the framebuffer is of it, or the window's own.
+        unsafe { gl.bind_framebuffer(glow::FRAMEBUFFER, into) };
+        if into.is_none() {
+            clear(gl, [0.25, 0.5, 0.75, 0.5]);
+        }
+        display.draw(&picture, Viewport::full(width, height), by(Manner::Triangle)).unwrap();
+    };
+    draw(None, SIZE);
+    let expected = read(gl, ALL);
+    assert_ne!(expected, flipped(&expected, SIZE.0 as usize * 4));
+    for size in [SIZE, (SIZE.0, 3 * SIZE.1)] {
+        // SAFETY: the engine's context is current.
+        let (framebuffer, texture) = unsafe {
+            let (framebuffer, texture) = (gl.create_framebuffer().unwrap(), gl.create_texture().unwrap());
+            gl.bind_texture(glow::TEXTURE_2D, Some(texture));
+            gl.tex_storage_2d(glow::TEXTURE_2D, 1, glow::RGBA8, size.0 as i32, size.1 as i32);
+            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(framebuffer));
+            let attachment = glow::COLOR_ATTACHMENT0;
+            gl.framebuffer_texture_2d(glow::FRAMEBUFFER, attachment, glow::TEXTURE_2D, Some(texture), 0);
+            (framebuffer, texture)
+        };
+        for _ in 0..3 {
+            draw(Some(framebuffer), size);
+            draw(None, SIZE);
+            assert_eq!(read(gl, ALL), expected, "after a draw into {size:?}");
+        }
+        // SAFETY: as above; both are of the context.
+        unsafe {
+            gl.delete_framebuffer(framebuffer);
+            gl.delete_texture(texture);
+        }
+    }
+}
+
 /// If the triangle is quicker, no texture is left beside the window.
 #[test]
 fn the_quicker_manner_is_found_out_by_draws_that_all_look_the_same() {

@@ -67,7 +67,7 @@ def run(screen, folder, code, **more):
     ended = patience.run([sys.executable, "-c", code], env=env, cwd=folder)
     # Qt's offscreen platform says that it shows no widget with OpenGL, which has its context and texture all the same.
     said = [line for line in ended.stderr.splitlines() if not line.startswith("QOpenGLWidget")]
-    assert ended.returncode == 0 and not said, ended.stdout + ended.stderr
+    assert ended.returncode == 0 and not said, f"exit status {ended.returncode}: {ended.stdout}{ended.stderr}"
     return ended.stdout
 
 
