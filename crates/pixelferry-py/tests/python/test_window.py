@@ -43,6 +43,9 @@ def colours(window, width, height):
     x.XRaiseWindow(server, c.c_ulong(window))
     x.XSync(server, 0)
     image = x.XGetImage(server, window, 0, 0, width, height, 0xFFFFFFFF, 2)
+    # A window that is not on the screen yet has none.
+    if image is None:
+        return {0}
     return {x.XGetPixel(image, i, j) for i in range(0, width, 7) for j in range(0, height, 7)}
 
 
