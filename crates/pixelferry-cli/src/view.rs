@@ -5,6 +5,8 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use pixelferry::command::check_picture_file;
 use pixelferry_demo::say;
 use pixelferry_look::{OPTIONS, Request};
+#[cfg(feature = "serve")]
+use pixelferry_view::Serve;
 use pixelferry_view::{Array, Listener, explain, keys, save, show};
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -35,6 +37,14 @@ pub struct ViewOptions {
     #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, require_equals = true, default_missing_value = LISTEN)]
     #[arg(conflicts_with_all = ["save", "explain", "layout"])]
     listen: Option<String>,
+    /// Open no window, show everything on a page for browsers and print its address; for this machine's, unless one is given.
+    ///
+    /// All of them share a view. Whoever has the address looks and steers; beyond this machine others on the line can read it and the
+    /// pictures, so go there by an SSH tunnel.
+    #[cfg(feature = "serve")]
+    #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, require_equals = true, default_missing_value = "127.0.0.1:0")]
+    #[arg(conflicts_with_all = ["save", "explain"])]
+    serve: Option<std::net::SocketAddr>,
 }
 
 /// The options of every command that shows arrays, which are the rows of a table.
@@ -86,7 +96,7 @@ pub fn help() -> String {
 }
 
 pub fn run(options: &ViewOptions) -> Result<(), Box<dyn Error>> {
-    let ViewOptions { files, asked: Asked(request), save: picture, explain: explains, listen } = options;
+    let ViewOptions { files, asked: Asked(request), save: picture, explain: explains, listen, .. } = options;
     // Before a large file is read.
     picture.as_ref().map_or(Ok(()), check_picture_file)?;
     if let (Some(_), [_, _, ..]) = (picture, files.as_slice()) {
@@ -118,12 +128,35 @@ pub fn run(options: &ViewOptions) -> Result<(), Box<dyn Error>> {
         if let Some(listener) = &listener {
             say!("listening at {}", listener.address())?;
         }
-        show(arrays, *request, listener).map_err(|error| match files.as_slice() {
+        shown(options, arrays, *request, listener).map_err(|error| match files.as_slice() {
             [file] => format!("{}: {error}", file.display()),
             _ => error.to_string(),
         })?;
     }
     Ok(())
+}
+
+#[cfg(feature = "serve")]
+fn shown(
+    options: &ViewOptions,
+    arrays: Vec<Array>,
+    request: Request,
+    listener: Option<Listener>,
+) -> Result<(), Box<dyn Error>> {
+    let Some(address) = options.serve else { return Ok(show(arrays, request, listener)?) };
+    let serve = Serve::open(address)?;
+    say!("open {}", serve.url())?;
+    Ok(serve.run(arrays, request, listener)?)
+}
+
+#[cfg(not(feature = "serve"))]
+fn shown(
+    _: &ViewOptions,
+    arrays: Vec<Array>,
+    request: Request,
+    listener: Option<Listener>,
+) -> Result<(), Box<dyn Error>> {
+    Ok(show(arrays, request, listener)?)
 }
 
 fn read(file: &Path) -> Result<Array, pixelferry_view::ReadError> {

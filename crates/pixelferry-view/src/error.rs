@@ -57,4 +57,16 @@ pub enum ViewError {
     /// The picture was not written.
     #[error(transparent)]
     Save(#[from] SaveError),
+    /// No page is served.
+    #[cfg(feature = "serve")]
+    #[error(transparent)]
+    Web(#[from] pixelferry_media::web::Error),
+    /// A picture was not packed for browsers.
+    #[cfg(feature = "serve")]
+    #[error("a picture was not packed: {0}")]
+    Pack(#[from] pixelferry_media::wire::WireError),
+    /// The system gives no random numbers, without which strangers would guess the page's token.
+    #[cfg(feature = "serve")]
+    #[error("no random numbers for the page's token: {0}")]
+    Token(String),
 }

@@ -1,6 +1,8 @@
 //! Keys of the window, as in tev where it has the same.
 
-use pixelferry::api::gl::winit::keyboard::{Key as Logical, NamedKey};
+use pixelferry::api::gl::winit::keyboard::Key as Logical;
+#[cfg(test)]
+use pixelferry::api::gl::winit::keyboard::NamedKey;
 use pixelferry_look::{Colormap, End, Look, Range};
 
 /// Stops of one press.
@@ -77,14 +79,23 @@ pub fn row(key: char) -> Option<&'static Key> {
     KEYS.iter().find(|row| row.key == first)
 }
 
-/// Character of a key as the window has it, where it does something.
-pub fn character(key: &Logical) -> Option<char> {
+/// Character of a key, which is given by what it types or by its name on the web.
+pub fn character(key: &str) -> Option<char> {
+    let mut typed = key.chars();
     match key {
-        Logical::Character(text) => text.chars().next(),
-        Logical::Named(NamedKey::ArrowRight | NamedKey::PageDown) => Some(']'),
-        Logical::Named(NamedKey::ArrowLeft | NamedKey::PageUp) => Some('['),
-        Logical::Named(NamedKey::F1) => Some('?'),
-        _ => None,
+        "ArrowRight" | "PageDown" => Some(']'),
+        "ArrowLeft" | "PageUp" => Some('['),
+        "F1" => Some('?'),
+        _ => typed.next().filter(|_| typed.next().is_none()),
+    }
+}
+
+/// Name of a key of the window system, which has the web's names.
+pub fn name_of(key: &Logical) -> String {
+    match key {
+        Logical::Character(text) => text.to_string(),
+        Logical::Named(name) => format!("{name:?}"),
+        _ => String::new(),
     }
 }
 
@@ -142,11 +153,11 @@ fn colormaps_and_ranges_go_round() {
 
 #[test]
 fn keys_are_found_by_character_and_by_name() {
-    let of = |key: Logical| character(&key).and_then(row).map(|row| row.key);
-    assert_eq!(of(Logical::Named(NamedKey::PageUp)), of(Logical::Character("[".into())));
-    assert_eq!(of(Logical::Named(NamedKey::ArrowRight)), Some(']'));
-    assert_eq!([of(Logical::Character("7".into())), of(Logical::Character("E".into()))], [Some('1'), Some('e')]);
-    assert_eq!([of(Logical::Named(NamedKey::Tab)), of(Logical::Character("z".into()))], [None; 2]);
+    let of = |key: &str| character(key).and_then(row).map(|row| row.key);
+    assert_eq!(["PageUp", "[", "ArrowRight", "7", "E"].map(of), ['[', '[', ']', '1', 'e'].map(Some));
+    assert_eq!(["Tab", "Enter", "Home", "z", "", "é"].map(of), [None; 6]);
+    let names = [NamedKey::ArrowRight, NamedKey::PageDown, NamedKey::ArrowLeft, NamedKey::PageUp, NamedKey::F1];
+    assert!(names.iter().all(|name| of(&name_of(&Logical::Named(*name))).is_some()));
     let different = KEYS.iter().enumerate().all(|(at, one)| KEYS[..at].iter().all(|other| other.key != one.key));
     assert!(different && KEYS.iter().all(|one| keys().contains(one.about)));
 }

@@ -11,6 +11,7 @@
 //! | the histogram there, and the range that a hand drags in it | `chart` |
 //! | images that other programs send by tev's protocol | [`Listener`] |
 //! | the window, and a picture in its place | [`show`], [`save`] |
+//! | the same in browsers (feature `serve`) | `Serve` |
 //! | egui's triangles by OpenGL and in plain memory | [`paint`] |
 
 mod array;
@@ -22,6 +23,8 @@ mod keys;
 mod listen;
 mod overlay;
 pub mod paint;
+#[cfg(feature = "serve")]
+mod serve;
 mod shown;
 mod view;
 mod window;
@@ -30,5 +33,7 @@ pub use array::Array;
 pub use error::{ReadError, ViewError};
 pub use keys::{KEYS, Key, keys};
 pub use listen::Listener;
+#[cfg(feature = "serve")]
+pub use serve::Serve;
 pub use view::ArrayView;
 pub use window::{explain, save, show};

@@ -3,7 +3,7 @@
 use crate::array::Array;
 use crate::chart::{Chart, Hand};
 use crate::error::ViewError;
-use crate::keys::{Deed, STEP, character, keys, row};
+use crate::keys::{Deed, STEP, character, keys, name_of, row};
 use crate::listen::{Changes, Listener};
 use crate::overlay::{Lines, Overlay, Pixels, Written, named};
 use crate::shown::Shown;
@@ -90,7 +90,7 @@ impl ArrayView {
             event: KeyEvent { logical_key, state: ElementState::Pressed, .. }, ..
         } = event
         {
-            return character(logical_key).is_some_and(|key| self.press(key));
+            return character(&name_of(logical_key)).is_some_and(|key| self.press(key));
         }
         match self.chart.follow(event, self.camera.pointer(), self.on_show().plane.tone.range) {
             Hand::Away => return self.camera.follow(event, self.image(), window),

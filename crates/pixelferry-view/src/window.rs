@@ -29,11 +29,15 @@ pub fn show(mut arrays: Vec<Array>, request: Request, listener: Option<Listener>
         arrays.push(listener.waiting()?);
     }
     let waiting = Shown::all(arrays, &request)?;
-    let most = |side: fn(&Plane) -> u32| waiting.iter().map(|shown| i64::from(side(&shown.plane))).max().unwrap_or(1);
-    let [width, height] = window_for([most(|plane| plane.width), most(|plane| plane.height)]);
-    let size = Extent::new(width.max(SMALLEST[0]), height.max(SMALLEST[1]));
-    let options = WindowOptions::default().with_title("pixelferry view").with_size(size);
+    let options = WindowOptions::default().with_title("pixelferry view").with_size(size_for(&waiting));
     run_window(&options, &mut App { waiting, listener, view: None, title: String::new() }).map(drop)
+}
+
+/// Size of a window for arrays.
+pub fn size_for(arrays: &[Shown]) -> Extent {
+    let most = |side: fn(&Plane) -> u32| arrays.iter().map(|shown| i64::from(side(&shown.plane))).max().unwrap_or(1);
+    let [width, height] = window_for([most(|plane| plane.width), most(|plane| plane.height)]);
+    Extent::new(width.max(SMALLEST[0]), height.max(SMALLEST[1]))
 }
 
 /// Saves an array's picture, at its own size; no window and no driver is needed.

@@ -55,6 +55,7 @@ impl Gateway {
             served: watch::Sender::new(false),
             names: options.names.clone(),
             tokens: options.tokens.clone(),
+            is_framed: options.is_framed && options.tokens.watch.is_some(),
             rooms: Arc::new(Semaphore::new(options.viewers.min(Semaphore::MAX_PERMITS))),
         });
         let mut threads = tokio::runtime::Builder::new_multi_thread();

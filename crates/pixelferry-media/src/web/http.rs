@@ -38,9 +38,12 @@ const FILES: [(&str, &str, &str); 6] = [
     ("/input.js", "text/javascript; charset=utf-8", include_str!("page/input.js")),
 ];
 
-/// No other site may embed the page or read it, and it loads nothing of others.
-const HEADERS: [(HeaderName, &str); 5] = [
-    (header::CONTENT_SECURITY_POLICY, "default-src 'self'; img-src data:; frame-ancestors 'none'; form-action 'none'"),
+/// The page loads nothing of others.
+const POLICY: &str = "default-src 'self'; img-src data:; form-action 'none'";
+/// Nor may another site show it in a frame.
+const UNFRAMED: &str = "default-src 'self'; img-src data:; form-action 'none'; frame-ancestors 'none'";
+/// No other site may read it.
+const HEADERS: [(HeaderName, &str); 4] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     (header::REFERRER_POLICY, "no-referrer"),
@@ -98,7 +101,8 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request, next: Next)
         Ok(_) => (StatusCode::UNAUTHORIZED, "this page needs its token: open it with ?token=...\n").into_response(),
         Err(refusal) => refuse(&refusal),
     };
-    for (name, value) in HEADERS {
+    let policy = if shared.is_framed { POLICY } else { UNFRAMED };
+    for (name, value) in HEADERS.into_iter().chain([(header::CONTENT_SECURITY_POLICY, policy)]) {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     response

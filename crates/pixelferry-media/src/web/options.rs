@@ -30,6 +30,8 @@ pub struct WebOptions {
     pub hop: Hop,
     /// Who may look, and who may send input.
     pub tokens: Tokens,
+    /// Pages of other sites may show the page in a frame, such as notebooks. They need its token; without one they may not.
+    pub is_framed: bool,
 }
 
 /// Tokens of a gateway: what the page's address has after `?token=`. Each is of 8 to 128 letters, digits, `-` and `_`.
@@ -54,7 +56,8 @@ impl Default for WebOptions {
     /// `127.0.0.1:8080`, 64 browsers, pictures as they were served, no tokens.
     fn default() -> Self {
         let (names, tokens) = Default::default();
-        Self { listen: SocketAddr::from(([127, 0, 0, 1], 8080)), names, viewers: 64, hop: Hop::Served, tokens }
+        let listen = SocketAddr::from(([127, 0, 0, 1], 8080));
+        Self { listen, names, viewers: 64, hop: Hop::Served, tokens, is_framed: false }
     }
 }
 

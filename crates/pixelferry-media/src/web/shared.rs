@@ -39,5 +39,6 @@ pub struct Shared {
     pub served: watch::Sender<bool>,
     pub names: Vec<String>,
     pub tokens: Tokens,
+    pub is_framed: bool,
     pub rooms: Arc<Semaphore>,
 }

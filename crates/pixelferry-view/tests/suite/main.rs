@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 mod listening;
+#[cfg(feature = "serve")]
+mod serving;
 mod several;
 
 use pixelferry::Extent;

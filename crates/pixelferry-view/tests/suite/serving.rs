@@ -1,0 +1,168 @@
+//! The page for browsers, as a browser and as a stranger find it.
+
+use crate::array;
+use pixelferry_look::Request;
+use pixelferry_media::Event;
+use pixelferry_media::wire::{HEADER_BYTES, Header, Limits};
+use pixelferry_testing::{Need, Patience, need};
+use pixelferry_view::{Array, Serve, ViewError};
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+use tungstenite::handshake::client::generate_key;
+use tungstenite::http::{Request as Asked, StatusCode};
+use tungstenite::{Message, WebSocket};
+
+/// Columns and rows of the page's picture, which is as large as the smallest window.
+const SIZE: (usize, usize) = (640, 480);
+
+/// 4 x 3 pixels, 160 x 160 of the picture for each.
+fn levels() -> Array {
+    let levels: Vec<u8> = (0..12).map(|n| n * 20).collect();
+    array(&[3, 4], "uint8", &levels).named("levels".into())
+}
+
+struct Page {
+    serve: Arc<Serve>,
+    address: SocketAddr,
+    token: String,
+    shows: thread::JoinHandle<Result<(), ViewError>>,
+}
+
+impl Page {
+    fn open() -> Option<Self> {
+        // There is none where OpenGL has no display without a window.
+        need(Need::Egl, crate::gl().ok_or("no OpenGL without a window"))?;
+        let serve = Arc::new(Serve::open(([127, 0, 0, 1], 0).into()).unwrap());
+        let url = serve.url();
+        let (address, token) = url.strip_prefix("http://").unwrap().split_once("/?token=").unwrap();
+        let (address, token) = (address.parse().unwrap(), token.to_owned());
+        let shows = thread::spawn({
+            let serve = Arc::clone(&serve);
+            move || serve.run(vec![levels()], Request::default(), None)
+        });
+        Some(Self { serve, address, token, shows })
+    }
+
+    fn browser(&self, token: &str, origin: &str) -> Result<WebSocket<TcpStream>, StatusCode> {
+        let request = Asked::get(format!("ws://{}/pictures?token={token}", self.address))
+            .header("Host", self.address.to_string())
+            .header("Connection", "Upgrade")
+            .header("Upgrade", "websocket")
+            .header("Sec-WebSocket-Version", "13")
+            .header("Sec-WebSocket-Key", generate_key())
+            .header("Origin", origin);
+        let stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        match tungstenite::client::client(request.body(()).unwrap(), stream) {
+            Ok((browser, _)) => Ok(browser),
+            Err(tungstenite::HandshakeError::Failure(tungstenite::Error::Http(answer))) => Err(answer.status()),
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    fn own(&self) -> WebSocket<TcpStream> {
+        self.browser(&self.token, &format!("http://{}", self.address)).unwrap()
+    }
+
+    fn ends(self) {
+        self.serve.stop();
+        self.shows.join().unwrap().unwrap();
+    }
+}
+
+/// Waits for a picture that has a level at a place.
+fn sees(browser: &mut WebSocket<TcpStream>, (x, y): (usize, usize), level: u8) -> Vec<u8> {
+    let (mut patience, mut found) = (Patience::new(), None);
+    while !patience.is_over() {
+        // Pings come, too.
+        let Message::Binary(message) = browser.read().unwrap() else { continue };
+        let header = Header::read(&message, &Limits::default()).unwrap();
+        assert_eq!((header.image.extent.width as usize, header.image.extent.height as usize), SIZE);
+        browser.send(Message::text(r#"{"taken":1}"#)).unwrap();
+        let pixels = message[HEADER_BYTES..].to_vec();
+        found = pixels[4 * (y * SIZE.0 + x)..].first_chunk().copied();
+        if found == Some([level; 3]) {
+            return pixels;
+        }
+    }
+    panic!("never {level} at {x}, {y}, but {found:?}");
+}
+
+fn send(browser: &mut WebSocket<TcpStream>, event: &Event) {
+    browser.send(Message::binary(serde_json::to_vec(event).unwrap())).unwrap();
+}
+
+#[test]
+fn a_browser_sees_the_array_and_steers_the_view() {
+    let Some(page) = Page::open() else { return };
+    let mut browser = page.own();
+    let pixels = sees(&mut browser, (600, 400), 220);
+    assert_eq!(pixels[4 * (100 * SIZE.0 + 40)..][..3], [0; 3]);
+    // Zoomed in about the last pixel, that is seen far to the left of its place.
+    let place = (600.0, 400.0);
+    for _ in 0..8 {
+        send(&mut browser, &Event::Wheel { x: place.0, y: place.1, dx: 0.0, dy: -120.0 });
+    }
+    sees(&mut browser, (470, 330), 220);
+    send(&mut browser, &Event::Key { code: "KeyF".into(), key: "f".into(), down: true });
+    sees(&mut browser, (470, 330), 200);
+    // In its own size, 4 x 3 pixels in the middle, a drag brings the last column there.
+    send(&mut browser, &Event::Key { code: "Digit0".into(), key: "0".into(), down: true });
+    sees(&mut browser, (321, 241), 220);
+    for (x, buttons) in [(320.0, 0), (320.0, 1), (220.0, 1), (220.0, 0)] {
+        send(&mut browser, &Event::Pointer { x, y: 240.0, buttons });
+    }
+    sees(&mut browser, (319, 241), 220);
+    // What is no event changes nothing.
+    for bytes in [b"{}".as_slice(), b"\xff\xfe", br#"{"event":"key","code":"","key":"","down":true}"#] {
+        browser.send(Message::binary(bytes.to_vec())).unwrap();
+    }
+    page.serve.put(|| Ok(array(&[1, 1], "uint8", &[77]).named("levels".into())));
+    sees(&mut browser, (320, 240), 77);
+    // Another browser sees the same.
+    sees(&mut page.own(), (320, 240), 77);
+    page.ends();
+}
+
+#[test]
+fn strangers_get_nothing_and_the_page_may_stand_in_a_notebook() {
+    let Some(page) = Page::open() else { return };
+    let own = format!("http://{}", page.address);
+    for (token, origin) in
+        [("", &*own), ("0123456789abcdef0123456789abcdef", &own), (&page.token, "http://example.org")]
+    {
+        let refused = page.browser(token, origin).err();
+        assert!(
+            matches!(refused, Some(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)),
+            "{token} {origin}: {refused:?}"
+        );
+    }
+    let answer = |path: &str| {
+        let mut stream = TcpStream::connect(page.address).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", page.address).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    assert!(answer("/").starts_with("HTTP/1.1 401"), "without its token");
+    let found = answer(&format!("/?token={}", page.token));
+    assert!(found.starts_with("HTTP/1.1 200") && !found.contains("frame-ancestors"), "{found}");
+    page.ends();
+}
+
+#[test]
+fn what_cannot_be_shown_is_an_error_and_ends() {
+    if crate::gl().is_none() {
+        return;
+    }
+    let serve = Serve::open(([127, 0, 0, 1], 0).into()).unwrap();
+    let taken = Serve::open(serve.url()["http://".len()..].split('/').next().unwrap().parse().unwrap());
+    assert!(matches!(taken, Err(ViewError::Web(_))));
+    let none = serve.run(vec![], Request::default(), None);
+    assert!(matches!(none, Err(ViewError::Refused(_))), "{none:?}");
+    // It was stopped by that.
+    serve.run(vec![levels()], Request::default(), None).unwrap();
+}
