@@ -23,13 +23,13 @@ def main():
     with pixelferry.Viewer(WIDTH, HEIGHT, title="waves", vsync=True) as viewer:
         while viewer.is_open:
             for event in viewer.events():
-                if event.kind == "mouse_move" and event.pixel:
+                if event.type == "pointer_move" and event.pixel:
                     middle = event.pixel
-                elif event.kind == "wheel":
-                    length = min(max(length * 1.1**event.dy, 4.0), 400.0)
-                elif event.kind == "key_down" and event.text == " ":
+                elif event.type == "wheel":
+                    length = min(max(length * 0.999**event.dy, 4.0), 400.0)
+                elif event.type == "key_down" and event.key == " ":
                     is_paused = not is_paused
-                elif event.kind == "key_down" and event.key == "s":
+                elif event.type == "key_down" and event.key == "s":
                     pixelferry.show(picture, save="waves.png")
             now = time.perf_counter()
             seconds += 0.0 if is_paused else now - before

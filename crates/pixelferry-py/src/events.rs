@@ -1,41 +1,71 @@
 //! Events of the window's user, as Python sees them.
 
+use pixelferry::api::gl::winit::dpi::PhysicalSize;
 use pixelferry::api::gl::winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
-use pixelferry::api::gl::winit::keyboard::{Key, ModifiersState};
+use pixelferry::api::gl::winit::keyboard::{Key, ModifiersState, NamedKey};
+use pixelferry::api::gl::winit::window::Window;
 use pyo3::prelude::*;
-use std::collections::VecDeque;
+use pyo3::types::PyTuple;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Older ones go where nobody asks for them.
 const MOST: usize = 4096;
 
-/// Something that the user did, or that happened to the window. Fields without meaning for its kind are None.
+/// Something that the user did, or that happened to the window, with the names of the renderview specification
+/// (<https://github.com/pygfx/renderview>). Fields without meaning for its type are None.
 #[pyclass(module = "pixelferry", frozen, get_all)]
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct Event {
-    kind: &'static str,
-    /// Position in the window, in pixels from its top left corner; for "wheel" and the buttons, too.
+    r#type: &'static str,
+    /// Seconds on the clock of Python's `time.perf_counter`.
+    timestamp: f64,
+    /// Position in the window, in logical pixels from its top left corner; for "wheel" and the buttons, too.
     x: Option<f64>,
     y: Option<f64>,
     /// Column and row of the array that is there.
     pixel: Option<(u32, u32)>,
-    button: Option<String>,
-    /// Lines of the wheel: right and away from the user are positive.
+    /// The one that was pressed or released, as [`button_number`] counts them; 0 for a move.
+    button: Option<u32>,
+    /// Turns of the wheel, a notch being 100: right and towards the user are positive.
     dx: Option<f64>,
     dy: Option<f64>,
     key: Option<String>,
     text: Option<String>,
     repeat: Option<bool>,
-    size: Option<(u32, u32)>,
-    /// "shift", "control", "alt", "super": those that are held.
-    modifiers: Vec<&'static str>,
+    /// Logical pixels.
+    width: Option<f64>,
+    height: Option<f64>,
+    /// Physical pixels.
+    pwidth: Option<u32>,
+    pheight: Option<u32>,
+    /// Physical pixels of a logical one.
+    ratio: Option<f64>,
+    /// Buttons that are held.
+    buttons: Tuple<u32>,
+    /// "Shift", "Control", "Alt", "Meta": those that are held.
+    modifiers: Tuple<&'static str>,
+}
+
+/// A list that is a tuple in Python.
+#[derive(Debug, Clone, Default)]
+struct Tuple<T>(Vec<T>);
+
+impl<'py, T: IntoPyObject<'py>> IntoPyObject<'py> for Tuple<T> {
+    type Target = PyTuple;
+    type Output = Bound<'py, PyTuple>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Self::Output> {
+        PyTuple::new(py, self.0)
+    }
 }
 
 #[pymethods]
 impl Event {
     fn __repr__(&self) -> String {
-        let mut out = format!("<pixelferry.Event: {}", self.kind);
+        let mut out = format!("<pixelferry.Event: {}", self.r#type);
         let mut tell = |name: &str, value: Option<String>| {
             if let Some(value) = value {
                 out += &format!(", {name}={value}");
@@ -44,19 +74,22 @@ impl Event {
         tell("x", self.x.map(|x| x.to_string()));
         tell("y", self.y.map(|y| y.to_string()));
         tell("pixel", self.pixel.map(|pixel| format!("{pixel:?}")));
-        tell("button", self.button.clone());
+        tell("button", self.button.map(|button| button.to_string()));
         tell("dx", self.dx.map(|dx| dx.to_string()));
         tell("dy", self.dy.map(|dy| dy.to_string()));
         tell("key", self.key.as_ref().map(|key| format!("{key:?}")));
-        tell("size", self.size.map(|size| format!("{size:?}")));
-        tell("modifiers", (!self.modifiers.is_empty()).then(|| self.modifiers.join("+")));
+        tell("width", self.width.map(|width| width.to_string()));
+        tell("height", self.height.map(|height| height.to_string()));
+        tell("ratio", self.ratio.map(|ratio| ratio.to_string()));
+        tell("buttons", (!self.buttons.0.is_empty()).then(|| format!("{:?}", self.buttons.0)));
+        tell("modifiers", (!self.modifiers.0.is_empty()).then(|| self.modifiers.0.join("+")));
         out + ">"
     }
 }
 
 impl Event {
-    fn of(kind: &'static str) -> Self {
-        Self { kind, ..Self::default() }
+    fn of(r#type: &'static str) -> Self {
+        Self { r#type, ..Self::default() }
     }
 
     /// The window was closed.
@@ -65,81 +98,154 @@ impl Event {
     }
 }
 
-/// State of the pointer and keys that events do not repeat.
-#[derive(Default)]
+/// The specification names three buttons and counts on.
+fn button_number(button: MouseButton) -> u32 {
+    match button {
+        MouseButton::Left => 1,
+        MouseButton::Right => 2,
+        MouseButton::Middle => 3,
+        MouseButton::Back => 4,
+        MouseButton::Forward => 5,
+        // Systems count them each in its own way, some from below six.
+        MouseButton::Other(number) => u32::from(number).max(6),
+    }
+}
+
+/// What the key types, or its name as the web's KeyboardEvent.key has it.
+fn key_name(key: &Key) -> String {
+    match key {
+        Key::Character(text) => text.to_string(),
+        Key::Named(NamedKey::Space) => " ".into(),
+        // Key with the logo of the system: browsers call it so.
+        Key::Named(NamedKey::Super) => "Meta".into(),
+        // All others have the web's name in winit.
+        Key::Named(name) => format!("{name:?}"),
+        Key::Dead(_) => "Dead".into(),
+        Key::Unidentified(_) => "Unidentified".into(),
+    }
+}
+
+/// State of window, pointer and keys that events do not repeat.
 pub struct Hand {
+    /// Place in physical pixels.
     at: Option<(f64, f64)>,
+    size: PhysicalSize<u32>,
+    ratio: f64,
+    buttons: BTreeSet<u32>,
     modifiers: ModifiersState,
 }
 
 impl Hand {
-    /// Returns what Python gets for an event of the window system. `pixel` finds what the window shows at a place.
+    pub fn new(window: &Window) -> Self {
+        Self {
+            at: None,
+            size: window.inner_size(),
+            ratio: window.scale_factor(),
+            buttons: BTreeSet::new(),
+            modifiers: ModifiersState::default(),
+        }
+    }
+
+    /// Returns what Python gets for an event of the window system. `pixel` finds what the window shows at a place in
+    /// physical pixels.
     pub fn follow(&mut self, event: &WindowEvent, pixel: impl Fn(f64, f64) -> Option<(u32, u32)>) -> Option<Event> {
         let mut made = match event {
             WindowEvent::ModifiersChanged(now) => {
                 self.modifiers = now.state();
                 return None;
             }
+            WindowEvent::CursorEntered { .. } => Event::of("pointer_enter"),
             WindowEvent::CursorMoved { position, .. } => {
                 self.at = Some((position.x, position.y));
-                Event::of("mouse_move")
+                self.pointer("pointer_move", Some(0), &pixel)
             }
             WindowEvent::CursorLeft { .. } => {
                 self.at = None;
-                Event::of("mouse_leave")
+                Event::of("pointer_leave")
             }
-            WindowEvent::MouseInput { state, button, .. } => Event {
-                button: Some(match button {
-                    MouseButton::Other(number) => number.to_string(),
-                    known => format!("{known:?}").to_lowercase(),
-                }),
-                ..Event::of(if *state == ElementState::Pressed { "mouse_down" } else { "mouse_up" })
-            },
+            WindowEvent::MouseInput { state, button, .. } => {
+                let button = button_number(*button);
+                if *state == ElementState::Pressed {
+                    self.buttons.insert(button);
+                    self.pointer("pointer_down", Some(button), &pixel)
+                } else {
+                    self.buttons.remove(&button);
+                    self.pointer("pointer_up", Some(button), &pixel)
+                }
+            }
             WindowEvent::MouseWheel { delta, .. } => {
-                /// Pixels of a line, for devices that report pixels.
-                const LINE: f64 = 20.0;
-                let (dx, dy) = match delta {
-                    MouseScrollDelta::LineDelta(x, y) => (f64::from(*x), f64::from(*y)),
-                    MouseScrollDelta::PixelDelta(by) => (by.x / LINE, by.y / LINE),
+                /// The specification's measure of a notch.
+                const NOTCH: f64 = 100.0;
+                let (x, y) = match delta {
+                    MouseScrollDelta::LineDelta(x, y) => (f64::from(*x) * NOTCH, f64::from(*y) * NOTCH),
+                    MouseScrollDelta::PixelDelta(by) => (by.x / self.ratio, by.y / self.ratio),
                 };
-                Event { dx: Some(dx), dy: Some(dy), ..Event::of("wheel") }
+                // winit tells how the content moves, which is against the wheel. A difference is never -0.
+                Event { dx: Some(0.0 - x), dy: Some(0.0 - y), ..self.pointer("wheel", None, &pixel) }
             }
             WindowEvent::KeyboardInput { event, is_synthetic: false, .. } => Event {
-                key: Some(match &event.logical_key {
-                    Key::Character(text) => text.to_string(),
-                    // They have the names that the web gives them.
-                    Key::Named(name) => format!("{name:?}"),
-                    _ => "Unidentified".into(),
-                }),
+                key: Some(key_name(&event.logical_key)),
                 text: event.text.as_ref().map(ToString::to_string),
                 repeat: Some(event.repeat),
                 ..Event::of(if event.state == ElementState::Pressed { "key_down" } else { "key_up" })
             },
-            WindowEvent::Resized(size) => Event { size: Some((size.width, size.height)), ..Event::of("resize") },
-            WindowEvent::Focused(gained) => Event::of(if *gained { "focus" } else { "blur" }),
+            WindowEvent::Resized(size) => {
+                self.size = *size;
+                self.resized()
+            }
+            // Pixels that stay as many can be more logical ones or fewer.
+            WindowEvent::ScaleFactorChanged { scale_factor, .. } => {
+                self.ratio = *scale_factor;
+                self.resized()
+            }
+            WindowEvent::Focused(gained) => Event::of(if *gained { "focus_in" } else { "focus_out" }),
             _ => return None,
         };
-        if let (Some((x, y)), "mouse_move" | "mouse_down" | "mouse_up" | "wheel") = (self.at, made.kind) {
-            (made.x, made.y, made.pixel) = (Some(x), Some(y), pixel(x, y));
-        }
         let held = |state, name| self.modifiers.contains(state).then_some(name);
-        made.modifiers = [
-            held(ModifiersState::SHIFT, "shift"),
-            held(ModifiersState::CONTROL, "control"),
-            held(ModifiersState::ALT, "alt"),
-            held(ModifiersState::SUPER, "super"),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
+        let modifiers = [
+            held(ModifiersState::SHIFT, "Shift"),
+            held(ModifiersState::CONTROL, "Control"),
+            held(ModifiersState::ALT, "Alt"),
+            held(ModifiersState::SUPER, "Meta"),
+        ];
+        made.modifiers = Tuple(modifiers.into_iter().flatten().collect());
+        made.buttons = Tuple(self.buttons.iter().copied().collect());
         Some(made)
+    }
+
+    /// An event at the pointer's place, where that is known.
+    fn pointer(
+        &self,
+        r#type: &'static str,
+        button: Option<u32>,
+        pixel: impl Fn(f64, f64) -> Option<(u32, u32)>,
+    ) -> Event {
+        Event {
+            x: self.at.map(|(x, _)| x / self.ratio),
+            y: self.at.map(|(_, y)| y / self.ratio),
+            pixel: self.at.and_then(|(x, y)| pixel(x, y)),
+            button,
+            ..Event::of(r#type)
+        }
+    }
+
+    fn resized(&self) -> Event {
+        let PhysicalSize { width, height } = self.size;
+        Event {
+            width: Some(f64::from(width) / self.ratio),
+            height: Some(f64::from(height) / self.ratio),
+            pwidth: Some(width),
+            pheight: Some(height),
+            ratio: Some(self.ratio),
+            ..Event::of("resize")
+        }
     }
 }
 
 /// Events on their way to Python.
 #[derive(Default)]
 pub struct Events {
-    waiting: Mutex<VecDeque<Event>>,
+    waiting: Mutex<VecDeque<(Instant, Event)>>,
     came: Condvar,
 }
 
@@ -147,22 +253,23 @@ impl Events {
     pub fn push(&self, event: Event) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         // After several moves, or sizes, in a row the last one counts.
+        let came = (Instant::now(), event);
         if let Some(last) = waiting.back_mut()
-            && last.kind == event.kind
-            && matches!(event.kind, "mouse_move" | "resize")
+            && last.1.r#type == came.1.r#type
+            && matches!(came.1.r#type, "pointer_move" | "resize")
         {
-            *last = event;
+            *last = came;
         } else {
             if waiting.len() == MOST {
                 waiting.pop_front();
             }
-            waiting.push_back(event);
+            waiting.push_back(came);
         }
         self.came.notify_all();
     }
 
-    /// Takes what there is; waits for the first one at most so long.
-    pub fn take(&self, most: Duration) -> Vec<Event> {
+    /// Takes what there is, each with the time it came; waits for the first one at most so long.
+    pub fn take(&self, most: Duration) -> Vec<(Instant, Event)> {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let mut waiting = match self.came.wait_timeout_while(waiting, most, |waiting| waiting.is_empty()) {
             Ok((waiting, _)) => waiting,
@@ -170,4 +277,12 @@ impl Events {
         };
         waiting.drain(..).collect()
     }
+}
+
+/// Gives events their time on Python's clock, which the windows' thread cannot ask.
+pub fn stamped(py: Python<'_>, taken: Vec<(Instant, Event)>) -> PyResult<Vec<Event>> {
+    let clock: f64 = py.import("time")?.call_method0("perf_counter")?.extract()?;
+    let now = Instant::now();
+    let stamp = |(came, event)| Event { timestamp: clock - now.duration_since(came).as_secs_f64(), ..event };
+    Ok(taken.into_iter().map(stamp).collect())
 }

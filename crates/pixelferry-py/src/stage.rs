@@ -14,9 +14,9 @@ use crate::taking::{Scratch, Taking};
 use pixelferry::api::gl::{GlDisplay, GlWindow, OffscreenTarget, Viewport};
 use pixelferry::driver::describe::panics::catch;
 use pixelferry::{
-    BufferDesc, ComputeBackend as _, Display, DrawOptions, Extent, Fit, Headless, ImageAccess, ImageDesc, Kernel, Link,
-    LinkBuilder, Opened, PathId, PixelFormat, Policy, RowOrder, ShownFrame, SurfaceDesc, Unwritten, picture,
-    report::JointReport, save_picture,
+    BufferDesc, ComputeBackend as _, Display, DrawOptions, Error, Extent, Fit, Headless, ImageAccess, ImageDesc,
+    Kernel, Link, LinkBuilder, Opened, PathId, PixelFormat, Policy, RowOrder, ShownFrame, SurfaceDesc, Unwritten,
+    picture, picture_png, report::JointReport, save_picture,
 };
 use pixelferry_look::{Gauge, Place, Plane};
 use serde_json::Value;
@@ -317,6 +317,17 @@ impl Stage {
         let picture = picture(self.newest()?)?;
         let (width, height) = picture.dimensions();
         Ok(Pixels { width, height, bytes: picture.into_raw() })
+    }
+
+    /// The same as a PNG; `None` before the first array.
+    pub fn png(&mut self) -> Result<Option<Vec<u8>>, Failure> {
+        if self.feeds.is_empty() {
+            return Ok(None);
+        }
+        match picture_png(self.newest()?) {
+            Err(Error::NothingShown) => Ok(None),
+            png => Ok(png.map(Some)?),
+        }
     }
 
     /// Returns what is shown as it is stored, in memory of its own. A picture of OpenGL gets to a GPU there, all else by the host.

@@ -2,7 +2,7 @@
 
 use crate::array::Array;
 use crate::engine::{Asked, Engines, Wanted};
-use crate::events::Event;
+use crate::events::{Event, stamped};
 use crate::failure::Failure;
 use crate::here;
 use crate::host::{Host, StageThread};
@@ -243,7 +243,7 @@ impl Viewer {
             let events = py.detach(|| window.events().take(left));
             // After the window has gone nothing comes any more.
             if !events.is_empty() || left.is_zero() || !window.is_open() {
-                return Ok(events);
+                return stamped(py, events);
             }
             py.check_signals()?;
         }
@@ -268,6 +268,14 @@ impl Viewer {
         let view = PyMemoryView::from(&PyBytes::new(py, &pixels.bytes))?;
         let shape = PyTuple::new(py, [pixels.height, pixels.width, 4])?;
         view.call_method1(intern!(py, "cast"), ("B", shape))
+    }
+
+    /// The frame shown last as a PNG, for a notebook; None where there is none.
+    fn _repr_png_<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        match self.attempt(py, Stage::png) {
+            Err(Failure::Closed(_)) => Ok(None),
+            png => Ok(png?.map(|png| PyBytes::new(py, &png))),
+        }
     }
 
     /// Saves the frame shown last; the ending of the name says the format (.png, .jpg).

@@ -78,11 +78,11 @@ impl WindowHandle {
             move |event_loop, windows| {
                 let opened = guarded(|| {
                     let window = GlWindow::new(event_loop, &options).map_err(|e| Failure::NoDisplay(e.to_string()))?;
-                    let id = window.window().id();
-                    Ok((id, Stage::new(Screen::Window(window), settings)))
+                    let (id, hand) = (window.window().id(), Hand::new(window.window()));
+                    Ok((id, hand, Stage::new(Screen::Window(window), settings)))
                 });
-                let opened = opened.map(|(id, stage)| {
-                    windows.0.insert(id, Open { stage, gone, events, hand: Hand::default() });
+                let opened = opened.map(|(id, hand, stage)| {
+                    windows.0.insert(id, Open { stage, gone, events, hand });
                     id
                 });
                 let _ = answer.send(opened);

@@ -47,7 +47,7 @@ pub use interop_core::{
 /// Backend, display and path chosen together.
 pub use joint::{Initial, LinkBuilder, Opened, Scratch};
 #[cfg(feature = "picture")]
-pub use picture::{SaveError, picture, picture_with, save_picture, save_picture_with, save_rgba8};
+pub use picture::{SaveError, picture, picture_png, picture_with, save_picture, save_picture_with, save_rgba8};
 pub use probe::{probe, probe_with};
 #[cfg(all(feature = "picture", feature = "window"))]
 pub use show::{Show, show};

@@ -7,7 +7,7 @@ use image::{ImageBuffer, ImageError, ImageFormat, ImageResult, Rgba};
 use interop_core::{DrawOptions, Error, Link, RowOrder, SurfaceDesc};
 use std::fmt;
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Reason why a picture was not saved.
@@ -91,6 +91,27 @@ pub fn picture_with(link: &mut Link, options: &DrawOptions) -> Result<ImageBuffe
     Ok(picture)
 }
 
+/// The shown frame as [`picture`] gives it, as the bytes of a PNG file.
+///
+/// ```
+/// use pixelferry::*;
+///
+/// let builder = LinkBuilder::new(SurfaceDesc::image(1, 1, PixelFormat::Rgba8));
+/// let mut link = builder.backend(BackendChoice::Cpu).display(DisplayChoice::Memory).open()?.link;
+/// assert!(matches!(picture_png(&mut link), Err(Error::NothingShown)));
+/// link.frame(|next| next.write(&[255, 0, 0, 255]))?;
+/// assert!(picture_png(&mut link)?.starts_with(b"\x89PNG"));
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`picture`], and [`Error::InvalidInput`] for a size that PNG does not have.
+pub fn picture_png(link: &mut Link) -> Result<Vec<u8>, Error> {
+    let mut png = Vec::new();
+    write_png(&picture(link)?, &mut png).map_err(|e| Error::invalid("picture_png", e.to_string()))?;
+    Ok(png)
+}
+
 /// Saves the shown frame; the ending of `path` says the format (`.png`, `.jpg`).
 pub fn save_picture(link: &mut Link, path: impl AsRef<Path>) -> Result<(), SaveError> {
     save_picture_with(link, path, &DrawOptions::default())
@@ -123,16 +144,15 @@ fn format(path: &Path) -> Result<ImageFormat, SaveError> {
 /// that.
 pub fn save_rgba8(picture: ImageBuffer<Rgba<u8>, Vec<u8>>, path: &Path) -> Result<(), SaveError> {
     let result = match format(path)? {
-        ImageFormat::Png => save_png(&picture, path),
+        ImageFormat::Png => File::create(path).map_err(Into::into).and_then(|f| write_png(&picture, BufWriter::new(f))),
         other => image::DynamicImage::ImageRgba8(picture).into_rgb8().save_with_format(path, other),
     };
     result.map_err(|source| SaveError::File { path: path.to_owned(), source })
 }
 
-/// Saves as the crate `image` does, with the chunk that names the colour space (PNG, third edition, 11.3.2.5).
-fn save_png(picture: &ImageBuffer<Rgba<u8>, Vec<u8>>, path: &Path) -> ImageResult<()> {
-    let file = BufWriter::new(File::create(path)?);
-    let mut encoder = png::Encoder::new(file, picture.width(), picture.height());
+/// Encodes as the crate `image` does, with the chunk that names the colour space (PNG, third edition, 11.3.2.5).
+fn write_png(picture: &ImageBuffer<Rgba<u8>, Vec<u8>>, to: impl Write) -> ImageResult<()> {
+    let mut encoder = png::Encoder::new(to, picture.width(), picture.height());
     encoder.set_color(png::ColorType::Rgba);
     encoder.set_depth(png::BitDepth::Eight);
     encoder.set_compression(png::Compression::Fast);

@@ -111,15 +111,23 @@ class Array:
 
 @final
 class Event:
-    """What the user did with a window, or what happened to it. Fields that mean nothing for its kind are None."""
+    """What the user did with a window, or what happened to it. Fields that mean nothing for its type are None.
+
+    Names and units are those of https://github.com/pygfx/renderview, whose "double_click", "show", "hide" and "char" do not come.
+    `pixel`, `text` and `repeat` are ours.
+    """
 
     @property
-    def kind(self) -> Literal[
-        "mouse_move", "mouse_leave", "mouse_down", "mouse_up", "wheel", "key_down", "key_up", "resize", "focus", "blur", "close"
+    def type(self) -> Literal[
+        "pointer_move", "pointer_enter", "pointer_leave", "pointer_down", "pointer_up", "wheel", "key_down", "key_up", "resize",
+        "focus_in", "focus_out", "close",
     ]: ...
     @property
+    def timestamp(self) -> float:
+        """When it came, in seconds on the clock of time.perf_counter()."""
+    @property
     def x(self) -> float | None:
-        """Where the mouse is, in pixels of the window from its left edge."""
+        """Where the pointer is, in logical pixels of the window from its left edge."""
     @property
     def y(self) -> float | None:
         """And from its top edge."""
@@ -127,29 +135,44 @@ class Event:
     def pixel(self) -> tuple[int, int] | None:
         """Column and row of the array that the window shows there; None beside the picture."""
     @property
-    def button(self) -> str | None:
-        """"left", "right", "middle", "back", "forward", or a number."""
+    def button(self) -> int | None:
+        """1 left, 2 right, 3 middle, 4 back, 5 forward, or a higher one; 0 for "pointer_move"."""
     @property
     def dx(self) -> float | None:
-        """How far the wheel was turned to the right, in lines."""
+        """How far the wheel was turned to the right; a notch is 100."""
     @property
     def dy(self) -> float | None:
-        """How far it was turned away from the user."""
+        """How far it was turned towards the user, which scrolls down."""
     @property
     def key(self) -> str | None:
-        """What the key types ("a", "A", "+"), or the name that the web gives it ("Enter", "ArrowLeft", "F1", "Space")."""
+        """What the key types ("a", "A", "+", " "), or the name that the web gives it ("Enter", "ArrowLeft", "F1")."""
     @property
     def text(self) -> str | None:
         """What was typed, if anything."""
     @property
     def repeat(self) -> bool | None:
-        """Whether the key was held down."""
+        """Whether the key was held down; renderview has no such events."""
     @property
-    def size(self) -> tuple[int, int] | None:
-        """The window's new width and height in pixels."""
+    def width(self) -> float | None:
+        """The window's new width in logical pixels."""
     @property
-    def modifiers(self) -> list[str]:
-        """Those held down of "shift", "control", "alt" and "super"."""
+    def height(self) -> float | None:
+        """And its height."""
+    @property
+    def pwidth(self) -> int | None:
+        """The width in physical pixels."""
+    @property
+    def pheight(self) -> int | None:
+        """And the height."""
+    @property
+    def ratio(self) -> float | None:
+        """Physical pixels of a logical one, along a side."""
+    @property
+    def buttons(self) -> tuple[int, ...]:
+        """Those held down after it."""
+    @property
+    def modifiers(self) -> tuple[Literal["Shift", "Control", "Alt", "Meta"], ...]:
+        """Those held down."""
 
 @final
 class Viewer:
@@ -229,6 +252,8 @@ class Viewer:
         """
     def screenshot(self) -> memoryview:
         """The frame shown last as files have it, at its own size: bytes of shape (height, width, 4); numpy.asarray takes it."""
+    def _repr_png_(self) -> bytes | None:
+        """The same as a PNG, by which notebooks show a viewer; None before the first array and after the end."""
     def save(self, file: _Path) -> None:
         """Saves the frame shown last (.png, .jpg). A file that cannot be written is an OSError, such as FileNotFoundError."""
     def explain(self) -> str:

@@ -81,7 +81,7 @@ def test_types_of_options_are_pythons_errors():
 
 
 def test_before_the_first_array(fresh):
-    assert fresh.path is None and fresh.report is None and "nothing" in fresh.explain()
+    assert fresh.path is None and fresh.report is None and fresh._repr_png_() is None and "nothing" in fresh.explain()
     fresh.finish()
     with pytest.raises(pixelferry.ShapeError, match="nothing was shown"):
         fresh.screenshot()
@@ -94,7 +94,7 @@ def test_after_the_end(fresh):
     with fresh:
         fresh.show(sample((3, 4), "u1"))
     fresh.close()
-    assert not fresh.is_open and "closed" in repr(fresh)
+    assert not fresh.is_open and "closed" in repr(fresh) and fresh._repr_png_() is None
     for call in (lambda: fresh.show(sample((3, 4), "u1")), fresh.screenshot, fresh.finish, fresh.explain):
         with pytest.raises(pixelferry.ClosedError):
             call()

@@ -176,7 +176,8 @@ def test_other_things_with_a_buffer(viewer):
 def test_a_picture_is_saved(tmp_path, viewer):
     viewer.show(sample((5, 7, 3), "u1"))
     viewer.save(tmp_path / "a.png")
-    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    saved = (tmp_path / "a.png").read_bytes()
+    assert saved.startswith(b"\x89PNG") and viewer._repr_png_() == saved
     assert pixelferry.show(sample((5, 7), "f4"), save=tmp_path / "b.jpg") is None
     assert (tmp_path / "b.jpg").read_bytes().startswith(b"\xff\xd8")
     absent, folder = str(tmp_path / "absent" / "a.png"), tmp_path / "folder.png"

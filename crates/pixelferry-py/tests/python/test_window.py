@@ -372,13 +372,13 @@ with pixelferry.Viewer(160, 120, title="hand", vsync=True) as viewer, pixelferry
     x.XSetInputFocus(server, c.c_ulong(window), 1, c.c_ulong(0))
     x.XSync(server, 0)
 
-    def until(kind):
-        """The next event of the kind."""
+    def until(type_):
+        """The next event of the type."""
         def came():
             found.extend(viewer.events(timeout=0.1))
-            return kind in [event.kind for event in found]
-        assert wait_for(came), (kind, found)
-        at = [event.kind for event in found].index(kind)
+            return type_ in [event.type for event in found]
+        assert wait_for(came), (type_, found)
+        at = [event.type for event in found].index(type_)
         event = found[at]
         del found[: at + 1]
         return event
@@ -390,57 +390,107 @@ with pixelferry.Viewer(160, 120, title="hand", vsync=True) as viewer, pixelferry
     def at(event):
         return event.x, event.y, event.pixel
 
-    until("focus")
+    until("focus_in")
+    before = time.perf_counter()
+    fake("XTestFakeMotionEvent", -1, 5, 5)
     fake("XTestFakeMotionEvent", -1, 200 + 50, 100 + 90)
-    while at(event := until("mouse_move")) != (50, 90, (1, 2)):
+    assert until("pointer_enter").x is None
+    while at(event := until("pointer_move")) != (50, 90, (1, 2)):
         pass
-    assert event.modifiers == [] and event.button is None and event.key is None and "pixel=(1, 2)" in repr(event)
-    fake("XTestFakeButtonEvent", 1, 1)
-    event = until("mouse_down")
-    assert event.button == "left" and at(event) == (50, 90, (1, 2)), event
-    fake("XTestFakeButtonEvent", 1, 0)
-    assert until("mouse_up").button == "left"
-    for number, turned in [(4, 1), (5, -1)]:
+    assert before < event.timestamp < time.perf_counter(), event.timestamp
+    assert (event.button, event.buttons, event.modifiers, event.key) == (0, (), (), None) and "pixel=(1, 2)" in repr(event), event
+    held = []
+    for server_has, number in [(1, 1), (3, 2), (2, 3), (8, 4), (9, 5), (10, 10)]:
+        fake("XTestFakeButtonEvent", server_has, 1)
+        event, held = until("pointer_down"), held + [number]
+        assert (event.button, event.buttons, at(event)) == (number, tuple(held), (50, 90, (1, 2))), event
+    fake("XTestFakeMotionEvent", -1, 200 + 51, 100 + 90)
+    assert until("pointer_move").buttons == (1, 2, 3, 4, 5, 10)
+    fake("XTestFakeMotionEvent", -1, 200 + 50, 100 + 90)
+    for server_has, number in [(1, 1), (3, 2), (2, 3), (8, 4), (9, 5), (10, 10)]:
+        fake("XTestFakeButtonEvent", server_has, 0)
+        event, held = until("pointer_up"), held[1:]
+        assert (event.button, event.buttons) == (number, tuple(held)), event
+    for number, turned in [(4, (0, -100)), (5, (0, 100)), (6, (-100, 0)), (7, (100, 0))]:
         fake("XTestFakeButtonEvent", number, 1)
         fake("XTestFakeButtonEvent", number, 0)
         # winit 0.30 makes a turn of the press and one of the release, where a button stands for a wheel (its #4386).
-        while (event := until("wheel")).dy != turned:
+        while (event := until("wheel")) and (event.dx, event.dy) != turned:
             pass
-        assert event.dx == 0 and at(event) == (50, 90, (1, 2)), event
-    shift, letter, left = [x.XKeysymToKeycode(server, c.c_ulong(key)) for key in (0xFFE1, 0x61, 0xFF51)]
+        assert event.button is None and at(event) == (50, 90, (1, 2)) and "-0" not in repr(event), event
+    shift, letter = [x.XKeysymToKeycode(server, c.c_ulong(key)) for key in (0xFFE1, 0x61)]
     fake("XTestFakeKeyEvent", letter, 1)
     event = until("key_down")
-    assert (event.key, event.text, event.repeat, event.modifiers) == ("a", "a", False, []), event
+    assert (event.key, event.text, event.repeat, event.modifiers) == ("a", "a", False, ()), event
     fake("XTestFakeKeyEvent", letter, 0)
     assert until("key_up").key == "a"
     fake("XTestFakeKeyEvent", shift, 1)
     assert until("key_down").key == "Shift"
     fake("XTestFakeKeyEvent", letter, 1)
     event = until("key_down")
-    assert event.key == "A" and event.modifiers == ["shift"], event
+    assert event.key == "A" and event.modifiers == ("Shift",), event
     fake("XTestFakeKeyEvent", letter, 0)
     fake("XTestFakeKeyEvent", shift, 0)
-    fake("XTestFakeKeyEvent", left, 1)
-    assert until("key_down").key == "ArrowLeft"
-    fake("XTestFakeKeyEvent", left, 0)
     x.XResizeWindow(server, c.c_ulong(window), 320, 120)
     x.XFlush(server)
-    while until("resize").size != (320, 120):
+    while (event := until("resize")) and (event.width, event.height) != (320, 120):
         pass
+    assert (event.pwidth, event.pheight, event.ratio) == (320, 120, 1), event
     # The picture keeps its shape, so it has black to both sides.
     fake("XTestFakeMotionEvent", -1, 200 + 85, 100 + 5)
-    while at(until("mouse_move")) != (85, 5, (0, 0)):
+    while at(until("pointer_move")) != (85, 5, (0, 0)):
         pass
     fake("XTestFakeMotionEvent", -1, 200 + 20, 100 + 5)
-    while at(until("mouse_move")) != (20, 5, None):
+    while at(until("pointer_move")) != (20, 5, None):
         pass
+    fake("XTestFakeMotionEvent", -1, 5, 5)
+    until("pointer_leave")
+    # Names of https://www.w3.org/TR/uievents-key by X's numbers.
+    for symbol, name in {
+        0x20: " ", 0xFF08: "Backspace", 0xFF09: "Tab", 0xFF0D: "Enter", 0xFF13: "Pause", 0xFF14: "ScrollLock", 0xFF50: "Home",
+        0xFF51: "ArrowLeft", 0xFF52: "ArrowUp", 0xFF53: "ArrowRight", 0xFF54: "ArrowDown", 0xFF55: "PageUp", 0xFF56: "PageDown",
+        0xFF57: "End", 0xFF61: "PrintScreen", 0xFF63: "Insert", 0xFF67: "ContextMenu", 0xFF7F: "NumLock", 0xFF8D: "Enter",
+        0xFFE1: "Shift", 0xFFE2: "Shift", 0xFFE3: "Control", 0xFFE4: "Control", 0xFFE5: "CapsLock", 0xFFE9: "Alt",
+        0xFE03: "AltGraph", 0xFFEB: "Meta", 0xFFEC: "Meta", 0xFFFF: "Delete", 0x1008FF11: "AudioVolumeDown",
+        0x1008FF12: "AudioVolumeMute", 0x1008FF13: "AudioVolumeUp", **{0xFFBE + n: f"F{n + 1}" for n in range(12)},
+    }.items():
+        code = x.XKeysymToKeycode(server, c.c_ulong(symbol))
+        assert code, f"no key of the server is {name}"
+        # Twice, as locks last until then.
+        for down in (1, 0, 1, 0):
+            fake("XTestFakeKeyEvent", code, down)
+            assert (event := until("key_down" if down else "key_up")).key == name, event
+    assert event.modifiers == (), event
     escape = x.XKeysymToKeycode(server, c.c_ulong(0xFF1B))
     fake("XTestFakeKeyEvent", escape, 1)
     fake("XTestFakeKeyEvent", escape, 0)
+    assert until("key_down").key == "Escape"
     until("close")
     assert not viewer.is_open and viewer.events(timeout=60) == []
     viewer.show(plain((1, 2, 3)))
     print("done")
+''') == ["done"]
+
+
+def test_events_where_a_logical_pixel_is_two(screen):
+    assert run(screen, '''
+os.environ["WINIT_X11_SCALE_FACTOR"] = "2"
+with pixelferry.Viewer(160, 120, title="fine") as viewer:
+    viewer.show(plain((255, 255, 255))[:3, :4])
+    assert wait_for(lambda: "fine" in windows())
+    window = windows()["fine"]
+    x.XMoveWindow(server, c.c_ulong(window), 0, 0)
+    x.XResizeWindow(server, c.c_ulong(window), 200, 150)
+    x.XFlush(server)
+    def came(wanted):
+        found = [(event.x, event.y, event.pixel, event.width, event.height, event.pwidth, event.pheight, event.ratio)
+                 for event in viewer.events(0.1)]
+        return wanted in found
+    assert wait_for(lambda: came((None, None, None, 100, 75, 200, 150, 2)))
+    x.XWarpPointer(server, c.c_ulong(0), c.c_ulong(window), 0, 0, 0, 0, 60, 110)
+    x.XFlush(server)
+    assert wait_for(lambda: came((30, 55, (1, 2), None, None, None, None, None)))
+print("done")
 ''') == ["done"]
 
 
