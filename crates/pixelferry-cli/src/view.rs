@@ -145,8 +145,14 @@ fn shown(
 ) -> Result<(), Box<dyn Error>> {
     let Some(address) = options.serve else { return Ok(show(arrays, request, listener)?) };
     let serve = Serve::open(address)?;
-    say!("open {}", serve.url())?;
-    Ok(serve.run(arrays, request, listener)?)
+    let mut said = Ok(());
+    serve.run(arrays, request, listener, || {
+        said = say!("open {}", serve.url());
+        if said.is_err() {
+            serve.stop();
+        }
+    })?;
+    Ok(said?)
 }
 
 #[cfg(not(feature = "serve"))]

@@ -45,6 +45,19 @@ impl Raw {
         }
         Ok(strides)
     }
+
+    /// All of its numbers.
+    ///
+    /// # Errors
+    /// [`Refusal`] for numbers that are not shown, a side below 1, and memory that is not there.
+    pub fn span(&self) -> Result<Span, Refusal> {
+        let bytes = self.number.row()?.code.1 / 8;
+        let strides = self.strides()?;
+        if self.shape.iter().any(|side| *side < 1) || strides.len() != self.shape.len() {
+            return Err(Refusal::Shape(format!("an array of shape {:?} has no numbers", self.shape)));
+        }
+        Span::new(self, &self.shape, &strides, bytes)
+    }
 }
 
 /// The memory of an array. Only a description: whoever reads it sees to it that it is there.

@@ -11,6 +11,7 @@
 //! | buffers made of them | `kernels/pack.cu` on a GPU, `items` on the CPU, `pack` for both |
 //! | pictures given to Python | `array` (what protocols say of it), `taking` (how it gets there), `raw` (its memory) |
 //! | objects of the program's | `object` (how they are named), `taking` and `giving` (the ways from and to them) |
+//! | a page for browsers | `served` |
 //! | threads | `host` (why they are), `window` (the event loop; `events`: what the user does), `stage` (what runs there), `here` (textures, on the caller's), `job` (how work fails) |
 //! | which backend | `engine`, and `feeding`: what it needs of an array |
 //! | exceptions | `failure` |
@@ -36,6 +37,7 @@ mod object;
 mod pack;
 mod raw;
 mod report;
+mod served;
 mod source;
 mod stage;
 mod taking;
@@ -53,6 +55,7 @@ use pixelferry::command::check_picture_file;
 use pixelferry_look::{Layout, window_for};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use served::Server;
 use std::path::PathBuf;
 use texture::Texture;
 use viewer::{Options, Viewer};
@@ -123,6 +126,7 @@ fn _pixelferry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<Viewer>()?;
+    module.add_class::<Server>()?;
     module.add_class::<Event>()?;
     module.add_class::<Texture>()?;
     module.add_class::<Buffer>()?;
@@ -130,6 +134,7 @@ fn _pixelferry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<GlTarget>()?;
     module.add_class::<Array>()?;
     module.add_function(wrap_pyfunction!(show, module)?)?;
+    module.add_function(wrap_pyfunction!(served::serve, module)?)?;
     module.add_function(wrap_pyfunction!(looks::_look_options, module)?)?;
     module.add_function(wrap_pyfunction!(report::probe, module)?)?;
     report::register(module)?;

@@ -40,6 +40,32 @@ impl Array {
         Ok(array)
     }
 
+    /// An array whose first number is at `first` of `bytes`, which are copied, and which has steps from number to number of each axis,
+    /// in bytes; they may be negative.
+    ///
+    /// # Errors
+    /// [`ReadError::Short`] where it reaches outside of the bytes, and [`ReadError::Refused`] for numbers that are not shown or a
+    /// shape that has none.
+    pub fn with_strides(
+        name: &str,
+        bytes: &[u8],
+        first: usize,
+        shape: Vec<i64>,
+        strides: Vec<i64>,
+        number: Number,
+    ) -> Result<Self, ReadError> {
+        let mut array = Self::allocate(name, shape, Some(strides), number, bytes.len())?;
+        let start = array.raw.address;
+        array.raw.address += first;
+        let span = array.raw.span()?;
+        if span.start < start || span.start + span.len > start + bytes.len() {
+            let (shape, there) = (array.raw.shape, bytes.len() as u64);
+            return Err(ReadError::Short { shape, needed: span.len, there });
+        }
+        array.write()?.copy_from_slice(bytes);
+        Ok(array)
+    }
+
     /// Zeros.
     pub(crate) fn allocate(
         name: &str,
@@ -114,7 +140,7 @@ impl Array {
     }
 
     fn range(&self, span: &Span) -> Range<usize> {
-        let start = span.start.wrapping_sub(self.raw.address);
+        let start = span.start.wrapping_sub(self.block.address().as_ptr().addr());
         start..start.wrapping_add(span.len)
     }
 }

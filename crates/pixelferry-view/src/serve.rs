@@ -176,18 +176,30 @@ impl Serve {
     }
 
     /// Shows arrays, then also what comes by [`Serve::put`] and to a listener, until [`Serve::stop`]. Nothing is drawn while no
-    /// browser looks on.
+    /// browser looks on. `ready` is called when the first picture is there.
     ///
     /// # Errors
     /// [`ViewError::Refused`] where arrays and look do not go together; [`ViewError::Driver`] where there is no OpenGL without a
     /// window.
-    pub fn run(&self, arrays: Vec<Array>, request: Request, listener: Option<Listener>) -> Result<(), ViewError> {
-        let ended = self.show(arrays, request, listener);
+    pub fn run(
+        &self,
+        arrays: Vec<Array>,
+        request: Request,
+        listener: Option<Listener>,
+        ready: impl FnOnce(),
+    ) -> Result<(), ViewError> {
+        let ended = self.show(arrays, request, listener, ready);
         self.stop();
         ended
     }
 
-    fn show(&self, mut arrays: Vec<Array>, request: Request, listener: Option<Listener>) -> Result<(), ViewError> {
+    fn show(
+        &self,
+        mut arrays: Vec<Array>,
+        request: Request,
+        listener: Option<Listener>,
+        ready: impl FnOnce(),
+    ) -> Result<(), ViewError> {
         if let (true, Some(listener)) = (arrays.is_empty(), &listener) {
             arrays.push(listener.waiting()?);
         }
@@ -200,6 +212,7 @@ impl Serve {
         let display = GlDisplay::headless(HeadlessOptions::default())?;
         let target = display.create_offscreen_target(size.width, size.height)?;
         let mut view = ArrayView::of(&display, shown)?;
+        ready();
         let (mut hand, mut frame, mut is_old) = (Hand::default(), 0, true);
         let mut header =
             Header::new(Kind::Picture, ImageDesc::new(size.width, size.height, PixelFormat::Rgba8), size.full());

@@ -4,7 +4,7 @@ use crate::window::Running;
 use crate::{pixelferry, texts};
 use image::{Rgba, RgbaImage};
 use pixelferry_tests::{Need, Patience, Rgb, Viewer, Xvfb, need};
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -324,6 +324,27 @@ fn programs_send_images() {
     assert!(log.next().unwrap().unwrap().contains("is closed: "));
     viewer.focus((5, 5)).unwrap();
     ends(&mut window, &viewer);
+}
+
+#[test]
+fn arrays_are_served_to_browsers() {
+    let refused = pixelferry(&["view", "--serve", "--save", "a.png", "a.npy"]).output().unwrap();
+    assert!(refused.status.code() == Some(2) && texts(&refused)[1].contains("--serve"), "{}", texts(&refused)[1]);
+    let refused = pixelferry(&["view", "--serve", "--listen=127.0.0.1:0", "--range", "1,1"]).output().unwrap();
+    assert!(!refused.status.success() && !texts(&refused)[0].contains("open"), "{:?}", texts(&refused));
+    let Some(_) = need(Need::Egl, pixelferry::api::gl::GlDisplay::headless(Default::default())) else { return };
+    let mut command = pixelferry(&["view", "--serve", "--listen=127.0.0.1:0"]);
+    command.env_remove("DISPLAY").stdout(Stdio::piped());
+    let mut served = Running(command.spawn().unwrap());
+    let mut said = BufReader::new(served.0.stdout.take().unwrap()).lines();
+    assert!(said.next().unwrap().unwrap().starts_with("listening at 127.0.0.1:"));
+    let line = said.next().unwrap().unwrap();
+    let (address, query) = line.strip_prefix("open http://").unwrap().split_once('/').unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET /{query} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("page.js"), "{answer}");
 }
 
 #[test]

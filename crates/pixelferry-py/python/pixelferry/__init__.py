@@ -10,14 +10,16 @@ from ._pixelferry import (
     Event,
     NoDisplayError,
     Report,
+    Server,
     ShapeError,
     Viewer,
     __version__,
     probe,
+    serve,
     show,
 )
 
 __all__ = [
-    "Array", "ClosedError", "ContextError", "DeviceError", "DtypeError", "Error", "Event", "NoDisplayError", "Report", "ShapeError", "Viewer",
-    "__version__", "probe", "show",
+    "Array", "ClosedError", "ContextError", "DeviceError", "DtypeError", "Error", "Event", "NoDisplayError", "Report", "Server", "ShapeError",
+    "Viewer", "__version__", "probe", "serve", "show",
 ]

@@ -7,8 +7,8 @@ from typing import Any, Literal, Protocol, Self, final, overload
 from typing_extensions import Buffer
 
 __all__ = [
-    "Array", "ClosedError", "ContextError", "DeviceError", "DtypeError", "Error", "Event", "NoDisplayError", "Report", "ShapeError", "Viewer",
-    "__version__", "probe", "show",
+    "Array", "ClosedError", "ContextError", "DeviceError", "DtypeError", "Error", "Event", "NoDisplayError", "Report", "Server", "ShapeError",
+    "Viewer", "__version__", "probe", "serve", "show",
 ]
 
 __version__: str
@@ -291,6 +291,34 @@ def show(
     """Shows one array. In a window of its size: waits until it is closed, or with block=False returns the viewer. With
     save="x.png": no window is opened, the picture is saved. How numbers become colours: Viewer.show. A file that cannot be written is an OSError, such as
     FileNotFoundError, before anything is shown."""
+
+@final
+class Server:
+    """A page with arrays for browsers, which serve() opens. Keep it: with it goes the page."""
+
+    @property
+    def url(self) -> str:
+        """Address for browsers, with the token that the page needs. Whoever has it looks and steers."""
+    @property
+    def viewers(self) -> int:
+        """Browsers that look on at the moment."""
+    def show(self, array: _Array, name: str = "array") -> None:
+        """Shows an array beside the others, or in the place of the one of its name. It is copied, and shown soon."""
+    def wait(self) -> None:
+        """Waits until Ctrl-C, or until another thread closes it."""
+    def close(self) -> None:
+        """Ends the page. May be called again."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_exception: object) -> None: ...
+
+def serve(
+    array: _Array, name: str = "array", *, host: str = "127.0.0.1", port: int = 0, layout: _Layout | None = None,
+    range: _Range | None = None, exposure: float = 0.0, gamma: float = 1.0, colormap: _Colormap | None = None,
+    channel: _Channel | None = None, marks: bool = False,
+) -> Server:
+    """Serves a page with the array for browsers: zoom, values under the pointer, range, colormap, histogram, several arrays. It
+    needs OpenGL, also that of Mesa. In a notebook the Server as a cell's last line is the page. Beyond this machine (host="0.0.0.0")
+    others on the line can read the address and the pictures: go there by an SSH tunnel."""
 
 def probe(width: int = 640, height: int = 360) -> Report:
     """Tries every path between every device that computes and every display without a window, each proved by pixels."""

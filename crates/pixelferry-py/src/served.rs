@@ -1,0 +1,207 @@
+//! `pixelferry.serve`: arrays on a page for browsers, which a thread of its own shows.
+
+use crate::engine::{Asked, Engines};
+use crate::failure::Failure;
+use crate::job::closed;
+use crate::looks;
+use crate::raw::memory::Lies;
+use crate::source::Source;
+use pixelferry::PixelFormat;
+use pixelferry_look::{Place, Plane, Raw, Request, Span};
+use pixelferry_view::{Array, ReadError, Serve, ViewError};
+use pyo3::prelude::*;
+use pyo3::types::PyAny;
+use std::cell::RefCell;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// Interval of the checks for Ctrl-C.
+const TICK: Duration = Duration::from_millis(50);
+
+/// All numbers of an array, to be copied.
+#[derive(Clone, Copy)]
+struct All(Span);
+
+impl Lies for All {
+    fn span(&self) -> Span {
+        self.0
+    }
+}
+
+/// A page with arrays for browsers. Keep it: with it goes the page.
+#[pyclass(module = "pixelferry", frozen)]
+pub struct Server {
+    serve: Arc<Serve>,
+    shows: Mutex<Option<JoinHandle<Result<(), ViewError>>>>,
+    engines: Engines,
+    request: Request,
+}
+
+impl From<ViewError> for Failure {
+    fn from(error: ViewError) -> Self {
+        match error {
+            ViewError::Refused(refusal) | ViewError::Read(ReadError::Refused(refusal)) => refusal.into(),
+            ViewError::Driver(error) => error.into(),
+            other => Self::Device(other.to_string()),
+        }
+    }
+}
+
+/// Copies an array; what is returned makes it anew on the thread that shows.
+fn copied(
+    array: &Bound<'_, PyAny>,
+    name: String,
+    request: &Request,
+    engines: &Engines,
+) -> PyResult<impl FnOnce() -> Result<Array, ReadError> + Send + 'static> {
+    let described = RefCell::new(None);
+    let of = |raw: &Raw| {
+        // What is no picture is refused here, and not on the other thread.
+        Plane::new(raw, request.layout, PixelFormat::Rgba8, &request.look)?;
+        described.replace(Some((raw.shape.clone(), raw.strides()?, raw.number)));
+        Ok(All(raw.span()?))
+    };
+    let source = Source::new(array, &of, engines)?;
+    let (readable, span) = (*source.readable(), source.readable().description().0);
+    let bytes = array.py().detach(|| match span.place {
+        Place::Host => Ok::<_, Failure>(readable.bytes()?.to_vec()),
+        Place::Cuda(ordinal) => {
+            let mut bytes = vec![0; span.len];
+            readable.on_device(&*engines.cuda(ordinal)?)?.read(0, &mut bytes)?;
+            Ok(bytes)
+        }
+    })?;
+    // Only now may its owner have it back.
+    drop(source);
+    let (shape, strides, number) = described.into_inner().ok_or_else(closed)?;
+    Ok(move || Array::with_strides(&name, &bytes, span.first, shape, strides, number))
+}
+
+/// Serves a page with the array for browsers: the viewer with zoom, values, range and colormap, at `Server.url`.
+#[pyfunction]
+#[pyo3(signature = (array, name="array", *, host="127.0.0.1", port=0, layout=None, range=None, exposure=0.0, gamma=1.0,
+                    colormap=None, channel=None, marks=false))]
+#[allow(clippy::too_many_arguments)] // by name, in Python
+pub fn serve(
+    py: Python<'_>,
+    array: &Bound<'_, PyAny>,
+    name: &str,
+    host: &str,
+    port: u16,
+    layout: Option<&str>,
+    range: Option<&Bound<'_, PyAny>>,
+    exposure: f32,
+    gamma: f32,
+    colormap: Option<&str>,
+    channel: Option<&Bound<'_, PyAny>>,
+    marks: bool,
+) -> PyResult<Server> {
+    let look = looks::Asked { range, exposure, gamma, colormap, channel, marks }.look()?;
+    let request = Request { layout: looks::layout(layout)?, look };
+    let address: IpAddr = host.parse().map_err(|_| {
+        Failure::Shape(format!(
+            "host='{host}' is no address of this machine; give one such as '127.0.0.1' or '0.0.0.0'"
+        ))
+    })?;
+    let engines = Engines::new(Asked::parse(None)?);
+    let make = copied(array, name.to_owned(), &request, &engines)?;
+    py.detach(|| {
+        let serve = Arc::new(Serve::open(SocketAddr::new(address, port))?);
+        let (ready, is_ready) = mpsc::channel();
+        let shows = thread::Builder::new().name("served arrays".into()).spawn({
+            let serve = Arc::clone(&serve);
+            move || {
+                let array = make().inspect_err(|_| serve.stop())?;
+                serve.run(vec![array], request, None, move || {
+                    // Nobody waits any more only where the caller's thread died.
+                    let _ = ready.send(());
+                })
+            }
+        });
+        let shows = shows.map_err(|error| Failure::Device(format!("no thread for the page: {error}")))?;
+        if is_ready.recv().is_err() {
+            // It ended before.
+            return Err(shows.join().ok().and_then(Result::err).map_or_else(closed, Failure::from));
+        }
+        Ok(Server { serve, shows: Mutex::new(Some(shows)), engines, request })
+    })
+    .map_err(|failure: Failure| failure.into())
+}
+
+#[pymethods]
+impl Server {
+    /// Address for browsers, with the token that the page needs. Whoever has it looks and steers.
+    #[getter]
+    fn url(&self) -> String {
+        self.serve.url()
+    }
+
+    /// Browsers that look on at the moment.
+    #[getter]
+    fn viewers(&self) -> usize {
+        self.serve.viewers()
+    }
+
+    /// Shows an array beside the others, or in the place of the one of its name. It is copied, and shown soon.
+    #[pyo3(signature = (array, name="array"))]
+    fn show(&self, array: &Bound<'_, PyAny>, name: &str) -> PyResult<()> {
+        if self.lock().is_none() {
+            return Err(closed().into());
+        }
+        let request = Request { look: pixelferry_look::Look::default(), ..self.request };
+        self.serve.put(copied(array, name.to_owned(), &request, &self.engines)?);
+        Ok(())
+    }
+
+    /// Waits until Ctrl-C, or until another thread closes it.
+    fn wait(&self, py: Python<'_>) -> PyResult<()> {
+        while self.lock().as_ref().is_some_and(|shows| !shows.is_finished()) {
+            py.detach(|| thread::sleep(TICK));
+            py.check_signals()?;
+        }
+        Ok(())
+    }
+
+    /// Ends the page. May be called again.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.serve.stop();
+        let shows = self.lock().take();
+        match py.detach(|| shows.map(JoinHandle::join)) {
+            None | Some(Ok(Ok(()))) => Ok(()),
+            Some(Ok(Err(error))) => Err(Failure::from(error).into()),
+            Some(Err(_)) => Err(closed().into()),
+        }
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.close(py)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<pixelferry.Server: {}>", self.serve.url())
+    }
+
+    /// The page in a notebook's cell.
+    fn _repr_html_(&self) -> String {
+        format!("<iframe src=\"{}\" style=\"width: 100%; height: 560px; border: 0\"></iframe>", self.serve.url())
+    }
+}
+
+impl Server {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<JoinHandle<Result<(), ViewError>>>> {
+        self.shows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.serve.stop();
+    }
+}
