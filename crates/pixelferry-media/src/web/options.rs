@@ -15,7 +15,7 @@ pub enum Hop {
     H264,
 }
 
-/// Options of [`Gateway::open`].
+/// Options of [`Gateway::open`](super::Gateway::open).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WebOptions {
