@@ -52,13 +52,16 @@ use failure::Failure;
 use gl_source::GlSource;
 use gl_target::GlTarget;
 use pixelferry::command::check_picture_file;
-use pixelferry_look::{Layout, window_for};
+use pixelferry_look::{Layout, Request, window_for};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use served::Server;
 use std::path::PathBuf;
 use texture::Texture;
 use viewer::{Options, Viewer};
+
+/// Least window for looking closely: lines of text need room.
+const SMALLEST: (u32, u32) = (640, 480);
 
 /// A window's size for an array; that of a viewer where the array does not tell its shape by itself.
 fn window_size(array: &Bound<'_, PyAny>, layout: Layout) -> (u32, u32) {
@@ -92,7 +95,10 @@ fn show(
     let layout = looks::layout(layout)?;
     let look = looks::Asked { range, exposure, gamma, colormap, channel, marks }.look()?;
     let own = window_size(array, layout);
-    let size = (width.unwrap_or(own.0), height.unwrap_or(own.1));
+    // A still picture is looked at closely, unless a backend is to make it.
+    let is_close = block && save.is_none() && backend.is_none();
+    let least = if is_close { SMALLEST } else { (0, 0) };
+    let size = (width.unwrap_or(own.0.max(least.0)), height.unwrap_or(own.1.max(least.1)));
     let options = Options {
         size,
         title,
@@ -108,6 +114,11 @@ fn show(
         check_picture_file(file).map_err(Failure::from)?;
     }
     let viewer = Viewer::open(py, &options)?;
+    if is_close {
+        viewer.look(py, array, "array", Request { layout, look })?;
+        viewer.wait(py)?;
+        return Ok(None);
+    }
     viewer.put(py, array, layout, &look)?;
     if let Some(file) = save {
         viewer.save(py, file)?;

@@ -50,7 +50,7 @@ impl From<ViewError> for Failure {
 }
 
 /// Copies an array; what is returned makes it anew on the thread that shows.
-fn copied(
+pub fn copied(
     array: &Bound<'_, PyAny>,
     name: String,
     request: &Request,

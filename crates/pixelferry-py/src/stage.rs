@@ -11,6 +11,7 @@ use crate::object::Object;
 use crate::raw::context::UserContext;
 use crate::raw::memory::Readable;
 use crate::taking::{Scratch, Taking};
+use pixelferry::api::gl::winit::event::WindowEvent;
 use pixelferry::api::gl::{GlDisplay, GlWindow, OffscreenTarget, Viewport};
 use pixelferry::driver::describe::panics::catch;
 use pixelferry::{
@@ -18,7 +19,8 @@ use pixelferry::{
     Kernel, Link, LinkBuilder, Opened, PathId, PixelFormat, Policy, RowOrder, ShownFrame, SurfaceDesc, Unwritten,
     picture, picture_png, report::JointReport, save_picture,
 };
-use pixelferry_look::{Gauge, Place, Plane};
+use pixelferry_look::{Gauge, Place, Plane, Request};
+use pixelferry_view::{Array as Seen, ArrayView, ReadError, ViewError};
 use serde_json::Value;
 use std::path::Path;
 use std::rc::Rc;
@@ -126,6 +128,8 @@ pub struct Status {
 /// Stage that shows the arrays of one viewer.
 pub struct Stage {
     // Before the screen, in whose context they are.
+    /// Arrays that are looked at closely, in place of pictures.
+    closely: Option<ArrayView>,
     feeds: Vec<Feed>,
     /// Intake from an object of the program.
     taking: Option<Taking>,
@@ -166,7 +170,8 @@ pub struct Pixels {
 
 impl Stage {
     pub fn new(screen: Screen, settings: Settings) -> Self {
-        Self { feeds: Vec::new(), taking: None, giving: None, scratch: None, screen, settings, shown: None }
+        let (feeds, taking, giving, scratch, closely) = Default::default();
+        Self { closely, feeds, taking, giving, scratch, screen, settings, shown: None }
     }
 
     /// A failure, or what was behind it: without its window a stage fails anywhere, in winit by a panic.
@@ -180,6 +185,7 @@ impl Stage {
     /// Shows an array. When this returns, nothing reads it any more.
     pub fn show(&mut self, array: &Readable<Plane>, engine: &Engine) -> Result<(), Failure> {
         self.screen.make_current()?;
+        self.closely = None;
         let array = &array.measured()?;
         let plane = array.description();
         // Arrays are written whole.
@@ -187,6 +193,33 @@ impl Stage {
         let image = self.screen.image(image, self.settings.rows).with_unwritten(Unwritten::Overwrite);
         self.shown = Some(self.put(array, engine, SurfaceDesc::Image(image))?);
         self.draw()
+    }
+
+    /// Shows an array to be looked at closely, beside those of other names; the first one's request is for all.
+    pub fn look(&mut self, make: impl FnOnce() -> Result<Seen, ReadError>, request: Request) -> Result<(), Failure> {
+        self.screen.make_current()?;
+        let Screen::Window(window) = &self.screen else {
+            return Err(Failure::Shape(
+                "an array with a name is for a window; leave out name= or headless=True".into(),
+            ));
+        };
+        let array = make().map_err(ViewError::from)?;
+        match &mut self.closely {
+            Some(view) => view.put(array)?,
+            none => *none = Some(ArrayView::open(window.display(), vec![array], request)?),
+        }
+        self.draw()
+    }
+
+    /// Follows the window's events, where arrays are looked at closely.
+    pub fn follow(&mut self, event: &WindowEvent) -> Result<(), Failure> {
+        if let (Some(view), Screen::Window(window)) = (&mut self.closely, &self.screen) {
+            window.make_current()?;
+            if view.event(event, window.size()) {
+                window.request_redraw();
+            }
+        }
+        Ok(())
     }
 
     /// Makes a buffer of an array. When this returns, nothing reads the array any more.
@@ -234,6 +267,14 @@ impl Stage {
     /// Draws the frame that is on show, if there is one.
     pub fn draw(&mut self) -> Result<(), Failure> {
         self.screen.make_current()?;
+        if let (Some(view), Screen::Window(window)) = (&mut self.closely, &self.screen) {
+            let size = window.size();
+            if size.width > 0 && size.height > 0 {
+                view.draw(size, window.window().scale_factor() as f32)?;
+                window.present()?;
+            }
+            return Ok(());
+        }
         let Some(feed) = self.feeds.last() else { return Ok(()) };
         let shown = feed.link.shown()?;
         let SurfaceDesc::Image(image) = shown.desc() else { return Ok(()) };
@@ -267,7 +308,11 @@ impl Stage {
 
     /// Column and row of the array that the window shows at a place, counted in pixels from its top left corner.
     pub fn pixel_at(&self, x: f64, y: f64) -> Option<(u32, u32)> {
-        let (Screen::Window(window), Some(feed)) = (&self.screen, self.feeds.last()) else { return None };
+        let Screen::Window(window) = &self.screen else { return None };
+        if let Some(view) = &self.closely {
+            return view.pixel_at([x, y], window.size()).map(Into::into);
+        }
+        let feed = self.feeds.last()?;
         let SurfaceDesc::Image(ImageDesc { extent, .. }) = feed.link.desc() else { return None };
         let place = FIT.placement(*extent, window.size());
         let along = |at: f64, start: i32, length: u32, pixels: u32| {
@@ -296,7 +341,7 @@ impl Stage {
     /// Brings what is on its way onto the screen and waits for it.
     pub fn finish(&mut self) -> Result<(), Failure> {
         self.screen.make_current()?;
-        if let Some(feed) = self.feeds.last_mut()
+        if let (Some(feed), None) = (self.feeds.last_mut(), &self.closely)
             && feed.link.frames_behind() > 0
         {
             feed.link.flush()?;
@@ -307,9 +352,13 @@ impl Stage {
 
     fn newest(&mut self) -> Result<&mut Link, Failure> {
         self.screen.make_current()?;
-        let feed = self.feeds.last_mut().ok_or_else(nothing_shown)?;
-        feed.link.flush()?;
-        Ok(&mut feed.link)
+        let link = match &mut self.closely {
+            Some(view) => view.link(),
+            None => self.feeds.last_mut().map(|feed| &mut feed.link),
+        };
+        let link = link.ok_or_else(nothing_shown)?;
+        link.flush()?;
+        Ok(link)
     }
 
     /// The frame shown last, at its own size, as the display has it.
@@ -321,7 +370,7 @@ impl Stage {
 
     /// The same as a PNG; `None` before the first array.
     pub fn png(&mut self) -> Result<Option<Vec<u8>>, Failure> {
-        if self.feeds.is_empty() {
+        if self.feeds.is_empty() && self.closely.is_none() {
             return Ok(None);
         }
         match picture_png(self.newest()?) {
@@ -411,17 +460,25 @@ impl Stage {
     }
 
     /// `None` before the first array.
-    pub fn status(&self) -> Result<Option<Status>, Failure> {
-        let Some(Feed { link, report: together, .. }) = self.feeds.last() else { return Ok(None) };
+    pub fn status(&mut self) -> Result<Option<Status>, Failure> {
         let json = |found: serde_json::Result<Value>| found.map_err(|e| Failure::Device(e.to_string()));
-        let mut report = json(serde_json::to_value(link.report()))?;
-        report["together"] = json(serde_json::to_value(together))?;
-        let (report, mut explain) = (report.to_string(), format!("{}{together}", link.explain()));
-        explain.extend(self.shown.map(|plane| plane.explain()));
+        let (report, mut explain) = match (&mut self.closely, self.feeds.last()) {
+            (Some(view), _) => {
+                let Some(link) = view.link() else { return Ok(None) };
+                (json(serde_json::to_value(link.report()))?, link.explain() + &view.explain())
+            }
+            (None, Some(Feed { link, report: together, .. })) => {
+                let mut report = json(serde_json::to_value(link.report()))?;
+                report["together"] = json(serde_json::to_value(together))?;
+                let shown = self.shown.map(|plane| plane.explain()).unwrap_or_default();
+                (report, format!("{}{together}{shown}", link.explain()))
+            }
+            (None, None) => return Ok(None),
+        };
         if let Screen::Window(window) = &self.screen {
             explain += &format!("  vsync: {}\n", window.vsync());
         }
-        Ok(Some(Status { explain, report }))
+        Ok(Some(Status { explain, report: report.to_string() }))
     }
 
     /// The program's context and what is shown in it.
@@ -448,8 +505,9 @@ impl Stage {
     }
 
     /// The path in use; `None` before the first array.
-    pub fn path(&self) -> Option<&'static str> {
-        self.feeds.last().map(|feed| feed.link.path().name())
+    pub fn path(&mut self) -> Option<&'static str> {
+        let closely = self.closely.as_mut().and_then(|view| view.link().map(|link| link.path().name()));
+        closely.or_else(|| self.feeds.last().map(|feed| feed.link.path().name()))
     }
 }
 

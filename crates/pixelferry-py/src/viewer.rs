@@ -10,6 +10,7 @@ use crate::job::closed;
 use crate::looks;
 use crate::named::{self, one_of};
 use crate::report::report;
+use crate::served::copied;
 use crate::source::Source;
 use crate::stage::{Screen, Settings, Stage, Status};
 use crate::window::WindowHandle;
@@ -18,7 +19,7 @@ use pixelferry::{
     DisplayChoice, Extent, LinkBuilder, Mode, PixelFormat, Policy, RowOrder, SurfaceDesc,
     command::{Choice as _, check_picture_file},
 };
-use pixelferry_look::{Layout, Look, Plane, Raw};
+use pixelferry_look::{Layout, Look, Plane, Raw, Request};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
@@ -174,8 +175,21 @@ impl Viewer {
         }
     }
 
+    /// Shows a copy of an array to be looked at closely, as [`Stage::look`] does.
+    pub fn look(&self, py: Python<'_>, array: &Bound<'_, PyAny>, name: &str, request: Request) -> PyResult<()> {
+        if !self.is_open() {
+            return self.unless_by_user(closed());
+        }
+        let make = copied(array, name.to_owned(), &request, &self.shared.engines)?;
+        match self.attempt(py, move |stage| stage.look(make, request)) {
+            // The user was quicker.
+            Err(closed @ Failure::Closed(_)) => self.unless_by_user(closed),
+            other => Ok(other?),
+        }
+    }
+
     fn status(&self, py: Python<'_>) -> PyResult<Option<Status>> {
-        self.run(py, |stage| stage.status())
+        self.run(py, Stage::status)
     }
 
     /// Waits until the window is closed; Ctrl-C ends the wait.
@@ -213,13 +227,16 @@ impl Viewer {
 
     /// Shows an array and returns when it may be written again: anything with `__dlpack__`, `__cuda_array_interface__`
     /// or a buffer, of numbers of any type. Does nothing where the user has closed the window; is_open is then False.
-    #[pyo3(signature = (array, layout=None, *, range=None, exposure=0.0, gamma=1.0, colormap=None, channel=None, marks=false))]
+    /// With a name a window shows a copy closely, beside the arrays of other names, with the look of the first.
+    #[pyo3(signature = (array, layout=None, *, name=None, range=None, exposure=0.0, gamma=1.0, colormap=None, channel=None,
+                        marks=false))]
     #[allow(clippy::too_many_arguments)] // by name, in Python
     fn show(
         &self,
         py: Python<'_>,
         array: &Bound<'_, PyAny>,
         layout: Option<&str>,
+        name: Option<&str>,
         range: Option<&Bound<'_, PyAny>>,
         exposure: f32,
         gamma: f32,
@@ -228,8 +245,13 @@ impl Viewer {
         marks: bool,
     ) -> PyResult<()> {
         let look = looks::Asked { range, exposure, gamma, colormap, channel, marks }.look()?;
-        self.put(py, array, looks::layout(layout)?, &look)
+        let layout = looks::layout(layout)?;
+        match name {
+            Some(name) => self.look(py, array, name, Request { layout, look }),
+            None => self.put(py, array, layout, &look),
+        }
     }
+
     /// Returns what the user did since the last call, oldest first; waits at most `timeout` seconds for the first.
     #[pyo3(signature = (timeout=0.0))]
     fn events(&self, py: Python<'_>, timeout: f64) -> PyResult<Vec<Event>> {

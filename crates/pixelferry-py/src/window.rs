@@ -180,9 +180,12 @@ impl ApplicationHandler<Task> for Windows {
     fn window_event(&mut self, _: &ActiveEventLoop, id: WindowId, event: WindowEvent) {
         let escape = Key::Named(NamedKey::Escape);
         let Some(open) = self.0.get_mut(&id) else { return };
-        let Open { stage, events, hand, .. } = open;
+        let Open { stage, events, hand, .. } = &mut *open;
         if let Some(event) = hand.follow(&event, |x, y| stage.pixel_at(x, y)) {
             events.push(event);
+        }
+        if let Err(failure) = guarded(|| open.stage.follow(&event)) {
+            tracing::warn!(?failure, "a window did not follow an event");
         }
         let done = match event {
             WindowEvent::CloseRequested => return self.close(id, End::User),

@@ -9,7 +9,7 @@ use crate::overlay::{Lines, Overlay, Pixels, Written, named};
 use crate::shown::Shown;
 use pixelferry::api::gl::winit::event::{ElementState, KeyEvent, WindowEvent};
 use pixelferry::api::gl::{Camera, GlDisplay, Viewport};
-use pixelferry::{DrawOptions, Extent, Filter, save_picture};
+use pixelferry::{DrawOptions, Extent, Filter, Link, save_picture};
 use pixelferry_look::{End, Look, Range, Request};
 use std::mem;
 use std::path::PathBuf;
@@ -287,6 +287,21 @@ impl ArrayView {
             }
         }
         Some(text)
+    }
+
+    /// Column and row of the picture at a place of the window.
+    pub fn pixel_at(&self, at: [f64; 2], window: Extent) -> Option<[u32; 2]> {
+        self.pixels(window).at(at)
+    }
+
+    /// The way of the picture on show to the display.
+    pub fn link(&mut self) -> Option<&mut Link> {
+        self.all[self.at].feed.as_mut().map(|feed| &mut feed.link)
+    }
+
+    /// What the array on show is taken for and how it is shown.
+    pub fn explain(&self) -> String {
+        self.on_show().plane.explain()
     }
 
     /// Section that is seen.

@@ -210,6 +210,7 @@ class Viewer:
         array: _Array,
         layout: _Layout | None = None,
         *,
+        name: str | None = None,
         range: _Range | None = None,
         exposure: float = 0.0,
         gamma: float = 1.0,
@@ -217,7 +218,9 @@ class Viewer:
         channel: _Channel | None = None,
         marks: bool = False,
     ) -> None:
-        """Shows an array of numbers of any type: bool, integers, floats of 8 (DLPack) to 64 bits, bfloat16, complex.
+        """With a name a window shows a copy closely, with zoom, values and histogram, beside the arrays of other names: keys by "?".
+
+        Shows an array of numbers of any type: bool, integers, floats of 8 (DLPack) to 64 bits, bfloat16, complex.
 
         Does nothing where the user has closed the window: is_open is then False. After close() it raises ClosedError.
 

@@ -185,6 +185,55 @@ print("done")
 ''') == ["done"]
 
 
+def test_arrays_with_names_are_looked_at_closely(python):
+    assert python('''
+test = c.CDLL("libXtst.so.6")
+levels = np.arange(12, dtype="f4").reshape(3, 4) / 11
+with pixelferry.Viewer(640, 480, title="close") as viewer:
+    viewer.show(levels[::-1], name="flow", range=(0, 2))
+    window = windows()["close"]
+    x.XMoveWindow(server, c.c_ulong(window), 0, 0)
+    def at(column, row):
+        x.XSync(server, 0)
+        return x.XGetPixel(x.XGetImage(server, window, column, row, 1, 1, 0xFFFFFFFF, 2), 0, 0)
+    def press(symbol):
+        x.XSetInputFocus(server, c.c_ulong(window), 1, c.c_ulong(0))
+        for down in (1, 0):
+            test.XTestFakeKeyEvent(server, c.c_uint(x.XKeysymToKeycode(server, c.c_ulong(symbol))), down, c.c_ulong(0))
+        x.XSync(server, 0)
+    # 160 pixels of the window for each of the array's.
+    assert wait_for(lambda: at(600, 40) == 0x808080), hex(at(600, 40))
+    assert viewer.path and "range 0 to 2" in viewer.explain(), viewer.explain()
+    assert (np.asarray(viewer.screenshot())[0, 3] == (128, 128, 128, 255)).all()
+    press(ord("r"))
+    assert wait_for(lambda: at(600, 40) == 0xFFFFFF), hex(at(600, 40))
+    viewer.show(levels * 0, name="other")
+    press(ord("]"))
+    assert wait_for(lambda: at(600, 40) == 0)
+    viewer.show(np.full((480, 640), 0.2), name="other")
+    assert wait_for(lambda: at(600, 40) == 0x333333), hex(at(600, 40))
+    # The wheel is the view's, and the program hears of it, too.
+    test.XTestFakeMotionEvent(server, -1, 600, 40, c.c_ulong(0))
+    x.XSync(server, 0)
+    def heard():
+        return [event.pixel for event in viewer.events(1.0) if event.type == "pointer_move"]
+    assert wait_for(lambda: (600, 40) in heard())
+    # Without a name it is a live picture again.
+    viewer.show(plain((9, 8, 7)))
+    assert wait_for(lambda: at(600, 240) == 0x090807), hex(at(600, 240))
+    for wrong in [np.zeros(5), np.zeros((2, 2), "U3")]:
+        try:
+            viewer.show(wrong, name="wrong")
+        except (pixelferry.ShapeError, pixelferry.DtypeError):
+            print("refused")
+with pixelferry.Viewer(8, 8, headless=True) as viewer:
+    try:
+        viewer.show(levels, name="a")
+    except pixelferry.ShapeError as error:
+        print(error)
+''') == ["refused", "refused", "an array with a name is for a window; leave out name= or headless=True"]
+
+
 def test_a_window_closed_by_the_user(python):
     assert python('''
 viewer = pixelferry.Viewer(160, 120, title="closed")
