@@ -14,6 +14,8 @@ pub struct Histogram {
     low: f64,
     high: f64,
     counts: Vec<u64>,
+    /// Of a part of another's range: how many numbers are below it, and how many there are in all.
+    whole: Option<(u64, u64)>,
 }
 
 impl Histogram {
@@ -23,15 +25,20 @@ impl Histogram {
     /// Counts nothing yet, from `low` to `high`.
     #[must_use]
     pub fn new(low: f64, high: f64) -> Self {
-        Self { low, high, counts: vec![0; Self::BINS] }
+        Self { low, high, counts: vec![0; Self::BINS], whole: None }
     }
 
     /// Takes counts that a device made; those that are missing are 0.
     #[must_use]
     pub fn of_counts(low: f64, high: f64, counts: &[u32]) -> Self {
-        let mut made = Self::new(low, high);
-        made.counts.iter_mut().zip(counts).for_each(|(count, found)| *count = u64::from(*found));
-        made
+        Self::new(low, high).with_counts(counts)
+    }
+
+    /// Counts what a device counted from the lowest to the highest number, too.
+    #[must_use]
+    pub fn with_counts(mut self, counts: &[u32]) -> Self {
+        self.counts.iter_mut().zip(counts).for_each(|(count, found)| *count += u64::from(*found));
+        self
     }
 
     /// Counts more numbers. Those outside of the range and NaN are passed over.
@@ -73,9 +80,8 @@ impl Histogram {
     /// The number that `percent` of all are not above; between two numbers it is as far as between their places. The lowest
     /// of the range where nothing was counted.
     pub fn percentile(&self, percent: f64) -> f64 {
-        let all: u64 = self.counts.iter().sum();
-        let place = percent.clamp(0.0, 100.0) / 100.0 * all.saturating_sub(1) as f64;
-        let mut before = 0.0;
+        let (below, place) = self.place(percent);
+        let mut before = below as f64;
         for (bin, count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             let count = *count as f64;
             if place < before + count {
@@ -84,6 +90,57 @@ impl Histogram {
             }
             before += count;
         }
-        self.low
+        // Numbers on an edge may have been counted on its other side.
+        if before > below as f64 { self.high } else { self.low }
+    }
+
+    /// How many numbers are below the range, and how many a percentile is above.
+    fn place(&self, percent: f64) -> (u64, f64) {
+        let (below, all) = self.whole.unwrap_or_else(|| (0, self.counts.iter().sum()));
+        (below, percent.clamp(0.0, 100.0) / 100.0 * all.saturating_sub(1) as f64)
+    }
+
+    /// The part of the range where these percentiles are, to count the same numbers again; its percentiles are those of all of
+    /// them. `None` where the parts are narrow enough as it is: more than 256 of them are between the percentiles, or hardly any number
+    /// is there.
+    ///
+    /// ```
+    /// use compute_arrays::Histogram;
+    ///
+    /// // One number far from all others.
+    /// let numbers: Vec<f64> = (0..1000).map(f64::from).chain([1e9]).collect();
+    /// let coarse = Histogram::new(0.0, 1e9).counted(&numbers);
+    /// let narrow = coarse.narrowed(&[1.0, 99.0]).ok_or("narrow as it is")?.counted(&numbers);
+    /// assert!((narrow.percentile(99.0) - 990.0).abs() < 1.0 && (coarse.percentile(99.0) - 990.0).abs() > 1000.0);
+    /// # Ok::<(), &str>(())
+    /// ```
+    #[must_use]
+    pub fn narrowed(&self, percents: &[f64]) -> Option<Self> {
+        const ENOUGH: usize = 256;
+        let places = percents.iter().map(|percent| self.place(*percent).1);
+        let (first, last) = places.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), at| (a.min(at), b.max(at)));
+        let (below, all) = self.whole.unwrap_or_else(|| (0, self.counts.iter().sum()));
+        let mut before = below;
+        let mut found: Option<(usize, usize, u64)> = None;
+        for (bin, count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let next = before + count;
+            if first < next as f64 && found.is_none() {
+                found = Some((bin, bin, before));
+            }
+            if let Some((_, end, _)) = &mut found {
+                *end = bin;
+            }
+            before = next;
+            if last < next as f64 {
+                break;
+            }
+        }
+        let (start, end, under) = found?;
+        let is_enough = end - start >= ENOUGH || (before - under) * (ENOUGH as u64) < all;
+        let edge = |bin: usize| self.low + bin as f64 * self.error();
+        let (low, high) = (edge(start), edge(end + 1).min(self.high));
+        // Numbers have no more digits than that.
+        let is_finest = !(self.low < low || high < self.high) || low + (high - low) / Self::BINS as f64 <= low;
+        (!(is_enough || is_finest)).then(|| Self { whole: Some((under, all)), ..Self::new(low, high) })
     }
 }

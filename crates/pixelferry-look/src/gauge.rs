@@ -55,14 +55,14 @@ impl Gauge {
         self.found.read(0, bytes_of_mut(&mut ends))?;
         let [low, high] = ends.map(of_ordered);
         let (low, high) = if ends[0] <= ends[1] { (low, high) } else { (0.0, 1.0) };
-        plane.tone.range = (low, high);
-        let mut counts = vec![0_u32; Histogram::BINS];
-        if plane.range.has_percentiles() {
+        plane.tone.range = plane.range.measured((low, high), |into| {
+            let (mut counts, mut part) = (vec![0_u32; Histogram::BINS], plane);
+            part.tone.range = into.range();
             self.found.write(0, bytemuck::cast_slice(&counts))?;
-            self.run(&plane, backend, memory, COUNTS)?;
+            self.run(&part, backend, memory, COUNTS)?;
             self.found.read(0, cast_slice_mut(&mut counts))?;
-        }
-        plane.tone.range = plane.range.of(&Histogram::of_counts(low, high, &counts));
+            Ok(into.with_counts(&counts))
+        })?;
         Ok(plane)
     }
 
@@ -87,22 +87,34 @@ fn of_ordered(bits: u64) -> f64 {
 }
 
 impl Range {
-    /// True where the minimum and the maximum are not enough.
-    pub(crate) fn has_percentiles(self) -> bool {
-        let inside = |end| matches!(end, End::Percent(part) if part > 0.0 && part < 100.0);
-        matches!(self, Self::Between(low, high) if inside(low) || inside(high))
-    }
-
-    /// The range of numbers that were counted from their minimum to their maximum.
-    pub(crate) fn of(self, counted: &Histogram) -> (f64, f64) {
-        let (low, high) = counted.range();
+    /// The range of numbers that lie between these. `count` counts them; it is called where percentiles are asked for, and again for
+    /// the part where these are while most numbers lie close together there.
+    pub(crate) fn measured(
+        self,
+        (low, high): (f64, f64),
+        mut count: impl FnMut(Histogram) -> Result<Histogram>,
+    ) -> Result<(f64, f64)> {
+        /// Most counts: each makes the parts up to 65536 times as narrow.
+        const COUNTS: usize = 4;
+        let percents: Vec<f64> = match self {
+            Self::Between(first, second) => [first, second].into_iter().filter_map(inside).collect(),
+            _ => Vec::new(),
+        };
+        let mut counted = Histogram::new(low, high);
+        if !percents.is_empty() {
+            counted = count(counted)?;
+            for _ in 1..COUNTS {
+                let Some(narrowed) = counted.narrowed(&percents) else { break };
+                counted = count(narrowed)?;
+            }
+        }
         let of = |end| match end {
             End::Value(value) => value,
             End::Percent(part) if part <= 0.0 => low,
             End::Percent(part) if part >= 100.0 => high,
             End::Percent(part) => counted.percentile(part),
         };
-        match self {
+        Ok(match self {
             Self::Symmetric => {
                 // Where all are zero, it is in the middle, too.
                 let most = Some(low.abs().max(high.abs())).filter(|most| *most > 0.0).unwrap_or(1.0);
@@ -110,7 +122,15 @@ impl Range {
             }
             Self::OfType => (low, high),
             Self::Between(first, second) => (of(first), of(second)),
-        }
+        })
+    }
+}
+
+/// The percentile of an end that lies between minimum and maximum.
+fn inside(end: End) -> Option<f64> {
+    match end {
+        End::Percent(part) => Some(part).filter(|part| *part > 0.0 && *part < 100.0),
+        End::Value(_) => None,
     }
 }
 
@@ -120,4 +140,38 @@ fn numbers_come_back_from_their_order() {
         let bits = number.to_bits();
         assert_eq!(of_ordered(if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }).to_bits(), bits);
     }
+}
+
+#[test]
+fn percentiles_are_near_whatever_lies_far_outside() {
+    let mut numbers: Vec<f64> = (0..10_000).map(|n| f64::from(n) / 100.0).collect();
+    let mut passes = 0;
+    let mut range = |numbers: &[f64], low, high| {
+        passes = 0;
+        let ends = numbers.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), n| (a.min(*n), b.max(*n)));
+        let count = |into: Histogram| {
+            passes += 1;
+            Ok(into.counted(numbers))
+        };
+        let found = Range::Between(low, high).measured(ends, count).unwrap();
+        (found, passes)
+    };
+    let (low, high) = (End::Percent(1.0), End::Percent(99.0));
+    let ((one, many), passes) = range(&numbers, low, high);
+    assert!((one - 1.0).abs() < 0.02 && (many - 98.99).abs() < 0.02 && passes == 1, "{one} to {many} in {passes}");
+    for outlier in [1e6, 1e9, -1e12, 1e15] {
+        numbers.push(outlier);
+        let ((one, many), passes) = range(&numbers, low, high);
+        assert!(
+            (one - 1.0).abs() < 0.05 && (many - 99.0).abs() < 0.05 && passes <= 4,
+            "{outlier}: {one} to {many} in {passes}"
+        );
+        // Of one end alone, too.
+        let ((zero, many), _) = range(&numbers, End::Value(0.0), high);
+        assert!(zero == 0.0 && (many - 99.0).abs() < 0.05, "{outlier}: to {many}");
+    }
+    // Where most are one number, and where all are.
+    let most: Vec<f64> = [7.0; 1000].into_iter().chain([1e9, -1e9]).collect();
+    assert!((range(&most, low, high).0.0 - 7.0).abs() < 1e-3);
+    assert_eq!(range(&[7.0; 10], low, high).0, (7.0, 7.0));
 }

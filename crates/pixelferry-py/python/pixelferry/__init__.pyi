@@ -227,9 +227,8 @@ class Viewer:
         layout: a letter for each axis: H and W and, where there are, C and N (pictures in a grid). None guesses by the shape as
             `explain()` lists: "HW", "HWC" of 1 to 4 channels, "CHW" of 1, 3 or 4, "NHW", "NHWC", "NCHW". Two channels are red and
             green. For a format of one or two channels that number of them. Strides of any kind.
-        range: the numbers that are black and white: (0, 50), "minmax", "symmetric" about zero, or percentiles as ("1%", "99%"),
-            which are off by at most 1/65536 of minimum to maximum. None is the whole range of uint8 and uint16, 0 to 1 of bool and
-            floats, -pi to pi of a phase, and "minmax" of all else.
+        range: the numbers that are black and white: (0, 50), "minmax", "symmetric" about zero, or percentiles as ("1%", "99%").
+            None is the whole range of uint8 and uint16, 0 to 1 of bool and floats, -pi to pi of a phase, and "minmax" of all else.
         exposure: stops by which all is made brighter, after the range.
         gamma: numbers above 0 are raised to 1/gamma, after the exposure.
         colormap: of 256 colours, for one channel, after the gamma.
