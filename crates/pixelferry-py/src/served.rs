@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyAny;
 use std::cell::RefCell;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -30,11 +30,42 @@ impl Lies for All {
     }
 }
 
+/// A page, and the thread that shows it; `None` once it was waited for.
+struct Page {
+    serve: Arc<Serve>,
+    shows: Mutex<Option<JoinHandle<Result<(), ViewError>>>>,
+}
+
+impl Page {
+    fn lock(&self) -> MutexGuard<'_, Option<JoinHandle<Result<(), ViewError>>>> {
+        self.shows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends it, and says why it ended by itself. Not to be called with the interpreter attached.
+    fn end(&self) -> Result<(), Failure> {
+        self.serve.stop();
+        let shows = self.lock().take();
+        shows.map_or(Ok(()), |shows| Ok(shows.join().map_err(|_| closed())??))
+    }
+}
+
+/// Pages to be ended before the interpreter goes: drivers do not like to be busy then.
+static PAGES: Mutex<Vec<Weak<Page>>> = Mutex::new(Vec::new());
+
+/// Ends all pages. Not to be called with the interpreter attached.
+pub fn end() {
+    let all = std::mem::take(&mut *PAGES.lock().unwrap_or_else(PoisonError::into_inner));
+    for page in all.iter().filter_map(Weak::upgrade) {
+        if let Err(error) = page.end() {
+            tracing::warn!(?error, "a page ended by itself");
+        }
+    }
+}
+
 /// A page with arrays for browsers. Keep it: with it goes the page.
 #[pyclass(module = "pixelferry", frozen)]
 pub struct Server {
-    serve: Arc<Serve>,
-    shows: Mutex<Option<JoinHandle<Result<(), ViewError>>>>,
+    page: Arc<Page>,
     engines: Engines,
     request: Request,
 }
@@ -125,7 +156,11 @@ pub fn serve(
             // It ended before.
             return Err(shows.join().ok().and_then(Result::err).map_or_else(closed, Failure::from));
         }
-        Ok(Server { serve, shows: Mutex::new(Some(shows)), engines, request })
+        let page = Arc::new(Page { serve, shows: Mutex::new(Some(shows)) });
+        let mut all = PAGES.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|page| page.strong_count() > 0);
+        all.push(Arc::downgrade(&page));
+        Ok(Server { page, engines, request })
     })
     .map_err(|failure: Failure| failure.into())
 }
@@ -135,44 +170,38 @@ impl Server {
     /// Address for browsers, with the token that the page needs. Whoever has it looks and steers.
     #[getter]
     fn url(&self) -> String {
-        self.serve.url()
+        self.page.serve.url()
     }
 
     /// Browsers that look on at the moment.
     #[getter]
     fn viewers(&self) -> usize {
-        self.serve.viewers()
+        self.page.serve.viewers()
     }
 
     /// Shows an array beside the others, or in the place of the one of its name. It is copied, and shown soon.
     #[pyo3(signature = (array, name="array"))]
     fn show(&self, array: &Bound<'_, PyAny>, name: &str) -> PyResult<()> {
-        if self.lock().is_none() {
+        if self.page.lock().is_none() {
             return Err(closed().into());
         }
         let request = Request { look: pixelferry_look::Look::default(), ..self.request };
-        self.serve.put(copied(array, name.to_owned(), &request, &self.engines)?);
+        self.page.serve.put(name, copied(array, name.to_owned(), &request, &self.engines)?);
         Ok(())
     }
 
     /// Waits until Ctrl-C, or until another thread closes it.
     fn wait(&self, py: Python<'_>) -> PyResult<()> {
-        while self.lock().as_ref().is_some_and(|shows| !shows.is_finished()) {
+        while self.page.lock().as_ref().is_some_and(|shows| !shows.is_finished()) {
             py.detach(|| thread::sleep(TICK));
             py.check_signals()?;
         }
-        Ok(())
+        self.close(py)
     }
 
     /// Ends the page. May be called again.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.serve.stop();
-        let shows = self.lock().take();
-        match py.detach(|| shows.map(JoinHandle::join)) {
-            None | Some(Ok(Ok(()))) => Ok(()),
-            Some(Ok(Err(error))) => Err(Failure::from(error).into()),
-            Some(Err(_)) => Err(closed().into()),
-        }
+        Ok(py.detach(|| self.page.end())?)
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {
@@ -185,23 +214,18 @@ impl Server {
     }
 
     fn __repr__(&self) -> String {
-        format!("<pixelferry.Server: {}>", self.serve.url())
+        format!("<pixelferry.Server: {}>", self.url())
     }
 
     /// The page in a notebook's cell.
     fn _repr_html_(&self) -> String {
-        format!("<iframe src=\"{}\" style=\"width: 100%; height: 560px; border: 0\"></iframe>", self.serve.url())
-    }
-}
-
-impl Server {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<JoinHandle<Result<(), ViewError>>>> {
-        self.shows.lock().unwrap_or_else(PoisonError::into_inner)
+        format!("<iframe src=\"{}\" style=\"width: 100%; height: 560px; border: 0\"></iframe>", self.url())
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.serve.stop();
+        // The page's threads never wait for the interpreter.
+        self.page.serve.stop();
     }
 }

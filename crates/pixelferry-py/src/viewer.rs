@@ -10,7 +10,7 @@ use crate::job::closed;
 use crate::looks;
 use crate::named::{self, one_of};
 use crate::report::report;
-use crate::served::copied;
+use crate::served::{self, copied};
 use crate::source::Source;
 use crate::stage::{Screen, Settings, Stage, Status};
 use crate::window::WindowHandle;
@@ -51,11 +51,12 @@ impl ViewerState {
 /// Viewers to be closed before the interpreter goes.
 static VIEWERS: Mutex<Vec<Weak<ViewerState>>> = Mutex::new(Vec::new());
 
-/// Closes all viewers, and the textures of this thread: drivers do not like to be busy when the process ends.
+/// Closes all viewers, pages, and the textures of this thread: drivers do not like to be busy when the process ends.
 #[pyfunction]
 pub fn _close_all(py: Python<'_>) {
     py.detach(|| {
         here::end();
+        served::end();
         let all = std::mem::take(&mut *VIEWERS.lock().unwrap_or_else(PoisonError::into_inner));
         all.iter().filter_map(Weak::upgrade).for_each(|viewer| viewer.close());
     });

@@ -63,7 +63,8 @@ struct Stage {
 
 #[derive(Default)]
 struct Waiting {
-    arrays: Vec<Make>,
+    /// By name, of which the newest counts.
+    arrays: Vec<(String, Make)>,
     inputs: Vec<Event>,
     /// Something changed that is not here, or a picture is asked for.
     is_asked: bool,
@@ -164,10 +165,13 @@ impl Serve {
         self.gateway.viewers()
     }
 
-    /// Shows an array beside the others, or in the place of the one of its name; `make` is called by the thread that shows, which logs
-    /// an array that it does not show. Returns at once.
-    pub fn put(&self, make: impl FnOnce() -> Result<Array, ReadError> + Send + 'static) {
-        self.stage.change(|waiting| waiting.arrays.push(Box::new(make)));
+    /// Shows an array beside the others, or in the place of the one of that name. Returns at once; `make` is called by the thread that
+    /// shows, unless a newer one of that name comes before. An array that is not shown is logged.
+    pub fn put(&self, name: &str, make: impl FnOnce() -> Result<Array, ReadError> + Send + 'static) {
+        self.stage.change(|waiting| {
+            waiting.arrays.retain(|(other, _)| other != name);
+            waiting.arrays.push((name.to_owned(), Box::new(make)));
+        });
     }
 
     /// Ends [`Serve::run`], now or when it is called.
@@ -223,9 +227,10 @@ impl Serve {
                 return Ok(());
             }
             is_old |= is_asked || !arrays.is_empty();
-            for make in arrays {
-                if let Err(error) = make().map_err(ViewError::from).and_then(|array| view.put(array)) {
-                    tracing::warn!("an array is not shown: {error}");
+            for (name, make) in arrays {
+                let made = make().map_err(ViewError::from);
+                if let Err(error) = made.and_then(|array| view.put(array.named(name.clone()))) {
+                    tracing::warn!("{name} is not shown: {error}");
                 }
             }
             if let Some(listener) = &listener {

@@ -208,7 +208,8 @@ fn one_that_takes_nothing_misses_pictures_and_gets_the_newest_then() {
     }
     // Two were on their way to the slow one, which did not say that it took them.
     let (first, second) = (picture(&mut slow).0, picture(&mut slow).0);
-    assert!(first < second && second < LAST, "{first} {second}");
+    // A picture comes twice where the scene is found to be served after it.
+    assert!(first <= second && second < LAST, "{first} {second}");
     taken(&mut slow, 2);
     assert_eq!(picture(&mut slow).0, LAST);
 }
@@ -393,9 +394,12 @@ fn a_browser_that_asks_for_video_again_and_again_starts_an_encoder_a_second_at_m
     assert!(!seen.is_empty() && seen.len() <= most, "{} encoders in {:?}", seen.len(), begun.elapsed());
 }
 
-/// Encoders that this program started and that have not ended, by their numbers.
+/// Encoders that gateways of this program started and that have not ended, by their numbers.
 fn running_encoders() -> Vec<String> {
-    let threads = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+    let is_gateways = |thread: &std::fs::DirEntry| {
+        std::fs::read_to_string(thread.path().join("comm")).is_ok_and(|name| name.trim_end() == "video")
+    };
+    let threads = std::fs::read_dir("/proc/self/task").unwrap().flatten().filter(is_gateways);
     let of = |thread: std::fs::DirEntry| std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
     let all = threads.flat_map(|thread| of(thread).split_whitespace().map(String::from).collect::<Vec<_>>());
     let name = |child: &str| std::fs::read_to_string(format!("/proc/{child}/comm")).unwrap_or_default();

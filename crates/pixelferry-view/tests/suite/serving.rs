@@ -4,7 +4,7 @@ use crate::array;
 use pixelferry_look::Request;
 use pixelferry_media::Event;
 use pixelferry_media::wire::{HEADER_BYTES, Header, Limits};
-use pixelferry_testing::{Need, Patience, need};
+use pixelferry_testing::{Need, Patience, by_level, need};
 use pixelferry_view::{Array, Serve, ViewError};
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -120,7 +120,17 @@ fn a_browser_sees_the_array_and_steers_the_view() {
     for bytes in [b"{}".as_slice(), b"\xff\xfe", br#"{"event":"key","code":"","key":"","down":true}"#] {
         browser.send(Message::binary(bytes.to_vec())).unwrap();
     }
-    page.serve.put(|| Ok(array(&[1, 1], "uint8", &[77]).named("levels".into())));
+    let mut random = 7_u64;
+    for at in 0..by_level(2_000, 20_000, 100_000) {
+        // Half of them begin as an event does.
+        let begin: &[u8] = if at % 2 == 0 { br#"{"event":"#.as_slice() } else { b"" };
+        let rest = (0..at % 40).map(|_| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) as u8
+        });
+        browser.send(Message::binary(begin.iter().copied().chain(rest).collect::<Vec<u8>>())).unwrap();
+    }
+    page.serve.put("levels", || Ok(array(&[1, 1], "uint8", &[77])));
     sees(&mut browser, (320, 240), 77);
     // Another browser sees the same.
     sees(&mut page.own(), (320, 240), 77);
