@@ -37,10 +37,10 @@ pub struct ViewOptions {
     #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, require_equals = true, default_missing_value = LISTEN)]
     #[arg(conflicts_with_all = ["save", "explain", "layout"])]
     listen: Option<String>,
-    /// Open no window, show everything on a page for browsers and print its address; for this machine's, unless one is given.
+    /// Open no window: show the same on a page for browsers and print its address; only from this machine, unless one is given.
     ///
-    /// All of them share a view. Whoever has the address looks and steers; beyond this machine others on the line can read it and the
-    /// pictures, so go there by an SSH tunnel.
+    /// All browsers share one view, and whoever has the address looks and steers. It is plain HTTP: to reach another machine, tunnel by
+    /// SSH instead of listening beyond it.
     #[cfg(feature = "serve")]
     #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, require_equals = true, default_missing_value = "127.0.0.1:0")]
     #[arg(conflicts_with_all = ["save", "explain"])]
