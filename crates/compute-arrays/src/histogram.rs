@@ -80,24 +80,31 @@ impl Histogram {
     /// The number that `percent` of all are not above; between two numbers it is as far as between their places. The lowest
     /// of the range where nothing was counted.
     pub fn percentile(&self, percent: f64) -> f64 {
-        let (below, place) = self.place(percent);
-        let mut before = below as f64;
-        for (bin, count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            let count = *count as f64;
-            if place < before + count {
-                let inside = (place - before + 0.5) / count;
-                return self.low + (bin as f64 + inside.min(1.0)) * self.error();
+        let place = place(percent, self.ranks().1);
+        match self.bin(place) {
+            Some((bin, before)) => {
+                let inside = (place - before as f64 + 0.5) / self.counts[bin] as f64;
+                self.low + (bin as f64 + inside.min(1.0)) * self.error()
             }
-            before += count;
+            // Numbers on an edge may have been counted on its other side.
+            None if self.counts.iter().any(|count| *count > 0) => self.high,
+            None => self.low,
         }
-        // Numbers on an edge may have been counted on its other side.
-        if before > below as f64 { self.high } else { self.low }
     }
 
-    /// How many numbers are below the range, and how many a percentile is above.
-    fn place(&self, percent: f64) -> (u64, f64) {
-        let (below, all) = self.whole.unwrap_or_else(|| (0, self.counts.iter().sum()));
-        (below, percent.clamp(0.0, 100.0) / 100.0 * all.saturating_sub(1) as f64)
+    /// How many numbers are below the range, and how many there are in all.
+    fn ranks(&self) -> (u64, u64) {
+        self.whole.unwrap_or_else(|| (0, self.counts.iter().sum()))
+    }
+
+    /// The part that has the number at a place in the order of all, and how many are before that part.
+    fn bin(&self, place: f64) -> Option<(usize, u64)> {
+        let mut before = self.ranks().0;
+        self.counts.iter().enumerate().find_map(|(bin, count)| {
+            let start = before;
+            before += count;
+            (*count > 0 && place < before as f64).then_some((bin, start))
+        })
     }
 
     /// The part of the range where these percentiles are, to count the same numbers again; its percentiles are those of all of
@@ -117,30 +124,22 @@ impl Histogram {
     #[must_use]
     pub fn narrowed(&self, percents: &[f64]) -> Option<Self> {
         const ENOUGH: usize = 256;
-        let places = percents.iter().map(|percent| self.place(*percent).1);
+        let (_, all) = self.ranks();
+        let places = percents.iter().map(|percent| place(*percent, all));
         let (first, last) = places.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), at| (a.min(at), b.max(at)));
-        let (below, all) = self.whole.unwrap_or_else(|| (0, self.counts.iter().sum()));
-        let mut before = below;
-        let mut found: Option<(usize, usize, u64)> = None;
-        for (bin, count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            let next = before + count;
-            if first < next as f64 && found.is_none() {
-                found = Some((bin, bin, before));
-            }
-            if let Some((_, end, _)) = &mut found {
-                *end = bin;
-            }
-            before = next;
-            if last < next as f64 {
-                break;
-            }
-        }
-        let (start, end, under) = found?;
-        let is_enough = end - start >= ENOUGH || (before - under) * (ENOUGH as u64) < all;
+        let (start, below) = self.bin(first)?;
+        let end = self.bin(last).map_or(Self::BINS - 1, |(bin, _)| bin);
+        let there: u64 = self.counts[start..=end].iter().sum();
+        let is_enough = end - start >= ENOUGH || there * (ENOUGH as u64) < all;
         let edge = |bin: usize| self.low + bin as f64 * self.error();
         let (low, high) = (edge(start), edge(end + 1).min(self.high));
         // Numbers have no more digits than that.
         let is_finest = !(self.low < low || high < self.high) || low + (high - low) / Self::BINS as f64 <= low;
-        (!(is_enough || is_finest)).then(|| Self { whole: Some((under, all)), ..Self::new(low, high) })
+        (!(is_enough || is_finest)).then(|| Self { whole: Some((below, all)), ..Self::new(low, high) })
     }
+}
+
+/// Place of a percentile in the order of so many numbers.
+fn place(percent: f64, all: u64) -> f64 {
+    percent.clamp(0.0, 100.0) / 100.0 * all.saturating_sub(1) as f64
 }

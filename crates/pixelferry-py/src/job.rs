@@ -3,6 +3,10 @@
 use crate::failure::Failure;
 use crate::stage::Stage;
 use pixelferry::driver::describe::panics::catch;
+use std::time::Duration;
+
+/// Interval at which a waiting call looks for signals (Ctrl-C).
+pub const TICK: Duration = Duration::from_millis(50);
 
 /// Work for a stage.
 pub type Job = Box<dyn FnOnce(&mut Stage) + Send>;

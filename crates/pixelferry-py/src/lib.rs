@@ -52,16 +52,14 @@ use failure::Failure;
 use gl_source::GlSource;
 use gl_target::GlTarget;
 use pixelferry::command::check_picture_file;
-use pixelferry_look::{Layout, Request, window_for};
+use pixelferry_look::{Layout, window_for};
+use pixelferry_view::SMALLEST;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use served::Server;
 use std::path::PathBuf;
 use texture::Texture;
 use viewer::{Options, Viewer};
-
-/// Least window for looking closely: lines of text need room.
-const SMALLEST: (u32, u32) = (640, 480);
 
 /// A window's size for an array; that of a viewer where the array does not tell its shape by itself.
 fn window_size(array: &Bound<'_, PyAny>, layout: Layout) -> (u32, u32) {
@@ -92,13 +90,12 @@ fn show(
     channel: Option<&Bound<'_, PyAny>>,
     marks: bool,
 ) -> PyResult<Option<Viewer>> {
-    let layout = looks::layout(layout)?;
-    let look = looks::Asked { range, exposure, gamma, colormap, channel, marks }.look()?;
-    let own = window_size(array, layout);
+    let request = looks::Asked { layout, range, exposure, gamma, colormap, channel, marks }.request()?;
+    let own = window_size(array, request.layout);
     // A still picture is looked at closely, unless a backend is to make it.
     let is_close = block && save.is_none() && backend.is_none();
-    let least = if is_close { SMALLEST } else { (0, 0) };
-    let size = (width.unwrap_or(own.0.max(least.0)), height.unwrap_or(own.1.max(least.1)));
+    let least = if is_close { SMALLEST } else { [0; 2] };
+    let size = (width.unwrap_or(own.0.max(least[0])), height.unwrap_or(own.1.max(least[1])));
     let options = Options {
         size,
         title,
@@ -115,11 +112,11 @@ fn show(
     }
     let viewer = Viewer::open(py, &options)?;
     if is_close {
-        viewer.look(py, array, "array", Request { layout, look })?;
+        viewer.look(py, array, "array", request)?;
         viewer.wait(py)?;
         return Ok(None);
     }
-    viewer.put(py, array, layout, &look)?;
+    viewer.put(py, array, request)?;
     if let Some(file) = save {
         viewer.save(py, file)?;
         return Ok(None);

@@ -1,11 +1,12 @@
 //! Options by name of how numbers become colours.
 
 use crate::failure::Failure;
-use pixelferry_look::{Channel, Colormap, End, Layout, Look, OPTIONS, Range};
+use pixelferry_look::{Channel, Colormap, End, Layout, Look, OPTIONS, Range, Request};
 use pyo3::prelude::*;
 
 /// What Python asks for.
 pub struct Asked<'a, 'py> {
+    pub layout: Option<&'a str>,
     pub range: Option<&'a Bound<'py, PyAny>>,
     pub exposure: f32,
     pub gamma: f32,
@@ -15,7 +16,7 @@ pub struct Asked<'a, 'py> {
 }
 
 impl Asked<'_, '_> {
-    pub fn look(&self) -> Result<Look, Failure> {
+    pub fn request(&self) -> Result<Request, Failure> {
         let look = Look {
             range: self.range.map_or(Ok(Range::OfType), range)?,
             exposure: self.exposure,
@@ -25,7 +26,7 @@ impl Asked<'_, '_> {
             marks: self.marks,
         };
         look.check()?;
-        Ok(look)
+        Ok(Request { layout: layout(self.layout)?, look })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::engine::{Asked, Engines};
 use crate::failure::Failure;
-use crate::job::closed;
+use crate::job::{TICK, closed};
 use crate::looks;
 use crate::raw::memory::Lies;
 use crate::source::Source;
@@ -15,10 +15,6 @@ use std::cell::RefCell;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, mpsc};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
-
-/// Interval of the checks for Ctrl-C.
-const TICK: Duration = Duration::from_millis(50);
 
 /// All numbers of an array, to be copied.
 #[derive(Clone, Copy)]
@@ -129,8 +125,7 @@ pub fn serve(
     channel: Option<&Bound<'_, PyAny>>,
     marks: bool,
 ) -> PyResult<Server> {
-    let look = looks::Asked { range, exposure, gamma, colormap, channel, marks }.look()?;
-    let request = Request { layout: looks::layout(layout)?, look };
+    let request = looks::Asked { layout, range, exposure, gamma, colormap, channel, marks }.request()?;
     let address: IpAddr = host.parse().map_err(|_| {
         Failure::Shape(format!(
             "host='{host}' is no address of this machine; give one such as '127.0.0.1' or '0.0.0.0'"

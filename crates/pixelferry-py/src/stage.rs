@@ -20,7 +20,7 @@ use pixelferry::{
     picture, picture_png, report::JointReport, save_picture,
 };
 use pixelferry_look::{Gauge, Place, Plane, Request};
-use pixelferry_view::{Array as Seen, ArrayView, ReadError, ViewError};
+use pixelferry_view::{Array as Seen, ArrayView, ReadError, ViewError, pixel_at};
 use serde_json::Value;
 use std::path::Path;
 use std::rc::Rc;
@@ -314,12 +314,7 @@ impl Stage {
         }
         let feed = self.feeds.last()?;
         let SurfaceDesc::Image(ImageDesc { extent, .. }) = feed.link.desc() else { return None };
-        let place = FIT.placement(*extent, window.size());
-        let along = |at: f64, start: i32, length: u32, pixels: u32| {
-            let part = (at - f64::from(start)) / f64::from(length);
-            (0.0..1.0).contains(&part).then_some((part * f64::from(pixels)) as u32)
-        };
-        Some((along(x, place.x, place.width, extent.width)?, along(y, place.y, place.height, extent.height)?))
+        pixel_at(FIT.placement(*extent, window.size()), *extent, [x, y]).map(Into::into)
     }
 
     /// Draws the texture into the framebuffer that is bound.
@@ -350,13 +345,17 @@ impl Stage {
         Ok(self.screen.display().finish()?)
     }
 
-    fn newest(&mut self) -> Result<&mut Link, Failure> {
-        self.screen.make_current()?;
-        let link = match &mut self.closely {
+    /// The way of what is on show.
+    fn link(&mut self) -> Option<&mut Link> {
+        match &mut self.closely {
             Some(view) => view.link(),
             None => self.feeds.last_mut().map(|feed| &mut feed.link),
-        };
-        let link = link.ok_or_else(nothing_shown)?;
+        }
+    }
+
+    fn newest(&mut self) -> Result<&mut Link, Failure> {
+        self.screen.make_current()?;
+        let link = self.link().ok_or_else(nothing_shown)?;
         link.flush()?;
         Ok(link)
     }
@@ -506,8 +505,7 @@ impl Stage {
 
     /// The path in use; `None` before the first array.
     pub fn path(&mut self) -> Option<&'static str> {
-        let closely = self.closely.as_mut().and_then(|view| view.link().map(|link| link.path().name()));
-        closely.or_else(|| self.feeds.last().map(|feed| feed.link.path().name()))
+        self.link().map(|link| link.path().name())
     }
 }
 

@@ -6,7 +6,7 @@ use crate::events::{Event, stamped};
 use crate::failure::Failure;
 use crate::here;
 use crate::host::{Host, StageThread};
-use crate::job::closed;
+use crate::job::{TICK, closed};
 use crate::looks;
 use crate::named::{self, one_of};
 use crate::report::report;
@@ -19,7 +19,7 @@ use pixelferry::{
     DisplayChoice, Extent, LinkBuilder, Mode, PixelFormat, Policy, RowOrder, SurfaceDesc,
     command::{Choice as _, check_picture_file},
 };
-use pixelferry_look::{Layout, Look, Plane, Raw, Request};
+use pixelferry_look::{Plane, Raw, Request};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
@@ -29,8 +29,6 @@ use std::time::{Duration, Instant};
 
 /// Most frames behind in throughput mode.
 const MOST_LATE: usize = 8;
-/// Interval at which a waiting call looks for signals (Ctrl-C).
-const TICK: Duration = Duration::from_millis(50);
 
 /// State that outlives the Python object until its stage has ended.
 struct ViewerState {
@@ -157,23 +155,27 @@ impl Viewer {
         if self.shared.host.was_closed_by_program() { Err(refusal.into()) } else { Ok(()) }
     }
 
+    fn unless_closed(&self, shown: Result<(), Failure>) -> PyResult<()> {
+        match shown {
+            // The user was quicker.
+            Err(closed @ Failure::Closed(_)) => self.unless_by_user(closed),
+            other => Ok(other?),
+        }
+    }
+
     /// Shows an array.
-    pub fn put(&self, py: Python<'_>, array: &Bound<'_, PyAny>, layout: Layout, look: &Look) -> PyResult<()> {
+    pub fn put(&self, py: Python<'_>, array: &Bound<'_, PyAny>, request: Request) -> PyResult<()> {
         if !self.is_open() {
             return self.unless_by_user(closed());
         }
-        let of = |raw: &Raw| Ok(Plane::new(raw, layout, self.format, look)?);
+        let of = |raw: &Raw| Ok(Plane::new(raw, request.layout, self.format, &request.look)?);
         let source = Source::new(array, &of, &self.shared.engines)?;
         let readable = *source.readable();
         let engine = self.shared.engines.engine(readable.description().span.place)?;
         let shown = self.attempt(py, move |stage| stage.show(&readable, &engine));
         // Only now may its owner have it back.
         drop(source);
-        match shown {
-            // The user was quicker.
-            Err(closed @ Failure::Closed(_)) => self.unless_by_user(closed),
-            other => Ok(other?),
-        }
+        self.unless_closed(shown)
     }
 
     /// Shows a copy of an array to be looked at closely, as [`Stage::look`] does.
@@ -182,11 +184,7 @@ impl Viewer {
             return self.unless_by_user(closed());
         }
         let make = copied(array, name.to_owned(), &request, &self.shared.engines)?;
-        match self.attempt(py, move |stage| stage.look(make, request)) {
-            // The user was quicker.
-            Err(closed @ Failure::Closed(_)) => self.unless_by_user(closed),
-            other => Ok(other?),
-        }
+        self.unless_closed(self.attempt(py, move |stage| stage.look(make, request)))
     }
 
     fn status(&self, py: Python<'_>) -> PyResult<Option<Status>> {
@@ -245,11 +243,10 @@ impl Viewer {
         channel: Option<&Bound<'_, PyAny>>,
         marks: bool,
     ) -> PyResult<()> {
-        let look = looks::Asked { range, exposure, gamma, colormap, channel, marks }.look()?;
-        let layout = looks::layout(layout)?;
+        let request = looks::Asked { layout, range, exposure, gamma, colormap, channel, marks }.request()?;
         match name {
-            Some(name) => self.look(py, array, name, Request { layout, look }),
-            None => self.put(py, array, layout, &look),
+            Some(name) => self.look(py, array, name, request),
+            None => self.put(py, array, request),
         }
     }
 

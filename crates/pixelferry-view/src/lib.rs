@@ -33,7 +33,8 @@ pub use array::Array;
 pub use error::{ReadError, ViewError};
 pub use keys::{KEYS, Key, keys};
 pub use listen::Listener;
+pub use overlay::pixel_at;
 #[cfg(feature = "serve")]
 pub use serve::Serve;
 pub use view::ArrayView;
-pub use window::{explain, save, show};
+pub use window::{SMALLEST, explain, save, show};

@@ -64,13 +64,8 @@ impl Pixels {
     }
 
     /// Column and row of the picture under a place of the window.
-    pub fn at(&self, [x, y]: [f64; 2]) -> Option<[u32; 2]> {
-        let Placement { x: left, y: top, width, height } = self.placement;
-        let along = |at: f64, start: i32, length: u32, pixels: u32| {
-            let part = (at - f64::from(start)) / f64::from(length.max(1));
-            (0.0..1.0).contains(&part).then_some((part * f64::from(pixels)) as u32)
-        };
-        Some([along(x, left, width, self.image.width)?, along(y, top, height, self.image.height)?])
+    pub fn at(&self, place: [f64; 2]) -> Option<[u32; 2]> {
+        pixel_at(self.placement, self.image, place)
     }
 
     /// Columns and rows that are seen, and the window's first pixel of each and of the one after the last: that whose middle is
@@ -86,6 +81,16 @@ impl Pixels {
         };
         [along(x, width, self.image.width, self.window.width), along(y, height, self.image.height, self.window.height)]
     }
+}
+
+/// Column and row of a picture of that size, placed so in a window, under a place of the window.
+pub fn pixel_at(placement: Placement, image: Extent, [x, y]: [f64; 2]) -> Option<[u32; 2]> {
+    let along = |at: f64, start: i32, length: u32, pixels: u32| {
+        let part = (at - f64::from(start)) / f64::from(length.max(1));
+        (0.0..1.0).contains(&part).then_some((part * f64::from(pixels)) as u32)
+    };
+    let Placement { x: left, y: top, width, height } = placement;
+    Some([along(x, left, width, image.width)?, along(y, top, height, image.height)?])
 }
 
 impl Overlay {

@@ -217,7 +217,7 @@ impl Serve {
         let target = display.create_offscreen_target(size.width, size.height)?;
         let mut view = ArrayView::of(&display, shown)?;
         ready();
-        let (mut hand, mut frame, mut is_old) = (Hand::default(), 0, true);
+        let (mut hand, mut is_old) = (Hand::default(), true);
         let mut header =
             Header::new(Kind::Picture, ImageDesc::new(size.width, size.height, PixelFormat::Rgba8), size.full());
         header.epoch = micros();
@@ -243,8 +243,8 @@ impl Serve {
                 continue;
             }
             let begun = Instant::now();
-            (header.frame, header.time, is_old) = (frame + 1, micros(), false);
-            frame += 1;
+            header.frame += 1;
+            (header.time, is_old) = (micros(), false);
             target.bind()?;
             view.draw(size, 1.0)?;
             let pixels = target.read_rgba8()?;

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 /// Smallest window: lines of text need room that a small array does not.
-const SMALLEST: [u32; 2] = [640, 480];
+pub const SMALLEST: [u32; 2] = [640, 480];
 
 /// Shows arrays in a window until it is closed, the first at first, with the keys of [`KEYS`](crate::KEYS); then also what comes
 /// to a listener. With one there need be no arrays.

@@ -57,7 +57,7 @@ struct Given {
     region: Region,
     window: [f32; 4],
     weighs: bool,
-    grey: bool,
+    grey: i32,
     background: Option<[f32; 3]>,
     exposure: Option<[f32; 2]>,
 }
@@ -145,27 +145,18 @@ impl Program {
         corner: [f32; 2],
     ) {
         let [width, height] = [plan.picture.width as f32, plan.picture.height as f32];
+        let turned = self.turn.as_ref().is_some_and(|turn| turn.replace(!turn.get()));
         let given = Given {
             layout: [image.base, image.pitch],
             region,
             window: [corner[0], corner[1], width, height],
             weighs: plan.weighs,
-            grey: plan.grey,
+            // Above 0 is grey, below is not.
+            grey: i32::from(plan.grey) * 4 - 2 + i32::from(turned),
             background: plan.background,
             exposure: plan.shading.map(|shading| [shading.gain, shading.tone.inverse_white_squared()]),
         };
-        let stays = self.given.replace(Some(given)) == Some(given);
-        if let Some(turn) = &self.turn {
-            turn.set(!turn.get());
-        }
-        if self.turn.is_some() || !stays {
-            let turned = self.turn.as_ref().is_some_and(Cell::get);
-            // Numbers above 0 are grey, those below are not.
-            let grey = i32::from(given.grey) * 4 - 2 + i32::from(turned);
-            // SAFETY: the caller's promise; the location is the program's own.
-            unsafe { gl.uniform_1_i32(self.grey.as_ref(), grey) };
-        }
-        if stays {
+        if self.given.replace(Some(given)) == Some(given) {
             return;
         }
         let (x, y, w, h) = (region.x as i32, region.y as i32, region.width as i32, region.height as i32);
@@ -175,6 +166,7 @@ impl Program {
             gl.uniform_4_i32(self.region.as_ref(), x, y, w, h);
             gl.uniform_4_f32(self.window.as_ref(), corner[0], corner[1], width, height);
             gl.uniform_1_i32(self.smooth.as_ref(), i32::from(given.weighs));
+            gl.uniform_1_i32(self.grey.as_ref(), given.grey);
             if let Some([r, g, b]) = given.background {
                 gl.uniform_3_f32(self.background.as_ref(), r, g, b);
             }
