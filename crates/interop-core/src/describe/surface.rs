@@ -252,6 +252,26 @@ impl SurfaceDesc {
         Self::Buffer(BufferDesc::new(bytes))
     }
 
+    /// This surface with the size of whichever is larger, on each side; `None` where one is an image, the other a buffer.
+    pub(crate) fn covering(&self, other: &Self) -> Option<Self> {
+        match (self, other) {
+            (Self::Image(image), Self::Image(other)) => {
+                let (a, b) = (image.extent, other.extent);
+                let extent = Extent::new(a.width.max(b.width), a.height.max(b.height));
+                Some(Self::Image(ImageDesc { extent, ..*image }))
+            }
+            (Self::Buffer(buffer), Self::Buffer(other)) => {
+                Some(Self::Buffer(BufferDesc { bytes: buffer.bytes.max(other.bytes), ..*buffer }))
+            }
+            _ => None,
+        }
+    }
+
+    /// True where what was proved for `room` is proved for this surface: it is no larger, and all but the size is the same.
+    pub(crate) fn is_inside(&self, room: &Self) -> bool {
+        self.covering(room).is_some_and(|both| both == *room)
+    }
+
     /// Sets the rule for unwritten pixels or bytes.
     #[must_use]
     pub const fn with_unwritten(self, unwritten: Unwritten) -> Self {

@@ -14,7 +14,7 @@ use crate::devices::timeline::{FrameTag, stage, step};
 use crate::display::Part;
 use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath, blank};
 use crate::select::report::ProbeReport;
-use crate::select::{Meanwhile, Policy, Selection, Standing, open_path, open_without};
+use crate::select::{Meanwhile, Policy, Selection, Standing, distrust, open_path, open_without};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -144,6 +144,7 @@ impl Link {
         let reason = error.to_string();
         let _stage = stage!("demote", path = %from, reason);
         self.demoted.push((from, reason.clone()));
+        distrust(&self.backend, &self.display);
         let policy = Policy { prefer: None, budget: Duration::ZERO, ..self.options.policy.clone() };
         let standing = Standing {
             demoted: &self.demoted,

@@ -7,7 +7,7 @@
 
 use super::Link;
 use super::retired::Retired;
-use super::room::{covering, grown, is_inside};
+use super::room::{covering, grown};
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::Extent;
 use crate::describe::surface::SurfaceDesc;
@@ -69,7 +69,7 @@ impl Link {
         if let Some(most) = most {
             most.check(&device, self.display.caps()).map_err(named)?;
         }
-        let has_room = |link: &Self| is_inside(&most.unwrap_or(desc), &link.proved);
+        let has_room = |link: &Self| most.unwrap_or(desc).is_inside(&link.proved);
         if desc == *self.layout.desc() && has_room(self) {
             return Ok(());
         }
@@ -105,7 +105,7 @@ impl Link {
     fn try_to_stay(&mut self, desc: &SurfaceDesc, most: Option<SurfaceDesc>) -> Result<bool> {
         let needs = most.unwrap_or(*desc);
         let pairing = self.options.policy.pairing(&self.backend, &self.display, desc);
-        if is_inside(&needs, &self.proved) {
+        if needs.is_inside(&self.proved) {
             let Some(surface) = self.path.resize(&pairing)? else {
                 let path = self.open_again(desc)?;
                 self.go_on(path, desc, self.proved, *desc);
@@ -120,7 +120,7 @@ impl Link {
             self.unclean = false;
             return Ok(true);
         }
-        let alike = covering(desc, &self.proved).ok().filter(|both| is_inside(&self.proved, both));
+        let alike = desc.covering(&self.proved).filter(|both| self.proved.is_inside(both));
         let Some(both) = alike else { return Ok(false) };
         if most.is_none() && !self.path.has_views() {
             let path = self.open_again(desc)?;

@@ -12,27 +12,15 @@ const BYTES: u64 = 4096;
 /// Room that was made for other sizes is kept while it takes at most so many times the memory.
 const MOST_KEPT: u64 = 2;
 
-/// True where memory that was proved for `room` shows `desc` without another proof: it is no larger, and all but the size is the same.
-pub(super) fn is_inside(desc: &SurfaceDesc, room: &SurfaceDesc) -> bool {
-    covering(desc, room).is_ok_and(|both| both == *room)
-}
-
 /// `desc` with the size of whichever is larger, on each side.
 ///
 /// # Errors
 /// One is an image, the other a buffer.
 pub(super) fn covering(desc: &SurfaceDesc, other: &SurfaceDesc) -> Result<SurfaceDesc> {
-    match (desc, other) {
-        (SurfaceDesc::Image(desc), SurfaceDesc::Image(other)) => {
-            let (a, b) = (desc.extent, other.extent);
-            let extent = Extent::new(a.width.max(b.width), a.height.max(b.height));
-            Ok(SurfaceDesc::Image(ImageDesc { extent, ..*desc }))
-        }
-        (SurfaceDesc::Buffer(desc), SurfaceDesc::Buffer(other)) => {
-            Ok(SurfaceDesc::Buffer(BufferDesc { bytes: desc.bytes.max(other.bytes), ..*desc }))
-        }
-        _ => Err(Error::invalid("resize_within", format!("room was asked for an {other}, the surface is an {desc}"))),
-    }
+    let both = desc.covering(other);
+    both.ok_or_else(|| {
+        Error::invalid("resize_within", format!("room was asked for an {other}, the surface is an {desc}"))
+    })
 }
 
 /// `desc` with a quarter more on each side that is larger than that of `room`, as a size that grows will grow on. The other
@@ -75,11 +63,11 @@ mod tests {
     #[test]
     fn only_a_size_that_is_no_larger_is_inside() {
         let room = image(640, 480);
-        assert!(is_inside(&image(640, 480), &room) && is_inside(&image(1, 480), &room));
-        assert!(!is_inside(&image(641, 1), &room) && !is_inside(&image(1, 481), &room));
-        assert!(!is_inside(&SurfaceDesc::image(64, 64, PixelFormat::R8), &room));
-        assert!(!is_inside(&SurfaceDesc::buffer(16), &room));
-        assert!(is_inside(&SurfaceDesc::buffer(16), &SurfaceDesc::buffer(17)));
+        assert!(image(640, 480).is_inside(&room) && image(1, 480).is_inside(&room));
+        assert!(!image(641, 1).is_inside(&room) && !image(1, 481).is_inside(&room));
+        assert!(!SurfaceDesc::image(64, 64, PixelFormat::R8).is_inside(&room));
+        assert!(!SurfaceDesc::buffer(16).is_inside(&room));
+        assert!(SurfaceDesc::buffer(16).is_inside(&SurfaceDesc::buffer(17)));
     }
 
     #[test]

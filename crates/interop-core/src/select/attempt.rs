@@ -1,7 +1,9 @@
 //! Opening, proving and timing one way.
 
+use super::proofs::{self, distrust};
 use super::report::{Measured, PathState};
-use super::verify::{next_nonce, verify};
+
+use super::verify::{self, Compared, next_nonce};
 use crate::describe::error::{Error, Result};
 use crate::describe::panics::contained;
 use crate::describe::pattern::Pattern;
@@ -57,10 +59,15 @@ impl Candidate<'_> {
         Pairing { sync: self.sync.or(pairing.sync), ..*pairing }
     }
 
-    /// Opens and proves it.
-    pub fn attempt(&self, pairing: &Pairing<'_>) -> Result<OpenedPath, PathState> {
-        let mut path = self.open(pairing)?;
-        prove(self.id(), pairing, &mut path)?;
+    /// Opens and proves it. What this thread proved before is compared in a few rows, and begins with one piece of memory where
+    /// `frames_behind` is known, which is measured with all of them.
+    pub fn attempt(&self, pairing: &Pairing<'_>, frames_behind: Option<usize>) -> Result<OpenedPath, PathState> {
+        let known = proofs::covers(pairing, self.way());
+        let is_settled = pairing.frames_behind == 0 || frames_behind.is_some();
+        let now = if known && is_settled { pairing.with_one_piece() } else { *pairing };
+        let mut path = self.open(&now)?;
+        let compared = if known { Compared::FewRows } else { Compared::All };
+        prove(self.id(), &now, &mut path, compared).inspect_err(|_| distrust(pairing.backend, pairing.display))?;
         Ok(path)
     }
 
@@ -73,8 +80,14 @@ impl Candidate<'_> {
 }
 
 /// Compares the pixels of a path that was opened.
-pub(super) fn prove(id: PathId, pairing: &Pairing<'_>, path: &mut OpenedPath) -> Result<(), PathState> {
-    contained(|| verify(id, path, pairing.backend.as_ref(), &pairing.layout())).map_err(|error| disproved(&error))
+pub(super) fn prove(
+    id: PathId,
+    pairing: &Pairing<'_>,
+    path: &mut OpenedPath,
+    compared: Compared,
+) -> Result<(), PathState> {
+    contained(|| verify::compare(id, path, pairing.backend.as_ref(), &pairing.layout(), compared))
+        .map_err(|error| disproved(&error))
 }
 
 /// Returns what a proof that ended by `error` says of a path.

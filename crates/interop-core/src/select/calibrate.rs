@@ -6,6 +6,7 @@
 
 use super::attempt::{Candidate, Entry, Opened, Way, prove};
 use super::report::{Measured, PathState};
+use super::verify::Compared;
 use crate::devices::timeline::stage;
 use crate::path::{OpenedPath, Pairing};
 use crate::tournament::{Clock, Tournament, run_of};
@@ -94,7 +95,7 @@ impl<'p> Session<'_, 'p> {
             let opened = self.clock.now();
             self.found.opening = self.found.opening.min(opened.saturating_sub(begun));
             if proves {
-                prove(candidate.id(), self.pairing, &mut path)?;
+                prove(candidate.id(), self.pairing, &mut path, Compared::All)?;
                 self.proof = self.clock.since(opened);
             }
             Ok(Opened::entry(candidate.way(), path, proves, self.pairing))
@@ -164,7 +165,7 @@ impl<'p> Session<'_, 'p> {
         for mut entry in self.tournament.ranking() {
             let way = entry.who.way;
             if best.is_none() && !entry.who.proved {
-                if let Err(state) = prove(way.id, self.pairing, &mut entry.who.path) {
+                if let Err(state) = prove(way.id, self.pairing, &mut entry.who.path, Compared::All) {
                     self.found.events.push((way, Err(state)));
                     continue;
                 }

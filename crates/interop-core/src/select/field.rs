@@ -135,8 +135,13 @@ impl<'p> Field<'p> {
     }
 
     /// Opens and proves one; `None` where it does not work.
-    pub fn attempt(&mut self, pairing: &Pairing<'_>, candidate: Candidate<'p>) -> Option<OpenedPath> {
-        match candidate.attempt(pairing) {
+    pub fn attempt(
+        &mut self,
+        pairing: &Pairing<'_>,
+        candidate: Candidate<'p>,
+        frames_behind: Option<usize>,
+    ) -> Option<OpenedPath> {
+        match candidate.attempt(pairing, frames_behind) {
             Ok(path) => {
                 self.set(candidate.id(), PathState::Verified { sync: path.sync() });
                 Some(path)

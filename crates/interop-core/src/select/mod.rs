@@ -10,6 +10,7 @@
 //! | `meanwhile` | comparing while the program runs, by the same |
 //! | `depth` | how late a pipelined path had best show |
 //! | `profile` | what was measured before |
+//! | `proofs` | what this thread proved before |
 //! | [`verify`] | proof by pixels |
 //! | [`report`] | what was found out |
 //! | [`environment`] | what the user may ask for without changing the program |
@@ -23,6 +24,7 @@ mod field;
 mod meanwhile;
 mod policy;
 mod profile;
+mod proofs;
 mod rank;
 pub mod report;
 pub mod verify;
@@ -32,6 +34,7 @@ pub(crate) use attempt::Way;
 pub(crate) use field::{Keep, Standing};
 pub(crate) use meanwhile::{Limit, Meanwhile, Step, Table};
 pub use policy::{DEFAULT_BUDGET, MAX_FRAMES_BEHIND, Mode, Policy, Profiles, Trials};
+pub(crate) use proofs::distrust;
 pub use report::Measured;
 
 use crate::compute::ComputeBackend;
@@ -120,6 +123,7 @@ pub(crate) fn open_without(
             Err(error) => field.give_up(candidate.id(), &error),
         }
     };
+    proofs::remember(&pairing, candidate.way());
     let (id, mut report) = (candidate.id(), field.report);
     report.drawn = drawn_by(display);
     report.later.left = meanwhile.left().iter().map(Way::to_string).collect();
@@ -182,7 +186,7 @@ pub fn probe(
     let mut field = Field::new(&pairing, policy, &[])?;
     if policy.budget.is_zero() {
         for candidate in field.defaults() {
-            drop(field.attempt(&pairing, candidate));
+            drop(field.attempt(&pairing, candidate, None));
         }
     } else {
         let found = calibrate(&pairing, &policy.clock, &field.candidates, None);
@@ -208,13 +212,14 @@ fn drawn_by(display: &Rc<dyn Display>) -> Option<String> {
     display.drawn().map(|drawn| drawn.to_string())
 }
 
-/// Forgets what was measured for this pairing.
+/// Forgets what was measured and proved for this pairing.
 pub(crate) fn forget(
     backend: &Arc<dyn ComputeBackend>,
     display: &Rc<dyn Display>,
     desc: &SurfaceDesc,
     policy: &Policy,
 ) {
+    distrust(backend, display);
     let pairing = policy.pairing(backend, display, desc);
     if let Ok(field) = Field::new(&pairing, policy, &[]) {
         profile::remove(&policy.profiles, &Key::new(&pairing, &field.candidates, policy));
@@ -250,13 +255,21 @@ fn choose<'p>(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field<'p>, kee
     if is_static || field.candidates.len() < 2 {
         for candidate in field.in_order(keep) {
             if field.is_wanted(candidate, policy)
-                && let Some(path) = field.attempt(pairing, candidate)
+                && let late = keep.filter(|keep| keep.id == candidate.id()).map(|keep| keep.frames_behind)
+                && let Some(path) = field.attempt(pairing, candidate, late)
             {
                 let why = field.why_static(candidate.id(), policy);
                 field.report.change(candidate.id(), path.sync(), why);
-                let frames_behind = keep.filter(|keep| keep.id == candidate.id()).map(|keep| keep.frames_behind);
                 let (untried, opening) = (Vec::new(), Duration::ZERO);
-                return Some(Choice { candidate, path, frames_behind, learned: None, frame: None, untried, opening });
+                return Some(Choice {
+                    candidate,
+                    path,
+                    frames_behind: late,
+                    learned: None,
+                    frame: None,
+                    untried,
+                    opening,
+                });
             }
         }
         return None;
@@ -266,7 +279,7 @@ fn choose<'p>(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field<'p>, kee
     let begun = policy.clock.now();
     if let Some(Remembered { candidate, frames_behind, found, ref left }) = remembered
         && found.stands(policy.budget)
-        && let Ok(path) = candidate.attempt(pairing)
+        && let Ok(path) = candidate.attempt(pairing, Some(frames_behind))
     {
         let why = match found {
             Found::Quickest(us) => format!("measured before: the quickest, {us:.0} us a frame"),
