@@ -74,7 +74,8 @@ enum {
     PIXELFERRY_ERROR_NO_PATH = 16,       /* no path works between the two sides, or not the one that you asked for */
     PIXELFERRY_ERROR_FILE = 17,          /* a file could not be written */
     PIXELFERRY_ERROR_PANIC = 18,         /* a defect of the library (please report it); free the objects of this call */
-    PIXELFERRY_ERROR_OTHER = 19          /* anything else */
+    PIXELFERRY_ERROR_OTHER = 19,         /* anything else */
+    PIXELFERRY_ERROR_IN_TARGET = 20      /* the newest frame is in the framebuffer that it was shown in, and nowhere else */
 };
 
 /* The version of this header, for #if: PIXELFERRY_VERSION_NUMBER >= PIXELFERRY_MAKE_VERSION(0, 2, 0). */
@@ -539,6 +540,25 @@ PIXELFERRY_EXPORT pf_status pf_link_acquire_bytes(pf_link *link, size_t offset, 
 /* The newest finished frame, for drawing. Until pf_shown_release the link begins no other frame (PIXELFERRY_ERROR_BUSY).
  * Errors: PIXELFERRY_ERROR_NOTHING_SHOWN before the first. */
 PIXELFERRY_EXPORT pf_status pf_link_show(pf_link *link, pf_shown **shown);
+
+/* The ways of pf_link_show_gl. */
+enum {
+    PIXELFERRY_SHOWED_STRAIGHT = 1, /* kernels stored into the framebuffer; nothing was drawn */
+    PIXELFERRY_SHOWED_DRAWN = 2,    /* the frame was drawn */
+    PIXELFERRY_SHOWED_PAUSED = 3    /* the link is paused: nothing was computed, and nothing drawn */
+};
+
+/* pf_link_frame and pf_shown_draw_gl as one call. Where the draw would only place pixels, kernels of the display's own queue store
+ * into the texture behind the framebuffer that is bound for drawing, which stays bound during the call: a frame then crosses
+ * memory once. That takes a backend of the display's own, the texture's format, an unscaled and whole picture, and
+ * PIXELFERRY_LOAD_CLEAR or PIXELFERRY_LOAD_OVERWRITE. The first frame in a texture is drawn, and stores are tried and timed
+ * beside it. `showed` (PIXELFERRY_SHOWED_) and `way` (the same in words, with the reason for a draw) may be NULL.
+ * After a frame that went straight the link has none to show, to read back, or to write a part of, until the next other one:
+ * PIXELFERRY_ERROR_IN_TARGET. If `compute` refuses there, what it wrote stays in the texture.
+ * Errors: those of pf_link_frame and pf_shown_draw_gl. */
+PIXELFERRY_EXPORT pf_status pf_link_show_gl(pf_link *link, int32_t x, int32_t y, uint32_t width, uint32_t height,
+                                            const pf_draw_options *options, pf_frame_function compute, void *user,
+                                            uint32_t *showed, char **way);
 
 /* Another size or format. The frame shown stays until the first of the new size is finished. An image of 0x0 (width and height,
  * with its format) pauses the link. */

@@ -467,6 +467,20 @@ public:
         check(pf_link_show(get(), &made));
         return shown(made);
     }
+    // A frame by `compute(pixelferry::frame)` and its draw as one call, straight into the framebuffer where that goes. Returns
+    // PIXELFERRY_SHOWED_; `way` gets the same in words.
+    template <class Compute>
+    std::uint32_t show_gl(std::int32_t x, std::int32_t y, std::uint32_t width, std::uint32_t height, Compute &&compute,
+                          const pf_draw_options *options = nullptr, std::string *way = nullptr) {
+        std::uint32_t showed = 0;
+        char *said = nullptr;
+        detail::computed(compute, [&](auto function, void *user) {
+            return pf_link_show_gl(get(), x, y, width, height, options, function, user, &showed, way ? &said : nullptr);
+        });
+        std::unique_ptr<char, detail::text_end> owned(said);
+        if (way) *way = said;
+        return showed;
+    }
     void resize(const pf_surface &surface) { check(pf_link_resize(get(), &surface)); }
     void flush() { check(pf_link_flush(get())); }
     // What is shown: tight rows in the surface's order.
