@@ -134,6 +134,7 @@ opaque!(
     pf_shared_link,
     pf_started,
     pf_shared_frame,
+    pf_target,
 );
 
 /// A struct that begins with its size, so that it may grow. Every field may be zero.

@@ -4,7 +4,7 @@
 
 use crate::abi::*;
 use crate::call::call;
-use crate::exports::{backend, display, frame, link, log, machine, memory, objects, shared, shown};
+use crate::exports::{backend, display, frame, link, log, machine, memory, objects, shared, shown, target};
 use crate::failure::Result;
 use crate::handles::Handle as _;
 use crate::objects::{IntakeSlot, OutletSlot};
@@ -350,7 +350,7 @@ calls! {
     ("pf_link_show_gl", w, s) {
         let (at, n, none) = (w.any(LINK, s.which[0]), s.n, ptr::null());
         let mut showed = 0;
-        says(w, |to| link::pf_link_show_gl(at, n[0] as i32, 0, n[1], n[2], none, Some(compute), ptr::null_mut(), &raw mut showed, to))
+        says(w, |to| target::pf_link_show_gl(at, n[0] as i32, 0, n[1], n[2], none, Some(compute), ptr::null_mut(), &raw mut showed, to))
     };
     ("pf_link_acquire", w, s) gives(w, FRAME, |to| link::pf_link_acquire(w.any(LINK, s.which[0]), to));
     ("pf_link_acquire_region", w, s) gives(w, FRAME, |to| {

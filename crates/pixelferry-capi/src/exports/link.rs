@@ -4,10 +4,8 @@ use crate::abi::*;
 use crate::boundary::{bytes_mut, optional_structure, out, put, structure, text};
 use crate::call::call;
 use crate::computing::{Computing, refused_or};
-use crate::convert::showed_code;
 use crate::exports::given::{builder, option_texts};
 use crate::exports::results::{give, give_json, say};
-use crate::exports::shown::gl;
 use crate::failure::{Failure, Result};
 use crate::handles::{Handle as _, free, remove};
 use crate::held::{LinkSlot, Writing};
@@ -93,49 +91,6 @@ fn frame(link: &LinkSlot, compute: impl Fn(*mut pf_frame) -> i32) -> Result<()> 
     let computing = Computing::new(compute);
     let done = link.with(|link| link.frame(|frame| computing.one_try(Writing::Link(frame), true)))?;
     refused_or(done, &computing.refusal())
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn pf_link_show_gl(
-    link: *mut pf_link,
-    x: i32,
-    y: i32,
-    width: u32,
-    height: u32,
-    options: *const pf_draw_options,
-    compute: pf_frame_function,
-    user: *mut c_void,
-    showed: *mut u32,
-    way: *mut *mut c_char,
-) -> pf_status {
-    call("pf_link_show_gl", || {
-        // SAFETY: the header's promise for pointers; what is wanted is where it is not null.
-        let options = unsafe {
-            if !showed.is_null() {
-                out(showed, 0, "showed")?;
-            }
-            if !way.is_null() {
-                out(way, ptr::null_mut(), "way")?;
-            }
-            optional_structure(options)?.draw()?
-        };
-        let compute = compute.ok_or_else(|| Failure::argument("compute is NULL"))?;
-        // SAFETY: the header asks for a function that may be called with `user`, and returns.
-        let computing = Computing::new(|frame| unsafe { compute(user, frame) });
-        let one_try = |frame: &mut WriteFrame<'_>| computing.one_try(Writing::Link(frame), true);
-        let done = pf_link::get(link)?.with(|link| gl::show(link, (x, y), (width, height), options, one_try))??;
-        let how = refused_or(done, &computing.refusal())?;
-        // SAFETY: `out` accepted them.
-        unsafe {
-            if !showed.is_null() {
-                put(showed, showed_code(&how));
-            }
-            if !way.is_null() {
-                say(way, how.to_string());
-            }
-        }
-        Ok(())
-    })
 }
 
 /// Begins a frame that the caller ends.

@@ -343,6 +343,17 @@ void shows(const engine &e) {
     GIVES(pf_link_show(opened.link.get(), &none), PIXELFERRY_ERROR_IN_TARGET, "read the target");
     opened.link.resize(pixelferry::image(0, 0));
     HOLDS(opened.link.show_gl(0, 0, WIDTH, HEIGHT, ramp) == PIXELFERRY_SHOWED_PAUSED);
+    // Images of Vulkan are for Vulkan's displays.
+    pf_target *nowhere = nullptr;
+    auto image = pixelferry::gl_texture(target, WIDTH, HEIGHT);
+    GIVES(pf_target_open(e.display.get(), &image, 0, 0, 1, 1, &nowhere), PIXELFERRY_ERROR_ARGUMENT, "pf_link_show_gl");
+    image.kind = PIXELFERRY_OBJECT_VULKAN_IMAGE;
+    GIVES(pf_target_open(e.display.get(), &image, 0, 0, 1, 1, &nowhere), PIXELFERRY_ERROR_ARGUMENT, "no Vulkan display");
+    const auto show_in = [](pixelferry::link &in, const pixelferry::target &place) {
+        return in.show_in(place, [](const pixelferry::frame &) {});
+    };
+    (void)show_in;
+    GIVES(pf_link_show_in(link.get(), nullptr, nullptr, nullptr, nullptr, nullptr, nullptr), PIXELFERRY_ERROR_HANDLE, "pf_target is NULL");
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
 }
 
