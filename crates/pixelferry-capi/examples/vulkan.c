@@ -1,5 +1,6 @@
 /* An engine's own Vulkan device, made in C: what pixelferry computes is an image there, which a command buffer of the engine's
- * copies out. Frames go into a buffer and an image of the engine's, too, and back to kernels. Every pixel is compared.
+ * copies out. Frames go into a buffer and an image of the engine's, too, and back to kernels; kernels in the display's queue store
+ * into the image themselves. Every pixel is compared.
  *
  *   cc vulkan.c $(pkg-config --cflags --libs pixelferry vulkan) -pthread -o vulkan && ./vulkan [backend]
  */
@@ -14,7 +15,7 @@
 enum { WIDTH = 128, HEIGHT = 96, FRAMES = 3, BYTES = WIDTH * HEIGHT * 4, MOST = 64 };
 
 enum { BUFFER_USAGE = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT };
-enum { IMAGE_USAGE = VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT };
+enum { IMAGE_USAGE = VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT | VK_IMAGE_USAGE_STORAGE_BIT };
 
 static int failed(pf_status status) {
     if (status == PIXELFERRY_OK) return 0;
@@ -256,11 +257,7 @@ static int taken(pf_backend *backend, pf_display *display, const pf_object *obje
 
 static int32_t write_bytes(void *user, pf_frame *frame) { return failed(pf_frame_write(frame, user, BYTES, 0)); }
 
-/* Frames into the engine's own image and buffer, and back. */
-static int own_objects(struct engine *engine, pf_backend *backend, pf_display *display) {
-    static uint8_t pixels[BYTES];
-    uint8_t frame = 40;
-    pf_outlet *outlet = NULL;
+static pf_object own_image(struct engine *engine) {
     pf_object image = {
         .size = sizeof image,
         .kind = PIXELFERRY_OBJECT_VULKAN_IMAGE,
@@ -271,6 +268,64 @@ static int own_objects(struct engine *engine, pf_backend *backend, pf_display *d
         .vk_usage = IMAGE_USAGE,
         .vk_layout = VK_IMAGE_LAYOUT_GENERAL,
     };
+    return image;
+}
+
+/* The same pixels by a kernel in the display's queue. */
+static const char RAMP[] = "@compute @workgroup_size(8, 8)\n"
+                           "fn ramp(@builtin(global_invocation_id) id: vec3<u32>) {\n"
+                           "    pf_store(id.xy, vec4<f32>(vec4<u32>(id.xy, pf_arg_u32(0), 255u)) / 255.0);\n"
+                           "}\n";
+
+struct ramp {
+    pf_kernel *kernel;
+    pf_arg frame;
+};
+
+static int32_t launch(void *user, pf_frame *frame) {
+    struct ramp *ramp = user;
+    return failed(pf_frame_launch(frame, ramp->kernel, &ramp->frame, 1));
+}
+
+/* Frames shown in the engine's own image: the first is copied, later ones are stored where that is quicker. */
+static int shown_in_place(struct engine *engine, pf_display *display, const pf_surface *surface) {
+    pf_kernel_source source = {.size = sizeof source, .name = "ramp", .wgsl = RAMP};
+    struct ramp ramp = {.frame = {.kind = PIXELFERRY_ARG_U32}};
+    pf_launch launched = {&source, &ramp.frame, 1};
+    pf_frames frames = {.size = sizeof frames,
+                        .surface = surface,
+                        .launches = &launched,
+                        .launch_count = 1,
+                        .backend = "vulkan",
+                        .shown_by = display};
+    pf_object image = own_image(engine);
+    pf_backend *backend = NULL;
+    pf_link *link = NULL;
+    pf_target *target = NULL;
+    int wrong = failed(pf_open_pair(&frames, &backend, NULL, &ramp.kernel, &link, NULL)) ||
+                failed(pf_target_open(display, &image, 0, 0, WIDTH, HEIGHT, &target));
+    for (uint8_t frame = 80; !wrong && frame < 80 + FRAMES; frame++) {
+        uint32_t showed = 0;
+        char *way = NULL;
+        ramp.frame.value.u32 = frame;
+        wrong = failed(pf_link_show_in(link, target, NULL, launch, &ramp, &showed, &way)) ||
+                copy_out(engine, engine->image, VK_IMAGE_LAYOUT_GENERAL) || differs(engine->pixels, frame, "shown in place");
+        if (!wrong) printf("  %s, %s\n", showed == PIXELFERRY_SHOWED_STRAIGHT ? "no copy" : "a copy", way);
+        pf_string_free(way);
+    }
+    pf_target_free(target);
+    pf_link_free(link);
+    pf_kernel_free(ramp.kernel);
+    pf_backend_free(backend);
+    return wrong;
+}
+
+/* Frames into the engine's own image and buffer, and back. */
+static int own_objects(struct engine *engine, pf_backend *backend, pf_display *display) {
+    static uint8_t pixels[BYTES];
+    uint8_t frame = 40;
+    pf_outlet *outlet = NULL;
+    pf_object image = own_image(engine);
     pf_object buffer = {
         .size = sizeof buffer,
         .kind = PIXELFERRY_OBJECT_VULKAN_BUFFER,
@@ -334,7 +389,8 @@ static int run(struct engine *engine, const char *name) {
     int wrong = failed(pf_display_from_vulkan(&device, &display)) ||
                 (frames.shown_by = display, failed(pf_open_pair(&frames, &backend, NULL, NULL, &link, NULL)));
     for (uint8_t frame = 0; !wrong && frame < FRAMES; frame++) wrong = show(engine, link, frame);
-    wrong = wrong || own_objects(engine, backend, display) || shared(engine, backend, &surface);
+    wrong = wrong || own_objects(engine, backend, display) || shared(engine, backend, &surface) ||
+            shown_in_place(engine, display, &surface);
     if (!wrong) {
         char *path = NULL;
         wrong = failed(pf_link_path(link, &path));

@@ -74,7 +74,8 @@ enum {
     PIXELFERRY_ERROR_NO_PATH = 16,       /* no path works between the two sides, or not the one that you asked for */
     PIXELFERRY_ERROR_FILE = 17,          /* a file could not be written */
     PIXELFERRY_ERROR_PANIC = 18,         /* a defect of the library (please report it); free the objects of this call */
-    PIXELFERRY_ERROR_OTHER = 19          /* anything else */
+    PIXELFERRY_ERROR_OTHER = 19,         /* anything else */
+    PIXELFERRY_ERROR_IN_TARGET = 20      /* the newest frame is where it was shown, and nowhere else */
 };
 
 /* The version of this header, for #if: PIXELFERRY_VERSION_NUMBER >= PIXELFERRY_MAKE_VERSION(0, 2, 0). */
@@ -123,6 +124,7 @@ typedef struct pf_shown pf_shown;     /* a frame that is shown */
 
 typedef struct pf_outlet pf_outlet;             /* a way from a backend into a texture or buffer of yours */
 typedef struct pf_intake pf_intake;             /* a way from a texture or buffer of yours to kernels */
+typedef struct pf_target pf_target;             /* an image of yours that frames are shown in */
 typedef struct pf_shared_link pf_shared_link;   /* a link on a thread of its own, for all threads */
 typedef struct pf_started pf_started;           /* a frame of a shared link that is computed */
 typedef struct pf_shared_frame pf_shared_frame; /* a frame of a shared link that is shown */
@@ -540,6 +542,25 @@ PIXELFERRY_EXPORT pf_status pf_link_acquire_bytes(pf_link *link, size_t offset, 
  * Errors: PIXELFERRY_ERROR_NOTHING_SHOWN before the first. */
 PIXELFERRY_EXPORT pf_status pf_link_show(pf_link *link, pf_shown **shown);
 
+/* The ways of pf_link_show_gl and pf_link_show_in. */
+enum {
+    PIXELFERRY_SHOWED_STRAIGHT = 1, /* kernels stored into the texture or image; nothing was drawn */
+    PIXELFERRY_SHOWED_DRAWN = 2,    /* the frame was drawn */
+    PIXELFERRY_SHOWED_PAUSED = 3    /* the link is paused: nothing was computed, and nothing drawn */
+};
+
+/* pf_link_frame and pf_shown_draw_gl as one call. Where the draw would only place pixels, kernels of the display's own queue store
+ * into the texture behind the framebuffer that is bound for drawing, which stays bound during the call: a frame then crosses
+ * memory once. That takes a backend of the display's own, the texture's format, an unscaled and whole picture, and
+ * PIXELFERRY_LOAD_CLEAR or PIXELFERRY_LOAD_OVERWRITE. The first frame in a texture is drawn, and stores are tried and timed
+ * beside it. `showed` (PIXELFERRY_SHOWED_) and `way` (the same in words, with the reason for a draw) may be NULL.
+ * After a frame that went straight the link has none to show, to read back, or to write a part of, until the next other one:
+ * PIXELFERRY_ERROR_IN_TARGET. If `compute` refuses there, what it wrote stays in the texture.
+ * Errors: those of pf_link_frame and pf_shown_draw_gl. */
+PIXELFERRY_EXPORT pf_status pf_link_show_gl(pf_link *link, int32_t x, int32_t y, uint32_t width, uint32_t height,
+                                            const pf_draw_options *options, pf_frame_function compute, void *user,
+                                            uint32_t *showed, char **way);
+
 /* Another size or format. The frame shown stays until the first of the new size is finished. An image of 0x0 (width and height,
  * with its format) pauses the link. */
 PIXELFERRY_EXPORT pf_status pf_link_resize(pf_link *link, const pf_surface *surface);
@@ -727,6 +748,25 @@ typedef struct pf_object {
     int32_t vk_layout; /* in which copies find an image and leave it */
     uint32_t reserved;
 } pf_object;
+
+/* An image of your own Vulkan device (PIXELFERRY_OBJECT_VULKAN_IMAGE) as a place for pf_link_show_in: pictures are fitted into this
+ * part of it, row 0 is the first row. Keep the target as long as the image, as a new one is tried anew. The image was made
+ * with TRANSFER_DST, and for stores of kernels with STORAGE and TRANSFER_SRC, too. An image of a swapchain is acquired when frames are
+ * shown in it, and an earlier submission to the display's queue has waited for its semaphore.
+ * Errors: PIXELFERRY_ERROR_ARGUMENT for other displays and objects, a usage without TRANSFER_DST, and a part that is empty or
+ * reaches outside. */
+PIXELFERRY_EXPORT pf_status pf_target_open(pf_display *display, const pf_object *image, uint32_t x, uint32_t y,
+                                           uint32_t width, uint32_t height, pf_target **target);
+
+/* pf_link_show_gl, in a target. Where kernels do not store, the frame is copied by vkCmdCopyImage or vkCmdBlitImage. Your later
+ * submissions to the display's queue see it; those to another queue come after pf_display_finish.
+ * Errors: those of pf_link_frame; PIXELFERRY_ERROR_UNSUPPORTED for what no copy does: blending, a background, one channel as grey
+ * (set PIXELFERRY_ONE_CHANNEL_RED), changes of colours, and pictures both scaled and cut. */
+PIXELFERRY_EXPORT pf_status pf_link_show_in(pf_link *link, pf_target *target, const pf_draw_options *options,
+                                            pf_frame_function compute, void *user, uint32_t *showed, char **way);
+
+/* Frees it; the image stays as it is, until pf_display_finish after that. */
+PIXELFERRY_EXPORT pf_status pf_target_free(pf_target *target);
 
 typedef struct pf_outlet_options {
     size_t size;

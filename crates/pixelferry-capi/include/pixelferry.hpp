@@ -432,6 +432,22 @@ private:
     detail::owner<pf_shown, pf_shown_release> handle_;
 };
 
+// An image of the program's own Vulkan device that frames are shown in; the image goes after this and `display::finish`.
+class target {
+public:
+    target(const display &display, const pf_object &image, std::uint32_t x, std::uint32_t y, std::uint32_t width,
+           std::uint32_t height) {
+        pf_target *made = nullptr;
+        check(pf_target_open(display.get(), &image, x, y, width, height, &made));
+        handle_.reset(made);
+    }
+
+    pf_target *get() const noexcept { return handle_.get(); }
+
+private:
+    detail::owner<pf_target, pf_target_free> handle_;
+};
+
 class link {
 public:
     link(const backend &backend, const display &display, const pf_surface &surface,
@@ -467,6 +483,21 @@ public:
         check(pf_link_show(get(), &made));
         return shown(made);
     }
+    // A frame by `compute(pixelferry::frame)` and its draw as one call, straight into the framebuffer where that goes. Returns
+    // PIXELFERRY_SHOWED_; `way` gets the same in words.
+    template <class Compute>
+    std::uint32_t show_gl(std::int32_t x, std::int32_t y, std::uint32_t width, std::uint32_t height, Compute &&compute,
+                          const pf_draw_options *options = nullptr, std::string *way = nullptr) {
+        return showed(compute, way, [&](auto... rest) {
+            return pf_link_show_gl(get(), x, y, width, height, options, rest...);
+        });
+    }
+    // The same in an image of Vulkan.
+    template <class Compute>
+    std::uint32_t show_in(const target &target, Compute &&compute, const pf_draw_options *options = nullptr,
+                          std::string *way = nullptr) {
+        return showed(compute, way, [&](auto... rest) { return pf_link_show_in(get(), target.get(), options, rest...); });
+    }
     void resize(const pf_surface &surface) { check(pf_link_resize(get(), &surface)); }
     void flush() { check(pf_link_flush(get())); }
     // What is shown: tight rows in the surface's order.
@@ -485,6 +516,16 @@ public:
     }
 
 private:
+    template <class Compute, class Show> std::uint32_t showed(Compute &compute, std::string *way, Show show) {
+        std::uint32_t showed = 0;
+        char *said = nullptr;
+        detail::computed(compute, [&](auto function, void *user) {
+            return show(function, user, &showed, way ? &said : nullptr);
+        });
+        std::unique_ptr<char, detail::text_end> owned(said);
+        if (way) *way = said;
+        return showed;
+    }
     friend opened open_pair(const pf_frames &frames);
     explicit link(pf_link *handle) : handle_(handle) {}
     detail::owner<pf_link, pf_link_free> handle_;

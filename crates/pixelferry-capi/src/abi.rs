@@ -30,6 +30,7 @@ pub const PIXELFERRY_ERROR_NO_PATH: i32 = 16;
 pub const PIXELFERRY_ERROR_FILE: i32 = 17;
 pub const PIXELFERRY_ERROR_PANIC: i32 = 18;
 pub const PIXELFERRY_ERROR_OTHER: i32 = 19;
+pub const PIXELFERRY_ERROR_IN_TARGET: i32 = 20;
 
 pub const PIXELFERRY_LOAD_KEEP: u32 = 0;
 pub const PIXELFERRY_LOAD_CLEAR: u32 = 1;
@@ -63,6 +64,10 @@ pub const PIXELFERRY_BUDGET_NONE: u32 = u32::MAX;
 
 pub const PIXELFERRY_MODE_FRAMES_BEHIND: u32 = 0;
 pub const PIXELFERRY_MODE_THROUGHPUT: u32 = 1;
+
+pub const PIXELFERRY_SHOWED_STRAIGHT: u32 = 1;
+pub const PIXELFERRY_SHOWED_DRAWN: u32 = 2;
+pub const PIXELFERRY_SHOWED_PAUSED: u32 = 3;
 
 pub const PIXELFERRY_FILTER_NEAREST: u32 = 0;
 pub const PIXELFERRY_FILTER_LINEAR: u32 = 1;
@@ -129,6 +134,7 @@ opaque!(
     pf_shared_link,
     pf_started,
     pf_shared_frame,
+    pf_target,
 );
 
 /// A struct that begins with its size, so that it may grow. Every field may be zero.

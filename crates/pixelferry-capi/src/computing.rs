@@ -50,7 +50,7 @@ impl<F: Fn(*mut pf_frame) -> i32> Computing<F> {
 }
 
 /// Result of a frame, with the caller's own refusal where there was one.
-pub fn refused_or(done: Result<(), Error>, refusal: &Refusal) -> Result<()> {
+pub fn refused_or<T>(done: Result<T, Error>, refusal: &Refusal) -> Result<T> {
     let refused = refusal.lock().unwrap_or_else(PoisonError::into_inner).take();
     match (done, refused) {
         (Err(_), Some(failure)) => Err(failure),

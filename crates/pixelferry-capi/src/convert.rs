@@ -4,7 +4,7 @@ use crate::abi::*;
 use crate::failure::{Failure, Result};
 use pixelferry::{
     AlphaMode, BufferDesc, DrawOptions, Encoding, Filter, Fit, ImageAccess, ImageDesc, Mode, OutletOptions, PathId,
-    PixelFormat, Placement, Policy, Profiles, RowOrder, SurfaceDesc, TargetEncoding, ToneMap, Unwritten,
+    PixelFormat, Placement, Policy, Profiles, RowOrder, Showed, SurfaceDesc, TargetEncoding, ToneMap, Unwritten,
 };
 use std::time::Duration;
 
@@ -18,6 +18,15 @@ pub fn format(of: &str, code: u32) -> Result<PixelFormat> {
     PixelFormat::ALL.into_iter().find(|format| format_code(*format) == code).ok_or_else(|| {
         Failure::argument(format!("{of}.format is {code}, which is no PIXELFERRY_FORMAT_ of the header"))
     })
+}
+
+/// The number of a way in the header.
+pub const fn showed_code(showed: &Showed) -> u32 {
+    match showed {
+        Showed::Straight => PIXELFERRY_SHOWED_STRAIGHT,
+        Showed::Paused => PIXELFERRY_SHOWED_PAUSED,
+        _ => PIXELFERRY_SHOWED_DRAWN,
+    }
 }
 
 fn named<T: Copy>(field: &str, value: u32, all: &[(u32, T)]) -> Result<T> {

@@ -94,6 +94,7 @@ fn status_of(error: &Error) -> pf_status {
         Error::Rejected { .. } => PIXELFERRY_ERROR_REJECTED,
         Error::Panicked { .. } => PIXELFERRY_ERROR_PANIC,
         Error::NothingShown => PIXELFERRY_ERROR_NOTHING_SHOWN,
+        Error::InTarget => PIXELFERRY_ERROR_IN_TARGET,
         Error::Paused => PIXELFERRY_ERROR_PAUSED,
         Error::NoPath { .. } => PIXELFERRY_ERROR_NO_PATH,
         // New ones of the core have no code of their own until this table has them.
@@ -124,6 +125,7 @@ pub fn name(status: pf_status) -> &'static std::ffi::CStr {
         PIXELFERRY_ERROR_FILE => c"PIXELFERRY_ERROR_FILE",
         PIXELFERRY_ERROR_PANIC => c"PIXELFERRY_ERROR_PANIC",
         PIXELFERRY_ERROR_OTHER => c"PIXELFERRY_ERROR_OTHER",
+        PIXELFERRY_ERROR_IN_TARGET => c"PIXELFERRY_ERROR_IN_TARGET",
         _ => c"no status of pixelferry",
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::abi::*;
 use crate::call::call;
-use crate::exports::{backend, display, frame, link, log, machine, memory, objects, shared, shown};
+use crate::exports::{backend, display, frame, link, log, machine, memory, objects, shared, shown, target};
 use crate::failure::Result;
 use crate::handles::Handle as _;
 use crate::objects::{IntakeSlot, OutletSlot};
@@ -58,7 +58,7 @@ thread_local! {
     static WORLD: World = World::default();
 }
 
-static ENDED: [AtomicU64; 20] = [const { AtomicU64::new(0) }; 20];
+static ENDED: [AtomicU64; 21] = [const { AtomicU64::new(0) }; 21];
 
 impl World {
     /// Any number in a handle's place, in most cases a handle of the kind.
@@ -347,6 +347,11 @@ calls! {
     });
     ("pf_link_frame", w, s) link::pf_link_frame(w.any(LINK, s.which[0]), Some(compute), ptr::null_mut());
     ("pf_link_frame", w, s) link::pf_link_frame(w.any(LINK, s.which[0]), Some(compute), ptr::null_mut());
+    ("pf_link_show_gl", w, s) {
+        let (at, n, none) = (w.any(LINK, s.which[0]), s.n, ptr::null());
+        let mut showed = 0;
+        says(w, |to| target::pf_link_show_gl(at, n[0] as i32, 0, n[1], n[2], none, Some(compute), ptr::null_mut(), &raw mut showed, to))
+    };
     ("pf_link_acquire", w, s) gives(w, FRAME, |to| link::pf_link_acquire(w.any(LINK, s.which[0]), to));
     ("pf_link_acquire_region", w, s) gives(w, FRAME, |to| {
         let [x, y, width, height] = s.n.map(|n| if n % 16 == 0 { n } else { n % 40 });

@@ -9,7 +9,7 @@ use crate::failure::{Failure, Refusal, Result};
 use crate::given_out::GivenOut;
 use crate::held::{FrameSlot, LinkSlot, ShownSlot};
 use crate::objects::{IntakeSlot, OutletSlot, TakenSlot};
-use interop_core::{ComputeBackend, ComputeMemory, Kernel, SharedFrame, SharedLink, StartedFrame};
+use interop_core::{ComputeBackend, ComputeMemory, Kernel, SharedFrame, SharedLink, ShowTarget, StartedFrame};
 use pixelferry::Headless;
 use std::cell::{Ref, RefCell};
 use std::collections::BTreeMap;
@@ -46,10 +46,14 @@ enum Local {
     Shown(Rc<ShownSlot>),
     Outlet(Rc<OutletSlot>),
     Intake(Rc<IntakeSlot>),
+    Target(Rc<TargetSlot>),
 }
 
 /// A frame that was started, until somebody waits for it, with the reason for which the caller's function refused it.
 pub struct Started(pub Mutex<Option<(StartedFrame<GivenOut>, Refusal)>>);
+
+/// A place that frames are shown in; a call that runs keeps others out.
+pub type TargetSlot = RefCell<Box<dyn ShowTarget>>;
 
 /// Memory with the backend that made it.
 pub struct Memory {
@@ -166,6 +170,7 @@ handles! {
     pf_shared_link = 10: Arc<SharedLink<GivenOut>>, Global::SharedLink;
     pf_started = 11: Arc<Started>, Global::Started;
     pf_shared_frame = 12: Arc<SharedFrame<GivenOut>>, Global::SharedFrame;
+    pf_target = 13: Rc<TargetSlot>, Local::Target;
 }
 
 fn next(kind: usize, place: Place) -> Result<usize> {

@@ -12,7 +12,7 @@ use image::ImageBuffer;
 use indicatif::{ProgressBar, ProgressStyle};
 use pixelferry::api::gl::Viewport;
 use pixelferry::{
-    BackendChoice, ComputeBackend, Display, DisplayChoice, Headless, KernelSource, LinkBuilder, PixelFormat,
+    BackendChoice, ComputeBackend, Display, DisplayChoice, Headless, KernelSource, LinkBuilder, PixelFormat, Showed,
     SurfaceDesc, open_headless, save_picture_with, save_rgba8,
 };
 use std::error::Error;
@@ -153,25 +153,32 @@ fn headless(
         Some(gl) => Some((gl, gl.create_offscreen_target(size.0, size.1)?)),
         None => None,
     };
-    let draw = |scene: &mut dyn Scene| -> Result<(), SceneError> {
-        let Some((gl, target)) = &target else { return Ok(()) };
+    let viewport = Viewport::full(size.0, size.1);
+    let mut showed = None;
+    let mut next = |scene: &mut dyn Scene, seconds: f32| {
+        let Some((gl, target)) = &target else { return scene.advance(seconds) };
         target.bind()?;
         gl.clear([0.0, 0.0, 0.0, 1.0])?;
-        scene.draw(gl, Viewport::full(size.0, size.1))
+        scene.show(seconds, (gl, viewport), &mut showed)
     };
     watch(trace, scene)?;
     let start = Instant::now();
     let mut done = 0;
-    while done < total && scene.advance(done as f32 * SECONDS_PER_FRAME)? {
-        draw(scene)?;
+    while done < total && next(scene, done as f32 * SECONDS_PER_FRAME)? {
         collect(trace, scene)?;
         done += 1;
         bar.inc(1);
     }
-    if done > 0 && scene.link().frames_behind() > 0 {
+    if let Some((gl, target)) = &target
+        && done > 0
+        && scene.link().frames_behind() > 0
+        && showed != Some(Showed::Straight)
+    {
         // The picture that is saved is the last one, however late.
         scene.link().flush()?;
-        draw(scene)?;
+        target.bind()?;
+        gl.clear([0.0, 0.0, 0.0, 1.0])?;
+        scene.draw(gl, viewport)?;
     }
     screen.display().finish()?;
     collect_all(trace, scene)?;
@@ -186,8 +193,13 @@ fn headless(
             None => save_without_gl(scene, out)?,
         }
     }
-    say!("{done} frames in {seconds:.2} s")?;
+    say!("{done} frames in {seconds:.2} s{}", way(showed.as_ref()))?;
     Ok(options.out.as_ref().map_or(Ok(()), |out| say!("saved {}", out.display()))?)
+}
+
+/// How the last picture was shown, for the end of a line.
+fn way(showed: Option<&Showed>) -> String {
+    showed.map(|how| format!(", {how}")).unwrap_or_default()
 }
 
 /// Finds out whether the scene's picture can be saved, before its frames are computed: with no OpenGL there is only the

@@ -2,7 +2,8 @@
 
 use crate::draw_args::DrawArgs;
 use pixelferry::api::gl::{GlDisplay, Viewport};
-use pixelferry::{DrawOptions, Error, Link, SaveError};
+use pixelferry::driver::ShowTarget;
+use pixelferry::{DrawOptions, Error, Link, SaveError, Showed, WriteFrame};
 use std::path::PathBuf;
 
 /// Reason why a scene ended early.
@@ -69,6 +70,31 @@ impl SceneError {
     }
 }
 
+/// Where a picture's next frame goes: its link keeps it on show, or a target gets it at once.
+#[derive(Default)]
+pub struct Place<'a> {
+    target: Option<&'a mut dyn ShowTarget>,
+    showed: Option<Showed>,
+}
+
+impl Place<'_> {
+    /// Finishes a frame of the link there.
+    ///
+    /// # Errors
+    /// The errors of [`Link::frame`] and [`Link::show`].
+    pub fn frame(
+        &mut self,
+        link: &mut Link,
+        options: DrawOptions,
+        compute: impl FnMut(&mut WriteFrame<'_>) -> pixelferry::Result<()>,
+    ) -> pixelferry::Result<()> {
+        match &mut self.target {
+            None => link.frame(compute),
+            Some(target) => link.show(*target, options, compute).map(|showed| self.showed = Some(showed)),
+        }
+    }
+}
+
 /// Something that is computed and shown.
 pub trait Scene {
     /// Name for titles.
@@ -77,6 +103,30 @@ pub trait Scene {
     /// Computes the next frame, for a time in seconds, and finishes it. `false`: there are no more, and none was
     /// finished.
     fn advance(&mut self, seconds: f32) -> Result<bool, SceneError>;
+
+    /// [`Scene::advance`] for a frame that goes to a place; what is no picture stays with its link.
+    fn advance_in(&mut self, seconds: f32, _: &mut Place<'_>) -> Result<bool, SceneError> {
+        self.advance(seconds)
+    }
+
+    /// [`Scene::advance`] and [`Scene::draw`] as one call, by which a picture may go straight into the framebuffer bound now.
+    /// `showed` tells how the last picture went.
+    fn show(
+        &mut self,
+        seconds: f32,
+        (gl, viewport): (&GlDisplay, Viewport),
+        showed: &mut Option<Showed>,
+    ) -> Result<bool, SceneError> {
+        let mut target = gl.bound_target(viewport);
+        let mut place = Place { target: Some(&mut target), showed: None };
+        let is_new = self.advance_in(seconds, &mut place)?;
+        match place.showed {
+            None if is_new => self.draw(gl, viewport)?,
+            None => {}
+            how => *showed = how,
+        }
+        Ok(is_new)
+    }
 
     /// The way its frames go.
     fn link(&mut self) -> &mut Link;

@@ -13,6 +13,7 @@
 //! | see what the engine should switch on | [`device_extensions`], [`device_extensions_raw`] |
 //! | draw a frame | [`VulkanDisplay::surface_frame`], in a submission of the engine's |
 //! | copy a frame into an image of the engine's | [`VulkanDisplay::record_blit`] |
+//! | show frames in an image of the engine's, by stores of kernels where that is quicker | [`VulkanDisplay::image_target`] |
 //! | let kernels read or write an image or buffer of the engine's | [`VulkanDisplay::engine_image`], [`VulkanDisplay::engine_buffer`] |
 //! | let kernels run in the display's queue | [`VulkanBackend::on`] |
 //! | read frames on another queue than the display's | [`VulkanEngine::read_by`], [`VulkanDisplay::read_until`] |
@@ -56,6 +57,8 @@ pub use display::blit::BlitTarget;
 pub use display::contract::VulkanDisplay;
 #[cfg(feature = "display")]
 pub use display::engine_surfaces::{EngineBuffer, EngineImage};
+#[cfg(feature = "display")]
+pub use display::image_target::ImageTarget;
 #[cfg(feature = "display")]
 pub use queue::queue_lock::{CLock, QueueLock};
 pub use sharing::{DEVICE_EXTENSIONS, DeviceExtension, DeviceNeeds};

@@ -6,8 +6,8 @@ use super::{Link, WriteFrame};
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::{Region, RowOrder};
 use crate::describe::pattern::Pattern;
-use crate::describe::surface::{SurfaceDesc, Unwritten};
-use crate::devices::capability::Support;
+use crate::describe::surface::{MemoryShape, SurfaceDesc, Unwritten};
+use crate::devices::capability::{HandleType, Support};
 use crate::devices::timeline::{FrameTag, stage};
 use crate::display::ShowTarget;
 use crate::draw::{DrawOptions, Plan};
@@ -110,7 +110,9 @@ impl Link {
         if let Some((_, reason)) = self.demoted.iter().find(|(path, _)| *path == stored) {
             return Err(Detour::Queue(reason.clone().into()));
         }
-        if self.backend.caps().display_queue().is_none() {
+        let queue = self.backend.caps().display_queue().map(HandleType::QueueBuffer);
+        let is_its_own = |queue| self.display.caps().can_import(queue, MemoryShape::Linear).is_yes();
+        if !queue.is_some_and(is_its_own) {
             return Err(Detour::Queue("kernels do not run in the display's queue".into()));
         }
         let area = target.area();

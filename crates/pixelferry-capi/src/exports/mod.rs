@@ -14,4 +14,5 @@ pub mod objects;
 mod results;
 pub mod shared;
 pub mod shown;
+pub mod target;
 pub mod vulkan;

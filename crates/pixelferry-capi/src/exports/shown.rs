@@ -85,7 +85,7 @@ pub mod gl {
     use crate::convert::format;
     use crate::failure::{Failure, Result};
     use pixelferry::api::gl::{EngineTexture, GlDisplay, Viewport};
-    use pixelferry::{Display, DrawOptions, Extent, Link, ShownFrame, Surface};
+    use pixelferry::{Display, DrawOptions, Error, Extent, Link, Showed, ShownFrame, Surface, WriteFrame};
     use std::rc::Rc;
 
     /// True for an OpenGL display.
@@ -135,6 +135,19 @@ pub mod gl {
         Ok(of(link.display())?.draw(shown.surface(), viewport, options)?)
     }
 
+    /// A frame and its draw as one call.
+    pub fn show(
+        link: &mut Link,
+        (x, y): (i32, i32),
+        (width, height): (u32, u32),
+        options: DrawOptions,
+        compute: impl FnMut(&mut WriteFrame<'_>) -> Result<(), Error>,
+    ) -> Result<Result<Showed, Error>> {
+        let display = Rc::clone(link.display());
+        let mut target = of(&display)?.bound_target(Viewport { x, y, width, height });
+        Ok(link.show(&mut target, options, compute))
+    }
+
     /// # Safety
     /// The promises of [`GlDisplay::draw_to_texture`].
     pub unsafe fn draw_to_texture(
@@ -176,7 +189,7 @@ pub mod gl {
 pub mod gl {
     use crate::abi::{pf_gl_buffer, pf_gl_texture, pf_object};
     use crate::failure::{Failure, Result};
-    use pixelferry::{Display, DrawOptions, Link, ShownFrame, Surface};
+    use pixelferry::{Display, DrawOptions, Error, Link, Showed, ShownFrame, Surface, WriteFrame};
     use std::rc::Rc;
 
     pub fn is_there(_: &Rc<dyn Display>) -> bool {
@@ -192,6 +205,16 @@ pub mod gl {
     }
 
     pub fn draw(_: &ShownFrame<'_>, _: &Link, _: (i32, i32), _: (u32, u32), _: DrawOptions) -> Result<()> {
+        Err(Failure::not_built_in("gl"))
+    }
+
+    pub fn show(
+        _: &mut Link,
+        _: (i32, i32),
+        _: (u32, u32),
+        _: DrawOptions,
+        _: impl FnMut(&mut WriteFrame<'_>) -> Result<(), Error>,
+    ) -> Result<Result<Showed, Error>> {
         Err(Failure::not_built_in("gl"))
     }
 

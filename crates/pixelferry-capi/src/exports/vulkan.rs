@@ -67,12 +67,13 @@ pub mod engine {
     use crate::boundary::array;
     use crate::convert::format_code;
     use crate::failure::{Failure, Result};
+    use interop_core::ShowTarget;
     use pixelferry::api::vulkan::ash::vk::{self, Handle as _};
     use pixelferry::api::vulkan::{
         CLock, EngineBuffer, EngineImage, QueueLock, RawVulkan, TimelinePoint, VulkanDisplay, VulkanEngine,
         VulkanObject, device_extensions_raw,
     };
-    use pixelferry::{Display, Extent, Headless, Link, Surface, SurfaceDesc};
+    use pixelferry::{Display, Extent, Headless, Link, Region, Surface, SurfaceDesc};
     use std::ffi::{CStr, c_void};
     use std::rc::Rc;
 
@@ -203,18 +204,28 @@ pub mod engine {
         Ok(unsafe { display.read_until(TimelinePoint { semaphore: vk::Semaphore::from_raw(semaphore), value }) }?)
     }
 
-    /// # Safety
-    /// The promises of [`VulkanDisplay::engine_image`].
-    pub unsafe fn image_object(display: &Rc<dyn Display>, object: &pf_object) -> Result<Surface> {
-        let image = EngineImage {
+    fn engine_image(object: &pf_object) -> EngineImage {
+        EngineImage {
             image: vk::Image::from_raw(object.handle),
             format: vk::Format::from_raw(object.vk_format),
             extent: Extent::new(object.width, object.height),
             usage: vk::ImageUsageFlags::from_raw(object.vk_usage),
             layout: vk::ImageLayout::from_raw(object.vk_layout),
-        };
+        }
+    }
+
+    /// # Safety
+    /// The promises of [`VulkanDisplay::engine_image`].
+    pub unsafe fn image_object(display: &Rc<dyn Display>, object: &pf_object) -> Result<Surface> {
         // SAFETY: the caller's promise.
-        Ok(unsafe { of(display)?.engine_image(&image) }?)
+        Ok(unsafe { of(display)?.engine_image(&engine_image(object)) }?)
+    }
+
+    /// # Safety
+    /// The promises of [`VulkanDisplay::image_target`].
+    pub unsafe fn target(display: &Rc<dyn Display>, object: &pf_object, region: Region) -> Result<Box<dyn ShowTarget>> {
+        // SAFETY: the caller's promise.
+        Ok(Box::new(unsafe { of(display)?.image_target(&engine_image(object), region) }?))
     }
 
     /// # Safety
@@ -231,7 +242,8 @@ pub mod engine {
 pub mod engine {
     use super::*;
     use crate::failure::{Failure, Result};
-    use pixelferry::{Display, Headless, Link, Surface};
+    use interop_core::ShowTarget;
+    use pixelferry::{Display, Headless, Link, Region, Surface};
     use std::rc::Rc;
 
     pub fn is_there(_: &Rc<dyn Display>) -> bool {
@@ -239,6 +251,10 @@ pub mod engine {
     }
 
     pub unsafe fn image_object(_: &Rc<dyn Display>, _: &pf_object) -> Result<Surface> {
+        Err(Failure::not_built_in("vulkan"))
+    }
+
+    pub unsafe fn target(_: &Rc<dyn Display>, _: &pf_object, _: Region) -> Result<Box<dyn ShowTarget>> {
         Err(Failure::not_built_in("vulkan"))
     }
 

@@ -235,6 +235,7 @@ static void frames(void) {
     /* Functions that are given. */
     code = 0;
     GIVES(pf_link_frame(link, NULL, NULL), PIXELFERRY_ERROR_ARGUMENT, "compute is NULL");
+    GIVES(pf_link_show_gl(link, 0, 0, 8, 8, NULL, inside, &code, NULL, NULL), PIXELFERRY_ERROR_ARGUMENT, "no OpenGL display");
     WORKS(pf_link_frame(link, inside, &code));
     HOLDS(shows_number(link, 5));
     GIVES(pf_frame_write(kept, pixels, BYTES, 0), PIXELFERRY_ERROR_HANDLE, "finished before");

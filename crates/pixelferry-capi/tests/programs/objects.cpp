@@ -35,6 +35,12 @@ __kernel void ramp(PF_IMAGE(uchar4, out), uint blue) {
     if (x < out_width && y < out_height) PF_STORE(out, x, y, (uchar4)(x, y, blue, 255));
 }
 )";
+constexpr char RAMP_WGSL[] = R"(
+@compute @workgroup_size(8, 8)
+fn ramp(@builtin(global_invocation_id) id: vec3<u32>) {
+    pf_store(id.xy, vec4<f32>(vec4<u32>(id.xy, pf_arg_u32(0), 255u)) / 255.0);
+}
+)";
 std::int32_t ramp_row(void *, const pf_pixels *out, const pf_arg *args, std::size_t) {
     auto *pixel = static_cast<std::uint8_t *>(out->data);
     for (std::uint32_t x = 0; x < out->width; x++, pixel += 4) {
@@ -287,6 +293,70 @@ void draws(const engine &e) {
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
 }
 
+// Frame and draw as one call: by a backend of another queue it is drawn, by the display's own it may go straight.
+void shows(const engine &e) {
+    const auto target = make_texture(bytes(WIDTH * HEIGHT * 4, 0));
+    GLuint framebuffer = 0;
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, target, 0);
+    auto surface = pixelferry::image(WIDTH, HEIGHT);
+    surface.unwritten = PIXELFERRY_LOAD_OVERWRITE;
+    pixelferry::link link(e.backend, e.display, surface);
+    std::string way;
+    auto ramp = [&](const pixelferry::frame &next) { next.launch(e.ramp, {pixelferry::arg(std::uint32_t{9})}); };
+    HOLDS(link.show_gl(0, 0, WIDTH, HEIGHT, ramp, nullptr, &way) == PIXELFERRY_SHOWED_DRAWN);
+    HOLDS(way.find("display's queue") != std::string::npos && texels(target) == ramp_of(9));
+    try {
+        link.show_gl(0, 0, WIDTH, HEIGHT, [](const pixelferry::frame &) { throw std::logic_error("on purpose"); });
+        HOLDS(false);
+    } catch (const std::logic_error &) {
+    }
+    HOLDS(texels(target) == ramp_of(9));
+    GIVES(pf_link_show_gl(link.get(), 0, 0, 1, 1, nullptr, nullptr, nullptr, nullptr, nullptr), PIXELFERRY_ERROR_ARGUMENT, "compute is NULL");
+
+    auto source = pixelferry::kernel_source("ramp");
+    source.wgsl = RAMP_WGSL;
+    const auto blue = pixelferry::arg(std::uint32_t{0});
+    const auto ramp_in = [](const pixelferry::opened &in, std::uint32_t level) {
+        return [&in, level](const pixelferry::frame &next) { next.launch(in.kernels[0], {pixelferry::arg(level)}); };
+    };
+    const pf_launch launch{&source, &blue, 1};
+    auto frames = pixelferry::frames(surface);
+    frames.launches = &launch, frames.launch_count = 1;
+    frames.backend = "gl", frames.shown_by = e.display.get();
+    // The first that works is taken, and stores are not timed.
+    auto options = pixelferry::link_options();
+    options.budget_ms = PIXELFERRY_BUDGET_NONE;
+    frames.options = &options;
+    auto opened = pixelferry::open_pair(frames);
+    HOLDS(opened.link.show_gl(0, 0, WIDTH, HEIGHT, ramp_in(opened, 1), nullptr, &way) == PIXELFERRY_SHOWED_DRAWN);
+    HOLDS(way.find("filter without levels") != std::string::npos);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    for (std::uint32_t level = 1; level < 4; level++) {
+        const auto showed = opened.link.show_gl(0, 0, WIDTH, HEIGHT, ramp_in(opened, level), nullptr, &way);
+        HOLDS(showed == (level == 1 ? PIXELFERRY_SHOWED_DRAWN : PIXELFERRY_SHOWED_STRAIGHT));
+        HOLDS(way.find(level == 1 ? "tried from the next" : "straight into") != std::string::npos);
+        HOLDS(texels(target) == ramp_of(static_cast<std::uint8_t>(level)));
+    }
+    pf_shown *none = nullptr;
+    GIVES(pf_link_show(opened.link.get(), &none), PIXELFERRY_ERROR_IN_TARGET, "read the target");
+    opened.link.resize(pixelferry::image(0, 0));
+    HOLDS(opened.link.show_gl(0, 0, WIDTH, HEIGHT, ramp) == PIXELFERRY_SHOWED_PAUSED);
+    // Images of Vulkan are for Vulkan's displays.
+    pf_target *nowhere = nullptr;
+    auto image = pixelferry::gl_texture(target, WIDTH, HEIGHT);
+    GIVES(pf_target_open(e.display.get(), &image, 0, 0, 1, 1, &nowhere), PIXELFERRY_ERROR_ARGUMENT, "pf_link_show_gl");
+    image.kind = PIXELFERRY_OBJECT_VULKAN_IMAGE;
+    GIVES(pf_target_open(e.display.get(), &image, 0, 0, 1, 1, &nowhere), PIXELFERRY_ERROR_ARGUMENT, "no Vulkan display");
+    const auto show_in = [](pixelferry::link &in, const pixelferry::target &place) {
+        return in.show_in(place, [](const pixelferry::frame &) {});
+    };
+    (void)show_in;
+    GIVES(pf_link_show_in(link.get(), nullptr, nullptr, nullptr, nullptr, nullptr, nullptr), PIXELFERRY_ERROR_HANDLE, "pf_target is NULL");
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+}
+
 // Late frames overlap; which one is shown, measuring decides, and a flush shows the last.
 void throughput(const engine &e) {
     auto options = pixelferry::link_options();
@@ -407,6 +477,7 @@ void run(GLFWwindow *window, const char *name) {
     outlets(e);
     intakes(e);
     draws(e);
+    shows(e);
     throughput(e);
     threads(e, window);
     HOLDS(glGetError() == GL_NO_ERROR);

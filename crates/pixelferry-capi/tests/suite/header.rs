@@ -206,6 +206,7 @@ fn without_group(code: &str) -> Vec<String> {
         "OBJECT",
         "ONE_CHANNEL",
         "ROWS",
+        "SHOWED",
         "TARGET",
         "TONE_MAP",
         "VERSION",

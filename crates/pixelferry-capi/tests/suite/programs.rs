@@ -97,6 +97,7 @@ fn a_c_program_copies_from_its_own_vulkan_device() {
         }
         let Some(said) = said_by(run(&program).arg(backend), driver) else { continue };
         assert!(said.contains("every pixel as computed"), "{backend}: {said}");
+        assert!(said.contains("a copy, drawn (") && said.contains("no copy, straight into"), "{backend}: {said}");
     }
 }
 

@@ -1,12 +1,12 @@
 //! A scene in a window.
 
-use super::{Made, collect, collect_all, end, introduce, wanted, watch};
+use super::{Made, collect, collect_all, end, introduce, wanted, watch, way};
 use crate::options::Options;
 use crate::say;
 use crate::scene::{Scene, SceneError};
 use crate::trace::Trace;
 use pixelferry::api::gl::{Flow, GlDisplay, GlWindow, Viewport, Vsync, WindowApp, WindowOptions, run_window};
-use pixelferry::{ComputeBackend, Display, Extent, KernelSource};
+use pixelferry::{ComputeBackend, Display, Extent, KernelSource, Showed};
 use std::error::Error;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -28,10 +28,11 @@ pub(super) fn show(
         let (backend, _) = wanted(options.backend, kernels).shown_by(display).open_sides()?;
         make(backend, Rc::clone(display))
     };
-    let mut app = App { open: Some(open), scene: None, start: Instant::now(), trace };
+    let mut app = App { open: Some(open), scene: None, start: Instant::now(), trace, showed: None };
     let frames = run_window(&window, &mut app).map_err(SceneError::or_headless)?;
     let seconds = app.start.elapsed().as_secs_f64();
-    say!("{frames} frames, {:.1} a second", frames as f64 / seconds.max(1e-9))?;
+    let way = way(app.showed.as_ref());
+    say!("{frames} frames, {:.1} a second{way}", frames as f64 / seconds.max(1e-9))?;
     end(options, app.trace)
 }
 
@@ -42,6 +43,8 @@ struct App<F> {
     scene: Option<Box<dyn Scene>>,
     start: Instant,
     trace: Option<Trace>,
+    /// How the last picture was shown.
+    showed: Option<Showed>,
 }
 
 impl<F: FnOnce(&Rc<dyn Display>) -> Made> WindowApp for App<F> {
@@ -64,16 +67,16 @@ impl<F: FnOnce(&Rc<dyn Display>) -> Made> WindowApp for App<F> {
 
     fn frame(&mut self, window: &GlWindow) -> Result<Flow, SceneError> {
         let Some(scene) = &mut self.scene else { return Ok(Flow::Exit) };
-        if !scene.advance(self.start.elapsed().as_secs_f32())? {
+        let gl: &GlDisplay = window.display();
+        let size = window.size();
+        let viewport = Viewport::full(size.width, size.height);
+        gl.clear([0.0, 0.0, 0.0, 1.0])?;
+        if !scene.show(self.start.elapsed().as_secs_f32(), (gl, viewport), &mut self.showed)? {
             return Ok(Flow::Exit);
         }
         if scene.status().is_some() {
             window.set_title(&title(scene.as_mut()));
         }
-        let gl: &GlDisplay = window.display();
-        gl.clear([0.0, 0.0, 0.0, 1.0])?;
-        let size = window.size();
-        scene.draw(gl, Viewport::full(size.width, size.height))?;
         collect(self.trace.as_ref(), scene.as_mut())?;
         Ok(Flow::Continue)
     }

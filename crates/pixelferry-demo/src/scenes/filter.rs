@@ -10,7 +10,7 @@ mod stages;
 pub use choice::Filter;
 
 use crate::draw_args::DrawArgs;
-use crate::scene::{Scene, SceneError};
+use crate::scene::{Place, Scene, SceneError};
 use crate::video::Video;
 use pixelferry::api::gl::{DrawOptions, GlDisplay, Viewport};
 use pixelferry::{
@@ -120,14 +120,18 @@ impl Scene for FilterScene {
         "filter"
     }
 
-    fn advance(&mut self, _seconds: f32) -> Result<bool, SceneError> {
+    fn advance(&mut self, seconds: f32) -> Result<bool, SceneError> {
+        self.advance_in(seconds, &mut Place::default())
+    }
+
+    fn advance_in(&mut self, _seconds: f32, place: &mut Place<'_>) -> Result<bool, SceneError> {
         let backend = Arc::clone(self.link.backend());
         if let Input::Video(video) = &mut self.input {
             let Some(frame) = video.next_frame()? else { return Ok(false) };
             self.stages.load_yuv(backend.as_ref(), &frame)?;
         }
-        let Self { link, stages, .. } = self;
-        link.frame(|frame| stages.run(backend.as_ref(), frame))?;
+        let Self { link, stages, draw_options, .. } = self;
+        place.frame(link, *draw_options, |frame| stages.run(backend.as_ref(), frame))?;
         Ok(true)
     }
 

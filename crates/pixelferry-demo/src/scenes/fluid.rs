@@ -11,7 +11,7 @@ pub use simulation::{JACOBI_STEPS, MAX_CELLS, STEP, Simulation};
 
 use crate::draw_args::DrawArgs;
 use crate::pixels::Pixels;
-use crate::scene::{Scene, SceneError};
+use crate::scene::{Place, Scene, SceneError};
 use pixelferry::api::gl::{DrawOptions, GlDisplay, Viewport};
 use pixelferry::{Arg, ComputeBackend, Display, Extent, Kernel, KernelSource, Link, LinkOptions, SurfaceDesc};
 use std::rc::Rc;
@@ -64,11 +64,15 @@ impl Scene for Fluid {
         Some(format!("{} cells, {JACOBI_STEPS} Jacobi steps a frame", self.simulation.cells()))
     }
 
-    fn advance(&mut self, _seconds: f32) -> Result<bool, SceneError> {
-        let Self { link, simulation, dye, .. } = self;
+    fn advance(&mut self, seconds: f32) -> Result<bool, SceneError> {
+        self.advance_in(seconds, &mut Place::default())
+    }
+
+    fn advance_in(&mut self, _seconds: f32, place: &mut Place<'_>) -> Result<bool, SceneError> {
+        let Self { link, simulation, dye, draw_options } = self;
         let Extent { width, height } = simulation.cells();
         let args = [Arg::Memory(simulation.dye()), Arg::I32(width as i32), Arg::I32(height as i32)];
-        link.frame(|frame| frame.launch(dye.as_ref(), &args))?;
+        place.frame(link, *draw_options, |frame| frame.launch(dye.as_ref(), &args))?;
         // After the frame: the next step and the drawing of this one need not wait for each other.
         simulation.step()?;
         Ok(true)

@@ -7,7 +7,7 @@ mod kernels;
 
 use crate::draw_args::DrawArgs;
 use crate::pixels::Pixels;
-use crate::scene::{Scene, SceneError};
+use crate::scene::{Place, Scene, SceneError};
 use kernels::{colours, waves};
 use pixelferry::api::gl::{DrawOptions, GlDisplay, Viewport};
 use pixelferry::{
@@ -56,8 +56,12 @@ impl Scene for Plasma {
     }
 
     fn advance(&mut self, seconds: f32) -> Result<bool, SceneError> {
-        let Self { link, field, extent, waves, colours, .. } = self;
-        link.frame(|frame| {
+        self.advance_in(seconds, &mut Place::default())
+    }
+
+    fn advance_in(&mut self, seconds: f32, place: &mut Place<'_>) -> Result<bool, SceneError> {
+        let Self { link, field, extent, waves, colours, draw_options } = self;
+        place.frame(link, *draw_options, |frame| {
             let target = Target::image(field.as_mut(), *extent, PixelFormat::R32F)?;
             frame.backend().launch(waves.as_ref(), target, &[Arg::F32(seconds)])?;
             frame.launch(colours.as_ref(), &[Arg::Memory(field.as_ref())])

@@ -2,11 +2,14 @@
 
 use crate::drivers::Pair;
 use pixelferry::api::cuda;
+use pixelferry::api::gl::Viewport;
 use pixelferry::driver::compute::SourceCode;
 use pixelferry::{
-    ComputeBackend, CpuBackend, Display, Extent, KernelSource, Language, LinkOptions, MemoryDisplay, PixelFormat,
+    BackendChoice, ComputeBackend, CpuBackend, Display, DisplayChoice, Extent, KernelSource, Language, LinkOptions,
+    MemoryDisplay, PixelFormat, Policy, Showed,
 };
 use pixelferry_demo::pixels::{Alpha, Pixels, Tone};
+use pixelferry_demo::runner::open_to_draw;
 use pixelferry_demo::scenes::filter::{Filter, FilterScene};
 use pixelferry_demo::scenes::fluid::{Fluid, STEP, Simulation};
 use pixelferry_demo::scenes::fountain::Fountain;
@@ -19,6 +22,7 @@ use pixelferry_tests::{Need, by_level, few, need};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 type Make = dyn Fn(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Result<Box<dyn Scene>, SceneError>;
 
@@ -153,6 +157,44 @@ fn a_video_ends() {
         assert!(scene.advance(0.0).unwrap());
     }
     assert!(!scene.advance(0.0).unwrap(), "there is a 25th frame");
+}
+
+/// Kernels of the display's queue store into the framebuffer; the picture is the one that a draw gives.
+#[test]
+fn pictures_of_opengl_go_straight() {
+    const SIZE: (u32, u32) = (203, 117);
+    let picture = small_picture();
+    let pixels = Pixels::default();
+    let Some((backend, screen)) =
+        need(Need::Egl, open_to_draw(BackendChoice::Gl, DisplayChoice::Gl, &Plasma::sources(pixels)))
+    else {
+        return;
+    };
+    let gl = Rc::clone(screen.gl().expect("an OpenGL display was asked for"));
+    let target = gl.create_offscreen_target(SIZE.0, SIZE.1).unwrap();
+    target.bind().unwrap();
+    let viewport = Viewport::full(SIZE.0, SIZE.1);
+    let options = LinkOptions::new(Policy::default().with_budget(Duration::ZERO));
+    let [of_plasma, of_fluid, of_filter] = [(); 3].map(|()| options.clone());
+    let makes: [&Make; 3] = [
+        &move |b, d| Ok(Box::new(Plasma::new(b, d, SIZE, pixels, of_plasma.clone())?)),
+        &move |b, d| Ok(Box::new(Fluid::new(b, d, SIZE, pixels, of_fluid.clone())?)),
+        &move |b, d| Ok(Box::new(FilterScene::open(b, d, &picture, Filter::Edges, of_filter.clone())?)),
+    ];
+    for make in makes {
+        let made = || make(Arc::clone(&backend), screen.display()).unwrap();
+        let (mut drawn, mut straight, mut showed) = (made(), made(), None);
+        for n in 0..3 {
+            assert!(drawn.advance(n as f32).unwrap());
+            assert!(straight.show(n as f32, (&gl, viewport), &mut showed).unwrap());
+        }
+        assert_eq!(showed, Some(Showed::Straight), "{}", straight.name());
+        let found = target.read_rgba8().unwrap();
+        gl.clear([0.0; 4]).unwrap();
+        drawn.draw(&gl, viewport).unwrap();
+        assert!(found == target.read_rgba8().unwrap(), "{}", straight.name());
+    }
+    target.unbind().unwrap();
 }
 
 pub fn sine(pair: &Pair) {

@@ -57,6 +57,15 @@ pub(crate) struct Handles {
     pub physical: vk::PhysicalDevice,
     pub queue: vk::Queue,
     pub family: u32,
+    /// Abilities of the family's queues.
+    pub abilities: vk::QueueFlags,
+}
+
+impl Handles {
+    /// True where the queue draws, and blits (`vkCmdBlitImage`).
+    pub(crate) fn draws(&self) -> bool {
+        self.abilities.contains(vk::QueueFlags::GRAPHICS)
+    }
 }
 
 impl DeviceState {
@@ -107,15 +116,13 @@ pub(crate) unsafe fn caps(
     instance: &ash::Instance,
     physical: vk::PhysicalDevice,
     sharing: &Sharing,
-    (family, queue, extended): (u32, QueueId, bool),
+    ((family, abilities), queue, extended): ((u32, vk::QueueFlags), QueueId, bool),
 ) -> (DisplayCaps, Stores) {
     let mut allocations = vk::PhysicalDeviceMaintenance3Properties::default();
     let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut allocations);
     // SAFETY: the caller's promise; the structures live through the call.
     unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
-    // SAFETY: as above.
-    let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
-    let computes = families.get(family as usize).is_some_and(|f| f.queue_flags.contains(vk::QueueFlags::COMPUTE));
+    let computes = abilities.contains(vk::QueueFlags::COMPUTE);
     let stores = Stores::of(sharing, computes, extended);
     let computes = Support::when(computes, format!("queues of its family {family} do not compute"));
     let lent = |shape| MemoryCap::new(HandleType::QueueBuffer(queue), shape, computes.clone());

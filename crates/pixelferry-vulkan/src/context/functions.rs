@@ -62,11 +62,12 @@ pub(crate) unsafe fn load(engine: &VulkanEngine) -> Result<Functions> {
     Ok(Functions { instance, device })
 }
 
-/// Refuses what the engine says of its device and what is not so, as far as the driver tells.
+/// Refuses what the engine says of its device and what is not so, as far as the driver tells. Returns the abilities of the queue's
+/// family.
 ///
 /// # Safety
 /// The promises of [`crate::VulkanDisplay::from_engine`].
-pub(crate) unsafe fn check(engine: &VulkanEngine, functions: &Functions) -> Result<()> {
+pub(crate) unsafe fn check(engine: &VulkanEngine, functions: &Functions) -> Result<vk::QueueFlags> {
     let Functions { instance, device } = functions;
     // SAFETY: the physical device is of this instance, by the caller's promise.
     let (version, families) = unsafe {
@@ -105,7 +106,7 @@ pub(crate) unsafe fn check(engine: &VulkanEngine, functions: &Functions) -> Resu
     if engine.timeline_semaphore && !unsafe { Sharing::timelines(instance, engine.physical) } {
         return Err(refused("the driver has no feature timelineSemaphore, so the device was made without it"));
     }
-    Ok(())
+    Ok(flags)
 }
 
 /// True where the engine switched an extension on.

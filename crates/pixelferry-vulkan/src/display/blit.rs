@@ -1,9 +1,10 @@
 //! Frames in an image of the engine's, by commands of the engine's.
 
+use crate::context::device_state::DeviceState;
 use crate::display::contract::VulkanDisplay;
-use crate::queue::commands::{self, Rows};
+use crate::queue::commands::{self, Place, Rows};
 use crate::sharing::vk_format;
-use crate::staging::transfer::rows;
+use crate::staging::transfer::{check_blit, part_of, rows};
 use crate::surface::frame::TimelinePoint;
 use crate::surface::shown::{Shown, shown};
 use ash::vk;
@@ -50,48 +51,75 @@ impl VulkanDisplay {
             {
                 return Err(Error::refused(format!("the region {region} is empty or reaches outside every image")));
             }
-            let device = self.shared.sharing.device();
-            match shown(&self.shared, surface)? {
-                Shown::Image(place, desc) => {
-                    surface.check_download()?;
-                    self.check_blit(place.format, target.format, filter)?;
-                    let filter = if filter == Filter::Linear { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
-                    let from = (place, desc.extent.full());
-                    // SAFETY: the caller's promise; the image lives until the next frame, and has that layout.
-                    unsafe { commands::blit(device, commands, from, (target.image, region), filter) };
-                }
-                Shown::Rows(buffer, view) => {
-                    if target.format != vk_format(view.format) || region.extent() != view.extent {
-                        let (from, to) = (view.extent, region.extent());
-                        return Err(self.shared.unsupported(as_rows(from, to)));
-                    }
-                    let from: Rows = rows(buffer, &view)?;
-                    // SAFETY: as above; the rows lie in the buffer.
-                    unsafe { commands::rows_to(device, commands, from, (target.image, region)) };
-                }
-                Shown::Bytes(..) => {
-                    surface.desc().pixels()?;
-                }
-            }
+            let way = Way::of(&self.shared, surface, None, target, filter)?;
+            // SAFETY: the caller's promise; what the surface shows lives until the next frame.
+            unsafe { way.record(self.shared.sharing.device(), commands, target) };
             Ok(self.surface_frame(surface)?.ready)
         })
     }
+}
 
-    fn check_blit(&self, from: vk::Format, to: vk::Format, filter: Filter) -> Result<()> {
-        use vk::FormatFeatureFlags as Features;
-        let linear = match filter {
-            Filter::Linear => Features::SAMPLED_IMAGE_FILTER_LINEAR,
-            _ => Features::empty(),
-        };
-        for (format, needed) in [(from, Features::BLIT_SRC | linear), (to, Features::BLIT_DST)] {
-            let lacks = needed & !self.shared.sharing.format_features(format);
-            if !lacks.is_empty() {
-                let reason =
-                    format!("its images of {format:?} lack {lacks:?}, which a blit from {from:?} to {to:?} needs");
-                return Err(self.shared.unsupported(reason));
+/// A copy of what a surface shows into an image, which was checked. Nothing was recorded yet.
+pub(crate) enum Way {
+    /// Number by number, at its own size.
+    Copy(Place, Region),
+    Blit(Place, Region, vk::Filter),
+    Rows(Rows),
+}
+
+impl Way {
+    /// `part`: what is copied of it; `None`: all.
+    ///
+    /// # Errors
+    /// Those of [`VulkanDisplay::record_blit`].
+    pub(crate) fn of(
+        shared: &DeviceState,
+        surface: &Surface,
+        part: Option<Region>,
+        target: &BlitTarget,
+        filter: Filter,
+    ) -> Result<Self> {
+        match shown(shared, surface)? {
+            Shown::Image(place, desc) => {
+                surface.check_download()?;
+                let part = part.unwrap_or(desc.extent.full());
+                if place.format == target.format && part.extent() == target.region.extent() {
+                    return Ok(Self::Copy(place, part));
+                }
+                check_blit(shared, place.format, target.format, filter)?;
+                let filter = if filter == Filter::Linear { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
+                Ok(Self::Blit(place, part, filter))
+            }
+            Shown::Rows(buffer, view) => {
+                let part = part_of(&view, part.unwrap_or(view.extent.full()));
+                if target.format != vk_format(view.format) || target.region.extent() != part.extent {
+                    return Err(shared.unsupported(as_rows(part.extent, target.region.extent())));
+                }
+                rows(buffer, &part).map(Self::Rows)
+            }
+            Shown::Bytes(..) => Err(match surface.desc().pixels() {
+                Err(error) => error,
+                Ok(_) => Error::NothingShown,
+            }),
+        }
+    }
+
+    /// Records it.
+    ///
+    /// # Safety
+    /// Commands are being recorded, outside a render pass, for a queue that draws where this is a blit. What the surface shows lives
+    /// until they are done, and so does the image, which is of this device and has the layout `TRANSFER_DST_OPTIMAL` then and
+    /// that usage; the region lies inside.
+    pub(crate) unsafe fn record(&self, device: &ash::Device, commands: vk::CommandBuffer, target: &BlitTarget) {
+        let to = (target.image, target.region);
+        // SAFETY: the caller's promise; the formats, sizes and rows were checked.
+        unsafe {
+            match self {
+                Self::Copy(place, part) => commands::copy(device, commands, (*place, *part), to),
+                Self::Blit(place, part, filter) => commands::blit(device, commands, (*place, *part), to, *filter),
+                Self::Rows(from) => commands::rows_to(device, commands, *from, to),
             }
         }
-        Ok(())
     }
 }
 

@@ -76,7 +76,7 @@ impl VulkanDisplay {
             // SAFETY: the caller's promise.
             let functions = unsafe { load(&engine) }?;
             // SAFETY: as above.
-            unsafe { check(&engine, &functions) }?;
+            let abilities = unsafe { check(&engine, &functions) }?;
             let physical = engine.physical;
             // SAFETY: as above; `check` has seen that both are of Vulkan 1.1.
             let identity = unsafe { identify(&functions.instance, physical) };
@@ -88,7 +88,7 @@ impl VulkanDisplay {
             let (instance, device) = (functions.instance.clone(), functions.device.clone());
             let timeline = engine.timeline_semaphore;
             let home = Home::here(name.clone());
-            let of_queue = (engine.family, QueueId::of(&home), engine.storage_formats);
+            let of_queue = ((engine.family, abilities), QueueId::of(&home), engine.storage_formats);
             // SAFETY: all belong together and outlive what is made of them, which the caller promises.
             let (sharing, (caps, stores), submissions) = unsafe {
                 let has = |extension: &std::ffi::CStr| has(&engine, extension);
@@ -98,7 +98,8 @@ impl VulkanDisplay {
                 let queue = (engine.queue, engine.family);
                 (sharing, caps, Submissions::new(device, queue, engine.lock, timeline, name)?)
             };
-            let handles = Handles { instance: engine.instance, physical, queue: engine.queue, family: engine.family };
+            let VulkanEngine { instance, queue, family, .. } = engine;
+            let handles = Handles { instance, physical, queue, family, abilities };
             let shared = DeviceState::new(identity, caps, (sharing, stores), submissions, (handles, home), engine.keep);
             Ok(Rc::new(Self { shared: Rc::new(shared) }))
         })

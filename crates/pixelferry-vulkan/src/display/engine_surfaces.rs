@@ -24,6 +24,33 @@ pub struct EngineImage {
     pub layout: vk::ImageLayout,
 }
 
+impl EngineImage {
+    /// The image as the display's copies meet it.
+    pub(crate) fn place(&self) -> Place {
+        Place { image: self.image, format: self.format, layout: self.layout }
+    }
+
+    /// What a surface over it is, or why there is none.
+    pub(crate) fn check(&self) -> Result<ImageDesc> {
+        let unkept = [vk::ImageLayout::UNDEFINED, vk::ImageLayout::PREINITIALIZED].contains(&self.layout);
+        let problem = match pixel_format(self.format) {
+            _ if self.image.is_null() => "the image is null".into(),
+            _ if unkept => {
+                format!(
+                    "an image is not kept in the layout {:?}; change it to GENERAL, say, and tell that",
+                    self.layout
+                )
+            }
+            None => {
+                let known: Vec<_> = PixelFormat::ALL.iter().map(ToString::to_string).collect();
+                format!("no frame has the format {:?}; it is one of {}", self.format, known.join(", "))
+            }
+            Some(format) => return Ok(ImageDesc::new(self.extent.width, self.extent.height, format)),
+        };
+        Err(Error::refused(problem))
+    }
+}
+
 /// An engine's buffer, for [`VulkanDisplay::engine_buffer`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EngineBuffer {
@@ -57,28 +84,12 @@ impl VulkanDisplay {
     pub unsafe fn engine_image(&self, image: &EngineImage) -> Result<Surface> {
         call("VulkanDisplay::engine_image", || {
             let copies = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
-            let unkept = [vk::ImageLayout::UNDEFINED, vk::ImageLayout::PREINITIALIZED].contains(&image.layout);
-            let problem = match pixel_format(image.format) {
-                _ if image.image.is_null() => "the image is null".into(),
-                _ if !image.usage.intersects(copies) => no_copies(["TRANSFER_SRC", "TRANSFER_DST"], &image.usage),
-                _ if unkept => {
-                    format!(
-                        "an image is not kept in the layout {:?}; change it to GENERAL, say, and tell that",
-                        image.layout
-                    )
-                }
-                None => {
-                    let known: Vec<_> = PixelFormat::ALL.iter().map(ToString::to_string).collect();
-                    format!("no frame has the format {:?}; it is one of {}", image.format, known.join(", "))
-                }
-                Some(format) => {
-                    let desc = ImageDesc::new(image.extent.width, image.extent.height, format);
-                    let place = Place { image: image.image, format: image.format, layout: image.layout };
-                    let over = || Ok(StoredImage::over(&self.shared, &desc, place, image.usage));
-                    return Surface::engine_image((self.device(), self.caps()), desc, over);
-                }
-            };
-            Err(Error::refused(problem))
+            let desc = image.check()?;
+            if !image.usage.intersects(copies) {
+                return Err(Error::refused(no_copies(["TRANSFER_SRC", "TRANSFER_DST"], &image.usage)));
+            }
+            let over = || Ok(StoredImage::over(&self.shared, &desc, image.place(), image.usage));
+            Surface::engine_image((self.device(), self.caps()), desc, over)
         })
     }
 

@@ -3,3 +3,4 @@
 pub(crate) mod blit;
 pub(crate) mod contract;
 pub(crate) mod engine_surfaces;
+pub(crate) mod image_target;

@@ -159,6 +159,33 @@ pub(crate) unsafe fn to_buffer(
     unsafe { device.cmd_copy_buffer(commands, from, to, &[copy]) };
 }
 
+/// Copies a region of an image to one of another of the same format, which has the layout for it.
+///
+/// # Safety
+/// The promises of [`change`]; the regions are of one size and lie in the images, which are two.
+pub(crate) unsafe fn copy(
+    device: &ash::Device,
+    commands: vk::CommandBuffer,
+    (Place { image: from, layout, .. }, part): (Place, Region),
+    (to, region): (vk::Image, Region),
+) {
+    const FROM: vk::ImageLayout = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
+    let at = |region: Region| vk::Offset3D { x: region.x as i32, y: region.y as i32, z: 0 };
+    let copy = vk::ImageCopy {
+        src_subresource: LAYERS,
+        src_offset: at(part),
+        dst_subresource: LAYERS,
+        dst_offset: at(region),
+        extent: vk::Extent3D { width: part.width, height: part.height, depth: 1 },
+    };
+    // SAFETY: the caller's promise.
+    unsafe {
+        change(device, commands, from, (layout, FROM));
+        device.cmd_copy_image(commands, from, FROM, to, vk::ImageLayout::TRANSFER_DST_OPTIMAL, &[copy]);
+        change(device, commands, from, (FROM, layout));
+    }
+}
+
 /// Copies a region of an image, stretched into one of another, which has the layout for it.
 ///
 /// # Safety

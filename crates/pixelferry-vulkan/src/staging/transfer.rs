@@ -7,7 +7,7 @@ use crate::staging::memory::Image;
 use crate::staging::scratch::Scratch;
 use ash::vk;
 use interop_core::compute::host_bytes;
-use interop_core::{Error, ImageDesc, ImageView, PixelFormat, Region, Result};
+use interop_core::{Error, Filter, ImageDesc, ImageView, PixelFormat, Region, Result};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -93,13 +93,28 @@ pub(crate) fn read_image(shared: &DeviceState, from: Place, pixel: usize, region
     })
 }
 
+/// Refuses formats that the device does not blit; its queue is another matter.
+pub(crate) fn check_blit(shared: &DeviceState, from: vk::Format, to: vk::Format, filter: Filter) -> Result<()> {
+    use vk::FormatFeatureFlags as Features;
+    let linear = match filter {
+        Filter::Linear => Features::SAMPLED_IMAGE_FILTER_LINEAR,
+        _ => Features::empty(),
+    };
+    for (format, needed) in [(from, Features::BLIT_SRC | linear), (to, Features::BLIT_DST)] {
+        let lacks = needed & !shared.sharing.format_features(format);
+        if !lacks.is_empty() {
+            let reason = format!("its images of {format:?} lack {lacks:?}, which a blit from {from:?} to {to:?} needs");
+            return Err(shared.unsupported(reason));
+        }
+    }
+    Ok(())
+}
+
 /// A region of an image as the driver's own blit shows it in RGBA8, in tight rows; `None` where the device blits no such formats.
 pub(crate) fn blit_back(shared: &Rc<DeviceState>, from: Place, region: Region) -> Result<Option<Vec<u8>>> {
-    use vk::FormatFeatureFlags as Features;
     const DRAWN: vk::ImageLayout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
     let to = ImageDesc::new(region.width, region.height, PixelFormat::Rgba8);
-    let has = |format, features| shared.sharing.format_features(format).contains(features);
-    if !has(from.format, Features::BLIT_SRC) || !has(vk_format(to.format), Features::BLIT_DST) {
+    if !shared.handles.draws() || check_blit(shared, from.format, vk_format(to.format), Filter::Nearest).is_err() {
         return Ok(None);
     }
     let (image, all) = (Image::zeroed(shared, &to)?, to.extent.full());
@@ -121,11 +136,15 @@ pub(crate) fn read_buffer(shared: &DeviceState, from: vk::Buffer, range: &Range<
     read(shared, bytes as usize, |scratch| copy_bytes(shared, (from, range.start), (scratch.raw(), 0), bytes))
 }
 
+/// A region of an image that lies in a buffer.
+pub(crate) fn part_of(view: &ImageView, region: Region) -> ImageView {
+    let at = view.row_start(region.y) + region.x as usize * view.format.bytes_per_pixel();
+    ImageView { extent: region.extent(), ..view.moved_to(at) }
+}
+
 /// The pixels of a region of an image that lies in a buffer, in tight rows.
 pub(crate) fn read_rows(shared: &DeviceState, from: vk::Buffer, view: &ImageView, region: Region) -> Result<Vec<u8>> {
-    let pixel = view.format.bytes_per_pixel();
-    let part =
-        ImageView { extent: region.extent(), ..view.moved_to(view.row_start(region.y) + region.x as usize * pixel) };
+    let part = part_of(view, region);
     let span = part.span();
     let all = read_buffer(shared, from, &(span.start as u64..span.end as u64))?;
     let part = part.moved_to(0);

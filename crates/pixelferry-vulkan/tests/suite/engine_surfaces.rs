@@ -16,11 +16,11 @@ const BOTH: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
 );
 
 /// An engine's image, kept in one layout.
-struct Canvas<'e> {
+pub struct Canvas<'e> {
     engine: &'e Engine,
     display: &'e Rc<VulkanDisplay>,
     memory: vk::DeviceMemory,
-    about: EngineImage,
+    pub about: EngineImage,
 }
 
 impl<'e> Canvas<'e> {
@@ -31,7 +31,17 @@ impl<'e> Canvas<'e> {
         extent: Extent,
         layout: vk::ImageLayout,
     ) -> Self {
-        let usage = BOTH | vk::ImageUsageFlags::SAMPLED;
+        Self::of_usage(engine, display, format, extent, (BOTH | vk::ImageUsageFlags::SAMPLED, layout))
+    }
+
+    /// All zero.
+    pub fn of_usage(
+        engine: &'e Engine,
+        display: &'e Rc<VulkanDisplay>,
+        format: vk::Format,
+        extent: Extent,
+        (usage, layout): (vk::ImageUsageFlags, vk::ImageLayout),
+    ) -> Self {
         let (image, memory) = engine.image(format, extent, usage);
         let about = EngineImage { image, format, extent, usage, layout };
         let made = Self { engine, display, memory, about };

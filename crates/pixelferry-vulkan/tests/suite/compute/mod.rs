@@ -1,6 +1,7 @@
 //! Vulkan computes, in the queue of a display.
 
 mod backend;
+mod show;
 mod spirv;
 #[path = "../../../../wgsl-kernel/tests/suite/every_backend.rs"]
 mod suite;

@@ -1,0 +1,210 @@
+//! An engine's image as a place that links show frames in.
+
+use crate::context::device_state::DeviceState;
+use crate::display::blit::{BlitTarget, Way};
+use crate::display::contract::VulkanDisplay;
+use crate::display::engine_surfaces::EngineImage;
+use crate::sharing::vk_format;
+use crate::staging::queue_image::QueueImage;
+use crate::staging::transfer::read_image;
+use crate::surface::frame::TimelinePoint;
+use crate::surface::shown::{Shown, shown};
+use ash::vk;
+use interop_core::describe::error::call;
+use interop_core::display::checks::made_with;
+use interop_core::draw::{Obstacle, Plan};
+use interop_core::{
+    DrawOptions, Error, Extent, ImageDesc, Region, Result, SharedHandle, ShowTarget, Surface, SurfaceDesc,
+    TargetEncoding, TargetPixels,
+};
+use std::any::Any;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// An engine's image that frames are shown in, for [`interop_core::Link::show`]. Made by [`VulkanDisplay::image_target`], once for an
+/// image, and kept as long as that.
+pub struct ImageTarget {
+    shared: Rc<DeviceState>,
+    image: EngineImage,
+    desc: ImageDesc,
+    region: Region,
+    /// No other target has it, whatever the handle of its image.
+    number: u64,
+}
+
+impl std::fmt::Debug for ImageTarget {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ImageTarget").field("image", &self.image).field("region", &self.region).finish_non_exhaustive()
+    }
+}
+
+impl VulkanDisplay {
+    /// An engine's image as a place for [`interop_core::Link::show`]: pictures are fitted into this region of it. Row 0 is the first
+    /// row. Keep the target for as long as the image, as a new one is tried anew.
+    ///
+    /// Kernels store into the image where it was made with the usages `STORAGE` and `TRANSFER_SRC`, in a format that does not
+    /// encode and that kernels of this display store to. Otherwise frames are copied: in their own size, or stretched and converted
+    /// as `vkCmdBlitImage` does. What else a draw does is refused: blending, a background, one channel as grey, changes of
+    /// colours and pictures that are both scaled and cut. A format that encodes (`_SRGB`) encodes what is copied, as with
+    /// [`TargetEncoding::SrgbFormat`].
+    ///
+    /// All goes to the display's queue in submissions of its own. The engine's later submissions to that queue see the frame;
+    /// those to another wait for [`ImageTarget::ready`].
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for a null handle, a format that frames do not have, a usage without `TRANSFER_DST`, a layout that an
+    /// image is not kept in (`UNDEFINED`, `PREINITIALIZED`) and a region that is empty or reaches outside; [`Error::Unsupported`]
+    /// for a size that the display itself does not make.
+    ///
+    /// # Safety
+    /// - The image is of this device, of two dimensions, one sample and the tiling `OPTIMAL`, and is what the description says. It
+    ///   lives until the target is dropped and the display has done what it was told
+    ///   ([`Display::finish`](interop_core::Display::finish)).
+    /// - The display's queue family owns it, or it was made for several families (`VK_SHARING_MODE_CONCURRENT`), that one among
+    ///   them.
+    /// - Its first level and layer has the layout whenever the target is used, and nobody else uses it until that is done. An
+    ///   image of a swapchain is acquired then, and its semaphore is waited for by an earlier submission to the same queue.
+    pub unsafe fn image_target(&self, image: &EngineImage, region: Region) -> Result<ImageTarget> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        call("VulkanDisplay::image_target", || {
+            let desc = image.check()?;
+            let needed = vk::ImageUsageFlags::TRANSFER_DST;
+            made_with(image.usage.contains(needed), "TRANSFER_DST", &image.usage)?;
+            SurfaceDesc::Image(desc).check(&self.shared.identity.name, &self.shared.caps)?;
+            region.check_inside(desc.extent)?;
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            Ok(ImageTarget { shared: Rc::clone(&self.shared), image: *image, desc, region, number })
+        })
+    }
+}
+
+impl ImageTarget {
+    /// What a submission to another queue than the display's waits for, as [`crate::VulkanFrame::ready`].
+    ///
+    /// # Errors
+    /// [`Error::Driver`] for what the driver reports.
+    pub fn ready(&self) -> Result<Option<TimelinePoint>> {
+        let ready = self.shared.submissions.ready()?;
+        Ok(ready.map(|(semaphore, value)| TimelinePoint { semaphore, value }))
+    }
+
+    /// The image as kernels store to it; `None` where they do not.
+    fn lent(&self) -> Option<QueueImage> {
+        QueueImage::of_engine(&self.shared, self.image.place(), self.desc, self.image.usage)
+    }
+
+    fn encodes(&self) -> bool {
+        vk_format(self.desc.format) != self.image.format
+    }
+
+    /// What a draw copies, and where to.
+    fn copy(&self, surface: &Surface, options: DrawOptions) -> Result<(Way, BlitTarget)> {
+        let options = match (self.encodes(), options.target) {
+            (true, _) => options.with_target(TargetEncoding::SrgbFormat),
+            (false, TargetEncoding::SrgbFormat) => {
+                let problem =
+                    format!("{:?} does not encode; draw with TargetEncoding::Srgb or Linear", self.image.format);
+                return Err(Error::refused(problem));
+            }
+            (false, _) => options,
+        };
+        if let Shown::Image(place, _) = shown(&self.shared, surface)?
+            && place.image == self.image.image
+        {
+            return Err(Error::refused("the surface is the target's own image"));
+        }
+        let (image, area) = (surface.desc().pixels()?, self.area());
+        let plan = Plan::of(surface.desc(), area, &self.shared.caps, &options)?;
+        let cut = plan.drawn.extent() != Extent::new(plan.picture.width, plan.picture.height);
+        let beyond = match plan {
+            _ if options.manner.is_some() => Some("draws in no manner; ask for none"),
+            _ if plan.bars => Some("fills nothing around the picture; clear the image and draw with no background"),
+            _ if plan.blends => Some("blends nothing; give the surface AlphaMode::Opaque or Stored"),
+            _ if plan.grey => Some("shows one channel as red; say DrawOptions::with_grey(false)"),
+            _ if plan.shading.is_some() => {
+                Some("changes no colours; let the kernel write what the image expects, and give both the same encoding")
+            }
+            _ if cut && !plan.one_to_one => Some("cuts no picture that it scales; let it fit into the region"),
+            _ => None,
+        };
+        if let Some(beyond) = beyond {
+            let reason =
+                format!("a copy into an engine's image {beyond}, or draw the frame of VulkanDisplay::surface_frame");
+            return Err(self.shared.unsupported(reason));
+        }
+        let from = |picture: i32, drawn: u32| u32::try_from(i64::from(drawn) - i64::from(picture)).unwrap_or(0);
+        let part = if cut {
+            let (x, y) = (from(plan.picture.x, plan.drawn.x), from(plan.picture.y, plan.drawn.y));
+            Region { x, y, ..plan.drawn }
+        } else {
+            image.extent.full()
+        };
+        let region = Region { x: self.region.x + plan.drawn.x, y: self.region.y + plan.drawn.y, ..plan.drawn };
+        let target = BlitTarget { image: self.image.image, format: self.image.format, region };
+        let way = Way::of(&self.shared, surface, Some(part), &target, options.filter)?;
+        if matches!(way, Way::Blit(..)) && !self.shared.handles.draws() {
+            let reason =
+                "its queue only computes, which copies frames of the image's own format and size, and blits none";
+            return Err(self.shared.unsupported(reason));
+        }
+        Ok((way, target))
+    }
+}
+
+impl ShowTarget for ImageTarget {
+    fn area(&self) -> Extent {
+        self.region.extent()
+    }
+
+    fn draw(&mut self, surface: &Surface, options: DrawOptions) -> Result<()> {
+        const DRAWN: vk::ImageLayout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
+        call("ImageTarget::draw", || {
+            let (way, target) = self.copy(surface, options)?;
+            // SAFETY: the image is as the engine promised, and another than the surface's, which is retired when it goes; the region
+            // lies inside, and the queue blits where this does.
+            unsafe {
+                self.shared.submissions.record_with(Some((self.image.place(), DRAWN)), |device, commands| {
+                    way.record(device, commands, &target);
+                })
+            }
+            .map(drop)
+        })
+    }
+
+    fn pixels(&mut self) -> Result<TargetPixels, Obstacle> {
+        use vk::ImageUsageFlags as Usages;
+        if self.encodes() {
+            return Err(Obstacle::Encodes(format!("{:?}", self.image.format)));
+        }
+        if !self.image.usage.contains(Usages::STORAGE | Usages::TRANSFER_SRC) {
+            return Err(Obstacle::Texture("its usage is without STORAGE or TRANSFER_SRC"));
+        }
+        if self.lent().is_none() {
+            return Err(Obstacle::Format(format!("{:?}", self.image.format)));
+        }
+        Ok(TargetPixels {
+            key: [self.number, 0, 0],
+            alike: false,
+            extent: self.desc.extent,
+            format: self.desc.format,
+            first: (self.region.x as i32, self.region.y as i32),
+        })
+    }
+
+    fn handle(&mut self) -> Result<(SharedHandle, Box<dyn Any>)> {
+        call("ImageTarget::handle", || {
+            let lent = self.lent().ok_or_else(|| self.shared.unsupported("kernels do not store to the image"))?;
+            // The engine keeps the image.
+            Ok((lent.into_handle(&self.shared)?, Box::new(()) as Box<dyn Any>))
+        })
+    }
+
+    fn read_back(&mut self) -> Result<Vec<u8>> {
+        call("ImageTarget::read_back", || {
+            let has = self.image.usage.contains(vk::ImageUsageFlags::TRANSFER_SRC);
+            made_with(has, "TRANSFER_SRC", &self.image.usage)?;
+            let (pixel, all) = (self.desc.format.bytes_per_pixel(), self.desc.extent.full());
+            read_image(&self.shared, self.image.place(), pixel, all)
+        })
+    }
+}
