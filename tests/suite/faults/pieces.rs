@@ -3,6 +3,7 @@
 use super::rig::{Rig, image, paint, policy};
 use pixelferry::{Extent, Mode, PathId, Region, SurfaceDesc, Unwritten};
 use pixelferry_tests::sharing::{Fault, FaultKind, Faults, Step};
+use std::rc::Rc;
 
 const SMALL: Extent = Extent::new(24, 10);
 const SMALLER: Extent = Extent::new(12, 7);
@@ -64,6 +65,44 @@ fn a_resize_makes_one_piece_and_frames_make_the_others() {
         assert_eq!(rig.faults.violations(), Vec::<String>::new(), "{what}");
         drop(link);
         assert!(rig.faults.live().is_empty(), "{what}: {:?}", rig.faults.live());
+    }
+}
+
+/// A way that was proved begins with one piece when it is opened again, and after a failure with all of them.
+#[test]
+fn what_was_proved_is_opened_with_one_piece() {
+    let in_latency = RINGS.into_iter().filter(|(_, _, late, _)| *late == 0);
+    for ((path, step, _, pieces), rule) in in_latency.flat_map(|ring| Unwritten::ALL.map(|rule| (ring, rule))) {
+        let what = format!("{path}, {rule}");
+        let rig = Rig::new();
+        let display = Rc::clone(&rig.display);
+        let open = |extent| {
+            let before = rig.faults.calls(step);
+            let link = rig.open_on(&display, surface(extent, rule), policy(Mode::Latency, None).with_force(path));
+            (link.unwrap(), rig.faults.calls(step) - before)
+        };
+        drop(open(SMALL));
+        for extent in [SMALL, SMALLER] {
+            let (mut link, made) = open(extent);
+            assert_eq!(made, 1, "{what}: no larger than what was proved");
+            assert!(link.shown().is_err(), "{what}: nothing is shown yet");
+            link.frame(|_| Ok(())).unwrap();
+            assert_eq!(rig.shown(&mut link).unwrap(), vec![0; 4 * extent.pixels() as usize], "{what}: from zero");
+            for n in 1..=8 {
+                link.frame(|frame| rig.compute(frame, n)).unwrap();
+                assert_eq!(rig.shown(&mut link).unwrap(), picture(extent, n), "{what}: frame {n}");
+            }
+            assert_eq!(rig.faults.violations(), Vec::<String>::new(), "{what}");
+        }
+        assert_eq!(open(Extent::new(SMALL.width + 1, SMALL.height)).1 as usize, pieces, "{what}: wider");
+        let (mut link, _) = open(SMALL);
+        rig.faults.arm(Fault { step: Step::Acquire, nth: 1, lasting: true, kind: FaultKind::Driver });
+        // Another path does the frame, or none.
+        let _ = link.frame(|frame| rig.compute(frame, 1));
+        rig.faults.disarm();
+        drop(link);
+        let (_, made) = open(SMALL);
+        assert_eq!(made as usize, pieces, "{what}: after a failure");
     }
 }
 

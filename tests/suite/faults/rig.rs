@@ -29,8 +29,13 @@ impl Rig {
         Self { faults, backend, display, kernel }
     }
 
+    /// A link to a display of its own, with which nothing was proved before.
     pub fn open(&self, desc: SurfaceDesc, policy: Policy) -> Result<Link> {
-        Link::open(Arc::clone(&self.backend), Rc::clone(&self.display), desc, LinkOptions::new(policy))
+        self.open_on(&sharing::display(&self.faults), desc, policy)
+    }
+
+    pub fn open_on(&self, display: &Rc<dyn Display>, desc: SurfaceDesc, policy: Policy) -> Result<Link> {
+        Link::open(Arc::clone(&self.backend), Rc::clone(display), desc, LinkOptions::new(policy))
     }
 
     /// Lets the kernel write frame `n`.

@@ -130,6 +130,9 @@ impl Link {
     /// Leaves the path in use for the next that works. If none does, returns the first error and keeps the earlier
     /// path.
     fn step_down(&mut self, error: Error, descent: &mut Option<Descent>) -> Result<()> {
+        if error.is_of_the_path() {
+            distrust(&self.backend, &self.display);
+        }
         if !self.may_demote(&error) {
             return Err(error);
         }
@@ -144,7 +147,6 @@ impl Link {
         let reason = error.to_string();
         let _stage = stage!("demote", path = %from, reason);
         self.demoted.push((from, reason.clone()));
-        distrust(&self.backend, &self.display);
         let policy = Policy { prefer: None, budget: Duration::ZERO, ..self.options.policy.clone() };
         let standing = Standing {
             demoted: &self.demoted,

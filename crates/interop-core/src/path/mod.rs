@@ -40,7 +40,7 @@ pub use opened::OpenedPath;
 pub(crate) use pairing::Direction;
 pub use pairing::Pairing;
 pub use paths::Paths;
-pub(crate) use pattern_frame::{blank, pattern_frame, pattern_part};
+pub(crate) use pattern_frame::{begin_from_zero, blank, pattern_frame, pattern_part};
 pub use pbo_staging::PboStaging;
 pub use pieces::Piece;
 pub use plugged::Plugged;

@@ -3,6 +3,7 @@
 use super::contract::SharingPath;
 use super::layout::FrameLayout;
 use super::opened::OpenedPath;
+use super::pairing::Pairing;
 use crate::compute::ComputeBackend;
 use crate::describe::error::Result;
 use crate::describe::pattern::Pattern;
@@ -50,4 +51,13 @@ pub(crate) fn blank(path: &mut OpenedPath, backend: &dyn ComputeBackend, layout:
         path.flush()?;
     }
     Ok(())
+}
+
+/// Takes from a path that was just opened what proofs and timing wrote: now, or, of a ring that lacks pieces, before the first frame
+/// in each.
+pub(crate) fn begin_from_zero(path: &mut OpenedPath, pairing: &Pairing<'_>) -> Result<()> {
+    if path.missing_pieces() > 0 && path.forget(pairing)? {
+        return Ok(());
+    }
+    blank(path, pairing.backend.as_ref(), &pairing.layout())
 }

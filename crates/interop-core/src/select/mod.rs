@@ -43,7 +43,7 @@ use crate::describe::panics::contained;
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::capability::Support;
 use crate::display::Display;
-use crate::path::{OpenedPath, Pairing, PathId, SharingPath, blank};
+use crate::path::{OpenedPath, Pairing, PathId, SharingPath, begin_from_zero};
 use crate::select::report::{Lateness, PathReport, PathState, ProbeReport};
 use crate::tournament::{HOPELESS, micros};
 use attempt::Candidate;
@@ -105,7 +105,7 @@ pub(crate) fn open_without(
         let ready = contained(|| {
             let found = settle(&mut path, &pairing, policy, late, frame)?;
             // Last, so that no pattern of a proof or of a measurement is ever seen.
-            blank(&mut path, backend.as_ref(), &pairing.layout())?;
+            begin_from_zero(&mut path, &pairing)?;
             Ok(found)
         });
         match ready {
