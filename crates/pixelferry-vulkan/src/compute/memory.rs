@@ -17,6 +17,8 @@ pub struct VulkanMemory {
     len: usize,
     /// The display's, or its engine's.
     lent: bool,
+    /// Submission after which the last turn in the queue ends.
+    turn: Option<u64>,
     session: Arc<Session>,
 }
 
@@ -29,14 +31,19 @@ impl VulkanMemory {
         Self::over(session, QueueBuffer::of(&buffer), len, false)
     }
 
-    /// A buffer of the display's, or of its engine's.
+    /// A buffer of the display's, or of its engine's; or memory of another device's or API's.
     pub fn open(session: &Arc<Session>, handle: &SharedHandle, len: usize) -> Result<Self> {
-        Self::over(session, QueueBuffer::open(session.shared()?, handle, len)?, len, true)
+        let shared = session.shared()?;
+        if let SharedHandle::QueueBuffer { .. } = handle {
+            return Self::over(session, QueueBuffer::open(shared, handle, len)?, len, true);
+        }
+        let buffer = Rc::new(Buffer::imported(shared, handle.duplicate_memory()?, len)?);
+        Self::over(session, QueueBuffer::of(&buffer), len, false)
     }
 
     fn over(session: &Arc<Session>, buffer: QueueBuffer, len: usize, lent: bool) -> Result<Self> {
         let buffer = AtHome::new(&session.shared()?.home, buffer)?;
-        Ok(Self { buffer, len, lent, session: Arc::clone(session) })
+        Ok(Self { buffer, len, lent, turn: None, session: Arc::clone(session) })
     }
 
     pub fn buffer(&self) -> Result<&QueueBuffer> {
@@ -79,9 +86,18 @@ impl MemoryDriver for VulkanMemory {
         f(&read_buffer(self.session.shared()?, self.buffer()?.raw(), &(range.start as u64..range.end as u64))?)
     }
 
+    fn submit(&mut self) -> Result<()> {
+        self.turn = Some(self.session.shared()?.submissions.flush(None)?);
+        Ok(())
+    }
+
     fn release(&mut self) -> Result<()> {
-        let shared = self.session.shared()?;
-        // The queue keeps the order with the display, which is the only other owner.
-        if self.lent { Ok(()) } else { shared.submissions.finish() }
+        let submissions = &self.session.shared()?.submissions;
+        match self.turn.take() {
+            // The queue keeps the order with the display, which is the only other owner.
+            _ if self.lent => Ok(()),
+            Some(number) => submissions.wait(number),
+            None => submissions.finish(),
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! Vulkan computes, in the queue of a display.
 
 mod backend;
+#[cfg(target_os = "linux")]
+mod shared;
 mod spirv;
 #[path = "../../../../wgsl-kernel/tests/suite/every_backend.rs"]
 mod suite;
