@@ -122,6 +122,37 @@ impl Sharing {
     /// # Errors
     /// `Unsupported` where the device was made without the extension, `InvalidInput` where the memory is smaller.
     pub fn imported_buffer(&self, memory: MemoryHandle, bytes: u64, usage: vk::BufferUsageFlags) -> Result<Allocation> {
+        // SAFETY: nobody asks for its address.
+        unsafe { self.opened_buffer(memory, bytes, usage, vk::MemoryAllocateFlags::empty()) }
+    }
+
+    /// [`Sharing::imported_buffer`], which kernels reach by its address ([`crate::sharing::CuDevice::address`]).
+    ///
+    /// # Errors
+    /// The errors of [`Sharing::imported_buffer`].
+    ///
+    /// # Safety
+    /// The device was made with the feature `bufferDeviceAddress`.
+    pub unsafe fn imported_addressed_buffer(
+        &self,
+        memory: MemoryHandle,
+        bytes: u64,
+        usage: vk::BufferUsageFlags,
+    ) -> Result<Allocation> {
+        let usage = usage | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+        // SAFETY: the caller's promise.
+        unsafe { self.opened_buffer(memory, bytes, usage, vk::MemoryAllocateFlags::DEVICE_ADDRESS) }
+    }
+
+    /// # Safety
+    /// The device has what usage and flags need.
+    unsafe fn opened_buffer(
+        &self,
+        memory: MemoryHandle,
+        bytes: u64,
+        usage: vk::BufferUsageFlags,
+        flags: vk::MemoryAllocateFlags,
+    ) -> Result<Allocation> {
         if let Support::No(reason) = self.shares_memory() {
             return Err(self.unsupported(reason));
         }
@@ -131,8 +162,8 @@ impl Sharing {
         }
         let size = if memory.is_dedicated() { (whole / 4 * 4).max(bytes) } else { bytes };
         let mut made = self.buffer(size, usage, Some(MEMORY_HANDLE))?;
-        // SAFETY: the buffer was made for memory of others and has none yet.
-        unsafe { made.import(self, memory) }?;
+        // SAFETY: the buffer was made for memory of others and has none yet. The caller vouches for the flags.
+        unsafe { made.import(self, memory, flags) }?;
         Ok(made)
     }
 }
