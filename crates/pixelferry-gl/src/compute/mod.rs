@@ -68,6 +68,7 @@ mod kernel;
 mod memory;
 mod place;
 mod rows;
+mod semaphore;
 mod session;
 
 pub use backend::GlBackend;

@@ -5,8 +5,11 @@ mod bind_range;
 mod bindings;
 mod buffer;
 mod device;
+mod opener;
 #[cfg(feature = "compute")]
 pub(crate) mod program;
+#[cfg(feature = "compute")]
+pub(crate) mod semaphore;
 #[cfg(feature = "compute")]
 pub(crate) mod shape;
 pub(crate) mod texture;
