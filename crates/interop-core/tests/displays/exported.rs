@@ -28,7 +28,12 @@ pub fn share(backend: &dyn ComputeBackend, display: &dyn Display) -> bool {
         .and(|| display.caps().can_export(HandleType::OPAQUE, MemoryShape::Linear).of_the("display"))
         .and(|| backend.device().same_device(display.device()));
     let on = format!("{} to {}", backend.device(), display.device());
-    has("memory of two queues", on, if both.is_yes() { Ok(()) } else { Err(format!("{both:?}")) }).is_some()
+    let shares =
+        has("memory of two queues", &on, if both.is_yes() { Ok(()) } else { Err(format!("{both:?}")) }).is_some();
+    if shares {
+        println!("RAN ON {on} ({})", display.device().driver);
+    }
+    shares
 }
 
 fn semaphores(backend: &dyn ComputeBackend, display: &dyn Display) -> Vec<SyncKind> {
@@ -40,7 +45,6 @@ fn semaphores(backend: &dyn ComputeBackend, display: &dyn Display) -> Vec<SyncKi
 
 /// Tests that frames cross, kept apart in each way that both have, and that what is refused is refused with the reason.
 pub fn carries_frames(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) {
-    println!("RAN ON {} ({}) TO {}", backend.device(), backend.device().driver, display.device());
     let manners = [Manner::default(), Manner::late(2)];
     for manner in manners.into_iter().take(by_level(1, 2, 2)) {
         ran(&conform(backend, display, manner, &EXPORTED), &EXPORTED);

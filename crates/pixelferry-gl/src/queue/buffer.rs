@@ -3,7 +3,7 @@
 use super::device::GlDevice;
 use crate::api::caps::MAX_BUFFER_BYTES;
 #[cfg(feature = "compute")]
-use crate::api::memory_object::buffer_size;
+use crate::api::memory_object::{self, buffer_size};
 use crate::context::context_state::ContextState;
 use crate::context::deferred_deletes::ObjectName;
 use crate::objects::buffer_object::{NOT_MAPPED, read_bound};
@@ -94,7 +94,7 @@ impl QueueBuffer {
         let name = unsafe { functions.open(gl, device.identity(), handle) }?;
         let memory = ObjectName::Memory { name, functions, software: device.identity().software };
         device.made(memory);
-        let buffer = device.checked(STORAGE, || {
+        let buffer = device.checked_with(STORAGE, memory_object::hint, || {
             // SAFETY: the context is current and lists the extension; the buffer has no storage yet.
             unsafe {
                 let buffer = gl.create_buffer().map_err(|why| {

@@ -170,6 +170,16 @@ impl GlDevice {
 
     /// Runs `f` between a drain of errors and a look for one. The context must be current.
     pub(crate) fn checked<T>(&self, operation: &'static str, f: impl FnOnce() -> T) -> Result<T> {
+        self.checked_with(operation, hint, f)
+    }
+
+    /// [`GlDevice::checked`] with a hint of the caller's.
+    pub(crate) fn checked_with<T>(
+        &self,
+        operation: &'static str,
+        hint: impl FnOnce(u32) -> &'static str,
+        f: impl FnOnce() -> T,
+    ) -> Result<T> {
         let Inner { gl, identity, .. } = self.inner.as_ref();
         drain(gl, operation);
         let value = f();

@@ -16,9 +16,6 @@ use std::rc::Rc;
 
 const STORAGE: &str = "glTexStorageMem2DEXT";
 
-/// More than llvmpipe takes for itself behind a buffer.
-const PADDING: usize = 256;
-
 /// A memory object over the whole allocation behind `handle`, for one buffer or texture alone.
 fn open(
     shared: &Rc<ContextState>,
@@ -40,9 +37,7 @@ pub(super) fn exported_buffer(shared: &Rc<ContextState>, bytes: usize) -> Result
     if let Support::No(reason) = shared.caps.can_export(HandleType::OPAQUE, MemoryShape::Linear) {
         return Err(shared.unsupported(reason));
     }
-    // llvmpipe's padding, see below.
-    let room = if shared.device.software { bytes.saturating_add(PADDING) } else { bytes };
-    let made = VulkanMemory::buffer(shared.vulkan()?, room)?;
+    let made = VulkanMemory::buffer(shared.vulkan()?, bytes)?;
     buffer(shared, made.export()?, bytes, Some(made))
 }
 

@@ -6,6 +6,9 @@ use ash::vk;
 use interop_core::{Error, MemoryHandle, Result, Support};
 use std::ptr::NonNull;
 
+/// More than the OpenGL of llvmpipe, which opens memory of lavapipe, takes for itself behind a buffer.
+const PADDING: u64 = 256;
+
 impl Sharing {
     /// A buffer of `bytes` (more than 0) without memory; `external` where its memory will be another's.
     ///
@@ -71,7 +74,8 @@ impl Sharing {
         if !features.contains(vk::ExternalMemoryFeatureFlags::EXPORTABLE) {
             return Err(self.unsupported("the driver exports no buffers by handle"));
         }
-        let mut made = self.buffer(bytes, usage, Some(MEMORY_HANDLE))?;
+        let room = if self.runs_on_the_cpu() { bytes.saturating_add(PADDING) } else { bytes };
+        let mut made = self.buffer(room, usage, Some(MEMORY_HANDLE))?;
         made.allocate_exported(self)?;
         Ok(made)
     }
