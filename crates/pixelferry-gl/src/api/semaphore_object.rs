@@ -2,9 +2,7 @@
 //! `GL_NV_timeline_semaphore`.
 
 use crate::api::os;
-use crate::context::error::{check, drain, failure};
-use interop_core::devices::os_handle::{ImportedHandle, RawOsHandle};
-use interop_core::{DeviceIdentity, Result, SemaphoreHandle, SyncKind};
+use interop_core::devices::os_handle::RawOsHandle;
 use std::ffi::{CStr, c_void};
 use std::num::NonZeroU32;
 
@@ -30,15 +28,6 @@ const SEMAPHORE_TYPE_NV: u32 = 0x95B3;
 const SEMAPHORE_TYPE_TIMELINE_NV: i32 = 0x95B5;
 /// `TIMELINE_SEMAPHORE_VALUE_NV`.
 const TIMELINE_SEMAPHORE_VALUE_NV: u32 = 0x9595;
-
-const IMPORT: &str = os::name(os::IMPORT_SEMAPHORE);
-
-fn hint(code: u32) -> &'static str {
-    match code {
-        glow::CONTEXT_LOST => crate::api::error_codes::hint(code),
-        _ => "OpenGL and Vulkan must be of one driver and version; take turns by host fences otherwise.",
-    }
-}
 
 /// Name of a semaphore, which glow does not know.
 #[derive(Clone, Copy)]
@@ -103,43 +92,11 @@ impl SemaphoreFns {
         self.timeline.is_some()
     }
 
-    /// The semaphore behind `handle`.
-    ///
-    /// # Errors
-    /// [`interop_core::Error::Driver`] for what the driver refuses.
-    ///
-    /// # Safety
-    /// The context is current, lists [`os::SEMAPHORE_EXTENSION`], for a timeline `GL_NV_timeline_semaphore` too, and is that
-    /// of these functions, of `gl` and of `device`.
-    pub(crate) unsafe fn open(
-        &self,
-        gl: &glow::Context,
-        device: &DeviceIdentity,
-        handle: SemaphoreHandle,
-    ) -> Result<SemaphoreObject> {
-        let timeline = handle.kind() == SyncKind::TimelineSemaphore;
-        drain(gl, IMPORT);
-        // SAFETY: the caller's promise.
-        let semaphore = unsafe { self.create(timeline) };
-        let semaphore =
-            semaphore.ok_or_else(|| failure(&device.name, "glGenSemaphoresEXT", 0, "no object name returned", ""))?;
-        let to_driver = ImportedHandle::new(handle.into_handle());
-        // SAFETY: as above; the semaphore is new, the handle open and of a semaphore.
-        unsafe { self.import(semaphore, to_driver.number()) };
-        if let Err(error) = check(gl, &device.name, IMPORT, hint) {
-            to_driver.close_if_left();
-            // SAFETY: as above; nobody else has the name.
-            unsafe { self.delete(semaphore) };
-            return Err(error);
-        }
-        Ok(semaphore)
-    }
-
     /// A semaphore without state: `glGenSemaphoresEXT`, or `glCreateSemaphoresNV` with its type set.
     ///
     /// # Safety
     /// The context is current and lists `GL_EXT_semaphore`, for a timeline `GL_NV_timeline_semaphore` too.
-    unsafe fn create(&self, timeline: bool) -> Option<SemaphoreObject> {
+    pub(crate) unsafe fn create(&self, timeline: bool) -> Option<SemaphoreObject> {
         let mut name = 0;
         // SAFETY: the caller's promise; one name is written, and the parameter is one integer.
         unsafe {
@@ -172,7 +129,7 @@ impl SemaphoreFns {
     /// # Safety
     /// The context is current and lists [`os::SEMAPHORE_EXTENSION`]; `semaphore` is of it and has no state yet; the
     /// handle is open.
-    unsafe fn import(&self, semaphore: SemaphoreObject, handle: RawOsHandle) {
+    pub(crate) unsafe fn import(&self, semaphore: SemaphoreObject, handle: RawOsHandle) {
         // SAFETY: the caller's promise.
         unsafe { (self.import)(semaphore.0.get(), os::HANDLE_TYPE, handle) }
     }

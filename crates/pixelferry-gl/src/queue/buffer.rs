@@ -2,10 +2,10 @@
 
 use super::device::GlDevice;
 use crate::api::caps::MAX_BUFFER_BYTES;
-#[cfg(feature = "compute")]
-use crate::api::memory_object::{self, buffer_size};
 use crate::context::context_state::ContextState;
 use crate::context::deferred_deletes::ObjectName;
+#[cfg(feature = "compute")]
+use crate::context::opened::{buffer_size, memory_hint, open_memory};
 use crate::objects::buffer_object::{NOT_MAPPED, read_bound};
 use glow::HasContext as _;
 #[cfg(feature = "compute")]
@@ -91,10 +91,10 @@ impl QueueBuffer {
         let bytes = bytes.checked_next_multiple_of(WORD).unwrap_or(usize::MAX);
         let size = buffer_size(device.identity(), &handle, bytes)?;
         // SAFETY: the context is current and lists the extension; all are of it.
-        let name = unsafe { functions.open(gl, device.identity(), handle) }?;
+        let name = unsafe { open_memory(&functions, gl, device.identity(), handle) }?;
         let memory = ObjectName::Memory { name, functions, software: device.identity().software };
         device.made(memory);
-        let buffer = device.checked_with(STORAGE, memory_object::hint, || {
+        let buffer = device.checked_with(STORAGE, memory_hint, || {
             // SAFETY: the context is current and lists the extension; the buffer has no storage yet.
             unsafe {
                 let buffer = gl.create_buffer().map_err(|why| {

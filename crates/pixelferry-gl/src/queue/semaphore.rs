@@ -4,6 +4,7 @@ use super::buffer::QueueBuffer;
 use super::device::GlDevice;
 use crate::api::semaphore_object::{Crossing, SemaphoreFns, SemaphoreObject};
 use crate::context::deferred_deletes::ObjectName;
+use crate::context::opened::open_semaphore;
 use glow::HasContext as _;
 use interop_core::{Result, SemaphoreHandle, SyncKind};
 
@@ -34,7 +35,7 @@ impl QueueSemaphore {
             functions.ok_or_else(|| device.unsupported("the functions of the extension were not loaded"))?;
         let timeline = handle.kind() == SyncKind::TimelineSemaphore;
         // SAFETY: the context is current and lists the extensions (`Opener::caps`, which the caller has asked); all are of it.
-        let name = unsafe { functions.open(gl, device.identity(), handle) }?;
+        let name = unsafe { open_semaphore(&functions, gl, device.identity(), handle) }?;
         device.made(ObjectName::Semaphore(name, functions));
         Ok(Self { name, functions, timeline, device: device.clone() })
     }

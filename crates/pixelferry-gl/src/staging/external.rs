@@ -3,9 +3,10 @@
 
 use super::{Block, ImageBlock};
 use crate::api::gl_format::gl_format;
-use crate::api::memory_object::{MemoryObject, MemoryObjectFns, buffer_size, hint};
+use crate::api::memory_object::{MemoryObject, MemoryObjectFns};
 use crate::api::vulkan::VulkanMemory;
 use crate::context::context_state::ContextState;
+use crate::context::opened::{buffer_size, memory_hint, open_memory};
 use crate::context::owned::Owned;
 use crate::objects::buffer_object::create_name;
 use crate::objects::state::BoundBuffer;
@@ -28,7 +29,7 @@ fn open(
         (_, None) => return Err(shared.unsupported("the functions of the extension were not loaded".into())),
     };
     // SAFETY: the context is current and lists the extension.
-    let memory = unsafe { functions.open(&shared.gl, &shared.device, handle) }?;
+    let memory = unsafe { open_memory(functions, &shared.gl, &shared.device, handle) }?;
     Ok((Owned::new(shared, memory), *functions))
 }
 
@@ -57,7 +58,7 @@ pub(super) fn buffer(
         unsafe { functions.buffer_storage(glow::COPY_WRITE_BUFFER, size, memory.get()) };
     }
     // Only here Mesa reports a handle that it could not open, as GL_OUT_OF_MEMORY.
-    shared.check_with("glBufferStorageMemEXT", hint)?;
+    shared.check_with("glBufferStorageMemEXT", memory_hint)?;
     Ok(Block::in_memory(shared, buffer, memory, made, bytes))
 }
 
@@ -96,11 +97,11 @@ pub(super) fn texture(
             }
         }
     })?;
-    shared.check_with(STORAGE, hint)?;
+    shared.check_with(STORAGE, memory_hint)?;
     set_order(shared, texture.get(), format)?;
     if found != width {
         // Mesa reports neither a handle that it could not open nor memory that is too small for its layout.
-        return Err(shared.failure(STORAGE, 0, "the texture got no storage", hint(0)));
+        return Err(shared.failure(STORAGE, 0, "the texture got no storage", memory_hint(0)));
     }
     Ok(ImageBlock::new(shared, texture, memory, made))
 }

@@ -3,6 +3,7 @@
 use crate::api::semaphore_object::{Crossing, SemaphoreFns, SemaphoreObject};
 use crate::api::vulkan::VulkanSemaphore;
 use crate::context::context_state::ContextState;
+use crate::context::opened::open_semaphore;
 use crate::context::owned::Owned;
 use crate::staging::GlStaging;
 use glow::HasContext as _;
@@ -36,7 +37,7 @@ impl GlSemaphore {
         let made = VulkanSemaphore::new(shared.vulkan()?, kind)?;
         let handle = SharedHandle::Semaphore(made.export()?);
         // SAFETY: the context is current and lists the extensions (`caps`).
-        let semaphore = unsafe { functions.open(&shared.gl, &shared.device, made.export()?) }?;
+        let semaphore = unsafe { open_semaphore(&functions, &shared.gl, &shared.device, made.export()?) }?;
         let semaphore = Owned::new(shared, semaphore);
         let (shared, verified) = (Rc::clone(shared), [false; 2]);
         Ok((Self { semaphore, _made: made, functions, shared, timeline, verified }, handle))

@@ -16,7 +16,7 @@ use ash::vk::Handle as _;
 use interop_core::compute::{BackendDriver, Checked};
 use interop_core::describe::error::call;
 use interop_core::describe::pattern::Pattern;
-use interop_core::devices::owned::{find, own};
+use interop_core::devices::owned::{find, own, own_mut};
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeSemaphore, DeviceIdentity, Display, HandleType, Kernel,
     KernelSource, Language, MemoryCap, MemoryShape, PixelFormat, RawMemory, RawTarget, Result, SharedHandle, Support,
@@ -194,9 +194,9 @@ unsafe impl BackendDriver for VulkanBackend {
             let reason = "an image has no name here; let the link take another path than in-queue-texture";
             return Err(self.session.shared()?.unsupported(reason));
         }
-        let (memory, shared) = (own::<VulkanMemory>(memory, &self.session)?, self.session.shared()?);
+        let (memory, shared) = (own_mut::<VulkanMemory>(memory, &self.session)?, self.session.shared()?);
         let memory = RawMemory::Vulkan {
-            buffer: memory.buffer()?.raw().as_raw(),
+            buffer: memory.give_name()?.as_raw(),
             address: 0,
             device: shared.sharing.device().handle().as_raw(),
             queue: shared.handles.queue.as_raw(),

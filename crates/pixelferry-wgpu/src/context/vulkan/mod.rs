@@ -13,12 +13,14 @@ mod opener;
 mod pending_frees;
 #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "kernels of CUDA's alone call it"))]
 mod ptx;
+mod semaphore;
 
 pub(crate) use exported::Exported;
 pub(crate) use open::{extensions, ids, open};
 #[cfg(feature = "compute")]
 pub(crate) use opener::Opener;
 pub(crate) use ptx::{Loaded, PtxSide};
+pub(crate) use semaphore::QueueSemaphore;
 
 use crate::context::caps::Sharing as Shares;
 use interop_core::{DeviceIdentity, RawMemory, Result, Support};

@@ -1,10 +1,9 @@
 //! Memory and semaphores of other devices and APIs, for kernels in wgpu's queue.
 
 use super::buffer::{USAGE, wrap};
-use super::sharing_of;
+use super::{QueueSemaphore, sharing_of};
 use crate::context::device::WgpuDevice;
 use crate::context::format::whole_words;
-use crate::staging::semaphore::QueueSemaphore;
 use interop_core::{ComputeSemaphore, MemoryCap, MemoryHandle, Result, SemaphoreCap, SemaphoreHandle};
 use pixelferry_vulkan::sharing::Sharing;
 use std::sync::Arc;
