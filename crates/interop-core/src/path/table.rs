@@ -340,9 +340,12 @@ fn can_export_to(p: &Pairing<'_>) -> Support {
     p.backend.can_export_to(p.display.device())
 }
 
-/// Linear memory of the display's device.
+/// Linear memory of the display's device, for another queue.
 fn check_exported(p: &Pairing<'_>) -> Support {
-    same_device(p).and(|| check_both(p, HandleType::OPAQUE, LINEAR, Giver::Display))
+    let is_one = check_in_queue(p).is_yes();
+    same_device(p)
+        .and(|| Support::when(!is_one, "compute: it is in the display's queue, whose memory needs no handle"))
+        .and(|| check_both(p, HandleType::OPAQUE, LINEAR, Giver::Display))
 }
 
 fn check_in_queue(p: &Pairing<'_>) -> Support {

@@ -74,7 +74,8 @@ fn frames_come_in_turn(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Displ
     }
 }
 
-fn exported(display: &dyn Display) -> (Staging, SharedHandle) {
+/// Memory that the display exports, and a handle of it.
+pub fn exported(display: &dyn Display) -> (Staging, SharedHandle) {
     let staging = display.create_staging(StagingKind::Exported, BYTES).unwrap();
     let handle = staging.export(HandleType::OPAQUE).unwrap();
     (staging, handle)

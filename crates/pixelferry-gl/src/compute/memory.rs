@@ -87,7 +87,11 @@ impl MemoryDriver for GlMemory {
 
     fn release_in_queue(&mut self) -> Result<()> {
         if self.buffer.is_opened() {
-            self.session.written().push(self.buffer.clone());
+            let mut written = self.session.written();
+            // A turn whose signal failed is ended again.
+            if !written.iter().any(|other| other.is(&self.buffer)) {
+                written.push(self.buffer.clone());
+            }
         }
         Ok(())
     }

@@ -94,7 +94,8 @@ impl QueueBuffer {
         let name = unsafe { open_memory(&functions, gl, device.identity(), handle) }?;
         let memory = ObjectName::Memory { name, functions, software: device.identity().software };
         device.made(memory);
-        let buffer = device.checked_with(STORAGE, memory_hint, || {
+        // Only here Mesa reports a handle that it could not open, as GL_OUT_OF_MEMORY.
+        device.checked_with(STORAGE, memory_hint, || {
             // SAFETY: the context is current and lists the extension; the buffer has no storage yet.
             unsafe {
                 let buffer = gl.create_buffer().map_err(|why| {
@@ -109,9 +110,13 @@ impl QueueBuffer {
                 });
                 Ok(made)
             }
-        });
-        // Only here Mesa reports a handle that it could not open, as GL_OUT_OF_MEMORY.
-        buffer?
+        })?
+    }
+
+    /// True of clones of one buffer.
+    #[cfg(feature = "compute")]
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
     }
 
     /// True for memory of others.

@@ -36,10 +36,8 @@ impl QueueSemaphore {
         }
     }
 
-    /// Signals when all is done that the device was told before.
+    /// Signals with the next submission, which is made here: what was told so far comes before it.
     pub(crate) fn signals(&self, value: u64) -> Result<()> {
-        // Before the signal is there to be taken: another thread's submission may be the next.
-        self.device.submit_recorded()?;
         let value = self.value(value);
         self.queue(|queue| queue.add_signal_semaphore(self.semaphore, value))?;
         self.device.flush().map(drop)
@@ -58,6 +56,8 @@ impl QueueSemaphore {
 #[cfg(feature = "compute")]
 impl ComputeSemaphore for QueueSemaphore {
     fn signal(&mut self, value: u64) -> Result<()> {
+        // Before the signal is there to be taken: an engine's submission on another thread may be the next.
+        self.device.submit_recorded()?;
         self.signals(value)
     }
 
