@@ -58,19 +58,24 @@ impl Sharing {
         Ok(made)
     }
 
-    /// A buffer of `bytes` (more than 0) with an allocation for it alone that others can open. The content is undefined.
-    ///
-    /// # Errors
-    /// `Unsupported` where the driver exports no buffers.
-    pub fn exported_buffer(&self, bytes: u64, usage: vk::BufferUsageFlags) -> Result<Allocation> {
-        self.memory_functions()?;
+    /// Tells what the driver does with such buffers in memory that crosses by handle.
+    pub(crate) fn buffer_features(&self, usage: vk::BufferUsageFlags) -> vk::ExternalMemoryFeatureFlags {
         let question = vk::PhysicalDeviceExternalBufferInfo::default().usage(usage).handle_type(MEMORY_HANDLE);
         let mut answer = vk::ExternalBufferProperties::default();
         // SAFETY: the physical device is of this instance and of Vulkan 1.1; the structures live through the call.
         unsafe {
             self.instance.get_physical_device_external_buffer_properties(self.physical, &question, &mut answer);
         }
-        let features = answer.external_memory_properties.external_memory_features;
+        answer.external_memory_properties.external_memory_features
+    }
+
+    /// A buffer of `bytes` (more than 0) with an allocation for it alone that others can open. The content is undefined.
+    ///
+    /// # Errors
+    /// `Unsupported` where the driver exports no buffers.
+    pub fn exported_buffer(&self, bytes: u64, usage: vk::BufferUsageFlags) -> Result<Allocation> {
+        self.memory_functions()?;
+        let features = self.buffer_features(usage);
         if !features.contains(vk::ExternalMemoryFeatureFlags::EXPORTABLE) {
             return Err(self.unsupported("the driver exports no buffers by handle"));
         }
