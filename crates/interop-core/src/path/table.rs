@@ -340,12 +340,9 @@ fn can_export_to(p: &Pairing<'_>) -> Support {
     p.backend.can_export_to(p.display.device())
 }
 
-/// Linear memory of the display's device, for another queue.
+/// Linear memory of the display's device.
 fn check_exported(p: &Pairing<'_>) -> Support {
-    let is_one = check_in_queue(p).is_yes();
-    same_device(p)
-        .and(|| Support::when(!is_one, "compute: it is in the display's queue, whose memory needs no handle"))
-        .and(|| check_both(p, HandleType::OPAQUE, LINEAR, Giver::Display))
+    same_device(p).and(|| check_both(p, HandleType::OPAQUE, LINEAR, Giver::Display))
 }
 
 fn check_in_queue(p: &Pairing<'_>) -> Support {

@@ -75,8 +75,8 @@ fn frames_come_in_turn(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Displ
 }
 
 /// Memory that the display exports, and a handle of it.
-pub fn exported(display: &dyn Display) -> (Staging, SharedHandle) {
-    let staging = display.create_staging(StagingKind::Exported, BYTES).unwrap();
+fn exported(display: &dyn Display, bytes: usize) -> (Staging, SharedHandle) {
+    let staging = display.create_staging(StagingKind::Exported, bytes).unwrap();
     let handle = staging.export(HandleType::OPAQUE).unwrap();
     (staging, handle)
 }
@@ -87,7 +87,7 @@ fn no_memory(bytes: u64) -> SharedHandle {
 }
 
 fn what_is_no_such_memory_is_refused(backend: &dyn ComputeBackend, display: &dyn Display) {
-    let (_staging, handle) = exported(display);
+    let (_staging, handle) = exported(display, BYTES);
     let SharedHandle::Memory(memory) = &handle else { panic!("{handle:?}") };
     let open = |handle: &SharedHandle, bytes| backend.import_surface(handle, &SurfaceDesc::buffer(bytes)).err();
     let refused = |error: &Option<Error>| matches!(error, Some(Error::InvalidInput { .. }));
@@ -127,29 +127,31 @@ fn a_link_offers_both(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Displa
     }
 }
 
-/// Counts those of the process: nothing else may run beside it.
+/// Counts descriptors and memory of the process: nothing else may run beside it.
 pub fn nothing_is_left(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) {
+    const LARGE: usize = 4 << 20;
+    let bytes = vec![5; LARGE];
     let round = || {
         for path in EXPORTED {
-            let desc = SurfaceDesc::buffer(BYTES as u64);
+            let desc = SurfaceDesc::buffer(LARGE as u64);
             let options = LinkOptions::new(Policy::default().with_force(path));
             let mut link = Link::open(backend.clone(), display.clone(), desc, options).unwrap();
-            link.frame(|next| next.write(&[5; BYTES])).unwrap();
+            link.frame(|next| next.write(&bytes)).unwrap();
         }
-        let (staging, handle) = exported(display.as_ref());
-        let memory = backend.import_surface(&handle, &SurfaceDesc::buffer(BYTES as u64)).unwrap();
+        let (staging, handle) = exported(display.as_ref(), LARGE);
+        let mut memory = backend.import_surface(&handle, &SurfaceDesc::buffer(LARGE as u64)).unwrap();
         backend.import_surface(&no_memory(BYTES as u64), &SurfaceDesc::buffer(16)).err().unwrap();
-        drop((staging, handle));
         // The memory stays after its maker has gone.
-        let mut memory = memory;
-        memory.write(0, &[1; 16]).unwrap();
+        drop((staging, handle));
+        memory.write(0, &bytes).unwrap();
         drop(memory);
         backend.finish().unwrap();
         display.finish().unwrap();
     };
     (0..3).for_each(|_| round());
-    let before = Usage::here().unwrap().descriptors;
+    let before = Usage::here().unwrap();
     (0..20).for_each(|_| round());
-    backend.finish().unwrap();
-    assert_eq!(Usage::here().unwrap().descriptors, before);
+    let after = Usage::here().unwrap();
+    assert_eq!(after.descriptors, before.descriptors);
+    assert!(after.rss < before.rss + 20 * LARGE as u64, "{} became {} bytes", before.rss, after.rss);
 }

@@ -34,7 +34,7 @@
 //! ```
 //!
 //! A display in another queue of the GPU, of this API or another, exports memory that kernels write: the paths `exported-in-place` and
-//! `exported-upload`, with `GL_EXT_memory_object_fd` (not in OpenGL ES). Semaphores keep the sides apart where both have
+//! `exported-upload`, with `GL_EXT_memory_object_fd`, by [`GlBackend::open`]. Semaphores keep the sides apart where both have
 //! `GL_EXT_semaphore_fd`, else the host waits.
 //!
 //! # Kernels

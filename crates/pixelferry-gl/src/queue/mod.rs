@@ -16,3 +16,5 @@ pub(crate) mod texture;
 
 pub(crate) use buffer::QueueBuffer;
 pub use device::GlDevice;
+#[cfg(feature = "compute")]
+pub(crate) use opener::Opener;

@@ -2,7 +2,7 @@
 
 use super::common::{Both, alone, both};
 use crate::exported;
-use interop_core::{ComputeBackend, Display, SurfaceDesc, SyncKind};
+use interop_core::{ComputeBackend, Display, HandleType, MemoryShape, Support};
 use pixelferry_gl::{GlDisplay, HeadlessOptions};
 use pixelferry_testing::{Need, need};
 use std::rc::Rc;
@@ -39,34 +39,11 @@ fn child_descriptors() {
     exported::nothing_is_left(&backend, &display);
 }
 
-/// Objects are counted in the context of the kernels, which is another display's.
 #[test]
-fn no_object_is_left_in_the_context_of_the_kernels() {
-    let Some(Both { backend, display: owner }) = both() else { return };
-    let display =
-        GlDisplay::headless(HeadlessOptions::default().with_same_device_as(backend.device().clone())).unwrap();
-    if !exported::share(backend.as_ref(), display.as_ref()) {
-        return;
-    }
-    let kinds = [SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore];
-    let (staging, memory) = exported::exported(display.as_ref());
-    let semaphores: Vec<_> = kinds.into_iter().filter_map(|kind| display.create_semaphore(kind).ok()).collect();
-    owner.make_current().unwrap();
-    let before = owner.object_counts();
-    for _ in 0..5 {
-        let mut opened = backend.import_surface(&memory, &SurfaceDesc::buffer(64)).unwrap();
-        assert_eq!(owner.object_counts().memory_objects, before.memory_objects + 1);
-        opened.write(0, &[3; 64]).unwrap();
-        for (_, handle) in &semaphores {
-            // Kept until the signal.
-            opened.release_in_queue().unwrap();
-            let mut semaphore = backend.import_semaphore(handle).unwrap();
-            semaphore.signal(1).unwrap();
-            semaphore.wait(1).unwrap();
-        }
-    }
-    backend.finish().unwrap();
-    assert_eq!(owner.object_counts(), before);
-    display.make_current().unwrap();
-    drop((staging, semaphores));
+fn a_backend_in_a_displays_queue_says_that_it_opens_nothing() {
+    let Some(Both { backend, .. }) = both() else { return };
+    let Support::No(reason) = backend.caps().can_import(HandleType::OPAQUE, MemoryShape::Linear) else {
+        panic!("it opens memory")
+    };
+    assert!(reason.contains("GlBackend::open"), "{reason}");
 }
