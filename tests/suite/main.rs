@@ -11,6 +11,9 @@ mod choice;
 mod conformance;
 #[cfg(target_os = "linux")]
 mod contexts;
+#[cfg(target_os = "linux")]
+#[path = "../../crates/interop-core/tests/displays/exported.rs"]
+mod exported;
 #[cfg(unix)]
 mod faults;
 mod fuzz;
@@ -20,12 +23,17 @@ mod gl_sharing;
 mod leaks;
 #[cfg(unix)]
 mod meanwhile;
+#[cfg(target_os = "linux")]
+#[path = "../../crates/interop-core/tests/displays/paths.rs"]
+mod paths;
 mod plugged;
 mod properties;
 mod side_by_side;
 mod slices;
 mod soak;
 mod together;
+#[cfg(target_os = "linux")]
+mod two_queues;
 mod unwritten;
 mod way_back;
 #[cfg(target_os = "linux")]

@@ -11,7 +11,6 @@ use interop_core::describe::format::{ChannelKind, PixelFormat};
 use interop_core::{
     ComputeMemory, ComputeSemaphore, DeviceIdentity, Error, ImageDesc, MemoryHandle, Result, SharedHandle, SurfaceDesc,
 };
-use std::io;
 use std::sync::Arc;
 
 /// Textures are laid out in tiles; both APIs ask for whole blocks of the largest: 64 bytes by 128 rows.
@@ -77,10 +76,7 @@ fn open_image(session: &Arc<Session>, image: &ImageDesc, handle: MemoryHandle) -
 /// Opens memory behind a handle: an image, or a linear buffer.
 pub fn import(session: &Arc<Session>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
     let len = desc.byte_len()?;
-    let SharedHandle::Memory(handle) = handle else {
-        return Err(Error::refused(format!("the handle does not name a {desc}")));
-    };
-    let handle = duplicate(session, handle.try_clone())?;
+    let handle = handle.duplicate_memory()?;
     Ok(match desc {
         SurfaceDesc::Image(image) => Box::new(open_image(session, image, handle)?),
         SurfaceDesc::Buffer(_) => {
@@ -89,10 +85,6 @@ pub fn import(session: &Arc<Session>, handle: &SharedHandle, desc: &SurfaceDesc)
             Box::new(CudaMemory::new(session, Store::External(buffer), len))
         }
     })
-}
-
-fn duplicate<H>(session: &Session, handle: io::Result<H>) -> Result<H> {
-    handle.map_err(|error| session.unsupported(format!("the handle cannot be duplicated: {error}")))
 }
 
 /// A display's semaphore.
@@ -104,10 +96,7 @@ pub struct CudaSemaphore {
 impl CudaSemaphore {
     /// Implements [`interop_core::ComputeBackend::import_semaphore`].
     pub fn import(session: &Arc<Session>, handle: &SharedHandle) -> Result<Self> {
-        let SharedHandle::Semaphore(handle) = handle else {
-            return Err(Error::refused("CUDA knows no such semaphore"));
-        };
-        let handle = duplicate(session, handle.try_clone())?;
+        let handle = handle.duplicate_semaphore()?;
         let semaphore = Semaphore::import(&session.queue, handle).map_err(session.failed())?;
         Ok(Self { semaphore, session: session.clone() })
     }

@@ -7,6 +7,8 @@ pub mod into_engine;
 mod vulkan_engine;
 mod wgpu_engine;
 
+#[cfg(target_os = "linux")]
+use crate::exported::share;
 use engine::{BYTES, Engine, HEIGHT, WIDTH};
 use gl_engine::GlEngine;
 use pixelferry::api::gl::glow::{self, HasContext as _};
@@ -16,10 +18,10 @@ use pixelferry::api::wgpu::{WgpuDisplay, WgpuOptions, wgpu};
 use pixelferry::driver::backend_in;
 use pixelferry::driver::{Part, conformance::tight};
 use pixelferry::{
-    ComputeBackend, CpuBackend, Display, EnginePath, Error, Extent, Intake, MemoryDisplay, Outlet, OutletFrame, PathId,
-    PixelFormat, Surface, SurfaceDesc, View,
+    BackendChoice, ComputeBackend, CpuBackend, Display, EnginePath, Error, Extent, Intake, MemoryDisplay, Outlet,
+    OutletFrame, PathId, PixelFormat, Surface, SurfaceDesc, View, open_backend,
 };
-use pixelferry_tests::{Need, need, on_each_backend};
+use pixelferry_tests::{Need, has, need, on_each_backend};
 use pixelferry_wgpu::WgpuBackend;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -70,6 +72,40 @@ fn on_wgpu() {
     let backend: Arc<dyn ComputeBackend> = Arc::new(WgpuBackend::on(display.shared_device()).unwrap());
     let paths = both_ways(&backend, &WgpuEngine::new(display), &PathId::ALL);
     assert!(paths.contains("in-queue-upload"), "{paths:?}");
+}
+
+/// Kernels in a queue of their own take what an engine of another API rendered on the same GPU.
+#[cfg(target_os = "linux")]
+#[test]
+fn in_another_queue() {
+    let take = |backend: &Arc<dyn ComputeBackend>, engine: &dyn Engine| {
+        if share(backend.as_ref(), engine.display().as_ref()) {
+            let paths = both_ways(backend, engine, &[PathId::EXPORTED_UPLOAD]);
+            assert!(paths.contains("exported-upload"), "{} to {}", backend.device(), engine.display().device());
+        }
+    };
+    let rows = [
+        (BackendChoice::Wgpu, Need::Lavapipe),
+        (BackendChoice::Vulkan, Need::Lavapipe),
+        (BackendChoice::Gl, Need::Egl),
+    ];
+    for (choice, needed) in rows {
+        let opened = match open_backend(choice, &[]) {
+            Err(Error::Unsupported { reason, .. }) => has("compute shaders", format!("{choice:?}"), Err(reason)),
+            other => need(needed, other),
+        };
+        let Some(backend) = opened else { continue };
+        if let Some(display) = need(Need::Egl, GlDisplay::headless(HeadlessOptions::default())) {
+            take(&backend, &GlEngine::new(display));
+        }
+        if let Some(display) = pixelferry_wgpu(Some(backend.as_ref())) {
+            take(&backend, &WgpuEngine::new(display));
+        }
+        let options = VulkanOptions::default().with_same_device_as(backend.device().clone());
+        if let Some(display) = need(Need::Lavapipe, VulkanDisplay::headless(&options)) {
+            take(&backend, &VulkanEngine::new(display));
+        }
+    }
 }
 
 on_each_backend!(check, "TAKEN BY host-round-trip", "TAKEN BY direct");

@@ -65,6 +65,29 @@ impl SharedHandle {
         }
     }
 
+    /// Another handle of the memory that it names, for a driver that is to take it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where it does not name memory; [`Error::Unsupported`] where the operating system has no more
+    /// handles.
+    pub fn duplicate_memory(&self) -> Result<MemoryHandle> {
+        match self {
+            Self::Memory(memory) => memory.try_clone().map_err(not_duplicated),
+            _ => Err(Error::refused(format!("a {} does not name memory by an opaque handle", self.handle_type()))),
+        }
+    }
+
+    /// Another handle of the semaphore that it names, for a driver that is to take it.
+    ///
+    /// # Errors
+    /// Those of [`SharedHandle::duplicate_memory`], of a semaphore.
+    pub fn duplicate_semaphore(&self) -> Result<SemaphoreHandle> {
+        match self {
+            Self::Semaphore(semaphore) => semaphore.try_clone().map_err(not_duplicated),
+            _ => Err(Error::refused(format!("a {} does not name a semaphore by an opaque handle", self.handle_type()))),
+        }
+    }
+
     /// Refuses what is no such surface, or is too small for one, as far as the handle itself says.
     ///
     /// # Errors
@@ -82,6 +105,10 @@ impl SharedHandle {
             _ => Ok(()),
         }
     }
+}
+
+fn not_duplicated(error: io::Error) -> Error {
+    Error::unsupported("the operating system", format!("the handle cannot be duplicated: {error}"))
 }
 
 /// Memory of a device behind an opaque handle of the operating system (`VK_KHR_external_memory_fd` or `_win32`, CUDA VMM),

@@ -35,8 +35,10 @@ pub(crate) struct SemaphoreObject(NonZeroU32);
 
 /// Object that a signal makes visible to the other side, or a wait to this one.
 #[derive(Clone, Copy)]
-pub(crate) enum Crossing {
+pub(crate) enum Crossing<'a> {
     Buffer(glow::Buffer),
+    #[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone has several"))]
+    Buffers(&'a [glow::Buffer]),
     Texture(glow::Texture),
 }
 
@@ -145,7 +147,7 @@ impl SemaphoreFns {
     ///
     /// # Safety
     /// The context is current; both are of it, and the semaphore has state.
-    pub(crate) unsafe fn wait(&self, semaphore: SemaphoreObject, what: Crossing) {
+    pub(crate) unsafe fn wait(&self, semaphore: SemaphoreObject, what: Crossing<'_>) {
         // SAFETY: the caller's promise.
         unsafe { barrier(self.wait, semaphore, what) }
     }
@@ -154,21 +156,26 @@ impl SemaphoreFns {
     ///
     /// # Safety
     /// The context is current; both are of it, and the semaphore has state.
-    pub(crate) unsafe fn signal(&self, semaphore: SemaphoreObject, what: Crossing) {
+    pub(crate) unsafe fn signal(&self, semaphore: SemaphoreObject, what: Crossing<'_>) {
         // SAFETY: the caller's promise.
         unsafe { barrier(self.signal, semaphore, what) }
     }
 }
 
 /// # Safety
-/// `function` is `glWaitSemaphoreEXT` or `glSignalSemaphoreEXT` of the current context, of which both names are.
-unsafe fn barrier(function: Barrier, semaphore: SemaphoreObject, what: Crossing) {
+/// `function` is `glWaitSemaphoreEXT` or `glSignalSemaphoreEXT` of the current context, of which all names are.
+unsafe fn barrier(function: Barrier, semaphore: SemaphoreObject, what: Crossing<'_>) {
     let semaphore = semaphore.0.get();
     let none = std::ptr::null();
     // SAFETY: the caller's promise; each list is as long as its count says.
     unsafe {
         match what {
             Crossing::Buffer(buffer) => function(semaphore, 1, &buffer.0.get(), 0, none, none),
+            Crossing::Buffers(all) => {
+                let names: Vec<u32> = all.iter().map(|buffer| buffer.0.get()).collect();
+                // A few: those that were written since the last signal.
+                function(semaphore, names.len() as u32, names.as_ptr(), 0, none, none);
+            }
             Crossing::Texture(texture) => function(semaphore, 0, none, 1, &texture.0.get(), &LAYOUT_GENERAL_EXT),
         }
     }

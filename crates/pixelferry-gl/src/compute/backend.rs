@@ -5,17 +5,18 @@ use crate::compute::kernel::GlKernel;
 use crate::compute::memory::GlMemory;
 use crate::compute::place::{Place, Worker};
 use crate::compute::rows::Rows;
+use crate::compute::semaphore::GlSemaphore;
 use crate::compute::session::{Program, Session, dialect};
-use crate::queue::QueueBuffer;
+use crate::queue::{Opener, QueueBuffer};
 use crate::{EsContext, GlDevice, GlDisplay, HeadlessOptions};
 use interop_core::compute::{BackendDriver, Checked};
 use interop_core::describe::error::call;
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::{find, own, own_mut};
 use interop_core::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Display, Error, HandleType, Kernel, KernelSource,
-    Language, MemoryCap, MemoryShape, PixelFormat, RawMemory, RawTarget, Result, SharedHandle, Support, SurfaceDesc,
-    Target, View,
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeSemaphore, DeviceIdentity, Display, HandleType, Kernel,
+    KernelSource, Language, MemoryCap, MemoryShape, PixelFormat, RawMemory, RawTarget, Result, SharedHandle, Support,
+    SurfaceDesc, Target, View,
 };
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -70,8 +71,8 @@ impl GlBackend {
         })
     }
 
-    /// Computes in a context of its own, on a thread of its own: calls work on any thread. Frames reach displays by way of the
-    /// host; [`ComputeBackend::open_in`] is this device in the queue of an OpenGL display.
+    /// Computes in a context of its own, on a thread of its own: calls work on any thread. Frames reach other displays on the
+    /// GPU in memory that those export; [`ComputeBackend::open_in`] is this device in the queue of an OpenGL display.
     ///
     /// # Errors
     /// The errors of [`GlDisplay::headless`]; [`interop_core::Error::Unsupported`] below OpenGL 4.3.
@@ -127,13 +128,21 @@ impl Made {
     fn with(self, place: Place, exports: Vec<MemoryCap>, imports: Vec<MemoryCap>) -> GlBackend {
         let Self { device, pattern } = self;
         let limits = device.limits();
+        let (opened, semaphores) = match place {
+            Place::Own(_) => device.opener().caps(),
+            // Its display would make a Vulkan device for a path that the queue makes needless.
+            Place::Callers => Opener::none("it is in a display's queue; GlBackend::open serves other displays").caps(),
+        };
+        let imports = imports.into_iter().chain(opened).collect();
         let caps =
             ComputeCaps::new(vec![Language::Glsl, Language::Wgsl], QueueBuffer::MOST_BYTES.min(limits.buffer_bytes))
                 .with_exports(exports)
                 .with_imports(imports)
+                .with_semaphores(semaphores)
                 .with_image_formats(PixelFormat::ALL);
         let limits = Limits::new(device.identity(), limits.storage_blocks, limits.groups, limits.group_items);
-        let session = Arc::new(Session { device, caps, limits, rows: Rows::default(), place });
+        let session =
+            Arc::new(Session { device, caps, limits, rows: Rows::default(), written: Mutex::default(), place });
         GlBackend { session, pattern: Arc::new(pattern), patterns: Mutex::default() }
     }
 }
@@ -194,8 +203,14 @@ unsafe impl BackendDriver for GlBackend {
     fn import_surface(&self, _: Checked, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
         match desc {
             SurfaceDesc::Image(image) => Ok(Box::new(GlImage::open(&self.session, handle, *image)?)),
-            SurfaceDesc::Buffer(_) => Err(Error::refused(format!("the handle does not name a {desc}"))),
+            SurfaceDesc::Buffer(_) => {
+                Ok(Box::new(GlMemory::open(&self.session, handle.duplicate_memory()?, desc.byte_len()?)?))
+            }
         }
+    }
+
+    fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
+        Ok(Box::new(GlSemaphore::open(&self.session, handle.duplicate_semaphore()?)?))
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {

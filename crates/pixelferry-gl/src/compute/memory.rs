@@ -3,9 +3,8 @@
 use crate::compute::place::Place;
 use crate::compute::session::Session;
 use crate::queue::QueueBuffer;
-use interop_core::Result;
-use interop_core::compute::MemoryDriver;
-use interop_core::compute::zeros;
+use interop_core::compute::{MemoryDriver, zeros};
+use interop_core::{MemoryHandle, Result};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -22,6 +21,13 @@ impl GlMemory {
     pub fn new(session: &Arc<Session>, bytes: usize) -> Result<Self> {
         let device = session.device.clone();
         let buffer = session.place.run(move || QueueBuffer::new(&device, bytes))?;
+        Ok(Self { buffer, len: bytes, session: session.clone() })
+    }
+
+    /// Memory of another device or API.
+    pub fn open(session: &Arc<Session>, handle: MemoryHandle, bytes: usize) -> Result<Self> {
+        let device = session.device.clone();
+        let buffer = session.place.run(move || QueueBuffer::opened(&device, handle, bytes))?;
         Ok(Self { buffer, len: bytes, session: session.clone() })
     }
 
@@ -77,5 +83,16 @@ impl MemoryDriver for GlMemory {
 
     fn release(&mut self) -> Result<()> {
         self.session.finish()
+    }
+
+    fn release_in_queue(&mut self) -> Result<()> {
+        if self.buffer.is_opened() {
+            let mut written = self.session.written();
+            // A turn whose signal failed is ended again.
+            if !written.iter().any(|other| other.is(&self.buffer)) {
+                written.push(self.buffer.clone());
+            }
+        }
+        Ok(())
     }
 }

@@ -33,6 +33,10 @@
 //! # }
 //! ```
 //!
+//! A display in another queue of the GPU, of this API or another, exports memory that kernels write: the paths `exported-in-place` and
+//! `exported-upload`, with `GL_EXT_memory_object_fd`, by [`GlBackend::open`]. Semaphores keep the sides apart where both have
+//! `GL_EXT_semaphore_fd`, else the host waits.
+//!
 //! # Kernels
 //! What a text may call, and how it names its arguments, is said by [`wgsl_kernel`]. It becomes GLSL whose every index is inside what it
 //! indexes, so that a text need not be vouched for: [`interop_core::KernelSource::wgsl`] is safe.
@@ -68,6 +72,7 @@ mod kernel;
 mod memory;
 mod place;
 mod rows;
+mod semaphore;
 mod session;
 
 pub use backend::GlBackend;

@@ -9,7 +9,7 @@ use crate::queue::program::ComputeProgram;
 use crate::queue::shape::ProgramShape;
 use interop_core::devices::owned::Maker;
 use interop_core::{ComputeCaps, Result};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wgsl_kernel::{Dialect, GLSL_NUMBERS, Launch, Limits};
 
 /// One context.
@@ -19,6 +19,8 @@ pub struct Session {
     pub limits: Limits,
     /// Copies between textures and memory.
     pub rows: Rows,
+    /// Memory of others whose turns here end with the next signal.
+    pub written: Mutex<Vec<QueueBuffer>>,
     /// Goes last: a context of the backend's own, with its thread.
     pub place: Place,
 }
@@ -35,6 +37,11 @@ pub fn dialect(device: &GlDevice) -> Dialect {
 }
 
 impl Session {
+    /// Memory of others whose turns here end with the next signal.
+    pub fn written(&self) -> MutexGuard<'_, Vec<QueueBuffer>> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Waits for all that was queued.
     pub fn finish(&self) -> Result<()> {
         let device = self.device.clone();

@@ -235,10 +235,7 @@ impl ContextState {
     pub(crate) fn object_counts(&self) -> ObjectCounts {
         let mut counts = self.counts.read(self.deferred.borrow().len());
         if let Some(held) = &self.held {
-            let (buffers, programs, dead) = held.deferred_deletes.counts();
-            counts.buffers += buffers;
-            counts.programs += programs;
-            counts.awaiting_context += dead;
+            held.deferred_deletes.add_to(&mut counts);
         }
         counts
     }

@@ -1,6 +1,9 @@
 //! Names of objects that a backend made in the context of a display. Those dropped while the context is not current are
 //! deleted later.
 
+use crate::api::memory_object::{MemoryObject, MemoryObjectFns};
+use crate::api::semaphore_object::{SemaphoreFns, SemaphoreObject};
+use crate::context::names::{ObjectCounts, delete_memory};
 use glow::HasContext as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -11,6 +14,16 @@ pub(crate) enum ObjectName {
     Buffer(glow::Buffer),
     #[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone makes some"))]
     Program(glow::Program),
+    /// Memory of others. `software`: a CPU draws there.
+    #[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone opens some"))]
+    Memory {
+        name: MemoryObject,
+        functions: MemoryObjectFns,
+        software: bool,
+    },
+    /// A semaphore of others.
+    #[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone opens some"))]
+    Semaphore(SemaphoreObject, SemaphoreFns),
 }
 
 /// Counts of the objects, and the dead ones among them that wait to be deleted.
@@ -20,6 +33,8 @@ pub(crate) struct DeferredDeletes {
     has_dead: AtomicBool,
     buffers: AtomicUsize,
     programs: AtomicUsize,
+    memory_objects: AtomicUsize,
+    semaphores: AtomicUsize,
 }
 
 impl DeferredDeletes {
@@ -27,6 +42,8 @@ impl DeferredDeletes {
         match name {
             ObjectName::Buffer(_) => &self.buffers,
             ObjectName::Program(_) => &self.programs,
+            ObjectName::Memory { .. } => &self.memory_objects,
+            ObjectName::Semaphore(..) => &self.semaphores,
         }
     }
 
@@ -58,6 +75,8 @@ impl DeferredDeletes {
             match name {
                 ObjectName::Buffer(name) => gl.delete_buffer(name),
                 ObjectName::Program(name) => gl.delete_program(name),
+                ObjectName::Memory { name, functions, software } => delete_memory(gl, &functions, name, software),
+                ObjectName::Semaphore(name, functions) => functions.delete(name),
             }
         }
     }
@@ -80,9 +99,13 @@ impl DeferredDeletes {
         }
     }
 
-    /// Buffers, programs, and how many of both are dead.
-    pub(crate) fn counts(&self) -> (usize, usize, usize) {
+    /// Adds how many there are.
+    pub(crate) fn add_to(&self, counts: &mut ObjectCounts) {
         let dead = self.dead.lock().unwrap_or_else(PoisonError::into_inner).len();
-        (self.buffers.load(Ordering::Relaxed), self.programs.load(Ordering::Relaxed), dead)
+        counts.buffers += self.buffers.load(Ordering::Relaxed);
+        counts.programs += self.programs.load(Ordering::Relaxed);
+        counts.memory_objects += self.memory_objects.load(Ordering::Relaxed);
+        counts.semaphores += self.semaphores.load(Ordering::Relaxed);
+        counts.awaiting_context += dead;
     }
 }

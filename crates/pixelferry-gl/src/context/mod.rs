@@ -9,6 +9,7 @@ pub(crate) mod held;
 pub(crate) mod loader;
 pub(crate) mod names;
 pub(crate) mod native;
+pub(crate) mod opened;
 pub(crate) mod own;
 pub(crate) mod owned;
 #[cfg(any(feature = "window", windows))]

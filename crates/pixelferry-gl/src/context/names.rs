@@ -1,6 +1,6 @@
 //! Names of GL objects, how many there are of each kind, and the end of dead ones.
 
-use crate::api::memory_object::MemoryObject;
+use crate::api::memory_object::{MemoryObject, MemoryObjectFns};
 use crate::api::raw::RawFns;
 use crate::api::semaphore_object::SemaphoreObject;
 use glow::HasContext as _;
@@ -118,12 +118,8 @@ impl DeferredDelete {
                 Name::Sync(n) => gl.delete_sync(n),
                 Name::Query(n) => gl.delete_query(n),
                 Name::MemoryObject(n) => {
-                    if software {
-                        // llvmpipe unmaps the memory at once, also under draws that are still on their way.
-                        gl.finish();
-                    }
                     if let Some(functions) = &raw.memory_objects {
-                        functions.delete(n);
+                        delete_memory(gl, functions, n, software);
                     }
                 }
                 Name::Semaphore(n) => {
@@ -134,6 +130,26 @@ impl DeferredDelete {
             }
         }
         counts.change(name, -1);
+    }
+}
+
+/// Deletes memory of others, by functions of its context.
+///
+/// # Safety
+/// The context is current, and `name` was made in it and is deleted once.
+pub(crate) unsafe fn delete_memory(
+    gl: &glow::Context,
+    functions: &MemoryObjectFns,
+    name: MemoryObject,
+    software: bool,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if software {
+            // llvmpipe unmaps the memory at once, also under draws that are still on their way.
+            gl.finish();
+        }
+        functions.delete(name);
     }
 }
 

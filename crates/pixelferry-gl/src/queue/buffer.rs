@@ -4,14 +4,21 @@ use super::device::GlDevice;
 use crate::api::caps::MAX_BUFFER_BYTES;
 use crate::context::context_state::ContextState;
 use crate::context::deferred_deletes::ObjectName;
+#[cfg(feature = "compute")]
+use crate::context::opened::{buffer_size, memory_hint, open_memory};
 use crate::objects::buffer_object::{NOT_MAPPED, read_bound};
 use glow::HasContext as _;
+#[cfg(feature = "compute")]
+use interop_core::MemoryHandle;
 use interop_core::compute::check_range;
 use interop_core::{Error, Result, SharedHandle};
 use std::ops::Range;
 use std::sync::Arc;
 
 const WORD: usize = 4;
+
+#[cfg(feature = "compute")]
+const STORAGE: &str = "glBufferStorageMemEXT";
 
 /// A buffer by which a compute backend in the display's context gives it memory, see
 /// [`interop_core::StagingKind::External`]. Kernels and draws are in one queue, which keeps the order.
@@ -22,16 +29,26 @@ pub(crate) struct QueueBuffer {
     inner: Arc<Inner>,
 }
 
-#[derive(Debug)]
 struct Inner {
     name: glow::Buffer,
     bytes: usize,
+    /// Memory of others that it lies in, which goes after it.
+    memory: Option<ObjectName>,
     device: GlDevice,
+}
+
+impl std::fmt::Debug for Inner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Inner").field("name", &self.name).field("bytes", &self.bytes).finish_non_exhaustive()
+    }
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
         self.device.unmake(ObjectName::Buffer(self.name));
+        if let Some(memory) = self.memory {
+            self.device.unmake(memory);
+        }
     }
 }
 
@@ -53,13 +70,59 @@ impl QueueBuffer {
             unsafe {
                 let name = gl.create_buffer().map_err(|why| device.no_name("glGenBuffers", &why))?;
                 device.made(ObjectName::Buffer(name));
-                let made = Self { inner: Arc::new(Inner { name, bytes, device: device.clone() }) };
+                let made = Self { inner: Arc::new(Inner { name, bytes, memory: None, device: device.clone() }) };
                 made.bound(gl, glow::COPY_WRITE_BUFFER, || {
                     gl.buffer_data_size(glow::COPY_WRITE_BUFFER, bytes as i32, glow::DYNAMIC_COPY);
                 });
                 Ok(made)
             }
         })?
+    }
+
+    /// The first bytes of another device's or API's memory, in whole words.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`]; [`Error::Unsupported`] without the extension; [`Error::InvalidInput`] for more bytes than there
+    /// are, and for what is no memory of the GPU; [`Error::Driver`].
+    #[cfg(feature = "compute")]
+    pub(crate) fn opened(device: &GlDevice, handle: MemoryHandle, bytes: usize) -> Result<Self> {
+        let gl = device.enter()?;
+        let functions = *device.opener().memory.as_ref().map_err(|reason| device.unsupported(reason.as_str()))?;
+        let bytes = bytes.checked_next_multiple_of(WORD).unwrap_or(usize::MAX);
+        let size = buffer_size(device.identity(), &handle, bytes)?;
+        // SAFETY: the context is current and lists the extension; all are of it.
+        let name = unsafe { open_memory(&functions, gl, device.identity(), handle) }?;
+        let memory = ObjectName::Memory { name, functions, software: device.identity().software };
+        device.made(memory);
+        // Only here Mesa reports a handle that it could not open, as GL_OUT_OF_MEMORY.
+        device.checked_with(STORAGE, memory_hint, || {
+            // SAFETY: the context is current and lists the extension; the buffer has no storage yet.
+            unsafe {
+                let buffer = gl.create_buffer().map_err(|why| {
+                    device.unmake(memory);
+                    device.no_name("glGenBuffers", &why)
+                })?;
+                device.made(ObjectName::Buffer(buffer));
+                let inner = Inner { name: buffer, bytes, memory: Some(memory), device: device.clone() };
+                let made = Self { inner: Arc::new(inner) };
+                made.bound(gl, glow::COPY_WRITE_BUFFER, || {
+                    functions.buffer_storage(glow::COPY_WRITE_BUFFER, size, name)
+                });
+                Ok(made)
+            }
+        })?
+    }
+
+    /// True of clones of one buffer.
+    #[cfg(feature = "compute")]
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+
+    /// True for memory of others.
+    #[cfg(feature = "compute")]
+    pub(crate) fn is_opened(&self) -> bool {
+        self.inner.memory.is_some()
     }
 
     /// Bytes, in whole words.
@@ -133,6 +196,12 @@ impl QueueBuffer {
     pub(crate) fn write(&self, at: usize, bytes: &[u8]) -> Result<()> {
         let gl = self.inner.device.enter()?;
         check_range(&(at..at.saturating_add(bytes.len())), self.len())?;
+        if self.inner.memory.is_some() {
+            // Storage in memory of others is immutable, so that the host writes by a copy.
+            let scratch = Self::new(&self.inner.device, bytes.len())?;
+            scratch.write(0, bytes)?;
+            return self.copy_from(&scratch, 0..bytes.len(), at);
+        }
         self.inner.device.checked("glBufferSubData", || {
             // SAFETY: the context is current, and the range is inside the buffer, so that it fits 31 bits.
             unsafe {

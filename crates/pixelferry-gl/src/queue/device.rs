@@ -1,6 +1,7 @@
 //! [`GlDevice`].
 
 use super::bind_range::BindRange;
+use super::opener::Opener;
 use crate::api::error_codes::hint;
 use crate::api::version::GlVersion;
 use crate::context::context_state::ContextState;
@@ -29,6 +30,7 @@ struct Inner {
     is_engine: bool,
     is_es: bool,
     limits: ComputeLimits,
+    opener: Opener,
 }
 
 /// Limits of the context's compute shaders.
@@ -63,20 +65,20 @@ impl GlDevice {
         let held = shared.held()?;
         // SAFETY: the context is current, and what it is held by finds its functions.
         let gl = unsafe { load_gl(&mut |name| held.function(name))? };
-        Self::with(gl, held, shared.device.clone(), shared.is_engine(), features.es)
+        Self::with(gl, held, shared.device.clone(), (shared.is_engine(), features.es), Opener::of(shared))
     }
 
     /// Returns the device of an OpenGL ES context that is ours, which must be current.
     pub(crate) fn of_es(gl: glow::Context, held: Arc<Held>, identity: DeviceIdentity) -> Result<Self> {
-        Self::with(gl, held, identity, false, true)
+        Self::with(gl, held, identity, (false, true), Opener::none("kernels of OpenGL ES open no memory of others"))
     }
 
     fn with(
         gl: glow::Context,
         held: Arc<Held>,
         identity: DeviceIdentity,
-        is_engine: bool,
-        is_es: bool,
+        (is_engine, is_es): (bool, bool),
+        opener: Opener,
     ) -> Result<Self> {
         let Some(bind_range) = BindRange::of(held.as_ref()) else {
             let reason = "the driver has no glBindBufferRange";
@@ -96,7 +98,7 @@ impl GlDevice {
             }
         };
         check(&gl, &identity.name, "glGetIntegerv", hint)?;
-        Ok(Self { inner: Arc::new(Inner { gl, bind_range, held, identity, is_engine, is_es, limits }) })
+        Ok(Self { inner: Arc::new(Inner { gl, bind_range, held, identity, is_engine, is_es, limits, opener }) })
     }
 
     /// True where both are of one context.
@@ -116,6 +118,12 @@ impl GlDevice {
     /// Returns the identity of the device that draws there.
     pub fn identity(&self) -> &DeviceIdentity {
         &self.inner.identity
+    }
+
+    /// Returns what opens memory and semaphores of others.
+    #[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone calls it"))]
+    pub(crate) fn opener(&self) -> &Opener {
+        &self.inner.opener
     }
 
     /// Returns what its compute shaders are limited to.
@@ -162,6 +170,16 @@ impl GlDevice {
 
     /// Runs `f` between a drain of errors and a look for one. The context must be current.
     pub(crate) fn checked<T>(&self, operation: &'static str, f: impl FnOnce() -> T) -> Result<T> {
+        self.checked_with(operation, hint, f)
+    }
+
+    /// [`GlDevice::checked`] with a hint of the caller's.
+    pub(crate) fn checked_with<T>(
+        &self,
+        operation: &'static str,
+        hint: impl FnOnce(u32) -> &'static str,
+        f: impl FnOnce() -> T,
+    ) -> Result<T> {
         let Inner { gl, identity, .. } = self.inner.as_ref();
         drain(gl, operation);
         let value = f();

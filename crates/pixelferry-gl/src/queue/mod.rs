@@ -5,11 +5,16 @@ mod bind_range;
 mod bindings;
 mod buffer;
 mod device;
+mod opener;
 #[cfg(feature = "compute")]
 pub(crate) mod program;
+#[cfg(feature = "compute")]
+pub(crate) mod semaphore;
 #[cfg(feature = "compute")]
 pub(crate) mod shape;
 pub(crate) mod texture;
 
 pub(crate) use buffer::QueueBuffer;
 pub use device::GlDevice;
+#[cfg(feature = "compute")]
+pub(crate) use opener::Opener;

@@ -96,7 +96,7 @@ impl GlStaging {
     }
 
     /// Returns what the block is to a semaphore.
-    pub(crate) fn crossing(&self) -> Crossing {
+    pub(crate) fn crossing(&self) -> Crossing<'static> {
         match &self.body {
             Body::Linear(block) => Crossing::Buffer(block.buffer()),
             Body::Image(block) => Crossing::Texture(block.source().texture),

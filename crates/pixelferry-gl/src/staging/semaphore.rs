@@ -1,18 +1,16 @@
 //! Semaphores that GL and a compute device share: made by Vulkan, opened by both.
 
-use crate::api::os;
 use crate::api::semaphore_object::{Crossing, SemaphoreFns, SemaphoreObject};
 use crate::api::vulkan::VulkanSemaphore;
 use crate::context::context_state::ContextState;
+use crate::context::opened::open_semaphore;
 use crate::context::owned::Owned;
 use crate::staging::GlStaging;
 use glow::HasContext as _;
-use interop_core::devices::os_handle::ImportedHandle;
 use interop_core::display::{SemaphoreDriver, Staging};
-use interop_core::{Result, SemaphoreHandle, SharedHandle, SyncKind};
+use interop_core::{Result, SharedHandle, SyncKind};
 use std::rc::Rc;
 
-const IMPORT: &str = os::name(os::IMPORT_SEMAPHORE);
 const WAIT: &str = "glWaitSemaphoreEXT";
 const SIGNAL: &str = "glSignalSemaphoreEXT";
 
@@ -38,7 +36,9 @@ impl GlSemaphore {
         let timeline = kind == SyncKind::TimelineSemaphore;
         let made = VulkanSemaphore::new(shared.vulkan()?, kind)?;
         let handle = SharedHandle::Semaphore(made.export()?);
-        let semaphore = open(shared, &functions, made.export()?)?;
+        // SAFETY: the context is current and lists the extensions (`caps`).
+        let semaphore = unsafe { open_semaphore(&functions, &shared.gl, &shared.device, made.export()?) }?;
+        let semaphore = Owned::new(shared, semaphore);
         let (shared, verified) = (Rc::clone(shared), [false; 2]);
         Ok((Self { semaphore, _made: made, functions, shared, timeline, verified }, handle))
     }
@@ -50,7 +50,7 @@ impl GlSemaphore {
         operation: &'static str,
         value: u64,
         staging: &Staging,
-        f: impl FnOnce(&SemaphoreFns, SemaphoreObject, Crossing),
+        f: impl FnOnce(&SemaphoreFns, SemaphoreObject, Crossing<'_>),
     ) -> Result<()> {
         let crossing = GlStaging::of(staging, &self.shared)?.crossing();
         let verify = cfg!(debug_assertions) || !self.verified[which];
@@ -85,33 +85,5 @@ impl SemaphoreDriver for GlSemaphore {
             // SAFETY: the context is current, and semaphore and block are of it.
             unsafe { functions.wait(semaphore, crossing) }
         })
-    }
-}
-
-/// The GL semaphore behind `handle`. The context must be current and list the extensions.
-fn open(
-    shared: &Rc<ContextState>,
-    functions: &SemaphoreFns,
-    handle: SemaphoreHandle,
-) -> Result<Owned<SemaphoreObject>> {
-    let timeline = handle.kind() == SyncKind::TimelineSemaphore;
-    shared.drain_errors(IMPORT);
-    // SAFETY: the context is current and lists the extensions (`caps`).
-    let semaphore = unsafe { functions.create(timeline) }.ok_or_else(|| shared.no_name("glGenSemaphoresEXT", ""))?;
-    let semaphore = Owned::new(shared, semaphore);
-    let to_driver = ImportedHandle::new(handle.into_handle());
-    // SAFETY: as above; the semaphore is new, the handle open and of a semaphore.
-    unsafe { functions.import(semaphore.get(), to_driver.number()) };
-    if let Err(error) = shared.check_with(IMPORT, hint) {
-        to_driver.close_if_left();
-        return Err(error);
-    }
-    Ok(semaphore)
-}
-
-fn hint(code: u32) -> &'static str {
-    match code {
-        glow::CONTEXT_LOST => crate::api::error_codes::hint(code),
-        _ => "OpenGL and Vulkan must be of one driver and version; take turns by host fences otherwise.",
     }
 }

@@ -10,16 +10,17 @@ use crate::compute::spirv::SPIR_V;
 use crate::context::device_state::DeviceState;
 use crate::context::home::AtHome;
 use crate::staging::queue_buffer::QueueBuffer;
+use crate::staging::semaphore::VulkanSemaphore;
 use crate::{VulkanDisplay, VulkanOptions};
 use ash::vk::Handle as _;
 use interop_core::compute::{BackendDriver, Checked};
 use interop_core::describe::error::call;
 use interop_core::describe::pattern::Pattern;
-use interop_core::devices::owned::{find, own};
+use interop_core::devices::owned::{find, own, own_mut};
 use interop_core::{
-    Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Display, HandleType, Kernel, KernelSource,
-    Language, MemoryCap, MemoryShape, PixelFormat, RawMemory, RawTarget, Result, SharedHandle, Support, SurfaceDesc,
-    Target, View,
+    Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeSemaphore, DeviceIdentity, Display, HandleType, Kernel,
+    KernelSource, Language, MemoryCap, MemoryShape, PixelFormat, RawMemory, RawTarget, Result, SharedHandle, Support,
+    SurfaceDesc, Target, View,
 };
 use std::cell::RefCell;
 use std::ops::Range;
@@ -49,8 +50,8 @@ impl VulkanBackend {
         call("VulkanBackend::on", || Self::inside(&display.shared))
     }
 
-    /// Opens a device of its own, whose backend stays on this thread. Frames reach displays by way of the host;
-    /// [`ComputeBackend::open_in`] is this device in the queue of a Vulkan display.
+    /// Opens a device of its own, whose backend stays on this thread. Frames reach other displays on the GPU in
+    /// memory that those export; [`ComputeBackend::open_in`] is this device in the queue of a Vulkan display.
     ///
     /// # Errors
     /// The errors of [`VulkanDisplay::headless`] and of [`VulkanBackend::on`].
@@ -67,9 +68,11 @@ impl VulkanBackend {
         let most = u64::from(limits.max_storage_buffer_range & !3).min(shared.caps.max_buffer_bytes).min(MOST_BYTES);
         let lent = |shape| MemoryCap::new(queue, shape, Support::Yes);
         let images = lent(MemoryShape::Image).without(&shared.stores.refused());
+        let (opened, semaphores) = shared.sharing.opened_by_kernels();
         let caps = ComputeCaps::new(vec![SPIR_V, Language::Wgsl], most)
             .with_exports(vec![lent(MemoryShape::Linear)])
-            .with_imports(vec![lent(MemoryShape::Linear), images])
+            .with_imports([lent(MemoryShape::Linear), images].into_iter().chain(opened).collect())
+            .with_semaphores(semaphores)
             .with_image_formats(PixelFormat::ALL);
         let [across, down, _] = limits.max_compute_work_group_count;
         let [wide, high, _] = limits.max_compute_work_group_size;
@@ -168,6 +171,11 @@ unsafe impl BackendDriver for VulkanBackend {
         }
     }
 
+    fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
+        let shared = self.session.shared()?;
+        Ok(Box::new(VulkanSemaphore::open(shared, handle.duplicate_semaphore()?)?))
+    }
+
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
         own::<VulkanKernel>(kernel, &self.session)?.launch(target, args)
     }
@@ -186,9 +194,9 @@ unsafe impl BackendDriver for VulkanBackend {
             let reason = "an image has no name here; let the link take another path than in-queue-texture";
             return Err(self.session.shared()?.unsupported(reason));
         }
-        let (memory, shared) = (own::<VulkanMemory>(memory, &self.session)?, self.session.shared()?);
+        let (memory, shared) = (own_mut::<VulkanMemory>(memory, &self.session)?, self.session.shared()?);
         let memory = RawMemory::Vulkan {
-            buffer: memory.buffer()?.raw().as_raw(),
+            buffer: memory.give_name()?.as_raw(),
             address: 0,
             device: shared.sharing.device().handle().as_raw(),
             queue: shared.handles.queue.as_raw(),

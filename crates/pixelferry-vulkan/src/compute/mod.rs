@@ -30,6 +30,10 @@
 //! # }
 //! ```
 //!
+//! A display in another queue of the GPU, of this API or another, exports memory that kernels write: the paths `exported-in-place` and
+//! `exported-upload`, on devices with `VK_KHR_external_memory_fd`. Semaphores keep the sides apart where both have
+//! `VK_KHR_external_semaphore_fd`, else the host waits.
+//!
 //! # Kernels
 //! What a text may call, and how it names its arguments, is said by [`wgsl_kernel`]. It becomes SPIR-V whose every index is inside what
 //! it indexes, so that a text need not be vouched for. A source may also have SPIR-V ([`SpirV`]), which is taken first.

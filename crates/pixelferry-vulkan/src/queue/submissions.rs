@@ -282,6 +282,11 @@ impl Submissions {
         Ok(self.counter.map(|semaphore| (semaphore, last)))
     }
 
+    /// The last submission that was made here.
+    pub(crate) fn last(&self) -> u64 {
+        self.state.borrow().last
+    }
+
     /// The last submission that is known to be done.
     pub(crate) fn done(&self) -> u64 {
         self.collect();

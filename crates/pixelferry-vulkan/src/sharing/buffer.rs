@@ -6,6 +6,9 @@ use ash::vk;
 use interop_core::{Error, MemoryHandle, Result, Support};
 use std::ptr::NonNull;
 
+/// More than the OpenGL of llvmpipe, which opens memory of lavapipe, takes for itself behind a buffer.
+const PADDING: u64 = 256;
+
 impl Sharing {
     /// A buffer of `bytes` (more than 0) without memory; `external` where its memory will be another's.
     ///
@@ -55,23 +58,29 @@ impl Sharing {
         Ok(made)
     }
 
-    /// A buffer of `bytes` (more than 0) with an allocation for it alone that others can open. The content is undefined.
-    ///
-    /// # Errors
-    /// `Unsupported` where the driver exports no buffers.
-    pub fn exported_buffer(&self, bytes: u64, usage: vk::BufferUsageFlags) -> Result<Allocation> {
-        self.memory_functions()?;
+    /// Tells what the driver does with such buffers in memory that crosses by handle.
+    pub(crate) fn buffer_features(&self, usage: vk::BufferUsageFlags) -> vk::ExternalMemoryFeatureFlags {
         let question = vk::PhysicalDeviceExternalBufferInfo::default().usage(usage).handle_type(MEMORY_HANDLE);
         let mut answer = vk::ExternalBufferProperties::default();
         // SAFETY: the physical device is of this instance and of Vulkan 1.1; the structures live through the call.
         unsafe {
             self.instance.get_physical_device_external_buffer_properties(self.physical, &question, &mut answer);
         }
-        let features = answer.external_memory_properties.external_memory_features;
+        answer.external_memory_properties.external_memory_features
+    }
+
+    /// A buffer of `bytes` (more than 0) with an allocation for it alone that others can open. The content is undefined.
+    ///
+    /// # Errors
+    /// `Unsupported` where the driver exports no buffers.
+    pub fn exported_buffer(&self, bytes: u64, usage: vk::BufferUsageFlags) -> Result<Allocation> {
+        self.memory_functions()?;
+        let features = self.buffer_features(usage);
         if !features.contains(vk::ExternalMemoryFeatureFlags::EXPORTABLE) {
             return Err(self.unsupported("the driver exports no buffers by handle"));
         }
-        let mut made = self.buffer(bytes, usage, Some(MEMORY_HANDLE))?;
+        let room = if self.runs_on_the_cpu() { bytes.saturating_add(PADDING) } else { bytes };
+        let mut made = self.buffer(room, usage, Some(MEMORY_HANDLE))?;
         made.allocate_exported(self)?;
         Ok(made)
     }
@@ -122,6 +131,37 @@ impl Sharing {
     /// # Errors
     /// `Unsupported` where the device was made without the extension, `InvalidInput` where the memory is smaller.
     pub fn imported_buffer(&self, memory: MemoryHandle, bytes: u64, usage: vk::BufferUsageFlags) -> Result<Allocation> {
+        // SAFETY: nobody asks for its address.
+        unsafe { self.opened_buffer(memory, bytes, usage, vk::MemoryAllocateFlags::empty()) }
+    }
+
+    /// [`Sharing::imported_buffer`], which kernels reach by its address ([`crate::sharing::CuDevice::address`]).
+    ///
+    /// # Errors
+    /// The errors of [`Sharing::imported_buffer`].
+    ///
+    /// # Safety
+    /// The device was made with the feature `bufferDeviceAddress`.
+    pub unsafe fn imported_addressed_buffer(
+        &self,
+        memory: MemoryHandle,
+        bytes: u64,
+        usage: vk::BufferUsageFlags,
+    ) -> Result<Allocation> {
+        let usage = usage | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+        // SAFETY: the caller's promise.
+        unsafe { self.opened_buffer(memory, bytes, usage, vk::MemoryAllocateFlags::DEVICE_ADDRESS) }
+    }
+
+    /// # Safety
+    /// The device has what usage and flags need.
+    unsafe fn opened_buffer(
+        &self,
+        memory: MemoryHandle,
+        bytes: u64,
+        usage: vk::BufferUsageFlags,
+        flags: vk::MemoryAllocateFlags,
+    ) -> Result<Allocation> {
         if let Support::No(reason) = self.shares_memory() {
             return Err(self.unsupported(reason));
         }
@@ -131,8 +171,8 @@ impl Sharing {
         }
         let size = if memory.is_dedicated() { (whole / 4 * 4).max(bytes) } else { bytes };
         let mut made = self.buffer(size, usage, Some(MEMORY_HANDLE))?;
-        // SAFETY: the buffer was made for memory of others and has none yet.
-        unsafe { made.import(self, memory) }?;
+        // SAFETY: the buffer was made for memory of others and has none yet. The caller vouches for the flags.
+        unsafe { made.import(self, memory, flags) }?;
         Ok(made)
     }
 }

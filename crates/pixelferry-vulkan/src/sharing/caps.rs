@@ -3,7 +3,10 @@
 use crate::sharing::Sharing;
 use crate::sharing::device::enabled;
 use crate::sharing::memory_host::HOST_EXTENSION;
+use ash::vk;
 use interop_core::{HandleType, MemoryCap, MemoryShape, SemaphoreCap, Support, SyncKind};
+
+const KINDS: [SyncKind; 2] = [SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore];
 
 impl Sharing {
     /// Memory of others that it can read.
@@ -30,7 +33,19 @@ impl Sharing {
 
     /// Semaphores that it makes for others.
     pub fn semaphores(&self) -> Vec<SemaphoreCap> {
-        let support = |kind| SemaphoreCap::new(kind, self.exports_semaphores(kind));
-        vec![support(SyncKind::BinarySemaphore), support(SyncKind::TimelineSemaphore)]
+        KINDS.map(|kind| SemaphoreCap::new(kind, self.exports_semaphores(kind))).into()
+    }
+
+    /// Memory and semaphores of others that kernels in its queue use, by handles of the operating system.
+    pub fn opened_by_kernels(&self) -> (Vec<MemoryCap>, Vec<SemaphoreCap>) {
+        let opens = self.shares_memory().and(|| {
+            let features = self.buffer_features(vk::BufferUsageFlags::STORAGE_BUFFER);
+            let can = features.contains(vk::ExternalMemoryFeatureFlags::IMPORTABLE);
+            Support::when(can, "the driver opens no buffers by handle")
+        });
+        let linear = MemoryCap::new(HandleType::OPAQUE, MemoryShape::Linear, opens);
+        let image = Support::No("its kernels open no images of others, but linear memory".into());
+        let memory = vec![linear, MemoryCap::new(HandleType::OPAQUE, MemoryShape::Image, image)];
+        (memory, KINDS.map(|kind| SemaphoreCap::new(kind, self.imports_semaphores(kind))).into())
     }
 }

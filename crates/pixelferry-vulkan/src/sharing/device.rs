@@ -69,6 +69,12 @@ impl Sharing {
         unsafe { self.instance.get_physical_device_properties(self.physical) }.limits
     }
 
+    pub(crate) fn runs_on_the_cpu(&self) -> bool {
+        // SAFETY: the physical device is of this instance.
+        let about = unsafe { self.instance.get_physical_device_properties(self.physical) };
+        about.device_type == vk::PhysicalDeviceType::CPU
+    }
+
     /// The device.
     pub fn device(&self) -> &ash::Device {
         &self.device

@@ -9,11 +9,11 @@
 //! | who a physical device is | [`Ids`] |
 //! | the loader and an instance of one's own | [`loader`], [`Instance`] |
 //! | what to switch on when a device is made | [`DeviceNeeds`], [`DEVICE_EXTENSIONS`] |
-//! | what a device hands over and takes, as data | [`Sharing::imports`], [`Sharing::exports`], [`Sharing::semaphores`] |
+//! | what a device hands over and takes, as data | [`Sharing::imports`], [`Sharing::exports`], [`Sharing::semaphores`], [`Sharing::opened_by_kernels`] |
 //! | buffers and images with memory of their own | [`Sharing::exported_buffer`], [`Sharing::exported_image`], [`Allocation`] |
 //! | buffers that stay mapped, and those of this device alone | [`Sharing::mapped_buffer`], [`Sharing::local_buffer`], [`Sharing::local_image`] |
 //! | memory of others, and pages of the host | [`Sharing::imported_buffer`], [`Sharing::imported_host_buffer`], [`Allocation::import`] |
-//! | semaphores | [`Sharing::exported_semaphore`], [`Semaphore`] |
+//! | semaphores | [`Sharing::exported_semaphore`], [`Sharing::imported_semaphore`], [`Semaphore`] |
 //! | kernels of CUDA in the device's queue | [`CuDevice`], [`Sharing::addressed_buffer`] |
 //! | handles of this operating system | [`MEMORY_EXTENSION`], [`SEMAPHORE_EXTENSION`], [`MEMORY_HANDLE`] |
 //!

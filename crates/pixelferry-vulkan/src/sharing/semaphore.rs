@@ -1,10 +1,10 @@
-//! Semaphores that others can open.
+//! Semaphores that others can open, and those of others.
 
 use crate::sharing::Sharing;
 use crate::sharing::device::{enabled, missing};
 use crate::sharing::os::{self, SEMAPHORE_EXTENSION, SEMAPHORE_HANDLE};
 use ash::vk;
-use interop_core::devices::os_handle;
+use interop_core::devices::os_handle::{self, ImportedHandle};
 use interop_core::{Result, SemaphoreHandle, Support, SyncKind};
 
 /// Not signalled, or with its counter at 0, at first. Destroyed when dropped, while its device exists; those who opened a
@@ -18,13 +18,25 @@ pub struct Semaphore {
 impl Sharing {
     /// Tells whether semaphores of the kind can be made for others, and why not.
     pub fn exports_semaphores(&self, kind: SyncKind) -> Support {
+        self.shares_semaphores(kind, vk::ExternalSemaphoreFeatureFlags::EXPORTABLE, "exports")
+    }
+
+    /// Tells whether semaphores of the kind that others made can be opened, and why not.
+    pub fn imports_semaphores(&self, kind: SyncKind) -> Support {
+        self.shares_semaphores(kind, vk::ExternalSemaphoreFeatureFlags::IMPORTABLE, "opens")
+    }
+
+    fn shares_semaphores(&self, kind: SyncKind, feature: vk::ExternalSemaphoreFeatureFlags, verb: &str) -> Support {
         let timeline = kind == SyncKind::TimelineSemaphore;
         enabled(self.semaphore.is_some(), SEMAPHORE_EXTENSION)
             .and(|| Support::when(self.timeline || !timeline, "the driver has no timeline semaphores (Vulkan 1.2)"))
-            .and(|| Support::when(self.driver_exports(kind), format!("the driver exports no {kind} by handle")))
+            .and(|| {
+                let driver_can = self.semaphore_features(kind).contains(feature);
+                Support::when(driver_can, format!("the driver {verb} no {kind} by handle"))
+            })
     }
 
-    fn driver_exports(&self, kind: SyncKind) -> bool {
+    fn semaphore_features(&self, kind: SyncKind) -> vk::ExternalSemaphoreFeatureFlags {
         let mut typed = semaphore_type(kind);
         let mut question = vk::PhysicalDeviceExternalSemaphoreInfo::default().handle_type(SEMAPHORE_HANDLE);
         // An older device does not know the structure.
@@ -36,7 +48,7 @@ impl Sharing {
         unsafe {
             self.instance.get_physical_device_external_semaphore_properties(self.physical, &question, &mut answer);
         }
-        answer.external_semaphore_features.contains(vk::ExternalSemaphoreFeatureFlags::EXPORTABLE)
+        answer.external_semaphore_features
     }
 
     /// Makes a semaphore: a timeline where `kind` says so, else a binary one.
@@ -47,13 +59,35 @@ impl Sharing {
         if let Support::No(reason) = self.exports_semaphores(kind) {
             return Err(self.unsupported(reason));
         }
-        let mut typed = semaphore_type(kind);
         let mut export = vk::ExportSemaphoreCreateInfo::default().handle_types(SEMAPHORE_HANDLE);
-        let mut info = vk::SemaphoreCreateInfo::default().push_next(&mut export);
-        if kind == SyncKind::TimelineSemaphore {
-            info = info.push_next(&mut typed);
+        self.new_semaphore(kind, vk::SemaphoreCreateInfo::default().push_next(&mut export))
+    }
+
+    /// Opens a semaphore that another device or API of the same driver made, and shares its state.
+    ///
+    /// # Errors
+    /// `Unsupported` where the driver opens none of that kind, what it says where the handle is of no semaphore.
+    pub fn imported_semaphore(&self, handle: SemaphoreHandle) -> Result<Semaphore> {
+        let kind = handle.kind();
+        if let Support::No(reason) = self.imports_semaphores(kind) {
+            return Err(self.unsupported(reason));
         }
-        // SAFETY: the driver was asked whether it makes such semaphores; the structures live through the call.
+        let functions = self.semaphore.as_ref().ok_or_else(|| self.unsupported(missing(SEMAPHORE_EXTENSION)))?;
+        let made = self.new_semaphore(kind, vk::SemaphoreCreateInfo::default())?;
+        let to_driver = ImportedHandle::new(handle.into_handle());
+        // SAFETY: the semaphore is new and of this device; the handle is open, and of one of that kind
+        // ([`SemaphoreHandle::new`]).
+        if let Err(code) = unsafe { os::import_semaphore(functions, made.raw, to_driver.number()) } {
+            to_driver.close_if_left();
+            return Err(self.failed(os::IMPORT_SEMAPHORE)(code));
+        }
+        Ok(made)
+    }
+
+    fn new_semaphore(&self, kind: SyncKind, info: vk::SemaphoreCreateInfo<'_>) -> Result<Semaphore> {
+        let mut typed = semaphore_type(kind);
+        let info = if kind == SyncKind::TimelineSemaphore { info.push_next(&mut typed) } else { info };
+        // SAFETY: the driver was asked whether it has such semaphores; the structures live through the call.
         let raw = unsafe { self.device.create_semaphore(&info, None) }.map_err(self.failed("vkCreateSemaphore"))?;
         Ok(Semaphore { device: self.device.clone(), raw, kind })
     }

@@ -5,6 +5,8 @@ use crate::queue::submissions::Point;
 use crate::sharing::Semaphore;
 use crate::staging::block::VulkanStaging;
 use interop_core::display::SemaphoreDriver;
+#[cfg(feature = "compute")]
+use interop_core::{ComputeSemaphore, SemaphoreHandle};
 use interop_core::{Result, SharedHandle, Staging, SyncKind};
 use std::rc::Rc;
 
@@ -21,9 +23,20 @@ impl VulkanSemaphore {
     pub(crate) fn new(shared: &Rc<DeviceState>, kind: SyncKind) -> Result<(Self, SharedHandle)> {
         let raw = shared.sharing.exported_semaphore(kind)?;
         let handle = raw.export(&shared.sharing)?;
+        Ok((Self::over(shared, raw, kind), SharedHandle::Semaphore(handle)))
+    }
+
+    /// Opens another device's.
+    #[cfg(feature = "compute")]
+    pub(crate) fn open(shared: &Rc<DeviceState>, handle: SemaphoreHandle) -> Result<Self> {
+        let kind = handle.kind();
+        Ok(Self::over(shared, shared.sharing.imported_semaphore(handle)?, kind))
+    }
+
+    fn over(shared: &Rc<DeviceState>, raw: Semaphore, kind: SyncKind) -> Self {
         let value = (kind == SyncKind::TimelineSemaphore).then_some(0);
         let point = Point { semaphore: raw.raw(), value };
-        Ok((Self { raw: Some(raw), point, shared: Rc::clone(shared) }, SharedHandle::Semaphore(handle)))
+        Self { raw: Some(raw), point, shared: Rc::clone(shared) }
     }
 
     fn at(&self, value: u64) -> Point {
@@ -39,6 +52,18 @@ impl SemaphoreDriver for VulkanSemaphore {
 
     fn wait(&mut self, value: u64, staging: &mut Staging) -> Result<()> {
         VulkanStaging::of(staging, &self.shared)?;
+        self.shared.submissions.wait_for(self.at(value))
+    }
+}
+
+/// Of a backend's, whose work is in the same queue.
+#[cfg(feature = "compute")]
+impl ComputeSemaphore for VulkanSemaphore {
+    fn signal(&mut self, value: u64) -> Result<()> {
+        self.shared.submissions.flush(Some(self.at(value))).map(drop)
+    }
+
+    fn wait(&mut self, value: u64) -> Result<()> {
         self.shared.submissions.wait_for(self.at(value))
     }
 }

@@ -12,6 +12,9 @@ mod engine;
 mod engine_objects;
 mod engine_surfaces;
 mod engines_own;
+#[cfg(all(feature = "compute", target_os = "linux"))]
+#[path = "../../../interop-core/tests/displays/exported.rs"]
+mod exported;
 mod misuse;
 #[path = "../../../interop-core/tests/displays/paths.rs"]
 mod paths;

@@ -10,14 +10,16 @@ use crate::compute::pattern::PatternKernel;
 use crate::compute::ptx::CudaKernel;
 use crate::compute::session::Session;
 use crate::context::queue_buffer::QueueBuffer;
+use crate::context::vulkan::{Opener, Vulkan};
 use crate::{WgpuDevice, WgpuDisplay, WgpuOptions};
 use interop_core::compute::{BackendDriver, Checked};
 use interop_core::describe::error::call;
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::{find, own, own_mut};
 use interop_core::{
-    Api, Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, Display, HandleType, Kernel, KernelSource,
-    Language, MemoryCap, MemoryShape, RawTarget, Result, SharedHandle, Support, SurfaceDesc, Target, View,
+    Api, Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeSemaphore, DeviceIdentity, Display, HandleType,
+    Kernel, KernelSource, Language, MemoryCap, MemoryShape, RawTarget, Result, SemaphoreCap, SharedHandle, Support,
+    SurfaceDesc, Target, View,
 };
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -59,7 +61,10 @@ impl WgpuBackend {
             let shared = MemoryCap::new(HandleType::QueueBuffer(device.queue_id()), MemoryShape::Linear, Support::Yes);
             let caps = ComputeCaps::new(languages(&device), most);
             let textures = MemoryCap::new(shared.handle, MemoryShape::Image, device.stores.any());
-            let caps = caps.with_exports(vec![shared.clone()]).with_imports(vec![shared, textures]);
+            let opener = Opener::of(&device);
+            let (opened, semaphores) = opener.as_ref().map_or_else(nothing_opened, Opener::caps);
+            let imports = [shared.clone(), textures].into_iter().chain(opened).collect();
+            let caps = caps.with_exports(vec![shared]).with_imports(imports).with_semaphores(semaphores);
             let caps = caps.with_image_formats(device.stores.pixels());
             let (numbers, layout) = device.scoped(|| (Numbers::new(&device.device), layout(&device.device)))?;
             let numbers = Mutex::new(numbers);
@@ -72,7 +77,7 @@ impl WgpuBackend {
             let cuda = OnceLock::new();
             let texture_layouts = Mutex::default();
             let session =
-                Session { device, identity, caps, limits, immediates, numbers, layout, texture_layouts, cuda };
+                Session { device, identity, caps, limits, opener, immediates, numbers, layout, texture_layouts, cuda };
             let session = Arc::new(session);
             // Limits alone do not tell: NVIDIA gives wgpu an OpenGL 3.3, whose shaders compute nothing.
             let pattern = PatternKernel::build(&session).map_err(|error| {
@@ -89,6 +94,10 @@ impl WgpuBackend {
         }
         let built = WgslKernel::build(&self.session, &KernelSource::new("flat").wgsl(FLAT))?;
         Ok(self.flat.get_or_init(|| built))
+    }
+
+    fn opener(&self) -> Result<&Opener> {
+        self.session.opener.as_ref().ok_or_else(|| self.session.device.unsupported(Vulkan::ABSENT))
     }
 
     /// Its wgpu device.
@@ -186,8 +195,18 @@ unsafe impl BackendDriver for WgpuBackend {
             return Ok(Box::new(WgpuImage::open(&self.session, handle, *image)?));
         }
         let bytes = desc.byte_len()?;
-        let buffer = QueueBuffer::open(handle, device, bytes)?;
+        let buffer = match handle {
+            SharedHandle::Memory(_) => {
+                let (buffer, address) = self.opener()?.buffer(device, handle.duplicate_memory()?, bytes)?;
+                QueueBuffer::over(device, &buffer, address)
+            }
+            _ => QueueBuffer::open(handle, device, bytes)?,
+        };
         Ok(Box::new(WgpuMemory::over(&self.session, buffer, bytes)))
+    }
+
+    fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
+        self.opener()?.semaphore(&self.session.device, handle.duplicate_semaphore()?)
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
@@ -244,6 +263,12 @@ unsafe impl BackendDriver for WgpuBackend {
     fn finish(&self) -> Result<()> {
         self.session.finish()
     }
+}
+
+/// Returns what a device that Vulkan does not drive opens of others.
+fn nothing_opened() -> (Vec<MemoryCap>, Vec<SemaphoreCap>) {
+    let no = |shape| MemoryCap::new(HandleType::OPAQUE, shape, Support::No(Vulkan::ABSENT.into()));
+    (vec![no(MemoryShape::Linear), no(MemoryShape::Image)], Vec::new())
 }
 
 /// Returns what kernels may be written in.

@@ -29,6 +29,10 @@
 //! # }
 //! ```
 //!
+//! A display in another queue of the GPU, of wgpu or another API, exports memory that kernels write: the paths `exported-in-place` and
+//! `exported-upload`, on Vulkan with `VK_KHR_external_memory_fd`. Semaphores keep the sides apart where both have
+//! `VK_KHR_external_semaphore_fd`, else the host waits.
+//!
 //! # Kernels
 //! The crate [`wgsl_kernel`] says what a kernel's text may call, and how it names its arguments. wgpu keeps every
 //! access inside its memory, on OpenGL with the checks of [`wgsl_kernel::bounded`]. So nobody need vouch for a text:

@@ -2,6 +2,7 @@
 
 use crate::WgpuDevice;
 use crate::compute::numbers::{Numbers, texture_layout};
+use crate::context::vulkan::Opener;
 use interop_core::devices::owned::Maker;
 use interop_core::{ComputeCaps, DeviceIdentity, Result};
 use std::collections::HashMap;
@@ -14,6 +15,8 @@ pub struct Session {
     pub identity: DeviceIdentity,
     pub caps: ComputeCaps,
     pub limits: Limits,
+    /// Opens memory of others, where Vulkan drives the device.
+    pub opener: Option<Opener>,
     /// Bytes of numbers that commands themselves carry.
     pub immediates: usize,
     /// The numbers of launches. Written and recorded by one thread at a time, so that each launch has its own.

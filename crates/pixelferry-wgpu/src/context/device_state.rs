@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 /// One wgpu device.
 pub(crate) struct DeviceState {
-    base: WgpuDevice,
+    pub base: WgpuDevice,
     /// Made by an engine, which does not tell when it is lost.
     pub is_engines: bool,
     pub caps: DisplayCaps,

@@ -34,9 +34,9 @@ impl QueueBuffer {
         Ok(Self { device: device.clone(), buffer, address: Some(address) })
     }
 
-    /// A buffer that is there: of this device, for storage, in whole words.
-    pub(crate) fn over(device: &WgpuDevice, buffer: &wgpu::Buffer) -> Self {
-        Self { device: device.clone(), buffer: buffer.clone(), address: None }
+    /// A buffer that is there: of this device, for storage, in whole words. It has the address that is given.
+    pub(crate) fn over(device: &WgpuDevice, buffer: &wgpu::Buffer, address: Option<u64>) -> Self {
+        Self { device: device.clone(), buffer: buffer.clone(), address }
     }
 
     /// Tells where kernels in PTX reach it, on a device that takes them ([`WgpuDevice::takes_ptx`]).

@@ -1,10 +1,14 @@
 //! Vulkan's end of a wgpu device where there is none: systems other than Linux and Windows.
 
 use crate::context::caps::Sharing;
+#[cfg(feature = "compute")]
+use crate::context::device::WgpuDevice;
 use crate::context::device_extension::DeviceExtension;
 use crate::context::device_state::DeviceState;
 use crate::context::made::Made;
 use crate::context::ptx_grid::PtxGrid;
+#[cfg(feature = "compute")]
+use interop_core::{ComputeSemaphore, MemoryCap, MemoryHandle, SemaphoreCap, SemaphoreHandle};
 use interop_core::{DeviceIdentity, DeviceLuid, DeviceUuid, RawMemory, Result, SharedHandle, StagingKind};
 use std::ffi::{CStr, c_void};
 
@@ -13,6 +17,10 @@ pub(crate) enum Vulkan {}
 
 /// Never made.
 pub(crate) enum Exported {}
+
+/// Never made.
+#[cfg(feature = "compute")]
+pub(crate) enum Opener {}
 
 /// Never made.
 pub(crate) enum PtxSide {}
@@ -95,6 +103,25 @@ impl PtxSide {
         _: PtxGrid,
         _: &[*const c_void],
     ) -> Result<bool> {
+        match *self {}
+    }
+}
+
+#[cfg(feature = "compute")]
+impl Opener {
+    pub(crate) fn of(_: &WgpuDevice) -> Option<Self> {
+        None
+    }
+
+    pub(crate) fn caps(&self) -> (Vec<MemoryCap>, Vec<SemaphoreCap>) {
+        match *self {}
+    }
+
+    pub(crate) fn buffer(&self, _: &WgpuDevice, _: MemoryHandle, _: usize) -> Result<(wgpu::Buffer, Option<u64>)> {
+        match *self {}
+    }
+
+    pub(crate) fn semaphore(&self, _: &WgpuDevice, _: SemaphoreHandle) -> Result<Box<dyn ComputeSemaphore>> {
         match *self {}
     }
 }

@@ -14,6 +14,9 @@ mod drawing;
 #[path = "../../../interop-core/tests/displays/engine_objects.rs"]
 mod engine_objects;
 mod engine_surfaces;
+#[cfg(all(feature = "compute", target_os = "linux"))]
+#[path = "../../../interop-core/tests/displays/exported.rs"]
+mod exported;
 #[path = "../../../interop-core/tests/displays/manners.rs"]
 mod manner_rules;
 mod manners;

@@ -7,6 +7,8 @@ mod engine_state;
 mod es;
 mod glsl;
 mod many;
+#[cfg(target_os = "linux")]
+mod shared;
 mod show;
 #[path = "../../../../wgsl-kernel/tests/suite/every_backend.rs"]
 mod suite;

@@ -15,6 +15,7 @@ pub const SEMAPHORE_HANDLE: vk::ExternalSemaphoreHandleTypeFlags = vk::ExternalS
 
 pub const GET_MEMORY: &str = "vkGetMemoryFdKHR";
 pub const GET_SEMAPHORE: &str = "vkGetSemaphoreFdKHR";
+pub const IMPORT_SEMAPHORE: &str = "vkImportSemaphoreFdKHR";
 pub const GET_MEMORY_NAME: &CStr = c"vkGetMemoryFdKHR";
 pub const GET_SEMAPHORE_NAME: &CStr = c"vkGetSemaphoreFdKHR";
 
@@ -44,4 +45,18 @@ pub unsafe fn semaphore_handle(functions: &SemaphoreFns, semaphore: vk::Semaphor
 /// For an allocation that opens memory.
 pub fn import(handle: RawOsHandle) -> vk::ImportMemoryFdInfoKHR<'static> {
     vk::ImportMemoryFdInfoKHR::default().handle_type(MEMORY_HANDLE).fd(handle)
+}
+
+/// Gives a semaphore, for good, the state behind a handle.
+///
+/// # Safety
+/// The semaphore is of the functions' device, new, and of the kind of the one that the handle is of, which is open.
+pub unsafe fn import_semaphore(
+    functions: &SemaphoreFns,
+    semaphore: vk::Semaphore,
+    handle: RawOsHandle,
+) -> VkResult<()> {
+    let info = vk::ImportSemaphoreFdInfoKHR::default().semaphore(semaphore).handle_type(SEMAPHORE_HANDLE).fd(handle);
+    // SAFETY: the caller's promise.
+    unsafe { functions.import_semaphore_fd(&info) }
 }

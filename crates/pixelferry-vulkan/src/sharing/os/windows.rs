@@ -16,6 +16,7 @@ pub const SEMAPHORE_HANDLE: vk::ExternalSemaphoreHandleTypeFlags = vk::ExternalS
 
 pub const GET_MEMORY: &str = "vkGetMemoryWin32HandleKHR";
 pub const GET_SEMAPHORE: &str = "vkGetSemaphoreWin32HandleKHR";
+pub const IMPORT_SEMAPHORE: &str = "vkImportSemaphoreWin32HandleKHR";
 pub const GET_MEMORY_NAME: &CStr = c"vkGetMemoryWin32HandleKHR";
 pub const GET_SEMAPHORE_NAME: &CStr = c"vkGetSemaphoreWin32HandleKHR";
 
@@ -44,9 +45,28 @@ pub unsafe fn semaphore_handle(functions: &SemaphoreFns, semaphore: vk::Semaphor
 
 /// For an allocation that opens memory.
 pub fn import(handle: RawOsHandle) -> vk::ImportMemoryWin32HandleInfoKHR<'static> {
-    vk::ImportMemoryWin32HandleInfoKHR::default()
-        .handle_type(MEMORY_HANDLE)
-        .handle(handle.expose_provenance().cast_signed())
+    vk::ImportMemoryWin32HandleInfoKHR::default().handle_type(MEMORY_HANDLE).handle(number(handle))
+}
+
+/// Gives a semaphore, for good, the state behind a handle.
+///
+/// # Safety
+/// The semaphore is of the functions' device, new, and of the kind of the one that the handle is of, which is open.
+pub unsafe fn import_semaphore(
+    functions: &SemaphoreFns,
+    semaphore: vk::Semaphore,
+    handle: RawOsHandle,
+) -> VkResult<()> {
+    let info = vk::ImportSemaphoreWin32HandleInfoKHR::default()
+        .semaphore(semaphore)
+        .handle_type(SEMAPHORE_HANDLE)
+        .handle(number(handle));
+    // SAFETY: the caller's promise.
+    unsafe { functions.import_semaphore_win32_handle(&info) }
+}
+
+fn number(handle: RawOsHandle) -> vk::HANDLE {
+    handle.expose_provenance().cast_signed()
 }
 
 /// ash has handles as numbers.

@@ -2,6 +2,8 @@
 
 mod backend;
 mod show;
+#[cfg(target_os = "linux")]
+mod shared;
 mod spirv;
 #[path = "../../../../wgsl-kernel/tests/suite/every_backend.rs"]
 mod suite;

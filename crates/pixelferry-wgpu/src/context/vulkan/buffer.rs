@@ -1,6 +1,7 @@
 //! Buffers in memory that the host or another API writes.
 
 use super::{Api, Exported, Vulkan};
+use crate::context::device::WgpuDevice;
 use crate::context::device_state::DeviceState;
 use crate::context::format::{WORD, whole_words};
 use ash::vk;
@@ -13,9 +14,9 @@ impl Vulkan {
     /// A buffer that stays mapped, coherent, zero at first, and its address.
     pub(super) fn mapped(&self, shared: &DeviceState, bytes: usize) -> Result<(wgpu::Buffer, HostBlock)> {
         let size = whole_words(bytes as u64);
-        let (made, address) = self.sharing.mapped_buffer(size, usage(shared))?;
+        let (made, address) = self.sharing.mapped_buffer(size, USAGE)?;
         let made = Arc::new(made);
-        let buffer = wrap(shared, &made, None, size)?;
+        let buffer = wrap(&shared.base, &made, None, size)?;
         // The memory before the device that it is of.
         let owner = Rc::new((made, shared.device.clone()));
         // SAFETY: the allocation, which stays mapped, lives as long as `owner`; wgpu never maps it.
@@ -27,16 +28,16 @@ impl Vulkan {
     pub(super) fn imported_host(&self, shared: &DeviceState, block: &HostBlock, bytes: usize) -> Result<wgpu::Buffer> {
         let reader = Arc::new(());
         // SAFETY: `pending_frees` keeps the pages until `reader` goes, which goes after the allocation.
-        let made = unsafe { self.sharing.imported_host_buffer(block, bytes, usage(shared)) }?;
+        let made = unsafe { self.sharing.imported_host_buffer(block, bytes, USAGE) }?;
         self.pending_frees.add(block.clone(), &reader);
-        wrap(shared, &Arc::new(made), Some(reader), whole_words(bytes as u64))
+        wrap(&shared.base, &Arc::new(made), Some(reader), whole_words(bytes as u64))
     }
 
     /// Memory of the device's own that others can open, as a buffer.
     pub(super) fn exported_buffer(&self, shared: &DeviceState, bytes: usize) -> Result<(wgpu::Buffer, Exported)> {
         let size = whole_words(bytes as u64);
-        let made = Arc::new(self.sharing.exported_buffer(size, usage(shared))?);
-        Ok((wrap(shared, &made, None, size)?, Exported(made)))
+        let made = Arc::new(self.sharing.exported_buffer(size, USAGE)?);
+        Ok((wrap(&shared.base, &made, None, size)?, Exported(made)))
     }
 
     /// Memory of another device's or API's, opened by its handle, as a buffer.
@@ -44,26 +45,32 @@ impl Vulkan {
         // Over all of it where it was made for one buffer alone.
         let whole = memory.is_dedicated().then_some(memory.bytes() / WORD * WORD);
         let size = whole_words(bytes as u64);
-        let made = self.sharing.imported_buffer(memory, size, usage(shared))?;
-        wrap(shared, &Arc::new(made), None, whole.unwrap_or(size))
+        let made = self.sharing.imported_buffer(memory, size, USAGE)?;
+        wrap(&shared.base, &Arc::new(made), None, whole.unwrap_or(size))
     }
 }
 
-/// Returns what wgpu's buffers over shared memory are for.
-fn usage(shared: &DeviceState) -> vk::BufferUsageFlags {
-    use vk::BufferUsageFlags as Usage;
-    let index = if shared.index_buffers { Usage::INDEX_BUFFER } else { Usage::empty() };
-    Usage::STORAGE_BUFFER | Usage::VERTEX_BUFFER | Usage::TRANSFER_SRC | Usage::TRANSFER_DST | index
-}
+/// Purpose of wgpu's buffers over shared memory. On Vulkan those of vertices may hold indices, too.
+pub(super) const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
+    vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
+        | vk::BufferUsageFlags::VERTEX_BUFFER.as_raw()
+        | vk::BufferUsageFlags::INDEX_BUFFER.as_raw()
+        | vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
+        | vk::BufferUsageFlags::TRANSFER_DST.as_raw(),
+);
 
 /// The first bytes of an allocation as a buffer of wgpu's, which keeps it. `reader` goes after it.
-fn wrap(shared: &DeviceState, made: &Arc<Allocation>, reader: Option<Arc<()>>, size: u64) -> Result<wgpu::Buffer> {
+pub(super) fn wrap(
+    device: &WgpuDevice,
+    made: &Arc<Allocation>,
+    reader: Option<Arc<()>>,
+    size: u64,
+) -> Result<wgpu::Buffer> {
     use wgpu::BufferUsages as Usage;
-    let index = if shared.index_buffers { Usage::INDEX } else { Usage::empty() };
     let descriptor = wgpu::BufferDescriptor {
         label: Some("pixelferry shared memory"),
         size,
-        usage: Usage::STORAGE | Usage::VERTEX | Usage::COPY_SRC | Usage::COPY_DST | index,
+        usage: Usage::STORAGE | Usage::VERTEX | Usage::COPY_SRC | Usage::COPY_DST | Usage::INDEX,
         mapped_at_creation: false,
     };
     let raw = made.buffer()?;
@@ -72,12 +79,12 @@ fn wrap(shared: &DeviceState, made: &Arc<Allocation>, reader: Option<Arc<()>>, s
         drop(kept);
         drop(reader);
     });
-    shared.scoped(|| {
+    device.scoped(|| {
         // SAFETY: the buffer was made of this device with these usages, at least so large and with memory bound; it
         // lives until wgpu lets go of `kept`, and wgpu does not map it.
         unsafe {
             let hal = wgpu::hal::vulkan::Buffer::from_raw_externally_owned(raw, let_go);
-            shared.device.create_buffer_from_hal::<Api>(hal, &descriptor)
+            device.device.create_buffer_from_hal::<Api>(hal, &descriptor)
         }
     })
 }

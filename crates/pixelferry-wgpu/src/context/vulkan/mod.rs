@@ -8,13 +8,19 @@ mod create;
 mod exported;
 mod image;
 mod open;
+#[cfg(feature = "compute")]
+mod opener;
 mod pending_frees;
 #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "kernels of CUDA's alone call it"))]
 mod ptx;
+mod semaphore;
 
 pub(crate) use exported::Exported;
 pub(crate) use open::{extensions, ids, open};
+#[cfg(feature = "compute")]
+pub(crate) use opener::Opener;
 pub(crate) use ptx::{Loaded, PtxSide};
+pub(crate) use semaphore::QueueSemaphore;
 
 use crate::context::caps::Sharing as Shares;
 use interop_core::{DeviceIdentity, RawMemory, Result, Support};
@@ -47,25 +53,29 @@ pub(crate) struct Vulkan {
     pending_frees: PendingFrees,
 }
 
+/// A device's functions for sharing; `None` where another API drives it. They are used while the device is kept.
+fn sharing_of(device: &wgpu::Device, identity: &DeviceIdentity) -> Option<Sharing> {
+    // SAFETY: nothing of the guard's is destroyed; the copies of function tables are used while the device is kept.
+    let hal = unsafe { device.as_hal::<Api>() }?;
+    let raw = hal.raw_device().clone();
+    let instance = hal.shared_instance().raw_instance().clone();
+    let physical = hal.raw_physical_device();
+    let enabled = hal.enabled_device_extensions();
+    let has = |name: &CStr| enabled.contains(&name);
+    // wgpu-hal switches the feature on wherever it exists: its own fences are such semaphores.
+    // SAFETY: the physical device is of this instance, of Vulkan 1.1 as wgpu-hal demands.
+    let timeline = unsafe { Sharing::timelines(&instance, physical) };
+    // SAFETY: all three belong together and live as long as the `wgpu::Device`; what is made of them goes to it, or is
+    // kept beside it.
+    Some(unsafe { Sharing::new(instance, physical, raw, has, timeline, identity.to_string()) })
+}
+
 impl Vulkan {
     pub(crate) const ABSENT: &str = "the device is not driven by Vulkan, by which memory is shared";
 
     /// Vulkan's end of a device; `None` where another API drives it.
     pub(crate) fn of(device: &wgpu::Device, identity: &DeviceIdentity) -> Option<Self> {
-        // SAFETY: nothing of the guard's is destroyed; the copies of function tables are used while the device is kept.
-        let hal = unsafe { device.as_hal::<Api>() }?;
-        let raw = hal.raw_device().clone();
-        let instance = hal.shared_instance().raw_instance().clone();
-        let physical = hal.raw_physical_device();
-        let enabled = hal.enabled_device_extensions();
-        let has = |name: &CStr| enabled.contains(&name);
-        // wgpu-hal switches the feature on wherever it exists: its own fences are such semaphores.
-        // SAFETY: the physical device is of this instance, of Vulkan 1.1 as wgpu-hal demands.
-        let timeline = unsafe { Sharing::timelines(&instance, physical) };
-        // SAFETY: all three belong together and live as long as the `wgpu::Device`; what is made of them goes to it, or is
-        // kept beside it.
-        let sharing = unsafe { Sharing::new(instance, physical, raw, has, timeline, identity.to_string()) };
-        Some(Self { sharing, pending_frees: PendingFrees::default() })
+        Some(Self { sharing: sharing_of(device, identity)?, pending_frees: PendingFrees::default() })
     }
 
     /// Returns what it adds.

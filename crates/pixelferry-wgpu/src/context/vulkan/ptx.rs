@@ -58,7 +58,7 @@ impl PtxSide {
         let made = Arc::new(unsafe { self.sharing.addressed_buffer(size, raw) }?);
         let buffer = made.buffer()?;
         // SAFETY: made of this device, with an address.
-        let address = unsafe { self.cu.address(buffer) };
+        let address = unsafe { self.address(buffer) };
         let kept: Arc<Allocation> = Arc::clone(&made);
         let descriptor =
             wgpu::BufferDescriptor { label: Some("pixelferry shared"), size, usage, mapped_at_creation: false };
@@ -69,6 +69,15 @@ impl PtxSide {
             device.create_buffer_from_hal::<Api>(hal, &descriptor)
         };
         Ok((buffer, address))
+    }
+
+    /// The address of a buffer as kernels see it.
+    ///
+    /// # Safety
+    /// The buffer is of this device and was made to have an address.
+    pub(super) unsafe fn address(&self, buffer: vk::Buffer) -> u64 {
+        // SAFETY: the caller's promise.
+        unsafe { self.cu.address(buffer) }
     }
 
     /// Compiles PTX and takes its entry of that name.

@@ -6,6 +6,8 @@ mod copy_in;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod engine_buffers;
+#[cfg(target_os = "linux")]
+mod shared;
 mod show;
 #[path = "../../../../wgsl-kernel/tests/suite/every_backend.rs"]
 mod suite;

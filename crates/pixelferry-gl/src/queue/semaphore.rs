@@ -1,0 +1,80 @@
+//! [`QueueSemaphore`].
+
+use super::buffer::QueueBuffer;
+use super::device::GlDevice;
+use crate::api::semaphore_object::{Crossing, SemaphoreFns, SemaphoreObject};
+use crate::context::deferred_deletes::ObjectName;
+use crate::context::opened::open_semaphore;
+use glow::HasContext as _;
+use interop_core::{Result, SemaphoreHandle, SyncKind};
+
+/// Another API's semaphore in a context. Any thread may hold and drop it.
+pub(crate) struct QueueSemaphore {
+    name: SemaphoreObject,
+    functions: SemaphoreFns,
+    timeline: bool,
+    device: GlDevice,
+}
+
+impl Drop for QueueSemaphore {
+    fn drop(&mut self) {
+        self.device.unmake(ObjectName::Semaphore(self.name, self.functions));
+    }
+}
+
+impl QueueSemaphore {
+    /// Opens it.
+    ///
+    /// # Errors
+    /// [`interop_core::Error::WrongContext`]; [`interop_core::Error::Unsupported`] without the extension;
+    /// [`interop_core::Error::Driver`] for what the driver refuses.
+    pub(crate) fn open(device: &GlDevice, handle: SemaphoreHandle) -> Result<Self> {
+        let gl = device.enter()?;
+        let functions = device.opener().semaphores;
+        let functions =
+            functions.ok_or_else(|| device.unsupported("the functions of the extension were not loaded"))?;
+        let timeline = handle.kind() == SyncKind::TimelineSemaphore;
+        // SAFETY: the context is current and lists the extensions (`Opener::caps`, which the caller has asked); all are of it.
+        let name = unsafe { open_semaphore(&functions, gl, device.identity(), handle) }?;
+        device.made(ObjectName::Semaphore(name, functions));
+        Ok(Self { name, functions, timeline, device: device.clone() })
+    }
+
+    /// Runs `f` with the counter's value set.
+    fn at(&self, operation: &'static str, value: u64, f: impl FnOnce(&glow::Context)) -> Result<()> {
+        let gl = self.device.enter()?;
+        let run = || {
+            if self.timeline {
+                // SAFETY: the context is current and the semaphore is a timeline of it.
+                unsafe { self.functions.set_value(self.name, value) }
+            }
+            f(gl);
+        };
+        // Asking for errors makes a threaded driver wait.
+        if cfg!(debug_assertions) {
+            return self.device.checked(operation, run);
+        }
+        run();
+        Ok(())
+    }
+
+    /// What GL is told from now on waits.
+    pub(crate) fn wait(&self, value: u64) -> Result<()> {
+        // SAFETY: the context is current, and the semaphore is of it.
+        let wait = |_: &glow::Context| unsafe { self.functions.wait(self.name, Crossing::Buffers(&[])) };
+        self.at("glWaitSemaphoreEXT", value, wait)
+    }
+
+    /// Signals after all that GL was told; what it wrote to the buffers is then seen by those who wait.
+    pub(crate) fn signal(&self, value: u64, written: &[QueueBuffer]) -> Result<()> {
+        let names: Vec<_> = written.iter().map(QueueBuffer::name).collect();
+        self.at("glSignalSemaphoreEXT", value, |gl| {
+            // SAFETY: the context is current, and the semaphore and the buffers are of it.
+            unsafe {
+                self.functions.signal(self.name, Crossing::Buffers(&names));
+                // Else the other side waits for commands that are still in this process.
+                gl.flush();
+            }
+        })
+    }
+}

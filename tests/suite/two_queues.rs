@@ -1,0 +1,72 @@
+//! Kernels in a queue of wgpu, Vulkan or OpenGL, shown by a display of another API on the same GPU. Pairs of one API are in the suites of
+//! their crates.
+
+use crate::exported::{carries_frames, nothing_is_left, share};
+use pixelferry::{BackendChoice, ComputeBackend, Display, DisplayChoice, open_backend};
+use pixelferry_tests::{Need, displays, has, in_child, need};
+use std::rc::Rc;
+use std::sync::Arc;
+
+type Check = fn(&Arc<dyn ComputeBackend>, &Rc<dyn Display>);
+
+/// The backend with each display of another API with which it shares memory, one after the other.
+fn pairs(backend: BackendChoice, own: DisplayChoice, needed: Need, check: Check) {
+    let opened = match open_backend(backend, &[]) {
+        Err(pixelferry::Error::Unsupported { reason, .. }) => {
+            has("compute shaders", format!("{backend:?}"), Err(reason))
+        }
+        other => need(needed, other),
+    };
+    let Some(backend) = opened else { return };
+    let shows = [DisplayChoice::Gl, DisplayChoice::Vulkan, DisplayChoice::Wgpu];
+    for (_, display) in displays().filter(|(choice, _)| *choice != own && shows.contains(choice)) {
+        let display = display.display();
+        if share(backend.as_ref(), display.as_ref()) {
+            check(&backend, &display);
+        }
+    }
+}
+
+fn on_wgpu(check: Check) {
+    pairs(BackendChoice::Wgpu, DisplayChoice::Wgpu, Need::Lavapipe, check);
+}
+
+fn on_vulkan(check: Check) {
+    pairs(BackendChoice::Vulkan, DisplayChoice::Vulkan, Need::Lavapipe, check);
+}
+
+fn on_opengl(check: Check) {
+    pairs(BackendChoice::Gl, DisplayChoice::Gl, Need::Egl, check);
+}
+
+#[test]
+fn kernels_of_wgpu_write_what_others_show() {
+    on_wgpu(carries_frames);
+}
+
+#[test]
+fn kernels_of_vulkan_write_what_others_show() {
+    on_vulkan(carries_frames);
+}
+
+#[test]
+fn kernels_of_opengl_write_what_others_show() {
+    on_opengl(carries_frames);
+}
+
+/// In a process of its own, as descriptors are counted.
+#[test]
+fn nothing_is_left_of_a_pair() {
+    // Mesa opens a file for each shader that it keeps, on a thread of its own.
+    let child = in_child("two_queues::child_nothing_is_left", None, &[("MESA_SHADER_CACHE_DISABLE", "true")]).unwrap();
+    println!("{}", child.output);
+    child.passed();
+}
+
+#[test]
+#[ignore = "run by the test above, in a process of its own"]
+fn child_nothing_is_left() {
+    for on in [on_wgpu, on_vulkan, on_opengl] {
+        on(nothing_is_left);
+    }
+}
