@@ -2,16 +2,13 @@
 
 use crate::bounded::CAPABILITIES;
 use crate::guard::{TextError, parsed, weighed, with_room};
-use crate::prelude::Blue;
-use crate::text::KernelText;
-use interop_core::PixelFormat;
 use naga::ShaderStage;
 use naga::back::spv::{self, PipelineOptions, WriterFlags, ZeroInitializeWorkgroupMemoryMode};
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
-use naga::valid::{ValidationFlags, Validator};
+use naga::valid::{Capabilities, ValidationFlags, Validator};
 
 /// A whole text as SPIR-V in which every index is inside what it indexes. Groups are descriptor sets, and bindings those of the crate;
-/// the numbers are a uniform block.
+/// the numbers are a uniform block, or push constants ([`crate::KernelText::by_immediates`]).
 ///
 /// # Errors
 /// The fault in the text, by line; a limit of [`crate::TextLimit`] that it is beyond.
@@ -21,7 +18,7 @@ pub fn spirv(text: &str, entry: &str) -> Result<Vec<u32>, TextError> {
 
 fn written(text: &str, entry: &str) -> Result<Vec<u32>, TextError> {
     let (module, _) = weighed(&parsed(text)?, text, entry)?;
-    let info = Validator::new(ValidationFlags::all(), CAPABILITIES)
+    let info = Validator::new(ValidationFlags::all(), CAPABILITIES | Capabilities::IMMEDIATES)
         .validate(&module)
         .map_err(|error| error.emit_to_string(text))?;
     let inside = BoundsCheckPolicy::Restrict;
@@ -43,35 +40,19 @@ fn written(text: &str, entry: &str) -> Result<Vec<u32>, TextError> {
     Ok(words.map_err(|error| error.to_string())?)
 }
 
-impl KernelText {
-    /// [`spirv`] for targets of this format; a buffer takes any format of whole words.
-    ///
-    /// # Errors
-    /// The errors of [`spirv`].
-    pub fn spirv(&self, format: PixelFormat) -> Result<Vec<u32>, TextError> {
-        spirv(&self.whole(format), self.name())
-    }
-
-    /// [`spirv`] for targets that are textures of this format, with red first.
-    ///
-    /// # Errors
-    /// The errors of [`spirv`].
-    pub fn spirv_of_texture(&self, format: PixelFormat) -> Result<Vec<u32>, TextError> {
-        spirv(&self.of_texture(format, Blue::Third), self.name())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::prelude::{Blue, by_immediates, with_prelude, with_texture};
+    use interop_core::PixelFormat;
 
     #[test]
     fn every_format_is_written_for_memory_and_for_textures() {
         let text = "@compute @workgroup_size(8) fn k() { pf_store(vec2<u32>(0u), vec4<f32>(pf_arg_f32(0))); }";
         for format in PixelFormat::ALL {
-            for whole in
-                [crate::prelude::with_prelude(text, format), crate::prelude::with_texture(text, format, Blue::Third)]
-            {
+            let whole = [with_prelude(text, format), with_texture(text, format, Blue::Third)];
+            let pushed = whole.each_ref().map(|whole| by_immediates(whole, 3));
+            for whole in whole.into_iter().chain(pushed) {
                 let words = spirv(&whole, "k").unwrap();
                 assert_eq!(words[..2], [0x0723_0203, 0x0001_0300], "{format}");
             }

@@ -2,7 +2,7 @@
 
 use crate::compute::image::VulkanImage;
 use crate::compute::kernel::VulkanKernel;
-use crate::compute::layout::{Bound, Writes};
+use crate::compute::layout::{Bound, Shape, Writes};
 use crate::compute::memory::VulkanMemory;
 use crate::compute::pipeline::Pipeline;
 use crate::compute::session::{Inner, Session};
@@ -103,7 +103,7 @@ impl VulkanBackend {
             return Ok(Rc::clone(pipeline));
         }
         let words = spirv(PATTERN, entry.name()).map_err(|error| self.session.limits.refused(entry.name(), error))?;
-        let layout = self.session.inner.get()?.layout(Writes::Memory, 0)?;
+        let layout = self.session.inner.get()?.layout(Shape { writes: Writes::Memory, memories: 0, pushed: None })?;
         // SAFETY: naga wrote the words of a text that binds its target alone.
         let pipeline = Rc::new(unsafe { Pipeline::build(&layout, &words, entry.name()) }?);
         made.push((entry, Rc::clone(&pipeline)));

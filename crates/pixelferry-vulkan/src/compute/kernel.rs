@@ -1,7 +1,7 @@
 //! Kernels: WGSL or SPIR-V made into pipelines, one for each format of target.
 
 use crate::compute::image::VulkanImage;
-use crate::compute::layout::{Bound, Writes};
+use crate::compute::layout::{Bound, MOST_PUSHED, Shape, Writes};
 use crate::compute::memory::VulkanMemory;
 use crate::compute::pipeline::Pipeline;
 use crate::compute::session::Session;
@@ -15,7 +15,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
-use wgsl_kernel::KernelText;
+use wgsl_kernel::{Blue, KernelText, spirv};
 
 type Pipelines = HashMap<(PixelFormat, Writes), Rc<Pipeline>>;
 
@@ -63,19 +63,22 @@ impl VulkanKernel {
             return Ok(Rc::clone(pipeline));
         }
         let (session, name) = (&self.session, self.text.name());
+        // A module of the user's has a uniform block.
+        let pushed = Some(self.text.immediate_bytes()).filter(|bytes| self.module.is_none() && *bytes <= MOST_PUSHED);
         let written;
         let words = match &self.module {
             Some(module) => &module.words,
             None => {
-                let text = match writes {
-                    Writes::Memory => self.text.spirv(format),
-                    Writes::Texture => self.text.spirv_of_texture(format),
+                let whole = match writes {
+                    Writes::Memory => self.text.whole(format),
+                    Writes::Texture => self.text.of_texture(format, Blue::Third),
                 };
-                written = text.map_err(|error| session.limits.refused(name, error))?;
+                let whole = if pushed.is_some() { self.text.by_immediates(&whole) } else { whole };
+                written = spirv(&whole, name).map_err(|error| session.limits.refused(name, error))?;
                 &written
             }
         };
-        let layout = session.inner.get()?.layout(writes, self.text.memories())?;
+        let layout = session.inner.get()?.layout(Shape { writes, memories: self.text.memories(), pushed })?;
         // SAFETY: naga wrote the words, or the user vouched for them; both bind what the text says.
         let pipeline = Rc::new(unsafe { Pipeline::build(&layout, words, name) }?);
         pipelines.insert((format, writes), Rc::clone(&pipeline));

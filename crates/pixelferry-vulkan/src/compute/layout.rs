@@ -23,6 +23,20 @@ const MOST_PLACES: usize = 256;
 const TARGET: u32 = 0;
 const NUMBERS_BINDING: u32 = 1;
 
+/// Bytes of push constants that every device takes (`maxPushConstantsSize`, Vulkan 1.0, table of required limits).
+pub const MOST_PUSHED: usize = 128;
+
+/// Everything that makes one layout unlike another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Target of the kernels.
+    pub writes: Writes,
+    /// Number of memories among their arguments.
+    pub memories: usize,
+    /// Bytes of the numbers, where they are push constants. A uniform block would cost the device a read of the host's memory.
+    pub pushed: Option<usize>,
+}
+
 /// Target of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Writes {
@@ -46,11 +60,10 @@ pub enum Bound<'a> {
     Texture(Place, vk::ImageView),
 }
 
-/// Layout of the kernels that write such a target and have so many memories among their arguments.
+/// Layout of the kernels of one shape.
 pub struct Layout {
     objects: Lasting<Objects>,
-    writes: Writes,
-    memories: usize,
+    shape: Shape,
     /// Those that no launch is being recorded for, in the order of the submissions that used them last.
     places: RefCell<VecDeque<(u64, Room)>>,
     /// Pools of descriptors with the memory of their numbers.
@@ -68,16 +81,15 @@ struct Objects {
 struct Chunk {
     device: ash::Device,
     pool: vk::DescriptorPool,
-    /// Numbers of every place.
-    _numbers: HostBlock,
+    /// Numbers of every place, where they are not pushed.
+    _numbers: Option<HostBlock>,
 }
 
 /// Where one launch finds what it uses.
 struct Room {
     sets: [vk::DescriptorSet; 2],
-    numbers: HostBlock,
-    /// First byte of the numbers in the block.
-    at: usize,
+    /// Block of the numbers, and their first byte, where they are not pushed.
+    numbers: Option<(HostBlock, usize)>,
 }
 
 impl Drop for Objects {
@@ -98,7 +110,7 @@ impl Drop for Chunk {
 }
 
 impl Layout {
-    pub fn new(shared: &Rc<DeviceState>, (writes, memories): (Writes, usize)) -> Result<Self> {
+    pub fn new(shared: &Rc<DeviceState>, shape: Shape) -> Result<Self> {
         let sharing = &shared.sharing;
         let device = sharing.device();
         let mut made = Objects { device: device.clone(), sets: Vec::new(), pipelines: vk::PipelineLayout::null() };
@@ -109,24 +121,32 @@ impl Layout {
                 .descriptor_count(1)
                 .stage_flags(vk::ShaderStageFlags::COMPUTE)
         };
-        let own = [binding(TARGET, writes.descriptor()), binding(NUMBERS_BINDING, vk::DescriptorType::UNIFORM_BUFFER)];
-        let args: Vec<_> = (0..memories as u32).map(|n| binding(n, vk::DescriptorType::STORAGE_BUFFER)).collect();
-        for bindings in [&own[..], &args] {
+        let own =
+            [binding(TARGET, shape.writes.descriptor()), binding(NUMBERS_BINDING, vk::DescriptorType::UNIFORM_BUFFER)];
+        let own = if shape.pushed.is_some() { &own[..1] } else { &own };
+        let args: Vec<_> = (0..shape.memories as u32).map(|n| binding(n, vk::DescriptorType::STORAGE_BUFFER)).collect();
+        for bindings in [own, &args] {
             let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(bindings);
             // SAFETY: the structures live through the call.
             let set = unsafe { device.create_descriptor_set_layout(&info, None) };
             made.sets.push(set.map_err(sharing.failed("vkCreateDescriptorSetLayout"))?);
         }
+        let pushed = shape.pushed.map(|bytes| vk::PushConstantRange {
+            stage_flags: vk::ShaderStageFlags::COMPUTE,
+            offset: 0,
+            size: bytes as u32,
+        });
         let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&made.sets);
+        let info = info.push_constant_ranges(pushed.as_slice());
         // SAFETY: as above.
         let pipelines = unsafe { device.create_pipeline_layout(&info, None) };
         made.pipelines = pipelines.map_err(sharing.failed("vkCreatePipelineLayout"))?;
         let objects = Lasting::new(shared, made);
-        Ok(Self { objects, writes, memories, places: RefCell::default(), chunks: RefCell::default() })
+        Ok(Self { objects, shape, places: RefCell::default(), chunks: RefCell::default() })
     }
 
-    pub fn is(&self, kind: (Writes, usize)) -> bool {
-        kind == (self.writes, self.memories)
+    pub fn is(&self, shape: Shape) -> bool {
+        shape == self.shape
     }
 
     pub fn shared(&self) -> &Rc<DeviceState> {
@@ -144,20 +164,19 @@ impl Layout {
         let device = sharing.device();
         let size = |kind, count| vk::DescriptorPoolSize { ty: kind, descriptor_count: count };
         let sizes = [
-            size(self.writes.descriptor(), CHUNK),
-            size(vk::DescriptorType::STORAGE_BUFFER, CHUNK * (self.memories as u32).max(1)),
+            size(self.shape.writes.descriptor(), CHUNK),
+            size(vk::DescriptorType::STORAGE_BUFFER, CHUNK * (self.shape.memories as u32).max(1)),
             size(vk::DescriptorType::UNIFORM_BUFFER, CHUNK),
         ];
-        let bytes = u64::from(CHUNK) * NUMBERS as u64;
-        let (memory, address) = sharing.mapped_buffer(bytes, vk::BufferUsageFlags::UNIFORM_BUFFER)?;
-        let buffer = memory.buffer()?;
-        // SAFETY: the allocation, which stays mapped and was zeroed, goes with the block; nobody else maps it.
-        let numbers = unsafe { HostBlock::from_raw(address, bytes as usize, Rc::new(memory)) };
+        let block = match self.shape.pushed {
+            Some(_) => None,
+            None => Some(numbers_of_a_chunk(shared)?),
+        };
         let info = vk::DescriptorPoolCreateInfo::default().max_sets(2 * CHUNK).pool_sizes(&sizes);
         // SAFETY: the structures live through the call.
         let pool = unsafe { device.create_descriptor_pool(&info, None) };
         let pool = pool.map_err(sharing.failed("vkCreateDescriptorPool"))?;
-        let chunk = Chunk { device: device.clone(), pool, _numbers: numbers.clone() };
+        let chunk = Chunk { device: device.clone(), pool, _numbers: block.as_ref().map(|(block, _)| block.clone()) };
         let mut made = VecDeque::new();
         for n in 0..CHUNK as usize {
             let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&self.objects.sets);
@@ -165,17 +184,20 @@ impl Layout {
             let sets = unsafe { device.allocate_descriptor_sets(&info) };
             let sets = sets.map_err(sharing.failed("vkAllocateDescriptorSets"))?;
             let [Some(own), Some(args)] = [sets.first(), sets.get(1)] else { continue };
-            let at = n * NUMBERS;
-            let place = [vk::DescriptorBufferInfo { buffer, offset: at as u64, range: NUMBERS as u64 }];
-            let write = vk::WriteDescriptorSet::default()
-                .dst_set(*own)
-                .dst_binding(NUMBERS_BINDING)
-                .descriptor_type(vk::DescriptorType::UNIFORM_BUFFER)
-                .buffer_info(&place);
-            // SAFETY: set and buffer are of this device, and nothing uses the set yet. Offsets are multiples of 256, which is the
-            // most that a device asks for.
-            unsafe { device.update_descriptor_sets(&[write], &[]) };
-            made.push_back((0, Room { sets: [*own, *args], numbers: numbers.clone(), at }));
+            let numbers = block.as_ref().map(|(block, buffer)| {
+                let at = n * NUMBERS;
+                let place = [vk::DescriptorBufferInfo { buffer: *buffer, offset: at as u64, range: NUMBERS as u64 }];
+                let write = vk::WriteDescriptorSet::default()
+                    .dst_set(*own)
+                    .dst_binding(NUMBERS_BINDING)
+                    .descriptor_type(vk::DescriptorType::UNIFORM_BUFFER)
+                    .buffer_info(&place);
+                // SAFETY: set and buffer are of this device, and nothing uses the set yet. Offsets are multiples of 256, which is
+                // the most that a device asks for.
+                unsafe { device.update_descriptor_sets(&[write], &[]) };
+                (block.clone(), at)
+            });
+            made.push_back((0, Room { sets: [*own, *args], numbers }));
         }
         self.chunks.borrow_mut().push(Lasting::new(shared, chunk));
         self.places.borrow_mut().append(&mut made);
@@ -218,6 +240,9 @@ impl Layout {
                 Bound::Memory(_) => None,
             };
             let ([across, down], layout) = (launch.groups, self.pipelines());
+            let numbers = launch.numbers();
+            // Others than the text reads have no room.
+            let pushed = self.shape.pushed.map(|bytes| numbers.get(..bytes).unwrap_or(numbers));
             // SAFETY: pipeline, sets and memory are of this device, the sets fit the layout, and all of them are retired when they
             // go, or are an engine's, which keeps them; the caller vouches for the kernel.
             unsafe {
@@ -225,6 +250,9 @@ impl Layout {
                     let point = vk::PipelineBindPoint::COMPUTE;
                     device.cmd_bind_pipeline(commands, point, pipeline);
                     device.cmd_bind_descriptor_sets(commands, point, layout, 0, &room.sets, &[]);
+                    if let Some(numbers) = pushed {
+                        device.cmd_push_constants(commands, layout, vk::ShaderStageFlags::COMPUTE, 0, numbers);
+                    }
                     device.cmd_dispatch(commands, across, down, 1);
                 })
             }
@@ -238,10 +266,21 @@ impl Layout {
     }
 }
 
+/// Zeroed memory for the numbers of a chunk's places, and its buffer.
+fn numbers_of_a_chunk(shared: &Rc<DeviceState>) -> Result<(HostBlock, vk::Buffer)> {
+    let bytes = CHUNK as usize * NUMBERS;
+    let (memory, address) = shared.sharing.mapped_buffer(bytes as u64, vk::BufferUsageFlags::UNIFORM_BUFFER)?;
+    let buffer = memory.buffer()?;
+    // SAFETY: the allocation, which stays mapped and was zeroed, goes with the block; nobody else maps it.
+    Ok((unsafe { HostBlock::from_raw(address, bytes, Rc::new(memory)) }, buffer))
+}
+
 impl Room {
     fn fill(&self, launch: &Launch) -> Result<()> {
-        let numbers = launch.numbers();
-        self.numbers.write(self.at..self.at + numbers.len(), Holder::Staging)?.copy_from_slice(numbers);
+        if let Some((block, at)) = &self.numbers {
+            let numbers = launch.numbers();
+            block.write(*at..at + numbers.len(), Holder::Staging)?.copy_from_slice(numbers);
+        }
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! State shared by everything that one backend made.
 
-use crate::compute::layout::{Layout, Writes};
+use crate::compute::layout::{Layout, Shape};
 use crate::context::device_state::DeviceState;
 use crate::context::home::AtHome;
 use interop_core::devices::owned::Maker;
@@ -41,13 +41,13 @@ impl Inner {
         Self { shared: Rc::clone(shared), layouts: RefCell::default() }
     }
 
-    /// The layout of kernels that write such a target and have so many memories among their arguments.
-    pub fn layout(&self, writes: Writes, memories: usize) -> Result<Rc<Layout>> {
-        let found = self.layouts.borrow().iter().find(|layout| layout.is((writes, memories))).cloned();
+    /// The layout of kernels of this shape.
+    pub fn layout(&self, shape: Shape) -> Result<Rc<Layout>> {
+        let found = self.layouts.borrow().iter().find(|layout| layout.is(shape)).cloned();
         if let Some(layout) = found {
             return Ok(layout);
         }
-        let layout = Rc::new(Layout::new(&self.shared, (writes, memories))?);
+        let layout = Rc::new(Layout::new(&self.shared, shape)?);
         self.layouts.borrow_mut().push(Rc::clone(&layout));
         Ok(layout)
     }

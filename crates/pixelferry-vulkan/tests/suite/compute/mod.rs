@@ -1,9 +1,9 @@
 //! Vulkan computes, in the queue of a display.
 
 mod backend;
-mod show;
 #[cfg(target_os = "linux")]
 mod shared;
+mod show;
 mod spirv;
 #[path = "../../../../wgsl-kernel/tests/suite/every_backend.rs"]
 mod suite;

@@ -20,7 +20,7 @@ fn words() -> Vec<u32> {
             256,
         ),
     );
-    text.unwrap().spirv(interop_core::PixelFormat::Rgba8).unwrap()
+    wgsl_kernel::spirv(&text.unwrap().whole(interop_core::PixelFormat::Rgba8), "add").unwrap()
 }
 
 fn module(group: [u32; 3], memories: Vec<u64>) -> KernelSource {
