@@ -133,6 +133,13 @@ pub struct MemoryCap {
 }
 
 impl MemoryCap {
+    /// What kernels in a queue open of others by handles of the operating system, which is linear memory at most.
+    pub fn opened_by_kernels(linear: Support) -> Vec<Self> {
+        let image = Support::No("its kernels open no images of others, but linear memory".into());
+        let cap = |shape, support| Self::new(HandleType::OPAQUE, shape, support);
+        vec![cap(MemoryShape::Linear, linear), cap(MemoryShape::Image, image)]
+    }
+
     /// With no demands on alignment.
     pub const fn new(handle: HandleType, shape: MemoryShape, support: Support) -> Self {
         Self { handle, shape, support, address_alignment: 1, size_alignment: 1, refused_formats: Vec::new() }

@@ -100,6 +100,10 @@ impl Link {
         if desc.unwritten() == Unwritten::Keep {
             return Err(Detour::Keeps);
         }
+        if self.path.frames_behind() > 0 {
+            // A frame that goes straight is the newest, and the next that is drawn would be older.
+            return Err(Detour::Draws("it shows an earlier frame"));
+        }
         if let Some(manner) = self.targets.asked.or(options.manner) {
             return Err(Detour::Asked(manner.name()));
         }

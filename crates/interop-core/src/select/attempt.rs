@@ -1,17 +1,25 @@
 //! Opening, proving and timing one way.
+//!
+//! What this thread proved whole, between a backend and a display that both still live, is compared in a few rows when it is opened
+//! again for a surface that is no larger.
 
-use super::proofs::{self, distrust};
 use super::report::{Measured, PathState};
 
 use super::verify::{self, Compared, next_nonce};
+use crate::compute::ComputeBackend;
 use crate::describe::error::{Error, Result};
 use crate::describe::panics::contained;
 use crate::describe::pattern::Pattern;
+use crate::describe::surface::SurfaceDesc;
 use crate::devices::capability::SyncKind;
 use crate::devices::timeline::stage;
+use crate::display::Display;
 use crate::path::{OpenedPath, Pairing, PathId, PathSpec, SharingPath, pattern_frame};
 use crate::tournament::{self, Clock, Contestant, TURN, Terms};
+use std::cell::RefCell;
 use std::fmt;
+use std::rc::{Rc, Weak};
+use std::sync::{Arc, Weak as ArcWeak};
 use std::time::Duration;
 
 /// One path with one way of keeping the two sides apart.
@@ -62,7 +70,7 @@ impl Candidate<'_> {
     /// Opens and proves it. What this thread proved before is compared in a few rows, and begins with one piece of memory where
     /// `frames_behind` is known, which is measured with all of them.
     pub fn attempt(&self, pairing: &Pairing<'_>, frames_behind: Option<usize>) -> Result<OpenedPath, PathState> {
-        let known = proofs::covers(pairing, self.way());
+        let known = covers(pairing, self.way());
         let is_settled = pairing.frames_behind == 0 || frames_behind.is_some();
         let now = if known && is_settled { pairing.with_one_piece() } else { *pairing };
         let mut path = self.open(&now)?;
@@ -171,4 +179,66 @@ pub(super) fn time_run(path: &mut OpenedPath, pairing: &Pairing<'_>, clock: &Clo
     }
     pairing.display.finish()?;
     Ok(clock.since(start).as_secs_f64() * 1e6 / frames as f64)
+}
+
+/// Most that are remembered; the oldest go first.
+const MOST_PROVED: usize = 64;
+
+thread_local! {
+    static PROVED: RefCell<Vec<Proved>> = const { RefCell::new(Vec::new()) };
+}
+
+struct Proved {
+    backend: ArcWeak<dyn ComputeBackend>,
+    display: Weak<dyn Display>,
+    way: Way,
+    /// The largest surface that was compared whole.
+    desc: SurfaceDesc,
+}
+
+impl Proved {
+    fn is_between(&self, backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) -> bool {
+        // While a weak reference is left, no other object gets the address.
+        std::ptr::addr_eq(self.backend.as_ptr(), Arc::as_ptr(backend))
+            && std::ptr::addr_eq(self.display.as_ptr(), Rc::as_ptr(display))
+    }
+}
+
+/// `None` while the thread ends.
+fn proofs<R>(f: impl FnOnce(&mut Vec<Proved>) -> R) -> Option<R> {
+    PROVED.try_with(|proved| f(&mut proved.borrow_mut())).ok()
+}
+
+/// True where the way was proved between the two for a surface that differs in size alone and is no smaller.
+fn covers(pairing: &Pairing<'_>, way: Way) -> bool {
+    let of_both = |proof: &&Proved| proof.way == way && proof.is_between(pairing.backend, pairing.display);
+    let covered =
+        |proofs: &mut Vec<Proved>| proofs.iter().filter(of_both).any(|proof| pairing.desc.is_inside(&proof.desc));
+    is_of_the_table(pairing, way) && proofs(covered).unwrap_or(false)
+}
+
+/// Remembers that the pixels of a way were compared whole.
+pub(super) fn remember_proof(pairing: &Pairing<'_>, way: Way) {
+    if !is_of_the_table(pairing, way) || covers(pairing, way) {
+        return;
+    }
+    let (backend, display) = (Arc::downgrade(pairing.backend), Rc::downgrade(pairing.display));
+    let proof = Proved { backend, display, way, desc: *pairing.desc };
+    proofs(|proofs| {
+        proofs.retain(|proof| proof.backend.strong_count() > 0 && proof.display.strong_count() > 0);
+        if proofs.len() == MOST_PROVED {
+            proofs.remove(0);
+        }
+        proofs.push(proof);
+    });
+}
+
+/// Forgets what was proved between the two: something failed there since, or all is to be tried again.
+pub(crate) fn distrust(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) {
+    proofs(|proofs| proofs.retain(|proof| !proof.is_between(backend, display)));
+}
+
+/// Paths of the program's own may be others under the same name, and an engine's objects are compared as they are.
+fn is_of_the_table(pairing: &Pairing<'_>, way: Way) -> bool {
+    pairing.object.is_none() && PathId::ALL.contains(&way.id)
 }

@@ -5,12 +5,11 @@
 //! |---|---|
 //! | `rank` | the order in which paths are tried, by what each does and where memory is |
 //! | `field` | everything that may be taken, and what is known of it so far |
-//! | `attempt` | opening, proving and timing one |
+//! | `attempt` | opening, proving and timing one; what this thread proved before |
 //! | `calibrate` | timing at the start, by the rules of [`tournament`](crate::tournament) |
 //! | `meanwhile` | comparing while the program runs, by the same |
 //! | `depth` | how late a pipelined path had best show |
 //! | `profile` | what was measured before |
-//! | `proofs` | what this thread proved before |
 //! | [`verify`] | proof by pixels |
 //! | [`report`] | what was found out |
 //! | [`environment`] | what the user may ask for without changing the program |
@@ -24,17 +23,15 @@ mod field;
 mod meanwhile;
 mod policy;
 mod profile;
-mod proofs;
 mod rank;
 pub mod report;
 pub mod verify;
 
 pub use crate::tournament::{Clock, Ratio, quantile, quantiles};
-pub(crate) use attempt::Way;
+pub(crate) use attempt::{Way, distrust};
 pub(crate) use field::{Keep, Standing};
 pub(crate) use meanwhile::{Limit, Meanwhile, Step, Table};
 pub use policy::{DEFAULT_BUDGET, MAX_FRAMES_BEHIND, Mode, Policy, Profiles, Trials};
-pub(crate) use proofs::distrust;
 pub use report::Measured;
 
 use crate::compute::ComputeBackend;
@@ -46,7 +43,7 @@ use crate::display::Display;
 use crate::path::{OpenedPath, Pairing, PathId, SharingPath, begin_from_zero};
 use crate::select::report::{Lateness, PathReport, PathState, ProbeReport};
 use crate::tournament::{HOPELESS, micros};
-use attempt::Candidate;
+use attempt::{Candidate, remember_proof};
 use calibrate::{Calibration, Event, calibrate};
 use field::Field;
 use profile::{Found, Key, Remembered};
@@ -123,7 +120,7 @@ pub(crate) fn open_without(
             Err(error) => field.give_up(candidate.id(), &error),
         }
     };
-    proofs::remember(&pairing, candidate.way());
+    remember_proof(&pairing, candidate.way());
     let (id, mut report) = (candidate.id(), field.report);
     report.drawn = drawn_by(display);
     report.later.left = meanwhile.left().iter().map(Way::to_string).collect();

@@ -152,6 +152,7 @@ pub fn nothing_is_left(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Displ
     let before = Usage::here().unwrap();
     (0..20).for_each(|_| round());
     let after = Usage::here().unwrap();
-    assert_eq!(after.descriptors, before.descriptors);
+    // Drivers open a few of their own now and then; one for each round is a leak.
+    assert!(after.descriptors < before.descriptors + 10, "{} became {}", before.descriptors, after.descriptors);
     assert!(after.rss < before.rss + 20 * LARGE as u64, "{} became {} bytes", before.rss, after.rss);
 }

@@ -34,9 +34,6 @@ impl Opener {
     #[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone calls it"))]
     pub(crate) fn caps(&self) -> (Vec<MemoryCap>, Vec<SemaphoreCap>) {
         let linear = self.memory.as_ref().map_or_else(|reason| Support::No(reason.clone()), |_| Support::Yes);
-        let image = Support::No("its kernels open no images of others, but linear memory".into());
-        let cap = |shape, support| MemoryCap::new(HandleType::OPAQUE, shape, support);
-        let memory = vec![cap(MemoryShape::Linear, linear), cap(MemoryShape::Image, image)];
-        (memory, self.semaphore_caps.clone())
+        (MemoryCap::opened_by_kernels(linear), self.semaphore_caps.clone())
     }
 }

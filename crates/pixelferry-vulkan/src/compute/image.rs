@@ -20,6 +20,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// An image that kernels write.
 pub struct VulkanImage {
@@ -36,10 +37,14 @@ struct Inner {
     scratch: OnceCell<QueueBuffer>,
 }
 
+static NEXT_VIEW: AtomicU64 = AtomicU64::new(0);
+
 /// Destroyed when dropped.
 struct StoringView {
     device: ash::Device,
     raw: vk::ImageView,
+    /// No other view of this process ever has it, whereas a driver gives handles again.
+    number: u64,
 }
 
 impl Drop for StoringView {
@@ -62,7 +67,8 @@ fn storing_view(shared: &Rc<DeviceState>, image: &QueueImage) -> Result<Lasting<
         .push_next(&mut usage);
     // SAFETY: the image is of this device and may be stored to by views of that format; the structures live through the call.
     let raw = unsafe { device.create_image_view(&info, None) }.map_err(shared.sharing.failed("vkCreateImageView"))?;
-    Ok(Lasting::new(shared, StoringView { device: device.clone(), raw }))
+    let number = NEXT_VIEW.fetch_add(1, Ordering::Relaxed);
+    Ok(Lasting::new(shared, StoringView { device: device.clone(), raw, number }))
 }
 
 impl VulkanImage {
@@ -86,7 +92,7 @@ impl VulkanImage {
     /// The image as kernels store to it.
     pub fn bound(&self) -> Result<Bound<'_>> {
         let inner = self.inner.get()?;
-        Ok(Bound::Texture(inner.image.place, inner.view.raw))
+        Ok(Bound::Texture(inner.image.place, inner.view.raw, inner.view.number))
     }
 
     /// The linear copy's room.

@@ -16,6 +16,8 @@ use wgsl_kernel::{Launch, NUMBERS};
 const CHUNK: u32 = 16;
 /// Layout of an image while kernels store to it.
 const STORED: vk::ImageLayout = vk::ImageLayout::GENERAL;
+/// Most views whose places are kept: those of a swapchain, and more.
+const MOST_KEPT: usize = 8;
 /// Most launches that run at a time; the next waits for the first of them.
 const MOST_PLACES: usize = 256;
 
@@ -56,8 +58,18 @@ impl Writes {
 /// Target of a launch.
 pub enum Bound<'a> {
     Memory(&'a QueueBuffer),
-    /// An image and a view of it that stores.
-    Texture(Place, vk::ImageView),
+    /// An image, a view of it that stores, and the number of that view, which no other ever has.
+    Texture(Place, vk::ImageView, u64),
+}
+
+impl Bound<'_> {
+    /// Number of all that is bound, where that is a view alone.
+    fn number(&self, memories: &[QueueBuffer]) -> Option<u64> {
+        match self {
+            Self::Texture(_, _, number) if memories.is_empty() => Some(*number),
+            _ => None,
+        }
+    }
 }
 
 /// Layout of the kernels of one shape.
@@ -66,6 +78,9 @@ pub struct Layout {
     shape: Shape,
     /// Those that no launch is being recorded for, in the order of the submissions that used them last.
     places: RefCell<VecDeque<(u64, Room)>>,
+    /// Those of the views that were used last: their numbers, the submissions that used them last, and the places. Launches on their
+    /// way share them, as push constants are in the commands, and the device has read them before.
+    kept: RefCell<VecDeque<(u64, u64, Room)>>,
     /// Pools of descriptors with the memory of their numbers.
     chunks: RefCell<Vec<Lasting<Chunk>>>,
 }
@@ -142,7 +157,7 @@ impl Layout {
         let pipelines = unsafe { device.create_pipeline_layout(&info, None) };
         made.pipelines = pipelines.map_err(sharing.failed("vkCreatePipelineLayout"))?;
         let objects = Lasting::new(shared, made);
-        Ok(Self { objects, shape, places: RefCell::default(), chunks: RefCell::default() })
+        Ok(Self { objects, shape, places: RefCell::default(), kept: RefCell::default(), chunks: RefCell::default() })
     }
 
     pub fn is(&self, shape: Shape) -> bool {
@@ -232,37 +247,61 @@ impl Layout {
         memories: &[QueueBuffer],
         launch: &Launch,
     ) -> Result<()> {
-        let room = self.take()?;
-        let queued = room.fill(launch).and_then(|()| {
-            room.bind(self.shared(), target, memories);
-            let image = match target {
-                Bound::Texture(place, _) => Some((*place, STORED)),
-                Bound::Memory(_) => None,
-            };
-            let ([across, down], layout) = (launch.groups, self.pipelines());
-            let numbers = launch.numbers();
-            // Others than the text reads have no room.
-            let pushed = self.shape.pushed.map(|bytes| numbers.get(..bytes).unwrap_or(numbers));
-            // SAFETY: pipeline, sets and memory are of this device, the sets fit the layout, and all of them are retired when they
-            // go, or are an engine's, which keeps them; the caller vouches for the kernel.
-            unsafe {
-                self.shared().submissions.record_with(image, |device, commands| {
-                    let point = vk::PipelineBindPoint::COMPUTE;
-                    device.cmd_bind_pipeline(commands, point, pipeline);
-                    device.cmd_bind_descriptor_sets(commands, point, layout, 0, &room.sets, &[]);
-                    if let Some(numbers) = pushed {
-                        device.cmd_push_constants(commands, layout, vk::ShaderStageFlags::COMPUTE, 0, numbers);
-                    }
-                    device.cmd_dispatch(commands, across, down, 1);
-                })
+        let view = target.number(memories).filter(|_| self.shape.pushed.is_some());
+        let kept = view.and_then(|view| self.kept.borrow().iter().position(|(other, ..)| *other == view));
+        let found = kept.and_then(|at| self.kept.borrow_mut().remove(at));
+        let (used, room) = match found {
+            Some((_, used, room)) => (used, room),
+            None => {
+                let room = self.take()?;
+                room.bind(self.shared(), target, memories);
+                (0, room)
             }
-        });
-        // In order, as the last submission is the newest; what was not queued is free at once.
-        match &queued {
-            Ok(number) => self.places.borrow_mut().push_back((*number, room)),
-            Err(_) => self.places.borrow_mut().push_front((0, room)),
+        };
+        let queued = room.fill(launch).and_then(|()| self.record(pipeline, target, launch, &room));
+        let used = *queued.as_ref().unwrap_or(&used);
+        match view {
+            Some(view) => self.keep(view, used, room),
+            // In order, as the last submission is the newest; what was not queued is free at once.
+            None if queued.is_ok() => self.places.borrow_mut().push_back((used, room)),
+            None => self.places.borrow_mut().push_front((0, room)),
         }
         queued.map(drop)
+    }
+
+    /// Keeps a view's place, the last of them.
+    fn keep(&self, view: u64, used: u64, room: Room) {
+        let mut kept = self.kept.borrow_mut();
+        kept.push_back((view, used, room));
+        if kept.len() > MOST_KEPT
+            && let Some((_, used, room)) = kept.pop_front()
+        {
+            self.places.borrow_mut().push_back((used, room));
+        }
+    }
+
+    fn record(&self, pipeline: vk::Pipeline, target: &Bound<'_>, launch: &Launch, room: &Room) -> Result<u64> {
+        let image = match target {
+            Bound::Texture(place, ..) => Some((*place, STORED)),
+            Bound::Memory(_) => None,
+        };
+        let ([across, down], layout) = (launch.groups, self.pipelines());
+        let numbers = launch.numbers();
+        // Others than the text reads have no room.
+        let pushed = self.shape.pushed.map(|bytes| numbers.get(..bytes).unwrap_or(numbers));
+        // SAFETY: pipeline, sets and memory are of this device, the sets fit the layout, and all of them are retired when they go, or
+        // are an engine's, which keeps them; whoever calls `launch` vouches for the kernel.
+        unsafe {
+            self.shared().submissions.record_with(image, |device, commands| {
+                let point = vk::PipelineBindPoint::COMPUTE;
+                device.cmd_bind_pipeline(commands, point, pipeline);
+                device.cmd_bind_descriptor_sets(commands, point, layout, 0, &room.sets, &[]);
+                if let Some(numbers) = pushed {
+                    device.cmd_push_constants(commands, layout, vk::ShaderStageFlags::COMPUTE, 0, numbers);
+                }
+                device.cmd_dispatch(commands, across, down, 1);
+            })
+        }
     }
 }
 
@@ -296,7 +335,7 @@ impl Room {
                 buffer = whole(memory);
                 at(own, TARGET).descriptor_type(Writes::Memory.descriptor()).buffer_info(&buffer)
             }
-            Bound::Texture(_, view) => {
+            Bound::Texture(_, view, _) => {
                 image = [vk::DescriptorImageInfo::default().image_view(*view).image_layout(STORED)];
                 at(own, TARGET).descriptor_type(Writes::Texture.descriptor()).image_info(&image)
             }

@@ -18,8 +18,8 @@ use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::{find, own, own_mut};
 use interop_core::{
     Api, Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeSemaphore, DeviceIdentity, Display, HandleType,
-    Kernel, KernelSource, Language, MemoryCap, MemoryShape, RawTarget, Result, SemaphoreCap, SharedHandle, Support,
-    SurfaceDesc, Target, View,
+    Kernel, KernelSource, Language, MemoryCap, MemoryShape, RawTarget, Result, SharedHandle, Support, SurfaceDesc,
+    Target, View,
 };
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -43,7 +43,7 @@ impl WgpuBackend {
     /// [`Unavailable`](interop_core::Error::Unavailable) where there is none, or the driver refuses;
     /// [`Unsupported`](interop_core::Error::Unsupported) where it has no compute shaders.
     pub fn open(options: &WgpuOptions) -> Result<Self> {
-        Self::on(WgpuDevice::open(options)?)
+        Self::with(WgpuDevice::open(options)?, &Support::Yes)
     }
 
     /// Computes on a device that is there, in its queue.
@@ -51,6 +51,13 @@ impl WgpuBackend {
     /// # Errors
     /// [`Unsupported`](interop_core::Error::Unsupported) where it has no compute shaders that write storage buffers.
     pub fn on(device: WgpuDevice) -> Result<Self> {
+        // Memory of another queue would only be one more path to time.
+        let reason = "it is in a queue that displays have; WgpuBackend::open serves others";
+        Self::with(device, &Support::No(reason.into()))
+    }
+
+    /// `opens`: whether kernels write memory of displays in other queues.
+    fn with(device: WgpuDevice, opens: &Support) -> Result<Self> {
         call("WgpuBackend::on", || {
             let limits = device.device.limits();
             if limits.max_compute_invocations_per_workgroup == 0 || limits.max_storage_buffers_per_shader_stage == 0 {
@@ -62,7 +69,8 @@ impl WgpuBackend {
             let caps = ComputeCaps::new(languages(&device), most);
             let textures = MemoryCap::new(shared.handle, MemoryShape::Image, device.stores.any());
             let opener = Opener::of(&device);
-            let (opened, semaphores) = opener.as_ref().map_or_else(nothing_opened, Opener::caps);
+            let absent = || (MemoryCap::opened_by_kernels(Support::No(Vulkan::ABSENT.into())), Vec::new());
+            let (opened, semaphores) = opener.as_ref().map_or_else(absent, |opener| opener.caps(opens));
             let imports = [shared.clone(), textures].into_iter().chain(opened).collect();
             let caps = caps.with_exports(vec![shared]).with_imports(imports).with_semaphores(semaphores);
             let caps = caps.with_image_formats(device.stores.pixels());
@@ -263,12 +271,6 @@ unsafe impl BackendDriver for WgpuBackend {
     fn finish(&self) -> Result<()> {
         self.session.finish()
     }
-}
-
-/// Returns what a device that Vulkan does not drive opens of others.
-fn nothing_opened() -> (Vec<MemoryCap>, Vec<SemaphoreCap>) {
-    let no = |shape| MemoryCap::new(HandleType::OPAQUE, shape, Support::No(Vulkan::ABSENT.into()));
-    (vec![no(MemoryShape::Linear), no(MemoryShape::Image)], Vec::new())
 }
 
 /// Returns what kernels may be written in.
