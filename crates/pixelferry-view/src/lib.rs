@@ -7,6 +7,7 @@
 //! | the way of an array to a display | `feed` |
 //! | what the window shows, and its keys | [`ArrayView`], [`KEYS`] |
 //! | one of its arrays, or their difference | `shown` |
+//! | the last frames of one that comes again and again | `ring` |
 //! | grid, numbers and lines over the picture | `overlay` |
 //! | the histogram there, and the range that a hand drags in it | `chart` |
 //! | images that other programs send by tev's protocol | [`Listener`] |
@@ -23,6 +24,7 @@ mod keys;
 mod listen;
 mod overlay;
 pub mod paint;
+mod ring;
 #[cfg(feature = "serve")]
 mod serve;
 mod shown;
