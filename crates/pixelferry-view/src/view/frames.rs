@@ -3,6 +3,7 @@
 use super::ArrayView;
 use crate::array::Array;
 use crate::error::ViewError;
+use crate::film::Film;
 use crate::ring::Way;
 use crate::shown::Shown;
 use std::mem;
@@ -117,9 +118,35 @@ impl ArrayView {
     pub(super) fn step(&mut self, way: Way) {
         self.is_paused = true;
         if !self.turn(self.last, way) {
-            let which = if way == Way::Back { "older" } else { "newer" };
+            self.is_asked = way == Way::Forward;
+            let which = if self.is_asked { "newer" } else { "older" };
             self.notice = format!("no {which} frame is kept");
         }
+    }
+
+    /// Takes over the next frame of a film, when it is due. In a pause the film stands; a step beyond the last frame shows its next. True
+    /// where something changed, which is to be drawn then.
+    pub fn watch(&mut self, film: &Film) -> bool {
+        let is_asked = self.is_asked && self.named(film.name()) == Some(self.last);
+        if self.is_paused && !is_asked {
+            return false;
+        }
+        let Some(next) = film.take(is_asked) else { return false };
+        let done = next.map_err(ViewError::from).and_then(|array| {
+            if !is_asked {
+                return self.put(array);
+            }
+            self.is_asked = false;
+            self.notice.clear();
+            let (shown, _) = Shown::new(array, &self.all[self.last].request)?;
+            self.enter(self.last, shown, Way::Newest);
+            Ok(())
+        });
+        if let Err(error) = done {
+            self.notice = format!("{}: {error}", film.name());
+            tracing::warn!("{}: {error}", film.name());
+        }
+        true
     }
 
     /// Ends the pause, with the newest frame of each array.

@@ -53,6 +53,8 @@ pub struct ArrayView {
     notice: String,
     has_help: bool,
     is_paused: bool,
+    /// A step beyond the last frame is to come from a film.
+    is_asked: bool,
     /// Most frames of an array, and bytes.
     most: (usize, usize),
     /// Changes of what is on show.
@@ -88,6 +90,7 @@ impl ArrayView {
             notice: String::new(),
             has_help: false,
             is_paused: false,
+            is_asked: false,
             most: (frames::MOST_FRAMES, frames::MOST_BYTES),
             shows: 0,
             pictures: 0,
@@ -121,6 +124,7 @@ impl ArrayView {
         let Some(row) = row(key) else { return false };
         let shift = key.is_ascii_uppercase();
         self.notice.clear();
+        self.is_asked = false;
         match row.deed {
             Deed::Look(change) => self.change(|look, asked| change(look, asked, shift)),
             Deed::End(end) => {

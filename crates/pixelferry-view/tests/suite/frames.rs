@@ -2,7 +2,11 @@
 
 use crate::{array, drawn, gl, open, point};
 use pixelferry_look::Request;
-use pixelferry_view::{Array, ArrayView};
+use pixelferry_testing::Patience;
+use pixelferry_view::{Array, ArrayView, Opened, ReadError};
+use std::io::Cursor;
+use std::thread::sleep;
+use std::time::Duration;
 
 /// 40 x 30 numbers of one level, ten window pixels for each.
 fn level(level: u8) -> Array {
@@ -20,7 +24,7 @@ fn a_pause_keeps_the_frames_and_steps_show_them() {
     for n in 1..12 {
         view.put(level(10 * n)).unwrap();
     }
-    let mut shown = |view: &mut ArrayView| drawn(view, &target)(205, 155);
+    let shown = |view: &mut ArrayView| drawn(view, &target)(205, 155);
     assert_eq!((shown(&mut view), view.kept()), ([110; 3], 7 * 1200));
     assert!(view.title().starts_with("a - "), "{}", view.title());
     // What is on show is on show in the pause, also after more has come.
@@ -80,7 +84,7 @@ fn what_is_kept_has_a_bound() {
     view.press(' ');
     assert!(view.kept() <= 3000, "{}", view.kept());
     // Pictures of 4800 bytes that are not on show have as much room, and are made again.
-    let mut made = |view: &mut ArrayView, key| {
+    let made = |view: &mut ArrayView, key| {
         let before = view.pictures();
         view.press(key);
         (view.pictures() - before, drawn(view, &target)(205, 155)[0])
@@ -108,4 +112,48 @@ fn a_difference_follows_the_frames_of_what_it_is_of() {
     assert!(view.title().contains("frame 1 of 2, paused, 1 newer"), "{}", view.title());
     assert!(view.press(' '));
     assert_eq!(value(&mut view), "row 0, column 0: 87.0; a 90; b 3");
+}
+
+/// A video of 40 x 30 grey pixels, one level for each frame, with a second for each; cut within the last.
+fn video(levels: std::ops::Range<u8>) -> Vec<u8> {
+    let mut file = b"YUV4MPEG2 W40 H30 F1:1 Cmono XCOLORRANGE=FULL\n".to_vec();
+    for level in levels {
+        file.extend(b"FRAME\n");
+        file.extend([level; 1200]);
+    }
+    file.pop();
+    file
+}
+
+#[test]
+fn a_video_plays_pauses_and_is_stepped_through() {
+    let Some((display, target)) = gl() else { return };
+    let opened = Opened::read_from(Cursor::new(video(100..112)), "a", None).unwrap();
+    let film = opened.film.unwrap();
+    let mut view = ArrayView::open(&display, opened.arrays, Request::default()).unwrap();
+    let shown = |view: &mut ArrayView| drawn(view, &target)(205, 155)[0];
+    assert_eq!(shown(&mut view), 100);
+    let wait = |view: &mut ArrayView| {
+        let mut patience = Patience::new();
+        while !view.watch(&film) {
+            assert!(!patience.is_over(), "no frame came");
+            sleep(Duration::from_millis(2));
+        }
+        shown(view)
+    };
+    // By time, then by steps, which need not wait for it.
+    assert_eq!([wait(&mut view), wait(&mut view)], [101, 102]);
+    assert!(view.press(',') && is_at(&view, "frame 2 of 3, paused") && !view.watch(&film));
+    assert!(view.press('.') && !view.watch(&film) && is_at(&view, "frame 3 of 3, paused"));
+    for level in 103..111 {
+        assert!(view.press('.') && wait(&mut view) == level, "{level}");
+    }
+    assert!(is_at(&view, "frame 8 of 8, paused") && view.kept() == 7 * 1200, "{}", view.title());
+    assert!(view.press(',') && !view.watch(&film) && view.press(' ') && view.title().starts_with("a - "));
+    // The last one is cut, which is said and leaves the one before.
+    assert_eq!(wait(&mut view), 110);
+    view.press(' ');
+    assert!(view.press('.') && !view.watch(&film));
+    let error = Opened::read_from(Cursor::new(video(0..1)), "a", None).map(drop).unwrap_err();
+    assert!(matches!(error, ReadError::VideoCut { at: 1251, frame: 0, missing: 1 }), "{error}");
 }
