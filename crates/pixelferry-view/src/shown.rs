@@ -120,11 +120,7 @@ impl Shown {
     /// Bytes of its picture, 0 without one.
     pub fn picture_bytes(&self) -> usize {
         let Plane { width, height, .. } = self.plane;
-        if self.feed.is_some() {
-            width as usize * height as usize * PixelFormat::Rgba8.bytes_per_pixel() as usize
-        } else {
-            0
-        }
+        if self.feed.is_some() { width as usize * height as usize * PixelFormat::Rgba8.bytes_per_pixel() } else { 0 }
     }
 
     /// The least and the greatest number.

@@ -52,14 +52,14 @@ fn foreign_doubles() -> Vec<u8> {
     npy(">f8", true, "(48, 64)", &numbers.collect::<Vec<_>>())
 }
 
-/// A video of so many frames, each of one level of grey, 4 more than the one before.
+/// A video of so many frames, each of one level of grey, 3 more than the one before.
 fn video(frames: u8) -> Vec<u8> {
     let (width, height) = SIDES;
     let luma = (width * height) as usize;
-    let mut file = b"YUV4MPEG2 W64 H48 F25:1 Ip C420jpeg XCOLORRANGE=FULL\n".to_vec();
+    let mut file = b"YUV4MPEG2 W64 H48 F8:1 Ip C420jpeg XCOLORRANGE=FULL\n".to_vec();
     for frame in 0..frames {
         file.extend(b"FRAME\n");
-        file.extend(vec![4 * frame; luma]);
+        file.extend(vec![3 * frame; luma]);
         file.extend(vec![128; luma / 2]);
     }
     file
@@ -136,7 +136,7 @@ fn a_user_pauses_a_video_and_steps() {
     let Some(server) = need(Need::Xvfb, Xvfb::start(1024, 640)) else { return };
     let viewer = Viewer::of(server.display()).unwrap();
     let mut window = Running::start(&["view", path.to_str().unwrap()], &server);
-    wait_for(&mut window, &viewer, "playing", |at| at(325, 205) >= [4; 3] && at(325, 205)[0] % 4 == 0);
+    wait_for(&mut window, &viewer, "playing", |at| at(325, 205) >= [3; 3] && at(325, 205)[0] % 3 == 0);
     viewer.focus((5, 5)).unwrap();
     viewer.point((165, 315)).unwrap();
     wait_for(&mut window, &viewer, "pointer in a video", |at| bright(at, 455..480) > 400);
@@ -148,14 +148,14 @@ fn a_user_pauses_a_video_and_steps() {
     wait_for(&mut window, &viewer, "a frame before", |at| level.replace(at(325, 205)) == at(325, 205));
     let mut wanted = level.get();
     for (key, name, by) in
-        [(59, "two frames before", -4), (60, "one after", 4), (60, "two after", 4), (60, "three after", 4)]
+        [(59, "two frames before", -3), (60, "one after", 3), (60, "two after", 3), (60, "three after", 3)]
     {
         wanted = wanted.map(|part| part.saturating_add_signed(by));
         viewer.key(key).unwrap();
         wait_for(&mut window, &viewer, name, |at| at(325, 205) == wanted && bright(at, 0..20) > 60);
     }
     viewer.key(65).unwrap();
-    wait_for(&mut window, &viewer, "the last frame", |at| at(325, 205) == [236; 3] && bright(at, 0..20) == 0);
+    wait_for(&mut window, &viewer, "the last frame", |at| at(325, 205) == [177; 3] && bright(at, 0..20) == 0);
     ends(&mut window, &viewer);
 }
 
