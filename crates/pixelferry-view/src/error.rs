@@ -33,6 +33,13 @@ pub enum ReadError {
     /// Elements that are not shown, or a shape that has no meaning.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// This program was built without a format.
+    #[error("it is a picture of OpenEXR, which this program was built without: build it with the feature exr")]
+    WithoutExr,
+    /// A picture of OpenEXR is damaged, or has what is not read.
+    #[cfg(feature = "exr")]
+    #[error("the OpenEXR picture is not read: {0}")]
+    Exr(#[from] exr::error::Error),
     /// A video is not as its format says.
     #[error("the video is damaged at byte {at}: {reason}")]
     Video {

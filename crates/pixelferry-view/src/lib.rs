@@ -12,6 +12,7 @@
 //! | grid, numbers and lines over the picture | `overlay` |
 //! | the histogram there, and the range that a hand drags in it | `chart` |
 //! | images that other programs send by tev's protocol | [`Listener`] |
+//! | their channels, and those of files, as arrays | `sheets` |
 //! | all that brings arrays later | [`Live`] |
 //! | the window, and a picture in its place | [`show`], [`save`] |
 //! | the same in browsers (feature `serve`) | `Serve` |
@@ -31,6 +32,7 @@ pub mod paint;
 mod ring;
 #[cfg(feature = "serve")]
 mod serve;
+mod sheets;
 mod shown;
 mod view;
 mod window;

@@ -1,5 +1,7 @@
 //! Arrays from files.
 
+#[cfg(feature = "exr")]
+mod exr;
 mod npy;
 pub mod y4m;
 
@@ -15,19 +17,22 @@ use y4m::Video;
 
 /// Most bytes that a picture may unpack to: a small file may claim to be as large as it likes.
 const MOST_BYTES: u64 = 4 << 30;
+/// First bytes of a picture of OpenEXR.
+const EXR: &[u8] = b"\x76\x2f\x31\x01";
 /// First bytes of pictures that are read.
 const PICTURES: [&[u8]; 2] = [b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"];
 
 /// What is in a file.
 pub struct Opened {
-    /// Arrays; of a video its first frame.
+    /// Arrays, at least one: of a video its first frame, of OpenEXR each channel or colour of each layer.
     pub arrays: Vec<Array>,
     /// A video, whose next frames play in the place of the first.
     pub film: Option<Film>,
 }
 
 impl Opened {
-    /// Reads a `.npy` file, a PNG, a JPEG or a video (Y4M); its first bytes say which. `name` is that of the array.
+    /// Reads a `.npy` file, a PNG, a JPEG, with the feature `exr` a picture of OpenEXR, or a video (Y4M); its first bytes say which.
+    /// `name` is that of the array, and what those of several begin with.
     ///
     /// # Errors
     /// [`ReadError`]. Whatever a `.npy` file or a video says, no more memory is taken than it has bytes, but three times as much for a
@@ -46,7 +51,7 @@ impl Opened {
     pub fn read_from(mut from: impl Read + Send + 'static, name: &str, there: Option<u64>) -> Result<Self, ReadError> {
         let first = first(&mut from)?;
         if first != y4m::MAGIC {
-            return Ok(Self { arrays: vec![read(first, from, name, there)?], film: None });
+            return Ok(Self { arrays: read(first, from, name, there)?, film: None });
         }
         let mut video = Video::open(from)?;
         let frame = video.next_frame()?;
@@ -62,14 +67,20 @@ fn first(from: &mut impl Read) -> Result<Vec<u8>, ReadError> {
     Ok(first)
 }
 
-/// Reads an array whose first bytes were read.
-fn read(mut first: Vec<u8>, from: impl Read, name: &str, there: Option<u64>) -> Result<Array, ReadError> {
+/// Reads arrays whose first bytes were read.
+fn read(mut first: Vec<u8>, from: impl Read, name: &str, there: Option<u64>) -> Result<Vec<Array>, ReadError> {
     if first.starts_with(npy::MAGIC) {
-        return npy::read(&first, from, name, there);
+        return npy::read(&first, from, name, there).map(|array| vec![array]);
+    }
+    if first.starts_with(EXR) {
+        #[cfg(feature = "exr")]
+        return exr::read(first, from, name);
+        #[cfg(not(feature = "exr"))]
+        return Err(ReadError::WithoutExr);
     }
     if PICTURES.iter().any(|magic| first.starts_with(magic)) {
         from.take(MOST_BYTES).read_to_end(&mut first)?;
-        return picture(&first, name);
+        return picture(&first, name).map(|array| vec![array]);
     }
     Err(ReadError::Format(first))
 }
@@ -103,7 +114,7 @@ mod tests {
 
     fn of_bytes(mut bytes: &[u8]) -> Result<Array, ReadError> {
         let first = first(&mut bytes)?;
-        read(first, bytes, "a", None)
+        read(first, bytes, "a", None).map(|mut arrays| arrays.remove(0))
     }
 
     /// A picture as a file, and the values of its pixel (1, 0).
