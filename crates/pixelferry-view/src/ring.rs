@@ -60,9 +60,14 @@ impl Ring {
         self.older.pop_front().or_else(|| self.newer.pop_front()).is_some()
     }
 
+    /// Bytes of what may go.
+    pub fn spare(&self) -> usize {
+        self.older.iter().chain(&self.newer).map(Array::bytes).sum()
+    }
+
     /// Bytes of all that are kept.
     pub fn bytes(&self) -> usize {
-        self.older.iter().chain(&self.newer).chain(&self.waiting).map(Array::bytes).sum()
+        self.spare() + self.waiting.as_ref().map_or(0, Array::bytes)
     }
 
     /// Which frame is on show, in words.

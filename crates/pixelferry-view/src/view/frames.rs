@@ -55,25 +55,20 @@ impl ArrayView {
     /// Lets go what is too much.
     pub(super) fn bound(&mut self) {
         while self.kept() > self.most.1 {
-            let most = self.all.iter_mut().max_by_key(|shown| shown.ring.bytes());
+            let most = self.all.iter_mut().max_by_key(|shown| shown.ring.spare());
             if !most.is_some_and(|shown| shown.ring.forget()) {
                 break;
             }
         }
-        let at = self.at;
-        let hidden = |all: &[Shown]| -> Vec<(u64, usize, usize)> {
-            let each = all.iter().enumerate().filter(|(of, shown)| *of != at && shown.feed.is_some());
-            each.map(|(of, shown)| (shown.seen, of, shown.picture_bytes())).collect()
-        };
-        let mut all = hidden(&self.all);
-        all.sort_unstable();
-        let mut bytes: usize = all.iter().map(|(_, _, bytes)| bytes).sum();
-        for (_, of, picture) in all {
+        let mut hidden: Vec<usize> = (0..self.all.len()).filter(|at| *at != self.at).collect();
+        hidden.sort_by_key(|at| self.all[*at].seen);
+        let mut bytes: usize = hidden.iter().map(|at| self.all[*at].picture_bytes()).sum();
+        for at in hidden {
             if bytes <= self.most.1 {
                 break;
             }
-            self.all[of].feed = None;
-            bytes -= picture;
+            bytes -= self.all[at].picture_bytes();
+            self.all[at].feed = None;
         }
     }
 

@@ -132,6 +132,20 @@ fn a_browser_sees_the_array_and_steers_the_view() {
     }
     page.serve.put("levels", || Ok(array(&[1, 1], "uint8", &[77])));
     sees(&mut browser, (320, 240), 77);
+    // A pause keeps it on show, a step shows what was before, and the newest ends the pause.
+    let press = |browser: &mut WebSocket<TcpStream>, key: &str| {
+        send(browser, &Event::Key { code: String::new(), key: key.into(), down: true });
+    };
+    press(&mut browser, " ");
+    sees(&mut browser, (320, 240), 77);
+    page.serve.put("levels", || Ok(array(&[1, 1], "uint8", &[88])));
+    sees(&mut browser, (320, 240), 77);
+    press(&mut browser, ",");
+    sees(&mut browser, (600, 400), 220);
+    press(&mut browser, " ");
+    sees(&mut browser, (320, 240), 88);
+    page.serve.put("levels", || Ok(array(&[1, 1], "uint8", &[77])));
+    sees(&mut browser, (320, 240), 77);
     // Another browser sees the same.
     sees(&mut page.own(), (320, 240), 77);
     page.ends();
