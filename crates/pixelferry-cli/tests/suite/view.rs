@@ -373,6 +373,19 @@ fn programs_send_images() {
     wait_for(&mut window, &viewer, "created", |at| shows(at, [[0; 3]; 2]));
     stream.write_all(&numbers).unwrap();
     wait_for(&mut window, &viewer, "updated", |at| shows(at, [[153, 51, 0], [102, 255, 0]]));
+    // In a pause it stays, and what comes is counted.
+    viewer.focus((5, 5)).unwrap();
+    viewer.point((165, 315)).unwrap();
+    wait_for(&mut window, &viewer, "pointer in an image", |at| bright(at, 455..480) > 400);
+    viewer.key(65).unwrap();
+    let (paused, words) = ([[153, 51, 0], [102, 255, 0]], Cell::new(0));
+    wait_for(&mut window, &viewer, "an image paused", |at| words.replace(bright(at, 0..20)) > 60 && shows(at, paused));
+    let at = numbers.len() - 16;
+    numbers[at..].copy_from_slice(&[0.0_f32, 0.2, 1.0, 0.8].map(f32::to_le_bytes).concat());
+    stream.write_all(&numbers).unwrap();
+    wait_for(&mut window, &viewer, "a newer one", |at| bright(at, 0..20) > words.get() + 20 && shows(at, paused));
+    viewer.key(65).unwrap();
+    wait_for(&mut window, &viewer, "the newer one", |at| shows(at, [[255, 0, 0], [204, 51, 0]]));
     stream.write_all(b"\x0b\0\0\0\x00\x01/etc\0\x07\0\0\0\x02a\0\x05\0\0\0\x09").unwrap();
     wait_for(&mut window, &viewer, "closed", |at| at(100, 40) == [0; 3]);
     let mut log = BufReader::new(window.0.stderr.take().unwrap()).lines();
