@@ -7,7 +7,7 @@ use pixelferry_demo::say;
 use pixelferry_look::{OPTIONS, Request};
 #[cfg(feature = "serve")]
 use pixelferry_view::Serve;
-use pixelferry_view::{Array, Listener, explain, keys, save, show};
+use pixelferry_view::{Array, Listener, Live, Opened, explain, keys, save, show};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
@@ -19,12 +19,12 @@ const STANDARD_INPUT: &str = "-";
 
 #[derive(clap::Args)]
 pub struct ViewOptions {
-    /// .npy files, PNGs or JPEGs; - for one of these on standard input.
+    /// .npy files, PNGs, JPEGs or videos (.y4m), which play; - for one of these on standard input.
     #[arg(value_name = "FILE", required_unless_present = "listen")]
     files: Vec<PathBuf>,
     #[command(flatten)]
     asked: Asked,
-    /// Open no window, save the picture of one file; the ending says the format (.png, .jpg).
+    /// Open no window, save the picture of one file, of a video its first; the ending says the format (.png, .jpg).
     #[arg(long, value_name = "PICTURE")]
     save: Option<PathBuf>,
     /// Print what each array is taken for and how it is shown; opens no window.
@@ -102,21 +102,25 @@ pub fn run(options: &ViewOptions) -> Result<(), Box<dyn Error>> {
     if let (Some(_), [_, _, ..]) = (picture, files.as_slice()) {
         return Err("--save takes one FILE".into());
     }
-    let mut arrays = Vec::new();
+    let (mut arrays, mut live) = (Vec::new(), Live::default());
     for file in files {
         let failed = |error: &dyn Error| format!("{}: {error}", file.display());
-        let array = read(file).map_err(|error| failed(&error))?;
-        if *explains {
-            let text = explain(&array, request).map_err(|error| failed(&error))?;
-            let name = if files.len() > 1 { format!("{}:\n", array.name()) } else { String::new() };
-            say!("{name}{}", text.trim_end())?;
-        }
-        if let Some(picture) = picture {
-            save(&array, request, picture).map_err(|error| failed(&error))?;
-        }
         // Of two files of one name the folders tell which is which.
         let is_alone = files.iter().filter(|other| other.file_name() == file.file_name()).count() == 1;
-        arrays.push(if is_alone { array } else { array.named(file.display().to_string()) });
+        let opened = read(file, is_alone).map_err(|error| failed(&error))?;
+        if *explains {
+            for array in &opened.arrays {
+                let text = explain(array, request).map_err(|error| failed(&error))?;
+                let is_one = files.len() == 1 && opened.arrays.len() == 1;
+                let name = if is_one { String::new() } else { format!("{}:\n", array.name()) };
+                say!("{name}{}", text.trim_end())?;
+            }
+        }
+        if let (Some(picture), Some(array)) = (picture, opened.arrays.first()) {
+            save(array, request, picture).map_err(|error| failed(&error))?;
+        }
+        arrays.extend(opened.arrays);
+        live.films.extend(opened.film);
     }
     if !explains && picture.is_none() {
         let taken = arrays.iter().map(|array| array.name().to_owned()).collect();
@@ -128,7 +132,8 @@ pub fn run(options: &ViewOptions) -> Result<(), Box<dyn Error>> {
         if let Some(listener) = &listener {
             say!("listening at {}", listener.address())?;
         }
-        shown(options, arrays, *request, listener).map_err(|error| match files.as_slice() {
+        live.listener = listener;
+        shown(options, arrays, *request, live).map_err(|error| match files.as_slice() {
             [file] => format!("{}: {error}", file.display()),
             _ => error.to_string(),
         })?;
@@ -137,16 +142,11 @@ pub fn run(options: &ViewOptions) -> Result<(), Box<dyn Error>> {
 }
 
 #[cfg(feature = "serve")]
-fn shown(
-    options: &ViewOptions,
-    arrays: Vec<Array>,
-    request: Request,
-    listener: Option<Listener>,
-) -> Result<(), Box<dyn Error>> {
-    let Some(address) = options.serve else { return Ok(show(arrays, request, listener)?) };
+fn shown(options: &ViewOptions, arrays: Vec<Array>, request: Request, live: Live) -> Result<(), Box<dyn Error>> {
+    let Some(address) = options.serve else { return Ok(show(arrays, request, live)?) };
     let serve = Serve::open(address)?;
     let mut said = Ok(());
-    serve.run(arrays, request, listener, || {
+    serve.run(arrays, request, live, || {
         said = say!("open {}", serve.url());
         if said.is_err() {
             serve.stop();
@@ -156,19 +156,14 @@ fn shown(
 }
 
 #[cfg(not(feature = "serve"))]
-fn shown(
-    _: &ViewOptions,
-    arrays: Vec<Array>,
-    request: Request,
-    listener: Option<Listener>,
-) -> Result<(), Box<dyn Error>> {
-    Ok(show(arrays, request, listener)?)
+fn shown(_: &ViewOptions, arrays: Vec<Array>, request: Request, live: Live) -> Result<(), Box<dyn Error>> {
+    Ok(show(arrays, request, live)?)
 }
 
-fn read(file: &Path) -> Result<Array, pixelferry_view::ReadError> {
+fn read(file: &Path, is_alone: bool) -> Result<Opened, pixelferry_view::ReadError> {
     if file.as_os_str() == STANDARD_INPUT {
-        Array::read_from(std::io::stdin().lock(), "standard input", None)
-    } else {
-        Array::open(file)
+        return Opened::read_from(std::io::stdin(), "standard input", None);
     }
+    let name = if is_alone { file.file_name().unwrap_or(file.as_os_str()) } else { file.as_os_str() };
+    Opened::open(file, &name.to_string_lossy())
 }

@@ -8,7 +8,7 @@ use crate::raw::memory::Lies;
 use crate::source::Source;
 use pixelferry::PixelFormat;
 use pixelferry_look::{Place, Plane, Raw, Request, Span};
-use pixelferry_view::{Array, ReadError, Serve, ViewError};
+use pixelferry_view::{Array, Live, ReadError, Serve, ViewError};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 use std::cell::RefCell;
@@ -140,7 +140,7 @@ pub fn serve(
             let serve = Arc::clone(&serve);
             move || {
                 let array = make().inspect_err(|_| serve.stop())?;
-                serve.run(vec![array], request, None, move || {
+                serve.run(vec![array], request, Live::default(), move || {
                     // Nobody waits any more only where the caller's thread died.
                     let _ = ready.send(());
                 })

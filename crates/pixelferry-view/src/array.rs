@@ -91,6 +91,11 @@ impl Array {
         &self.name
     }
 
+    /// Bytes of its memory.
+    pub(crate) fn bytes(&self) -> usize {
+        self.block.len()
+    }
+
     /// The array as a picture.
     ///
     /// # Errors

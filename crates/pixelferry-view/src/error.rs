@@ -13,7 +13,9 @@ pub enum ReadError {
     #[error(transparent)]
     File(#[from] io::Error),
     /// It is of no format that is read.
-    #[error("it is neither an array of NumPy's (.npy) nor a picture (PNG, JPEG): it begins with {0:02x?}")]
+    #[error(
+        "it is neither an array of NumPy's (.npy), a picture (PNG, JPEG) nor a video (Y4M): it begins with {0:02x?}"
+    )]
     Format(Vec<u8>),
     /// The header of a `.npy` file is not one that NumPy writes.
     #[error("the .npy header is damaged: {0}; write the file again with numpy.save")]
@@ -31,6 +33,36 @@ pub enum ReadError {
     /// Elements that are not shown, or a shape that has no meaning.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// This program was built without a format.
+    #[error("it is a picture of OpenEXR, which this program was built without: build it with the feature exr")]
+    WithoutExr,
+    /// A picture of OpenEXR is damaged, or has what is not read.
+    #[cfg(feature = "exr")]
+    #[error("the OpenEXR picture is not read: {0}")]
+    Exr(#[from] exr::error::Error),
+    /// A video is not as its format says.
+    #[error("the video is damaged at byte {at}: {reason}")]
+    Video {
+        /// Place of what is wrong, from the first byte on.
+        at: u64,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A video ends within a frame.
+    #[error("the video ends at byte {at}, within frame {frame}, where {missing} bytes of a plane are missing")]
+    VideoCut {
+        /// Bytes that are there.
+        at: u64,
+        /// Frame, from 0 on.
+        frame: u64,
+        /// Bytes that its plane of luma or chroma lacks.
+        missing: usize,
+    },
+    /// Colours of a video are in a format that is not read.
+    #[error(
+        "its colours are {0:?}; 420jpeg, 420mpeg2, 420paldv, 420, 422, 444 and mono are read: write it as one, as by ffmpeg -pix_fmt yuv420p"
+    )]
+    VideoColours(String),
     /// The picture is damaged, or too large.
     #[error(transparent)]
     Picture(#[from] image::ImageError),

@@ -1,5 +1,6 @@
 //! Keys of the window, as in tev where it has the same.
 
+use crate::ring::Way;
 use pixelferry::api::gl::winit::keyboard::Key as Logical;
 #[cfg(test)]
 use pixelferry::api::gl::winit::keyboard::NamedKey;
@@ -25,6 +26,9 @@ pub enum Deed {
     /// Shows the array whose position the key is.
     Position,
     Difference,
+    Pause,
+    /// Shows a frame of the array that came before or after, and pauses.
+    Frame(Way),
     Chart,
     Heights,
     Save,
@@ -46,11 +50,14 @@ const fn key(key: char, about: &'static str, deed: Deed) -> Key {
 }
 
 /// All keys but Escape, which closes the window.
-pub static KEYS: [Key; 16] = [
+pub static KEYS: [Key; 19] = [
     key(']', "next array; so do Right and Page Down", Deed::Step(1)),
     key('[', "the array before; so do Left and Page Up", Deed::Step(-1)),
     key('1', "the first array; 2 to 9 the others", Deed::Position),
     key('d', "this array minus the one shown before, or the next; again to leave", Deed::Difference),
+    key(' ', "pause; again to go on with the newest frame", Deed::Pause),
+    key(',', "pause, and the frame before, of an array that comes again", Deed::Frame(Way::Back)),
+    key('.', "the frame after", Deed::Frame(Way::Forward)),
     key('f', "fit all of it into the window", Deed::Fit),
     key('0', "its own size, pixel by pixel", Deed::OneToOne),
     key(
@@ -86,6 +93,7 @@ pub fn character(key: &str) -> Option<char> {
         "ArrowRight" | "PageDown" => Some(']'),
         "ArrowLeft" | "PageUp" => Some('['),
         "F1" => Some('?'),
+        "Space" => Some(' '),
         _ => typed.next().filter(|_| typed.next().is_none()),
     }
 }
@@ -101,7 +109,7 @@ pub fn name_of(key: &Logical) -> String {
 
 /// The keys as lines of text.
 pub fn keys() -> String {
-    let name = |key: char| key.to_ascii_uppercase();
+    let name = |key: char| if key == ' ' { "Space".into() } else { key.to_ascii_uppercase().to_string() };
     KEYS.iter().map(|key| format!("  {}  {}\n", name(key.key), key.about)).collect::<String>()
         + "  Escape closes; the wheel zooms about the pointer, a drag moves\n  \
            Arrays share look and view. Each has its own range where that is measured,\n  \
@@ -154,9 +162,19 @@ fn colormaps_and_ranges_go_round() {
 #[test]
 fn keys_are_found_by_character_and_by_name() {
     let of = |key: &str| character(key).and_then(row).map(|row| row.key);
-    assert_eq!(["PageUp", "[", "ArrowRight", "7", "E"].map(of), ['[', '[', ']', '1', 'e'].map(Some));
+    assert_eq!(
+        ["PageUp", "[", "ArrowRight", "7", "E", "Space", " "].map(of),
+        ['[', '[', ']', '1', 'e', ' ', ' '].map(Some)
+    );
     assert_eq!(["Tab", "Enter", "Home", "z", "", "é"].map(of), [None; 6]);
-    let names = [NamedKey::ArrowRight, NamedKey::PageDown, NamedKey::ArrowLeft, NamedKey::PageUp, NamedKey::F1];
+    let names = [
+        NamedKey::ArrowRight,
+        NamedKey::PageDown,
+        NamedKey::ArrowLeft,
+        NamedKey::PageUp,
+        NamedKey::F1,
+        NamedKey::Space,
+    ];
     assert!(names.iter().all(|name| of(&name_of(&Logical::Named(*name))).is_some()));
     let different = KEYS.iter().enumerate().all(|(at, one)| KEYS[..at].iter().all(|other| other.key != one.key));
     assert!(different && KEYS.iter().all(|one| keys().contains(one.about)));

@@ -3,13 +3,17 @@
 //! | to find | look in |
 //! |---|---|
 //! | an array and its memory | [`Array`] |
-//! | arrays from `.npy` files and pictures | `file`, [`ReadError`] |
+//! | arrays from `.npy` files, pictures and videos | [`Opened`], [`ReadError`] |
+//! | a video that is played | [`Film`] |
 //! | the way of an array to a display | `feed` |
 //! | what the window shows, and its keys | [`ArrayView`], [`KEYS`] |
 //! | one of its arrays, or their difference | `shown` |
+//! | the last frames of one that comes again and again | `ring` |
 //! | grid, numbers and lines over the picture | `overlay` |
 //! | the histogram there, and the range that a hand drags in it | `chart` |
 //! | images that other programs send by tev's protocol | [`Listener`] |
+//! | their channels, and those of files, as arrays | `sheets` |
+//! | all that brings arrays later | [`Live`] |
 //! | the window, and a picture in its place | [`show`], [`save`] |
 //! | the same in browsers (feature `serve`) | `Serve` |
 //! | egui's triangles by OpenGL and in plain memory | [`paint`] |
@@ -19,20 +23,27 @@ mod chart;
 mod error;
 mod feed;
 mod file;
+mod film;
 mod keys;
 mod listen;
+mod live;
 mod overlay;
 pub mod paint;
+mod ring;
 #[cfg(feature = "serve")]
 mod serve;
+mod sheets;
 mod shown;
 mod view;
 mod window;
 
 pub use array::Array;
 pub use error::{ReadError, ViewError};
+pub use file::Opened;
+pub use film::Film;
 pub use keys::{KEYS, Key, keys};
 pub use listen::Listener;
+pub use live::Live;
 pub use overlay::pixel_at;
 #[cfg(feature = "serve")]
 pub use serve::Serve;

@@ -3,7 +3,7 @@
 use crate::array::Array;
 use crate::error::{ReadError, ViewError};
 use crate::keys::character;
-use crate::listen::Listener;
+use crate::live::Live;
 use crate::shown::Shown;
 use crate::view::ArrayView;
 use crate::window::size_for;
@@ -179,20 +179,14 @@ impl Serve {
         self.stage.change(|waiting| waiting.is_over = true);
     }
 
-    /// Shows arrays, then also what comes by [`Serve::put`] and to a listener, until [`Serve::stop`]. Nothing is drawn while no
+    /// Shows arrays, then also what comes by [`Serve::put`] and live, until [`Serve::stop`]. Nothing is drawn while no
     /// browser looks on. `ready` is called when the first picture is there.
     ///
     /// # Errors
     /// [`ViewError::Refused`] where arrays and look do not go together; [`ViewError::Driver`] where there is no OpenGL without a
     /// window.
-    pub fn run(
-        &self,
-        arrays: Vec<Array>,
-        request: Request,
-        listener: Option<Listener>,
-        ready: impl FnOnce(),
-    ) -> Result<(), ViewError> {
-        let ended = self.show(arrays, request, listener, ready);
+    pub fn run(&self, arrays: Vec<Array>, request: Request, live: Live, ready: impl FnOnce()) -> Result<(), ViewError> {
+        let ended = self.show(arrays, request, live, ready);
         self.stop();
         ended
     }
@@ -201,16 +195,12 @@ impl Serve {
         &self,
         mut arrays: Vec<Array>,
         request: Request,
-        listener: Option<Listener>,
+        live: Live,
         ready: impl FnOnce(),
     ) -> Result<(), ViewError> {
-        if let (true, Some(listener)) = (arrays.is_empty(), &listener) {
-            arrays.push(listener.waiting()?);
-        }
-        if let Some(listener) = &listener {
-            let stage = Arc::clone(&self.stage);
-            listener.wake_by(move || stage.change(|waiting| waiting.is_asked = true));
-        }
+        live.begin(&mut arrays)?;
+        let stage = Arc::clone(&self.stage);
+        live.wake_by(move || stage.change(|waiting| waiting.is_asked = true));
         let shown = Shown::all(arrays, &request)?;
         let size = size_for(&shown);
         let display = GlDisplay::headless(HeadlessOptions::default())?;
@@ -233,12 +223,10 @@ impl Serve {
                     tracing::warn!("{name} is not shown: {error}");
                 }
             }
-            if let Some(listener) = &listener {
-                is_old |= view.follow(listener);
-            }
             for input in inputs {
                 is_old |= hand.does(&input, &mut view, size);
             }
+            is_old |= live.follow(&mut view);
             if !(is_old && is_watched) {
                 continue;
             }

@@ -3,8 +3,9 @@
 use crate::array::Array;
 use crate::error::ViewError;
 use crate::feed::Feed;
-use pixelferry::Display;
+use crate::ring::Ring;
 use pixelferry::api::gl::GlDisplay;
+use pixelferry::{Display, PixelFormat};
 use pixelferry_look::{Channel, Colormap, Counts, Look, Plane, Range, Refusal, Request, Spot};
 use std::rc::Rc;
 
@@ -21,6 +22,10 @@ pub struct Shown {
     pub whole: Plane,
     /// Holds the picture; `None` until it is shown.
     pub feed: Option<Feed>,
+    /// When it was shown last, as a number that grows.
+    pub seen: u64,
+    /// Frames that were in its place.
+    pub ring: Ring,
     /// The picture is of numbers that were replaced.
     is_stale: bool,
     found: Vec<Found>,
@@ -51,16 +56,29 @@ impl Shown {
         let (plane, left_out) = array.plane_within(request)?;
         let whole = array.plane(&Request { layout: request.layout, ..Request::default() }).unwrap_or(plane);
         let (asked, request) = (request.look.range, *request);
-        let shown =
-            Self { array, asked, request, plane, whole, feed: None, is_stale: false, found: Vec::new(), counts: None };
+        let shown = Self {
+            array,
+            asked,
+            request,
+            plane,
+            whole,
+            feed: None,
+            seen: 0,
+            ring: Ring::default(),
+            is_stale: false,
+            found: Vec::new(),
+            counts: None,
+        };
         Ok((shown, left_out))
     }
 
-    /// Stands in the place of another: has its look, and the memory of its picture where that is as large.
-    pub fn replace(&mut self, old: Self) {
+    /// Stands in the place of another, whose numbers are returned: has its look, and the memory of its picture where that is as large.
+    pub fn replace(&mut self, old: Self) -> Array {
         let is_as_large = [old.plane.width, old.plane.height] == [self.plane.width, self.plane.height];
         (self.feed, self.is_stale) = (old.feed.filter(|_| is_as_large), true);
         (self.asked, self.request.look) = (old.asked, old.request.look);
+        (self.seen, self.ring) = (old.seen, old.ring);
+        old.array
     }
 
     /// Makes the picture that is asked for, where it is another, which is true then. What this array does not take is left out, and
@@ -97,6 +115,12 @@ impl Shown {
     pub fn values(&self, spot: Spot) -> Option<String> {
         let values = self.array.read(&self.whole.span, |bytes| self.whole.values(bytes, spot)).ok()?;
         Some(values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
+    }
+
+    /// Bytes of its picture, 0 without one.
+    pub fn picture_bytes(&self) -> usize {
+        let Plane { width, height, .. } = self.plane;
+        if self.feed.is_some() { width as usize * height as usize * PixelFormat::Rgba8.bytes_per_pixel() } else { 0 }
     }
 
     /// The least and the greatest number.

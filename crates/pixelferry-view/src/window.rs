@@ -3,7 +3,7 @@
 use crate::array::Array;
 use crate::error::ViewError;
 use crate::feed::Feed;
-use crate::listen::Listener;
+use crate::live::Live;
 use crate::shown::Shown;
 use crate::view::ArrayView;
 use pixelferry::api::gl::winit::event::WindowEvent;
@@ -18,19 +18,17 @@ use std::rc::Rc;
 pub const SMALLEST: [u32; 2] = [640, 480];
 
 /// Shows arrays in a window until it is closed, the first at first, with the keys of [`KEYS`](crate::KEYS); then also what comes
-/// to a listener. With one there need be no arrays.
+/// live.
 ///
 /// Call it once in a process, from the main thread where the platform insists.
 ///
 /// # Errors
 /// [`ViewError::Refused`] before any window is opened; [`ViewError::Driver`] where there is none to be had.
-pub fn show(mut arrays: Vec<Array>, request: Request, listener: Option<Listener>) -> Result<(), ViewError> {
-    if let (true, Some(listener)) = (arrays.is_empty(), &listener) {
-        arrays.push(listener.waiting()?);
-    }
+pub fn show(mut arrays: Vec<Array>, request: Request, live: Live) -> Result<(), ViewError> {
+    live.begin(&mut arrays)?;
     let waiting = Shown::all(arrays, &request)?;
     let options = WindowOptions::default().with_title("pixelferry view").with_size(size_for(&waiting));
-    run_window(&options, &mut App { waiting, listener, view: None, title: String::new() }).map(drop)
+    run_window(&options, &mut App { waiting, live, view: None, title: String::new() }).map(drop)
 }
 
 /// Size of a window for arrays.
@@ -64,7 +62,7 @@ pub fn explain(array: &Array, request: &Request) -> Result<String, ViewError> {
 struct App {
     /// Until the window is open.
     waiting: Vec<Shown>,
-    listener: Option<Listener>,
+    live: Live,
     view: Option<ArrayView>,
     title: String,
 }
@@ -73,9 +71,7 @@ impl WindowApp for App {
     type Error = ViewError;
 
     fn waker(&mut self, waker: Waker) {
-        if let Some(listener) = &self.listener {
-            listener.wake_by(move || waker.wake());
-        }
+        self.live.wake_by(move || waker.wake());
     }
 
     fn init(&mut self, window: &GlWindow) -> Result<(), ViewError> {
@@ -91,9 +87,7 @@ impl WindowApp for App {
 
     fn frame(&mut self, window: &GlWindow) -> Result<Flow, ViewError> {
         let Some(view) = &mut self.view else { return Ok(Flow::Exit) };
-        if let Some(listener) = &self.listener {
-            view.follow(listener);
-        }
+        self.live.follow(view);
         view.draw(window.size(), window.window().scale_factor() as f32)?;
         let title = view.title();
         if title != self.title {

@@ -4,6 +4,7 @@ use crate::window::Running;
 use crate::{pixelferry, texts};
 use image::{Rgba, RgbaImage};
 use pixelferry_tests::{Need, Patience, Rgb, Viewer, Xvfb, need};
+use std::cell::Cell;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -49,6 +50,19 @@ fn foreign_doubles() -> Vec<u8> {
     let (width, height) = SIDES;
     let numbers = (0..width).flat_map(|x| (0..height).flat_map(move |y| number(x, y).to_be_bytes()));
     npy(">f8", true, "(48, 64)", &numbers.collect::<Vec<_>>())
+}
+
+/// A video of so many frames, each of one level of grey, 3 more than the one before.
+fn video(frames: u8) -> Vec<u8> {
+    let (width, height) = SIDES;
+    let luma = (width * height) as usize;
+    let mut file = b"YUV4MPEG2 W64 H48 F8:1 Ip C420jpeg XCOLORRANGE=FULL\n".to_vec();
+    for frame in 0..frames {
+        file.extend(b"FRAME\n");
+        file.extend(vec![3 * frame; luma]);
+        file.extend(vec![128; luma / 2]);
+    }
+    file
 }
 
 fn saved(file: &Path, input: Option<&[u8]>, options: &[&str]) -> RgbaImage {
@@ -106,12 +120,54 @@ fn a_picture_that_is_viewed_is_itself() {
 }
 
 #[test]
+fn of_a_video_the_first_frame_is_saved() {
+    let (path, file) =
+        (folder("video").join("a.y4m"), video(3).iter().map(|byte| byte.max(&8)).copied().collect::<Vec<_>>());
+    std::fs::write(&path, &file).unwrap();
+    for input in [None, Some(&file[..])] {
+        assert!(saved(&path, input, &[]).pixels().all(|pixel| pixel.0 == [8, 8, 8, 255]));
+    }
+}
+
+#[test]
+fn a_user_pauses_a_video_and_steps() {
+    let path = folder("video").join("played.y4m");
+    std::fs::write(&path, video(60)).unwrap();
+    let Some(server) = need(Need::Xvfb, Xvfb::start(1024, 640)) else { return };
+    let viewer = Viewer::of(server.display()).unwrap();
+    let mut window = Running::start(&["view", path.to_str().unwrap()], &server);
+    wait_for(&mut window, &viewer, "playing", |at| at(325, 205) >= [3; 3] && at(325, 205)[0] % 3 == 0);
+    viewer.focus((5, 5)).unwrap();
+    viewer.point((165, 315)).unwrap();
+    wait_for(&mut window, &viewer, "pointer in a video", |at| bright(at, 455..480) > 400);
+    // Space, comma, full stop. A frame that was on its way may come with the pause.
+    viewer.key(65).unwrap();
+    wait_for(&mut window, &viewer, "paused", |at| bright(at, 0..20) > 60);
+    let level = Cell::new([0; 3]);
+    viewer.key(59).unwrap();
+    wait_for(&mut window, &viewer, "a frame before", |at| level.replace(at(325, 205)) == at(325, 205));
+    let mut wanted = level.get();
+    for (key, name, by) in
+        [(59, "two frames before", -3), (60, "one after", 3), (60, "two after", 3), (60, "three after", 3)]
+    {
+        wanted = wanted.map(|part| part.saturating_add_signed(by));
+        viewer.key(key).unwrap();
+        wait_for(&mut window, &viewer, name, |at| at(325, 205) == wanted && bright(at, 0..20) > 60);
+    }
+    viewer.key(65).unwrap();
+    wait_for(&mut window, &viewer, "the last frame", |at| at(325, 205) == [177; 3] && bright(at, 0..20) == 0);
+    ends(&mut window, &viewer);
+}
+
+#[test]
 fn files_that_are_no_arrays_end_with_a_line_that_says_so() {
     let folder = folder("wrong");
     let good = singles();
     let cut = |bytes: usize| good[..bytes].to_vec();
     let with = |descr: &str, shape: &str| npy(descr, false, shape, &[0; 64]);
-    let files: [(Vec<u8>, &str); 17] = [
+    let files: [(Vec<u8>, &str); 19] = [
+        (video(2)[..200].to_vec(), "ends at byte 200, within frame 0"),
+        (b"YUV4MPEG2 W64 H48 C420p10\n".to_vec(), "\"420p10\""),
         (b"PK\x03\x04 an archive".to_vec(), "neither an array"),
         (Vec::new(), "neither an array"),
         (cut(6), "damaged"),
@@ -317,6 +373,19 @@ fn programs_send_images() {
     wait_for(&mut window, &viewer, "created", |at| shows(at, [[0; 3]; 2]));
     stream.write_all(&numbers).unwrap();
     wait_for(&mut window, &viewer, "updated", |at| shows(at, [[153, 51, 0], [102, 255, 0]]));
+    // In a pause it stays, and what comes is counted.
+    viewer.focus((5, 5)).unwrap();
+    viewer.point((165, 315)).unwrap();
+    wait_for(&mut window, &viewer, "pointer in an image", |at| bright(at, 455..480) > 400);
+    viewer.key(65).unwrap();
+    let (paused, words) = ([[153, 51, 0], [102, 255, 0]], Cell::new(0));
+    wait_for(&mut window, &viewer, "an image paused", |at| words.replace(bright(at, 0..20)) > 60 && shows(at, paused));
+    let at = numbers.len() - 16;
+    numbers[at..].copy_from_slice(&[0.0_f32, 0.2, 1.0, 0.8].map(f32::to_le_bytes).concat());
+    stream.write_all(&numbers).unwrap();
+    wait_for(&mut window, &viewer, "a newer one", |at| bright(at, 0..20) > words.get() + 20 && shows(at, paused));
+    viewer.key(65).unwrap();
+    wait_for(&mut window, &viewer, "the newer one", |at| shows(at, [[255, 0, 0], [204, 51, 0]]));
     stream.write_all(b"\x0b\0\0\0\x00\x01/etc\0\x07\0\0\0\x02a\0\x05\0\0\0\x09").unwrap();
     wait_for(&mut window, &viewer, "closed", |at| at(100, 40) == [0; 3]);
     let mut log = BufReader::new(window.0.stderr.take().unwrap()).lines();

@@ -1,49 +1,88 @@
 //! Arrays from files.
 
+#[cfg(feature = "exr")]
+mod exr;
 mod npy;
+pub mod y4m;
 
 use crate::array::Array;
 use crate::error::ReadError;
+use crate::film::Film;
 use image::{DynamicImage, ImageReader, Limits};
 use pixelferry_look::Number;
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read};
 use std::path::Path;
+use y4m::Video;
 
 /// Most bytes that a picture may unpack to: a small file may claim to be as large as it likes.
 const MOST_BYTES: u64 = 4 << 30;
+/// First bytes of a picture of OpenEXR.
+const EXR: &[u8] = b"\x76\x2f\x31\x01";
 /// First bytes of pictures that are read.
 const PICTURES: [&[u8]; 2] = [b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"];
 
-impl Array {
-    /// Reads a `.npy` file, a PNG or a JPEG; its first bytes say which.
+/// What is in a file.
+pub struct Opened {
+    /// Arrays, at least one: of a video its first frame, of OpenEXR each channel or colour of each layer.
+    pub arrays: Vec<Array>,
+    /// A video, whose next frames play in the place of the first.
+    pub film: Option<Film>,
+}
+
+impl Opened {
+    /// Reads a `.npy` file, a PNG, a JPEG, with the feature `exr` a picture of OpenEXR, or a video (Y4M); its first bytes say which.
+    /// `name` is that of the array, and what those of several begin with.
     ///
     /// # Errors
-    /// [`ReadError`]. Whatever a `.npy` file says, no more memory is taken than it has bytes; a picture may unpack to 4 GiB.
-    pub fn open(path: &Path) -> Result<Self, ReadError> {
+    /// [`ReadError`]. Whatever a `.npy` file or a video says, no more memory is taken than it has bytes, but three times as much for a
+    /// video's colours; a picture may unpack to 4 GiB.
+    pub fn open(path: &Path, name: &str) -> Result<Self, ReadError> {
         let file = File::open(path)?;
-        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
         // Pipes by name have no length.
         let there = file.metadata().ok().filter(|data| data.is_file()).map(|data| data.len());
-        Self::read_from(BufReader::new(file), &name, there)
+        Self::read_from(BufReader::new(file), name, there)
     }
 
     /// Reads the same from a stream, such as standard input, as far as the array goes; `there` are its bytes, where that is known.
     ///
     /// # Errors
-    /// Those of [`Array::open`].
-    pub fn read_from(mut from: impl Read, name: &str, there: Option<u64>) -> Result<Self, ReadError> {
-        let mut first = Vec::new();
-        from.by_ref().take(8).read_to_end(&mut first)?;
-        if first.starts_with(npy::MAGIC) {
-            return npy::read(&first, from, name, there);
+    /// Those of [`Opened::open`].
+    pub fn read_from(mut from: impl Read + Send + 'static, name: &str, there: Option<u64>) -> Result<Self, ReadError> {
+        let first = first(&mut from)?;
+        if first != y4m::MAGIC {
+            return Ok(Self { arrays: read(first, from, name, there)?, film: None });
         }
-        if PICTURES.iter().any(|magic| first.starts_with(magic)) {
-            from.take(MOST_BYTES).read_to_end(&mut first)?;
-            return picture(&first, name);
-        }
-        Err(ReadError::Format(first))
+        let mut video = Video::open(from)?;
+        let frame = video.next_frame()?;
+        let none = || ReadError::Video { at: video.position(), reason: "it has no frame".into() };
+        let arrays = vec![frame.ok_or_else(none)?.array(name)?];
+        Ok(Self { arrays, film: Some(Film::play(name, video)?) })
     }
+}
+
+fn first(from: &mut impl Read) -> Result<Vec<u8>, ReadError> {
+    let mut first = Vec::new();
+    from.take(8).read_to_end(&mut first)?;
+    Ok(first)
+}
+
+/// Reads arrays whose first bytes were read.
+fn read(mut first: Vec<u8>, from: impl Read, name: &str, there: Option<u64>) -> Result<Vec<Array>, ReadError> {
+    if first.starts_with(npy::MAGIC) {
+        return npy::read(&first, from, name, there).map(|array| vec![array]);
+    }
+    if first.starts_with(EXR) {
+        #[cfg(feature = "exr")]
+        return exr::read(first, from, name);
+        #[cfg(not(feature = "exr"))]
+        return Err(ReadError::WithoutExr);
+    }
+    if PICTURES.iter().any(|magic| first.starts_with(magic)) {
+        from.take(MOST_BYTES).read_to_end(&mut first)?;
+        return picture(&first, name).map(|array| vec![array]);
+    }
+    Err(ReadError::Format(first))
 }
 
 fn picture(bytes: &[u8], name: &str) -> Result<Array, ReadError> {
@@ -73,11 +112,16 @@ mod tests {
     use super::*;
     use pixelferry_look::{Request, Spot, Value};
 
+    fn of_bytes(mut bytes: &[u8]) -> Result<Array, ReadError> {
+        let first = first(&mut bytes)?;
+        read(first, bytes, "a", None).map(|mut arrays| arrays.remove(0))
+    }
+
     /// A picture as a file, and the values of its pixel (1, 0).
     fn values(picture: DynamicImage) -> (String, Vec<Value>) {
         let mut file = Cursor::new(Vec::new());
         picture.write_to(&mut file, image::ImageFormat::Png).unwrap();
-        let array = Array::read_from(file.get_ref().as_slice(), "a.png", None).unwrap();
+        let array = of_bytes(file.get_ref()).unwrap();
         let plane = array.plane(&Request::default()).unwrap();
         let spot = Spot { image: 0, row: 0, column: 1 };
         (plane.summary(), array.read(&plane.span, |bytes| plane.values(bytes, spot)).unwrap())
@@ -98,7 +142,7 @@ mod tests {
 
     #[test]
     fn what_is_no_array_is_said() {
-        let of = |bytes: &[u8]| match Array::read_from(bytes, "a", None) {
+        let of = |bytes: &[u8]| match of_bytes(bytes) {
             Err(error) => error.to_string(),
             Ok(_) => "read".into(),
         };

@@ -5,7 +5,7 @@ use pixelferry_look::Request;
 use pixelferry_media::Event;
 use pixelferry_media::wire::{HEADER_BYTES, Header, Limits};
 use pixelferry_testing::{Need, Patience, by_level, need};
-use pixelferry_view::{Array, Serve, ViewError};
+use pixelferry_view::{Array, Live, Serve, ViewError};
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl Page {
         let (address, token) = (address.parse().unwrap(), token.to_owned());
         let shows = thread::spawn({
             let serve = Arc::clone(&serve);
-            move || serve.run(vec![levels()], Request::default(), None, || ())
+            move || serve.run(vec![levels()], Request::default(), Live::default(), || ())
         });
         Some(Self { serve, address, token, shows })
     }
@@ -132,6 +132,20 @@ fn a_browser_sees_the_array_and_steers_the_view() {
     }
     page.serve.put("levels", || Ok(array(&[1, 1], "uint8", &[77])));
     sees(&mut browser, (320, 240), 77);
+    // A pause keeps it on show, a step shows what was before, and the newest ends the pause.
+    let press = |browser: &mut WebSocket<TcpStream>, key: &str| {
+        send(browser, &Event::Key { code: String::new(), key: key.into(), down: true });
+    };
+    press(&mut browser, " ");
+    sees(&mut browser, (320, 240), 77);
+    page.serve.put("levels", || Ok(array(&[1, 1], "uint8", &[88])));
+    sees(&mut browser, (320, 240), 77);
+    press(&mut browser, ",");
+    sees(&mut browser, (600, 400), 220);
+    press(&mut browser, " ");
+    sees(&mut browser, (320, 240), 88);
+    page.serve.put("levels", || Ok(array(&[1, 1], "uint8", &[77])));
+    sees(&mut browser, (320, 240), 77);
     // Another browser sees the same.
     sees(&mut page.own(), (320, 240), 77);
     page.ends();
@@ -171,8 +185,8 @@ fn what_cannot_be_shown_is_an_error_and_ends() {
     let serve = Serve::open(([127, 0, 0, 1], 0).into()).unwrap();
     let taken = Serve::open(serve.url()["http://".len()..].split('/').next().unwrap().parse().unwrap());
     assert!(matches!(taken, Err(ViewError::Web(_))));
-    let none = serve.run(vec![], Request::default(), None, || panic!("ready"));
+    let none = serve.run(vec![], Request::default(), Live::default(), || panic!("ready"));
     assert!(matches!(none, Err(ViewError::Refused(_))), "{none:?}");
     // It was stopped by that.
-    serve.run(vec![levels()], Request::default(), None, || ()).unwrap();
+    serve.run(vec![levels()], Request::default(), Live::default(), || ()).unwrap();
 }

@@ -1,5 +1,7 @@
 //! Arrays in a window: which is on show, what is seen of it, and what keys change.
 
+mod frames;
+
 use crate::array::Array;
 use crate::chart::{Chart, Hand};
 use crate::error::ViewError;
@@ -11,7 +13,6 @@ use pixelferry::api::gl::winit::event::{ElementState, KeyEvent, WindowEvent};
 use pixelferry::api::gl::{Camera, GlDisplay, Viewport};
 use pixelferry::{DrawOptions, Extent, Filter, Link, save_picture};
 use pixelferry_look::{End, Look, Range, Request};
-use std::mem;
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -26,6 +27,9 @@ const AROUND: [f32; 4] = [0.1, 0.1, 0.1, 1.0];
 ///
 /// The difference of two is of their numbers as they are shown, such as the magnitudes of complex ones. It is symmetric about zero
 /// in colours from red to blue, or grey for several channels, and has a look of its own.
+///
+/// Of an array that comes again under its name by [`ArrayView::put`], the last frames are kept ([`ArrayView::keep`]). In a pause all
+/// frames stay as they are: what comes is counted, and of each array the last one waits for the end of the pause.
 ///
 /// Stays on the thread of its display, whose context must be current in every call and when it is dropped. It knows no event
 /// loop: give it the window's events, and call [`ArrayView::draw`] when one has changed something.
@@ -48,6 +52,13 @@ pub struct ArrayView {
     dragged: Option<(usize, f64)>,
     notice: String,
     has_help: bool,
+    is_paused: bool,
+    /// A step beyond the last frame is to come from a film.
+    is_asked: bool,
+    /// Most frames of an array, and bytes.
+    most: (usize, usize),
+    /// Changes of what is on show.
+    shows: u64,
     /// Pictures that were made.
     pictures: u64,
 }
@@ -78,6 +89,10 @@ impl ArrayView {
             dragged: None,
             notice: String::new(),
             has_help: false,
+            is_paused: false,
+            is_asked: false,
+            most: (frames::MOST_FRAMES, frames::MOST_BYTES),
+            shows: 0,
             pictures: 0,
         };
         view.show(0, view.all[0].request)?;
@@ -109,6 +124,7 @@ impl ArrayView {
         let Some(row) = row(key) else { return false };
         let shift = key.is_ascii_uppercase();
         self.notice.clear();
+        self.is_asked = false;
         match row.deed {
             Deed::Look(change) => self.change(|look, asked| change(look, asked, shift)),
             Deed::End(end) => {
@@ -122,52 +138,15 @@ impl ArrayView {
             Deed::Position => self.go(key.to_digit(10).map_or(0, |position| position as usize - 1)),
             Deed::Difference if self.at == self.count => self.go(self.last),
             Deed::Difference => self.subtract(),
+            Deed::Pause if self.is_paused => self.resume(),
+            Deed::Pause => self.is_paused = true,
+            Deed::Frame(way) => self.step(way),
             Deed::Chart => self.chart.toggle(),
             Deed::Heights => self.chart.is_log = !self.chart.is_log,
             Deed::Save => self.save_beside(),
             Deed::Help => self.has_help = !self.has_help,
         }
         true
-    }
-
-    /// Shows an array beside the others, or in the place of the one of its name. What is on show stays, with its new numbers.
-    ///
-    /// # Errors
-    /// [`ViewError::Refused`] where it does not go with the layout of the others; all is as before then.
-    pub fn put(&mut self, array: Array) -> Result<(), ViewError> {
-        let at = self.named(array.name());
-        let before = &self.all[at.unwrap_or(self.last)];
-        let (mut shown, _) = Shown::new(array, &before.request)?;
-        shown.asked = before.asked;
-        let image = self.image();
-        let Some(at) = at else {
-            self.all.insert(self.count, shown);
-            self.at += usize::from(self.at == self.count);
-            self.count += 1;
-            return Ok(());
-        };
-        let old = mem::replace(&mut self.all[at], shown);
-        self.all[at].replace(old);
-        let mut failed = None;
-        if self.all.len() > self.count && self.pair.contains(&at) {
-            let old = self.all.pop();
-            if self.at == self.count {
-                let [one, two] = self.pair;
-                match self.all[one].minus(&self.all[two]) {
-                    Ok(mut made) => {
-                        old.into_iter().for_each(|old| made.replace(old));
-                        self.all.push(made);
-                    }
-                    Err(error) => failed = Some(error),
-                }
-            }
-        }
-        self.at = if failed.is_some() { self.last } else { self.at };
-        if self.at == at || self.at == self.count || failed.is_some() {
-            self.renew(image);
-        }
-        failed.into_iter().for_each(|error| self.notice = error.to_string());
-        Ok(())
     }
 
     /// Takes the array of a name away, unless it is the only one, and shows the one before it. True where it did.
@@ -207,7 +186,9 @@ impl ArrayView {
         for name in gone.iter().chain([&listener.waits()]) {
             self.remove(name);
         }
-        focus.and_then(|name| self.named(&name)).into_iter().for_each(|at| self.go(at));
+        // What is on show in a pause stays.
+        let focus = focus.filter(|_| !self.is_paused).and_then(|name| self.named(&name));
+        focus.into_iter().for_each(|at| self.go(at));
         has_changed
     }
 
@@ -271,8 +252,9 @@ impl ArrayView {
     /// Name, which of several arrays it is, and how it is shown.
     pub fn title(&self) -> String {
         let Shown { array, plane, .. } = self.on_show();
-        let position = self.position().map(|position| format!(" ({position})")).unwrap_or_default();
-        format!("{}{position} - {}", array.name(), plane.summary())
+        let which: Vec<_> = self.position().into_iter().chain(self.frame()).collect();
+        let which = if which.is_empty() { String::new() } else { format!(" ({})", which.join("; ")) };
+        format!("{}{which} - {}", array.name(), plane.summary())
     }
 
     /// What is under the pointer, in the array's own numbers, of which no others are read; of a difference also both arrays'.
@@ -408,9 +390,12 @@ impl ArrayView {
             self.chart.release();
         }
         self.at = at;
+        self.shows += 1;
+        self.all[at].seen = self.shows;
         if self.image() != image {
             self.camera.fit();
         }
+        self.bound();
         Ok(())
     }
 
@@ -437,7 +422,13 @@ impl ArrayView {
         Lines {
             pointer: self.under_pointer(window).unwrap_or_default(),
             look: format!("{:#}; {zoom}%", plane.tone),
-            name: self.position().map(|position| format!("{position}: {}", array.name())).unwrap_or_default(),
+            name: self
+                .position()
+                .map(|position| format!("{position}: {}", array.name()))
+                .into_iter()
+                .chain(self.frame())
+                .collect::<Vec<_>>()
+                .join("; "),
             notice: self.notice.clone(),
             help: self.has_help.then(keys),
         }

@@ -1,0 +1,352 @@
+//! Videos in YUV4MPEG2 (Y4M), frame by frame. The crate of that name takes a frame that is cut for the end, tells no position, and
+//! trusts the size that a header claims.
+//!
+//! A header has no matrix. By this rule it is that of BT.709 from 720 rows on, and that of BT.601 below. `XCOLORRANGE=FULL` says that
+//! numbers go from 0 to 255, else luma goes from 16 to 235 and chroma from 16 to 240. All pixels of a block have its chroma.
+
+use crate::array::Array;
+use crate::error::ReadError;
+use pixelferry_look::Number;
+use std::io::Read;
+use std::time::Duration;
+
+/// First bytes of a file.
+pub const MAGIC: &[u8] = b"YUV4MPEG";
+/// What follows them.
+const VERSION: &[u8] = b"2 ";
+const FRAME: &[u8] = b"FRAME";
+/// Most bytes of a line; others' readers stop at 256 or at 1024.
+const MOST_LINE: usize = 1024;
+/// Longest side, and most pixels: 8 GiB of memory for a frame and what it is made of are too much.
+const MOST_SIDE: u32 = 1 << 16;
+const MOST_PIXELS: u64 = 1 << 30;
+/// Rows from which on a picture is of BT.709.
+const HIGH: u32 = 720;
+/// Frames a second where the header tells none, as in other readers.
+const RATE: f64 = 25.0;
+
+/// Colour formats that are read, and log2 of how many columns and rows share their chroma; mono has none.
+const COLOURS: [(&str, Option<[u32; 2]>); 7] = [
+    ("420jpeg", Some([1, 1])),
+    ("420mpeg2", Some([1, 1])),
+    ("420paldv", Some([1, 1])),
+    ("420", Some([1, 1])),
+    ("422", Some([1, 0])),
+    ("444", Some([0, 0])),
+    ("mono", None),
+];
+
+/// A video that is read frame by frame.
+pub struct Video<R> {
+    from: R,
+    /// Bytes and frames that were read.
+    at: u64,
+    frame: u64,
+    size: [u32; 2],
+    chroma: Option<[u32; 2]>,
+    /// Time of a frame.
+    pub period: Duration,
+    matrix: Box<Matrix>,
+}
+
+/// Numbers of a frame in C order: (height, width, 3), red, green and blue, or (height, width) of a grey one.
+pub struct Frame {
+    bytes: Vec<u8>,
+    shape: Vec<i64>,
+}
+
+impl Frame {
+    pub fn array(&self, name: &str) -> Result<Array, ReadError> {
+        Array::new(name, &self.bytes, self.shape.clone(), Number { code: 1, bits: 8, foreign: false })
+    }
+}
+
+impl<R: Read> Video<R> {
+    /// Reads the header, whose first bytes were read.
+    pub fn open(from: R) -> Result<Self, ReadError> {
+        let (size, matrix) = ([0; 2], Matrix::new(0, true));
+        let mut video =
+            Self { from, at: MAGIC.len() as u64, frame: 0, size, chroma: COLOURS[0].1, period: Duration::ZERO, matrix };
+        let (start, line) = (video.at, video.line("header")?);
+        let wrong = |reason: &str| ReadError::Video { at: start, reason: format!("its header {reason}") };
+        let parameters = line.strip_prefix(VERSION).ok_or_else(|| wrong("is not of version 2"))?;
+        let (mut rate, mut is_full) = (RATE, false);
+        for parameter in parameters.split(|byte| *byte == b' ').filter(|parameter| !parameter.is_empty()) {
+            let text = std::str::from_utf8(parameter).map_err(|_| wrong("is no text"))?;
+            let unknown = || wrong(&format!("has {text:?}"));
+            let Some((first, value)) = text.split_at_checked(1) else { return Err(unknown()) };
+            match (first, value) {
+                ("W", value) => video.size[0] = value.parse().map_err(|_| unknown())?,
+                ("H", value) => video.size[1] = value.parse().map_err(|_| unknown())?,
+                ("F", value) => rate = frames_a_second(value).ok_or_else(unknown)?,
+                ("C", value) => {
+                    let known = COLOURS.iter().find(|(name, _)| *name == value);
+                    video.chroma = known.ok_or_else(|| ReadError::VideoColours(value.to_owned()))?.1;
+                }
+                ("X", "COLORRANGE=FULL") => is_full = true,
+                ("X", "COLORRANGE=LIMITED") => is_full = false,
+                ("X", value) if value.starts_with("COLORRANGE") => return Err(unknown()),
+                // Interlacing, the shape of pixels, and what programs add.
+                _ => {}
+            }
+        }
+        let [width, height] = video.size;
+        let pixels = u64::from(width) * u64::from(height);
+        if pixels == 0 || width.max(height) > MOST_SIDE || pixels > MOST_PIXELS {
+            return Err(wrong(&format!("claims {width}x{height} pixels")));
+        }
+        video.period = Duration::from_secs_f64(1.0 / rate);
+        video.matrix = Matrix::new(height, is_full);
+        Ok(video)
+    }
+
+    /// The next frame; `None` at the end.
+    pub fn next_frame(&mut self) -> Result<Option<Frame>, ReadError> {
+        let mut first = [0];
+        // An end before a frame is the video's.
+        if self.read(&mut first[..])? == 0 {
+            return Ok(None);
+        }
+        let at = self.at - 1;
+        let line = self.line("mark of a frame")?;
+        let rest = line.strip_prefix(&FRAME[1..]).filter(|rest| rest.first().is_none_or(|byte| *byte == b' '));
+        if first[0] != FRAME[0] || rest.is_none() {
+            let begin = [&first, &line[..line.len().min(7)]].concat();
+            let reason = format!("a frame begins with FRAME, and there is \"{}\"", begin.escape_ascii());
+            return Err(ReadError::Video { at, reason });
+        }
+        let [width, height] = self.size.map(|side| side as usize);
+        let luma = self.plane(width * height)?;
+        let matrix = &self.matrix;
+        let Some(shift) = self.chroma else {
+            let bytes = luma.iter().map(|luma| matrix.grey(*luma)).collect();
+            self.frame += 1;
+            return Ok(Some(Frame { bytes, shape: vec![height as i64, width as i64] }));
+        };
+        let columns = width.div_ceil(1 << shift[0]);
+        let of_chroma = columns * height.div_ceil(1 << shift[1]);
+        let (blue, red) = (self.plane(of_chroma)?, self.plane(of_chroma)?);
+        let mut bytes = Vec::with_capacity(3 * luma.len());
+        for (row, luma) in luma.chunks_exact(width).enumerate() {
+            let chroma = (row >> shift[1]) * columns;
+            let (blue, red) = (&blue[chroma..chroma + columns], &red[chroma..chroma + columns]);
+            let pixel = |(column, luma): (usize, &u8)| {
+                self.matrix.colour(*luma, blue[column >> shift[0]], red[column >> shift[0]])
+            };
+            bytes.extend(luma.iter().enumerate().flat_map(pixel));
+        }
+        self.frame += 1;
+        Ok(Some(Frame { bytes, shape: vec![height as i64, width as i64, 3] }))
+    }
+
+    /// Bytes that were read.
+    pub const fn position(&self) -> u64 {
+        self.at
+    }
+
+    /// Bytes that were there, up to as many.
+    fn read(&mut self, to: &mut [u8]) -> Result<usize, ReadError> {
+        let mut count = 0;
+        while count < to.len() {
+            match self.from.read(&mut to[count..]) {
+                Ok(0) => break,
+                Ok(more) => count += more,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.at += count as u64;
+        Ok(count)
+    }
+
+    /// The rest of a line, without its end.
+    fn line(&mut self, what: &str) -> Result<Vec<u8>, ReadError> {
+        let (mut line, mut next) = (Vec::new(), [0]);
+        while line.len() < MOST_LINE {
+            if self.read(&mut next)? == 0 {
+                return Err(ReadError::Video { at: self.at, reason: format!("it ends within the {what}") });
+            }
+            if next == *b"\n" {
+                return Ok(line);
+            }
+            line.extend(next);
+        }
+        Err(ReadError::Video { at: self.at, reason: format!("the {what} does not end within {MOST_LINE} bytes") })
+    }
+
+    /// Memory is taken as bytes come, whatever the header claims.
+    fn plane(&mut self, needed: usize) -> Result<Vec<u8>, ReadError> {
+        let mut bytes = Vec::new();
+        self.from.by_ref().take(needed as u64).read_to_end(&mut bytes)?;
+        self.at += bytes.len() as u64;
+        let missing = needed - bytes.len();
+        if missing > 0 { Err(ReadError::VideoCut { at: self.at, frame: self.frame, missing }) } else { Ok(bytes) }
+    }
+}
+
+/// Frames a second, by a ratio; 0:0 stands for an unknown one.
+fn frames_a_second(text: &str) -> Option<f64> {
+    let (frames, seconds) = text.split_once(':')?;
+    match (frames.parse::<u32>().ok()?, seconds.parse::<u32>().ok()?) {
+        (0, 0) => Some(RATE),
+        (0, _) | (_, 0) => None,
+        (frames, seconds) => Some(f64::from(frames) / f64::from(seconds)),
+    }
+}
+
+/// What each luma and chroma adds to red, green and blue, as fractions of `ONE`.
+struct Matrix {
+    luma: [i32; 256],
+    red: [i32; 256],
+    /// By blue's chroma, and by red's.
+    green: [[i32; 256]; 2],
+    blue: [i32; 256],
+}
+
+const BITS: u32 = 20;
+const ONE: f64 = (1 << BITS) as f64;
+
+impl Matrix {
+    /// For pictures of so many rows. Weights of ITU-R BT.601-7, 2.5.1, and BT.709-6, 3.2; their 8-bit numbers by 3.4.
+    fn new(rows: u32, is_full: bool) -> Box<Self> {
+        let [red, blue] = if rows < HIGH { [0.299, 0.114] } else { [0.2126, 0.0722] };
+        let green = 1.0 - red - blue;
+        let (black, white, chroma) = if is_full { (0.0, 255.0, 255.0) } else { (16.0, 219.0, 224.0) };
+        let table = |from: f64, of: f64, factor: f64| -> [i32; 256] {
+            std::array::from_fn(|number| ((number as f64 - from) * 255.0 / of * factor * ONE).round() as i32)
+        };
+        let of = |factor: f64| table(128.0, chroma, factor);
+        let (by_red, by_blue) = (2.0 * (1.0 - red), 2.0 * (1.0 - blue));
+        Box::new(Self {
+            luma: table(black, white, 1.0),
+            red: of(by_red),
+            green: [of(-by_blue * blue / green), of(-by_red * red / green)],
+            blue: of(by_blue),
+        })
+    }
+
+    fn colour(&self, luma: u8, blue: u8, red: u8) -> [u8; 3] {
+        let (luma, blue, red) = (self.luma[usize::from(luma)], usize::from(blue), usize::from(red));
+        [self.red[red], self.green[0][blue] + self.green[1][red], self.blue[blue]].map(|add| level(luma + add))
+    }
+
+    fn grey(&self, luma: u8) -> u8 {
+        level(self.luma[usize::from(luma)])
+    }
+}
+
+/// The next whole level, of a half the upper.
+fn level(fraction: i32) -> u8 {
+    ((fraction + (1 << (BITS - 1))) >> BITS).clamp(0, 255) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(file: &[u8]) -> Result<Video<&[u8]>, ReadError> {
+        Video::open(file.strip_prefix(MAGIC).unwrap())
+    }
+
+    fn said(file: &[u8]) -> String {
+        let read = || -> Result<(), ReadError> {
+            let mut video = open(file)?;
+            while video.next_frame()?.is_some() {}
+            Ok(())
+        };
+        read().map_or_else(|error| error.to_string(), |()| "read".into())
+    }
+
+    /// By the standards' own equations, in real numbers: luma from 0 to 1, chroma from -0.5 to 0.5.
+    fn reference([luma, blue, red]: [u8; 3], [of_red, of_blue]: [f64; 2], is_full: bool) -> [u8; 3] {
+        let [luma, blue, red] = [luma, blue, red].map(f64::from);
+        let (luma, blue, red) = match is_full {
+            true => (luma / 255.0, (blue - 128.0) / 255.0, (red - 128.0) / 255.0),
+            false => ((luma - 16.0) / 219.0, (blue - 128.0) / 224.0, (red - 128.0) / 224.0),
+        };
+        let (r, b) = (luma + red * 2.0 * (1.0 - of_red), luma + blue * 2.0 * (1.0 - of_blue));
+        let g = (luma - of_red * r - of_blue * b) / (1.0 - of_red - of_blue);
+        // A half goes up, also where real numbers end a little below.
+        [r, g, b].map(|part| (part * 255.0 + 0.5 + 1e-9).floor().clamp(0.0, 255.0) as u8)
+    }
+
+    #[test]
+    fn colours_are_those_of_the_standards() {
+        for (rows, weights) in [(719, [0.299, 0.114]), (720, [0.2126, 0.0722])] {
+            for is_full in [false, true] {
+                let matrix = Matrix::new(rows, is_full);
+                for n in 0..32_u32.pow(3) {
+                    let [y, u, v] = [n % 32, n / 32 % 32, n / 1024].map(|part| (part * 8 + n % 7) as u8);
+                    let wanted = reference([y, u, v], weights, is_full);
+                    assert_eq!(matrix.colour(y, u, v), wanted, "{rows} {is_full}: {y} {u} {v}");
+                }
+            }
+        }
+        // Red by BT.709, as others write it.
+        assert_eq!(Matrix::new(720, false).colour(63, 102, 240), [255, 1, 0]);
+    }
+
+    #[test]
+    fn planes_of_every_format_are_where_its_pixels_are() {
+        for (format, columns, rows) in
+            [("C420jpeg", 2, 2), ("C420mpeg2", 2, 2), ("C420paldv", 2, 2), ("", 2, 2), ("C422", 2, 1), ("C444", 1, 1)]
+        {
+            for range in ["", " XCOLORRANGE=FULL", " XCOLORRANGE=LIMITED"] {
+                // Odd sides, two frames.
+                let (width, height) = (5_usize, 3_usize);
+                let chroma = [width.div_ceil(columns), height.div_ceil(rows)];
+                let of_chroma = chroma[0] * chroma[1];
+                let number = |n: usize| (n * 37 % 251) as u8;
+                let planes: Vec<u8> = (0..width * height + 2 * of_chroma).map(number).collect();
+                let mut file = format!("YUV4MPEG2 W5 H3 F30000:1001 Ip A1:1 {format}{range}\nFRAME\n").into_bytes();
+                file.extend(&planes);
+                file.extend(b"FRAME Ippp\n");
+                file.extend(planes.iter().map(|number| 255 - number));
+                let mut video = open(&file).unwrap();
+                assert_eq!(video.period, Duration::from_secs_f64(1001.0 / 30000.0));
+                for turn in [0, 255] {
+                    let frame = video.next_frame().unwrap().unwrap();
+                    assert_eq!(frame.shape, [3, 5, 3]);
+                    for (n, pixel) in frame.bytes.chunks(3).enumerate() {
+                        let block = n / width / rows * chroma[0] + n % width / columns;
+                        let of = [n, 15 + block, 15 + of_chroma + block].map(|at| planes[at] ^ turn);
+                        assert_eq!(pixel, reference(of, [0.299, 0.114], range.ends_with("FULL")), "{format} {n}");
+                    }
+                }
+                assert!(video.next_frame().unwrap().is_none());
+            }
+        }
+        let mut grey = open(b"YUV4MPEG2 W2 H1 F0:0 Cmono\nFRAME\n\x10\xeb").unwrap();
+        let frame = grey.next_frame().unwrap().unwrap();
+        assert_eq!((frame.shape, frame.bytes, grey.period), (vec![1, 2], vec![0, 255], Duration::from_millis(40)));
+    }
+
+    #[test]
+    fn what_is_damaged_is_said_with_its_place() {
+        let of = |header: &str| said(format!("YUV4MPEG{header}").as_bytes());
+        assert!(of("2 W2 H2 C420p10\n").contains("\"420p10\"") && of("2 W2 H2 C411\n").contains("420mpeg2"));
+        assert!(of("3 W2 H2\n").contains("byte 8: its header is not of version 2"), "{}", of("3 W2 H2\n"));
+        for wrong in
+            ["W0", "H", "W99999999999", "W65537", "W65536 H65536", "F1", "F0:1", "F1:0", "XCOLORRANGE=HALF", "Wé"]
+        {
+            let said = of(&format!("2 W2 H2 {wrong}\n"));
+            assert!(said.contains("damaged at byte 8: its header"), "{wrong}: {said}");
+        }
+        assert!(of("2 W2 H2").contains("byte 15: it ends within the header"), "{}", of("2 W2 H2"));
+        assert!(of(&format!("2 {}", "a".repeat(9999))).contains("byte 1032: the header does not end"));
+        let whole = b"YUV4MPEG2 W2 H2\nFRAME\n123412FRAME\n123412";
+        assert_eq!(said(whole), "read");
+        for end in 17..whole.len() {
+            let said = said(&whole[..end]);
+            let is_frame = (22..28).contains(&end) || end > 33;
+            let wanted = match end {
+                28 => "read".to_owned(),
+                _ if is_frame => format!("ends at byte {end}, within frame {}", u8::from(end > 28)),
+                _ => format!("byte {end}: it ends within the mark of a frame"),
+            };
+            assert!(said.contains(&wanted), "{end}: {said}");
+        }
+        let said = said(b"YUV4MPEG2 W2 H2\nFRAME\n123412FRAMES\n123412");
+        assert!(said.contains("damaged at byte 28: a frame begins with FRAME, and there is \"FRAMES\""), "{said}");
+    }
+}

@@ -1,0 +1,112 @@
+//! A video that is played: frames come from a thread of its own, at the video's rate.
+
+use crate::array::Array;
+use crate::error::ReadError;
+use crate::file::y4m::{Frame, Video};
+use std::io::{self, Read};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+/// A video that is played. No frame is left out: who does not take one, as in a pause, stops it. Ends when it is dropped.
+pub struct Film {
+    name: String,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    slot: Mutex<Slot>,
+    changed: Condvar,
+    wake: Mutex<Option<Box<dyn Fn() + Send>>>,
+}
+
+/// The next frame.
+#[derive(Default)]
+struct Slot {
+    next: Option<Result<Frame, ReadError>>,
+    is_due: bool,
+    /// Nobody takes frames any more, or none comes.
+    is_over: bool,
+}
+
+impl Shared {
+    fn slot(&self) -> MutexGuard<'_, Slot> {
+        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Film {
+    /// Plays a video whose first frame was read.
+    pub(crate) fn play(name: &str, video: Video<impl Read + Send + 'static>) -> io::Result<Self> {
+        let shared = Arc::new(Shared::default());
+        let reads = Arc::clone(&shared);
+        thread::Builder::new().name("video".into()).spawn(move || {
+            read(video, &reads);
+            reads.slot().is_over = true;
+        })?;
+        Ok(Self { name: name.to_owned(), shared })
+    }
+
+    /// Name of its frames.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Calls this, from a thread of its own, when a frame is due.
+    pub(crate) fn wake_by(&self, wake: impl Fn() + Send + 'static) {
+        *self.shared.wake.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(wake));
+        let is_due = self.shared.slot().is_due;
+        if let (true, Some(wake)) = (is_due, &*self.shared.wake.lock().unwrap_or_else(PoisonError::into_inner)) {
+            wake();
+        }
+    }
+
+    /// The next frame, when it is due, or before that where it is asked for.
+    pub(crate) fn take(&self, is_asked: bool) -> Option<Result<Array, ReadError>> {
+        let mut slot = self.shared.slot();
+        let next = if slot.is_due || is_asked { slot.next.take() } else { None };
+        drop(slot);
+        self.shared.changed.notify_all();
+        Some(next?.and_then(|frame| frame.array(&self.name)))
+    }
+}
+
+impl Drop for Film {
+    fn drop(&mut self) {
+        // A thread that waits for bytes of a pipe ends with the next frame.
+        self.shared.slot().is_over = true;
+        self.shared.changed.notify_all();
+    }
+}
+
+/// Gives frames until the end, an error, or nobody takes them.
+fn read(mut video: Video<impl Read>, to: &Shared) {
+    let mut due = Instant::now() + video.period;
+    while let Some(next) = video.next_frame().transpose() {
+        let is_last = next.is_err();
+        let mut slot = to.slot();
+        if slot.is_over {
+            return;
+        }
+        (slot.next, slot.is_due) = (Some(next), false);
+        let is_there = |slot: &mut Slot| slot.next.is_some() && !slot.is_over;
+        let left = due.saturating_duration_since(Instant::now());
+        slot = to.changed.wait_timeout_while(slot, left, is_there).unwrap_or_else(PoisonError::into_inner).0;
+        if is_there(&mut slot) {
+            slot.is_due = true;
+            drop(slot);
+            if let Some(wake) = &*to.wake.lock().unwrap_or_else(PoisonError::into_inner) {
+                wake();
+            }
+            slot = to.changed.wait_while(to.slot(), is_there).unwrap_or_else(PoisonError::into_inner);
+        }
+        if slot.is_over || is_last {
+            return;
+        }
+        drop(slot);
+        // After a pause it goes on from now.
+        let now = Instant::now();
+        due = Some(due + video.period).filter(|due| *due > now).unwrap_or(now + video.period);
+    }
+}

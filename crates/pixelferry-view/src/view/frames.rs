@@ -1,0 +1,160 @@
+//! Arrays that come again and again: their last frames, a pause, and steps from frame to frame.
+
+use super::ArrayView;
+use crate::array::Array;
+use crate::error::ViewError;
+use crate::film::Film;
+use crate::ring::Way;
+use crate::shown::Shown;
+use std::mem;
+
+/// Most bytes of frames that are kept, and as many of pictures of arrays that are not on show: 1 GiB.
+pub(super) const MOST_BYTES: usize = 1 << 30;
+/// Most frames of an array, with the one on show.
+pub(super) const MOST_FRAMES: usize = 8;
+
+impl ArrayView {
+    /// Shows an array beside the others, or in the place of the one of its name. What is on show stays, with its new numbers; in a
+    /// pause with its old ones.
+    ///
+    /// # Errors
+    /// [`ViewError::Refused`] where it does not go with the layout of the others; all is as before then.
+    pub fn put(&mut self, array: Array) -> Result<(), ViewError> {
+        let at = self.named(array.name());
+        let before = &self.all[at.unwrap_or(self.last)];
+        let (mut shown, _) = Shown::new(array, &before.request)?;
+        shown.asked = before.asked;
+        let Some(at) = at else {
+            self.all.insert(self.count, shown);
+            self.at += usize::from(self.at == self.count);
+            self.count += 1;
+            return Ok(());
+        };
+        if self.is_paused {
+            self.all[at].ring.wait(shown.array);
+        } else {
+            self.enter(at, shown, Way::Newest);
+        }
+        self.bound();
+        Ok(())
+    }
+
+    /// Keeps at most so many frames of each array, the one on show among them, and in all at most so many bytes of them; then the oldest
+    /// go, first of the array that has most. Pictures of arrays that are not on show have as many bytes, and are made anew beyond that.
+    /// At first these are 8 frames and 1 GiB. What waits for the end of a pause always stays.
+    pub fn keep(&mut self, frames: usize, bytes: usize) {
+        self.most = (frames, bytes);
+        self.bound();
+    }
+
+    /// Bytes of the frames that are kept beside those on show.
+    pub fn kept(&self) -> usize {
+        self.all.iter().map(|shown| shown.ring.bytes()).sum()
+    }
+
+    /// Lets go what is too much.
+    pub(super) fn bound(&mut self) {
+        while self.kept() > self.most.1 {
+            let most = self.all.iter_mut().max_by_key(|shown| shown.ring.spare());
+            if !most.is_some_and(|shown| shown.ring.forget()) {
+                break;
+            }
+        }
+        let mut hidden: Vec<usize> = (0..self.all.len()).filter(|at| *at != self.at).collect();
+        hidden.sort_by_key(|at| self.all[*at].seen);
+        let mut bytes: usize = hidden.iter().map(|at| self.all[*at].picture_bytes()).sum();
+        for at in hidden {
+            if bytes <= self.most.1 {
+                break;
+            }
+            bytes -= self.all[at].picture_bytes();
+            self.all[at].feed = None;
+        }
+    }
+
+    /// Shows an array in the place of another, whose numbers go into its ring.
+    fn enter(&mut self, at: usize, shown: Shown, way: Way) {
+        let image = self.image();
+        let old = mem::replace(&mut self.all[at], shown);
+        let old = self.all[at].replace(old);
+        self.all[at].ring.leave(way, old, self.most.0);
+        let mut failed = None;
+        if self.all.len() > self.count && self.pair.contains(&at) {
+            let old = self.all.pop();
+            if self.at == self.count {
+                let [one, two] = self.pair;
+                match self.all[one].minus(&self.all[two]) {
+                    Ok(mut made) => {
+                        old.into_iter().for_each(|old| drop(made.replace(old)));
+                        self.all.push(made);
+                    }
+                    Err(error) => failed = Some(error),
+                }
+            }
+        }
+        self.at = if failed.is_some() { self.last } else { self.at };
+        if self.at == at || self.at == self.count || failed.is_some() {
+            self.renew(image);
+        }
+        failed.into_iter().for_each(|error| self.notice = error.to_string());
+    }
+
+    /// Goes to another frame of an array. False where there is none.
+    fn turn(&mut self, at: usize, way: Way) -> bool {
+        let Some(array) = self.all[at].ring.take(way) else { return false };
+        match Shown::new(array, &self.all[at].request) {
+            Ok((shown, _)) => self.enter(at, shown, way),
+            Err(refusal) => self.notice = refusal.to_string(),
+        }
+        true
+    }
+
+    /// Shows a frame before or after, of a difference that of the first array.
+    pub(super) fn step(&mut self, way: Way) {
+        self.is_paused = true;
+        if !self.turn(self.last, way) {
+            self.is_asked = way == Way::Forward;
+            let which = if self.is_asked { "newer" } else { "older" };
+            self.notice = format!("no {which} frame is kept");
+        }
+    }
+
+    /// Takes over the next frame of a film, when it is due. In a pause the film stands; a step beyond the last frame shows its next. True
+    /// where something changed, which is to be drawn then.
+    pub fn watch(&mut self, film: &Film) -> bool {
+        let is_asked = self.is_asked && self.named(film.name()) == Some(self.last);
+        if self.is_paused && !is_asked {
+            return false;
+        }
+        let Some(next) = film.take(is_asked) else { return false };
+        let done = next.map_err(ViewError::from).and_then(|array| {
+            if !is_asked {
+                return self.put(array);
+            }
+            self.is_asked = false;
+            self.notice.clear();
+            let (shown, _) = Shown::new(array, &self.all[self.last].request)?;
+            self.enter(self.last, shown, Way::Newest);
+            Ok(())
+        });
+        if let Err(error) = done {
+            self.notice = format!("{}: {error}", film.name());
+            tracing::warn!("{}: {error}", film.name());
+        }
+        true
+    }
+
+    /// Ends the pause, with the newest frame of each array.
+    pub(super) fn resume(&mut self) {
+        self.is_paused = false;
+        for at in 0..self.count {
+            self.turn(at, Way::Newest);
+        }
+        self.bound();
+    }
+
+    /// Which frame is on show in a pause.
+    pub(super) fn frame(&self) -> Option<String> {
+        self.is_paused.then(|| self.all[self.last].ring.position())
+    }
+}
