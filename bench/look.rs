@@ -1,0 +1,161 @@
+//! `cargo bench -p pixelferry-measure --bench look [-- --backend NAME --rounds N --json FILE]`: what it costs to look
+//! closely at an array of float32 where it lies, on OpenGL. Rows take turns: a copy of the array on the device, its numbers as they are, its numbers
+//! by a range and a colormap, the range by percentiles (without a frame), and a draw of a larger one that was zoomed into.
+
+#![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
+
+use measure::{Screen, argument, number, write_rows};
+use pixelferry::api::gl::{GlDisplay, HeadlessOptions};
+use pixelferry::driver::select::quantile;
+use pixelferry::{
+    BackendChoice, ComputeBackend, ComputeMemory, Display, DrawOptions, Fit, ImageAccess, ImageDesc, Kernel, Link,
+    LinkOptions, PixelFormat, Placement, Policy, Profiles, Result, SurfaceDesc, Unwritten, command::Choice as _,
+    open_backend,
+};
+use pixelferry_look::{Colormap, End, Gauge, Layout, Look, Number, Place, Plane, Range, Raw};
+use serde::Serialize;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+const SIZE: (u32, u32) = (3840, 2160);
+const LARGE: (u32, u32) = (7680, 4320);
+const WINDOW: (u32, u32) = (1920, 1080);
+
+#[derive(Serialize)]
+struct Row {
+    compute: String,
+    display: String,
+    row: &'static str,
+    microseconds: Vec<f64>,
+}
+
+/// An array on the device, and the link that shows it.
+struct Shown {
+    link: Link,
+    kernel: Arc<dyn Kernel>,
+    memory: Box<dyn ComputeMemory>,
+    table: Option<Box<dyn ComputeMemory>>,
+    plane: Plane,
+}
+
+fn plane((width, height): (u32, u32), look: &Look) -> Plane {
+    let raw = Raw {
+        address: 4096,
+        shape: vec![i64::from(height), i64::from(width)],
+        strides: None,
+        number: Number::of_letter('f', 4, false),
+        place: Place::Host,
+    };
+    Plane::new(&raw, Layout::named("HW").expect("a layout"), PixelFormat::Rgba8, look).expect("a picture")
+}
+
+/// Numbers of 0 to 1, a few of them far away.
+fn numbers((width, height): (u32, u32)) -> Vec<u8> {
+    let far = |n: u32| if n.is_multiple_of(100_003) { 9.0 } else { 0.0 };
+    (0..width * height)
+        .flat_map(|n| (n.wrapping_mul(2_654_435_761) as f32 / u32::MAX as f32 + far(n)).to_ne_bytes())
+        .collect()
+}
+
+impl Shown {
+    fn new(
+        backend: &Arc<dyn ComputeBackend>,
+        display: &Rc<dyn Display>,
+        size: (u32, u32),
+        look: &Look,
+        bytes: &[u8],
+    ) -> Result<Self> {
+        let image = ImageDesc::new(size.0, size.1, PixelFormat::Rgba8).with_access(ImageAccess::Any);
+        let desc = SurfaceDesc::Image(image.with_unwritten(Unwritten::Overwrite));
+        let plane = plane(size, look);
+        let upload = |bytes: &[u8]| {
+            let mut memory = backend.allocate(bytes.len())?;
+            memory.write(0, bytes)?;
+            Ok::<_, pixelferry::Error>(memory)
+        };
+        let options = LinkOptions::new(Policy::default().with_profiles(Profiles::Off));
+        Ok(Self {
+            link: Link::open(Arc::clone(backend), Rc::clone(display), desc, options)?,
+            kernel: backend.build(&Plane::source(&desc))?,
+            memory: upload(bytes)?,
+            table: plane.table().map(|table| upload(table.as_flattened())).transpose()?,
+            plane,
+        })
+    }
+
+    fn frame(&mut self) -> Result<()> {
+        let Self { link, kernel, memory, table, plane } = self;
+        let arguments = plane.arguments(memory.as_ref(), table.as_deref());
+        link.frame(|frame| frame.launch(kernel.as_ref(), &arguments))
+    }
+}
+
+/// Microseconds that a call takes, with what it left to the devices.
+fn timed(both: (&dyn ComputeBackend, &dyn Display), call: impl FnOnce() -> Result<()>) -> f64 {
+    let start = Instant::now();
+    call().and_then(|()| both.0.finish()).and_then(|()| both.1.finish()).expect("the devices go on");
+    start.elapsed().as_secs_f64() * 1e6
+}
+
+fn main() {
+    let choice = argument("--backend").unwrap_or_else(|| "auto".into());
+    let choice = BackendChoice::parse(&choice).expect("--backend");
+    let opened = open_backend(choice, &[]).and_then(|backend| {
+        let options = HeadlessOptions::default().with_same_device_as(backend.device().clone());
+        let display = GlDisplay::headless(options)?;
+        Ok((backend, Screen::gl(&display, WINDOW)?, display))
+    });
+    let (backend, screen, display) = match opened {
+        Ok(opened) => opened,
+        Err(error) => return println!("SKIPPED: {error}"),
+    };
+    let display: Rc<dyn Display> = display;
+    let both = (backend.as_ref(), display.as_ref());
+    let mapped = Look {
+        range: Range::Between(End::Value(0.1), End::Value(0.8)),
+        colormap: Some(Colormap::Viridis),
+        ..Look::default()
+    };
+    let percentiles = Look { range: Range::Between(End::Percent(1.0), End::Percent(99.0)), ..Look::default() };
+    let (bytes, large) = (numbers(SIZE), numbers(LARGE));
+    let shown = |size, look: &Look, bytes: &[u8]| Shown::new(&backend, &display, size, look, bytes).expect("a link");
+    let mut looks = [shown(SIZE, &Look::default(), &bytes), shown(SIZE, &mapped, &bytes)];
+    let mut zoomed = shown(LARGE, &mapped, &large);
+    zoomed.frame().expect("a frame");
+    let mut gauge = Gauge::new(backend.as_ref()).ok();
+    let mut copy = backend.allocate(bytes.len()).expect("memory");
+    let names = ["copy of the array", "numbers as they are", "range and colormap", "percentiles", "draw, zoomed"];
+    let mut rows = names.map(|row| Row {
+        compute: backend.device().to_string(),
+        display: display.device().to_string(),
+        row,
+        microseconds: Vec::new(),
+    });
+    for round in 0..number("--rounds", 60_u32) {
+        let [plain, _] = &looks;
+        let taken = timed(both, || backend.copy(plain.memory.as_ref(), copy.as_mut(), 0..bytes.len()));
+        rows[0].microseconds.push(taken);
+        for (row, shown) in rows[1..].iter_mut().zip(&mut looks) {
+            row.microseconds.push(timed(both, || shown.frame()));
+        }
+        if let Some(gauge) = &mut gauge {
+            let mut measured = || gauge.measure(plane(SIZE, &percentiles), backend.as_ref(), looks[0].memory.as_ref());
+            rows[3].microseconds.push(timed(both, || measured().map(drop)));
+        }
+        // Another place in each frame, as while it is dragged.
+        let (scale, at) = (1 + round % 7, round.cast_signed());
+        let place = Placement { x: -5 * at, y: -3 * at, width: WINDOW.0 * scale, height: WINDOW.1 * scale };
+        let options = DrawOptions::default().with_fit(Fit::At(place));
+        let draw = || screen.draw(&zoomed.link.shown()?, WINDOW, options);
+        rows[4].microseconds.push(timed(both, draw));
+    }
+    println!("{} -> {}, microseconds", rows[0].compute, rows[0].display);
+    println!("| row | median | p99 | of the copy | of the numbers as they are |\n|---|---|---|---|---|");
+    let median = |row: &Row| quantile(&row.microseconds, 0.5);
+    for row in rows.iter().filter(|row| !row.microseconds.is_empty()) {
+        let (us, p99) = (median(row), quantile(&row.microseconds, 0.99));
+        println!("| {} | {us:.0} | {p99:.0} | {:.2} | {:.2} |", row.row, us / median(&rows[0]), us / median(&rows[1]));
+    }
+    write_rows(&rows);
+}
