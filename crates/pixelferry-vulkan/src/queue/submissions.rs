@@ -283,6 +283,7 @@ impl Submissions {
     }
 
     /// The last submission that was made here.
+    #[cfg(feature = "compute")]
     pub(crate) fn last(&self) -> u64 {
         self.state.borrow().last
     }
