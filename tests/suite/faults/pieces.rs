@@ -1,7 +1,7 @@
 //! Pieces of memory that a path makes one by one after a resize, as frames need them.
 
 use super::rig::{Rig, image, paint, policy};
-use pixelferry::{Extent, Mode, PathId, Region, SurfaceDesc, Unwritten};
+use pixelferry::{Extent, Mode, PathId, Region, SurfaceDesc, SyncKind, Unwritten};
 use pixelferry_tests::sharing::{Fault, FaultKind, Faults, Step};
 use std::rc::Rc;
 
@@ -95,6 +95,12 @@ fn what_was_proved_is_opened_with_one_piece() {
             assert_eq!(rig.faults.violations(), Vec::<String>::new(), "{what}");
         }
         assert_eq!(open(Extent::new(SMALL.width + 1, SMALL.height)).1 as usize, pieces, "{what}: wider");
+        if path != PathId::DIRECT {
+            let before = rig.faults.calls(step);
+            let other = policy(Mode::Latency, Some(SyncKind::BinarySemaphore)).with_force(path);
+            drop(rig.open_on(&display, surface(SMALL, rule), other).unwrap());
+            assert_eq!((rig.faults.calls(step) - before) as usize, pieces, "{what}: by a semaphore");
+        }
         let (mut link, _) = open(SMALL);
         rig.faults.arm(Fault { step: Step::Acquire, nth: 1, lasting: true, kind: FaultKind::Driver });
         // Another path does the frame, or none.

@@ -120,7 +120,7 @@ pub(crate) fn open_without(
             Err(error) => field.give_up(candidate.id(), &error),
         }
     };
-    remember_proof(&pairing, candidate.way());
+    remember_proof(&pairing, candidate.settled(&pairing));
     let (id, mut report) = (candidate.id(), field.report);
     report.drawn = drawn_by(display);
     report.later.left = meanwhile.left().iter().map(Way::to_string).collect();
@@ -150,6 +150,7 @@ pub(crate) fn open_way(
         settle(&mut path, &pairing, policy, Some(frames_behind), None)?;
         Ok(path)
     })
+    .inspect_err(|_| distrust(pairing.backend, pairing.display))
 }
 
 /// Settles how late frames are shown, where that was left open, and returns what was measured for it.

@@ -21,9 +21,12 @@ impl GlSemaphore {
 
 impl ComputeSemaphore for GlSemaphore {
     fn signal(&mut self, value: u64) -> Result<()> {
-        let written = std::mem::take(&mut *self.session.written());
-        let inner = Arc::clone(&self.inner);
-        self.session.place.run(move || inner.signal(value, &written))
+        let (inner, session) = (Arc::clone(&self.inner), Arc::clone(&self.session));
+        // Taken where OpenGL is called: one signal has all that was written before it, whichever thread asks first.
+        self.session.place.run(move || {
+            let written = std::mem::take(&mut *session.written());
+            inner.signal(value, &written)
+        })
     }
 
     fn wait(&mut self, value: u64) -> Result<()> {

@@ -6,6 +6,7 @@ use crate::error::ReadError;
 use crate::sheets::sheets;
 use exr::block;
 use exr::error::Error;
+use exr::meta::header::Header;
 use exr::prelude::{AnyChannel, AnyChannels, FlatSamples, Layer, ReadChannels as _, ReadLayers as _, read as reader};
 use pixelferry_look::Number;
 use std::io::{Cursor, Read};
@@ -14,10 +15,9 @@ use std::io::{Cursor, Read};
 pub fn read(mut bytes: Vec<u8>, from: impl Read, name: &str) -> Result<Vec<Array>, ReadError> {
     from.take(MOST_BYTES).read_to_end(&mut bytes)?;
     let chunks = block::read(Cursor::new(bytes), false)?;
-    // A small file may claim to be as large as it likes.
-    let claimed = chunks.headers().iter().map(|header| header.total_pixel_bytes() as u64);
-    let claimed = claimed.fold(0_u64, u64::saturating_add);
-    if claimed > MOST_BYTES {
+    // A small file may claim to be as large as it likes; the crate's own sum wraps.
+    let claimed: u128 = chunks.headers().iter().map(claimed).sum();
+    if claimed > u128::from(MOST_BYTES) {
         return Err(Error::NotSupported(
             format!("it unpacks to {claimed} bytes, and {MOST_BYTES} are the most").into(),
         )
@@ -34,6 +34,12 @@ pub fn read(mut bytes: Vec<u8>, from: impl Read, name: &str) -> Result<Vec<Array
         arrays.extend(arrays_of(layer, &name)?);
     }
     if arrays.is_empty() { Err(Error::Invalid("it has no channel".into()).into()) } else { Ok(arrays) }
+}
+
+/// Bytes of the largest level, which alone is read.
+fn claimed(header: &Header) -> u128 {
+    let bytes = header.channels.list.iter().map(|channel| channel.sample_type.bytes_per_sample() as u128);
+    bytes.sum::<u128>() * header.layer_size.0 as u128 * header.layer_size.1 as u128
 }
 
 fn arrays_of(layer: &Layer<AnyChannels<FlatSamples>>, name: &str) -> Result<Vec<Array>, ReadError> {
@@ -87,7 +93,9 @@ fn interleaved(channels: &[&AnyChannel<FlatSamples>]) -> (Vec<u8>, Number) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use exr::prelude::{Encoding, Image, LayerAttributes, WritableImage as _, f16};
+    use exr::prelude::{
+        ChannelDescription, Encoding, Image, LayerAttributes, SampleType, Vec2, WritableImage as _, f16,
+    };
     use pixelferry_look::{Request, Spot};
 
     const SIZE: (usize, usize) = (5, 3);
@@ -161,11 +169,18 @@ mod tests {
                 let _ = read(other, &[][..], "a");
             }
         }
-        // The data window's last column and row, at a billion each.
-        let mut huge = good;
-        let window =
-            huge.windows(10).position(|name| name == b"dataWindow").unwrap() + b"dataWindow\0box2i\0".len() + 4;
-        huge[window + 8..window + 16].copy_from_slice(&[0, 0, 0, 0x3f, 0, 0, 0, 0x3f]);
-        assert!(read(huge, &[][..], "a").is_err());
+        // A billion columns and rows: of four floats 64 bits do not count the bytes.
+        let floats = || FlatSamples::F32(vec![0.0; 15]);
+        let colours = ["R", "G", "B", "A"].map(|name| channel(name, floats())).into();
+        for mut huge in [good, file(vec![layer("one", colours)])] {
+            let window =
+                huge.windows(10).position(|name| name == b"dataWindow").unwrap() + b"dataWindow\0box2i\0".len() + 4;
+            let corners = [-0x2000_0000_i32, -0x2000_0000, 0x1fff_ffff, 0x1fff_ffff];
+            huge[window..window + 16].copy_from_slice(&corners.map(i32::to_le_bytes).concat());
+            assert!(read(huge, &[][..], "a").is_err());
+        }
+        let four = ["A", "B", "G", "R"].map(|name| ChannelDescription::named(name, SampleType::F32));
+        let header = Header::new("huge".into(), Vec2(1 << 30, 1 << 30), four.into_iter().collect());
+        assert_eq!(claimed(&header), 1 << 64);
     }
 }

@@ -35,8 +35,8 @@ impl Opened {
     /// `name` is that of the array, and what those of several begin with.
     ///
     /// # Errors
-    /// [`ReadError`]. Whatever a `.npy` file or a video says, no more memory is taken than it has bytes, but three times as much for a
-    /// video's colours; a picture may unpack to 4 GiB.
+    /// [`ReadError`]. Whatever a `.npy` file or a video says, no more memory is taken than it has bytes, but some five times as much for
+    /// a frame of a video; a picture may unpack to 4 GiB.
     pub fn open(path: &Path, name: &str) -> Result<Self, ReadError> {
         let file = File::open(path)?;
         // Pipes by name have no length.

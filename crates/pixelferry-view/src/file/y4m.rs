@@ -17,9 +17,9 @@ const VERSION: &[u8] = b"2 ";
 const FRAME: &[u8] = b"FRAME";
 /// Most bytes of a line; others' readers stop at 256 or at 1024.
 const MOST_LINE: usize = 1024;
-/// Longest side, and most pixels: 8 GiB of memory for a frame and what it is made of are too much.
+/// Longest side, and most pixels, of which a frame takes up to 9 bytes each while it is made.
 const MOST_SIDE: u32 = 1 << 16;
-const MOST_PIXELS: u64 = 1 << 30;
+const MOST_PIXELS: u64 = 1 << 28;
 /// Rows from which on a picture is of BT.709.
 const HIGH: u32 = 720;
 /// Frames a second where the header tells none, as in other readers.

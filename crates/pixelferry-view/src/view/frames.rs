@@ -135,6 +135,7 @@ impl ArrayView {
             self.notice.clear();
             let (shown, _) = Shown::new(array, &self.all[self.last].request)?;
             self.enter(self.last, shown, Way::Newest);
+            self.bound();
             Ok(())
         });
         if let Err(error) = done {

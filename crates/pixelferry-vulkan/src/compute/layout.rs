@@ -276,7 +276,9 @@ impl Layout {
         if kept.len() > MOST_KEPT
             && let Some((_, used, room)) = kept.pop_front()
         {
-            self.places.borrow_mut().push_back((used, room));
+            let mut places = self.places.borrow_mut();
+            let at = places.partition_point(|(number, _)| *number <= used);
+            places.insert(at, (used, room));
         }
     }
 

@@ -40,7 +40,7 @@ impl QueueSemaphore {
     pub(crate) fn signals(&self, value: u64) -> Result<()> {
         let value = self.value(value);
         self.queue(|queue| queue.add_signal_semaphore(self.semaphore, value))?;
-        self.device.flush().map(drop)
+        self.flush()
     }
 
     /// Lets what the device is told from now on wait. For a binary semaphore the wait is made at once: the other side may signal
@@ -49,7 +49,23 @@ impl QueueSemaphore {
         let value = self.value(value);
         let stage = vk::PipelineStageFlags::ALL_COMMANDS;
         self.queue(|queue| queue.add_wait_semaphore(self.semaphore, value, stage))?;
-        if self.timeline { Ok(()) } else { self.device.flush().map(drop) }
+        if self.timeline { Ok(()) } else { self.flush() }
+    }
+
+    /// Submits; where that fails, whoever asked asks again.
+    fn flush(&self) -> Result<()> {
+        self.device.flush().map(drop).inspect_err(|_| self.forget())
+    }
+
+    /// The next submission neither waits nor signals.
+    fn forget(&self) {
+        let forget = |queue: &wgpu::hal::vulkan::Queue| {
+            queue.remove_signal_semaphore(self.semaphore);
+            queue.remove_wait_semaphore(self.semaphore);
+        };
+        if let Err(error) = self.queue(forget) {
+            tracing::warn!(%error, "a semaphore could not be taken back");
+        }
     }
 }
 
@@ -70,13 +86,7 @@ impl ComputeSemaphore for QueueSemaphore {
 
 impl Drop for QueueSemaphore {
     fn drop(&mut self) {
-        let forget = |queue: &wgpu::hal::vulkan::Queue| {
-            queue.remove_signal_semaphore(self.semaphore);
-            queue.remove_wait_semaphore(self.semaphore);
-        };
-        if let Err(error) = self.queue(forget) {
-            tracing::warn!(%error, "a semaphore could not be taken back");
-        }
+        self.forget();
         let raw = self.raw.take();
         self.device.queue.on_submitted_work_done(move || drop(raw));
     }
