@@ -72,10 +72,15 @@ impl Candidate<'_> {
         Way { sync: self.pairing(pairing).sync.or(self.spec.syncs.first().copied()), ..self.way() }
     }
 
+    /// True where this thread proved it before.
+    pub fn is_known(&self, pairing: &Pairing<'_>) -> bool {
+        covers(pairing, self.settled(pairing))
+    }
+
     /// Opens and proves it. What this thread proved before is compared in a few rows, and begins with one piece of memory where
     /// `frames_behind` is known, which is measured with all of them.
     pub fn attempt(&self, pairing: &Pairing<'_>, frames_behind: Option<usize>) -> Result<OpenedPath, PathState> {
-        let known = covers(pairing, self.settled(pairing));
+        let known = self.is_known(pairing);
         let is_settled = pairing.frames_behind == 0 || frames_behind.is_some();
         let now = if known && is_settled { pairing.with_one_piece() } else { *pairing };
         let mut path = self.open(&now)?;

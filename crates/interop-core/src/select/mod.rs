@@ -275,6 +275,8 @@ fn choose<'p>(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field<'p>, kee
     let key = Key::new(pairing, &field.candidates, policy);
     let remembered = profile::load(&policy.profiles, &key, &field.candidates);
     let begun = policy.clock.now();
+    // One that is known opens sooner than any that is to be compared with it.
+    let is_known = remembered.as_ref().is_some_and(|before| before.candidate.is_known(pairing));
     if let Some(Remembered { candidate, frames_behind, found, ref left }) = remembered
         && found.stands(policy.budget)
         && let Ok(path) = candidate.attempt(pairing, Some(frames_behind))
@@ -291,7 +293,8 @@ fn choose<'p>(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field<'p>, kee
             Found::Quickest(us) => Some(micros(us)),
             Found::First { .. } => None,
         };
-        let (frames_behind, opening) = (Some(frames_behind), policy.clock.since(begun));
+        let opening = if is_known { Duration::MAX } else { policy.clock.since(begun) };
+        let frames_behind = Some(frames_behind);
         return Some(Choice { candidate, path, frames_behind, learned: None, frame, untried: left.clone(), opening });
     }
     let budget = policy.shares().0;
