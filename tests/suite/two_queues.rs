@@ -1,9 +1,9 @@
 //! Kernels in a queue of wgpu, Vulkan or OpenGL, shown by a display of another API on the same GPU. Pairs of one API are in the suites of
 //! their crates.
 
-use crate::exported::{carries_frames, nothing_is_left, share};
+use crate::exported::{carries_frames, nothing_is_left, nothing_is_left_in_a_child, share};
 use pixelferry::{BackendChoice, ComputeBackend, Display, DisplayChoice, open_backend};
-use pixelferry_tests::{Need, displays, has, in_child, need};
+use pixelferry_tests::{Need, displays, has, need};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -54,13 +54,9 @@ fn kernels_of_opengl_write_what_others_show() {
     on_opengl(carries_frames);
 }
 
-/// In a process of its own, as descriptors are counted.
 #[test]
 fn nothing_is_left_of_a_pair() {
-    // Mesa opens a file for each shader that it keeps, on a thread of its own.
-    let child = in_child("two_queues::child_nothing_is_left", None, &[("MESA_SHADER_CACHE_DISABLE", "true")]).unwrap();
-    println!("{}", child.output);
-    child.passed();
+    nothing_is_left_in_a_child("two_queues::child_nothing_is_left");
 }
 
 #[test]

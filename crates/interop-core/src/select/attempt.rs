@@ -4,7 +4,6 @@
 //! again for a surface that is no larger.
 
 use super::report::{Measured, PathState};
-
 use super::verify::{self, Compared, next_nonce};
 use crate::compute::ComputeBackend;
 use crate::describe::error::{Error, Result};

@@ -7,7 +7,7 @@ use interop_core::{
     PathId, PathState, PixelFormat, Policy, SemaphoreHandle, SharedHandle, Staging, StagingKind, SurfaceDesc, SyncKind,
     Target,
 };
-use pixelferry_testing::{Usage, by_level, has};
+use pixelferry_testing::{Usage, by_level, has, pass_in_child};
 use std::fs::File;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -125,6 +125,12 @@ fn a_link_offers_both(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Displa
         let state = link.report().paths.iter().find(|path| path.id == id).map(|path| &path.state);
         assert!(!matches!(state, None | Some(PathState::NotOffered { .. })), "{}", link.report());
     }
+}
+
+/// Runs a test that calls [`nothing_is_left`] in a process of its own.
+pub fn nothing_is_left_in_a_child(test: &str) {
+    // Mesa opens a file for each shader that it keeps, on a thread of its own.
+    pass_in_child(test, None, &[("MESA_SHADER_CACHE_DISABLE", "true")], &["RAN ON"]);
 }
 
 /// Counts descriptors and memory of the process: nothing else may run beside it.

@@ -9,33 +9,28 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// A backend with a context of its own, and a display with another. `None` after saying SKIPPED.
-fn pair() -> Option<(Arc<dyn ComputeBackend>, Rc<GlDisplay>)> {
+fn pair() -> Option<(Arc<dyn ComputeBackend>, Rc<dyn Display>)> {
     let backend = alone()?;
     let options = HeadlessOptions::default().with_same_device_as(backend.device().clone());
-    let display = need(Need::Egl, GlDisplay::headless(options))?;
+    let display: Rc<dyn Display> = need(Need::Egl, GlDisplay::headless(options))?;
     exported::share(backend.as_ref(), display.as_ref()).then_some((backend, display))
 }
 
 #[test]
 fn frames_cross_in_memory_that_the_display_exports() {
     let Some((backend, display)) = pair() else { return };
-    let display: Rc<dyn Display> = display;
     exported::carries_frames(&backend, &display);
 }
 
-/// In a process of its own, as they are counted.
 #[test]
 fn descriptors_are_not_leaked() {
-    let child = pixelferry_testing::Child::of("compute::shared::child_descriptors").unwrap();
-    // Mesa opens a file for each shader that it keeps, on a thread of its own.
-    child.env("MESA_SHADER_CACHE_DISABLE", "true").run().unwrap().passed();
+    exported::nothing_is_left_in_a_child("compute::shared::child_descriptors");
 }
 
 #[test]
 #[ignore = "run by the test above, in a process of its own"]
 fn child_descriptors() {
     let Some((backend, display)) = pair() else { return };
-    let display: Rc<dyn Display> = display;
     exported::nothing_is_left(&backend, &display);
 }
 

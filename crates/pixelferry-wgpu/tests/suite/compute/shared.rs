@@ -24,12 +24,9 @@ fn frames_cross_in_memory_that_the_display_exports() {
     exported::carries_frames(&backend, &display);
 }
 
-/// In a process of its own, as they are counted.
 #[test]
 fn descriptors_are_not_leaked() {
-    let child = pixelferry_testing::Child::of("compute::shared::child_descriptors").unwrap();
-    // Mesa opens a file for each shader that it keeps, on a thread of its own.
-    child.env("MESA_SHADER_CACHE_DISABLE", "true").run().unwrap().passed();
+    exported::nothing_is_left_in_a_child("compute::shared::child_descriptors");
 }
 
 #[test]
