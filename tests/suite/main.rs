@@ -31,6 +31,8 @@ mod properties;
 mod side_by_side;
 mod slices;
 mod soak;
+#[cfg(target_os = "linux")]
+mod streams;
 mod together;
 #[cfg(target_os = "linux")]
 mod two_queues;

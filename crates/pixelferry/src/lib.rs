@@ -22,6 +22,8 @@ mod probe;
 pub mod report;
 #[cfg(all(feature = "picture", feature = "window"))]
 mod show;
+#[cfg(all(feature = "stream", target_os = "linux"))]
+pub mod stream;
 
 pub use backend_rows::BackendChoice;
 pub use backends::{open_all_backends, open_backend};

@@ -299,6 +299,9 @@ pub struct DisplayCaps {
     pub max_image_side: u32,
     /// Largest number of pixels of an image shown in place.
     pub max_in_place_pixels: u64,
+    /// Readers outside of this program, each of which may keep one block for as long as it likes ([`crate::display::StagingDriver::claim`]):
+    /// rings grow by so many pieces where those are kept.
+    pub outside_readers: usize,
     /// Largest buffer, bytes.
     pub max_buffer_bytes: u64,
     /// Rows in staging memory must start at multiples of this many bytes; a power of two.
@@ -351,6 +354,8 @@ setters!(DisplayCaps {
     with_in_place_buffers(in_place_buffers: Support);
     /// Sets how many pixels an image shown in place has at most.
     with_max_in_place_pixels(max_in_place_pixels: u64);
+    /// Sets how many readers outside of this program may keep a block each.
+    with_outside_readers(outside_readers: usize);
     /// Sets the bytes, a power of two, at whose multiples rows in staging memory begin.
     with_row_pitch_alignment(row_pitch_alignment: usize);
 });
@@ -425,6 +430,7 @@ impl DisplayCaps {
             in_place_buffers: no("buffers that are read in place"),
             max_image_side,
             max_in_place_pixels: 0,
+            outside_readers: 0,
             max_buffer_bytes,
             row_pitch_alignment: 1,
             native_row_order,

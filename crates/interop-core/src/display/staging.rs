@@ -52,6 +52,11 @@ pub trait StagingDriver: Any {
     /// Waits for the last mark, where there is one.
     fn wait(&mut self) -> Result<()>;
 
+    /// Takes the block from readers outside of this program before it is written again; `false` where one keeps it.
+    fn claim(&mut self) -> Result<bool> {
+        Ok(true)
+    }
+
     /// Lets the host fill new memory of the block. Called where that is its [`Reach::EachFill`].
     fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
 
@@ -165,6 +170,15 @@ impl Staging {
         })?;
         self.writes.end();
         Ok(())
+    }
+
+    /// Takes the block from readers outside of this program ([`DisplayCaps::outside_readers`]) before it is written again; `false`
+    /// where one keeps it. Does not wait.
+    ///
+    /// # Errors
+    /// What the driver reports.
+    pub fn claim(&mut self) -> Result<bool> {
+        self.driver.claim()
     }
 
     /// Gives the host the bytes to fill, for the length of the call; waits before that for the display, and for commands of backends

@@ -163,7 +163,7 @@ impl Link {
 
     /// Before a frame: has the piece of memory made that the frame is for, with `all` those of later frames, too.
     pub(super) fn make_pieces(&mut self, all: bool) -> Result<()> {
-        while self.path.lacks_piece() || (all && self.path.missing_pieces() > 0) {
+        while self.path.lacks_piece()? || (all && self.path.missing_pieces() > 0) {
             let _step = step!("another piece");
             let other = self.open_again(&self.made_for)?;
             self.path.take_pieces(other)?;

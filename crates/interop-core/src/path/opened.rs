@@ -84,12 +84,12 @@ impl OpenedPath {
         }
     }
 
-    /// True where the next frame is for a piece that is not made yet.
-    pub(crate) fn lacks_piece(&self) -> bool {
+    /// True where the next frame is for a piece that is not made yet. Passes over pieces that readers outside of this program keep.
+    pub(crate) fn lacks_piece(&mut self) -> Result<bool> {
         match self {
-            Self::Direct(path) => path.lacks_piece(),
+            Self::Direct(path) => Ok(path.lacks_piece()),
             Self::SharedMemory(path) => path.lacks_piece(),
-            Self::PboStaging(_) | Self::HostRoundTrip(_) | Self::Plugged(_) => false,
+            Self::PboStaging(_) | Self::HostRoundTrip(_) | Self::Plugged(_) => Ok(false),
         }
     }
 

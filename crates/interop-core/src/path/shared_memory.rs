@@ -51,6 +51,8 @@ pub struct SharedMemory {
     reader: Reader,
     /// Slots from the first on that take turns. The last of them may not be made yet.
     in_use: usize,
+    /// Slots beyond those, for when readers outside of this program keep some.
+    spare: usize,
     reading: Reading,
     whole: View,
     current: Option<(usize, Crossing)>,
@@ -94,18 +96,20 @@ impl SharedMemory {
         let sync = pairing.sync.unwrap_or(SyncKind::HostFence);
         let slots = pairing.ring_of(slots_for(pairing.frames_behind, sync));
         // A ring that the display uploads from is cleared by whole frames, which need all of its slots.
+        let spare = pairing.display.caps().outside_readers;
         let made = if reading == Reading::Upload { slots } else { slots.min(pairing.pieces_at_once.max(1)) };
         let mut slot = || Ok(Slot { piece: make(pairing, bytes)?, slot_sync: SlotSync::open(pairing)?, frame: None });
         let ring = (0..made).map(|_| slot()).collect::<Result<Vec<_>>>()?;
         Ok(Self {
             backend: Arc::clone(pairing.backend),
             whole: layout.whole()?,
-            ages: Ages::new(&layout, reader, slots)?,
+            ages: Ages::new(&layout, reader, slots + spare)?,
             reader,
             layout,
             room: bytes,
             surface,
             in_use: slots,
+            spare,
             ring,
             reading,
             current: None,
@@ -151,11 +155,31 @@ impl SharedMemory {
     /// The first slot after `index` that neither is shown, nor waits to be, nor holds the newest frame; after a failure
     /// that need not be the next. Of those that are not made yet, the first.
     fn free_after(&self, index: usize) -> usize {
-        let kept = [self.shown, self.ages.newest()];
-        let used = |slot| kept.contains(&Some(slot)) || self.in_flight.iter().any(|(other, _)| *other == slot);
         let mut others = (1..=self.in_use).map(|step| (index + step) % self.in_use);
         // There is always one: half of the ring is beyond those shown and in flight.
-        others.find(|slot| !used(*slot)).unwrap_or(0).min(self.ring.len())
+        others.find(|slot| !self.is_kept(*slot)).unwrap_or(0).min(self.ring.len())
+    }
+
+    fn is_kept(&self, slot: usize) -> bool {
+        let kept = [self.shown, self.ages.newest()];
+        kept.contains(&Some(slot)) || self.in_flight.iter().any(|(other, _)| *other == slot)
+    }
+
+    /// Goes on to a slot that no reader outside of this program keeps: the next one, another that takes turns, or a spare one.
+    fn pass_over_kept(&mut self) -> Result<()> {
+        let turns = (0..self.in_use).map(|step| (self.next + step) % self.in_use);
+        for slot in turns.chain(self.in_use..self.in_use + self.spare).collect::<Vec<_>>() {
+            if slot >= self.ring.len() {
+                // The first of those that are not made yet.
+                self.next = self.ring.len();
+                return Ok(());
+            }
+            if !self.is_kept(slot) && self.ring[slot].piece.staging.claim()? {
+                self.next = slot;
+                return Ok(());
+            }
+        }
+        Err(Error::invalid("acquire", "readers outside of this program keep every piece of the ring"))
     }
 
     /// Waits for the kernels of one frame and lets the display have it.
@@ -193,12 +217,15 @@ impl SharedMemory {
         self.in_use.saturating_sub(self.ring.len())
     }
 
-    pub(super) fn lacks_piece(&self) -> bool {
-        self.next >= self.ring.len()
+    pub(super) fn lacks_piece(&mut self) -> Result<bool> {
+        if self.spare > 0 {
+            self.pass_over_kept()?;
+        }
+        Ok(self.next >= self.ring.len())
     }
 
     pub(super) fn take_pieces(&mut self, mut other: Self) {
-        let missing = self.missing_pieces();
+        let missing = (self.in_use + self.spare).saturating_sub(self.ring.len());
         self.ring.extend(other.ring.drain(..).take(missing));
     }
 
@@ -346,9 +373,9 @@ impl SharingPath for SharedMemory {
 
     fn trim(&mut self) {
         // The surface keeps what it shows alive.
-        self.shown = self.shown.filter(|slot| *slot < self.in_use);
-        self.ring.truncate(self.in_use);
-        self.ages.truncate(self.in_use);
+        self.shown = self.shown.filter(|slot| *slot < self.in_use + self.spare);
+        self.ring.truncate(self.in_use + self.spare);
+        self.ages.truncate(self.in_use + self.spare);
     }
 
     fn resize(&mut self, pairing: &Pairing<'_>) -> Result<Option<Surface>> {

@@ -1,0 +1,12 @@
+#![cfg(target_os = "linux")]
+#![doc = include_str!("../README.md")]
+
+mod list;
+mod proof;
+mod publish;
+mod subscribe;
+mod wire;
+
+pub use list::{Listed, streams};
+pub use publish::{Published, StreamDisplay, StreamOptions};
+pub use subscribe::{Next, StreamFrame, Subscriber};

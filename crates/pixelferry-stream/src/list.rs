@@ -1,0 +1,31 @@
+//! Streams there are.
+
+use crate::wire::socket::{join, names};
+use interop_core::Result;
+use interop_core::describe::error::call;
+
+/// A stream that somebody publishes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Listed {
+    /// Its name, for [`crate::Subscriber::open`].
+    pub name: String,
+    /// The process that publishes it.
+    pub process: u32,
+}
+
+/// Streams of this user, in order of their names. Sockets that a killed publisher left are removed.
+///
+/// # Errors
+/// [`interop_core::Error::Unavailable`] where the folder of streams cannot be read.
+pub fn streams() -> Result<Vec<Listed>> {
+    call("streams", || {
+        let process = |name: &str| {
+            let socket = join(name).ok()?;
+            let peer = rustix::net::sockopt::socket_peercred(&socket).ok()?;
+            u32::try_from(peer.pid.as_raw_nonzero().get()).ok()
+        };
+        let names = names()?;
+        Ok(names.into_iter().filter_map(|name| Some(Listed { process: process(&name)?, name })).collect())
+    })
+}

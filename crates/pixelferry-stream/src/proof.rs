@@ -1,0 +1,29 @@
+//! Bytes by which a subscriber sees that memory which it opened is the publisher's.
+
+use interop_core::{Error, Result};
+
+/// Bytes of the piece that is compared.
+pub(crate) const BYTES: usize = 64 * 1024;
+
+/// A number that no earlier stream had.
+pub(crate) fn nonce() -> Result<u64> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).map_err(|error| Error::Unavailable {
+        what: "random numbers of the system".into(),
+        reason: error.to_string(),
+        hint: "See getrandom(2).".into(),
+    })?;
+    Ok(u64::from_ne_bytes(bytes))
+}
+
+/// What the piece holds: words that follow from the nonce, no two alike (`splitmix64`).
+pub(crate) fn bytes(nonce: u64) -> Vec<u8> {
+    let mut state = nonce;
+    let words = std::iter::repeat_with(|| {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    });
+    words.take(BYTES / 8).flat_map(u64::to_ne_bytes).collect()
+}

@@ -1,0 +1,356 @@
+//! The display that other processes see.
+
+use super::hub::Hub;
+use super::piece::Piece;
+use super::server::Server;
+use super::staging::StreamStaging;
+use super::surface::StreamSurface;
+use crate::proof;
+use crate::wire::frame::Placed;
+use crate::wire::message::{Device, Kind};
+use crate::wire::pages::{self, Writers};
+use crate::wire::socket::Listener;
+use crate::wire::table::From;
+use cpu_fallback::MemoryDisplay;
+use interop_core::compute::host_bytes;
+use interop_core::describe::error::call;
+use interop_core::devices::borrows::Holder;
+use interop_core::devices::owned::{Maker, own};
+use interop_core::display::DisplayDriver;
+use interop_core::{
+    Api, BufferView, DeviceIdentity, Display, DisplayCaps, Error, HandleType, HostBlock, ImageView, Manner,
+    MemoryShape, Part, PixelFormat, Result, ShownFrame, Staging, StagingKind, Surface, SurfaceDesc, View,
+};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Options of a stream.
+///
+/// ```
+/// let options = pixelferry_stream::StreamOptions::default().with_readers(2);
+/// assert_eq!(options.readers, 2);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StreamOptions {
+    /// Subscribers at most. Each may keep a frame for as long as it likes, for which the publisher then has another piece of
+    /// memory.
+    pub readers: usize,
+}
+
+impl StreamOptions {
+    /// Most readers that a stream may have.
+    pub const MOST_READERS: usize = 16;
+
+    /// Sets how many subscribers there may be.
+    #[must_use]
+    pub const fn with_readers(self, readers: usize) -> Self {
+        Self { readers }
+    }
+}
+
+impl Default for StreamOptions {
+    fn default() -> Self {
+        Self { readers: 8 }
+    }
+}
+
+/// What [`StreamDisplay::publish`] did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Published {
+    /// Number of the frame, from 1.
+    pub number: u64,
+    /// Subscribers there are.
+    pub subscribers: usize,
+    /// True where the frame was copied to memory of the host: for a subscriber that cannot use the device's, or as the path in use
+    /// keeps frames elsewhere.
+    pub copied: bool,
+}
+
+/// What the display's objects share.
+pub(crate) struct State {
+    identity: DeviceIdentity,
+    caps: DisplayCaps,
+    pub memory: Rc<MemoryDisplay>,
+    device: Option<Rc<dyn Display>>,
+    pub hub: Arc<Hub>,
+}
+
+impl Maker for State {
+    fn name(&self) -> String {
+        self.identity.to_string()
+    }
+}
+
+impl State {
+    /// The display whose memory other processes open.
+    pub(crate) fn device(&self) -> Result<&dyn Display> {
+        let none = || Error::unsupported(&self.identity, "it was opened without a device whose memory is shared");
+        self.device.as_deref().ok_or_else(none)
+    }
+}
+
+/// Pieces of host memory that frames are copied to, and what those were made for.
+#[derive(Default)]
+struct Copies {
+    bytes: usize,
+    pieces: Vec<(HostBlock, Piece)>,
+}
+
+/// A stream of frames that other processes of this user and machine take, as a display: links prove and measure their paths to it,
+/// and each frame that [`StreamDisplay::publish`] is given is the newest of the stream from then on. Stays on its thread.
+///
+/// Frames lie in memory that publisher and subscribers have in common: shared pages of the host, or memory of a device whose
+/// display exports it. No subscriber makes the publisher wait, whether it is slow, stopped or killed: a frame that it reads is kept,
+/// and the ring gets another piece.
+///
+/// ```
+/// use cpu_fallback::{CpuArgs, CpuBackend, CpuImage, CpuKernelExt};
+/// use interop_core::{KernelSource, Link, LinkOptions, PixelFormat, SurfaceDesc};
+/// use pixelferry_stream::{Next, StreamDisplay, StreamOptions, Subscriber};
+/// use std::sync::Arc;
+/// use std::time::Duration;
+///
+/// let name = format!("example-{}", std::process::id());
+/// let backend = Arc::new(CpuBackend::new()?);
+/// let stream = StreamDisplay::open(&name, None, StreamOptions::default())?;
+/// let desc = SurfaceDesc::image(64, 32, PixelFormat::R8);
+/// let mut link = Link::open(backend.clone(), stream.clone(), desc, LinkOptions::default())?;
+///
+/// // In another process, as a rule.
+/// let mut subscriber = Subscriber::open(&name, &(backend as Arc<dyn interop_core::ComputeBackend>))?;
+/// link.frame(|frame| frame.write(&[7; 64 * 32]))?;
+/// stream.publish(&link.shown()?)?;
+/// let Next::Frame(mut frame) = subscriber.next(Duration::from_secs(10))? else { return Ok(()) };
+/// assert_eq!((frame.number(), frame.read()?), (1, vec![7; 64 * 32]));
+/// # Ok::<(), interop_core::Error>(())
+/// ```
+pub struct StreamDisplay {
+    state: Rc<State>,
+    copies: RefCell<Copies>,
+    /// What is the newest, so that its memory stays until another is.
+    newest: RefCell<Option<Rc<Piece>>>,
+    /// Kept for subscribers, who compare it.
+    _proof: Option<Staging>,
+    name: String,
+    _server: Server,
+}
+
+impl std::fmt::Debug for StreamDisplay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StreamDisplay").field("name", &self.name).field("device", &self.state.identity).finish()
+    }
+}
+
+impl StreamDisplay {
+    /// A stream of this name: letters, digits, `-`, `_` and `.`. `device` is a display of the device that computes which exports
+    /// linear memory, such as Vulkan's; without one, or where it exports none, frames go through memory of the host.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for a name that is none or is taken, and readers beyond [`StreamOptions::MOST_READERS`];
+    /// [`Error::Unavailable`] for what the system refuses.
+    pub fn open(name: &str, device: Option<Rc<dyn Display>>, options: StreamOptions) -> Result<Rc<Self>> {
+        call("StreamDisplay::open", || {
+            let StreamOptions { readers } = options;
+            if readers == 0 || readers > StreamOptions::MOST_READERS {
+                let most = StreamOptions::MOST_READERS;
+                return Err(Error::refused(format!("{readers} readers asked for; a stream has 1 to {most}")));
+            }
+            let exports =
+                |display: &Rc<dyn Display>| display.caps().can_export(HandleType::OPAQUE, MemoryShape::Linear).is_yes();
+            let device = device.filter(exports);
+            let memory = MemoryDisplay::new();
+            let caps = caps(Display::caps(memory.as_ref()), device.as_deref().map(Display::caps), readers);
+            let identity = match &device {
+                Some(device) => device.device().clone(),
+                None => Display::device(memory.as_ref()).clone(),
+            };
+            let identity = identity.with_api(Api::Other("stream"));
+            let hub = Arc::new(Hub::new(readers)?);
+            let uuid = device.as_ref().and_then(|device| device.device().uuid).map(|uuid| uuid.0);
+            let proof = proof::nonce()?;
+            let described = Device { uuid, name: identity.name.chars().take(200).collect(), proof };
+            let state = Rc::new(State { identity, caps, memory, device, hub });
+            let kept = uuid.map(|_| prove(&state, proof)).transpose()?;
+            let server = Server::start(Listener::open(name)?, Arc::clone(&state.hub), described)?;
+            Ok(Rc::new(Self {
+                state,
+                copies: RefCell::default(),
+                newest: RefCell::default(),
+                _proof: kept,
+                name: name.into(),
+                _server: server,
+            }))
+        })
+    }
+
+    /// The stream's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Subscribers there are now.
+    pub fn subscribers(&self) -> usize {
+        self.state.hub.subscribers()
+    }
+
+    /// Makes a frame the newest of the stream. Waits for nobody; kernels have written it by now, as it is shown.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for a frame of a link to another display; [`Error::NothingShown`] before the first; those of a copy,
+    /// where one is needed.
+    pub fn publish(&self, frame: &ShownFrame<'_>) -> Result<Published> {
+        call("StreamDisplay::publish", || self.publish_surface(frame.surface()))
+    }
+
+    fn publish_surface(&self, surface: &Surface) -> Result<Published> {
+        let desc = *surface.desc();
+        let own = own::<StreamSurface>(surface.driver(), &self.state)?;
+        let piece = match own.shown.borrow().as_ref() {
+            Some(shown) => shown.piece.clone(),
+            None => return Err(Error::NothingShown),
+        };
+        let hub = &self.state.hub;
+        let is_device = piece.as_ref().is_some_and(|(piece, _)| matches!(piece.kind, Kind::Device { .. }));
+        let copied = piece.is_none() || (is_device && hub.is_asked_for_the_host());
+        let frame = hub.next_frame();
+        let nanoseconds = now();
+        if copied {
+            let from: &[From] = if piece.is_none() { &[From::Device, From::Host] } else { &[From::Host] };
+            let bytes = own.read(&Part::full(&desc))?;
+            self.copies.borrow_mut().publish(hub, (&desc, &bytes), (frame, from, nanoseconds))?;
+        }
+        if let Some((piece, view)) = piece {
+            let from: &[From] = if is_device { &[From::Device] } else { &[From::Device, From::Host] };
+            hub.publish(frame, piece.place, from, &Placed { desc, view, nanoseconds });
+            *self.newest.borrow_mut() = Some(piece);
+        }
+        hub.wake();
+        Ok(Published { number: frame, subscribers: hub.subscribers(), copied })
+    }
+}
+
+impl Copies {
+    /// Copies a frame of tight rows to a piece that nobody reads.
+    fn publish(
+        &mut self,
+        hub: &Arc<Hub>,
+        (desc, bytes): (&SurfaceDesc, &[u8]),
+        (frame, from, nanoseconds): (u64, &[From], u64),
+    ) -> Result<()> {
+        if self.bytes < bytes.len() {
+            // Whoever reads the earlier ones keeps their memory.
+            (self.bytes, self.pieces) = (bytes.len(), Vec::new());
+        }
+        let free = match self.pieces.iter().position(|(_, piece)| piece.claim()) {
+            Some(free) => free,
+            None => {
+                let (descriptor, mapping) = pages::create("pixelferry frame", self.bytes, Writers::Maker)?;
+                self.pieces.push((mapping.into_block(), Piece::new(hub, Kind::Host, self.bytes, descriptor)?));
+                self.pieces.len() - 1
+            }
+        };
+        let (block, piece) = &self.pieces[free];
+        block.write(0..bytes.len(), Holder::Staging)?.copy_from_slice(bytes);
+        let view = match desc {
+            SurfaceDesc::Image(i) => View::Image(ImageView::packed(i.extent, i.format, 1, 0, false)?),
+            SurfaceDesc::Buffer(_) => View::Buffer(BufferView { offset: 0, len: bytes.len() }),
+        };
+        hub.publish(frame, piece.place, from, &Placed { desc: *desc, view, nanoseconds });
+        Ok(())
+    }
+}
+
+/// What a stream takes: shared pages of the host by their address, and what the device exports.
+fn caps(memory: &DisplayCaps, device: Option<&DisplayCaps>, readers: usize) -> DisplayCaps {
+    // A frame that is read now may be another soon, and the newest stays readable.
+    let ours = memory.clone().with_imports(Vec::new()).with_outside_readers(2 * readers + 1);
+    let Some(device) = device else { return ours };
+    let formats: Vec<_> = PixelFormat::ALL.into_iter().filter(|f| device.image_formats.contains(f)).collect();
+    let linear = |cap: &&interop_core::MemoryCap| cap.handle == HandleType::OPAQUE && cap.shape == MemoryShape::Linear;
+    let exports = memory.exports.iter().chain(device.exports.iter().filter(linear)).cloned().collect();
+    let mut both = ours.with_exports(exports).with_image_formats(formats);
+    both.lacked_formats.clone_from(&device.lacked_formats);
+    both.max_image_side = both.max_image_side.min(device.max_image_side);
+    both.max_in_place_pixels = both.max_in_place_pixels.min(device.max_in_place_pixels);
+    both.max_buffer_bytes = both.max_buffer_bytes.min(device.max_buffer_bytes);
+    both.row_pitch_alignment = both.row_pitch_alignment.max(device.row_pitch_alignment);
+    both.in_place_images = device.in_place_images.clone();
+    both.in_place_buffers = device.in_place_buffers.clone();
+    both
+}
+
+/// Makes the first piece of device memory, which holds what subscribers compare.
+fn prove(state: &Rc<State>, nonce: u64) -> Result<Staging> {
+    let mut staging = Staging::new((&state.identity, &state.caps), StagingKind::Exported, proof::BYTES, |kind| {
+        StreamStaging::new(state, kind, proof::BYTES)
+    })?;
+    let (bytes, desc) = (proof::bytes(nonce), SurfaceDesc::buffer(proof::BYTES as u64));
+    let view = View::Buffer(BufferView { offset: 0, len: proof::BYTES });
+    let mut source = state.device()?.create_surface(&desc)?;
+    source.upload(&Part::full(&desc), &bytes, &view)?;
+    let own = interop_core::devices::owned::own_mut::<StreamStaging>(staging.driver_mut(), state)?;
+    source.download(&Part::full(&desc), &mut own.inner, &view)?;
+    own.inner.wait()?;
+    let mut read = state.device()?.create_in_place_surface(&desc)?;
+    read.read_in_place(&own.inner, &view)?;
+    if read.read_back(&Part::full(&desc))? != bytes {
+        let reason = "memory that it made to be shared does not hold what was copied there";
+        return Err(Error::unsupported(&state.identity, reason));
+    }
+    Ok(staging)
+}
+
+/// Nanoseconds of the clock that all processes have.
+pub(crate) fn now() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
+}
+
+impl DisplayDriver for StreamDisplay {
+    fn device(&self) -> &DeviceIdentity {
+        &self.state.identity
+    }
+
+    fn caps(&self) -> &DisplayCaps {
+        &self.state.caps
+    }
+
+    fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
+        let make = |_: usize| StreamSurface::stored(&self.state, desc);
+        Surface::stored((&self.state.identity, &self.state.caps), desc, |_, bytes| make(bytes), make)
+    }
+
+    fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
+        let make = || Ok(StreamSurface::in_place(&self.state, desc));
+        Surface::in_place((&self.state.identity, &self.state.caps), desc, |_| make(), make)
+    }
+
+    fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
+        Staging::new((&self.state.identity, &self.state.caps), kind, bytes, |kind| {
+            StreamStaging::new(&self.state, kind, bytes)
+        })
+    }
+
+    /// Does what publishing the frame to subscribers costs this process.
+    fn draw_offscreen_by(&self, surface: &Surface, _: Option<Manner>) -> Result<()> {
+        let own = own::<StreamSurface>(surface.driver(), &self.state)?;
+        if own.shown.borrow().as_ref().is_some_and(|shown| shown.piece.is_some()) {
+            return Ok(());
+        }
+        let read = own.read(&Part::full(surface.desc()))?;
+        let mut copy = host_bytes(read.len())?;
+        copy.extend_from_slice(&read);
+        std::hint::black_box(copy);
+        Ok(())
+    }
+
+    fn finish(&self) -> Result<()> {
+        match &self.state.device {
+            Some(device) => device.finish(),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! The publisher's side: a display whose surfaces lie in memory that other processes have.
+
+mod display;
+mod hub;
+mod piece;
+mod server;
+mod staging;
+mod surface;
+
+pub(crate) use display::now;
+pub use display::{Published, StreamDisplay, StreamOptions};

@@ -1,0 +1,33 @@
+//! A piece of memory that subscribers know of.
+
+use super::hub::Hub;
+use crate::wire::message::Kind;
+use interop_core::Result;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+/// A piece's place in the table, given back when it goes. Subscribers keep memory that they have opened.
+pub(crate) struct Piece {
+    hub: Arc<Hub>,
+    pub place: usize,
+    number: u64,
+    pub kind: Kind,
+}
+
+impl Piece {
+    pub(crate) fn new(hub: &Arc<Hub>, kind: Kind, bytes: usize, descriptor: OwnedFd) -> Result<Self> {
+        let (place, number) = hub.list(kind, bytes as u64, descriptor)?;
+        Ok(Self { hub: Arc::clone(hub), place, number, kind })
+    }
+
+    /// Takes it from who could read it; `false` where somebody reads it.
+    pub(crate) fn claim(&self) -> bool {
+        self.hub.claim(self.place)
+    }
+}
+
+impl Drop for Piece {
+    fn drop(&mut self) {
+        self.hub.unlist(self.place, self.number);
+    }
+}

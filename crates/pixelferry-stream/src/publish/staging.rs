@@ -1,0 +1,79 @@
+//! Blocks of memory that other processes have, too.
+
+use super::display::State;
+use super::piece::Piece;
+use crate::wire::message::Kind;
+use crate::wire::pages::{self, Writers};
+use interop_core::display::{Reach, StagingDriver};
+use interop_core::{Display, HandleType, Result, SharedHandle, Staging, StagingKind};
+use std::any::Any;
+use std::rc::Rc;
+
+/// A block of the display in plain memory or of the device's, and the piece that it is.
+pub(crate) struct StreamStaging {
+    state: Rc<State>,
+    pub inner: Staging,
+    /// None where blocks are only copied from.
+    pub piece: Option<Rc<Piece>>,
+}
+
+interop_core::owned!(StreamStaging: State, "staging block", |block| &block.state);
+
+impl StreamStaging {
+    pub(crate) fn new(state: &Rc<State>, kind: StagingKind, bytes: usize) -> Result<(Self, Reach)> {
+        let memory = state.memory.as_ref() as &dyn Display;
+        let (inner, piece) = match kind {
+            StagingKind::Persistent => {
+                let (descriptor, mapping) = pages::create("pixelferry frame", bytes, Writers::Maker)?;
+                let inner = memory.create_staging(StagingKind::Imported(mapping.into_block()), bytes)?;
+                (inner, Some(Piece::new(&state.hub, Kind::Host, bytes, descriptor)?))
+            }
+            StagingKind::Exported => {
+                let inner = state.device()?.create_staging(StagingKind::Exported, bytes)?;
+                let memory = inner.export(HandleType::OPAQUE)?.duplicate_memory()?;
+                // Importers are told the size of the whole allocation.
+                let (kind, bytes) = (Kind::Device { dedicated: memory.is_dedicated() }, memory.bytes());
+                let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+                (inner, Some(Piece::new(&state.hub, kind, bytes, memory.into_handle())?))
+            }
+            other => (memory.create_staging(other, bytes)?, None),
+        };
+        let reach = match inner.host_block() {
+            Some(block) => Reach::Address(block),
+            None if piece.is_some() => Reach::Never,
+            None => Reach::EachFill,
+        };
+        Ok((Self { state: Rc::clone(state), inner, piece: piece.map(Rc::new) }, reach))
+    }
+}
+
+/// Subscribers say themselves what they read, and what this process reads is done when a call returns.
+impl StagingDriver for StreamStaging {
+    fn fence(&mut self, _: bool) -> Result<()> {
+        self.inner.fence()
+    }
+
+    fn wait(&mut self) -> Result<()> {
+        self.inner.wait()
+    }
+
+    fn claim(&mut self) -> Result<bool> {
+        Ok(self.piece.as_ref().is_none_or(|piece| piece.claim()))
+    }
+
+    fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        self.inner.map_write(f)
+    }
+
+    fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
+        self.inner.export(handle).map(Some)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}

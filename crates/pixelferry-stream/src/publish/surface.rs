@@ -1,0 +1,93 @@
+//! Surfaces of a stream.
+
+use super::display::State;
+use super::piece::Piece;
+use super::staging::StreamStaging;
+use crate::wire::message::Kind;
+use interop_core::devices::owned::{own, own_mut};
+use interop_core::display::{Content, InPlaceDriver, StoredDriver, SurfaceDriver};
+use interop_core::{Display, Error, Part, Result, Staging, Surface, SurfaceDesc, View};
+use std::any::Any;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// What a surface shows.
+pub(crate) struct Shown {
+    /// Of the display in plain memory, or of the device's.
+    pub inner: Surface,
+    /// The piece that it reads in place, and how the frame lies in it.
+    pub piece: Option<(Rc<Piece>, View)>,
+}
+
+/// A surface in the display that a piece is of.
+pub(crate) struct StreamSurface {
+    state: Rc<State>,
+    desc: SurfaceDesc,
+    /// None before the first frame of a surface that shows in place.
+    pub shown: RefCell<Option<Shown>>,
+}
+
+interop_core::owned!(StreamSurface: State, "surface", |surface| &surface.state);
+
+impl StreamSurface {
+    pub(crate) fn stored(state: &Rc<State>, desc: &SurfaceDesc) -> Result<Self> {
+        let inner = (state.memory.as_ref() as &dyn Display).create_surface(desc)?;
+        let shown = RefCell::new(Some(Shown { inner, piece: None }));
+        Ok(Self { state: Rc::clone(state), desc: *desc, shown })
+    }
+
+    pub(crate) fn in_place(state: &Rc<State>, desc: &SurfaceDesc) -> Self {
+        Self { state: Rc::clone(state), desc: *desc, shown: RefCell::new(None) }
+    }
+
+    /// What it shows, as bytes: tight rows.
+    pub(crate) fn read(&self, part: &Part) -> Result<Vec<u8>> {
+        self.shown.borrow_mut().as_mut().ok_or(Error::NothingShown)?.inner.read_back(part)
+    }
+}
+
+impl<C: Content> SurfaceDriver<C> for StreamSurface {
+    fn read_back(&mut self, at: &C::At) -> Result<Vec<u8>> {
+        self.read(&C::part(at))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl<C: Content> StoredDriver<C> for StreamSurface {
+    fn upload(&mut self, at: &C::At, bytes: &[u8], view: &C::View) -> Result<()> {
+        let shown = self.shown.get_mut().as_mut().ok_or(Error::NothingShown)?;
+        shown.inner.upload(&C::part(at), bytes, &C::view(view))
+    }
+
+    fn upload_staged(&mut self, at: &C::At, staging: &mut Staging, view: &C::View) -> Result<()> {
+        let staging = own_mut::<StreamStaging>(staging.driver_mut(), &self.state)?;
+        let shown = self.shown.get_mut().as_mut().ok_or(Error::NothingShown)?;
+        shown.inner.upload_staged(&C::part(at), &mut staging.inner, &C::view(view))
+    }
+}
+
+impl<C: Content> InPlaceDriver<C> for StreamSurface {
+    fn show(&mut self, staging: &Staging, view: &C::View) -> Result<()> {
+        let staging = own::<StreamStaging>(staging.driver(), &self.state)?;
+        let piece = staging.piece.as_ref().ok_or_else(|| Error::refused("the block is no piece of the stream"))?;
+        let view = C::view(view);
+        let before = self.shown.get_mut().take();
+        let is_alike = |shown: &Shown| shown.piece.as_ref().is_some_and(|(other, _)| other.kind == piece.kind);
+        let mut inner = match before.filter(is_alike) {
+            Some(shown) => shown.inner,
+            None => {
+                let display = match piece.kind {
+                    Kind::Host => self.state.memory.as_ref(),
+                    Kind::Device { .. } => self.state.device()?,
+                };
+                display.create_in_place_surface(&self.desc)?
+            }
+        };
+        inner.read_in_place(&staging.inner, &view)?;
+        *self.shown.get_mut() = Some(Shown { inner, piece: Some((Rc::clone(piece), view)) });
+        Ok(())
+    }
+}

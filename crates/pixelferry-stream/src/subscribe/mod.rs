@@ -1,0 +1,7 @@
+//! A subscriber's side: frames of another process as memory of a backend here.
+
+mod joined;
+mod subscriber;
+mod way;
+
+pub use subscriber::{Next, StreamFrame, Subscriber};

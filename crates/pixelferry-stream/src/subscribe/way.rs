@@ -1,0 +1,179 @@
+//! Ways in which a backend gets at the frames of a stream, best first; each is tried before it counts.
+
+use super::joined::{Joined, Named};
+use crate::proof;
+use crate::wire::message::Kind;
+use crate::wire::pages::{self, Writers};
+use crate::wire::table::From;
+use interop_core::{
+    ComputeBackend, ComputeMemory, DeviceUuid, Error, HandleType, HostBlock, MemoryHandle, MemoryKind, MemoryShape,
+    PathId, Result, SharedHandle, Support, SurfaceDesc,
+};
+
+/// How a backend gets at frames. Named as the paths that do the same within one process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Kernels read the memory that the publisher's kernels wrote.
+    Device,
+    /// Kernels read shared pages of the host.
+    Pages,
+    /// The host copies to memory of the backend.
+    Copy,
+}
+
+impl Way {
+    pub(super) fn path(self) -> PathId {
+        match self {
+            Self::Device => PathId::EXPORTED_IN_PLACE,
+            Self::Pages => PathId::HOST_VISIBLE_IN_PLACE,
+            Self::Copy => PathId::HOST_ROUND_TRIP,
+        }
+    }
+
+    fn of(kind: Kind) -> &'static [Self] {
+        match kind {
+            Kind::Device { .. } => &[Self::Device],
+            Kind::Host => &[Self::Pages, Self::Copy],
+        }
+    }
+
+    fn check_support(self, backend: &dyn ComputeBackend, joined: &Joined) -> Support {
+        let device = backend.device();
+        match self {
+            Self::Device => {
+                let Some(uuid) = joined.publisher.uuid else {
+                    return Support::No("publisher: its frames are in memory of the host".into());
+                };
+                let is_same = device.uuid == Some(DeviceUuid(uuid));
+                Support::when(is_same, format!("compute: it is another device than {}", joined.publisher.name))
+                    .and(|| backend.caps().can_import(HandleType::OPAQUE, MemoryShape::Linear).of_the("compute"))
+            }
+            Self::Pages => Support::when(device.memory == MemoryKind::Host, "compute: its memory is not the host's")
+                .and(|| backend.caps().can_import(HandleType::HostPointer, MemoryShape::Linear).of_the("compute")),
+            Self::Copy => Support::Yes,
+        }
+    }
+
+    /// Compares what the way gives with what must be there.
+    fn prove(self, backend: &dyn ComputeBackend, joined: &Joined) -> Result<()> {
+        let wanted = proof::bytes(joined.publisher.proof);
+        let mut memory = match self {
+            Self::Device => {
+                let first = joined.pieces.iter().filter(|(_, piece)| matches!(piece.kind, Kind::Device { .. }));
+                let (_, piece) = first
+                    .min_by_key(|(number, _)| **number)
+                    .ok_or_else(|| Error::refused("the publisher named no memory of its device"))?;
+                open_device(backend, piece)?
+            }
+            Self::Pages => {
+                let (descriptor, mapping) = pages::create("pixelferry proof", proof::BYTES, Writers::Maker)?;
+                let block = mapping.into_block();
+                block.write(0..proof::BYTES, interop_core::devices::borrows::Holder::Guard)?.copy_from_slice(&wanted);
+                let there = pages::open(&descriptor, proof::BYTES, Writers::Maker)?;
+                backend.import_host(&there.into_block())?
+            }
+            Self::Copy => {
+                let mut memory = backend.allocate(proof::BYTES)?;
+                memory.write(0, &wanted)?;
+                memory
+            }
+        };
+        let mut seen = vec![0; proof::BYTES];
+        memory.read(0, &mut seen)?;
+        if seen == wanted {
+            return Ok(());
+        }
+        let at = seen.iter().zip(&wanted).position(|(seen, wanted)| seen != wanted).unwrap_or(0);
+        Err(Error::unsupported(
+            backend.device(),
+            format!("it reads other bytes than the publisher wrote, from {at} on"),
+        ))
+    }
+}
+
+/// The ways that work, and what is against the others.
+pub(super) struct Ways {
+    proved: Vec<Way>,
+    pub refused: Vec<(PathId, String)>,
+}
+
+impl Ways {
+    /// # Errors
+    /// [`Error::Unsupported`] where the backend does not even take what the host copies.
+    pub(super) fn find(backend: &dyn ComputeBackend, joined: &Joined) -> Result<Self> {
+        let mut found = Self { proved: Vec::new(), refused: Vec::new() };
+        for way in [Way::Device, Way::Pages, Way::Copy] {
+            let reason = match way.check_support(backend, joined) {
+                Support::Yes => way.prove(backend, joined).err().map(|error| error.to_string()),
+                Support::No(reason) => Some(reason),
+            };
+            match reason {
+                None => found.proved.push(way),
+                Some(reason) => found.refused.push((way.path(), reason)),
+            }
+        }
+        if found.proved.contains(&Way::Copy) {
+            return Ok(found);
+        }
+        let reasons = found.refused.iter().map(|(path, reason)| format!("{path}: {reason}"));
+        Err(Error::unsupported(backend.device(), reasons.collect::<Vec<_>>().join("; ")))
+    }
+
+    /// The best way to a piece of this kind.
+    fn to(&self, kind: Kind) -> Option<Way> {
+        Way::of(kind).iter().find(|way| self.proved.contains(way)).copied()
+    }
+
+    /// Where the newest frame is taken from.
+    pub(super) fn from(&self) -> From {
+        if self.proved.contains(&Way::Device) { From::Device } else { From::Host }
+    }
+}
+
+/// A piece that is open here.
+pub(super) enum Open {
+    Device(Box<dyn ComputeMemory>),
+    Pages(Box<dyn ComputeMemory>),
+    /// The bytes are copied to memory that all pieces share.
+    Copy(HostBlock),
+}
+
+impl Open {
+    pub(super) fn new(ways: &Ways, backend: &dyn ComputeBackend, piece: &Named) -> Result<Self> {
+        let bytes = usize::try_from(piece.bytes).unwrap_or(usize::MAX);
+        // Publishers make whole pages.
+        let bytes = bytes.checked_next_multiple_of(HostBlock::PAGE).unwrap_or(bytes);
+        let block = || pages::open(&piece.descriptor, bytes, Writers::Maker).map(pages::Mapping::into_block);
+        match ways.to(piece.kind) {
+            Some(Way::Device) => open_device(backend, piece).map(Self::Device),
+            Some(Way::Pages) => Ok(Self::Pages(backend.import_host(&block()?)?)),
+            Some(Way::Copy) => Ok(Self::Copy(block()?)),
+            None => {
+                Err(Error::refused("the publisher puts its newest frame where this was told that it cannot be read"))
+            }
+        }
+    }
+
+    pub(super) fn path(&self) -> PathId {
+        match self {
+            Self::Device(_) => Way::Device.path(),
+            Self::Pages(_) => Way::Pages.path(),
+            Self::Copy(_) => Way::Copy.path(),
+        }
+    }
+}
+
+fn open_device(backend: &dyn ComputeBackend, piece: &Named) -> Result<Box<dyn ComputeMemory>> {
+    let Kind::Device { dedicated } = piece.kind else {
+        return Err(Error::refused("the publisher names memory of the host as its device's"));
+    };
+    let descriptor = piece.descriptor.try_clone().map_err(|error| Error::Unavailable {
+        what: "a descriptor".into(),
+        reason: error.to_string(),
+        hint: "Raise the limit of descriptors.".into(),
+    })?;
+    // SAFETY: a process of this very user, whom the socket names, says that it exports the memory with this size from the device
+    // of the same UUID. The driver finds out what is no memory of its own.
+    let memory = unsafe { MemoryHandle::new(descriptor, piece.bytes, dedicated) };
+    backend.import_surface(&SharedHandle::Memory(memory), &SurfaceDesc::buffer(piece.bytes))
+}

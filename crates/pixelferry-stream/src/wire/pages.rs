@@ -1,0 +1,141 @@
+//! Pages that processes share (`memfd_create(2)`). The `unsafe` of mappings is kept in this file.
+
+use interop_core::{Error, HostBlock, Result};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, ftruncate, memfd_create};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use std::ffi::c_void;
+use std::os::fd::{AsFd, OwnedFd};
+use std::ptr::NonNull;
+use std::rc::Rc;
+use std::sync::atomic::AtomicU64;
+
+/// Who may write the pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Writers {
+    /// The process that made them, alone: the kernel refuses to map them for writing from then on (`F_SEAL_FUTURE_WRITE`).
+    Maker,
+    /// Every process that has the descriptor.
+    All,
+}
+
+/// Pages that are mapped into this process until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Mapping {
+    address: NonNull<c_void>,
+    len: usize,
+}
+
+// SAFETY: the mapping belongs to the process and not to a thread; its words are reached by atomics alone, and slices of its
+// bytes are given out by `HostBlock`, which is of one thread.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+/// Makes whole pages for so many bytes, zeroed, and maps them for writing. They keep their size for good, so that nobody who
+/// maps them meets an end (`SIGBUS`).
+///
+/// # Errors
+/// [`Error::Unavailable`] where the system has no more memory or descriptors.
+pub(crate) fn create(name: &str, bytes: usize, writers: Writers) -> Result<(OwnedFd, Mapping)> {
+    let bytes = bytes.checked_next_multiple_of(HostBlock::PAGE).unwrap_or(bytes);
+    let made = || {
+        let pages = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+        ftruncate(&pages, bytes as u64)?;
+        let address = map(&pages, bytes, ProtFlags::READ | ProtFlags::WRITE)?;
+        let mapping = Mapping { address, len: bytes };
+        let mut seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+        if writers == Writers::Maker {
+            seals |= SealFlags::FUTURE_WRITE;
+        }
+        fcntl_add_seals(&pages, seals)?;
+        Ok((pages, mapping))
+    };
+    made().map_err(|errno: rustix::io::Errno| Error::Unavailable {
+        what: format!("shared memory of {bytes} bytes"),
+        reason: errno.to_string(),
+        hint: "Use a smaller surface or free memory; sealed memory needs Linux 5.1.".into(),
+    })
+}
+
+/// Maps pages that another process made. What is not sealed against shrinking, or is too small, is refused before it is
+/// mapped.
+///
+/// # Errors
+/// [`Error::InvalidInput`] for a descriptor of something else; [`Error::Unavailable`] where it cannot be mapped.
+pub(crate) fn open(pages: &OwnedFd, bytes: usize, writers: Writers) -> Result<Mapping> {
+    let seals = fcntl_get_seals(pages).map_err(|_| Error::refused("a descriptor is no shared memory"))?;
+    if !seals.contains(SealFlags::SHRINK) {
+        return Err(Error::refused("shared memory is not sealed, so that it could be taken away"));
+    }
+    let size = fstat(pages).map_or(0, |stat| u64::try_from(stat.st_size).unwrap_or(0));
+    if bytes == 0 || size < bytes as u64 {
+        return Err(Error::refused(format!("shared memory of {size} bytes was said to be of {bytes}")));
+    }
+    let access = if writers == Writers::All { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
+    let address = map(pages, bytes, access).map_err(|errno| Error::Unavailable {
+        what: format!("{bytes} bytes of shared memory"),
+        reason: errno.to_string(),
+        hint: "Free memory, or raise the limit of address space.".into(),
+    })?;
+    Ok(Mapping { address, len: bytes })
+}
+
+fn map(pages: impl AsFd, bytes: usize, access: ProtFlags) -> rustix::io::Result<NonNull<c_void>> {
+    // SAFETY: a new mapping at a place of the system's choice, which touches no other memory.
+    let address = unsafe { mmap(std::ptr::null_mut(), bytes, access, MapFlags::SHARED, pages, 0) }?;
+    NonNull::new(address).ok_or(rustix::io::Errno::NOMEM)
+}
+
+impl Mapping {
+    /// The pages as words, which other processes may change at any time.
+    pub(crate) fn words(&self) -> &[AtomicU64] {
+        // SAFETY: mappings begin at a page, live as long as `self` and are read and written here as atomics alone. Words of pages
+        // that are mapped for reading are only loaded, which the processor does by plain loads.
+        unsafe { std::slice::from_raw_parts(self.address.as_ptr().cast(), self.len / size_of::<AtomicU64>()) }
+    }
+
+    /// The pages as memory of the host. Of pages of another process only what reads them may be made: whoever gets the block keeps
+    /// it to himself, and gives out `&dyn ComputeMemory` at most, through which nothing is written.
+    pub(crate) fn into_block(self) -> HostBlock {
+        let (address, len) = (self.address.cast(), self.len);
+        // SAFETY: the mapping is the owner, and unmaps when it goes. Its bytes have values. Slices are formed under the block's
+        // list alone; another process writes its own pages only while no subscriber says that it reads them (`table`).
+        unsafe { HostBlock::from_raw(address, len, Rc::new(self)) }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `map` with this length, and unmapped once, here; every slice of it has ended.
+        if let Err(errno) = unsafe { munmap(self.address.as_ptr(), self.len) } {
+            tracing::warn!(%errno, "shared pages were not unmapped");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::Ordering;
+
+    #[test]
+    fn both_sides_see_the_same_words_and_one_of_them_writes() {
+        let (pages, mine) = create("test", 4096, Writers::Maker).unwrap();
+        let theirs = open(&pages, 4096, Writers::Maker).unwrap();
+        mine.words()[511].store(7, Ordering::Relaxed);
+        assert_eq!(theirs.words()[511].load(Ordering::Relaxed), 7);
+        assert!(open(&pages, 4096, Writers::All).is_err(), "mapped for writing after it was sealed");
+    }
+
+    #[test]
+    fn what_is_no_such_memory_is_refused() {
+        let (pages, _) = create("test", 4096, Writers::All).unwrap();
+        assert!(open(&pages, 4097, Writers::All).unwrap_err().to_string().contains("4097"));
+        assert!(open(&pages, 0, Writers::All).is_err());
+        let unsealed = memfd_create("test", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).unwrap();
+        ftruncate(&unsealed, 4096).unwrap();
+        assert!(open(&unsealed, 4096, Writers::All).unwrap_err().to_string().contains("sealed"));
+        let file = OwnedFd::from(std::fs::File::open("/dev/null").unwrap());
+        assert!(open(&file, 1, Writers::Maker).unwrap_err().to_string().contains("no shared memory"));
+    }
+}

@@ -1,0 +1,328 @@
+//! The pages that publisher and subscribers share, and the rule by which nobody reads what is being written.
+//!
+//! The publisher alone writes its page: which frame is the newest, and for each piece of memory which frame it holds. Each
+//! subscriber has a page of its own, in which it alone writes the frame that it reads, and the next before it lets that go. Both sides write first and look at
+//! the other's page then, in one order that all processors agree on. So of a subscriber that begins to read and a publisher
+//! that begins to write the same piece, at least one sees the other, and goes elsewhere.
+
+use super::frame;
+use super::pages::{self, Mapping, Writers};
+use interop_core::Result;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+
+/// Pieces of memory that a stream has at most, with those that only subscribers keep.
+pub(crate) const PLACES: usize = 60;
+/// Bytes of either page.
+pub(crate) const BYTES: usize = 4096;
+
+/// What the pages are, for who maps them.
+const MAGIC: u64 = u64::from_le_bytes(*b"pxferry1");
+
+const NEWEST: usize = 1;
+const NEWEST_ON_THE_HOST: usize = 2;
+/// Places begin here: the frame, the piece's number, and how the frame lies in it.
+const FIRST: usize = 8;
+const PLACE_WORDS: usize = 2 + frame::WORDS;
+const _: () = assert!((FIRST + PLACES * PLACE_WORDS) * size_of::<u64>() <= BYTES);
+
+/// Words of a subscriber's page: the frames that it reads, and whether it asks for memory of the host.
+const READS: [usize; 2] = [0, 1];
+const ASKS: usize = 2;
+
+/// A frame and the place that holds it. Zero is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Stamp(u64);
+
+impl Stamp {
+    pub(crate) const NONE: Self = Self(0);
+
+    fn new(frame: u64, place: usize) -> Self {
+        Self(frame << 8 | place as u64)
+    }
+
+    /// Number of the frame, from 1.
+    pub(crate) fn frame(self) -> u64 {
+        self.0 >> 8
+    }
+
+    fn place(self) -> Option<usize> {
+        usize::try_from(self.0 & 0xff).ok().filter(|place| *place < PLACES && self != Self::NONE)
+    }
+}
+
+/// Where subscribers take a frame from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum From {
+    /// The memory that kernels wrote.
+    Device,
+    /// Memory of the host.
+    Host,
+}
+
+impl From {
+    fn word(self) -> usize {
+        match self {
+            Self::Device => NEWEST,
+            Self::Host => NEWEST_ON_THE_HOST,
+        }
+    }
+}
+
+/// What a place holds, as another process wrote it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Held {
+    pub stamp: Stamp,
+    pub piece: u64,
+    pub words: [u64; frame::WORDS],
+}
+
+/// The publisher's page, on its own side.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pages: Mapping,
+    descriptor: OwnedFd,
+}
+
+impl Table {
+    pub(crate) fn create() -> Result<Self> {
+        let (descriptor, pages) = pages::create("pixelferry stream", BYTES, Writers::Maker)?;
+        pages.words()[0].store(MAGIC, SeqCst);
+        Ok(Self { pages, descriptor })
+    }
+
+    pub(crate) fn descriptor(&self) -> &OwnedFd {
+        &self.descriptor
+    }
+
+    fn place(&self, place: usize) -> &[AtomicU64] {
+        place_of(self.pages.words(), place)
+    }
+
+    /// Frame that is the newest in a place of this kind.
+    pub(crate) fn newest(&self, from: From) -> Stamp {
+        Stamp(self.pages.words()[from.word()].load(SeqCst))
+    }
+
+    /// Says that the place is for a piece, which holds no frame yet.
+    pub(crate) fn settle(&self, place: usize, piece: u64) {
+        let words = self.place(place);
+        words[0].store(0, SeqCst);
+        words[1].store(piece, SeqCst);
+    }
+
+    /// Takes the frame out of a place that is to be written; `false` where one of `readers` has it, or it is the newest.
+    pub(crate) fn claim<'a>(&self, place: usize, readers: impl IntoIterator<Item = &'a Reader>) -> bool {
+        let words = self.place(place);
+        let stamp = Stamp(words[0].load(SeqCst));
+        if stamp == Stamp::NONE {
+            return true;
+        }
+        if [From::Device, From::Host].iter().any(|from| self.newest(*from) == stamp) {
+            return false;
+        }
+        // Nobody who looks from now on takes it; who has written before that it reads the frame is seen here.
+        words[0].store(0, SeqCst);
+        if readers.into_iter().any(|reader| reader.reads(stamp)) {
+            // Still whole: it was not written.
+            words[0].store(stamp.0, SeqCst);
+            return false;
+        }
+        true
+    }
+
+    /// Puts a frame into a place, whose memory holds it, and makes it the newest.
+    pub(crate) fn publish(&self, frame: u64, place: usize, from: &[From], described: [u64; frame::WORDS]) {
+        let stamp = Stamp::new(frame, place);
+        let words = self.place(place);
+        for (word, described) in words[2..].iter().zip(described) {
+            word.store(described, SeqCst);
+        }
+        words[0].store(stamp.0, SeqCst);
+        for from in from {
+            self.pages.words()[from.word()].store(stamp.0, SeqCst);
+        }
+    }
+
+    /// Takes a frame back whose memory goes. What subscribers have of it stays theirs.
+    pub(crate) fn vacate(&self, place: usize) {
+        let stamp = self.place(place)[0].swap(0, SeqCst);
+        for from in [From::Device, From::Host] {
+            let _ = self.pages.words()[from.word()].compare_exchange(stamp, 0, SeqCst, SeqCst);
+        }
+    }
+}
+
+/// A subscriber's page, on the publisher's side.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    pages: Mapping,
+}
+
+impl Reader {
+    pub(crate) fn create() -> Result<(OwnedFd, Self)> {
+        let (descriptor, pages) = pages::create("pixelferry reader", BYTES, Writers::All)?;
+        Ok((descriptor, Self { pages }))
+    }
+
+    fn reads(&self, stamp: Stamp) -> bool {
+        READS.iter().any(|word| self.pages.words()[*word].load(SeqCst) == stamp.0)
+    }
+
+    /// True where the subscriber cannot use the memory that kernels wrote.
+    pub(crate) fn asks_for_the_host(&self) -> bool {
+        self.pages.words()[ASKS].load(SeqCst) != 0
+    }
+}
+
+/// Both pages, on a subscriber's side.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    table: Mapping,
+    mine: Mapping,
+    /// The word of [`READS`] with the frame that is read.
+    word: usize,
+}
+
+impl Seat {
+    /// # Errors
+    /// [`interop_core::Error::InvalidInput`] for descriptors of something else.
+    pub(crate) fn take(table: &OwnedFd, mine: &OwnedFd) -> Result<Self> {
+        let table = pages::open(table, BYTES, Writers::Maker)?;
+        let mine = pages::open(mine, BYTES, Writers::All)?;
+        if table.words()[0].load(SeqCst) != MAGIC {
+            return Err(interop_core::Error::refused("the publisher's page is of another version"));
+        }
+        Ok(Self { table, mine, word: 0 })
+    }
+
+    /// Asks for frames in memory of the host, from the next on.
+    pub(crate) fn ask_for_the_host(&self) {
+        self.mine.words()[ASKS].store(1, SeqCst);
+    }
+
+    pub(crate) fn newest(&self, from: From) -> Stamp {
+        Stamp(self.table.words()[from.word()].load(SeqCst))
+    }
+
+    /// Begins to read the newest frame, where it is another than that which is read. That one stays until [`Seat::let_go`].
+    pub(crate) fn read(&mut self, from: From) -> Option<Held> {
+        let [now, next] = [self.word, 1 - self.word].map(|at| &self.mine.words()[READS[at]]);
+        // Each round that fails has met a newer frame, so this is more than a publisher makes in that time.
+        for _ in 0..1000 {
+            let stamp = self.newest(from);
+            let Some(place) = stamp.place().filter(|_| stamp.0 != now.load(SeqCst)) else { break };
+            next.store(stamp.0, SeqCst);
+            let words = place_of(self.table.words(), place);
+            if words[0].load(SeqCst) == stamp.0 {
+                let described = std::array::from_fn(|at| words[2 + at].load(SeqCst));
+                let held = Held { stamp, piece: words[1].load(SeqCst), words: described };
+                self.word = 1 - self.word;
+                return Some(held);
+            }
+        }
+        next.store(0, SeqCst);
+        None
+    }
+
+    /// Lets the frame before the one that is read be written over.
+    pub(crate) fn let_go(&self) {
+        self.mine.words()[READS[1 - self.word]].store(0, SeqCst);
+    }
+
+    /// Goes back to the frame before, which was not let go; the other may be written over.
+    pub(crate) fn take_back(&mut self) {
+        self.word = 1 - self.word;
+        self.let_go();
+    }
+
+    /// Reads nothing from now on.
+    pub(crate) fn stop_reading(&self) {
+        for word in READS {
+            self.mine.words()[word].store(0, SeqCst);
+        }
+    }
+}
+
+fn place_of(words: &[AtomicU64], place: usize) -> &[AtomicU64] {
+    let first = FIRST + place * PLACE_WORDS;
+    &words[first..first + PLACE_WORDS]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seated() -> (Table, Reader, Seat) {
+        let table = Table::create().unwrap();
+        let (descriptor, reader) = Reader::create().unwrap();
+        let seat = Seat::take(table.descriptor(), &descriptor).unwrap();
+        (table, reader, seat)
+    }
+
+    #[test]
+    fn what_is_read_is_not_written() {
+        let (table, reader, mut seat) = seated();
+        assert!(seat.read(From::Device).is_none(), "nothing is published");
+        table.settle(3, 70);
+        table.publish(1, 3, &[From::Device], [9; frame::WORDS]);
+        assert!(!table.claim(3, [&reader]), "the newest frame");
+        let held = seat.read(From::Device).unwrap();
+        assert_eq!((held.stamp.frame(), held.piece, held.words), (1, 70, [9; frame::WORDS]));
+        assert!(seat.read(From::Device).is_none() && seat.read(From::Host).is_none());
+        table.publish(2, 4, &[From::Device], [8; frame::WORDS]);
+        assert!(!table.claim(3, [&reader]), "the reader has it");
+        assert_eq!(seat.read(From::Device).unwrap().stamp.frame(), 2);
+        assert!(!table.claim(3, [&reader]), "until it lets it go");
+        seat.let_go();
+        assert!(table.claim(3, [&reader]) && table.claim(3, [&reader]), "more than once");
+        table.publish(3, 3, &[From::Device], [7; frame::WORDS]);
+        assert!(!table.claim(4, [&reader]));
+        seat.stop_reading();
+        assert!(table.claim(4, [&reader]));
+        table.vacate(3);
+        assert_eq!(table.newest(From::Device), Stamp::NONE);
+        assert!(seat.read(From::Device).is_none());
+    }
+
+    /// A piece is a number that the publisher changes while it writes; a reader who sees two numbers has seen a torn frame.
+    #[test]
+    fn no_reader_meets_a_piece_that_is_written() {
+        const PIECES: usize = 8;
+        let table = Table::create().unwrap();
+        let pieces: Vec<[AtomicU64; 64]> = (0..PIECES).map(|_| std::array::from_fn(|_| AtomicU64::new(0))).collect();
+        let seats: Vec<_> = (0..2).map(|_| Reader::create().unwrap()).collect();
+        let (descriptors, readers): (Vec<_>, Vec<_>) = seats.into_iter().unzip();
+        let frames = 20_000;
+        std::thread::scope(|scope| {
+            for descriptor in &descriptors {
+                let mut seat = Seat::take(table.descriptor(), descriptor).unwrap();
+                let pieces = &pieces;
+                scope.spawn(move || {
+                    let mut last = 0;
+                    while last < frames {
+                        let Some(held) = seat.read(From::Device) else {
+                            std::thread::yield_now();
+                            continue;
+                        };
+                        seat.let_go();
+                        let seen: Vec<_> =
+                            pieces[held.stamp.place().unwrap()].iter().map(|word| word.load(SeqCst)).collect();
+                        assert!(seen.iter().all(|word| *word == held.stamp.frame()), "{held:?} {seen:?}");
+                        assert!(held.stamp.frame() > last, "frames come in order");
+                        last = held.stamp.frame();
+                    }
+                    seat.stop_reading();
+                });
+            }
+            for frame in 1..=frames {
+                let mut places = (0..PIECES).cycle().skip(frame as usize);
+                let place = places.by_ref().take(PIECES).find(|place| table.claim(*place, &readers)).unwrap();
+                for word in &pieces[place] {
+                    word.store(frame, SeqCst);
+                }
+                table.publish(frame, place, &[From::Device], [frame; frame::WORDS]);
+            }
+        });
+    }
+}

@@ -1,0 +1,189 @@
+//! Every backend's frames in every backend of another process, byte for byte.
+
+use super::publisher::{Publisher, Told};
+use pixelferry::stream::{Next, StreamOptions, Subscriber, publish, streams};
+use pixelferry::{
+    BackendChoice, ComputeBackend, Error, Link, LinkOptions, PathId, PixelFormat, SurfaceDesc, open_backend,
+};
+use pixelferry_tests::{Need, Patience, by_level, has, need};
+use std::sync::Arc;
+use std::time::Duration;
+
+const SOON: Duration = Duration::from_secs(30);
+
+/// Backends that this machine has.
+fn backends() -> Vec<(BackendChoice, Arc<dyn ComputeBackend>)> {
+    let rows = [
+        (BackendChoice::Cpu, None),
+        (BackendChoice::OpenCl, Some(Need::OpenCl)),
+        (BackendChoice::Gl, Some(Need::Egl)),
+        (BackendChoice::Vulkan, Some(Need::Lavapipe)),
+        (BackendChoice::Wgpu, Some(Need::Lavapipe)),
+        (BackendChoice::Cuda, Some(Need::Nvidia)),
+    ];
+    rows.into_iter()
+        .filter_map(|(choice, needed)| {
+            let opened = match (open_backend(choice, &[]), needed) {
+                (Err(Error::Unsupported { reason, .. }), _) => has("kernels", format!("{choice:?}"), Err(reason)),
+                (opened, Some(needed)) => need(needed, opened),
+                (opened, None) => Some(opened.unwrap()),
+            };
+            Some((choice, opened?))
+        })
+        .collect()
+}
+
+/// Takes frames until the publisher has ended, and compares each. Returns how many came.
+fn compare(told: &Told, subscriber: &mut Subscriber) -> u64 {
+    let (mut seen, mut last) = (0, 0);
+    loop {
+        match subscriber.next(SOON).unwrap() {
+            Next::Frame(mut frame) => {
+                assert!(frame.number() > last, "frame {} after {last}", frame.number());
+                assert_eq!(frame.desc().pixels().unwrap().format, told.format);
+                assert!(frame.read().unwrap() == told.frame(frame.number()), "frame {} is another", frame.number());
+                (seen, last) = (seen + 1, frame.number());
+                if Some(last as u32) == told.frames {
+                    return seen;
+                }
+            }
+            Next::Nothing => panic!("no frame after {last} in {SOON:?}"),
+            Next::Ended => panic!("the publisher ended after {last}"),
+        }
+    }
+}
+
+#[test]
+fn frames_cross_from_every_backend_to_every_other() {
+    let backends = backends();
+    for (from, (publishes, _)) in backends.iter().enumerate() {
+        for (to, (takes, backend)) in backends.iter().enumerate() {
+            // Each publishes, and each takes; all pairs at the next level.
+            if by_level((from + 1) % backends.len() != to && from != to, false, false) {
+                continue;
+            }
+            // Rows that are no multiple of anything.
+            let told = Told {
+                backend: *publishes,
+                size: (253, 61),
+                format: PixelFormat::Rgba8,
+                frames: Some(by_level(200, 200, 20_000)),
+            };
+            let mut publisher = Publisher::start(&told);
+            let mut subscriber = publisher.when_there(|name| Subscriber::open(name, backend));
+            let seen = compare(&told, &mut subscriber);
+            let path = subscriber.path().unwrap();
+            println!("RAN ON {publishes:?} to {takes:?} by {path}: {seen} frames");
+            let same = [BackendChoice::Vulkan, BackendChoice::Wgpu];
+            if same.contains(publishes) && same.contains(takes) {
+                let shared = path == PathId::EXPORTED_IN_PLACE;
+                let reason = || format!("{:?}", subscriber.refused());
+                has("memory between processes", backend.device(), if shared { Ok(()) } else { Err(reason()) });
+            }
+        }
+    }
+}
+
+#[test]
+fn every_format_and_size_crosses() {
+    let backend = open_backend(BackendChoice::Cpu, &[]).unwrap();
+    let name = format!("formats-{}", std::process::id());
+    let stream = publish(&name, backend.as_ref(), StreamOptions::default()).unwrap();
+    let mut subscriber = Subscriber::open(&name, &backend).unwrap();
+    let first = SurfaceDesc::image(8, 8, PixelFormat::R8);
+    let mut link = Link::open(backend.clone(), stream.clone(), first, LinkOptions::default()).unwrap();
+    let mut number = 0;
+    let mut cross = |link: &mut Link| {
+        number += 1;
+        let told = *link.desc();
+        let bytes: Vec<_> = (0..told.byte_len().unwrap()).map(|at| (at as u64 * 7 + number) as u8).collect();
+        link.frame(|frame| frame.write(&bytes)).unwrap();
+        stream.publish(&link.shown().unwrap()).unwrap();
+        let Next::Frame(mut frame) = subscriber.next(SOON).unwrap() else { panic!("{told}") };
+        assert_eq!((frame.number(), frame.desc().byte_len().unwrap()), (number, bytes.len()));
+        assert!(frame.read().unwrap() == bytes, "{told}");
+        assert!(frame.age() < SOON);
+    };
+    // Larger and smaller, in memory that is kept and in new memory.
+    for (width, height) in [(8, 8), (1, 1), (640, 3), (7, 5), (1920, 1080), (33, 17)] {
+        link.resize(SurfaceDesc::image(width, height, PixelFormat::R8)).unwrap();
+        cross(&mut link);
+    }
+    for format in PixelFormat::ALL {
+        let desc = SurfaceDesc::image(19, 6, format);
+        let mut link = Link::open(backend.clone(), stream.clone(), desc, LinkOptions::default()).unwrap();
+        cross(&mut link);
+        cross(&mut link);
+    }
+    let buffer = SurfaceDesc::buffer(1001);
+    let mut link = Link::open(backend.clone(), stream.clone(), buffer, LinkOptions::default()).unwrap();
+    cross(&mut link);
+}
+
+#[test]
+fn who_keeps_a_frame_makes_nobody_wait() {
+    let told = Told { backend: BackendChoice::Cpu, size: (64, 64), format: PixelFormat::Rgba8, frames: None };
+    let mut publisher = Publisher::start(&told);
+    let backend = open_backend(BackendChoice::Cpu, &[]).unwrap();
+    let mut kept: Vec<_> = (0..StreamOptions::default().readers - 1)
+        .map(|_| publisher.when_there(|name| Subscriber::open(name, &backend)))
+        .collect();
+    let numbers: Vec<_> = kept
+        .iter_mut()
+        .map(|one| {
+            let Next::Frame(frame) = one.next(SOON).unwrap() else { panic!("no frame") };
+            frame.number()
+        })
+        .collect();
+    // The others go on, far beyond what any ring has.
+    let mut last = publisher.when_there(|name| Subscriber::open(name, &backend));
+    let mut patience = Patience::new();
+    let mut newest = 0;
+    while newest < numbers[0] + 200 {
+        assert!(!patience.is_over());
+        if let Next::Frame(mut frame) = last.next(SOON).unwrap() {
+            newest = frame.number();
+            assert!(frame.read().unwrap() == told.frame(newest));
+        }
+    }
+    for (one, number) in kept.iter_mut().zip(numbers) {
+        let mut frame = one.frame().unwrap();
+        assert_eq!(frame.number(), number);
+        assert!(frame.read().unwrap() == told.frame(number), "what is kept stays");
+    }
+    let error = Subscriber::open(&publisher.name, &backend).unwrap_err().to_string();
+    assert!(error.contains("8 subscribers") && error.contains("readers"), "{error}");
+    drop(kept);
+    publisher.when_there(|name| Subscriber::open(name, &backend));
+}
+
+#[test]
+fn names_that_cannot_be_and_streams_that_are_not_are_refused() {
+    let backend = open_backend(BackendChoice::Cpu, &[]).unwrap();
+    for name in ["", ".hidden", "a/b", "with space", "ümlaut", "../up", &"x".repeat(49)] {
+        for error in [
+            publish(name, backend.as_ref(), StreamOptions::default()).err().unwrap(),
+            Subscriber::open(name, &backend).err().unwrap(),
+        ] {
+            assert!(matches!(&error, Error::InvalidInput { problem, .. } if problem.contains("letters")), "{error}");
+        }
+    }
+    let error = Subscriber::open("nobody-publishes-this", &backend).err().unwrap();
+    assert!(matches!(&error, Error::Unavailable { reason, .. } if reason == "nobody publishes it"), "{error}");
+    for readers in [0, StreamOptions::MOST_READERS + 1] {
+        let options = StreamOptions::default().with_readers(readers);
+        let error = publish("readers", backend.as_ref(), options).err().unwrap().to_string();
+        assert!(error.contains("1 to 16"), "{error}");
+    }
+    let name = format!("taken-{}", std::process::id());
+    let stream = publish(&name, backend.as_ref(), StreamOptions::default()).unwrap();
+    let error = publish(&name, backend.as_ref(), StreamOptions::default()).err().unwrap().to_string();
+    assert!(error.contains("published already"), "{error}");
+    let listed = streams().unwrap().into_iter().find(|one| one.name == name).unwrap();
+    assert_eq!(listed.process, std::process::id());
+    let mut subscriber = Subscriber::open(&name, &backend).unwrap();
+    assert!(matches!(subscriber.next(Duration::ZERO).unwrap(), Next::Nothing) && subscriber.frame().is_none());
+    drop(stream);
+    assert!(matches!(subscriber.next(SOON).unwrap(), Next::Ended) && subscriber.has_ended());
+    assert!(!streams().unwrap().iter().any(|one| one.name == name));
+}
