@@ -36,6 +36,10 @@ mod context;
 #[cfg(feature = "display")]
 mod display;
 #[cfg(feature = "display")]
+mod draw;
+#[cfg(feature = "compute")]
+mod launch;
+#[cfg(feature = "display")]
 mod queue;
 pub mod sharing;
 #[cfg(feature = "display")]

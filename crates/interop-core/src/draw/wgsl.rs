@@ -152,13 +152,13 @@ pub fn shown(places: &Places, steps: Steps) -> String {
         Some(_) => (include_str!("wgsl/color.wgsl"), CURVES),
         None => (include_str!("wgsl/plain.wgsl"), ""),
     };
-    let (space, ty, texel) = match steps.memory {
+    let (variable, ty, texel) = match steps.memory {
         Some(_) => ("var<storage, read> words", "array<u32>", include_str!("wgsl/memory.wgsl")),
         None => ("var image", "texture_2d<f32>", include_str!("wgsl/texture.wgsl")),
     };
     let (params, image) = (places.params, places.image);
     let common = include_str!("wgsl/common.wgsl");
-    format!("{common}{params} draw_params: DrawParams;\n{colors}{curves}{image} {space}: {ty};\n{texel}")
+    format!("{common}{params} draw_params: DrawParams;\n{colors}{curves}{image} {variable}: {ty};\n{texel}")
 }
 
 /// The text of a compute shader `store` that draws.

@@ -2,13 +2,14 @@
 
 use crate::compute::image::VulkanImage;
 use crate::compute::kernel::VulkanKernel;
-use crate::compute::layout::{Bound, Shape, Writes};
 use crate::compute::memory::VulkanMemory;
-use crate::compute::pipeline::Pipeline;
-use crate::compute::session::{Inner, Session};
+use crate::compute::session::Session;
 use crate::compute::spirv::SPIR_V;
 use crate::context::device_state::DeviceState;
 use crate::context::home::AtHome;
+use crate::launch::layout::{Bound, Reads, Shape, Work, Writes};
+use crate::launch::layouts::Layouts;
+use crate::launch::pipeline::Pipeline;
 use crate::staging::queue_buffer::QueueBuffer;
 use crate::staging::semaphore::VulkanSemaphore;
 use crate::{VulkanDisplay, VulkanOptions};
@@ -81,8 +82,8 @@ impl VulkanBackend {
         let items = limits.max_compute_work_group_invocations.min(wide).min(high);
         let memories = limits.max_per_stage_descriptor_storage_buffers;
         let limits = Limits::new(&identity, memories, across.min(down), items);
-        let inner = AtHome::new(&shared.home, Inner::new(shared))?;
-        let session = Arc::new(Session { identity, caps, limits, inner });
+        let layouts = AtHome::new(&shared.home, Layouts::new(shared))?;
+        let session = Arc::new(Session { identity, caps, limits, layouts });
         let patterns = AtHome::new(&shared.home, RefCell::default())?;
         let made = Self { session, patterns };
         made.pattern(PatternEntry::Words)?;
@@ -94,8 +95,9 @@ impl VulkanBackend {
         if launch.is_empty() {
             return Ok(());
         }
+        let (target, groups, numbers) = (Bound::Memory(memory), launch.groups, launch.numbers());
         // SAFETY: the text stays inside the view, which lies in the memory.
-        unsafe { self.pattern(entry)?.launch(&Bound::Memory(memory), &[], &launch) }
+        unsafe { self.pattern(entry)?.launch(&Work { target, reads: &[], groups, numbers }, &[]) }
     }
 
     fn pattern(&self, entry: PatternEntry) -> Result<Rc<Pipeline>> {
@@ -104,7 +106,8 @@ impl VulkanBackend {
             return Ok(Rc::clone(pipeline));
         }
         let words = spirv(PATTERN, entry.name()).map_err(|error| self.session.limits.refused(entry.name(), error))?;
-        let layout = self.session.inner.get()?.layout(Shape { writes: Writes::Memory, memories: 0, pushed: None })?;
+        let shape = Shape { writes: Writes::Memory, reads: Reads::Memories(0), pushed: None };
+        let layout = self.session.layouts.get()?.get(shape)?;
         // SAFETY: naga wrote the words of a text that binds its target alone.
         let pipeline = Rc::new(unsafe { Pipeline::build(&layout, &words, entry.name()) }?);
         made.push((entry, Rc::clone(&pipeline)));

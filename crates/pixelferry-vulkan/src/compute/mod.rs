@@ -46,10 +46,7 @@
 mod backend;
 mod image;
 mod kernel;
-mod lasting;
-mod layout;
 mod memory;
-mod pipeline;
 mod session;
 mod spirv;
 

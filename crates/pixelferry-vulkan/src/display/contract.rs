@@ -6,6 +6,7 @@ use crate::context::functions::{check, has, load};
 use crate::context::headless::{self, VulkanOptions};
 use crate::context::home::Home;
 use crate::context::identity::identify;
+use crate::draw::painter::Painter;
 use crate::queue::commands::Place;
 use crate::queue::submissions::{Point, Submissions};
 use crate::sharing::{Sharing, vk_format};
@@ -27,8 +28,11 @@ use std::rc::Rc;
 
 /// A Vulkan device as a display. Stays on its thread.
 ///
-/// It copies and never draws: the engine does, in its own submissions, with the frames of [`VulkanDisplay::surface_frame`].
+/// The engine draws, in its own submissions, with the frames of [`VulkanDisplay::surface_frame`]; or the display does, into the
+/// engine's images ([`VulkanDisplay::image_target`]).
 pub struct VulkanDisplay {
+    /// Before the state, which its objects are of.
+    pub(crate) painter: Rc<Painter>,
     pub(crate) shared: Rc<DeviceState>,
 }
 
@@ -101,7 +105,8 @@ impl VulkanDisplay {
             let VulkanEngine { instance, queue, family, .. } = engine;
             let handles = Handles { instance, physical, queue, family, abilities };
             let shared = DeviceState::new(identity, caps, (sharing, stores), submissions, (handles, home), engine.keep);
-            Ok(Rc::new(Self { shared: Rc::new(shared) }))
+            let shared = Rc::new(shared);
+            Ok(Rc::new(Self { painter: Rc::new(Painter::new(&shared)), shared }))
         })
     }
 
