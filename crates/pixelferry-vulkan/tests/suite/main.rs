@@ -4,6 +4,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[cfg(feature = "compute")]
+#[path = "../../../interop-core/tests/displays/colour.rs"]
+mod colours;
+#[cfg(feature = "compute")]
 mod compute;
 mod conformance;
 mod drivers;

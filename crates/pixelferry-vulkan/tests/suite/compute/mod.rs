@@ -1,6 +1,7 @@
 //! Vulkan computes, in the queue of a display.
 
 mod backend;
+mod drawing;
 #[cfg(target_os = "linux")]
 mod shared;
 mod show;
