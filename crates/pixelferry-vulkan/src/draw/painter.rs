@@ -30,10 +30,13 @@ const ALIGNED: u64 = 256;
 /// Everything that a pipeline is made for.
 type Key = (Steps, Storage);
 
-/// Pipelines by the first use, or why there is none.
+/// A pipeline, or why there is none.
+type Made = Result<Rc<Pipeline>, String>;
+
+/// Pipelines by the first use.
 pub(crate) struct Painter {
     layouts: Layouts,
-    pipelines: RefCell<Vec<(Key, Result<Rc<Pipeline>, String>)>>,
+    pipelines: RefCell<Vec<(Key, Made)>>,
     /// As large as was drawn last, for targets that take no stores.
     beside: RefCell<Option<Beside>>,
 }
@@ -144,7 +147,7 @@ impl Painter {
         Ok(Ready { pipeline, source, image, own })
     }
 
-    fn pipeline(&self, key: Key) -> Result<Rc<Pipeline>, String> {
+    fn pipeline(&self, key: Key) -> Made {
         if let Some((_, made)) = self.pipelines.borrow().iter().find(|(other, _)| *other == key) {
             return made.clone();
         }

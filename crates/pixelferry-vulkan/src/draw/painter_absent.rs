@@ -11,7 +11,7 @@ use std::rc::Rc;
 pub(crate) struct Painter;
 
 #[derive(Default)]
-pub(crate) struct OwnView;
+pub(crate) struct OwnView(());
 
 /// Target of a draw.
 #[expect(dead_code)]
