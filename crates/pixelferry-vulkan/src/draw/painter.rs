@@ -36,6 +36,7 @@ type Made = Result<Rc<Pipeline>, String>;
 /// Pipelines by the first use.
 pub(crate) struct Painter {
     layouts: Layouts,
+    limits: vk::PhysicalDeviceLimits,
     pipelines: RefCell<Vec<(Key, Made)>>,
     /// As large as was drawn last, for targets that take no stores.
     beside: RefCell<Option<Beside>>,
@@ -86,7 +87,8 @@ impl Ready {
 
 impl Painter {
     pub(crate) fn new(shared: &Rc<DeviceState>) -> Self {
-        Self { layouts: Layouts::new(shared), pipelines: RefCell::default(), beside: RefCell::default() }
+        let (layouts, limits) = (Layouts::new(shared), shared.sharing.limits());
+        Self { layouts, limits, pipelines: RefCell::default(), beside: RefCell::default() }
     }
 
     fn shared(&self) -> &Rc<DeviceState> {
@@ -100,7 +102,7 @@ impl Painter {
         if shared.stores.view(format).is_none() {
             return Err(Obstacle::Format(format!("images of {format:?} in this queue")));
         }
-        let limits = shared.sharing.limits();
+        let limits = &self.limits;
         let [wide, high, _] = limits.max_compute_work_group_size;
         if limits.max_compute_work_group_invocations < GROUP.0 * GROUP.1 || wide < GROUP.0 || high < GROUP.1 {
             return Err(Obstacle::NoShader(format!("groups have fewer than {} work items", GROUP.0 * GROUP.1).into()));
