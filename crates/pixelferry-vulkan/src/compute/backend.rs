@@ -1,5 +1,6 @@
 //! [`VulkanBackend`].
 
+use crate::compute::cuda::CudaKernel;
 use crate::compute::image::VulkanImage;
 use crate::compute::kernel::VulkanKernel;
 use crate::compute::memory::VulkanMemory;
@@ -26,7 +27,7 @@ use interop_core::{
 use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use wgsl_kernel::{Limits, PATTERN, PatternEntry, pattern, spirv};
 
 /// Bytes of the largest memory that a kernel's 32-bit addresses reach.
@@ -71,7 +72,7 @@ impl VulkanBackend {
         let lent = |shape| MemoryCap::new(queue, shape, Support::Yes);
         let images = lent(MemoryShape::Image).without(&shared.stores.refused());
         let (opened, semaphores) = shared.sharing.opened_by_kernels(opens);
-        let caps = ComputeCaps::new(vec![SPIR_V, Language::Wgsl], most)
+        let caps = ComputeCaps::new(languages(shared), most)
             .with_exports(vec![lent(MemoryShape::Linear)])
             .with_imports([lent(MemoryShape::Linear), images].into_iter().chain(opened).collect())
             .with_semaphores(semaphores)
@@ -83,7 +84,7 @@ impl VulkanBackend {
         let memories = limits.max_per_stage_descriptor_storage_buffers;
         let limits = Limits::new(&identity, memories, across.min(down), items);
         let layouts = AtHome::new(&shared.home, Layouts::new(shared))?;
-        let session = Arc::new(Session { identity, caps, limits, layouts });
+        let session = Arc::new(Session { identity, caps, limits, layouts, cuda: OnceLock::new() });
         let patterns = AtHome::new(&shared.home, RefCell::default())?;
         let made = Self { session, patterns };
         made.pattern(PatternEntry::Words)?;
@@ -113,6 +114,16 @@ impl VulkanBackend {
         made.push((entry, Rc::clone(&pipeline)));
         Ok(pipeline)
     }
+}
+
+/// What kernels may be written in.
+fn languages(shared: &DeviceState) -> Vec<Language> {
+    let mut languages = vec![SPIR_V, Language::Wgsl];
+    if cfg!(feature = "cuda") && shared.cu.is_ok() {
+        languages.extend([Language::CudaCpp, Language::Ptx]);
+        languages.extend(cfg!(feature = "opencl").then_some(Language::OpenClC));
+    }
+    languages
 }
 
 /// Memory of another queue would only be one more path to time.
@@ -155,6 +166,10 @@ unsafe impl BackendDriver for VulkanBackend {
     }
 
     fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
+        let shaders = [SPIR_V, Language::Wgsl].into_iter().any(|language| source.source(language).is_some());
+        if !shaders && source.suits(&self.session.caps) {
+            return Ok(Arc::new(CudaKernel::build(&self.session, source)?));
+        }
         Ok(Arc::new(VulkanKernel::build(&self.session, source)?))
     }
 
@@ -186,6 +201,9 @@ unsafe impl BackendDriver for VulkanBackend {
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
+        if kernel.is::<CudaKernel>() {
+            return own::<CudaKernel>(kernel, &self.session)?.launch(target, args);
+        }
         own::<VulkanKernel>(kernel, &self.session)?.launch(target, args)
     }
 
@@ -204,9 +222,10 @@ unsafe impl BackendDriver for VulkanBackend {
             return Err(self.session.shared()?.unsupported(reason));
         }
         let (memory, shared) = (own_mut::<VulkanMemory>(memory, &self.session)?, self.session.shared()?);
+        let address = memory.buffer()?.address().unwrap_or(0);
         let memory = RawMemory::Vulkan {
             buffer: memory.give_name()?.as_raw(),
-            address: 0,
+            address,
             device: shared.sharing.device().handle().as_raw(),
             queue: shared.handles.queue.as_raw(),
         };
