@@ -166,8 +166,8 @@ unsafe impl BackendDriver for VulkanBackend {
     }
 
     fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
-        let shaders = [SPIR_V, Language::Wgsl].into_iter().any(|language| source.source(language).is_some());
-        if !shaders && source.suits(&self.session.caps) {
+        let has = |languages: &[Language]| languages.iter().any(|language| source.source(*language).is_some());
+        if !has(&[SPIR_V, Language::Wgsl]) && has(&[Language::CudaCpp, Language::Ptx, Language::OpenClC]) {
             return Ok(Arc::new(CudaKernel::build(&self.session, source)?));
         }
         Ok(Arc::new(VulkanKernel::build(&self.session, source)?))

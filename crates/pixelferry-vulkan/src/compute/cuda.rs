@@ -34,6 +34,7 @@ impl Kernel for CudaKernel {
 impl CudaKernel {
     pub fn build(session: &Arc<Session>, source: &KernelSource) -> Result<Self> {
         let shared = session.shared()?;
+        cu(shared)?;
         let proof = session.cuda.get_or_init(|| proved(shared).map_err(|error| error.to_string()));
         if let Err(reason) = proof {
             return Err(shared.unsupported(reason.clone()));

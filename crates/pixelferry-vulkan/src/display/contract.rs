@@ -118,6 +118,12 @@ impl VulkanDisplay {
         self.shared.sharing.device()
     }
 
+    /// Tells whether kernels in CUDA C++ and PTX run in its queue: with NVIDIA's Vulkan, on a device that was opened for it
+    /// ([`VulkanOptions::ptx`], [`VulkanEngine::with_ptx`]).
+    pub fn takes_ptx(&self) -> Support {
+        self.shared.cu.as_ref().map_or_else(|reason| Support::No(reason.clone()), |_| Support::Yes)
+    }
+
     /// The instance of the device.
     pub fn instance(&self) -> vk::Instance {
         self.shared.handles.instance
