@@ -186,10 +186,12 @@ impl ImageTarget {
                 // SAFETY: the image is as the engine promised, and another than the surface's, which is retired when it goes.
                 (Ok(ready), _) => return unsafe { self.painter.draw(&self.canvas(), &plan, ready) },
                 (Err(_), Ok(_)) => {}
-                (Err(obstacle), Err(error)) => {
-                    let reason = format!(
-                        "nothing draws this into the image: {obstacle}; {error}; or draw the frame of VulkanDisplay::surface_frame"
-                    );
+                (Err(obstacle), Err(beyond)) => {
+                    let beyond = match beyond {
+                        Error::Unsupported { reason, .. } => reason.clone(),
+                        other => other.to_string(),
+                    };
+                    let reason = format!("{obstacle}, and {beyond}; draw the frame of VulkanDisplay::surface_frame");
                     return Err(self.shared.unsupported(reason));
                 }
             }

@@ -100,7 +100,7 @@ impl Painter {
         let shared = self.shared();
         let format = canvas.desc.format;
         if shared.stores.view(format).is_none() {
-            return Err(Obstacle::Format(format!("images of {format:?} in this queue")));
+            return Err(Obstacle::Format(format!("{:?} in this queue", canvas.place.format)));
         }
         let limits = &self.limits;
         let [wide, high, _] = limits.max_compute_work_group_size;
