@@ -85,14 +85,22 @@ impl Buffer {
 
     /// Memory of another device's or API's.
     pub(crate) fn imported(shared: &Rc<DeviceState>, memory: MemoryHandle, len: usize) -> Result<Self> {
-        let (sharing, bytes) = (&shared.sharing, whole_words(len as u64));
-        let made = match &shared.cu {
-            Err(_) => sharing.imported_buffer(memory, bytes, BUFFER_USAGE)?,
-            // SAFETY: the device has the feature.
-            Ok(_) => unsafe { sharing.imported_addressed_buffer(memory, bytes, BUFFER_USAGE) }?,
-        };
-        // SAFETY: it was made so above.
-        Ok(unsafe { Self::new(shared, len, made, None)?.with_address() })
+        let made = shared.sharing.imported_buffer(memory, whole_words(len as u64), BUFFER_USAGE)?;
+        Self::new(shared, len, made, None)
+    }
+
+    /// [`Buffer::imported`], for kernels to write, in PTX, too.
+    #[cfg(feature = "compute")]
+    pub(crate) fn imported_for_kernels(shared: &Rc<DeviceState>, memory: MemoryHandle, len: usize) -> Result<Self> {
+        if shared.cu.is_err() {
+            return Self::imported(shared, memory, len);
+        }
+        let bytes = whole_words(len as u64);
+        // SAFETY: the device has the feature, and the buffer was made to have an address.
+        unsafe {
+            let made = shared.sharing.imported_addressed_buffer(memory, bytes, BUFFER_USAGE)?;
+            Ok(Self::new(shared, len, made, None)?.with_address())
+        }
     }
 
     /// Creates a buffer in memory of the device that others can open. The content is undefined.
