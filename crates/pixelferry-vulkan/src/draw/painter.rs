@@ -45,8 +45,9 @@ pub(crate) struct Painter {
 /// An image beside a target.
 #[derive(Clone)]
 struct Beside {
-    image: Rc<Image>,
+    /// Before the image.
     view: Rc<Lasting<ImageView>>,
+    image: Rc<Image>,
 }
 
 /// A target's view that stores, made at its first use.
@@ -240,7 +241,7 @@ impl Painter {
         let image = Rc::new(Image::zeroed(shared, &ImageDesc::new(wanted.width, wanted.height, format))?);
         let stores = || shared.unsupported(format!("no kernel stores to {format}"));
         let view = ImageView::storing(shared, &QueueImage::of(shared, &image).ok_or_else(stores)?)?;
-        Ok(kept.insert(Beside { image, view: Rc::new(Lasting::new(shared, view)) }).clone())
+        Ok(kept.insert(Beside { view: Rc::new(Lasting::new(shared, view)), image }).clone())
     }
 }
 
