@@ -4,7 +4,7 @@ use crate::compiler::{Ptx, Variant, compile_ptx};
 use crate::plan::{AddressOf, Geometry, Params, Planner};
 use crate::signature::{self, Param};
 use interop_core::describe::error::call;
-use interop_core::{Arg, Error, KernelSource, Language, Result, View};
+use interop_core::{Arg, DeviceIdentity, Error, KernelSource, Language, Result, View};
 
 /// A kernel as PTX, and how it is launched, for a driver other than CUDA's that loads such text: `vkCreateCuModuleNVX`.
 /// Needs no GPU and no CUDA driver; NVRTC (`nvrtcCompileProgram`) where the source is CUDA C++.
@@ -16,6 +16,9 @@ pub struct PtxKernel {
     params: Vec<Param>,
     items: Option<usize>,
 }
+
+/// Compute capability of texts for a GPU that CUDA's own driver does not list: the oldest that its compilers all know.
+pub(crate) const OLDEST: i32 = 75;
 
 /// Threads that a block of every kernel may have: 65536 registers, of which a thread takes 255 at most.
 const THREADS: u32 = 256;
@@ -69,6 +72,20 @@ impl PtxKernel {
             })?;
             Ok(Self { name, text, entry, params, items: source.items() })
         })
+    }
+
+    /// [`PtxKernel::of`] for this GPU, whose compute capability CUDA's own driver says.
+    ///
+    /// # Errors
+    /// Those of [`PtxKernel::of`].
+    pub fn for_gpu(source: &KernelSource, gpu: &DeviceIdentity) -> Result<Self> {
+        let devices = crate::devices().unwrap_or_default();
+        let same = devices.iter().find(|device| device.identity().same_device(gpu).is_yes());
+        let architecture = same.map_or(OLDEST, |device| {
+            let (major, minor) = device.compute_capability();
+            major * 10 + minor
+        });
+        Self::of(source, architecture)
     }
 
     /// The kernel's name, as the source has it (no CUDA call).

@@ -59,5 +59,5 @@ pub use backend::OpenClBackend;
 pub use device::{OpenClDevice, devices};
 pub use pixelferry_opencl as cl;
 pub use pixelferry_opencl::GlObject;
-pub use ptx::ptx;
+pub use ptx::{ptx, with_ptx};
 pub use sharing::gl::{GlAccess, SharedGlObject, devices_sharing_gl};

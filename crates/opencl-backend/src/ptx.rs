@@ -5,6 +5,7 @@ use crate::device::OpenClDevice;
 use crate::source::{for_addresses, users_log};
 use interop_core::compute::SourceCode;
 use interop_core::{DeviceIdentity, Error, KernelSource, Language, Result};
+use std::borrow::Cow;
 
 /// Compiles the OpenCL C of a source with the OpenCL driver of an NVIDIA GPU (`CL_PROGRAM_BINARIES`), for launches without
 /// OpenCL: the source that comes back has PTX, whose first parameters are those that CUDA's `PF_IMAGE` and `PF_BUFFER` have.
@@ -43,6 +44,18 @@ pub fn ptx(source: &KernelSource, gpu: &DeviceIdentity) -> Result<KernelSource> 
         Some(items) => made.with_items(items),
         None => made,
     })
+}
+
+/// The source itself where it has PTX, CUDA C++ or no OpenCL C, else what [`ptx`] makes of it.
+///
+/// # Errors
+/// Those of [`ptx`].
+pub fn with_ptx<'s>(source: &'s KernelSource, gpu: &DeviceIdentity) -> Result<Cow<'s, KernelSource>> {
+    let direct = [Language::Ptx, Language::CudaCpp].into_iter().any(|language| source.source(language).is_some());
+    if direct || source.source(Language::OpenClC).is_none() {
+        return Ok(Cow::Borrowed(source));
+    }
+    ptx(source, gpu).map(Cow::Owned)
 }
 
 /// NVIDIA's device that is this GPU.

@@ -758,10 +758,10 @@ typedef struct pf_object {
 PIXELFERRY_EXPORT pf_status pf_target_open(pf_display *display, const pf_object *image, uint32_t x, uint32_t y,
                                            uint32_t width, uint32_t height, pf_target **target);
 
-/* pf_link_show_gl, in a target. Where kernels do not store, the frame is copied by vkCmdCopyImage or vkCmdBlitImage. Your later
- * submissions to the display's queue see it; those to another queue come after pf_display_finish.
- * Errors: those of pf_link_frame; PIXELFERRY_ERROR_UNSUPPORTED for what no copy does: blending, a background, one channel as grey
- * (set PIXELFERRY_ONE_CHANNEL_RED), changes of colours, and pictures both scaled and cut. */
+/* pf_link_show_gl, in a target. Where kernels do not store, the frame is copied (vkCmdCopyImage, vkCmdBlitImage) or drawn by a
+ * compute shader. Your later submissions to the display's queue see it; those to another queue come after pf_display_finish.
+ * Errors: those of pf_link_frame; PIXELFERRY_ERROR_UNSUPPORTED where no copy does it and no shader of the queue stores to the
+ * format, and for blending in an image without STORAGE and TRANSFER_SRC. */
 PIXELFERRY_EXPORT pf_status pf_link_show_in(pf_link *link, pf_target *target, const pf_draw_options *options,
                                             pf_frame_function compute, void *user, uint32_t *showed, char **way);
 

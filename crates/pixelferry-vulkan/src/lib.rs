@@ -11,9 +11,9 @@
 //! | to | call |
 //! |---|---|
 //! | see what the engine should switch on | [`device_extensions`], [`device_extensions_raw`] |
-//! | draw a frame | [`VulkanDisplay::surface_frame`], in a submission of the engine's |
+//! | draw a frame in a submission of the engine's | [`VulkanDisplay::surface_frame`] |
 //! | copy a frame into an image of the engine's | [`VulkanDisplay::record_blit`] |
-//! | show frames in an image of the engine's, by stores of kernels where that is quicker | [`VulkanDisplay::image_target`] |
+//! | show frames in an image of the engine's: by stores of kernels where that is quicker, else copied or drawn | [`VulkanDisplay::image_target`] |
 //! | let kernels read or write an image or buffer of the engine's | [`VulkanDisplay::engine_image`], [`VulkanDisplay::engine_buffer`] |
 //! | let kernels run in the display's queue | [`VulkanBackend::on`] |
 //! | read frames on another queue than the display's | [`VulkanEngine::read_by`], [`VulkanDisplay::read_until`] |
@@ -27,7 +27,7 @@
 //! the host, memory of a compute device, buffers and images that compute devices open, and semaphores for which both sides'
 //! queues wait. Linear memory is given to the engine in place, as storage or for a copy.
 //!
-//! The display itself draws nothing. Reading back copies what the engine gets, in the engine's queue.
+//! Reading back copies what the engine gets, in the engine's queue.
 
 #[cfg(feature = "compute")]
 pub mod compute;
@@ -35,6 +35,10 @@ pub mod compute;
 mod context;
 #[cfg(feature = "display")]
 mod display;
+#[cfg(feature = "display")]
+mod draw;
+#[cfg(feature = "compute")]
+mod launch;
 #[cfg(feature = "display")]
 mod queue;
 pub mod sharing;

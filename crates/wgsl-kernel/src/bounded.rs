@@ -22,7 +22,7 @@ pub const CAPABILITIES: Capabilities =
 /// The fault in the text, by line; a limit of [`crate::TextLimit`] that it is beyond.
 pub fn bounded(text: &str, entry: &str) -> Result<(Module, ModuleInfo), TextError> {
     with_room(|| {
-        let (module, info) = weighed(&parsed(text)?, text, entry)?;
+        let (module, info) = weighed(&parsed(text)?, text, entry, &[])?;
         let mut bounded = module.clone();
         for (handle, function) in module.functions.iter() {
             *bounded.functions.get_mut(handle) = limited(&module, function, &info[handle])?;

@@ -145,9 +145,14 @@ pub(crate) fn parsed(text: &str) -> Result<Module, TextError> {
     Ok(naga::front::wgsl::parse_str(text).map_err(|error| error.emit_to_string(text))?)
 }
 
-/// A kernel of a module, with its overrides as the text has them, and zeroes in the memory of its groups. A driver may be given it,
+/// A kernel of a module, with its overrides as the text has them where no constant of that name is given, and zeroes in the memory of its groups. A driver may be given it,
 /// and told to write no zeroes of its own.
-pub(crate) fn weighed(module: &Module, text: &str, entry: &str) -> Result<(Module, ModuleInfo), TextError> {
+pub(crate) fn weighed(
+    module: &Module,
+    text: &str,
+    entry: &str,
+    constants: &[(&str, f64)],
+) -> Result<(Module, ModuleInfo), TextError> {
     // Features that the device lacks are found by those who know the device.
     let validated = |module: &Module| {
         let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(module);
@@ -155,7 +160,7 @@ pub(crate) fn weighed(module: &Module, text: &str, entry: &str) -> Result<(Modul
     };
     let info = validated(module)?;
     let point = Some((naga::ShaderStage::Compute, entry));
-    let constants = naga::back::PipelineConstants::default();
+    let constants = constants.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
     let made = naga::back::pipeline_constants::process_overrides(module, &info, point, &constants);
     let (module, info) = made.map_err(|error| error.to_string())?;
     TextLimit::Workgroup.check(shared(&module))?;

@@ -53,9 +53,9 @@ pub use launch::{Launch, NUMBERS};
 pub use limits::Limits;
 pub use params::{MOST_NUMBERS, WORD};
 pub use pattern::{FLAT, PATTERN, PatternEntry, flat_color, pattern};
-pub use prelude::{Blue, NAMES_WORDS, PRELUDE};
+pub use prelude::{Blue, NAMES_WORDS, PRELUDE, storage_name};
 #[cfg(feature = "spirv")]
-pub use spirv::spirv;
+pub use spirv::{spirv, trusted_spirv};
 pub use text::KernelText;
 
 /// The version of naga whose limits and errors these texts meet.

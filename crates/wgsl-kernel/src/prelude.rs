@@ -159,6 +159,11 @@ fn texture(format: PixelFormat) -> (&'static str, &'static str) {
     ROWS.get(format)
 }
 
+/// The name in WGSL of a storage texture of the format, which has red first.
+pub fn storage_name(format: PixelFormat) -> &'static str {
+    texture(format).0
+}
+
 /// The kernel's text with all that it may call where the target is a texture: `pf_launch[0].xy` is its first pixel, and
 /// `pf_launch[1].y` the step from one row to the next, 1 or -1.
 pub fn with_texture(text: &str, format: PixelFormat, blue: Blue) -> String {

@@ -13,15 +13,28 @@ use naga::valid::{Capabilities, ValidationFlags, Validator};
 /// # Errors
 /// The fault in the text, by line; a limit of [`crate::TextLimit`] that it is beyond.
 pub fn spirv(text: &str, entry: &str) -> Result<Vec<u32>, TextError> {
-    with_room(|| written(text, entry))?
+    with_room(|| written(text, entry, &[], BoundsCheckPolicy::Restrict))?
 }
 
-fn written(text: &str, entry: &str) -> Result<Vec<u32>, TextError> {
-    let (module, _) = weighed(&parsed(text)?, text, entry)?;
+/// [`spirv`] with nothing checked: whoever launches it vouches that each index is inside what it indexes. `constants` are values of
+/// the text's overrides, by name.
+///
+/// # Errors
+/// Those of [`spirv`].
+pub fn trusted_spirv(text: &str, entry: &str, constants: &[(&str, f64)]) -> Result<Vec<u32>, TextError> {
+    with_room(|| written(text, entry, constants, BoundsCheckPolicy::Unchecked))?
+}
+
+fn written(
+    text: &str,
+    entry: &str,
+    constants: &[(&str, f64)],
+    inside: BoundsCheckPolicy,
+) -> Result<Vec<u32>, TextError> {
+    let (module, _) = weighed(&parsed(text)?, text, entry, constants)?;
     let info = Validator::new(ValidationFlags::all(), CAPABILITIES | Capabilities::IMMEDIATES)
         .validate(&module)
         .map_err(|error| error.emit_to_string(text))?;
-    let inside = BoundsCheckPolicy::Restrict;
     let options = spv::Options {
         lang_version: (1, 3),
         flags: WriterFlags::empty(),

@@ -188,7 +188,7 @@ impl Shape {
                 "its memories have the bindings {places:?} of group 1; number them from 0 without gaps"
             ));
         }
-        weighed(&module, &whole, name)?;
+        weighed(&module, &whole, name, &[])?;
         Ok(Self { memories, group })
     }
 }

@@ -12,7 +12,7 @@ pub type Rooms = (&'static str, &'static str);
 pub const ROOMS: &[Rooms] = &[
     ("crates/interop-core", "describe devices tournament draw display compute path select engine link conformance"),
     ("crates/pixelferry-gl", "api context objects draw queue staging surface display compute"),
-    ("crates/pixelferry-vulkan", "sharing queue context staging surface display compute"),
+    ("crates/pixelferry-vulkan", "sharing queue context staging launch surface draw display compute"),
     ("crates/pixelferry-wgpu", "context draw staging surface display compute"),
 ];
 

@@ -10,6 +10,7 @@ mod manners;
 mod paint;
 mod plan;
 mod variant;
+pub mod wgsl;
 
 pub use fit::{Fit, Placement};
 pub use manner::{Drawn, Manner, Obstacle, Storing, Why};

@@ -1,14 +1,16 @@
 //! [`VulkanBackend`].
 
+use crate::compute::cuda::CudaKernel;
 use crate::compute::image::VulkanImage;
 use crate::compute::kernel::VulkanKernel;
-use crate::compute::layout::{Bound, Shape, Writes};
 use crate::compute::memory::VulkanMemory;
-use crate::compute::pipeline::Pipeline;
-use crate::compute::session::{Inner, Session};
+use crate::compute::session::Session;
 use crate::compute::spirv::SPIR_V;
 use crate::context::device_state::DeviceState;
 use crate::context::home::AtHome;
+use crate::launch::layout::{Bound, Reads, Shape, Work, Writes};
+use crate::launch::layouts::Layouts;
+use crate::launch::pipeline::Pipeline;
 use crate::staging::queue_buffer::QueueBuffer;
 use crate::staging::semaphore::VulkanSemaphore;
 use crate::{VulkanDisplay, VulkanOptions};
@@ -25,7 +27,7 @@ use interop_core::{
 use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use wgsl_kernel::{Limits, PATTERN, PatternEntry, pattern, spirv};
 
 /// Bytes of the largest memory that a kernel's 32-bit addresses reach.
@@ -70,7 +72,7 @@ impl VulkanBackend {
         let lent = |shape| MemoryCap::new(queue, shape, Support::Yes);
         let images = lent(MemoryShape::Image).without(&shared.stores.refused());
         let (opened, semaphores) = shared.sharing.opened_by_kernels(opens);
-        let caps = ComputeCaps::new(vec![SPIR_V, Language::Wgsl], most)
+        let caps = ComputeCaps::new(languages(shared), most)
             .with_exports(vec![lent(MemoryShape::Linear)])
             .with_imports([lent(MemoryShape::Linear), images].into_iter().chain(opened).collect())
             .with_semaphores(semaphores)
@@ -81,8 +83,8 @@ impl VulkanBackend {
         let items = limits.max_compute_work_group_invocations.min(wide).min(high);
         let memories = limits.max_per_stage_descriptor_storage_buffers;
         let limits = Limits::new(&identity, memories, across.min(down), items);
-        let inner = AtHome::new(&shared.home, Inner::new(shared))?;
-        let session = Arc::new(Session { identity, caps, limits, inner });
+        let layouts = AtHome::new(&shared.home, Layouts::new(shared))?;
+        let session = Arc::new(Session { identity, caps, limits, layouts, cuda: OnceLock::new() });
         let patterns = AtHome::new(&shared.home, RefCell::default())?;
         let made = Self { session, patterns };
         made.pattern(PatternEntry::Words)?;
@@ -94,8 +96,9 @@ impl VulkanBackend {
         if launch.is_empty() {
             return Ok(());
         }
+        let (target, groups, numbers) = (Bound::Memory(memory), launch.groups, launch.numbers());
         // SAFETY: the text stays inside the view, which lies in the memory.
-        unsafe { self.pattern(entry)?.launch(&Bound::Memory(memory), &[], &launch) }
+        unsafe { self.pattern(entry)?.launch(&Work { target, reads: &[], groups, numbers }, &[]) }
     }
 
     fn pattern(&self, entry: PatternEntry) -> Result<Rc<Pipeline>> {
@@ -104,12 +107,23 @@ impl VulkanBackend {
             return Ok(Rc::clone(pipeline));
         }
         let words = spirv(PATTERN, entry.name()).map_err(|error| self.session.limits.refused(entry.name(), error))?;
-        let layout = self.session.inner.get()?.layout(Shape { writes: Writes::Memory, memories: 0, pushed: None })?;
+        let shape = Shape { writes: Writes::Memory, reads: Reads::Memories(0), pushed: None };
+        let layout = self.session.layouts.get()?.get(shape)?;
         // SAFETY: naga wrote the words of a text that binds its target alone.
         let pipeline = Rc::new(unsafe { Pipeline::build(&layout, &words, entry.name()) }?);
         made.push((entry, Rc::clone(&pipeline)));
         Ok(pipeline)
     }
+}
+
+/// What kernels may be written in.
+fn languages(shared: &DeviceState) -> Vec<Language> {
+    let mut languages = vec![SPIR_V, Language::Wgsl];
+    if cfg!(feature = "cuda") && shared.cu.is_ok() {
+        languages.extend([Language::CudaCpp, Language::Ptx]);
+        languages.extend(cfg!(feature = "opencl").then_some(Language::OpenClC));
+    }
+    languages
 }
 
 /// Memory of another queue would only be one more path to time.
@@ -152,6 +166,10 @@ unsafe impl BackendDriver for VulkanBackend {
     }
 
     fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
+        let has = |languages: &[Language]| languages.iter().any(|language| source.source(*language).is_some());
+        if !has(&[SPIR_V, Language::Wgsl]) && has(&[Language::CudaCpp, Language::Ptx, Language::OpenClC]) {
+            return Ok(Arc::new(CudaKernel::build(&self.session, source)?));
+        }
         Ok(Arc::new(VulkanKernel::build(&self.session, source)?))
     }
 
@@ -183,6 +201,9 @@ unsafe impl BackendDriver for VulkanBackend {
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
+        if kernel.is::<CudaKernel>() {
+            return own::<CudaKernel>(kernel, &self.session)?.launch(target, args);
+        }
         own::<VulkanKernel>(kernel, &self.session)?.launch(target, args)
     }
 
@@ -201,9 +222,10 @@ unsafe impl BackendDriver for VulkanBackend {
             return Err(self.session.shared()?.unsupported(reason));
         }
         let (memory, shared) = (own_mut::<VulkanMemory>(memory, &self.session)?, self.session.shared()?);
+        let address = memory.buffer()?.address().unwrap_or(0);
         let memory = RawMemory::Vulkan {
             buffer: memory.give_name()?.as_raw(),
-            address: 0,
+            address,
             device: shared.sharing.device().handle().as_raw(),
             queue: shared.handles.queue.as_raw(),
         };

@@ -3,24 +3,23 @@
 //! To calls that see bytes an image is its rows one after the other with no gaps. They go by a copy on the device, as do kernels that
 //! name words.
 
-use crate::compute::lasting::Lasting;
-use crate::compute::layout::Bound;
 use crate::compute::session::Session;
 use crate::context::device_state::DeviceState;
 use crate::context::home::AtHome;
-use crate::queue::commands::{RANGE, Rows};
+use crate::launch::lasting::Lasting;
+use crate::launch::layout::Bound;
+use crate::launch::views::ImageView;
+use crate::queue::commands::{Place, Rows};
 use crate::staging::memory::Buffer;
 use crate::staging::queue_buffer::QueueBuffer;
 use crate::staging::queue_image::QueueImage;
 use crate::staging::transfer::{copy_to_image, copy_to_rows, read_buffer, upload_bytes};
-use ash::vk;
 use interop_core::compute::{MemoryDriver, OpaqueImage, Placement};
 use interop_core::{ImageDesc, PixelFormat, Region, Result, SharedHandle, View};
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// An image that kernels write.
 pub struct VulkanImage {
@@ -32,50 +31,18 @@ pub struct VulkanImage {
 /// What stays on the display's thread.
 struct Inner {
     image: QueueImage,
-    view: Lasting<StoringView>,
+    view: Lasting<ImageView>,
     /// Linear copy of all of it.
     scratch: OnceCell<QueueBuffer>,
 }
 
-static NEXT_VIEW: AtomicU64 = AtomicU64::new(0);
-
-/// Destroyed when dropped.
-struct StoringView {
-    device: ash::Device,
-    raw: vk::ImageView,
-    /// No other view of this process ever has it, whereas a driver gives handles again.
-    number: u64,
-}
-
-impl Drop for StoringView {
-    fn drop(&mut self) {
-        // SAFETY: it was made of this device, which is alive, and no work is left that uses it.
-        unsafe { self.device.destroy_image_view(self.raw, None) };
-    }
-}
-
 interop_core::owned!(VulkanImage: Session, "memory", |memory| &memory.session);
-
-fn storing_view(shared: &Rc<DeviceState>, image: &QueueImage) -> Result<Lasting<StoringView>> {
-    let device = shared.sharing.device();
-    let mut usage = vk::ImageViewUsageCreateInfo::default().usage(vk::ImageUsageFlags::STORAGE);
-    let info = vk::ImageViewCreateInfo::default()
-        .image(image.place.image)
-        .view_type(vk::ImageViewType::TYPE_2D)
-        .format(image.view)
-        .subresource_range(RANGE)
-        .push_next(&mut usage);
-    // SAFETY: the image is of this device and may be stored to by views of that format; the structures live through the call.
-    let raw = unsafe { device.create_image_view(&info, None) }.map_err(shared.sharing.failed("vkCreateImageView"))?;
-    let number = NEXT_VIEW.fetch_add(1, Ordering::Relaxed);
-    Ok(Lasting::new(shared, StoringView { device: device.clone(), raw, number }))
-}
 
 impl VulkanImage {
     pub fn open(session: &Arc<Session>, handle: &SharedHandle, desc: &ImageDesc) -> Result<Self> {
         let shared = session.shared()?;
         let image = QueueImage::open(shared, handle, desc)?;
-        let view = storing_view(shared, &image)?;
+        let view = Lasting::new(shared, ImageView::storing(shared, &image)?);
         let inner = AtHome::new(&shared.home, Inner { image, view, scratch: OnceCell::new() })?;
         Ok(Self { inner, rows: OpaqueImage::new(*desc)?, session: Arc::clone(session) })
     }
@@ -90,9 +57,9 @@ impl VulkanImage {
     }
 
     /// The image as kernels store to it.
-    pub fn bound(&self) -> Result<Bound<'_>> {
+    pub fn bound(&self) -> Result<(Bound<'_>, Place)> {
         let inner = self.inner.get()?;
-        Ok(Bound::Texture(inner.image.place, inner.view.raw, inner.view.number))
+        Ok((Bound::Texture(inner.view.raw, inner.view.number), inner.image.place))
     }
 
     /// The linear copy's room.

@@ -1,12 +1,12 @@
 //! Kernels: WGSL or SPIR-V made into pipelines, one for each format of target.
 
 use crate::compute::image::VulkanImage;
-use crate::compute::layout::{Bound, MOST_PUSHED, Shape, Writes};
 use crate::compute::memory::VulkanMemory;
-use crate::compute::pipeline::Pipeline;
 use crate::compute::session::Session;
 use crate::compute::spirv::{SPIR_V, SpirV};
 use crate::context::home::AtHome;
+use crate::launch::layout::{Bound, MOST_PUSHED, Read, Reads, STORED, Shape, Work, Writes};
+use crate::launch::pipeline::Pipeline;
 use crate::staging::queue_buffer::QueueBuffer;
 use interop_core::compute::SourceCode;
 use interop_core::devices::owned::{find, own};
@@ -78,7 +78,8 @@ impl VulkanKernel {
                 &written
             }
         };
-        let layout = session.inner.get()?.layout(Shape { writes, memories: self.text.memories(), pushed })?;
+        let layout =
+            session.layouts.get()?.get(Shape { writes, reads: Reads::Memories(self.text.memories()), pushed })?;
         // SAFETY: naga wrote the words, or the user vouched for them; both bind what the text says.
         let pipeline = Rc::new(unsafe { Pipeline::build(&layout, words, name) }?);
         pipelines.insert((format, writes), Rc::clone(&pipeline));
@@ -121,8 +122,10 @@ impl VulkanKernel {
         if launch.is_empty() {
             return Ok(());
         }
+        let ((target, place), reads) = (image.bound()?, whole(memories));
+        let work = Work { target, reads: &reads, groups: launch.groups, numbers: launch.numbers() };
         // SAFETY: as in `run`; the kernel stores inside the image, whose view is retired when it goes.
-        unsafe { self.pipeline(format, Writes::Texture)?.launch(&image.bound()?, memories, &launch) }
+        unsafe { self.pipeline(format, Writes::Texture)?.launch(&work, &[(place, STORED)]) }
     }
 
     /// Queues a launch into linear memory.
@@ -138,11 +141,16 @@ impl VulkanKernel {
         if launch.is_empty() {
             return Ok(());
         }
-        let target = Bound::Memory(memory);
+        let (target, reads) = (Bound::Memory(memory), whole(memories));
+        let work = Work { target, reads: &reads, groups: launch.groups, numbers: launch.numbers() };
         // SAFETY: naga limits each index to what it indexes, which `own_memories` found to be there, or the user vouched for the
         // module; there are as many memories as the text says.
-        unsafe { self.pipeline(format, Writes::Memory)?.launch(&target, memories, &launch) }
+        unsafe { self.pipeline(format, Writes::Memory)?.launch(&work, &[]) }
     }
+}
+
+fn whole(memories: &[QueueBuffer]) -> Vec<Read> {
+    memories.iter().map(Read::whole).collect()
 }
 
 fn not_ours(source: &KernelSource) -> Error {

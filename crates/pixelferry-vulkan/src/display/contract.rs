@@ -2,10 +2,11 @@
 
 use crate::context::device_state::{DeviceState, Handles, caps};
 use crate::context::engine::VulkanEngine;
-use crate::context::functions::{check, has, load};
+use crate::context::functions::{check, cu_device, has, load};
 use crate::context::headless::{self, VulkanOptions};
 use crate::context::home::Home;
 use crate::context::identity::identify;
+use crate::draw::painter::Painter;
 use crate::queue::commands::Place;
 use crate::queue::submissions::{Point, Submissions};
 use crate::sharing::{Sharing, vk_format};
@@ -27,8 +28,11 @@ use std::rc::Rc;
 
 /// A Vulkan device as a display. Stays on its thread.
 ///
-/// It copies and never draws: the engine does, in its own submissions, with the frames of [`VulkanDisplay::surface_frame`].
+/// The engine draws, in its own submissions, with the frames of [`VulkanDisplay::surface_frame`]; or the display does, into the
+/// engine's images ([`VulkanDisplay::image_target`]).
 pub struct VulkanDisplay {
+    /// Before the state, which its objects are of.
+    pub(crate) painter: Rc<Painter>,
     pub(crate) shared: Rc<DeviceState>,
 }
 
@@ -81,6 +85,8 @@ impl VulkanDisplay {
             // SAFETY: as above; `check` has seen that both are of Vulkan 1.1.
             let identity = unsafe { identify(&functions.instance, physical) };
             let name = identity.to_string();
+            // SAFETY: as above.
+            let cu = unsafe { cu_device(&engine, &functions, &name) }?;
             let mut families = engine.readers.clone();
             families.push(engine.family);
             families.sort_unstable();
@@ -100,14 +106,22 @@ impl VulkanDisplay {
             };
             let VulkanEngine { instance, queue, family, .. } = engine;
             let handles = Handles { instance, physical, queue, family, abilities };
-            let shared = DeviceState::new(identity, caps, (sharing, stores), submissions, (handles, home), engine.keep);
-            Ok(Rc::new(Self { shared: Rc::new(shared) }))
+            let shared =
+                DeviceState::new(identity, caps, (sharing, cu, stores), submissions, (handles, home), engine.keep);
+            let shared = Rc::new(shared);
+            Ok(Rc::new(Self { painter: Rc::new(Painter::new(&shared)), shared }))
         })
     }
 
     /// The device's functions, for work of the user's own.
     pub fn device_functions(&self) -> &ash::Device {
         self.shared.sharing.device()
+    }
+
+    /// Tells whether kernels in CUDA C++ and PTX run in its queue: with NVIDIA's Vulkan, on a device that was opened for it
+    /// ([`VulkanOptions::ptx`], [`VulkanEngine::with_ptx`]).
+    pub fn takes_ptx(&self) -> Support {
+        self.shared.cu.as_ref().map_or_else(|reason| Support::No(reason.clone()), |_| Support::Yes)
     }
 
     /// The instance of the device.

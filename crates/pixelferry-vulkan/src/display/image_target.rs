@@ -4,18 +4,19 @@ use crate::context::device_state::DeviceState;
 use crate::display::blit::{BlitTarget, Way};
 use crate::display::contract::VulkanDisplay;
 use crate::display::engine_surfaces::EngineImage;
+use crate::draw::painter::{Canvas, OwnView, Painter, Ready};
 use crate::sharing::vk_format;
 use crate::staging::queue_image::QueueImage;
 use crate::staging::transfer::read_image;
 use crate::surface::frame::TimelinePoint;
-use crate::surface::shown::{Shown, shown};
+use crate::surface::shown::{Shown, check_sampled, shown};
 use ash::vk;
 use interop_core::describe::error::call;
 use interop_core::display::checks::made_with;
 use interop_core::draw::{Obstacle, Plan};
 use interop_core::{
-    DrawOptions, Error, Extent, ImageDesc, Region, Result, SharedHandle, ShowTarget, Surface, SurfaceDesc,
-    TargetEncoding, TargetPixels,
+    DrawOptions, Error, Extent, Filter, ImageDesc, Manner, Region, Result, SharedHandle, ShowTarget, Surface,
+    SurfaceDesc, TargetEncoding, TargetPixels,
 };
 use std::any::Any;
 use std::rc::Rc;
@@ -30,6 +31,8 @@ pub struct ImageTarget {
     region: Region,
     /// No other target has it, whatever the handle of its image.
     number: u64,
+    painter: Rc<Painter>,
+    view: OwnView,
 }
 
 impl std::fmt::Debug for ImageTarget {
@@ -43,10 +46,17 @@ impl VulkanDisplay {
     /// row. Keep the target for as long as the image, as a new one is tried anew.
     ///
     /// Kernels store into the image where it was made with the usages `STORAGE` and `TRANSFER_SRC`, in a format that does not
-    /// encode and that kernels of this display store to. Otherwise frames are copied: in their own size, or stretched and converted
-    /// as `vkCmdBlitImage` does. What else a draw does is refused: blending, a background, one channel as grey, changes of
-    /// colours and pictures that are both scaled and cut. A format that encodes (`_SRGB`) encodes what is copied, as with
-    /// [`TargetEncoding::SrgbFormat`].
+    /// encode and that kernels of this display store to. Otherwise each draw is one of these, the first that does it:
+    /// - A copy, where the pixels stay what they are, at their own size.
+    /// - A compute shader that stores into the image, where that has the usage `STORAGE` and such a format.
+    /// - `vkCmdBlitImage`, in a queue that draws, which takes the nearest texels and converts numbers.
+    /// - A compute shader that stores into an image of the display's, which is copied into this one; where the draw blends, this
+    ///   one needs the usage `TRANSFER_SRC`. So for `B8G8R8A8_UNORM` and formats that encode (`_SRGB`), which are drawn into
+    ///   as with [`TargetEncoding::SrgbFormat`].
+    ///
+    /// [`DrawOptions::manner`] may ask for a compute shader where a copy or a blit would do; there is no triangle here. Shaders
+    /// need the feature `compute` of this crate and a queue that computes. Where there is none, blits stretch and convert, and
+    /// what else a draw does is refused with the reason.
     ///
     /// All goes to the display's queue in submissions of its own. The engine's later submissions to that queue see the frame;
     /// those to another wait for [`ImageTarget::ready`].
@@ -73,7 +83,8 @@ impl VulkanDisplay {
             SurfaceDesc::Image(desc).check(&self.shared.identity.name, &self.shared.caps)?;
             region.check_inside(desc.extent)?;
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            Ok(ImageTarget { shared: Rc::clone(&self.shared), image: *image, desc, region, number })
+            let (shared, painter) = (Rc::clone(&self.shared), Rc::clone(&self.painter));
+            Ok(ImageTarget { shared, image: *image, desc, region, number, painter, view: OwnView::default() })
         })
     }
 }
@@ -97,8 +108,8 @@ impl ImageTarget {
         vk_format(self.desc.format) != self.image.format
     }
 
-    /// What a draw copies, and where to.
-    fn copy(&self, surface: &Surface, options: DrawOptions) -> Result<(Way, BlitTarget)> {
+    /// What there is to draw.
+    fn plan(&self, surface: &Surface, options: DrawOptions) -> Result<Plan> {
         let options = match (self.encodes(), options.target) {
             (true, _) => options.with_target(TargetEncoding::SrgbFormat),
             (false, TargetEncoding::SrgbFormat) => {
@@ -113,24 +124,23 @@ impl ImageTarget {
         {
             return Err(Error::refused("the surface is the target's own image"));
         }
-        let (image, area) = (surface.desc().pixels()?, self.area());
-        let plan = Plan::of(surface.desc(), area, &self.shared.caps, &options)?;
+        Plan::of(surface.desc(), self.area(), &self.shared.caps, &options)
+    }
+
+    /// What a draw copies, and where to, if a copy or a blit does it.
+    fn copy(&self, surface: &Surface, plan: &Plan, filter: Filter) -> Result<(Way, BlitTarget)> {
+        let image = surface.desc().pixels()?;
         let cut = plan.drawn.extent() != Extent::new(plan.picture.width, plan.picture.height);
         let beyond = match plan {
-            _ if options.manner.is_some() => Some("draws in no manner; ask for none"),
-            _ if plan.bars => Some("fills nothing around the picture; clear the image and draw with no background"),
-            _ if plan.blends => Some("blends nothing; give the surface AlphaMode::Opaque or Stored"),
-            _ if plan.grey => Some("shows one channel as red; say DrawOptions::with_grey(false)"),
-            _ if plan.shading.is_some() => {
-                Some("changes no colours; let the kernel write what the image expects, and give both the same encoding")
-            }
-            _ if cut && !plan.one_to_one => Some("cuts no picture that it scales; let it fit into the region"),
+            _ if plan.bars => Some("fills nothing around the picture"),
+            _ if plan.blends => Some("blends nothing"),
+            _ if plan.grey => Some("shows one channel as red"),
+            _ if plan.shading.is_some() => Some("changes no colours"),
+            _ if cut && !plan.one_to_one => Some("cuts no picture that it scales"),
             _ => None,
         };
         if let Some(beyond) = beyond {
-            let reason =
-                format!("a copy into an engine's image {beyond}, or draw the frame of VulkanDisplay::surface_frame");
-            return Err(self.shared.unsupported(reason));
+            return Err(self.shared.unsupported(format!("a copy {beyond}")));
         }
         let from = |picture: i32, drawn: u32| u32::try_from(i64::from(drawn) - i64::from(picture)).unwrap_or(0);
         let part = if cut {
@@ -141,13 +151,60 @@ impl ImageTarget {
         };
         let region = Region { x: self.region.x + plan.drawn.x, y: self.region.y + plan.drawn.y, ..plan.drawn };
         let target = BlitTarget { image: self.image.image, format: self.image.format, region };
-        let way = Way::of(&self.shared, surface, Some(part), &target, options.filter)?;
+        let way = Way::of(&self.shared, surface, Some(part), &target, filter)?;
         if matches!(way, Way::Blit(..)) && !self.shared.handles.draws() {
             let reason =
                 "its queue only computes, which copies frames of the image's own format and size, and blits none";
             return Err(self.shared.unsupported(reason));
         }
         Ok((way, target))
+    }
+
+    /// The image as the painter draws to it.
+    fn canvas(&self) -> Canvas<'_> {
+        let Self { image, desc, region, view, .. } = self;
+        Canvas { place: image.place(), desc: *desc, usage: image.usage, region: *region, view }
+    }
+
+    /// Whether a compute shader does a draw.
+    fn drawable(&self, surface: &Surface, plan: &Plan) -> Result<Ready, Obstacle> {
+        let sampled = check_sampled(&self.shared, surface).and_then(|()| shown(&self.shared, surface));
+        let shown = sampled.map_err(|error| Obstacle::NoShader(error.to_string().into()))?;
+        self.painter.ready(&self.canvas(), plan, shown)
+    }
+
+    /// Draws by what is first of [`VulkanDisplay::image_target`].
+    fn draw_by(&self, surface: &Surface, options: DrawOptions) -> Result<()> {
+        let plan = self.plan(surface, options)?;
+        let copy = self.copy(surface, &plan, options.filter);
+        let exact = matches!(copy, Ok((Way::Copy(..) | Way::Rows(_), _)));
+        let asked = options.manner == Some(Manner::Compute);
+        if !exact || asked {
+            let ready = self.drawable(surface, &plan);
+            match (ready, &copy) {
+                (Ok(ready), Ok(_)) if !asked && !ready.is_straight() && !plan.weighs => {}
+                // SAFETY: the image is as the engine promised, and another than the surface's, which is retired when it goes.
+                (Ok(ready), _) => return unsafe { self.painter.draw(&self.canvas(), &plan, ready) },
+                (Err(_), Ok(_)) => {}
+                (Err(obstacle), Err(beyond)) => {
+                    let beyond = match beyond {
+                        Error::Unsupported { reason, .. } => reason.clone(),
+                        other => other.to_string(),
+                    };
+                    let reason = format!("{obstacle}, and {beyond}; draw the frame of VulkanDisplay::surface_frame");
+                    return Err(self.shared.unsupported(reason));
+                }
+            }
+        }
+        const DRAWN: vk::ImageLayout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
+        let (way, target) = copy?;
+        // SAFETY: as above; the region lies inside, and the queue blits where this does.
+        let recorded = unsafe {
+            self.shared.submissions.record_with(&[(self.image.place(), DRAWN)], |device, commands| {
+                way.record(device, commands, &target);
+            })
+        };
+        recorded.map(drop)
     }
 }
 
@@ -157,18 +214,7 @@ impl ShowTarget for ImageTarget {
     }
 
     fn draw(&mut self, surface: &Surface, options: DrawOptions) -> Result<()> {
-        const DRAWN: vk::ImageLayout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
-        call("ImageTarget::draw", || {
-            let (way, target) = self.copy(surface, options)?;
-            // SAFETY: the image is as the engine promised, and another than the surface's, which is retired when it goes; the region
-            // lies inside, and the queue blits where this does.
-            unsafe {
-                self.shared.submissions.record_with(Some((self.image.place(), DRAWN)), |device, commands| {
-                    way.record(device, commands, &target);
-                })
-            }
-            .map(drop)
-        })
+        call("ImageTarget::draw", || self.draw_by(surface, options))
     }
 
     fn pixels(&mut self) -> Result<TargetPixels, Obstacle> {

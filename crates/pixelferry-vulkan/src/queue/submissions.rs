@@ -118,30 +118,31 @@ impl Submissions {
     /// What is recorded is valid in this queue, and all that it uses lives until the submission is done.
     pub(crate) unsafe fn record(&self, record: impl FnOnce(&ash::Device, vk::CommandBuffer)) -> Result<u64> {
         // SAFETY: the caller's promise.
-        unsafe { self.record_with(None, record) }
+        unsafe { self.record_with(&[], record) }
     }
 
-    /// [`Submissions::record`], with an image in another layout meanwhile: in one barrier with the others, as each costs a GPU a stop.
+    /// [`Submissions::record`], with images in other layouts meanwhile: in one barrier with the others, as each costs a GPU a stop.
     ///
     /// # Safety
-    /// The promises of [`Submissions::record`]; the image has its layout then, and lives until the submission is done.
+    /// The promises of [`Submissions::record`]; the images have their layouts then, and live until the submission is done.
     pub(crate) unsafe fn record_with(
         &self,
-        image: Option<(Place, vk::ImageLayout)>,
+        images: &[(Place, vk::ImageLayout)],
         record: impl FnOnce(&ash::Device, vk::CommandBuffer),
     ) -> Result<u64> {
-        let into = image.map(|(place, other)| transition(place.image, (place.layout, other)));
-        let back = image.map(|(place, other)| transition(place.image, (other, place.layout)));
+        let changed = || images.iter().filter(|(place, other)| place.layout != *other);
+        let into: Vec<_> = changed().map(|(place, other)| transition(place.image, (place.layout, *other))).collect();
+        let back: Vec<_> = changed().map(|(place, other)| transition(place.image, (*other, place.layout))).collect();
         let slot = self.slot()?;
         let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
         // SAFETY: nothing runs these commands any more, as their fence was signalled. The caller vouches for the rest.
         let recorded = unsafe {
             match self.device.begin_command_buffer(slot.commands, &begin) {
                 Ok(()) => {
-                    self.barrier(slot.commands, ALL, ALL, into);
+                    self.barrier(slot.commands, ALL, ALL, &into);
                     record(&self.device, slot.commands);
                     // The host is no stage of the queue's.
-                    self.barrier(slot.commands, ALL, ALL | vk::PipelineStageFlags::HOST, back);
+                    self.barrier(slot.commands, ALL, ALL | vk::PipelineStageFlags::HOST, &back);
                     self.device.end_command_buffer(slot.commands).map_err(self.failed("vkEndCommandBuffer"))
                 }
                 Err(code) => Err(self.failed("vkBeginCommandBuffer")(code)),
@@ -164,7 +165,7 @@ impl Submissions {
         commands: vk::CommandBuffer,
         before: vk::PipelineStageFlags,
         after: vk::PipelineStageFlags,
-        image: Option<vk::ImageMemoryBarrier<'_>>,
+        images: &[vk::ImageMemoryBarrier<'_>],
     ) {
         use vk::AccessFlags as Access;
         let host = if after.contains(vk::PipelineStageFlags::HOST) { Access::HOST_READ } else { Access::empty() };
@@ -172,7 +173,7 @@ impl Submissions {
         let memory = [vk::MemoryBarrier::default().src_access_mask(all).dst_access_mask(all | host)];
         let none = vk::DependencyFlags::empty();
         // SAFETY: the caller's promise.
-        unsafe { self.device.cmd_pipeline_barrier(commands, before, after, none, &memory, &[], image.as_slice()) };
+        unsafe { self.device.cmd_pipeline_barrier(commands, before, after, none, &memory, &[], images) };
     }
 
     /// Submits no commands: waits for what is to be waited for, and signals.

@@ -3,7 +3,7 @@
 use crate::sharing::failure;
 use ash::{nvx, vk};
 use interop_core::{Error, Result};
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, CString, c_void};
 use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -99,6 +99,30 @@ impl CuDevice {
         Some(Self { device, functions, name: name.into() })
     }
 
+    /// True where a device can be made whose queues take such kernels: with both extensions, and the feature `bufferDeviceAddress`.
+    ///
+    /// # Safety
+    /// The physical device is of this instance, which was made for Vulkan 1.1 or later.
+    pub unsafe fn offered(instance: &ash::Instance, physical: vk::PhysicalDevice) -> bool {
+        // SAFETY: the physical device is of this instance.
+        let (listed, about) = unsafe {
+            (
+                instance.enumerate_device_extension_properties(physical),
+                instance.get_physical_device_properties(physical),
+            )
+        };
+        let listed = listed.unwrap_or_default();
+        let lists = |name| listed.iter().any(|e| e.extension_name_as_c_str() == Ok(name));
+        if ![CU_EXTENSION, ADDRESS_EXTENSION].into_iter().all(lists) || about.api_version < vk::API_VERSION_1_2 {
+            return false;
+        }
+        let mut addresses = vk::PhysicalDeviceBufferDeviceAddressFeatures::default();
+        let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut addresses);
+        // SAFETY: as above, and the device is of Vulkan 1.2; the structures live through the call.
+        unsafe { instance.get_physical_device_features2(physical, &mut features) };
+        addresses.buffer_device_address == vk::TRUE
+    }
+
     /// The address of a buffer as kernels see it.
     ///
     /// # Safety
@@ -109,14 +133,27 @@ impl CuDevice {
         unsafe { self.device.get_buffer_device_address(&info) }
     }
 
-    /// Compiles PTX and takes its entry of that name.
+    /// Compiles PTX (`vkCreateCuModuleNVX`) and takes its entry of that name.
     ///
     /// # Errors
-    /// The driver's code. It gives no log.
+    /// [`Error::KernelBuild`] with the driver's code, as it gives no log; [`Error::InvalidInput`] for a zero byte.
     ///
     /// # Safety
     /// No launch of the function is left on the device when it is dropped.
-    pub unsafe fn function(&self, ptx: &CStr, entry: &CStr) -> Result<CuFunction> {
+    pub unsafe fn function(&self, ptx: &str, entry: &str) -> Result<CuFunction> {
+        let text = |text: &str| CString::new(text).map_err(|_| Error::refused("the text or name holds a zero byte"));
+        let (ptx, name) = (text(ptx)?, text(entry)?);
+        // SAFETY: the caller's promise.
+        unsafe { self.load(&ptx, &name) }.map_err(|error| Error::KernelBuild {
+            kernel: entry.to_owned(),
+            device: self.name.to_string(),
+            log: error.to_string(),
+        })
+    }
+
+    /// # Safety
+    /// The promise of [`CuDevice::function`].
+    unsafe fn load(&self, ptx: &CStr, entry: &CStr) -> Result<CuFunction> {
         let (handle, text) = (self.device.handle(), ptx.to_bytes_with_nul());
         let info =
             vk::CuModuleCreateInfoNVX { data_size: text.len(), p_data: text.as_ptr().cast(), ..Default::default() };
@@ -141,26 +178,27 @@ impl CuDevice {
     }
 
     /// Records a launch between two barriers: after all that comes before in the queue, before all that follows. Each parameter
-    /// is where its value is, as `cuLaunchKernel` takes it; values are read before this returns.
+    /// is where its value is, in 64-bit words, as `cuLaunchKernel` takes it; values are read before this returns.
     ///
     /// # Errors
     /// [`Error::Foreign`] where the function is of another device.
     ///
     /// # Safety
     /// `commands` is of this device and records, outside any render pass. There are as many values as the entry has
-    /// parameters, each as long as its own. What their addresses name, and the function, stay until the device has passed the
+    /// parameters, each at least as long as its own. What their addresses name, and the function, stay until the device has passed the
     /// launch. The author of the text vouches for what it does there.
     pub unsafe fn launch(
         &self,
         commands: vk::CommandBuffer,
         function: &CuFunction,
         at: CuGrid,
-        values: &[*const c_void],
+        values: &[&[u64]],
     ) -> Result<()> {
         if function.device.device.handle() != self.device.handle() {
             return Err(Error::Foreign { operation: "", object: "kernel", device: self.name.to_string() });
         }
         let ([grid_dim_x, grid_dim_y], [block_dim_x, block_dim_y]) = (at.grid, at.block);
+        let values: Vec<*const c_void> = values.iter().map(|value| value.as_ptr().cast()).collect();
         let info = vk::CuLaunchInfoNVX {
             function: function.function,
             grid_dim_x,

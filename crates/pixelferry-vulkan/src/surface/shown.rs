@@ -14,6 +14,11 @@ pub(crate) enum Shown {
     Bytes(vk::Buffer, BufferView),
 }
 
+/// Refuses an image of an engine's that shaders do not read.
+pub(crate) fn check_sampled(shared: &DeviceState, surface: &Surface) -> Result<()> {
+    find::<StoredImage>(surface.driver(), shared).map_or(Ok(()), StoredImage::check_sampled)
+}
+
 /// Returns what any surface of this display shows.
 pub(crate) fn shown(shared: &DeviceState, surface: &Surface) -> Result<Shown> {
     let any = surface.driver();

@@ -64,6 +64,10 @@ impl StoredImage {
         &self.image
     }
 
+    pub(crate) fn check_sampled(&self) -> Result<()> {
+        self.needs(vk::ImageUsageFlags::SAMPLED, "SAMPLED")
+    }
+
     fn needs(&self, usage: vk::ImageUsageFlags, name: &str) -> Result<()> {
         match &self.owner {
             Owner::Ours(_) => Ok(()),

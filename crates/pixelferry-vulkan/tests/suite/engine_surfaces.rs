@@ -50,7 +50,7 @@ impl<'e> Canvas<'e> {
     }
 
     /// The engine draws one colour all over, in a submission of its own.
-    fn clear(&self, from: vk::ImageLayout, colour: [f32; 4]) {
+    pub fn clear(&self, from: vk::ImageLayout, colour: [f32; 4]) {
         let EngineImage { image, layout, .. } = self.about;
         let target = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
         // SAFETY: the image is the engine's own; the display's work with it was submitted before to the same queue.

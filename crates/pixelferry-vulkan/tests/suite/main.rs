@@ -4,6 +4,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[cfg(feature = "compute")]
+#[path = "../../../interop-core/tests/displays/colour.rs"]
+mod colours;
+#[cfg(feature = "compute")]
 mod compute;
 mod conformance;
 mod drivers;
@@ -18,6 +21,9 @@ mod exported;
 mod misuse;
 #[path = "../../../interop-core/tests/displays/paths.rs"]
 mod paths;
+#[cfg(feature = "cuda")]
+#[path = "../../../interop-core/tests/displays/ptx.rs"]
+mod ptx;
 #[cfg(target_os = "linux")]
 #[path = "../../../interop-core/tests/displays/sharing.rs"]
 mod shared_memory;

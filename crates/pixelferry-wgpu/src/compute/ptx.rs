@@ -7,16 +7,10 @@ use crate::compute::session::Session;
 use crate::context::ptx::PtxFunction;
 use crate::context::ptx_grid::PtxGrid;
 use crate::context::queue_buffer::QueueBuffer;
-use cuda_backend::{Geometry, Params, PtxKernel};
-#[cfg(feature = "opencl")]
-use interop_core::Language;
+use cuda_backend::{Geometry, Params, PtxKernel, PtxProof};
 use interop_core::devices::owned::own;
-use interop_core::{Arg, ComputeMemory, DeviceIdentity, Kernel, KernelSource, Result, Target, View};
-use std::borrow::Cow;
+use interop_core::{Arg, ComputeMemory, Kernel, KernelSource, Result, Target};
 use std::sync::Arc;
-
-/// Compute capability of texts for a GPU that CUDA's own driver does not list: the oldest that its compilers all know.
-const OLDEST: i32 = 75;
 
 /// A kernel of one backend.
 pub struct CudaKernel {
@@ -39,8 +33,9 @@ impl CudaKernel {
         if let Err(reason) = proof {
             return Err(session.device.unsupported(reason.clone()));
         }
-        let source = translated(source, &session.identity)?;
-        let kernel = PtxKernel::of(source.as_ref(), architecture(&session.identity))?;
+        #[cfg(feature = "opencl")]
+        let source = &*opencl_backend::with_ptx(source, &session.identity)?;
+        let kernel = PtxKernel::for_gpu(source, &session.identity)?;
         let function = session.device.ptx_function(kernel.text(), kernel.entry())?;
         Ok(Self { kernel, function, session: session.clone() })
     }
@@ -67,51 +62,13 @@ fn run(device: &WgpuDevice, function: &PtxFunction, (geometry, params): (Geometr
     unsafe { device.record_ptx(function, PtxGrid { grid, block }, &values) }
 }
 
-/// The source with PTX where it has neither that nor CUDA C++.
-#[cfg(feature = "opencl")]
-fn translated<'s>(source: &'s KernelSource, gpu: &DeviceIdentity) -> Result<Cow<'s, KernelSource>> {
-    let direct = [Language::Ptx, Language::CudaCpp].into_iter().any(|language| source.source(language).is_some());
-    if direct || source.source(Language::OpenClC).is_none() {
-        return Ok(Cow::Borrowed(source));
-    }
-    opencl_backend::ptx(source, gpu).map(Cow::Owned)
-}
-
-#[cfg(not(feature = "opencl"))]
-fn translated<'s>(source: &'s KernelSource, _: &DeviceIdentity) -> Result<Cow<'s, KernelSource>> {
-    Ok(Cow::Borrowed(source))
-}
-
-/// Compute capability of the GPU, as CUDA's own driver says it.
-fn architecture(identity: &DeviceIdentity) -> i32 {
-    let devices = cuda_backend::devices().unwrap_or_default();
-    let same = devices.iter().find(|device| device.identity().same_device(identity).is_yes());
-    same.map_or(OLDEST, |device| {
-        let (major, minor) = device.compute_capability();
-        major * 10 + minor
-    })
-}
-
-/// Bytes that the proof writes: more than one block, and not all of the last.
-const PROOF: usize = 4 * 1000;
-
-/// Runs a kernel and compares what it wrote: that a driver lists an extension proves nothing. `Err` says why no kernel of CUDA's
-/// is taken.
+/// Runs a kernel and compares what it wrote. `Err` says why no kernel of CUDA's is taken.
 fn proved(device: &WgpuDevice) -> Result<()> {
-    const SEED: u32 = 0x5eed_1234;
-    // SAFETY: it writes words below the length that it is given, in the buffer that it is given.
-    let source = unsafe { KernelSource::new("pf_proof").ptx(include_str!("proof.ptx")) };
-    let kernel = PtxKernel::of(&source, OLDEST)?;
-    let function = device.ptx_function(kernel.text(), kernel.entry())?;
-    let buffer = QueueBuffer::new(device, PROOF)?;
+    let proof = PtxProof::new()?;
+    let function = device.ptx_function(proof.kernel().text(), proof.kernel().entry())?;
+    let buffer = QueueBuffer::new(device, PtxProof::BYTES)?;
     let address = buffer.address().ok_or_else(|| device.unsupported("its memory has no addresses"))?;
-    let view = View::Buffer(interop_core::BufferView { offset: 0, len: PROOF });
-    run(device, &function, kernel.plan(address, &view, None, &[Arg::U32(SEED)], &|_| Ok(0))?)?;
-    let found = device.read_buffer(buffer.buffer(), 0..PROOF as u64)?;
-    let wanted = (0..PROOF as u32 / 4).map(|index| index.wrapping_mul(0x9e37_79b1).wrapping_add(SEED));
-    let found = found.as_chunks::<4>().0.iter().map(|word| u32::from_ne_bytes(*word));
-    match found.zip(wanted).position(|(found, wanted)| found != wanted) {
-        None => Ok(()),
-        Some(at) => Err(device.failure(format!("word {at} of a kernel's was wrong"), "")),
-    }
+    run(device, &function, proof.plan(address)?)?;
+    let found = device.read_buffer(buffer.buffer(), 0..PtxProof::BYTES as u64)?;
+    proof.check(&found).map_err(|wrong| device.failure(wrong, ""))
 }

@@ -4,7 +4,6 @@ use crate::context::device::WgpuDevice;
 use crate::context::ptx_grid::PtxGrid;
 use crate::context::vulkan::{Loaded, PtxSide};
 use interop_core::{Error, Result, Support};
-use std::ffi::{CString, c_void};
 use std::sync::Arc;
 
 /// An entry of a PTX text on one device: [`WgpuDevice::ptx_function`].
@@ -44,14 +43,8 @@ impl WgpuDevice {
     /// where the driver refuses the text.
     pub(crate) fn ptx_function(&self, ptx: &str, entry: &str) -> Result<PtxFunction> {
         let side = self.ptx_side()?;
-        let text = |text: &str| CString::new(text).map_err(|_| Error::refused("the text or name holds a zero byte"));
-        let (ptx, name) = (text(ptx)?, text(entry)?);
         // SAFETY: `Entry` waits for the device before it drops the function.
-        let loaded = unsafe { side.load(&ptx, &name) }.map_err(|error| Error::KernelBuild {
-            kernel: entry.to_owned(),
-            device: self.identity.to_string(),
-            log: error.to_string(),
-        })?;
+        let loaded = unsafe { side.load(ptx, entry) }?;
         Ok(PtxFunction(Arc::new(Entry { loaded: Some(loaded), device: self.clone() })))
     }
 
@@ -70,10 +63,9 @@ impl WgpuDevice {
         let Some(entry) = function.0.loaded.as_ref().filter(|_| function.0.device.is(self)) else {
             return Err(Error::Foreign { operation: "", object: "kernel", device: self.identity.to_string() });
         };
-        let values: Vec<*const c_void> = values.iter().map(|value| value.as_ptr().cast()).collect();
         // SAFETY: `record_apart` gives a new encoder; the function waits for the device before it goes. The rest is the caller's
         // promise.
-        let recorded = self.record_apart(|encoder| unsafe { side.launch(encoder, entry, at, &values) })??;
+        let recorded = self.record_apart(|encoder| unsafe { side.launch(encoder, entry, at, values) })??;
         if recorded { Ok(()) } else { Err(self.unsupported("its commands are not Vulkan's")) }
     }
 

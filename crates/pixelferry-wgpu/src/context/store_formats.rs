@@ -2,11 +2,9 @@
 
 use crate::context::format::{format_features, texture_format};
 use interop_core::draw::Obstacle;
+use interop_core::draw::wgsl::GROUP;
 use interop_core::{PixelFormat, Support};
 use wgpu::{TextureFormat, TextureFormatFeatureFlags, TextureUsages};
-
-/// Work items of a group, as `store.wgsl` declares it.
-pub(crate) const GROUP: (u32, u32) = (32, 8);
 
 /// A format that a device stores to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

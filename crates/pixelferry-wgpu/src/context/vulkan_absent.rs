@@ -10,7 +10,6 @@ use crate::context::ptx_grid::PtxGrid;
 #[cfg(feature = "compute")]
 use interop_core::{ComputeSemaphore, MemoryCap, MemoryHandle, SemaphoreCap, SemaphoreHandle};
 use interop_core::{DeviceIdentity, DeviceLuid, DeviceUuid, RawMemory, Result, SharedHandle, StagingKind};
-use std::ffi::{CStr, c_void};
 
 /// Never made.
 pub(crate) enum Vulkan {}
@@ -90,7 +89,7 @@ impl PtxSide {
 
     /// # Safety
     /// It is never called.
-    pub(crate) unsafe fn load(&self, _: &CStr, _: &CStr) -> Result<Loaded> {
+    pub(crate) unsafe fn load(&self, _: &str, _: &str) -> Result<Loaded> {
         match *self {}
     }
 
@@ -101,7 +100,7 @@ impl PtxSide {
         _: &mut wgpu::CommandEncoder,
         _: &Loaded,
         _: PtxGrid,
-        _: &[*const c_void],
+        _: &[&[u64]],
     ) -> Result<bool> {
         match *self {}
     }

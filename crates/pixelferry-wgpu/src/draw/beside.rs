@@ -97,7 +97,7 @@ pub(crate) type Area = [u32; 4];
 
 /// Returns what a frame reaches of a texture.
 pub(crate) fn area(frame: &Frame, texture: &wgpu::Texture) -> Option<Area> {
-    let [left, top, width, height] = frame.draw_params().area;
+    let [left, top, width, height] = frame.draw_params().area();
     let side = |start: i32, len: i32, limit: u32| {
         let end = (i64::from(start) + i64::from(len)).clamp(0, i64::from(limit)) as u32;
         let start = start.max(0) as u32;

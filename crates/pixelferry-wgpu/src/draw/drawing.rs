@@ -98,7 +98,7 @@ impl Drawing {
                 painter.paint(shared, &mut pass, picture, DrawTarget::new(target.format), frame);
             }
             Some(bound) => {
-                if target.clear.is_some() && (frame.plan.blends || !target.is_covered_by(frame.draw_params().area)) {
+                if target.clear.is_some() && (frame.plan.blends || !target.is_covered_by(frame.draw_params().area())) {
                     drop(begin_pass(encoder, target.view, target.clear));
                 }
                 bound.record(shared, painter, encoder, picture, target, frame);
@@ -167,7 +167,7 @@ impl Drawing {
         frame: &Frame,
     ) -> Result<Bound, Drawn> {
         let kind = class.kind;
-        let made = self.storer.get(shared, &painter.halves, kind).map_err(|error| {
+        let made = self.storer.get(shared, &painter.layouts, kind).map_err(|error| {
             tracing::warn!(%error, "no compute shader for draws of this kind");
             self.manners.refuse(class, error.to_string())
         })?;
@@ -201,7 +201,7 @@ impl Bound {
         target: Target<'_>,
         frame: Frame,
     ) {
-        let by = (&painter.halves, self.kind, &self.made);
+        let by = (&painter.layouts, self.kind, &self.made);
         let Some(canvas) = &self.canvas else {
             return Storer::store(shared, encoder, by, picture, &self.group, frame);
         };

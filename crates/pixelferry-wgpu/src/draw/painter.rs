@@ -2,9 +2,10 @@
 
 use crate::context::device_state::DeviceState;
 use crate::context::format::{TEXTURE_USAGE, bits, texture_descriptor, texture_format, whole_words};
-use crate::draw::picture::{DrawParams, Picture};
-use crate::draw::steps::{Halves, Steps};
+use crate::draw::picture::Picture;
+use crate::draw::steps::{Layouts, PLACES, steps};
 use interop_core::draw::Plan;
+use interop_core::draw::wgsl::{self, DrawParams, Steps};
 use interop_core::{Extent, PixelFormat, Region, Result};
 use std::cell::RefCell;
 
@@ -52,7 +53,7 @@ struct PipelineKey {
 
 /// Pipelines by the first use.
 pub(crate) struct Painter {
-    pub halves: Halves,
+    pub layouts: Layouts,
     /// For each kind of source, plain and with work on colours.
     modules: RefCell<Vec<((bool, bool), wgpu::ShaderModule)>>,
     pipelines: RefCell<Vec<(PipelineKey, wgpu::RenderPipeline)>>,
@@ -64,7 +65,7 @@ impl Painter {
     /// Made inside error scopes.
     pub(crate) fn new(device: &wgpu::Device) -> Self {
         Self {
-            halves: Halves::new(device),
+            layouts: Layouts::new(device),
             modules: RefCell::default(),
             pipelines: RefCell::default(),
             offscreen: RefCell::default(),
@@ -86,7 +87,8 @@ impl Painter {
         if let Some((_, module)) = made.iter().find(|(other, _)| *other == of) {
             return module.clone();
         }
-        let module = self.halves.get(steps).module(device, of.1, include_str!("shaders/triangle.wgsl"));
+        let text = wgsl::shown(&PLACES, steps) + include_str!("shaders/triangle.wgsl");
+        let module = crate::draw::shader::trusted(device, text);
         made.push((of, module.clone()));
         module
     }
@@ -96,7 +98,7 @@ impl Painter {
         if let Some((_, pipeline)) = made.iter().find(|(other, _)| *other == kind) {
             return pipeline.clone();
         }
-        let pipeline = build(device, &self.halves.get(kind.steps).layout, &self.module(device, kind.steps), kind);
+        let pipeline = build(device, self.layouts.get(kind.steps), &self.module(device, kind.steps), kind);
         made.push((kind, pipeline.clone()));
         pipeline
     }
@@ -110,14 +112,14 @@ impl Painter {
         target: DrawTarget,
         frame: Frame,
     ) {
-        let steps = Steps::of(&frame.plan, picture);
+        let steps = steps(&frame.plan, picture);
         let kind = PipelineKey { steps, blends: frame.plan.blends, bits: frame.bits, target };
         let pipeline = self.pipeline(&shared.device, kind);
         let draw_params = frame.draw_params();
-        let bindings = picture.bindings(shared, &self.halves.get(steps).layout, draw_params);
+        let bindings = picture.bindings(shared, self.layouts.get(steps), draw_params);
         pass.set_pipeline(&pipeline);
         pass.set_bind_group(0, &bindings, &[]);
-        let [left, top, width, height] = draw_params.area.map(|v| v as f32);
+        let [left, top, width, height] = draw_params.area().map(|v| v as f32);
         pass.set_viewport(left, top, width, height, 0.0, 1.0);
         pass.draw(0..3, 0..1);
     }
@@ -222,26 +224,7 @@ pub(crate) struct Frame {
 impl Frame {
     /// Returns what the shaders are told of it.
     pub(crate) fn draw_params(&self) -> DrawParams {
-        let Self { region, at: (x, y), plan, .. } = self;
-        let (place, drawn) = (plan.picture, plan.drawn);
-        // Position in the target; no side comes near the range of 64 bits.
-        let placed = |start: i32, inside: i64| i64::from(start) + inside;
-        let (left, top) = (placed(*x, place.x.into()), placed(*y, place.y.into()));
-        let (first, above) = (placed(*x, drawn.x.into()), placed(*y, drawn.y.into()));
-        let whole = |v: i64| v.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
-        let [r, g, b] = plan.background.unwrap_or_default();
-        let exposure = plan.shading.map_or([1.0, 0.0], |s| [s.gain, s.tone.inverse_white_squared()]);
-        DrawParams {
-            region: [region.x, region.y, region.width, region.height],
-            picture: [left as f32, top as f32, place.width as f32, place.height as f32],
-            base: 0,
-            pitch: 0,
-            linear: plan.weighs.into(),
-            grey: plan.grey.into(),
-            background: [r, g, b, 1.0],
-            exposure: [exposure[0], exposure[1], 0.0, 0.0],
-            area: [whole(first), whole(above), whole(drawn.width.into()), whole(drawn.height.into())],
-        }
+        DrawParams::new(&self.plan, self.region, self.at)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Source of an image's pixels, for drawing it.
 
 use crate::context::device_state::DeviceState;
-use bytemuck::{Pod, Zeroable};
+use interop_core::draw::wgsl::DrawParams;
 use interop_core::{Error, Extent, ImageView, PixelFormat, Result};
 use std::cell::RefCell;
 
@@ -10,21 +10,6 @@ pub(crate) enum Source {
     Texture(wgpu::Texture, wgpu::TextureView),
     /// Rows in a buffer.
     Memory(wgpu::Buffer, ImageView),
-}
-
-/// The structure `DrawParams` of `common.wgsl`.
-#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-#[repr(C)]
-pub(crate) struct DrawParams {
-    pub region: [u32; 4],
-    pub picture: [f32; 4],
-    pub base: u32,
-    pub pitch: u32,
-    pub linear: u32,
-    pub grey: u32,
-    pub background: [f32; 4],
-    pub exposure: [f32; 4],
-    pub area: [i32; 4],
 }
 
 /// Draws that differ, of which the bindings are kept.
@@ -107,12 +92,12 @@ impl Picture {
                 let window = window(shared, view);
                 // Inside the window, which 32 bits count.
                 let base = (view.offset as u64 - window.start) as u32;
-                let draw_params = DrawParams { base, pitch: view.pitch() as u32, ..draw_params };
+                let draw_params = draw_params.in_memory(base, view.pitch() as u32);
                 let (offset, size) = (window.start, wgpu::BufferSize::new(window.len));
                 (draw_params, wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset, size }))
             }
         };
-        let uniform = constants(shared, bytemuck::bytes_of(&draw_params));
+        let uniform = constants(shared, &draw_params.to_bytes());
         shared.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("pixelferry image"),
             layout,

@@ -1,12 +1,13 @@
 //! Drawing an image into a texture by a compute shader.
 
 use crate::context::device_state::DeviceState;
-use crate::context::store_formats::{GROUP, StoreFormat};
+use crate::context::store_formats::StoreFormat;
 use crate::draw::painter::Frame;
 use crate::draw::picture::Picture;
-use crate::draw::steps::{CURVES, Half, Halves, Steps};
+use crate::draw::steps::{Layouts, PLACES, steps};
 use interop_core::Result;
 use interop_core::draw::Plan;
+use interop_core::draw::wgsl::{self, GROUP, Steps, Storage};
 use std::cell::RefCell;
 
 /// Everything that a pipeline is made for.
@@ -21,7 +22,7 @@ pub(crate) struct StoreKey {
 
 impl StoreKey {
     pub(crate) fn of(plan: &Plan, picture: &Picture, format: StoreFormat) -> Self {
-        Self { steps: Steps::of(plan, picture), blends: plan.blends, encodes: plan.format_encodes, format }
+        Self { steps: steps(plan, picture), blends: plan.blends, encodes: plan.format_encodes, format }
     }
 
     pub(crate) const fn format(&self) -> StoreFormat {
@@ -42,12 +43,12 @@ pub(crate) struct Made {
 
 impl Storer {
     /// The pipeline, made at its first use.
-    pub(crate) fn get(&self, shared: &DeviceState, halves: &Halves, kind: StoreKey) -> Result<Made> {
+    pub(crate) fn get(&self, shared: &DeviceState, layouts: &Layouts, kind: StoreKey) -> Result<Made> {
         let mut made = self.0.borrow_mut();
         if let Some((_, pipeline)) = made.iter().find(|(other, _)| *other == kind) {
             return Ok(pipeline.clone());
         }
-        let new = shared.scoped(|| build(&shared.device, halves.get(kind.steps), kind))?;
+        let new = shared.scoped(|| build(&shared.device, layouts.get(kind.steps), kind))?;
         made.push((kind, new.clone()));
         Ok(new)
     }
@@ -56,12 +57,12 @@ impl Storer {
     pub(crate) fn store(
         shared: &DeviceState,
         encoder: &mut wgpu::CommandEncoder,
-        (halves, kind, made): (&Halves, StoreKey, &Made),
+        (layouts, kind, made): (&Layouts, StoreKey, &Made),
         picture: &Picture,
         target: &wgpu::BindGroup,
         frame: Frame,
     ) {
-        let bindings = picture.bindings(shared, &halves.get(kind.steps).layout, frame.draw_params());
+        let bindings = picture.bindings(shared, layouts.get(kind.steps), frame.draw_params());
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
         pass.set_pipeline(&made.pipeline);
         pass.set_bind_group(0, &bindings, &[]);
@@ -80,21 +81,11 @@ pub(crate) fn target(device: &wgpu::Device, made: &Made, view: &wgpu::TextureVie
     })
 }
 
-fn build(device: &wgpu::Device, half: &Half, kind: StoreKey) -> Made {
-    let StoreFormat { format, name, fixed, .. } = kind.format;
-    let (access, word) = match kind.blends {
-        true => (wgpu::StorageTextureAccess::ReadWrite, "read_write"),
-        false => (wgpu::StorageTextureAccess::WriteOnly, "write"),
-    };
-    let over = if kind.blends { include_str!("shaders/blend.wgsl") } else { include_str!("shaders/replace.wgsl") };
-    let encoding = if kind.encodes { include_str!("shaders/encoded.wgsl") } else { include_str!("shaders/as_is.wgsl") };
-    // Shaders that work on colours have them already.
-    let curves = if kind.encodes && kind.steps.colors.is_none() { CURVES } else { "" };
-    let writes = format!(
-        "@group(1) @binding(0) var canvas: texture_storage_2d<{name}, {word}>;\n{}{over}{encoding}{curves}",
-        include_str!("shaders/store.wgsl")
-    );
-    let module = half.module(device, kind.steps.colors.is_some(), &writes);
+fn build(device: &wgpu::Device, image: &wgpu::BindGroupLayout, kind: StoreKey) -> Made {
+    let StoreKey { steps, blends, encodes, format: StoreFormat { format, name, fixed, .. } } = kind;
+    let access = if blends { wgpu::StorageTextureAccess::ReadWrite } else { wgpu::StorageTextureAccess::WriteOnly };
+    let storage = Storage { name, fixed, blue_first: false, blends, encodes };
+    let module = crate::draw::shader::trusted(device, wgsl::store(&PLACES, steps, storage));
     let target = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
         label: Some("pixelferry target"),
         entries: &[wgpu::BindGroupLayoutEntry {
@@ -106,11 +97,10 @@ fn build(device: &wgpu::Device, half: &Half, kind: StoreKey) -> Made {
     });
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: Some("pixelferry store"),
-        bind_group_layouts: &[Some(&half.layout), Some(&target)],
+        bind_group_layouts: &[Some(image), Some(&target)],
         immediate_size: 0,
     });
-    let fixed = kind.blends.then_some(("cut_off", f64::from(u8::from(fixed))));
-    let constants: Vec<_> = kind.steps.constants().into_iter().chain(fixed).collect();
+    let constants = [steps.constants(), storage.constants()].concat();
     let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
         label: Some("pixelferry store"),
         layout: Some(&layout),

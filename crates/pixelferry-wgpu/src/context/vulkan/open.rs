@@ -4,7 +4,9 @@ use super::Api;
 use crate::context::device_extension::DeviceExtension;
 use ash::vk;
 use interop_core::{DeviceIdentity, DeviceLuid, DeviceUuid, Error, Result};
-use pixelferry_vulkan::sharing::{ADDRESS_EXTENSION, CU_EXTENSION, DEVICE_EXTENSIONS, DeviceNeeds, Ids, OwnDevice};
+use pixelferry_vulkan::sharing::{
+    ADDRESS_EXTENSION, CU_EXTENSION, CuDevice, DEVICE_EXTENSIONS, DeviceNeeds, Ids, OwnDevice,
+};
 use std::ffi::CStr;
 
 /// Returns the identifiers of the adapter, if Vulkan 1.1 or later drives it.
@@ -61,7 +63,9 @@ pub(crate) fn open(
     let about = hal.physical_device_capabilities();
     let wanted = DEVICE_EXTENSIONS.into_iter().map(|extension| extension.name);
     let added = wanted.filter(|name| about.supports_extension(name));
-    let cu = (ptx && takes_cu(&hal)).then_some([CU_EXTENSION, ADDRESS_EXTENSION]);
+    // SAFETY: the physical device is of this instance, which wgpu-hal makes for the newest Vulkan that its loader knows.
+    let takes_cu = || unsafe { CuDevice::offered(hal.shared_instance().raw_instance(), hal.raw_physical_device()) };
+    let cu = (ptx && takes_cu()).then_some([CU_EXTENSION, ADDRESS_EXTENSION]);
     for name in added.chain(cu.into_iter().flatten()) {
         if !extensions.contains(&name) {
             extensions.push(name);
@@ -111,19 +115,4 @@ unsafe fn create(
         hal.device_from_raw(raw, Some(let_go), extensions, features, limits, &descriptor.memory_hints, FAMILY, 0)
             .map_err(|error| error.to_string())
     }
-}
-
-/// True where a device can be made whose queue takes kernels of CUDA's.
-fn takes_cu(adapter: &wgpu::hal::vulkan::Adapter) -> bool {
-    let about = adapter.physical_device_capabilities();
-    let lists = [CU_EXTENSION, ADDRESS_EXTENSION].into_iter().all(|name| about.supports_extension(name));
-    if !lists || about.properties().api_version < vk::API_VERSION_1_2 {
-        return false;
-    }
-    let mut addresses = vk::PhysicalDeviceBufferDeviceAddressFeatures::default();
-    let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut addresses);
-    let instance = adapter.shared_instance().raw_instance();
-    // SAFETY: the physical device is of this instance and of Vulkan 1.2; the structures live through the call.
-    unsafe { instance.get_physical_device_features2(adapter.raw_physical_device(), &mut features) };
-    addresses.buffer_device_address == vk::TRUE
 }

@@ -8,7 +8,6 @@ use interop_core::{DeviceIdentity, Result, Support};
 use pixelferry_vulkan::sharing::{
     ADDRESS_EXTENSION, Allocation, CU_EXTENSION, CuDevice, CuFunction, CuGrid, Sharing, enabled,
 };
-use std::ffi::{CStr, c_void};
 use std::sync::Arc;
 
 /// Parts of a device that take PTX.
@@ -84,7 +83,7 @@ impl PtxSide {
     ///
     /// # Safety
     /// No launch of it is left on the device when it is dropped.
-    pub(crate) unsafe fn load(&self, ptx: &CStr, entry: &CStr) -> Result<Loaded> {
+    pub(crate) unsafe fn load(&self, ptx: &str, entry: &str) -> Result<Loaded> {
         // SAFETY: the caller's promise.
         unsafe { self.cu.function(ptx, entry) }.map(Loaded)
     }
@@ -98,7 +97,7 @@ impl PtxSide {
         encoder: &mut wgpu::CommandEncoder,
         entry: &Loaded,
         at: PtxGrid,
-        values: &[*const c_void],
+        values: &[&[u64]],
     ) -> Result<bool> {
         let PtxGrid { grid, block } = at;
         // SAFETY: the encoder is new, so that it records and no pass is open; its handle is used in the callback only. The rest

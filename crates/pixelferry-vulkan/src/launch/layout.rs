@@ -1,21 +1,22 @@
 //! Layouts of kernels, and the places where launches find their memory and their numbers.
 
-use crate::compute::lasting::Lasting;
 use crate::context::device_state::DeviceState;
-use crate::queue::commands::Place;
+use crate::launch::lasting::Lasting;
+use crate::queue::commands::{Place, READ};
 use crate::staging::queue_buffer::QueueBuffer;
 use ash::vk;
 use interop_core::devices::borrows::Holder;
 use interop_core::{HostBlock, Result};
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::rc::Rc;
-use wgsl_kernel::{Launch, NUMBERS};
+use wgsl_kernel::NUMBERS;
 
 /// Places that are made at once.
 const CHUNK: u32 = 16;
 /// Layout of an image while kernels store to it.
-const STORED: vk::ImageLayout = vk::ImageLayout::GENERAL;
+pub const STORED: vk::ImageLayout = vk::ImageLayout::GENERAL;
 /// Most views whose places are kept: those of a swapchain, and more.
 const MOST_KEPT: usize = 8;
 /// Most launches that run at a time; the next waits for the first of them.
@@ -33,8 +34,7 @@ pub const MOST_PUSHED: usize = 128;
 pub struct Shape {
     /// Target of the kernels.
     pub writes: Writes,
-    /// Number of memories among their arguments.
-    pub memories: usize,
+    pub reads: Reads,
     /// Bytes of the numbers, where they are push constants. A uniform block would cost the device a read of the host's memory.
     pub pushed: Option<usize>,
 }
@@ -44,6 +44,24 @@ pub struct Shape {
 pub enum Writes {
     Memory,
     Texture,
+}
+
+/// What kernels read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reads {
+    /// So many memories.
+    Memories(usize),
+    /// An image that is sampled.
+    Image,
+}
+
+impl Reads {
+    const fn descriptors(self) -> (usize, vk::DescriptorType) {
+        match self {
+            Self::Memories(count) => (count, vk::DescriptorType::STORAGE_BUFFER),
+            Self::Image => (1, vk::DescriptorType::SAMPLED_IMAGE),
+        }
+    }
 }
 
 impl Writes {
@@ -58,15 +76,39 @@ impl Writes {
 /// Target of a launch.
 pub enum Bound<'a> {
     Memory(&'a QueueBuffer),
-    /// An image, a view of it that stores, and the number of that view, which no other ever has.
-    Texture(Place, vk::ImageView, u64),
+    /// A view that stores, of an image that is in the layout [`STORED`] then, and its number, which no other view ever has.
+    Texture(vk::ImageView, u64),
+}
+
+/// What a launch reads.
+pub enum Read {
+    /// Bytes of a buffer from a multiple of 256 on, which is the most that a device asks for.
+    Memory(vk::Buffer, Range<u64>),
+    /// A view that is sampled, of an image that is in the layout [`READ`] then.
+    Image(vk::ImageView),
+}
+
+impl Read {
+    /// All of a buffer.
+    pub fn whole(memory: &QueueBuffer) -> Self {
+        Self::Memory(memory.raw(), 0..memory.len() as u64)
+    }
+}
+
+/// One launch of a pipeline.
+pub struct Work<'a> {
+    pub target: Bound<'a>,
+    pub reads: &'a [Read],
+    /// Groups across and down.
+    pub groups: [u32; 2],
+    pub numbers: &'a [u8],
 }
 
 impl Bound<'_> {
     /// Number of all that is bound, where that is a view alone.
-    fn number(&self, memories: &[QueueBuffer]) -> Option<u64> {
+    fn number(&self, reads: &[Read]) -> Option<u64> {
         match self {
-            Self::Texture(_, _, number) if memories.is_empty() => Some(*number),
+            Self::Texture(_, number) if reads.is_empty() => Some(*number),
             _ => None,
         }
     }
@@ -139,7 +181,8 @@ impl Layout {
         let own =
             [binding(TARGET, shape.writes.descriptor()), binding(NUMBERS_BINDING, vk::DescriptorType::UNIFORM_BUFFER)];
         let own = if shape.pushed.is_some() { &own[..1] } else { &own };
-        let args: Vec<_> = (0..shape.memories as u32).map(|n| binding(n, vk::DescriptorType::STORAGE_BUFFER)).collect();
+        let (count, kind) = shape.reads.descriptors();
+        let args: Vec<_> = (0..count as u32).map(|n| binding(n, kind)).collect();
         for bindings in [own, &args] {
             let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(bindings);
             // SAFETY: the structures live through the call.
@@ -178,9 +221,10 @@ impl Layout {
         let sharing = &shared.sharing;
         let device = sharing.device();
         let size = |kind, count| vk::DescriptorPoolSize { ty: kind, descriptor_count: count };
+        let (count, kind) = self.shape.reads.descriptors();
         let sizes = [
             size(self.shape.writes.descriptor(), CHUNK),
-            size(vk::DescriptorType::STORAGE_BUFFER, CHUNK * (self.shape.memories as u32).max(1)),
+            size(kind, CHUNK * (count as u32).max(1)),
             size(vk::DescriptorType::UNIFORM_BUFFER, CHUNK),
         ];
         let block = match self.shape.pushed {
@@ -235,30 +279,34 @@ impl Layout {
         room.map(|(_, room)| room).ok_or_else(|| self.shared().unsupported("it has no descriptors left"))
     }
 
-    /// Queues a launch of a pipeline of this layout. `memories`: those among the arguments.
+    /// Queues a launch of a pipeline of this layout, with these images in other layouts meanwhile. `record` calls what it is given once,
+    /// which records the launch; what it records itself goes into the same submission. Returns its number.
     ///
     /// # Safety
-    /// With these memories the pipeline's kernel reads and writes only inside them, and comes to an end. Target and memories are as
-    /// the layout says. A view that is bound lives until the launch is done.
+    /// With what it is given the pipeline's kernel reads and writes only inside that, and comes to an end. Target and reads are as
+    /// the layout says, and the images of views have the layouts that those need. Views live until the launch is done, and so do
+    /// the images, which have their own layouts before. What `record` records is as [`Submissions::record`] asks.
+    ///
+    /// [`Submissions::record`]: crate::queue::submissions::Submissions::record
     pub unsafe fn launch(
         &self,
         pipeline: vk::Pipeline,
-        target: &Bound<'_>,
-        memories: &[QueueBuffer],
-        launch: &Launch,
-    ) -> Result<()> {
-        let view = target.number(memories).filter(|_| self.shape.pushed.is_some());
+        work: &Work<'_>,
+        images: &[(Place, vk::ImageLayout)],
+        record: impl FnOnce(&ash::Device, vk::CommandBuffer, &dyn Fn()),
+    ) -> Result<u64> {
+        let view = work.target.number(work.reads).filter(|_| self.shape.pushed.is_some());
         let kept = view.and_then(|view| self.kept.borrow().iter().position(|(other, ..)| *other == view));
         let found = kept.and_then(|at| self.kept.borrow_mut().remove(at));
         let (used, room) = match found {
             Some((_, used, room)) => (used, room),
             None => {
                 let room = self.take()?;
-                room.bind(self.shared(), target, memories);
+                room.bind(self.shared(), &work.target, work.reads);
                 (0, room)
             }
         };
-        let queued = room.fill(launch).and_then(|()| self.record(pipeline, target, launch, &room));
+        let queued = room.fill(work.numbers).and_then(|()| self.record(pipeline, work, images, record, &room));
         let used = *queued.as_ref().unwrap_or(&used);
         match view {
             Some(view) => self.keep(view, used, room),
@@ -266,7 +314,7 @@ impl Layout {
             None if queued.is_ok() => self.places.borrow_mut().push_back((used, room)),
             None => self.places.borrow_mut().push_front((0, room)),
         }
-        queued.map(drop)
+        queued
     }
 
     /// Keeps a view's place, the last of them.
@@ -282,26 +330,30 @@ impl Layout {
         }
     }
 
-    fn record(&self, pipeline: vk::Pipeline, target: &Bound<'_>, launch: &Launch, room: &Room) -> Result<u64> {
-        let image = match target {
-            Bound::Texture(place, ..) => Some((*place, STORED)),
-            Bound::Memory(_) => None,
-        };
-        let ([across, down], layout) = (launch.groups, self.pipelines());
-        let numbers = launch.numbers();
+    fn record(
+        &self,
+        pipeline: vk::Pipeline,
+        work: &Work<'_>,
+        images: &[(Place, vk::ImageLayout)],
+        record: impl FnOnce(&ash::Device, vk::CommandBuffer, &dyn Fn()),
+        room: &Room,
+    ) -> Result<u64> {
+        let ([across, down], layout) = (work.groups, self.pipelines());
         // Others than the text reads have no room.
-        let pushed = self.shape.pushed.map(|bytes| numbers.get(..bytes).unwrap_or(numbers));
+        let pushed = self.shape.pushed.map(|bytes| work.numbers.get(..bytes).unwrap_or(work.numbers));
         // SAFETY: pipeline, sets and memory are of this device, the sets fit the layout, and all of them are retired when they go, or
-        // are an engine's, which keeps them; whoever calls `launch` vouches for the kernel.
+        // are an engine's, which keeps them; whoever calls `launch` vouches for the kernel and the rest.
         unsafe {
-            self.shared().submissions.record_with(image, |device, commands| {
+            self.shared().submissions.record_with(images, |device, commands| {
                 let point = vk::PipelineBindPoint::COMPUTE;
-                device.cmd_bind_pipeline(commands, point, pipeline);
-                device.cmd_bind_descriptor_sets(commands, point, layout, 0, &room.sets, &[]);
-                if let Some(numbers) = pushed {
-                    device.cmd_push_constants(commands, layout, vk::ShaderStageFlags::COMPUTE, 0, numbers);
-                }
-                device.cmd_dispatch(commands, across, down, 1);
+                record(device, commands, &|| {
+                    device.cmd_bind_pipeline(commands, point, pipeline);
+                    device.cmd_bind_descriptor_sets(commands, point, layout, 0, &room.sets, &[]);
+                    if let Some(numbers) = pushed {
+                        device.cmd_push_constants(commands, layout, vk::ShaderStageFlags::COMPUTE, 0, numbers);
+                    }
+                    device.cmd_dispatch(commands, across, down, 1);
+                });
             })
         }
     }
@@ -317,37 +369,45 @@ fn numbers_of_a_chunk(shared: &Rc<DeviceState>) -> Result<(HostBlock, vk::Buffer
 }
 
 impl Room {
-    fn fill(&self, launch: &Launch) -> Result<()> {
+    fn fill(&self, numbers: &[u8]) -> Result<()> {
         if let Some((block, at)) = &self.numbers {
-            let numbers = launch.numbers();
             block.write(*at..at + numbers.len(), Holder::Staging)?.copy_from_slice(numbers);
         }
         Ok(())
     }
 
-    fn bind(&self, shared: &DeviceState, target: &Bound<'_>, memories: &[QueueBuffer]) {
-        let whole = |memory: &QueueBuffer| {
-            [vk::DescriptorBufferInfo { buffer: memory.raw(), offset: 0, range: memory.len() as u64 }]
+    fn bind(&self, shared: &DeviceState, target: &Bound<'_>, reads: &[Read]) {
+        let bytes = |buffer, range: &Range<u64>| {
+            [vk::DescriptorBufferInfo { buffer, offset: range.start, range: range.end - range.start }]
         };
+        let seen = |view, layout| [vk::DescriptorImageInfo::default().image_view(view).image_layout(layout)];
         let [own, args] = self.sets;
         let at = |set, binding| vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding);
         let (buffer, image);
         let written = match target {
             Bound::Memory(memory) => {
-                buffer = whole(memory);
+                buffer = bytes(memory.raw(), &(0..memory.len() as u64));
                 at(own, TARGET).descriptor_type(Writes::Memory.descriptor()).buffer_info(&buffer)
             }
-            Bound::Texture(_, view, _) => {
-                image = [vk::DescriptorImageInfo::default().image_view(*view).image_layout(STORED)];
+            Bound::Texture(view, _) => {
+                image = seen(*view, STORED);
                 at(own, TARGET).descriptor_type(Writes::Texture.descriptor()).image_info(&image)
             }
         };
-        let infos: Vec<_> = memories.iter().map(whole).collect();
-        let read = (0..).zip(&infos).map(|(binding, info)| {
-            at(args, binding).descriptor_type(vk::DescriptorType::STORAGE_BUFFER).buffer_info(info)
+        // Of each the one that its kind of descriptor has is looked at.
+        let infos: Vec<_> = reads
+            .iter()
+            .map(|read| match read {
+                Read::Memory(buffer, range) => (Reads::Memories(1), bytes(*buffer, range), Default::default()),
+                Read::Image(view) => (Reads::Image, Default::default(), seen(*view, READ)),
+            })
+            .collect();
+        let read = (0..).zip(&infos).map(|(binding, (reads, buffer, image))| {
+            let (_, kind) = reads.descriptors();
+            at(args, binding).descriptor_type(kind).buffer_info(buffer).image_info(image)
         });
         let writes: Vec<_> = [written].into_iter().chain(read).collect();
-        // SAFETY: sets, buffers and view are of this device, and no launch uses the sets.
+        // SAFETY: sets, buffers and views are of this device, and no launch uses the sets.
         unsafe { shared.sharing.device().update_descriptor_sets(&writes, &[]) };
     }
 }

@@ -4,5 +4,5 @@ override cut_off: bool = true;
 
 fn over(color: vec4<f32>, p: vec2<i32>) -> vec4<f32> {
   let own = select(color, clamp(color, vec4<f32>(0.0), vec4<f32>(1.0)), cut_off);
-  return own + loaded(textureLoad(canvas, p)) * (1.0 - own.a);
+  return own + loaded(turned(textureLoad(canvas, p))) * (1.0 - own.a);
 }

@@ -1,13 +1,12 @@
 //! Compute pipelines.
 
-use crate::compute::lasting::Lasting;
-use crate::compute::layout::{Bound, Layout};
-use crate::staging::queue_buffer::QueueBuffer;
+use crate::launch::lasting::Lasting;
+use crate::launch::layout::{Layout, Work};
+use crate::queue::commands::Place;
 use ash::vk;
 use interop_core::{Error, Result};
 use std::ffi::CString;
 use std::rc::Rc;
-use wgsl_kernel::Launch;
 
 /// A kernel that the driver compiled.
 pub struct Pipeline {
@@ -58,12 +57,26 @@ impl Pipeline {
         Ok(Self { made, layout: Rc::clone(layout) })
     }
 
-    /// Queues a launch.
+    /// Queues a launch of a kernel, with the images in other layouts meanwhile.
     ///
     /// # Safety
     /// The promises of [`Layout::launch`].
-    pub unsafe fn launch(&self, target: &Bound<'_>, memories: &[QueueBuffer], launch: &Launch) -> Result<()> {
+    pub unsafe fn launch(&self, work: &Work<'_>, images: &[(Place, vk::ImageLayout)]) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.launch_with(work, images, |_, _, launch| launch()) }.map(drop)
+    }
+
+    /// [`Layout::launch`] of this pipeline.
+    ///
+    /// # Safety
+    /// The promises of [`Layout::launch`].
+    pub unsafe fn launch_with(
+        &self,
+        work: &Work<'_>,
+        images: &[(Place, vk::ImageLayout)],
+        record: impl FnOnce(&ash::Device, vk::CommandBuffer, &dyn Fn()),
+    ) -> Result<u64> {
         // SAFETY: the caller's promise; the pipeline was made for the layout.
-        unsafe { self.layout.launch(self.made.raw, target, memories, launch) }
+        unsafe { self.layout.launch(self.made.raw, work, images, record) }
     }
 }

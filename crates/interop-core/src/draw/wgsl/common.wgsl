@@ -1,5 +1,6 @@
 // Shows an image, pixel (0, 0) at the top left of the picture. `texel` comes from memory.wgsl or texture.wgsl; `tap`,
-// `finished` and `encode` from color.wgsl or plain.wgsl. What is shown is written by triangle.wgsl or store.wgsl.
+// `finished` and `encode` from color.wgsl or plain.wgsl. What is shown is written by store.wgsl, or by a display's own
+// rasteriser. `draw_params` is declared by wgsl.rs, as all that is bound.
 
 struct DrawParams {
   // Of the image, in texels: left, top, width, height.
@@ -20,8 +21,6 @@ struct DrawParams {
   // Of the target, in pixels: what is drawn. Left, top, width, height.
   area: vec4<i32>,
 }
-
-@group(0) @binding(0) var<uniform> draw_params: DrawParams;
 
 // A texel for each pixel: nothing to weigh or clamp.
 override one_to_one: bool = false;

@@ -1,5 +1,3 @@
-@group(0) @binding(1) var<storage, read> words: array<u32>;
-
 // Which of the pixel formats: its `shader_id`.
 override kind: u32 = 2;
 

@@ -1,0 +1,290 @@
+//! The core's draw by stores, into an image or into one beside it that is then copied.
+
+use crate::context::device_state::DeviceState;
+use crate::launch::lasting::Lasting;
+use crate::launch::layout::{Bound, Read, Reads, STORED, Shape, Work, Writes};
+use crate::launch::layouts::Layouts;
+use crate::launch::pipeline::Pipeline;
+use crate::launch::views::ImageView;
+use crate::queue::commands::{self, Place, READ};
+use crate::sharing::vk_format;
+use crate::staging::memory::{Image, whole_words};
+use crate::staging::queue_image::QueueImage;
+use crate::staging::transfer::rows;
+use crate::surface::shown::Shown;
+use ash::vk;
+use interop_core::draw::wgsl::{self, DrawParams, GROUP, Places, Steps, Storage};
+use interop_core::draw::{Obstacle, Plan};
+use interop_core::{Extent, ImageDesc, PixelFormat, Region, Result};
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+use wgsl_kernel::{storage_name, trusted_spirv};
+
+/// Where the text finds what [`Shape`] binds.
+const PLACES: Places =
+    Places { params: "var<immediate>", image: "@group(1) @binding(0)", canvas: "@group(0) @binding(0)" };
+
+/// Most that a storage buffer's first byte is aligned to (`minStorageBufferOffsetAlignment`, Vulkan 1.0, required limits).
+const ALIGNED: u64 = 256;
+
+/// Everything that a pipeline is made for.
+type Key = (Steps, Storage);
+
+/// A pipeline, or why there is none.
+type Made = Result<Rc<Pipeline>, String>;
+
+/// Pipelines by the first use.
+pub(crate) struct Painter {
+    layouts: Layouts,
+    limits: vk::PhysicalDeviceLimits,
+    pipelines: RefCell<Vec<(Key, Made)>>,
+    /// As large as was drawn last, for targets that take no stores.
+    beside: RefCell<Option<Beside>>,
+}
+
+/// An image beside a target.
+#[derive(Clone)]
+struct Beside {
+    /// Before the image.
+    view: Rc<Lasting<ImageView>>,
+    image: Rc<Image>,
+}
+
+/// A target's view that stores, made at its first use.
+#[derive(Default)]
+pub(crate) struct OwnView(OnceCell<Lasting<ImageView>>);
+
+/// Target of a draw: an image that is copied to, its usage, and the region of it that is the viewport.
+pub(crate) struct Canvas<'a> {
+    pub place: Place,
+    pub desc: ImageDesc,
+    pub usage: vk::ImageUsageFlags,
+    pub region: Region,
+    pub view: &'a OwnView,
+}
+
+/// Source of a draw.
+enum Source {
+    Image(Place),
+    /// What is bound of a buffer; the first pixel in that, and bytes from row to row.
+    Rows(Read, u32, u32),
+}
+
+/// A draw that can be done.
+pub(crate) struct Ready {
+    pipeline: Rc<Pipeline>,
+    source: Source,
+    image: Extent,
+    /// The target, where it takes stores itself.
+    own: Option<QueueImage>,
+}
+
+impl Ready {
+    /// True where the stores go to the target itself.
+    pub(crate) fn is_straight(&self) -> bool {
+        self.own.is_some()
+    }
+}
+
+impl Painter {
+    pub(crate) fn new(shared: &Rc<DeviceState>) -> Self {
+        let (layouts, limits) = (Layouts::new(shared), shared.sharing.limits());
+        Self { layouts, limits, pipelines: RefCell::default(), beside: RefCell::default() }
+    }
+
+    fn shared(&self) -> &Rc<DeviceState> {
+        self.layouts.shared()
+    }
+
+    /// Tells whether a compute shader does this draw. `shown` is another image than the target, and may be sampled.
+    pub(crate) fn ready(&self, canvas: &Canvas<'_>, plan: &Plan, shown: Shown) -> Result<Ready, Obstacle> {
+        let shared = self.shared();
+        let format = canvas.desc.format;
+        if shared.stores.view(format).is_none() {
+            return Err(Obstacle::Format(format!("{:?} in this queue", canvas.place.format)));
+        }
+        let limits = &self.limits;
+        let [wide, high, _] = limits.max_compute_work_group_size;
+        if limits.max_compute_work_group_invocations < GROUP.0 * GROUP.1 || wide < GROUP.0 || high < GROUP.1 {
+            return Err(Obstacle::NoShader(format!("groups have fewer than {} work items", GROUP.0 * GROUP.1).into()));
+        }
+        let own = QueueImage::of_engine(shared, canvas.place, canvas.desc, canvas.usage);
+        if own.is_none() && plan.blends && !canvas.usage.contains(vk::ImageUsageFlags::TRANSFER_SRC) {
+            return Err(Obstacle::Texture("it is stored to beside it, and blending reads it: TRANSFER_SRC is missing"));
+        }
+        let no_source = |reason: String| Obstacle::NoShader(reason.into());
+        let (source, image, memory) = match shown {
+            Shown::Image(place, desc) if place.format == vk_format(desc.format) => {
+                (Source::Image(place), desc.extent, None)
+            }
+            Shown::Image(place, _) => {
+                return Err(no_source(format!(
+                    "the surface's image is {:?}, which decodes what is read",
+                    place.format
+                )));
+            }
+            Shown::Rows(buffer, view) => {
+                rows(buffer, &view).map_err(|error| no_source(error.to_string()))?;
+                let span = view.span();
+                let start = span.start as u64 / ALIGNED * ALIGNED;
+                let bound = start..whole_words(span.end as u64);
+                let bytes = bound.end - bound.start;
+                if bytes > u64::from(limits.max_storage_buffer_range) {
+                    let most = limits.max_storage_buffer_range;
+                    return Err(no_source(format!("the rows have {bytes} bytes, of which shaders read {most}")));
+                }
+                // Inside what is bound, which 32 bits count.
+                let (base, pitch) = ((view.offset as u64 - start) as u32, view.pitch() as u32);
+                (Source::Rows(Read::Memory(buffer, bound), base, pitch), view.extent, Some(view.format))
+            }
+            Shown::Bytes(..) => return Err(no_source("a buffer has no pixels".into())),
+        };
+        let storage = Storage {
+            name: storage_name(format),
+            fixed: !format.channel_kind().is_float(),
+            blue_first: format == PixelFormat::Bgra8,
+            blends: plan.blends,
+            encodes: plan.format_encodes,
+        };
+        let pipeline = self.pipeline((Steps::new(plan, memory), storage)).map_err(Obstacle::Refused)?;
+        Ok(Ready { pipeline, source, image, own })
+    }
+
+    fn pipeline(&self, key: Key) -> Made {
+        if let Some((_, made)) = self.pipelines.borrow().iter().find(|(other, _)| *other == key) {
+            return made.clone();
+        }
+        let made = self.build(key).map(Rc::new);
+        self.pipelines.borrow_mut().push((key, made.clone()));
+        made
+    }
+
+    fn build(&self, (steps, storage): Key) -> Result<Pipeline, String> {
+        const ENTRY: &str = "store";
+        let constants = [steps.constants(), storage.constants()].concat();
+        let words = trusted_spirv(&wgsl::store(&PLACES, steps, storage), ENTRY, &constants);
+        let words = words.map_err(|error| error.to_string())?;
+        let reads = if steps.memory.is_some() { Reads::Memories(1) } else { Reads::Image };
+        let shape = Shape { writes: Writes::Texture, reads, pushed: Some(DrawParams::BYTES) };
+        let layout = self.layouts.get(shape).map_err(|error| error.to_string())?;
+        // SAFETY: naga wrote the words, which bind what the shape says, as `PLACES` does.
+        unsafe { Pipeline::build(&layout, &words, ENTRY) }.map_err(|error| error.to_string())
+    }
+
+    /// Queues a draw, all of it in one submission.
+    ///
+    /// # Safety
+    /// The target is as the engine promised, and may be copied to. What the surface shows lives until the submission is done.
+    pub(crate) unsafe fn draw(&self, canvas: &Canvas<'_>, plan: &Plan, ready: Ready) -> Result<()> {
+        let (shared, Ready { pipeline, source, image, own }) = (self.shared(), ready);
+        let (drawn, region) = (plan.drawn, canvas.region);
+        // Where the viewport begins in what is stored to.
+        let at = match &own {
+            Some(_) => (region.x as i32, region.y as i32),
+            None => (-(drawn.x as i32), -(drawn.y as i32)),
+        };
+        let params = DrawParams::new(plan, image.full(), at);
+        let (params, read, sampled, place) = match source {
+            Source::Rows(read, base, pitch) => (params.in_memory(base, pitch), read, None, None),
+            Source::Image(place) => {
+                let view = ImageView::sampled(shared, place)?;
+                (params, Read::Image(view.raw), Some(view), Some((place, READ)))
+            }
+        };
+        let (numbers, reads) = (params.to_bytes(), [read]);
+        let groups = [drawn.width.div_ceil(GROUP.0), drawn.height.div_ceil(GROUP.1)];
+        let work = |view: &ImageView| Work {
+            target: Bound::Texture(view.raw, view.number),
+            reads: &reads,
+            groups,
+            numbers: &numbers,
+        };
+        let images = |other| [(canvas.place, other)].into_iter().chain(place).collect::<Vec<_>>();
+        // SAFETY: texels are read inside the region, which is all of the image, and rows inside what is bound; work items outside what
+        // is drawn end before they store. The views are retired below, or with what they are of. The caller vouches for the rest.
+        let number = unsafe {
+            match own {
+                Some(target) => {
+                    let view = canvas.view.get(shared, &target)?;
+                    pipeline.launch_with(&work(view), &images(STORED), |_, _, launch| launch())
+                }
+                None => {
+                    let beside = self.beside(canvas.desc.format, drawn.extent())?;
+                    let to = Region { x: region.x + drawn.x, y: region.y + drawn.y, ..drawn };
+                    let targets = images(vk::ImageLayout::TRANSFER_DST_OPTIMAL);
+                    pipeline.launch_with(&work(&beside.view), &targets, |device, commands, launch| {
+                        beside.around(device, commands, (canvas.place.image, to), plan.blends, launch);
+                    })
+                }
+            }
+        }?;
+        if let Some(view) = sampled {
+            shared.submissions.retire_at(number, Box::new(view));
+        }
+        Ok(())
+    }
+
+    /// An image that kernels store to, of at least this size.
+    fn beside(&self, format: PixelFormat, wanted: Extent) -> Result<Beside> {
+        let mut kept = self.beside.borrow_mut();
+        let fits = |beside: &&Beside| {
+            let ImageDesc { extent, format: has, .. } = *beside.image.desc();
+            // A target that was far larger keeps no memory.
+            let small = extent.pixels() <= 2 * wanted.pixels();
+            has == format && extent.width >= wanted.width && extent.height >= wanted.height && small
+        };
+        if let Some(beside) = kept.as_ref().filter(fits) {
+            return Ok(beside.clone());
+        }
+        *kept = None;
+        let shared = self.shared();
+        let image = Rc::new(Image::zeroed(shared, &ImageDesc::new(wanted.width, wanted.height, format))?);
+        let stores = || shared.unsupported(format!("no kernel stores to {format}"));
+        let view = ImageView::storing(shared, &QueueImage::of(shared, &image).ok_or_else(stores)?)?;
+        Ok(kept.insert(Beside { view: Rc::new(Lasting::new(shared, view)), image }).clone())
+    }
+}
+
+impl OwnView {
+    fn get(&self, shared: &Rc<DeviceState>, target: &QueueImage) -> Result<&ImageView> {
+        if let Some(made) = self.0.get() {
+            return Ok(made);
+        }
+        let made = Lasting::new(shared, ImageView::storing(shared, target)?);
+        Ok(self.0.get_or_init(|| made))
+    }
+}
+
+impl Beside {
+    /// Records a launch that stores here, and the copy into a region of the target; where the draw blends, the copy from there, too.
+    ///
+    /// # Safety
+    /// Commands are being recorded outside a render pass. The target is of this device, has the layout `TRANSFER_DST_OPTIMAL` and
+    /// the format of this image or one of its bits, and is copied from where the draw blends; the region lies in both.
+    unsafe fn around(
+        &self,
+        device: &ash::Device,
+        commands: vk::CommandBuffer,
+        (target, region): (vk::Image, Region),
+        blends: bool,
+        launch: &dyn Fn(),
+    ) {
+        const WRITTEN: vk::ImageLayout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
+        let (place, here) = (self.image.place(), region.extent().full());
+        let stored = Place { layout: STORED, ..place };
+        // SAFETY: the caller's promise; this image is of the device and retired when it goes.
+        unsafe {
+            if blends {
+                let before = Place { image: target, layout: WRITTEN, ..place };
+                commands::change(device, commands, place.image, (place.layout, WRITTEN));
+                commands::copy(device, commands, (before, region), (place.image, here));
+                commands::change(device, commands, place.image, (WRITTEN, STORED));
+            } else {
+                commands::change(device, commands, place.image, (place.layout, STORED));
+            }
+            launch();
+            commands::copy(device, commands, (stored, here), (target, region));
+            commands::change(device, commands, place.image, (STORED, place.layout));
+        }
+    }
+}

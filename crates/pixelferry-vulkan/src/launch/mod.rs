@@ -1,0 +1,7 @@
+//! Compute pipelines, what they bind, and their launches.
+
+pub(crate) mod lasting;
+pub(crate) mod layout;
+pub(crate) mod layouts;
+pub(crate) mod pipeline;
+pub(crate) mod views;
