@@ -1,9 +1,11 @@
 //! Every backend's frames in every backend of another process, byte for byte.
 
 use super::publisher::{Publisher, Told};
+use interop_core::{HandleType, MemoryShape};
 use pixelferry::stream::{Next, StreamOptions, Subscriber, publish, streams};
 use pixelferry::{
-    BackendChoice, ComputeBackend, Error, Link, LinkOptions, PathId, PixelFormat, SurfaceDesc, open_backend,
+    BackendChoice, ComputeBackend, DisplayChoice, Error, Link, LinkOptions, PathId, PixelFormat, Support, SurfaceDesc,
+    open_backend, open_headless,
 };
 use pixelferry_tests::{Need, Patience, by_level, has, need};
 use std::sync::Arc;
@@ -67,6 +69,7 @@ fn frames_cross_from_every_backend_to_every_other() {
                 backend: *publishes,
                 size: (253, 61),
                 format: PixelFormat::Rgba8,
+                path: None,
                 frames: Some(by_level(200, 200, 20_000)),
             };
             let mut publisher = Publisher::start(&told);
@@ -74,12 +77,44 @@ fn frames_cross_from_every_backend_to_every_other() {
             let seen = compare(&told, &mut subscriber);
             let path = subscriber.path().unwrap();
             println!("RAN ON {publishes:?} to {takes:?} by {path}: {seen} frames");
-            let same = [BackendChoice::Vulkan, BackendChoice::Wgpu];
-            if same.contains(publishes) && same.contains(takes) {
-                let shared = path == PathId::EXPORTED_IN_PLACE;
-                let reason = || format!("{:?}", subscriber.refused());
-                has("memory between processes", backend.device(), if shared { Ok(()) } else { Err(reason()) });
-            }
+        }
+    }
+}
+
+#[test]
+fn memory_of_a_device_is_read_where_it_lies() {
+    let backends = backends();
+    let host = open_backend(BackendChoice::Cpu, &[]).unwrap();
+    let Some(display) = need(Need::Lavapipe, open_headless(DisplayChoice::Vulkan)) else { return };
+    let display = display.display();
+    let opens = |backend: &Arc<dyn ComputeBackend>| {
+        let opens = backend.caps().can_import(HandleType::OPAQUE, MemoryShape::Linear);
+        let same = || backend.device().same_device(display.device());
+        let answer = if let Support::No(reason) = opens.and(same) { Err(reason) } else { Ok(()) };
+        answer.inspect_err(|reason| println!("{} opens no memory of {}: {reason}", backend.device(), display.device()))
+    };
+    let both: Vec<_> = backends.iter().filter(|(_, backend)| opens(backend).is_ok()).collect();
+    has("memory between processes", display.device(), if both.is_empty() { Err("nobody opens it") } else { Ok(()) });
+    for (publishes, _) in &both {
+        let told = Told {
+            backend: *publishes,
+            size: (253, 61),
+            format: PixelFormat::Rgba8,
+            path: Some(PathId::EXPORTED_IN_PLACE),
+            frames: Some(by_level(100, 200, 20_000)),
+        };
+        for (takes, backend) in &both {
+            let mut publisher = Publisher::start(&told);
+            let mut subscriber = publisher.when_there(|name| Subscriber::open(name, backend));
+            // Beside one who has it copied to memory of the host.
+            let mut beside = Subscriber::open(&publisher.name, &host).unwrap();
+            let Next::Frame(mut frame) = beside.next(SOON).unwrap() else { panic!("no frame on the host") };
+            assert!(frame.read().unwrap() == told.frame(frame.number()));
+            assert_eq!(beside.path(), Some(PathId::HOST_VISIBLE_IN_PLACE));
+            drop(beside);
+            let seen = compare(&told, &mut subscriber);
+            assert_eq!(subscriber.path(), Some(PathId::EXPORTED_IN_PLACE), "{:?}", subscriber.refused());
+            println!("RAN ON {publishes:?} to {takes:?} in memory of the device: {seen} frames");
         }
     }
 }
@@ -122,7 +157,8 @@ fn every_format_and_size_crosses() {
 
 #[test]
 fn who_keeps_a_frame_makes_nobody_wait() {
-    let told = Told { backend: BackendChoice::Cpu, size: (64, 64), format: PixelFormat::Rgba8, frames: None };
+    let told =
+        Told { backend: BackendChoice::Cpu, size: (64, 64), format: PixelFormat::Rgba8, path: None, frames: None };
     let mut publisher = Publisher::start(&told);
     let backend = open_backend(BackendChoice::Cpu, &[]).unwrap();
     let mut kept: Vec<_> = (0..StreamOptions::default().readers - 1)

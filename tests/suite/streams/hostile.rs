@@ -42,7 +42,8 @@ fn say(socket: &OwnedFd, bytes: &[u8], file: Option<&OwnedFd>) {
 
 #[test]
 fn hostile_messages_are_refused_and_break_nothing() {
-    let told = Told { backend: BackendChoice::Cpu, size: (64, 32), format: PixelFormat::Rgba8, frames: None };
+    let told =
+        Told { backend: BackendChoice::Cpu, size: (64, 32), format: PixelFormat::Rgba8, path: None, frames: None };
     let mut publisher = Publisher::start(&told);
     let backend = open_backend(BackendChoice::Cpu, &[]).unwrap();
     let mut subscriber = publisher.when_there(|name| Subscriber::open(name, &backend));

@@ -9,12 +9,13 @@ use std::time::Duration;
 
 const SOON: Duration = Duration::from_secs(30);
 const NAME: &str = "PIXELFERRY_TEST_TAKES";
-const TOLD: Told = Told { backend: BackendChoice::Cpu, size: (256, 256), format: PixelFormat::Rgba8, frames: None };
+const TOLD: Told =
+    Told { backend: BackendChoice::Cpu, size: (256, 256), format: PixelFormat::Rgba8, path: None, frames: None };
 
 /// Kills a publisher while frames cross; the last one stays whole.
 #[test]
 fn a_killed_publisher_leaves_its_last_frame() {
-    pass_in_child("streams::killed::child_publishers_are_killed", None, &[], &[]);
+    pass_in_child("streams::killed::child_publishers_are_killed", None, &[], &["RAN ON "]);
 }
 
 #[test]
@@ -25,6 +26,7 @@ fn child_publishers_are_killed() {
     let mut dice = Dice(7);
     let rounds = by_level(20, 100, 1000);
     let mut before = None;
+    println!("RAN ON {} with {rounds} publishers", backend.device());
     for round in 0..rounds {
         // The same name each time: what the last one left is in nobody's way.
         let mut publisher = Publisher::named(&name, &TOLD);

@@ -3,7 +3,9 @@
 use interop_core::describe::pattern::Pattern;
 use pixelferry::command::Choice as _;
 use pixelferry::stream::{StreamOptions, publish};
-use pixelferry::{BackendChoice, ImageView, Link, LinkOptions, PixelFormat, SurfaceDesc, View, open_backend};
+use pixelferry::{
+    BackendChoice, ImageView, Link, LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc, View, open_backend,
+};
 use pixelferry_tests::Patience;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,6 +19,8 @@ pub struct Told {
     pub backend: BackendChoice,
     pub size: (u32, u32),
     pub format: PixelFormat,
+    /// The only path that its link may take.
+    pub path: Option<PathId>,
     /// Frames, after which it waits until nobody subscribes; none: until it is killed.
     pub frames: Option<u32>,
 }
@@ -52,9 +56,10 @@ impl Publisher {
     pub fn named(name: &str, told: &Told) -> Self {
         let backend = told.backend.name();
         let numbers = [told.size.0, told.size.1, told.frames.unwrap_or(0)].map(|n| n.to_string()).join(" ");
+        let path = told.path.map_or("any", |path| path.name());
         let process = Command::new(std::env::current_exe().unwrap())
             .args(["streams::publisher::child_publishes", "--exact", "--ignored", "--nocapture"])
-            .env(NAME, format!("{name} {backend} {} {numbers}", told.format.name()))
+            .env(NAME, format!("{name} {backend} {} {numbers} {path}", told.format.name()))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .spawn()
@@ -98,17 +103,19 @@ fn child_publishes() {
         return;
     };
     let words: Vec<_> = told.split(' ').collect();
-    let [name, backend, format, width, height, frames] = words[..] else { panic!("{told}") };
+    let [name, backend, format, width, height, frames, path] = words[..] else { panic!("{told}") };
     let number = |word: &str| word.parse::<u32>().unwrap();
     let told = Told {
         backend: BackendChoice::parse(backend).unwrap(),
         size: (number(width), number(height)),
         format: format.parse().unwrap(),
         frames: Some(number(frames)).filter(|frames| *frames > 0),
+        path: Some(path).filter(|path| *path != "any").map(|path| path.parse().unwrap()),
     };
     let backend = open_backend(told.backend, &[]).unwrap();
     let stream = publish(name, backend.as_ref(), StreamOptions::default()).unwrap();
-    let mut link = Link::open(backend.clone(), stream.clone(), told.desc(), LinkOptions::default()).unwrap();
+    let policy = told.path.map_or_else(Policy::default, |path| Policy::default().with_force(path));
+    let mut link = Link::open(backend.clone(), stream.clone(), told.desc(), LinkOptions::new(policy)).unwrap();
     println!("{name}: {} by {}", backend.device(), link.path());
     // The first frame is for who has subscribed.
     let mut patience = Patience::new();

@@ -285,7 +285,8 @@ fn check_in_place(p: &Pairing<'_>) -> Support {
     match p.desc {
         SurfaceDesc::Buffer(_) => caps.in_place_buffers.of_the("display"),
         SurfaceDesc::Image(i) => Support::when(
-            i.access == ImageAccess::Any,
+            // Other processes open memory and no textures, whatever was asked for.
+            i.access == ImageAccess::Any || caps.outside_readers > 0,
             "surface: a texture was asked for; ask for ImageAccess::Any to let the draw read linear memory",
         )
         .and(|| caps.in_place_images.of_the("display"))

@@ -31,9 +31,7 @@ impl StreamStaging {
             StagingKind::Exported => {
                 let inner = state.device()?.create_staging(StagingKind::Exported, bytes)?;
                 let memory = inner.export(HandleType::OPAQUE)?.duplicate_memory()?;
-                // Importers are told the size of the whole allocation.
-                let (kind, bytes) = (Kind::Device { dedicated: memory.is_dedicated() }, memory.bytes());
-                let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+                let kind = Kind::Device { dedicated: memory.is_dedicated(), allocation: memory.bytes() };
                 (inner, Some(Piece::new(&state.hub, kind, bytes, memory.into_handle())?))
             }
             other => (memory.create_staging(other, bytes)?, None),

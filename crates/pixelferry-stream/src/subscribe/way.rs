@@ -164,7 +164,7 @@ impl Open {
 }
 
 fn open_device(backend: &dyn ComputeBackend, piece: &Named) -> Result<Box<dyn ComputeMemory>> {
-    let Kind::Device { dedicated } = piece.kind else {
+    let Kind::Device { dedicated, allocation } = piece.kind else {
         return Err(Error::refused("the publisher names memory of the host as its device's"));
     };
     let descriptor = piece.descriptor.try_clone().map_err(|error| Error::Unavailable {
@@ -174,6 +174,6 @@ fn open_device(backend: &dyn ComputeBackend, piece: &Named) -> Result<Box<dyn Co
     })?;
     // SAFETY: a process of this very user, whom the socket names, says that it exports the memory with this size from the device
     // of the same UUID. The driver finds out what is no memory of its own.
-    let memory = unsafe { MemoryHandle::new(descriptor, piece.bytes, dedicated) };
+    let memory = unsafe { MemoryHandle::new(descriptor, allocation, dedicated) };
     backend.import_surface(&SharedHandle::Memory(memory), &SurfaceDesc::buffer(piece.bytes))
 }

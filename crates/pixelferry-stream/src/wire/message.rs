@@ -24,6 +24,8 @@ pub(crate) enum Kind {
     Device {
         /// It was made for one buffer alone.
         dedicated: bool,
+        /// Bytes of the whole allocation, which importers are told.
+        allocation: u64,
     },
 }
 
