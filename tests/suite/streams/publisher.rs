@@ -134,6 +134,9 @@ fn child_publishes() {
     }
     let mut patience = Patience::new();
     while stream.subscribers() > 0 && !patience.is_over() {
+        if stream.is_awaited() {
+            stream.publish(&link.shown().unwrap()).unwrap();
+        }
         std::thread::sleep(Duration::from_millis(1));
     }
 }

@@ -196,6 +196,14 @@ impl StreamDisplay {
         self.state.hub.subscribers()
     }
 
+    /// True while a subscriber waits that cannot read the newest frame where it lies: publish it once more. Asked by programs that
+    /// publish rarely; the next frame is for everybody.
+    pub fn is_awaited(&self) -> bool {
+        let hub = &self.state.hub;
+        let [device, host] = [From::Device, From::Host].map(|from| hub.table.newest(from).frame());
+        host < device && hub.is_asked_for_the_host()
+    }
+
     /// Makes a frame the newest of the stream. Waits for nobody; kernels have written it by now, as it is shown.
     ///
     /// # Errors
