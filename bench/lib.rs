@@ -7,6 +7,7 @@
 //! | `layer` | what a link costs above the path that it took |
 //! | `start` | what choosing a path costs when a link is opened |
 //! | `resize` | what a resize costs beside a frame |
+//! | `stream` | frames from one process to another, beside the same within one |
 //! | `look` | what it costs to look closely at an array |
 //! | `draws` | what the compute device's draws cost |
 //! | `bandwidth` | arrays beside what memory carries |

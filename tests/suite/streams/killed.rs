@@ -3,14 +3,18 @@
 use super::publisher::{Publisher, Told};
 use pixelferry::stream::{Next, Subscriber, streams};
 use pixelferry::{BackendChoice, PixelFormat, open_backend};
-use pixelferry_tests::{Dice, Usage, by_level, pass_in_child, wait_until};
+use pixelferry_tests::{Dice, Need, Usage, by_level, pass_in_child, wait_until};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const SOON: Duration = Duration::from_secs(30);
 const NAME: &str = "PIXELFERRY_TEST_TAKES";
-const TOLD: Told =
-    Told { backend: BackendChoice::Cpu, size: (256, 256), format: PixelFormat::Rgba8, path: None, frames: None };
+
+/// Kernels of CUDA where a GPU is asked for, else threads, on both sides.
+fn told() -> Told {
+    let backend = if Need::Nvidia.is_required() { BackendChoice::Cuda } else { BackendChoice::Cpu };
+    Told { backend, size: (256, 256), format: PixelFormat::Rgba8, path: None, frames: None }
+}
 
 /// Kills a publisher while frames cross; the last one stays whole.
 #[test]
@@ -21,7 +25,8 @@ fn a_killed_publisher_leaves_its_last_frame() {
 #[test]
 #[ignore = "run by the test above, in a process of its own"]
 fn child_publishers_are_killed() {
-    let backend = open_backend(BackendChoice::Cpu, &[]).unwrap();
+    let told = told();
+    let backend = open_backend(told.backend, &[]).unwrap();
     let name = format!("killed-{}", std::process::id());
     let mut dice = Dice(7);
     let rounds = by_level(20, 100, 1000);
@@ -29,18 +34,18 @@ fn child_publishers_are_killed() {
     println!("RAN ON {} with {rounds} publishers", backend.device());
     for round in 0..rounds {
         // The same name each time: what the last one left is in nobody's way.
-        let mut publisher = Publisher::named(&name, &TOLD);
+        let mut publisher = Publisher::named(&name, &told);
         let mut subscriber = publisher.when_there(|name| Subscriber::open(name, &backend));
         let frames = dice.below(20) + 1;
         for _ in 0..frames {
             let Next::Frame(mut frame) = subscriber.next(SOON).unwrap() else { panic!("no frame") };
-            assert!(frame.read().unwrap() == TOLD.frame(frame.number()));
+            assert!(frame.read().unwrap() == told.frame(frame.number()));
         }
         std::thread::sleep(Duration::from_micros(dice.below(3000) as u64));
         publisher.kill();
         wait_until("the end of the publisher", || matches!(subscriber.next(SOON).unwrap(), Next::Ended));
         let mut last = subscriber.frame().unwrap();
-        assert!(last.read().unwrap() == TOLD.frame(last.number()), "the last frame stays");
+        assert!(last.read().unwrap() == told.frame(last.number()), "the last frame stays");
         drop(subscriber);
         assert!(!streams().unwrap().iter().any(|one| one.name == name), "a socket is left");
         let now = Usage::here().unwrap();
@@ -57,8 +62,9 @@ fn child_publishers_are_killed() {
 /// Kills subscribers while they read: the publisher does not notice.
 #[test]
 fn a_killed_subscriber_costs_the_publisher_nothing() {
-    let mut publisher = Publisher::start(&TOLD);
-    let backend = open_backend(BackendChoice::Cpu, &[]).unwrap();
+    let told = told();
+    let mut publisher = Publisher::start(&told);
+    let backend = open_backend(told.backend, &[]).unwrap();
     let mut watches = publisher.when_there(|name| Subscriber::open(name, &backend));
     let mut dice = Dice(9);
     let rounds = by_level(20, 100, 1000);
@@ -75,7 +81,7 @@ fn a_killed_subscriber_costs_the_publisher_nothing() {
         takes.kill().unwrap();
         takes.wait().unwrap();
         let Next::Frame(mut frame) = watches.next(SOON).unwrap() else { panic!("no frame in round {round}") };
-        assert!(frame.read().unwrap() == TOLD.frame(frame.number()));
+        assert!(frame.read().unwrap() == told.frame(frame.number()));
         // Counted once it has noticed.
         let now = settled(publisher.process.id(), before);
         if round == rounds / 2 {
@@ -108,10 +114,11 @@ fn child_takes() {
         println!("SKIPPED: {NAME} names no stream");
         return;
     };
-    let backend = open_backend(BackendChoice::Cpu, &[]).unwrap();
+    let told = told();
+    let backend = open_backend(told.backend, &[]).unwrap();
     let mut subscriber = Subscriber::open(&name, &backend).unwrap();
     loop {
         let Next::Frame(mut frame) = subscriber.next(SOON).unwrap() else { panic!("no frame") };
-        assert!(frame.read().unwrap() == TOLD.frame(frame.number()));
+        assert!(frame.read().unwrap() == told.frame(frame.number()));
     }
 }

@@ -203,5 +203,7 @@ fn what_no_shader_reads_or_stores_is_refused_and_says_why() {
     scene.draw(&canvas.about, region, &rows, light).unwrap();
     let (inside, beside): (Vec<_>, Vec<_>) = canvas.got().chunks_exact(4).map(<[u8]>::to_vec).partition(|p| p[0] == 9);
     assert_eq!((inside.len(), beside.len()), (36, 36));
-    assert!(beside.iter().all(|pixel| pixel[..] == [128, 128, 128, 255]));
+    // Half of 255 lies between two numbers, and drivers take either.
+    let is_half = |pixel: &Vec<u8>| pixel[..3].iter().all(|channel| [127, 128].contains(channel)) && pixel[3] == 255;
+    assert!(beside.iter().all(is_half), "{:?}", beside[0]);
 }
