@@ -41,6 +41,8 @@ pub enum Need {
     TwoGpus,
     /// NVIDIA's compiler of CUDA C++, which needs no GPU.
     Nvrtc,
+    /// NVIDIA's encoder of JPEG on the GPU.
+    NvJpeg,
     /// PyTorch, for tensors on the GPU.
     Torch,
     /// CuPy, for arrays on the GPU.
@@ -126,6 +128,7 @@ pub const MACHINE: &[Row] = &[
     Row { need: Need::NvidiaVulkan, name: "nvidia-vulkan", ..NONE },
     Row { need: Need::TwoGpus, name: "two-gpus", ..NONE },
     Row { need: Need::Nvrtc, name: "nvrtc", ..NONE },
+    Row { need: Need::NvJpeg, name: "nvjpeg", ..NONE },
     Row { need: Need::Torch, name: "torch", ..NONE },
     Row { need: Need::Cupy, name: "cupy", ..NONE },
     Row { need: Need::Jax, name: "jax", ..NONE },
