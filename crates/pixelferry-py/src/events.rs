@@ -4,6 +4,7 @@ use pixelferry::api::gl::winit::dpi::PhysicalSize;
 use pixelferry::api::gl::winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
 use pixelferry::api::gl::winit::keyboard::{Key, ModifiersState, NamedKey};
 use pixelferry::api::gl::winit::window::Window;
+use pixelferry_media as page;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::collections::{BTreeSet, VecDeque};
@@ -92,9 +93,27 @@ impl Event {
         Self { r#type, ..Self::default() }
     }
 
-    /// The window was closed.
+    /// The window, or the page, was closed.
     pub fn closed() -> Self {
         Self::of("close")
+    }
+
+    /// The pointer came over a page's picture, or left it.
+    pub fn entered(is_there: bool) -> Self {
+        Self::of(if is_there { "pointer_enter" } else { "pointer_leave" })
+    }
+
+    /// A page shows its picture in this size, of logical pixels.
+    pub fn resized(width: f64, height: f64, ratio: f64) -> Self {
+        let physical = |side: f64| Some((side * ratio).round() as u32);
+        Self {
+            width: Some(width),
+            height: Some(height),
+            pwidth: physical(width),
+            pheight: physical(height),
+            ratio: Some(ratio),
+            ..Self::of("resize")
+        }
     }
 }
 
@@ -231,14 +250,59 @@ impl Hand {
 
     fn resized(&self) -> Event {
         let PhysicalSize { width, height } = self.size;
-        Event {
-            width: Some(f64::from(width) / self.ratio),
-            height: Some(f64::from(height) / self.ratio),
-            pwidth: Some(width),
-            pheight: Some(height),
-            ratio: Some(self.ratio),
-            ..Event::of("resize")
+        Event::resized(f64::from(width) / self.ratio, f64::from(height) / self.ratio, self.ratio)
+    }
+}
+
+/// What a page does not repeat: what its user holds.
+#[derive(Default)]
+pub struct PageHand {
+    buttons: u16,
+    has_shift: bool,
+}
+
+impl PageHand {
+    /// What the names of renderview are for an event of a page, whose places are pixels of its picture. A pointer's event tells which
+    /// buttons are down: of each that changed there is one.
+    pub fn follow(&mut self, event: &page::Event) -> Vec<Event> {
+        /// Buttons of a mouse as a page's bits have them, by the specification's numbers from 1 on.
+        const BITS: [u16; 5] = [1, 2, 4, 8, 16];
+        let place = |r#type, x: f32, y: f32, button| Event {
+            x: Some(x.into()),
+            y: Some(y.into()),
+            button,
+            ..Event::of(r#type)
+        };
+        let mut made = match event {
+            page::Event::Pointer { x, y, buttons } => {
+                let before = std::mem::replace(&mut self.buttons, *buttons);
+                let changed = (1..).zip(BITS).filter(|(_, bit)| (before ^ buttons) & bit != 0);
+                let one = |(number, bit)| {
+                    let r#type = if buttons & bit != 0 { "pointer_down" } else { "pointer_up" };
+                    place(r#type, *x, *y, Some(number))
+                };
+                let all: Vec<_> = changed.map(one).collect();
+                if all.is_empty() { vec![place("pointer_move", *x, *y, Some(0))] } else { all }
+            }
+            page::Event::Wheel { x, y, dx, dy } => {
+                let by = |by: f32| Some(f64::from(by));
+                vec![Event { dx: by(*dx), dy: by(*dy), ..place("wheel", *x, *y, None) }]
+            }
+            page::Event::Key { key, down, .. } => {
+                if key == "Shift" {
+                    self.has_shift = *down;
+                }
+                let r#type = if *down { "key_down" } else { "key_up" };
+                vec![Event { key: Some(key.clone()), ..Event::of(r#type) }]
+            }
+            _ => Vec::new(),
+        };
+        for event in &mut made {
+            let held = (1..).zip(BITS).filter(|(_, bit)| self.buttons & bit != 0);
+            event.buttons = Tuple(held.map(|(number, _)| number).collect());
+            event.modifiers = Tuple(self.has_shift.then_some("Shift").into_iter().collect());
         }
+        made
     }
 }
 

@@ -6,6 +6,7 @@ use crate::job::{TICK, closed};
 use crate::looks;
 use crate::raw::memory::Lies;
 use crate::source::Source;
+use crate::watching::Watching;
 use pixelferry::PixelFormat;
 use pixelferry_look::{Place, Plane, Raw, Request, Span};
 use pixelferry_view::{Array, Live, ReadError, Serve, ViewError};
@@ -210,6 +211,25 @@ impl Server {
 
     fn __repr__(&self) -> String {
         format!("<pixelferry.Server: {}>", self.url())
+    }
+
+    /// The same in a notebook's cell whose browser does not reach the page: by anywidget.
+    fn widget(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        Ok(py.import("pixelferry.notebook")?.call_method1("Widget", (slf,))?.unbind())
+    }
+
+    /// For `pixelferry.notebook`.
+    fn _watcher(&self) -> PyResult<Watching> {
+        if self.page.lock().is_none() {
+            return Err(closed().into());
+        }
+        Ok(Watching::new(self.page.serve.watcher()))
+    }
+
+    /// What packs JPEGs, and why the host does where it does.
+    #[getter]
+    fn encoder(&self) -> String {
+        self.page.serve.encoder()
     }
 
     /// The page in a notebook's cell.

@@ -306,6 +306,13 @@ class Server:
         """Browsers that look on at the moment."""
     def show(self, array: _Array, name: str = "array") -> None:
         """Shows an array beside the others, or in the place of the one of its name. It is copied, and shown soon."""
+    def widget(self) -> Any:
+        """The same as a live widget of a notebook (pixelferry.notebook.Widget), whose browser need not reach the page. ImportError without
+        anywidget."""
+    @property
+    def encoder(self) -> str:
+        """What packs JPEGs: nvJPEG, where OpenGL draws on a GPU that has it, or "the host" and why. Pictures are JPEGs for widgets, and
+        where host= is beyond this machine."""
     def wait(self) -> None:
         """Waits until Ctrl-C, or until another thread closes it."""
     def close(self) -> None:

@@ -166,16 +166,20 @@ impl Watcher {
         self.stage.change(|waiting| (waiting.watched, waiting.is_asked) = (watched, true));
     }
 
-    /// Does what a user did, an [`Event`]'s bytes; others are left out.
-    pub fn send(&self, input: &[u8]) {
-        match Event::read(input) {
-            Ok(event) => self.stage.change(|waiting| {
-                if waiting.inputs.len() < MOST_INPUTS {
-                    waiting.inputs.push(event);
-                }
-            }),
-            Err(error) => tracing::debug!("an input is no event: {error}"),
-        }
+    /// Does what a user did, an [`Event`]'s bytes, and returns it; `None` for others, which are left out.
+    pub fn send(&self, input: &[u8]) -> Option<Event> {
+        let event = Event::read(input).inspect_err(|error| tracing::debug!("an input is no event: {error}")).ok()?;
+        self.stage.change(|waiting| {
+            if waiting.inputs.len() < MOST_INPUTS {
+                waiting.inputs.push(event.clone());
+            }
+        });
+        Some(event)
+    }
+
+    /// True where no picture comes any more.
+    pub fn is_over(&self) -> bool {
+        self.stage.is_over()
     }
 }
 
@@ -193,7 +197,7 @@ impl Source for Watcher {
     }
 
     fn is_served(&self) -> bool {
-        !self.stage.is_over()
+        !self.is_over()
     }
 
     fn ask(&self) {
@@ -205,6 +209,7 @@ impl Source for Watcher {
     }
 
     fn send(&self, input: &[u8]) {
-        Self::send(self, input);
+        // Who made it wants to know; the gateway does not.
+        let _ = Self::send(self, input);
     }
 }
