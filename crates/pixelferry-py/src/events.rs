@@ -34,6 +34,10 @@ pub struct Event {
     dy: Option<f64>,
     key: Option<String>,
     text: Option<String>,
+    /// What was typed, of "char".
+    data: Option<String>,
+    input_type: Option<&'static str>,
+    is_composing: Option<bool>,
     repeat: Option<bool>,
     /// Logical pixels.
     width: Option<f64>,
@@ -79,6 +83,7 @@ impl Event {
         tell("dx", self.dx.map(|dx| dx.to_string()));
         tell("dy", self.dy.map(|dy| dy.to_string()));
         tell("key", self.key.as_ref().map(|key| format!("{key:?}")));
+        tell("data", self.data.as_ref().map(|data| format!("{data:?}")));
         tell("width", self.width.map(|width| width.to_string()));
         tell("height", self.height.map(|height| height.to_string()));
         tell("ratio", self.ratio.map(|ratio| ratio.to_string()));
@@ -96,6 +101,17 @@ impl Event {
     /// The window, or the page, was closed.
     pub fn closed() -> Self {
         Self::of("close")
+    }
+
+    /// What a key typed: the specification's "char", which it calls experimental. `None` for what no text has, such as a backspace.
+    fn typed(text: &str, repeat: bool) -> Option<Self> {
+        (!text.is_empty() && !text.contains(char::is_control)).then(|| Self {
+            data: Some(text.into()),
+            input_type: Some("insertText"),
+            is_composing: Some(false),
+            repeat: Some(repeat),
+            ..Self::of("char")
+        })
     }
 
     /// The pointer came over a page's picture, or left it.
@@ -144,6 +160,33 @@ fn key_name(key: &Key) -> String {
     }
 }
 
+/// Which clicks are double ones: the system does not say.
+#[derive(Default)]
+struct Clicks {
+    /// Button, time and place of the click that was no second one.
+    first: Option<(u32, Instant, (f64, f64))>,
+    second: Option<u32>,
+}
+
+impl Clicks {
+    /// Longest time between two clicks, and most logical pixels: what desktops begin with.
+    const APART: (Duration, f64) = (Duration::from_millis(500), 5.0);
+
+    fn down(&mut self, button: u32, at: (f64, f64)) {
+        let now = Instant::now();
+        let is_second = self.first.take().is_some_and(|(first, came, place)| {
+            let near = (at.0 - place.0).abs().max((at.1 - place.1).abs()) <= Self::APART.1;
+            first == button && near && now.duration_since(came) <= Self::APART.0
+        });
+        (self.second, self.first) = if is_second { (Some(button), None) } else { (None, Some((button, now, at))) };
+    }
+
+    /// True where a double click ends.
+    fn up(&mut self, button: u32) -> bool {
+        self.second.take() == Some(button)
+    }
+}
+
 /// State of window, pointer and keys that events do not repeat.
 pub struct Hand {
     /// Place in physical pixels.
@@ -152,6 +195,7 @@ pub struct Hand {
     ratio: f64,
     buttons: BTreeSet<u32>,
     modifiers: ModifiersState,
+    clicks: Clicks,
 }
 
 impl Hand {
@@ -162,16 +206,19 @@ impl Hand {
             ratio: window.scale_factor(),
             buttons: BTreeSet::new(),
             modifiers: ModifiersState::default(),
+            clicks: Clicks::default(),
         }
     }
 
     /// Returns what Python gets for an event of the window system. `pixel` finds what the window shows at a place in
     /// physical pixels.
-    pub fn follow(&mut self, event: &WindowEvent, pixel: impl Fn(f64, f64) -> Option<(u32, u32)>) -> Option<Event> {
-        let mut made = match event {
+    pub fn follow(&mut self, event: &WindowEvent, pixel: impl Fn(f64, f64) -> Option<(u32, u32)>) -> Vec<Event> {
+        // What comes after the event itself.
+        let mut after = None;
+        let made = match event {
             WindowEvent::ModifiersChanged(now) => {
                 self.modifiers = now.state();
-                return None;
+                return Vec::new();
             }
             WindowEvent::CursorEntered { .. } => Event::of("pointer_enter"),
             WindowEvent::CursorMoved { position, .. } => {
@@ -186,9 +233,13 @@ impl Hand {
                 let button = button_number(*button);
                 if *state == ElementState::Pressed {
                     self.buttons.insert(button);
+                    let (x, y) = self.at.unwrap_or_default();
+                    self.clicks.down(button, (x / self.ratio, y / self.ratio));
                     self.pointer("pointer_down", Some(button), &pixel)
                 } else {
                     self.buttons.remove(&button);
+                    let is_double = self.clicks.up(button);
+                    after = is_double.then(|| self.pointer("double_click", Some(button), &pixel));
                     self.pointer("pointer_up", Some(button), &pixel)
                 }
             }
@@ -202,12 +253,18 @@ impl Hand {
                 // winit tells how the content moves, which is against the wheel. A difference is never -0.
                 Event { dx: Some(0.0 - x), dy: Some(0.0 - y), ..self.pointer("wheel", None, &pixel) }
             }
-            WindowEvent::KeyboardInput { event, is_synthetic: false, .. } => Event {
-                key: Some(key_name(&event.logical_key)),
-                text: event.text.as_ref().map(ToString::to_string),
-                repeat: Some(event.repeat),
-                ..Event::of(if event.state == ElementState::Pressed { "key_down" } else { "key_up" })
-            },
+            WindowEvent::KeyboardInput { event, is_synthetic: false, .. } => {
+                let is_down = event.state == ElementState::Pressed;
+                let text = event.text.as_ref().filter(|_| is_down);
+                after = text.and_then(|text| Event::typed(text, event.repeat));
+                Event {
+                    key: Some(key_name(&event.logical_key)),
+                    text: event.text.as_ref().map(ToString::to_string),
+                    repeat: Some(event.repeat),
+                    ..Event::of(if is_down { "key_down" } else { "key_up" })
+                }
+            }
+            WindowEvent::Occluded(is_hidden) => Event::of(if *is_hidden { "hide" } else { "show" }),
             WindowEvent::Resized(size) => {
                 self.size = *size;
                 self.resized()
@@ -218,7 +275,7 @@ impl Hand {
                 self.resized()
             }
             WindowEvent::Focused(gained) => Event::of(if *gained { "focus_in" } else { "focus_out" }),
-            _ => return None,
+            _ => return Vec::new(),
         };
         let held = |state, name| self.modifiers.contains(state).then_some(name);
         let modifiers = [
@@ -227,9 +284,11 @@ impl Hand {
             held(ModifiersState::ALT, "Alt"),
             held(ModifiersState::SUPER, "Meta"),
         ];
-        made.modifiers = Tuple(modifiers.into_iter().flatten().collect());
-        made.buttons = Tuple(self.buttons.iter().copied().collect());
-        Some(made)
+        let modifiers: Vec<_> = modifiers.into_iter().flatten().collect();
+        let buttons: Vec<_> = self.buttons.iter().copied().collect();
+        let all = [made].into_iter().chain(after);
+        all.map(|event| Event { modifiers: Tuple(modifiers.clone()), buttons: Tuple(buttons.clone()), ..event })
+            .collect()
     }
 
     /// An event at the pointer's place, where that is known.
@@ -259,6 +318,7 @@ impl Hand {
 pub struct PageHand {
     buttons: u16,
     has_shift: bool,
+    clicks: Clicks,
 }
 
 impl PageHand {
@@ -277,11 +337,16 @@ impl PageHand {
             page::Event::Pointer { x, y, buttons } => {
                 let before = std::mem::replace(&mut self.buttons, *buttons);
                 let changed = (1..).zip(BITS).filter(|(_, bit)| (before ^ buttons) & bit != 0);
-                let one = |(number, bit)| {
-                    let r#type = if buttons & bit != 0 { "pointer_down" } else { "pointer_up" };
-                    place(r#type, *x, *y, Some(number))
-                };
-                let all: Vec<_> = changed.map(one).collect();
+                let mut all = Vec::new();
+                for (number, bit) in changed {
+                    let is_down = buttons & bit != 0;
+                    all.push(place(if is_down { "pointer_down" } else { "pointer_up" }, *x, *y, Some(number)));
+                    if is_down {
+                        self.clicks.down(number, (f64::from(*x), f64::from(*y)));
+                    } else if self.clicks.up(number) {
+                        all.push(place("double_click", *x, *y, Some(number)));
+                    }
+                }
                 if all.is_empty() { vec![place("pointer_move", *x, *y, Some(0))] } else { all }
             }
             page::Event::Wheel { x, y, dx, dy } => {
@@ -293,7 +358,9 @@ impl PageHand {
                     self.has_shift = *down;
                 }
                 let r#type = if *down { "key_down" } else { "key_up" };
-                vec![Event { key: Some(key.clone()), ..Event::of(r#type) }]
+                // What types has its character for a name.
+                let typed = (*down && key.chars().count() == 1).then(|| Event::typed(key, false)).flatten();
+                [Event { key: Some(key.clone()), ..Event::of(r#type) }].into_iter().chain(typed).collect()
             }
             _ => Vec::new(),
         };

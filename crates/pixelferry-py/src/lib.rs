@@ -54,7 +54,7 @@ use gl_source::GlSource;
 use gl_target::GlTarget;
 use pixelferry::command::check_picture_file;
 use pixelferry_look::{Layout, window_for};
-use pixelferry_view::SMALLEST;
+use pixelferry_view::{ArrayView, SMALLEST};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use served::Server;
@@ -107,6 +107,7 @@ fn show(
         backend,
         display: "auto",
         vsync: false,
+        keep: ArrayView::MOST_FRAMES,
     };
     if let Some(file) = &save {
         check_picture_file(file).map_err(Failure::from)?;

@@ -110,7 +110,7 @@ pub fn copied(
 /// Serves a page with the array for browsers: the viewer with zoom, values, range and colormap, at `Server.url`.
 #[pyfunction]
 #[pyo3(signature = (array, name="array", *, host="127.0.0.1", port=0, layout=None, range=None, exposure=0.0, gamma=1.0,
-                    colormap=None, channel=None, marks=false))]
+                    colormap=None, channel=None, marks=false, keep=8))]
 #[allow(clippy::too_many_arguments)] // by name, in Python
 pub fn serve(
     py: Python<'_>,
@@ -125,6 +125,7 @@ pub fn serve(
     colormap: Option<&str>,
     channel: Option<&Bound<'_, PyAny>>,
     marks: bool,
+    keep: usize,
 ) -> PyResult<Server> {
     let request = looks::Asked { layout, range, exposure, gamma, colormap, channel, marks }.request()?;
     let address: IpAddr = host.parse().map_err(|_| {
@@ -141,7 +142,7 @@ pub fn serve(
             let serve = Arc::clone(&serve);
             move || {
                 let array = make().inspect_err(|_| serve.stop())?;
-                serve.run(vec![array], request, Live::default(), move || {
+                serve.run(vec![array], request, Live { keep, ..Live::default() }, move || {
                     // Nobody waits any more only where the caller's thread died.
                     let _ = ready.send(());
                 })

@@ -85,7 +85,7 @@ def test_a_notebook_shows_pictures_as_they_are_taken_and_hears_its_user(levels):
         # The kernel has heard all of it.
         front.kernel_info(reply=True, timeout=300)
         assert run()[0]["text"] == (
-            "[('pointer_down', 12.5, 1, None, None), ('key_down', None, None, 'r', None), ('resize', None, None, None, 640)]\n")
+            "[('pointer_down', 12.5, 1, None, None), ('key_down', None, None, 'r', None), ('char', None, None, None, None), ('resize', None, None, None, 640)]\n")
         run()
         assert wait_for(lambda: (heard(1) or ({},))[0] == {"ended": True})
         front.stop_channels()

@@ -143,7 +143,7 @@ impl Serve {
         let display = GlDisplay::headless(HeadlessOptions::default())?;
         let mut screen = Screen::new(&display, size, self.may_use_gpu.load(Ordering::Relaxed))?;
         self.stage.set_encoder(screen.encoder());
-        let mut view = ArrayView::of(&display, shown)?;
+        let mut view = live.view(&display, shown)?;
         ready();
         let (mut hand, mut is_old) = (Hand::default(), true);
         loop {
