@@ -1,6 +1,7 @@
 //! The page for browsers, as a browser and as a stranger find it.
 
 use crate::array;
+use pixelferry::Display as _;
 use pixelferry_look::Request;
 use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Limits};
 use pixelferry_media::{Event, GpuJpeg};
@@ -157,10 +158,12 @@ fn a_browser_sees_the_array_and_steers_the_view() {
 
 #[test]
 fn one_who_watches_gets_jpegs_and_a_gpu_packs_them_where_there_is_one() {
-    if need(Need::Egl, crate::gl().ok_or("no OpenGL without a window")).is_none() {
-        return;
-    }
-    let gpu = if asked(Need::Nvidia) { need(Need::NvJpeg, GpuJpeg::available()) } else { None };
+    let Some((display, _)) = need(Need::Egl, crate::gl().ok_or("no OpenGL without a window")) else { return };
+    let drawn = if display.device().software { Err(format!("{} draws", display.device())) } else { Ok(()) };
+    drop(display);
+    let is_gpu = asked(Need::Nvidia)
+        && need(Need::NvidiaGl, drawn).is_some()
+        && need(Need::NvJpeg, GpuJpeg::available()).is_some();
     let see = |watcher: &Watcher, (x, y): (usize, usize), level: u8| {
         let mut patience = Patience::new();
         while !patience.is_over() {
@@ -198,7 +201,7 @@ fn one_who_watches_gets_jpegs_and_a_gpu_packs_them_where_there_is_one() {
         drop(watcher);
         let encoder = serve.encoder();
         println!("{encoder}");
-        assert_eq!(!encoder.starts_with("the host"), may_use_gpu && gpu.is_some(), "{encoder}");
+        assert_eq!(!encoder.starts_with("the host"), may_use_gpu && is_gpu, "{encoder}");
         serve.stop();
         shows.join().unwrap().unwrap();
         assert!(beside.next(Duration::from_secs(600)).is_none(), "it has ended");
