@@ -162,11 +162,18 @@ impl Serve {
                 is_old |= hand.does(&input, &mut view, size);
             }
             is_old |= live.follow(&mut view);
-            if !is_old || watched.is_empty() {
+            if !is_old {
+                continue;
+            }
+            if watched.is_empty() {
+                // For who waits next.
+                self.stage.ask();
+                is_old = false;
                 continue;
             }
             let begun = Instant::now();
             is_old = false;
+            self.stage.begin();
             screen.begin()?;
             view.draw(size, 1.0)?;
             for codec in watched {

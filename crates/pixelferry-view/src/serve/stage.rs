@@ -34,7 +34,7 @@ pub struct Waiting {
     pub inputs: Vec<Event>,
     /// Something changed that is not here, or a picture is asked for.
     pub is_asked: bool,
-    /// Codecs of those who look on.
+    /// Codecs of those who look on and wait for a picture.
     pub watched: Vec<Codec>,
     pub is_over: bool,
 }
@@ -44,6 +44,10 @@ struct Seat {
     number: usize,
     codec: Codec,
     is_watched: bool,
+    /// The next picture is asked for. Until then none is made: who takes few costs little.
+    is_waiting: bool,
+    /// Another one than its last was made for others.
+    is_behind: bool,
     picture: Option<Vec<u8>>,
 }
 
@@ -57,7 +61,7 @@ impl Stage {
         self.came.notify_all();
     }
 
-    /// Waits until there is something to do, and takes it. While nobody looks on nobody asks.
+    /// Waits until there is something to do, and takes it. While nobody waits for a picture nobody asks.
     pub fn take(&self) -> Waiting {
         let nothing = |waiting: &mut Waiting| {
             let is_asked = waiting.is_asked && !waiting.watched.is_empty();
@@ -96,19 +100,35 @@ impl Stage {
         lock(&self.waiting).is_over
     }
 
-    /// Hands a picture to all who look on and take this codec, in the place of one that they have not taken.
-    pub fn hand(&self, codec: Codec, message: Vec<u8>) {
+    /// The codecs of those who wait, each once.
+    fn watched(seats: &[Seat]) -> Vec<Codec> {
+        let waiting = seats.iter().filter(|seat| seat.is_watched && seat.is_waiting);
+        let mut watched: Vec<_> = waiting.map(|seat| seat.codec).collect();
+        watched.sort_by_key(|codec| codec.name());
+        watched.dedup();
+        watched
+    }
+
+    /// A new picture is made: who looks on and gets it not is behind.
+    pub fn begin(&self) {
+        lock(&self.seats).iter_mut().for_each(|seat| seat.is_behind = true);
+    }
+
+    /// Hands a picture to all who wait for one by this codec.
+    pub fn hand(&self, codec: Codec, mut message: Vec<u8>) {
         let mut seats = lock(&self.seats);
         if self.is_over() {
             return;
         }
-        let mut takers = seats.iter_mut().filter(|seat| seat.is_watched && seat.codec == codec);
+        let give = |seat: &mut Seat, message| {
+            (seat.is_waiting, seat.is_behind, seat.picture) = (false, false, Some(message));
+        };
+        let mut takers = seats.iter_mut().filter(|seat| seat.is_watched && seat.is_waiting && seat.codec == codec);
         // With one of them, as a rule, nothing is copied.
         let first = takers.next();
-        takers.for_each(|seat| seat.picture = Some(message.clone()));
-        if let Some(seat) = first {
-            seat.picture = Some(message);
-        }
+        takers.for_each(|seat| give(seat, message.clone()));
+        first.into_iter().for_each(|seat| give(seat, mem::take(&mut message)));
+        lock(&self.waiting).watched = Self::watched(&seats);
         self.drawn.notify_all();
     }
 
@@ -135,14 +155,19 @@ impl Watcher {
     pub(super) fn new(stage: &Arc<Stage>, codec: Codec) -> Self {
         let mut seats = lock(&stage.seats);
         let number = seats.last().map_or(0, |seat| seat.number + 1);
-        seats.push(Seat { number, codec, is_watched: false, picture: None });
+        seats.push(Seat { number, codec, is_watched: false, is_waiting: false, is_behind: false, picture: None });
         Self { stage: Arc::clone(stage), number }
     }
 
-    /// The newest picture that no call gave yet, a message of `wire`; `None` where none came in time, and after the end.
+    /// The picture of now, where it is another than the last call gave, else the next; a message of `wire`. `None` where none came in
+    /// time, and after the end.
     pub fn next(&self, timeout: Duration) -> Option<Vec<u8>> {
-        let own = |seats: &mut Vec<Seat>| seats.iter_mut().find(|seat| seat.number == self.number)?.picture.take();
         let (mut taken, stage) = (None, &self.stage);
+        self.set(|seat| {
+            seat.is_waiting = seat.picture.is_none();
+            seat.is_waiting && seat.is_behind
+        });
+        let own = |seats: &mut Vec<Seat>| seats.iter_mut().find(|seat| seat.number == self.number)?.picture.take();
         let none = |seats: &mut Vec<Seat>| {
             taken = own(seats);
             taken.is_none() && !stage.is_over()
@@ -153,17 +178,21 @@ impl Watcher {
 
     /// Begins to look on, or ends. While nobody does, nothing is drawn. The picture of now comes next, also where it did before.
     pub fn watch(&self, is_watched: bool) {
-        let watched = {
-            let mut seats = lock(&self.stage.seats);
-            if let Some(seat) = seats.iter_mut().find(|seat| seat.number == self.number) {
-                (seat.is_watched, seat.picture) = (is_watched, None);
-            }
-            let mut watched: Vec<_> = seats.iter().filter(|seat| seat.is_watched).map(|seat| seat.codec).collect();
-            watched.sort_by_key(|codec| codec.name());
-            watched.dedup();
-            watched
-        };
-        self.stage.change(|waiting| (waiting.watched, waiting.is_asked) = (watched, true));
+        self.set(|seat| {
+            (seat.is_watched, seat.picture) = (is_watched, None);
+            true
+        });
+    }
+
+    /// Changes the seat, and tells who shows, also whether a picture is asked for.
+    fn set(&self, change: impl FnOnce(&mut Seat) -> bool) {
+        let mut seats = lock(&self.stage.seats);
+        let is_asked = seats.iter_mut().find(|seat| seat.number == self.number).is_some_and(change);
+        let watched = Stage::watched(&seats);
+        self.stage.change(|waiting| {
+            waiting.watched = watched;
+            waiting.is_asked |= is_asked;
+        });
     }
 
     /// Does what a user did, an [`Event`]'s bytes, and returns it; `None` for others, which are left out.

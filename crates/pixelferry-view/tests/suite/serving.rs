@@ -92,6 +92,8 @@ fn sees(browser: &mut WebSocket<TcpStream>, (x, y): (usize, usize), level: u8) -
     panic!("never {level} at {x}, {y}, but {found:?}");
 }
 
+const LONG: Duration = Duration::from_secs(600);
+
 fn key(key: &str) -> Event {
     Event::Key { code: String::new(), key: key.into(), down: true }
 }
@@ -196,6 +198,18 @@ fn one_who_watches_gets_jpegs_and_a_gpu_packs_them_where_there_is_one() {
             see(&watcher, (320, 100), level);
             see(&beside, (320, 400), 200);
         }
+        // While nobody waits none is made; then it is the one of now, also for who comes later.
+        let frame = |watcher: &Watcher| Header::read(&watcher.next(LONG).unwrap(), &Limits::default()).unwrap().frame;
+        serve.put("levels", || Ok(array(&[2, 1], "uint8", &[30, 200])));
+        let before = frame(&watcher);
+        for level in 31..60 {
+            serve.put("levels", move || Ok(array(&[2, 1], "uint8", &[level, 200])));
+            thread::sleep(Duration::from_millis(2));
+        }
+        serve.put("levels", || Ok(array(&[2, 1], "uint8", &[120, 200])));
+        let after = frame(&watcher);
+        assert!(after - before <= 2, "{before} to {after}");
+        see(&beside, (320, 100), 120);
         watcher.send(&serde_json::to_vec(&key("f")).unwrap());
         see(&beside, (320, 100), 120);
         drop(watcher);
@@ -204,7 +218,7 @@ fn one_who_watches_gets_jpegs_and_a_gpu_packs_them_where_there_is_one() {
         assert_eq!(!encoder.starts_with("the host"), may_use_gpu && is_gpu, "{encoder}");
         serve.stop();
         shows.join().unwrap().unwrap();
-        assert!(beside.next(Duration::from_secs(600)).is_none(), "it has ended");
+        assert!(beside.next(LONG).is_none(), "it has ended");
     }
 }
 
