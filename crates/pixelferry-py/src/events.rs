@@ -1,5 +1,6 @@
 //! Events of the window's user, as Python sees them.
 
+use crate::job::TICK;
 use pixelferry::api::gl::winit::dpi::PhysicalSize;
 use pixelferry::api::gl::winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
 use pixelferry::api::gl::winit::keyboard::{Key, ModifiersState, NamedKey};
@@ -410,8 +411,18 @@ impl Events {
     }
 }
 
-/// Gives events their time on Python's clock, which the windows' thread cannot ask.
-pub fn stamped(py: Python<'_>, taken: Vec<(Instant, Event)>) -> PyResult<Vec<Event>> {
+/// Waits at most so many seconds for events, while any can come, and gives them their time on Python's clock, which the windows' thread
+/// cannot ask. Ctrl-C ends the wait.
+pub fn awaited(py: Python<'_>, events: &Events, timeout: f64, can_come: impl Fn() -> bool) -> PyResult<Vec<Event>> {
+    let end = Instant::now().checked_add(Duration::try_from_secs_f64(timeout.max(0.0)).unwrap_or(Duration::MAX));
+    let taken = loop {
+        let left = end.map_or(TICK, |end| end.saturating_duration_since(Instant::now()).min(TICK));
+        let taken = py.detach(|| events.take(left));
+        if !taken.is_empty() || left.is_zero() || !can_come() {
+            break taken;
+        }
+        py.check_signals()?;
+    };
     let clock: f64 = py.import("time")?.call_method0("perf_counter")?.extract()?;
     let now = Instant::now();
     let stamp = |(came, event)| Event { timestamp: clock - now.duration_since(came).as_secs_f64(), ..event };

@@ -2,7 +2,7 @@
 
 use crate::array::Array;
 use crate::engine::{Asked, Engines, Wanted};
-use crate::events::{Event, stamped};
+use crate::events::{Event, awaited};
 use crate::failure::Failure;
 use crate::here;
 use crate::host::{Host, StageThread};
@@ -25,7 +25,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::{Duration, Instant};
 
 /// Most frames behind in throughput mode.
 const MOST_LATE: usize = 8;
@@ -261,16 +260,8 @@ impl Viewer {
         if self.shared.process != std::process::id() {
             return Ok(Vec::new());
         }
-        let end = Instant::now().checked_add(Duration::try_from_secs_f64(timeout.max(0.0)).unwrap_or(Duration::MAX));
-        loop {
-            let left = end.map_or(TICK, |end| end.saturating_duration_since(Instant::now()).min(TICK));
-            let events = py.detach(|| window.events().take(left));
-            // After the window has gone nothing comes any more.
-            if !events.is_empty() || left.is_zero() || !window.is_open() {
-                return stamped(py, events);
-            }
-            py.check_signals()?;
-        }
+        // After the window has gone nothing comes any more.
+        awaited(py, window.events(), timeout, || window.is_open())
     }
 
     /// Waits until the newest array is on the screen.

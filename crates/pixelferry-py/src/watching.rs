@@ -1,6 +1,6 @@
 //! Pictures of a page for a notebook's widget, and what its user does.
 
-use crate::events::{Event, Events, PageHand, stamped};
+use crate::events::{Event, Events, PageHand, awaited};
 use crate::failure::Failure;
 use pixelferry_view::Watcher;
 use pyo3::prelude::*;
@@ -24,9 +24,10 @@ impl Watching {
 
 #[pymethods]
 impl Watching {
-    /// The newest picture that was not given yet; None where there is none in so many seconds.
+    /// The next picture, a message of the network's protocol; None where there is none in so many seconds.
     fn next<'py>(&self, py: Python<'py>, timeout: f64) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let timeout = seconds(timeout)?;
+        let refused = |_| Failure::Shape(format!("timeout={timeout} is no time; give seconds"));
+        let timeout = Duration::try_from_secs_f64(timeout).map_err(refused)?;
         let message = py.detach(|| self.watcher.next(timeout));
         Ok(message.map(|message| PyBytes::new(py, &message)))
     }
@@ -69,12 +70,6 @@ impl Watching {
 
     /// What the user did since the last call.
     fn events(&self, py: Python<'_>, timeout: f64) -> PyResult<Vec<Event>> {
-        let timeout = seconds(timeout)?;
-        let taken = py.detach(|| self.events.take(timeout));
-        stamped(py, taken)
+        awaited(py, &self.events, timeout, || !self.watcher.is_over())
     }
-}
-
-fn seconds(given: f64) -> Result<Duration, Failure> {
-    Duration::try_from_secs_f64(given).map_err(|_| Failure::Shape(format!("timeout={given} is no time; give seconds")))
 }
