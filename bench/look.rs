@@ -1,6 +1,7 @@
 //! `cargo bench -p pixelferry-measure --bench look [-- --backend NAME --rounds N --json FILE]`: what it costs to look
 //! closely at an array of float32 where it lies, on OpenGL. Rows take turns: a copy of the array on the device, its numbers as they are, its numbers
-//! by a range and a colormap, the range by percentiles (without a frame), and a draw of a larger one that was zoomed into.
+//! by a range and a colormap, the range by percentiles (without a frame), and a draw of a larger one that was zoomed into. Then, on CUDA,
+//! pictures as JPEG by nvJPEG, beside a copy to the host that is packed there.
 
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
@@ -8,11 +9,13 @@ use measure::{Screen, argument, number, write_rows};
 use pixelferry::api::gl::{GlDisplay, HeadlessOptions};
 use pixelferry::driver::select::quantile;
 use pixelferry::{
-    BackendChoice, ComputeBackend, ComputeMemory, Display, DrawOptions, Fit, ImageAccess, ImageDesc, Kernel, Link,
-    LinkOptions, PixelFormat, Placement, Policy, Profiles, Result, SurfaceDesc, Unwritten, command::Choice as _,
-    open_backend,
+    BackendChoice, ComputeBackend, ComputeMemory, Display, DrawOptions, Extent, Fit, ImageAccess, ImageDesc, Kernel,
+    Link, LinkOptions, PixelFormat, Placement, Policy, Profiles, Result, RowOrder, SurfaceDesc, Unwritten,
+    command::Choice as _, open_backend,
 };
 use pixelferry_look::{Colormap, End, Gauge, Layout, Look, Number, Place, Plane, Range, Raw};
+use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind};
+use pixelferry_media::{GpuJpeg, mean_square};
 use serde::Serialize;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -21,6 +24,8 @@ use std::time::Instant;
 const SIZE: (u32, u32) = (3840, 2160);
 const LARGE: (u32, u32) = (7680, 4320);
 const WINDOW: (u32, u32) = (1920, 1080);
+/// Qualities of JPEGs: with colours at half resolution, and at the picture's.
+const QUALITIES: [u8; 2] = [80, 90];
 
 #[derive(Serialize)]
 struct Row {
@@ -158,4 +163,54 @@ fn main() {
         println!("| {} | {us:.0} | {p99:.0} | {:.2} | {:.2} |", row.row, us / median(&rows[0]), us / median(&rows[1]));
     }
     write_rows(&rows);
+    println!("| JPEG | by | median us | bytes | PSNR |\n|---|---|---|---|---|");
+    let all = [WINDOW, SIZE].into_iter().flat_map(|size| QUALITIES.map(|quality| (size, quality)));
+    for (size, quality) in all {
+        if let Err(error) = jpegs(&backend, size, quality) {
+            return println!("SKIPPED: {error}");
+        }
+    }
+}
+
+/// Colours of slow and quick waves, with sharp edges.
+fn colours((width, height): (u32, u32)) -> Vec<u8> {
+    let wave = |x: u32, y: u32, at: f32| ((x as f32 / (31.0 - at) + at).sin() + (y as f32 / (9.0 + at)).cos()) * 60.0;
+    let pixel = |x, y| {
+        let edge = if (x / 64 + y / 64) % 5 == 0 { 60.0 } else { 0.0 };
+        [0.0, 7.0, 13.0].map(|at| (127.0 + wave(x, y, at) - edge) as u8)
+    };
+    let places = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+    places.flat_map(|(x, y)| pixel(x, y).into_iter().chain([255])).collect()
+}
+
+/// Packs one picture by the GPU and by the host.
+fn jpegs(
+    backend: &Arc<dyn ComputeBackend>,
+    (width, height): (u32, u32),
+    quality: u8,
+) -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let extent = Extent::new(width, height);
+    let mut encoder = GpuJpeg::open(Arc::clone(backend), extent, quality)?;
+    let pixels = colours((width, height));
+    let mut memory = backend.allocate(pixels.len())?;
+    memory.write(0, &pixels)?;
+    let header = Header::new(Kind::Picture, ImageDesc::new(width, height, PixelFormat::Rgba8), extent.full());
+    let header = Header { codec: Codec::Jpeg, ..header };
+    let mut copy = vec![0; pixels.len()];
+    let (mut packed, mut times) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+    for _ in 0..number("--rounds", 60_u32) {
+        let start = Instant::now();
+        packed[0] = encoder.pack(memory.as_ref(), RowOrder::TopDown)?;
+        times[0].push(start.elapsed().as_secs_f64() * 1e6);
+        let start = Instant::now();
+        memory.read(0, &mut copy)?;
+        packed[1] = header.pack(Codec::Jpeg, &copy, quality)?.split_off(HEADER_BYTES);
+        times[1].push(start.elapsed().as_secs_f64() * 1e6);
+    }
+    for ((by, packed), times) in [encoder.name(), "copy and host".into()].iter().zip(&packed).zip(&times) {
+        let error = mean_square(&header.unpack(packed)?, &pixels);
+        let (us, psnr) = (quantile(times, 0.5), 10.0 * (255.0 * 255.0 / error).log10());
+        println!("| {width}x{height}, quality {quality} | {by} | {us:.0} | {} | {psnr:.2} |", packed.len());
+    }
+    Ok(())
 }

@@ -1,4 +1,4 @@
-//! Compiles the CUDA C++ in `kernels`, here, in `compute-display`, `pixelferry-look` and the Python package, to the PTX in `src/ptx`; `--check` only compares. Run by `cargo xtask ptx`, which
+//! Compiles the CUDA C++ in `kernels`, here, in `compute-display`, `pixelferry-look`, `pixelferry-media` and the Python package, to the PTX in `src/ptx`; `--check` only compares. Run by `cargo xtask ptx`, which
 //! sees to the compiler: NVRTC 12.0, so that the PTX's version loads on every driver that is taken. Needs no GPU.
 
 #[path = "../src/ptx/stamp.rs"]
@@ -30,6 +30,7 @@ fn run(check: bool) -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     each(root, "pattern", Entries::BothOf("pf_pattern_4"), stamp::pattern_text, check)?;
     each(&root.join("../compute-display"), "draw", Entries::LinearOf("pf_draw_4"), str::to_owned, check)?;
+    each(&root.join("../pixelferry-media"), "rgb", Entries::LinearOf("pf_rgb"), str::to_owned, check)?;
     each(&root.join("../pixelferry-py"), "pack", Entries::LinearOf("pf_pack"), str::to_owned, check)?;
     each(&root.join("../pixelferry-look"), "show", Entries::BothOf("pf_show_rgba8"), str::to_owned, check)
 }

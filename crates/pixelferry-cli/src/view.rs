@@ -7,7 +7,7 @@ use pixelferry_demo::say;
 use pixelferry_look::{OPTIONS, Request};
 #[cfg(feature = "serve")]
 use pixelferry_view::Serve;
-use pixelferry_view::{Array, Listener, Live, Opened, explain, keys, save, show};
+use pixelferry_view::{Array, ArrayView, Listener, Live, Opened, explain, keys, save, show};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
@@ -30,6 +30,9 @@ pub struct ViewOptions {
     /// Print what each array is taken for and how it is shown; opens no window.
     #[arg(long)]
     explain: bool,
+    /// Frames of an array that comes again, or of a video, that are kept to step back to, with the one on show; at most 1 GiB in all.
+    #[arg(long, value_name = "NUMBER", default_value_t = ArrayView::MOST_FRAMES, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
+    keep: usize,
     /// Show what programs send by tev's protocol; at 127.0.0.1:14158, only from this machine, unless an address is given.
     ///
     /// At most 8 programs, 512 MiB a message, 64 channels an image, 256 arrays, and 2 GiB of pixels (width x height x channels x
@@ -102,7 +105,7 @@ pub fn run(options: &ViewOptions) -> Result<(), Box<dyn Error>> {
     if let (Some(_), [_, _, ..]) = (picture, files.as_slice()) {
         return Err("--save takes one FILE".into());
     }
-    let (mut arrays, mut live) = (Vec::new(), Live::default());
+    let (mut arrays, mut live) = (Vec::new(), Live { keep: options.keep, ..Live::default() });
     for file in files {
         let failed = |error: &dyn Error| format!("{}: {error}", file.display());
         // Of two files of one name the folders tell which is which.

@@ -27,10 +27,13 @@ impl Header {
     /// # Errors
     /// As [`Header::pack_rows`].
     pub fn pack(&self, codec: Codec, pixels: &[u8], quality: u8) -> Result<Vec<u8>> {
-        let header = Self { codec, ..*self };
-        let packed = header.pack_rows(pixels, quality)?;
-        let payload = packed.as_deref().unwrap_or(pixels);
-        Ok([&Self { payload: payload.len() as u64, ..header }.to_bytes()[..], payload].concat())
+        let packed = Self { codec, ..*self }.pack_rows(pixels, quality)?;
+        Ok(self.message(codec, packed.as_deref().unwrap_or(pixels)))
+    }
+
+    /// A message with a payload that `codec` has packed already.
+    pub fn message(&self, codec: Codec, payload: &[u8]) -> Vec<u8> {
+        [&Self { codec, payload: payload.len() as u64, ..*self }.to_bytes()[..], payload].concat()
     }
 
     /// Unpacks the payload of a message with this header to tight rows of its region.

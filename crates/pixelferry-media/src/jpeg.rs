@@ -14,7 +14,7 @@ const PIXELS_PER_BYTE: usize = 256;
 const MOST_COMPONENTS: u8 = 4;
 
 /// From this quality on, colours have the resolution of the picture; below it half of it (4:2:0).
-const FINE: u8 = 90;
+pub const FINE: u8 = 90;
 
 const BASELINE: u8 = 0xc0;
 const SCAN: u8 = 0xda;

@@ -1,4 +1,4 @@
-//! Pictures as other programs take them: as messages of one header ([`wire`]), packed by LZ4 or JPEG, as H.264, and in browsers.
+//! Pictures as other programs take them: as messages of one header ([`wire`]), packed by LZ4 or JPEG, on the host or by `GpuJpeg`, as H.264, and in browsers.
 //! No network of its own: whoever has messages gives them.
 //!
 //! | feature | what it brings |
@@ -26,7 +26,11 @@ mod codec;
 #[cfg(feature = "events")]
 mod event;
 #[cfg(feature = "jpeg")]
+mod gpu;
+#[cfg(feature = "jpeg")]
 mod jpeg;
+#[cfg(feature = "jpeg")]
+mod nvjpeg;
 #[cfg(feature = "jpeg")]
 mod turbo;
 #[cfg(feature = "video")]
@@ -37,6 +41,10 @@ pub mod wire;
 
 #[cfg(feature = "events")]
 pub use event::Event;
+#[cfg(feature = "jpeg")]
+pub use gpu::{GpuJpeg, mean_square};
+#[cfg(feature = "jpeg")]
+pub use nvjpeg::GpuJpegError;
 
 /// Tests of the public interface, in the same test program as the private ones.
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! Events of the window's user, as Python sees them.
 
+use crate::job::TICK;
 use pixelferry::api::gl::winit::dpi::PhysicalSize;
 use pixelferry::api::gl::winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
 use pixelferry::api::gl::winit::keyboard::{Key, ModifiersState, NamedKey};
 use pixelferry::api::gl::winit::window::Window;
+use pixelferry_media as page;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::collections::{BTreeSet, VecDeque};
@@ -33,6 +35,10 @@ pub struct Event {
     dy: Option<f64>,
     key: Option<String>,
     text: Option<String>,
+    /// What was typed, of "char".
+    data: Option<String>,
+    input_type: Option<&'static str>,
+    is_composing: Option<bool>,
     repeat: Option<bool>,
     /// Logical pixels.
     width: Option<f64>,
@@ -78,6 +84,7 @@ impl Event {
         tell("dx", self.dx.map(|dx| dx.to_string()));
         tell("dy", self.dy.map(|dy| dy.to_string()));
         tell("key", self.key.as_ref().map(|key| format!("{key:?}")));
+        tell("data", self.data.as_ref().map(|data| format!("{data:?}")));
         tell("width", self.width.map(|width| width.to_string()));
         tell("height", self.height.map(|height| height.to_string()));
         tell("ratio", self.ratio.map(|ratio| ratio.to_string()));
@@ -92,9 +99,38 @@ impl Event {
         Self { r#type, ..Self::default() }
     }
 
-    /// The window was closed.
+    /// The window, or the page, was closed.
     pub fn closed() -> Self {
         Self::of("close")
+    }
+
+    /// What a key typed: the specification's "char", which it calls experimental. `None` for what no text has, such as a backspace.
+    fn typed(text: &str, repeat: bool) -> Option<Self> {
+        (!text.is_empty() && !text.contains(char::is_control)).then(|| Self {
+            data: Some(text.into()),
+            input_type: Some("insertText"),
+            is_composing: Some(false),
+            repeat: Some(repeat),
+            ..Self::of("char")
+        })
+    }
+
+    /// The pointer came over a page's picture, or left it.
+    pub fn entered(is_there: bool) -> Self {
+        Self::of(if is_there { "pointer_enter" } else { "pointer_leave" })
+    }
+
+    /// A page shows its picture in this size, of logical pixels.
+    pub fn resized(width: f64, height: f64, ratio: f64) -> Self {
+        let physical = |side: f64| Some((side * ratio).round() as u32);
+        Self {
+            width: Some(width),
+            height: Some(height),
+            pwidth: physical(width),
+            pheight: physical(height),
+            ratio: Some(ratio),
+            ..Self::of("resize")
+        }
     }
 }
 
@@ -125,6 +161,33 @@ fn key_name(key: &Key) -> String {
     }
 }
 
+/// Which clicks are double ones: the system does not say.
+#[derive(Default)]
+struct Clicks {
+    /// Button, time and place of the click that was no second one.
+    first: Option<(u32, Instant, (f64, f64))>,
+    second: Option<u32>,
+}
+
+impl Clicks {
+    /// Longest time between two clicks, and most logical pixels: what desktops begin with.
+    const APART: (Duration, f64) = (Duration::from_millis(500), 5.0);
+
+    fn down(&mut self, button: u32, at: (f64, f64)) {
+        let now = Instant::now();
+        let is_second = self.first.take().is_some_and(|(first, came, place)| {
+            let near = (at.0 - place.0).abs().max((at.1 - place.1).abs()) <= Self::APART.1;
+            first == button && near && now.duration_since(came) <= Self::APART.0
+        });
+        (self.second, self.first) = if is_second { (Some(button), None) } else { (None, Some((button, now, at))) };
+    }
+
+    /// True where a double click ends.
+    fn up(&mut self, button: u32) -> bool {
+        self.second.take() == Some(button)
+    }
+}
+
 /// State of window, pointer and keys that events do not repeat.
 pub struct Hand {
     /// Place in physical pixels.
@@ -133,6 +196,7 @@ pub struct Hand {
     ratio: f64,
     buttons: BTreeSet<u32>,
     modifiers: ModifiersState,
+    clicks: Clicks,
 }
 
 impl Hand {
@@ -143,16 +207,19 @@ impl Hand {
             ratio: window.scale_factor(),
             buttons: BTreeSet::new(),
             modifiers: ModifiersState::default(),
+            clicks: Clicks::default(),
         }
     }
 
     /// Returns what Python gets for an event of the window system. `pixel` finds what the window shows at a place in
     /// physical pixels.
-    pub fn follow(&mut self, event: &WindowEvent, pixel: impl Fn(f64, f64) -> Option<(u32, u32)>) -> Option<Event> {
-        let mut made = match event {
+    pub fn follow(&mut self, event: &WindowEvent, pixel: impl Fn(f64, f64) -> Option<(u32, u32)>) -> Vec<Event> {
+        // What comes after the event itself.
+        let mut after = None;
+        let made = match event {
             WindowEvent::ModifiersChanged(now) => {
                 self.modifiers = now.state();
-                return None;
+                return Vec::new();
             }
             WindowEvent::CursorEntered { .. } => Event::of("pointer_enter"),
             WindowEvent::CursorMoved { position, .. } => {
@@ -167,9 +234,13 @@ impl Hand {
                 let button = button_number(*button);
                 if *state == ElementState::Pressed {
                     self.buttons.insert(button);
+                    let (x, y) = self.at.unwrap_or_default();
+                    self.clicks.down(button, (x / self.ratio, y / self.ratio));
                     self.pointer("pointer_down", Some(button), &pixel)
                 } else {
                     self.buttons.remove(&button);
+                    let is_double = self.clicks.up(button);
+                    after = is_double.then(|| self.pointer("double_click", Some(button), &pixel));
                     self.pointer("pointer_up", Some(button), &pixel)
                 }
             }
@@ -183,12 +254,18 @@ impl Hand {
                 // winit tells how the content moves, which is against the wheel. A difference is never -0.
                 Event { dx: Some(0.0 - x), dy: Some(0.0 - y), ..self.pointer("wheel", None, &pixel) }
             }
-            WindowEvent::KeyboardInput { event, is_synthetic: false, .. } => Event {
-                key: Some(key_name(&event.logical_key)),
-                text: event.text.as_ref().map(ToString::to_string),
-                repeat: Some(event.repeat),
-                ..Event::of(if event.state == ElementState::Pressed { "key_down" } else { "key_up" })
-            },
+            WindowEvent::KeyboardInput { event, is_synthetic: false, .. } => {
+                let is_down = event.state == ElementState::Pressed;
+                let text = event.text.as_ref().filter(|_| is_down);
+                after = text.and_then(|text| Event::typed(text, event.repeat));
+                Event {
+                    key: Some(key_name(&event.logical_key)),
+                    text: event.text.as_ref().map(ToString::to_string),
+                    repeat: Some(event.repeat),
+                    ..Event::of(if is_down { "key_down" } else { "key_up" })
+                }
+            }
+            WindowEvent::Occluded(is_hidden) => Event::of(if *is_hidden { "hide" } else { "show" }),
             WindowEvent::Resized(size) => {
                 self.size = *size;
                 self.resized()
@@ -199,7 +276,7 @@ impl Hand {
                 self.resized()
             }
             WindowEvent::Focused(gained) => Event::of(if *gained { "focus_in" } else { "focus_out" }),
-            _ => return None,
+            _ => return Vec::new(),
         };
         let held = |state, name| self.modifiers.contains(state).then_some(name);
         let modifiers = [
@@ -208,9 +285,11 @@ impl Hand {
             held(ModifiersState::ALT, "Alt"),
             held(ModifiersState::SUPER, "Meta"),
         ];
-        made.modifiers = Tuple(modifiers.into_iter().flatten().collect());
-        made.buttons = Tuple(self.buttons.iter().copied().collect());
-        Some(made)
+        let modifiers: Vec<_> = modifiers.into_iter().flatten().collect();
+        let buttons: Vec<_> = self.buttons.iter().copied().collect();
+        let all = [made].into_iter().chain(after);
+        all.map(|event| Event { modifiers: Tuple(modifiers.clone()), buttons: Tuple(buttons.clone()), ..event })
+            .collect()
     }
 
     /// An event at the pointer's place, where that is known.
@@ -231,14 +310,67 @@ impl Hand {
 
     fn resized(&self) -> Event {
         let PhysicalSize { width, height } = self.size;
-        Event {
-            width: Some(f64::from(width) / self.ratio),
-            height: Some(f64::from(height) / self.ratio),
-            pwidth: Some(width),
-            pheight: Some(height),
-            ratio: Some(self.ratio),
-            ..Event::of("resize")
+        Event::resized(f64::from(width) / self.ratio, f64::from(height) / self.ratio, self.ratio)
+    }
+}
+
+/// What a page does not repeat: what its user holds.
+#[derive(Default)]
+pub struct PageHand {
+    buttons: u16,
+    has_shift: bool,
+    clicks: Clicks,
+}
+
+impl PageHand {
+    /// What the names of renderview are for an event of a page, whose places are pixels of its picture. A pointer's event tells which
+    /// buttons are down: of each that changed there is one.
+    pub fn follow(&mut self, event: &page::Event) -> Vec<Event> {
+        /// Buttons of a mouse as a page's bits have them, by the specification's numbers from 1 on.
+        const BITS: [u16; 5] = [1, 2, 4, 8, 16];
+        let place = |r#type, x: f32, y: f32, button| Event {
+            x: Some(x.into()),
+            y: Some(y.into()),
+            button,
+            ..Event::of(r#type)
+        };
+        let mut made = match event {
+            page::Event::Pointer { x, y, buttons } => {
+                let before = std::mem::replace(&mut self.buttons, *buttons);
+                let changed = (1..).zip(BITS).filter(|(_, bit)| (before ^ buttons) & bit != 0);
+                let mut all = Vec::new();
+                for (number, bit) in changed {
+                    let is_down = buttons & bit != 0;
+                    all.push(place(if is_down { "pointer_down" } else { "pointer_up" }, *x, *y, Some(number)));
+                    if is_down {
+                        self.clicks.down(number, (f64::from(*x), f64::from(*y)));
+                    } else if self.clicks.up(number) {
+                        all.push(place("double_click", *x, *y, Some(number)));
+                    }
+                }
+                if all.is_empty() { vec![place("pointer_move", *x, *y, Some(0))] } else { all }
+            }
+            page::Event::Wheel { x, y, dx, dy } => {
+                let by = |by: f32| Some(f64::from(by));
+                vec![Event { dx: by(*dx), dy: by(*dy), ..place("wheel", *x, *y, None) }]
+            }
+            page::Event::Key { key, down, .. } => {
+                if key == "Shift" {
+                    self.has_shift = *down;
+                }
+                let r#type = if *down { "key_down" } else { "key_up" };
+                // What types has its character for a name.
+                let typed = (*down && key.chars().count() == 1).then(|| Event::typed(key, false)).flatten();
+                [Event { key: Some(key.clone()), ..Event::of(r#type) }].into_iter().chain(typed).collect()
+            }
+            _ => Vec::new(),
+        };
+        for event in &mut made {
+            let held = (1..).zip(BITS).filter(|(_, bit)| self.buttons & bit != 0);
+            event.buttons = Tuple(held.map(|(number, _)| number).collect());
+            event.modifiers = Tuple(self.has_shift.then_some("Shift").into_iter().collect());
         }
+        made
     }
 }
 
@@ -279,8 +411,18 @@ impl Events {
     }
 }
 
-/// Gives events their time on Python's clock, which the windows' thread cannot ask.
-pub fn stamped(py: Python<'_>, taken: Vec<(Instant, Event)>) -> PyResult<Vec<Event>> {
+/// Waits at most so many seconds for events, while any can come, and gives them their time on Python's clock, which the windows' thread
+/// cannot ask. Ctrl-C ends the wait.
+pub fn awaited(py: Python<'_>, events: &Events, timeout: f64, can_come: impl Fn() -> bool) -> PyResult<Vec<Event>> {
+    let end = Instant::now().checked_add(Duration::try_from_secs_f64(timeout.max(0.0)).unwrap_or(Duration::MAX));
+    let taken = loop {
+        let left = end.map_or(TICK, |end| end.saturating_duration_since(Instant::now()).min(TICK));
+        let taken = py.detach(|| events.take(left));
+        if !taken.is_empty() || left.is_zero() || !can_come() {
+            break taken;
+        }
+        py.check_signals()?;
+    };
     let clock: f64 = py.import("time")?.call_method0("perf_counter")?.extract()?;
     let now = Instant::now();
     let stamp = |(came, event)| Event { timestamp: clock - now.duration_since(came).as_secs_f64(), ..event };

@@ -11,7 +11,7 @@
 //! | buffers made of them | `kernels/pack.cu` on a GPU, `items` on the CPU, `pack` for both |
 //! | pictures given to Python | `array` (what protocols say of it), `taking` (how it gets there), `raw` (its memory) |
 //! | objects of the program's | `object` (how they are named), `taking` and `giving` (the ways from and to them) |
-//! | a page for browsers | `served` |
+//! | a page for browsers, and a widget of notebooks | `served`, `watching` |
 //! | threads | `host` (why they are), `window` (the event loop; `events`: what the user does), `stage` (what runs there), `here` (textures, on the caller's), `job` (how work fails) |
 //! | which backend | `engine`, and `feeding`: what it needs of an array |
 //! | exceptions | `failure` |
@@ -43,6 +43,7 @@ mod stage;
 mod taking;
 mod texture;
 mod viewer;
+mod watching;
 mod window;
 
 use array::Array;
@@ -53,7 +54,7 @@ use gl_source::GlSource;
 use gl_target::GlTarget;
 use pixelferry::command::check_picture_file;
 use pixelferry_look::{Layout, window_for};
-use pixelferry_view::SMALLEST;
+use pixelferry_view::{ArrayView, SMALLEST};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use served::Server;
@@ -106,6 +107,7 @@ fn show(
         backend,
         display: "auto",
         vsync: false,
+        keep: ArrayView::MOST_FRAMES,
     };
     if let Some(file) = &save {
         check_picture_file(file).map_err(Failure::from)?;
@@ -135,6 +137,7 @@ fn _pixelferry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<Viewer>()?;
     module.add_class::<Server>()?;
+    module.add("_WIDGET", pixelferry_media::web::WIDGET)?;
     module.add_class::<Event>()?;
     module.add_class::<Texture>()?;
     module.add_class::<Buffer>()?;

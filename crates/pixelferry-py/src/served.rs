@@ -6,6 +6,7 @@ use crate::job::{TICK, closed};
 use crate::looks;
 use crate::raw::memory::Lies;
 use crate::source::Source;
+use crate::watching::Watching;
 use pixelferry::PixelFormat;
 use pixelferry_look::{Place, Plane, Raw, Request, Span};
 use pixelferry_view::{Array, Live, ReadError, Serve, ViewError};
@@ -109,7 +110,7 @@ pub fn copied(
 /// Serves a page with the array for browsers: the viewer with zoom, values, range and colormap, at `Server.url`.
 #[pyfunction]
 #[pyo3(signature = (array, name="array", *, host="127.0.0.1", port=0, layout=None, range=None, exposure=0.0, gamma=1.0,
-                    colormap=None, channel=None, marks=false))]
+                    colormap=None, channel=None, marks=false, keep=8))]
 #[allow(clippy::too_many_arguments)] // by name, in Python
 pub fn serve(
     py: Python<'_>,
@@ -124,6 +125,7 @@ pub fn serve(
     colormap: Option<&str>,
     channel: Option<&Bound<'_, PyAny>>,
     marks: bool,
+    keep: usize,
 ) -> PyResult<Server> {
     let request = looks::Asked { layout, range, exposure, gamma, colormap, channel, marks }.request()?;
     let address: IpAddr = host.parse().map_err(|_| {
@@ -140,7 +142,7 @@ pub fn serve(
             let serve = Arc::clone(&serve);
             move || {
                 let array = make().inspect_err(|_| serve.stop())?;
-                serve.run(vec![array], request, Live::default(), move || {
+                serve.run(vec![array], request, Live { keep, ..Live::default() }, move || {
                     // Nobody waits any more only where the caller's thread died.
                     let _ = ready.send(());
                 })
@@ -210,6 +212,25 @@ impl Server {
 
     fn __repr__(&self) -> String {
         format!("<pixelferry.Server: {}>", self.url())
+    }
+
+    /// The same in a notebook's cell whose browser does not reach the page: by anywidget.
+    fn widget(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        Ok(py.import("pixelferry.notebook")?.call_method1("Widget", (slf,))?.unbind())
+    }
+
+    /// For `pixelferry.notebook`.
+    fn _watcher(&self) -> PyResult<Watching> {
+        if self.page.lock().is_none() {
+            return Err(closed().into());
+        }
+        Ok(Watching::new(self.page.serve.watcher()))
+    }
+
+    /// What packs JPEGs, and why the host does where it does.
+    #[getter]
+    fn encoder(&self) -> String {
+        self.page.serve.encoder()
     }
 
     /// The page in a notebook's cell.

@@ -195,8 +195,14 @@ impl Stage {
         self.draw()
     }
 
-    /// Shows an array to be looked at closely, beside those of other names; the first one's request is for all.
-    pub fn look(&mut self, make: impl FnOnce() -> Result<Seen, ReadError>, request: Request) -> Result<(), Failure> {
+    /// Shows an array to be looked at closely, beside those of other names, with the last `keep` frames of each; the first one's request
+    /// is for all.
+    pub fn look(
+        &mut self,
+        make: impl FnOnce() -> Result<Seen, ReadError>,
+        request: Request,
+        keep: usize,
+    ) -> Result<(), Failure> {
         self.screen.make_current()?;
         let Screen::Window(window) = &self.screen else {
             return Err(Failure::Shape(
@@ -206,7 +212,9 @@ impl Stage {
         let array = make().map_err(ViewError::from)?;
         match &mut self.closely {
             Some(view) => view.put(array)?,
-            none => *none = Some(ArrayView::open(window.display(), vec![array], request)?),
+            none => {
+                none.insert(ArrayView::open(window.display(), vec![array], request)?).keep(keep, ArrayView::MOST_BYTES)
+            }
         }
         self.draw()
     }

@@ -2,7 +2,7 @@
 
 use crate::array::Array;
 use crate::engine::{Asked, Engines, Wanted};
-use crate::events::{Event, stamped};
+use crate::events::{Event, awaited};
 use crate::failure::Failure;
 use crate::here;
 use crate::host::{Host, StageThread};
@@ -25,7 +25,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::{Duration, Instant};
 
 /// Most frames behind in throughput mode.
 const MOST_LATE: usize = 8;
@@ -66,6 +65,8 @@ pub struct Viewer {
     shared: Arc<ViewerState>,
     mode: &'static str,
     format: PixelFormat,
+    /// Most frames of an array with a name.
+    keep: usize,
 }
 
 /// Options of `Viewer(...)`.
@@ -79,6 +80,7 @@ pub struct Options<'a> {
     pub backend: Option<&'a str>,
     pub display: &'a str,
     pub vsync: bool,
+    pub keep: usize,
 }
 
 impl Viewer {
@@ -121,7 +123,7 @@ impl Viewer {
         let mut all = VIEWERS.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|viewer| viewer.strong_count() > 0);
         all.push(Arc::downgrade(&shared));
-        Ok(Self { shared, mode: mode_name, format })
+        Ok(Self { shared, mode: mode_name, format, keep: options.keep })
     }
 
     /// Runs work on the viewer's stage with the interpreter released.
@@ -183,8 +185,8 @@ impl Viewer {
         if !self.is_open() {
             return self.unless_by_user(closed());
         }
-        let make = copied(array, name.to_owned(), &request, &self.shared.engines)?;
-        self.unless_closed(self.attempt(py, move |stage| stage.look(make, request)))
+        let (make, keep) = (copied(array, name.to_owned(), &request, &self.shared.engines)?, self.keep);
+        self.unless_closed(self.attempt(py, move |stage| stage.look(make, request, keep)))
     }
 
     fn status(&self, py: Python<'_>) -> PyResult<Option<Status>> {
@@ -205,7 +207,7 @@ impl Viewer {
 impl Viewer {
     #[new]
     #[pyo3(signature = (width=1280, height=720, *, title="pixelferry", format="rgba8", headless=false, mode="latency",
-                        path=None, backend=None, display="auto", vsync=false))]
+                        path=None, backend=None, display="auto", vsync=false, keep=8))]
     #[allow(clippy::too_many_arguments)] // by name, in Python
     fn new(
         py: Python<'_>,
@@ -219,9 +221,10 @@ impl Viewer {
         backend: Option<&str>,
         display: &str,
         vsync: bool,
+        keep: usize,
     ) -> PyResult<Self> {
         let size = (width, height);
-        Self::open(py, &Options { size, title, format, headless, mode, path, backend, display, vsync })
+        Self::open(py, &Options { size, title, format, headless, mode, path, backend, display, vsync, keep })
     }
 
     /// Shows an array and returns when it may be written again: anything with `__dlpack__`, `__cuda_array_interface__`
@@ -257,16 +260,8 @@ impl Viewer {
         if self.shared.process != std::process::id() {
             return Ok(Vec::new());
         }
-        let end = Instant::now().checked_add(Duration::try_from_secs_f64(timeout.max(0.0)).unwrap_or(Duration::MAX));
-        loop {
-            let left = end.map_or(TICK, |end| end.saturating_duration_since(Instant::now()).min(TICK));
-            let events = py.detach(|| window.events().take(left));
-            // After the window has gone nothing comes any more.
-            if !events.is_empty() || left.is_zero() || !window.is_open() {
-                return stamped(py, events);
-            }
-            py.check_signals()?;
-        }
+        // After the window has gone nothing comes any more.
+        awaited(py, window.events(), timeout, || window.is_open())
     }
 
     /// Waits until the newest array is on the screen.

@@ -181,7 +181,7 @@ impl ApplicationHandler<Task> for Windows {
         let escape = Key::Named(NamedKey::Escape);
         let Some(open) = self.0.get_mut(&id) else { return };
         let Open { stage, events, hand, .. } = &mut *open;
-        if let Some(event) = hand.follow(&event, |x, y| stage.pixel_at(x, y)) {
+        for event in hand.follow(&event, |x, y| stage.pixel_at(x, y)) {
             events.push(event);
         }
         if let Err(failure) = guarded(|| open.stage.follow(&event)) {

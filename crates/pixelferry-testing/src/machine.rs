@@ -41,6 +41,8 @@ pub enum Need {
     TwoGpus,
     /// NVIDIA's compiler of CUDA C++, which needs no GPU.
     Nvrtc,
+    /// NVIDIA's encoder of JPEG on the GPU.
+    NvJpeg,
     /// PyTorch, for tensors on the GPU.
     Torch,
     /// CuPy, for arrays on the GPU.
@@ -61,7 +63,9 @@ pub enum Need {
     Valgrind,
     /// Vulkan, to compile C against.
     VulkanDev,
-    /// Chromium, for the network's page.
+    /// anywidget, nbclient and ipykernel, for the widget of notebooks.
+    Notebook,
+    /// Chromium, for the network's page and that widget.
     Chromium,
     /// GStreamer's tools with an encoder and a decoder of H.264, for the network's video.
     Gstreamer,
@@ -126,6 +130,7 @@ pub const MACHINE: &[Row] = &[
     Row { need: Need::NvidiaVulkan, name: "nvidia-vulkan", ..NONE },
     Row { need: Need::TwoGpus, name: "two-gpus", ..NONE },
     Row { need: Need::Nvrtc, name: "nvrtc", ..NONE },
+    Row { need: Need::NvJpeg, name: "nvjpeg", ..NONE },
     Row { need: Need::Torch, name: "torch", ..NONE },
     Row { need: Need::Cupy, name: "cupy", ..NONE },
     Row { need: Need::Jax, name: "jax", ..NONE },
@@ -136,6 +141,7 @@ pub const MACHINE: &[Row] = &[
     Row { need: Need::CargoC, name: "cargo-c", ..NONE },
     Row { need: Need::Valgrind, name: "valgrind", packages: "valgrind libc6-dbg", ..NONE },
     Row { need: Need::VulkanDev, name: "vulkan-dev", packages: "libvulkan-dev", ..NONE },
+    Row { need: Need::Notebook, name: "notebook", ..NONE },
     Row { need: Need::Chromium, name: "chromium", ..NONE },
     Row { need: Need::Gstreamer, name: "gstreamer", ..NONE },
     Row { need: Need::TurboJpeg, name: "turbojpeg", packages: "libturbojpeg0", ..NONE },

@@ -15,7 +15,7 @@
 //! | their channels, and those of files, as arrays | `sheets` |
 //! | all that brings arrays later | [`Live`] |
 //! | the window, and a picture in its place | [`show`], [`save`] |
-//! | the same in browsers (feature `serve`) | `Serve` |
+//! | the same in browsers (feature `serve`), and elsewhere as messages | `Serve`, `Watcher` |
 //! | egui's triangles by OpenGL and in plain memory | [`paint`] |
 
 mod array;
@@ -46,6 +46,6 @@ pub use listen::Listener;
 pub use live::Live;
 pub use overlay::pixel_at;
 #[cfg(feature = "serve")]
-pub use serve::Serve;
+pub use serve::{Serve, Watcher};
 pub use view::ArrayView;
 pub use window::{SMALLEST, explain, save, show};

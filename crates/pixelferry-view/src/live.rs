@@ -1,18 +1,28 @@
 //! What brings more arrays while a window or a page shows some.
 
 use crate::array::Array;
-use crate::error::ReadError;
+use crate::error::{ReadError, ViewError};
 use crate::film::Film;
 use crate::listen::Listener;
+use crate::shown::Shown;
 use crate::view::ArrayView;
+use pixelferry::api::gl::GlDisplay;
+use std::rc::Rc;
 
 /// What brings more arrays while a window or a page shows some.
-#[derive(Default)]
 pub struct Live {
     /// Images of other programs. With a listener there need be no arrays at first.
     pub listener: Option<Listener>,
     /// Videos, which play in the place of the arrays of their names.
     pub films: Vec<Film>,
+    /// Most frames of an array that are kept, with the one on show ([`ArrayView::keep`]).
+    pub keep: usize,
+}
+
+impl Default for Live {
+    fn default() -> Self {
+        Self { listener: None, films: Vec::new(), keep: ArrayView::MOST_FRAMES }
+    }
 }
 
 impl Live {
@@ -28,6 +38,13 @@ impl Live {
     pub(crate) fn wake_by(&self, wake: impl Fn() + Clone + Send + 'static) {
         self.listener.iter().for_each(|listener| listener.wake_by(wake.clone()));
         self.films.iter().for_each(|film| film.wake_by(wake.clone()));
+    }
+
+    /// The view of arrays that were looked through.
+    pub(crate) fn view(&self, display: &Rc<GlDisplay>, all: Vec<Shown>) -> Result<ArrayView, ViewError> {
+        let mut view = ArrayView::of(display, all)?;
+        view.keep(self.keep, ArrayView::MOST_BYTES);
+        Ok(view)
     }
 
     /// Takes over what came. True where something changed.

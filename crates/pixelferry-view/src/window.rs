@@ -75,7 +75,7 @@ impl WindowApp for App {
     }
 
     fn init(&mut self, window: &GlWindow) -> Result<(), ViewError> {
-        self.view = Some(ArrayView::of(window.display(), mem::take(&mut self.waiting))?);
+        self.view = Some(self.live.view(window.display(), mem::take(&mut self.waiting))?);
         Ok(())
     }
 

@@ -19,3 +19,11 @@ mod viewer;
 pub use gateway::Gateway;
 pub use options::{Error, Hop, Tokens, WebOptions};
 pub use shared::Source;
+
+/// The page's parts as one module of JavaScript, whose `default` is a widget of anywidget's: `render({ model, el })`.
+///
+/// `model.send` gets `{watch}` when it comes and goes, `{taken}` when it has shown so many pictures or passed them over, `{input}` with
+/// an [`Event`](crate::Event)'s bytes, and `{event}` for what the picture does not change by, with the names of renderview. Messages
+/// for it are `{picture}` with a message of [`wire`](crate::wire), and `{ended}`.
+pub const WIDGET: &str =
+    concat!(include_str!("page/picture.js"), include_str!("page/input.js"), include_str!("page/widget.js"));

@@ -62,9 +62,10 @@ pub enum Ended {
 pub async fn serve(mut socket: WebSocket, shared: &Shared, may_steer: bool) -> Result<(), Ended> {
     let (mut pictures, mut served) = (shared.pictures.subscribe(), shared.served.subscribe());
     let (mut problem, mut seat) = (shared.video.problem(), None);
-    // A new viewer gets the current picture.
+    // A new viewer gets the current picture, after what it may do.
     pictures.mark_changed();
-    served.mark_changed();
+    let text = status(shared, *served.borrow_and_update(), false, may_steer);
+    send(&mut socket, text).await?;
     let (mut pace, mut heard, mut beat) = (Pace::new(), Instant::now(), interval(BEAT));
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {

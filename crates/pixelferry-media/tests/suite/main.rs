@@ -6,3 +6,5 @@
 mod decode;
 #[cfg(feature = "web")]
 mod gateway;
+#[cfg(feature = "jpeg")]
+mod gpu;

@@ -113,14 +113,14 @@ class Array:
 class Event:
     """What the user did with a window, or what happened to it. Fields that mean nothing for its type are None.
 
-    Names and units are those of https://github.com/pygfx/renderview, whose "double_click", "show", "hide" and "char" do not come.
-    `pixel`, `text` and `repeat` are ours.
+    Names and units are those of https://github.com/pygfx/renderview; `pixel` and `text` are ours, and keys that are held repeat. "hide" and
+    "show" tell of a window that is covered wholly, where the system tells it. "char" is experimental there.
     """
 
     @property
     def type(self) -> Literal[
-        "pointer_move", "pointer_enter", "pointer_leave", "pointer_down", "pointer_up", "wheel", "key_down", "key_up", "resize",
-        "focus_in", "focus_out", "close",
+        "pointer_move", "pointer_enter", "pointer_leave", "pointer_down", "pointer_up", "double_click", "wheel", "key_down", "key_up", "char",
+        "resize", "focus_in", "focus_out", "show", "hide", "close",
     ]: ...
     @property
     def timestamp(self) -> float:
@@ -149,6 +149,15 @@ class Event:
     @property
     def text(self) -> str | None:
         """What was typed, if anything."""
+    @property
+    def data(self) -> str | None:
+        """What was typed, of "char"."""
+    @property
+    def input_type(self) -> Literal["insertText"] | None:
+        """How it was typed, of "char"."""
+    @property
+    def is_composing(self) -> bool | None:
+        """Whether it may still change, of "char"; False so far."""
     @property
     def repeat(self) -> bool | None:
         """Whether the key was held down; renderview has no such events."""
@@ -188,6 +197,7 @@ class Viewer:
         for arrays of the host: `report["together"]`.
     vsync: a window's `show` waits for the screen's next picture, so that none is torn. `explain()` says whether the driver took
         it. Its effect can be seen on a real screen only.
+    keep: frames of an array with a name that stay to be stepped through, with the one on show; all together at most 1 GiB.
     display: "gl", or with no graphics driver at all "compute" (the GPU that computes, by kernels) or "memory", without a window.
     """
 
@@ -204,6 +214,7 @@ class Viewer:
         backend: str | None = None,
         display: Literal["auto", "gl", "compute", "memory"] = "auto",
         vsync: bool = False,
+        keep: int = 8,
     ) -> Self: ...
     def show(
         self,
@@ -306,6 +317,13 @@ class Server:
         """Browsers that look on at the moment."""
     def show(self, array: _Array, name: str = "array") -> None:
         """Shows an array beside the others, or in the place of the one of its name. It is copied, and shown soon."""
+    def widget(self) -> Any:
+        """The same as a live widget of a notebook (pixelferry.notebook.Widget), whose browser need not reach the page. ImportError without
+        anywidget."""
+    @property
+    def encoder(self) -> str:
+        """What packs JPEGs: nvJPEG, where OpenGL draws on a GPU that has it, or "the host" and why. Pictures are JPEGs for widgets, and
+        where host= is beyond this machine."""
     def wait(self) -> None:
         """Waits until Ctrl-C, or until another thread closes it."""
     def close(self) -> None:
@@ -316,7 +334,7 @@ class Server:
 def serve(
     array: _Array, name: str = "array", *, host: str = "127.0.0.1", port: int = 0, layout: _Layout | None = None,
     range: _Range | None = None, exposure: float = 0.0, gamma: float = 1.0, colormap: _Colormap | None = None,
-    channel: _Channel | None = None, marks: bool = False,
+    channel: _Channel | None = None, marks: bool = False, keep: int = 8,
 ) -> Server:
     """Serves a page with the array for browsers: zoom, values under the pointer, range, colormap, histogram, several arrays. It
     needs OpenGL, also that of Mesa. In a notebook the Server as a cell's last line is the page. Beyond this machine (host="0.0.0.0")

@@ -83,6 +83,21 @@ def test_a_browser_sees_arrays_of_any_strides_and_changes_the_look(levels):
         browser.sees(320, 240, 7)
 
 
+def test_so_many_frames_are_kept(levels):
+    with pixelferry.serve(np.full((3, 4), 10, "u1"), keep=2) as server:
+        browser = Browser(server.url)
+        browser.sees(600, 400, 10)
+        for level in (90, 200):
+            server.show(np.full((3, 4), level, "u1"))
+            browser.sees(600, 400, level)
+        browser.key(",")
+        browser.sees(600, 400, 90)
+        # There is none before.
+        browser.key(",")
+        browser.key(".")
+        browser.sees(600, 400, 200)
+
+
 def test_no_stranger_gets_in_and_nothing_is_left(levels):
     server = pixelferry.serve(levels, name="a", colormap="viridis")
     with pytest.raises(urllib.error.HTTPError, match="401"):

@@ -460,6 +460,15 @@ with pixelferry.Viewer(160, 120, title="hand", vsync=True) as viewer, pixelferry
         fake("XTestFakeButtonEvent", server_has, 0)
         event, held = until("pointer_up"), held[1:]
         assert (event.button, event.buttons) == (number, tuple(held)), event
+    def clicks():
+        for down in (1, 0, 1, 0):
+            fake("XTestFakeButtonEvent", 1, down)
+        found.extend(viewer.events(timeout=0.2))
+        return "double_click" in [event.type for event in found]
+    # A loaded machine may take too long between two.
+    assert wait_for(clicks), found
+    event = until("double_click")
+    assert (event.button, event.buttons, at(event)) == (1, (), (50, 90, (1, 2))), event
     for number, turned in [(4, (0, -100)), (5, (0, 100)), (6, (-100, 0)), (7, (100, 0))]:
         fake("XTestFakeButtonEvent", number, 1)
         fake("XTestFakeButtonEvent", number, 0)
@@ -471,6 +480,8 @@ with pixelferry.Viewer(160, 120, title="hand", vsync=True) as viewer, pixelferry
     fake("XTestFakeKeyEvent", letter, 1)
     event = until("key_down")
     assert (event.key, event.text, event.repeat, event.modifiers) == ("a", "a", False, ()), event
+    event = until("char")
+    assert (event.data, event.input_type, event.is_composing, event.repeat) == ("a", "insertText", False, False), event
     fake("XTestFakeKeyEvent", letter, 0)
     assert until("key_up").key == "a"
     fake("XTestFakeKeyEvent", shift, 1)
@@ -494,6 +505,16 @@ with pixelferry.Viewer(160, 120, title="hand", vsync=True) as viewer, pixelferry
         pass
     fake("XTestFakeMotionEvent", -1, 5, 5)
     until("pointer_leave")
+    with pixelferry.Viewer(400, 300, title="over") as over:
+        over.show(plain((255, 255, 255)))
+        wait_for(lambda: "over" in windows())
+        x.XMoveWindow(server, c.c_ulong(windows()["over"]), 190, 90)
+        x.XRaiseWindow(server, c.c_ulong(windows()["over"]))
+        x.XFlush(server)
+        until("hide")
+    until("show")
+    x.XSetInputFocus(server, c.c_ulong(window), 1, c.c_ulong(0))
+    x.XFlush(server)
     # Names of https://www.w3.org/TR/uievents-key by X's numbers.
     for symbol, name in {
         0x20: " ", 0xFF08: "Backspace", 0xFF09: "Tab", 0xFF0D: "Enter", 0xFF13: "Pause", 0xFF14: "ScrollLock", 0xFF50: "Home",

@@ -8,12 +8,12 @@ use crate::ring::Way;
 use crate::shown::Shown;
 use std::mem;
 
-/// Most bytes of frames that are kept, and as many of pictures of arrays that are not on show: 1 GiB.
-pub(super) const MOST_BYTES: usize = 1 << 30;
-/// Most frames of an array, with the one on show.
-pub(super) const MOST_FRAMES: usize = 8;
-
 impl ArrayView {
+    /// Frames of an array that are kept at first, with the one on show: 8.
+    pub const MOST_FRAMES: usize = 8;
+    /// Bytes of frames that are kept at first, and as many of pictures of arrays that are not on show: 1 GiB.
+    pub const MOST_BYTES: usize = 1 << 30;
+
     /// Shows an array beside the others, or in the place of the one of its name. What is on show stays, with its new numbers; in a
     /// pause with its old ones.
     ///
@@ -41,7 +41,7 @@ impl ArrayView {
 
     /// Keeps at most so many frames of each array, the one on show among them, and in all at most so many bytes of them; then the oldest
     /// go, first of the array that has most. Pictures of arrays that are not on show have as many bytes, and are made anew beyond that.
-    /// At first these are 8 frames and 1 GiB. What waits for the end of a pause always stays.
+    /// At first these are [`ArrayView::MOST_FRAMES`] and [`ArrayView::MOST_BYTES`]. What waits for the end of a pause always stays.
     pub fn keep(&mut self, frames: usize, bytes: usize) {
         self.most = (frames, bytes);
         self.bound();

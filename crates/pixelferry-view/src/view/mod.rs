@@ -13,6 +13,7 @@ use pixelferry::api::gl::winit::event::{ElementState, KeyEvent, WindowEvent};
 use pixelferry::api::gl::{Camera, GlDisplay, Viewport};
 use pixelferry::{DrawOptions, Extent, Filter, Link, save_picture};
 use pixelferry_look::{End, Look, Range, Request};
+use std::mem;
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -29,7 +30,7 @@ const AROUND: [f32; 4] = [0.1, 0.1, 0.1, 1.0];
 /// in colours from red to blue, or grey for several channels, and has a look of its own.
 ///
 /// Of an array that comes again under its name by [`ArrayView::put`], the last frames are kept ([`ArrayView::keep`]). In a pause all
-/// frames stay as they are: what comes is counted, and of each array the last one waits for the end of the pause.
+/// frames stay as they are: what comes is counted, and of each array the last one waits for the end of the pause, as what goes does.
 ///
 /// Stays on the thread of its display, whose context must be current in every call and when it is dropped. It knows no event
 /// loop: give it the window's events, and call [`ArrayView::draw`] when one has changed something.
@@ -55,6 +56,8 @@ pub struct ArrayView {
     is_paused: bool,
     /// A step beyond the last frame is to come from a film.
     is_asked: bool,
+    /// Names of arrays that are to go when the pause ends.
+    going: Vec<String>,
     /// Most frames of an array, and bytes.
     most: (usize, usize),
     /// Changes of what is on show.
@@ -91,7 +94,8 @@ impl ArrayView {
             has_help: false,
             is_paused: false,
             is_asked: false,
-            most: (frames::MOST_FRAMES, frames::MOST_BYTES),
+            most: (Self::MOST_FRAMES, Self::MOST_BYTES),
+            going: Vec::new(),
             shows: 0,
             pictures: 0,
         };
@@ -175,6 +179,10 @@ impl ArrayView {
     /// something changed, which is to be drawn then.
     pub fn follow(&mut self, listener: &Listener) -> bool {
         let Changes { arrays, gone, focus } = listener.take();
+        self.going.extend(gone);
+        self.going.retain(|name| !arrays.iter().flatten().any(|array| array.name() == name));
+        // What is there in a pause stays until its end.
+        let gone = if self.is_paused { Vec::new() } else { mem::take(&mut self.going) };
         let has_changed = !(arrays.is_empty() && gone.is_empty() && focus.is_none());
         // Before the last one goes.
         let waiting = (!gone.is_empty()).then(|| listener.waiting());

@@ -124,6 +124,33 @@ fn images_are_created_updated_and_closed() {
 }
 
 #[test]
+fn what_goes_in_a_pause_is_there_until_its_end() {
+    let Some(mut watched) = watched(Listener::MOST_BYTES) else { return };
+    let mut stream = watched.connect();
+    stream.write_all(CREATE).unwrap();
+    watched.wait("pic", |view| view.title().starts_with("pic (2 of 2) - "));
+    assert!(watched.view.press(' '));
+    stream.write_all(CLOSE).unwrap();
+    // Heard after it.
+    stream.write_all(b"\x17\0\0\0\x04\0a1\0\x04\0\0\0\x03\0\0\0\x01\0\0\0Y\0").unwrap();
+    watched.wait("a1", |view| view.title().starts_with("pic (2 of 3; frame 1 of 1, paused) - "));
+    watched.sees(350.0, 50.0, "row 0, column 3: 0.0 0.0 0.0");
+    watched.view.press(' ');
+    watched.wait("gone", |view| view.title().starts_with("kept (1 of 2) - "));
+    // One that comes again in the pause is not to go.
+    stream.write_all(CREATE).unwrap();
+    watched.wait("pic", |view| view.title().starts_with("pic (3 of 3) - "));
+    watched.view.press(' ');
+    stream.write_all(CLOSE).unwrap();
+    watched.view.follow(&watched.listener);
+    stream.write_all(CREATE).unwrap();
+    watched.wait("again", |view| view.title().starts_with("pic (3 of 3; frame 1 of 1, paused, 1 newer) - "));
+    watched.view.press(' ');
+    watched.wait("again", |view| view.title().starts_with("pic (3 of 3) - "));
+    watched.sees(350.0, 50.0, "row 0, column 3: 0.0 0.0 0.0");
+}
+
+#[test]
 fn what_is_refused_or_damaged_changes_nothing() {
     let Some(mut watched) = watched(1 << 20) else { return };
     let before = drawn(&mut watched.view, &watched.target);

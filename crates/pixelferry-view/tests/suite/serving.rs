@@ -1,11 +1,12 @@
 //! The page for browsers, as a browser and as a stranger find it.
 
 use crate::array;
+use pixelferry::Display as _;
 use pixelferry_look::Request;
-use pixelferry_media::Event;
-use pixelferry_media::wire::{HEADER_BYTES, Header, Limits};
-use pixelferry_testing::{Need, Patience, by_level, need};
-use pixelferry_view::{Array, Live, Serve, ViewError};
+use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Limits};
+use pixelferry_media::{Event, GpuJpeg};
+use pixelferry_testing::{Need, Patience, asked, by_level, need};
+use pixelferry_view::{Array, Live, Serve, ViewError, Watcher};
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -91,6 +92,12 @@ fn sees(browser: &mut WebSocket<TcpStream>, (x, y): (usize, usize), level: u8) -
     panic!("never {level} at {x}, {y}, but {found:?}");
 }
 
+const LONG: Duration = Duration::from_secs(600);
+
+fn key(key: &str) -> Event {
+    Event::Key { code: String::new(), key: key.into(), down: true }
+}
+
 fn send(browser: &mut WebSocket<TcpStream>, event: &Event) {
     browser.send(Message::binary(serde_json::to_vec(event).unwrap())).unwrap();
 }
@@ -134,7 +141,7 @@ fn a_browser_sees_the_array_and_steers_the_view() {
     sees(&mut browser, (320, 240), 77);
     // A pause keeps it on show, a step shows what was before, and the newest ends the pause.
     let press = |browser: &mut WebSocket<TcpStream>, key: &str| {
-        send(browser, &Event::Key { code: String::new(), key: key.into(), down: true });
+        send(browser, &self::key(key));
     };
     press(&mut browser, " ");
     sees(&mut browser, (320, 240), 77);
@@ -149,6 +156,70 @@ fn a_browser_sees_the_array_and_steers_the_view() {
     // Another browser sees the same.
     sees(&mut page.own(), (320, 240), 77);
     page.ends();
+}
+
+#[test]
+fn one_who_watches_gets_jpegs_and_a_gpu_packs_them_where_there_is_one() {
+    let Some((display, _)) = need(Need::Egl, crate::gl().ok_or("no OpenGL without a window")) else { return };
+    let drawn = if display.device().software { Err(format!("{} draws", display.device())) } else { Ok(()) };
+    drop(display);
+    let is_gpu = asked(Need::Nvidia)
+        && need(Need::NvidiaGl, drawn).is_some()
+        && need(Need::NvJpeg, GpuJpeg::available()).is_some();
+    let see = |watcher: &Watcher, (x, y): (usize, usize), level: u8| {
+        let mut patience = Patience::new();
+        while !patience.is_over() {
+            let Some(message) = watcher.next(Duration::from_millis(100)) else { continue };
+            let header = Header::read(&message, &Limits::default()).unwrap();
+            assert_eq!(header.codec, Codec::Jpeg);
+            let pixels = header.unpack(&message[HEADER_BYTES..]).unwrap();
+            if pixels[4 * (y * SIZE.0 + x)].abs_diff(level) <= 3 {
+                return;
+            }
+        }
+        panic!("never {level} at {x}, {y}");
+    };
+    for may_use_gpu in [false, true] {
+        let serve = Arc::new(Serve::open(([127, 0, 0, 1], 0).into()).unwrap());
+        serve.use_gpu(may_use_gpu);
+        let (watcher, beside) = (serve.watcher(), serve.watcher());
+        let shows = thread::spawn({
+            let serve = Arc::clone(&serve);
+            move || serve.run(vec![levels()], Request::default(), Live::default(), || ())
+        });
+        watcher.watch(true);
+        see(&watcher, (600, 400), 220);
+        assert!(beside.next(Duration::ZERO).is_none(), "it does not watch");
+        beside.watch(true);
+        see(&beside, (40, 100), 0);
+        // Row 0 is on top.
+        for level in [50, 120] {
+            serve.put("levels", move || Ok(array(&[2, 1], "uint8", &[level, 200])));
+            see(&watcher, (320, 100), level);
+            see(&beside, (320, 400), 200);
+        }
+        // While nobody waits none is made; then it is the one of now, also for who comes later.
+        let frame = |watcher: &Watcher| Header::read(&watcher.next(LONG).unwrap(), &Limits::default()).unwrap().frame;
+        serve.put("levels", || Ok(array(&[2, 1], "uint8", &[30, 200])));
+        let before = frame(&watcher);
+        for level in 31..60 {
+            serve.put("levels", move || Ok(array(&[2, 1], "uint8", &[level, 200])));
+            thread::sleep(Duration::from_millis(2));
+        }
+        serve.put("levels", || Ok(array(&[2, 1], "uint8", &[120, 200])));
+        let after = frame(&watcher);
+        assert!(after - before <= 2, "{before} to {after}");
+        see(&beside, (320, 100), 120);
+        watcher.send(&serde_json::to_vec(&key("f")).unwrap());
+        see(&beside, (320, 100), 120);
+        drop(watcher);
+        let encoder = serve.encoder();
+        println!("{encoder}");
+        assert_eq!(!encoder.starts_with("the host"), may_use_gpu && is_gpu, "{encoder}");
+        serve.stop();
+        shows.join().unwrap().unwrap();
+        assert!(beside.next(LONG).is_none(), "it has ended");
+    }
 }
 
 #[test]

@@ -22,7 +22,7 @@ export function listen(canvas, send) {
     move = pointer(event);
   });
   canvas.addEventListener("pointerdown", (event) => {
-    canvas.focus();
+    canvas.focus({ preventScroll: true });
     if (event.isTrusted) canvas.setPointerCapture(event.pointerId);
     now(event);
   });

@@ -1,6 +1,6 @@
 // The page: pictures of a scene into its canvas, and what is known about them.
 
-import { decode, readHeader } from "./picture.js";
+import { Newest, paint, readHeader } from "./picture.js";
 import { listen } from "./input.js";
 import { Video, whyNot } from "./video.js";
 
@@ -10,7 +10,6 @@ const TELL_MS = 500;
 const MOST_FAULTS = 3;
 
 const canvas = document.getElementById("picture");
-const context = canvas.getContext("2d", { alpha: false });
 const [state, note, size, rate, age, bytes] =
   ["state", "note", "size", "rate", "age", "bytes"].map((id) => document.getElementById(id));
 
@@ -23,10 +22,7 @@ let wished = new URLSearchParams(location.search).get("codec"); // else what the
 let asked = false; // for video, and the browser decodes it
 let [own, gateway] = ["", ""]; // why there is no video: what the browser lacks, what the gateway says
 let faults = 0;
-let newest = null; // the message that is decoded next
-let waiting = 0; // pictures that came after the one that is decoded
 let done = 0; // pictures that were shown or passed over, of which the gateway was not told yet
-let isDecoding = false;
 let last = null; // header of the picture on show
 let counted = { since: performance.now(), shown: 0, bytes: 0, ages: 0 };
 
@@ -40,7 +36,8 @@ function connect() {
   socket.onmessage = ({ data }) => (typeof data === "string" ? status(JSON.parse(data)) : picture(data));
   socket.onopen = tell;
   socket.onclose = () => {
-    [socket, served, newest, waiting, asked, gateway] = [null, false, null, 0, false, ""];
+    [socket, served, asked, gateway] = [null, false, false, ""];
+    pictures.clear();
     video.end();
     done = 0;
     tell();
@@ -101,32 +98,24 @@ function picture(message) {
   } catch (error) {
     // Told when it is its turn.
   }
-  newest = message;
-  waiting += 1;
-  if (!isDecoding) show();
+  pictures.give(message, socket);
 }
 
-// Shows the newest picture until there is no newer one. The gateway hears that a picture was taken once it is on show, so that
-// it sends no more than the page can show.
-async function show() {
-  isDecoding = true;
-  while (newest) {
-    const [message, came, from] = [newest, waiting, socket];
-    [newest, waiting] = [null, 0];
-    try {
-      const header = readHeader(message);
-      const decoded = await decode(header, message);
-      problem = "";
-      draw(header, decoded);
-    } catch (error) {
-      problem = error.message;
-      tell();
-    }
-    if (from === socket) done += came;
+// The gateway hears that a picture was taken once it is on show, so that it sends no more than the page can show.
+const pictures = new Newest({
+  drawn: (header, decoded) => {
+    problem = "";
+    draw(header, decoded);
+  },
+  failed: (error) => {
+    problem = error.message;
+    tell();
+  },
+  taken: (count, from) => {
+    if (from === socket) done += count;
     taken();
-  }
-  isDecoding = false;
-}
+  },
+});
 
 function draw(header, decoded) {
   // Video and other pictures may overtake each other.
@@ -134,12 +123,7 @@ function draw(header, decoded) {
     decoded.close();
     return;
   }
-  if (canvas.width !== header.width || canvas.height !== header.height) {
-    canvas.width = header.width;
-    canvas.height = header.height;
-  }
-  context.drawImage(decoded, 0, 0);
-  decoded.close();
+  paint(canvas, header, decoded);
   header.age = Math.max(0, now() - header.time) / 1000;
   last = header;
   canvas.dataset.frame = header.frame;

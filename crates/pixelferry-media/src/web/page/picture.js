@@ -77,3 +77,46 @@ function opaque(header, pixels) {
   }
   throw new Error(`cannot show raw ${header.format}; serve RGBA8, BGRA8 or R8`);
 }
+
+// Shows the newest of the messages that come, one at a time; what comes meanwhile and is not the last is passed over.
+// `drawn` gets each header with its decoded picture, `failed` what is wrong with one, and `taken` how many messages are done
+// with, and whose they were.
+export class Newest {
+  constructor({ drawn, failed, taken }) {
+    Object.assign(this, { drawn, failed, taken });
+    this.isDecoding = false;
+    this.clear();
+  }
+
+  clear() {
+    [this.message, this.waiting, this.from] = [null, 0, null];
+  }
+
+  async give(newest, whose = null) {
+    [this.message, this.waiting, this.from] = [newest, this.waiting + 1, whose];
+    if (this.isDecoding) return;
+    this.isDecoding = true;
+    while (this.message) {
+      const { message, waiting, from } = this;
+      this.clear();
+      try {
+        const header = readHeader(message);
+        this.drawn(header, await decode(header, message));
+      } catch (error) {
+        this.failed(error);
+      }
+      this.taken(waiting, from);
+    }
+    this.isDecoding = false;
+  }
+}
+
+// Fills a canvas, which gets the picture's size.
+export function paint(canvas, header, decoded) {
+  if (canvas.width !== header.width || canvas.height !== header.height) {
+    canvas.width = header.width;
+    canvas.height = header.height;
+  }
+  canvas.getContext("2d", { alpha: false }).drawImage(decoded, 0, 0);
+  decoded.close();
+}

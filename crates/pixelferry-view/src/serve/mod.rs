@@ -1,5 +1,10 @@
 //! Arrays in browsers: what the window shows, drawn off screen, and what the hand on the page does.
 
+mod screen;
+mod stage;
+
+pub use stage::Watcher;
+
 use crate::array::Array;
 use crate::error::{ReadError, ViewError};
 use crate::keys::character;
@@ -7,31 +12,27 @@ use crate::live::Live;
 use crate::shown::Shown;
 use crate::view::ArrayView;
 use crate::window::size_for;
+use pixelferry::Extent;
 use pixelferry::api::gl::winit::dpi::PhysicalPosition;
 use pixelferry::api::gl::winit::event::{
     DeviceId, ElementState, MouseButton, MouseScrollDelta, TouchPhase, WindowEvent,
 };
 use pixelferry::api::gl::{GlDisplay, HeadlessOptions};
-use pixelferry::{Extent, ImageDesc, PixelFormat};
 use pixelferry_look::Request;
 use pixelferry_media::Event;
-use pixelferry_media::web::{Gateway, Source, WebOptions};
-use pixelferry_media::wire::{Codec, Header, Kind};
+use pixelferry_media::web::{Gateway, WebOptions};
+use pixelferry_media::wire::Codec;
+use screen::Screen;
+use stage::{Stage, Waiting};
 use std::mem;
 use std::net::SocketAddr;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-/// Quality of JPEGs, which go beyond this machine.
-const QUALITY: u8 = 90;
 /// Shortest time from one picture to the next.
 const PAUSE: Duration = Duration::from_millis(16);
-/// Most inputs that wait; what a page sends beyond goes.
-const MOST_INPUTS: usize = 4096;
-
-/// Makes an array on the thread that shows it.
-type Make = Box<dyn FnOnce() -> Result<Array, ReadError> + Send>;
 
 /// A page with arrays for browsers, all of which see the same view and share it.
 ///
@@ -48,90 +49,12 @@ pub struct Serve {
     stage: Arc<Stage>,
     gateway: Gateway,
     token: String,
-    codec: Codec,
-}
-
-/// What the thread that shows and those of the gateway give each other.
-#[derive(Default)]
-struct Stage {
-    waiting: Mutex<Waiting>,
-    /// Something waits for the thread that shows.
-    came: Condvar,
-    picture: Mutex<Option<Vec<u8>>>,
-    drawn: Condvar,
-}
-
-#[derive(Default)]
-struct Waiting {
-    /// By name, of which the newest counts.
-    arrays: Vec<(String, Make)>,
-    inputs: Vec<Event>,
-    /// Something changed that is not here, or a picture is asked for.
-    is_asked: bool,
-    is_watched: bool,
-    is_over: bool,
-}
-
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Stage {
-    fn change(&self, change: impl FnOnce(&mut Waiting)) {
-        change(&mut lock(&self.waiting));
-        self.came.notify_all();
-    }
-
-    /// Waits until there is something to do, and takes it. Without a browser nobody asks.
-    fn take(&self) -> Waiting {
-        let nothing = |waiting: &mut Waiting| {
-            let is_asked = waiting.is_asked && waiting.is_watched;
-            waiting.arrays.is_empty() && waiting.inputs.is_empty() && !is_asked && !waiting.is_over
-        };
-        let waited = self.came.wait_while(lock(&self.waiting), nothing);
-        let mut waiting = waited.unwrap_or_else(PoisonError::into_inner);
-        let (is_watched, is_over) = (waiting.is_watched, waiting.is_over);
-        let is_asked = is_watched && mem::take(&mut waiting.is_asked);
-        let (arrays, inputs) = (mem::take(&mut waiting.arrays), mem::take(&mut waiting.inputs));
-        Waiting { arrays, inputs, is_asked, is_watched, is_over }
-    }
-}
-
-/// The gateway's side of it.
-struct Door(Arc<Stage>);
-
-impl Source for Door {
-    fn next_message(&self, _: &[Codec], timeout: Duration) -> Option<Vec<u8>> {
-        let waited = self.0.drawn.wait_timeout_while(lock(&self.0.picture), timeout, |picture| picture.is_none());
-        waited.unwrap_or_else(PoisonError::into_inner).0.take()
-    }
-
-    fn is_served(&self) -> bool {
-        !lock(&self.0.waiting).is_over
-    }
-
-    fn ask(&self) {
-        self.0.change(|waiting| waiting.is_asked = true);
-    }
-
-    fn watch(&self, is_watched: bool) {
-        self.0.change(|waiting| (waiting.is_watched, waiting.is_asked) = (is_watched, true));
-    }
-
-    fn send(&self, input: &[u8]) {
-        match Event::read(input) {
-            Ok(event) => self.0.change(|waiting| {
-                if waiting.inputs.len() < MOST_INPUTS {
-                    waiting.inputs.push(event);
-                }
-            }),
-            Err(error) => tracing::debug!("an input is no event: {error}"),
-        }
-    }
+    may_use_gpu: AtomicBool,
 }
 
 impl Serve {
-    /// Listens; port 0 lets the system choose. Pictures go to this machine's own browsers as they are, beyond it as JPEG.
+    /// Listens; port 0 lets the system choose. Pictures go to this machine's own browsers as they are, beyond it as JPEG
+    /// ([`Serve::use_gpu`]).
     ///
     /// # Errors
     /// [`ViewError::Web`] where it cannot listen, or the system gives no random numbers for the token.
@@ -144,8 +67,8 @@ impl Serve {
         options.is_framed = true;
         let codec = if listen.ip().is_loopback() { Codec::None } else { Codec::Jpeg };
         let stage = Arc::new(Stage::default());
-        let gateway = Gateway::open("arrays", Door(Arc::clone(&stage)), options)?;
-        Ok(Self { stage, gateway, token, codec })
+        let gateway = Gateway::open("arrays", Watcher::new(&stage, codec), options)?;
+        Ok(Self { stage, gateway, token, may_use_gpu: AtomicBool::new(true) })
     }
 
     /// The page's address, with the token that it needs.
@@ -165,18 +88,32 @@ impl Serve {
         self.gateway.viewers()
     }
 
+    /// One more who looks on, beside the browsers, such as a notebook: pictures come as JPEG.
+    pub fn watcher(&self) -> Watcher {
+        Watcher::new(&self.stage, Codec::Jpeg)
+    }
+
+    /// JPEGs are packed by the GPU that draws, where it is CUDA's and has nvJPEG ([`GpuJpeg`](pixelferry_media::GpuJpeg)) and its first
+    /// picture is as good as the host's; with `false` by the host. To be called before [`Serve::run`].
+    pub fn use_gpu(&self, may_use_gpu: bool) {
+        self.may_use_gpu.store(may_use_gpu, Ordering::Relaxed);
+    }
+
+    /// What packs JPEGs, in words: `libnvjpeg.so.13 on ...`, by which path, or `the host` and why. Empty before [`Serve::run`]; `none
+    /// yet` before the first.
+    pub fn encoder(&self) -> String {
+        self.stage.encoder()
+    }
+
     /// Shows an array beside the others, or in the place of the one of that name. Returns at once; `make` is called by the thread that
     /// shows, unless a newer one of that name comes before. An array that is not shown is logged.
     pub fn put(&self, name: &str, make: impl FnOnce() -> Result<Array, ReadError> + Send + 'static) {
-        self.stage.change(|waiting| {
-            waiting.arrays.retain(|(other, _)| other != name);
-            waiting.arrays.push((name.to_owned(), Box::new(make)));
-        });
+        self.stage.put(name, Box::new(make));
     }
 
     /// Ends [`Serve::run`], now or when it is called.
     pub fn stop(&self) {
-        self.stage.change(|waiting| waiting.is_over = true);
+        self.stage.stop();
     }
 
     /// Shows arrays, then also what comes by [`Serve::put`] and live, until [`Serve::stop`]. Nothing is drawn while no
@@ -200,19 +137,17 @@ impl Serve {
     ) -> Result<(), ViewError> {
         live.begin(&mut arrays)?;
         let stage = Arc::clone(&self.stage);
-        live.wake_by(move || stage.change(|waiting| waiting.is_asked = true));
+        live.wake_by(move || stage.ask());
         let shown = Shown::all(arrays, &request)?;
         let size = size_for(&shown);
         let display = GlDisplay::headless(HeadlessOptions::default())?;
-        let target = display.create_offscreen_target(size.width, size.height)?;
-        let mut view = ArrayView::of(&display, shown)?;
+        let mut screen = Screen::new(&display, size, self.may_use_gpu.load(Ordering::Relaxed))?;
+        self.stage.set_encoder(screen.encoder());
+        let mut view = live.view(&display, shown)?;
         ready();
         let (mut hand, mut is_old) = (Hand::default(), true);
-        let mut header =
-            Header::new(Kind::Picture, ImageDesc::new(size.width, size.height, PixelFormat::Rgba8), size.full());
-        header.epoch = micros();
         loop {
-            let Waiting { arrays, inputs, is_asked, is_watched, is_over } = self.stage.take();
+            let Waiting { arrays, inputs, is_asked, watched, is_over } = self.stage.take();
             if is_over {
                 return Ok(());
             }
@@ -227,29 +162,27 @@ impl Serve {
                 is_old |= hand.does(&input, &mut view, size);
             }
             is_old |= live.follow(&mut view);
-            if !(is_old && is_watched) {
+            if !is_old {
+                continue;
+            }
+            if watched.is_empty() {
+                // For who waits next.
+                self.stage.ask();
+                is_old = false;
                 continue;
             }
             let begun = Instant::now();
-            header.frame += 1;
-            (header.time, is_old) = (micros(), false);
-            target.bind()?;
+            is_old = false;
+            self.stage.begin();
+            screen.begin()?;
             view.draw(size, 1.0)?;
-            let pixels = target.read_rgba8()?;
-            let message = match self.codec {
-                Codec::None => [header.to_bytes().as_slice(), &pixels].concat(),
-                codec => header.pack(codec, &pixels, QUALITY)?,
-            };
-            *lock(&self.stage.picture) = Some(message);
-            self.stage.drawn.notify_all();
+            for codec in watched {
+                self.stage.hand(codec, screen.message(codec)?);
+            }
+            self.stage.set_encoder(screen.encoder());
             sleep(PAUSE.saturating_sub(begun.elapsed()));
         }
     }
-}
-
-/// Microseconds since 1970.
-fn micros() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
 }
 
 /// The left button of whoever steers.
