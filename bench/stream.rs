@@ -34,11 +34,11 @@ const SOON: Duration = Duration::from_secs(20);
 const CHILD: &str = "--publish";
 
 const COPY: &str = "
-@group(1) @binding(0) var<storage, read> from: array<u32>;
+@group(1) @binding(0) var<storage, read> pixels: array<u32>;
 @compute @workgroup_size(16, 16)
 fn copy(@builtin(global_invocation_id) id: vec3<u32>) {
-  if (!pf_inside(vec2<i32>(id.xy))) { return; }
-  pf_store(vec2<i32>(id.xy), unpack4x8unorm(from[pf_arg_u32(0) + id.y * pf_arg_u32(1) + id.x]));
+  if (!pf_inside(id.xy)) { return; }
+  pf_store(id.xy, unpack4x8unorm(pixels[pf_arg_u32(0) + id.y * pf_arg_u32(1) + id.x]));
 }";
 
 #[derive(Serialize)]
@@ -268,6 +268,9 @@ fn main() {
                 }
             }
             let path = format!("{} > {}", publisher.path, subscriber.path().expect("a frame"));
+            for (path, reason) in subscriber.refused() {
+                println!("{path}: {reason}");
+            }
             let mut latency = Vec::new();
             for _ in 0..frames {
                 publisher.ask("one");
