@@ -341,15 +341,21 @@ fn can_export_to(p: &Pairing<'_>) -> Support {
     p.backend.can_export_to(p.display.device())
 }
 
-/// Linear memory of the display's device.
+/// Linear memory of the display's device, for another queue than the display's.
 fn check_exported(p: &Pairing<'_>) -> Support {
-    same_device(p).and(|| check_both(p, HandleType::OPAQUE, LINEAR, Giver::Display))
+    same_device(p)
+        .and(|| check_both(p, HandleType::OPAQUE, LINEAR, Giver::Display))
+        // It would only be one more path to time.
+        .and(|| Support::when(!is_in_queue(p), "compute: it is in the display's queue, where memory needs no handle"))
+}
+
+fn is_in_queue(p: &Pairing<'_>) -> bool {
+    let import = |queue| p.display.caps().can_import(HandleType::QueueBuffer(queue), LINEAR);
+    p.backend.caps().display_queue().is_some_and(|queue| import(queue).is_yes())
 }
 
 fn check_in_queue(p: &Pairing<'_>) -> Support {
-    let import = |queue| p.display.caps().can_import(HandleType::QueueBuffer(queue), LINEAR);
-    let is_one = p.backend.caps().display_queue().is_some_and(|queue| import(queue).is_yes());
-    Support::when(is_one, "compute: it is not in the display's queue")
+    Support::when(is_in_queue(p), "compute: it is not in the display's queue")
 }
 
 /// A link shares memory of the compute side; here the engine's own is shared.

@@ -7,7 +7,7 @@ use crate::compute::place::{Place, Worker};
 use crate::compute::rows::Rows;
 use crate::compute::semaphore::GlSemaphore;
 use crate::compute::session::{Program, Session, dialect};
-use crate::queue::{Opener, QueueBuffer};
+use crate::queue::QueueBuffer;
 use crate::{EsContext, GlDevice, GlDisplay, HeadlessOptions};
 use interop_core::compute::{BackendDriver, Checked};
 use interop_core::describe::error::call;
@@ -128,11 +128,7 @@ impl Made {
     fn with(self, place: Place, exports: Vec<MemoryCap>, imports: Vec<MemoryCap>) -> GlBackend {
         let Self { device, pattern } = self;
         let limits = device.limits();
-        let (opened, semaphores) = match place {
-            Place::Own(_) => device.opener().caps(),
-            // Its display would make a Vulkan device for a path that the queue makes needless.
-            Place::Callers => Opener::none("it is in a display's queue; GlBackend::open serves other displays").caps(),
-        };
+        let (opened, semaphores) = device.opener().caps();
         let imports = imports.into_iter().chain(opened).collect();
         let caps =
             ComputeCaps::new(vec![Language::Glsl, Language::Wgsl], QueueBuffer::MOST_BYTES.min(limits.buffer_bytes))

@@ -16,5 +16,3 @@ pub(crate) mod texture;
 
 pub(crate) use buffer::QueueBuffer;
 pub use device::GlDevice;
-#[cfg(feature = "compute")]
-pub(crate) use opener::Opener;

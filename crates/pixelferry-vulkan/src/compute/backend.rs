@@ -49,7 +49,7 @@ impl VulkanBackend {
     /// [`interop_core::Error::Unsupported`] where queues of its family do not compute; [`interop_core::Error::Driver`] for what the
     /// driver reports.
     pub fn on(display: &VulkanDisplay) -> Result<Self> {
-        call("VulkanBackend::on", || Self::inside(&display.shared, &in_a_displays_queue()))
+        call("VulkanBackend::on", || Self::inside(&display.shared))
     }
 
     /// Opens a device of its own, whose backend stays on this thread. Frames reach other displays on the GPU in
@@ -58,11 +58,10 @@ impl VulkanBackend {
     /// # Errors
     /// The errors of [`VulkanDisplay::headless`] and of [`VulkanBackend::on`].
     pub fn open(options: &VulkanOptions) -> Result<Self> {
-        call("VulkanBackend::open", || Self::inside(&VulkanDisplay::headless(options)?.shared, &Support::Yes))
+        call("VulkanBackend::open", || Self::inside(&VulkanDisplay::headless(options)?.shared))
     }
 
-    /// `opens`: whether kernels write memory of displays in other queues.
-    fn inside(shared: &Rc<DeviceState>, opens: &Support) -> Result<Self> {
+    fn inside(shared: &Rc<DeviceState>) -> Result<Self> {
         let queue = HandleType::QueueBuffer(shared.queue_id());
         if let Support::No(reason) = shared.caps.can_import(queue, MemoryShape::Linear) {
             return Err(shared.unsupported(reason));
@@ -71,7 +70,7 @@ impl VulkanBackend {
         let most = u64::from(limits.max_storage_buffer_range & !3).min(shared.caps.max_buffer_bytes).min(MOST_BYTES);
         let lent = |shape| MemoryCap::new(queue, shape, Support::Yes);
         let images = lent(MemoryShape::Image).without(&shared.stores.refused());
-        let (opened, semaphores) = shared.sharing.opened_by_kernels(opens);
+        let (opened, semaphores) = shared.sharing.opened_by_kernels();
         let caps = ComputeCaps::new(languages(shared), most)
             .with_exports(vec![lent(MemoryShape::Linear)])
             .with_imports([lent(MemoryShape::Linear), images].into_iter().chain(opened).collect())
@@ -126,11 +125,6 @@ fn languages(shared: &DeviceState) -> Vec<Language> {
     languages
 }
 
-/// Memory of another queue would only be one more path to time.
-fn in_a_displays_queue() -> Support {
-    Support::No("it is in a display's queue; VulkanBackend::open serves other displays".into())
-}
-
 /// Linear memory or an image, of this very backend.
 enum Side<'a> {
     Linear(&'a VulkanMemory),
@@ -162,7 +156,7 @@ unsafe impl BackendDriver for VulkanBackend {
         if inside || !self.session.identity.same_device(display.device()).is_yes() {
             return Ok(None);
         }
-        Ok(Some(Arc::new(Self::inside(&display.shared, &in_a_displays_queue())?)))
+        Ok(Some(Arc::new(Self::inside(&display.shared)?)))
     }
 
     fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {

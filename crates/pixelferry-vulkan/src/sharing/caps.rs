@@ -36,15 +36,14 @@ impl Sharing {
         KINDS.map(|kind| SemaphoreCap::new(kind, self.exports_semaphores(kind))).into()
     }
 
-    /// Memory and semaphores of others that kernels in its queue use, by handles of the operating system; memory only where
-    /// `wanted` says so.
-    pub fn opened_by_kernels(&self, wanted: &Support) -> (Vec<MemoryCap>, Vec<SemaphoreCap>) {
+    /// Memory and semaphores of others that kernels in its queue use, by handles of the operating system.
+    pub fn opened_by_kernels(&self) -> (Vec<MemoryCap>, Vec<SemaphoreCap>) {
         let opens = self.shares_memory().and(|| {
             let features = self.buffer_features(vk::BufferUsageFlags::STORAGE_BUFFER);
             let can = features.contains(vk::ExternalMemoryFeatureFlags::IMPORTABLE);
             Support::when(can, "the driver opens no buffers by handle")
         });
-        let memory = MemoryCap::opened_by_kernels(opens.and(|| wanted.clone()));
+        let memory = MemoryCap::opened_by_kernels(opens);
         (memory, KINDS.map(|kind| SemaphoreCap::new(kind, self.imports_semaphores(kind))).into())
     }
 }

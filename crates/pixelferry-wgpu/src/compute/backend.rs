@@ -43,7 +43,7 @@ impl WgpuBackend {
     /// [`Unavailable`](interop_core::Error::Unavailable) where there is none, or the driver refuses;
     /// [`Unsupported`](interop_core::Error::Unsupported) where it has no compute shaders.
     pub fn open(options: &WgpuOptions) -> Result<Self> {
-        Self::with(WgpuDevice::open(options)?, &Support::Yes)
+        Self::on(WgpuDevice::open(options)?)
     }
 
     /// Computes on a device that is there, in its queue.
@@ -51,13 +51,6 @@ impl WgpuBackend {
     /// # Errors
     /// [`Unsupported`](interop_core::Error::Unsupported) where it has no compute shaders that write storage buffers.
     pub fn on(device: WgpuDevice) -> Result<Self> {
-        // Memory of another queue would only be one more path to time.
-        let reason = "it is in a queue that displays have; WgpuBackend::open serves others";
-        Self::with(device, &Support::No(reason.into()))
-    }
-
-    /// `opens`: whether kernels write memory of displays in other queues.
-    fn with(device: WgpuDevice, opens: &Support) -> Result<Self> {
         call("WgpuBackend::on", || {
             let limits = device.device.limits();
             if limits.max_compute_invocations_per_workgroup == 0 || limits.max_storage_buffers_per_shader_stage == 0 {
@@ -70,7 +63,7 @@ impl WgpuBackend {
             let textures = MemoryCap::new(shared.handle, MemoryShape::Image, device.stores.any());
             let opener = Opener::of(&device);
             let absent = || (MemoryCap::opened_by_kernels(Support::No(Vulkan::ABSENT.into())), Vec::new());
-            let (opened, semaphores) = opener.as_ref().map_or_else(absent, |opener| opener.caps(opens));
+            let (opened, semaphores) = opener.as_ref().map_or_else(absent, |opener| opener.caps());
             let imports = [shared.clone(), textures].into_iter().chain(opened).collect();
             let caps = caps.with_exports(vec![shared]).with_imports(imports).with_semaphores(semaphores);
             let caps = caps.with_image_formats(device.stores.pixels());

@@ -112,7 +112,7 @@ impl Opener {
         None
     }
 
-    pub(crate) fn caps(&self, _: &Support) -> (Vec<MemoryCap>, Vec<SemaphoreCap>) {
+    pub(crate) fn caps(&self) -> (Vec<MemoryCap>, Vec<SemaphoreCap>) {
         match *self {}
     }
 

@@ -2,7 +2,7 @@
 
 use super::common::{Both, alone, both};
 use crate::exported;
-use interop_core::{ComputeBackend, Display, HandleType, MemoryShape, Support};
+use interop_core::{ComputeBackend, Display, HandleType, MemoryShape, PathId, PathState, Policy, SurfaceDesc, probe};
 use pixelferry_gl::{GlDisplay, HeadlessOptions};
 use pixelferry_testing::{Need, need};
 use std::rc::Rc;
@@ -35,10 +35,12 @@ fn child_descriptors() {
 }
 
 #[test]
-fn a_backend_in_a_displays_queue_says_that_it_opens_nothing() {
-    let Some(Both { backend, .. }) = both() else { return };
-    let Support::No(reason) = backend.caps().can_import(HandleType::OPAQUE, MemoryShape::Linear) else {
-        panic!("it opens memory")
-    };
-    assert!(reason.contains("GlBackend::open"), "{reason}");
+fn memory_of_another_queue_is_no_path_within_one() {
+    let Some(Both { backend, display, .. }) = both() else { return };
+    let opens = backend.caps().can_import(HandleType::OPAQUE, MemoryShape::Linear);
+    let display: Rc<dyn Display> = display;
+    let report = probe(&backend, &display, &SurfaceDesc::buffer(4096), &Policy::default()).unwrap();
+    let row = report.paths.iter().find(|row| row.id == PathId::EXPORTED_IN_PLACE).unwrap();
+    let PathState::NotOffered { reason } = &row.state else { panic!("{row:?}") };
+    assert!(!opens.is_yes() || reason.contains("needs no handle"), "{opens:?}, {reason}");
 }

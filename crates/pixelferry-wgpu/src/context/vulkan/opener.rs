@@ -4,7 +4,7 @@ use super::buffer::{USAGE, wrap};
 use super::{QueueSemaphore, sharing_of};
 use crate::context::device::WgpuDevice;
 use crate::context::format::whole_words;
-use interop_core::{ComputeSemaphore, MemoryCap, MemoryHandle, Result, SemaphoreCap, SemaphoreHandle, Support};
+use interop_core::{ComputeSemaphore, MemoryCap, MemoryHandle, Result, SemaphoreCap, SemaphoreHandle};
 use pixelferry_vulkan::sharing::Sharing;
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ impl Opener {
     }
 
     /// Returns what it opens.
-    pub(crate) fn caps(&self, wanted: &Support) -> (Vec<MemoryCap>, Vec<SemaphoreCap>) {
-        self.0.opened_by_kernels(wanted)
+    pub(crate) fn caps(&self) -> (Vec<MemoryCap>, Vec<SemaphoreCap>) {
+        self.0.opened_by_kernels()
     }
 
     /// The first bytes of memory, in whole words, as a buffer; and its address, where kernels in PTX run.
