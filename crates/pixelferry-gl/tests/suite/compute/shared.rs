@@ -2,7 +2,8 @@
 
 use super::common::{Both, alone, both};
 use crate::exported;
-use interop_core::{ComputeBackend, Display, HandleType, MemoryShape, PathId, PathState, Policy, SurfaceDesc, probe};
+use interop_core::select::probe;
+use interop_core::{ComputeBackend, Display, HandleType, MemoryShape, PathId, PathState, Policy, SurfaceDesc};
 use pixelferry_gl::{GlDisplay, HeadlessOptions};
 use pixelferry_testing::{Need, need};
 use std::rc::Rc;
