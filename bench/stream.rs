@@ -292,7 +292,11 @@ fn main() {
             report(&mut rows, name, format!("{shown}: interval, two processes"), path, intervals);
             drop(subscriber);
             drop(publisher);
-            for (label, path) in [("one process", None), ("one process, by the host", Some(PathId::HOST_ROUND_TRIP))] {
+            for (label, path) in [
+                ("one process", None),
+                ("one process, the same path", Some(PathId::EXPORTED_IN_PLACE)),
+                ("one process, by the host", Some(PathId::HOST_ROUND_TRIP)),
+            ] {
                 let (path, latency) = within(&shows, &backend, path, frames);
                 report(&mut rows, name, format!("{shown}: latency, {label}"), path, latency);
             }

@@ -7,7 +7,7 @@ use pixelferry::{
     BackendChoice, ComputeBackend, DisplayChoice, Error, Link, LinkOptions, PathId, PixelFormat, Support, SurfaceDesc,
     open_backend, open_headless,
 };
-use pixelferry_tests::{Need, Patience, by_level, has, need};
+use pixelferry_tests::{Level, Need, Patience, by_level, from, has, need};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -121,6 +121,28 @@ fn memory_of_a_device_is_read_where_it_lies() {
             assert_eq!(subscriber.path(), Some(PathId::EXPORTED_IN_PLACE), "{:?}", subscriber.refused());
             println!("RAN ON {publishes:?} to {takes:?} in memory of the device: {seen} frames");
         }
+    }
+}
+
+/// Frames that follow each other at once, each compared whole.
+#[test]
+fn a_hundred_thousand_frames_are_right() {
+    if !from(Level::Long) {
+        return;
+    }
+    let publishes = if Need::Nvidia.is_required() { BackendChoice::Cuda } else { BackendChoice::Vulkan };
+    for (takes, backend) in backends() {
+        let told = Told { backend: publishes, size: (253, 61), format: PixelFormat::Rgba8, path: None, frames: None };
+        let mut publisher = Publisher::start(&told);
+        let mut subscriber = publisher.when_there(|name| Subscriber::open(name, &backend));
+        let mut last = 0;
+        for _ in 0..100_000 {
+            let Next::Frame(mut frame) = subscriber.next(SOON).unwrap() else { panic!("no frame after {last}") };
+            assert!(frame.number() > last);
+            last = frame.number();
+            assert!(frame.read().unwrap() == told.frame(last), "frame {last} is another");
+        }
+        println!("RAN ON {publishes:?} to {takes:?} by {:?}: 100 000 of {last} frames", subscriber.path());
     }
 }
 

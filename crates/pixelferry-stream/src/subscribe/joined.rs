@@ -12,8 +12,10 @@ use std::time::{Duration, Instant};
 
 /// How long a publisher may take to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long a subscriber looks for a frame before it sleeps: waking it up takes longer than that.
+/// How long a subscriber looks for a frame before it sleeps: waking it up takes as long as that.
 const SPIN: Duration = Duration::from_micros(50);
+/// Frames that follow each other this soon are looked for until they come, as those sleeps would be a good part of their interval.
+const QUICK: Duration = Duration::from_millis(2);
 /// Pieces that a publisher may name at once.
 const MOST_PIECES: usize = 256;
 
@@ -37,6 +39,9 @@ pub(super) struct Joined {
     /// Pieces that the publisher needs no longer, since they were last asked for.
     pub gone: Vec<u64>,
     pub has_ended: bool,
+    /// When the last frame was met, and the time from the one before to it.
+    met: Instant,
+    interval: Duration,
 }
 
 impl Joined {
@@ -72,6 +77,8 @@ impl Joined {
             pieces: HashMap::new(),
             gone: Vec::new(),
             has_ended: false,
+            met: Instant::now(),
+            interval: Duration::MAX,
         };
         for _ in 0..pieces {
             let (bytes, descriptors) = first(&joined.socket, until, name)?;
@@ -125,18 +132,27 @@ impl Joined {
     /// Waits until there is a frame other than `frame`, or the publisher has ended, or the time is over.
     pub(super) fn wait(&mut self, from: From, frame: u64, timeout: Duration) -> Result<()> {
         let begun = Instant::now();
+        let spin = if self.interval < QUICK { self.interval * 2 } else { SPIN };
         loop {
+            let newest = self.seat.newest(from).frame();
+            let waited = begun.elapsed();
+            let is_new = newest != frame && newest != 0;
+            if is_new {
+                self.interval = self.met.elapsed();
+                self.met = Instant::now();
+            }
+            if is_new || self.has_ended || waited >= timeout {
+                return Ok(());
+            }
+            if waited < spin {
+                std::hint::spin_loop();
+                continue;
+            }
             // What was written to it before is answered by what follows.
             let mut counted = [0; 8];
             let _ = rustix::io::read(&self.wake, &mut counted);
             self.listen()?;
-            let newest = self.seat.newest(from).frame();
-            let waited = begun.elapsed();
-            if (newest != frame && newest != 0) || self.has_ended || waited >= timeout {
-                return Ok(());
-            }
-            if waited < SPIN {
-                std::hint::spin_loop();
+            if self.has_ended || self.seat.newest(from).frame() != newest {
                 continue;
             }
             let both = &mut [PollFd::new(&self.wake, PollFlags::IN), PollFd::new(&self.socket, PollFlags::IN)];
