@@ -1,5 +1,5 @@
-#![cfg(target_os = "linux")]
 #![doc = include_str!("../README.md")]
+#![cfg(target_os = "linux")]
 
 mod list;
 mod proof;

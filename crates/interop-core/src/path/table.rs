@@ -168,7 +168,10 @@ pub static PATHS: &[PathSpec] = &[
         cost: Cost::copied(Medium::Device, 1),
         takes: Some("the display copies to memory of its device that the compute API has opened: 1 copy"),
         means: Means::Ours {
-            check_support: check_exported,
+            check_support: |p| {
+                let reason = "display: other processes read the memory where it lies";
+                check_exported(p).and(|| Support::when(p.display.caps().outside_readers == 0, reason))
+            },
             open: |p| Ok(SharedMemory::open(p, Reading::Upload, pieces::exported)?.into()),
         },
     },

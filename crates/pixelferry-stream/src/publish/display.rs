@@ -4,6 +4,7 @@ use super::hub::Hub;
 use super::piece::Piece;
 use super::server::Server;
 use super::staging::StreamStaging;
+use super::state::State;
 use super::surface::StreamSurface;
 use crate::proof;
 use crate::wire::frame::Placed;
@@ -15,7 +16,7 @@ use cpu_fallback::MemoryDisplay;
 use interop_core::compute::host_bytes;
 use interop_core::describe::error::call;
 use interop_core::devices::borrows::Holder;
-use interop_core::devices::owned::{Maker, own};
+use interop_core::devices::owned::own;
 use interop_core::display::DisplayDriver;
 use interop_core::{
     Api, BufferView, DeviceIdentity, Display, DisplayCaps, Error, HandleType, HostBlock, ImageView, Manner,
@@ -67,29 +68,6 @@ pub struct Published {
     /// True where the frame was copied to memory of the host: for a subscriber that cannot use the device's, or as the path in use
     /// keeps frames elsewhere.
     pub copied: bool,
-}
-
-/// What the display's objects share.
-pub(crate) struct State {
-    identity: DeviceIdentity,
-    caps: DisplayCaps,
-    pub memory: Rc<MemoryDisplay>,
-    device: Option<Rc<dyn Display>>,
-    pub hub: Arc<Hub>,
-}
-
-impl Maker for State {
-    fn name(&self) -> String {
-        self.identity.to_string()
-    }
-}
-
-impl State {
-    /// The display whose memory other processes open.
-    pub(crate) fn device(&self) -> Result<&dyn Display> {
-        let none = || Error::unsupported(&self.identity, "it was opened without a device whose memory is shared");
-        self.device.as_deref().ok_or_else(none)
-    }
 }
 
 /// Pieces of host memory that frames are copied to, and what those were made for.

@@ -5,6 +5,7 @@ mod hub;
 mod piece;
 mod server;
 mod staging;
+mod state;
 mod surface;
 
 pub(crate) use display::now;

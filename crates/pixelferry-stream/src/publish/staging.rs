@@ -1,7 +1,7 @@
 //! Blocks of memory that other processes have, too.
 
-use super::display::State;
 use super::piece::Piece;
+use super::state::State;
 use crate::wire::message::Kind;
 use crate::wire::pages::{self, Writers};
 use interop_core::display::{Reach, StagingDriver};

@@ -1,8 +1,8 @@
 //! Surfaces of a stream.
 
-use super::display::State;
 use super::piece::Piece;
 use super::staging::StreamStaging;
+use super::state::State;
 use crate::wire::message::Kind;
 use interop_core::devices::owned::{own, own_mut};
 use interop_core::display::{Content, InPlaceDriver, StoredDriver, SurfaceDriver};

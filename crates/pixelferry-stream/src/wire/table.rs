@@ -12,9 +12,10 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 /// Pieces of memory that a stream has at most, with those that only subscribers keep.
-pub(crate) const PLACES: usize = 60;
-/// Bytes of either page.
-pub(crate) const BYTES: usize = 4096;
+pub(crate) const PLACES: usize = 240;
+/// Bytes of the publisher's page, and of a subscriber's.
+const BYTES: usize = 16384;
+const READERS_BYTES: usize = 4096;
 
 /// What the pages are, for who maps them.
 const MAGIC: u64 = u64::from_le_bytes(*b"pxferry1");
@@ -161,7 +162,7 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub(crate) fn create() -> Result<(OwnedFd, Self)> {
-        let (descriptor, pages) = pages::create("pixelferry reader", BYTES, Writers::All)?;
+        let (descriptor, pages) = pages::create("pixelferry reader", READERS_BYTES, Writers::All)?;
         Ok((descriptor, Self { pages }))
     }
 
@@ -189,7 +190,7 @@ impl Seat {
     /// [`interop_core::Error::InvalidInput`] for descriptors of something else.
     pub(crate) fn take(table: &OwnedFd, mine: &OwnedFd) -> Result<Self> {
         let table = pages::open(table, BYTES, Writers::Maker)?;
-        let mine = pages::open(mine, BYTES, Writers::All)?;
+        let mine = pages::open(mine, READERS_BYTES, Writers::All)?;
         if table.words()[0].load(SeqCst) != MAGIC {
             return Err(interop_core::Error::refused("the publisher's page is of another version"));
         }
