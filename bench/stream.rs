@@ -171,8 +171,10 @@ impl Shows {
 
     /// Shows the newest frame of a stream, and waits until it is there.
     fn stream(&mut self, subscriber: &mut Subscriber) {
-        let Next::Frame(frame) = subscriber.next(SOON).expect("a stream") else { panic!("no frame in {SOON:?}") };
-        let View::Image(view) = frame.view() else { panic!("a stream of buffers") };
+        let next = subscriber.next(SOON).expect("a stream");
+        let frame = if let Next::Frame(frame) = next { Some(frame) } else { None }.expect("a frame that comes soon");
+        let view = frame.view();
+        let view = view.pixels().expect("a stream of images");
         let args = [Arg::Memory(frame.memory()), Arg::U32(view.offset as u32 / 4), Arg::U32(view.pitch() as u32 / 4)];
         let kernel = self.kernel.as_ref();
         let launch = |next: &mut pixelferry::WriteFrame<'_>| next.launch(kernel, &args);
