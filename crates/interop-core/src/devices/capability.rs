@@ -271,6 +271,8 @@ pub struct ComputeCaps {
     pub semaphores: Vec<SemaphoreCap>,
     /// Largest single allocation, bytes.
     pub max_allocation: u64,
+    /// Displays of its queue need no path that shares memory between queues.
+    pub serves_its_queue: bool,
 }
 
 /// Capabilities of a display for the sharing paths.
@@ -331,6 +333,8 @@ setters!(ComputeCaps {
     with_exports(exports: Vec<MemoryCap>);
     /// Sets the semaphores of others that the backend's queue can wait for and signal.
     with_semaphores(semaphores: Vec<SemaphoreCap>);
+    /// Sets whether displays of the backend's queue need no path between queues.
+    with_serves_its_queue(serves_its_queue: bool);
 });
 
 setters!(DisplayCaps {
@@ -370,6 +374,7 @@ impl ComputeCaps {
             exports: Vec::new(),
             semaphores: Vec::new(),
             max_allocation,
+            serves_its_queue: false,
         }
     }
 
@@ -468,6 +473,7 @@ mod tests {
             exports: Vec::new(),
             semaphores: Vec::new(),
             max_allocation: 0,
+            serves_its_queue: false,
         };
         let asked = |handle, format| caps.can_import_surface(handle, &image(format)).is_yes();
         assert!(asked(HandleType::GlObject, PixelFormat::Rgba8));

@@ -135,6 +135,7 @@ impl Made {
                 .with_exports(exports)
                 .with_imports(imports)
                 .with_semaphores(semaphores)
+                .with_serves_its_queue(true)
                 .with_image_formats(PixelFormat::ALL);
         let limits = Limits::new(device.identity(), limits.storage_blocks, limits.groups, limits.group_items);
         let session =

@@ -75,6 +75,7 @@ impl VulkanBackend {
             .with_exports(vec![lent(MemoryShape::Linear)])
             .with_imports([lent(MemoryShape::Linear), images].into_iter().chain(opened).collect())
             .with_semaphores(semaphores)
+            .with_serves_its_queue(true)
             .with_image_formats(PixelFormat::ALL);
         let [across, down, _] = limits.max_compute_work_group_count;
         let [wide, high, _] = limits.max_compute_work_group_size;

@@ -66,7 +66,7 @@ impl WgpuBackend {
             let (opened, semaphores) = opener.as_ref().map_or_else(absent, |opener| opener.caps());
             let imports = [shared.clone(), textures].into_iter().chain(opened).collect();
             let caps = caps.with_exports(vec![shared]).with_imports(imports).with_semaphores(semaphores);
-            let caps = caps.with_image_formats(device.stores.pixels());
+            let caps = caps.with_image_formats(device.stores.pixels()).with_serves_its_queue(true);
             let (numbers, layout) = device.scoped(|| (Numbers::new(&device.device), layout(&device.device)))?;
             let numbers = Mutex::new(numbers);
             // wgpu makes uniforms of them for OpenGL.
