@@ -10,8 +10,8 @@
 //! | an array as a picture | [`Plane`] |
 //! | the number under a pointer | [`Plane::values`] |
 //! | the difference of two | [`Plane::minus`] |
-//! | pixels made of it | `kernels/show.cu` on a GPU, `rows` and `paint` on the CPU, `kernel` for both |
-//! | the range of what is shown, and its counts | `measure` on the CPU, [`Gauge`] on a GPU; [`Counts`] |
+//! | pixels made of it | `kernels/show.cu` by CUDA and OpenCL, `rows` and `paint` on the CPU, `kernel` for both |
+//! | the range of what is shown, and its counts | `measure` on the CPU, [`Gauge`] by CUDA and OpenCL; [`Counts`] |
 
 mod colormap;
 mod difference;

@@ -7,7 +7,7 @@ use crate::chart::{Chart, Hand};
 use crate::error::ViewError;
 use crate::keys::{Deed, STEP, character, keys, name_of, row};
 use crate::listen::{Changes, Listener};
-use crate::overlay::{Lines, Overlay, Pixels, Written, named};
+use crate::overlay::{Lines, Overlay, Pixels, cells, named};
 use crate::shown::Shown;
 use pixelferry::api::gl::winit::event::{ElementState, KeyEvent, WindowEvent};
 use pixelferry::api::gl::{Camera, GlDisplay, Viewport};
@@ -233,11 +233,8 @@ impl ArrayView {
             shown.count(axis)?;
         }
         let bars = shown.counts.as_ref().and_then(|counts| chart.bars(counts, range));
-        let paint = |bytes: &[u8]| {
-            let written = Written { shown: &shown.plane, whole: &shown.whole, bytes };
-            overlay.paint(&pixels, points, &written, &lines, bars.as_ref())
-        };
-        Ok(shown.array.read(&shown.plane.span, paint)??)
+        let cells = cells(&pixels, points, shown)?;
+        Ok(overlay.paint(&pixels, points, &cells, &lines, bars.as_ref())?)
     }
 
     /// The same without grid and text.

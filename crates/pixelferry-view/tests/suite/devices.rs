@@ -1,0 +1,242 @@
+//! Arrays that stay in memory of a device are shown, measured and read there: each window is, number for number, that of the same
+//! array in memory of the host.
+
+use crate::{WINDOW, gl, point};
+use pixelferry::api::gl::OffscreenTarget;
+use pixelferry::{BackendChoice, ComputeBackend, api::opencl::OpenClBackend, open_backend};
+use pixelferry_look::{Number, OPTIONS, Request, TABLE};
+use pixelferry_testing::{Need, asked, given, need, pass_in_child};
+use pixelferry_view::{Array, ArrayView};
+use std::sync::Arc;
+
+/// Names the device in the child.
+const INSTEAD: &str = "PIXELFERRY_TEST_DEVICE";
+/// 40 x 30 elements, ten window pixels for each.
+const SIDES: [i64; 2] = [30, 40];
+
+/// Bytes of which every other is in every place of a number.
+fn bytes(len: usize, step: usize) -> Vec<u8> {
+    (0..len).map(|n| (n * step % 251) as u8).collect()
+}
+
+/// The same array in memory of the host, and of the device.
+struct Given<'a> {
+    name: &'a str,
+    bytes: &'a [u8],
+    first: usize,
+    shape: Vec<i64>,
+    strides: Option<Vec<i64>>,
+    number: &'static str,
+}
+
+impl Given<'_> {
+    fn on_host(&self) -> Array {
+        let (shape, number) = (self.shape.clone(), Number::of_name(self.number).unwrap());
+        match self.strides.clone() {
+            Some(strides) => Array::with_strides(self.name, self.bytes, self.first, shape, strides, number).unwrap(),
+            None => Array::new(self.name, self.bytes, shape, number).unwrap(),
+        }
+    }
+
+    fn on(&self, backend: &Arc<dyn ComputeBackend>) -> Array {
+        let (shape, strides, number) = (self.shape.clone(), self.strides.clone(), Number::of_name(self.number).unwrap());
+        let mut memory = backend.allocate(self.bytes.len()).unwrap();
+        memory.write(0, self.bytes).unwrap();
+        Array::on_device(self.name, Arc::clone(backend), memory, self.first, shape, strides, number).unwrap()
+    }
+}
+
+fn given_of<'a>(bytes: &'a [u8], number: &'static str) -> Given<'a> {
+    Given { name: "a", bytes, first: 0, shape: SIDES.to_vec(), strides: None, number }
+}
+
+/// A view of arrays of the host, and one of the same on a device.
+struct Both {
+    target: OffscreenTarget,
+    backend: Arc<dyn ComputeBackend>,
+    views: [ArrayView; 2],
+}
+
+impl Both {
+    fn open(backend: &Arc<dyn ComputeBackend>, given: &[Given<'_>], request: Request) -> Option<Self> {
+        let (display, target) = gl()?;
+        let open = |arrays| ArrayView::open(&display, arrays, request).unwrap();
+        let views = [
+            open(given.iter().map(Given::on_host).collect()),
+            open(given.iter().map(|given| given.on(backend)).collect()),
+        ];
+        Some(Self { target, backend: Arc::clone(backend), views })
+    }
+
+    fn each<R>(&mut self, work: impl FnMut(&mut ArrayView) -> R) -> [R; 2] {
+        self.views.each_mut().map(work)
+    }
+
+    fn press(&mut self, key: char) {
+        assert_eq!(self.each(|view| view.press(key)), [true; 2]);
+    }
+
+    fn put(&mut self, given: &Given<'_>) {
+        self.views[0].put(given.on_host()).unwrap();
+        self.views[1].put(given.on(&self.backend)).unwrap();
+    }
+
+    /// True where the second view's picture is made by the device.
+    fn is_on_device(&mut self) -> bool {
+        self.views[1].link().is_some_and(|link| Arc::ptr_eq(link.backend(), &self.backend))
+    }
+
+    /// Titles, what is under the pointer, and all pixels.
+    fn compare(&mut self, what: &str) {
+        let [host, device] = self.each(|view| (view.title(), view.explain()));
+        assert_eq!(host, device, "{what}");
+        for place in [[5.0, 5.0], [205.0, 155.0], [395.0, 295.0]] {
+            let [host, device] = self.each(|view| point(view, place[0], place[1]));
+            assert_eq!(host, device, "{what} at {place:?}");
+        }
+        let target = &self.target;
+        let [host, device] = self.views.each_mut().map(|view| {
+            target.bind().unwrap();
+            view.draw(WINDOW, 1.0).unwrap();
+            target.read_rgba8().unwrap()
+        });
+        // Magnitudes and powers may be rounded otherwise.
+        let apart = host.iter().zip(&device).position(|(host, device)| host.abs_diff(*device) > 1);
+        if let Some(at) = apart {
+            let (x, y) = (at / 4 % WINDOW.width as usize, at / 4 / WINDOW.width as usize);
+            panic!("{what}: {} and not {} at {x}, {y}", device[at], host[at]);
+        }
+    }
+}
+
+fn request(given: &[(&str, &str)]) -> Request {
+    let mut request = Request::default();
+    for (name, text) in given {
+        OPTIONS.iter().find(|option| option.name == *name).unwrap().set(&mut request, text).unwrap();
+    }
+    request
+}
+
+fn every_type(backend: &Arc<dyn ComputeBackend>) {
+    let looks: [&[(&str, &str)]; 5] = [
+        &[],
+        &[("range", "minmax")],
+        &[("range", "1%,99%")],
+        &[("range", "symmetric"), ("exposure", "0.5")],
+        &[("range", "2%,90"), ("colormap", "viridis")],
+    ];
+    for look in looks {
+        let first = bytes(1200, 7);
+        let Some(mut both) = Both::open(backend, &[given_of(&first, "uint8")], request(look)) else { return };
+        for row in &TABLE {
+            let bytes = bytes(1200 * row.code.1 / 8, 7);
+            both.put(&given_of(&bytes, row.name));
+            both.compare(&format!("{} {look:?}", row.name));
+            assert!(both.is_on_device(), "{} {look:?}", row.name);
+            // The histogram, and numbers in pixels.
+            both.press('h');
+            both.compare(&format!("histogram of {} {look:?}", row.name));
+            both.press('h');
+            let image = both.views[0].image();
+            both.each(|view| view.camera().zoom(8.0, [205.0, 155.0], image, WINDOW));
+            both.compare(&format!("numbers of {} {look:?}", row.name));
+            both.press('f');
+        }
+        let kept = both.each(|view| view.kept());
+        assert!(kept[0] > 0 && kept[0] == kept[1], "{kept:?}");
+        // Frames of the ring.
+        for key in [',', ',', '.', ' '] {
+            both.press(key);
+            both.compare(&format!("{key:?} {look:?}"));
+        }
+        assert!(both.is_on_device());
+        // In the place of a device's array comes one of the host, and the other way round.
+        let bytes = bytes(1200, 11);
+        let given = given_of(&bytes, "uint8");
+        both.each(|view| view.put(given.on_host()).unwrap());
+        both.compare("both of the host");
+        assert!(!both.is_on_device());
+        both.put(&given);
+        both.compare("of the device again");
+        assert!(both.is_on_device());
+    }
+}
+
+fn every_layout(backend: &Arc<dyn ComputeBackend>) {
+    let bytes = bytes(4 * 30 * 40 * 3 * 2 + 64, 13);
+    let of = |first: usize, shape: &[i64], strides: &[i64], number| Given {
+        name: "a",
+        bytes: &bytes,
+        first,
+        shape: shape.to_vec(),
+        strides: Some(strides.to_vec()),
+        number,
+    };
+    for (given, look) in [
+        (of(0, &[30, 40, 3], &[120, 3, 1], "uint8"), vec![("range", "minmax")]),
+        (of(8, &[3, 30, 40], &[2400, 80, 2], "int16"), vec![("layout", "CHW"), ("channel", "1")]),
+        (of(16, &[4, 30, 40, 3], &[3600, 120, 3, 1], "int8"), vec![("range", "5%,95%")]),
+        // From the last row to the first, and columns before rows.
+        (of(29 * 80, &[30, 40], &[-80, 2], "float16"), vec![]),
+        (of(64, &[30, 40], &[4, 120], "float32"), vec![("range", "minmax")]),
+        (of(4, &[30, 40, 4], &[640, 16, 4], "float32"), vec![("gamma", "2.2")]),
+    ] {
+        let what = format!("{:?} {:?} {look:?}", given.shape, given.strides);
+        let Some(mut both) = Both::open(backend, &[given], request(&look)) else { return };
+        both.compare(&what);
+        both.press('h');
+        both.press('m');
+        let image = both.views[0].image();
+        both.each(|view| view.camera().zoom(10.0, [205.0, 155.0], image, WINDOW));
+        both.compare(&what);
+        assert!(both.is_on_device(), "{what}");
+    }
+}
+
+fn differences(backend: &Arc<dyn ComputeBackend>) {
+    let (one, two) = (bytes(4800, 7), bytes(9600, 11));
+    let named = |name, bytes, number| Given { name, ..given_of(bytes, number) };
+    let given = [named("one", &one, "int32"), named("two", &two, "int64")];
+    let Some(mut both) = Both::open(backend, &given, Request::default()) else { return };
+    both.press('d');
+    both.compare("difference");
+    both.put(&named("two", &one, "int32"));
+    both.compare("difference of one and the same");
+}
+
+fn what_is_refused(backend: &Arc<dyn ComputeBackend>) {
+    let bytes = bytes(1200, 7);
+    let number = Number::of_name("float32").unwrap();
+    let mut memory = backend.allocate(bytes.len()).unwrap();
+    memory.write(0, &bytes).unwrap();
+    let refused = Array::on_device("a", Arc::clone(backend), memory, 0, SIDES.to_vec(), None, number).map(drop);
+    assert!(refused.unwrap_err().to_string().contains("4800"));
+}
+
+#[test]
+#[ignore = "run by the tests below, in a process that sees one driver"]
+fn child() {
+    let backend: Arc<dyn ComputeBackend> = match std::env::var(INSTEAD).as_deref() {
+        Ok("cuda") => open_backend(BackendChoice::Cuda, &[]).unwrap(),
+        _ => match need(given(), OpenClBackend::open_best()) {
+            Some(backend) => Arc::new(backend),
+            None => return,
+        },
+    };
+    println!("RAN ON {}", backend.device());
+    for check in [every_layout, differences, what_is_refused, every_type] {
+        check(&backend);
+    }
+}
+
+#[test]
+fn a_window_of_a_device_is_that_of_the_host_by_opencl() {
+    pass_in_child("devices::child", Some(Need::Pocl), &[], &["RAN ON"]);
+}
+
+#[test]
+fn a_window_of_a_device_is_that_of_the_host_by_cuda() {
+    if asked(Need::Nvidia) {
+        pass_in_child("devices::child", None, &[(INSTEAD, "cuda")], &["RAN ON"]);
+    }
+}
