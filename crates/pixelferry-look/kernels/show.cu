@@ -6,7 +6,7 @@
 
    PF_PLAIN: integers of 8 and 16 bits stand for [0, 1], floats for themselves. Else low to high become 0 to 1, times gain, to
    the power of exponent; PF_MAPPED: one of 256 colours; PF_ODD: NaN and infinity have colours, PF_MARKS: so has what is out of
-   range. paint.rs does the same. */
+   range; PF_WIDE: floats of 32 bits are too coarse for the range. paint.rs does the same. */
 
 /* What CUDA C++ and OpenCL C call differently. */
 #ifdef __OPENCL_VERSION__
@@ -47,6 +47,7 @@
 #define PF_ODD 2
 #define PF_MARKS 4
 #define PF_MAPPED 8
+#define PF_WIDE 16
 
 #define PF_ARRAY                                                                                                       \
   const PF_GLOBAL char *from, PF_LONG first, PF_LONG row, PF_LONG column, PF_LONG channel, int channels, int kind,     \
@@ -124,7 +125,7 @@ static int pf_is_wide(int kind, int pair) { return pair || (kind >= 7 && kind <=
 static float pf_part(const PF_GLOBAL char *at, const struct pf_look *look, unsigned int *mark) {
   float part;
   int odd; /* 1 NaN, 2 infinity, 3 minus infinity */
-  if (pf_is_wide(look->kind, look->pair)) {
+  if (pf_is_wide(look->kind, look->pair) || (look->flags & PF_WIDE)) {
     const double value = PF_ENTRY(pf_wide)(at, look->kind, look->pair);
     odd = value != value ? 1 : value - value == 0.0 ? 0 : value > 0.0 ? 2 : 3;
     part = look->extent == 0.0 ? 0.0f : (float)((value - look->low) / look->extent);

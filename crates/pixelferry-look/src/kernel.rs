@@ -22,6 +22,7 @@ const PLAIN: i32 = 1;
 const ODD: i32 = 2;
 const MARKS: i32 = 4;
 const MAPPED: i32 = 8;
+const WIDE: i32 = 16;
 const MAP: i32 = 8;
 
 /// Writing of an array's rows as one format's pixels.
@@ -112,7 +113,9 @@ impl Plane {
     pub fn arguments<'a>(&self, memory: &'a dyn ComputeMemory, table: Option<&'a dyn ComputeMemory>) -> Vec<Arg<'a>> {
         let ([row, column, channel], grid, tone) = (self.strides, self.grid, self.tone);
         let map = tone.colormap.map_or(0, |map| map as i32) << MAP;
-        let set = [(PLAIN, self.numbers(&[]).is_plain()), (ODD, tone.odd), (MARKS, tone.marks), (MAPPED, map != 0)];
+        let (is_plain, is_wide) = (self.numbers(&[]).is_plain(), !tone.is_single());
+        let set =
+            [(PLAIN, is_plain), (ODD, tone.odd), (MARKS, tone.marks), (MAPPED, map != 0), (WIDE, is_wide)];
         let flags = set.into_iter().filter(|(_, set)| *set).fold(map, |all, (flag, _)| all | flag);
         let of_u32 = |number: u32| Arg::I32(number.cast_signed());
         let mut all = vec![Arg::Memory(memory)];

@@ -89,6 +89,7 @@ impl Both {
     /// Titles, what is under the pointer, and all pixels.
     fn compare(&mut self, what: &str) {
         let [host, device] = self.each(|view| (view.title(), view.explain()));
+        println!("{}", host.0);
         assert_eq!(host, device, "{what}");
         for place in [[5.0, 5.0], [205.0, 155.0], [395.0, 295.0]] {
             let [host, device] = self.each(|view| point(view, place[0], place[1]));
