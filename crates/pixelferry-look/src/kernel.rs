@@ -114,8 +114,7 @@ impl Plane {
         let ([row, column, channel], grid, tone) = (self.strides, self.grid, self.tone);
         let map = tone.colormap.map_or(0, |map| map as i32) << MAP;
         let (is_plain, is_wide) = (self.numbers(&[]).is_plain(), !tone.is_single());
-        let set =
-            [(PLAIN, is_plain), (ODD, tone.odd), (MARKS, tone.marks), (MAPPED, map != 0), (WIDE, is_wide)];
+        let set = [(PLAIN, is_plain), (ODD, tone.odd), (MARKS, tone.marks), (MAPPED, map != 0), (WIDE, is_wide)];
         let flags = set.into_iter().filter(|(_, set)| *set).fold(map, |all, (flag, _)| all | flag);
         let of_u32 = |number: u32| Arg::I32(number.cast_signed());
         let mut all = vec![Arg::Memory(memory)];

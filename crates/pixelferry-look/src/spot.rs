@@ -132,6 +132,9 @@ mod tests {
         let (one, parts) = of.element(spot).unwrap();
         assert_eq!((parts.clone(), one.spot(0, 0)), (vec![27..28, 28..29, 29..30], Some(Spot::default())));
         let read = parts.into_iter().flat_map(|part| bytes[part].to_vec()).collect::<Vec<_>>();
-        assert_eq!((one.values(&read, Spot::default()), one.colour(&read, Spot::default())), (of.values(&bytes, spot), [27, 28, 29, 255]));
+        assert_eq!(
+            (one.values(&read, Spot::default()), one.colour(&read, Spot::default())),
+            (of.values(&bytes, spot), [27, 28, 29, 255])
+        );
     }
 }

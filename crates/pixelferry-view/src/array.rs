@@ -199,9 +199,8 @@ impl Array {
     pub(crate) fn counts(&self, plane: &Plane, range: (f64, f64), gauge: &mut Option<Gauge>) -> Result<Counts> {
         let on_host = || self.read(&plane.span, |bytes| plane.counts(bytes, range.0, range.1))?;
         let Some(backend) = self.device() else { return on_host() };
-        let counted = gauge_of(gauge, backend).and_then(|gauge| {
-            self.lend(backend, plane, |memory, plane| gauge.counts(&plane, range, backend, memory))
-        });
+        let counted = gauge_of(gauge, backend)
+            .and_then(|gauge| self.lend(backend, plane, |memory, plane| gauge.counts(&plane, range, backend, memory)));
         or_host(counted, on_host)
     }
 

@@ -39,7 +39,8 @@ impl Given<'_> {
     }
 
     fn on(&self, backend: &Arc<dyn ComputeBackend>) -> Array {
-        let (shape, strides, number) = (self.shape.clone(), self.strides.clone(), Number::of_name(self.number).unwrap());
+        let (shape, strides, number) =
+            (self.shape.clone(), self.strides.clone(), Number::of_name(self.number).unwrap());
         let mut memory = backend.allocate(self.bytes.len()).unwrap();
         memory.write(0, self.bytes).unwrap();
         Array::on_device(self.name, Arc::clone(backend), memory, self.first, shape, strides, number).unwrap()
@@ -89,7 +90,6 @@ impl Both {
     /// Titles, what is under the pointer, and all pixels.
     fn compare(&mut self, what: &str) {
         let [host, device] = self.each(|view| (view.title(), view.explain()));
-        println!("{}", host.0);
         assert_eq!(host, device, "{what}");
         for place in [[5.0, 5.0], [205.0, 155.0], [395.0, 295.0]] {
             let [host, device] = self.each(|view| point(view, place[0], place[1]));
