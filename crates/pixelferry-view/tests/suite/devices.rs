@@ -89,8 +89,8 @@ impl Both {
 
     /// Titles, what is under the pointer, and all pixels.
     fn compare(&mut self, what: &str) {
-        let [host, device] = self.each(|view| (view.title(), view.explain()));
-        assert_eq!(host, device, "{what}");
+        let [host, device] = self.each(|view| view.title() + &view.explain());
+        assert!(is_near(&host, &device), "{what}: {device}, and not {host}");
         for place in [[5.0, 5.0], [205.0, 155.0], [395.0, 295.0]] {
             let [host, device] = self.each(|view| point(view, place[0], place[1]));
             assert_eq!(host, device, "{what} at {place:?}");
@@ -101,13 +101,26 @@ impl Both {
             view.draw(WINDOW, 1.0).unwrap();
             target.read_rgba8().unwrap()
         });
-        // Magnitudes and powers may be rounded otherwise.
-        let apart = host.iter().zip(&device).position(|(host, device)| host.abs_diff(*device) > 1);
-        if let Some(at) = apart {
+        // Magnitudes and powers may be rounded otherwise, which moves a magnitude from one bar of a histogram to the next.
+        let most = if what.contains("of complex") { host.len() / 1000 } else { 0 };
+        let bytes = host.iter().zip(&device).enumerate();
+        let apart: Vec<_> = bytes.filter(|(_, (host, device))| host.abs_diff(**device) > 1).collect();
+        if let (true, Some((at, (host, device)))) = (apart.len() > most, apart.first()) {
             let (x, y) = (at / 4 % WINDOW.width as usize, at / 4 / WINDOW.width as usize);
-            panic!("{what}: {} and not {} at {x}, {y}", device[at], host[at]);
+            panic!("{what}: {device} and not {host} at {x}, {y}, and {} more", apart.len() - 1);
         }
     }
+}
+
+/// The same words, and numbers but for rounding.
+fn is_near(one: &str, other: &str) -> bool {
+    let number = |word: &str| word.trim_end_matches([',', ';']).parse::<f64>().ok();
+    let pairs = || one.split_whitespace().zip(other.split_whitespace());
+    let near = |(one, other): (&str, &str)| {
+        let numbers = number(one).zip(number(other));
+        one == other || numbers.is_some_and(|(one, other)| (one - other).abs() <= one.abs() * 1e-12)
+    };
+    one.split_whitespace().count() == other.split_whitespace().count() && pairs().all(near)
 }
 
 fn request(given: &[(&str, &str)]) -> Request {
