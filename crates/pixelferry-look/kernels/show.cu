@@ -328,4 +328,23 @@ PF_KERNEL void pf_count(PF_BUFFER(unsigned int, out), PF_ARRAY) {
     if (outside[n]) PF_ADD(&PF_ITEM(out, 65536 + n), outside[n]);
 }
 
+/* The numbers that are colours minus those of another array of the same size, channels fastest; as `OF` reads them. */
+#define PF_MINUS(NAME, T, OF)                                                                                          \
+  PF_KERNEL void NAME(PF_BUFFER(T, out), PF_ARRAY, const PF_GLOBAL char *other, PF_LONG other_first, PF_LONG other_row, \
+                      PF_LONG other_column, PF_LONG other_channel, int other_kind, int other_pair, PF_LONG other_apart) { \
+    const PF_LONG of = channels < 3 ? channels : 3, all = of * width * height * count, items = PF_ITEMS;               \
+    for (PF_LONG n = PF_ID(0); n < all; n += items) {                                                                  \
+      const PF_LONG c = n % of, x = n / of % width, y = n / of / width % height, z = n / of / width / height;          \
+      const PF_GLOBAL char *at = from + first + z * apart + y * row + x * column + c * channel;                        \
+      const PF_GLOBAL char *to =                                                                                       \
+          other + other_first + z * other_apart + y * other_row + x * other_column + c * other_channel;                \
+      PF_ITEM(out, n) = OF(at, kind, pair) - OF(to, other_kind, other_pair);                                           \
+    }                                                                                                                  \
+  }
+
+#define PF_SINGLE(at, kind, pair) pf_narrow(at, kind)
+#define PF_DOUBLE(at, kind, pair) PF_ENTRY(pf_wide)(at, kind, pair)
+PF_MINUS(pf_minus32, float, PF_SINGLE)
+PF_MINUS(pf_minus64, double, PF_DOUBLE)
+
 #endif

@@ -4,7 +4,7 @@ use crate::error::{ReadError, ViewError};
 use pixelferry::driver::HostBlock;
 use pixelferry::driver::devices::borrows::Holder;
 use pixelferry::{ComputeBackend, ComputeMemory, Error, PixelFormat, Result};
-use pixelferry_look::{Counts, Gauge, Layout, Look, Number, Place, Plane, Raw, Refusal, Request, Span};
+use pixelferry_look::{Counts, Difference, Gauge, Layout, Look, Number, Place, Plane, Raw, Refusal, Request, Span};
 use std::cell::RefCell;
 use std::fmt;
 use std::ops::Range;
@@ -31,6 +31,9 @@ enum Memory {
     Host(HostBlock),
     Device(Arc<dyn ComputeBackend>, RefCell<Box<dyn ComputeMemory>>),
 }
+
+/// What subtracts on a device, kept from one difference to the next.
+pub type Differ = Option<(Arc<dyn ComputeBackend>, Difference)>;
 
 /// Address of a device's memory in descriptions, which know no other: 0 would be none.
 const START: usize = 4096;
@@ -167,17 +170,46 @@ impl Array {
         })
     }
 
-    /// The numbers of its picture minus those of another's, and the order of their axes. Those of a device are copied to the host:
-    /// exact differences of integers of 64 bits have more bits than kernels take.
-    pub(crate) fn minus(&self, plane: &Plane, other: &Self, of: &Plane) -> Result<(Self, Layout), ViewError> {
+    /// The numbers of its picture minus those of another's, and the order of their axes: on their device where both are on one and
+    /// that subtracts them exactly, else on the host.
+    pub(crate) fn minus(
+        &self,
+        plane: &Plane,
+        other: &Self,
+        of: &Plane,
+        differ: &mut Differ,
+    ) -> Result<(Self, Layout), ViewError> {
         let (shape, layout, number) = plane.difference(of)?;
         let bytes = bytes_of(&shape, number)?;
         let name = format!("{} minus {}", self.name, other.name);
+        let there = or_host(self.minus_there(plane, other, of, bytes, differ), || Ok::<_, Error>(None))?;
+        if let Some((backend, memory)) = there {
+            return Ok((Self::on_device(&name, backend, memory, 0, shape, None, number)?, layout));
+        }
         let made = Self::allocate(&name, shape, None, number, bytes)?;
         let mut to = made.write()?;
         self.read(&plane.span, |one| other.read(&of.span, |two| plane.minus(one, of, two, &mut to)))???;
         drop(to);
         Ok((made, layout))
+    }
+
+    fn minus_there(
+        &self,
+        plane: &Plane,
+        other: &Self,
+        of: &Plane,
+        bytes: usize,
+        differ: &mut Differ,
+    ) -> Result<Option<(Arc<dyn ComputeBackend>, Box<dyn ComputeMemory>)>> {
+        let both = self.backend().zip(other.backend());
+        let Some((backend, _)) = both.filter(|(one, two)| Arc::ptr_eq(one, two)) else { return Ok(None) };
+        let known = differ.take().filter(|(known, _)| Arc::ptr_eq(known, backend));
+        let (_, difference) = differ.insert(known.unwrap_or_else(|| (Arc::clone(backend), Difference::default())));
+        let (device, mut memory) = (backend.as_ref(), backend.allocate(bytes)?);
+        let is_made = self.lend(device, plane, |ones, plane| {
+            other.lend(device, of, |twos, of| difference.minus(device, (&plane, ones), (&of, twos), memory.as_mut()))
+        })?;
+        Ok(is_made.then(|| (Arc::clone(backend), memory)))
     }
 
     /// The same with its range, where that depends on the numbers. `gauge` measures on its device, and is made there when first needed.

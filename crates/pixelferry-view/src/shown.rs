@@ -1,6 +1,6 @@
 //! One array of a window: its picture, and what was found out of its numbers.
 
-use crate::array::{Array, or_host};
+use crate::array::{Array, Differ, or_host};
 use crate::error::ViewError;
 use crate::feed::Feed;
 use crate::ring::Ring;
@@ -141,8 +141,8 @@ impl Shown {
     }
 
     /// This minus another, as an array of its own that is shown about zero.
-    pub fn minus(&self, other: &Self) -> Result<Self, ViewError> {
-        let (array, layout) = self.array.minus(&self.plane, &other.array, &other.plane)?;
+    pub fn minus(&self, other: &Self, differ: &mut Differ) -> Result<Self, ViewError> {
+        let (array, layout) = self.array.minus(&self.plane, &other.array, &other.plane, differ)?;
         let colormap = (self.plane.channels == 1).then_some(Colormap::RedBlue);
         let look = Look { range: Range::Symmetric, colormap, ..Look::default() };
         Ok(Self::new(array, &Request { layout, look })?.0)

@@ -2,7 +2,7 @@
 
 mod frames;
 
-use crate::array::Array;
+use crate::array::{Array, Differ};
 use crate::chart::{Chart, Hand};
 use crate::error::ViewError;
 use crate::keys::{Deed, STEP, character, keys, name_of, row};
@@ -45,8 +45,9 @@ pub struct ArrayView {
     at: usize,
     last: usize,
     before: Option<usize>,
-    /// Arrays of the difference.
+    /// Arrays of the difference, and what makes it on a device.
     pair: [usize; 2],
+    differ: Differ,
     camera: Camera,
     chart: Chart,
     /// Where the hand has dragged an end of the range to.
@@ -87,6 +88,7 @@ impl ArrayView {
             last: 0,
             before: None,
             pair: [0; 2],
+            differ: None,
             camera: Camera::default(),
             chart: Chart::default(),
             dragged: None,
@@ -347,7 +349,7 @@ impl ArrayView {
         self.pair = pair;
         let mut made = || {
             if self.all.len() == self.count {
-                self.all.push(self.all[pair[0]].minus(&self.all[pair[1]])?);
+                self.all.push(self.all[pair[0]].minus(&self.all[pair[1]], &mut self.differ)?);
             }
             let request = self.all[self.count].request;
             self.show(self.count, request)

@@ -208,14 +208,39 @@ fn every_layout(backend: &Arc<dyn ComputeBackend>) {
 }
 
 fn differences(backend: &Arc<dyn ComputeBackend>) {
-    let (one, two) = (bytes(4800, 7), bytes(9600, 11));
+    let (one, two) = (bytes(9600, 7), bytes(9600, 11));
     let named = |name, bytes, number| Given { name, ..given_of(bytes, number) };
-    let given = [named("one", &one, "int32"), named("two", &two, "int64")];
+    // Where one is of integers of 64 bits, only the host is exact.
+    for (first, second, is_there) in [
+        ("uint8", "int16", true),
+        ("float32", "float16", true),
+        ("int32", "uint32", true),
+        ("float64", "complex64", true),
+        ("float8_e4m3fn", "uint8", true),
+        ("int32", "int64", false),
+        ("uint64", "float32", true),
+    ] {
+        let given = [named("one", &one, first), named("two", &two, second)];
+        let Some(mut both) = Both::open(backend, &given, Request::default()) else { return };
+        both.press('d');
+        let what = format!("{first} minus {second} of complex");
+        both.compare(if second == "complex64" { &what } else { what.trim_end_matches(" of complex") });
+        assert_eq!(both.is_on_device(), is_there, "{first} minus {second}");
+        both.put(&named("two", &one, first));
+        both.compare("difference of one and the same");
+    }
+    // Of several channels and pictures, in other orders.
+    let of = |name, shape: &[i64], strides: &[i64]| Given {
+        name,
+        shape: shape.to_vec(),
+        strides: Some(strides.to_vec()),
+        ..given_of(&one, "uint8")
+    };
+    let given = [of("one", &[4, 15, 20, 3], &[900, 60, 3, 1]), of("two", &[4, 15, 20, 3], &[900, 1, 15, 300])];
     let Some(mut both) = Both::open(backend, &given, Request::default()) else { return };
     both.press('d');
-    both.compare("difference");
-    both.put(&named("two", &one, "int32"));
-    both.compare("difference of one and the same");
+    both.compare("difference of several");
+    assert!(both.is_on_device());
 }
 
 fn what_is_refused(backend: &Arc<dyn ComputeBackend>) {
