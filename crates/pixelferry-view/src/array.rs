@@ -27,6 +27,9 @@ pub struct Array {
     raw: Raw,
 }
 
+/// Memory of a backend, and that.
+type Kept = (Arc<dyn ComputeBackend>, Box<dyn ComputeMemory>);
+
 enum Memory {
     Host(HostBlock),
     Device(Arc<dyn ComputeBackend>, RefCell<Box<dyn ComputeMemory>>),
@@ -200,7 +203,7 @@ impl Array {
         of: &Plane,
         bytes: usize,
         differ: &mut Differ,
-    ) -> Result<Option<(Arc<dyn ComputeBackend>, Box<dyn ComputeMemory>)>> {
+    ) -> Result<Option<Kept>> {
         let both = self.backend().zip(other.backend());
         let Some((backend, _)) = both.filter(|(one, two)| Arc::ptr_eq(one, two)) else { return Ok(None) };
         let known = differ.take().filter(|(known, _)| Arc::ptr_eq(known, backend));

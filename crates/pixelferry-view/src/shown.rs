@@ -54,7 +54,7 @@ impl Shown {
 
     pub fn new(array: Array, request: &Request) -> Result<(Self, Option<Refusal>), Refusal> {
         let (plane, left_out) = array.plane_within(request)?;
-        let whole = array.plane(&Request { layout: request.layout, ..Request::default() }).unwrap_or(plane);
+        let whole = whole(&array, request).unwrap_or(plane);
         let (asked, request) = (request.look.range, *request);
         let shown = Self {
             array,
@@ -88,6 +88,9 @@ impl Shown {
         match self.make(display, request) {
             Err(ViewError::Driver(error)) if self.array.backend().is_some() => or_host(Err(error.into()), || {
                 (self.array, self.feed) = (self.array.to_host()?, None);
+                // Planes name the memory.
+                (self.plane, self.is_stale) = (self.array.plane_within(request)?.0, true);
+                self.whole = whole(&self.array, request).unwrap_or(self.plane);
                 self.make(display, request)
             }),
             made => made,
@@ -147,6 +150,11 @@ impl Shown {
         let look = Look { range: Range::Symmetric, colormap, ..Look::default() };
         Ok(Self::new(array, &Request { layout, look })?.0)
     }
+}
+
+/// An array with all that its elements have.
+fn whole(array: &Array, request: &Request) -> Result<Plane, Refusal> {
+    array.plane(&Request { layout: request.layout, ..Request::default() })
 }
 
 /// What measures on the device of a feed.

@@ -3,7 +3,7 @@
 
 use crate::{WINDOW, gl, point};
 use pixelferry::api::gl::OffscreenTarget;
-use pixelferry::{BackendChoice, ComputeBackend, api::opencl::OpenClBackend, open_backend};
+use pixelferry::{BackendChoice, ComputeBackend, CpuBackend, api::opencl::OpenClBackend, open_backend};
 use pixelferry_look::{Number, OPTIONS, Request, TABLE};
 use pixelferry_testing::{Need, asked, given, need, pass_in_child};
 use pixelferry_view::{Array, ArrayView};
@@ -243,13 +243,28 @@ fn differences(backend: &Arc<dyn ComputeBackend>) {
     assert!(both.is_on_device());
 }
 
-fn what_is_refused(backend: &Arc<dyn ComputeBackend>) {
+/// An array that is too short is refused; one whose memory its backend does not read is shown by the host.
+fn failures(backend: &Arc<dyn ComputeBackend>) {
     let bytes = bytes(1200, 7);
-    let number = Number::of_name("float32").unwrap();
-    let mut memory = backend.allocate(bytes.len()).unwrap();
-    memory.write(0, &bytes).unwrap();
-    let refused = Array::on_device("a", Arc::clone(backend), memory, 0, SIDES.to_vec(), None, number).map(drop);
-    assert!(refused.unwrap_err().to_string().contains("4800"));
+    let made = |on: &Arc<dyn ComputeBackend>, number| {
+        let mut memory = backend.allocate(bytes.len()).unwrap();
+        memory.write(0, &bytes).unwrap();
+        let number = Number::of_name(number).unwrap();
+        Array::on_device("a", Arc::clone(on), memory, 0, SIDES.to_vec(), None, number)
+    };
+    let short = made(backend, "float32").map(drop);
+    assert!(short.unwrap_err().to_string().contains("4800"));
+    let Some(mut both) = Both::open(backend, &[given_of(&bytes, "bool")], request(&[("range", "minmax")])) else {
+        return;
+    };
+    both.views[0].put(given_of(&bytes, "uint8").on_host()).unwrap();
+    both.views[1].put(made(&processor(), "uint8").unwrap()).unwrap();
+    both.compare("of a backend that does not read it");
+    assert!(!both.is_on_device());
+}
+
+fn processor() -> Arc<dyn ComputeBackend> {
+    Arc::new(CpuBackend::new().unwrap())
 }
 
 #[test]
@@ -263,9 +278,15 @@ fn child() {
         },
     };
     println!("RAN ON {}", backend.device());
-    for check in [every_layout, differences, what_is_refused, every_type] {
+    for check in [every_layout, differences, failures, every_type] {
         check(&backend);
     }
+}
+
+/// It has no kernel that measures.
+#[test]
+fn the_host_measures_where_a_device_does_not() {
+    every_layout(&processor());
 }
 
 #[test]
