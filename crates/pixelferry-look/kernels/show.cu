@@ -8,7 +8,7 @@
    the power of exponent; PF_MAPPED: one of 256 colours; PF_ODD: NaN and infinity have colours, PF_MARKS: so has what is out of
    range; PF_WIDE: floats of 32 bits are too coarse for the range. paint.rs does the same. */
 
-/* What CUDA C++ and OpenCL C call differently. */
+/* What CUDA C++ and OpenCL C call differently. OpenCL's quotients may be rounded otherwise: then a pixel is off by a level. */
 #ifdef __OPENCL_VERSION__
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL FP_CONTRACT OFF
