@@ -6,7 +6,36 @@
 
    PF_PLAIN: integers of 8 and 16 bits stand for [0, 1], floats for themselves. Else low to high become 0 to 1, times gain, to
    the power of exponent; PF_MAPPED: one of 256 colours; PF_ODD: NaN and infinity have colours, PF_MARKS: so has what is out of
-   range. paint.rs does the same. */
+   range; PF_WIDE: floats of 32 bits are too coarse for the range. paint.rs does the same. */
+
+/* What CUDA C++ and OpenCL C call differently. OpenCL's quotients may be rounded otherwise: then a pixel is off by a level. */
+#ifdef __OPENCL_VERSION__
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#pragma OPENCL FP_CONTRACT OFF
+#define PF_SHARED
+#define PF_KERNEL kernel
+#define PF_GLOBAL global
+#define PF_LONG long
+#define PF_ULONG ulong
+#define PF_ID(dimension) get_global_id(dimension)
+#define make_float2 (float2)
+#define make_float4 (float4)
+#define make_uchar2 (uchar2)
+#define make_uchar4 (uchar4)
+#define make_ushort2 (ushort2)
+#define make_ushort4 (ushort4)
+#define __int_as_float as_float
+#define powf pow
+#else
+#define PF_SHARED extern "C" __noinline__
+#define PF_KERNEL extern "C" __global__
+#define PF_GLOBAL
+#define PF_LONG long long
+#define PF_ULONG unsigned long long
+#define PF_ID(dimension) PF_ID_##dimension
+#define PF_ID_0 (blockIdx.x * blockDim.x + threadIdx.x)
+#define PF_ID_1 (blockIdx.y * blockDim.y + threadIdx.y)
+#endif
 
 #ifdef PF_SURFACE
 #define PF_ENTRY(name) name##_surface
@@ -18,28 +47,33 @@
 #define PF_ODD 2
 #define PF_MARKS 4
 #define PF_MAPPED 8
+#define PF_WIDE 16
 
 #define PF_ARRAY                                                                                                       \
-  const char *from, long long first, long long row, long long column, long long channel, int channels, int kind,       \
+  const PF_GLOBAL char *from, PF_LONG first, PF_LONG row, PF_LONG column, PF_LONG channel, int channels, int kind,     \
       int pair, int flags, double low, double high, float gain, float exponent, int count, int columns, int width,     \
-      int height, long long apart, const unsigned int *colours
+      int height, PF_LONG apart, const PF_GLOBAL unsigned int *colours
 
 struct pf_look {
-  long long channel;
+  PF_LONG channel;
   int channels, kind, pair, flags;
   double low, extent;
   float gain, exponent;
-  const unsigned int *colours;
+  const PF_GLOBAL unsigned int *colours;
 };
 
-static float pf_half_of(const char *at) {
+static float pf_half_of(const PF_GLOBAL char *at) {
+#ifdef __OPENCL_VERSION__
+  return vload_half(0, (const global half *)at);
+#else
   float value;
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(*(const unsigned short *)at));
   return value;
+#endif
 }
 
 /* A float of 8 bits: mantissa, bias, and which codes are special, by its kind. */
-extern "C" __noinline__ float PF_ENTRY(pf_float8)(unsigned int code, int kind) {
+PF_SHARED float PF_ENTRY(pf_float8)(unsigned int code, int kind) {
   const int mantissa = kind == 13 ? 4 : kind <= 17 ? 3 : kind <= 19 ? 2 : 0;
   const int bias = kind == 13 ? 3 : kind == 14 || kind == 16 ? 7 : kind == 15 ? 11 : kind == 17 ? 8 : kind == 18 ? 15 : kind == 19 ? 16 : 127;
   const int ieee = kind == 13 || kind == 14 || kind == 18, fn = kind == 16, fnuz = kind == 15 || kind == 17 || kind == 19;
@@ -55,30 +89,30 @@ extern "C" __noinline__ float PF_ENTRY(pf_float8)(unsigned int code, int kind) {
 }
 
 /* Numbers that one of 32 bits holds. */
-static float pf_narrow(const char *at, int kind) {
-  if (kind == 3) return *(const float *)at;
-  if (kind == 0) return (float)*(const unsigned char *)at;
-  if (kind == 1) return (float)*(const unsigned short *)at;
+static float pf_narrow(const PF_GLOBAL char *at, int kind) {
+  if (kind == 3) return *(const PF_GLOBAL float *)at;
+  if (kind == 0) return (float)*(const PF_GLOBAL unsigned char *)at;
+  if (kind == 1) return (float)*(const PF_GLOBAL unsigned short *)at;
   if (kind == 2) return pf_half_of(at);
-  if (kind == 12) return __int_as_float((int)*(const unsigned short *)at << 16);
-  if (kind == 4) return *(const unsigned char *)at ? 1.0f : 0.0f;
-  if (kind == 5) return (float)*(const signed char *)at;
-  if (kind == 6) return (float)*(const short *)at;
-  return PF_ENTRY(pf_float8)(*(const unsigned char *)at, kind);
+  if (kind == 12) return __int_as_float((int)*(const PF_GLOBAL unsigned short *)at << 16);
+  if (kind == 4) return *(const PF_GLOBAL unsigned char *)at ? 1.0f : 0.0f;
+  if (kind == 5) return (float)*(const PF_GLOBAL signed char *)at;
+  if (kind == 6) return (float)*(const PF_GLOBAL short *)at;
+  return PF_ENTRY(pf_float8)(*(const PF_GLOBAL unsigned char *)at, kind);
 }
 
 /* Numbers of any kind. */
-extern "C" __noinline__ double PF_ENTRY(pf_wide)(const char *at, int kind, int pair) {
+PF_SHARED double PF_ENTRY(pf_wide)(const PF_GLOBAL char *at, int kind, int pair) {
   double part[2];
   for (int n = 0; n < (pair ? 2 : 1); n++) {
     switch (kind) {
-    case 7: part[n] = (double)((const int *)at)[n]; break;
-    case 8: part[n] = (double)((const unsigned int *)at)[n]; break;
-    case 9: part[n] = (double)((const long long *)at)[n]; break;
-    case 10: part[n] = (double)((const unsigned long long *)at)[n]; break;
-    case 11: part[n] = ((const double *)at)[n]; break;
+    case 7: part[n] = (double)((const PF_GLOBAL int *)at)[n]; break;
+    case 8: part[n] = (double)((const PF_GLOBAL unsigned int *)at)[n]; break;
+    case 9: part[n] = (double)((const PF_GLOBAL PF_LONG *)at)[n]; break;
+    case 10: part[n] = (double)((const PF_GLOBAL PF_ULONG *)at)[n]; break;
+    case 11: part[n] = ((const PF_GLOBAL double *)at)[n]; break;
     case 2: part[n] = (double)pf_half_of(at + 2 * n); break;
-    case 3: part[n] = (double)((const float *)at)[n]; break;
+    case 3: part[n] = (double)((const PF_GLOBAL float *)at)[n]; break;
     default: part[n] = (double)pf_narrow(at, kind);
     }
   }
@@ -88,22 +122,22 @@ extern "C" __noinline__ double PF_ENTRY(pf_wide)(const char *at, int kind, int p
 static int pf_is_wide(int kind, int pair) { return pair || (kind >= 7 && kind <= 11); }
 
 /* Over the range, and with `mark` the colour of what has one of its own. */
-static float pf_part(const char *at, const pf_look &look, unsigned int &mark) {
+static float pf_part(const PF_GLOBAL char *at, const struct pf_look *look, unsigned int *mark) {
   float part;
   int odd; /* 1 NaN, 2 infinity, 3 minus infinity */
-  if (pf_is_wide(look.kind, look.pair)) {
-    const double value = PF_ENTRY(pf_wide)(at, look.kind, look.pair);
+  if (pf_is_wide(look->kind, look->pair) || (look->flags & PF_WIDE)) {
+    const double value = PF_ENTRY(pf_wide)(at, look->kind, look->pair);
     odd = value != value ? 1 : value - value == 0.0 ? 0 : value > 0.0 ? 2 : 3;
-    part = look.extent == 0.0 ? 0.0f : (float)((value - look.low) / look.extent);
+    part = look->extent == 0.0 ? 0.0f : (float)((value - look->low) / look->extent);
   } else {
-    const float value = pf_narrow(at, look.kind);
+    const float value = pf_narrow(at, look->kind);
     odd = value != value ? 1 : value - value == 0.0f ? 0 : value > 0.0f ? 2 : 3;
-    part = look.extent == 0.0 ? 0.0f : (value - (float)look.low) / (float)look.extent;
+    part = look->extent == 0.0 ? 0.0f : (value - (float)look->low) / (float)look->extent;
   }
-  part *= look.gain;
-  if (mark == 0 && odd && (look.flags & PF_ODD)) mark = odd == 1 ? 0xffff00ffu : odd == 2 ? 0xff00ffffu : 0xffffff00u;
-  if (mark == 0 && !odd && (look.flags & PF_MARKS)) mark = part > 1.0f ? 0xff0000ffu : part < 0.0f ? 0xffff0000u : 0;
-  return look.exponent != 1.0f && part > 0.0f ? powf(part, look.exponent) : part;
+  part *= look->gain;
+  if (*mark == 0 && odd && (look->flags & PF_ODD)) *mark = odd == 1 ? 0xffff00ffu : odd == 2 ? 0xff00ffffu : 0xffffff00u;
+  if (*mark == 0 && !odd && (look->flags & PF_MARKS)) *mark = part > 1.0f ? 0xff0000ffu : part < 0.0f ? 0xffff0000u : 0;
+  return look->exponent != 1.0f && part > 0.0f ? powf(part, look->exponent) : part;
 }
 
 static float4 pf_of_word(unsigned int word) {
@@ -111,36 +145,36 @@ static float4 pf_of_word(unsigned int word) {
 }
 
 /* Once in each module: its arguments are in registers. */
-extern "C" __noinline__ float4 PF_ENTRY(pf_looked)(const char *at, long long channel, int channels, int kind, int pair, int flags,
-                                               double low, double high, float gain, float exponent,
-                                               const unsigned int *colours) {
-  const pf_look look = {channel, channels, kind, pair, flags, low, high - low, gain, exponent, colours};
+PF_SHARED float4 PF_ENTRY(pf_looked)(const PF_GLOBAL char *at, PF_LONG channel, int channels, int kind, int pair,
+                                     int flags, double low, double high, float gain, float exponent,
+                                     const PF_GLOBAL unsigned int *colours) {
+  const struct pf_look look = {channel, channels, kind, pair, flags, low, high - low, gain, exponent, colours};
   unsigned int mark = 0;
   float4 c;
-  c.x = pf_part(at, look, mark);
+  c.x = pf_part(at, &look, &mark);
   c.y = c.z = c.x;
   c.w = 1.0f;
   if (look.channels >= 2) {
-    c.y = pf_part(at + look.channel, look, mark);
-    c.z = look.channels == 2 ? 0.0f : pf_part(at + 2 * look.channel, look, mark);
+    c.y = pf_part(at + look.channel, &look, &mark);
+    c.z = look.channels == 2 ? 0.0f : pf_part(at + 2 * look.channel, &look, &mark);
   }
   if (look.channels == 4 && (look.kind <= 4 || look.kind >= 11) && !look.pair) {
-    const char *alpha = at + 3 * look.channel;
-    const float value = look.kind == 11 ? (float)*(const double *)alpha : pf_narrow(alpha, look.kind);
+    const PF_GLOBAL char *alpha = at + 3 * look.channel;
+    const float value = look.kind == 11 ? (float)*(const PF_GLOBAL double *)alpha : pf_narrow(alpha, look.kind);
     c.w = look.kind == 0 ? value / 255.0f : look.kind == 1 ? value / 65535.0f : value;
   }
   if (mark == 0 && (look.flags & PF_MAPPED)) mark = look.colours[(int)fmin(fmax(c.x * 256.0f, 0.0f), 255.0f)];
   return mark ? pf_of_word(mark) : c;
 }
 
-static float pf_value(const char *at, int kind) {
-  if (kind == 0) return (float)*(const unsigned char *)at / 255.0f;
-  if (kind == 1) return (float)*(const unsigned short *)at / 65535.0f;
-  return kind == 3 ? *(const float *)at : pf_half_of(at);
+static float pf_value(const PF_GLOBAL char *at, int kind) {
+  if (kind == 0) return (float)*(const PF_GLOBAL unsigned char *)at / 255.0f;
+  if (kind == 1) return (float)*(const PF_GLOBAL unsigned short *)at / 65535.0f;
+  return kind == 3 ? *(const PF_GLOBAL float *)at : pf_half_of(at);
 }
 
-static float4 pf_colour(const char *at, long long channel, int channels, int kind) {
-  if (kind == 3 && channels == 4 && channel == 4 && ((unsigned long long)at & 15) == 0) return *(const float4 *)at;
+static float4 pf_colour(const PF_GLOBAL char *at, PF_LONG channel, int channels, int kind) {
+  if (kind == 3 && channels == 4 && channel == 4 && ((PF_ULONG)at & 15) == 0) return *(const PF_GLOBAL float4 *)at;
   float4 c;
   c.x = pf_value(at, kind);
   if (channels == 1) {
@@ -153,25 +187,25 @@ static float4 pf_colour(const char *at, long long channel, int channels, int kin
   return c;
 }
 
-static uchar4 pf_bytes(const char *at, long long channel, int channels, int kind) {
+static uchar4 pf_bytes(const PF_GLOBAL char *at, PF_LONG channel, int channels, int kind) {
   if (kind != 0) {
     const float4 c = pf_colour(at, channel, channels, kind);
     return make_uchar4(pf_unorm8(c.x), pf_unorm8(c.y), pf_unorm8(c.z), pf_unorm8(c.w));
   }
-  const unsigned char *p = (const unsigned char *)at;
-  if (channels == 4 && channel == 1 && ((unsigned long long)p & 3) == 0) return *(const uchar4 *)p;
+  const PF_GLOBAL unsigned char *p = (const PF_GLOBAL unsigned char *)at;
+  if (channels == 4 && channel == 1 && ((PF_ULONG)p & 3) == 0) return *(const PF_GLOBAL uchar4 *)p;
   if (channels == 1) return make_uchar4(p[0], p[0], p[0], 255);
   return make_uchar4(p[0], p[channel], channels == 2 ? 0 : p[2 * channel], channels == 4 ? p[3 * channel] : 255);
 }
 
 static unsigned int pf_unorm(float v, float most) { return (unsigned int)(fmin(fmax(v, 0.0f), 1.0f) * most + 0.5f); }
 
-static unsigned char pf_byte(const char *at, int kind) {
-  return kind == 0 ? *(const unsigned char *)at : pf_unorm8(pf_value(at, kind));
+static unsigned char pf_byte(const PF_GLOBAL char *at, int kind) {
+  return kind == 0 ? *(const PF_GLOBAL unsigned char *)at : pf_unorm8(pf_value(at, kind));
 }
 
-static unsigned short pf_short(const char *at, int kind) {
-  if (kind == 1) return *(const unsigned short *)at;
+static unsigned short pf_short(const PF_GLOBAL char *at, int kind) {
+  if (kind == 1) return *(const PF_GLOBAL unsigned short *)at;
   return (unsigned short)pf_unorm(pf_value(at, kind), 65535.0f);
 }
 
@@ -185,12 +219,12 @@ static ushort4 pf_halves(float4 c) { return make_ushort4(pf_half(c.x), pf_half(c
 
 /* PIXEL makes one of `at` as it is, COLOUR of `c`. */
 #define PF_SHOW(NAME, T, PIXEL, COLOUR)                                                                                \
-  extern "C" __global__ void PF_ENTRY(NAME)(PF_IMAGE(T, out), PF_ARRAY) {                                              \
-    const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;                    \
+  PF_KERNEL void PF_ENTRY(NAME)(PF_IMAGE(T, out), PF_ARRAY) {                                                          \
+    const int x = PF_ID(0), y = PF_ID(1);                                                                              \
     if (x >= out_width || y >= out_height) return;                                                                     \
     const int picture = count == 1 ? 0 : y / height * columns + x / width;                                             \
     const int left = count == 1 ? x : x % width, top = count == 1 ? y : y % height;                                    \
-    const char *at = from + first + picture * apart + top * row + left * column;                                       \
+    const PF_GLOBAL char *at = from + first + picture * apart + top * row + left * column;                             \
     if (picture < count && (flags & PF_PLAIN)) {                                                                       \
       PF_STORE(out, x, y, PIXEL);                                                                                      \
       return;                                                                                                          \
@@ -204,63 +238,113 @@ static ushort4 pf_halves(float4 c) { return make_ushort4(pf_half(c.x), pf_half(c
 #define PF_BYTES(c) make_uchar4(pf_unorm8((c).x), pf_unorm8((c).y), pf_unorm8((c).z), pf_unorm8((c).w))
 
 PF_SHOW(pf_show_r8, unsigned char, pf_byte(at, kind), pf_unorm8(c.x))
-PF_SHOW(pf_show_rg8, uchar2, make_uchar2(pf_byte(at, kind), pf_byte(at + channel, kind)),
-        make_uchar2(pf_unorm8(c.x), pf_unorm8(c.y)))
+PF_SHOW(pf_show_rg8, uchar2, make_uchar2(pf_byte(at, kind), pf_byte(at + channel, kind)), make_uchar2(pf_unorm8(c.x), pf_unorm8(c.y)))
 PF_SHOW(pf_show_r16, unsigned short, pf_short(at, kind), (unsigned short)pf_unorm(c.x, 65535.0f))
 PF_SHOW(pf_show_r16f, unsigned short, pf_half(pf_value(at, kind)), pf_half(c.x))
 PF_SHOW(pf_show_rgba8, uchar4, pf_bytes(at, channel, channels, kind), PF_BYTES(c))
 PF_SHOW(pf_show_bgra8, uchar4, pf_swapped(pf_bytes(at, channel, channels, kind)), pf_swapped(PF_BYTES(c)))
 PF_SHOW(pf_show_rgb10a2, unsigned int, pf_packed(pf_colour(at, channel, channels, kind)), pf_packed(c))
-PF_SHOW(pf_show_rg16f, ushort2, make_ushort2(pf_half(pf_value(at, kind)), pf_half(pf_value(at + channel, kind))),
-        make_ushort2(pf_half(c.x), pf_half(c.y)))
+PF_SHOW(pf_show_rg16f, ushort2, make_ushort2(pf_half(pf_value(at, kind)), pf_half(pf_value(at + channel, kind))), make_ushort2(pf_half(c.x), pf_half(c.y)))
 PF_SHOW(pf_show_r32f, float, pf_value(at, kind), c.x)
 PF_SHOW(pf_show_rgba16f, ushort4, pf_halves(pf_colour(at, channel, channels, kind)), pf_halves(c))
 PF_SHOW(pf_show_rg32f, float2, make_float2(pf_value(at, kind), pf_value(at + channel, kind)), make_float2(c.x, c.y))
 PF_SHOW(pf_show_rgba32f, float4, pf_colour(at, channel, channels, kind), c)
 
-#ifndef PF_SURFACE
+/* A compiler of OpenCL C gets one entry at a time. */
+#if !defined(PF_SURFACE) && (!defined(__OPENCL_VERSION__) || defined(PF_GAUGE))
+
+#ifdef __OPENCL_VERSION__
+#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
+#define PF_ITEMS get_global_size(0)
+#define PF_ORDER(value) as_ulong(value)
+#define PF_ENDLESS ((double)INFINITY)
+#define PF_ADD(at, more) atomic_add(at, more)
+#define PF_MIN(at, value) atom_min(at, value)
+#define PF_MAX(at, value) atom_max(at, value)
+#else
+#define PF_ITEMS (gridDim.x * blockDim.x)
+#define PF_ORDER(value) ((PF_ULONG)__double_as_longlong(value))
+#define PF_ENDLESS __longlong_as_double(0x7ff0000000000000)
+#define PF_ADD(at, more) atomicAdd(at, more)
+#define PF_MIN(at, value) atomicMin(at, value)
+#define PF_MAX(at, value) atomicMax(at, value)
+#endif
 
 /* Numbers that are colours, a row of one channel for each 256 work items in turn. */
 #define PF_EACH(BODY)                                                                                                  \
-  const unsigned int item = blockIdx.x * blockDim.x + threadIdx.x, items = gridDim.x * blockDim.x;                     \
+  const unsigned int item = PF_ID(0), items = PF_ITEMS;                                                                \
   const int colour_channels = channels < 3 ? channels : 3;                                                             \
-  const long long rows = (long long)count * colour_channels * height;                                                  \
-  for (long long r = item / 256; r < rows; r += items / 256) {                                                         \
-    const long long top = r % height, rest = r / height;                                                               \
-    const char *start = from + first + rest / colour_channels * apart + rest % colour_channels * channel + top * row;  \
+  const PF_LONG rows = (PF_LONG)count * colour_channels * height;                                                      \
+  for (PF_LONG r = item / 256; r < rows; r += items / 256) {                                                           \
+    const PF_LONG top = r % height, rest = r / height;                                                                 \
+    const PF_GLOBAL char *start =                                                                                      \
+        from + first + rest / colour_channels * apart + rest % colour_channels * channel + top * row;                  \
     for (int left = item % 256; left < width; left += 256) {                                                           \
-      const char *at = start + left * column;                                                                          \
+      const PF_GLOBAL char *at = start + left * column;                                                                \
       const double value = pf_is_wide(kind, pair) ? PF_ENTRY(pf_wide)(at, kind, pair) : (double)pf_narrow(at, kind);   \
-      if (value - value == 0.0) {                                                                                      \
-        BODY                                                                                                           \
-      }                                                                                                                \
+      BODY                                                                                                             \
     }                                                                                                                  \
   }
 
 /* Bits in the order of the numbers. */
-static unsigned long long pf_ordered(double value) {
-  const unsigned long long bits = (unsigned long long)__double_as_longlong(value);
-  return bits >> 63 ? ~bits : bits | 1ull << 63;
+static PF_ULONG pf_ordered(double value) {
+  const PF_ULONG bits = PF_ORDER(value);
+  return bits >> 63 ? ~bits : bits | (PF_ULONG)1 << 63;
 }
 
 /* The least and the most of all finite numbers, in a buffer that begins as the highest and the lowest. */
-extern "C" __global__ void pf_extent(PF_BUFFER(unsigned long long, out), PF_ARRAY) {
-  double least = __longlong_as_double(0x7ff0000000000000ll), most = -least;
-  PF_EACH(least = fmin(least, value); most = fmax(most, value);)
+PF_KERNEL void pf_extent(PF_BUFFER(PF_ULONG, out), PF_ARRAY) {
+  double least = PF_ENDLESS, most = -least;
+  PF_EACH(if (value - value == 0.0) {
+    least = fmin(least, value);
+    most = fmax(most, value);
+  })
+#ifndef __OPENCL_VERSION__
   for (int apart_lanes = 16; apart_lanes > 0; apart_lanes /= 2) {
     least = fmin(least, __shfl_down_sync(0xffffffffu, least, apart_lanes));
     most = fmax(most, __shfl_down_sync(0xffffffffu, most, apart_lanes));
   }
-  if (threadIdx.x % 32 == 0 && least <= most) {
-    atomicMin(&PF_ITEM(out, 0), pf_ordered(least));
-    atomicMax(&PF_ITEM(out, 1), pf_ordered(most));
+  if (threadIdx.x % 32 != 0) return;
+#endif
+  if (least <= most) {
+    PF_MIN(&PF_ITEM(out, 0), pf_ordered(least));
+    PF_MAX(&PF_ITEM(out, 1), pf_ordered(most));
   }
 }
 
-/* How many finite numbers from low to high are in each of 65536 equal parts. */
-extern "C" __global__ void pf_count(PF_BUFFER(unsigned int, out), PF_ARRAY) {
+/* How many numbers from low to high are in each of 65536 equal parts; then how many finite ones are below and above, how many are
+   minus infinity, infinity, and no number. */
+PF_KERNEL void pf_count(PF_BUFFER(unsigned int, out), PF_ARRAY) {
   const double scale = 65536.0 / (high - low);
-  PF_EACH(if (value >= low && value <= high) atomicAdd(&PF_ITEM(out, min((int)((value - low) * scale), 65535)), 1u);)
+  unsigned int outside[5] = {0, 0, 0, 0, 0};
+  PF_EACH(if (value >= low && value <= high) {
+    /* Of a range of one number it is NaN. */
+    const double part = (value - low) * scale;
+    PF_ADD(&PF_ITEM(out, !(part > 0.0) ? 0 : part < 65535.0 ? (int)part : 65535), 1u);
+  } else {
+    outside[value != value ? 4 : value - value != 0.0 ? (value > 0.0 ? 3 : 2) : value < low ? 0 : 1] += 1;
+  })
+  for (int n = 0; n < 5; n++)
+    if (outside[n]) PF_ADD(&PF_ITEM(out, 65536 + n), outside[n]);
 }
+
+/* The numbers that are colours minus those of another array of the same size, channels fastest; as `OF` reads them. */
+#define PF_MINUS(NAME, T, OF)                                                                                          \
+  PF_KERNEL void NAME(PF_BUFFER(T, out), PF_ARRAY, const PF_GLOBAL char *other, PF_LONG other_first, PF_LONG other_row, \
+                      PF_LONG other_column, PF_LONG other_channel, int other_kind, int other_pair, PF_LONG other_apart) { \
+    const PF_LONG of = channels < 3 ? channels : 3, all = of * width * height * count, items = PF_ITEMS;               \
+    for (PF_LONG n = PF_ID(0); n < all; n += items) {                                                                  \
+      const PF_LONG c = n % of, x = n / of % width, y = n / of / width % height, z = n / of / width / height;          \
+      const PF_GLOBAL char *at = from + first + z * apart + y * row + x * column + c * channel;                        \
+      const PF_GLOBAL char *to =                                                                                       \
+          other + other_first + z * other_apart + y * other_row + x * other_column + c * other_channel;                \
+      PF_ITEM(out, n) = OF(at, kind, pair) - OF(to, other_kind, other_pair);                                           \
+    }                                                                                                                  \
+  }
+
+#define PF_SINGLE(at, kind, pair) pf_narrow(at, kind)
+#define PF_DOUBLE(at, kind, pair) PF_ENTRY(pf_wide)(at, kind, pair)
+PF_MINUS(pf_minus32, float, PF_SINGLE)
+PF_MINUS(pf_minus64, double, PF_DOUBLE)
 
 #endif

@@ -1,14 +1,16 @@
 //! The difference of two pictures, number by number.
 
 use crate::element::{Element, Number};
+use crate::kernel::kernel;
 use crate::layout::Layout;
 use crate::paint::{Float, TOGETHER};
 use crate::plane::Plane;
 use crate::refusal::Refusal;
 use crate::spot::Spot;
 use crate::value::Value;
-use pixelferry::Result;
+use pixelferry::{Arg, BufferView, ComputeBackend, ComputeMemory, Error, Kernel, Result, Target, View};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 impl Plane {
     /// Shape, order of the axes and numbers of what [`Plane::minus`] writes: float32 for floats and integers of up to 16 bits and
@@ -41,15 +43,10 @@ impl Plane {
     /// # Errors
     /// [`Error::InvalidInput`](pixelferry::Error::InvalidInput) for pictures of different sizes, and where bytes are missing.
     pub fn minus(&self, bytes: &[u8], other: &Self, others: &[u8], out: &mut [u8]) -> Result<()> {
-        let wrong = |what: String| pixelferry::Error::invalid("minus", what);
         let (shape, _, number) = self.difference(other).map_err(|refusal| wrong(refusal.to_string()))?;
         self.check(bytes)?;
         other.check(others)?;
-        let size = number.bits / 8;
-        let needed = shape.iter().try_fold(size, |all, side| all.checked_mul(*side as usize)).unwrap_or(usize::MAX);
-        if out.len() != needed {
-            return Err(wrong(format!("the difference has {needed} bytes, and there is room for {}", out.len())));
-        }
+        check_room(&shape, number, out.len())?;
         if number.bits == 32 {
             self.subtract::<f32>(bytes, other, others, out);
         } else {
@@ -61,7 +58,7 @@ impl Plane {
     /// The pictures are of one size, and their bytes there.
     fn subtract<T: Float>(&self, bytes: &[u8], other: &Self, others: &[u8], out: &mut [u8]) {
         let (channels, width, size) = (self.channels.min(3), self.grid.width as usize, size_of::<T>());
-        let is_exact = self.is_long() && other.is_whole() || other.is_long() && self.is_whole();
+        let is_exact = self.is_exact(other);
         out.par_chunks_mut(width * channels as usize * size).enumerate().for_each(|(row, out)| {
             let height = self.grid.height as usize;
             let (image, y) = ((row / height) as u32, (row % height) as u32);
@@ -93,6 +90,11 @@ impl Plane {
         });
     }
 
+    /// Integers of 64 bits and others, whose difference is found before it becomes a float.
+    fn is_exact(&self, other: &Self) -> bool {
+        self.is_long() && other.is_whole() || other.is_long() && self.is_whole()
+    }
+
     /// Integers, and those that floats of 64 bits do not hold.
     fn is_whole(&self) -> bool {
         matches!(self.element.row().code.0, 0 | 1 | 6) && self.pair.is_none()
@@ -100,6 +102,70 @@ impl Plane {
 
     const fn is_long(&self) -> bool {
         matches!(self.element, Element::I64 | Element::U64)
+    }
+}
+
+fn wrong(what: String) -> Error {
+    Error::invalid("minus", what)
+}
+
+/// Bytes of a difference, for which there must be room.
+fn check_room(shape: &[i64], number: Number, room: usize) -> Result<usize> {
+    let size = number.bits / 8;
+    let needed = shape.iter().try_fold(size, |all, side| all.checked_mul(*side as usize)).unwrap_or(usize::MAX);
+    let said = || wrong(format!("the difference has {needed} bytes, and there is room for {room}"));
+    if room == needed { Ok(needed) } else { Err(said()) }
+}
+
+/// A picture, and the memory of its span.
+pub type Lent<'a> = (&'a Plane, &'a dyn ComputeMemory);
+
+/// What subtracts arrays on one device, by PTX or OpenCL C.
+#[derive(Default)]
+pub struct Difference {
+    /// For floats of 32 and of 64 bits, built when first needed.
+    kernels: [Option<Arc<dyn Kernel>>; 2],
+}
+
+impl Difference {
+    /// Does what [`Plane::minus`] does on the device. False, and nothing is written, for integers of 64 bits and others: exact
+    /// differences have more bits than kernels take. Does not wait.
+    ///
+    /// # Errors
+    /// Those of [`Plane::minus`], and what the backend reports.
+    pub fn minus(
+        &mut self,
+        backend: &dyn ComputeBackend,
+        (one, ones): Lent<'_>,
+        (two, twos): Lent<'_>,
+        out: &mut dyn ComputeMemory,
+    ) -> Result<bool> {
+        const MOST_ITEMS: usize = 1 << 20;
+        let (shape, _, number) = one.difference(two).map_err(|refusal| wrong(refusal.to_string()))?;
+        let len = check_room(&shape, number, out.len())?;
+        if one.is_exact(two) {
+            return Ok(false);
+        }
+        let (name, built) = match (number.bits, &mut self.kernels) {
+            (32, [built, _]) => ("pf_minus32", built),
+            (_, [_, built]) => ("pf_minus64", built),
+        };
+        let built = match built {
+            Some(built) => built,
+            // SAFETY: items read both arrays at indices that `Plane` checked against their memory, and write the numbers of a
+            // picture of their size, for which there is room.
+            none => none.insert(backend.build(&unsafe { kernel(name) })?),
+        };
+        let [row, column, channel] = two.strides;
+        let mut arguments = one.arguments(ones, None);
+        arguments.push(Arg::Memory(twos));
+        arguments.extend([two.span.first as i64, row, column, channel].map(Arg::I64));
+        arguments.extend([two.element as i32, two.pair.map_or(0, |pair| pair as i32)].map(Arg::I32));
+        arguments.push(Arg::I64(two.grid.stride));
+        let target = Target::new(out, View::Buffer(BufferView { offset: 0, len }))?;
+        let items = (len * 8 / number.bits).min(MOST_ITEMS);
+        backend.launch(built.as_ref(), target.with_items(items), &arguments)?;
+        Ok(true)
     }
 }
 

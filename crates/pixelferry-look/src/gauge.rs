@@ -1,10 +1,12 @@
-//! The range of what is shown, measured on the device where the array is.
+//! The range of what is shown and the counts of its numbers, measured on the device where the array is.
 
+use crate::kernel::kernel;
 use crate::look::{End, Range};
+use crate::measure::Counts;
 use crate::plane::Plane;
 use bytemuck::{bytes_of, bytes_of_mut, cast_slice_mut};
 use compute_arrays::Histogram;
-use pixelferry::{BufferView, ComputeBackend, ComputeMemory, Kernel, KernelSource, Result, Target, View};
+use pixelferry::{BufferView, ComputeBackend, ComputeMemory, Kernel, Result, Target, View};
 use std::sync::Arc;
 
 /// Work items of a group of those that share a row.
@@ -13,7 +15,9 @@ const ROW: usize = 256;
 const MOST_GROUPS: usize = 1024;
 /// Bytes of what each kernel writes.
 const EXTENT: usize = 16;
-const COUNTS: usize = 4 * Histogram::BINS;
+const COUNTS: usize = 4 * (Histogram::BINS + OUTSIDE);
+/// Counts of what is in no part of a histogram.
+const OUTSIDE: usize = 5;
 
 /// What measures arrays on one device.
 pub struct Gauge {
@@ -23,17 +27,17 @@ pub struct Gauge {
 }
 
 impl Gauge {
-    /// What measures on that backend, which takes PTX.
+    /// What measures on that backend, which takes PTX or OpenCL C.
     ///
     /// # Errors
-    /// What the backend reports.
+    /// What the backend reports: also that a device has no numbers of 64 bits, or no atomics of them.
     pub fn new(backend: &dyn ComputeBackend) -> Result<Self> {
-        let kernel = |name: &'static str| {
+        let built = |name| {
             // SAFETY: items read the array at indices that `Plane` checked against its memory, and write in the first 16 bytes,
-            // or in one of 65536 words; `measure` gives a buffer of so many.
-            backend.build(&unsafe { KernelSource::new(name).ptx(crate::SHOW_PTX) })
+            // or in one of 65541 words; `run` gives a buffer of so many.
+            backend.build(&unsafe { kernel(name) })
         };
-        Ok(Self { extent: kernel("pf_extent")?, count: kernel("pf_count")?, found: backend.allocate(COUNTS)? })
+        Ok(Self { extent: built("pf_extent")?, count: built("pf_count")?, found: backend.allocate(COUNTS)? })
     }
 
     /// The picture with its range, as [`Plane::measured`] finds it; `memory` is that of its span. Waits for the device.
@@ -56,14 +60,43 @@ impl Gauge {
         let [low, high] = ends.map(of_ordered);
         let (low, high) = if ends[0] <= ends[1] { (low, high) } else { (0.0, 1.0) };
         plane.tone.range = plane.range.measured((low, high), |into| {
-            let (mut counts, mut part) = (vec![0_u32; Histogram::BINS], plane);
-            part.tone.range = into.range();
-            self.found.write(0, bytemuck::cast_slice(&counts))?;
-            self.run(&part, backend, memory, COUNTS)?;
-            self.found.read(0, cast_slice_mut(&mut counts))?;
+            let counts = self.counted(plane, into.range(), backend, memory)?;
             Ok(into.with_counts(&counts))
         })?;
         Ok(plane)
+    }
+
+    /// The same counts as [`Plane::counts`] makes, of up to 2^32 numbers of each kind; `memory` is that of the span. Waits for the
+    /// device.
+    ///
+    /// # Errors
+    /// What the backend reports.
+    pub fn counts(
+        &mut self,
+        plane: &Plane,
+        (low, high): (f64, f64),
+        backend: &dyn ComputeBackend,
+        memory: &dyn ComputeMemory,
+    ) -> Result<Counts> {
+        let counts = self.counted(*plane, (low, high), backend, memory)?;
+        let (inside, outside) = counts.split_at(Histogram::BINS);
+        let [below, above, minus, plus, nan] = [0, 1, 2, 3, 4].map(|at| u64::from(outside[at]));
+        Ok(Counts { inside: Histogram::of_counts(low, high, inside), below, above, infinite: [minus, plus], nan })
+    }
+
+    fn counted(
+        &mut self,
+        mut plane: Plane,
+        range: (f64, f64),
+        backend: &dyn ComputeBackend,
+        memory: &dyn ComputeMemory,
+    ) -> Result<Vec<u32>> {
+        let mut counts = vec![0_u32; Histogram::BINS + OUTSIDE];
+        plane.tone.range = range;
+        self.found.write(0, bytemuck::cast_slice(&counts))?;
+        self.run(&plane, backend, memory, COUNTS)?;
+        self.found.read(0, cast_slice_mut(&mut counts))?;
+        Ok(counts)
     }
 
     fn run(

@@ -1,4 +1,4 @@
-//! The kernel that shows a picture, for CUDA and the CPU.
+//! The kernel that shows a picture, for CUDA, OpenCL and the CPU.
 
 use crate::colormap::Colormap;
 use crate::element::Element;
@@ -14,11 +14,15 @@ use pixelferry::{
     View,
 };
 
+/// The kernels in what CUDA C++ and OpenCL C have in common.
+const SHOW: &str = include_str!("../kernels/show.cu");
+
 /// Flags of the kernels; above them is the map's number.
 const PLAIN: i32 = 1;
 const ODD: i32 = 2;
 const MARKS: i32 = 4;
 const MAPPED: i32 = 8;
+const WIDE: i32 = 16;
 const MAP: i32 = 8;
 
 /// Writing of an array's rows as one format's pixels.
@@ -74,6 +78,20 @@ impl Pictures<'_> {
     }
 }
 
+/// An entry of `kernels/show.cu`, in the languages of GPUs.
+///
+/// # Safety
+/// [`KernelSource::with_text`] says what the caller vouches for.
+pub unsafe fn kernel(name: &str) -> KernelSource {
+    // Compilers of OpenCL C take their time for each entry: they get one.
+    let is_other = |line: &&str| line.starts_with("PF_SHOW(") && !line.starts_with(&format!("PF_SHOW({name},"));
+    let gauge = if name.starts_with("pf_show") { "" } else { "#define PF_GAUGE\n" };
+    let lines = SHOW.lines().filter(|line| !is_other(line));
+    let opencl = lines.fold(gauge.to_owned(), |text, line| text + line + "\n");
+    // SAFETY: the caller's word.
+    unsafe { KernelSource::new(name.to_owned()).ptx(crate::SHOW_PTX).opencl_c(opencl) }
+}
+
 impl Plane {
     /// The kernel that makes a surface of it.
     pub fn source(desc: &SurfaceDesc) -> KernelSource {
@@ -83,7 +101,7 @@ impl Plane {
         };
         // SAFETY: each item writes its own pixel below the width and height, and reads the array at indices that `Plane` checked
         // against its memory; `arguments` makes the arguments, which whoever launches it passes on.
-        unsafe { KernelSource::new(format!("pf_show_{name}")).ptx(crate::SHOW_PTX) }.cpu_image(on_cpu)
+        unsafe { kernel(&format!("pf_show_{name}")) }.cpu_image(on_cpu)
     }
 
     /// The colours of its map, for [`Plane::arguments`].
@@ -95,7 +113,8 @@ impl Plane {
     pub fn arguments<'a>(&self, memory: &'a dyn ComputeMemory, table: Option<&'a dyn ComputeMemory>) -> Vec<Arg<'a>> {
         let ([row, column, channel], grid, tone) = (self.strides, self.grid, self.tone);
         let map = tone.colormap.map_or(0, |map| map as i32) << MAP;
-        let set = [(PLAIN, self.numbers(&[]).is_plain()), (ODD, tone.odd), (MARKS, tone.marks), (MAPPED, map != 0)];
+        let (is_plain, is_wide) = (self.numbers(&[]).is_plain(), !tone.is_single());
+        let set = [(PLAIN, is_plain), (ODD, tone.odd), (MARKS, tone.marks), (MAPPED, map != 0), (WIDE, is_wide)];
         let flags = set.into_iter().filter(|(_, set)| *set).fold(map, |all, (flag, _)| all | flag);
         let of_u32 = |number: u32| Arg::I32(number.cast_signed());
         let mut all = vec![Arg::Memory(memory)];

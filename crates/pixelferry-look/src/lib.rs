@@ -9,9 +9,9 @@
 //! | all of that by names and texts | [`OPTIONS`] |
 //! | an array as a picture | [`Plane`] |
 //! | the number under a pointer | [`Plane::values`] |
-//! | the difference of two | [`Plane::minus`] |
-//! | pixels made of it | `kernels/show.cu` on a GPU, `rows` and `paint` on the CPU, `kernel` for both |
-//! | the range of what is shown, and its counts | `measure` on the CPU, [`Gauge`] on a GPU; [`Counts`] |
+//! | the difference of two | [`Plane::minus`], [`Difference`] on a device |
+//! | pixels made of it | `kernels/show.cu` by CUDA and OpenCL, `rows` and `paint` on the CPU, `kernel` for both |
+//! | the range of what is shown, and its counts | `measure` on the CPU, [`Gauge`] by CUDA and OpenCL; [`Counts`] |
 
 mod colormap;
 mod difference;
@@ -34,6 +34,7 @@ mod spot;
 mod value;
 
 pub use colormap::Colormap;
+pub use difference::{Difference, Lent};
 pub use element::{Element, Number, Row, TABLE};
 pub use gauge::Gauge;
 pub use layout::{Axes, GUESSES, Guess, Layout, guesses, window_for};

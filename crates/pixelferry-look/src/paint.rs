@@ -119,7 +119,7 @@ impl Numbers<'_> {
 
 impl Tone {
     /// True where floats of 32 bits lose nothing that is seen: a range's ends that are theirs, or nearly, and no overflow.
-    fn is_single(&self) -> bool {
+    pub(crate) fn is_single(&self) -> bool {
         let ((low, high), extent) = (self.range, self.range.1 - self.range.0);
         let lost = (low - f64::from(low as f32)).abs();
         lost <= extent.abs() / 65536.0 && low.abs().max(high.abs()) < 1e30 && (extent.abs() > 1e-30 || extent == 0.0)

@@ -10,6 +10,8 @@ pub enum Place {
     Host,
     /// CUDA's number of the device.
     Cuda(u32),
+    /// Memory of a backend that whoever describes it knows.
+    Backend,
 }
 
 /// An array as its protocol describes it. Nothing of it was checked.

@@ -2,10 +2,12 @@
 
 use crate::plane::{Grid, Plane};
 use crate::rows::Numbers;
+use crate::span::Span;
 use crate::value::{Value, number};
+use std::ops::Range;
 
 /// Place of an element: which picture of a grid, row, column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spot {
     /// Picture of the grid, from 0.
     pub image: u32,
@@ -44,6 +46,23 @@ impl Plane {
             }
         }
         pixel[0]
+    }
+
+    /// An element as a picture of its own, whose numbers follow each other, and where in the span's bytes these are: for memory
+    /// of which only they are to be read. `None` outside.
+    pub fn element(&self, spot: Spot) -> Option<(Self, Vec<Range<usize>>)> {
+        let bytes = self.numbers(&[]).bytes_of_one();
+        let part = |channel| {
+            let start = usize::try_from(self.first_of(spot, channel)?).ok()?;
+            let end = start.checked_add(bytes).filter(|end| *end <= self.span.len)?;
+            Some(start..end)
+        };
+        let parts = (0..self.channels).map(part).collect::<Option<Vec<_>>>()?;
+        let mut one = *self;
+        one.span = Span { first: 0, len: bytes * parts.len(), ..self.span };
+        (one.width, one.height, one.strides) = (1, 1, [0, 0, bytes as i64]);
+        one.grid = Grid { count: 1, columns: 1, stride: 0, width: 1, height: 1 };
+        Some((one, parts))
     }
 
     fn first_of(&self, spot: Spot, channel: u32) -> Option<i64> {
@@ -94,6 +113,7 @@ mod tests {
         assert_eq!(of.values(&large, spot)[0].to_string(), "9223372036854775803");
         // A file that is shorter than it says gives nothing.
         assert_eq!(of.values(&large[..8], spot), []);
+        assert_eq!(of.element(Spot { row: 2, ..spot }), None);
         assert_eq!(of.colour(&large[..8], spot), [0, 0, 0, 255]);
         let complex: Vec<u8> = [1.5_f32, -0.25, 0.0, 3.0].into_iter().flat_map(f32::to_ne_bytes).collect();
         let of = plane(&complex, &[1, 2], "complex64");
@@ -109,5 +129,12 @@ mod tests {
         assert_eq!((spot, of.spot(2, 2)), (Spot { image: 2, row: 0, column: 1 }, None));
         assert_eq!(of.values(&bytes, spot), [27, 28, 29].map(Value::Whole));
         assert_eq!(of.colour(&bytes, spot), [27, 28, 29, 255]);
+        let (one, parts) = of.element(spot).unwrap();
+        assert_eq!((parts.clone(), one.spot(0, 0)), (vec![27..28, 28..29, 29..30], Some(Spot::default())));
+        let read = parts.into_iter().flat_map(|part| bytes[part].to_vec()).collect::<Vec<_>>();
+        assert_eq!(
+            (one.values(&read, Spot::default()), one.colour(&read, Spot::default())),
+            (of.values(&bytes, spot), [27, 28, 29, 255])
+        );
     }
 }

@@ -35,6 +35,7 @@ impl Asked {
     fn takes(self, place: Place) -> bool {
         match (self.backend, place) {
             (_, Place::Host) | (BackendChoice::Auto, Place::Cuda(_)) => true,
+            (_, Place::Backend) => false,
             (backend, Place::Cuda(found)) => {
                 backend == BackendChoice::Cuda && self.ordinal.is_none_or(|mine| mine == found)
             }
@@ -166,6 +167,8 @@ impl Engines {
             (_, Place::Cuda(ordinal)) => Ok(Engine::Cuda(self.cuda(ordinal)?)),
             (BackendChoice::Cuda, Place::Host) => Ok(Engine::Cuda(self.cuda(self.asked.ordinal.unwrap_or(0))?)),
             (backend, Place::Host) => Ok(Engine::Host(backend)),
+            // No protocol names it.
+            (_, Place::Backend) => Err(Failure::Device("the array is in memory of another backend".into())),
         }
     }
 }

@@ -29,7 +29,7 @@ pub fn lent<D: Content>(
 ) -> Result<Option<Box<dyn ComputeMemory>>> {
     match (engine, array.description().span().place) {
         (Engine::Cuda(backend), Place::Cuda(_)) => array.on_device(backend).map(Some),
-        (Engine::Cuda(_), Place::Host) => Ok(None),
+        (Engine::Cuda(_), Place::Host | Place::Backend) => Ok(None),
         (Engine::Host(_), _) if backend.device().api != Api::Cpu => Ok(None),
         (Engine::Host(_), _) => backend.import_host(&array.block()?).map(Some),
     }

@@ -4,17 +4,18 @@ use crate::engine::{Asked, Engines};
 use crate::failure::Failure;
 use crate::job::{TICK, closed};
 use crate::looks;
-use crate::raw::memory::Lies;
+use crate::raw::memory::{Lies, Readable};
 use crate::source::Source;
 use crate::watching::Watching;
-use pixelferry::PixelFormat;
+use pixelferry::api::cuda::CudaBackend;
+use pixelferry::{ComputeBackend as _, ComputeMemory, PixelFormat};
 use pixelferry_look::{Place, Plane, Raw, Request, Span};
 use pixelferry_view::{Array, Live, ReadError, Serve, ViewError};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 use std::cell::RefCell;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, Weak, mpsc};
 use std::thread::{self, JoinHandle};
 
 /// All numbers of an array, to be copied.
@@ -77,6 +78,39 @@ impl From<ViewError> for Failure {
     }
 }
 
+/// A copy of an array's memory, where the array is.
+enum Copied {
+    Host(Vec<u8>),
+    Cuda(Arc<CudaBackend>, Box<dyn ComputeMemory + Send>),
+}
+
+impl Copied {
+    /// When this returns, the owner may write the array again.
+    fn of(readable: &Readable<All>, engines: &Engines) -> Result<Self, Failure> {
+        static SAID: Once = Once::new();
+        let Span { place: Place::Cuda(ordinal), len, .. } = readable.description().0 else {
+            return Ok(Self::Host(readable.bytes()?.to_vec()));
+        };
+        let backend = engines.cuda(ordinal)?;
+        let mut theirs = readable.on_device(&backend)?;
+        let mut there = || {
+            let mut memory = backend.allocate_send(len)?;
+            backend.copy(theirs.as_ref(), memory.as_mut(), 0..len)?;
+            theirs.release()?;
+            Ok::<_, pixelferry::Error>(memory)
+        };
+        match there() {
+            Ok(memory) => Ok(Self::Cuda(backend, memory)),
+            Err(error) => {
+                SAID.call_once(|| tracing::warn!("arrays are copied from CUDA to the host, as it failed: {error}"));
+                let mut bytes = vec![0; len];
+                theirs.read(0, &mut bytes)?;
+                Ok(Self::Host(bytes))
+            }
+        }
+    }
+}
+
 /// Copies an array; what is returned makes it anew on the thread that shows.
 pub fn copied(
     array: &Bound<'_, PyAny>,
@@ -93,18 +127,14 @@ pub fn copied(
     };
     let source = Source::new(array, &of, engines)?;
     let (readable, span) = (*source.readable(), source.readable().description().0);
-    let bytes = array.py().detach(|| match span.place {
-        Place::Host => Ok::<_, Failure>(readable.bytes()?.to_vec()),
-        Place::Cuda(ordinal) => {
-            let mut bytes = vec![0; span.len];
-            readable.on_device(&*engines.cuda(ordinal)?)?.read(0, &mut bytes)?;
-            Ok(bytes)
-        }
-    })?;
+    let bytes = array.py().detach(|| Copied::of(&readable, engines))?;
     // Only now may its owner have it back.
     drop(source);
     let (shape, strides, number) = described.into_inner().ok_or_else(closed)?;
-    Ok(move || Array::with_strides(&name, &bytes, span.first, shape, strides, number))
+    Ok(move || match bytes {
+        Copied::Host(bytes) => Array::with_strides(&name, &bytes, span.first, shape, strides, number),
+        Copied::Cuda(of, memory) => Array::on_device(&name, of, memory, span.first, shape, Some(strides), number),
+    })
 }
 
 /// Serves a page with the array for browsers: the viewer with zoom, values, range and colormap, at `Server.url`.

@@ -1,13 +1,16 @@
-//! An array in memory of the host.
+//! An array in memory of the host or of a device.
 
 use crate::error::{ReadError, ViewError};
 use pixelferry::driver::HostBlock;
 use pixelferry::driver::devices::borrows::Holder;
-use pixelferry::{PixelFormat, Result};
-use pixelferry_look::{Layout, Look, Number, Place, Plane, Raw, Refusal, Request, Span};
+use pixelferry::{ComputeBackend, ComputeMemory, Error, PixelFormat, Result};
+use pixelferry_look::{Counts, Difference, Gauge, Layout, Look, Number, Place, Plane, Raw, Refusal, Request, Span};
+use std::cell::RefCell;
+use std::fmt;
 use std::ops::Range;
+use std::sync::{Arc, Once};
 
-/// An array in memory of the host, and its name. Stays on one thread.
+/// An array in memory of the host or of a device, and its name. Stays on one thread.
 ///
 /// ```
 /// use pixelferry_look::{Layout, Look, Number, Request};
@@ -20,9 +23,23 @@ use std::ops::Range;
 /// ```
 pub struct Array {
     name: String,
-    block: HostBlock,
+    memory: Memory,
     raw: Raw,
 }
+
+/// Memory of a backend, and that.
+type Kept = (Arc<dyn ComputeBackend>, Box<dyn ComputeMemory>);
+
+enum Memory {
+    Host(HostBlock),
+    Device(Arc<dyn ComputeBackend>, RefCell<Box<dyn ComputeMemory>>),
+}
+
+/// What subtracts on a device, kept from one difference to the next.
+pub type Differ = Option<(Arc<dyn ComputeBackend>, Difference)>;
+
+/// Address of a device's memory in descriptions, which know no other: 0 would be none.
+const START: usize = 4096;
 
 impl Array {
     /// An array whose numbers follow each other in C order; `bytes` are copied.
@@ -57,13 +74,54 @@ impl Array {
         let mut array = Self::allocate(name, shape, Some(strides), number, bytes.len())?;
         let start = array.raw.address;
         array.raw.address += first;
-        let span = array.raw.span()?;
-        if span.start < start || span.start + span.len > start + bytes.len() {
-            let (shape, there) = (array.raw.shape, bytes.len() as u64);
-            return Err(ReadError::Short { shape, needed: span.len, there });
-        }
+        check(&array.raw, start, bytes.len())?;
         array.write()?.copy_from_slice(bytes);
         Ok(array)
+    }
+
+    /// An array that stays in memory of a backend, which is its own from now on: whoever goes on with theirs gives a copy
+    /// ([`ComputeBackend::copy`]). Its first number is at byte `first`; steps are those of [`Array::with_strides`], `None` where its
+    /// numbers follow each other. Its picture, range and counts are made there; of its numbers only those are read that are looked at.
+    /// Where the backend fails at that, it is copied to the host.
+    ///
+    /// # Errors
+    /// Those of [`Array::with_strides`].
+    pub fn on_device(
+        name: &str,
+        backend: Arc<dyn ComputeBackend>,
+        memory: Box<dyn ComputeMemory>,
+        first: usize,
+        shape: Vec<i64>,
+        strides: Option<Vec<i64>>,
+        number: Number,
+    ) -> Result<Self, ReadError> {
+        let address = START.saturating_add(first);
+        let raw = Raw { address, shape, strides, number, place: Place::Backend };
+        check(&raw, START, memory.len())?;
+        Ok(Self { name: name.to_owned(), memory: Memory::Device(backend, RefCell::new(memory)), raw })
+    }
+
+    /// The same in memory of the host.
+    pub(crate) fn to_host(&self) -> Result<Self> {
+        let (mut raw, offset) = (self.raw.clone(), self.raw.address - self.start());
+        let all = Span { start: self.start(), len: self.bytes(), first: 0, place: raw.place };
+        let bytes = self.bytes_at(&all, &(0..all.len))?;
+        let block = block_of(bytes.len())?;
+        block.write(0..bytes.len(), Holder::Guard)?.copy_from_slice(&bytes);
+        (raw.address, raw.place) = (block.address().as_ptr().addr() + offset, Place::Host);
+        Ok(Self { name: self.name.clone(), memory: Memory::Host(block), raw })
+    }
+
+    fn device(&self) -> Option<&dyn ComputeBackend> {
+        self.backend().map(AsRef::as_ref)
+    }
+
+    /// The backend in whose memory it is; `None` for the host's.
+    pub(crate) fn backend(&self) -> Option<&Arc<dyn ComputeBackend>> {
+        match &self.memory {
+            Memory::Host(_) => None,
+            Memory::Device(backend, _) => Some(backend),
+        }
     }
 
     /// Zeros.
@@ -74,10 +132,10 @@ impl Array {
         number: Number,
         bytes: usize,
     ) -> Result<Self> {
-        // An array without elements has an address, too; what is said of it comes later.
-        let block = HostBlock::allocate(bytes.max(1))?.part(0..bytes)?;
+        let block = block_of(bytes)?;
         let address = block.address().as_ptr().addr();
-        Ok(Self { name: name.to_owned(), block, raw: Raw { address, shape, strides, number, place: Place::Host } })
+        let raw = Raw { address, shape, strides, number, place: Place::Host };
+        Ok(Self { name: name.to_owned(), memory: Memory::Host(block), raw })
     }
 
     /// The same by another name.
@@ -93,7 +151,10 @@ impl Array {
 
     /// Bytes of its memory.
     pub(crate) fn bytes(&self) -> usize {
-        self.block.len()
+        match &self.memory {
+            Memory::Host(block) => block.len(),
+            Memory::Device(_, memory) => memory.borrow().len(),
+        }
     }
 
     /// The array as a picture.
@@ -112,11 +173,22 @@ impl Array {
         })
     }
 
-    /// The numbers of its picture minus those of another's, and the order of their axes.
-    pub(crate) fn minus(&self, plane: &Plane, other: &Self, of: &Plane) -> Result<(Self, Layout), ViewError> {
+    /// The numbers of its picture minus those of another's, and the order of their axes: on their device where both are on one and
+    /// that subtracts them exactly, else on the host.
+    pub(crate) fn minus(
+        &self,
+        plane: &Plane,
+        other: &Self,
+        of: &Plane,
+        differ: &mut Differ,
+    ) -> Result<(Self, Layout), ViewError> {
         let (shape, layout, number) = plane.difference(of)?;
         let bytes = bytes_of(&shape, number)?;
         let name = format!("{} minus {}", self.name, other.name);
+        let there = or_host(self.minus_there(plane, other, of, bytes, differ), || Ok::<_, Error>(None))?;
+        if let Some((backend, memory)) = there {
+            return Ok((Self::on_device(&name, backend, memory, 0, shape, None, number)?, layout));
+        }
         let made = Self::allocate(&name, shape, None, number, bytes)?;
         let mut to = made.write()?;
         self.read(&plane.span, |one| other.read(&of.span, |two| plane.minus(one, of, two, &mut to)))???;
@@ -124,30 +196,138 @@ impl Array {
         Ok((made, layout))
     }
 
-    /// The same with its range, where that depends on the numbers.
-    pub(crate) fn measured(&self, plane: Plane) -> Result<Plane> {
-        self.read(&plane.span, |bytes| plane.measured(bytes))?
+    fn minus_there(
+        &self,
+        plane: &Plane,
+        other: &Self,
+        of: &Plane,
+        bytes: usize,
+        differ: &mut Differ,
+    ) -> Result<Option<Kept>> {
+        let both = self.backend().zip(other.backend());
+        let Some((backend, _)) = both.filter(|(one, two)| Arc::ptr_eq(one, two)) else { return Ok(None) };
+        let known = differ.take().filter(|(known, _)| Arc::ptr_eq(known, backend));
+        let (_, difference) = differ.insert(known.unwrap_or_else(|| (Arc::clone(backend), Difference::default())));
+        let (device, mut memory) = (backend.as_ref(), backend.allocate(bytes)?);
+        let is_made = self.lend(device, plane, |ones, plane| {
+            other.lend(device, of, |twos, of| difference.minus(device, (&plane, ones), (&of, twos), memory.as_mut()))
+        })?;
+        Ok(is_made.then(|| (Arc::clone(backend), memory)))
     }
 
-    /// Looks at the bytes of a span.
+    /// The same with its range, where that depends on the numbers. `gauge` measures on its device, and is made there when first needed.
+    pub(crate) fn measured(&self, mut plane: Plane, gauge: &mut Option<Gauge>) -> Result<Plane> {
+        match self.device() {
+            _ if plane.range.fixed().is_some() => Ok(plane),
+            None => self.read(&plane.span, |bytes| plane.measured(bytes))?,
+            Some(backend) => {
+                let measured = gauge_of(gauge, backend).and_then(|gauge| {
+                    self.lend(backend, &plane, |memory, plane| gauge.measure(plane, backend, memory))
+                });
+                plane.tone = or_host(measured, || self.read(&plane.span, |bytes| plane.measured(bytes))?)?.tone;
+                Ok(plane)
+            }
+        }
+    }
+
+    /// Counts the numbers of its picture in parts of a range.
+    pub(crate) fn counts(&self, plane: &Plane, range: (f64, f64), gauge: &mut Option<Gauge>) -> Result<Counts> {
+        let on_host = || self.read(&plane.span, |bytes| plane.counts(bytes, range.0, range.1))?;
+        let Some(backend) = self.device() else { return on_host() };
+        let counted = gauge_of(gauge, backend)
+            .and_then(|gauge| self.lend(backend, plane, |memory, plane| gauge.counts(&plane, range, backend, memory)));
+        or_host(counted, on_host)
+    }
+
+    /// Gives its memory to kernels of that backend, which is its own where it is a device's, with the picture as it lies there.
+    pub(crate) fn lend<R>(
+        &self,
+        backend: &dyn ComputeBackend,
+        plane: &Plane,
+        work: impl FnOnce(&dyn ComputeMemory, Plane) -> Result<R>,
+    ) -> Result<R> {
+        let (mut plane, range) = (*plane, self.range(&plane.span));
+        match &self.memory {
+            Memory::Host(block) => work(backend.import_host(&block.part(range)?)?.as_ref(), plane),
+            Memory::Device(_, memory) => {
+                plane.span.first += range.start;
+                work(memory.borrow().as_ref(), plane)
+            }
+        }
+    }
+
+    /// Looks at the bytes of a span; of a device's at a copy.
     pub(crate) fn read<R>(&self, span: &Span, look: impl FnOnce(&[u8]) -> R) -> Result<R> {
-        Ok(look(&self.block.read(self.range(span), Holder::Guard)?))
+        match &self.memory {
+            Memory::Host(block) => Ok(look(&block.read(self.range(span), Holder::Guard)?)),
+            Memory::Device(..) => Ok(look(&self.bytes_at(span, &(0..span.len))?)),
+        }
     }
 
-    /// All bytes, to be written.
+    /// A copy of some bytes of a span.
+    pub(crate) fn bytes_at(&self, span: &Span, part: &Range<usize>) -> Result<Vec<u8>> {
+        let start = self.range(span).start;
+        let range = start.saturating_add(part.start)..start.saturating_add(part.end);
+        match &self.memory {
+            Memory::Host(block) => Ok(block.read(range, Holder::Guard)?.to_vec()),
+            Memory::Device(_, memory) => {
+                let mut bytes = vec![0; range.len()];
+                memory.borrow_mut().read(range.start, &mut bytes)?;
+                Ok(bytes)
+            }
+        }
+    }
+
+    /// All bytes, to be written. Only the host's are.
     pub(crate) fn write(&self) -> Result<pixelferry::driver::devices::host_block::BlockWrite> {
-        self.block.write(0..self.block.len(), Holder::Guard)
+        match &self.memory {
+            Memory::Host(block) => block.write(0..block.len(), Holder::Guard),
+            Memory::Device(..) => Err(Error::invalid("write", "the array is in memory of a device")),
+        }
     }
 
-    /// The bytes of a span as an argument of kernels.
-    pub(crate) fn block(&self, span: &Span) -> Result<HostBlock> {
-        self.block.part(self.range(span))
+    /// Address of its memory in descriptions.
+    fn start(&self) -> usize {
+        match &self.memory {
+            Memory::Host(block) => block.address().as_ptr().addr(),
+            Memory::Device(..) => START,
+        }
     }
 
     fn range(&self, span: &Span) -> Range<usize> {
-        let start = span.start.wrapping_sub(self.block.address().as_ptr().addr());
+        let start = span.start.wrapping_sub(self.start());
         start..start.wrapping_add(span.len)
     }
+}
+
+/// What a device made, or the host where it failed, which is said once.
+pub fn or_host<T, E: fmt::Display>(made: Result<T, E>, on_host: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    static SAID: Once = Once::new();
+    made.or_else(|error| {
+        SAID.call_once(|| tracing::warn!("arrays are copied from their device to the host, as it failed: {error}"));
+        on_host()
+    })
+}
+
+fn gauge_of<'a>(gauge: &'a mut Option<Gauge>, backend: &dyn ComputeBackend) -> Result<&'a mut Gauge> {
+    Ok(match gauge {
+        Some(gauge) => gauge,
+        none => none.insert(Gauge::new(backend)?),
+    })
+}
+
+/// Memory of the host. An array without elements has an address, too; what is said of it comes later.
+fn block_of(bytes: usize) -> Result<HostBlock> {
+    HostBlock::allocate(bytes.max(1))?.part(0..bytes)
+}
+
+/// Refuses an array that reaches outside of so many bytes from `start` on.
+fn check(raw: &Raw, start: usize, there: usize) -> Result<(), ReadError> {
+    let span = raw.span()?;
+    if span.start < start || span.start + span.len > start.saturating_add(there) {
+        return Err(ReadError::Short { shape: raw.shape.clone(), needed: span.len, there: there as u64 });
+    }
+    Ok(())
 }
 
 /// Bytes of an array without gaps.

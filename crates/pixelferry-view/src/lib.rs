@@ -5,6 +5,7 @@
 //! | an array and its memory | [`Array`] |
 //! | arrays from `.npy` files, pictures and videos | [`Opened`], [`ReadError`] |
 //! | a video that is played | [`Film`] |
+//! | single elements of it | `elements` |
 //! | the way of an array to a display | `feed` |
 //! | what the window shows, and its keys | [`ArrayView`], [`KEYS`] |
 //! | one of its arrays, or their difference | `shown` |
@@ -20,6 +21,7 @@
 
 mod array;
 mod chart;
+mod elements;
 mod error;
 mod feed;
 mod file;

@@ -1,8 +1,10 @@
 //! What stands over the picture: the grid of its pixels, their numbers, and lines of text.
 
 use crate::chart::{BEHIND, Bars, EDGE, SMALL, TEXT, WARN};
+use crate::elements::Element;
 use crate::paint::gl::GlPainter;
 use crate::paint::{PaintError, Painted};
+use crate::shown::Shown;
 use egui::{Align2, Color32, Context, FontId, LayerId, Painter, Pos2, RawInput, Rect, Vec2};
 use pixelferry::api::gl::GlDisplay;
 use pixelferry::{Extent, Placement};
@@ -31,13 +33,11 @@ pub struct Lines {
     pub help: Option<String>,
 }
 
-/// Array whose numbers are written in its pixels.
-pub struct Written<'a> {
-    /// The picture as it is shown.
-    pub shown: &'a Plane,
-    /// The array with all that its elements have.
-    pub whole: &'a Plane,
-    pub bytes: &'a [u8],
+/// Numbers that are written in a pixel.
+pub struct Cell {
+    middle: Pos2,
+    text: String,
+    colour: Color32,
 }
 
 pub struct Overlay {
@@ -107,7 +107,7 @@ impl Overlay {
         &mut self,
         pixels: &Pixels,
         points: f32,
-        written: &Written<'_>,
+        cells: &[Cell],
         lines: &Lines,
         bars: Option<&Bars<'_>>,
     ) -> Result<(), PaintError> {
@@ -118,8 +118,8 @@ impl Overlay {
             if pixels.scale() >= GRID {
                 grid(&painter, pixels);
             }
-            if pixels.scale() >= NUMBERS * points {
-                numbers(&painter, pixels, points, written);
+            for Cell { middle, text, colour } in cells {
+                painter.text(*middle, Align2::CENTER_CENTER, text, FontId::monospace(SMALL * points), *colour);
             }
             bars.inspect(|bars| bars.paint(&painter, points));
             text(&painter, size, points, lines, bars.map_or(Pos2::new(size.x, 0.0), Bars::corner));
@@ -143,17 +143,25 @@ fn grid(painter: &Painter, pixels: &Pixels) {
     rows.iter().for_each(|(_, y)| line(left, *y, right - left, 1.0));
 }
 
-fn numbers(painter: &Painter, pixels: &Pixels, points: f32, Written { shown, whole, bytes }: &Written<'_>) {
-    let [columns, rows] = pixels.edges();
-    let font = FontId::monospace(SMALL * points);
-    for y in rows.windows(2) {
-        for x in columns.windows(2) {
-            let Some(spot) = shown.spot(x[0].0, y[0].0) else { continue };
-            let middle = Pos2::new((x[0].1 + x[1].1 + 1.0) / 2.0, (y[0].1 + y[1].1 + 1.0) / 2.0);
-            let text: Vec<_> = whole.values(bytes, spot).iter().map(|value| format!("{value:.4}")).collect();
-            painter.text(middle, Align2::CENTER_CENTER, text.join("\n"), font.clone(), over(shown.colour(bytes, spot)));
-        }
+/// The numbers of the pixels that are seen, where they are large enough; with all that their elements have.
+pub fn cells(pixels: &Pixels, points: f32, Shown { array, plane, whole, .. }: &Shown) -> pixelferry::Result<Vec<Cell>> {
+    if pixels.scale() < NUMBERS * points {
+        return Ok(Vec::new());
     }
+    let [columns, rows] = pixels.edges();
+    let places = rows.windows(2).flat_map(|y| columns.windows(2).map(move |x| (x, y)));
+    let (middles, spots): (Vec<_>, Vec<_>) = places
+        .filter_map(|(x, y)| {
+            let middle = Pos2::new((x[0].1 + x[1].1 + 1.0) / 2.0, (y[0].1 + y[1].1 + 1.0) / 2.0);
+            Some((middle, plane.spot(x[0].0, y[0].0)?))
+        })
+        .unzip();
+    let (seen, all) = (array.elements(plane, &spots)?, array.elements(whole, &spots)?);
+    let cell = |((middle, seen), all): ((Pos2, Option<Element>), Option<Element>)| {
+        let text: Vec<_> = all?.values().iter().map(|value| format!("{value:.4}")).collect();
+        Some(Cell { middle, text: text.join("\n"), colour: over(seen?.colour()) })
+    };
+    Ok(middles.into_iter().zip(seen).zip(all).filter_map(cell).collect())
 }
 
 /// Black or white, whichever is read over a colour.

@@ -1,12 +1,12 @@
 //! One array of a window: its picture, and what was found out of its numbers.
 
-use crate::array::Array;
+use crate::array::{Array, Differ, or_host};
 use crate::error::ViewError;
 use crate::feed::Feed;
 use crate::ring::Ring;
 use pixelferry::api::gl::GlDisplay;
 use pixelferry::{Display, PixelFormat};
-use pixelferry_look::{Channel, Colormap, Counts, Look, Plane, Range, Refusal, Request, Spot};
+use pixelferry_look::{Channel, Colormap, Counts, Gauge, Look, Plane, Range, Refusal, Request, Spot};
 use std::rc::Rc;
 
 /// A range that was asked for, of which channel, and its ends.
@@ -54,7 +54,7 @@ impl Shown {
 
     pub fn new(array: Array, request: &Request) -> Result<(Self, Option<Refusal>), Refusal> {
         let (plane, left_out) = array.plane_within(request)?;
-        let whole = array.plane(&Request { layout: request.layout, ..Request::default() }).unwrap_or(plane);
+        let whole = whole(&array, request).unwrap_or(plane);
         let (asked, request) = (request.look.range, *request);
         let shown = Self {
             array,
@@ -75,7 +75,8 @@ impl Shown {
     /// Stands in the place of another, whose numbers are returned: has its look, and the memory of its picture where that is as large.
     pub fn replace(&mut self, old: Self) -> Array {
         let is_as_large = [old.plane.width, old.plane.height] == [self.plane.width, self.plane.height];
-        (self.feed, self.is_stale) = (old.feed.filter(|_| is_as_large), true);
+        self.feed = old.feed.filter(|feed| is_as_large && feed.reads(&self.array));
+        self.is_stale = true;
         (self.asked, self.request.look) = (old.asked, old.request.look);
         (self.seen, self.ring) = (old.seen, old.ring);
         old.array
@@ -84,37 +85,40 @@ impl Shown {
     /// Makes the picture that is asked for, where it is another, which is true then. What this array does not take is left out, and
     /// returned. After an error all is as before.
     pub fn show(&mut self, display: &Rc<GlDisplay>, request: &Request) -> Result<(bool, Option<Refusal>), ViewError> {
+        match self.make(display, request) {
+            Err(ViewError::Driver(error)) if self.array.backend().is_some() => or_host(Err(error.into()), || {
+                (self.array, self.feed) = (self.array.to_host()?, None);
+                // Planes name the memory.
+                (self.plane, self.is_stale) = (self.array.plane_within(request)?.0, true);
+                self.whole = whole(&self.array, request).unwrap_or(self.plane);
+                self.make(display, request)
+            }),
+            made => made,
+        }
+    }
+
+    fn make(&mut self, display: &Rc<GlDisplay>, request: &Request) -> Result<(bool, Option<Refusal>), ViewError> {
         let (plane, left_out) = self.array.plane_within(request)?;
-        let plane = self.measured(plane, request.look.channel)?;
-        let is_new = match &mut self.feed {
-            Some(_) if plane == self.plane && !self.is_stale => false,
-            Some(feed) => feed.put(&self.array, &plane).map(|()| true)?,
-            none => {
-                let mut feed = Feed::open(&(Rc::clone(display) as Rc<dyn Display>), &plane)?;
-                feed.put(&self.array, &plane)?;
-                *none = Some(feed);
-                true
-            }
+        let mut opened = match &self.feed {
+            Some(_) => None,
+            None => Some(Feed::open(&(Rc::clone(display) as Rc<dyn Display>), &self.array, &plane)?),
         };
+        let is_opened = opened.is_some();
+        let Some(feed) = opened.as_mut().or(self.feed.as_mut()) else { return Ok((false, left_out)) };
+        let plane = measured(&self.array, &mut self.found, &mut feed.gauge, plane, request.look.channel)?;
+        let is_new = is_opened || plane != self.plane || self.is_stale;
+        if is_new {
+            feed.put(&self.array, &plane)?;
+        }
+        self.feed = opened.or(self.feed.take());
         (self.plane, self.request, self.is_stale) = (plane, *request, false);
         Ok((is_new, left_out))
     }
 
-    fn measured(&mut self, mut plane: Plane, channel: Option<Channel>) -> Result<Plane, ViewError> {
-        let key = (plane.range, channel);
-        if let Some((_, range)) = self.found.iter().find(|(known, _)| *known == key) {
-            plane.tone.range = *range;
-        } else if plane.range.fixed().is_none() {
-            plane = self.array.measured(plane)?;
-            self.found.push((key, plane.tone.range));
-        }
-        Ok(plane)
-    }
-
     /// The numbers of an element, as text.
     pub fn values(&self, spot: Spot) -> Option<String> {
-        let values = self.array.read(&self.whole.span, |bytes| self.whole.values(bytes, spot)).ok()?;
-        Some(values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
+        let element = self.array.elements(&self.whole, &[spot]).ok()?.pop()??;
+        Some(element.values().iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
     }
 
     /// Bytes of its picture, 0 without one.
@@ -127,22 +131,51 @@ impl Shown {
     pub fn extent(&mut self) -> Result<(f64, f64), ViewError> {
         let mut plane = self.plane;
         plane.range = Range::MINMAX;
-        Ok(self.measured(plane, self.request.look.channel)?.tone.range)
+        let channel = self.request.look.channel;
+        Ok(measured(&self.array, &mut self.found, gauge(&mut self.feed, &mut None), plane, channel)?.tone.range)
     }
 
     /// Counts its numbers in that range, unless that was done.
-    pub fn count(&mut self, (low, high): (f64, f64)) -> Result<(), ViewError> {
-        if self.counts.as_ref().is_none_or(|counts| counts.inside.range() != (low, high)) {
-            self.counts = Some(self.array.read(&self.plane.span, |bytes| self.plane.counts(bytes, low, high))??);
+    pub fn count(&mut self, range: (f64, f64)) -> Result<(), ViewError> {
+        if self.counts.as_ref().is_none_or(|counts| counts.inside.range() != range) {
+            self.counts = Some(self.array.counts(&self.plane, range, gauge(&mut self.feed, &mut None))?);
         }
         Ok(())
     }
 
     /// This minus another, as an array of its own that is shown about zero.
-    pub fn minus(&self, other: &Self) -> Result<Self, ViewError> {
-        let (array, layout) = self.array.minus(&self.plane, &other.array, &other.plane)?;
+    pub fn minus(&self, other: &Self, differ: &mut Differ) -> Result<Self, ViewError> {
+        let (array, layout) = self.array.minus(&self.plane, &other.array, &other.plane, differ)?;
         let colormap = (self.plane.channels == 1).then_some(Colormap::RedBlue);
         let look = Look { range: Range::Symmetric, colormap, ..Look::default() };
         Ok(Self::new(array, &Request { layout, look })?.0)
     }
+}
+
+/// An array with all that its elements have.
+fn whole(array: &Array, request: &Request) -> Result<Plane, Refusal> {
+    array.plane(&Request { layout: request.layout, ..Request::default() })
+}
+
+/// What measures on the device of a feed.
+fn gauge<'a>(feed: &'a mut Option<Feed>, none: &'a mut Option<Gauge>) -> &'a mut Option<Gauge> {
+    feed.as_mut().map_or(none, |feed| &mut feed.gauge)
+}
+
+/// The picture with its range, unless that was found before.
+fn measured(
+    array: &Array,
+    found: &mut Vec<Found>,
+    gauge: &mut Option<Gauge>,
+    mut plane: Plane,
+    channel: Option<Channel>,
+) -> Result<Plane, ViewError> {
+    let key = (plane.range, channel);
+    if let Some((_, range)) = found.iter().find(|(known, _)| *known == key) {
+        plane.tone.range = *range;
+    } else if plane.range.fixed().is_none() {
+        plane = array.measured(plane, gauge)?;
+        found.push((key, plane.tone.range));
+    }
+    Ok(plane)
 }

@@ -44,9 +44,9 @@ pub fn size_for(arrays: &[Shown]) -> Extent {
 /// [`ViewError::Refused`] where array and look do not go together, [`ViewError::Save`] where the file is not written.
 pub fn save(array: &Array, request: &Request, file: &Path) -> Result<(), ViewError> {
     check_picture_file(file)?;
-    let plane = array.measured(array.plane(request)?)?;
+    let plane = array.measured(array.plane(request)?, &mut None)?;
     let display: Rc<dyn Display> = MemoryDisplay::new();
-    let mut feed = Feed::open(&display, &plane)?;
+    let mut feed = Feed::open(&display, array, &plane)?;
     feed.put(array, &plane)?;
     Ok(save_picture(&mut feed.link, file)?)
 }
@@ -56,7 +56,7 @@ pub fn save(array: &Array, request: &Request, file: &Path) -> Result<(), ViewErr
 /// # Errors
 /// [`ViewError::Refused`] where array and look do not go together.
 pub fn explain(array: &Array, request: &Request) -> Result<String, ViewError> {
-    Ok(array.measured(array.plane(request)?)?.explain())
+    Ok(array.measured(array.plane(request)?, &mut None)?.explain())
 }
 
 struct App {

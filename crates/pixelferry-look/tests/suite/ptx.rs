@@ -24,4 +24,7 @@ fn the_ptx_loads_on_old_drivers_and_has_every_entry() {
             assert!(PTX.contains(&format!(".entry {entry}")), "{entry}");
         }
     }
+    for entry in ["pf_extent(", "pf_count(", "pf_minus32(", "pf_minus64("] {
+        assert!(PTX.contains(&format!(".entry {entry}")), "{entry}");
+    }
 }

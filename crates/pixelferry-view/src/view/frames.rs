@@ -83,7 +83,7 @@ impl ArrayView {
             let old = self.all.pop();
             if self.at == self.count {
                 let [one, two] = self.pair;
-                match self.all[one].minus(&self.all[two]) {
+                match self.all[one].minus(&self.all[two], &mut self.differ) {
                     Ok(mut made) => {
                         old.into_iter().for_each(|old| drop(made.replace(old)));
                         self.all.push(made);

@@ -2,12 +2,12 @@
 
 mod frames;
 
-use crate::array::Array;
+use crate::array::{Array, Differ};
 use crate::chart::{Chart, Hand};
 use crate::error::ViewError;
 use crate::keys::{Deed, STEP, character, keys, name_of, row};
 use crate::listen::{Changes, Listener};
-use crate::overlay::{Lines, Overlay, Pixels, Written, named};
+use crate::overlay::{Lines, Overlay, Pixels, cells, named};
 use crate::shown::Shown;
 use pixelferry::api::gl::winit::event::{ElementState, KeyEvent, WindowEvent};
 use pixelferry::api::gl::{Camera, GlDisplay, Viewport};
@@ -45,8 +45,9 @@ pub struct ArrayView {
     at: usize,
     last: usize,
     before: Option<usize>,
-    /// Arrays of the difference.
+    /// Arrays of the difference, and what makes it on a device.
     pair: [usize; 2],
+    differ: Differ,
     camera: Camera,
     chart: Chart,
     /// Where the hand has dragged an end of the range to.
@@ -87,6 +88,7 @@ impl ArrayView {
             last: 0,
             before: None,
             pair: [0; 2],
+            differ: None,
             camera: Camera::default(),
             chart: Chart::default(),
             dragged: None,
@@ -233,11 +235,8 @@ impl ArrayView {
             shown.count(axis)?;
         }
         let bars = shown.counts.as_ref().and_then(|counts| chart.bars(counts, range));
-        let paint = |bytes: &[u8]| {
-            let written = Written { shown: &shown.plane, whole: &shown.whole, bytes };
-            overlay.paint(&pixels, points, &written, &lines, bars.as_ref())
-        };
-        Ok(shown.array.read(&shown.plane.span, paint)??)
+        let cells = cells(&pixels, points, shown)?;
+        Ok(overlay.paint(&pixels, points, &cells, &lines, bars.as_ref())?)
     }
 
     /// The same without grid and text.
@@ -350,7 +349,7 @@ impl ArrayView {
         self.pair = pair;
         let mut made = || {
             if self.all.len() == self.count {
-                self.all.push(self.all[pair[0]].minus(&self.all[pair[1]])?);
+                self.all.push(self.all[pair[0]].minus(&self.all[pair[1]], &mut self.differ)?);
             }
             let request = self.all[self.count].request;
             self.show(self.count, request)

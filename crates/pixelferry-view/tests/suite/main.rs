@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
+mod devices;
 mod frames;
 mod listening;
 #[cfg(feature = "serve")]

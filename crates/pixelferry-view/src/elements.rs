@@ -1,0 +1,65 @@
+//! Single elements of an array, for the pointer and for numbers in pixels: of memory of a device only their bytes are read.
+
+use crate::array::Array;
+use pixelferry::Result;
+use pixelferry_look::{Plane, Spot, Value};
+use std::ops::Range;
+
+/// Bytes between elements that are read with them: a further read costs a device more.
+const GAP: usize = 4096;
+
+/// An element, read.
+pub struct Element {
+    plane: Plane,
+    bytes: Vec<u8>,
+}
+
+impl Element {
+    /// Its numbers.
+    pub fn values(&self) -> Vec<Value> {
+        self.plane.values(&self.bytes, Spot::default())
+    }
+
+    /// The pixel that it becomes.
+    pub fn colour(&self) -> [u8; 4] {
+        self.plane.colour(&self.bytes, Spot::default())
+    }
+}
+
+impl Array {
+    /// The elements of a picture at these places, in their order; `None` outside.
+    pub(crate) fn elements(&self, plane: &Plane, spots: &[Spot]) -> Result<Vec<Option<Element>>> {
+        let found: Vec<_> = spots.iter().map(|spot| plane.element(*spot)).collect();
+        let runs = runs(found.iter().flatten().flat_map(|(_, parts)| parts.iter().cloned()).collect());
+        let read = runs.iter().map(|run| self.bytes_at(&plane.span, run)).collect::<Result<Vec<_>>>()?;
+        let bytes = |part: &Range<usize>| {
+            // A run is never empty, and each part is in one.
+            let at = runs.partition_point(|run| run.end <= part.start);
+            runs.get(at).and_then(|run| read[at].get(part.start - run.start..part.end - run.start)).unwrap_or_default()
+        };
+        let made = |(plane, parts): (Plane, Vec<Range<usize>>)| Element {
+            plane,
+            bytes: parts.iter().flat_map(|part| bytes(part).iter().copied()).collect(),
+        };
+        Ok(found.into_iter().map(|element| element.map(made)).collect())
+    }
+}
+
+/// The parts, those that lie close to each other as one.
+fn runs(mut parts: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    parts.sort_unstable_by_key(|part| part.start);
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for part in parts {
+        match runs.last_mut() {
+            Some(run) if part.start <= run.end.saturating_add(GAP) => run.end = run.end.max(part.end),
+            _ => runs.push(part),
+        }
+    }
+    runs
+}
+
+#[test]
+fn elements_near_each_other_are_read_at_once() {
+    assert_eq!(runs(vec![9000..9004, 0..4, 8..12, 2..6, 4107..4109]), [0..4109, 9000..9004]);
+    assert_eq!(runs(Vec::new()), []);
+}
