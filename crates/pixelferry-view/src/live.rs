@@ -1,10 +1,16 @@
 //! What brings more arrays while a window or a page shows some.
 
 use crate::array::Array;
+#[cfg(all(feature = "stream", target_os = "linux"))]
+use crate::attached::Attached;
 use crate::error::ReadError;
 use crate::film::Film;
 use crate::listen::Listener;
 use crate::view::ArrayView;
+
+/// How long a window waits to open for the first frame of a stream.
+#[cfg(all(feature = "stream", target_os = "linux"))]
+const SOON: std::time::Duration = std::time::Duration::from_millis(300);
 
 /// What brings more arrays while a window or a page shows some.
 #[derive(Default)]
@@ -13,11 +19,19 @@ pub struct Live {
     pub listener: Option<Listener>,
     /// Videos, which play in the place of the arrays of their names.
     pub films: Vec<Film>,
+    /// Streams of other processes, of which there need be no frame at first.
+    #[cfg(all(feature = "stream", target_os = "linux"))]
+    pub streams: Vec<Attached>,
 }
 
 impl Live {
     /// Adds what is shown while there is nothing else.
     pub(crate) fn begin(&self, arrays: &mut Vec<Array>) -> Result<(), ReadError> {
+        #[cfg(all(feature = "stream", target_os = "linux"))]
+        for stream in &self.streams {
+            // Large enough a window for the frame that is there.
+            arrays.push(stream.first(SOON).or_else(|_| stream.waiting())?);
+        }
         if let (true, Some(listener)) = (arrays.is_empty(), &self.listener) {
             arrays.push(listener.waiting()?);
         }
@@ -28,6 +42,8 @@ impl Live {
     pub(crate) fn wake_by(&self, wake: impl Fn() + Clone + Send + 'static) {
         self.listener.iter().for_each(|listener| listener.wake_by(wake.clone()));
         self.films.iter().for_each(|film| film.wake_by(wake.clone()));
+        #[cfg(all(feature = "stream", target_os = "linux"))]
+        self.streams.iter().for_each(|stream| stream.wake_by(wake.clone()));
     }
 
     /// Takes over what came. True where something changed.
@@ -35,6 +51,10 @@ impl Live {
         let mut has_changed = self.listener.as_ref().is_some_and(|listener| view.follow(listener));
         for film in &self.films {
             has_changed |= view.watch(film);
+        }
+        #[cfg(all(feature = "stream", target_os = "linux"))]
+        for stream in &self.streams {
+            has_changed |= view.attend(stream);
         }
         has_changed
     }

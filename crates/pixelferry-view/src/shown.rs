@@ -26,6 +26,8 @@ pub struct Shown {
     pub seen: u64,
     /// Frames that were in its place.
     pub ring: Ring,
+    /// What is to be said of where it comes from.
+    pub said: String,
     /// The picture is of numbers that were replaced.
     is_stale: bool,
     found: Vec<Found>,
@@ -65,6 +67,7 @@ impl Shown {
             feed: None,
             seen: 0,
             ring: Ring::default(),
+            said: String::new(),
             is_stale: false,
             found: Vec::new(),
             counts: None,
@@ -77,7 +80,7 @@ impl Shown {
         let is_as_large = [old.plane.width, old.plane.height] == [self.plane.width, self.plane.height];
         (self.feed, self.is_stale) = (old.feed.filter(|_| is_as_large), true);
         (self.asked, self.request.look) = (old.asked, old.request.look);
-        (self.seen, self.ring) = (old.seen, old.ring);
+        (self.seen, self.ring, self.said) = (old.seen, old.ring, old.said);
         old.array
     }
 
