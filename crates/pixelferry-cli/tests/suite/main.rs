@@ -16,7 +16,7 @@ mod report;
 mod shaders;
 #[cfg(target_os = "linux")]
 mod sharing;
-#[cfg(all(feature = "stream", feature = "view", target_os = "linux"))]
+#[cfg(all(feature = "overlay", feature = "stream", feature = "view", target_os = "linux"))]
 mod streams;
 mod trace;
 #[cfg(all(feature = "view", target_os = "linux"))]

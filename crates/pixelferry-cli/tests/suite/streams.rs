@@ -34,7 +34,7 @@ impl User {
         let out = input.with_extension("out.png");
         let scene = ["demo", "filter", "--backend", "cpu", "--input", input.to_str().unwrap()];
         let mut command = pixelferry(&scene);
-        let made = command.args(["--display", "memory", "--frames", "1", "--out"]).arg(&out).output().unwrap();
+        let made = command.args(["--plain", "--display", "memory", "--frames", "1", "--out"]).arg(&out).output().unwrap();
         assert!(made.status.success(), "{}", texts(&made)[1]);
         let mut command = self.runs(&scene);
         let process = command.args(["--publish", "edges"]).stdout(Stdio::null()).spawn().unwrap();
@@ -92,7 +92,7 @@ fn what_cannot_be_attached_is_said() {
     refused(&["view", "--attach", "a", "--layout", "HW"], 2, "--layout");
     refused(&["view", "--attach", "a", "a.npy", "--save", "a.png"], 1, "one FILE, or one stream");
     refused(&["demo", "plasma", "--publish", "a", "--headless"], 2, "--headless");
-    refused(&["demo", "fountain", "--backend", "cpu", "--publish", "a"], 1, "no picture to publish");
+    refused(&["demo", "sine", "--backend", "cpu", "--publish", "a"], 1, "no picture to publish");
     refused(&["view", "--attach", "a", "--save", "a.png"], 1, "stream \"a\": nobody publishes it");
 }
 
