@@ -80,7 +80,8 @@ impl<S: 'static> Side<S> {
     }
 
     fn described(&self, kind: &str) -> String {
-        let state = if self.thread.is_open() { format!("frame {}", self.number.load(Relaxed)) } else { "closed".into() };
+        let state =
+            if self.thread.is_open() { format!("frame {}", self.number.load(Relaxed)) } else { "closed".into() };
         format!("<pixelferry.{kind}: {}, {state}>", self.name)
     }
 }
@@ -116,7 +117,12 @@ impl Publishes {
     }
 
     /// Publishes an array. When this returns, nothing reads it any more.
-    fn publish(&mut self, array: &Readable<Plane>, format: PixelFormat, engine: &Engine) -> Result<(u64, PathId), Failure> {
+    fn publish(
+        &mut self,
+        array: &Readable<Plane>,
+        format: PixelFormat,
+        engine: &Engine,
+    ) -> Result<(u64, PathId), Failure> {
         let plane = array.description();
         let image = ImageDesc::new(plane.width, plane.height, format).with_unwritten(Unwritten::Overwrite);
         let (place, desc) = (plane.span.place, SurfaceDesc::Image(image));

@@ -34,7 +34,8 @@ impl User {
         let out = input.with_extension("out.png");
         let scene = ["demo", "filter", "--backend", "cpu", "--input", input.to_str().unwrap()];
         let mut command = pixelferry(&scene);
-        let made = command.args(["--plain", "--display", "memory", "--frames", "1", "--out"]).arg(&out).output().unwrap();
+        let made =
+            command.args(["--plain", "--display", "memory", "--frames", "1", "--out"]).arg(&out).output().unwrap();
         assert!(made.status.success(), "{}", texts(&made)[1]);
         let mut command = self.runs(&scene);
         let process = command.args(["--publish", "edges"]).stdout(Stdio::null()).spawn().unwrap();

@@ -54,30 +54,27 @@ class Process:
         self.kill()
 
 
-@pytest.mark.parametrize("dtype, shape, format", [
-    ("u1", (5, 7, 4), "rgba8"), ("u1", (5, 7), "r8"), ("u2", (3, 9), "r16"), ("f2", (4, 6, 2), "rg16f"), ("f4", (61, 253), "r32f"),
-    ("f4", (8, 8, 4), "rgba32f"),
+@pytest.mark.parametrize("dtype, shape", [
+    ("u1", (5, 7, 4)), ("u1", (5, 7)), ("u2", (3, 9)), ("f2", (4, 6, 2)), ("f4", (61, 253)), ("f4", (8, 8, 4)),
 ])
-def test_arrays_come_as_they_are(name, dtype, shape, format):
+def test_arrays_come_as_they_are(name, dtype, shape):
     with Process(name, dtype, shape) as process, pixelferry.Subscriber(name) as subscriber:
-        assert {"name": name, "process": process.process.pid}.items() <= next(s for s in pixelferry.streams() if s["name"] == name).items()
+        listed = next(stream for stream in pixelferry.streams() if stream["name"] == name)
+        assert listed["process"] == process.process.pid and listed["program"]
         kept, numbers = [], []
         for frame in subscriber:
             kept.append((subscriber.number, frame))
             numbers.append(subscriber.number)
             if len(kept) == 20:
                 break
-        assert subscriber.path and numbers == sorted(set(numbers)), format
+        assert subscriber.path and numbers == sorted(set(numbers))
         # Each is a copy of its own.
         for number, frame in kept:
             expected = np.full(shape, number % 100, dtype)
             expected[0, 0] = 1
             array = np.asarray(frame)
             assert array.dtype == np.dtype(dtype)
-            if dtype == "f4" or dtype == "u1" or dtype == "f2":
-                np.testing.assert_array_equal(array, expected)
-            else:
-                assert array.shape == shape and (array == expected).all()
+            np.testing.assert_array_equal(array, expected)
 
 
 def test_a_publisher_that_ends_is_said_and_another_may_follow(name):

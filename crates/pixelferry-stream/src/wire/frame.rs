@@ -1,7 +1,8 @@
 //! A frame's place in memory as words of a shared page.
 
 use interop_core::{
-    AlphaMode, BufferView, Encoding, Error, Extent, ImageDesc, ImageView, PixelFormat, Result, RowOrder, SurfaceDesc, View,
+    AlphaMode, BufferView, Encoding, Error, Extent, ImageDesc, ImageView, PixelFormat, Result, RowOrder, SurfaceDesc,
+    View,
 };
 
 /// Words of a description.
