@@ -65,7 +65,10 @@ impl Host {
 }
 
 /// A thread with one stage, or with something else that stays on a thread.
-pub struct StageThread<S = Stage>(Mutex<Option<(Sender<Job<S>>, JoinHandle<()>)>>);
+pub struct StageThread<S = Stage>(Mutex<Option<Open<S>>>);
+
+/// What work is given by, and what is waited for in the end.
+type Open<S> = (Sender<Job<S>>, JoinHandle<()>);
 
 impl<S: 'static> StageThread<S> {
     /// Starts it; `make` runs there.
