@@ -12,11 +12,13 @@ struct Feature {
     words: &'static [&'static str],
 }
 
-const FEATURES: [Feature; 8] = [
+const FEATURES: &[Feature] = &[
     Feature { name: "bench", is_built: cfg!(feature = "bench"), words: &["bench", "--together"] },
     Feature { name: "gl-compute", is_built: cfg!(feature = "gl-compute"), words: &[] },
     Feature { name: "manual", is_built: cfg!(feature = "manual"), words: &["completions", "man"] },
     Feature { name: "overlay", is_built: cfg!(feature = "overlay"), words: &["--plain", "--picture", "--inject"] },
+    #[cfg(target_os = "linux")]
+    Feature { name: "stream", is_built: cfg!(feature = "stream"), words: &["streams", "--attach", "--publish"] },
     Feature { name: "view", is_built: cfg!(feature = "view"), words: &["view"] },
     Feature { name: "vulkan", is_built: cfg!(feature = "vulkan"), words: &[] },
     Feature { name: "wgpu", is_built: cfg!(feature = "wgpu"), words: &[] },
@@ -76,7 +78,7 @@ mod tests {
             let options = command.get_subcommands().flat_map(clap::Command::get_arguments);
             options.filter_map(clap::Arg::get_long).any(|long| word.strip_prefix("--") == Some(long))
         };
-        for feature in &FEATURES {
+        for feature in FEATURES {
             for word in feature.words {
                 assert_eq!(is_command(word) || is_option(word), feature.is_built, "{word}");
                 let remedy = remedy(&format!("{word}=3"));

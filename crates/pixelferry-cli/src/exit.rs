@@ -9,6 +9,8 @@ pub enum Exit {
     HostOnly,
     NoPath,
     Causes,
+    #[cfg(all(feature = "stream", target_os = "linux"))]
+    NoStream,
 }
 
 struct Row {
@@ -17,11 +19,13 @@ struct Row {
     about: &'static str,
 }
 
-const ROWS: [Row; 4] = [
+const ROWS: &[Row] = &[
     Row { exit: Exit::Done, code: 0, about: "done; probe: a shared path works; doctor: nothing found" },
     Row { exit: Exit::HostOnly, code: 3, about: "probe: frames pass through the host only" },
     Row { exit: Exit::NoPath, code: 4, about: "probe: no path works" },
     Row { exit: Exit::Causes, code: 5, about: "doctor: something was found" },
+    #[cfg(all(feature = "stream", target_os = "linux"))]
+    Row { exit: Exit::NoStream, code: 6, about: "streams: nobody publishes" },
 ];
 
 /// Lines for help. The first two numbers after 0 are those of every program.

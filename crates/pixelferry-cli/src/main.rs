@@ -15,6 +15,8 @@ mod output;
 mod probe;
 mod report;
 mod scrub;
+#[cfg(all(feature = "stream", target_os = "linux"))]
+mod streams;
 mod summary;
 mod table;
 #[cfg(feature = "view")]
@@ -61,6 +63,10 @@ enum Command {
     #[cfg(feature = "view")]
     #[command(after_help = view::help())]
     View(view::ViewOptions),
+    /// List the streams that processes of this user publish for others, which `view --attach` shows.
+    #[cfg(all(feature = "stream", target_os = "linux"))]
+    #[command(after_help = exit::help())]
+    Streams(streams::StreamsOptions),
     /// Find out why frames take a slow path or none, and name the command that mends it.
     #[command(after_help = exit::help())]
     Doctor(doctor::DoctorOptions),
@@ -113,6 +119,8 @@ fn run(Cli { output, command }: Cli) -> Result<Exit, Box<dyn Error>> {
     match command {
         Command::Probe(options) => return probe::run(&options),
         Command::Doctor(options) => return doctor::run(&options),
+        #[cfg(all(feature = "stream", target_os = "linux"))]
+        Command::Streams(options) => return streams::run(&options),
         #[cfg(feature = "view")]
         Command::View(options) => view::run(&options)?,
         Command::Report(options) => report::run(&options)?,

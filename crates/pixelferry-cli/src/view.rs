@@ -5,6 +5,8 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use pixelferry::command::check_picture_file;
 use pixelferry_demo::say;
 use pixelferry_look::{OPTIONS, Request};
+#[cfg(all(feature = "stream", target_os = "linux"))]
+use pixelferry_view::Attached;
 #[cfg(feature = "serve")]
 use pixelferry_view::Serve;
 use pixelferry_view::{Array, ArrayView, Listener, Live, Opened, explain, keys, save, show};
@@ -14,13 +16,17 @@ use std::path::{Path, PathBuf};
 /// Where tev listens.
 const LISTEN: &str = "127.0.0.1:14158";
 
+/// How long a picture of a stream is waited for.
+#[cfg(all(feature = "stream", target_os = "linux"))]
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
+
 /// Name of standard input.
 const STANDARD_INPUT: &str = "-";
 
 #[derive(clap::Args)]
 pub struct ViewOptions {
     /// .npy files, PNGs, JPEGs or videos (.y4m), which play; - for one of these on standard input.
-    #[arg(value_name = "FILE", required_unless_present = "listen")]
+    #[arg(value_name = "FILE", required_unless_present_any = ["listen", "attach"])]
     files: Vec<PathBuf>,
     #[command(flatten)]
     asked: Asked,
@@ -40,6 +46,10 @@ pub struct ViewOptions {
     #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, require_equals = true, default_missing_value = LISTEN)]
     #[arg(conflicts_with_all = ["save", "explain", "layout"])]
     listen: Option<String>,
+    /// Show the frames of a stream of another process live (`pixelferry streams` lists them); waits for it, with --save 10 s.
+    #[cfg(all(feature = "stream", target_os = "linux"))]
+    #[arg(long, value_name = "NAME", conflicts_with = "layout")]
+    attach: Vec<String>,
     /// Open no window: show the same on a page for browsers and print its address; only from this machine, unless one is given.
     ///
     /// All browsers share one view, and whoever has the address looks and steers. It is plain HTTP: to reach another machine, tunnel by
@@ -102,10 +112,21 @@ pub fn run(options: &ViewOptions) -> Result<(), Box<dyn Error>> {
     let ViewOptions { files, asked: Asked(request), save: picture, explain: explains, listen, .. } = options;
     // Before a large file is read.
     picture.as_ref().map_or(Ok(()), check_picture_file)?;
-    if let (Some(_), [_, _, ..]) = (picture, files.as_slice()) {
-        return Err("--save takes one FILE".into());
-    }
     let (mut arrays, mut live) = (Vec::new(), Live { keep: options.keep, ..Live::default() });
+    let streams = attach(options, &mut live)?;
+    if picture.is_some() && files.len() + streams != 1 {
+        return Err("--save takes one FILE, or one stream".into());
+    }
+    #[cfg(all(feature = "stream", target_os = "linux"))]
+    if *explains || picture.is_some() {
+        for stream in &live.streams {
+            let array = stream.first(PATIENCE)?;
+            if *explains {
+                say!("{}:\n{}", array.name(), explain(&array, request)?.trim_end())?;
+            }
+            picture.as_ref().map_or(Ok(()), |picture| save(&array, request, picture))?;
+        }
+    }
     for file in files {
         let failed = |error: &dyn Error| format!("{}: {error}", file.display());
         // Of two files of one name the folders tell which is which.
@@ -142,6 +163,18 @@ pub fn run(options: &ViewOptions) -> Result<(), Box<dyn Error>> {
         })?;
     }
     Ok(())
+}
+
+/// Attaches to streams, and counts them.
+#[cfg(all(feature = "stream", target_os = "linux"))]
+fn attach(options: &ViewOptions, live: &mut Live) -> Result<usize, Box<dyn Error>> {
+    live.streams = options.attach.iter().map(|name| Attached::open(name)).collect::<Result<_, _>>()?;
+    Ok(live.streams.len())
+}
+
+#[cfg(not(all(feature = "stream", target_os = "linux")))]
+fn attach(_: &ViewOptions, _: &mut Live) -> Result<usize, Box<dyn Error>> {
+    Ok(0)
 }
 
 #[cfg(feature = "serve")]

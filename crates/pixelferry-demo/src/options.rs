@@ -40,6 +40,10 @@ pub struct Options {
     /// how many are worth it. [default: 0]
     #[arg(long, value_name = "N", value_parser = parse_mode)]
     pub frames_behind: Option<Mode>,
+    /// Open no window: publish the frames as a stream of this name, 60 a second, for other processes such as `pixelferry view --attach`.
+    #[cfg(all(feature = "stream", target_os = "linux"))]
+    #[arg(long, value_name = "NAME", conflicts_with = "windowless")]
+    pub publish: Option<String>,
     /// Write what host and devices did, frame by frame, for ui.perfetto.dev or chrome://tracing.
     #[arg(long, value_name = "FILE.json")]
     pub trace: Option<PathBuf>,

@@ -1,5 +1,7 @@
 //! The loop that shows any scene: in a window, off screen, or in plain memory.
 
+#[cfg(all(feature = "stream", target_os = "linux"))]
+mod publish;
 #[cfg(feature = "window")]
 mod window;
 
@@ -52,6 +54,11 @@ pub fn show(
     make: impl FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Made,
 ) -> Result<(), Box<dyn Error>> {
     options.check_out()?;
+    #[cfg(all(feature = "stream", target_os = "linux"))]
+    if let Some(name) = &options.publish {
+        publish::show(options, name, kernels, trace.as_ref(), make)?;
+        return end(options, trace);
+    }
     if options.is_headless() {
         let (backend, screen) = open_to_draw(options.backend, options.display, kernels)?;
         let mut scene = make(backend, screen.display())?;

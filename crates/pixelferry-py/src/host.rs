@@ -64,13 +64,16 @@ impl Host {
     }
 }
 
-/// A thread with one stage.
-pub struct StageThread(Mutex<Option<(Sender<Job>, JoinHandle<()>)>>);
+/// A thread with one stage, or with something else that stays on a thread.
+pub struct StageThread<S = Stage>(Mutex<Option<Open<S>>>);
 
-impl StageThread {
+/// What work is given by, and what is waited for in the end.
+type Open<S> = (Sender<Job<S>>, JoinHandle<()>);
+
+impl<S: 'static> StageThread<S> {
     /// Starts it; `make` runs there.
-    pub fn start(make: impl FnOnce() -> Result<Stage, Failure> + Send + 'static) -> Result<Self, Failure> {
-        let (sender, jobs) = channel::<Job>();
+    pub fn start(make: impl FnOnce() -> Result<S, Failure> + Send + 'static) -> Result<Self, Failure> {
+        let (sender, jobs) = channel::<Job<S>>();
         let (ready, made) = channel();
         let work = move || {
             let mut stage = match guarded(make) {
@@ -90,17 +93,17 @@ impl StageThread {
         }
     }
 
-    fn post(&self, job: Job) -> Result<(), Failure> {
+    pub fn post(&self, job: Job<S>) -> Result<(), Failure> {
         let open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some((sender, _)) = open.as_ref() else { return Err(closed()) };
         sender.send(job).map_err(|_| closed())
     }
 
-    fn is_open(&self) -> bool {
+    pub fn is_open(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    fn close(&self) {
+    pub fn close(&self) {
         let open = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((sender, thread)) = open {
             // The thread ends when it has done what it was given.
@@ -110,7 +113,7 @@ impl StageThread {
     }
 }
 
-fn serve(stage: &mut Stage, jobs: &Receiver<Job>) {
+fn serve<S>(stage: &mut S, jobs: &Receiver<Job<S>>) {
     while let Ok(job) = jobs.recv() {
         job(stage);
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 pub const TICK: Duration = Duration::from_millis(50);
 
 /// Work for a stage.
-pub type Job = Box<dyn FnOnce(&mut Stage) + Send>;
+pub type Job<S = Stage> = Box<dyn FnOnce(&mut S) + Send>;
 
 /// Tells how calls after the end are refused.
 pub fn closed() -> Failure {

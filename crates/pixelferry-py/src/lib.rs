@@ -12,6 +12,7 @@
 //! | pictures given to Python | `array` (what protocols say of it), `taking` (how it gets there), `raw` (its memory) |
 //! | objects of the program's | `object` (how they are named), `taking` and `giving` (the ways from and to them) |
 //! | a page for browsers, and a widget of notebooks | `served`, `watching` |
+//! | frames to and from other processes (Linux) | `streams` |
 //! | threads | `host` (why they are), `window` (the event loop; `events`: what the user does), `stage` (what runs there), `here` (textures, on the caller's), `job` (how work fails) |
 //! | which backend | `engine`, and `feeding`: what it needs of an array |
 //! | exceptions | `failure` |
@@ -40,6 +41,8 @@ mod report;
 mod served;
 mod source;
 mod stage;
+#[cfg(all(feature = "stream", target_os = "linux"))]
+mod streams;
 mod taking;
 mod texture;
 mod viewer;
@@ -148,6 +151,8 @@ fn _pixelferry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(served::serve, module)?)?;
     module.add_function(wrap_pyfunction!(looks::_look_options, module)?)?;
     module.add_function(wrap_pyfunction!(report::probe, module)?)?;
+    #[cfg(all(feature = "stream", target_os = "linux"))]
+    streams::register(module)?;
     report::register(module)?;
     failure::register(module)?;
     let close_all = wrap_pyfunction!(viewer::_close_all, module)?;

@@ -12,6 +12,8 @@ pub struct Listed {
     pub name: String,
     /// The process that publishes it.
     pub process: u32,
+    /// Name of that process's program, of which the system keeps 15 bytes (proc_pid_comm(5)); empty where it does not say.
+    pub program: String,
 }
 
 /// Streams of this user, in order of their names. Sockets that a killed publisher left are removed.
@@ -25,7 +27,11 @@ pub fn streams() -> Result<Vec<Listed>> {
             let peer = rustix::net::sockopt::socket_peercred(&socket).ok()?;
             u32::try_from(peer.pid.as_raw_nonzero().get()).ok()
         };
-        let names = names()?;
-        Ok(names.into_iter().filter_map(|name| Some(Listed { process: process(&name)?, name })).collect())
+        let listed = |name: String| {
+            let process = process(&name)?;
+            let program = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
+            Some(Listed { name, process, program: program.trim_end().to_owned() })
+        };
+        Ok(names()?.into_iter().filter_map(listed).collect())
     })
 }

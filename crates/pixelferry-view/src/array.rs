@@ -124,6 +124,12 @@ impl Array {
         }
     }
 
+    /// A black picture in the place of what comes later.
+    pub(crate) fn dark(name: &str) -> Result<Self, ReadError> {
+        let number = Number { code: 1, bits: 8, foreign: false };
+        Ok(Self::allocate(name, vec![480, 640], None, number, 640 * 480)?)
+    }
+
     /// Zeros.
     pub(crate) fn allocate(
         name: &str,

@@ -66,6 +66,14 @@ pub enum ReadError {
     /// The picture is damaged, or too large.
     #[error(transparent)]
     Picture(#[from] image::ImageError),
+    /// A stream gave no frame.
+    #[error("stream {name:?}: {reason}")]
+    Stream {
+        /// Its name.
+        name: String,
+        /// Why there is none.
+        reason: String,
+    },
     /// There is no memory for it.
     #[error(transparent)]
     Memory(#[from] pixelferry::Error),

@@ -14,12 +14,15 @@
 //! | the histogram there, and the range that a hand drags in it | `chart` |
 //! | images that other programs send by tev's protocol | [`Listener`] |
 //! | their channels, and those of files, as arrays | `sheets` |
+//! | a stream of another process (feature `stream`, Linux) | `Attached` |
 //! | all that brings arrays later | [`Live`] |
 //! | the window, and a picture in its place | [`show`], [`save`] |
 //! | the same in browsers (feature `serve`), and elsewhere as messages | `Serve`, `Watcher` |
 //! | egui's triangles by OpenGL and in plain memory | [`paint`] |
 
 mod array;
+#[cfg(all(feature = "stream", target_os = "linux"))]
+mod attached;
 mod chart;
 mod elements;
 mod error;
@@ -40,6 +43,8 @@ mod view;
 mod window;
 
 pub use array::Array;
+#[cfg(all(feature = "stream", target_os = "linux"))]
+pub use attached::Attached;
 pub use error::{ReadError, ViewError};
 pub use file::Opened;
 pub use film::Film;

@@ -26,6 +26,8 @@ pub struct Shown {
     pub seen: u64,
     /// Frames that were in its place.
     pub ring: Ring,
+    /// What is to be said of where it comes from.
+    pub said: String,
     /// The picture is of numbers that were replaced.
     is_stale: bool,
     found: Vec<Found>,
@@ -65,6 +67,7 @@ impl Shown {
             feed: None,
             seen: 0,
             ring: Ring::default(),
+            said: String::new(),
             is_stale: false,
             found: Vec::new(),
             counts: None,
@@ -78,7 +81,7 @@ impl Shown {
         self.feed = old.feed.filter(|feed| is_as_large && feed.reads(&self.array));
         self.is_stale = true;
         (self.asked, self.request.look) = (old.asked, old.request.look);
-        (self.seen, self.ring) = (old.seen, old.ring);
+        (self.seen, self.ring, self.said) = (old.seen, old.ring, old.said);
         old.array
     }
 

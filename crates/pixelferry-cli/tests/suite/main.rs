@@ -16,6 +16,8 @@ mod report;
 mod shaders;
 #[cfg(target_os = "linux")]
 mod sharing;
+#[cfg(all(feature = "overlay", feature = "stream", feature = "view", target_os = "linux"))]
+mod streams;
 mod trace;
 #[cfg(all(feature = "view", target_os = "linux"))]
 mod view;

@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-const SIDES: (u32, u32) = (64, 48);
+pub const SIDES: (u32, u32) = (64, 48);
 /// The window, where the array is smaller.
 const WINDOW: (u16, u16) = (640, 480);
 
-fn folder(name: &str) -> PathBuf {
+pub fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("view").join(name);
     std::fs::create_dir_all(&folder).unwrap();
     folder
@@ -217,7 +217,7 @@ fn what_an_array_is_taken_for_is_explained() {
 }
 
 /// A screen that a test waits for; it is left beside the test, to be looked at.
-fn wait_for(running: &mut Running, viewer: &Viewer, name: &str, seen: impl Fn(&dyn Fn(u32, u32) -> Rgb) -> bool) {
+pub fn wait_for(running: &mut Running, viewer: &Viewer, name: &str, seen: impl Fn(&dyn Fn(u32, u32) -> Rgb) -> bool) {
     let mut patience = Patience::new();
     loop {
         let pixels = running.screen(viewer, WINDOW);
@@ -236,7 +236,7 @@ fn wait_for(running: &mut Running, viewer: &Viewer, name: &str, seen: impl Fn(&d
 }
 
 /// Pixels of text in some rows.
-fn bright(at: &dyn Fn(u32, u32) -> Rgb, rows: std::ops::Range<u32>) -> usize {
+pub fn bright(at: &dyn Fn(u32, u32) -> Rgb, rows: std::ops::Range<u32>) -> usize {
     rows.flat_map(|y| (0..u32::from(WINDOW.0)).map(move |x| (x, y))).filter(|(x, y)| at(*x, *y)[1] > 190).count()
 }
 
@@ -283,7 +283,7 @@ fn a_user_looks_closely() {
 }
 
 /// Escape closes the window.
-fn ends(window: &mut Running, viewer: &Viewer) {
+pub fn ends(window: &mut Running, viewer: &Viewer) {
     viewer.key(9).unwrap();
     let mut patience = Patience::new();
     while window.0.try_wait().unwrap().is_none() {

@@ -23,3 +23,10 @@ __all__ = [
     "Array", "ClosedError", "ContextError", "DeviceError", "DtypeError", "Error", "Event", "NoDisplayError", "Report", "Server", "ShapeError",
     "Viewer", "__version__", "probe", "serve", "show",
 ]
+
+try:
+    from ._pixelferry import Publisher, Subscriber, streams  # noqa: F401
+except ImportError:
+    pass  # Only Linux has them.
+else:
+    __all__ += ["Publisher", "Subscriber", "streams"]

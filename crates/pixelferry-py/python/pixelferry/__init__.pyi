@@ -8,7 +8,7 @@ from typing_extensions import Buffer
 
 __all__ = [
     "Array", "ClosedError", "ContextError", "DeviceError", "DtypeError", "Error", "Event", "NoDisplayError", "Report", "Server", "ShapeError",
-    "Viewer", "__version__", "probe", "serve", "show",
+    "Viewer", "__version__", "probe", "serve", "show", "Publisher", "Subscriber", "streams",
 ]
 
 __version__: str
@@ -342,3 +342,59 @@ def serve(
 
 def probe(width: int = 640, height: int = 360) -> Report:
     """Tries every path between every device that computes and every display without a window, each proved by pixels."""
+
+@final
+class Publisher:
+    """A stream of arrays that other processes of this user take (Linux): Subscriber there, or `pixelferry view --attach NAME`.
+
+    The newest array is the stream's frame. No subscriber makes publish() wait. Frames pass through memory of the host."""
+
+    def __init__(self, name: str, *, format: _Format | None = None, backend: str | None = None) -> None:
+        """name: letters, digits, "-", "_" and "."; one that is taken is a ShapeError. format: that of the frames; None for the
+        one that has the numbers of each array as they are, with 4 channels for 3."""
+    def publish(self, array: _Array, layout: _Layout = "HWC") -> int:
+        """Makes an array the newest frame, and returns its number. When it returns, the array may be written again."""
+    @property
+    def name(self) -> str: ...
+    @property
+    def number(self) -> int:
+        """Number of the newest frame; 0 before the first."""
+    @property
+    def subscribers(self) -> int:
+        """Subscribers there are now."""
+    @property
+    def path(self) -> str | None:
+        """The path in use; None before the first array."""
+    def close(self) -> None:
+        """Ends the stream; subscribers are told, and keep the last frame. May be called again."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_exception: object) -> None: ...
+
+@final
+class Subscriber:
+    """The frames of a stream that another process publishes (Linux). What was published while nobody asked is passed over.
+
+    As an iterator it waits for each newer frame, and ends when the publisher does."""
+
+    def __init__(self, name: str, *, device: str = "cpu") -> None:
+        """Where nobody publishes this it is a DeviceError. device: where arrays are, "cpu", "cuda" or "cuda:N"."""
+    def next(self, timeout: float | None = None) -> Array | None:
+        """The newest frame, once there is one newer than the last; None after so many seconds without. The array is a copy that no
+        later frame changes. A publisher that has ended is a ClosedError. Ctrl-C ends the waiting."""
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> Array: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def number(self) -> int:
+        """Number of the frame that was taken last; what is missing between two was passed over. 0 before the first."""
+    @property
+    def path(self) -> str | None:
+        """The way in which that came here; None before the first."""
+    def close(self) -> None:
+        """Leaves the stream. May be called again."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_exception: object) -> None: ...
+
+def streams() -> list[dict[str, Any]]:
+    """Streams of this user (Linux), by their names: "name", "process" and "program"."""

@@ -1,7 +1,8 @@
 //! A frame's place in memory as words of a shared page.
 
 use interop_core::{
-    AlphaMode, BufferView, Encoding, Error, Extent, ImageDesc, ImageView, PixelFormat, Result, SurfaceDesc, View,
+    AlphaMode, BufferView, Encoding, Error, Extent, ImageDesc, ImageView, PixelFormat, Result, RowOrder, SurfaceDesc,
+    View,
 };
 
 /// Words of a description.
@@ -18,7 +19,7 @@ pub(crate) struct Placed {
 
 const IMAGE: u64 = 1;
 const BUFFER: u64 = 2;
-const ENCODINGS: [Encoding; 3] = [Encoding::Unmanaged, Encoding::Srgb, Encoding::Linear];
+const ENCODINGS: [Encoding; 4] = [Encoding::Unmanaged, Encoding::Srgb, Encoding::Linear, Encoding::Gamma22];
 const ALPHAS: [AlphaMode; 4] = [AlphaMode::Stored, AlphaMode::Opaque, AlphaMode::Premultiplied, AlphaMode::Straight];
 
 /// Place of a value among all of its kind.
@@ -30,20 +31,32 @@ fn nth<T: Copy>(all: &[T], place: u64) -> Option<T> {
     all.get(usize::try_from(place).ok()?).copied()
 }
 
+/// The view whose first row is the one on top.
+fn top_first(order: RowOrder, view: ImageView) -> ImageView {
+    let last = (view.extent.height as isize - 1) * view.row_pitch;
+    match (order, view.offset.checked_add_signed(last)) {
+        (RowOrder::BottomUp, Some(offset)) => ImageView { offset, row_pitch: -view.row_pitch, ..view },
+        _ => view,
+    }
+}
+
 impl Placed {
     pub(crate) fn words(&self) -> [u64; WORDS] {
         match (&self.desc, &self.view) {
-            (SurfaceDesc::Image(image), View::Image(view)) => [
-                IMAGE
-                    | place(&PixelFormat::ALL, &view.format) << 8
-                    | place(&ENCODINGS, &image.encoding) << 16
-                    | place(&ALPHAS, &image.alpha) << 24,
-                u64::from(view.extent.width) | u64::from(view.extent.height) << 32,
-                view.offset as u64,
-                view.row_pitch as u64,
-                0,
-                self.nanoseconds,
-            ],
+            (SurfaceDesc::Image(image), View::Image(view)) => {
+                let view = top_first(image.row_order, *view);
+                [
+                    IMAGE
+                        | place(&PixelFormat::ALL, &view.format) << 8
+                        | place(&ENCODINGS, &image.encoding) << 16
+                        | place(&ALPHAS, &image.alpha) << 24,
+                    u64::from(view.extent.width) | u64::from(view.extent.height) << 32,
+                    view.offset as u64,
+                    view.row_pitch as u64,
+                    0,
+                    self.nanoseconds,
+                ]
+            }
             (desc, view) => {
                 let span = view.span();
                 let bytes = desc.byte_len().unwrap_or(0) as u64;
@@ -90,11 +103,16 @@ mod tests {
 
     #[test]
     fn a_frame_comes_back_from_its_words() {
-        for format in PixelFormat::ALL {
-            let image = ImageDesc::new(33, 5, format).with_encoding(Encoding::Linear).with_alpha(AlphaMode::Straight);
-            let view = ImageView::packed(image.extent, format, 64, 128, false).unwrap();
-            let frame = Placed { desc: SurfaceDesc::Image(image), view: View::Image(view), nanoseconds: u64::MAX };
+        for (format, encoding) in PixelFormat::ALL.iter().flat_map(|format| ENCODINGS.map(|e| (*format, e))) {
+            let image = ImageDesc::new(33, 5, format).with_encoding(encoding).with_alpha(AlphaMode::Straight);
+            let placed = |image, reversed| {
+                let view = ImageView::packed(Extent::new(33, 5), format, 64, 128, reversed).unwrap();
+                Placed { desc: SurfaceDesc::Image(image), view: View::Image(view), nanoseconds: u64::MAX }
+            };
+            let frame = placed(image, false);
             assert_eq!(Placed::of(frame.words(), 1 << 20).unwrap(), frame);
+            let from_below = placed(image.with_row_order(RowOrder::BottomUp), false);
+            assert_eq!(Placed::of(from_below.words(), 1 << 20).unwrap(), placed(image, true));
         }
         let view = View::Buffer(BufferView { offset: 16, len: 100 });
         let frame = Placed { desc: SurfaceDesc::buffer(100), view, nanoseconds: 1 };

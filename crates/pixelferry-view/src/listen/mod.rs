@@ -13,7 +13,6 @@ use crate::error::ReadError;
 use board::Board;
 pub use board::Changes;
 use message::{Message, length};
-use pixelferry_look::Number;
 use std::io::{self, ErrorKind, Read};
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -91,8 +90,7 @@ impl Listener {
     /// # Errors
     /// [`ReadError::Memory`].
     pub fn waiting(&self) -> Result<Array, ReadError> {
-        let number = Number { code: 1, bits: 8, foreign: false };
-        Array::new(&self.waits(), &vec![0; 640 * 480], vec![480, 640], number)
+        Array::dark(&self.waits())
     }
 
     pub(crate) fn waits(&self) -> String {

@@ -154,8 +154,18 @@ impl ArrayView {
         self.bound();
     }
 
-    /// Which frame is on show in a pause.
-    pub(super) fn frame(&self) -> Option<String> {
-        self.is_paused.then(|| self.all[self.last].ring.position())
+    /// Says of the array of a name where it comes from, as long as nothing else is to be said.
+    #[cfg(all(feature = "stream", target_os = "linux"))]
+    pub(crate) fn say(&mut self, name: &str, said: String) {
+        if let Some(at) = self.named(name) {
+            self.all[at].said = said;
+        }
+    }
+
+    /// Which frame is on show in a pause, and what is said of where it comes from.
+    pub(super) fn frame(&self) -> impl Iterator<Item = String> {
+        let Shown { ring, said, .. } = &self.all[self.last];
+        let said = Some(said.clone()).filter(|said| !said.is_empty());
+        self.is_paused.then(|| ring.position()).into_iter().chain(said)
     }
 }

@@ -66,6 +66,10 @@ pub fn refusal(options: &OverlayOptions, common: &Options) -> Option<String> {
     if common.trace.is_some() {
         return Some("a trace is of the scene alone".into());
     }
+    #[cfg(all(feature = "stream", target_os = "linux"))]
+    if common.publish.is_some() {
+        return Some("the scene is published".into());
+    }
     let small = width < LEAST.width || height < LEAST.height;
     small.then(|| format!("they need {LEAST} pixels, {width}x{height} were asked for"))
 }

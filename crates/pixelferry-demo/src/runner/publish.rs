@@ -1,0 +1,51 @@
+//! A scene as a stream to other processes.
+
+use super::{Made, collect, collect_all, introduce, watch};
+use crate::options::Options;
+use crate::say;
+use crate::trace::Trace;
+use pixelferry::stream::{StreamOptions, publish};
+use pixelferry::{ComputeBackend, Display, KernelSource, SurfaceDesc, open_backend};
+use std::error::Error;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Time from one frame to the next.
+const PERIOD: Duration = Duration::from_nanos(1_000_000_000 / 60);
+
+/// Publishes as many frames as asked for, or until the process is ended.
+pub fn show(
+    options: &Options,
+    name: &str,
+    kernels: &[KernelSource],
+    trace: Option<&Trace>,
+    make: impl FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Made,
+) -> Result<(), Box<dyn Error>> {
+    let backend = open_backend(options.backend, kernels)?;
+    let stream = publish(name, backend.as_ref(), StreamOptions::default())?;
+    let mut scene = make(backend, stream.clone())?;
+    introduce(scene.as_mut())?;
+    if !matches!(scene.link().desc(), SurfaceDesc::Image(_)) {
+        let scene = scene.name();
+        return Err(format!("{scene} draws vertices, and has no picture to publish; take another scene").into());
+    }
+    watch(trace, scene.as_mut())?;
+    say!("  published as {name}: pixelferry view --attach {name}")?;
+    let total = options.frames.map_or(u64::MAX, u64::from);
+    let begun = Instant::now();
+    let (mut due, mut done, mut is_over) = (begun, 0, false);
+    while done < total {
+        is_over = is_over || !scene.advance(begun.elapsed().as_secs_f32())?;
+        // The last picture stays for who comes later.
+        if !is_over || stream.is_awaited() {
+            stream.publish(&scene.link().shown()?)?;
+        }
+        collect(trace, scene.as_mut())?;
+        done += 1;
+        due = (due + PERIOD).max(Instant::now());
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+    }
+    collect_all(trace, scene.as_mut())?;
+    Ok(say!("{done} frames in {:.2} s", begun.elapsed().as_secs_f64())?)
+}

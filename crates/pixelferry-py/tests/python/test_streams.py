@@ -1,0 +1,163 @@
+"""Arrays from process to process: what is published is what a subscriber in another process gets, and what happens when either ends."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import pixelferry
+from patience import wait_for
+
+if sys.platform != "linux":
+    pytest.skip("streams are Linux's", allow_module_level=True)
+
+SOON = 60.0
+PUBLISHES = """
+import sys, time
+import numpy as np
+import pixelferry
+name, dtype, shape = sys.argv[1], sys.argv[2], tuple(int(side) for side in sys.argv[3].split("x"))
+with pixelferry.Publisher(name) as publisher:
+    print("open", flush=True)
+    for number in range(1, 1_000_000):
+        array = np.full(shape, number % 100, dtype)
+        array[0, 0] = 1
+        assert publisher.publish(array) == publisher.number == number
+        time.sleep(0.002)
+"""
+
+
+@pytest.fixture
+def name(request):
+    return f"py-{os.getpid()}-{abs(hash(request.node.name)) % 10**6}"
+
+
+class Process:
+    def __init__(self, name, dtype, shape):
+        shape = "x".join(map(str, shape))
+        command = [sys.executable, "-c", PUBLISHES, name, np.dtype(dtype).name, shape]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout.readline() == "open\n"
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+
+@pytest.mark.parametrize("dtype, shape", [
+    ("u1", (5, 7, 4)), ("u1", (5, 7)), ("u2", (3, 9)), ("f2", (4, 6, 2)), ("f4", (61, 253)), ("f4", (8, 8, 4)),
+])
+def test_arrays_come_as_they_are(name, dtype, shape):
+    with Process(name, dtype, shape) as process, pixelferry.Subscriber(name) as subscriber:
+        listed = next(stream for stream in pixelferry.streams() if stream["name"] == name)
+        assert listed["process"] == process.process.pid and listed["program"]
+        kept, numbers = [], []
+        for frame in subscriber:
+            kept.append((subscriber.number, frame))
+            numbers.append(subscriber.number)
+            if len(kept) == 20:
+                break
+        assert subscriber.path and numbers == sorted(set(numbers))
+        # Each is a copy of its own.
+        for number, frame in kept:
+            expected = np.full(shape, number % 100, dtype)
+            expected[0, 0] = 1
+            array = np.asarray(frame)
+            assert array.dtype == np.dtype(dtype)
+            np.testing.assert_array_equal(array, expected)
+
+
+def test_a_publisher_that_ends_is_said_and_another_may_follow(name):
+    with pytest.raises(pixelferry.DeviceError, match="nobody publishes it"):
+        pixelferry.Subscriber(name)
+    process = Process(name, "u1", (4, 4))
+    subscriber = pixelferry.Subscriber(name)
+    last = np.asarray(subscriber.next(SOON)).copy()
+    assert (last[1:] == subscriber.number % 100).all()
+    process.kill()
+    # The last frame comes, unless it was taken; then nothing more does.
+    for frame in subscriber:
+        last = np.asarray(frame)
+    assert (last[1:] == subscriber.number % 100).all()
+    with pytest.raises(pixelferry.ClosedError, match="has ended"):
+        subscriber.next(SOON)
+    with Process(name, "u1", (4, 4)), pixelferry.Subscriber(name) as again:
+        assert again.next(SOON) is not None
+    subscriber.close()
+    with pytest.raises(pixelferry.ClosedError, match="is closed"):
+        subscriber.next(0)
+
+
+def test_within_one_process(name):
+    with pixelferry.Publisher(name) as publisher, pixelferry.Subscriber(name) as subscriber:
+        assert subscriber.next(0) is None and subscriber.next(0.01) is None and publisher.number == 0
+        assert wait_for(lambda: publisher.subscribers == 1)
+        with pytest.raises(pixelferry.ShapeError, match="published already"):
+            pixelferry.Publisher(name)
+        # Three channels have a fourth, rows may be apart, and doubles come as floats.
+        source = np.arange(2 * 6 * 3, dtype="u1").reshape(2, 6, 3)
+        publisher.publish(source[:, ::2])
+        frame = np.asarray(subscriber.next(SOON))
+        np.testing.assert_array_equal(frame[:, :, :3], source[:, ::2])
+        assert (frame[:, :, 3] == 255).all() and publisher.path and "frame 1" in repr(subscriber)
+        publisher.publish(np.full((3, 2), 0.1))
+        np.testing.assert_array_equal(np.asarray(subscriber.next(SOON)), np.full((3, 2), 0.1, "f4"))
+        publisher.publish(source.transpose(2, 0, 1), "CHW")
+        np.testing.assert_array_equal(np.asarray(subscriber.next(SOON))[:, :, :3], source)
+        with pytest.raises(pixelferry.DtypeError):
+            publisher.publish("words")
+        with pytest.raises(pixelferry.ShapeError):
+            publisher.publish(np.zeros((2, 2, 5), "u1"))
+    with pytest.raises(pixelferry.ClosedError, match="is closed"):
+        publisher.publish(np.zeros((2, 2), "u1"))
+    for wrong in ["", "a/b", ".a"]:
+        with pytest.raises(pixelferry.ShapeError, match="cannot name a stream"):
+            pixelferry.Publisher(wrong)
+    assert all(stream["name"] != name for stream in pixelferry.streams())
+
+
+def test_a_format_that_is_asked_for(name):
+    with pixelferry.Publisher(name, format="rgba8") as publisher, pixelferry.Subscriber(name) as subscriber:
+        publisher.publish(np.array([[0.0, 0.5, 1.0]], "f4"))
+        np.testing.assert_array_equal(np.asarray(subscriber.next(SOON))[0, :, 0], [0, 128, 255])
+    with pytest.raises(pixelferry.ShapeError, match="format='blue'"):
+        pixelferry.Publisher(name, format="blue")
+
+
+def test_other_threads_run_while_one_waits(name):
+    with pixelferry.Publisher(name) as publisher, pixelferry.Subscriber(name) as subscriber:
+        got = []
+        waits = threading.Thread(target=lambda: got.append(np.asarray(subscriber.next(SOON))))
+        waits.start()
+        publisher.publish(np.full((2, 2), 7, "u1"))
+        waits.join()
+        np.testing.assert_array_equal(got[0], np.full((2, 2), 7, "u1"))
+
+
+def test_on_the_gpu(name):
+    with pixelferry.Publisher(name) as publisher:
+        try:
+            subscriber = pixelferry.Subscriber(name, device="cuda")
+        except pixelferry.DeviceError as why:
+            # Refused before anything comes, and said.
+            assert "cuda" in str(why).lower() or "nvidia" in str(why).lower(), why
+            return
+        with subscriber:
+            array = np.arange(24, dtype="f4").reshape(4, 6)
+            publisher.publish(array)
+            frame = subscriber.next(SOON)
+            assert frame.device.startswith("cuda") and frame.__dlpack_device__()[0] == 2
+            # What is on the GPU is published from there.
+            publisher.publish(frame)
+            again = subscriber.next(SOON)
+            np.testing.assert_array_equal(np.from_dlpack(again, device="cpu"), array)
