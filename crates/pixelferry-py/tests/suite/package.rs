@@ -61,7 +61,7 @@ fn the_stubs_name_every_display_and_format() {
     assert_eq!(line("_Format = "), format!("_Format = Literal[{}]", formats.join(", ")));
     let taken =
         [stubs, include_str!("../../python/pixelferry/gl.pyi")].map(|text| text.matches("format: _Format").count());
-    assert_eq!(taken, [1, 3], "Viewer; Texture, Target and Source");
+    assert_eq!(taken, [2, 3], "Viewer and Publisher; Texture, Target and Source");
     // The package is built without the features `vulkan` and `wgpu`, which other crates of the workspace switch on.
     let left_out = [DisplayChoice::Vulkan, DisplayChoice::Wgpu];
     let packed = DisplayChoice::all().filter(|row| !left_out.contains(&row.choice));

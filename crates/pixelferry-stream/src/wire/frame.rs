@@ -80,7 +80,7 @@ impl Placed {
                 let encoding = nth(&ENCODINGS, byte(16)).ok_or_else(wrong)?;
                 let alpha = nth(&ALPHAS, byte(24)).ok_or_else(wrong)?;
                 let extent = Extent::new(sides as u32, (sides >> 32) as u32);
-                let row_pitch = isize::try_from(pitch).map_err(|_| wrong())?;
+                let row_pitch = isize::try_from(pitch.cast_signed()).map_err(|_| wrong())?;
                 let view = ImageView { offset: size(offset)?, row_pitch, extent, format };
                 let image = ImageDesc::new(extent.width, extent.height, format);
                 (SurfaceDesc::Image(image.with_encoding(encoding).with_alpha(alpha)), View::Image(view))
