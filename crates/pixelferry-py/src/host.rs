@@ -5,7 +5,7 @@
 //! ([`crate::window`]), since a process can have only one event loop. Callers wait for it with the interpreter released.
 
 use crate::failure::Failure;
-use crate::job::{Job, closed, guarded};
+use crate::job::{Job, answered, closed, guarded};
 use crate::stage::Stage;
 use crate::window::WindowHandle;
 use pixelferry::driver::describe::panics::ended;
@@ -25,18 +25,12 @@ impl Host {
         &self,
         work: impl FnOnce(&mut Stage) -> Result<R, Failure> + Send + 'static,
     ) -> Result<R, Failure> {
-        let (answer, answered) = channel();
-        let job: Job = Box::new(move |stage| {
-            let result = guarded(|| work(stage)).map_err(|failure| stage.explained(failure));
-            // Nobody waits any more only where the caller's thread died.
-            let _ = answer.send(result);
-        });
-        match self {
-            Self::Thread(thread) => thread.post(job)?,
-            Self::Window(window) => window.post(job)?,
-        }
-        // Without an answer the job was dropped unrun: the stage is gone.
-        answered.recv().unwrap_or_else(|_| Err(closed()))
+        let post = |job| match self {
+            Self::Thread(thread) => thread.post(job),
+            Self::Window(window) => window.post(job),
+        };
+        let work = |stage: &mut Stage| guarded(|| work(stage)).map_err(|failure| stage.explained(failure));
+        answered(post, work)?
     }
 
     /// True where the program ended it; else the user did, or nobody.

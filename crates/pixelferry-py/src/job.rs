@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::stage::Stage;
 use pixelferry::driver::describe::panics::catch;
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 /// Interval at which a waiting call looks for signals (Ctrl-C).
@@ -14,6 +15,18 @@ pub type Job<S = Stage> = Box<dyn FnOnce(&mut S) + Send>;
 /// Tells how calls after the end are refused.
 pub fn closed() -> Failure {
     Failure::Closed("the viewer is closed".into())
+}
+
+/// Posts work and waits for its answer. Not to be called with the interpreter attached. `Err` where nobody is there to do it.
+pub fn answered<S: 'static, R: Send + 'static>(
+    post: impl FnOnce(Job<S>) -> Result<(), Failure>,
+    work: impl FnOnce(&mut S) -> Result<R, Failure> + Send + 'static,
+) -> Result<Result<R, Failure>, Failure> {
+    let (answer, answered) = channel();
+    // Nobody waits any more only where the caller's thread died.
+    post(Box::new(move |side| _ = answer.send(work(side))))?;
+    // Without an answer the job was dropped unrun: who does such work is gone.
+    answered.recv().map_err(|_| closed())
 }
 
 /// A panic becomes a failure.

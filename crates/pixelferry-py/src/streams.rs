@@ -6,7 +6,7 @@ use crate::engine::{Asked, Engine, Engines, Wanted};
 use crate::failure::Failure;
 use crate::feeding::{kernel, lent};
 use crate::host::StageThread;
-use crate::job::{TICK, guarded};
+use crate::job::{TICK, answered, guarded};
 use crate::named;
 use crate::raw::memory::Readable;
 use crate::source::Source;
@@ -20,7 +20,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -53,15 +52,8 @@ impl<S: 'static> Side<S> {
         if self.process != std::process::id() {
             return Err(Failure::Closed("it was made in another process; make one in this one".into()));
         }
-        let (answer, answered) = channel();
-        let job = Box::new(move |side: &mut S| {
-            // Nobody waits any more only where the caller's thread died.
-            let _ = answer.send(guarded(|| work(side)));
-        });
         let closed = |_| Failure::Closed(format!("this side of the stream '{}' is closed", self.name));
-        self.thread.post(job).map_err(closed)?;
-        // Without an answer the job was dropped unrun: the thread is gone.
-        answered.recv().unwrap_or_else(|_| Err(closed(Failure::destroyed())))
+        answered(|job| self.thread.post(job), |side| guarded(|| work(side))).map_err(closed)?
     }
 
     fn note(&self, number: u64, path: Option<PathId>) {
@@ -89,9 +81,7 @@ impl<S: 'static> Side<S> {
 impl<S: 'static> Drop for Side<S> {
     fn drop(&mut self) {
         // The socket goes at once. Nothing on that thread waits for the interpreter.
-        if self.process == std::process::id() {
-            self.thread.close();
-        }
+        self.close();
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::array::Array;
 use crate::error::{ReadError, ViewError};
 use crate::view::ArrayView;
+use crate::wake::Wake;
 use pixelferry::driver::describe::color::{Curve, load};
 use pixelferry::driver::describe::format::ChannelKind;
 use pixelferry::stream::{Next, StreamFrame, Subscriber};
@@ -29,7 +30,7 @@ pub struct Attached {
 struct Shared {
     slot: Mutex<Slot>,
     changed: Condvar,
-    wake: Mutex<Option<Box<dyn Fn() + Send>>>,
+    wake: Wake,
 }
 
 #[derive(Default)]
@@ -56,9 +57,7 @@ impl Shared {
     fn change(&self, change: impl FnOnce(&mut Slot)) {
         change(&mut self.slot());
         self.changed.notify_all();
-        if let Some(wake) = &*self.wake.lock().unwrap_or_else(PoisonError::into_inner) {
-            wake();
-        }
+        self.wake.call();
     }
 
     /// Waits, at most so long, until the last frame was taken. False where nobody is left to take one.
@@ -123,7 +122,7 @@ impl Attached {
 
     /// Calls this, from a thread of its own, after each change.
     pub(crate) fn wake_by(&self, wake: impl Fn() + Send + 'static) {
-        *self.shared.wake.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(wake));
+        self.shared.wake.by(wake);
         // What came before is told of, too.
         self.shared.change(|_| {});
     }

@@ -3,6 +3,7 @@
 use crate::array::Array;
 use crate::error::ReadError;
 use crate::file::y4m::{Frame, Video};
+use crate::wake::Wake;
 use std::io::{self, Read};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -18,7 +19,7 @@ pub struct Film {
 struct Shared {
     slot: Mutex<Slot>,
     changed: Condvar,
-    wake: Mutex<Option<Box<dyn Fn() + Send>>>,
+    wake: Wake,
 }
 
 /// The next frame.
@@ -55,10 +56,10 @@ impl Film {
 
     /// Calls this, from a thread of its own, when a frame is due.
     pub(crate) fn wake_by(&self, wake: impl Fn() + Send + 'static) {
-        *self.shared.wake.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(wake));
+        self.shared.wake.by(wake);
         let is_due = self.shared.slot().is_due;
-        if let (true, Some(wake)) = (is_due, &*self.shared.wake.lock().unwrap_or_else(PoisonError::into_inner)) {
-            wake();
+        if is_due {
+            self.shared.wake.call();
         }
     }
 
@@ -96,9 +97,7 @@ fn read(mut video: Video<impl Read>, to: &Shared) {
         if is_there(&mut slot) {
             slot.is_due = true;
             drop(slot);
-            if let Some(wake) = &*to.wake.lock().unwrap_or_else(PoisonError::into_inner) {
-                wake();
-            }
+            to.wake.call();
             slot = to.changed.wait_while(to.slot(), is_there).unwrap_or_else(PoisonError::into_inner);
         }
         if slot.is_over || is_last {

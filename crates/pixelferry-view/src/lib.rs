@@ -40,6 +40,7 @@ mod serve;
 mod sheets;
 mod shown;
 mod view;
+mod wake;
 mod window;
 
 pub use array::Array;

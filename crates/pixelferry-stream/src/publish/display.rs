@@ -213,8 +213,7 @@ impl StreamDisplay {
             hub.publish(frame, piece.place, from, &Placed { desc, view, nanoseconds });
             *self.newest.borrow_mut() = Some(piece);
         }
-        hub.wake();
-        Ok(Published { number: frame, subscribers: hub.subscribers(), copied })
+        Ok(Published { number: frame, subscribers: hub.wake(), copied })
     }
 }
 

@@ -141,12 +141,14 @@ impl Hub {
         self.table.publish(frame, place, from, placed.words());
     }
 
-    /// Wakes everybody who waits for a frame.
-    pub(crate) fn wake(&self) {
-        for peer in &self.state().peers {
+    /// Wakes everybody who waits for a frame; returns how many there are.
+    pub(crate) fn wake(&self) -> usize {
+        let state = self.state();
+        for peer in &state.peers {
             // Where its counter is full it has been woken often enough.
             let _ = rustix::io::write(&peer.wake, &1_u64.to_ne_bytes());
         }
+        state.peers.len()
     }
 
     /// True where somebody cannot use the memory that kernels write.

@@ -148,11 +148,10 @@ impl Room {
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
             .map_err(|errno| unavailable("an eventfd", errno.to_string()))?;
         let socket = socket.try_clone().map_err(|error| unavailable("a descriptor", error.to_string()))?;
-        let descriptors = [self.hub.table.descriptor().try_clone(), page.try_clone(), wake.try_clone()];
-        let [table, page, woken] = descriptors.map(|copy| copy.map_err(|e| unavailable("a descriptor", e.to_string())));
-        let (table, page, woken) = (table?, page?, woken?);
+        let woken = wake.try_clone().map_err(|error| unavailable("a descriptor", error.to_string()))?;
         // The number stays that of the connection, which `epoll` knows for as long as a copy of it is open.
-        self.hub.welcome(Peer { id, socket, reader, wake }, &[table.as_fd(), page.as_fd(), woken.as_fd()], &self.device)
+        let descriptors = [self.hub.table.descriptor().as_fd(), page.as_fd(), woken.as_fd()];
+        self.hub.welcome(Peer { id, socket, reader, wake }, &descriptors, &self.device)
     }
 }
 

@@ -10,6 +10,7 @@ mod message;
 
 use crate::array::Array;
 use crate::error::ReadError;
+use crate::wake::Wake;
 use board::Board;
 pub use board::Changes;
 use message::{Message, length};
@@ -46,7 +47,7 @@ pub struct Listener {
 #[derive(Default)]
 struct Shared {
     board: Mutex<Board>,
-    wake: Mutex<Option<Box<dyn Fn() + Send>>>,
+    wake: Wake,
     has_graphics: AtomicBool,
 }
 
@@ -82,7 +83,7 @@ impl Listener {
 
     /// Calls this, from threads of its own, after each change.
     pub fn wake_by(&self, wake: impl Fn() + Send + 'static) {
-        *self.shared.wake.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(wake));
+        self.shared.wake.by(wake);
     }
 
     /// What to show while there is nothing else.
@@ -173,11 +174,7 @@ fn hear(mut stream: TcpStream, name: &str, shared: &Weak<Shared>) -> Result<(), 
         // Without the lock while the refusal is said.
         let done = shared.board().apply(&message);
         match done {
-            Ok(()) => {
-                if let Some(wake) = &*shared.wake.lock().unwrap_or_else(PoisonError::into_inner) {
-                    wake();
-                }
-            }
+            Ok(()) => shared.wake.call(),
             Err(refused) if said < MOST_SAID => {
                 said += 1;
                 let last = if said == MOST_SAID { "; no more is said of this connection" } else { "" };
