@@ -11,9 +11,6 @@ import pytest
 import pixelferry
 from patience import wait_for
 
-if sys.platform != "linux":
-    pytest.skip("streams are Linux's", allow_module_level=True)
-
 SOON = 60.0
 PUBLISHES = """
 import sys, time
