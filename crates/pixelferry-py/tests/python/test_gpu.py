@@ -182,8 +182,6 @@ def test_host_and_device_arrays_take_turns(viewer):
     (lambda: torch.zeros(4, 4, device="cuda", requires_grad=True), pixelferry.DtypeError, "detach"),
     (lambda: torch.zeros(4, 4, device="cuda").to_sparse(), pixelferry.DtypeError, "layout"),
     (lambda: torch.zeros(4, 0, device="cuda"), pixelferry.ShapeError, "empty"),
-    (lambda: torch.zeros(4, 4, 2, device="cuda"), pixelferry.ShapeError, "2 channels"),
-    (lambda: torch.zeros(3, 64, 48, device="cuda"), pixelferry.ShapeError, "CHW"),
     (lambda: torch.zeros(4, 4, device="meta"), pixelferry.Error, "."),
 ])
 def test_refusals(viewer, make, error, text):
