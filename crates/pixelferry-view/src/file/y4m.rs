@@ -1,12 +1,13 @@
 //! Videos in YUV4MPEG2 (Y4M), frame by frame. The crate of that name takes a frame that is cut for the end, tells no position, and
 //! trusts the size that a header claims.
 //!
-//! A header has no matrix. By this rule it is that of BT.709 from 720 rows on, and that of BT.601 below. `XCOLORRANGE=FULL` says that
-//! numbers go from 0 to 255, else luma goes from 16 to 235 and chroma from 16 to 240. All pixels of a block have its chroma.
+//! `XCOLORRANGE=FULL` says that numbers go from 0 to 255, else luma goes from 16 to 235 and chroma from 16 to 240. All pixels of a
+//! block have its chroma.
 
 use crate::array::Array;
 use crate::error::ReadError;
 use pixelferry_look::Number;
+use pixelferry_media::yuv::weights;
 use std::io::Read;
 use std::time::Duration;
 
@@ -20,8 +21,6 @@ const MOST_LINE: usize = 1024;
 /// Longest side, and most pixels, of which a frame takes up to 9 bytes each while it is made.
 const MOST_SIDE: u32 = 1 << 16;
 const MOST_PIXELS: u64 = 1 << 28;
-/// Rows from which on a picture is of BT.709.
-const HIGH: u32 = 720;
 /// Frames a second where the header tells none, as in other readers.
 const RATE: f64 = 25.0;
 
@@ -207,9 +206,9 @@ const BITS: u32 = 20;
 const ONE: f64 = (1 << BITS) as f64;
 
 impl Matrix {
-    /// For pictures of so many rows. Weights of ITU-R BT.601-7, 2.5.1, and BT.709-6, 3.2; their 8-bit numbers by 3.4.
+    /// For pictures of so many rows. 8-bit numbers by ITU-R BT.709-6, 3.4.
     fn new(rows: u32, is_full: bool) -> Box<Self> {
-        let [red, blue] = if rows < HIGH { [0.299, 0.114] } else { [0.2126, 0.0722] };
+        let [red, blue] = weights(rows);
         let green = 1.0 - red - blue;
         let (black, white, chroma) = if is_full { (0.0, 255.0, 255.0) } else { (16.0, 219.0, 224.0) };
         let table = |from: f64, of: f64, factor: f64| -> [i32; 256] {
