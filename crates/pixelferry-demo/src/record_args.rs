@@ -20,16 +20,20 @@ pub struct RecordArgs {
 }
 
 impl RecordArgs {
-    /// Begins the film, where there is to be one; `steps` where time passes by the frame anyway. Messages go to standard error from
-    /// then on where standard output is the film.
+    /// Lets messages go to standard error from now on where standard output is the film.
+    pub fn leave_output(&self) {
+        if self.record == Some(Output::Standard) {
+            terminal::leave_output();
+        }
+    }
+
+    /// Begins the film, where there is to be one; `steps` where time passes by the frame anyway. Leaves standard output to it.
     ///
     /// # Errors
     /// Those of [`Recorder::create`].
     pub fn begin(&self, steps: bool) -> Result<Option<Recorder>, RecordError> {
         let Some(output) = &self.record else { return Ok(None) };
-        if *output == Output::Standard {
-            terminal::leave_output();
-        }
+        self.leave_output();
         let options = RecordOptions::default().with_rate(self.rate).with_step(self.step || steps);
         Recorder::create(output.clone(), options).map(Some)
     }

@@ -12,6 +12,8 @@ mod endings;
 mod manual;
 mod missing_drivers;
 mod probe;
+#[cfg(all(feature = "view", target_os = "linux"))]
+mod record;
 mod report;
 mod shaders;
 #[cfg(target_os = "linux")]
