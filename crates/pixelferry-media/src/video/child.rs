@@ -6,12 +6,12 @@ use interop_core::Extent;
 use std::io::Read as _;
 use std::process::{Child, ChildStderr, Command, Stdio};
 
-const LAUNCH: &str = "gst-launch-1.0";
+pub(crate) const LAUNCH: &str = "gst-launch-1.0";
 /// Most bytes of its error output that are kept.
 const MOST_WORDS: usize = 4 << 10;
 
 /// The element that writes to the child's standard output.
-const TO_OUTPUT: [&str; 4] = ["fdsink", "fd=1", "sync=false", "async=false"];
+pub(crate) const TO_OUTPUT: [&str; 4] = ["fdsink", "fd=1", "sync=false", "async=false"];
 
 /// Raw pictures, tight.
 pub(crate) struct Raw {
@@ -39,10 +39,15 @@ pub(crate) fn start(element: &Element, raw: &Raw, after: &[&str], output: Stdio)
     launch.args(["!", "videoconvert", "!", "video/x-raw,format=(string){I420,NV12},colorimetry=(string)bt709", "!"]);
     launch.arg(element.name).args(element.properties).args(["!", "h264parse", "config-interval=-1", "!"]).args(after);
     launch.arg("!").args(TO_OUTPUT);
+    spawn(launch, Stdio::piped(), output)
+}
+
+/// Starts GStreamer.
+pub(crate) fn spawn(mut launch: Command, input: Stdio, output: Stdio) -> Result<Child, Error> {
     #[cfg(unix)]
     // A Ctrl-C in the terminal is for this program. The child ends when its input does.
     std::os::unix::process::CommandExt::process_group(&mut launch, 0);
-    let child = launch.stdin(Stdio::piped()).stdout(output).stderr(Stdio::piped()).spawn();
+    let child = launch.stdin(input).stdout(output).stderr(Stdio::piped()).spawn();
     child.map_err(|source| Error::NoTools { tool: LAUNCH, source })
 }
 

@@ -2,8 +2,9 @@
 
 use bytes::Bytes;
 use interop_core::{Extent, ImageDesc, PixelFormat, RowOrder};
-use pixelferry_media::video::{Container, Element, Encoder, Said, Shape, Unit, VideoFile, encoders};
+use pixelferry_media::video::{Container, Decoder, Element, Encoder, Said, Shape, Unit, VideoFile, encoders};
 use pixelferry_media::wire::{Codec, Header, Kind};
+use pixelferry_media::yuv::{Layout, Planes, Weights};
 use pixelferry_testing::{Need, need, wait_until};
 use std::io::Write as _;
 use std::path::Path;
@@ -286,4 +287,73 @@ fn a_file_gets_the_name_that_it_was_given_and_no_other_is_made() {
         assert_eq!(decoded.len(), 3 * 160 * 160 * 4, "{path:?}");
         std::fs::remove_dir_all(&folder).unwrap();
     }
+}
+
+/// Beside what GStreamer makes of the same pictures, step by step and without dithering.
+#[test]
+fn planes_become_the_colours_that_gstreamer_makes() {
+    if gstreamer().is_none() {
+        return;
+    }
+    let extent = Extent::new(322, 181);
+    for (layout, name) in [(Layout::I420, "I420"), (Layout::Nv12, "NV12"), (Layout::P010, "P010_10LE")] {
+        for (colorimetry, weights, is_full) in
+            [("bt709", Weights::BT709, false), ("bt601", Weights::BT601, false), ("1:3:5:1", Weights::BT709, true)]
+        {
+            let caps = format!("video/x-raw,format={name},width=322,height=181,colorimetry=(string){colorimetry}");
+            // Colours in bars and circles, and noise.
+            let source = ["videotestsrc", "num-buffers=1", "pattern=smpte", "!", &caps];
+            // Theirs are up to 4 off at 8 bits, and up to 2.4 at 16, to which they widen numbers of 8 bits by repeating them.
+            let exact =
+                ["!", "videoconvert", "dither=none", "chroma-mode=none", "!", "video/x-raw,format=ARGB64"];
+            let picture = launched(&source, &[]);
+            let found = Planes::new(layout, extent, weights, is_full).rgb(&picture).unwrap();
+            let theirs = launched(&[&source[..], &exact].concat(), &[]);
+            assert_eq!(theirs.len(), 322 * 181 * 8, "{name}");
+            let numbers = theirs.chunks(8).flat_map(|pixel| [1, 2, 3].map(|at| [pixel[2 * at], pixel[2 * at + 1]]));
+            let levels = numbers.map(|number| f64::from(u16::from_ne_bytes(number)) / 257.0);
+            let worst = levels.zip(&found).map(|(a, b)| (a - f64::from(*b)).abs()).fold(0.0, f64::max);
+            let most = if layout == Layout::P010 { 1.0 } else { 2.4 };
+            assert!(worst <= most, "{name} {colorimetry}: {worst}");
+        }
+    }
+}
+
+#[test]
+fn a_decoder_gives_the_pictures_of_a_file() {
+    if gstreamer().is_none() {
+        return;
+    }
+    let extent = Extent::new(160, 168);
+    let path = std::env::temp_dir().join(format!("decoded {}.mp4", std::process::id()));
+    let file = std::fs::File::create(&path).unwrap();
+    let mut video = VideoFile::start(file, Container::of(&path).unwrap(), 50, extent, &pixels(extent, 0)).unwrap();
+    let mut planes = Vec::new();
+    for frame in 0..8 {
+        video.frame(&pixels(extent, frame), &mut planes);
+        video.put(&planes).unwrap();
+    }
+    video.finish().unwrap();
+    let mut decoder = Decoder::open(std::fs::File::open(&path).unwrap()).unwrap();
+    let mut frames = 0;
+    while let Some(picture) = decoder.next_picture().unwrap() {
+        assert_eq!((picture.planes.extent(), picture.period), (extent, Duration::from_millis(20)));
+        let found = picture.planes.rgb(&picture.bytes).unwrap();
+        let wanted = pixels(extent, frames);
+        let pairs = found.chunks(3).zip(wanted.chunks(4));
+        let errors = pairs.flat_map(|(a, b)| (0..3).map(|c| f64::from(a[c].abs_diff(b[c])).powi(2)));
+        let psnr = 10.0 * (255.0 * 255.0 / (errors.sum::<f64>() / (extent.pixels() * 3) as f64)).log10();
+        assert!(psnr >= 40.0, "frame {frames}: {psnr} dB");
+        frames += 1;
+    }
+    assert_eq!(frames, 8);
+    // Cut in the middle, and no video at all.
+    let whole = std::fs::read(&path).unwrap();
+    for bytes in [&whole[..200], &b"no video"[..], &[]] {
+        std::fs::write(&path, bytes).unwrap();
+        let mut decoder = Decoder::open(std::fs::File::open(&path).unwrap()).unwrap();
+        let error = decoder.next_picture().map(|_| ()).unwrap_err();
+        assert!(error.to_string().starts_with("decodebin: "), "{error}");
+    }
+    std::fs::remove_file(path).unwrap();
 }

@@ -1,18 +1,7 @@
-//! Pixels as luma and chroma, which video is made of, and as frames of YUV4MPEG2 (Y4M), which encoders read from a pipe.
+//! Luma and chroma of RGBA8 pixels.
 
+use super::Weights;
 use interop_core::Extent;
-
-/// Rows from which on a picture is of BT.709.
-const HIGH: u32 = 720;
-/// How much red and blue count in luma: BT.601-7, 2.5.1, and BT.709-6, 3.2.
-const BT601: [f64; 2] = [0.299, 0.114];
-const BT709: [f64; 2] = [0.2126, 0.0722];
-
-/// How much red and blue count in the luma of a Y4M video with so many rows. Its header names no matrix: by this rule it is that of
-/// BT.709 from 720 rows on, and that of BT.601 below.
-pub const fn weights(rows: u32) -> [f64; 2] {
-    if rows < HIGH { BT601 } else { BT709 }
-}
 
 const BITS: u32 = 20;
 const ONE: f64 = (1 << BITS) as f64;
@@ -27,10 +16,10 @@ pub struct Yuv {
 impl Yuv {
     /// BT.709, as H.264 is written here.
     pub fn bt709() -> Self {
-        Self::of(BT709)
+        Self::of(Weights::BT709)
     }
 
-    fn of([red, blue]: [f64; 2]) -> Self {
+    fn of(Weights { red, blue }: Weights) -> Self {
         let luma = [red, 1.0 - red - blue, blue];
         let fixed = |factors: [f64; 3], steps: f64| factors.map(|factor| (factor * steps / 255.0 * ONE).round() as i32);
         let chroma = |of: usize| {
@@ -102,7 +91,7 @@ impl Frames {
     /// For frames of this size, so many a second.
     #[must_use]
     pub fn new(extent: Extent, rate: u32) -> Self {
-        Self { extent, rate, yuv: Yuv::of(weights(extent.height)) }
+        Self { extent, rate, yuv: Yuv::of(Weights::of_rows(extent.height)) }
     }
 
     /// The line that a file begins with.
@@ -123,7 +112,7 @@ mod tests {
     use super::*;
 
     /// By the standards' own equations, in real numbers.
-    fn reference(pixel: [f64; 3], [of_red, of_blue]: [f64; 2]) -> [f64; 3] {
+    fn reference(pixel: [f64; 3], Weights { red: of_red, blue: of_blue }: Weights) -> [f64; 3] {
         let [r, g, b] = pixel.map(|level| level / 255.0);
         let luma = of_red * r + (1.0 - of_red - of_blue) * g + of_blue * b;
         let (blue, red) = ((b - luma) / (2.0 * (1.0 - of_blue)), (r - luma) / (2.0 * (1.0 - of_red)));
@@ -141,7 +130,7 @@ mod tests {
         let pixels: Vec<[u8; 3]> =
             (0..32_u32.pow(3)).map(|n| [n % 32, n / 32 % 32, n / 1024].map(|part| (part * 8 + n % 8) as u8)).collect();
         let rgba: Vec<u8> = pixels.iter().flat_map(|[r, g, b]| [*r, *g, *b, 7]).collect();
-        for (rows, matrix) in [(64, BT601), (1024, BT709)] {
+        for (rows, matrix) in [(64, Weights::BT601), (1024, Weights::BT709)] {
             let mut file = Vec::new();
             Frames::new(Extent::new((pixels.len() / rows) as u32, rows as u32), 30).put(&rgba, &mut file);
             let planes: Vec<&[u8]> = file[6..].chunks(pixels.len()).collect();
@@ -165,10 +154,10 @@ mod tests {
             [0, 1, 2].map(|c| all.clone().map(|(x, y)| f64::from(level(x, y, c))).sum::<f64>() / f64::from(side * side))
         };
         for (y, x) in (0..4).flat_map(|y| (0..8).map(move |x| (y, x))) {
-            let wanted = reference(mean(x, y, 1), BT709)[0];
+            let wanted = reference(mean(x, y, 1), Weights::BT709)[0];
             assert_near(planes[(y * 8 + x) as usize], wanted, &format!("luma at {x}, {y}"));
             if x % 2 + y % 2 == 0 {
-                let wanted = reference(mean(x, y, 2), BT709);
+                let wanted = reference(mean(x, y, 2), Weights::BT709);
                 let at = (32 + y / 2 * 4 + x / 2) as usize;
                 assert_near(planes[at], wanted[1], &format!("blue at {x}, {y}"));
                 assert_near(planes[at + 8], wanted[2], &format!("red at {x}, {y}"));
