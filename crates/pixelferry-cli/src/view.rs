@@ -25,7 +25,7 @@ const STANDARD_INPUT: &str = "-";
 
 #[derive(clap::Args)]
 pub struct ViewOptions {
-    /// .npy files, PNGs, JPEGs or videos (.y4m), which play; - for one of these on standard input.
+    /// .npy files, PNGs, JPEGs or videos, which play: .y4m, and others by GStreamer; - for one on standard input, but for the latter.
     #[arg(value_name = "FILE", required_unless_present_any = ["listen", "attach"])]
     files: Vec<PathBuf>,
     #[command(flatten)]

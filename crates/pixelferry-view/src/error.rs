@@ -14,7 +14,8 @@ pub enum ReadError {
     File(#[from] io::Error),
     /// It is of no format that is read.
     #[error(
-        "it is neither an array of NumPy's (.npy), a picture (PNG, JPEG) nor a video (Y4M): it begins with {0:02x?}"
+        "it is neither an array of NumPy's (.npy), a picture (PNG, JPEG) nor a video (Y4M, or a file of MP4, Matroska, AVI or MPEG-TS): \
+         it begins with {0:02x?}"
     )]
     Format(Vec<u8>),
     /// The header of a `.npy` file is not one that NumPy writes.
@@ -47,6 +48,20 @@ pub enum ReadError {
         at: u64,
         /// What is wrong.
         reason: String,
+    },
+    /// A video has no frame at all.
+    #[error("the video has no frame")]
+    NoFrame,
+    /// A video is not decoded.
+    #[error("the video is not decoded: {0}")]
+    Decode(#[from] pixelferry_media::video::Error),
+    /// A decoder gave another picture than it said.
+    #[error("a picture of the video has {there} bytes, where its size needs {needed}")]
+    Decoded {
+        /// Bytes that a picture of its size has.
+        needed: usize,
+        /// Bytes that it has.
+        there: usize,
     },
     /// A video ends within a frame.
     #[error("the video ends at byte {at}, within frame {frame}, where {missing} bytes of a plane are missing")]

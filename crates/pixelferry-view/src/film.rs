@@ -2,12 +2,21 @@
 
 use crate::array::Array;
 use crate::error::ReadError;
-use crate::file::y4m::{Frame, Video};
+use crate::file::y4m::Frame;
 use crate::wake::Wake;
-use std::io::{self, Read};
+use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// What gives the frames of a video, one after the other.
+pub trait Frames {
+    /// Time of a frame.
+    fn period(&self) -> Duration;
+
+    /// The next frame; `None` at the end.
+    fn next_frame(&mut self) -> Result<Option<Frame>, ReadError>;
+}
 
 /// A video that is played. No frame is left out: who does not take one, as in a pause, stops it. Ends when it is dropped.
 pub struct Film {
@@ -39,7 +48,7 @@ impl Shared {
 
 impl Film {
     /// Plays a video whose first frame was read.
-    pub(crate) fn play(name: &str, video: Video<impl Read + Send + 'static>) -> io::Result<Self> {
+    pub(crate) fn play(name: &str, video: impl Frames + Send + 'static) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let reads = Arc::clone(&shared);
         thread::Builder::new().name("video".into()).spawn(move || {
@@ -82,8 +91,8 @@ impl Drop for Film {
 }
 
 /// Gives frames until the end, an error, or nobody takes them.
-fn read(mut video: Video<impl Read>, to: &Shared) {
-    let mut due = Instant::now() + video.period;
+fn read(mut video: impl Frames, to: &Shared) {
+    let mut due = Instant::now() + video.period();
     while let Some(next) = video.next_frame().transpose() {
         let is_last = next.is_err();
         let mut slot = to.slot();
@@ -106,6 +115,7 @@ fn read(mut video: Video<impl Read>, to: &Shared) {
         drop(slot);
         // After a pause it goes on from now.
         let now = Instant::now();
-        due = Some(due + video.period).filter(|due| *due > now).unwrap_or(now + video.period);
+        let period = video.period();
+        due = Some(due + period).filter(|due| *due > now).unwrap_or(now + period);
     }
 }

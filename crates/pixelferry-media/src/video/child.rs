@@ -10,6 +10,9 @@ pub(crate) const LAUNCH: &str = "gst-launch-1.0";
 /// Most bytes of its error output that are kept.
 const MOST_WORDS: usize = 4 << 10;
 
+/// What is said of one that said nothing.
+pub(crate) const NO_WORD: &str = "it ended without a word";
+
 /// The element that writes to the child's standard output.
 pub(crate) const TO_OUTPUT: [&str; 4] = ["fdsink", "fd=1", "sync=false", "async=false"];
 
@@ -69,5 +72,5 @@ pub(crate) fn words(mut pipe: ChildStderr) -> String {
     let text = String::from_utf8_lossy(&kept);
     let told = |line: &&str| line.contains("ERROR") || line.contains("erroneous");
     let line = text.lines().find(told).or_else(|| text.lines().next_back());
-    line.map_or_else(|| "it ended without a word".into(), |line| line.trim().into())
+    line.map_or_else(|| NO_WORD.into(), |line| line.trim().into())
 }

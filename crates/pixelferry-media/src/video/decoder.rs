@@ -3,12 +3,14 @@
 use super::child::{self, LAUNCH};
 use super::elements;
 use super::error::Error;
-use super::units;
+use super::units::{self, Packet};
 use crate::yuv::{Layout, Planes, Weights};
 use interop_core::Extent;
 use std::fs::File;
-use std::process::{Child, ChildStdout, Command, Stdio};
-use std::thread::JoinHandle;
+use std::io;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel, sync_channel};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// Elements that a decoder needs besides those of the video, and the Debian package that has each.
@@ -23,6 +25,8 @@ const CAPS: &str = "video/x-raw,format=(string){I420,NV12,P010_10LE}";
 const LAYOUTS: [(&str, Layout); 3] = [("I420", Layout::I420), ("NV12", Layout::Nv12), ("P010_10LE", Layout::P010)];
 /// Frames a second where a video tells none.
 const RATE: f64 = 25.0;
+/// A program that starts for the first time reads all plugins, and a loaded machine takes long.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// Longest side, and most pixels.
 const MOST_SIDE: u32 = 1 << 16;
 const MOST_PIXELS: u64 = 1 << 28;
@@ -33,7 +37,8 @@ const MOST_PIXELS: u64 = 1 << 28;
 /// Threads: one.
 pub struct Decoder {
     child: Child,
-    pipe: ChildStdout,
+    packets: Receiver<io::Result<Packet>>,
+    reads: Option<JoinHandle<()>>,
     words: Option<JoinHandle<String>>,
     /// Those of the next picture.
     kind: Option<(Planes, Duration)>,
@@ -79,38 +84,55 @@ impl Decoder {
         ]);
         launch.args(child::TO_OUTPUT);
         let mut child = child::spawn(launch, file.into(), Stdio::piped())?;
-        let (Some(pipe), Some(heard)) = (child.stdout.take(), child.stderr.take()) else {
+        let (Some(mut pipe), Some(heard)) = (child.stdout.take(), child.stderr.take()) else {
             return Err(Error::Threads(std::io::ErrorKind::BrokenPipe.into()));
         };
-        let words = std::thread::Builder::new().name("decoder-words".into()).spawn(|| child::words(heard));
-        Ok(Self { child, pipe, words: Some(words.map_err(Error::Threads)?), kind: None, has_picture: false })
+        let mut decoder =
+            Self { child, packets: channel().1, reads: None, words: None, kind: None, has_picture: false };
+        let thread = |name: &str| thread::Builder::new().name(name.into());
+        let words = thread("decoder-words").spawn(|| child::words(heard));
+        decoder.words = Some(words.map_err(Error::Threads)?);
+        let (to, packets) = sync_channel(1);
+        decoder.packets = packets;
+        let reads = thread("decoder-out").spawn(move || {
+            // Until the end, or nobody takes more.
+            while let Some(packet) = units::next_or_caps(&mut pipe).transpose()
+                && to.send(packet).is_ok()
+            {}
+        });
+        decoder.reads = Some(reads.map_err(Error::Threads)?);
+        Ok(decoder)
     }
 
     /// The next picture; `None` at the end.
     ///
     /// # Errors
-    /// [`Error::Ended`] where it is no video, one that GStreamer does not decode, or a damaged one.
+    /// [`Error::Ended`] where it is no video, one that GStreamer does not decode, or a damaged one; where GStreamer hangs, which it does
+    /// at some of those, after 20 s.
     pub fn next_picture(&mut self) -> Result<Option<Decoded<'_>>, Error> {
         loop {
-            match units::next_or_caps(&mut self.pipe) {
-                Ok(Some(packet)) if packet.is_caps => {
+            match self.packets.recv_timeout(PATIENCE) {
+                Ok(Ok(packet)) if packet.is_caps => {
                     let text = String::from_utf8_lossy(&packet.bytes).into_owned();
                     self.kind = Some(kind(&text).ok_or_else(|| self.ended(format!("pictures of {text}")))?);
                 }
-                Ok(Some(packet)) => {
+                Ok(Ok(packet)) => {
                     self.has_picture = true;
                     let Some((planes, period)) = &self.kind else { return Err(self.ended("no size is told".into())) };
                     return Ok(Some(Decoded { planes, bytes: packet.bytes, period: *period }));
                 }
-                Ok(None) => {
+                Err(end) => {
+                    let hangs = end == RecvTimeoutError::Timeout;
+                    // GStreamer at times hangs after its last word.
+                    let _ = hangs.then(|| self.child.kill());
                     let is_good = self.child.wait().is_ok_and(|status| status.success());
-                    if is_good && self.has_picture {
+                    let words = self.words.take().and_then(|words| words.join().ok()).unwrap_or_default();
+                    if self.has_picture && (is_good || hangs && words == child::NO_WORD) {
                         return Ok(None);
                     }
-                    let words = self.words.take().and_then(|words| words.join().ok());
-                    return Err(self.ended(words.unwrap_or_else(|| "it gave no picture".into())));
+                    return Err(self.ended(words));
                 }
-                Err(error) => return Err(self.ended(error.to_string())),
+                Ok(Err(error)) => return Err(self.ended(error.to_string())),
             }
         }
     }
@@ -125,6 +147,10 @@ impl Drop for Decoder {
         // One that ended by itself is not there any more.
         let _ = self.child.kill();
         let _ = self.child.wait();
+        // A packet may wait to be taken.
+        self.packets = channel().1;
+        // It returns nothing.
+        let _ = self.reads.take().map(JoinHandle::join);
     }
 }
 

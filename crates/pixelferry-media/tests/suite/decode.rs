@@ -304,8 +304,7 @@ fn planes_become_the_colours_that_gstreamer_makes() {
             // Colours in bars and circles, and noise.
             let source = ["videotestsrc", "num-buffers=1", "pattern=smpte", "!", &caps];
             // Theirs are up to 4 off at 8 bits, and up to 2.4 at 16, to which they widen numbers of 8 bits by repeating them.
-            let exact =
-                ["!", "videoconvert", "dither=none", "chroma-mode=none", "!", "video/x-raw,format=ARGB64"];
+            let exact = ["!", "videoconvert", "dither=none", "chroma-mode=none", "!", "video/x-raw,format=ARGB64"];
             let picture = launched(&source, &[]);
             let found = Planes::new(layout, extent, weights, is_full).rgb(&picture).unwrap();
             let theirs = launched(&[&source[..], &exact].concat(), &[]);

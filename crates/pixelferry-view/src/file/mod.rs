@@ -3,16 +3,18 @@
 #[cfg(feature = "exr")]
 mod exr;
 mod npy;
+mod video;
 pub mod y4m;
 
 use crate::array::Array;
 use crate::error::ReadError;
-use crate::film::Film;
+use crate::film::{Film, Frames};
 use image::{DynamicImage, ImageReader, Limits};
 use pixelferry_look::Number;
 use std::fs::File;
-use std::io::{BufReader, Cursor, Read};
+use std::io::{BufReader, Cursor, Read, Seek as _};
 use std::path::Path;
+use video::{Decoding, is_video};
 use y4m::Video;
 
 /// Most bytes that a picture may unpack to: a small file may claim to be as large as it likes.
@@ -31,16 +33,24 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Reads a `.npy` file, a PNG, a JPEG, with the feature `exr` a picture of OpenEXR, or a video (Y4M); its first bytes say which.
-    /// `name` is that of the array, and what those of several begin with.
+    /// Reads a `.npy` file, a PNG, a JPEG, with the feature `exr` a picture of OpenEXR, or a video: Y4M, or what GStreamer decodes of MP4,
+    /// Matroska, WebM, AVI, MPEG-TS and H.264. Its first bytes say which. `name` is that of the array, and what those of several begin
+    /// with.
     ///
     /// # Errors
     /// [`ReadError`]. Whatever a `.npy` file or a video says, no more memory is taken than it has bytes, but some five times as much for
     /// a frame of a video; a picture may unpack to 4 GiB.
     pub fn open(path: &Path, name: &str) -> Result<Self, ReadError> {
-        let file = File::open(path)?;
+        let mut file = File::open(path)?;
         // Pipes by name have no length.
         let there = file.metadata().ok().filter(|data| data.is_file()).map(|data| data.len());
+        if there.is_some() {
+            let is_video = is_video(&first(&mut file)?);
+            file.rewind()?;
+            if is_video {
+                return Self::play(Decoding::open(file)?, name);
+            }
+        }
         Self::read_from(BufReader::new(file), name, there)
     }
 
@@ -53,10 +63,11 @@ impl Opened {
         if first != y4m::MAGIC {
             return Ok(Self { arrays: read(first, from, name, there)?, film: None });
         }
-        let mut video = Video::open(from)?;
-        let frame = video.next_frame()?;
-        let none = || ReadError::Video { at: video.position(), reason: "it has no frame".into() };
-        let arrays = vec![frame.ok_or_else(none)?.array(name)?];
+        Self::play(Video::open(from)?, name)
+    }
+
+    fn play(mut video: impl Frames + Send + 'static, name: &str) -> Result<Self, ReadError> {
+        let arrays = vec![video.next_frame()?.ok_or(ReadError::NoFrame)?.array(name)?];
         Ok(Self { arrays, film: Some(Film::play(name, video)?) })
     }
 }

@@ -6,6 +6,8 @@
 
 use crate::array::Array;
 use crate::error::ReadError;
+use crate::film::Frames;
+use pixelferry::Extent;
 use pixelferry_look::Number;
 use pixelferry_media::yuv::{Matrix, Weights};
 use std::io::Read;
@@ -40,11 +42,10 @@ pub struct Video<R> {
     from: R,
     /// Bytes and frames that were read.
     at: u64,
-    frame: u64,
+    number: u64,
     size: [u32; 2],
     chroma: Option<[u32; 2]>,
-    /// Time of a frame.
-    pub period: Duration,
+    period: Duration,
     matrix: Box<Matrix>,
 }
 
@@ -55,6 +56,11 @@ pub struct Frame {
 }
 
 impl Frame {
+    /// Red, green and blue of tight rows.
+    pub fn rgb(bytes: Vec<u8>, extent: Extent) -> Self {
+        Self { bytes, shape: vec![extent.height.into(), extent.width.into(), 3] }
+    }
+
     pub fn array(&self, name: &str) -> Result<Array, ReadError> {
         Array::new(name, &self.bytes, self.shape.clone(), Number { code: 1, bits: 8, foreign: false })
     }
@@ -64,8 +70,15 @@ impl<R: Read> Video<R> {
     /// Reads the header, whose first bytes were read.
     pub fn open(from: R) -> Result<Self, ReadError> {
         let (size, matrix) = ([0; 2], Matrix::new(Weights::BT601, true, 8));
-        let mut video =
-            Self { from, at: MAGIC.len() as u64, frame: 0, size, chroma: COLOURS[0].1, period: Duration::ZERO, matrix };
+        let mut video = Self {
+            from,
+            at: MAGIC.len() as u64,
+            number: 0,
+            size,
+            chroma: COLOURS[0].1,
+            period: Duration::ZERO,
+            matrix,
+        };
         let (start, line) = (video.at, video.line("header")?);
         let wrong = |reason: &str| ReadError::Video { at: start, reason: format!("its header {reason}") };
         let parameters = line.strip_prefix(VERSION).ok_or_else(|| wrong("is not of version 2"))?;
@@ -99,8 +112,7 @@ impl<R: Read> Video<R> {
         Ok(video)
     }
 
-    /// The next frame; `None` at the end.
-    pub fn next_frame(&mut self) -> Result<Option<Frame>, ReadError> {
+    fn frame(&mut self) -> Result<Option<Frame>, ReadError> {
         let mut first = [0];
         // An end before a frame is the video's.
         if self.read(&mut first[..])? == 0 {
@@ -119,7 +131,7 @@ impl<R: Read> Video<R> {
         let matrix = &self.matrix;
         let Some(shift) = self.chroma else {
             let bytes = luma.iter().map(|luma| matrix.grey(u16::from(*luma))).collect();
-            self.frame += 1;
+            self.number += 1;
             return Ok(Some(Frame { bytes, shape: vec![height as i64, width as i64] }));
         };
         let columns = width.div_ceil(1 << shift[0]);
@@ -134,13 +146,8 @@ impl<R: Read> Video<R> {
             };
             bytes.extend(luma.iter().enumerate().flat_map(pixel));
         }
-        self.frame += 1;
+        self.number += 1;
         Ok(Some(Frame { bytes, shape: vec![height as i64, width as i64, 3] }))
-    }
-
-    /// Bytes that were read.
-    pub const fn position(&self) -> u64 {
-        self.at
     }
 
     /// Bytes that were there, up to as many.
@@ -179,7 +186,17 @@ impl<R: Read> Video<R> {
         self.from.by_ref().take(needed as u64).read_to_end(&mut bytes)?;
         self.at += bytes.len() as u64;
         let missing = needed - bytes.len();
-        if missing > 0 { Err(ReadError::VideoCut { at: self.at, frame: self.frame, missing }) } else { Ok(bytes) }
+        if missing > 0 { Err(ReadError::VideoCut { at: self.at, frame: self.number, missing }) } else { Ok(bytes) }
+    }
+}
+
+impl<R: Read> Frames for Video<R> {
+    fn period(&self) -> Duration {
+        self.period
+    }
+
+    fn next_frame(&mut self) -> Result<Option<Frame>, ReadError> {
+        self.frame()
     }
 }
 
