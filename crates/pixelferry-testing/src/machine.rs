@@ -73,7 +73,7 @@ pub enum Need {
     TurboJpeg,
     /// Namespaces of mounts and networks that this user may make.
     Namespaces,
-    /// PipeWire's daemon and tools, with GStreamer's source for it.
+    /// PipeWire's daemon and tools, and GStreamer with a source for it and in Python.
     Pipewire,
 }
 

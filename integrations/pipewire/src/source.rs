@@ -17,10 +17,14 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+/// How long the last picture is on show before it goes out again.
+const AGAIN: Duration = Duration::from_secs(1);
+
 /// A video source of PipeWire, which any number of consumers may be linked to. Stays on its thread, whose calls do all its work:
 /// without [`VideoSource::show`] or [`VideoSource::wait`] nobody is served.
 ///
-/// The node is there from the first picture on. A consumer that comes later gets the last one.
+/// The node is there from the first picture on. Where no other comes the last one goes out again every second, for consumers that
+/// come late.
 ///
 /// ```no_run
 /// use pixelferry::{ImageDesc, PixelFormat};
@@ -169,10 +173,9 @@ impl VideoSource {
         let began = Instant::now();
         loop {
             let rest = timeout.saturating_sub(began.elapsed());
-            let due = self.sent.map_or(Duration::ZERO, |sent| self.interval.saturating_sub(sent.elapsed()));
-            let is_new = self.shared.borrow().is_new;
+            let due = self.due();
             // A call takes whole milliseconds, and an hour is as good as any more.
-            let slice = if is_new && !due.is_zero() { rest.min(due.max(Duration::from_millis(1))) } else { rest };
+            let slice = if due.is_zero() { rest } else { rest.min(due.max(Duration::from_millis(1))) };
             self.main_loop.loop_().iterate(slice.min(Duration::from_secs(3600)));
             if let Some(failure) = self.shared.borrow().failure.clone() {
                 return Err(PipewireError::Lost(failure));
@@ -184,11 +187,18 @@ impl VideoSource {
         }
     }
 
+    /// Time until a picture goes out.
+    fn due(&self) -> Duration {
+        let interval = if self.shared.borrow().is_new { self.interval } else { self.interval.max(AGAIN) };
+        self.sent.map_or(Duration::ZERO, |sent| interval.saturating_sub(sent.elapsed()))
+    }
+
     /// Sends the newest picture where that is due. Where another node drives the graph, the next cycle takes it.
     fn send(&mut self) -> Result<(), PipewireError> {
-        let is_due = self.sent.is_none_or(|sent| sent.elapsed() >= self.interval);
+        let is_due = self.due().is_zero();
         let (before, is_ready) = {
-            let shared = self.shared.borrow();
+            let mut shared = self.shared.borrow_mut();
+            shared.is_new |= is_due && shared.sent > 0;
             (shared.sent, shared.is_new && shared.is_agreed)
         };
         // What is sent before somebody takes it is lost.
