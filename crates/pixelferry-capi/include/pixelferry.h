@@ -19,9 +19,9 @@
  * (pf_display_from_current_gl).
  *
  * THREADS. Backends, kernels and shared links with their frames may be used and freed on every thread, also at the same time.
- * Displays, links, frames (pf_frame, pf_shown), outlets, intakes and memories stay on the thread that made them; on another
- * one a call gives PIXELFERRY_ERROR_THREAD and does nothing. What a thread does not free before it ends is never freed.
- * Messages are of each thread.
+ * Displays, links, frames (pf_frame, pf_shown), outlets, intakes, subscribers and memories stay on the thread that made them; on
+ * another one a call gives PIXELFERRY_ERROR_THREAD and does nothing. What a thread does not free before it ends is never
+ * freed. Messages are of each thread.
  *
  * STRUCTS that begin with `size_t size` may grow in later versions. Set size to sizeof and all that you do not use to zero:
  * zero is the default of every field. The smaller size of an older header is taken, and nothing behind it is read or written.
@@ -58,8 +58,8 @@ enum {
     PIXELFERRY_ERROR_ARGUMENT = 1,       /* a value cannot be used; the message says which, and what it should be */
     PIXELFERRY_ERROR_HANDLE = 2,         /* NULL, freed, of another type, or no handle at all */
     PIXELFERRY_ERROR_THREAD = 3,         /* the handle belongs to another thread */
-    PIXELFERRY_ERROR_BUSY = 4,           /* a frame of this link is open or shown, an intake's memory is held, or the call came
-                                            from inside another one */
+    PIXELFERRY_ERROR_BUSY = 4,           /* a frame of this link is open or shown, memory of this intake or subscriber is held, or
+                                            the call came from inside another one */
     PIXELFERRY_ERROR_CALLBACK = 5,       /* a function that you gave returned something else than 0 */
     PIXELFERRY_ERROR_UNAVAILABLE = 6,    /* a library, driver, device or feature is not there; the message says what to install */
     PIXELFERRY_ERROR_UNSUPPORTED = 7,    /* the device cannot do this */
@@ -125,6 +125,7 @@ typedef struct pf_shown pf_shown;     /* a frame that is shown */
 typedef struct pf_outlet pf_outlet;             /* a way from a backend into a texture or buffer of yours */
 typedef struct pf_intake pf_intake;             /* a way from a texture or buffer of yours to kernels */
 typedef struct pf_target pf_target;             /* an image of yours that frames are shown in */
+typedef struct pf_subscriber pf_subscriber;     /* frames that another process publishes */
 typedef struct pf_shared_link pf_shared_link;   /* a link on a thread of its own, for all threads */
 typedef struct pf_started pf_started;           /* a frame of a shared link that is computed */
 typedef struct pf_shared_frame pf_shared_frame; /* a frame of a shared link that is shown */
@@ -889,6 +890,95 @@ PIXELFERRY_EXPORT pf_status pf_shared_frame_pixels(pf_shared_frame *shown, pf_pi
 
 /* The link may hand the next frame over. Any thread. */
 PIXELFERRY_EXPORT pf_status pf_shared_frame_release(pf_shared_frame *shown);
+
+/* ----------------------------------------------------------------------------------------------------------- streams
+ *
+ * Frames for other processes of this user on this machine, by a name; docs/processes.md says what holds. On Linux: elsewhere,
+ * and in a library built without the feature `stream`, each of these calls gives PIXELFERRY_ERROR_UNAVAILABLE.
+ *
+ *   pf_stream_open -> pf_link_open -> { pf_link_frame -> pf_link_show -> pf_stream_publish -> pf_shown_release }
+ *   pf_subscriber_open -> { pf_subscriber_next -> pf_subscriber_read } */
+
+/* The streams there are as JSON: [{"name", "process", "program"}]. Any thread. */
+PIXELFERRY_EXPORT pf_status pf_streams_json(char **json);
+
+typedef struct pf_stream_options {
+    size_t size;
+    uint32_t readers; /* subscribers at most, up to 16; 0: 8. Each may keep a frame, for which the ring gets another piece */
+    uint32_t reserved;
+} pf_stream_options;
+
+/* Opens a stream of this name (letters, digits, '-', '_', '.') as a display: link `backend` to it by pf_link_open, or name it in
+ * pf_frames.shown_by. Where Vulkan was built in and drives the backend's device, frames lie in that device's memory, else in the
+ * host's. `options` may be NULL. The stream ends when the display and its links are freed.
+ * Errors: PIXELFERRY_ERROR_ARGUMENT for a name that is none or is taken; PIXELFERRY_ERROR_UNAVAILABLE for what the system
+ * refuses. */
+PIXELFERRY_EXPORT pf_status pf_stream_open(pf_backend *backend, const char *name, const pf_stream_options *options,
+                                           pf_display **stream);
+
+typedef struct pf_published {
+    size_t size;
+    uint64_t number;      /* of the frame, from 1 */
+    uint32_t subscribers; /* there are now */
+    uint32_t copied;      /* 1: it was copied to memory of the host; 0: it stays where kernels wrote it */
+} pf_published;
+
+/* Makes a frame of a link to a stream the newest of the stream. Waits for no subscriber. `published` may be NULL.
+ * Errors: PIXELFERRY_ERROR_ARGUMENT for a link to another display. */
+PIXELFERRY_EXPORT pf_status pf_stream_publish(pf_shown *shown, pf_published *published);
+
+/* How many subscribers there are. `is_awaited` (NULL: not wanted) is 1 where one of them cannot read the newest frame where it
+ * lies: publish it once more. Programs that publish rarely ask that.
+ * Errors: PIXELFERRY_ERROR_ARGUMENT for other displays. */
+PIXELFERRY_EXPORT pf_status pf_stream_subscribers(pf_display *stream, uint32_t *subscribers, uint32_t *is_awaited);
+
+/* Joins the stream of this name: its frames come as memory of `backend`. How that is done is proved by bytes first.
+ * Errors: PIXELFERRY_ERROR_UNAVAILABLE where nobody publishes it or it has no room; PIXELFERRY_ERROR_ARGUMENT for a name that is
+ * none, and for a publisher that says what cannot be. */
+PIXELFERRY_EXPORT pf_status pf_subscriber_open(pf_backend *backend, const char *name, pf_subscriber **subscriber);
+
+/* What pf_subscriber_next found. */
+enum {
+    PIXELFERRY_NEXT_NOTHING = 0, /* no newer frame in that time; the one before stays */
+    PIXELFERRY_NEXT_FRAME = 1,   /* the newest frame, which stays as it is until the next call */
+    PIXELFERRY_NEXT_ENDED = 2    /* the publisher has ended or was killed; its last frame stays */
+};
+
+/* Waits at most so many milliseconds for a newer frame than the last, and takes the newest; older ones are passed over.
+ * Errors: PIXELFERRY_ERROR_BUSY while the memory of the last is held; PIXELFERRY_ERROR_ARGUMENT for a publisher that describes
+ * what cannot be. The frame before stays. */
+PIXELFERRY_EXPORT pf_status pf_subscriber_next(pf_subscriber *subscriber, uint32_t timeout_ms, uint32_t *next);
+
+/* What the frame is that was taken last: format, width, height, encoding and alpha, or bytes. Its top row comes first.
+ * Errors: PIXELFERRY_ERROR_NOTHING_SHOWN before the first, here and below. */
+PIXELFERRY_EXPORT pf_status pf_subscriber_surface(pf_subscriber *subscriber, pf_surface *surface);
+
+typedef struct pf_stream_frame {
+    size_t size;
+    uint64_t number;     /* what is missing between two was passed over */
+    uint64_t age_ns;     /* nanoseconds since it was published */
+    uint64_t offset;     /* of the top row in pf_subscriber_memory */
+    ptrdiff_t row_pitch; /* bytes from one row to the next there; may be negative; 0 for a buffer */
+    size_t row_bytes;    /* bytes of a row without what lies between rows; of a buffer, all */
+} pf_stream_frame;
+
+/* Which frame it is, and where its rows lie. */
+PIXELFERRY_EXPORT pf_status pf_subscriber_frame(pf_subscriber *subscriber, pf_stream_frame *frame);
+
+/* Copies its rows to `data`, which has `bytes` bytes, `row_pitch` from one row to the next; 0: tight rows. Bytes between rows stay
+ * as they are. Errors: PIXELFERRY_ERROR_ARGUMENT where the frame does not fit. */
+PIXELFERRY_EXPORT pf_status pf_subscriber_read(pf_subscriber *subscriber, void *data, size_t bytes, size_t row_pitch);
+
+/* The memory that it lies in, for kernels of the backend to read: an argument of launches (PIXELFERRY_ARG_MEMORY). Until
+ * pf_memory_free the subscriber takes no other frame; launches made before then still read it.
+ * Errors: PIXELFERRY_ERROR_BUSY where it is held already. */
+PIXELFERRY_EXPORT pf_status pf_subscriber_memory(pf_subscriber *subscriber, pf_memory **memory);
+
+/* How the last frame came here, then a line for every way that does not work, and why. For people. */
+PIXELFERRY_EXPORT pf_status pf_subscriber_explain(pf_subscriber *subscriber, char **explanation);
+
+/* Leaves the stream; memory that is held holds what it needs. */
+PIXELFERRY_EXPORT pf_status pf_subscriber_free(pf_subscriber *subscriber);
 
 #ifdef __cplusplus
 }

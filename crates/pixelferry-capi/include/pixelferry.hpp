@@ -100,6 +100,7 @@ private:
 inline std::string version() { return pf_version(); }
 inline std::uint32_t version_number() { return pf_version_number(); }
 inline std::string backends_json() { return detail::text(pf_backends_json); }
+inline std::string streams_json() { return detail::text(pf_streams_json); }
 inline std::string probe_json(const pf_surface &surface, const pf_link_options *options = nullptr) {
     return detail::text([&](char **json) { return pf_probe_json(&surface, options, json); });
 }
@@ -205,6 +206,7 @@ public:
 private:
     friend class backend;
     friend class intake;
+    friend class subscriber;
     explicit memory(pf_memory *handle) : handle_(handle) {}
     detail::owner<pf_memory, pf_memory_free> handle_;
 };
@@ -305,7 +307,26 @@ public:
         return display(made);
     }
 
+    // A stream of this name, for frames of `backend`: links to it publish by `shown::publish`.
+    static display stream(const backend &backend, const char *name, const pf_stream_options *options = nullptr) {
+        pf_display *made = nullptr;
+        check(pf_stream_open(backend.get(), name, options, &made));
+        return display(made);
+    }
+
     pf_display *get() const noexcept { return handle_.get(); }
+    // Of a stream.
+    std::uint32_t subscribers() const {
+        std::uint32_t count = 0;
+        check(pf_stream_subscribers(get(), &count, nullptr));
+        return count;
+    }
+    // Whether a stream's newest frame should be published once more.
+    bool is_awaited() const {
+        std::uint32_t count = 0, awaited = 0;
+        check(pf_stream_subscribers(get(), &count, &awaited));
+        return awaited != 0;
+    }
     // The handle, which the caller owns from now on.
     pf_display *release() noexcept { return handle_.release(); }
     void make_current() const { check(pf_display_make_current(get())); }
@@ -424,6 +445,13 @@ public:
     void draw_gl_texture(std::uint32_t texture, std::uint32_t level, std::uint32_t width, std::uint32_t height,
                          const pf_draw_options *options = nullptr) const {
         check(pf_shown_draw_gl_texture(get(), texture, level, width, height, options));
+    }
+    // To the subscribers of the stream that the link shows on.
+    pf_published publish() const {
+        pf_published published{};
+        published.size = sizeof published;
+        check(pf_stream_publish(get(), &published));
+        return published;
     }
 
 private:
@@ -730,6 +758,58 @@ public:
 
 private:
     detail::owner<pf_shared_link, pf_shared_link_free> handle_;
+};
+
+// Frames that another process publishes, each until the next.
+class subscriber {
+public:
+    subscriber(const backend &backend, const char *name) {
+        pf_subscriber *made = nullptr;
+        check(pf_subscriber_open(backend.get(), name, &made));
+        handle_.reset(made);
+    }
+
+    pf_subscriber *get() const noexcept { return handle_.get(); }
+    // Waits for a newer frame; PIXELFERRY_NEXT_.
+    std::uint32_t next(std::uint32_t timeout_ms) {
+        std::uint32_t found = PIXELFERRY_NEXT_NOTHING;
+        check(pf_subscriber_next(get(), timeout_ms, &found));
+        return found;
+    }
+    pf_surface surface() const {
+        pf_surface surface{};
+        surface.size = sizeof surface;
+        check(pf_subscriber_surface(get(), &surface));
+        return surface;
+    }
+    pf_stream_frame frame() const {
+        pf_stream_frame frame{};
+        frame.size = sizeof frame;
+        check(pf_subscriber_frame(get(), &frame));
+        return frame;
+    }
+    void read(void *data, std::size_t bytes, std::size_t row_pitch = 0) const {
+        check(pf_subscriber_read(get(), data, bytes, row_pitch));
+    }
+    // Tight rows, the top one first.
+    std::vector<std::uint8_t> read() const {
+        const auto whole = surface();
+        std::vector<std::uint8_t> pixels(whole.bytes ? whole.bytes : whole.height * frame().row_bytes);
+        read(pixels.data(), pixels.size());
+        return pixels;
+    }
+    // Only to be read by kernels. The subscriber takes nothing else while it lives.
+    pixelferry::memory memory() const {
+        pf_memory *made = nullptr;
+        check(pf_subscriber_memory(get(), &made));
+        return pixelferry::memory(made);
+    }
+    std::string explain() const {
+        return detail::text([&](char **text) { return pf_subscriber_explain(get(), text); });
+    }
+
+private:
+    detail::owner<pf_subscriber, pf_subscriber_free> handle_;
 };
 
 } // namespace pixelferry

@@ -69,6 +69,10 @@ pub const PIXELFERRY_SHOWED_STRAIGHT: u32 = 1;
 pub const PIXELFERRY_SHOWED_DRAWN: u32 = 2;
 pub const PIXELFERRY_SHOWED_PAUSED: u32 = 3;
 
+pub const PIXELFERRY_NEXT_NOTHING: u32 = 0;
+pub const PIXELFERRY_NEXT_FRAME: u32 = 1;
+pub const PIXELFERRY_NEXT_ENDED: u32 = 2;
+
 pub const PIXELFERRY_FILTER_NEAREST: u32 = 0;
 pub const PIXELFERRY_FILTER_LINEAR: u32 = 1;
 
@@ -135,6 +139,7 @@ opaque!(
     pf_started,
     pf_shared_frame,
     pf_target,
+    pf_subscriber,
 );
 
 /// A struct that begins with its size, so that it may grow. Every field may be zero.
@@ -196,6 +201,9 @@ growing! {
     pf_draw_options: reserved;
     pf_object: reserved;
     pf_outlet_options: row_order;
+    pf_stream_options: reserved;
+    pf_published: copied;
+    pf_stream_frame: row_bytes;
 }
 
 #[repr(C)]
@@ -388,6 +396,34 @@ pub struct pf_outlet_options {
     pub path: *const c_char,
     pub unwritten: u32,
     pub row_order: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pf_stream_options {
+    pub size: usize,
+    pub readers: u32,
+    pub reserved: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pf_published {
+    pub size: usize,
+    pub number: u64,
+    pub subscribers: u32,
+    pub copied: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pf_stream_frame {
+    pub size: usize,
+    pub number: u64,
+    pub age_ns: u64,
+    pub offset: u64,
+    pub row_pitch: isize,
+    pub row_bytes: usize,
 }
 
 /// Value of an argument, as its kind says.

@@ -66,6 +66,19 @@ impl Failure {
         })
     }
 
+    /// Refuses what streams are needed for, where this library has none.
+    #[allow(dead_code)] // where they are built in
+    pub fn no_streams() -> Self {
+        if cfg!(target_os = "linux") {
+            return Self::not_built_in("stream");
+        }
+        Self::Core(Error::Unavailable {
+            what: "streams".into(),
+            reason: "frames go to other processes on Linux only".into(),
+            hint: "Save pictures, or serve the link to a browser.".into(),
+        })
+    }
+
     /// Tells how C sees it.
     pub fn status(&self) -> pf_status {
         match self {

@@ -9,6 +9,7 @@ use crate::failure::{Failure, Refusal, Result};
 use crate::given_out::GivenOut;
 use crate::held::{FrameSlot, LinkSlot, ShownSlot};
 use crate::objects::{IntakeSlot, OutletSlot, TakenSlot};
+use crate::subscribed::{StreamedSlot, SubscriberSlot};
 use interop_core::{ComputeBackend, ComputeMemory, Kernel, SharedFrame, SharedLink, ShowTarget, StartedFrame};
 use pixelferry::Headless;
 use std::cell::{Ref, RefCell};
@@ -47,6 +48,7 @@ enum Local {
     Outlet(Rc<OutletSlot>),
     Intake(Rc<IntakeSlot>),
     Target(Rc<TargetSlot>),
+    Subscriber(Rc<SubscriberSlot>),
 }
 
 /// A frame that was started, until somebody waits for it, with the reason for which the caller's function refused it.
@@ -70,6 +72,8 @@ pub enum SharedMemory {
     Own(Rc<RefCell<Memory>>),
     /// What an intake took.
     Taken(Rc<TakenSlot>),
+    /// The frame that a subscriber took.
+    Streamed(Rc<StreamedSlot>),
 }
 
 impl SharedMemory {
@@ -78,6 +82,7 @@ impl SharedMemory {
         match self {
             Self::Own(memory) => Some(Ref::map(memory.try_borrow().ok()?, |own| own.memory.as_ref())),
             Self::Taken(taken) => taken.memory(),
+            Self::Streamed(streamed) => streamed.memory(),
         }
     }
 }
@@ -171,6 +176,7 @@ handles! {
     pf_started = 11: Arc<Started>, Global::Started;
     pf_shared_frame = 12: Arc<SharedFrame<GivenOut>>, Global::SharedFrame;
     pf_target = 13: Rc<TargetSlot>, Local::Target;
+    pf_subscriber = 14: Rc<SubscriberSlot>, Local::Subscriber;
 }
 
 fn next(kind: usize, place: Place) -> Result<usize> {

@@ -10,6 +10,7 @@
 //! | `held` | links and their frames, which refer to each other |
 //! | `computing` | a caller's function that computes frames |
 //! | `objects` | a caller's own textures and buffers: outlets, intakes |
+//! | `subscribed` | streams of other processes |
 //! | `given_out` | what other threads have of a frame |
 //! | `texts` | texts that a caller holds and gives back |
 //! | `convert`, `sources` | structs of C as values of pixelferry; kernels |
@@ -34,6 +35,7 @@ mod handles;
 mod held;
 mod objects;
 mod sources;
+mod subscribed;
 #[cfg(test)]
 mod tests;
 mod texts;

@@ -15,30 +15,23 @@ pub struct StreamsOptions {
 
 #[derive(Serialize)]
 struct Report {
-    streams: Vec<Row>,
-}
-
-#[derive(Serialize)]
-struct Row {
-    name: String,
-    process: u32,
-    program: String,
+    streams: Vec<Listed>,
 }
 
 pub fn run(options: &StreamsOptions) -> Result<Exit, Box<dyn Error>> {
     options.json.check()?;
-    let row = |Listed { name, process, program, .. }| Row { name, process, program };
-    let report = Report { streams: streams()?.into_iter().map(row).collect() };
+    let report = Report { streams: streams()? };
     let marked = Marked { schema: "pixelferry-streams", schema_version: 1, report: &report };
     options.json.write(&mut Output, &marked, || text(&report.streams))?;
     Ok(if report.streams.is_empty() { Exit::NoStream } else { Exit::Done })
 }
 
-fn text(streams: &[Row]) -> String {
+fn text(streams: &[Listed]) -> String {
     if streams.is_empty() {
         return "no streams: nobody publishes; to try one, run pixelferry demo --publish NAME\n".into();
     }
     let wide = streams.iter().map(|stream| stream.name.len()).max().unwrap_or(0);
-    let line = |Row { name, process, program }: &Row| format!("{name:wide$}  process {process} ({program})\n");
+    let line =
+        |Listed { name, process, program, .. }: &Listed| format!("{name:wide$}  process {process} ({program})\n");
     streams.iter().map(line).collect()
 }

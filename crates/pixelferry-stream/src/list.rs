@@ -3,9 +3,10 @@
 use crate::wire::socket::{join, names};
 use interop_core::Result;
 use interop_core::describe::error::call;
+use serde::Serialize;
 
 /// A stream that somebody publishes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Listed {
     /// Its name, for [`crate::Subscriber::open`].

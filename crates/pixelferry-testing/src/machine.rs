@@ -73,6 +73,8 @@ pub enum Need {
     TurboJpeg,
     /// Namespaces of mounts and networks that this user may make.
     Namespaces,
+    /// PipeWire's daemon and tools, and GStreamer with a source for it and in Python.
+    Pipewire,
 }
 
 /// A row of [`MACHINE`].
@@ -146,6 +148,7 @@ pub const MACHINE: &[Row] = &[
     Row { need: Need::Gstreamer, name: "gstreamer", ..NONE },
     Row { need: Need::TurboJpeg, name: "turbojpeg", packages: "libturbojpeg0", ..NONE },
     Row { need: Need::Namespaces, name: "namespaces", ..NONE },
+    Row { need: Need::Pipewire, name: "pipewire", ..NONE },
 ];
 
 impl Need {

@@ -29,8 +29,8 @@ pub unsafe extern "C" fn pf_frame_launch(
     })
 }
 
-/// Bytes of a row, and rows, of what a frame writes.
-fn shape(view: &View) -> (usize, usize) {
+/// Bytes of a row, and rows, of a frame.
+pub fn shape(view: &View) -> (usize, usize) {
     match view {
         View::Image(image) => (image.row_len(), image.extent.height as usize),
         View::Buffer(buffer) => (buffer.len, 1),
@@ -57,15 +57,20 @@ fn write(frame: &mut Writing<'_, '_>, data: &[u8], row_pitch: usize) -> Result<(
     if row_pitch == 0 || (row_pitch == row && data.len() == row * rows) {
         return Ok(frame.write(data)?);
     }
-    let needed = rows.checked_sub(1).and_then(|gaps| gaps.checked_mul(row_pitch)).and_then(|n| n.checked_add(row));
-    if row_pitch < row || needed.is_none_or(|needed| data.len() < needed) {
-        return Err(Failure::argument(format!(
-            "{} bytes with a row pitch of {row_pitch} were given; the frame takes {rows} rows of {row} bytes",
-            data.len()
-        )));
-    }
+    check_pitch(data.len(), row_pitch, (row, rows))?;
     let tight: Vec<u8> = data.chunks(row_pitch).take(rows).flat_map(|chunk| &chunk[..row]).copied().collect();
     Ok(frame.write(&tight)?)
+}
+
+/// Refuses bytes of the host that a frame does not fit in with this pitch.
+pub fn check_pitch(bytes: usize, row_pitch: usize, (row, rows): (usize, usize)) -> Result<()> {
+    let needed = rows.checked_sub(1).and_then(|gaps| gaps.checked_mul(row_pitch)).and_then(|n| n.checked_add(row));
+    if row_pitch >= row && needed.is_some_and(|needed| bytes >= needed) {
+        return Ok(());
+    }
+    Err(Failure::argument(format!(
+        "{bytes} bytes with a row pitch of {row_pitch} were given; the frame takes {rows} rows of {row} bytes"
+    )))
 }
 
 #[unsafe(no_mangle)]

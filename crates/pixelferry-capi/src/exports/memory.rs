@@ -15,7 +15,8 @@ use std::rc::Rc;
 
 fn with<R>(memory: *mut pf_memory, f: impl FnOnce(&mut Memory) -> Result<R>) -> Result<R> {
     let SharedMemory::Own(memory) = pf_memory::get(memory)? else {
-        return Err(Failure::argument("what an intake took is only read; take memory of pf_memory_new to write"));
+        let problem = "what an intake or a subscriber took is only read; take memory of pf_memory_new to write";
+        return Err(Failure::argument(problem));
     };
     let mut memory = memory.try_borrow_mut().map_err(|_| busy_memory())?;
     f(&mut memory)
@@ -62,10 +63,13 @@ pub unsafe extern "C" fn pf_memory_read(
     call("pf_memory_read", || {
         // SAFETY: the header's promise for pointers.
         let data = unsafe { bytes_mut(data.cast::<u8>(), bytes, "data") }?;
-        if let SharedMemory::Taken(taken) = pf_memory::get(memory)? {
-            return copy(&taken.read()?, offset, data);
+        match pf_memory::get(memory)? {
+            SharedMemory::Taken(taken) => copy(&taken.read()?, offset, data),
+            SharedMemory::Streamed(_) => {
+                Err(Failure::argument("this is the memory of a subscriber's frame; read it by pf_subscriber_read"))
+            }
+            SharedMemory::Own(_) => with(memory, |memory| Ok(memory.memory.read(offset, data)?)),
         }
-        with(memory, |memory| Ok(memory.memory.read(offset, data)?))
     })
 }
 

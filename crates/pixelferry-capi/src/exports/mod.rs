@@ -14,5 +14,6 @@ pub mod objects;
 mod results;
 pub mod shared;
 pub mod shown;
+pub mod stream;
 pub mod target;
 pub mod vulkan;

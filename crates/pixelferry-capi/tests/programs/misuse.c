@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int wrong;
 
@@ -576,6 +577,113 @@ static void shared_links(void) {
     WORKS(pf_shared_frame_release(shown));
 }
 
+static void *subscribed_elsewhere(void *user) {
+    uint32_t next = 0;
+    GIVES(pf_subscriber_next(user, 0, &next), PIXELFERRY_ERROR_THREAD, "another thread");
+    GIVES(pf_subscriber_free(user), PIXELFERRY_ERROR_THREAD, "another thread");
+    return NULL;
+}
+
+/* Both sides of a stream in one process. Two processes are in stream.c and stream.cpp. */
+static void streams(void) {
+    char name[32], *text = NULL;
+    pf_stream_options few = {.size = sizeof few, .readers = 17};
+    pf_published published = {.size = sizeof published};
+    pf_stream_frame frame = {.size = sizeof frame};
+    pf_surface taken = {.size = sizeof taken};
+    pf_display *stream = NULL, *second = NULL;
+    pf_link *link = NULL, *other = open_link();
+    pf_shown *shown = NULL;
+    pf_subscriber *subscriber = NULL;
+    pf_memory *memory = NULL;
+    pthread_t thread;
+    uint32_t next = 9, count = 9, awaited = 9;
+    uint8_t pixels[BYTES + 1];
+    snprintf(name, sizeof name, "misuse-%d", (int)getpid());
+
+    GIVES(pf_stream_open(NULL, name, NULL, &stream), PIXELFERRY_ERROR_HANDLE, "NULL");
+    GIVES(pf_stream_open(backend, NULL, NULL, &stream), PIXELFERRY_ERROR_ARGUMENT, "name is NULL");
+    GIVES(pf_stream_open(backend, name, NULL, NULL), PIXELFERRY_ERROR_ARGUMENT, "stream is NULL");
+    GIVES(pf_stream_open(backend, "a/b", NULL, &stream), PIXELFERRY_ERROR_ARGUMENT, "a/b");
+    GIVES(pf_stream_open(backend, name, &few, &stream), PIXELFERRY_ERROR_ARGUMENT, "17 readers");
+    few.size = 5;
+    GIVES(pf_stream_open(backend, name, &few, &stream), PIXELFERRY_ERROR_ARGUMENT, "pf_stream_options.size is 5");
+    few.size = sizeof few, few.readers = 1;
+    GIVES(pf_subscriber_open(backend, name, &subscriber), PIXELFERRY_ERROR_UNAVAILABLE, name);
+    HOLDS(stream == NULL && subscriber == NULL);
+    WORKS(pf_stream_open(backend, name, &few, &stream));
+    GIVES(pf_stream_open(backend, name, NULL, &second), PIXELFERRY_ERROR_ARGUMENT, name);
+    HOLDS(second == NULL);
+    WORKS(pf_streams_json(&text));
+    HOLDS(strstr(text, name) != NULL);
+    WORKS(pf_string_free(text));
+    GIVES(pf_streams_json(NULL), PIXELFERRY_ERROR_ARGUMENT, "json is NULL");
+
+    WORKS(pf_link_open(backend, stream, &surface, &options, &link));
+    WORKS(pf_subscriber_open(backend, name, &subscriber));
+    GIVES(pf_subscriber_surface(subscriber, &taken), PIXELFERRY_ERROR_NOTHING_SHOWN, "");
+    GIVES(pf_subscriber_frame(subscriber, &frame), PIXELFERRY_ERROR_NOTHING_SHOWN, "");
+    GIVES(pf_subscriber_read(subscriber, pixels, BYTES, 0), PIXELFERRY_ERROR_NOTHING_SHOWN, "");
+    GIVES(pf_subscriber_memory(subscriber, &memory), PIXELFERRY_ERROR_NOTHING_SHOWN, "");
+    WORKS(pf_subscriber_next(subscriber, 1, &next));
+    HOLDS(next == PIXELFERRY_NEXT_NOTHING && memory == NULL);
+    GIVES(pf_subscriber_next(subscriber, 0, NULL), PIXELFERRY_ERROR_ARGUMENT, "next is NULL");
+    WORKS(pf_stream_subscribers(stream, &count, &awaited));
+    HOLDS(count == 1 && awaited == 0);
+    WORKS(pf_stream_subscribers(stream, &count, NULL));
+    GIVES(pf_stream_subscribers(stream, NULL, NULL), PIXELFERRY_ERROR_ARGUMENT, "subscribers is NULL");
+    GIVES(pf_stream_subscribers(display, &count, NULL), PIXELFERRY_ERROR_ARGUMENT, "no stream");
+
+    show_number(other, 1);
+    WORKS(pf_link_show(other, &shown));
+    GIVES(pf_stream_publish(shown, NULL), PIXELFERRY_ERROR_ARGUMENT, "no stream");
+    WORKS(pf_shown_release(shown));
+    GIVES(pf_stream_publish(shown, NULL), PIXELFERRY_ERROR_HANDLE, "finished before");
+    show_number(link, 41);
+    WORKS(pf_link_show(link, &shown));
+    published.size = 3;
+    GIVES(pf_stream_publish(shown, &published), PIXELFERRY_ERROR_ARGUMENT, "pf_published.size is 3");
+    published.size = sizeof published;
+    WORKS(pf_stream_publish(shown, &published));
+    HOLDS(published.number == 1 && published.subscribers == 1);
+    WORKS(pf_stream_publish(shown, NULL));
+    WORKS(pf_shown_release(shown));
+
+    WORKS(pf_subscriber_next(subscriber, 10000, &next));
+    HOLDS(next == PIXELFERRY_NEXT_FRAME);
+    WORKS(pf_subscriber_frame(subscriber, &frame));
+    WORKS(pf_subscriber_surface(subscriber, &taken));
+    HOLDS(frame.number == 2 && frame.row_bytes == WIDTH && taken.width == WIDTH && taken.height == HEIGHT);
+    pixels[BYTES] = 77;
+    WORKS(pf_subscriber_read(subscriber, pixels, BYTES, 0));
+    HOLDS(pixels[0] == 41 && pixels[BYTES - 1] == 41 && pixels[BYTES] == 77);
+    GIVES(pf_subscriber_read(subscriber, pixels, BYTES - 1, 0), PIXELFERRY_ERROR_ARGUMENT, "rows of");
+    GIVES(pf_subscriber_read(subscriber, pixels, BYTES, WIDTH - 1), PIXELFERRY_ERROR_ARGUMENT, "row pitch");
+    GIVES(pf_subscriber_read(subscriber, pixels, BYTES, SIZE_MAX), PIXELFERRY_ERROR_ARGUMENT, "row pitch");
+    GIVES(pf_subscriber_read(subscriber, NULL, BYTES, 0), PIXELFERRY_ERROR_ARGUMENT, "data is NULL");
+    GIVES(pf_subscriber_read((pf_subscriber *)link, pixels, BYTES, 0), PIXELFERRY_ERROR_HANDLE, "give a pf_subscriber");
+    GIVES(pf_subscriber_frame(subscriber, NULL), PIXELFERRY_ERROR_ARGUMENT, "pf_stream_frame is NULL");
+    WORKS(pf_subscriber_explain(subscriber, &text));
+    HOLDS(strstr(text, "in use: ") != NULL);
+    WORKS(pf_string_free(text));
+    HOLDS(pthread_create(&thread, NULL, subscribed_elsewhere, subscriber) == 0);
+    pthread_join(thread, NULL);
+
+    /* Links, stream and subscriber go in the wrong order. */
+    WORKS(pf_subscriber_memory(subscriber, &memory));
+    WORKS(pf_display_free(stream));
+    WORKS(pf_link_free(link));
+    GIVES(pf_subscriber_next(subscriber, 0, &next), PIXELFERRY_ERROR_BUSY, "is held");
+    WORKS(pf_memory_free(memory));
+    WORKS(pf_subscriber_next(subscriber, 10000, &next));
+    HOLDS(next == PIXELFERRY_NEXT_ENDED);
+    WORKS(pf_subscriber_read(subscriber, pixels, BYTES, 0));
+    HOLDS(pixels[BYTES - 1] == 41);
+    WORKS(pf_subscriber_free(subscriber));
+    GIVES(pf_subscriber_free(subscriber), PIXELFERRY_ERROR_HANDLE, "freed");
+    WORKS(pf_link_free(other));
+}
+
 static void *elsewhere(void *user) {
     pf_link *link = user, *made = NULL;
     pf_display *own = NULL;
@@ -624,6 +732,7 @@ int main(int count, char **words) {
     objects();
     draws();
     shared_links();
+    streams();
     logs();
     threads();
     /* What a link needs it holds. */

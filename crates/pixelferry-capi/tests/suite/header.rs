@@ -203,6 +203,7 @@ fn without_group(code: &str) -> Vec<String> {
         "LOAD",
         "LOG",
         "MODE",
+        "NEXT",
         "OBJECT",
         "ONE_CHANNEL",
         "ROWS",

@@ -11,3 +11,5 @@ mod header;
 mod page;
 #[cfg(target_os = "linux")]
 mod programs;
+#[cfg(all(feature = "stream", target_os = "linux"))]
+mod streams;

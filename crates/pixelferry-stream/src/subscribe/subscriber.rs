@@ -118,6 +118,14 @@ impl Subscriber {
         Some(StreamFrame { memory: memory.as_mut(), current })
     }
 
+    /// The memory of the frame that was taken last, for kernels that read it: [`StreamFrame::memory`] by a shared reference.
+    pub fn memory(&self) -> Option<&dyn ComputeMemory> {
+        match (self.opened.get(&self.current.as_ref()?.piece)?, &self.copied) {
+            (Open::Device(memory) | Open::Pages(memory), _) => Some(memory.as_ref()),
+            (Open::Copy(_), copied) => copied.as_deref(),
+        }
+    }
+
     fn take(&mut self, timeout: Duration) -> Result<bool> {
         let last = self.current.as_ref().map_or(0, |current| current.number);
         self.joined.wait(self.ways.from(), last, timeout)?;

@@ -1,0 +1,244 @@
+//! Frames to other processes, and from them.
+
+use crate::abi::*;
+use crate::boundary::{bytes_mut, fill, fillable, optional_structure, out, put, text};
+use crate::call::call;
+use crate::exports::results::{give, give_json, say};
+use crate::handles::{Handle as _, SharedMemory, free};
+use crate::subscribed::SubscriberSlot;
+use std::ffi::{c_char, c_void};
+use std::ptr;
+use std::time::Duration;
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_streams_json(json: *mut *mut c_char) -> pf_status {
+    call("pf_streams_json", || {
+        // SAFETY: the header's promise for pointers.
+        unsafe {
+            out(json, ptr::null_mut(), "json")?;
+            give_json(json, &publish::streams()?)
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_stream_open(
+    backend: *mut pf_backend,
+    name: *const c_char,
+    options: *const pf_stream_options,
+    stream: *mut *mut pf_display,
+) -> pf_status {
+    call("pf_stream_open", || {
+        // SAFETY: the header's promise for pointers and texts.
+        unsafe {
+            out(stream, ptr::null_mut(), "stream")?;
+            let (backend, options) = (pf_backend::get(backend)?, optional_structure(options)?);
+            give(stream, publish::open(text(name, "name")?, backend.as_ref(), &options)?)
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_stream_publish(shown: *mut pf_shown, published: *mut pf_published) -> pf_status {
+    call("pf_stream_publish", || {
+        if !published.is_null() {
+            // SAFETY: the header's promise for pointers.
+            unsafe { fillable(published) }?;
+        }
+        let done = pf_shown::get(shown)?.with(|shown, link| publish::publish(link.display(), shown))??;
+        if published.is_null() {
+            return Ok(());
+        }
+        // SAFETY: the same.
+        unsafe { fill(published, done) }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_stream_subscribers(
+    stream: *mut pf_display,
+    subscribers: *mut u32,
+    is_awaited: *mut u32,
+) -> pf_status {
+    call("pf_stream_subscribers", || {
+        // SAFETY: the header's promise for pointers; what is wanted is where it is not null.
+        unsafe {
+            out(subscribers, 0, "subscribers")?;
+            if !is_awaited.is_null() {
+                out(is_awaited, 0, "is_awaited")?;
+            }
+            let (count, awaited) = publish::subscribers(&pf_display::get(stream)?.display())?;
+            put(subscribers, count);
+            if !is_awaited.is_null() {
+                put(is_awaited, u32::from(awaited));
+            }
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_subscriber_open(
+    backend: *mut pf_backend,
+    name: *const c_char,
+    subscriber: *mut *mut pf_subscriber,
+) -> pf_status {
+    call("pf_subscriber_open", || {
+        // SAFETY: the header's promise for pointers and texts.
+        unsafe {
+            out(subscriber, ptr::null_mut(), "subscriber")?;
+            let backend = pf_backend::get(backend)?;
+            give(subscriber, SubscriberSlot::open(text(name, "name")?, &backend)?)
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_subscriber_next(
+    subscriber: *mut pf_subscriber,
+    timeout_ms: u32,
+    next: *mut u32,
+) -> pf_status {
+    call("pf_subscriber_next", || {
+        // SAFETY: the header's promise for pointers.
+        unsafe { out(next, PIXELFERRY_NEXT_NOTHING, "next") }?;
+        let found = pf_subscriber::get(subscriber)?.next(Duration::from_millis(u64::from(timeout_ms)))?;
+        // SAFETY: `out` accepted it.
+        unsafe { put(next, found) };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_subscriber_surface(subscriber: *mut pf_subscriber, surface: *mut pf_surface) -> pf_status {
+    call("pf_subscriber_surface", || {
+        // SAFETY: the header's promise for pointers.
+        unsafe {
+            fillable(surface)?;
+            fill(surface, pf_subscriber::get(subscriber)?.surface()?)
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_subscriber_frame(subscriber: *mut pf_subscriber, frame: *mut pf_stream_frame) -> pf_status {
+    call("pf_subscriber_frame", || {
+        // SAFETY: the header's promise for pointers.
+        unsafe {
+            fillable(frame)?;
+            fill(frame, pf_subscriber::get(subscriber)?.frame()?)
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_subscriber_read(
+    subscriber: *mut pf_subscriber,
+    data: *mut c_void,
+    bytes: usize,
+    row_pitch: usize,
+) -> pf_status {
+    call("pf_subscriber_read", || {
+        // SAFETY: the header's promise for pointers.
+        let data = unsafe { bytes_mut(data.cast::<u8>(), bytes, "data") }?;
+        pf_subscriber::get(subscriber)?.read(data, row_pitch)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_subscriber_memory(
+    subscriber: *mut pf_subscriber,
+    memory: *mut *mut pf_memory,
+) -> pf_status {
+    call("pf_subscriber_memory", || {
+        // SAFETY: the header's promise for pointers.
+        unsafe {
+            out(memory, ptr::null_mut(), "memory")?;
+            give(memory, SharedMemory::Streamed(pf_subscriber::get(subscriber)?.hold()?))
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pf_subscriber_explain(
+    subscriber: *mut pf_subscriber,
+    explanation: *mut *mut c_char,
+) -> pf_status {
+    call("pf_subscriber_explain", || {
+        // SAFETY: the header's promise for pointers.
+        unsafe {
+            out(explanation, ptr::null_mut(), "explanation")?;
+            say(explanation, pf_subscriber::get(subscriber)?.explain()?);
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn pf_subscriber_free(subscriber: *mut pf_subscriber) -> pf_status {
+    call("pf_subscriber_free", || free(subscriber))
+}
+
+/// The publisher's side.
+#[cfg(all(feature = "stream", target_os = "linux"))]
+mod publish {
+    use super::*;
+    use crate::failure::{Failure, Result};
+    pub use pixelferry::stream::streams;
+    use pixelferry::stream::{StreamDisplay, StreamOptions};
+    use pixelferry::{ComputeBackend, Display, Headless, ShownFrame};
+    use std::rc::Rc;
+
+    pub fn open(name: &str, backend: &dyn ComputeBackend, given: &pf_stream_options) -> Result<Headless> {
+        let options = StreamOptions::default();
+        let options = if given.readers == 0 { options } else { options.with_readers(given.readers as usize) };
+        Ok(pixelferry::stream::publish(name, backend, options)?.into())
+    }
+
+    fn of(display: &Rc<dyn Display>) -> Result<&StreamDisplay> {
+        display.downcast_ref::<StreamDisplay>().ok_or_else(|| {
+            let device = display.device();
+            Failure::argument(format!("{device} is no stream; open one by pf_stream_open and link to that"))
+        })
+    }
+
+    pub fn publish(display: &Rc<dyn Display>, shown: &ShownFrame<'_>) -> Result<pf_published> {
+        let done = of(display)?.publish(shown)?;
+        Ok(pf_published {
+            size: size_of::<pf_published>(),
+            number: done.number,
+            subscribers: u32::try_from(done.subscribers).unwrap_or(u32::MAX),
+            copied: u32::from(done.copied),
+        })
+    }
+
+    /// Subscribers, and whether one waits for the newest frame once more.
+    pub fn subscribers(display: &Rc<dyn Display>) -> Result<(u32, bool)> {
+        let stream = of(display)?;
+        Ok((u32::try_from(stream.subscribers()).unwrap_or(u32::MAX), stream.is_awaited()))
+    }
+}
+
+#[cfg(not(all(feature = "stream", target_os = "linux")))]
+mod publish {
+    use super::*;
+    use crate::failure::{Failure, Result};
+    use pixelferry::{ComputeBackend, Display, Headless, ShownFrame};
+    use std::rc::Rc;
+
+    pub fn streams() -> Result<Vec<()>> {
+        Err(Failure::no_streams())
+    }
+
+    pub fn open(_: &str, _: &dyn ComputeBackend, _: &pf_stream_options) -> Result<Headless> {
+        Err(Failure::no_streams())
+    }
+
+    pub fn publish(_: &Rc<dyn Display>, _: &ShownFrame<'_>) -> Result<pf_published> {
+        Err(Failure::no_streams())
+    }
+
+    pub fn subscribers(_: &Rc<dyn Display>) -> Result<(u32, bool)> {
+        Err(Failure::no_streams())
+    }
+}

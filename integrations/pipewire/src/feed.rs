@@ -1,0 +1,45 @@
+//! [`feed`].
+
+use crate::error::PipewireError;
+use crate::source::VideoSource;
+use pixelferry::stream::{Next, Subscriber};
+use pixelferry::{BackendChoice, Error, SurfaceDesc, open_backend};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How long PipeWire waits for an answer while no frame comes, and a publisher's name to be there again.
+const TICK: Duration = Duration::from_millis(5);
+const AGAIN: Duration = Duration::from_millis(200);
+
+/// Shows a stream until `stop` is true. Waits for its publisher; when that one ends, its last frame stays, and the next one of that
+/// name is joined.
+///
+/// # Errors
+/// Those of [`VideoSource::show`], and of [`Subscriber::open`] other than that nobody publishes it.
+pub fn feed(name: &str, source: &mut VideoSource, stop: &AtomicBool) -> Result<(), PipewireError> {
+    let backend = open_backend(BackendChoice::Cpu, &[])?;
+    while !stop.load(Ordering::Relaxed) {
+        match Subscriber::open(name, &backend) {
+            Ok(mut subscriber) => follow(&mut subscriber, source, stop)?,
+            Err(Error::Unavailable { .. }) => source.wait(AGAIN)?,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Shows one publisher's frames until it ends.
+fn follow(subscriber: &mut Subscriber, source: &mut VideoSource, stop: &AtomicBool) -> Result<(), PipewireError> {
+    while !stop.load(Ordering::Relaxed) {
+        match subscriber.next(TICK)? {
+            Next::Frame(mut frame) => {
+                let SurfaceDesc::Image(image) = *frame.desc() else { return Err(PipewireError::NoImage) };
+                let rows = frame.read()?;
+                source.show(&image, &rows)?;
+            }
+            Next::Nothing => source.wait(Duration::ZERO)?,
+            Next::Ended => return Ok(()),
+        }
+    }
+    Ok(())
+}
