@@ -57,7 +57,6 @@ class Report(dict[str, Any]):
 
     def __init__(self, data: dict[str, Any], text: str) -> None: ...
 
-@final
 class Array:
     """Pixels or bytes that a display held, in memory of their own: numpy.from_dlpack, numpy.asarray, torch.from_dlpack and
     cupy.from_dlpack take it without a copy, and may write it.
@@ -198,7 +197,7 @@ class Viewer:
     vsync: a window's `show` waits for the screen's next picture, so that none is torn. `explain()` says whether the driver took
         it. Its effect can be seen on a real screen only.
     keep: frames of an array with a name that stay to be stepped through, with the one on show; all together at most 1 GiB.
-    display: "gl", or with no graphics driver at all "compute" (the GPU that computes, by kernels) or "memory", without a window.
+    display: "gl" or "vulkan", or with no graphics driver at all "compute" (the GPU that computes, by kernels) or "memory", without a window.
     """
 
     def __new__(
@@ -212,7 +211,7 @@ class Viewer:
         mode: Literal["latency", "throughput"] = "latency",
         path: str | None = None,
         backend: str | None = None,
-        display: Literal["auto", "gl", "compute", "memory"] = "auto",
+        display: Literal["auto", "gl", "compute", "memory", "vulkan"] = "auto",
         vsync: bool = False,
         keep: int = 8,
     ) -> Self: ...

@@ -56,11 +56,7 @@ impl<'py> FromPyObject<'_, 'py> for Uuid {
 
 /// Extensions to switch on when a device is made, and whether timelineSemaphore is to be.
 #[pyfunction]
-fn _vulkan_device_extensions(
-    py: Python<'_>,
-    instance: Number,
-    physical_device: Number,
-) -> PyResult<(Vec<String>, bool)> {
+fn device_extensions(py: Python<'_>, instance: Number, physical_device: Number) -> PyResult<(Vec<String>, bool)> {
     let (instance, physical) = (instance.0, physical_device.0);
     let device = Device { instance, physical, device: 0, queue: 0, family: 0, extensions: Vec::new(), timeline: false };
     Ok(py.detach(|| device.needs())?)
@@ -72,5 +68,5 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("_VulkanMemory", py.get_type::<memory::VulkanMemory>())?;
     module.add("_VulkanSemaphore", py.get_type::<semaphore::VulkanSemaphore>())?;
     module.add("_VulkanTexture", py.get_type::<texture::VulkanTexture>())?;
-    module.add_function(wrap_pyfunction!(_vulkan_device_extensions, module)?)
+    module.add_function(wrap_pyfunction!(device_extensions, module)?)
 }

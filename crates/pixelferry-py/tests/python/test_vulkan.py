@@ -1,6 +1,7 @@
 """Memory and images of a program's own Vulkan, on Mesa's driver for the CPU."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -267,3 +268,31 @@ def test_the_package_vulkan_has_these_handles():
     vulkan.vkFreeMemory(device, memory, None)
     vulkan.vkDestroyDevice(device, None)
     vulkan.vkDestroyInstance(instance, None)
+
+
+def test_a_texture_stays_on_its_thread(vulkan):
+    image, array = vulkan.image(64, 48), sample((48, 64, 4), "u1")
+    texture = pixelferry.vulkan.Texture(*vulkan.handles(), image.value, vk.R8G8B8A8_UNORM, (64, 48), usage=3)
+    texture.write(array)
+
+    def elsewhere(call):
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(call).result()
+
+    with pytest.raises(pixelferry.ContextError, match="another thread"):
+        elsewhere(lambda: texture.write(array))
+    assert elsewhere(lambda: (texture.path, texture.size, repr(texture)))[1] == (64, 48)
+    # Closed there it is let go of at the next call here.
+    elsewhere(texture.close)
+    with pytest.raises(pixelferry.ClosedError):
+        texture.write(array)
+    other = vulkan.image(64, 48)
+    pixelferry.vulkan.Texture(*vulkan.handles(), other.value, vk.R8G8B8A8_UNORM, (64, 48), usage=3).close()
+
+
+def test_a_viewer_shows_by_vulkan(vulkan):
+    array = sample((48, 64, 4), "u1")
+    with pixelferry.Viewer(64, 48, headless=True, display="vulkan") as viewer:
+        viewer.show(array)
+        assert np.asarray(viewer.screenshot()).tobytes() == array.tobytes()
+        assert viewer.report["display"]["api"] == "vulkan"
