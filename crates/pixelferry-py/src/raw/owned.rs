@@ -33,7 +33,7 @@ enum Kept {
     Allocated(Layout),
     /// Memory of a Vulkan driver on the CPU; the process, of which alone the driver is.
     #[cfg(target_os = "linux")]
-    Mapped(Option<MappedMemory>, u32),
+    Mapped(Option<Box<MappedMemory>>, u32),
 }
 
 // SAFETY: the bytes are its own. Those who share it form no slice of them (`bytes_mut` and `lend` take it mutably), and what
@@ -57,7 +57,7 @@ impl HostBytes {
     #[cfg(target_os = "linux")]
     pub fn mapped(memory: MappedMemory) -> Self {
         let (address, len) = (memory.address(), memory.len());
-        Self { address, len, kept: Kept::Mapped(Some(memory), std::process::id()) }
+        Self { address, len, kept: Kept::Mapped(Some(Box::new(memory)), std::process::id()) }
     }
 
     pub fn address(&self) -> usize {
