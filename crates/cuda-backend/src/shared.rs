@@ -1,6 +1,5 @@
 //! Memory and semaphores shared with another API via handles of the operating system, exported or imported.
 
-use crate::backend::CudaBackend;
 use crate::ffi::external_memory::{ExternalBuffer, ExternalImage, ExternalMemory};
 use crate::ffi::semaphore::Semaphore;
 use crate::ffi::shared_memory::{Physical, SharedBlock};
@@ -8,11 +7,9 @@ use crate::image::{CudaImage, Texture};
 use crate::memory::{CudaMemory, Store};
 use crate::session::Session;
 use crate::turn::Turn;
-use interop_core::describe::error::call;
 use interop_core::describe::format::{ChannelKind, PixelFormat};
 use interop_core::{
-    ComputeMemory, ComputeSemaphore, DeviceIdentity, Error, ImageDesc, MemoryHandle, Result, SemaphoreHandle,
-    SharedHandle, SurfaceDesc,
+    ComputeMemory, ComputeSemaphore, DeviceIdentity, Error, ImageDesc, MemoryHandle, Result, SharedHandle, SurfaceDesc,
 };
 use std::sync::Arc;
 
@@ -82,58 +79,12 @@ pub fn import(session: &Arc<Session>, handle: &SharedHandle, desc: &SurfaceDesc)
     let handle = handle.duplicate_memory()?;
     Ok(match desc {
         SurfaceDesc::Image(image) => Box::new(open_image(session, image, handle)?),
-        SurfaceDesc::Buffer(_) => Box::new(open_buffer(session, handle, len)?),
+        SurfaceDesc::Buffer(_) => {
+            let memory = ExternalMemory::import(&session.queue, handle).map_err(session.failed())?;
+            let buffer = ExternalBuffer::new(memory).map_err(session.failed())?;
+            Box::new(CudaMemory::new(session, Store::External(buffer), len))
+        }
     })
-}
-
-/// All of an allocation behind a handle.
-fn open_buffer(session: &Arc<Session>, handle: MemoryHandle, len: usize) -> Result<CudaMemory> {
-    let memory = ExternalMemory::import(&session.queue, handle).map_err(session.failed())?;
-    let buffer = ExternalBuffer::new(memory).map_err(session.failed())?;
-    Ok(CudaMemory::new(session, Store::External(buffer), len))
-}
-
-impl CudaBackend {
-    /// Opens linear memory that another API exported on this GPU (`vkGetMemoryFdKHR`), all of it, for any thread. The handle is the
-    /// driver's then.
-    ///
-    /// # Errors
-    /// [`Error::InvalidInput`] for no bytes, what the driver reports of the handle.
-    pub fn open_memory(&self, handle: MemoryHandle) -> Result<Box<dyn ComputeMemory + Send>> {
-        call("CudaBackend::open_memory", || {
-            let len = usize::try_from(handle.bytes()).ok().filter(|len| *len > 0);
-            let len = len.ok_or_else(|| Error::refused("the memory has no bytes, or more than can be addressed"))?;
-            let memory: Box<dyn ComputeMemory> = Box::new(open_buffer(&self.session, handle, len)?);
-            // SAFETY: it is a `Store::External`, whose handles are the context's, which each call makes current.
-            Ok(unsafe { memory.assume_send() })
-        })
-    }
-
-    /// Allocates linear memory of this GPU that other APIs can open, for any thread, and a handle of it.
-    ///
-    /// # Errors
-    /// [`Error::InvalidInput`] for no bytes, what the driver reports.
-    pub fn export_memory(&self, bytes: usize) -> Result<(Box<dyn ComputeMemory + Send>, MemoryHandle)> {
-        call("CudaBackend::export_memory", || {
-            let session = &self.session;
-            let whole = whole(session, Some(bytes))?;
-            let block = SharedBlock::new(&session.queue, session.queue.device(), whole);
-            let (block, handle) = block.map_err(session.failed())?;
-            let memory: Box<dyn ComputeMemory> = Box::new(CudaMemory::new(session, Store::Shared(block), bytes));
-            // SAFETY: it is a `Store::Shared`, an address and handles of the driver's that belong to no thread.
-            Ok((unsafe { memory.assume_send() }, handle))
-        })
-    }
-
-    /// Opens a semaphore that another API exported on this GPU (`vkGetSemaphoreFdKHR`), for any thread. The handle is the driver's
-    /// then. Waits and signals enter the backend's stream.
-    ///
-    /// # Errors
-    /// What the driver reports of the handle.
-    pub fn open_semaphore(&self, handle: SemaphoreHandle) -> Result<Box<dyn ComputeSemaphore + Send>> {
-        let semaphore = Semaphore::import(&self.session.queue, handle).map_err(self.session.failed())?;
-        Ok(Box::new(CudaSemaphore { semaphore, session: self.session.clone() }))
-    }
 }
 
 /// A display's semaphore.
