@@ -116,7 +116,7 @@ class Texture:
         *,
         usage: int,
         image_layout: int = 1,
-        extensions: Sequence[str] = (),
+        extensions: Sequence[str] | None = None,
         timeline_semaphores: bool = False,
         path: str | None = None,
         backend: str | None = None,

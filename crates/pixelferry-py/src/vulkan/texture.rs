@@ -23,7 +23,7 @@ pub struct VulkanTexture {
 impl VulkanTexture {
     #[new]
     #[pyo3(signature = (instance, physical_device, device, queue, queue_family, image, format, size, *, usage,
-                        image_layout=Number(1), extensions=Vec::new(), timeline_semaphores=false, path=None,
+                        image_layout=1, extensions=None, timeline_semaphores=false, path=None,
                         backend=None))]
     #[allow(clippy::too_many_arguments)] // by name, in Python
     fn new(
@@ -37,14 +37,14 @@ impl VulkanTexture {
         format: Number,
         size: (i64, i64),
         usage: Number,
-        image_layout: Number,
-        extensions: Vec<String>,
+        image_layout: i32,
+        extensions: Option<Vec<String>>,
         timeline_semaphores: bool,
         path: Option<&str>,
         backend: Option<&str>,
     ) -> PyResult<Self> {
         let side = |side: i64| u32::try_from(side).map_err(|_| Failure::Shape(format!("no side has {side} pixels")));
-        let names: Result<Vec<_>, _> = extensions.into_iter().map(CString::new).collect();
+        let names: Result<Vec<_>, _> = extensions.into_iter().flatten().map(CString::new).collect();
         let device = Device {
             instance: instance.0,
             physical: physical_device.0,
@@ -59,7 +59,7 @@ impl VulkanTexture {
             format: format.small("format")?,
             size: (side(size.0)?, side(size.1)?),
             usage: usage.small("usage")?,
-            layout: image_layout.small("image_layout")?,
+            layout: image_layout,
         };
         let path = path.map(str::parse).transpose().map_err(Failure::from)?;
         // The format is the image's own.
