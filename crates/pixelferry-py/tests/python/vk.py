@@ -1,6 +1,7 @@
 """A small Vulkan program by ctypes: what a program of Python's has, without a package for it."""
 
 import ctypes
+import functools
 from ctypes import POINTER, byref, c_char_p, c_float, c_int32, c_uint32, c_uint64, c_void_p
 
 from conftest import missing
@@ -13,11 +14,14 @@ DEVICE_LOCAL, HOST_COHERENT = 1, 6
 MEMORY_FD, SEMAPHORE_FD = "VK_KHR_external_memory_fd", "VK_KHR_external_semaphore_fd"
 
 
+@functools.cache
+def layout(*kinds):
+    return type("Struct", (ctypes.Structure,), {"_fields_": [(f"f{i}", kind) for i, kind in enumerate(kinds)]})
+
+
 def struct(*values):
     """A structure of C, of values with their types; None is a null pointer."""
-    kinds = [c_void_p if value is None else type(value) for value in values]
-    made = type("Struct", (ctypes.Structure,), {"_fields_": [(f"f{i}", kind) for i, kind in enumerate(kinds)]})
-    return made(*values)
+    return layout(*[c_void_p if value is None else type(value) for value in values])(*values)
 
 
 def info(kind, next, *values):
