@@ -118,6 +118,22 @@ fn opened_memory_and_semaphores() -> Result<()> {
     Ok(())
 }
 
+fn what_goes_to_other_threads() -> Result<()> {
+    let backend = open()?;
+    let (mut memory, handle) = backend.export_memory(5000)?;
+    assert_eq!((memory.len(), handle.bytes()), (5000, 65_536));
+    write(&backend, memory.as_mut())?;
+    let mut opened = backend.open_memory(handle)?;
+    assert!(opened.len() == 65_536 && backend.address_of(opened.as_ref())? > 0);
+    let some = std::io::pipe().map(|(reader, _)| OsHandle::from(reader)).map_err(|_| Error::NothingShown)?;
+    // SAFETY: the double opens nothing behind it.
+    let handle = unsafe { SemaphoreHandle::new(some, SyncKind::TimelineSemaphore) };
+    let mut semaphore = backend.open_semaphore(handle)?;
+    semaphore.wait(1)?;
+    write(&backend, opened.as_mut())?;
+    semaphore.signal(2)
+}
+
 fn gl_objects() -> Result<()> {
     let backend = open()?;
     let texture = SharedHandle::GlTexture { name: 1, target: 0x0de1 };
@@ -335,6 +351,7 @@ fn images_of_descriptors_fail_cleanly() {
 #[test]
 fn memory_and_semaphores_of_descriptors_fail_cleanly() {
     each_call_fails_once(opened_memory_and_semaphores);
+    each_call_fails_once(what_goes_to_other_threads);
 }
 
 #[test]

@@ -26,6 +26,7 @@ mod image;
 mod kernel;
 mod launch;
 mod memory;
+mod opened;
 mod pattern;
 mod plan;
 mod proof;

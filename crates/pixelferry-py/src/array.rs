@@ -90,7 +90,7 @@ impl Layout {
 }
 
 /// Pixels or bytes that were read. It owns its memory.
-#[pyclass(module = "pixelferry", frozen)]
+#[pyclass(module = "pixelferry", frozen, subclass)]
 pub struct Array {
     memory: Arc<Memory>,
     layout: Layout,
@@ -298,13 +298,13 @@ impl Array {
 
     /// Bytes of all numbers.
     #[getter]
-    fn nbytes(&self) -> usize {
+    pub fn nbytes(&self) -> usize {
         self.layout.len()
     }
 
     /// "cpu", or "cuda:0" and so on.
     #[getter]
-    fn device(&self) -> String {
+    pub fn device(&self) -> String {
         match &*self.memory {
             Memory::Host(_) => "cpu".into(),
             Memory::Cuda(bytes) => format!("cuda:{}", bytes.ordinal()),

@@ -3,11 +3,12 @@
 use crate::failure::Failure;
 use crate::named::one_of;
 use pixelferry::api::cuda::{self, CudaBackend};
+use pixelferry::driver::DeviceUuid;
 use pixelferry::{BackendChoice, ComputeBackend, DeviceIdentity, LinkBuilder, command::Choice as _, open_backend};
 use pixelferry_look::Place;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Backend that the caller asked for; `Auto` means the CUDA device where the array is, or the quickest for the host's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,4 +172,23 @@ impl Engines {
             (_, Place::Backend) => Err(Failure::Device("the array is in memory of another backend".into())),
         }
     }
+}
+
+/// A backend on the CUDA device with this UUID, one for all that ask while somebody has it; `None` where CUDA has none.
+pub fn cuda_of(uuid: DeviceUuid) -> Result<Option<Arc<CudaBackend>>, Failure> {
+    type Opened = (u32, DeviceUuid, Weak<CudaBackend>);
+    static OPEN: Mutex<Vec<Opened>> = Mutex::new(Vec::new());
+    // Without a driver there is no device of that UUID either.
+    let Ok(list) = cuda::devices() else { return Ok(None) };
+    let Some(device) = list.iter().find(|device| device.identity().uuid == Some(uuid)) else { return Ok(None) };
+    let process = std::process::id();
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    open.retain(|(of, _, backend)| *of == process && backend.strong_count() > 0);
+    let known = open.iter().filter(|(_, id, _)| *id == uuid).find_map(|(.., backend)| backend.upgrade());
+    if let Some(backend) = known {
+        return Ok(Some(backend));
+    }
+    let backend = Arc::new(CudaBackend::open(device)?);
+    open.push((process, uuid, Arc::downgrade(&backend)));
+    Ok(Some(backend))
 }

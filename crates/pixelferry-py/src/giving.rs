@@ -4,11 +4,10 @@ use crate::content::Content;
 use crate::engine::Engine;
 use crate::failure::Failure;
 use crate::feeding::{kernel, lent};
-use crate::object::Object;
-use crate::raw::context::UserContext;
 use crate::raw::memory::Readable;
-use pixelferry::{ComputeBackend, Kernel, Outlet, OutletOptions, PathId, RowOrder, Unwritten};
+use pixelferry::{ComputeBackend, Display, Kernel, Outlet, OutletOptions, PathId, RowOrder, Surface, Unwritten};
 use pixelferry_look::Place;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// The way of arrays of one place there.
@@ -19,9 +18,12 @@ struct Way {
     kernel: Option<Arc<dyn Kernel>>,
 }
 
+/// Opens a texture or buffer of the program's on its display.
+pub type Open = Box<dyn Fn() -> Result<(Rc<dyn Display>, Surface), Failure>>;
+
 /// The ways into one texture or buffer. Stays on the thread of its context.
 pub struct Giving {
-    object: Object,
+    open: Open,
     options: OutletOptions,
     /// The one in use last.
     ways: Vec<Way>,
@@ -29,27 +31,22 @@ pub struct Giving {
 
 impl Giving {
     /// Arrays have their rows in that order.
-    pub fn new(object: Object, rows: RowOrder, path: Option<PathId>) -> Self {
+    pub fn new(open: Open, rows: RowOrder, path: Option<PathId>) -> Self {
         // Arrays are written whole.
         let options = OutletOptions::default().with_unwritten(Unwritten::Overwrite);
-        Self { object, options: options.with_row_order(rows).with_path(path), ways: Vec::new() }
+        Self { open, options: options.with_row_order(rows).with_path(path), ways: Vec::new() }
     }
 
     /// Writes an array. When this returns, nothing reads it any more.
-    pub fn write<D: Content>(
-        &mut self,
-        context: &UserContext,
-        array: &Readable<D>,
-        engine: &Engine,
-    ) -> Result<PathId, Failure> {
+    pub fn write<D: Content>(&mut self, array: &Readable<D>, engine: &Engine) -> Result<PathId, Failure> {
         let content = array.description();
         let place = content.span().place;
         match self.ways.iter().position(|way| way.place == place) {
             Some(at) => self.ways[at..].rotate_left(1),
             None => {
                 let backend = engine.backend()?;
-                let surface = context.opened(&self.object)?;
-                let outlet = Outlet::open_with(backend.clone(), context.display().clone(), surface, self.options)?;
+                let (display, surface) = (self.open)()?;
+                let outlet = Outlet::open_with(backend.clone(), display, surface, self.options)?;
                 let kernel = kernel::<D>(engine, &backend, outlet.desc())?;
                 self.ways.push(Way { place, outlet, backend, kernel });
             }

@@ -9,10 +9,11 @@ use crate::report::report;
 use crate::source::Source;
 use crate::stage::{Settings, Stage};
 use pixelferry::driver::path::Paths;
-use pixelferry::{PixelFormat, Policy, RowOrder, Trials};
+use pixelferry::{Display, PixelFormat, Policy, RowOrder, Trials};
 use pixelferry_look::{Place, Raw};
 use pyo3::prelude::*;
 use std::ops::Deref;
+use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 
 /// A stage of this thread's, and what the program may know of it without the thread.
@@ -26,6 +27,15 @@ impl<N: Copy + Send> Held<N> {
     /// In the context that is current.
     pub fn new(py: Python<'_>, settings: Settings) -> PyResult<Self> {
         Ok(Self { ticket: py.detach(|| Ticket::new(settings))?, named: Mutex::new(None) })
+    }
+
+    /// On a display of the program's that no OpenGL draws.
+    pub fn on(
+        py: Python<'_>,
+        settings: Settings,
+        display: impl FnOnce() -> Result<Rc<dyn Display>, Failure> + Send,
+    ) -> PyResult<Self> {
+        Ok(Self { ticket: py.detach(|| Ticket::on(settings, display))?, named: Mutex::new(None) })
     }
 
     /// Before anything was named.

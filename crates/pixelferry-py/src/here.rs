@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::job::guarded;
 use crate::raw::context::UserContext;
 use crate::stage::{Screen, Settings, Stage};
+use pixelferry::Display;
 use pixelferry::driver::describe::panics::contain;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -101,6 +102,15 @@ pub struct Ticket {
 impl Ticket {
     /// A new stage in the context that is current.
     pub fn new(settings: Settings) -> Result<Self, Failure> {
+        Self::of(settings, |here| Ok(Screen::Program(here.context()?)))
+    }
+
+    /// A new stage on a display of the program's that no OpenGL draws.
+    pub fn on(settings: Settings, display: impl FnOnce() -> Result<Rc<dyn Display>, Failure>) -> Result<Self, Failure> {
+        Self::of(settings, |_| Ok(Screen::Memory(display()?)))
+    }
+
+    fn of(settings: Settings, screen: impl FnOnce(&mut Here) -> Result<Screen, Failure>) -> Result<Self, Failure> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         here(|here| {
             if here.process != std::process::id() {
@@ -108,7 +118,7 @@ impl Ticket {
                 *here = Here::new();
             }
             here.tidy();
-            let stage = Stage::new(Screen::Program(here.context()?), settings);
+            let stage = Stage::new(screen(here)?, settings);
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             here.stages.insert(number, stage);
             Ok(Self { number, thread: thread::current().id(), process: here.process, dropped: here.dropped.clone() })
@@ -121,9 +131,7 @@ impl Ticket {
             return Err(Failure::Closed("it was made in another process; make one in this one".into()));
         }
         if self.thread != thread::current().id() {
-            return Err(Failure::Context(
-                "it is of another thread, on which its OpenGL context was current; call it there".into(),
-            ));
+            return Err(Failure::Context("it is of another thread, on which it was made; call it there".into()));
         }
         here(|here| {
             here.tidy();

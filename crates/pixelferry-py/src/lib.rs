@@ -5,12 +5,12 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what Python calls | `viewer`, `texture`, `buffer`, `gl_source` and `gl_target` (`held` for the last four), `array`, `report`, here; `named`: options by name |
+//! | what Python calls | `viewer`, `texture`, `buffer`, `gl_source` and `gl_target` (`held` for the last four), `vulkan`, `array`, `report`, here; `named`: options by name |
 //! | arrays taken from Python | `source` (which protocol), `items` (bytes), `raw` (the `unsafe`, but for where `source` takes a protocol at its word) |
 //! | pixels made of them | the crate `pixelferry-look`; `looks` (its options by name), `content` (its kernel) |
 //! | buffers made of them | `kernels/pack.cu` on a GPU, `items` on the CPU, `pack` for both |
 //! | pictures given to Python | `array` (what protocols say of it), `taking` (how it gets there), `raw` (its memory) |
-//! | objects of the program's | `object` (how they are named), `taking` and `giving` (the ways from and to them) |
+//! | objects of the program's | `object` (how they are named), `taking` and `giving` (the ways from and to them), `written` |
 //! | a page for browsers, and a widget of notebooks | `served`, `watching` |
 //! | frames to and from other processes (Linux) | `streams` |
 //! | threads | `host` (why they are), `window` (the event loop; `events`: what the user does), `stage` (what runs there), `here` (textures, on the caller's), `job` (how work fails) |
@@ -47,8 +47,11 @@ mod streams;
 mod taking;
 mod texture;
 mod viewer;
+#[cfg(target_os = "linux")]
+mod vulkan;
 mod watching;
 mod window;
+mod written;
 
 use array::Array;
 use buffer::Buffer;
@@ -156,6 +159,8 @@ fn _pixelferry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(report::probe, module)?)?;
     #[cfg(all(feature = "stream", target_os = "linux"))]
     streams::register(module)?;
+    #[cfg(target_os = "linux")]
+    vulkan::register(module)?;
     report::register(module)?;
     failure::register(module)?;
     let close_all = wrap_pyfunction!(viewer::_close_all, module)?;

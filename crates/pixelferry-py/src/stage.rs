@@ -5,7 +5,7 @@ use crate::content::Content;
 use crate::engine::{Engine, Engines, Wanted};
 use crate::failure::Failure;
 use crate::feeding::{Table, kernel, lent};
-use crate::giving::Giving;
+use crate::giving::{Giving, Open};
 use crate::items::Items;
 use crate::object::Object;
 use crate::raw::context::UserContext;
@@ -455,18 +455,28 @@ impl Stage {
         Ok(self.taking.insert(taking).path())
     }
 
-    /// Opens the way from arrays to a texture or buffer of the program's, which is looked at here.
-    pub fn open_target(&mut self, object: Object, path: Option<PathId>) -> Result<(), Failure> {
-        self.context()?.opened(&object)?;
-        self.giving = Some(Giving::new(object, self.settings.rows, path));
-        Ok(())
+    /// Opens the way from arrays to a texture or buffer of the program's context.
+    pub fn open_target(&mut self, object: Object, path: Option<PathId>) -> Result<SurfaceDesc, Failure> {
+        let context = self.context()?;
+        self.open_way(Box::new(move || Ok((context.display().clone(), context.opened(&object)?))), path)
+    }
+
+    /// What draws, or where nothing is drawn, holds pictures.
+    pub fn display(&self) -> Rc<dyn Display> {
+        self.screen.display()
+    }
+
+    /// Opens the way from arrays to what `open` opens, which is looked at here.
+    pub fn open_way(&mut self, open: Open, path: Option<PathId>) -> Result<SurfaceDesc, Failure> {
+        let desc = *open()?.1.desc();
+        self.giving = Some(Giving::new(open, self.settings.rows, path));
+        Ok(desc)
     }
 
     /// Writes an array there. When this returns, nothing reads it any more.
     pub fn give<D: Content>(&mut self, array: &Readable<D>, engine: &Engine) -> Result<PathId, Failure> {
         self.screen.make_current()?;
-        let context = self.context()?;
-        self.giving.as_mut().ok_or_else(nothing_shown)?.write(&context, array, engine)
+        self.giving.as_mut().ok_or_else(nothing_shown)?.write(array, engine)
     }
 
     /// Returns what was found of the paths there.

@@ -49,6 +49,8 @@ pub enum Need {
     Cupy,
     /// JAX, for arrays on the GPU.
     Jax,
+    /// Vulkan to Python, by the package of that name.
+    PyVulkan,
     /// Compilers of C and C++.
     Cc,
     /// CMake.
@@ -136,6 +138,7 @@ pub const MACHINE: &[Row] = &[
     Row { need: Need::Torch, name: "torch", ..NONE },
     Row { need: Need::Cupy, name: "cupy", ..NONE },
     Row { need: Need::Jax, name: "jax", ..NONE },
+    Row { need: Need::PyVulkan, name: "vulkan", ..NONE },
     Row { need: Need::Cc, name: "cc", packages: "gcc g++ libc6-dev pkg-config", ..NONE },
     Row { need: Need::Cmake, name: "cmake", packages: "cmake make", ..NONE },
     Row { need: Need::Glfw, name: "glfw", packages: "libglfw3-dev libgl-dev", ..NONE },

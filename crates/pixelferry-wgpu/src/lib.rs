@@ -3,7 +3,7 @@
 //! | to get a display | call |
 //! |---|---|
 //! | with a device of its own | [`WgpuDisplay::headless`] |
-//! | on an engine's device | [`WgpuDisplay::from_engine`]; open the device by [`open_device`], or with [`device_extensions`] |
+//! | on an engine's device | [`WgpuDisplay::from_engine`]; open the device by [`open_device`], or with [`device_extensions`], `add_device_extensions` |
 //!
 //! | to show a frame | call |
 //! |---|---|
@@ -56,6 +56,8 @@ pub use context::adapter::{WgpuOptions, device_extensions, open_device, open_dev
 pub use context::device::WgpuDevice;
 pub use context::device_extension::DeviceExtension;
 pub use context::format::DRAW_FEATURES;
+#[cfg(any(target_os = "linux", windows))]
+pub use context::vulkan::add_device_extensions;
 pub use display::contract::{Viewport, WgpuBuffer, WgpuDisplay, WgpuImage};
 pub use display::view_target::ViewTarget;
 pub use draw::painter::DrawTarget;

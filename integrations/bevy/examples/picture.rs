@@ -48,10 +48,10 @@ fn main() -> AppExit {
     let window = WindowPlugin { primary_window: Some(Window { resolution, ..default() }), ..default() };
     let [red, green, blue] = BACKGROUND;
     App::new()
-        .add_plugins(DefaultPlugins.set(window).set(ImagePlugin::default_nearest()))
         // glue
         .add_plugins(PixelferryPlugin)
         // end of glue
+        .add_plugins(DefaultPlugins.set(window).set(ImagePlugin::default_nearest()))
         .insert_resource(ClearColor(Color::srgb_u8(red, green, blue)))
         .add_systems(Startup, open)
         .add_systems(Update, compute)

@@ -28,16 +28,18 @@
 //! A frame is drawn into the image's own texture, on the device that bevy made and in its queue. So bevy may extract, resize and
 //! delete images as it likes, and its renderer may run on a thread of its own. Frames hold sRGB numbers.
 
+mod hook;
+
 use bevy::asset::{AssetId, Assets, Handle};
 use bevy::ecs::prelude::{IntoScheduleConfigs as _, Res, Resource};
 use bevy::image::Image;
-use bevy::log::error;
+use bevy::log::{error, warn};
 use bevy::prelude::{App, Plugin};
 use bevy::render::render_asset::RenderAssets;
 use bevy::render::render_resource::{Extent3d, TextureFormat, TextureView, TextureViewDescriptor};
 use bevy::render::renderer::{RenderAdapter, RenderDevice, RenderQueue};
 use bevy::render::texture::GpuImage;
-use bevy::render::{Render, RenderApp, RenderSystems};
+use bevy::render::{Render, RenderApp, RenderPlugin, RenderSystems};
 use pixelferry::api::wgpu::{Viewport, WgpuDisplay};
 use pixelferry::{Display, DrawOptions, Error, Link, Result, SurfaceDesc};
 use std::collections::HashMap;
@@ -55,20 +57,36 @@ impl Views {
     }
 }
 
-/// Opens a [`Screen`] on bevy's device, as a resource of the main thread. Add it after bevy's own plugins.
+/// Opens a [`Screen`] on bevy's device, as a resource of the main thread. Add it before bevy's own plugins: then bevy makes its device
+/// with Vulkan's extensions for semaphores and pages of the host, too
+/// ([`RawVulkanInitSettings`](bevy::render::renderer::raw_vulkan_init::RawVulkanInitSettings)). Added after them, the host waits for
+/// each frame of CUDA and OpenCL. Frames of WGSL stay in bevy's queue either way.
+///
+/// By bevy's feature `raw_vulkan_init`, wherever there is a Vulkan loader bevy looks at Vulkan alone.
 #[derive(Debug, Default)]
 pub struct PixelferryPlugin;
 
 impl Plugin for PixelferryPlugin {
     fn build(&self, app: &mut App) {
-        let views = Views::default();
-        app.insert_resource(views.clone());
-        if let Some(renderer) = app.get_sub_app_mut(RenderApp) {
-            renderer.insert_resource(views).add_systems(Render, tell.after(RenderSystems::PrepareAssets));
+        app.insert_resource(Views::default());
+        if app.is_plugin_added::<RenderPlugin>() {
+            warn!(
+                "bevy's device lacks extensions by which frames are shared; add PixelferryPlugin before bevy's plugins"
+            );
+        } else {
+            hook::share_memory(app);
         }
     }
 
     fn finish(&self, app: &mut App) {
+        let views = app.world().get_resource::<Views>().cloned();
+        if let (Some(renderer), Some(views)) = (app.get_sub_app_mut(RenderApp), views) {
+            renderer.insert_resource(views).add_systems(Render, tell.after(RenderSystems::PrepareAssets));
+        }
+    }
+
+    /// Follows on all that finish, when bevy has its device.
+    fn cleanup(&self, app: &mut App) {
         let world = app.world();
         let parts = (
             world.get_resource::<RenderAdapter>(),

@@ -2,7 +2,7 @@
 
 use pixelferry::api::wgpu::WgpuDevice;
 use pixelferry::driver::describe::panics::catch;
-use pixelferry::{Error, Result};
+use pixelferry::{DriverError, Error, Result};
 use std::fmt::Display;
 
 /// Calls CubeCL. What it reports, and a panic of its own, is an error of `operation`.
@@ -13,7 +13,10 @@ pub fn call<T, E: Display>(
 ) -> Result<T> {
     match catch(f) {
         Ok(Ok(value)) => Ok(value),
-        Ok(Err(error)) => Err(device.failure(operation, format!("CubeCL: {error}"), HINT)),
+        Ok(Err(error)) => {
+            let failed = DriverError::new(operation, device.identity.to_string(), 0, format!("CubeCL: {error}"));
+            Err(failed.with_hint(HINT).into())
+        }
         Err(panicked) => {
             Err(Error::Panicked { what: format!("CubeCL in {operation}"), reason: panicked.message().to_owned() })
         }

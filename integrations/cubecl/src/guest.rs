@@ -5,11 +5,11 @@ use crate::error::call;
 use cubecl_core::client::Client;
 use cubecl_core::device::Device;
 use cubecl_core::future::block_on;
-use cubecl_core::server::ServerError;
-use cubecl_wgpu::{AutoCompiler, RuntimeOptions, WgpuServer, WgpuSetup, try_init_device, wgpu};
+use cubecl_core::server::{Handle, ServerError};
+use cubecl_wgpu::{AutoCompiler, RuntimeOptions, WgpuDevice, WgpuServer, WgpuSetup, try_init_device, wgpu};
 use pixelferry::api::wgpu::WgpuBackend;
 use pixelferry::api::wgpu::{WgpuDisplay, open_device};
-use pixelferry::{Extent, Result, Target};
+use pixelferry::{Extent, Result, Taken, Target};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -20,6 +20,7 @@ type Server = WgpuServer<AutoCompiler>;
 pub struct CubeGuest {
     display: Rc<WgpuDisplay>,
     backend: Arc<WgpuBackend>,
+    device: WgpuDevice,
     client: Client,
 }
 
@@ -64,7 +65,12 @@ impl CubeGuest {
             WgpuSetup { instance, backend: adapter.get_info().backend, adapter: adapter.clone(), device, queue };
         let guest = call(&shared, OP, || try_init_device(setup, RuntimeOptions::try_default()?))?;
         let client = call(&shared, OP, || Ok::<_, ServerError>(Client::load::<Server>(guest.to_id())))?;
-        Ok(Self { display, backend, client })
+        Ok(Self { display, backend, device: guest, client })
+    }
+
+    /// CubeCL's name of the device, by which libraries on CubeCL find it.
+    pub fn device(&self) -> &WgpuDevice {
+        &self.device
     }
 
     /// Returns what kernels are launched with.
@@ -97,17 +103,37 @@ impl CubeGuest {
     /// What a launch met before: a kernel that does not build, a device that is lost
     /// ([`Driver`](pixelferry::Error::Driver)). Else as of [`WgpuBackend::copy_from_buffer`].
     pub fn copy(&self, pixels: &Pixels, target: Target<'_>) -> Result<()> {
-        const OP: &str = "CubeGuest::copy";
         pixels.check(&target)?;
-        let device = self.backend.wgpu_device();
-        let written = call(device, OP, || {
-            let written = self.client.get_resource::<Server>(pixels.handle())?;
+        self.copy_from(pixels.handle(), target)
+    }
+
+    /// [`CubeGuest::copy`] of any memory of CubeCL's on this device, from its first byte on.
+    ///
+    /// # Errors
+    /// Those of [`CubeGuest::copy`].
+    pub fn copy_from(&self, from: Handle, target: Target<'_>) -> Result<()> {
+        let (buffer, offset) = self.submitted("CubeGuest::copy", from)?;
+        self.backend.copy_from_buffer(target, &buffer, offset)
+    }
+
+    /// Copies what an intake took into CubeCL's memory of as many bytes, for kernels that are launched later.
+    ///
+    /// # Errors
+    /// Those of [`CubeGuest::copy`], of [`WgpuBackend::copy_to_buffer`].
+    pub fn copy_to(&self, taken: &Taken<'_>, to: Handle) -> Result<()> {
+        let (buffer, offset) = self.submitted("CubeGuest::copy_to", to)?;
+        self.backend.copy_to_buffer(taken.memory(), taken.view(), &buffer, offset)
+    }
+
+    /// The buffer of wgpu's behind memory, with all submitted that was launched.
+    fn submitted(&self, operation: &'static str, memory: Handle) -> Result<(wgpu::Buffer, u64)> {
+        call(self.backend.wgpu_device(), operation, || {
+            let place = self.client.get_resource::<Server>(memory)?;
             // The call above submits in this version; only this one promises to.
             self.client.flush()?;
-            Ok::<_, ServerError>(written)
-        })?;
-        let place = written.resource();
-        self.backend.copy_from_buffer(target, &place.buffer, place.offset)
+            let place = place.resource();
+            Ok::<_, ServerError>((place.buffer.clone(), place.offset))
+        })
     }
 
     /// Waits for all that CubeCL launched. It alone is told that the device was lost, and says so here; frames of a lost device

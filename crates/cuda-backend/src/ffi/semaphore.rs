@@ -15,6 +15,9 @@ pub struct Semaphore {
     queue: Arc<Queue>,
 }
 
+// SAFETY: the handle is of the context, which each call enters on whatever thread it is made.
+unsafe impl Send for Semaphore {}
+
 impl Semaphore {
     pub fn import(queue: &Arc<Queue>, handle: CoreSemaphoreHandle) -> Result<Self, Failure> {
         let _current = queue.enter()?;

@@ -4,7 +4,7 @@ from os import PathLike
 from types import TracebackType
 from typing import Any, Literal, Protocol, Self, final, overload
 
-from typing_extensions import Buffer
+from typing_extensions import Buffer, disjoint_base
 
 __all__ = [
     "Array", "ClosedError", "ContextError", "DeviceError", "DtypeError", "Error", "Event", "NoDisplayError", "Report", "Server", "ShapeError",
@@ -57,7 +57,7 @@ class Report(dict[str, Any]):
 
     def __init__(self, data: dict[str, Any], text: str) -> None: ...
 
-@final
+@disjoint_base
 class Array:
     """Pixels or bytes that a display held, in memory of their own: numpy.from_dlpack, numpy.asarray, torch.from_dlpack and
     cupy.from_dlpack take it without a copy, and may write it.
@@ -198,7 +198,7 @@ class Viewer:
     vsync: a window's `show` waits for the screen's next picture, so that none is torn. `explain()` says whether the driver took
         it. Its effect can be seen on a real screen only.
     keep: frames of an array with a name that stay to be stepped through, with the one on show; all together at most 1 GiB.
-    display: "gl", or with no graphics driver at all "compute" (the GPU that computes, by kernels) or "memory", without a window.
+    display: "gl" or "vulkan", or with no graphics driver at all "compute" (the GPU that computes, by kernels) or "memory", without a window.
     """
 
     def __new__(
@@ -212,7 +212,7 @@ class Viewer:
         mode: Literal["latency", "throughput"] = "latency",
         path: str | None = None,
         backend: str | None = None,
-        display: Literal["auto", "gl", "compute", "memory"] = "auto",
+        display: Literal["auto", "gl", "compute", "memory", "vulkan"] = "auto",
         vsync: bool = False,
         keep: int = 8,
     ) -> Self: ...
@@ -366,7 +366,7 @@ class Publisher:
 
     The newest array is the stream's frame. No subscriber makes publish() wait. Frames pass through memory of the host."""
 
-    def __init__(self, name: str, *, format: _Format | None = None, backend: str | None = None) -> None:
+    def __new__(cls, name: str, *, format: _Format | None = None, backend: str | None = None) -> Self:
         """name: letters, digits, "-", "_" and "."; one that is taken is a ShapeError. format: that of the frames; None for the
         one that has the numbers of each array as they are, with 4 channels for 3."""
     def publish(self, array: _Array, layout: _Layout = "HWC") -> int:
@@ -393,7 +393,7 @@ class Subscriber:
 
     As an iterator it waits for each newer frame, and ends when the publisher does."""
 
-    def __init__(self, name: str, *, device: str = "cpu") -> None:
+    def __new__(cls, name: str, *, device: str = "cpu") -> Self:
         """Where nobody publishes this it is a DeviceError. device: where arrays are, "cpu", "cuda" or "cuda:N"."""
     def next(self, timeout: float | None = None) -> Array | None:
         """The newest frame, once there is one newer than the last; None after so many seconds without. The array is a copy that no

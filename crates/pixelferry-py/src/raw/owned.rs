@@ -2,6 +2,8 @@
 
 use crate::failure::Failure;
 use pixelferry::api::cuda::CudaBackend;
+#[cfg(target_os = "linux")]
+use pixelferry::api::vulkan::sharing::MappedMemory;
 use pixelferry::driver::HostBlock;
 use pixelferry::{ComputeBackend as _, ComputeMemory};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
@@ -22,7 +24,16 @@ pub enum Memory {
 /// Bytes of the host's.
 pub struct HostBytes {
     address: NonNull<u8>,
-    layout: Layout,
+    len: usize,
+    kept: Kept,
+}
+
+/// What keeps bytes of the host's.
+enum Kept {
+    Allocated(Layout),
+    /// Memory of a Vulkan driver on the CPU; the process, of which alone the driver is.
+    #[cfg(target_os = "linux")]
+    Mapped(Option<Box<MappedMemory>>, u32),
 }
 
 // SAFETY: the bytes are its own. Those who share it form no slice of them (`bytes_mut` and `lend` take it mutably), and what
@@ -39,7 +50,14 @@ impl HostBytes {
         // SAFETY: the layout's size is not zero.
         let address = NonNull::new(unsafe { alloc_zeroed(layout) });
         let none = || Failure::Device(format!("the host has no memory of {len} bytes left; drop arrays that you keep"));
-        Ok(Self { address: address.ok_or_else(none)?, layout })
+        Ok(Self { address: address.ok_or_else(none)?, len: layout.size(), kept: Kept::Allocated(layout) })
+    }
+
+    /// Memory of a Vulkan driver on the CPU.
+    #[cfg(target_os = "linux")]
+    pub fn mapped(memory: MappedMemory) -> Self {
+        let (address, len) = (memory.address(), memory.len());
+        Self { address, len, kept: Kept::Mapped(Some(Box::new(memory)), std::process::id()) }
     }
 
     pub fn address(&self) -> usize {
@@ -48,14 +66,14 @@ impl HostBytes {
 
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: of that length, with values, and nobody else has it while it is borrowed mutably.
-        unsafe { slice::from_raw_parts_mut(self.address.as_ptr(), self.layout.size()) }
+        unsafe { slice::from_raw_parts_mut(self.address.as_ptr(), self.len) }
     }
 
     /// Gives the bytes to a backend, which lets go of the block before `work` returns.
     pub fn lend(&mut self, work: impl FnOnce(&HostBlock) -> Result<(), Failure>) -> Result<(), Failure> {
         let user = Rc::new(());
         // SAFETY: the bytes are there until `self` goes, which is borrowed mutably: nobody else has them. The block goes here.
-        let block = unsafe { HostBlock::from_raw(self.address, self.layout.size(), user.clone()) };
+        let block = unsafe { HostBlock::from_raw(self.address, self.len, user.clone()) };
         let done = work(&block);
         drop(block);
         if Rc::strong_count(&user) > 1 {
@@ -66,17 +84,23 @@ impl HostBytes {
 
     /// Reads bytes that another thread of Python's may be writing: they may be torn, as in NumPy.
     pub fn copied(&self) -> Result<Self, Failure> {
-        let copy = Self::new(self.layout.size())?;
+        let copy = Self::new(self.len)?;
         // SAFETY: both are of that length, and the copy is new.
-        unsafe { ptr::copy_nonoverlapping(self.address.as_ptr(), copy.address.as_ptr(), self.layout.size()) };
+        unsafe { ptr::copy_nonoverlapping(self.address.as_ptr(), copy.address.as_ptr(), self.len) };
         Ok(copy)
     }
 }
 
 impl Drop for HostBytes {
     fn drop(&mut self) {
-        // SAFETY: allocated with this layout, and freed once.
-        unsafe { dealloc(self.address.as_ptr(), self.layout) }
+        match &mut self.kept {
+            // SAFETY: allocated with this layout, and freed once.
+            Kept::Allocated(layout) => unsafe { dealloc(self.address.as_ptr(), *layout) },
+            #[cfg(target_os = "linux")]
+            Kept::Mapped(memory, process) if *process != std::process::id() => std::mem::forget(memory.take()),
+            #[cfg(target_os = "linux")]
+            Kept::Mapped(..) => {}
+        }
     }
 }
 
@@ -99,8 +123,13 @@ impl CudaBytes {
         fill: impl FnOnce(&mut dyn ComputeMemory) -> Result<(), Failure>,
     ) -> Result<Self, Failure> {
         let mut memory = backend.allocate_send(len)?;
-        let address = backend.address_of(memory.as_ref())?;
         fill(memory.as_mut())?;
+        Self::of(backend, memory)
+    }
+
+    /// Linear memory of the backend's.
+    pub fn of(backend: &Arc<CudaBackend>, memory: Box<dyn ComputeMemory + Send>) -> Result<Self, Failure> {
+        let address = backend.address_of(memory.as_ref())?;
         let ordinal = backend.device().ordinal.unwrap_or_default();
         let memory = Some(Mutex::new(memory));
         Ok(Self { memory, backend: backend.clone(), address, ordinal, process: std::process::id() })

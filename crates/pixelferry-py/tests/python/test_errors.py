@@ -12,6 +12,7 @@ import pytest
 
 import pixelferry
 import pixelferry.gl
+import pixelferry.vulkan
 from conftest import check, sample
 from patience import by_level
 
@@ -143,7 +144,8 @@ def test_the_first_start_measures_and_the_second_remembers(monkeypatch, tmp_path
 
 
 @pytest.mark.parametrize("module,stubs,classes", [
-    (pixelferry, "__init__.pyi", ["Viewer"]), (pixelferry.gl, "gl.pyi", ["Buffer", "Source", "Target", "Texture"])], ids=["pixelferry", "gl"])
+    (pixelferry, "__init__.pyi", ["Viewer"]), (pixelferry.gl, "gl.pyi", ["Buffer", "Source", "Target", "Texture"]),
+    (pixelferry.vulkan, "vulkan.pyi", ["Memory", "Semaphore", "Texture"])], ids=["pixelferry", "gl", "vulkan"])
 def test_the_stubs_are_of_this_module(module, stubs, classes):
     tree = ast.parse((pathlib.Path(pixelferry.__file__).parent / stubs).read_text(encoding="utf-8"))
     public = {node.name: node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))
@@ -163,7 +165,7 @@ def test_the_stubs_are_of_this_module(module, stubs, classes):
     for made in [getattr(module, name) for name in classes]:
         members = {node.name: node for node in public[made.__name__].body if isinstance(node, ast.FunctionDef)}
         same(members.pop("__new__"), made)
-        assert {n for n in members if n[0] != "_"} == {n for n in dir(made) if n[0] != "_"}
+        assert {n for n in members if n[0] != "_"} == {n for n in vars(made) if n[0] != "_"}
         for name, stub in members.items():
             if callable(getattr(made, name)) and name != "__exit__":
                 same(stub, getattr(made, name))

@@ -3,7 +3,7 @@
 use crate::sharing::{Ids, failure};
 use ash::vk;
 use interop_core::devices::loading::with_sources;
-use interop_core::{Error, Result, Support};
+use interop_core::{DeviceLuid, DeviceUuid, Error, Result, Support};
 use std::ffi::CStr;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -107,5 +107,26 @@ impl Instance {
         let listed = unsafe { self.0.enumerate_physical_devices() };
         let listed = listed.map_err(failure("vkEnumeratePhysicalDevices", device))?;
         Ok(listed.into_iter().filter_map(describe).collect())
+    }
+
+    /// The device that another API knows by its UUID, else by its LUID. Errors are of `device`.
+    ///
+    /// # Errors
+    /// `Unsupported` where no device has them, what the driver says.
+    pub fn device_of(&self, device: &str, uuid: Option<DeviceUuid>, luid: Option<DeviceLuid>) -> Result<Candidate> {
+        let mut candidates = self.candidates(device)?;
+        let by_uuid = candidates.iter().position(|c| uuid == Some(c.ids.uuid));
+        let by_luid = || candidates.iter().position(|c| luid.is_some() && luid == c.ids.luid);
+        if let Some(found) = by_uuid.or_else(by_luid) {
+            return Ok(candidates.swap_remove(found));
+        }
+        let ids = [uuid.map(|id| id.to_string()), luid.map(|id| id.to_string())];
+        let ids = ids.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        let listed: Vec<_> = candidates.iter().map(|c| format!("{} ({})", c.name, c.ids.uuid)).collect();
+        let listed = if listed.is_empty() { "no device at all".to_owned() } else { listed.join(", ") };
+        let reason = format!(
+            "no Vulkan device is {device} ({ids}); Vulkan lists {listed}. Install the Vulkan driver of that GPU"
+        );
+        Err(Error::unsupported(device, reason))
     }
 }

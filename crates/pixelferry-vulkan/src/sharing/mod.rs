@@ -12,6 +12,7 @@
 //! | what a device hands over and takes, as data | [`Sharing::imports`], [`Sharing::exports`], [`Sharing::semaphores`], [`Sharing::opened_by_kernels`] |
 //! | buffers and images with memory of their own | [`Sharing::exported_buffer`], [`Sharing::exported_image`], [`Allocation`] |
 //! | buffers that stay mapped, and those of this device alone | [`Sharing::mapped_buffer`], [`Sharing::local_buffer`], [`Sharing::local_image`] |
+//! | memory of a driver on the CPU at an address of the host | [`MappedMemory`] |
 //! | memory of others, and pages of the host | [`Sharing::imported_buffer`], [`Sharing::imported_host_buffer`], [`Allocation::import`] |
 //! | semaphores | [`Sharing::exported_semaphore`], [`Sharing::imported_semaphore`], [`Semaphore`] |
 //! | kernels of CUDA in the device's queue | [`CuDevice`], [`Sharing::addressed_buffer`] |
@@ -30,6 +31,7 @@ mod host;
 mod ids;
 mod image;
 mod instance;
+mod mapped;
 mod memory_host;
 #[cfg_attr(unix, path = "os/unix.rs")]
 #[cfg_attr(windows, path = "os/windows.rs")]
@@ -44,6 +46,7 @@ pub use error::failure;
 pub use ids::Ids;
 pub use image::{pixel_format, vk_format};
 pub use instance::{Candidate, Instance, loader, loader_support};
+pub use mapped::MappedMemory;
 pub use memory_host::HOST_EXTENSION;
 pub use os::{MEMORY_EXTENSION, MEMORY_HANDLE, SEMAPHORE_EXTENSION};
 pub use semaphore::Semaphore;

@@ -7,10 +7,11 @@ use ash::vk;
 use interop_core::conformance::{Surfaces, tight};
 use interop_core::describe::view::ImageView;
 use interop_core::{
-    Display, Error, Extent, HandleType, HostBlock, ImageDesc, Part, PixelFormat, SharedHandle, StagingKind,
-    SurfaceDesc, SyncKind, View,
+    DeviceUuid, Display, Error, Extent, HandleType, HostBlock, ImageDesc, MemoryHandle, Part, PixelFormat,
+    SharedHandle, StagingKind, SurfaceDesc, SyncKind, View,
 };
 use pixelferry_testing::{by_level, has};
+use pixelferry_vulkan::sharing::MappedMemory;
 use pixelferry_vulkan::{VulkanDisplay, VulkanObject};
 use std::fs::File;
 use std::os::fd::{IntoRawFd as _, OwnedFd};
@@ -209,4 +210,38 @@ fn timeline(instance: &ash::Instance, device: &ash::Device, fd: OwnedFd) -> vk::
         ash::khr::external_semaphore_fd::Device::new(instance, device).import_semaphore_fd(&opened).unwrap();
         semaphore
     }
+}
+
+#[test]
+fn memory_of_a_driver_on_the_cpu_lies_at_an_address() {
+    let Some(display) = display() else { return };
+    if !is_software(&display, "memory that the host maps") {
+        return;
+    }
+    let uuid = display.device().uuid.unwrap();
+    let (ours, handle) = MappedMemory::export(uuid, 5000).unwrap();
+    assert!(ours.len() == 5000 && !ours.is_empty() && handle.bytes() >= 5000);
+    let whole = handle.bytes();
+    let again = || handle.handle().try_clone().unwrap();
+    let theirs = MappedMemory::open(uuid, handle.try_clone().unwrap()).unwrap();
+    let (a, b) = (ours.address().as_ptr(), theirs.address().as_ptr());
+    // SAFETY: both are mapped, so large, and nobody else uses them.
+    unsafe {
+        assert!((0..5000).all(|at| b.add(at).read() == 0), "zero at first");
+        a.add(4999).write(7);
+        assert_eq!(b.add(4999).read(), 7);
+    }
+    // SAFETY: a promise that is broken here, to see that it is noticed.
+    let larger = unsafe { MemoryHandle::new(again(), whole + (1 << 20), true) };
+    let error = MappedMemory::open(uuid, larger).map(drop).unwrap_err();
+    assert!(matches!(&error, Error::InvalidInput { .. }) && error.to_string().contains("promised"), "{error}");
+    // SAFETY: as above.
+    let null = unsafe { MemoryHandle::new(OwnedFd::from(File::open("/dev/null").unwrap()), 4096, false) };
+    assert!(matches!(MappedMemory::open(uuid, null).map(drop), Err(Error::InvalidInput { .. })));
+    let stranger = MappedMemory::export(DeviceUuid([9; 16]), 4096).map(drop).unwrap_err();
+    assert!(matches!(&stranger, Error::Unsupported { .. }) && stranger.to_string().contains("no Vulkan device"));
+    // Whoever opened it keeps it.
+    drop((ours, handle));
+    // SAFETY: as above.
+    assert_eq!(unsafe { b.add(4999).read() }, 7);
 }

@@ -1,6 +1,6 @@
 //! [`WgpuBackend`].
 
-use crate::compute::copy_in::copy_in;
+use crate::compute::copy_in::{copy_in, copy_out};
 use crate::compute::image::{Way, WgpuImage, linear};
 use crate::compute::kernel::WgslKernel;
 use crate::compute::launch;
@@ -120,6 +120,17 @@ impl WgpuBackend {
     /// [`Driver`](interop_core::Error::Driver) where wgpu refuses `from`.
     pub fn copy_from_buffer(&self, target: Target<'_>, from: &wgpu::Buffer, offset: u64) -> Result<()> {
         copy_in(&self.session, target, from, offset)
+    }
+
+    /// Copies, on the device, what a view has of this backend's memory (what an [`Intake`](interop_core::Intake) took, say) into a
+    /// wgpu buffer of another library's, from byte `offset` of `to` on, as [`WgpuBackend::copy_from_buffer`] the other way:
+    /// `to` is of this backend's device, with [`wgpu::BufferUsages::COPY_DST`]. What is submitted later reads it.
+    ///
+    /// # Errors
+    /// Those of [`WgpuBackend::copy_from_buffer`]; [`InvalidInput`](interop_core::Error::InvalidInput) also for a view that reaches
+    /// outside the memory.
+    pub fn copy_to_buffer(&self, from: &dyn ComputeMemory, view: View, to: &wgpu::Buffer, offset: u64) -> Result<()> {
+        copy_out(&self.session, from, view, to, offset)
     }
 }
 

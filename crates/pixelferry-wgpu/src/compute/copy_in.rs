@@ -1,9 +1,9 @@
-//! Frames out of wgpu buffers that others write: the results of another library's kernels on the same device.
+//! Frames out of wgpu buffers that others write, and memory into those: another library's kernels on the same device.
 
 use crate::compute::image::linear;
 use crate::compute::session::Session;
 use interop_core::describe::pattern::rows;
-use interop_core::{Error, Result, Target, View};
+use interop_core::{ComputeMemory, Error, Result, Target, View};
 use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,22 +13,53 @@ use wgsl_kernel::WORD;
 pub fn copy_in(session: &Arc<Session>, target: Target<'_>, from: &wgpu::Buffer, offset: u64) -> Result<()> {
     let (memory, view) = target.into_parts();
     let (memory, view) = linear(memory, view, session)?;
+    submit(session, &view, (from, offset), |encoder, at, place| {
+        encoder.copy_buffer_to_buffer(from, at, memory.buffer(), place.start as u64, place.len() as u64);
+    })
+}
+
+/// Submits a copy of the bytes that a view has of memory into `to`, from its byte `offset` on.
+pub fn copy_out(
+    session: &Arc<Session>,
+    memory: &dyn ComputeMemory,
+    view: View,
+    to: &wgpu::Buffer,
+    offset: u64,
+) -> Result<()> {
+    let (memory, view) = linear(memory, view, session)?;
+    if view.span().end > memory.len() {
+        let problem = format!("{view:?} reaches outside the memory of {} bytes", memory.len());
+        return Err(Error::refused(problem));
+    }
+    submit(session, &view, (to, offset), |encoder, at, place| {
+        encoder.copy_buffer_to_buffer(memory.buffer(), place.start as u64, to, at, place.len() as u64);
+    })
+}
+
+/// Submits copies between the pieces of a view and another library's buffer, which has them without gaps from a byte on.
+fn submit(
+    session: &Arc<Session>,
+    view: &View,
+    (theirs, offset): (&wgpu::Buffer, u64),
+    copy: impl Fn(&mut wgpu::CommandEncoder, u64, Range<usize>),
+) -> Result<()> {
     let bytes = view.payload_len() as u64;
-    if offset.checked_add(bytes).is_none_or(|end| end > from.size()) {
-        let problem = format!("{bytes} bytes from byte {offset} on reach outside the buffer of {} bytes", from.size());
+    if offset.checked_add(bytes).is_none_or(|end| end > theirs.size()) {
+        let problem =
+            format!("{bytes} bytes from byte {offset} on reach outside the buffer of {} bytes", theirs.size());
         return Err(Error::refused(problem));
     }
     let is_whole = |place: &Range<usize>| place.start.is_multiple_of(WORD) && place.len().is_multiple_of(WORD);
-    if !offset.is_multiple_of(WORD as u64) || !pieces(&view).all(|place| is_whole(&place)) {
+    if !offset.is_multiple_of(WORD as u64) || !pieces(view).all(|place| is_whole(&place)) {
         let reason = format!("it copies whole words of {WORD} bytes, and {view:?} or byte {offset} are none");
         return Err(session.device.unsupported(reason));
     }
-    // At once: whoever wrote the buffer may submit what writes it again before anything else is submitted here.
+    // At once: whoever uses the buffer may submit what writes it again before anything else is submitted here.
     let submitted = session.device.submit(|encoder| {
         let mut at = offset;
-        for place in pieces(&view) {
+        for place in pieces(view) {
             let len = place.len() as u64;
-            encoder.copy_buffer_to_buffer(from, at, memory.buffer(), place.start as u64, len);
+            copy(encoder, at, place);
             at += len;
         }
     });

@@ -11,9 +11,9 @@ use engine_picture::{pixels, source};
 use glutin::api::egl::{device::Device, display::Display as Egl};
 use glutin::display::GlDisplay as _;
 use pixelferry::api::gl::{GlDisplay, HeadlessOptions};
-use pixelferry::api::wgpu::{WgpuDisplay, open_device, wgpu_adapters};
+use pixelferry::api::wgpu::{WgpuBackend, WgpuDisplay, open_device, wgpu_adapters};
 use pixelferry::{AlphaMode, Arg, ComputeBackend, CpuBackend, DrawOptions, Error, Extent, ImageDesc, Kernel};
-use pixelferry::{Link, LinkOptions, PixelFormat, SurfaceDesc};
+use pixelferry::{Link, LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc};
 use pixelferry_egui::{GlTextures, Picture, Screen};
 use pixelferry_testing::{Need, need};
 use std::sync::Arc;
@@ -24,16 +24,18 @@ struct Window {
     picture: Picture,
     weave: Arc<dyn Kernel>,
     frame: u32,
+    path: PathId,
 }
 
 impl Window {
-    fn new(screen: Screen) -> Self {
-        let backend = Arc::new(CpuBackend::new().unwrap());
+    /// Frames come by this path and no other.
+    fn new(screen: Screen, backend: Arc<dyn ComputeBackend>, path: PathId) -> Self {
         let weave = backend.build(&source()).unwrap();
         let surface = SurfaceDesc::image(40, 24, PixelFormat::Rgba8);
-        let link = Link::open(backend, screen.display(), surface, LinkOptions::default()).unwrap();
+        let options = LinkOptions::new(Policy::default().with_force(path));
+        let link = Link::open(backend, screen.display(), surface, options).unwrap();
         let picture = Picture::new(screen, link);
-        Self { egui: egui::Context::default(), picture, weave, frame: 0 }
+        Self { egui: egui::Context::default(), picture, weave, frame: 0, path }
     }
 
     fn extent(&mut self) -> Extent {
@@ -62,7 +64,8 @@ impl Window {
 
     fn assert_shown(&mut self, found: &[u8]) {
         let extent = self.extent();
-        assert!(found == pixels(extent, self.frame), "frame {} of {extent}", self.frame);
+        assert!(found == pixels(extent, self.frame), "frame {} of {extent} by {}", self.frame, self.path);
+        assert_eq!(self.picture.link().path(), self.path);
     }
 }
 
@@ -78,8 +81,18 @@ fn show_by_gl(window: &mut Window, display: &GlDisplay, painter: &mut Painter) -
     id
 }
 
+fn threads() -> Arc<dyn ComputeBackend> {
+    Arc::new(CpuBackend::new().unwrap())
+}
+
 #[test]
 fn opengl_shows_it_after_egui_deleted_it() {
+    for path in [PathId::PBO_PERSISTENT, PathId::HOST_ROUND_TRIP] {
+        opengl_shows_it(path);
+    }
+}
+
+fn opengl_shows_it(path: PathId) {
     let Some(display) = need(Need::Egl, GlDisplay::headless(HeadlessOptions::default())) else { return };
     let device = Device::query_devices().unwrap().last().unwrap();
     // SAFETY: no raw display handle is passed.
@@ -87,7 +100,7 @@ fn opengl_shows_it_after_egui_deleted_it() {
     // SAFETY: the display's context is current, and EGL's functions are of every context.
     let gl = Arc::new(unsafe { glow::Context::from_loader_function_cstr(|name| egl.get_proc_address(name)) });
     let mut painter = Painter::new(gl.clone(), "", None, false).unwrap();
-    let mut window = Window::new(Screen::Gl(display.clone()));
+    let mut window = Window::new(Screen::Gl(display.clone()), threads(), path);
     let first = show_by_gl(&mut window, &display, &mut painter);
     for _ in 0..3 {
         assert_eq!(show_by_gl(&mut window, &display, &mut painter), first);
@@ -180,17 +193,24 @@ fn wgpu_shows_it_after_egui_deleted_it() {
         target_format,
     };
     let display = WgpuDisplay::from_engine(&state.adapter, state.device.clone(), state.queue.clone()).unwrap();
-    let mut window = Window::new(Screen::Wgpu(display.clone(), state.clone()));
-    let first = show_by_wgpu(&mut window, &display, &state);
+    // Kernels in egui's own queue, and pages of the host that its device reads where they lie.
+    let own_queue: Arc<dyn ComputeBackend> = Arc::new(WgpuBackend::on(display.shared_device()).unwrap());
+    for (backend, path) in [(own_queue, PathId::IN_QUEUE_TEXTURE), (threads(), PathId::PINNED_UPLOAD)] {
+        wgpu_shows_it(Window::new(Screen::Wgpu(display.clone(), state.clone()), backend, path), &display, &state);
+    }
+}
+
+fn wgpu_shows_it(mut window: Window, display: &WgpuDisplay, state: &RenderState) {
+    let first = show_by_wgpu(&mut window, display, state);
     for _ in 0..3 {
-        assert_eq!(show_by_wgpu(&mut window, &display, &state), first);
+        assert_eq!(show_by_wgpu(&mut window, display, state), first);
     }
     state.renderer.write().free_texture(&first);
-    let second = show_by_wgpu(&mut window, &display, &state);
+    let second = show_by_wgpu(&mut window, display, state);
     assert_ne!(second, first);
     for (width, height) in [(64, 48), (8, 8)] {
         window.resize(width, height);
-        assert_eq!(show_by_wgpu(&mut window, &display, &state), second);
+        assert_eq!(show_by_wgpu(&mut window, display, state), second);
     }
     drop(window);
     assert!(state.renderer.read().texture(&second).is_none());
@@ -199,7 +219,7 @@ fn wgpu_shows_it_after_egui_deleted_it() {
 #[test]
 fn what_egui_cannot_show_is_an_error() {
     let Some(display) = need(Need::Egl, GlDisplay::headless(HeadlessOptions::default())) else { return };
-    let backend = Arc::new(CpuBackend::new().unwrap());
+    let backend = threads();
     let screen = Screen::Gl(display);
     let open = |surface| {
         let link = Link::open(backend.clone(), screen.display(), surface, LinkOptions::default()).unwrap();

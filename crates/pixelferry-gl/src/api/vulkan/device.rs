@@ -14,27 +14,13 @@ pub(crate) struct VulkanDevice {
 impl VulkanDevice {
     /// Opens the device whose `deviceUUID`, else whose `deviceLUID`, is that of `gl`.
     pub(crate) fn open(gl: &DeviceIdentity) -> Result<Rc<Self>> {
-        let unsupported = |reason: String| Error::unsupported(gl, reason);
-        let ids: Vec<_> =
-            [gl.uuid.map(|id| id.to_string()), gl.luid.map(|id| id.to_string())].into_iter().flatten().collect();
-        if ids.is_empty() {
+        if gl.uuid.is_none() && gl.luid.is_none() {
             let reason = "the GL driver gives no device UUID, so its Vulkan device cannot be told from others";
-            return Err(unsupported(reason.into()));
+            return Err(Error::unsupported(gl, reason));
         }
         let instance = Instance::get(&gl.name)?;
-        let candidates = instance.candidates(&gl.name)?;
-        let by_uuid = candidates.iter().find(|c| gl.uuid == Some(c.ids.uuid));
-        let by_luid = || candidates.iter().find(|c| gl.luid.is_some() && gl.luid == c.ids.luid);
-        let Some(found) = by_uuid.or_else(by_luid) else {
-            let listed: Vec<_> = candidates.iter().map(|c| format!("{} ({})", c.name, c.ids.uuid)).collect();
-            let listed = if listed.is_empty() { "no device at all".to_owned() } else { listed.join(", ") };
-            return Err(unsupported(format!(
-                "no Vulkan device is {} ({}); Vulkan lists {listed}. Install the Vulkan driver of that GPU",
-                gl.name,
-                ids.join(", ")
-            )));
-        };
-        Self::new(instance, found).map(Rc::new)
+        let found = instance.device_of(&gl.name, gl.uuid, gl.luid)?;
+        Self::new(instance, &found).map(Rc::new)
     }
 
     fn new(instance: &'static Instance, chosen: &Candidate) -> Result<Self> {

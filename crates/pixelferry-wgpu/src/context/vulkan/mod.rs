@@ -16,6 +16,7 @@ mod ptx;
 mod semaphore;
 
 pub(crate) use exported::Exported;
+pub use open::add_device_extensions;
 pub(crate) use open::{extensions, ids, open};
 #[cfg(feature = "compute")]
 pub(crate) use opener::Opener;

@@ -49,6 +49,23 @@ pub(crate) fn extensions(adapter: &wgpu::Adapter, identity: &DeviceIdentity) -> 
     }))
 }
 
+/// Adds what [`crate::open_device`] switches on and the driver lists to the extensions with which a device of this adapter is about to
+/// be made: for engines that let others into that by wgpu-hal's callback
+/// ([`wgpu::hal::vulkan::Adapter::open_with_callback`]). None of them needs a feature.
+pub fn add_device_extensions(adapter: &wgpu::hal::vulkan::Adapter, extensions: &mut Vec<&'static CStr>) {
+    let about = adapter.physical_device_capabilities();
+    let wanted = DEVICE_EXTENSIONS.into_iter().map(|extension| extension.name);
+    add(extensions, wanted.filter(|name| about.supports_extension(name)));
+}
+
+fn add(extensions: &mut Vec<&'static CStr>, wanted: impl IntoIterator<Item = &'static CStr>) {
+    for name in wanted {
+        if !extensions.contains(&name) {
+            extensions.push(name);
+        }
+    }
+}
+
 /// Opens a device, for kernels in PTX where that is asked for and there is a way; `None` where the adapter is not Vulkan's.
 pub(crate) fn open(
     adapter: &wgpu::Adapter,
@@ -60,17 +77,11 @@ pub(crate) fn open(
     let hal = unsafe { adapter.as_hal::<Api>() }?;
     let features = descriptor.required_features;
     let mut extensions = hal.required_device_extensions(features);
-    let about = hal.physical_device_capabilities();
-    let wanted = DEVICE_EXTENSIONS.into_iter().map(|extension| extension.name);
-    let added = wanted.filter(|name| about.supports_extension(name));
+    add_device_extensions(&hal, &mut extensions);
     // SAFETY: the physical device is of this instance, which wgpu-hal makes for the newest Vulkan that its loader knows.
     let takes_cu = || unsafe { CuDevice::offered(hal.shared_instance().raw_instance(), hal.raw_physical_device()) };
     let cu = (ptx && takes_cu()).then_some([CU_EXTENSION, ADDRESS_EXTENSION]);
-    for name in added.chain(cu.into_iter().flatten()) {
-        if !extensions.contains(&name) {
-            extensions.push(name);
-        }
-    }
+    add(&mut extensions, cu.into_iter().flatten());
     let failed = |reason: String| Error::Unavailable {
         what: identity.to_string(),
         reason,

@@ -1,8 +1,8 @@
 //! Frames out of buffers that others write on the same device.
 
 use interop_core::{
-    ComputeBackend, Display, Error, Extent, ImageAccess, ImageDesc, ImageView, Link, LinkOptions, PathId, PixelFormat,
-    Policy, RawMemory, SurfaceDesc, Target, View,
+    BufferView, ComputeBackend, Display, Error, Extent, ImageAccess, ImageDesc, ImageView, Link, LinkOptions, PathId,
+    PixelFormat, Policy, RawMemory, SurfaceDesc, Target, View,
 };
 use pixelferry_testing::{Need, has, need};
 use pixelferry_wgpu::WgpuDisplay;
@@ -79,6 +79,16 @@ fn rows_lie_where_the_view_says_and_what_is_between_stays() {
             expected[view.row(y as u32)].copy_from_slice(row);
         }
         assert_eq!(found, expected, "reversed: {reversed}");
+        // And back, without the gaps.
+        let (to, mut again) = (buffer(&device, 20, Usage::COPY_DST | Usage::COPY_SRC), backend.allocate(20).unwrap());
+        backend.copy_to_buffer(memory.as_ref(), View::Image(view), &to, 4).unwrap();
+        backend.copy_from_buffer(Target::buffer(again.as_mut()), &to, 0).unwrap();
+        let mut tight = [0; 20];
+        again.read(0, &mut tight).unwrap();
+        assert_eq!(tight[4..], numbered(16, 0), "reversed: {reversed}");
+        let outside = View::Buffer(BufferView { offset: 36, len: 8 });
+        let error = backend.copy_to_buffer(memory.as_ref(), outside, &to, 0).unwrap_err();
+        assert!(matches!(&error, Error::InvalidInput { .. }) && error.to_string().contains("outside"), "{error}");
     }
 }
 

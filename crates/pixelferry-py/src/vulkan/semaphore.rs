@@ -1,0 +1,123 @@
+//! `pixelferry.vulkan.Semaphore`.
+
+use crate::engine::cuda_of;
+use crate::failure::Failure;
+use crate::job::guarded;
+use crate::raw::descriptor::taken;
+use crate::raw::vulkan;
+use crate::vulkan::Uuid;
+use pixelferry::SyncKind;
+use pixelferry::api::cuda::CudaBackend;
+use pixelferry::driver::ComputeSemaphore;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A semaphore that Vulkan exported, on its CUDA device.
+#[pyclass(module = "pixelferry.vulkan", name = "Semaphore", frozen)]
+pub struct VulkanSemaphore {
+    /// `None` once it is closed.
+    opened: Mutex<Option<Opened>>,
+    kind: SyncKind,
+}
+
+struct Opened {
+    semaphore: Box<dyn ComputeSemaphore + Send>,
+    backend: Arc<CudaBackend>,
+    /// The driver does not come along into a forked process.
+    process: u32,
+}
+
+impl Drop for VulkanSemaphore {
+    fn drop(&mut self) {
+        let opened = self.opened.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if opened.as_ref().is_some_and(|opened| opened.process != std::process::id()) {
+            std::mem::forget(opened.take());
+        }
+    }
+}
+
+impl VulkanSemaphore {
+    /// With a stream of the program's, as the driver knows it.
+    fn with(
+        &self,
+        py: Python<'_>,
+        stream: i64,
+        work: impl FnOnce(&mut Opened, usize) -> Result<(), Failure> + Send,
+    ) -> PyResult<()> {
+        let stream = usize::try_from(stream).map_err(|_| Failure::Shape(format!("stream={stream} is no stream")))?;
+        // PyTorch calls the legacy default stream 0, CUDA's own calls 1.
+        let stream = stream.max(1);
+        let closed = || Failure::Closed("the semaphore is closed, or of another process".into());
+        let work = || {
+            let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+            let opened = opened.as_mut().filter(|opened| opened.process == std::process::id());
+            work(opened.ok_or_else(closed)?, stream)
+        };
+        Ok(py.detach(|| guarded(work))?)
+    }
+}
+
+#[pymethods]
+impl VulkanSemaphore {
+    #[new]
+    #[pyo3(signature = (fd, *, uuid, timeline=false))]
+    fn new(py: Python<'_>, fd: i64, uuid: Uuid, timeline: bool) -> PyResult<Self> {
+        let kind = if timeline { SyncKind::TimelineSemaphore } else { SyncKind::BinarySemaphore };
+        let open = || {
+            let backend = cuda_of(uuid.0)?.ok_or_else(|| {
+                let what = format!("CUDA has no device {}", uuid.0);
+                Failure::Device(format!("{what}, and others' memory is the host's: wait for a fence of Vulkan there"))
+            })?;
+            taken(fd, |copy| {
+                let semaphore = backend.open_semaphore(vulkan::semaphore(copy, kind))?;
+                Ok(Opened { semaphore, backend: backend.clone(), process: std::process::id() })
+            })
+        };
+        let opened = py.detach(|| guarded(open))?;
+        Ok(Self { opened: Mutex::new(Some(opened)), kind })
+    }
+
+    /// Lets what is queued on a CUDA stream from now on wait for Vulkan's signal.
+    #[pyo3(signature = (value=0, stream=0))]
+    fn wait(&self, py: Python<'_>, value: u64, stream: i64) -> PyResult<()> {
+        self.with(py, stream, |opened, stream| {
+            opened.semaphore.wait(value)?;
+            vulkan::lead(&opened.backend, stream)
+        })
+    }
+
+    /// Signals Vulkan when what was queued on a CUDA stream so far is done.
+    #[pyo3(signature = (value=0, stream=0))]
+    fn signal(&self, py: Python<'_>, value: u64, stream: i64) -> PyResult<()> {
+        self.with(py, stream, |opened, stream| {
+            vulkan::follow(&opened.backend, stream)?;
+            Ok(opened.semaphore.signal(value)?)
+        })
+    }
+
+    /// True where it counts.
+    #[getter]
+    fn timeline(&self) -> bool {
+        self.kind == SyncKind::TimelineSemaphore
+    }
+
+    /// Lets go of it. May be called again, and on any thread.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| {
+            let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+            if opened.as_ref().is_some_and(|opened| opened.process == std::process::id()) {
+                *opened = None;
+            }
+        });
+    }
+
+    fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) {
+        self.close(py);
+    }
+}
