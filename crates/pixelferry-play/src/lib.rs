@@ -1,0 +1,48 @@
+//! Shaders and kernels from files, in a window, built anew whenever they are saved.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | a file and those beside it as the passes of a frame | [`Program`], `text` |
+//! | numbers that every text may name | `input`, [`Moment`] |
+//! | numbers that the user moves | [`Slider`] |
+//! | a program on a backend, with its buffers and channels | `running`, `picture` |
+//! | the process in which a text is tried before it runs here | [`Trials`], [`serve`] |
+//! | files that are watched | `watch` |
+//! | what stands in a compiler's log, by line and column | `log`, [`Fault`] |
+//! | the program on show, the next one, time and sliders | [`Player`] |
+//! | frames without a window, and the window | [`play_headless`], [`play`] |
+//!
+//! A text may do whatever a program may do that this user starts: its language knows no bounds, and a driver compiles it. Who plays one
+//! answers for it ([`Vouched`]). WGSL alone is kept inside its memory.
+
+mod clock;
+mod error;
+mod headless;
+mod input;
+mod log;
+mod picture;
+mod player;
+mod program;
+mod running;
+mod slider;
+mod text;
+mod trial;
+mod watch;
+
+pub use clock::Clock;
+pub use error::{Fault, PlayError, lines};
+pub use headless::play_headless;
+pub use input::Moment;
+pub use player::{Options, Player};
+pub use program::{Channel, Pass, Program, Source, Tongue, Vouched, Wishes};
+pub use slider::{Kind, Slider};
+pub use trial::{Outcome, Passed, Request, Trials, serve};
+
+/// later
+pub fn keys() -> String {
+    String::new()
+}
+/// later
+pub fn play(_: Options, _: impl FnMut() -> std::process::Command + 'static, _: Vouched) -> Result<(), PlayError> {
+    Ok(())
+}
