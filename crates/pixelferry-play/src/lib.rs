@@ -19,7 +19,9 @@ mod clock;
 mod error;
 mod headless;
 mod input;
+mod keys;
 mod log;
+mod panel;
 mod picture;
 mod player;
 mod program;
@@ -28,21 +30,15 @@ mod slider;
 mod text;
 mod trial;
 mod watch;
+mod window;
 
 pub use clock::Clock;
 pub use error::{Fault, PlayError, lines};
 pub use headless::play_headless;
 pub use input::Moment;
+pub use keys::keys;
 pub use player::{Options, Player};
 pub use program::{Channel, Pass, Program, Source, Tongue, Vouched, Wishes};
 pub use slider::{Kind, Slider};
 pub use trial::{Outcome, Passed, Request, Trials, serve};
-
-/// later
-pub fn keys() -> String {
-    String::new()
-}
-/// later
-pub fn play(_: Options, _: impl FnMut() -> std::process::Command + 'static, _: Vouched) -> Result<(), PlayError> {
-    Ok(())
-}
+pub use window::play;

@@ -202,19 +202,23 @@ impl Player {
         Ok(())
     }
 
-    /// Computes the next frame, where there is a program; in a pause only where `is_stepped`. A frame that fails leaves the one before on show, and is a
-    /// fault.
+    /// Computes the next frame, where there is a program; in a pause only where `is_stepped`. A frame that fails leaves the one before
+    /// on show, and is a fault.
     pub fn frame(&mut self, is_stepped: bool) {
-        if self.clock.is_halted() && !is_stepped {
-            return;
+        if !self.clock.is_halted() || is_stepped {
+            self.again();
+            self.clock.go_on(is_stepped);
         }
+    }
+
+    /// Computes the frame of this moment again, as when a slider has moved in a pause.
+    pub fn again(&mut self) {
         let moment = self.moment();
         let Some(running) = &mut self.running else { return };
         match frame(&mut self.link, running, &moment, &self.values) {
             Ok(()) => self.is_drawn = true,
             Err(error) => self.faults = error.into_faults(&self.options.file),
         }
-        self.clock.go_on(is_stepped);
     }
 
     fn moment(&self) -> Moment {

@@ -50,7 +50,7 @@ pub use error::{ReadError, ViewError};
 pub use file::Opened;
 pub use file::y4m::{Frame, Video};
 pub use film::Film;
-pub use keys::{KEYS, Key, keys};
+pub use keys::{KEYS, Key, keys, name_of};
 pub use listen::Listener;
 pub use live::Live;
 pub use overlay::pixel_at;
