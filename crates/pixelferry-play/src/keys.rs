@@ -29,12 +29,16 @@ pub fn deed(key: &str) -> Option<Deed> {
 
 /// The keys as lines of text.
 pub fn keys() -> String {
-    let lines = KEYS.iter().map(|(key, _, about)| format!("  {:5}  {about}\n", key.to_uppercase().replace("SPACE", "Space")));
+    let lines =
+        KEYS.iter().map(|(key, _, about)| format!("  {:5}  {about}\n", key.to_uppercase().replace("SPACE", "Space")));
     lines.collect::<String>() + "  Escape closes; a button of the mouse, held down, moves iMouse"
 }
 
 #[test]
 fn keys_are_found_by_what_they_type() {
-    assert_eq!([" ", ".", "R", "f1", "x"].map(deed), [Some(Deed::Pause), Some(Deed::Step), Some(Deed::Rewind), Some(Deed::Panel), None]);
+    assert_eq!(
+        [" ", ".", "R", "f1", "x"].map(deed),
+        [Some(Deed::Pause), Some(Deed::Step), Some(Deed::Rewind), Some(Deed::Panel), None]
+    );
     assert!(KEYS.iter().all(|(_, _, about)| keys().contains(about)));
 }

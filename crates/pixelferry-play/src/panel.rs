@@ -3,8 +3,8 @@
 use crate::error::Fault;
 use crate::slider::{Kind, Slider};
 use egui::{Align2, Area, Context, Frame, Id, RawInput, Rect, RichText, Slider as Rail, vec2};
-use pixelferry_view::paint::theme::{BAD, DIM, NAMES, PANEL, TEXT, apply, cell};
 use pixelferry_view::paint::Painted;
+use pixelferry_view::paint::theme::{BAD, DIM, NAMES, PANEL, TEXT, apply, cell};
 
 /// Width of a slider, points.
 const RAIL: f32 = 150.0;
@@ -94,14 +94,17 @@ fn sliders(context: &Context, shown: &mut Shown<'_>) {
 
 fn faults(context: &Context, faults: &[Fault]) {
     let width = (context.content_rect().width() - 4.0 * EDGE).max(100.0);
-    Area::new(Id::new("faults")).anchor(Align2::LEFT_BOTTOM, vec2(EDGE, -EDGE)).interactable(false).show(context, |ui| {
-        ui.set_max_width(width);
-        frame().show(ui, |ui| {
+    Area::new(Id::new("faults")).anchor(Align2::LEFT_BOTTOM, vec2(EDGE, -EDGE)).interactable(false).show(
+        context,
+        |ui| {
             ui.set_max_width(width);
-            for fault in faults {
-                ui.label(RichText::new(fault.to_string()).color(BAD).monospace());
-            }
-            ui.label(RichText::new("the picture is that of the text before").color(DIM));
-        });
-    });
+            frame().show(ui, |ui| {
+                ui.set_max_width(width);
+                for fault in faults {
+                    ui.label(RichText::new(fault.to_string()).color(BAD).monospace());
+                }
+                ui.label(RichText::new("the picture is that of the text before").color(DIM));
+            });
+        },
+    );
 }

@@ -256,7 +256,7 @@ impl Program {
     pub fn translate(&mut self) -> Result<(), PlayError> {
         for pass in self.passes.iter_mut().filter(|pass| pass.language == Tongue::GlslToWgsl) {
             let wgsl = wgsl_kernel::from_glsl(&pass.text).map_err(|error| {
-                let mut faults = pass.origin.faults(&error.to_string());
+                let mut faults = pass.origin.faults(&error.to_string(), &pass.text);
                 let only = " (as it is, the text runs on OpenGL only: --backend gl)";
                 faults.iter_mut().for_each(|fault| fault.text += only);
                 PlayError::Faults(faults)
@@ -264,7 +264,7 @@ impl Program {
             pass.text = wgsl + &text::shadertoy::entry(&self.sliders);
             pass.language = Tongue::Wgsl;
             // Lines of what was translated are nobody's.
-            (pass.origin.common, pass.origin.before) = (None, [u32::MAX, 0]);
+            (pass.origin.common, pass.origin.before) = (None, u32::MAX);
         }
         Ok(())
     }

@@ -48,7 +48,7 @@ impl Running {
         vouched: Vouched,
     ) -> Result<Self, PlayError> {
         let build = |pass: &Pass| match backend.build(&pass.source(vouched)) {
-            Err(Error::KernelBuild { log, .. }) => Err(PlayError::Faults(pass.origin.faults(&log))),
+            Err(Error::KernelBuild { log, .. }) => Err(PlayError::Faults(pass.origin.faults(&log, &pass.text))),
             built => Ok(built?),
         };
         let kernels = program.passes.iter().map(build).collect::<Result<_, _>>()?;

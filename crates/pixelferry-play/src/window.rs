@@ -144,7 +144,8 @@ impl WindowApp for App {
     fn init(&mut self, window: &GlWindow) -> Result<(), PlayError> {
         let Some((options, command)) = self.opens.take() else { return Ok(()) };
         let display: Rc<dyn Display> = window.display().clone();
-        let mut player = Player::open(Options { size: window.size(), ..options }, Some(&display), command, self.vouched)?;
+        let mut player =
+            Player::open(Options { size: window.size(), ..options }, Some(&display), command, self.vouched)?;
         player.faults().iter().for_each(|fault| tell(&fault.to_string()));
         let panel = Panel::default();
         let painter = GlPainter::new(window.display()).inspect_err(|error| tell(&format!("no panel: {error}"))).ok();
@@ -154,7 +155,17 @@ impl WindowApp for App {
         let input = egui_winit::State::new(context, egui::ViewportId::ROOT, screen, Some(scale), None, Some(most));
         tell(&format!("computed by {}", player.link().backend().device()));
         let (pointer, rate) = ([0.0; 2], Rate::default());
-        self.shown = Some(Playing { player, panel, painter, input, pointer, is_down: false, steps: false, comes_again: false, rate });
+        self.shown = Some(Playing {
+            player,
+            panel,
+            painter,
+            input,
+            pointer,
+            is_down: false,
+            steps: false,
+            comes_again: false,
+            rate,
+        });
         Ok(())
     }
 
@@ -228,7 +239,11 @@ impl WindowApp for App {
         shown.comes_again |= halted && shown.player.sliders().1 != before;
         if shown.player.is_drawn() {
             let surface = shown.player.link().shown()?;
-            window.display().draw(surface.surface(), Viewport::full(size.width, size.height), DrawOptions::default())?;
+            window.display().draw(
+                surface.surface(),
+                Viewport::full(size.width, size.height),
+                DrawOptions::default(),
+            )?;
         } else {
             window.display().clear(BEHIND)?;
         }

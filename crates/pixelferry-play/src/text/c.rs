@@ -39,8 +39,8 @@ pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider], language:
     let text = match common {
         None => piece.text.clone(),
         Some(common) => {
-            origin.common = Some(common.file.clone());
-            origin.before[0] = common.text.lines().count() as u32;
+            origin.common = Some((common.file.clone(), 0));
+            origin.before = common.text.lines().count() as u32;
             format!("{}\n{}", common.text.trim_end_matches('\n'), piece.text)
         }
     };

@@ -2,7 +2,7 @@
 
 use super::{bound, by_place, names};
 use crate::input::PLACES;
-use crate::log::Origin;
+use crate::log::{COMMON, Origin, line_mark};
 use crate::program::{Pass, Piece, Tongue};
 use crate::slider::{Kind, Slider};
 use std::fmt::Write as _;
@@ -48,10 +48,12 @@ vec4 iChannel{at}(ivec2 xy) {{
     }
     let mut origin = Origin::of(piece.file.clone());
     if let Some(common) = common {
-        origin.common = Some(common.file.clone());
-        let _ = writeln!(text, "#line 1 1\n{}", common.text);
+        origin.common = Some((common.file.clone(), COMMON));
+        text += &line_mark(COMMON);
+        text += &common.text;
+        text.push('\n');
     }
-    text += "#line 1 0\n";
+    text += &line_mark(0);
     for line in piece.text.lines() {
         text += if line.trim_start().starts_with("#version") { "" } else { line };
         text.push('\n');

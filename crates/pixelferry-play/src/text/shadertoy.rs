@@ -7,7 +7,7 @@
 
 use super::{bound, by_place, names};
 use crate::input::{CHANNELS, PLACES};
-use crate::log::Origin;
+use crate::log::{COMMON, NOBODYS, Origin, line_mark};
 use crate::program::{Pass, Piece, Tongue};
 use crate::slider::{Kind, Slider};
 use std::fmt::Write as _;
@@ -108,25 +108,19 @@ pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider], language:
     }
     FREE.iter().for_each(|word| _ = writeln!(text, "#define {word} pf_{word}"));
     let mut origin = Origin::of(piece.file.clone());
-    if let Some(common) = common {
-        origin.common = Some(common.file.clone());
+    let mut follows = |text: &mut String, piece: &Piece, first: u32| {
+        let before = if heeds_lines { first } else { text.lines().count() as u32 };
         if heeds_lines {
-            text += "#line 1 1\n";
+            *text += &line_mark(first);
         }
-        origin.before[1] = text.lines().count() as u32;
-        text += &common.text;
+        *text += &piece.text;
         text.push('\n');
-    }
+        before
+    };
+    origin.common = common.map(|piece| (piece.file.clone(), follows(&mut text, piece, COMMON)));
+    origin.before = follows(&mut text, piece, 0);
     if heeds_lines {
-        text += "#line 1 0\n";
-    }
-    origin.before[0] = text.lines().count() as u32;
-    text += &piece.text;
-    // Lines of what follows are not the user's.
-    text += "\n";
-    if heeds_lines {
-        text += "#line 100000 0\n";
-        origin.before = [0; 2];
+        text += &line_mark(NOBODYS);
     }
     run(&mut text, sliders, has_derivatives, is_buffer);
     if heeds_lines {

@@ -28,9 +28,9 @@ pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider]) -> Result
     let mut text = piece.text.clone();
     let mut origin = Origin::of(piece.file.clone());
     if let Some(common) = common {
-        // Behind the text, so that its lines stay; those of the common one are counted from there.
-        origin.common = None;
+        // Behind the text, so that its lines stay.
         text.push('\n');
+        origin.common = Some((common.file.clone(), text.lines().count() as u32));
         text += &common.text;
     }
     let named = text.clone();

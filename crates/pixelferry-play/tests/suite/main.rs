@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
+mod faults;
 mod shadertoy;
 
 use pixelferry::command::Choice as _;
