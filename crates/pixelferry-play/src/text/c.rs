@@ -39,9 +39,10 @@ pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider], language:
     let text = match common {
         None => piece.text.clone(),
         Some(common) => {
+            let ahead = common.text.trim_end_matches('\n');
             origin.common = Some((common.file.clone(), 0));
-            origin.before = common.text.lines().count() as u32;
-            format!("{}\n{}", common.text.trim_end_matches('\n'), piece.text)
+            origin.before = ahead.lines().count() as u32;
+            format!("{ahead}\n{}", piece.text)
         }
     };
     let kernel = head.name.to_owned();

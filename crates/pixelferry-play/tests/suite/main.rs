@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
+mod channels;
 mod faults;
 mod shadertoy;
+mod worked;
 
 use pixelferry::command::Choice as _;
 use pixelferry::{BackendChoice, Extent};
