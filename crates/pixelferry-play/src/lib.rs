@@ -40,5 +40,5 @@ pub use keys::keys;
 pub use player::{Options, Player};
 pub use program::{Channel, Pass, Program, Source, Tongue, Vouched, Wishes};
 pub use slider::{Kind, Slider};
-pub use trial::{Outcome, Passed, Request, Trials, serve};
+pub use trial::{Outcome, Passed, Request, Trials, serve, sum};
 pub use window::play;

@@ -119,19 +119,22 @@ impl Player {
         Ok(player)
     }
 
-    /// Reads the files, and has them tried.
-    fn read(&mut self) -> Result<(), PlayError> {
+    /// Reads the files, and has them tried. True where they are not: they are wrong.
+    fn read(&mut self) -> Result<bool, PlayError> {
         self.saved = Some(Instant::now());
         let program = match Program::read(&self.options.file, &self.options.wishes) {
             Ok(program) => program,
             Err(error) => {
+                // The text before it is not to come now.
+                self.trials.forget()?;
                 self.fail(error.into_faults(&self.options.file));
-                return Ok(());
+                return Ok(true);
             }
         };
         let sliders = self.values_of(&program);
         let Extent { width, height } = self.size();
-        self.trials.request(&Request { program, sliders, moment: self.moment(), size: [width, height] })
+        self.trials.request(&Request { program, sliders, moment: self.moment(), size: [width, height] })?;
+        Ok(false)
     }
 
     /// Numbers for a program's sliders: as they were moved, as asked for, or as the text says.
@@ -156,16 +159,13 @@ impl Player {
     /// # Errors
     /// [`PlayError::Trial`] where no text can be tried.
     pub fn look(&mut self) -> Result<bool, PlayError> {
-        if self.watch.has_changed() {
-            // An editor may have emptied the file to write it next.
-            let is_written = std::fs::metadata(&self.options.file).is_ok_and(|found| found.len() > 0);
-            if is_written {
-                self.read()?;
-            }
+        // An editor may have emptied the file to write it next.
+        let is_written = || std::fs::metadata(&self.options.file).is_ok_and(|found| found.len() > 0);
+        if self.watch.has_changed() && is_written() && self.read()? {
+            return Ok(true);
         }
-        let faults = self.faults.len();
         match self.trials.outcome()? {
-            None => return Ok(self.faults.len() != faults),
+            None => return Ok(false),
             Some(Outcome::Failed(faults)) => self.fail(faults),
             Some(Outcome::Passed(passed)) => {
                 self.sum = Some(passed.sum);

@@ -8,7 +8,7 @@ use crate::input::Moment;
 use crate::program::{Program, Vouched};
 use crate::running::Running;
 use crate::text::Dialect;
-use pixelferry::{BackendChoice, ComputeBackend, Extent, PixelFormat, Target, open_backend};
+use pixelferry::{BackendChoice, ComputeBackend, Extent, ImageView, PixelFormat, Target, View, open_backend};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -19,8 +19,11 @@ use std::time::{Duration, Instant};
 
 /// What an answer begins with: the process may print other lines.
 const ANSWER: &str = "pixelferry-trial ";
-/// The first launch is small: a text that takes too long is known sooner, and what it leaves unwritten.
-const SMALL: Extent = Extent::new(64, 36);
+/// The first launch is small: a text that takes too long is known sooner, and what it leaves unwritten. No group divides its sides, so
+/// that work items are beyond them.
+const SMALL: Extent = Extent::new(61, 35);
+/// Bytes around the picture.
+const AROUND: u8 = 0xa5;
 /// Time in which the process is ready: drivers are loaded.
 const READY: Duration = Duration::from_secs(60);
 
@@ -126,7 +129,7 @@ fn tried(backend: &Arc<dyn ComputeBackend>, request: Request, vouched: Vouched) 
     Ok(Passed { program, sum, unwritten: [unwritten, all] })
 }
 
-/// The picture of a moment, over bytes that are all the same.
+/// The picture of a moment, over bytes that are all the same. Memory around it is as large again, and stays as it is.
 fn pixels(
     backend: &Arc<dyn ComputeBackend>,
     running: &Running,
@@ -134,16 +137,28 @@ fn pixels(
     size: Extent,
     behind: u8,
 ) -> Result<Vec<u8>, PlayError> {
-    let mut pixels = vec![behind; size.pixels() as usize * 4];
-    let mut memory = backend.allocate(pixels.len())?;
-    memory.write(0, &pixels)?;
+    let len = size.pixels() as usize * 4;
+    let mut bytes = vec![AROUND; 3 * len];
+    bytes[len..2 * len].fill(behind);
+    let mut memory = backend.allocate(bytes.len())?;
+    memory.write(0, &bytes)?;
+    let view = View::Image(ImageView::packed(size, PixelFormat::Rgba8, 1, len, false)?);
     running.compute_picture(moment, sliders, |kernel, arguments| {
-        let target = Target::image(memory.as_mut(), size, PixelFormat::Rgba8)?;
-        backend.launch(kernel, target, arguments)
+        backend.launch(kernel, Target::new(memory.as_mut(), view)?, arguments)
     })?;
     backend.finish()?;
-    memory.read(0, &mut pixels)?;
-    Ok(pixels)
+    memory.read(0, &mut bytes)?;
+    if bytes[..len].iter().chain(&bytes[2 * len..]).any(|byte| *byte != AROUND) {
+        let text = "the kernel writes outside of its picture: see that it stores only below out_width and out_height"
+            .to_owned();
+        return Err(PlayError::Faults(vec![Fault {
+            file: running.program.file.clone(),
+            line: None,
+            column: None,
+            text,
+        }]));
+    }
+    Ok(bytes[len..2 * len].to_vec())
 }
 
 /// FNV-1a.
@@ -225,12 +240,22 @@ impl Trials {
     /// [`PlayError::Trial`] where there is no process for it.
     pub fn request(&mut self, request: &Request) -> Result<(), PlayError> {
         let text = serde_json::to_string(request).map_err(|error| PlayError::Trial(error.to_string()))?;
+        self.forget()?;
+        self.request = Some((request.program.clone(), text));
+        self.send();
+        Ok(())
+    }
+
+    /// Ends the trial of a text that is not to be shown any more.
+    ///
+    /// # Errors
+    /// [`PlayError::Trial`] where there is no other process.
+    pub fn forget(&mut self) -> Result<(), PlayError> {
+        self.request = None;
         if self.tester.as_ref().is_none_or(|tester| tester.is_busy) {
             self.tester = None;
             self.tester = Some(self.tester()?);
         }
-        self.request = Some((request.program.clone(), text));
-        self.send();
         Ok(())
     }
 

@@ -108,7 +108,7 @@ pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider], language:
     }
     FREE.iter().for_each(|word| _ = writeln!(text, "#define {word} pf_{word}"));
     let mut origin = Origin::of(piece.file.clone());
-    let mut follows = |text: &mut String, piece: &Piece, first: u32| {
+    let follows = |text: &mut String, piece: &Piece, first: u32| {
         let before = if heeds_lines { first } else { text.lines().count() as u32 };
         if heeds_lines {
             *text += &line_mark(first);

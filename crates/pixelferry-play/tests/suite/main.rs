@@ -4,6 +4,7 @@
 
 mod channels;
 mod faults;
+mod mutated;
 mod shadertoy;
 mod worked;
 
