@@ -64,7 +64,7 @@ pub struct Player {
     /// Since when there is a text that is not on show yet.
     saved: Option<Instant>,
     last: Option<Duration>,
-    /// Sum of the picture of the last trial.
+    /// Sum of the picture of the last trial, where its kernel writes all pixels.
     sum: Option<u64>,
     is_drawn: bool,
     /// Time of the frames.
@@ -168,7 +168,7 @@ impl Player {
             None => return Ok(false),
             Some(Outcome::Failed(faults)) => self.fail(faults),
             Some(Outcome::Passed(passed)) => {
-                self.sum = Some(passed.sum);
+                self.sum = Some(passed.sum).filter(|_| passed.unwritten[0] == 0);
                 let values = self.values_of(&passed.program);
                 if let Err(error) = self.replace(passed.program, values) {
                     self.fail(error.into_faults(&self.options.file));
@@ -289,7 +289,7 @@ impl Player {
         self.last
     }
 
-    /// Sum of the picture that the newest text had in its trial.
+    /// Sum of the picture that the newest text had in its trial, where its kernel writes all pixels.
     pub const fn sum(&self) -> Option<u64> {
         self.sum
     }

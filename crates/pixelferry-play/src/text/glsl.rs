@@ -2,7 +2,7 @@
 
 use super::{bound, by_place, names};
 use crate::input::PLACES;
-use crate::log::{COMMON, Origin, line_mark};
+use crate::log::{COMMON, NOBODYS, Origin, line_mark};
 use crate::program::{Pass, Piece, Tongue};
 use crate::slider::{Kind, Slider};
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ const INPUTS: &str = "#define iTime pf_arg_f32(0)
 
 /// A pass of a compute shader. Of a `#version` only the line stays: the backend writes its own.
 pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider]) -> Pass {
-    let mut text = INPUTS.to_owned();
+    let mut text = line_mark(NOBODYS) + INPUTS;
     for (at, slider) in (PLACES.len()..).zip(sliders) {
         let read = match slider.kind {
             Kind::Float => format!("pf_arg_f32({at})"),

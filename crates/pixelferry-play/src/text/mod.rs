@@ -2,6 +2,7 @@
 
 mod c;
 mod glsl;
+mod isf;
 pub mod shadertoy;
 mod wgsl;
 
@@ -11,12 +12,14 @@ use crate::program::{Pass, Piece, Tongue};
 use crate::slider::Slider;
 use pixelferry::BackendChoice;
 use pixelferry::command::Choice as _;
+use shadertoy::Around;
 use std::path::Path;
 
 /// Language of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     Shadertoy,
+    Isf,
     Glsl,
     Wgsl,
     OpenClC,
@@ -34,11 +37,18 @@ struct Row {
     is_from_top: bool,
 }
 
-const ROWS: [Row; 6] = [
+const ROWS: [Row; 7] = [
     Row {
         dialect: Dialect::Shadertoy,
         ending: "glsl",
         about: "Shadertoy's GLSL",
+        backends: &[BackendChoice::Gl, BackendChoice::Vulkan, BackendChoice::Wgpu],
+        is_from_top: false,
+    },
+    Row {
+        dialect: Dialect::Isf,
+        ending: "fs",
+        about: "ISF",
         backends: &[BackendChoice::Gl, BackendChoice::Vulkan, BackendChoice::Wgpu],
         is_from_top: false,
     },
@@ -128,19 +138,18 @@ pub fn passes(
     sliders: Vec<Slider>,
     backend: BackendChoice,
 ) -> Result<(Vec<Pass>, Vec<Slider>), PlayError> {
-    let by_place = !matches!(dialect, Dialect::OpenClC | Dialect::CudaCpp | Dialect::Ptx);
-    if by_place && sliders.len() > MOST_SLIDERS {
-        let count = sliders.len();
-        return Err(PlayError::Option(format!(
-            "there are {count} sliders, and a text of this language has at most {MOST_SLIDERS}"
-        )));
+    if !matches!(dialect, Dialect::OpenClC | Dialect::CudaCpp | Dialect::Ptx) {
+        few(&sliders)?;
+    }
+    let graphics = if dialect.backend(backend) == BackendChoice::Gl { Tongue::Glsl } else { Tongue::GlslToWgsl };
+    if dialect == Dialect::Isf {
+        let text = pieces.last().ok_or_else(|| PlayError::Option("there is no text".into()))?;
+        return isf::passes(&text.1, graphics);
     }
     let make = |(buffer, piece): &(Option<usize>, Piece)| {
         let pass = match dialect {
-            Dialect::Shadertoy => {
-                let tongue =
-                    if dialect.backend(backend) == BackendChoice::Gl { Tongue::Glsl } else { Tongue::GlslToWgsl };
-                shadertoy::pass(piece, common, &sliders, tongue, buffer.is_some())
+            Dialect::Shadertoy | Dialect::Isf => {
+                shadertoy::pass(piece, common, &sliders, graphics, buffer.is_some(), &Around::default())
             }
             Dialect::Glsl => glsl::pass(piece, common, &sliders),
             Dialect::Wgsl => wgsl::pass(piece, common, &sliders)?,
@@ -152,6 +161,16 @@ pub fn passes(
     };
     let passes = pieces.iter().map(make).collect::<Result<_, PlayError>>()?;
     Ok((passes, sliders))
+}
+
+/// Finds out whether a launch takes so many sliders by place.
+fn few(sliders: &[Slider]) -> Result<(), PlayError> {
+    let count = sliders.len();
+    if count > MOST_SLIDERS {
+        let text = format!("there are {count} sliders, and a text of this language has at most {MOST_SLIDERS}");
+        return Err(PlayError::Option(text));
+    }
+    Ok(())
 }
 
 /// Parameters of texts that read numbers by place: the usual ones, the sliders, and the channels that are there.

@@ -90,13 +90,27 @@ vec4 pf_d(vec4 v, int way) { return pf_differ(v, way); }
 #define fwidth(v) pf_d(v, 2)
 ";
 
+/// What another language's texts need around them, to be Shadertoy's.
+#[derive(Default)]
+pub struct Around {
+    pub before: String,
+    pub behind: &'static str,
+}
+
 /// A pass of a text.
-pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider], language: Tongue, is_buffer: bool) -> Pass {
+pub fn pass(
+    piece: &Piece,
+    common: Option<&Piece>,
+    sliders: &[Slider],
+    language: Tongue,
+    is_buffer: bool,
+    around: &Around,
+) -> Pass {
     let heeds_lines = language == Tongue::Glsl;
     let common_text = common.map(|piece| piece.text.as_str()).unwrap_or_default();
     let has_derivatives =
         ["dFdx", "dFdy", "fwidth"].iter().any(|name| names(&piece.text, name) || names(common_text, name));
-    let mut text = if heeds_lines { String::new() } else { "#version 450 core\n".to_owned() };
+    let mut text = if heeds_lines { line_mark(NOBODYS) } else { "#version 450 core\n".to_owned() };
     text += INPUTS;
     channels(&mut text, piece, heeds_lines);
     text += TEXTURES;
@@ -106,6 +120,7 @@ pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider], language:
     for slider in sliders.iter().filter(|slider| !slider.name.contains('.')) {
         let _ = writeln!(text, "{} {};", type_of(slider.kind), slider.name);
     }
+    text += &around.before;
     FREE.iter().for_each(|word| _ = writeln!(text, "#define {word} pf_{word}"));
     let mut origin = Origin::of(piece.file.clone());
     let follows = |text: &mut String, piece: &Piece, first: u32| {
@@ -122,6 +137,7 @@ pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider], language:
     if heeds_lines {
         text += &line_mark(NOBODYS);
     }
+    text += around.behind;
     run(&mut text, sliders, has_derivatives, is_buffer);
     if heeds_lines {
         main(&mut text, piece, sliders);
@@ -158,16 +174,16 @@ fn channels(text: &mut String, piece: &Piece, is_direct: bool) {
     let _ = writeln!(text, "#define PF_LINEAR {linear}\n#define PF_REPEAT {repeats}");
 }
 
-/// The function that computes a pixel from all inputs.
+/// The function that computes a pixel from all inputs. Its names are no slider's.
 fn run(text: &mut String, sliders: &[Slider], has_derivatives: bool, is_buffer: bool) {
-    *text += "vec4 pf_run(vec2 size, vec2 at, float time, float delta, float rate, int frame, vec4 mouse, vec4 date, uvec4 sizes";
+    *text += "vec4 pf_run(vec2 pf_whole, vec2 pf_place, float pf_time, float pf_delta, float pf_rate, int pf_frame, vec4 pf_mouse, vec4 pf_date, uvec4 pf_four";
     for (at, slider) in sliders.iter().enumerate() {
         let number = if slider.kind == Kind::Float { "float" } else { "int" };
         let _ = write!(text, ", {number} pf_slider_{}", letter(at));
     }
     *text += ") {
-  iResolution = vec3(size, 1.0); iTime = time; iTimeDelta = delta; iFrameRate = rate; iFrame = frame;
-  iMouse = mouse; iDate = date; pf_sizes = sizes;
+  iResolution = vec3(pf_whole, 1.0); iTime = pf_time; iTimeDelta = pf_delta; iFrameRate = pf_rate; iFrame = pf_frame;
+  iMouse = pf_mouse; iDate = pf_date; pf_sizes = pf_four;
 ";
     for (at, Slider { name, kind, .. }) in sliders.iter().enumerate() {
         let given = letter(at);
@@ -175,19 +191,21 @@ fn run(text: &mut String, sliders: &[Slider], has_derivatives: bool, is_buffer: 
         let _ = writeln!(text, "  {name} = {value};");
     }
     for at in 0..CHANNELS {
-        let _ =
-            writeln!(text, "  iChannelTime[{at}] = time; iChannelResolution[{at}] = vec3(vec2(pf_extent({at})), 1.0);");
+        let _ = writeln!(
+            text,
+            "  iChannelTime[{at}] = pf_time; iChannelResolution[{at}] = vec3(vec2(pf_extent({at})), 1.0);"
+        );
     }
-    *text += "  vec4 colour = vec4(0.0, 0.0, 0.0, 1.0);\n";
+    *text += "  vec4 pf_colour = vec4(0.0, 0.0, 0.0, 1.0);\n";
     if has_derivatives {
-        *text += "  pf_turn = 1; pf_call = 0; mainImage(colour, at + vec2(1.0, 0.0));
-  pf_turn = 2; pf_call = 0; mainImage(colour, at + vec2(0.0, 1.0));
-  pf_turn = 0; pf_call = 0; colour = vec4(0.0, 0.0, 0.0, 1.0);
+        *text += "  pf_turn = 1; pf_call = 0; mainImage(pf_colour, pf_place + vec2(1.0, 0.0));
+  pf_turn = 2; pf_call = 0; mainImage(pf_colour, pf_place + vec2(0.0, 1.0));
+  pf_turn = 0; pf_call = 0; pf_colour = vec4(0.0, 0.0, 0.0, 1.0);
 ";
     }
-    *text += "  mainImage(colour, at);\n";
+    *text += "  mainImage(pf_colour, pf_place);\n";
     // What a picture shows is not seen through.
-    *text += if is_buffer { "  return colour;\n}\n" } else { "  return vec4(colour.xyz, 1.0);\n}\n" };
+    *text += if is_buffer { "  return pf_colour;\n}\n" } else { "  return vec4(pf_colour.xyz, 1.0);\n}\n" };
 }
 
 /// A letter in the place of a digit, behind which naga puts a line.

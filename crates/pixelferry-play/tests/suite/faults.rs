@@ -69,6 +69,18 @@ fn what_a_compiler_does_not_see_is_told_too() {
             "// @channel 0 absent.png\nvoid mainImage(out vec4 c, in vec2 at) { c = vec4(1.0); }",
             "channel 0: ",
         ),
+        ("a.fs", "void main() {}", "its first comment is no JSON"),
+        (
+            "b.fs",
+            "/*{ \"INPUTS\": [ {\"NAME\": \"a\", \"TYPE\": \"audio\"} ] }*/ void main() {}",
+            "'a' is a 'audio'; take float",
+        ),
+        ("c.fs", "/*{ \"PASSES\": [ {\"WIDTH\": \"64\"} ] }*/ void main() {}", "a size of its own"),
+        (
+            "d.fs",
+            "/*{ \"INPUTS\": [] }*/\nvoid main() {\n  gl_FragColor = nothing;\n}",
+            "d.fs:3:18: `nothing' undeclared",
+        ),
         ("b.wgsl", "fn f() {}", "there is no entry point"),
         ("b.comp", "layout(local_size_x = 1) in; void main() {}", "the kernel writes no pixel"),
     ] {

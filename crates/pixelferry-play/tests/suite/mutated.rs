@@ -81,7 +81,8 @@ fn soak(name: &str, text: &str, backend: BackendChoice, of: Need, [line, endless
         });
         if player.faults().is_empty() {
             passed += 1;
-            assert_eq!(player.sum(), Some(pixelferry_play::sum(&shown(&mut player))), "round {round}:\n{wrong}");
+            let sum = pixelferry_play::sum(&shown(&mut player));
+            assert!(player.sum().is_none_or(|tried| tried == sum), "round {round}:\n{wrong}");
         } else {
             failed += 1;
             assert_eq!(shown(&mut player), before, "round {round}:\n{wrong}");

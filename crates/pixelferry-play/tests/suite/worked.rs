@@ -28,24 +28,27 @@ fn different(a: impl Fn(u32, u32) -> [u8; 4], b: impl Fn(u32, u32) -> [u8; 4], m
     places.filter(|(x, y)| a(*x, *y).iter().zip(b(*x, *y)).any(|(a, b)| a.abs_diff(b) > most)).count()
 }
 
-/// Texts of Shadertoy's, and pixels in which OpenGL and Vulkan may differ: where a picture is a fractal, or repeats at an edge.
-const SHADERTOY: [(&str, usize); 10] = [
-    ("rings", 0),
-    ("plasma", 0),
-    ("julia", 30),
-    ("spheres", 15),
-    ("clouds", 5),
-    ("lines", 15),
-    ("life", 0),
-    ("smoke", 5),
-    ("blur", 60),
-    ("truchet", 5),
+/// Texts of Shadertoy's and ISF's, and pixels in which OpenGL and Vulkan may differ: where a picture is a fractal, or repeats at an edge.
+const FRAGMENTS: [(&str, usize); 13] = [
+    ("rings.glsl", 0),
+    ("plasma.glsl", 0),
+    ("julia.glsl", 30),
+    ("spheres.glsl", 15),
+    ("clouds.glsl", 5),
+    ("lines.glsl", 15),
+    ("life.glsl", 0),
+    ("smoke.glsl", 5),
+    ("blur.glsl", 60),
+    ("truchet.glsl", 5),
+    ("tiles.fs", 5),
+    ("duotone.fs", 0),
+    ("trails.fs", 5),
 ];
 
 #[test]
-fn shadertoys_texts_are_the_same_on_opengl_and_vulkan() {
-    for (name, most) in SHADERTOY {
-        let file = worked(&format!("{name}.glsl"));
+fn texts_of_shadertoys_and_isf_are_the_same_on_opengl_and_vulkan() {
+    for (name, most) in FRAGMENTS {
+        let file = worked(name);
         let Some(mut gl) = played(&file, BackendChoice::Gl, Need::Egl) else { return };
         let shown = pixels(&mut gl);
         assert!((0..SIZE.height).any(|y| (0..SIZE.width).any(|x| shown(x, y) != shown(0, 0))), "{name} is one colour");
@@ -133,6 +136,29 @@ fn the_game_of_life_follows_its_rule() {
         let near = near.count();
         assert_eq!(*now, near == 3 || (near == 2 && before[n]), "cell {x}, {y} with {near} neighbours");
     }
+}
+
+#[test]
+fn inputs_of_isf_are_sliders() {
+    let file = folder("worked").join("inputs.fs");
+    let text = "/*{ \"INPUTS\": [
+  { \"NAME\": \"tint\", \"TYPE\": \"color\", \"DEFAULT\": [1.0, 0.5, 0.25, 1.0] },
+  { \"NAME\": \"dims\", \"TYPE\": \"bool\" },
+  { \"NAME\": \"part\", \"TYPE\": \"long\", \"VALUES\": [2, 3, 4], \"DEFAULT\": 4 },
+  { \"NAME\": \"at\", \"TYPE\": \"point2D\", \"MIN\": [0.0, 0.0], \"MAX\": [96.0, 54.0], \"DEFAULT\": [48.0, 10.0] } ] }*/
+void main() {
+    vec2 p = gl_FragCoord.xy;
+    gl_FragColor = p.x < at.x && p.y > at.y ? tint : vec4(float(part) / 10.0 * (dims ? 0.5 : 1.0));
+}";
+    std::fs::write(&file, text).unwrap();
+    let set = vec![("dims".to_owned(), 1.0), ("tint.b".to_owned(), 1.0)];
+    let options = pixelferry_play::Options { set, ..options(&file, BackendChoice::Gl) };
+    let Some(player) = opened(options, BackendChoice::Gl, Need::Egl) else { return };
+    let mut player = player.unwrap();
+    let names: Vec<_> = player.sliders().0.iter().map(|slider| slider.name.clone()).collect();
+    assert_eq!(names, ["tint.r", "tint.g", "tint.b", "tint.a", "dims", "part", "at.x", "at.y"]);
+    let wanted = |x, y| if x < 48 && y < 44 { [255, 128, 255, 255] } else { [51, 51, 51, 255] };
+    assert_eq!(different(pixels(&mut player), wanted, 1), 0);
 }
 
 #[test]
