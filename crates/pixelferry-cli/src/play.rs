@@ -3,7 +3,7 @@
 use pixelferry::command::Choice as _;
 use pixelferry::{BackendChoice, DisplayChoice, Extent};
 use pixelferry_demo::options::{choices, parse_frames, parse_size};
-use pixelferry_play::{Channel, Options, Trials, Vouched, Wishes, play_headless, serve};
+use pixelferry_play::{Channel, Options, Vouched, Wishes, backend_for, play_headless, serve};
 use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -75,7 +75,7 @@ pub fn run(options: PlayOptions) -> Result<(), Box<dyn Error>> {
         return Ok(serve(io::stdin().lock(), io::stdout(), options.backend, vouched)?);
     }
     let Some(file) = options.file else { return Err("give a FILE".into()) };
-    let backend = Trials::backend(&file, options.backend)?;
+    let backend = backend_for(&file, options.backend)?;
     let program = std::env::current_exe()?;
     let command = move || {
         let mut command = Command::new(&program);

@@ -1,8 +1,8 @@
 //! Frames without a window.
 
 use crate::error::PlayError;
+use crate::pass::Vouched;
 use crate::player::{Options, Player};
-use crate::program::Vouched;
 use pixelferry::command::check_picture_file;
 use pixelferry::save_picture;
 use std::path::Path;

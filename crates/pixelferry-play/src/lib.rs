@@ -2,11 +2,11 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | a file and those beside it as the passes of a frame | [`Program`], `text` |
+//! | a file and those beside it as the passes of a frame | `program`, `pass`, `text`, [`Channel`] |
 //! | numbers that every text may name | `input`, [`Moment`] |
 //! | numbers that the user moves | [`Slider`] |
 //! | a program on a backend, with its buffers and channels | `running`, `picture` |
-//! | the process in which a text is tried before it runs here | [`Trials`], [`serve`] |
+//! | the process in which a text is tried before it runs here | `trial`, [`serve`] |
 //! | files that are watched | `watch` |
 //! | what stands in a compiler's log, by line and column | `log`, [`Fault`] |
 //! | the program on show, the next one, time and sliders | [`Player`] |
@@ -22,6 +22,7 @@ mod input;
 mod keys;
 mod log;
 mod panel;
+mod pass;
 mod picture;
 mod player;
 mod program;
@@ -37,8 +38,9 @@ pub use error::{Fault, PlayError, lines};
 pub use headless::play_headless;
 pub use input::Moment;
 pub use keys::keys;
+pub use pass::{Channel, Vouched, Wishes};
 pub use player::{Options, Player};
-pub use program::{Channel, Pass, Program, Source, Tongue, Vouched, Wishes};
 pub use slider::{Kind, Slider};
-pub use trial::{Outcome, Passed, Request, Trials, serve, sum};
+pub use text::backend_for;
+pub use trial::{serve, sum};
 pub use window::play;

@@ -1,7 +1,7 @@
 //! Pictures that channels read: files and videos, as four floats a pixel, rows from the top.
 
 use crate::error::PlayError;
-use crate::program::Source;
+use crate::pass::Source;
 use pixelferry::{ComputeBackend, ComputeMemory, Extent};
 use pixelferry_view::Video;
 use std::fs::File;

@@ -3,10 +3,11 @@
 use crate::clock::Clock;
 use crate::error::{Fault, PlayError};
 use crate::input::Moment;
-use crate::program::{Program, Vouched, Wishes};
+use crate::pass::{Vouched, Wishes};
+use crate::program::Program;
 use crate::running::Running;
 use crate::slider::Slider;
-use crate::text::Dialect;
+use crate::text::backend_for;
 use crate::trial::{Outcome, Request, Trials};
 use crate::watch::Watch;
 use pixelferry::{Display, DisplayChoice, Extent, Link, LinkBuilder, PixelFormat, SurfaceDesc};
@@ -86,18 +87,17 @@ impl Player {
         command: impl FnMut() -> Command + 'static,
         vouched: Vouched,
     ) -> Result<Self, PlayError> {
-        let dialect = Dialect::of(&options.file)?;
-        dialect.runs_on(&options.file, options.wishes.backend)?;
+        let backend = backend_for(&options.file, options.wishes.backend)?;
         let trials = Trials::start(command, options.limit)?;
         let Extent { width, height } = options.size;
         let builder = LinkBuilder::new(SurfaceDesc::image(width, height, PixelFormat::Rgba8));
-        let builder = builder.backend(dialect.backend(options.wishes.backend)).budget(Duration::ZERO);
+        let builder = builder.backend(backend).budget(Duration::ZERO);
         let builder = match shown_by {
             Some(display) => builder.shown_by(display),
             None => builder.display(options.display),
         };
         let link = builder.open()?.link;
-        let watch = Watch::new(Program::beside(&options.file, dialect));
+        let watch = Watch::new(Program::beside(&options.file)?);
         let clock = Clock::new(options.step);
         let mut player = Self {
             options,

@@ -2,8 +2,9 @@
 
 use crate::error::PlayError;
 use crate::input::{CHANNELS, Moment, Now};
+use crate::pass::{BUFFERS, Pass, Source, Vouched};
 use crate::picture::{PIXEL, Picture};
-use crate::program::{BUFFERS, Pass, Program, Source, Vouched};
+use crate::program::Program;
 use pixelferry::{Arg, ComputeBackend, ComputeMemory, Error, Extent, Kernel, PixelFormat, Target};
 use std::sync::Arc;
 

@@ -5,9 +5,9 @@
 
 use crate::error::{Fault, PlayError};
 use crate::input::Moment;
-use crate::program::{Program, Vouched};
+use crate::pass::Vouched;
+use crate::program::Program;
 use crate::running::Running;
-use crate::text::Dialect;
 use pixelferry::{BackendChoice, ComputeBackend, Extent, ImageView, PixelFormat, Target, View, open_backend};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Write};
@@ -202,11 +202,6 @@ impl Trials {
         let mut trials = Self { command: Box::new(command), limit, tester: None, request: None };
         trials.tester = Some(trials.tester()?);
         Ok(trials)
-    }
-
-    /// The language's usual backend, where none is asked for.
-    pub fn backend(file: &std::path::Path, asked: BackendChoice) -> Result<BackendChoice, PlayError> {
-        Ok(Dialect::of(file)?.backend(asked))
     }
 
     fn tester(&mut self) -> Result<Tester, PlayError> {

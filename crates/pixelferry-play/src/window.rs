@@ -3,8 +3,8 @@
 use crate::error::{PlayError, lines};
 use crate::keys::{Deed, deed};
 use crate::panel::{Panel, Shown};
+use crate::pass::Vouched;
 use crate::player::{Options, Player};
-use crate::program::Vouched;
 use egui_winit::winit::event::{ElementState, KeyEvent, MouseButton, WindowEvent};
 use pixelferry::api::gl::{Flow, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
 use pixelferry::{Display, DrawOptions, Extent, save_picture};

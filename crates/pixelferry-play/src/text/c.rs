@@ -4,7 +4,7 @@
 use crate::error::{Fault, PlayError};
 use crate::input::{CHANNELS, Number, Param};
 use crate::log::Origin;
-use crate::program::{Pass, Piece, Tongue};
+use crate::pass::{Pass, Piece, Tongue};
 use crate::slider::Slider;
 
 fn fault(piece: &Piece, line: Option<u32>, text: String) -> PlayError {

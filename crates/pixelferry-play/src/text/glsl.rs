@@ -1,9 +1,9 @@
 //! Compute shaders in GLSL: their own `main`, with the inputs as macros.
 
-use super::{bound, by_place, names};
+use super::parts::{bound, by_place, names};
 use crate::input::PLACES;
 use crate::log::{COMMON, NOBODYS, Origin, line_mark};
-use crate::program::{Pass, Piece, Tongue};
+use crate::pass::{Pass, Piece, Tongue};
 use crate::slider::{Kind, Slider};
 use std::fmt::Write as _;
 

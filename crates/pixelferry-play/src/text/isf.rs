@@ -4,11 +4,11 @@
 //! passes with `TARGET`, which all have the picture's size, keep their numbers as floats, and hold the frame before while they are computed.
 //! Images are channels in their order, and targets follow them. There are no sounds, no imports and no vertex shaders.
 
-use super::few;
+use super::parts::few;
 use super::shadertoy::{self, Around};
 use crate::error::{Fault, PlayError};
 use crate::input::CHANNELS;
-use crate::program::{BUFFERS, Channel, Pass, Piece, Source, Tongue};
+use crate::pass::{BUFFERS, Channel, Pass, Piece, Source, Tongue};
 use crate::slider::{Kind, Slider};
 use serde_json::Value;
 use std::fmt::Write as _;

@@ -5,10 +5,10 @@
 //! to the right and above: `mainImage` runs there first, and the n-th call of one finds what its argument was there. Who names none
 //! pays nothing for that. Cubes, volumes, sound and the keyboard are not there.
 
-use super::{bound, by_place, names};
+use super::parts::{bound, by_place, names};
 use crate::input::{CHANNELS, PLACES};
 use crate::log::{COMMON, NOBODYS, Origin, line_mark};
-use crate::program::{Pass, Piece, Tongue};
+use crate::pass::{Pass, Piece, Tongue};
 use crate::slider::{Kind, Slider};
 use std::fmt::Write as _;
 

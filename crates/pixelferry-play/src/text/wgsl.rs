@@ -1,10 +1,10 @@
 //! WGSL: its own entry point, with the inputs as functions, since WGSL has no macros.
 
-use super::{bound, by_place, names};
+use super::parts::{bound, by_place, names};
 use crate::error::{Fault, PlayError};
 use crate::input::PLACES;
 use crate::log::Origin;
-use crate::program::{Pass, Piece, Tongue};
+use crate::pass::{Pass, Piece, Tongue};
 use crate::slider::{Kind, Slider};
 use std::fmt::Write as _;
 

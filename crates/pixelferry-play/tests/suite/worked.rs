@@ -2,7 +2,7 @@
 
 use crate::{SIZE, folder, opened, options, pixels};
 use pixelferry::BackendChoice;
-use pixelferry_play::{PlayError, Player};
+use pixelferry_play::Player;
 use pixelferry_testing::Need;
 use std::path::{Path, PathBuf};
 
