@@ -98,7 +98,7 @@ fn measure(
         thread::sleep(Duration::from_millis(20));
         let begun = Instant::now();
         fs::write(file, numbered(n))?;
-        while !player.look()? {
+        while !player.look() {
             thread::sleep(Duration::from_micros(200));
         }
         if !player.faults().is_empty() {

@@ -44,7 +44,7 @@ impl Player {
     /// [`PlayError::Faults`] where something is wrong.
     pub fn settle(&mut self) -> Result<(), PlayError> {
         while self.is_busy() {
-            self.look()?;
+            self.look();
             thread::sleep(Duration::from_millis(1));
         }
         if self.faults().is_empty() { Ok(()) } else { Err(PlayError::Faults(self.faults().to_vec())) }

@@ -155,10 +155,14 @@ impl Player {
     }
 
     /// Looks whether a file was saved or a trial is over. True where there is another program or another fault.
-    ///
-    /// # Errors
-    /// [`PlayError::Trial`] where no text can be tried.
-    pub fn look(&mut self) -> Result<bool, PlayError> {
+    pub fn look(&mut self) -> bool {
+        self.looked().unwrap_or_else(|error| {
+            self.fail(error.into_faults(&self.options.file));
+            true
+        })
+    }
+
+    fn looked(&mut self) -> Result<bool, PlayError> {
         // An editor may have emptied the file to write it next.
         let is_written = || std::fs::metadata(&self.options.file).is_ok_and(|found| found.len() > 0);
         if self.watch.has_changed() && is_written() && self.read()? {
@@ -170,9 +174,7 @@ impl Player {
             Some(Outcome::Passed(passed)) => {
                 self.sum = Some(passed.sum).filter(|_| passed.unwritten[0] == 0);
                 let values = self.values_of(&passed.program);
-                if let Err(error) = self.replace(passed.program, values) {
-                    self.fail(error.into_faults(&self.options.file));
-                }
+                self.replace(passed.program, values)?;
             }
         }
         Ok(true)

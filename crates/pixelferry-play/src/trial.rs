@@ -274,7 +274,8 @@ impl Trials {
     /// Outcome of the trial, once there is one. Does not wait.
     ///
     /// # Errors
-    /// [`PlayError::Trial`] where the process cannot do its work at all, or another does not start.
+    /// [`PlayError::Trial`] where the process cannot do its work at all; the text is forgotten then, and the next one gets another
+    /// process.
     pub fn outcome(&mut self) -> Result<Option<Outcome>, PlayError> {
         let Some(tester) = &mut self.tester else { return Ok(None) };
         let limit = if tester.is_busy { self.limit } else { READY };
@@ -285,39 +286,37 @@ impl Trials {
                 self.send();
                 return Ok(None);
             }
-            Ok(Answer::Unable(reason)) => return Err(PlayError::Trial(reason)),
-            Ok(Answer::Passed(passed)) => {
-                tester.is_busy = false;
-                self.request = None;
-                return Ok(Some(Outcome::Passed(passed)));
-            }
-            Ok(Answer::Failed(faults)) => {
-                tester.is_busy = false;
-                self.request = None;
-                return Ok(Some(Outcome::Failed(faults)));
-            }
+            Ok(Answer::Passed(passed)) => return Ok(self.done(Outcome::Passed(passed))),
+            Ok(Answer::Failed(faults)) => return Ok(self.done(Outcome::Failed(faults))),
+            Ok(Answer::Unable(reason)) => reason,
             Err(TryRecvError::Empty) if waits && tester.since.elapsed() > limit => {
                 let seconds = limit.as_secs_f32();
                 format!("it did not end within {seconds} s: a loop without an end? (--limit gives it more time)")
             }
             Err(TryRecvError::Empty) => return Ok(None),
             Err(TryRecvError::Disconnected) => {
-                let status = tester.process.wait().map_err(|error| PlayError::Trial(error.to_string()))?;
-                if !tester.is_ready {
-                    return Err(PlayError::Trial(format!("it ended before it was ready, with {status}")));
-                }
+                let status = tester.process.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
                 format!(
                     "the process that tried it ended with {status}: a driver fails at it, or it writes where it has no memory"
                 )
             }
         };
-        let is_ready = tester.is_ready;
+        let was_ready = tester.is_ready;
         self.tester = None;
-        if !is_ready {
+        let request = self.request.take();
+        if !was_ready {
             return Err(PlayError::Trial(failed));
         }
         self.tester = Some(self.tester()?);
-        let Some((program, _)) = self.request.take() else { return Ok(None) };
+        let Some((program, _)) = request else { return Ok(None) };
         Ok(Some(Outcome::Failed(vec![Fault { file: program.file, line: None, column: None, text: failed }])))
+    }
+
+    fn done(&mut self, outcome: Outcome) -> Option<Outcome> {
+        if let Some(tester) = &mut self.tester {
+            tester.is_busy = false;
+        }
+        self.request = None;
+        Some(outcome)
     }
 }

@@ -209,7 +209,7 @@ impl WindowApp for App {
     fn frame(&mut self, window: &GlWindow) -> Result<Flow, PlayError> {
         let Some(shown) = &mut self.shown else { return Ok(Flow::Exit) };
         let before = shown.player.faults().to_vec();
-        if shown.player.look()? {
+        if shown.player.look() {
             let faults = shown.player.faults();
             if !faults.is_empty() && faults != before {
                 tell(&lines(faults));

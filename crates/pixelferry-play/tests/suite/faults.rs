@@ -1,9 +1,9 @@
 //! Texts that are wrong: what is said, and where.
 
-use crate::{folder, opened, options};
+use crate::{folder, opened, options, pixels, trial, vouched};
 use pixelferry::BackendChoice;
 use pixelferry_play::PlayError;
-use pixelferry_testing::Need;
+use pixelferry_testing::{Need, need, wait_until};
 
 /// What is said of a text, or `None` where the machine lacks the driver.
 fn said(name: &str, text: &str, backend: BackendChoice, of: Need) -> Option<String> {
@@ -125,4 +125,39 @@ fn what_does_not_end_or_kills_its_process_is_a_fault() {
     let Some(said) = opened(brief, BackendChoice::Gl, Need::Egl) else { return };
     let said = said.map(drop).unwrap_err().to_string();
     assert!(said.contains("did not end within 0.7 s"), "{said}");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_process_that_is_killed_is_replaced() {
+    let file = folder("faults").join("killed.glsl");
+    let text = "void mainImage(out vec4 c, in vec2 at) { c = vec4(0.2); }";
+    for (name, script, wanted) in [
+        ("while it tries", "echo 'pixelferry-trial \"Ready\"'; read text; kill -9 $$", "signal: 9"),
+        ("before it is ready", "exit 3", "exit status: 3"),
+        ("as it has no device", "echo 'pixelferry-trial {\"Unable\":\"no device\"}'; read text", "no device"),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let mut others = trial(BackendChoice::Gl);
+        let mut is_first = true;
+        let command = move || {
+            if std::mem::take(&mut is_first) {
+                let mut command = std::process::Command::new("sh");
+                command.args(["-c", script]);
+                return command;
+            }
+            others()
+        };
+        let Some(mut player) =
+            need(Need::Egl, pixelferry_play::Player::open(options(&file, BackendChoice::Gl), None, command, vouched()))
+        else {
+            return;
+        };
+        let said = player.settle().unwrap_err().to_string();
+        assert!(said.contains(wanted), "{name}: {said}");
+        std::fs::write(&file, text.replace("0.2", "0.4")).unwrap();
+        wait_until("the next text", || player.look());
+        assert!(player.faults().is_empty(), "{name}: {:?}", player.faults());
+        assert_eq!(pixels(&mut player)(3, 3), [102, 102, 102, 255], "{name}");
+    }
 }
