@@ -52,7 +52,7 @@ pub enum Param {
     Channel(usize),
 }
 
-/// Numbers that texts read by place ([`pf_arg_f32`](wgsl_kernel) and its like), before the sliders.
+/// Numbers that texts read by place (`pf_arg_f32` and its like), before the sliders.
 pub const PLACES: [Param; 16] = [
     Param::Float(Number::Time),
     Param::Float(Number::Delta),

@@ -100,6 +100,14 @@ impl Running {
         for (_, picture) in &mut self.pictures {
             picture.go_to(moment.time)?;
         }
+        self.launch_buffers(moment, sliders)
+    }
+
+    /// Computes the buffers of a frame with the videos as they are.
+    ///
+    /// # Errors
+    /// What a launch reports.
+    pub fn launch_buffers(&mut self, moment: &Moment, sliders: &[f32]) -> Result<(), PlayError> {
         for (place, at) in self.program.passes.iter().map(|pass| pass.buffer).enumerate().collect::<Vec<_>>() {
             let Some(at) = at else { continue };
             let Some(mut next) = self.buffers[at].as_mut().and_then(|buffer| buffer.next.take()) else { continue };

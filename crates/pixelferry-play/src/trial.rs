@@ -22,6 +22,8 @@ const ANSWER: &str = "pixelferry-trial ";
 /// The first launch is small: a text that takes too long is known sooner, and what it leaves unwritten. No group divides its sides, so
 /// that work items are beyond them.
 const SMALL: Extent = Extent::new(61, 35);
+/// Later moments of small launches, in seconds and frames: what does not end there would stop the program.
+const AHEAD: [(f32, i32); 4] = [(0.5, 30), (2.0, 120), (10.0, 600), (60.0, 3600)];
 /// Bytes around the picture.
 const AROUND: u8 = 0xa5;
 /// Time in which the process is ready: drivers are loaded.
@@ -121,6 +123,11 @@ fn tried(backend: &Arc<dyn ComputeBackend>, request: Request, vouched: Vouched) 
     if unwritten == all {
         let text = "the kernel writes no pixel: see that it stores each, as by pf_store or PF_STORE".to_owned();
         return Err(PlayError::Faults(vec![Fault { file: program.file, line: None, column: None, text }]));
+    }
+    for (ahead, frames) in AHEAD {
+        let later = Moment { time: moment.time + ahead, frame: moment.frame.saturating_add(frames), ..moment };
+        running.launch_buffers(&later, &sliders)?;
+        pixels(backend, &running, (&later, &sliders), SMALL, 0)?;
     }
     let size = Extent::new(width, height);
     running.resize(size)?;

@@ -122,8 +122,12 @@ fn what_does_not_end_or_kills_its_process_is_a_fault() {
     std::fs::write(&file, endless).unwrap();
     let brief =
         pixelferry_play::Options { limit: std::time::Duration::from_millis(700), ..options(&file, BackendChoice::Gl) };
-    let Some(said) = opened(brief, BackendChoice::Gl, Need::Egl) else { return };
+    let Some(said) = opened(brief.clone(), BackendChoice::Gl, Need::Egl) else { return };
     let said = said.map(drop).unwrap_err().to_string();
+    assert!(said.contains("did not end within 0.7 s"), "{said}");
+    // One that does so only after a while.
+    std::fs::write(&file, endless.replace("while (x > -1.0)", "while (iTime > 8.0 && x > -1.0)")).unwrap();
+    let said = opened(brief, BackendChoice::Gl, Need::Egl).unwrap().map(drop).unwrap_err().to_string();
     assert!(said.contains("did not end within 0.7 s"), "{said}");
 }
 
