@@ -9,6 +9,7 @@
 //! | `resize` | what a resize costs beside a frame |
 //! | `stream` | frames from one process to another, beside the same within one |
 //! | `look` | what it costs to look closely at an array |
+//! | `record` | what a film costs its program |
 //! | `draws` | what the compute device's draws cost |
 //! | `bandwidth` | arrays beside what memory carries |
 //!

@@ -1,6 +1,6 @@
 //! `cargo bench -p pixelferry-measure --bench look [-- --backend NAME --rounds N --json FILE]`: what it costs to look
 //! closely at an array of float32 where it lies, on OpenGL. Rows take turns: a copy of the array on the device, its numbers as they are, its numbers
-//! by a range and a colormap, the range by percentiles (without a frame), and a draw of a larger one that was zoomed into. Then, on CUDA,
+//! by a range and a colormap, the range from minimum to maximum and by percentiles (without a frame), and a draw of a larger one that was zoomed into. Then, on CUDA,
 //! pictures as JPEG by nvJPEG, beside a copy to the host that is packed there.
 
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
@@ -122,7 +122,8 @@ fn main() {
         colormap: Some(Colormap::Viridis),
         ..Look::default()
     };
-    let percentiles = Look { range: Range::Between(End::Percent(1.0), End::Percent(99.0)), ..Look::default() };
+    let ranges = [(0.0, 100.0), (1.0, 99.0)]
+        .map(|(low, high)| Look { range: Range::Between(End::Percent(low), End::Percent(high)), ..Look::default() });
     let (bytes, large) = (numbers(SIZE), numbers(LARGE));
     let shown = |size, look: &Look, bytes: &[u8]| Shown::new(&backend, &display, size, look, bytes).expect("a link");
     let mut looks = [shown(SIZE, &Look::default(), &bytes), shown(SIZE, &mapped, &bytes)];
@@ -130,7 +131,14 @@ fn main() {
     zoomed.frame().expect("a frame");
     let mut gauge = Gauge::new(backend.as_ref()).ok();
     let mut copy = backend.allocate(bytes.len()).expect("memory");
-    let names = ["copy of the array", "numbers as they are", "range and colormap", "percentiles", "draw, zoomed"];
+    let names = [
+        "copy of the array",
+        "numbers as they are",
+        "range and colormap",
+        "minimum to maximum",
+        "percentiles",
+        "draw, zoomed",
+    ];
     let mut rows = names.map(|row| Row {
         compute: backend.device().to_string(),
         display: display.device().to_string(),
@@ -145,15 +153,17 @@ fn main() {
             row.microseconds.push(timed(both, || shown.frame()));
         }
         if let Some(gauge) = &mut gauge {
-            let mut measured = || gauge.measure(plane(SIZE, &percentiles), backend.as_ref(), looks[0].memory.as_ref());
-            rows[3].microseconds.push(timed(both, || measured().map(drop)));
+            for (row, look) in rows[3..].iter_mut().zip(&ranges) {
+                let mut measured = || gauge.measure(plane(SIZE, look), backend.as_ref(), looks[0].memory.as_ref());
+                row.microseconds.push(timed(both, || measured().map(drop)));
+            }
         }
         // Another place in each frame, as while it is dragged.
         let (scale, at) = (1 + round % 7, round.cast_signed());
         let place = Placement { x: -5 * at, y: -3 * at, width: WINDOW.0 * scale, height: WINDOW.1 * scale };
         let options = DrawOptions::default().with_fit(Fit::At(place));
         let draw = || screen.draw(&zoomed.link.shown()?, WINDOW, options);
-        rows[4].microseconds.push(timed(both, draw));
+        rows[5].microseconds.push(timed(both, draw));
     }
     println!("{} -> {}, microseconds", rows[0].compute, rows[0].display);
     println!("| row | median | p99 | of the copy | of the numbers as they are |\n|---|---|---|---|---|");

@@ -14,6 +14,8 @@ pub struct Histogram {
     low: f64,
     high: f64,
     counts: Vec<u64>,
+    /// All counts together.
+    sum: u64,
     /// Of a part of another's range: how many numbers are below it, and how many there are in all.
     whole: Option<(u64, u64)>,
 }
@@ -25,7 +27,7 @@ impl Histogram {
     /// Counts nothing yet, from `low` to `high`.
     #[must_use]
     pub fn new(low: f64, high: f64) -> Self {
-        Self { low, high, counts: vec![0; Self::BINS], whole: None }
+        Self { low, high, counts: vec![0; Self::BINS], sum: 0, whole: None }
     }
 
     /// Takes counts that a device made; those that are missing are 0.
@@ -37,7 +39,10 @@ impl Histogram {
     /// Counts what a device counted from the lowest to the highest number, too.
     #[must_use]
     pub fn with_counts(mut self, counts: &[u32]) -> Self {
-        self.counts.iter_mut().zip(counts).for_each(|(count, found)| *count += u64::from(*found));
+        for (count, found) in self.counts.iter_mut().zip(counts) {
+            *count += u64::from(*found);
+            self.sum += u64::from(*found);
+        }
         self
     }
 
@@ -50,6 +55,7 @@ impl Histogram {
                 // Casts saturate, and NaN, of a range of one number, becomes 0.
                 let bin = ((number - self.low) * scale) as usize;
                 self.counts[bin.min(Self::BINS - 1)] += 1;
+                self.sum += 1;
             }
         }
         self
@@ -59,6 +65,7 @@ impl Histogram {
     #[must_use]
     pub fn merged(mut self, other: Self) -> Self {
         self.counts.iter_mut().zip(other.counts).for_each(|(count, more)| *count += more);
+        self.sum += other.sum;
         self
     }
 
@@ -87,24 +94,32 @@ impl Histogram {
                 self.low + (bin as f64 + inside.min(1.0)) * self.error()
             }
             // Numbers on an edge may have been counted on its other side.
-            None if self.counts.iter().any(|count| *count > 0) => self.high,
+            None if self.sum > 0 => self.high,
             None => self.low,
         }
     }
 
     /// How many numbers are below the range, and how many there are in all.
     fn ranks(&self) -> (u64, u64) {
-        self.whole.unwrap_or_else(|| (0, self.counts.iter().sum()))
+        self.whole.unwrap_or((0, self.sum))
     }
 
     /// The part that has the number at a place in the order of all, and how many are before that part.
     fn bin(&self, place: f64) -> Option<(usize, u64)> {
+        /// Parts that are passed over at once.
+        const STEP: usize = 256;
         let mut before = self.ranks().0;
-        self.counts.iter().enumerate().find_map(|(bin, count)| {
-            let start = before;
-            before += count;
-            (*count > 0 && place < before as f64).then_some((bin, start))
-        })
+        let mut passed = |counts: &[u64]| {
+            let (start, sum) = (before, counts.iter().sum::<u64>());
+            let is_there = sum > 0 && place < (start + sum) as f64;
+            if !is_there {
+                before += sum;
+            }
+            is_there
+        };
+        let step = self.counts.chunks(STEP).position(&mut passed)? * STEP;
+        let bin = step + self.counts[step..].chunks(1).position(passed)?;
+        Some((bin, before))
     }
 
     /// The part of the range where these percentiles are, to count the same numbers again; its percentiles are those of all of

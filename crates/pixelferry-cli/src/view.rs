@@ -3,7 +3,7 @@
 use clap::builder::StyledStr;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use pixelferry::command::check_picture_file;
-use pixelferry_demo::say;
+use pixelferry_demo::{RecordArgs, say};
 use pixelferry_look::{OPTIONS, Request};
 #[cfg(all(feature = "stream", target_os = "linux"))]
 use pixelferry_view::Attached;
@@ -31,7 +31,7 @@ pub struct ViewOptions {
     #[command(flatten)]
     asked: Asked,
     /// Open no window, save the picture of one file, of a video its first; the ending says the format (.png, .jpg).
-    #[arg(long, value_name = "PICTURE")]
+    #[arg(long, value_name = "PICTURE", conflicts_with = "record")]
     save: Option<PathBuf>,
     /// Print what each array is taken for and how it is shown; opens no window.
     #[arg(long)]
@@ -50,13 +50,15 @@ pub struct ViewOptions {
     #[cfg(all(feature = "stream", target_os = "linux"))]
     #[arg(long, value_name = "NAME", conflicts_with = "layout")]
     attach: Vec<String>,
+    #[command(flatten)]
+    record: RecordArgs,
     /// Open no window: show the same on a page for browsers and print its address; only from this machine, unless one is given.
     ///
     /// All browsers share one view, and whoever has the address looks and steers. It is plain HTTP: to reach another machine, tunnel by
     /// SSH instead of listening beyond it.
     #[cfg(feature = "serve")]
     #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, require_equals = true, default_missing_value = "127.0.0.1:0")]
-    #[arg(conflicts_with_all = ["save", "explain"])]
+    #[arg(conflicts_with_all = ["save", "explain", "record"])]
     serve: Option<std::net::SocketAddr>,
 }
 
@@ -147,6 +149,7 @@ pub fn run(options: &ViewOptions) -> Result<(), Box<dyn Error>> {
         live.films.extend(opened.film);
     }
     if !explains && picture.is_none() {
+        live.recorder = options.record.begin(false)?;
         let taken = arrays.iter().map(|array| array.name().to_owned()).collect();
         let listener = listen.as_ref().map(|address| {
             let opened = Listener::open(address, taken, Listener::MOST_BYTES);
@@ -179,7 +182,7 @@ fn attach(_: &ViewOptions, _: &mut Live) -> Result<usize, Box<dyn Error>> {
 
 #[cfg(feature = "serve")]
 fn shown(options: &ViewOptions, arrays: Vec<Array>, request: Request, live: Live) -> Result<(), Box<dyn Error>> {
-    let Some(address) = options.serve else { return Ok(show(arrays, request, live)?) };
+    let Some(address) = options.serve else { return in_window(options, arrays, request, live) };
     let serve = Serve::open(address)?;
     let mut said = Ok(());
     serve.run(arrays, request, live, || {
@@ -193,7 +196,11 @@ fn shown(options: &ViewOptions, arrays: Vec<Array>, request: Request, live: Live
 
 #[cfg(not(feature = "serve"))]
 fn shown(_: &ViewOptions, arrays: Vec<Array>, request: Request, live: Live) -> Result<(), Box<dyn Error>> {
-    Ok(show(arrays, request, live)?)
+    in_window(options, arrays, request, live)
+}
+
+fn in_window(options: &ViewOptions, arrays: Vec<Array>, request: Request, live: Live) -> Result<(), Box<dyn Error>> {
+    options.record.end(show(arrays, request, live)?)
 }
 
 fn read(file: &Path, is_alone: bool) -> Result<Opened, pixelferry_view::ReadError> {

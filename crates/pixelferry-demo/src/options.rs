@@ -1,5 +1,6 @@
 //! Options that every example has on the command line.
 
+use crate::record_args::RecordArgs;
 use crate::scene::SceneError;
 use crate::values::listed;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -42,8 +43,11 @@ pub struct Options {
     pub frames_behind: Option<Mode>,
     /// Open no window: publish the frames as a stream of this name, 60 a second, for other processes such as `pixelferry view --attach`.
     #[cfg(all(feature = "stream", target_os = "linux"))]
-    #[arg(long, value_name = "NAME", conflicts_with = "windowless")]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["windowless", "record"])]
     pub publish: Option<String>,
+    /// Film of the frames.
+    #[command(flatten)]
+    pub record: RecordArgs,
     /// Write what host and devices did, frame by frame, for ui.perfetto.dev or chrome://tracing.
     #[arg(long, value_name = "FILE.json")]
     pub trace: Option<PathBuf>,

@@ -14,8 +14,9 @@ use image::ImageBuffer;
 use indicatif::{ProgressBar, ProgressStyle};
 use pixelferry::api::gl::Viewport;
 use pixelferry::{
-    BackendChoice, ComputeBackend, Display, DisplayChoice, Headless, KernelSource, LinkBuilder, PixelFormat, Showed,
-    SurfaceDesc, open_headless, save_picture_with, save_rgba8,
+    BackendChoice, ComputeBackend, Display, DisplayChoice, DrawOptions, Extent, Headless, ImageDesc, KernelSource,
+    LinkBuilder, PixelFormat, Showed, SurfaceDesc, open_headless, picture_with, record::Recorder, save_picture_with,
+    save_rgba8,
 };
 use std::error::Error;
 use std::process::ExitCode;
@@ -60,11 +61,14 @@ pub fn show(
         return end(options, trace);
     }
     if options.is_headless() {
+        // A file that cannot be made is said before anything is opened.
+        let mut recorder = options.record.begin(true)?;
         let (backend, screen) = open_to_draw(options.backend, options.display, kernels)?;
         let mut scene = make(backend, screen.display())?;
         introduce(scene.as_mut())?;
         check_saves(options, &screen, scene.as_mut())?;
-        headless(options, size, &screen, scene.as_mut(), trace.as_ref())?;
+        headless(options, size, &screen, scene.as_mut(), trace.as_ref(), recorder.as_mut())?;
+        options.record.end(recorder)?;
         return end(options, trace);
     }
     #[cfg(feature = "window")]
@@ -151,6 +155,7 @@ fn headless(
     screen: &Headless,
     scene: &mut dyn Scene,
     trace: Option<&Trace>,
+    mut recorder: Option<&mut Recorder>,
 ) -> Result<(), Box<dyn Error>> {
     // A video runs to its end, everything else for a fixed number of frames.
     let total = options.frames.map(u64::from).or(scene.frames()).unwrap_or(u64::from(HEADLESS_FRAMES));
@@ -170,8 +175,19 @@ fn headless(
     };
     watch(trace, scene)?;
     let start = Instant::now();
+    let step = recorder.as_ref().and_then(|recorder| recorder.step()).unwrap_or(SECONDS_PER_FRAME);
     let mut done = 0;
-    while done < total && next(scene, done as f32 * SECONDS_PER_FRAME)? {
+    while done < total && next(scene, done as f32 * step)? {
+        match (&mut recorder, screen.gl()) {
+            (Some(recorder), Some(gl)) => drop(recorder.frame(gl, Extent::new(size.0, size.1))?),
+            (Some(recorder), None) => {
+                let options = draw_options(scene);
+                let picture = picture_with(scene.link(), &options)?;
+                let image = ImageDesc::new(picture.width(), picture.height(), PixelFormat::Rgba8);
+                recorder.put(image, picture.into_raw())?;
+            }
+            (None, _) => {}
+        }
         collect(trace, scene)?;
         done += 1;
         bar.inc(1);
@@ -216,7 +232,8 @@ fn way(showed: Option<&Showed>) -> String {
 /// [`SceneError::NeedsOpenGl`].
 pub fn check_saves(options: &Options, screen: &Headless, scene: &mut dyn Scene) -> Result<(), SceneError> {
     let is_picture = matches!(scene.link().desc(), SurfaceDesc::Image(_));
-    if options.out.is_none() || screen.gl().is_some() || is_picture {
+    let is_seen = options.out.is_some() || options.record.record.is_some();
+    if !is_seen || screen.gl().is_some() || is_picture {
         return Ok(());
     }
     let by_itself = options.display == DisplayChoice::Auto;
@@ -229,6 +246,10 @@ pub fn check_saves(options: &Options, screen: &Headless, scene: &mut dyn Scene) 
 }
 
 fn save_without_gl(scene: &mut dyn Scene, out: &std::path::Path) -> Result<(), SceneError> {
-    let draw_options = scene.draw_options().copied().unwrap_or_default();
-    Ok(save_picture_with(scene.link(), out, &draw_options)?)
+    let options = draw_options(scene);
+    Ok(save_picture_with(scene.link(), out, &options)?)
+}
+
+fn draw_options(scene: &mut dyn Scene) -> DrawOptions {
+    scene.draw_options().copied().unwrap_or_default()
 }

@@ -48,6 +48,9 @@ pub enum SceneError {
         /// Advice what to choose, or the reason why there is no OpenGL.
         instead: String,
     },
+    /// The film could not be written.
+    #[error(transparent)]
+    Record(#[from] pixelferry::record::RecordError),
     /// The program was built without windows.
     #[error("this program was built without windows (feature `window`); give --headless, or --out FILE")]
     NoWindows,

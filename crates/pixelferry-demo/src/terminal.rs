@@ -3,6 +3,7 @@
 use std::fmt::{Arguments, Display};
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Standard output failed, for example because the disk is full.
 #[derive(Debug, thiserror::Error)]
@@ -31,11 +32,23 @@ impl Write for Output {
     }
 }
 
+/// True where standard output is not for words.
+static IS_LEFT: AtomicBool = AtomicBool::new(false);
+
+/// Lets lines go to standard error from now on, as standard output is for something else.
+pub fn leave_output() {
+    IS_LEFT.store(true, Ordering::Relaxed);
+}
+
 /// Writes a line to standard output; [`say!`](crate::say) formats it.
 ///
 /// # Errors
 /// [`OutputError`], but not for a reader that has gone.
 pub fn line(text: Arguments<'_>) -> Result<(), OutputError> {
+    if IS_LEFT.load(Ordering::Relaxed) {
+        error_line(text);
+        return Ok(());
+    }
     // In one piece: lines of several threads do not mix.
     Ok(Output.write_all(format!("{text}\n").as_bytes()).and_then(|()| Output.flush())?)
 }

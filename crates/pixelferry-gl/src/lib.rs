@@ -98,6 +98,7 @@ pub use display::bound_target::BoundTarget;
 pub use display::camera::Camera;
 pub use display::contract::GlDisplay;
 pub use display::engine::EngineOptions;
+pub use display::frame_reads::FrameReads;
 pub use display::headless::{EsContext, HeadlessDevice, HeadlessOptions, headless_devices};
 #[cfg(feature = "window")]
 pub use display::runner::{Flow, Waker, WindowApp, run_window};

@@ -6,7 +6,7 @@ use crate::measure::Counts;
 use crate::plane::Plane;
 use bytemuck::{bytes_of, bytes_of_mut, cast_slice_mut};
 use compute_arrays::Histogram;
-use pixelferry::{BufferView, ComputeBackend, ComputeMemory, Kernel, Result, Target, View};
+use pixelferry::{BufferView, ComputeBackend, ComputeMemory, Error, Kernel, Result, Target, View};
 use std::sync::Arc;
 
 /// Work items of a group of those that share a row.
@@ -14,16 +14,22 @@ const ROW: usize = 256;
 /// Most groups: enough for every device, and few enough that all may give their result one after the other.
 const MOST_GROUPS: usize = 1024;
 /// Bytes of what each kernel writes.
-const EXTENT: usize = 16;
+const EXTENT: usize = size_of_val(&NO_ENDS);
 const COUNTS: usize = 4 * (Histogram::BINS + OUTSIDE);
 /// Counts of what is in no part of a histogram.
 const OUTSIDE: usize = 5;
+/// Least and greatest number of none, as bits in the order of the numbers.
+const NO_ENDS: [u64; 2] = [u64::MAX, 0];
 
 /// What measures arrays on one device.
 pub struct Gauge {
     extent: Arc<dyn Kernel>,
     count: Arc<dyn Kernel>,
     found: Box<dyn ComputeMemory>,
+    /// What these begin with: ends, and counts.
+    fresh: [Box<dyn ComputeMemory>; 2],
+    /// Those found last.
+    counts: Vec<u32>,
 }
 
 impl Gauge {
@@ -37,7 +43,18 @@ impl Gauge {
             // or in one of 65541 words; `run` gives a buffer of so many.
             backend.build(&unsafe { kernel(name) })
         };
-        Ok(Self { extent: built("pf_extent")?, count: built("pf_count")?, found: backend.allocate(COUNTS)? })
+        let of = |bytes: &[u8]| {
+            let mut memory = backend.allocate(bytes.len())?;
+            memory.write(0, bytes)?;
+            Ok::<_, Error>(memory)
+        };
+        Ok(Self {
+            extent: built("pf_extent")?,
+            count: built("pf_count")?,
+            found: backend.allocate(COUNTS)?,
+            fresh: [of(bytes_of(&NO_ENDS))?, of(&vec![0; COUNTS])?],
+            counts: vec![0; COUNTS / 4],
+        })
     }
 
     /// The picture with its range, as [`Plane::measured`] finds it; `memory` is that of its span. Waits for the device.
@@ -53,15 +70,14 @@ impl Gauge {
         if plane.range.fixed().is_some() {
             return Ok(plane);
         }
-        let mut ends = [u64::MAX, 0];
-        self.found.write(0, bytes_of(&ends))?;
+        let mut ends = NO_ENDS;
         self.run(&plane, backend, memory, EXTENT)?;
         self.found.read(0, bytes_of_mut(&mut ends))?;
         let [low, high] = ends.map(of_ordered);
         let (low, high) = if ends[0] <= ends[1] { (low, high) } else { (0.0, 1.0) };
         plane.tone.range = plane.range.measured((low, high), |into| {
-            let counts = self.counted(plane, into.range(), backend, memory)?;
-            Ok(into.with_counts(&counts))
+            let range = into.range();
+            Ok(into.with_counts(self.counted(plane, range, backend, memory)?))
         })?;
         Ok(plane)
     }
@@ -90,13 +106,15 @@ impl Gauge {
         range: (f64, f64),
         backend: &dyn ComputeBackend,
         memory: &dyn ComputeMemory,
-    ) -> Result<Vec<u32>> {
-        let mut counts = vec![0_u32; Histogram::BINS + OUTSIDE];
+    ) -> Result<&[u32]> {
         plane.tone.range = range;
-        self.found.write(0, bytemuck::cast_slice(&counts))?;
         self.run(&plane, backend, memory, COUNTS)?;
-        self.found.read(0, cast_slice_mut(&mut counts))?;
-        Ok(counts)
+        let counts = cast_slice_mut(&mut self.counts);
+        self.found.map_read(0..COUNTS, &mut |bytes| {
+            counts.copy_from_slice(bytes);
+            Ok(())
+        })?;
+        Ok(&self.counts)
     }
 
     fn run(
@@ -106,7 +124,9 @@ impl Gauge {
         memory: &dyn ComputeMemory,
         bytes: usize,
     ) -> Result<()> {
-        let kernel = if bytes == EXTENT { &self.extent } else { &self.count };
+        let (kernel, fresh) =
+            if bytes == EXTENT { (&self.extent, &self.fresh[0]) } else { (&self.count, &self.fresh[1]) };
+        backend.copy(fresh.as_ref(), self.found.as_mut(), 0..bytes)?;
         let rows = u64::from(plane.grid.count) * u64::from(plane.grid.height) * u64::from(plane.channels.min(3));
         let groups = usize::try_from(rows).unwrap_or(MOST_GROUPS).min(MOST_GROUPS);
         let target = Target::new(self.found.as_mut(), View::Buffer(BufferView { offset: 0, len: bytes }))?;

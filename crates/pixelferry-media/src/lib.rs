@@ -4,7 +4,7 @@
 //! | feature | what it brings |
 //! |---|---|
 //! | `lz4`, `jpeg` | codecs of [`wire::Header::pack`] and [`wire::Header::unpack`] |
-//! | `video` | `video::Encoder` and `video::Recorder`: H.264 by GStreamer's tools, where they are installed |
+//! | `video` | `video::Encoder` and `video::VideoFile`: H.264 by GStreamer's tools, where they are installed |
 //! | `web` | `web::Gateway`: a page with the pictures, for browsers, which send mouse and keys back |
 //! | `events` | [`wire`]'s inputs as `Event`: what that page sends |
 //!
@@ -38,6 +38,7 @@ pub mod video;
 #[cfg(feature = "web")]
 pub mod web;
 pub mod wire;
+pub mod yuv;
 
 #[cfg(feature = "events")]
 pub use event::Event;

@@ -1,5 +1,6 @@
 //! Errors on any thread, and the exception of Python that each becomes.
 
+use pixelferry::record::RecordError;
 use pixelferry::{Error, SaveError};
 use pixelferry_look::Refusal;
 use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
@@ -61,6 +62,21 @@ impl From<SaveError> for Failure {
             (SaveError::File { path, .. }, Some(code)) => Self::File(code, path),
             (error @ SaveError::Format { .. }, _) => Self::Shape(error.to_string()),
             (other, _) => Self::Device(other.to_string()),
+        }
+    }
+}
+
+impl From<RecordError> for Failure {
+    fn from(error: RecordError) -> Self {
+        match error {
+            RecordError::Frame(error) => error.into(),
+            RecordError::Picture(error) => error.into(),
+            RecordError::Name(_) | RecordError::Pattern(_) => Self::Shape(error.to_string()),
+            RecordError::Write { ref to, ref source } => match source.raw_os_error() {
+                Some(code) => Self::File(code, to.into()),
+                None => Self::Device(error.to_string()),
+            },
+            other => Self::Device(other.to_string()),
         }
     }
 }

@@ -9,12 +9,14 @@ use crate::host::{Host, StageThread};
 use crate::job::{TICK, closed};
 use crate::looks;
 use crate::named::{self, one_of};
+use crate::recording::Recording;
 use crate::report::report;
 use crate::served::{self, copied};
 use crate::source::Source;
 use crate::stage::{Screen, Settings, Stage, Status};
 use crate::window::WindowHandle;
 use pixelferry::api::gl::WindowOptions;
+use pixelferry::record::{Output, RecordOptions, Recorded};
 use pixelferry::{
     DisplayChoice, Extent, LinkBuilder, Mode, PixelFormat, Policy, RowOrder, SurfaceDesc,
     command::{Choice as _, check_picture_file},
@@ -142,6 +144,11 @@ impl Viewer {
     ) -> Result<R, Failure> {
         self.check_process()?;
         py.detach(|| self.shared.host.run(work))
+    }
+
+    /// Ends the film.
+    pub fn stop(&self, py: Python<'_>) -> PyResult<Recorded> {
+        self.run(py, Stage::stop)
     }
 
     fn check_process(&self) -> Result<(), Failure> {
@@ -297,6 +304,19 @@ impl Viewer {
     pub fn save(&self, py: Python<'_>, file: PathBuf) -> PyResult<()> {
         check_picture_file(&file).map_err(Failure::from)?;
         self.run(py, move |stage| stage.save(&file))
+    }
+
+    /// Records what is shown from now on, until the recording is stopped: .mp4, .mkv, .ts or .h264 by GStreamer, .y4m, or
+    /// frames/%05d.png. With step each shown array is one frame of the film, and none is dropped.
+    #[pyo3(signature = (file, rate=60, step=false))]
+    fn record(slf: &Bound<'_, Self>, file: PathBuf, rate: u32, step: bool) -> PyResult<Recording> {
+        let output = Output::named(&file).map_err(Failure::from)?;
+        if output == Output::Standard || rate == 0 {
+            return Err(Failure::Shape("a film has a file and at least one frame a second".into()).into());
+        }
+        let options = RecordOptions::default().with_rate(rate).with_step(step);
+        slf.get().run(slf.py(), move |stage| stage.record(output, options))?;
+        Ok(Recording::new(slf.clone().unbind()))
     }
 
     /// The path in use, or None before the first array.

@@ -97,6 +97,9 @@ pub enum ViewError {
     /// The picture was not written.
     #[error(transparent)]
     Save(#[from] SaveError),
+    /// The film was not written.
+    #[error(transparent)]
+    Record(#[from] pixelferry::record::RecordError),
     /// No page is served.
     #[cfg(feature = "serve")]
     #[error(transparent)]

@@ -9,6 +9,7 @@ use crate::listen::Listener;
 use crate::shown::Shown;
 use crate::view::ArrayView;
 use pixelferry::api::gl::GlDisplay;
+use pixelferry::record::Recorder;
 use std::rc::Rc;
 
 /// How long a window waits to open for the first frame of a stream.
@@ -19,6 +20,8 @@ const SOON: std::time::Duration = std::time::Duration::from_millis(300);
 pub struct Live {
     /// Images of other programs. With a listener there need be no arrays at first.
     pub listener: Option<Listener>,
+    /// Records what the window shows.
+    pub recorder: Option<Recorder>,
     /// Videos, which play in the place of the arrays of their names.
     pub films: Vec<Film>,
     /// Most frames of an array that are kept, with the one on show ([`ArrayView::keep`]).
@@ -32,6 +35,7 @@ impl Default for Live {
     fn default() -> Self {
         Self {
             listener: None,
+            recorder: None,
             films: Vec::new(),
             keep: ArrayView::MOST_FRAMES,
             #[cfg(all(feature = "stream", target_os = "linux"))]

@@ -8,6 +8,7 @@ use crate::shown::Shown;
 use crate::view::ArrayView;
 use pixelferry::api::gl::winit::event::WindowEvent;
 use pixelferry::api::gl::{Flow, GlWindow, Waker, WindowApp, WindowOptions, run_window};
+use pixelferry::record::Recorder;
 use pixelferry::{Display, Extent, MemoryDisplay, command::check_picture_file, save_picture};
 use pixelferry_look::{Plane, Request, window_for};
 use std::mem;
@@ -24,11 +25,14 @@ pub const SMALLEST: [u32; 2] = [640, 480];
 ///
 /// # Errors
 /// [`ViewError::Refused`] before any window is opened; [`ViewError::Driver`] where there is none to be had.
-pub fn show(mut arrays: Vec<Array>, request: Request, live: Live) -> Result<(), ViewError> {
+/// Gives the recorder back, whose film goes on.
+pub fn show(mut arrays: Vec<Array>, request: Request, live: Live) -> Result<Option<Recorder>, ViewError> {
     live.begin(&mut arrays)?;
     let waiting = Shown::all(arrays, &request)?;
     let options = WindowOptions::default().with_title("pixelferry view").with_size(size_for(&waiting));
-    run_window(&options, &mut App { waiting, live, view: None, title: String::new() }).map(drop)
+    let mut app = App { waiting, live, view: None, title: String::new() };
+    run_window(&options, &mut app)?;
+    Ok(app.live.recorder)
 }
 
 /// Size of a window for arrays.
@@ -94,10 +98,16 @@ impl WindowApp for App {
             window.set_title(&title);
             self.title = title;
         }
-        Ok(Flow::Wait)
+        let Some(recorder) = &mut self.live.recorder else { return Ok(Flow::Wait) };
+        let is_in_it = recorder.frame(window.display(), window.size())?;
+        // What stays on show gets into the film, too.
+        Ok(if is_in_it { Flow::Wait } else { Flow::Continue })
     }
 
     fn closing(&mut self, _: &GlWindow) {
+        if let Some(Err(error)) = self.live.recorder.as_mut().map(Recorder::flush) {
+            tracing::warn!(%error, "the last frames are not in the film");
+        }
         self.view = None;
     }
 }

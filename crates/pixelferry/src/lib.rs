@@ -19,6 +19,8 @@ mod pair;
 mod picture;
 pub mod prelude;
 mod probe;
+#[cfg(feature = "record")]
+pub mod record;
 pub mod report;
 #[cfg(all(feature = "picture", feature = "window"))]
 mod show;

@@ -28,7 +28,10 @@ pub enum Failure {
     Thread(std::io::Error),
     #[cfg(feature = "web")]
     #[error(transparent)]
-    Video(#[from] pixelferry_media::video::Error),
+    Record(#[from] pixelferry::record::RecordError),
+    #[cfg(feature = "web")]
+    #[error("a picture of the scene is damaged: {0}")]
+    Wire(#[from] pixelferry_media::wire::WireError),
     #[cfg(feature = "web")]
     #[error("no picture of {0} came; does anybody serve it?")]
     Unserved(String),

@@ -5,8 +5,8 @@ use crate::join::{Through, join};
 use crate::output::say;
 use crate::stop;
 use clap::Args;
-use pixelferry_media::video::Recorder;
-use std::path::PathBuf;
+use pixelferry::record::{Output, RecordOptions, Recorder};
+use pixelferry_media::wire::{HEADER_BYTES, Header, Limits};
 use std::time::{Duration, Instant};
 
 #[derive(Args)]
@@ -15,9 +15,9 @@ pub struct Options {
     through: Through,
     /// Name of the scene.
     scene: String,
-    /// File to write; its ending says the container: .mp4, .mkv, .ts, .h264.
-    #[arg(long)]
-    output: PathBuf,
+    /// File to write: .mp4, .mkv, .ts or .h264 by GStreamer, .y4m, or pictures/%05d.png.
+    #[arg(long, value_parser = |text: &str| Output::named(text))]
+    output: Output,
     /// Pictures of the file a second.
     #[arg(long, default_value_t = 30)]
     rate: u32,
@@ -26,22 +26,28 @@ pub struct Options {
     seconds: u64,
 }
 
-/// Records as H.264, by GStreamer.
+/// Records what the scene is at each frame of the film.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let viewer = join(&options.through)?.view(&options.scene)?;
     let next = |patience| viewer.next_message(&[], patience);
     let patience = Duration::from_secs(options.through.patience);
-    let first = next(patience).ok_or_else(|| Failure::Unserved(options.scene.clone()))?.into();
-    let mut recorder = Recorder::start(&options.output, options.rate, &first)?;
+    let record = RecordOptions::default().with_rate(options.rate);
+    let mut recorder = Recorder::create(options.output.clone(), record)?;
+    put(&mut recorder, &next(patience).ok_or_else(|| Failure::Unserved(options.scene.clone()))?)?;
     let (until, pause) = (Instant::now() + Duration::from_secs(options.seconds), Duration::from_millis(10));
     let mut written = Ok(());
     while Instant::now() < until && written.is_ok() && !stop::is_asked() {
         if let Some(message) = next(pause) {
-            written = recorder.write(&message);
+            written = put(&mut recorder, &message);
         }
     }
-    let element = recorder.element().name;
-    let pictures = recorder.finish()?;
-    say(format_args!("{}: {pictures} pictures by {element}", options.output.display()))?;
-    Ok(written?)
+    written?;
+    say(format_args!("{}: {} pictures", options.output.name(), recorder.finish()?.frames))
+}
+
+fn put(recorder: &mut Recorder, message: &[u8]) -> Result<(), Failure> {
+    // Who received the message held it against its own limits.
+    let header = Header::read(message, &Limits { bytes: u64::MAX, ..Limits::default() })?;
+    let pixels = header.unpack(message.get(HEADER_BYTES..).unwrap_or_default())?;
+    Ok(recorder.put(header.image, pixels)?)
 }

@@ -14,6 +14,8 @@ mod missing_drivers;
 #[cfg(all(feature = "play", feature = "view", target_os = "linux"))]
 mod play;
 mod probe;
+#[cfg(all(feature = "view", target_os = "linux"))]
+mod record;
 mod report;
 mod shaders;
 #[cfg(target_os = "linux")]

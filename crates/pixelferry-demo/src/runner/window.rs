@@ -6,7 +6,7 @@ use crate::say;
 use crate::scene::{Scene, SceneError};
 use crate::trace::Trace;
 use pixelferry::api::gl::{Flow, GlDisplay, GlWindow, Viewport, Vsync, WindowApp, WindowOptions, run_window};
-use pixelferry::{ComputeBackend, Display, Extent, KernelSource, Showed};
+use pixelferry::{ComputeBackend, Display, Extent, KernelSource, Showed, record::Recorder};
 use std::error::Error;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -28,11 +28,14 @@ pub(super) fn show(
         let (backend, _) = wanted(options.backend, kernels).shown_by(display).open_sides()?;
         make(backend, Rc::clone(display))
     };
-    let mut app = App { open: Some(open), scene: None, start: Instant::now(), trace, showed: None };
+    let recorder = options.record.begin(false)?;
+    let mut app =
+        App { open: Some(open), scene: None, start: Instant::now(), frames: 0, trace, showed: None, recorder };
     let frames = run_window(&window, &mut app).map_err(SceneError::or_headless)?;
     let seconds = app.start.elapsed().as_secs_f64();
     let way = way(app.showed.as_ref());
     say!("{frames} frames, {:.1} a second{way}", frames as f64 / seconds.max(1e-9))?;
+    options.record.end(app.recorder)?;
     end(options, app.trace)
 }
 
@@ -42,9 +45,11 @@ struct App<F> {
     open: Option<F>,
     scene: Option<Box<dyn Scene>>,
     start: Instant,
+    frames: u64,
     trace: Option<Trace>,
     /// How the last picture was shown.
     showed: Option<Showed>,
+    recorder: Option<Recorder>,
 }
 
 impl<F: FnOnce(&Rc<dyn Display>) -> Made> WindowApp for App<F> {
@@ -71,8 +76,14 @@ impl<F: FnOnce(&Rc<dyn Display>) -> Made> WindowApp for App<F> {
         let size = window.size();
         let viewport = Viewport::full(size.width, size.height);
         gl.clear([0.0, 0.0, 0.0, 1.0])?;
-        if !scene.show(self.start.elapsed().as_secs_f32(), (gl, viewport), &mut self.showed)? {
+        let step = self.recorder.as_ref().and_then(Recorder::step);
+        let seconds = step.map_or_else(|| self.start.elapsed().as_secs_f32(), |step| self.frames as f32 * step);
+        if !scene.show(seconds, (gl, viewport), &mut self.showed)? {
             return Ok(Flow::Exit);
+        }
+        self.frames += 1;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.frame(gl, size)?;
         }
         if scene.status().is_some() {
             window.set_title(&title(scene.as_mut()));
@@ -82,6 +93,9 @@ impl<F: FnOnce(&Rc<dyn Display>) -> Made> WindowApp for App<F> {
     }
 
     fn closing(&mut self, _: &GlWindow) {
+        if let Some(Err(error)) = self.recorder.as_mut().map(Recorder::flush) {
+            tracing::warn!(%error, "the last frames are not in the film");
+        }
         if let Some(mut scene) = self.scene.take()
             && let Err(error) = collect_all(self.trace.as_ref(), scene.as_mut())
         {

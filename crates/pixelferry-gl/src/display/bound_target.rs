@@ -5,9 +5,7 @@ use crate::display::contract::GlDisplay;
 use crate::objects::attachment::Attachment;
 use crate::objects::draw_state::Viewport;
 use crate::objects::pixel_read;
-use crate::objects::state::Framebuffers;
 use crate::queue::texture::TextureHandle;
-use glow::HasContext as _;
 use interop_core::describe::error::call;
 use interop_core::draw::Obstacle;
 use interop_core::{
@@ -120,23 +118,17 @@ impl ShowTarget for BoundTarget<'_> {
             let (attachment, pixels) = self.found()?;
             let shared = self.display.shared();
             shared.enter()?;
-            let (gl, format) = (&shared.gl, gl_format(pixels));
+            let format = gl_format(pixels);
             let extent = Extent::new(attachment.width, attachment.height);
             let mut bytes = interop_core::compute::zeros(extent.pixels() as usize * pixels.bytes_per_pixel())?;
             // SAFETY: the context is current; the framebuffer is bound for drawing, complete as it was drawn to, and its first colour
             // buffer is of that size and format.
             unsafe {
-                let Some(framebuffer) = gl.get_parameter_framebuffer(glow::DRAW_FRAMEBUFFER_BINDING) else {
-                    return Err(Error::refused("the framebuffer is bound no more"));
-                };
-                let _bound = Framebuffers::bind(shared, framebuffer);
-                let before = gl.get_parameter_i32(glow::READ_BUFFER) as u32;
-                gl.read_buffer(gl.get_parameter_i32(glow::DRAW_BUFFER0) as u32);
-                let read = shared.checked("glReadPixels", || {
-                    pixel_read::read(shared, extent.full(), format.colors, format.ty, &mut bytes);
-                });
-                gl.read_buffer(before);
-                read?;
+                pixel_read::of_drawn(shared, || {
+                    shared.checked("glReadPixels", || {
+                        pixel_read::read(shared, extent.full(), format.colors, format.ty, &mut bytes);
+                    })
+                })?;
             }
             Ok(bytes)
         })

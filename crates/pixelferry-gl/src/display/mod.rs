@@ -7,6 +7,7 @@ pub(crate) mod contract;
 pub(crate) mod engine;
 pub(crate) mod engine_surface;
 pub(crate) mod engine_texture;
+pub(crate) mod frame_reads;
 pub(crate) mod headless;
 #[cfg(feature = "window")]
 pub(crate) mod runner;

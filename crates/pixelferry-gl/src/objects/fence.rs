@@ -12,6 +12,8 @@ const SLICE_NS: i32 = 1_000_000_000;
 /// a frame takes as long as other programs let it.
 const SLICES: usize = 5;
 
+const CALL: &str = "glClientWaitSync";
+
 /// A point in the GL command stream.
 pub(crate) struct Fence(Owned<glow::Fence>);
 
@@ -28,20 +30,30 @@ impl Fence {
 
     /// Waits until GL has done everything before the fence, and flushes so that it will.
     pub(crate) fn wait(&self, shared: &ContextState) -> Result<()> {
-        const CALL: &str = "glClientWaitSync";
         let slices = if shared.device.software { usize::MAX } else { SLICES };
         for _ in 0..slices {
-            // SAFETY: the context is current and the fence is of it and not deleted.
-            match unsafe { shared.gl.client_wait_sync(self.0.get(), glow::SYNC_FLUSH_COMMANDS_BIT, SLICE_NS) } {
-                glow::ALREADY_SIGNALED | glow::CONDITION_SATISFIED => return Ok(()),
-                glow::TIMEOUT_EXPIRED => {}
-                code => {
-                    shared.check(CALL)?;
-                    return Err(shared.failure(CALL, i64::from(code), "GL_WAIT_FAILED", "The context may be lost."));
-                }
+            if self.is_done_within(shared, SLICE_NS)? {
+                return Ok(());
             }
         }
         let hint = "The GPU did not finish a frame in 5 s; it may hang.";
         Err(shared.failure(CALL, i64::from(glow::TIMEOUT_EXPIRED), "GL_TIMEOUT_EXPIRED", hint))
+    }
+
+    /// True where GL has done everything before the fence; flushes so that it will.
+    pub(crate) fn is_done(&self, shared: &ContextState) -> Result<bool> {
+        self.is_done_within(shared, 0)
+    }
+
+    fn is_done_within(&self, shared: &ContextState, nanoseconds: i32) -> Result<bool> {
+        // SAFETY: the context is current and the fence is of it and not deleted.
+        match unsafe { shared.gl.client_wait_sync(self.0.get(), glow::SYNC_FLUSH_COMMANDS_BIT, nanoseconds) } {
+            glow::ALREADY_SIGNALED | glow::CONDITION_SATISFIED => Ok(true),
+            glow::TIMEOUT_EXPIRED => Ok(false),
+            code => {
+                shared.check(CALL)?;
+                Err(shared.failure(CALL, i64::from(code), "GL_WAIT_FAILED", "The context may be lost."))
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Pixels of the framebuffer that is bound for reading, to the host.
 
 use crate::context::context_state::ContextState;
-use crate::objects::state::Pack;
+use crate::objects::state::{Framebuffers, Pack};
 use glow::{HasContext as _, PixelPackData};
 use half::f16;
 use interop_core::Region;
@@ -35,6 +35,24 @@ pub(crate) unsafe fn read(shared: &ContextState, at: Region, channels: u32, ty: 
     let mut wide = vec![0; at.width as usize * at.height as usize * 4 * if halves { 4 } else { bytes(ty) }];
     get(glow::RGBA, if halves { glow::FLOAT } else { ty }, &mut wide);
     narrow(&wide, channels, ty, into);
+}
+
+/// Does this while the framebuffer that is bound for drawing, or the window's own, is bound for reading, with the colour buffer that
+/// is drawn to first.
+///
+/// # Safety
+/// The context is current.
+pub(crate) unsafe fn of_drawn<T>(shared: &ContextState, read: impl FnOnce() -> T) -> T {
+    let gl = &shared.gl;
+    // SAFETY: the context is current, and names come from it.
+    unsafe {
+        let _bound = Framebuffers::to_read(shared, gl.get_parameter_framebuffer(glow::DRAW_FRAMEBUFFER_BINDING));
+        let before = gl.get_parameter_i32(glow::READ_BUFFER) as u32;
+        gl.read_buffer(gl.get_parameter_i32(glow::DRAW_BUFFER0) as u32);
+        let read = read();
+        gl.read_buffer(before);
+        read
+    }
 }
 
 /// Returns the bytes of one channel.

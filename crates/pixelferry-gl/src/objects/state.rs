@@ -319,12 +319,21 @@ pub(crate) struct Framebuffers<'a> {
 impl<'a> Framebuffers<'a> {
     /// Binds `framebuffer` for drawing and reading.
     pub(crate) fn bind(shared: &'a ContextState, framebuffer: glow::Framebuffer) -> Self {
+        Self::to(shared, glow::FRAMEBUFFER, Some(framebuffer))
+    }
+
+    /// Binds a framebuffer, or the window's own, for reading.
+    pub(crate) fn to_read(shared: &'a ContextState, framebuffer: Option<glow::Framebuffer>) -> Self {
+        Self::to(shared, glow::READ_FRAMEBUFFER, framebuffer)
+    }
+
+    fn to(shared: &'a ContextState, place: u32, framebuffer: Option<glow::Framebuffer>) -> Self {
         let gl = &shared.gl;
         // SAFETY: the context is current and the framebuffer is of it.
         unsafe {
             let draw = gl.get_parameter_framebuffer(glow::DRAW_FRAMEBUFFER_BINDING);
             let read = gl.get_parameter_framebuffer(glow::READ_FRAMEBUFFER_BINDING);
-            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(framebuffer));
+            gl.bind_framebuffer(place, framebuffer);
             Self { shared, draw, read }
         }
     }

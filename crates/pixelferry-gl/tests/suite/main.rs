@@ -30,6 +30,7 @@ mod exported;
 mod external;
 #[cfg(unix)]
 mod external_images;
+mod frame_reads;
 #[path = "../../../interop-core/tests/displays/manners.rs"]
 mod manner_rules;
 mod manners;

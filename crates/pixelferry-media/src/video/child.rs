@@ -2,44 +2,60 @@
 
 use super::elements::Element;
 use super::error::Error;
-use super::shape::Shape;
+use interop_core::Extent;
 use std::io::Read as _;
 use std::process::{Child, ChildStderr, Command, Stdio};
 
-const LAUNCH: &str = "gst-launch-1.0";
+pub(crate) const LAUNCH: &str = "gst-launch-1.0";
 /// Most bytes of its error output that are kept.
 const MOST_WORDS: usize = 4 << 10;
 
 /// The element that writes to the child's standard output.
-const TO_OUTPUT: [&str; 4] = ["fdsink", "fd=1", "sync=false", "async=false"];
+pub(crate) const TO_OUTPUT: [&str; 4] = ["fdsink", "fd=1", "sync=false", "async=false"];
+
+/// Raw pictures, tight.
+pub(crate) struct Raw {
+    /// By GStreamer's name.
+    pub(crate) format: &'static str,
+    pub(crate) extent: Extent,
+    /// Frames a second.
+    pub(crate) rate: u32,
+}
 
 /// Starts a pipeline from raw pictures on its standard input, through `element` and what is `after` it, to `output`. All
 /// arguments are GStreamer's language: none of them may hold a user's words.
-pub(crate) fn start(
-    element: &Element,
-    shape: &Shape,
-    rate: u32,
-    after: &[&str],
-    output: Stdio,
-) -> Result<Child, Error> {
-    let (name, padded) = (shape.name().unwrap_or_default(), shape.padded());
-    let parse = [
+pub(crate) fn start(element: &Element, raw: &Raw, after: &[&str], output: Stdio) -> Result<Child, Error> {
+    let Raw { format, extent, rate } = raw;
+    let mut parse = vec![
         "rawvideoparse".into(),
-        format!("width={}", padded.width),
-        format!("height={}", padded.height),
-        format!("format={name}"),
+        format!("width={}", extent.width),
+        format!("height={}", extent.height),
+        format!("format={format}"),
         format!("framerate={rate}/1"),
     ];
+    parse.extend(raw.colours());
     let mut launch = Command::new(LAUNCH);
     launch.args(["-q", "fdsrc", "fd=0", "blocksize=1048576", "!"]).args(parse);
     launch.args(["!", "videoconvert", "!", "video/x-raw,format=(string){I420,NV12},colorimetry=(string)bt709", "!"]);
     launch.arg(element.name).args(element.properties).args(["!", "h264parse", "config-interval=-1", "!"]).args(after);
     launch.arg("!").args(TO_OUTPUT);
+    spawn(launch, Stdio::piped(), output)
+}
+
+/// Starts GStreamer.
+pub(crate) fn spawn(mut launch: Command, input: Stdio, output: Stdio) -> Result<Child, Error> {
     #[cfg(unix)]
     // A Ctrl-C in the terminal is for this program. The child ends when its input does.
     std::os::unix::process::CommandExt::process_group(&mut launch, 0);
-    let child = launch.stdin(Stdio::piped()).stdout(output).stderr(Stdio::piped()).spawn();
+    let child = launch.stdin(input).stdout(output).stderr(Stdio::piped()).spawn();
     child.map_err(|source| Error::NoTools { tool: LAUNCH, source })
+}
+
+impl Raw {
+    /// Property of what is luma and chroma already.
+    fn colours(&self) -> Option<String> {
+        (self.format == "i420").then(|| "colorimetry=bt709".into())
+    }
 }
 
 /// Returns what it said when it ended, as one line.

@@ -43,7 +43,7 @@ impl Encoder {
     /// # Errors
     /// [`Error::NoTools`], [`Error::Threads`].
     pub fn start(element: Element, shape: Shape, mut told: impl FnMut(Said) + Send + 'static) -> Result<Self, Error> {
-        let child = child::start(&element, &shape, RATE, &UNITS, Stdio::piped())?;
+        let child = child::start(&element, &shape.raw(RATE), &UNITS, Stdio::piped())?;
         let mut encoder = Self { feed: Arc::default(), child, threads: Vec::new() };
         let Child { stdin, stdout, stderr, .. } = &mut encoder.child;
         let (Some(stdin), Some(stdout), Some(stderr)) = (stdin.take(), stdout.take(), stderr.take()) else {

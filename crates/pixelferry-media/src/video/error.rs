@@ -1,7 +1,6 @@
 //! Errors, typed.
 
 use interop_core::{Extent, PixelFormat};
-use std::path::PathBuf;
 
 /// Reason why there is no H.264, and what to try.
 #[derive(Debug, thiserror::Error)]
@@ -49,15 +48,4 @@ pub enum Error {
         /// GStreamer's words, or what was seen.
         reason: String,
     },
-    /// A file that cannot be made.
-    #[error("{} cannot be written: {source}. Is its folder there, and may you write to it?", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The system's words.
-        source: std::io::Error,
-    },
-    /// A file's name that says no container.
-    #[error("{0}: its ending says no container; take .mp4, .mkv, .ts or .h264")]
-    Container(PathBuf),
 }

@@ -2,7 +2,7 @@
 //!
 //! An [`Encoder`] is a child process, `gst-launch-1.0`, that takes raw pictures and gives an access unit for each. No library of
 //! GStreamer's is linked: a driver's fault ends the child, and the program goes on. [`encoders`] lists what this machine has,
-//! hardware first. A [`Recorder`] writes pictures into a file by the same means.
+//! hardware first. A [`VideoFile`] holds pictures by the same means, and a [`Decoder`] gives those of any file.
 //!
 //! ```no_run
 //! use pixelferry_media::video::{Encoder, Error, Said, Shape, encoders};
@@ -20,18 +20,20 @@
 //! ```
 
 mod child;
+mod decoder;
 mod elements;
 mod encoder;
 mod error;
 mod feed;
-mod record;
+mod file;
 mod shape;
 mod units;
 
+pub use decoder::{Decoded, Decoder};
 pub use elements::{Element, encoders};
 pub use encoder::{Encoder, Said};
 pub use error::Error;
-pub use record::Recorder;
+pub use file::{Container, VideoFile};
 pub use shape::Shape;
 #[cfg(feature = "web")]
 pub(crate) use shape::header;

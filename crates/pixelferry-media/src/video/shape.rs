@@ -1,11 +1,12 @@
 //! Shape of one encoder's pictures, and their rows as it takes them.
 
+use super::child::Raw;
 use super::error::Error;
 use crate::wire::{HEADER_BYTES, Header, Limits};
 use interop_core::{Extent, PixelFormat, RowOrder};
 
 /// Smaller pictures are padded: some hardware takes none below 145 pixels.
-const LEAST: u32 = 160;
+pub(crate) const LEAST: u32 = 160;
 /// Longest side for both software encoders; hardware takes less, and the next row is tried.
 const MOST: u32 = 16_384;
 
@@ -41,8 +42,13 @@ impl Shape {
         Ok(shape)
     }
 
+    /// Its pictures as they are given to the child.
+    pub(crate) fn raw(&self, rate: u32) -> Raw {
+        Raw { format: self.name().unwrap_or_default(), extent: self.padded(), rate }
+    }
+
     /// GStreamer's name of the format.
-    pub(crate) fn name(&self) -> Option<&'static str> {
+    fn name(&self) -> Option<&'static str> {
         match self.format {
             PixelFormat::Rgba8 => Some("rgbx"),
             PixelFormat::Bgra8 => Some("bgrx"),
@@ -52,7 +58,7 @@ impl Shape {
     }
 
     /// The size that is encoded: even, as H.264 halves colours, with the picture in its upper left corner.
-    pub(crate) fn padded(&self) -> Extent {
+    fn padded(&self) -> Extent {
         let side = |pixels: u32| pixels.max(LEAST).next_multiple_of(4);
         Extent { width: side(self.extent.width), height: side(self.extent.height) }
     }

@@ -6,8 +6,9 @@ use std::io::{self, Read};
 /// Bytes of gdppay's header.
 const GDP_BYTES: usize = 62;
 const GDP_MAJOR: u8 = 1;
-/// Payload: one buffer of the stream. Others are caps and events.
+/// Payload: one buffer of the stream, or what the buffers after it are. Others are events.
 const BUFFER: u16 = 1;
+const CAPS: u16 = 2;
 /// A unit's parts, by the kind in their first byte: slices of pixels, and what a decoder needs before them.
 const SLICE: u8 = 1;
 const SLICE_OF_KEYFRAME: u8 = 5;
@@ -38,8 +39,9 @@ impl Unit {
     }
 }
 
-/// One buffer of GStreamer's.
+/// One packet of GStreamer's.
 pub(crate) struct Packet {
+    pub(crate) is_caps: bool,
     /// Nanoseconds.
     pub(crate) time: u64,
     pub(crate) bytes: Vec<u8>,
@@ -47,6 +49,16 @@ pub(crate) struct Packet {
 
 /// The next buffer; `None` at the end.
 pub(crate) fn next(pipe: &mut impl Read) -> io::Result<Option<Packet>> {
+    loop {
+        let packet = next_or_caps(pipe)?;
+        if packet.as_ref().is_none_or(|packet| !packet.is_caps) {
+            return Ok(packet);
+        }
+    }
+}
+
+/// The next buffer, or the caps of those that follow, as text; `None` at the end.
+pub(crate) fn next_or_caps(pipe: &mut impl Read) -> io::Result<Option<Packet>> {
     loop {
         let mut header = [0; GDP_BYTES];
         match pipe.read_exact(&mut header) {
@@ -62,9 +74,10 @@ pub(crate) fn next(pipe: &mut impl Read) -> io::Result<Option<Packet>> {
         if bytes.len() < length as usize {
             return Ok(None);
         }
-        if u16::from_be_bytes([header[4], header[5]]) == BUFFER {
+        let kind = u16::from_be_bytes([header[4], header[5]]);
+        if kind == BUFFER || kind == CAPS {
             let time = header[10..18].iter().fold(0, |time, &byte| time << 8 | u64::from(byte));
-            return Ok(Some(Packet { time, bytes }));
+            return Ok(Some(Packet { is_caps: kind == CAPS, time, bytes }));
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 use interop_core::{Extent, ImageDesc, PixelFormat, RowOrder};
-use pixelferry_media::video::{Element, Encoder, Error, Recorder, Said, Shape, Unit, encoders};
+use pixelferry_media::video::{Container, Decoder, Element, Encoder, Said, Shape, Unit, VideoFile, encoders};
 use pixelferry_media::wire::{Codec, Header, Kind};
-use pixelferry_testing::{Need, need};
+use pixelferry_media::yuv::{Layout, Planes, Weights};
+use pixelferry_testing::{Need, need, wait_until};
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -44,11 +45,17 @@ fn picture(image: ImageDesc, frame: u64, codec: Codec) -> Bytes {
 
 /// Whole pictures of RGB with four bytes a pixel.
 fn decode(source: &[&str], input: &[u8]) -> Vec<u8> {
-    let mut launch = Command::new("gst-launch-1.0");
     // Not every encoder writes down its colours.
-    launch.arg("-q").args(source).args(["!", "decodebin", "!", "capssetter", "caps=video/x-raw,colorimetry=bt709"]);
-    launch.args(["!", "videoconvert", "!", "video/x-raw,format=RGBx", "!"]);
-    launch.args(["fdsink", "fd=1", "sync=false"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let decoded = ["!", "decodebin", "!", "capssetter", "caps=video/x-raw,colorimetry=bt709"];
+    let pixels = ["!", "videoconvert", "!", "video/x-raw,format=RGBx"];
+    launched(&[source, &decoded, &pixels].concat(), input)
+}
+
+/// What a pipeline makes of its input.
+fn launched(pipeline: &[&str], input: &[u8]) -> Vec<u8> {
+    let mut launch = Command::new("gst-launch-1.0");
+    launch.arg("-q").args(pipeline).args(["!", "fdsink", "fd=1", "sync=false"]);
+    launch.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = launch.spawn().unwrap();
     let (mut stdin, input) = (child.stdin.take().unwrap(), input.to_vec());
     let writer = std::thread::spawn(move || stdin.write_all(&input));
@@ -141,37 +148,105 @@ fn an_encoder_that_is_not_there_says_so() {
     assert!(told.recv_timeout(PATIENCE).is_err(), "nothing comes after the end");
 }
 
+/// Tight rows of RGBA8, the top one first.
+fn pixels(extent: Extent, frame: u64) -> Vec<u8> {
+    let places = (0..extent.height).flat_map(|y| (0..extent.width).map(move |x| (x, y)));
+    let image = ImageDesc::new(extent.width, extent.height, PixelFormat::Rgba8);
+    places.flat_map(|(x, y)| stored(image.format, colour(x, y, extent, frame % 8))).collect()
+}
+
+/// Red, green and blue of planes in 4:2:0, by BT.709-6's own equations.
+fn of_planes(planes: &[u8], size: Extent) -> Vec<[f64; 3]> {
+    let (width, height) = (size.width as usize, size.height as usize);
+    let (luma, chroma) = planes.split_at(width * height);
+    let (blue, red) = chroma.split_at(chroma.len() / 2);
+    let colour = |at: usize| {
+        let block = at / width / 2 * (width / 2) + at % width / 2;
+        let luma = (f64::from(luma[at]) - 16.0) / 219.0;
+        let [blue, red] = [blue[block], red[block]].map(|number| (f64::from(number) - 128.0) / 224.0);
+        let (r, b) = (luma + red * 2.0 * (1.0 - 0.2126), luma + blue * 2.0 * (1.0 - 0.0722));
+        [r, (luma - 0.2126 * r - 0.0722 * b) / 0.7152, b].map(|part| (part * 255.0).clamp(0.0, 255.0))
+    };
+    (0..width * height).map(colour).collect()
+}
+
 #[test]
-fn a_file_holds_the_pictures() {
+fn a_file_holds_the_pictures_and_their_colours() {
     if gstreamer().is_none() {
         return;
     }
-    let image = ImageDesc::new(200, 170, PixelFormat::Rgba8);
+    let (extent, frames) = (Extent::new(200, 171), 20);
     let folder = std::env::temp_dir();
-    for ending in ["mp4", "mkv", "h264"] {
+    for ending in ["mp4", "mkv", "ts", "h264"] {
         let path = folder.join(format!("recorded {}.{ending}", std::process::id()));
-        let mut recorder = Recorder::start(&path, 25, &picture(image, 1, Codec::None)).unwrap();
-        std::thread::sleep(Duration::from_millis(100));
-        recorder.write(&picture(image, 5, Codec::Jpeg)).unwrap();
-        let written = recorder.finish().unwrap();
-        assert!(written >= 2);
-        let source = path.to_str().unwrap().to_owned();
-        let decoded = decode(&["filesrc", &format!("location={source}")], &[]);
-        let size = Extent { width: 200, height: 172 };
-        let bytes = 4 * size.pixels() as usize;
-        assert_eq!(decoded.len(), written as usize * bytes, "{ending}");
-        compare(&decoded[..bytes], size, &image, 1);
-        compare(&decoded[decoded.len() - bytes..], size, &image, 5);
+        let container = Container::of(&path).unwrap();
+        container.check().unwrap();
+        let file = std::fs::File::create(&path).unwrap();
+        let mut video = VideoFile::start(file, container, 25, extent, &pixels(extent, 0)).unwrap();
+        let mut planes = Vec::new();
+        for frame in 0..frames {
+            video.frame(&pixels(extent, frame), &mut planes);
+            video.put(&planes).unwrap();
+        }
+        video.finish().unwrap();
+        // What is written names its colours: of others the caps would let nothing through.
+        let caps = "video/x-raw,format=I420,colorimetry=bt709";
+        let location = format!("location={}", path.display());
+        let source = ["filesrc", &location, "!", "decodebin", "!", "videoconvert", "!", caps];
+        let decoded = launched(&source, &[]);
+        let size = Extent::new(200, 176);
+        let bytes = size.pixels() as usize * 3 / 2;
+        assert_eq!(decoded.len(), frames as usize * bytes, "{ending}");
+        for (frame, planes) in decoded.chunks(bytes).enumerate() {
+            let (found, wanted) = (of_planes(planes, size), pixels(extent, frame as u64));
+            let pairs = found.iter().zip(wanted.chunks(4));
+            let errors = pairs.flat_map(|(a, b)| (0..3).map(|c| (a[c] - f64::from(b[c])).powi(2)));
+            let psnr = 10.0 * (255.0 * 255.0 / (errors.sum::<f64>() / (extent.pixels() * 3) as f64)).log10();
+            assert!(psnr >= 40.0, "{ending}, frame {frame}: {psnr} dB");
+        }
         std::fs::remove_file(path).unwrap();
     }
-    let first = picture(image, 1, Codec::None);
-    assert!(matches!(Recorder::start(Path::new("a.avi"), 25, &first), Err(Error::Container(_))));
-    let path = folder.join(format!("changed {}.mp4", std::process::id()));
-    let mut recorder = Recorder::start(&path, 25, &first).unwrap();
-    let other = picture(ImageDesc::new(100, 100, PixelFormat::Rgba8), 2, Codec::None);
-    assert!(matches!(recorder.write(&other), Err(Error::Ended { .. })));
-    assert!(recorder.finish().is_ok(), "what came before is a whole file");
-    std::fs::remove_file(path).unwrap();
+    for name in ["a.avi", "mp4", ""] {
+        assert_eq!(Container::of(Path::new(name)), None);
+    }
+}
+
+/// What was written can be played, whoever is gone.
+#[cfg(unix)]
+#[test]
+fn a_killed_encoder_is_said_and_leaves_what_was_written() {
+    if gstreamer().is_none() {
+        return;
+    }
+    let extent = Extent::new(160, 160);
+    for ending in ["mp4", "mkv"] {
+        let path = std::env::temp_dir().join(format!("killed {}.{ending}", std::process::id()));
+        let container = Container::of(&path).unwrap();
+        let file = std::fs::File::create(&path).unwrap();
+        let mut video = VideoFile::start(file, container, 25, extent, &pixels(extent, 0)).unwrap();
+        let mut planes = Vec::new();
+        let mut put = |video: &mut VideoFile, frame: u64| {
+            video.frame(&pixels(extent, frame), &mut planes);
+            video.put(&planes)
+        };
+        // Four seconds, of which a fragment is one.
+        (0..100).for_each(|frame| put(&mut video, frame).unwrap());
+        let written = || std::fs::metadata(&path).unwrap().len();
+        wait_until("fragments in the file", || written() > 10_000);
+        let id = video.process();
+        assert!(Command::new("kill").args(["-KILL", &id.to_string()]).status().unwrap().success());
+        let error = (0..1000).find_map(|frame| put(&mut video, frame).err()).expect("the encoder is gone");
+        assert!(error.to_string().contains("264enc"), "{error}");
+        assert!(video.finish().is_err());
+        let location = format!("location={}", path.display());
+        let decoded = launched(
+            &["filesrc", &location, "!", "decodebin", "!", "videoconvert", "!", "video/x-raw,format=I420"],
+            &[],
+        );
+        let bytes = 160 * 160 * 3 / 2;
+        assert!(decoded.len() >= 25 * bytes, "{ending}: {} frames", decoded.len() / bytes);
+        std::fs::remove_file(path).unwrap();
+    }
 }
 
 /// A name is a name, whatever GStreamer's language makes of its letters.
@@ -182,7 +257,7 @@ fn a_file_gets_the_name_that_it_was_given_and_no_other_is_made() {
     if gstreamer().is_none() {
         return;
     }
-    let image = ImageDesc::new(160, 160, PixelFormat::Rgba8);
+    let extent = Extent::new(160, 160);
     let folder = std::env::temp_dir().join(format!("names-{}", std::process::id()));
     let names: [&[u8]; 6] = [
         b"x\" fakesrc ! filesink location=evil.mp4",
@@ -196,20 +271,89 @@ fn a_file_gets_the_name_that_it_was_given_and_no_other_is_made() {
         let name = std::ffi::OsStr::from_bytes(name);
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join(name);
-        let mut recorder = Recorder::start(&path, 25, &picture(image, 1, Codec::None)).unwrap();
+        let file = std::fs::File::create(&path).unwrap();
+        let mut video = VideoFile::start(file, Container::of(&path).unwrap(), 25, extent, &pixels(extent, 0)).unwrap();
+        let mut planes = Vec::new();
+        video.frame(&pixels(extent, 0), &mut planes);
         // Some decoders give nothing for a single picture.
-        std::thread::sleep(Duration::from_millis(100));
-        recorder.write(&picture(image, 2, Codec::None)).unwrap();
-        let written = recorder.finish().unwrap();
+        (0..3).for_each(|_| video.put(&planes).unwrap());
+        video.finish().unwrap();
         let found: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().file_name()).collect();
         assert_eq!(found, [name], "{path:?}");
         let plain = folder.with_extension("plain");
         std::fs::rename(&path, &plain).unwrap();
         let decoded = decode(&["filesrc", &format!("location={}", plain.display())], &[]);
         std::fs::remove_file(plain).unwrap();
-        assert_eq!(decoded.len(), written as usize * 160 * 160 * 4, "{path:?}");
+        assert_eq!(decoded.len(), 3 * 160 * 160 * 4, "{path:?}");
         std::fs::remove_dir_all(&folder).unwrap();
     }
-    let absent = Recorder::start(&folder.join("a.mp4"), 25, &picture(image, 1, Codec::None)).err().unwrap();
-    assert!(matches!(&absent, Error::File { path, .. } if path.ends_with("a.mp4")), "{absent}");
+}
+
+/// Beside what GStreamer makes of the same pictures, step by step and without dithering.
+#[test]
+fn planes_become_the_colours_that_gstreamer_makes() {
+    if gstreamer().is_none() {
+        return;
+    }
+    let extent = Extent::new(322, 181);
+    for (layout, name) in [(Layout::I420, "I420"), (Layout::Nv12, "NV12"), (Layout::P010, "P010_10LE")] {
+        for (colorimetry, weights, is_full) in
+            [("bt709", Weights::BT709, false), ("bt601", Weights::BT601, false), ("1:3:5:1", Weights::BT709, true)]
+        {
+            let caps = format!("video/x-raw,format={name},width=322,height=181,colorimetry=(string){colorimetry}");
+            // Colours in bars and circles, and noise.
+            let source = ["videotestsrc", "num-buffers=1", "pattern=smpte", "!", &caps];
+            // Theirs are up to 4 off at 8 bits, and up to 2.4 at 16, to which they widen numbers of 8 bits by repeating them.
+            let exact =
+                ["!", "videoconvert", "dither=none", "chroma-mode=none", "!", "video/x-raw,format=ARGB64"];
+            let picture = launched(&source, &[]);
+            let found = Planes::new(layout, extent, weights, is_full).rgb(&picture).unwrap();
+            let theirs = launched(&[&source[..], &exact].concat(), &[]);
+            assert_eq!(theirs.len(), 322 * 181 * 8, "{name}");
+            let numbers = theirs.chunks(8).flat_map(|pixel| [1, 2, 3].map(|at| [pixel[2 * at], pixel[2 * at + 1]]));
+            let levels = numbers.map(|number| f64::from(u16::from_ne_bytes(number)) / 257.0);
+            let worst = levels.zip(&found).map(|(a, b)| (a - f64::from(*b)).abs()).fold(0.0, f64::max);
+            let most = if layout == Layout::P010 { 1.0 } else { 2.4 };
+            assert!(worst <= most, "{name} {colorimetry}: {worst}");
+        }
+    }
+}
+
+#[test]
+fn a_decoder_gives_the_pictures_of_a_file() {
+    if gstreamer().is_none() {
+        return;
+    }
+    let extent = Extent::new(160, 168);
+    let path = std::env::temp_dir().join(format!("decoded {}.mp4", std::process::id()));
+    let file = std::fs::File::create(&path).unwrap();
+    let mut video = VideoFile::start(file, Container::of(&path).unwrap(), 50, extent, &pixels(extent, 0)).unwrap();
+    let mut planes = Vec::new();
+    for frame in 0..8 {
+        video.frame(&pixels(extent, frame), &mut planes);
+        video.put(&planes).unwrap();
+    }
+    video.finish().unwrap();
+    let mut decoder = Decoder::open(std::fs::File::open(&path).unwrap()).unwrap();
+    let mut frames = 0;
+    while let Some(picture) = decoder.next_picture().unwrap() {
+        assert_eq!((picture.planes.extent(), picture.period), (extent, Duration::from_millis(20)));
+        let found = picture.planes.rgb(&picture.bytes).unwrap();
+        let wanted = pixels(extent, frames);
+        let pairs = found.chunks(3).zip(wanted.chunks(4));
+        let errors = pairs.flat_map(|(a, b)| (0..3).map(|c| f64::from(a[c].abs_diff(b[c])).powi(2)));
+        let psnr = 10.0 * (255.0 * 255.0 / (errors.sum::<f64>() / (extent.pixels() * 3) as f64)).log10();
+        assert!(psnr >= 40.0, "frame {frames}: {psnr} dB");
+        frames += 1;
+    }
+    assert_eq!(frames, 8);
+    // Cut in the middle, and no video at all.
+    let whole = std::fs::read(&path).unwrap();
+    for bytes in [&whole[..200], &b"no video"[..], &[]] {
+        std::fs::write(&path, bytes).unwrap();
+        let mut decoder = Decoder::open(std::fs::File::open(&path).unwrap()).unwrap();
+        let error = decoder.next_picture().map(|_| ()).unwrap_err();
+        assert!(error.to_string().starts_with("decodebin: "), "{error}");
+    }
+    std::fs::remove_file(path).unwrap();
 }

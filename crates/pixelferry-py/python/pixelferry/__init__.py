@@ -9,6 +9,7 @@ from ._pixelferry import (
     Error,
     Event,
     NoDisplayError,
+    Recording,
     Report,
     Server,
     ShapeError,
@@ -20,8 +21,8 @@ from ._pixelferry import (
 )
 
 __all__ = [
-    "Array", "ClosedError", "ContextError", "DeviceError", "DtypeError", "Error", "Event", "NoDisplayError", "Report", "Server", "ShapeError",
-    "Viewer", "__version__", "probe", "serve", "show",
+    "Array", "ClosedError", "ContextError", "DeviceError", "DtypeError", "Error", "Event", "NoDisplayError", "Recording", "Report",
+    "Server", "ShapeError", "Viewer", "__version__", "probe", "serve", "show",
 ]
 
 try:

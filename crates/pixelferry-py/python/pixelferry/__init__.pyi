@@ -269,6 +269,9 @@ class Viewer:
         """The same as a PNG, by which notebooks show a viewer; None before the first array and after the end."""
     def save(self, file: _Path) -> None:
         """Saves the frame shown last (.png, .jpg). A file that cannot be written is an OSError, such as FileNotFoundError."""
+    def record(self, file: _Path, rate: int = 60, step: bool = False) -> Recording:
+        """Records what is shown from now on: .mp4, .mkv, .ts or .h264 by GStreamer, .y4m, or frames/%05d.png. The film shows what
+        was shown at each of its frames; with step each shown array is one frame, and none is dropped."""
     def explain(self) -> str:
         """Everything about the path in use, to paste into a bug report."""
     def close(self) -> None:
@@ -344,6 +347,20 @@ def probe(width: int = 640, height: int = 360) -> Report:
     """Tries every path between every device that computes and every display without a window, each proved by pixels."""
 
 @final
+class Recording:
+    """A film of what a viewer shows, by Viewer.record(). It ends with stop(), at the end of its `with`, and with the viewer."""
+
+    def stop(self) -> None:
+        """Writes the end of the film. What failed on the way is an OSError or a DeviceError. May be called again."""
+    @property
+    def frames(self) -> int | None:
+        """Frames of the film; None until it is stopped."""
+    @property
+    def dropped(self) -> int | None:
+        """Frames whose own picture is missing, as the writer was behind; None until it is stopped."""
+    def __enter__(self) -> Recording: ...
+    def __exit__(self, *exception: object) -> None: ...
+
 class Publisher:
     """A stream of arrays that other processes of this user take (Linux): Subscriber there, or `pixelferry view --attach NAME`.
 

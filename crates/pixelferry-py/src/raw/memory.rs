@@ -28,9 +28,12 @@ impl Readable<Plane> {
         Ok(unsafe { Self::new(plane) })
     }
 
-    /// With its range, where that depends on the numbers.
+    /// With its range, where that depends on numbers of the host. Those of a device are measured there, as it is put.
     pub fn measured(self) -> Result<Self> {
-        if self.0.range.fixed().is_some() { Ok(self) } else { Ok(Self(self.0.measured(self.bytes()?)?)) }
+        if self.0.range.fixed().is_some() || self.0.span.place != Place::Host {
+            return Ok(self);
+        }
+        Ok(Self(self.0.measured(self.bytes()?)?))
     }
 }
 

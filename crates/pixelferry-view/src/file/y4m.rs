@@ -1,12 +1,13 @@
 //! Videos in YUV4MPEG2 (Y4M), frame by frame. The crate of that name takes a frame that is cut for the end, tells no position, and
 //! trusts the size that a header claims.
 //!
-//! A header has no matrix. By this rule it is that of BT.709 from 720 rows on, and that of BT.601 below. `XCOLORRANGE=FULL` says that
-//! numbers go from 0 to 255, else luma goes from 16 to 235 and chroma from 16 to 240. All pixels of a block have its chroma.
+//! `XCOLORRANGE=FULL` says that numbers go from 0 to 255, else luma goes from 16 to 235 and chroma from 16 to 240. All pixels of a
+//! block have its chroma.
 
 use crate::array::Array;
 use crate::error::ReadError;
 use pixelferry_look::Number;
+use pixelferry_media::yuv::{Matrix, Weights};
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
@@ -22,8 +23,6 @@ const MOST_LINE: usize = 1024;
 /// Longest side, and most pixels, of which a frame takes up to 9 bytes each while it is made.
 const MOST_SIDE: u32 = 1 << 16;
 const MOST_PIXELS: u64 = 1 << 28;
-/// Rows from which on a picture is of BT.709.
-const HIGH: u32 = 720;
 /// Frames a second where the header tells none, as in other readers.
 const RATE: f64 = 25.0;
 
@@ -92,7 +91,7 @@ impl Video<BufReader<File>> {
 impl<R: Read> Video<R> {
     /// Reads the header, whose first bytes were read.
     pub(crate) fn open(from: R) -> Result<Self, ReadError> {
-        let (size, matrix) = ([0; 2], Matrix::new(0, true));
+        let (size, matrix) = ([0; 2], Matrix::new(Weights::BT601, true, 8));
         let mut video =
             Self { from, at: MAGIC.len() as u64, frame: 0, size, chroma: COLOURS[0].1, period: Duration::ZERO, matrix };
         let (start, line) = (video.at, video.line("header")?);
@@ -124,7 +123,7 @@ impl<R: Read> Video<R> {
             return Err(wrong(&format!("claims {width}x{height} pixels")));
         }
         video.period = Duration::from_secs_f64(1.0 / rate);
-        video.matrix = Matrix::new(height, is_full);
+        video.matrix = Matrix::new(Weights::of_rows(height), is_full, 8);
         Ok(video)
     }
 
@@ -150,7 +149,7 @@ impl<R: Read> Video<R> {
         let luma = self.plane(width * height)?;
         let matrix = &self.matrix;
         let Some(shift) = self.chroma else {
-            let bytes = luma.iter().map(|luma| matrix.grey(*luma)).collect();
+            let bytes = luma.iter().map(|luma| matrix.grey(u16::from(*luma))).collect();
             self.frame += 1;
             return Ok(Some(Frame { bytes, shape: vec![height as i64, width as i64] }));
         };
@@ -162,7 +161,7 @@ impl<R: Read> Video<R> {
             let chroma = (row >> shift[1]) * columns;
             let (blue, red) = (&blue[chroma..chroma + columns], &red[chroma..chroma + columns]);
             let pixel = |(column, luma): (usize, &u8)| {
-                self.matrix.colour(*luma, blue[column >> shift[0]], red[column >> shift[0]])
+                self.matrix.colour([*luma, blue[column >> shift[0]], red[column >> shift[0]]].map(u16::from))
             };
             bytes.extend(luma.iter().enumerate().flat_map(pixel));
         }
@@ -225,52 +224,6 @@ fn frames_a_second(text: &str) -> Option<f64> {
     }
 }
 
-/// What each luma and chroma adds to red, green and blue, as fractions of `ONE`.
-struct Matrix {
-    luma: [i32; 256],
-    red: [i32; 256],
-    /// By blue's chroma, and by red's.
-    green: [[i32; 256]; 2],
-    blue: [i32; 256],
-}
-
-const BITS: u32 = 20;
-const ONE: f64 = (1 << BITS) as f64;
-
-impl Matrix {
-    /// For pictures of so many rows. Weights of ITU-R BT.601-7, 2.5.1, and BT.709-6, 3.2; their 8-bit numbers by 3.4.
-    fn new(rows: u32, is_full: bool) -> Box<Self> {
-        let [red, blue] = if rows < HIGH { [0.299, 0.114] } else { [0.2126, 0.0722] };
-        let green = 1.0 - red - blue;
-        let (black, white, chroma) = if is_full { (0.0, 255.0, 255.0) } else { (16.0, 219.0, 224.0) };
-        let table = |from: f64, of: f64, factor: f64| -> [i32; 256] {
-            std::array::from_fn(|number| ((number as f64 - from) * 255.0 / of * factor * ONE).round() as i32)
-        };
-        let of = |factor: f64| table(128.0, chroma, factor);
-        let (by_red, by_blue) = (2.0 * (1.0 - red), 2.0 * (1.0 - blue));
-        Box::new(Self {
-            luma: table(black, white, 1.0),
-            red: of(by_red),
-            green: [of(-by_blue * blue / green), of(-by_red * red / green)],
-            blue: of(by_blue),
-        })
-    }
-
-    fn colour(&self, luma: u8, blue: u8, red: u8) -> [u8; 3] {
-        let (luma, blue, red) = (self.luma[usize::from(luma)], usize::from(blue), usize::from(red));
-        [self.red[red], self.green[0][blue] + self.green[1][red], self.blue[blue]].map(|add| level(luma + add))
-    }
-
-    fn grey(&self, luma: u8) -> u8 {
-        level(self.luma[usize::from(luma)])
-    }
-}
-
-/// The next whole level, of a half the upper.
-fn level(fraction: i32) -> u8 {
-    ((fraction + (1 << (BITS - 1))) >> BITS).clamp(0, 255) as u8
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -299,22 +252,6 @@ mod tests {
         let g = (luma - of_red * r - of_blue * b) / (1.0 - of_red - of_blue);
         // A half goes up, also where real numbers end a little below.
         [r, g, b].map(|part| (part * 255.0 + 0.5 + 1e-9).floor().clamp(0.0, 255.0) as u8)
-    }
-
-    #[test]
-    fn colours_are_those_of_the_standards() {
-        for (rows, weights) in [(719, [0.299, 0.114]), (720, [0.2126, 0.0722])] {
-            for is_full in [false, true] {
-                let matrix = Matrix::new(rows, is_full);
-                for n in 0..32_u32.pow(3) {
-                    let [y, u, v] = [n % 32, n / 32 % 32, n / 1024].map(|part| (part * 8 + n % 7) as u8);
-                    let wanted = reference([y, u, v], weights, is_full);
-                    assert_eq!(matrix.colour(y, u, v), wanted, "{rows} {is_full}: {y} {u} {v}");
-                }
-            }
-        }
-        // Red by BT.709, as others write it.
-        assert_eq!(Matrix::new(720, false).colour(63, 102, 240), [255, 1, 0]);
     }
 
     #[test]

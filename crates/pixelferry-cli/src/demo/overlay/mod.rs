@@ -66,6 +66,9 @@ pub fn refusal(options: &OverlayOptions, common: &Options) -> Option<String> {
     if common.trace.is_some() {
         return Some("a trace is of the scene alone".into());
     }
+    if common.record.record.is_some() {
+        return Some("a film is of the scene alone".into());
+    }
     #[cfg(all(feature = "stream", target_os = "linux"))]
     if common.publish.is_some() {
         return Some("the scene is published".into());

@@ -237,7 +237,7 @@ fn a_scene_is_recorded() {
     };
     let recorded = record(&file);
     let (out, err) = (String::from_utf8_lossy(&recorded.stdout), String::from_utf8_lossy(&recorded.stderr));
-    assert!(recorded.status.success() && out.contains(" pictures by "), "{out}{err}");
+    assert!(recorded.status.success() && out.contains(" pictures"), "{out}{err}");
     // An MP4 whose index was written.
     let bytes = std::fs::read(&file).unwrap();
     assert!(&bytes[4..8] == b"ftyp" && bytes.windows(4).any(|name| name == b"moov"));

@@ -1,0 +1,193 @@
+//! Pictures of any video that GStreamer decodes.
+
+use super::child::{self, LAUNCH};
+use super::elements;
+use super::error::Error;
+use super::units;
+use crate::yuv::{Layout, Planes, Weights};
+use interop_core::Extent;
+use std::fs::File;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Elements that a decoder needs besides those of the video, and the Debian package that has each.
+const NEEDED: [(&str, &str); 4] = [
+    ("decodebin", "gstreamer1.0-plugins-base"),
+    ("videoconvert", "gstreamer1.0-plugins-base"),
+    ("gdppay", "gstreamer1.0-plugins-bad"),
+    ("fdsink", "libgstreamer1.0-0"),
+];
+/// Pictures as they are decoded; what is in other planes gets into the nearest.
+const CAPS: &str = "video/x-raw,format=(string){I420,NV12,P010_10LE}";
+const LAYOUTS: [(&str, Layout); 3] = [("I420", Layout::I420), ("NV12", Layout::Nv12), ("P010_10LE", Layout::P010)];
+/// Frames a second where a video tells none.
+const RATE: f64 = 25.0;
+/// Longest side, and most pixels.
+const MOST_SIDE: u32 = 1 << 16;
+const MOST_PIXELS: u64 = 1 << 28;
+
+/// Decodes a video, in a child process: a decoder's fault ends the child. Pictures keep the planes that they are decoded to, until
+/// [`Planes::rgb`] makes colours of them. It ends when this is dropped.
+///
+/// Threads: one.
+pub struct Decoder {
+    child: Child,
+    pipe: ChildStdout,
+    words: Option<JoinHandle<String>>,
+    /// Those of the next picture.
+    kind: Option<(Planes, Duration)>,
+    has_picture: bool,
+}
+
+/// One picture of a video.
+pub struct Decoded<'a> {
+    /// How it lies in memory.
+    pub planes: &'a Planes,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// Time of a frame.
+    pub period: Duration,
+}
+
+impl Decoder {
+    /// Starts with the first picture of a file. A name is nothing that GStreamer sees.
+    ///
+    /// # Errors
+    /// [`Error::NoTools`], [`Error::NoElement`].
+    pub fn open(file: File) -> Result<Self, Error> {
+        for (element, package) in NEEDED {
+            if !elements::is_known(element)? {
+                return Err(Error::NoElement { element, package });
+            }
+        }
+        let mut launch = Command::new(LAUNCH);
+        launch.args([
+            "-q",
+            "fdsrc",
+            "fd=0",
+            "!",
+            "decodebin",
+            "!",
+            "videoconvert",
+            "dither=none",
+            "!",
+            CAPS,
+            "!",
+            "gdppay",
+            "!",
+        ]);
+        launch.args(child::TO_OUTPUT);
+        let mut child = child::spawn(launch, file.into(), Stdio::piped())?;
+        let (Some(pipe), Some(heard)) = (child.stdout.take(), child.stderr.take()) else {
+            return Err(Error::Threads(std::io::ErrorKind::BrokenPipe.into()));
+        };
+        let words = std::thread::Builder::new().name("decoder-words".into()).spawn(|| child::words(heard));
+        Ok(Self { child, pipe, words: Some(words.map_err(Error::Threads)?), kind: None, has_picture: false })
+    }
+
+    /// The next picture; `None` at the end.
+    ///
+    /// # Errors
+    /// [`Error::Ended`] where it is no video, one that GStreamer does not decode, or a damaged one.
+    pub fn next_picture(&mut self) -> Result<Option<Decoded<'_>>, Error> {
+        loop {
+            match units::next_or_caps(&mut self.pipe) {
+                Ok(Some(packet)) if packet.is_caps => {
+                    let text = String::from_utf8_lossy(&packet.bytes).into_owned();
+                    self.kind = Some(kind(&text).ok_or_else(|| self.ended(format!("pictures of {text}")))?);
+                }
+                Ok(Some(packet)) => {
+                    self.has_picture = true;
+                    let Some((planes, period)) = &self.kind else { return Err(self.ended("no size is told".into())) };
+                    return Ok(Some(Decoded { planes, bytes: packet.bytes, period: *period }));
+                }
+                Ok(None) => {
+                    let is_good = self.child.wait().is_ok_and(|status| status.success());
+                    if is_good && self.has_picture {
+                        return Ok(None);
+                    }
+                    let words = self.words.take().and_then(|words| words.join().ok());
+                    return Err(self.ended(words.unwrap_or_else(|| "it gave no picture".into())));
+                }
+                Err(error) => return Err(self.ended(error.to_string())),
+            }
+        }
+    }
+
+    fn ended(&self, reason: String) -> Error {
+        Error::Ended { element: "decodebin", reason }
+    }
+}
+
+impl Drop for Decoder {
+    fn drop(&mut self) {
+        // One that ended by itself is not there any more.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What caps say of the pictures that follow.
+fn kind(caps: &str) -> Option<(Planes, Duration)> {
+    let value = |name: &str| {
+        let fields = caps.trim_end_matches('\0').split(", ").filter_map(|field| field.split_once('='));
+        fields.filter(|(found, _)| *found == name).map(|(_, value)| value.rsplit(')').next().unwrap_or(value)).next()
+    };
+    let name = value("format")?;
+    let layout = LAYOUTS.into_iter().find(|(known, _)| *known == name)?.1;
+    let extent = Extent::new(value("width")?.parse().ok()?, value("height")?.parse().ok()?);
+    if extent.pixels() == 0 || extent.width.max(extent.height) > MOST_SIDE || extent.pixels() > MOST_PIXELS {
+        return None;
+    }
+    let rate = value("framerate").and_then(|rate| rate.split_once('/')).and_then(|(frames, seconds)| {
+        let [frames, seconds] = [frames, seconds].map(|text| text.parse::<f64>().ok().filter(|number| *number > 0.0));
+        Some(frames? / seconds?)
+    });
+    let (weights, is_full) = colours(value("colorimetry").unwrap_or_default(), extent.height);
+    let period = Duration::from_secs_f64(1.0 / rate.unwrap_or(RATE).clamp(0.001, 1000.0));
+    Some((Planes::new(layout, extent, weights, is_full), period))
+}
+
+/// Matrix and range of GStreamer's colorimetry: a name, or numbers of range, matrix, transfer and primaries.
+fn colours(colorimetry: &str, rows: u32) -> (Weights, bool) {
+    let mut parts = colorimetry.split(':');
+    match (parts.next().unwrap_or_default(), parts.next()) {
+        ("bt709", _) => (Weights::BT709, false),
+        ("bt601" | "smpte240m", _) => (Weights::BT601, false),
+        (name, _) if name.starts_with("bt2020") || name.starts_with("bt2100") => (Weights::BT2020, false),
+        (range, matrix) => {
+            let weights = match matrix {
+                Some("3") => Weights::BT709,
+                Some("4") => Weights::BT601,
+                Some("6") => Weights::BT2020,
+                _ => Weights::of_rows(rows),
+            };
+            (weights, range == "1")
+        }
+    }
+}
+
+#[test]
+fn caps_tell_size_rate_and_colours() {
+    let caps = "video/x-raw, format=(string)NV12, width=(int)321, height=(int)200, interlace-mode=(string)progressive, \
+                colorimetry=(string)bt709, framerate=(fraction)30000/1001\0";
+    let (planes, period) = kind(caps).unwrap();
+    assert_eq!((planes.extent(), planes.bytes()), (Extent::new(321, 200), 324 * 200 + 324 * 100));
+    assert_eq!(period, Duration::from_secs_f64(1001.0 / 30000.0));
+    for wrong in ["width=(int)0", "width=(int)70000", "format=(string)BGRx", "height=(int)x"] {
+        let name = wrong.split('=').next().unwrap();
+        let start = caps.find(name).unwrap();
+        let end = start + caps[start..].find(',').unwrap();
+        assert!(kind(&format!("{}{wrong}{}", &caps[..start], &caps[end..])).is_none(), "{wrong}");
+    }
+    for (name, weights, is_full) in [
+        ("bt601", Weights::BT601, false),
+        ("2:4:16:3", Weights::BT601, false),
+        ("1:3:5:1", Weights::BT709, true),
+        ("bt2100-pq", Weights::BT2020, false),
+        ("", Weights::BT709, false),
+    ] {
+        assert_eq!(colours(name, 720), (weights, is_full), "{name}");
+    }
+}

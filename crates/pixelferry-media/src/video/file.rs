@@ -1,0 +1,188 @@
+//! Pictures into a file, each for one frame's time.
+
+use super::child::{self, Raw};
+use super::elements::{self, Element, encoders};
+use super::encoder::{Encoder, Said};
+use super::error::Error;
+use super::shape::{LEAST, Shape};
+use crate::wire::{Header, Kind};
+use crate::yuv::Yuv;
+use bytes::Bytes;
+use interop_core::{Extent, ImageDesc, PixelFormat};
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Child, ChildStdin};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// An encoder that gives nothing for so long is passed over.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A kind of file, by its ending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Container {
+    ending: &'static str,
+    /// GStreamer's element, and its properties.
+    muxer: &'static [&'static str],
+    /// The stream that it takes.
+    format: &'static str,
+}
+
+/// MP4 is written in fragments of a second: of a file without an end, all but the last can be played. So can Matroska.
+const CONTAINERS: [Container; 4] = [
+    Container { ending: "mp4", muxer: &["mp4mux", "fragment-duration=1000"], format: "avc" },
+    Container { ending: "mkv", muxer: &["matroskamux"], format: "avc" },
+    Container { ending: "ts", muxer: &["mpegtsmux"], format: "byte-stream" },
+    Container { ending: "h264", muxer: &["identity"], format: "byte-stream" },
+];
+
+impl Container {
+    /// The one that a file's ending says; `None` where it says none.
+    pub fn of(path: &Path) -> Option<Self> {
+        let ending = path.extension()?.to_str()?;
+        CONTAINERS.into_iter().find(|container| ending.eq_ignore_ascii_case(container.ending))
+    }
+
+    /// Checks that GStreamer has what it takes; an encoder may still fail at its first picture.
+    ///
+    /// # Errors
+    /// What [`encoders`] says; [`Error::NoElement`].
+    pub fn check(&self) -> Result<(), Error> {
+        encoders()?;
+        let element = self.muxer[0];
+        if elements::is_known(element)? {
+            return Ok(());
+        }
+        Err(Error::NoElement { element, package: "gstreamer1.0-plugins-good" })
+    }
+}
+
+/// Writes a file of constant rate. [`VideoFile::finish`] writes its end, without which it may be hard to play.
+///
+/// Threads: one.
+pub struct VideoFile {
+    element: Element,
+    extent: Extent,
+    padded: Extent,
+    child: Child,
+    stdin: Option<ChildStdin>,
+    words: Option<JoinHandle<String>>,
+}
+
+impl VideoFile {
+    /// Starts a file for pictures such as this one, tight rows of RGBA8 with the top one first, by the first encoder that works.
+    ///
+    /// # Errors
+    /// [`Error::Size`]; what [`encoders`] says; [`Error::Ended`] where none works.
+    pub fn start(file: File, container: Container, rate: u32, extent: Extent, like: &[u8]) -> Result<Self, Error> {
+        let header =
+            Header::new(Kind::Picture, ImageDesc::new(extent.width, extent.height, PixelFormat::Rgba8), extent.full());
+        let message = Bytes::from([&header.to_bytes()[..], like].concat());
+        let element = working(Shape::of(&message)?, &message)?;
+        let padded = Extent::new(padded(extent.width), padded(extent.height));
+        let stream = format!("video/x-h264,stream-format={},alignment=au", container.format);
+        let after: Vec<&str> = [&stream, "!"].into_iter().chain(container.muxer.iter().copied()).collect();
+        // The child gets the file, never its name: names would be words of GStreamer's language.
+        let mut child =
+            child::start(&element, &Raw { format: "i420", extent: padded, rate: rate.max(1) }, &after, file.into())?;
+        let stdin = child.stdin.take();
+        let heard = child.stderr.take().map(|pipe| std::thread::spawn(|| child::words(pipe)));
+        Ok(Self { element, extent, padded, child, stdin, words: heard })
+    }
+
+    /// The encoder.
+    pub fn element(&self) -> Element {
+        self.element
+    }
+
+    /// Number of the encoder's process.
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Makes a frame of a picture such as the first; the last pixels of its rows and columns are repeated up to sides that encoders take.
+    pub fn frame(&self, pixels: &[u8], frame: &mut Vec<u8>) {
+        let Self { extent, padded, .. } = self;
+        frame.clear();
+        if extent == padded {
+            return Yuv::bt709().put_420(pixels, padded.width, frame);
+        }
+        let row = extent.width as usize * 4;
+        let mut all = Vec::with_capacity(padded.pixels() as usize * 4);
+        for pixels in pixels.chunks_exact(row.max(1)).take(extent.height as usize) {
+            all.extend_from_slice(pixels);
+            (extent.width..padded.width).for_each(|_| all.extend_from_slice(&pixels[row - 4..]));
+        }
+        let last = all.len().saturating_sub(padded.width as usize * 4);
+        (extent.height..padded.height).for_each(|_| all.extend_from_within(last..last + padded.width as usize * 4));
+        Yuv::bt709().put_420(&all, padded.width, frame);
+    }
+
+    /// Writes a frame. Blocks while the encoder is behind.
+    ///
+    /// # Errors
+    /// [`Error::Ended`] where the encoder ended.
+    pub fn put(&mut self, frame: &[u8]) -> Result<(), Error> {
+        let Some(stdin) = &mut self.stdin else { return Err(self.ended("it has ended".into())) };
+        if stdin.write_all(frame).is_err() {
+            return Err(self.reason());
+        }
+        Ok(())
+    }
+
+    /// Writes the end of the file.
+    ///
+    /// # Errors
+    /// [`Error::Ended`] where the encoder could not write it.
+    pub fn finish(mut self) -> Result<(), Error> {
+        self.stdin = None;
+        let status = self.child.wait().map_err(|error| self.ended(error.to_string()))?;
+        if status.success() { Ok(()) } else { Err(self.reason()) }
+    }
+
+    /// Returns what the child said when it ended.
+    fn reason(&mut self) -> Error {
+        self.stdin = None;
+        // One that ended by itself is not there any more.
+        let _ = self.child.kill();
+        let words = self.words.take().and_then(|words| words.join().ok());
+        self.ended(words.unwrap_or_else(|| "it ended".into()))
+    }
+
+    fn ended(&self, reason: String) -> Error {
+        Error::Ended { element: self.element.name, reason }
+    }
+}
+
+impl Drop for VideoFile {
+    fn drop(&mut self) {
+        self.stdin = None;
+        // One that ended by itself is not there any more.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A side that hardware takes, and of which half is a whole number of words, as GStreamer lays out chroma.
+fn padded(side: u32) -> u32 {
+    side.max(LEAST).next_multiple_of(8)
+}
+
+/// The first encoder that gives a unit of this picture.
+fn working(shape: Shape, picture: &Bytes) -> Result<Element, Error> {
+    let mut problem = None;
+    for element in encoders()? {
+        let (tell, told) = mpsc::channel();
+        // Nobody hears what comes after the first.
+        let encoder = Encoder::start(element, shape, move |said| drop(tell.send(said)))?;
+        encoder.write(picture.clone());
+        match told.recv_timeout(PATIENCE) {
+            Ok(Said::Unit(_)) => return Ok(element),
+            Ok(Said::Ended(error)) => problem = Some(error),
+            Err(_) => problem = Some(Error::Ended { element: element.name, reason: "it gives nothing".into() }),
+        }
+    }
+    Err(problem.unwrap_or_else(|| Error::NoEncoder(String::new())))
+}

@@ -1,0 +1,167 @@
+//! Luma and chroma of RGBA8 pixels.
+
+use super::Weights;
+use interop_core::Extent;
+
+const BITS: u32 = 20;
+const ONE: f64 = (1 << BITS) as f64;
+
+/// Makes luma from 16 to 235 and chroma from 16 to 240 of RGBA8 pixels; alpha is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Yuv {
+    /// What red, green and blue add to luma, blue's chroma and red's, as fractions of `ONE`.
+    factors: [[i32; 3]; 3],
+}
+
+impl Yuv {
+    /// BT.709, as H.264 is written here.
+    pub fn bt709() -> Self {
+        Self::of(Weights::BT709)
+    }
+
+    fn of(Weights { red, blue }: Weights) -> Self {
+        let luma = [red, 1.0 - red - blue, blue];
+        let fixed = |factors: [f64; 3], steps: f64| factors.map(|factor| (factor * steps / 255.0 * ONE).round() as i32);
+        let chroma = |of: usize| {
+            let mut factors = luma.map(|weight| -weight / (2.0 * (1.0 - luma[of])));
+            factors[of] = 0.5;
+            fixed(factors, 224.0)
+        };
+        Self { factors: [fixed(luma, 219.0), chroma(2), chroma(0)] }
+    }
+
+    /// The number of a plane, of the sum of 2 to the power of `log2` pixels.
+    const fn number(&self, plane: usize, [r, g, b]: [i32; 3], log2: u32) -> u8 {
+        let [red, green, blue] = self.factors[plane];
+        let black = if plane == 0 { 16 } else { 128 };
+        let half = 1 << (BITS - 1);
+        ((red * r + green * g + blue * b + (((black << BITS) + half) << log2)) >> (BITS + log2)) as u8
+    }
+
+    /// Appends three planes of the pixels' size (4:4:4).
+    pub fn put_444(&self, pixels: &[u8], to: &mut Vec<u8>) {
+        for plane in 0..3 {
+            let number = |pixel: &[u8]| self.number(plane, [pixel[0], pixel[1], pixel[2]].map(i32::from), 0);
+            to.extend(pixels.chunks_exact(4).map(number));
+        }
+    }
+
+    /// Appends luma and the chroma of each two by two pixels (4:2:0, I420). `pixels` are tight rows of so many pixels, and both sides are
+    /// even.
+    pub fn put_420(&self, pixels: &[u8], width: u32, to: &mut Vec<u8>) {
+        let number = |pixel: &[u8]| self.number(0, [pixel[0], pixel[1], pixel[2]].map(i32::from), 0);
+        to.extend(pixels.chunks_exact(4).map(number));
+        let row = 4 * width.max(1) as usize;
+        for plane in 1..3 {
+            for two in pixels.chunks_exact(2 * row) {
+                let (upper, lower) = two.split_at(row);
+                to.extend(upper.chunks_exact(8).zip(lower.chunks_exact(8)).map(|(upper, lower)| {
+                    let sum = |at| {
+                        i32::from(upper[at])
+                            + i32::from(upper[at + 4])
+                            + i32::from(lower[at])
+                            + i32::from(lower[at + 4])
+                    };
+                    self.number(plane, [sum(0), sum(1), sum(2)], 2)
+                }));
+            }
+        }
+    }
+}
+
+/// Makes frames of a Y4M file: every pixel has its chroma.
+///
+/// ```
+/// use interop_core::Extent;
+/// use pixelferry_media::yuv::Frames;
+///
+/// let frames = Frames::new(Extent::new(1, 1), 25);
+/// let mut file = frames.header().into_bytes();
+/// frames.put(&[255, 255, 255, 255], &mut file);
+/// assert_eq!(file, b"YUV4MPEG2 W1 H1 F25:1 Ip A1:1 C444 XCOLORRANGE=LIMITED\nFRAME\n\xeb\x80\x80");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frames {
+    extent: Extent,
+    rate: u32,
+    yuv: Yuv,
+}
+
+impl Frames {
+    /// For frames of this size, so many a second.
+    #[must_use]
+    pub fn new(extent: Extent, rate: u32) -> Self {
+        Self { extent, rate, yuv: Yuv::of(Weights::of_rows(extent.height)) }
+    }
+
+    /// The line that a file begins with.
+    pub fn header(&self) -> String {
+        let Extent { width, height } = self.extent;
+        format!("YUV4MPEG2 W{width} H{height} F{}:1 Ip A1:1 C444 XCOLORRANGE=LIMITED\n", self.rate)
+    }
+
+    /// Appends a frame of tight rows, the top one first.
+    pub fn put(&self, pixels: &[u8], to: &mut Vec<u8>) {
+        to.extend_from_slice(b"FRAME\n");
+        self.yuv.put_444(pixels, to);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By the standards' own equations, in real numbers.
+    fn reference(pixel: [f64; 3], Weights { red: of_red, blue: of_blue }: Weights) -> [f64; 3] {
+        let [r, g, b] = pixel.map(|level| level / 255.0);
+        let luma = of_red * r + (1.0 - of_red - of_blue) * g + of_blue * b;
+        let (blue, red) = ((b - luma) / (2.0 * (1.0 - of_blue)), (r - luma) / (2.0 * (1.0 - of_red)));
+        [16.0 + 219.0 * luma, 128.0 + 224.0 * blue, 128.0 + 224.0 * red]
+    }
+
+    /// The nearest number; of a half, either.
+    #[track_caller]
+    fn assert_near(found: u8, wanted: f64, what: &str) {
+        assert!((f64::from(found) - wanted).abs() < 0.501, "{what}: {found}, not {wanted}");
+    }
+
+    #[test]
+    fn colours_are_those_of_the_standards() {
+        let pixels: Vec<[u8; 3]> =
+            (0..32_u32.pow(3)).map(|n| [n % 32, n / 32 % 32, n / 1024].map(|part| (part * 8 + n % 8) as u8)).collect();
+        let rgba: Vec<u8> = pixels.iter().flat_map(|[r, g, b]| [*r, *g, *b, 7]).collect();
+        for (rows, matrix) in [(64, Weights::BT601), (1024, Weights::BT709)] {
+            let mut file = Vec::new();
+            Frames::new(Extent::new((pixels.len() / rows) as u32, rows as u32), 30).put(&rgba, &mut file);
+            let planes: Vec<&[u8]> = file[6..].chunks(pixels.len()).collect();
+            for (n, pixel) in pixels.iter().enumerate() {
+                let wanted = reference(pixel.map(f64::from), matrix);
+                (0..3).for_each(|plane| assert_near(planes[plane][n], wanted[plane], &format!("{pixel:?} of {rows}")));
+            }
+        }
+    }
+
+    #[test]
+    fn chroma_is_that_of_four_pixels() {
+        let level = |x: u32, y: u32, channel: u32| ((x * 50 + y * 35 + channel * 77) % 256) as u8;
+        let places = (0..4).flat_map(|y| (0..8).map(move |x| (x, y)));
+        let rgba: Vec<u8> = places.flat_map(|(x, y)| [level(x, y, 0), level(x, y, 1), level(x, y, 2), 0]).collect();
+        let mut planes = Vec::new();
+        Yuv::bt709().put_420(&rgba, 8, &mut planes);
+        assert_eq!(planes.len(), 8 * 4 * 3 / 2);
+        let mean = |x: u32, y: u32, side: u32| {
+            let all = (0..side * side).map(|n| (x + n % side, y + n / side));
+            [0, 1, 2].map(|c| all.clone().map(|(x, y)| f64::from(level(x, y, c))).sum::<f64>() / f64::from(side * side))
+        };
+        for (y, x) in (0..4).flat_map(|y| (0..8).map(move |x| (y, x))) {
+            let wanted = reference(mean(x, y, 1), Weights::BT709)[0];
+            assert_near(planes[(y * 8 + x) as usize], wanted, &format!("luma at {x}, {y}"));
+            if x % 2 + y % 2 == 0 {
+                let wanted = reference(mean(x, y, 2), Weights::BT709);
+                let at = (32 + y / 2 * 4 + x / 2) as usize;
+                assert_near(planes[at], wanted[1], &format!("blue at {x}, {y}"));
+                assert_near(planes[at + 8], wanted[2], &format!("red at {x}, {y}"));
+            }
+        }
+    }
+}

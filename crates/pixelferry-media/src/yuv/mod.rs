@@ -1,0 +1,36 @@
+//! Pixels as luma and chroma, which video is made of: made, read, and as frames of YUV4MPEG2 (Y4M), which encoders read from a pipe.
+
+mod make;
+mod matrix;
+mod planes;
+
+pub use make::{Frames, Yuv};
+pub use matrix::Matrix;
+pub use planes::{Layout, Planes};
+
+/// Rows from which on a picture is of BT.709.
+const HIGH: u32 = 720;
+
+/// How much red and blue count in luma.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Weights {
+    /// Of red.
+    pub red: f64,
+    /// Of blue.
+    pub blue: f64,
+}
+
+impl Weights {
+    /// ITU-R BT.601-7, 2.5.1.
+    pub const BT601: Self = Self { red: 0.299, blue: 0.114 };
+    /// ITU-R BT.709-6, 3.2.
+    pub const BT709: Self = Self { red: 0.2126, blue: 0.0722 };
+    /// ITU-R BT.2020-2, table 4.
+    pub const BT2020: Self = Self { red: 0.2627, blue: 0.0593 };
+
+    /// Those of a video with so many rows that names no matrix, as a header of Y4M does not: by this rule BT.709 from 720 rows on, and
+    /// BT.601 below.
+    pub const fn of_rows(rows: u32) -> Self {
+        if rows < HIGH { Self::BT601 } else { Self::BT709 }
+    }
+}

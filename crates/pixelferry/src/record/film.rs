@@ -1,0 +1,182 @@
+//! The thread that writes a film.
+
+use super::error::RecordError;
+use super::output::Output;
+use super::sink::{Begun, Sink};
+use interop_core::{Extent, ImageDesc, PixelFormat, RowOrder};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
+use std::thread::JoinHandle;
+
+/// Pictures that may wait for the writer.
+const WAITING: usize = 4;
+
+/// A picture, from a frame of the film on.
+pub(super) struct Picture {
+    pub(super) at: u64,
+    pub(super) image: ImageDesc,
+    /// Tight rows.
+    pub(super) pixels: Vec<u8>,
+}
+
+enum Message {
+    Picture(Picture),
+    /// So many frames in all.
+    End(u64),
+}
+
+/// A film under way. Where it is dropped, it ends as it is.
+pub(super) struct Film {
+    to: Option<SyncSender<Message>>,
+    /// Memory of pictures that were written.
+    back: Receiver<Vec<u8>>,
+    /// Tells that the first picture is on show; `None` once it was.
+    opened: Option<Receiver<()>>,
+    thread: Option<JoinHandle<Result<u64, RecordError>>>,
+}
+
+impl Film {
+    pub(super) fn start(output: Output, rate: u32) -> Result<Self, RecordError> {
+        let begun = Begun::new(output, rate)?;
+        let (to, from) = sync_channel(WAITING);
+        let (give, back) = channel();
+        let (tell, opened) = channel();
+        let thread = std::thread::Builder::new().name("film".into()).spawn(move || write(begun, &from, &give, tell));
+        let thread = Some(thread.map_err(RecordError::Thread)?);
+        Ok(Self { to: Some(to), back, opened: Some(opened), thread })
+    }
+
+    /// Memory for a picture.
+    pub(super) fn memory(&self) -> Vec<u8> {
+        self.back.try_recv().unwrap_or_default()
+    }
+
+    /// Gives it a picture; false, and it is dropped, where the writer is behind and nobody waits. Waits at the first until the writer
+    /// has begun.
+    pub(super) fn put(&mut self, picture: Picture, waits: bool) -> Result<bool, RecordError> {
+        let Some(to) = &self.to else { return Err(RecordError::Ended) };
+        let sent = match waits {
+            true => to.send(Message::Picture(picture)).map_err(drop),
+            false => match to.try_send(Message::Picture(picture)) {
+                Err(TrySendError::Full(_)) => return Ok(false),
+                sent => sent.map_err(drop),
+            },
+        };
+        // An encoder takes its time to start: until then no clock runs.
+        let is_open = sent.is_ok() && self.opened.take().is_none_or(|opened| opened.recv().is_ok());
+        if is_open { Ok(true) } else { Err(self.end().err().unwrap_or(RecordError::Ended)) }
+    }
+
+    /// Ends it after so many frames; how many are in it.
+    pub(super) fn finish(mut self, frames: u64) -> Result<u64, RecordError> {
+        if let Some(to) = &self.to {
+            // One that ended by itself says why below.
+            let _ = to.send(Message::End(frames));
+        }
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<u64, RecordError> {
+        self.to = None;
+        let thread = self.thread.take().ok_or(RecordError::Ended)?;
+        thread.join().unwrap_or(Err(RecordError::Ended))
+    }
+}
+
+impl Drop for Film {
+    fn drop(&mut self) {
+        if let Err(error) = self.end()
+            && !matches!(error, RecordError::Ended)
+        {
+            tracing::warn!(%error, "a film was not ended");
+        }
+    }
+}
+
+fn write(
+    begun: Begun,
+    from: &Receiver<Message>,
+    give: &Sender<Vec<u8>>,
+    opened: Sender<()>,
+) -> Result<u64, RecordError> {
+    let (mut begun, mut sink): (_, Option<Sink>) = (Some((begun, opened)), None);
+    for message in from {
+        match message {
+            Message::Picture(picture) => {
+                let extent = sink.as_ref().map_or(picture.image.extent, Sink::extent);
+                let pixels = arranged(&picture, extent);
+                let sink = match (&mut sink, begun.take()) {
+                    (Some(sink), _) => sink,
+                    (none, Some((begun, opened))) => {
+                        let sink = none.insert(begun.of(extent, &pixels)?);
+                        // Who gave the picture waits for this, or has gone.
+                        let _ = opened.send(());
+                        sink
+                    }
+                    (None, None) => return Err(RecordError::Ended),
+                };
+                sink.until(picture.at)?;
+                sink.set(pixels);
+                // Nobody takes it any more where the film ends.
+                let _ = give.send(picture.pixels);
+            }
+            Message::End(frames) => {
+                if let Some(sink) = &mut sink {
+                    sink.until(frames)?;
+                }
+                break;
+            }
+        }
+    }
+    let Some(mut sink) = sink else { return Ok(0) };
+    // What is on show is shown at least once.
+    let least = sink.written.max(1);
+    sink.until(least)?;
+    sink.finish()
+}
+
+/// Tight rows of RGBA8 in a film's size, the top one first: what is beyond its right and lower edge is left out, and what is missing
+/// there is black.
+fn arranged(Picture { image, pixels, .. }: &Picture, extent: Extent) -> Vec<u8> {
+    let (bytes, order) = match image.format {
+        PixelFormat::Bgra8 => (4, [2, 1, 0]),
+        PixelFormat::R8 => (1, [0, 0, 0]),
+        _ => (4, [0, 1, 2]),
+    };
+    let row = image.extent.width as usize * bytes;
+    let mut rows: Vec<&[u8]> = pixels.chunks_exact(row.max(1)).collect();
+    if image.row_order == RowOrder::BottomUp {
+        rows.reverse();
+    }
+    let width = extent.width as usize;
+    let mut all = Vec::with_capacity(width * extent.height as usize * 4);
+    for y in 0..extent.height as usize {
+        let row = rows.get(y).copied().unwrap_or_default();
+        let row = &row[..row.len().min(width * bytes)];
+        if image.format == PixelFormat::Rgba8 {
+            all.extend_from_slice(row);
+        } else {
+            all.extend(row.chunks_exact(bytes).flat_map(|pixel| {
+                let [red, green, blue] = order.map(|at| pixel[at]);
+                [red, green, blue, 255]
+            }));
+        }
+        let end = (y + 1) * width * 4;
+        while all.len() < end {
+            all.extend_from_slice(&[0, 0, 0, 255]);
+        }
+    }
+    all
+}
+
+#[test]
+fn pictures_are_arranged_as_the_film_takes_them() {
+    let picture = |image: ImageDesc, pixels: &[u8]| Picture { at: 0, image, pixels: pixels.to_vec() };
+    let grey = ImageDesc::new(2, 2, PixelFormat::R8).with_row_order(RowOrder::BottomUp);
+    let same = arranged(&picture(grey, &[1, 2, 3, 4]), Extent::new(2, 2));
+    assert_eq!(same, [3, 3, 3, 255, 4, 4, 4, 255, 1, 1, 1, 255, 2, 2, 2, 255]);
+    let smaller = arranged(&picture(grey, &[1, 2, 3, 4]), Extent::new(1, 1));
+    assert_eq!(smaller, [3, 3, 3, 255]);
+    let blue = ImageDesc::new(1, 1, PixelFormat::Bgra8);
+    let larger = arranged(&picture(blue, &[7, 8, 9, 10]), Extent::new(2, 2));
+    assert_eq!(larger, [&[9, 8, 7, 255][..], &[0, 0, 0, 255].repeat(3)].concat());
+}

@@ -1,0 +1,237 @@
+//! What takes pictures while they are shown.
+
+use super::error::RecordError;
+use super::film::{Film, Picture};
+use super::output::Output;
+use interop_core::{Error, ImageDesc, PixelFormat, SurfaceDesc};
+use std::time::{Duration, Instant};
+#[cfg(feature = "gl")]
+use {
+    interop_core::{Extent, RowOrder},
+    pixelferry_gl::{FrameReads, GlDisplay, Viewport},
+    std::collections::VecDeque,
+};
+
+/// Reads that may be under way.
+#[cfg(feature = "gl")]
+const READS: usize = 3;
+
+/// Reads of what was drawn, and the frames of the film that they are for.
+#[cfg(feature = "gl")]
+struct Reads {
+    ring: FrameReads,
+    frames: VecDeque<u64>,
+}
+
+/// Settings of a film.
+///
+/// ```
+/// use pixelferry::record::RecordOptions;
+///
+/// let options = RecordOptions::default();
+/// assert_eq!((options.rate, options.step), (60, false));
+/// assert!(options.with_step(true).step);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecordOptions {
+    /// Frames of the film a second, at least 1.
+    pub rate: u32,
+    /// Each picture is one frame of the film, however long it took, and none is dropped; else the film shows what was shown at each of
+    /// its frames' times.
+    pub step: bool,
+}
+
+impl Default for RecordOptions {
+    fn default() -> Self {
+        Self { rate: 60, step: false }
+    }
+}
+
+impl RecordOptions {
+    /// With so many frames a second.
+    #[must_use]
+    pub const fn with_rate(mut self, rate: u32) -> Self {
+        self.rate = rate;
+        self
+    }
+
+    /// With a frame for each picture, or by the clock.
+    #[must_use]
+    pub const fn with_step(mut self, step: bool) -> Self {
+        self.step = step;
+        self
+    }
+}
+
+/// What a film holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Recorded {
+    /// Frames of the film. Where none was drawn in its time, the one before is there again.
+    pub frames: u64,
+    /// Frames whose own picture is missing, since the writer was behind.
+    pub dropped: u64,
+}
+
+/// Records what is drawn. All pictures get the size of the first: what is larger is cut at its right and lower edge, and what is
+/// smaller stands in black.
+///
+/// [`Recorder::finish`] tells of errors and how many frames there are; where it is only dropped, the film ends as it is.
+///
+/// Threads: that of its display.
+pub struct Recorder {
+    #[cfg(feature = "gl")]
+    reads: Option<Reads>,
+    film: Film,
+    options: RecordOptions,
+    /// Time of the first picture, when the writer had it.
+    begun: Option<Instant>,
+    /// The frame after the last that has its picture.
+    next: u64,
+    dropped: u64,
+}
+
+impl Recorder {
+    /// Begins a film. Its file is made at once, its encoder starts with the first picture.
+    ///
+    /// # Errors
+    /// [`RecordError::Write`] for a file that cannot be made; [`RecordError::Video`] where GStreamer or an encoder is missing.
+    pub fn create(output: Output, options: RecordOptions) -> Result<Self, RecordError> {
+        let options = RecordOptions { rate: options.rate.max(1), ..options };
+        Ok(Self {
+            #[cfg(feature = "gl")]
+            reads: None,
+            film: Film::start(output, options.rate)?,
+            options,
+            begun: None,
+            next: 0,
+            dropped: 0,
+        })
+    }
+
+    /// Time that one picture stands for, seconds, where it is told by the frame.
+    pub fn step(&self) -> Option<f32> {
+        self.options.step.then(|| 1.0 / self.options.rate as f32)
+    }
+
+    /// Records what was drawn into the framebuffer that is bound for drawing: call it after the last draw and before the window presents.
+    /// Does not wait for the device, unless pictures are told by the frame. True where the film gets the picture; false where it has one
+    /// for now, or is behind: a picture that stays is to be drawn and given again.
+    ///
+    /// # Errors
+    /// Those of [`FrameReads::start`] and [`FrameReads::take`]; what the writer failed by, at a frame after that.
+    #[cfg(feature = "gl")]
+    pub fn frame(&mut self, display: &GlDisplay, size: Extent) -> Result<bool, RecordError> {
+        self.collect(false)?;
+        // A window that is hidden away has no pixels.
+        let Some(at) = self.due().filter(|_| size.pixels() > 0) else { return Ok(false) };
+        if self.options.step && self.reading() >= READS {
+            self.collect(true)?;
+        }
+        let new = || Reads { ring: display.frame_reads(READS), frames: VecDeque::new() };
+        let reads = self.reads.get_or_insert_with(new);
+        let started = reads.ring.start(Viewport::full(size.width, size.height))?;
+        if started {
+            reads.frames.push_back(at);
+        }
+        self.took(at, started);
+        if self.begun.is_none() {
+            self.collect(true)?;
+            self.begun = Some(Instant::now());
+        }
+        Ok(started)
+    }
+
+    #[cfg(feature = "gl")]
+    fn reading(&self) -> usize {
+        self.reads.as_ref().map_or(0, |reads| reads.frames.len())
+    }
+
+    /// Gives the film what was read; the oldest, too, where it waits.
+    #[cfg(feature = "gl")]
+    fn collect(&mut self, mut wait: bool) -> Result<(), RecordError> {
+        let Some(Reads { ring, frames }) = &mut self.reads else { return Ok(()) };
+        while let Some(at) = frames.front().copied() {
+            let mut pixels = self.film.memory();
+            let Some(extent) = ring.take(std::mem::take(&mut wait), &mut pixels)? else { return Ok(()) };
+            frames.pop_front();
+            let image = ImageDesc::new(extent.width, extent.height, PixelFormat::Rgba8);
+            let image = image.with_row_order(RowOrder::BottomUp);
+            if !self.film.put(Picture { at, image, pixels }, self.options.step)? {
+                self.dropped += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Memory for [`Recorder::put`]: of a picture that was written, or empty.
+    pub fn memory(&self) -> Vec<u8> {
+        self.film.memory()
+    }
+
+    /// Records a picture of the host: tight rows of RGBA8, BGRA8 or R8.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for another format or too few bytes; what the writer failed by.
+    pub fn put(&mut self, image: ImageDesc, pixels: Vec<u8>) -> Result<(), RecordError> {
+        const OP: &str = "Recorder::put";
+        if !matches!(image.format, PixelFormat::Rgba8 | PixelFormat::Bgra8 | PixelFormat::R8) {
+            return Err(Error::invalid(OP, format!("a film has RGBA8, BGRA8 or R8 pixels, no {}", image.format)).into());
+        }
+        let desc = SurfaceDesc::Image(image);
+        let bytes = desc.byte_len()?;
+        if bytes == 0 || pixels.len() != bytes {
+            return Err(Error::invalid(OP, format!("{desc} has {bytes} bytes, not {}", pixels.len())).into());
+        }
+        let Some(at) = self.due() else { return Ok(()) };
+        let is_there = self.film.put(Picture { at, image, pixels }, self.options.step)?;
+        self.took(at, is_there);
+        self.begun.get_or_insert_with(Instant::now);
+        Ok(())
+    }
+
+    /// The frame of the film that is now; `None` where it has its picture.
+    fn due(&self) -> Option<u64> {
+        if self.options.step {
+            return Some(self.next);
+        }
+        let at = self.now();
+        (at >= self.next).then_some(at)
+    }
+
+    /// The film's frame by the clock.
+    fn now(&self) -> u64 {
+        let passed = self.begun.map_or(Duration::ZERO, |begun| begun.elapsed());
+        (passed.as_secs_f64() * f64::from(self.options.rate)) as u64
+    }
+
+    fn took(&mut self, at: u64, is_there: bool) {
+        self.next = at + 1;
+        self.dropped += u64::from(!is_there);
+    }
+
+    /// Waits for the reads under way, which go with their display: call it before that does.
+    ///
+    /// # Errors
+    /// Those of [`FrameReads::take`]; what the writer failed by.
+    #[cfg(feature = "gl")]
+    pub fn flush(&mut self) -> Result<(), RecordError> {
+        while self.reading() > 0 {
+            self.collect(true)?;
+        }
+        Ok(())
+    }
+
+    /// Writes all that was recorded, and the end.
+    ///
+    /// # Errors
+    /// Those of [`Recorder::flush`]; what the writer failed by: a full disk, an encoder that ended.
+    pub fn finish(mut self) -> Result<Recorded, RecordError> {
+        #[cfg(feature = "gl")]
+        self.flush()?;
+        let frames = if self.options.step || self.begun.is_none() { self.next } else { self.next.max(self.now()) };
+        let frames = self.film.finish(frames)?;
+        Ok(Recorded { frames, dropped: self.dropped })
+    }
+}

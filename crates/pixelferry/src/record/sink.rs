@@ -1,0 +1,121 @@
+//! What makes the file, frame by frame.
+
+use super::error::RecordError;
+use super::output::{Output, numbered};
+use crate::picture::save_rgba8;
+use image::ImageBuffer;
+use interop_core::Extent;
+use pixelferry_media::video::{Container, VideoFile};
+use pixelferry_media::yuv::Frames;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// A file that was made, before its first frame.
+pub(super) struct Begun {
+    output: Output,
+    rate: u32,
+    kind: Kinds,
+}
+
+enum Kinds {
+    Raw(Box<dyn Write + Send>),
+    Pictures(PathBuf),
+    Video(File, Container),
+}
+
+impl Begun {
+    /// Makes the file, so that a name which is none fails at once.
+    pub(super) fn new(output: Output, rate: u32) -> Result<Self, RecordError> {
+        let failed = output.failed();
+        let kind = match &output {
+            Output::Standard | Output::Y4m(_) => Kinds::Raw(output.raw().map_err(failed)?),
+            Output::Pictures(pattern) => Kinds::Pictures(pattern.clone()),
+            Output::Video(path) => {
+                let container = Container::of(path).ok_or_else(|| RecordError::Name(path.clone()))?;
+                container.check()?;
+                Kinds::Video(File::create(path).map_err(failed)?, container)
+            }
+        };
+        Ok(Self { output, rate, kind })
+    }
+
+    /// Goes on with its first frame, whose size all others get.
+    pub(super) fn of(self, extent: Extent, pixels: &[u8]) -> Result<Sink, RecordError> {
+        let failed = self.output.failed();
+        let into = match self.kind {
+            Kinds::Raw(mut to) => {
+                let frames = Frames::new(extent, self.rate);
+                to.write_all(frames.header().as_bytes()).map_err(&failed)?;
+                Into::Raw(to, frames)
+            }
+            Kinds::Pictures(pattern) => Into::Pictures(pattern),
+            Kinds::Video(file, container) => Into::Video(VideoFile::start(file, container, self.rate, extent, pixels)?),
+        };
+        Ok(Sink { output: self.output, extent, into, frame: Vec::new(), written: 0 })
+    }
+}
+
+/// A film under way.
+pub(super) struct Sink {
+    output: Output,
+    extent: Extent,
+    into: Into,
+    /// The frame that is on show, as it is written.
+    frame: Vec<u8>,
+    pub(super) written: u64,
+}
+
+enum Into {
+    Raw(Box<dyn Write + Send>, Frames),
+    Pictures(PathBuf),
+    Video(VideoFile),
+}
+
+impl Sink {
+    pub(super) fn extent(&self) -> Extent {
+        self.extent
+    }
+
+    /// Sets the frame on show: tight rows of RGBA8 in the film's size, the top one first.
+    pub(super) fn set(&mut self, pixels: Vec<u8>) {
+        match &self.into {
+            Into::Raw(_, frames) => {
+                self.frame.clear();
+                frames.put(&pixels, &mut self.frame);
+            }
+            Into::Pictures(_) => self.frame = pixels,
+            Into::Video(file) => file.frame(&pixels, &mut self.frame),
+        }
+    }
+
+    /// Writes the frame on show until there are so many.
+    pub(super) fn until(&mut self, frames: u64) -> Result<(), RecordError> {
+        while self.written < frames {
+            match &mut self.into {
+                Into::Raw(to, _) => to.write_all(&self.frame).map_err(self.output.failed())?,
+                Into::Pictures(pattern) => save(pattern, self.written, self.extent, &self.frame)?,
+                Into::Video(file) => file.put(&self.frame)?,
+            }
+            self.written += 1;
+        }
+        Ok(())
+    }
+
+    /// Writes the end; the frames in it.
+    pub(super) fn finish(self) -> Result<u64, RecordError> {
+        match self.into {
+            Into::Raw(mut to, _) => to.flush().map_err(self.output.failed())?,
+            Into::Pictures(_) => {}
+            Into::Video(file) => file.finish()?,
+        }
+        Ok(self.written)
+    }
+}
+
+fn save(pattern: &Path, frame: u64, extent: Extent, pixels: &[u8]) -> Result<(), RecordError> {
+    let path = numbered(pattern, frame).ok_or_else(|| RecordError::Pattern(pattern.into()))?;
+    let picture = ImageBuffer::from_raw(extent.width, extent.height, pixels.to_vec());
+    // Pixels have the film's size.
+    picture.map_or(Ok(()), |picture| Ok(save_rgba8(picture, &path)?))
+}
