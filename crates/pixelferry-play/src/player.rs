@@ -68,6 +68,8 @@ pub struct Player {
     /// Sum of the picture of the last trial, where its kernel writes all pixels.
     sum: Option<u64>,
     is_drawn: bool,
+    /// Moment of the frame on show, at which a pause stays.
+    shown: Option<Moment>,
     /// Time of the frames.
     pub clock: Clock,
     /// Place of the pointer, as [`Moment::mouse`] has it.
@@ -112,6 +114,7 @@ impl Player {
             last: None,
             sum: None,
             is_drawn: false,
+            shown: None,
             clock,
             mouse: [0.0; 4],
         };
@@ -190,11 +193,12 @@ impl Player {
         }
         let backend = self.link.backend().clone();
         let mut next = Running::build(&backend, program, self.size(), self.vouched)?;
-        let (mouse, now) = (self.mouse, self.clock.now());
-        frame(&mut self.link, &mut next, &Moment { mouse, ..now }, &values)?;
+        let moment = self.moment();
+        frame(&mut self.link, &mut next, &moment, &values)?;
         // Buffers go on where they are the same ones; else a text that begins at frame 0 is to see it.
         if !next.inherit(self.running.take()) && self.options.step.is_none() {
             self.clock.rewind();
+            self.shown = None;
         }
         self.running = Some(next);
         self.values = values;
@@ -208,7 +212,9 @@ impl Player {
     /// on show, and is a fault.
     pub fn frame(&mut self, is_stepped: bool) {
         if !self.clock.is_halted() || is_stepped {
+            self.shown = None;
             self.again();
+            self.shown = Some(self.clock.now());
             self.clock.go_on(is_stepped);
         }
     }
@@ -224,7 +230,8 @@ impl Player {
     }
 
     fn moment(&self) -> Moment {
-        Moment { mouse: self.mouse, ..self.clock.now() }
+        let halted_at = self.shown.filter(|_| self.clock.is_halted());
+        Moment { mouse: self.mouse, ..halted_at.unwrap_or_else(|| self.clock.now()) }
     }
 
     /// Sets the size of the picture.
@@ -234,9 +241,9 @@ impl Player {
     pub fn resize(&mut self, size: Extent) -> Result<(), PlayError> {
         self.link.resize(SurfaceDesc::image(size.width, size.height, PixelFormat::Rgba8))?;
         self.is_drawn = false;
+        let moment = self.moment();
         if let Some(running) = &mut self.running {
             running.resize(size)?;
-            let moment = Moment { mouse: self.mouse, ..self.clock.now() };
             frame(&mut self.link, running, &moment, &self.values)?;
             self.is_drawn = true;
         }
@@ -249,6 +256,7 @@ impl Player {
     /// What the backend reports.
     pub fn rewind(&mut self) -> Result<(), PlayError> {
         self.clock.rewind();
+        self.shown = None;
         let size = self.size();
         self.running.as_mut().map_or(Ok(()), |running| running.resize(size))
     }

@@ -121,5 +121,20 @@ fn a_user_edits_a_text_and_never_loses_the_picture() {
     viewer.key(65).unwrap();
     let mut last = None;
     wait_for(&mut window, &viewer, "play, halted", |at| last.replace(at(100, 5)) == Some(at(100, 5)));
+    // A slider is seen in a pause, too, while the time stands; the full stop steps it.
+    let strip = last.take();
+    // The panel knows the pointer by the frame before.
+    viewer.point((480, 48)).unwrap();
+    let mut polls = 0;
+    wait_for(&mut window, &viewer, "play, a slider", |at| {
+        polls += 1;
+        if polls % 20 == 10 {
+            viewer.click(1).unwrap();
+        }
+        (30..225).contains(&at(100, 100)[1])
+    });
+    wait_for(&mut window, &viewer, "play, still halted", |at| Some(at(100, 5)) == strip);
+    viewer.key(60).unwrap();
+    wait_for(&mut window, &viewer, "play, a step", |at| Some(at(100, 5)) != strip);
     ends(&mut window, &viewer);
 }
