@@ -12,7 +12,7 @@ use std::time::Duration;
 
 #[derive(clap::Args)]
 pub struct PlayOptions {
-    /// Text to play; its ending says the language: .glsl (Shadertoy), .comp, .wgsl, .cl, .cu, .ptx.
+    /// Text to play; its ending says the language: .glsl (Shadertoy), .fs (ISF), .comp, .wgsl, .cl, .cu, .ptx.
     #[arg(value_name = "FILE", required_unless_present = "trial")]
     file: Option<PathBuf>,
     /// Backend to compute with; that of the language, unless it runs on several.
