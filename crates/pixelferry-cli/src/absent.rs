@@ -17,6 +17,11 @@ const FEATURES: &[Feature] = &[
     Feature { name: "gl-compute", is_built: cfg!(feature = "gl-compute"), words: &[] },
     Feature { name: "manual", is_built: cfg!(feature = "manual"), words: &["completions", "man"] },
     Feature { name: "overlay", is_built: cfg!(feature = "overlay"), words: &["--plain", "--picture", "--inject"] },
+    Feature {
+        name: "play",
+        is_built: cfg!(feature = "play"),
+        words: &["play", "--channel", "--set", "--step", "--limit"],
+    },
     #[cfg(target_os = "linux")]
     Feature { name: "stream", is_built: cfg!(feature = "stream"), words: &["streams", "--attach", "--publish"] },
     Feature { name: "view", is_built: cfg!(feature = "view"), words: &["view"] },

@@ -12,6 +12,8 @@ mod json;
 #[cfg(feature = "manual")]
 mod manual;
 mod output;
+#[cfg(feature = "play")]
+mod play;
 mod probe;
 mod report;
 mod scrub;
@@ -63,6 +65,12 @@ enum Command {
     #[cfg(feature = "view")]
     #[command(after_help = view::help())]
     View(view::ViewOptions),
+    /// Show a shader or kernel from a file, built anew whenever it is saved: Shadertoy's text, ISF, GLSL, WGSL, OpenCL C, CUDA C++, PTX.
+    ///
+    /// A text may do whatever a program of yours may do: play only texts that you would run. WGSL alone is kept inside its memory.
+    #[cfg(feature = "play")]
+    #[command(after_help = play::help())]
+    Play(play::PlayOptions),
     /// List the streams that processes of this user publish for others, which `view --attach` shows.
     #[cfg(all(feature = "stream", target_os = "linux"))]
     #[command(after_help = exit::help())]
@@ -123,6 +131,8 @@ fn run(Cli { output, command }: Cli) -> Result<Exit, Box<dyn Error>> {
         Command::Streams(options) => return streams::run(&options),
         #[cfg(feature = "view")]
         Command::View(options) => view::run(&options)?,
+        #[cfg(feature = "play")]
+        Command::Play(options) => play::run(options)?,
         Command::Report(options) => report::run(&options)?,
         #[cfg(feature = "bench")]
         Command::Bench(options) => bench::execute(&options, &mut terminal::Output)?,

@@ -1,6 +1,5 @@
 //! `Recording`: a film of what a viewer shows.
 
-use crate::viewer::Viewer;
 use pixelferry::record::Recorded;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -9,13 +8,14 @@ use std::sync::{Mutex, PoisonError};
 /// A film of what a viewer shows, until it is stopped or the viewer ends.
 #[pyclass(module = "pixelferry", frozen)]
 pub struct Recording {
-    viewer: Py<Viewer>,
+    /// Ends it where it is made.
+    stop: Box<dyn Fn(Python<'_>) -> PyResult<Recorded> + Send + Sync>,
     recorded: Mutex<Option<Recorded>>,
 }
 
 impl Recording {
-    pub const fn new(viewer: Py<Viewer>) -> Self {
-        Self { viewer, recorded: Mutex::new(None) }
+    pub fn new(stop: impl Fn(Python<'_>) -> PyResult<Recorded> + Send + Sync + 'static) -> Self {
+        Self { stop: Box::new(stop), recorded: Mutex::new(None) }
     }
 
     fn recorded(&self) -> Option<Recorded> {
@@ -28,7 +28,7 @@ impl Recording {
     /// Ends the film. May be called again.
     fn stop(&self, py: Python<'_>) -> PyResult<()> {
         if self.recorded().is_none() {
-            let recorded = self.viewer.get().stop(py)?;
+            let recorded = (self.stop)(py)?;
             *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(recorded);
         }
         Ok(())

@@ -16,7 +16,7 @@ use crate::source::Source;
 use crate::stage::{Screen, Settings, Stage, Status};
 use crate::window::WindowHandle;
 use pixelferry::api::gl::WindowOptions;
-use pixelferry::record::{Output, RecordOptions, Recorded};
+use pixelferry::record::{Output, RecordOptions};
 use pixelferry::{
     DisplayChoice, Extent, LinkBuilder, Mode, PixelFormat, Policy, RowOrder, SurfaceDesc,
     command::{Choice as _, check_picture_file},
@@ -144,11 +144,6 @@ impl Viewer {
     ) -> Result<R, Failure> {
         self.check_process()?;
         py.detach(|| self.shared.host.run(work))
-    }
-
-    /// Ends the film.
-    pub fn stop(&self, py: Python<'_>) -> PyResult<Recorded> {
-        self.run(py, Stage::stop)
     }
 
     fn check_process(&self) -> Result<(), Failure> {
@@ -316,7 +311,8 @@ impl Viewer {
         }
         let options = RecordOptions::default().with_rate(rate).with_step(step);
         slf.get().run(slf.py(), move |stage| stage.record(output, options))?;
-        Ok(Recording::new(slf.clone().unbind()))
+        let viewer = slf.clone().unbind();
+        Ok(Recording::new(move |py| viewer.get().run(py, Stage::stop)))
     }
 
     /// The path in use, or None before the first array.

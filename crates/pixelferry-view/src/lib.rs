@@ -4,7 +4,7 @@
 //! |---|---|
 //! | an array and its memory | [`Array`] |
 //! | arrays from `.npy` files, pictures and videos | [`Opened`], [`ReadError`] |
-//! | a video that is played | [`Film`] |
+//! | a video that is played, or read frame by frame | [`Film`], [`Video`] |
 //! | single elements of it | `elements` |
 //! | the way of an array to a display | `feed` |
 //! | what the window shows, and its keys | [`ArrayView`], [`KEYS`] |
@@ -48,8 +48,9 @@ pub use array::Array;
 pub use attached::Attached;
 pub use error::{ReadError, ViewError};
 pub use file::Opened;
+pub use file::y4m::{Frame, Video};
 pub use film::Film;
-pub use keys::{KEYS, Key, keys};
+pub use keys::{KEYS, Key, keys, name_of};
 pub use listen::Listener;
 pub use live::Live;
 pub use overlay::pixel_at;

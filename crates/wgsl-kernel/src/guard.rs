@@ -106,7 +106,7 @@ impl TextLimit {
         self.row().most
     }
 
-    fn check(self, found: u64) -> Result<(), TextError> {
+    pub(crate) fn check(self, found: u64) -> Result<(), TextError> {
         if found > self.most() { Err(TextError::Beyond { limit: self, found }) } else { Ok(()) }
     }
 }

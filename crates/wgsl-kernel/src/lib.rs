@@ -30,6 +30,8 @@
 
 mod bounded;
 mod depth;
+#[cfg(feature = "glsl-in")]
+mod from_glsl;
 mod glsl;
 mod guard;
 mod launch;
@@ -47,6 +49,8 @@ mod weight;
 mod zeroed;
 
 pub use bounded::bounded;
+#[cfg(feature = "glsl-in")]
+pub use from_glsl::from_glsl;
 pub use glsl::{Dialect, GLSL_NUMBERS, check, glsl, glsl_prelude, glsl_texture_prelude};
 pub use guard::{TextError, TextLimit, with_room};
 pub use launch::{Launch, NUMBERS};

@@ -11,6 +11,8 @@ mod endings;
 #[cfg(feature = "manual")]
 mod manual;
 mod missing_drivers;
+#[cfg(all(feature = "play", feature = "view", target_os = "linux"))]
+mod play;
 mod probe;
 #[cfg(all(feature = "view", target_os = "linux"))]
 mod record;

@@ -217,7 +217,12 @@ fn what_an_array_is_taken_for_is_explained() {
 }
 
 /// A screen that a test waits for; it is left beside the test, to be looked at.
-pub fn wait_for(running: &mut Running, viewer: &Viewer, name: &str, seen: impl Fn(&dyn Fn(u32, u32) -> Rgb) -> bool) {
+pub fn wait_for(
+    running: &mut Running,
+    viewer: &Viewer,
+    name: &str,
+    mut seen: impl FnMut(&dyn Fn(u32, u32) -> Rgb) -> bool,
+) {
     let mut patience = Patience::new();
     loop {
         let pixels = running.screen(viewer, WINDOW);

@@ -148,7 +148,8 @@ def test_tensors_are_written_into_an_image(vulkan):
             texture.write(tensor)
         flat(once, FRAMES)
         print(texture.explain())
-        assert texture.path.split("-")[0] in ("external", "exported"), texture.explain()
+        # At this size they differ by less than a millisecond's thousandth: which one is measured to be the quickest is open.
+        assert texture.path in ("external-upload", "exported-upload", "host-visible-upload"), texture.explain()
         assert vulkan.pixels(image, 64, 48) == ((host.astype("i4") + FRAMES) % 256).astype("u1").tobytes()
 
 

@@ -10,7 +10,9 @@ use crate::film::Frames;
 use pixelferry::Extent;
 use pixelferry_look::Number;
 use pixelferry_media::yuv::{Matrix, Weights};
-use std::io::Read;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
 use std::time::Duration;
 
 /// First bytes of a file.
@@ -57,18 +59,44 @@ pub struct Frame {
 
 impl Frame {
     /// Red, green and blue of tight rows.
-    pub fn rgb(bytes: Vec<u8>, extent: Extent) -> Self {
+    pub(crate) fn rgb(bytes: Vec<u8>, extent: Extent) -> Self {
         Self { bytes, shape: vec![extent.height.into(), extent.width.into(), 3] }
     }
 
-    pub fn array(&self, name: &str) -> Result<Array, ReadError> {
+    /// Columns and rows.
+    pub fn size(&self) -> [u32; 2] {
+        let side = |at: usize| self.shape.get(at).and_then(|side| u32::try_from(*side).ok()).unwrap_or(0);
+        [side(1), side(0)]
+    }
+
+    /// Its pixels, rows from the top.
+    pub fn rgba(&self) -> impl Iterator<Item = [u8; 4]> + '_ {
+        self.bytes.chunks_exact(if self.shape.len() == 3 { 3 } else { 1 }).map(|pixel| match *pixel {
+            [red, green, blue] => [red, green, blue, 255],
+            _ => [pixel[0], pixel[0], pixel[0], 255],
+        })
+    }
+
+    pub(crate) fn array(&self, name: &str) -> Result<Array, ReadError> {
         Array::new(name, &self.bytes, self.shape.clone(), Number { code: 1, bits: 8, foreign: false })
+    }
+}
+
+impl Video<BufReader<File>> {
+    /// Opens a file and reads its header.
+    ///
+    /// # Errors
+    /// Those of reading files of this format.
+    pub fn of_file(path: &Path) -> Result<Self, ReadError> {
+        let (mut from, mut first) = (BufReader::new(File::open(path)?), Vec::new());
+        from.by_ref().take(MAGIC.len() as u64).read_to_end(&mut first)?;
+        if first != MAGIC { Err(ReadError::Format(first)) } else { Self::open(from) }
     }
 }
 
 impl<R: Read> Video<R> {
     /// Reads the header, whose first bytes were read.
-    pub fn open(from: R) -> Result<Self, ReadError> {
+    pub(crate) fn open(from: R) -> Result<Self, ReadError> {
         let (size, matrix) = ([0; 2], Matrix::new(Weights::BT601, true, 8));
         let mut video = Self {
             from,
@@ -112,7 +140,11 @@ impl<R: Read> Video<R> {
         Ok(video)
     }
 
-    fn frame(&mut self) -> Result<Option<Frame>, ReadError> {
+    /// The next frame; `None` at the end.
+    ///
+    /// # Errors
+    /// [`ReadError::Video`] and [`ReadError::VideoCut`] where it is damaged.
+    pub fn next_frame(&mut self) -> Result<Option<Frame>, ReadError> {
         let mut first = [0];
         // An end before a frame is the video's.
         if self.read(&mut first[..])? == 0 {
@@ -196,7 +228,7 @@ impl<R: Read> Frames for Video<R> {
     }
 
     fn next_frame(&mut self) -> Result<Option<Frame>, ReadError> {
-        self.frame()
+        Self::next_frame(self)
     }
 }
 

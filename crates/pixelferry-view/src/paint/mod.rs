@@ -3,6 +3,7 @@
 
 pub mod gl;
 pub mod software;
+pub mod theme;
 
 use egui::{ClippedPrimitive, Rect, TexturesDelta};
 use pixelferry::api::gl::Viewport;

@@ -7,15 +7,14 @@ mod graph;
 mod in_use;
 mod messages;
 mod paths;
-mod theme;
 
-pub use theme::BEHIND;
+pub use pixelferry_view::paint::theme::BEHIND;
 
 use super::LEAST;
 use super::inject::Wish;
 use super::player::{Action, Player};
 use egui::{CentralPanel, Frame, FullOutput, Key, RawInput, Rect, ScrollArea, SidePanel, TopBottomPanel};
-use pixelferry_view::paint::Painted;
+use pixelferry_view::paint::{Painted, theme};
 
 /// Width of the panel at the left, points.
 const LEFT: f32 = 348.0;

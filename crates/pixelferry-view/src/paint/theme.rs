@@ -1,4 +1,4 @@
-//! Colours, sizes, and the small parts that all panels are made of.
+//! Colours, sizes, and the small parts that the panels of all windows are made of.
 
 use egui::{
     Color32, FontFamily, FontId, Frame, Label, Margin, Rect, Response, RichText, TextStyle, Ui, UiBuilder, Visuals,
@@ -13,16 +13,26 @@ pub const NAMES: f32 = 62.0;
 /// Width of a control, points.
 pub const BOX: f32 = 206.0;
 
+/// Colour of a panel.
 pub const PANEL: Color32 = Color32::from_rgb(22, 24, 31);
+/// Colour of what is sunk into a panel.
 pub const WELL: Color32 = Color32::from_rgb(15, 16, 21);
+/// Colour of lines and frames.
 pub const LINE: Color32 = Color32::from_rgb(48, 52, 64);
+/// Colour of text.
 pub const TEXT: Color32 = Color32::from_rgb(214, 219, 230);
+/// Colour of text that matters less.
 pub const DIM: Color32 = Color32::from_rgb(134, 142, 160);
+/// Colour of headings.
 pub const ACCENT: Color32 = Color32::from_rgb(98, 178, 255);
+/// Colour of what went well.
 pub const GOOD: Color32 = Color32::from_rgb(112, 214, 140);
+/// Colour of warnings.
 pub const WARN: Color32 = Color32::from_rgb(255, 196, 92);
+/// Colour of failures.
 pub const BAD: Color32 = Color32::from_rgb(255, 118, 108);
 
+/// Dresses all that a context lays out.
 pub fn apply(context: &egui::Context) {
     context.set_visuals(Visuals {
         panel_fill: PANEL,
@@ -46,6 +56,7 @@ pub fn apply(context: &egui::Context) {
     });
 }
 
+/// Frame of a panel.
 pub fn panel() -> Frame {
     Frame::new().fill(PANEL).inner_margin(Margin::symmetric(14, 12))
 }
@@ -56,6 +67,7 @@ pub fn section(ui: &mut Ui, title: &str) {
     heading(ui, title);
 }
 
+/// A heading at the top of a group.
 pub fn heading(ui: &mut Ui, title: &str) {
     ui.label(RichText::new(title).strong().color(ACCENT));
     ui.add_space(1.0);

@@ -1,0 +1,111 @@
+//! Time from saving a text to its picture: median and 99th percentile, for each backend that is there.
+//!
+//! `cargo run --release -p pixelferry-play --features vulkan --example reload [SAVES]`. Each save is another text, so that no cache knows it. The
+//! time begins before the file is written and ends with the picture's pixels on the host; the file is looked at without a pause, where a
+//! window does so with each frame.
+
+use pixelferry::command::Choice as _;
+use pixelferry::{BackendChoice, Extent};
+use pixelferry_play::{Options, Player, Vouched, Wishes, serve};
+use std::error::Error;
+use std::io::Write as _;
+use std::process::Command;
+use std::time::{Duration, Instant};
+use std::{env, fs, io, thread};
+
+/// A text for each backend, with a number in the place of `N`.
+const TEXTS: [(BackendChoice, &str, &str); 4] = [
+    (BackendChoice::Gl, "glsl", SHADER),
+    (BackendChoice::Vulkan, "glsl", SHADER),
+    (BackendChoice::Gl, "wgsl", WGSL),
+    (BackendChoice::OpenCl, "cl", OPENCL),
+];
+const SHADER: &str = "void mainImage(out vec4 c, in vec2 at) {
+    vec2 p = 8.0 * at / iResolution.y;
+    float v = sin(p.x + iTime) + sin(0.5 * (p.y + iTime)) + sin(0.5 * (p.x + p.y + iTime));
+    c = vec4(0.5 + 0.5 * cos(3.1415927 * (0.5 * v + vec3(0.0, 0.33, N))), 1.0);
+}";
+const WGSL: &str = "@compute @workgroup_size(8, 8) fn plasma(@builtin(global_invocation_id) id: vec3<u32>) {
+    let p = 8.0 * vec2<f32>(id.xy) / iResolution().y;
+    let v = sin(p.x + iTime()) + sin(0.5 * (p.y + iTime())) + sin(0.5 * (p.x + p.y + iTime()));
+    pf_store(id.xy, vec4(0.5 + 0.5 * cos(3.1415927 * (0.5 * v + vec3(0.0, 0.33, N))), 1.0));
+}";
+const OPENCL: &str = "kernel void plasma(PF_IMAGE(uchar4, out), float iTime) {
+    int x = get_global_id(0), y = get_global_id(1);
+    if (x >= out_width || y >= out_height) return;
+    float px = 8.0f * x / out_height, py = 8.0f * y / out_height;
+    float v = sin(px + iTime) + sin(0.5f * (py + iTime)) + sin(0.5f * (px + py + iTime));
+    float3 c;
+    c.x = 0.5f + 0.5f * cos(1.57f * v);
+    c.y = 0.5f + 0.5f * cos(1.57f * v + 1.0f);
+    c.z = 0.5f + 0.5f * cos(1.57f * v + N);
+    PF_STORE(out, x, y, pf_rgba8(c, 1.0f));
+}";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // SAFETY: the texts above store each pixel below the size, read nothing else, and end.
+    let vouched = unsafe { Vouched::new() };
+    let arguments: Vec<_> = env::args().skip(1).collect();
+    if let [mark, backend] = arguments.as_slice()
+        && mark == "--trial"
+    {
+        return Ok(serve(io::stdin().lock(), io::stdout(), BackendChoice::parse(backend)?, vouched)?);
+    }
+    let saves: usize = arguments.first().map_or(Ok(100), |count| count.parse())?;
+    let folder = env::temp_dir().join(format!("pixelferry-reload-{}", std::process::id()));
+    fs::create_dir_all(&folder)?;
+    for (backend, ending, text) in TEXTS {
+        let file = folder.join(format!("text.{ending}"));
+        match measure(&file, backend, text, saves, vouched) {
+            Ok((device, mut times)) => {
+                times.sort();
+                let at = |part: usize| times[(times.len() * part / 100).min(times.len() - 1)].as_secs_f64() * 1e3;
+                let (median, late) = (at(50), at(99));
+                writeln!(
+                    io::stdout(),
+                    "{:7} {ending:5} median {median:6.1} ms, 99 % {late:6.1} ms, {device}",
+                    backend.name()
+                )?;
+            }
+            Err(error) => writeln!(io::stdout(), "{:7} {ending:5} {error}", backend.name())?,
+        }
+    }
+    Ok(fs::remove_dir_all(folder)?)
+}
+
+fn measure(
+    file: &std::path::Path,
+    backend: BackendChoice,
+    text: &str,
+    saves: usize,
+    vouched: Vouched,
+) -> Result<(String, Vec<Duration>), Box<dyn Error>> {
+    let numbered = |n: usize| text.replace('N', &format!("{}.{}", n % 7, 1000 + n));
+    fs::write(file, numbered(0))?;
+    let program = env::current_exe()?;
+    let command = move || {
+        let mut command = Command::new(&program);
+        command.args(["--trial", backend.name()]);
+        command
+    };
+    let wishes = Wishes { backend, ..Wishes::default() };
+    let options = Options { wishes, size: Extent::new(800, 450), limit: Duration::from_secs(60), ..Options::new(file) };
+    let mut player = Player::open(options, None, command, vouched)?;
+    player.settle()?;
+    let mut times = Vec::with_capacity(saves);
+    for n in 1..=saves {
+        // The clock of files is coarse.
+        thread::sleep(Duration::from_millis(20));
+        let begun = Instant::now();
+        fs::write(file, numbered(n))?;
+        while !player.look() {
+            thread::sleep(Duration::from_micros(200));
+        }
+        if !player.faults().is_empty() {
+            return Err(pixelferry_play::lines(player.faults()).into());
+        }
+        player.link().read_back()?;
+        times.push(begun.elapsed());
+    }
+    Ok((player.link().backend().device().to_string(), times))
+}

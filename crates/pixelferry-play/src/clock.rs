@@ -1,0 +1,109 @@
+//! Time of the frames: real or in fixed steps, halted and stepped.
+
+use crate::input::Moment;
+use std::time::{Duration, Instant, SystemTime};
+
+/// Step of a halted time.
+const STEP: Duration = Duration::from_micros(16_667);
+/// Longest time between two frames: after a pause of the whole program it goes on where it was.
+const MOST: Duration = Duration::from_secs(1);
+
+/// Time of the frames.
+#[derive(Debug)]
+pub struct Clock {
+    /// Time from frame to frame; what passes otherwise.
+    step: Option<Duration>,
+    time: Duration,
+    delta: Duration,
+    frame: i32,
+    last: Option<Instant>,
+    is_halted: bool,
+}
+
+impl Clock {
+    /// Time that begins with the first frame; in steps where they are given.
+    pub const fn new(step: Option<Duration>) -> Self {
+        let (time, delta) = (Duration::ZERO, STEP);
+        Self { step, time, delta, frame: 0, last: None, is_halted: false }
+    }
+
+    /// Halts, or goes on.
+    pub const fn toggle(&mut self) {
+        self.is_halted = !self.is_halted;
+        self.last = None;
+    }
+
+    /// True while it is halted.
+    pub const fn is_halted(&self) -> bool {
+        self.is_halted
+    }
+
+    /// Begins again.
+    pub const fn rewind(&mut self) {
+        (self.time, self.frame, self.last) = (Duration::ZERO, 0, None);
+    }
+
+    /// Moment of the frame that is to be computed; the pointer is not known here.
+    pub fn now(&self) -> Moment {
+        let (time, delta) = (self.time.as_secs_f32(), self.delta.as_secs_f32());
+        // Steps are for pictures that come again.
+        let date = if self.step.is_some() { [1970.0, 0.0, 1.0, time] } else { date(SystemTime::now()) };
+        Moment { time, delta, frame: self.frame, mouse: [0.0; 4], date }
+    }
+
+    /// Goes on after a frame. A halted clock stays unless `is_stepped`.
+    pub fn go_on(&mut self, is_stepped: bool) {
+        if self.is_halted && !is_stepped {
+            return;
+        }
+        let now = Instant::now();
+        let passed = self.last.replace(now).map_or(STEP, |last| now - last);
+        self.delta = self.step.unwrap_or(if is_stepped { STEP } else { passed.min(MOST) });
+        self.time += self.delta;
+        self.frame = self.frame.wrapping_add(1);
+    }
+}
+
+/// Year, month from 0 on, day and seconds of the day, in UTC (Howard Hinnant's `civil_from_days`).
+fn date(now: SystemTime) -> [f32; 4] {
+    let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let days = i64::try_from(since.as_secs() / 86_400).unwrap_or(0) + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    // Years begin in March there.
+    let (year, month) = (year_of_era + era * 400 + i64::from(month >= 10), (month + 2) % 12);
+    let seconds = since - Duration::from_secs(since.as_secs() / 86_400 * 86_400);
+    [year as f32, month as f32, day as f32, seconds.as_secs_f32()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        let at = |seconds| date(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+        assert_eq!(at(0), [1970.0, 0.0, 1.0, 0.0]);
+        assert_eq!(at(951_782_400 + 3661), [2000.0, 1.0, 29.0, 3661.0]);
+        assert_eq!(at(1_735_689_599), [2024.0, 11.0, 31.0, 86_399.0]);
+    }
+
+    #[test]
+    fn a_halted_clock_steps_and_a_fixed_one_knows_no_other_time() {
+        let mut clock = Clock::new(Some(Duration::from_millis(250)));
+        clock.go_on(false);
+        clock.go_on(false);
+        assert_eq!((clock.now().time, clock.now().frame, clock.now().delta), (0.5, 2, 0.25));
+        clock.toggle();
+        clock.go_on(false);
+        assert_eq!(clock.now().frame, 2);
+        clock.go_on(true);
+        assert_eq!((clock.now().time, clock.now().frame), (0.75, 3));
+        clock.rewind();
+        assert_eq!((clock.now().time, clock.now().frame, clock.is_halted()), (0.0, 0, true));
+    }
+}

@@ -1,0 +1,52 @@
+//! Frames without a window.
+
+use crate::error::PlayError;
+use crate::pass::Vouched;
+use crate::player::{Options, Player};
+use pixelferry::command::check_picture_file;
+use pixelferry::save_picture;
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+/// Time from frame to frame, where nothing else is said.
+const STEP: Duration = Duration::from_nanos(16_666_667);
+
+/// Computes so many frames, and saves the last as a picture where a file is given. Time goes in steps.
+///
+/// # Errors
+/// [`PlayError::Faults`] for a text that is wrong or fails, [`PlayError::Save`], and those of [`Player::open`].
+pub fn play_headless(
+    options: Options,
+    frames: u32,
+    out: Option<&Path>,
+    command: impl FnMut() -> Command + 'static,
+    vouched: Vouched,
+) -> Result<(), PlayError> {
+    out.map_or(Ok(()), check_picture_file)?;
+    let step = Some(options.step.unwrap_or(STEP));
+    let mut player = Player::open(Options { step, ..options }, None, command, vouched)?;
+    player.settle()?;
+    // The first frame came with the program.
+    player.rewind()?;
+    for _ in 0..frames.max(1) {
+        player.frame(true);
+        player.settle()?;
+    }
+    Ok(out.map_or(Ok(()), |out| save_picture(player.link(), out))?)
+}
+
+impl Player {
+    /// Waits for the trial.
+    ///
+    /// # Errors
+    /// [`PlayError::Faults`] where something is wrong.
+    pub fn settle(&mut self) -> Result<(), PlayError> {
+        while self.is_busy() {
+            self.look();
+            thread::sleep(Duration::from_millis(1));
+        }
+        if self.faults().is_empty() { Ok(()) } else { Err(PlayError::Faults(self.faults().to_vec())) }
+    }
+}

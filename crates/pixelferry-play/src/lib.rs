@@ -1,0 +1,46 @@
+//! Shaders and kernels from files, in a window, built anew whenever they are saved.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | a file and those beside it as the passes of a frame | `program`, `pass`, `text`, [`Channel`] |
+//! | numbers that every text may name | `input`, [`Moment`] |
+//! | numbers that the user moves | [`Slider`] |
+//! | a program on a backend, with its buffers and channels | `running`, `picture` |
+//! | the process in which a text is tried before it runs here | `trial`, [`serve`] |
+//! | files that are watched | `watch` |
+//! | what stands in a compiler's log, by line and column | `log`, [`Fault`] |
+//! | the program on show, the next one, time and sliders | [`Player`] |
+//! | frames without a window, and the window | [`play_headless`], [`play`] |
+//!
+//! A text may do whatever a program may do that this user starts: its language knows no bounds, and a driver compiles it. Who plays one
+//! answers for it ([`Vouched`]). WGSL alone is kept inside its memory.
+
+mod clock;
+mod error;
+mod headless;
+mod input;
+mod keys;
+mod log;
+mod panel;
+mod pass;
+mod picture;
+mod player;
+mod program;
+mod running;
+mod slider;
+mod text;
+mod trial;
+mod watch;
+mod window;
+
+pub use clock::Clock;
+pub use error::{Fault, PlayError, lines};
+pub use headless::play_headless;
+pub use input::Moment;
+pub use keys::keys;
+pub use pass::{Channel, Vouched, Wishes};
+pub use player::{Options, Player};
+pub use slider::{Kind, Slider};
+pub use text::backend_for;
+pub use trial::{serve, sum};
+pub use window::play;

@@ -1,0 +1,191 @@
+//! Logs of compilers, read for the places that they name: each writes them in its own way.
+
+use crate::error::Fault;
+use std::path::PathBuf;
+
+/// Most faults that are told of one text: the rest mostly follow from them.
+const MOST: usize = 8;
+
+/// Number of the first line before the common text, and of what is nobody's, where the compiler heeds `#line`. Numbers of texts, which
+/// `#line` takes too, are lost in some of Mesa's messages.
+pub const COMMON: u32 = 500_000;
+pub const NOBODYS: u32 = 900_000;
+
+/// Origin of the lines of a text that was put together.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Origin {
+    /// The user's file.
+    pub file: PathBuf,
+    /// Number of the line before its first, as the compiler counts.
+    pub before: u32,
+    /// A text that goes with it, and the same.
+    pub common: Option<(PathBuf, u32)>,
+}
+
+/// A place as a compiler names it.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    line: u32,
+    column: Option<u32>,
+    /// The column counts each run of blanks as one.
+    is_squeezed: bool,
+}
+
+impl Origin {
+    /// A text that is all the user's.
+    pub const fn of(file: PathBuf) -> Self {
+        Self { file, before: 0, common: None }
+    }
+
+    fn fault(&self, place: Option<Place>, text: &str) -> Fault {
+        let own = (&self.file, self.before);
+        let common = self.common.as_ref().map(|(file, before)| (file, *before));
+        let found = place.filter(|place| place.line <= NOBODYS).and_then(|place| {
+            let texts = std::iter::once(own).chain(common).filter(|(_, before)| place.line > *before);
+            let (file, before) = texts.max_by_key(|(_, before)| *before)?;
+            Some((file, place.line - before, place.column))
+        });
+        let text = text.trim().to_owned();
+        match found {
+            Some((file, line, column)) => Fault { file: file.clone(), line: Some(line), column, text },
+            None => Fault { file: self.file.clone(), line: None, column: None, text },
+        }
+    }
+
+    /// The errors that a log of this text names; all of it as one where it names no place.
+    pub fn faults(&self, log: &str, text: &str) -> Vec<Fault> {
+        let mut found = Vec::new();
+        // naga's message comes a line before its place.
+        let mut ahead = None;
+        for line in log.lines() {
+            if let Some(place) = framed(line) {
+                if let Some(said) = ahead.take() {
+                    found.push(self.fault(Some(place), said));
+                }
+            } else if let Some(said) = line.strip_prefix("error: ") {
+                // PoCL's has its place behind that.
+                match placed(said) {
+                    Some((place, said)) => found.push(self.fault(Some(place), said)),
+                    None => ahead = Some(said),
+                }
+            } else if let Some((mut place, said)) = placed(line) {
+                if place.is_squeezed {
+                    place.column = place.column.map(|column| stretched(text, place, column));
+                }
+                let kind = said.to_ascii_lowercase();
+                let error = ["error", "fatal error"].iter().find(|word| kind.trim_start().starts_with(**word));
+                if let Some(word) = error {
+                    let said = said.trim_start().get(word.len()..).unwrap_or(said);
+                    found.push(self.fault(Some(place), said.trim_start_matches([':', ' '])));
+                }
+            }
+        }
+        if found.is_empty() {
+            found.push(self.fault(None, log));
+        }
+        found.dedup();
+        found.truncate(MOST);
+        found
+    }
+}
+
+/// What makes a compiler of GLSL count the next line as the first one after that number.
+pub fn line_mark(before: u32) -> String {
+    format!("#line {}\n", before + 1)
+}
+
+/// The column in the user's line for one that Mesa counts, whose preprocessor makes one of several blanks and of a comment.
+fn stretched(text: &str, place: Place, column: u32) -> u32 {
+    let first = if place.line > COMMON { COMMON } else { 0 };
+    let own = text.split_once(&line_mark(first)).map_or(text, |(_, own)| own);
+    let line = own.lines().nth(place.line.saturating_sub(first + 1) as usize).unwrap_or_default();
+    let (mut counted, mut was_blank) = (0, false);
+    for (at, c) in (1..).zip(line.chars()) {
+        let is_blank = c == ' ' || c == '\t';
+        counted += u32::from(!(is_blank && was_blank));
+        if counted == column {
+            return at;
+        }
+        was_blank = is_blank;
+    }
+    column
+}
+
+/// naga's frame, `┌─ wgsl:3:5`.
+fn framed(line: &str) -> Option<Place> {
+    let (_, place) = line.split_once("┌─ ")?;
+    let mut parts = place.trim().rsplitn(3, ':');
+    let column = parts.next()?.parse().ok();
+    Some(Place { line: parts.next()?.parse().ok()?, column, ..Place::default() })
+}
+
+/// The place that a line begins with, and what follows it.
+fn placed(line: &str) -> Option<(Place, &str)> {
+    // PTX: "ptxas application ptx input, line 12; error   : message".
+    if let Some((_, rest)) = line.split_once(", line ") {
+        let (number, rest) = rest.split_once(';')?;
+        return Some((Place { line: number.parse().ok()?, ..Place::default() }, rest));
+    }
+    let colon = |at: usize| line[at..].starts_with(':');
+    for (at, _) in line.match_indices(['(', ':']) {
+        let behind = line.get(at + 1..)?;
+        let digits = behind.len() - behind.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let Ok(number) = behind.get(..digits)?.parse::<u32>() else { continue };
+        let rest = behind.get(digits..)?;
+        if colon(at) {
+            // clang: "file.cl:12:5: error"; Mesa: "0:12(5): error".
+            let is_squeezed = rest.starts_with('(');
+            let (open, close) = if is_squeezed { ('(', "):") } else { (':', ":") };
+            let Some(rest) = rest.strip_prefix(open) else { continue };
+            let Some((column, rest)) = rest.split_once(close) else { continue };
+            let Ok(column) = column.parse() else { continue };
+            return Some((Place { line: number, column: Some(column), is_squeezed }, rest));
+        }
+        // NVIDIA: "0(12) : error C0000: ..." and "kernel.cu(12): error: ...".
+        let Some(rest) = rest.strip_prefix(')') else { continue };
+        let Some(rest) = rest.trim_start().strip_prefix(':') else { continue };
+        return Some((Place { line: number, ..Place::default() }, rest));
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_compilers_places_are_read() {
+        let origin = Origin { common: Some(("c.glsl".into(), COMMON)), ..Origin::of("a.glsl".into()) };
+        for (log, said) in [
+            ("0:12(5): error: `x' undeclared\n0:12(5): error: `x' undeclared", "a.glsl:12:5: `x' undeclared"),
+            ("0:500003(1): error: syntax error", "c.glsl:3:1: syntax error"),
+            ("0:1(2): warning: w\n0:2(7): error: e", "a.glsl:2:7: e"),
+            ("0(12) : error C1503: undefined variable \"x\"", "a.glsl:12: C1503: undefined variable \"x\""),
+            ("kernel.cu(7): error: expected a \";\"", "a.glsl:7: expected a \";\""),
+            ("error: kernel.cl:3:13: use of undeclared", "a.glsl:3:13: use of undeclared"),
+            ("0:900001(1): error: e", "a.glsl: e"),
+            ("<kernel>:12:5: error: use of undeclared", "a.glsl:12:5: use of undeclared"),
+            ("/tmp/a:b/x.cl:2:1: fatal error: gone", "a.glsl:2:1: gone"),
+            ("ptxas application ptx input, line 9; error   : Parsing error", "a.glsl:9: Parsing error"),
+            ("error: expected `;`\n  ┌─ wgsl:3:5\n  │", "a.glsl:3:5: expected `;`"),
+            ("no place at all", "a.glsl: no place at all"),
+        ] {
+            let faults = origin.faults(log, "");
+            assert_eq!((faults.len(), faults[0].to_string()), (1, said.to_owned()), "{log}");
+        }
+    }
+
+    #[test]
+    fn columns_are_those_of_the_users_line() {
+        let text = "float before;\n#line 1\nvoid f() {\n    c.x  = nothing;\n}";
+        let faults = Origin::of("a.glsl".into()).faults("0:2(8): error: `nothing' undeclared", text);
+        assert_eq!(faults[0].to_string(), "a.glsl:2:12: `nothing' undeclared");
+    }
+
+    #[test]
+    fn lines_of_a_text_that_was_put_together_are_the_users() {
+        let origin = Origin { file: "a.glsl".into(), before: 30, common: Some(("c.glsl".into(), 20)) };
+        let faults = origin.faults("error: one\n  ┌─ glsl:33:5\nerror: two\n  ┌─ glsl:22:1", "");
+        assert_eq!(crate::error::lines(&faults), "a.glsl:3:5: one\nc.glsl:2:1: two");
+    }
+}

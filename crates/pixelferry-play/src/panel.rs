@@ -1,0 +1,110 @@
+//! What stands over the picture: sliders, time, and what is wrong in the text.
+
+use crate::error::Fault;
+use crate::slider::{Kind, Slider};
+use egui::{Align2, Area, Context, Frame, Id, RawInput, Rect, RichText, Slider as Rail, vec2};
+use pixelferry_view::paint::Painted;
+use pixelferry_view::paint::theme::{BAD, DIM, NAMES, PANEL, TEXT, apply, cell};
+
+/// Width of a slider, points.
+const RAIL: f32 = 150.0;
+/// Distance from the edges, points.
+const EDGE: f32 = 10.0;
+
+/// The panel and what it remembers.
+pub struct Panel {
+    context: Context,
+    pub is_shown: bool,
+}
+
+impl Default for Panel {
+    fn default() -> Self {
+        let context = Context::default();
+        apply(&context);
+        Self { context, is_shown: true }
+    }
+}
+
+/// All that the panel shows.
+pub struct Shown<'a> {
+    /// Time, frame, and how the picture is computed.
+    pub line: String,
+    pub sliders: &'a [Slider],
+    pub values: &'a mut [f32],
+    pub faults: &'a [Fault],
+}
+
+impl Panel {
+    pub const fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// True where the pointer belongs to the panel.
+    pub fn has_pointer(&self) -> bool {
+        self.context.wants_pointer_input() || self.context.is_pointer_over_area()
+    }
+
+    /// Lays everything out and turns it into triangles.
+    pub fn run(&self, input: RawInput, shown: &mut Shown<'_>) -> (Painted, egui::PlatformOutput) {
+        let is_shown = self.is_shown;
+        let output = self.context.run(input, |context| {
+            if is_shown {
+                sliders(context, shown);
+            }
+            if !shown.faults.is_empty() {
+                faults(context, shown.faults);
+            }
+        });
+        let scale = output.pixels_per_point;
+        let primitives = self.context.tessellate(output.shapes, scale);
+        let painted = Painted { primitives, textures: output.textures_delta, scale, picture: Rect::NOTHING };
+        (painted, output.platform_output)
+    }
+}
+
+fn frame() -> Frame {
+    Frame::new().fill(PANEL.gamma_multiply(0.85)).inner_margin(EDGE).corner_radius(4.0)
+}
+
+fn sliders(context: &Context, shown: &mut Shown<'_>) {
+    let corner = Area::new(Id::new("sliders")).anchor(Align2::RIGHT_TOP, vec2(-EDGE, EDGE));
+    corner.show(context, |ui| {
+        frame().show(ui, |ui| {
+            ui.spacing_mut().slider_width = RAIL;
+            ui.label(RichText::new(&shown.line).color(DIM).monospace());
+            for (slider, value) in shown.sliders.iter().zip(shown.values.iter_mut()) {
+                ui.horizontal(|ui| {
+                    cell(ui, NAMES, RichText::new(&slider.name).color(TEXT));
+                    let [least, most] = slider.limits;
+                    match slider.kind {
+                        Kind::Float => _ = ui.add(Rail::new(value, least..=most)),
+                        Kind::Int => _ = ui.add(Rail::new(value, least..=most).step_by(1.0)),
+                        Kind::Bool => {
+                            let mut is_on = *value != 0.0;
+                            if ui.checkbox(&mut is_on, "").changed() {
+                                *value = f32::from(is_on);
+                            }
+                        }
+                    }
+                });
+            }
+        });
+    });
+}
+
+fn faults(context: &Context, faults: &[Fault]) {
+    let width = (context.content_rect().width() - 4.0 * EDGE).max(100.0);
+    Area::new(Id::new("faults")).anchor(Align2::LEFT_BOTTOM, vec2(EDGE, -EDGE)).interactable(false).show(
+        context,
+        |ui| {
+            ui.set_max_width(width);
+            frame().show(ui, |ui| {
+                ui.set_max_width(width);
+                for fault in faults {
+                    ui.label(RichText::new(fault.to_string()).color(BAD).monospace());
+                }
+                ui.label(RichText::new("the picture is that of the text before").color(DIM));
+            });
+        },
+    );
+}

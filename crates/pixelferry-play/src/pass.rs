@@ -1,0 +1,194 @@
+//! One kernel of a frame, the file that it comes from, and what it reads.
+
+use crate::error::{Fault, PlayError};
+use crate::input::{CHANNELS, Param};
+use crate::log::Origin;
+use crate::slider::Slider;
+use pixelferry::{BackendChoice, KernelSource};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Letters of the buffers, in the order in which they are computed.
+pub const BUFFERS: [char; 4] = ['A', 'B', 'C', 'D'];
+
+/// Most bytes of a text: more is no file that somebody wrote.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// One kernel of a frame.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pass {
+    /// Name of the kernel in its text.
+    pub kernel: String,
+    pub language: Tongue,
+    pub text: String,
+    /// Parameters after the target.
+    pub params: Vec<Param>,
+    /// The buffer that it writes; the picture otherwise.
+    pub buffer: Option<usize>,
+    pub channels: [Option<Channel>; CHANNELS],
+    pub origin: Origin,
+}
+
+/// Language of a pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Tongue {
+    Glsl,
+    Wgsl,
+    OpenClC,
+    CudaCpp,
+    Ptx,
+    /// GLSL that becomes WGSL in the trial, as the translator may fail at it in any way.
+    GlslToWgsl,
+}
+
+/// A picture that a pass reads.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Channel {
+    pub(crate) source: Source,
+    /// Between pixels colours are mixed.
+    pub(crate) is_linear: bool,
+    /// Beyond its edge the picture comes again.
+    pub(crate) repeats: bool,
+}
+
+/// Origin of a channel's picture.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Source {
+    /// What a buffer's pass wrote last.
+    Buffer(usize),
+    Picture(PathBuf),
+    /// A video, which goes with the time and begins again at its end.
+    Film(PathBuf),
+}
+
+/// Wishes of the command line.
+#[derive(Debug, Clone, Default)]
+pub struct Wishes {
+    /// Backend to compute with; the first of the language where nothing is said.
+    pub backend: BackendChoice,
+    /// Channels of passes that do not name one of that number.
+    pub channels: Vec<(usize, Channel)>,
+}
+
+impl Channel {
+    /// Reads `SOURCE [nearest] [repeat]`: a picture, a video or `bufA`. Files are looked for beside the text.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read(noted: &str, folder: &Path) -> Result<Self, String> {
+        let mut words = noted.split_whitespace();
+        let named = words.next().ok_or("names no picture")?;
+        let buffer = named.strip_prefix("buf").and_then(|letter| BUFFERS.iter().position(|l| letter == l.to_string()));
+        let path = folder.join(named);
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+        let source = match (buffer, ending.as_deref()) {
+            (Some(at), _) => Source::Buffer(at),
+            (None, Some("y4m")) => Source::Film(path),
+            (None, Some("png" | "jpg" | "jpeg")) => Source::Picture(path),
+            _ => return Err(format!("'{named}' is neither a picture (.png, .jpg), a video (.y4m) nor bufA to bufD")),
+        };
+        let mut channel = Self { repeats: matches!(source, Source::Picture(_)), source, is_linear: true };
+        for word in words {
+            match word {
+                "nearest" => channel.is_linear = false,
+                "linear" => channel.is_linear = true,
+                "repeat" => channel.repeats = true,
+                "clamp" => channel.repeats = false,
+                _ => return Err(format!("has '{word}'; take linear or nearest, clamp or repeat")),
+            }
+        }
+        Ok(channel)
+    }
+
+    /// Reads `@channel NUMBER SOURCE ...`; `None` for a line without the mark.
+    fn noted(line: &str, folder: &Path) -> Option<Result<(usize, Self), String>> {
+        let (_, noted) = line.split_once("@channel")?;
+        let noted = noted.trim().trim_end_matches("*/").trim();
+        let read = || {
+            let (number, rest) = noted.split_once(' ').ok_or("names no picture")?;
+            let number = number.parse().ok().filter(|number| *number < CHANNELS);
+            Ok((number.ok_or("has no number from 0 to 3")?, Self::read(rest, folder)?))
+        };
+        Some(read().map_err(|why: String| format!("'@channel {noted}' {why}")))
+    }
+}
+
+/// A file's text with what its annotations say.
+pub struct Piece {
+    pub file: PathBuf,
+    pub text: String,
+    pub channels: [Option<Channel>; CHANNELS],
+    pub sliders: Vec<Slider>,
+}
+
+impl Piece {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`PlayError::File`], and [`PlayError::Faults`] for annotations.
+    pub fn read(file: &Path, wishes: &Wishes) -> Result<Self, PlayError> {
+        let failed = |source| PlayError::File { file: file.to_owned(), source };
+        if fs::metadata(file).map_err(failed)?.len() > MOST_BYTES {
+            return Err(PlayError::Option(format!("{}: a text has at most {MOST_BYTES} bytes", file.display())));
+        }
+        let text = fs::read_to_string(file).map_err(failed)?.replace("\r\n", "\n");
+        let (mut channels, mut sliders, mut faults) = ([const { None }; CHANNELS], Vec::new(), Vec::new());
+        let folder = file.parent().unwrap_or(Path::new(""));
+        for (at, line) in (1..).zip(text.lines()) {
+            let mut note = |text: String| {
+                faults.push(Fault { file: file.to_owned(), line: Some(at), column: None, text });
+            };
+            match Slider::read(line) {
+                Some(Ok(slider)) => sliders.push(slider),
+                Some(Err(why)) => note(why),
+                None => {}
+            }
+            match Channel::noted(line, folder) {
+                Some(Ok((number, channel))) => channels[number] = Some(channel),
+                Some(Err(why)) => note(why),
+                None => {}
+            }
+        }
+        if !faults.is_empty() {
+            return Err(PlayError::Faults(faults));
+        }
+        for (number, channel) in &wishes.channels {
+            if let Some(place @ None) = channels.get_mut(*number) {
+                *place = Some(channel.clone());
+            }
+        }
+        Ok(Self { file: file.to_owned(), text, channels, sliders })
+    }
+}
+
+/// Promise about foreign texts: a compiler takes any, and no launch can see what a kernel does.
+#[derive(Debug, Clone, Copy)]
+pub struct Vouched(());
+
+impl Vouched {
+    /// Who makes one answers for each text that is played with it, as for a program that is started.
+    ///
+    /// # Safety
+    /// For texts in any language but WGSL what [`KernelSource::with_text`] says.
+    pub const unsafe fn new() -> Self {
+        Self(())
+    }
+}
+
+impl Pass {
+    /// The kernel, for a backend.
+    pub fn source(&self, _: Vouched) -> KernelSource {
+        let (source, text) = (KernelSource::new(self.kernel.clone()), self.text.clone());
+        // SAFETY: whoever made the `Vouched` answers for the text.
+        unsafe {
+            match self.language {
+                Tongue::Wgsl => source.wgsl(text),
+                Tongue::Glsl | Tongue::GlslToWgsl => source.glsl(text),
+                Tongue::OpenClC => source.opencl_c(text),
+                Tongue::CudaCpp => source.cuda_cpp(text),
+                Tongue::Ptx => source.ptx(text),
+            }
+        }
+    }
+}

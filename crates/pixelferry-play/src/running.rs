@@ -1,0 +1,168 @@
+//! A program on a backend: its kernels, buffers and channels.
+
+use crate::error::PlayError;
+use crate::input::{CHANNELS, Moment, Now};
+use crate::pass::{BUFFERS, Pass, Source, Vouched};
+use crate::picture::{PIXEL, Picture};
+use crate::program::Program;
+use pixelferry::{Arg, ComputeBackend, ComputeMemory, Error, Extent, Kernel, PixelFormat, Target};
+use std::sync::Arc;
+
+/// A program that was built.
+pub struct Running {
+    pub program: Program,
+    backend: Arc<dyn ComputeBackend>,
+    kernels: Vec<Arc<dyn Kernel>>,
+    size: Extent,
+    buffers: [Option<Buffer>; BUFFERS.len()],
+    pictures: Vec<(Source, Picture)>,
+}
+
+/// Memory of a buffer: what its pass wrote last, and room for what it writes next.
+struct Buffer {
+    newest: Box<dyn ComputeMemory>,
+    /// `None` only while the pass runs.
+    next: Option<Box<dyn ComputeMemory>>,
+}
+
+impl Buffer {
+    fn zeroed(backend: &dyn ComputeBackend, size: Extent) -> Result<Self, Error> {
+        let bytes = (size.pixels() as usize).saturating_mul(PIXEL);
+        let memory = || {
+            let mut memory = backend.allocate(bytes)?;
+            memory.write(0, &vec![0; bytes])?;
+            Ok::<_, Error>(memory)
+        };
+        Ok(Self { newest: memory()?, next: Some(memory()?) })
+    }
+}
+
+impl Running {
+    /// Builds the kernels, and reads what the channels name.
+    ///
+    /// # Errors
+    /// [`PlayError::Faults`] for a text that does not build; [`PlayError::Channel`]; what the backend reports.
+    pub fn build(
+        backend: &Arc<dyn ComputeBackend>,
+        program: Program,
+        size: Extent,
+        vouched: Vouched,
+    ) -> Result<Self, PlayError> {
+        let build = |pass: &Pass| match backend.build(&pass.source(vouched)) {
+            Err(Error::KernelBuild { log, .. }) => Err(PlayError::Faults(pass.origin.faults(&log, &pass.text))),
+            built => Ok(built?),
+        };
+        let kernels = program.passes.iter().map(build).collect::<Result<_, _>>()?;
+        let mut pictures: Vec<(Source, Picture)> = Vec::new();
+        for (channel, source) in program.passes.iter().flat_map(sources) {
+            if !pictures.iter().any(|(known, _)| known == source)
+                && let Some(picture) = Picture::open(source, channel, backend.as_ref())?
+            {
+                pictures.push((source.clone(), picture));
+            }
+        }
+        let backend = Arc::clone(backend);
+        let mut running = Self { program, backend, kernels, size, buffers: [const { None }; 4], pictures };
+        running.resize(size)?;
+        Ok(running)
+    }
+
+    /// Sets the size of the picture, and clears the buffers.
+    ///
+    /// # Errors
+    /// What the backend reports.
+    pub fn resize(&mut self, size: Extent) -> Result<(), PlayError> {
+        self.size = size;
+        for at in self.program.passes.iter().filter_map(|pass| pass.buffer) {
+            self.buffers[at] = Some(Buffer::zeroed(self.backend.as_ref(), size)?);
+        }
+        Ok(())
+    }
+
+    /// Takes over what the buffers of another program hold, where both have the same. True where it did, or there are none.
+    pub fn inherit(&mut self, from: Option<Self>) -> bool {
+        let has = |running: &Self| running.buffers.each_ref().map(Option::is_some);
+        if !has(self).contains(&true) {
+            return true;
+        }
+        match from.filter(|from| has(from) == has(self) && from.size == self.size) {
+            Some(from) => self.buffers = from.buffers,
+            None => return false,
+        }
+        true
+    }
+
+    /// Computes the buffers of a frame.
+    ///
+    /// # Errors
+    /// What a launch reports, and [`PlayError::Channel`] for a video.
+    pub fn compute_buffers(&mut self, moment: &Moment, sliders: &[f32]) -> Result<(), PlayError> {
+        for (_, picture) in &mut self.pictures {
+            picture.go_to(moment.time)?;
+        }
+        self.launch_buffers(moment, sliders)
+    }
+
+    /// Computes the buffers of a frame with the videos as they are.
+    ///
+    /// # Errors
+    /// What a launch reports.
+    pub fn launch_buffers(&mut self, moment: &Moment, sliders: &[f32]) -> Result<(), PlayError> {
+        for (place, at) in self.program.passes.iter().map(|pass| pass.buffer).enumerate().collect::<Vec<_>>() {
+            let Some(at) = at else { continue };
+            let Some(mut next) = self.buffers[at].as_mut().and_then(|buffer| buffer.next.take()) else { continue };
+            let launched = Target::image(next.as_mut(), self.size, PixelFormat::Rgba32F).and_then(|target| {
+                let arguments = self.arguments(&self.program.passes[place], moment, sliders);
+                self.backend.launch(self.kernels[place].as_ref(), target, &arguments)
+            });
+            if let Some(buffer) = &mut self.buffers[at] {
+                if launched.is_ok() {
+                    std::mem::swap(&mut buffer.newest, &mut next);
+                }
+                buffer.next = Some(next);
+            }
+            launched?;
+        }
+        Ok(())
+    }
+
+    /// Gives the kernel of the picture and its arguments to what launches it.
+    ///
+    /// # Errors
+    /// What the launch reports.
+    pub fn compute_picture(
+        &self,
+        moment: &Moment,
+        sliders: &[f32],
+        mut launch: impl FnMut(&dyn Kernel, &[Arg<'_>]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (Some(pass), Some(kernel)) = (self.program.passes.last(), self.kernels.last()) else { return Ok(()) };
+        launch(kernel.as_ref(), &self.arguments(pass, moment, sliders))
+    }
+
+    fn arguments<'a>(&'a self, pass: &Pass, moment: &Moment, sliders: &'a [f32]) -> Vec<Arg<'a>> {
+        let channels: [_; CHANNELS] = std::array::from_fn(|at| self.channel(pass, at));
+        let sizes = channels.map(|found| found.map_or(Extent::new(0, 0), |(_, size)| size));
+        let is_from_top = self.program.is_from_top;
+        let now = Now { moment: *moment, sliders, size: self.size, channels: sizes, is_from_top };
+        let argument = |param: &crate::input::Param| match param {
+            crate::input::Param::Channel(at) => channels.get(*at)?.map(|(memory, _)| Arg::Memory(memory)),
+            number => number.argument(&now),
+        };
+        pass.params.iter().filter_map(argument).collect()
+    }
+
+    fn channel(&self, pass: &Pass, at: usize) -> Option<(&dyn ComputeMemory, Extent)> {
+        match &pass.channels[at].as_ref()?.source {
+            Source::Buffer(of) => Some((self.buffers.get(*of)?.as_ref()?.newest.as_ref(), self.size)),
+            source => {
+                let (_, picture) = self.pictures.iter().find(|(known, _)| known == source)?;
+                Some((picture.memory.as_ref(), picture.size))
+            }
+        }
+    }
+}
+
+fn sources(pass: &Pass) -> impl Iterator<Item = (usize, &Source)> {
+    (0..).zip(&pass.channels).filter_map(|(at, channel)| Some((at, &channel.as_ref()?.source)))
+}

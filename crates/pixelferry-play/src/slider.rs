@@ -1,0 +1,91 @@
+//! Sliders: numbers that a text names, with their limits, and that the user moves.
+
+use serde::{Deserialize, Serialize};
+
+/// Kind of number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kind {
+    /// Any number.
+    Float,
+    /// Whole numbers.
+    Int,
+    /// 0 or 1.
+    Bool,
+}
+
+/// A number that the user moves.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Slider {
+    /// Its name in the text; parts of a colour or a place have a dot and the part behind it.
+    pub name: String,
+    /// Kind of its numbers.
+    pub kind: Kind,
+    /// The least and the largest.
+    pub limits: [f32; 2],
+    /// The number at first.
+    pub value: f32,
+}
+
+/// Mark of an annotation, which stands in a comment.
+const MARK: &str = "@slider";
+
+impl Slider {
+    /// The number nearest to a wish that the slider has.
+    pub fn nearest(&self, wish: f32) -> f32 {
+        let [least, most] = self.limits;
+        let inside = if wish.is_nan() { self.value } else { wish.clamp(least, most) };
+        if self.kind == Kind::Float { inside } else { inside.round() }
+    }
+
+    /// Reads `@slider NAME LEAST..MOST = VALUE`, or without a value the middle; `int` or `bool` may follow. `None` for a line without
+    /// the mark.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read(line: &str) -> Option<Result<Self, String>> {
+        let (_, noted) = line.split_once(MARK)?;
+        Some(Self::of(noted.trim().trim_end_matches("*/").trim()))
+    }
+
+    fn of(noted: &str) -> Result<Self, String> {
+        let wrong = || format!("'{MARK} {noted}' is no slider; write one as {MARK} speed 0..4 = 1");
+        let (name, rest) = noted.split_once(char::is_whitespace).ok_or_else(wrong)?;
+        let (rest, kind) = match rest.trim().rsplit_once(' ') {
+            Some((before, "int")) => (before, Kind::Int),
+            Some((before, "bool")) => (before, Kind::Bool),
+            _ => (rest, Kind::Float),
+        };
+        let (limits, value) = rest.split_once('=').map_or((rest, None), |(limits, value)| (limits, Some(value)));
+        let (least, most) = limits.split_once("..").ok_or_else(wrong)?;
+        let number = |text: &str| text.trim().parse::<f32>().ok().filter(|number| number.is_finite()).ok_or_else(wrong);
+        let limits = [number(least)?, number(most)?];
+        let value = value.map_or(Ok(f32::midpoint(limits[0], limits[1])), number)?;
+        let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && !name.starts_with(|c: char| c.is_ascii_digit());
+        if !is_name || limits[0] >= limits[1] {
+            return Err(wrong());
+        }
+        let slider = Self { name: name.to_owned(), kind, limits, value };
+        Ok(Self { value: slider.nearest(value), ..slider })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn annotations_are_read_wherever_they_stand() {
+        let read = |line: &str| Slider::read(line).map(|read| read.map(|s| (s.name, s.kind, s.limits, s.value)));
+        let speed = |value| Some(Ok(("speed".to_owned(), Kind::Float, [0.0, 4.0], value)));
+        assert_eq!(read("// @slider speed 0..4 = 1"), speed(1.0));
+        assert_eq!(read("/* @slider speed 0 .. 4 */"), speed(2.0));
+        assert_eq!(read("float x; // @slider speed 0..4 = 9"), speed(4.0));
+        assert_eq!(read("# @slider n -3..3 = 1 int"), Some(Ok(("n".to_owned(), Kind::Int, [-3.0, 3.0], 1.0))));
+        assert_eq!(read("// a slider"), None);
+        for wrong in ["speed", "speed 4..0", "2x 0..1", "a-b 0..1", "x 0..inf", "x 0,1"] {
+            let said = Slider::read(&format!("// @slider {wrong}")).unwrap().unwrap_err();
+            assert!(said.contains("@slider speed 0..4 = 1"), "{said}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! The languages: a row for each.
+
+use crate::error::PlayError;
+use pixelferry::BackendChoice;
+use pixelferry::command::Choice as _;
+use std::path::Path;
+
+/// Language of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    Shadertoy,
+    Isf,
+    Glsl,
+    Wgsl,
+    OpenClC,
+    CudaCpp,
+    Ptx,
+}
+
+/// What is known of a language.
+struct Row {
+    dialect: Dialect,
+    ending: &'static str,
+    about: &'static str,
+    /// Backends that run it, the first if no other is asked for.
+    backends: &'static [BackendChoice],
+    is_from_top: bool,
+}
+
+const ROWS: [Row; 7] = [
+    Row {
+        dialect: Dialect::Shadertoy,
+        ending: "glsl",
+        about: "Shadertoy's GLSL",
+        backends: &[BackendChoice::Gl, BackendChoice::Vulkan, BackendChoice::Wgpu],
+        is_from_top: false,
+    },
+    Row {
+        dialect: Dialect::Isf,
+        ending: "fs",
+        about: "ISF",
+        backends: &[BackendChoice::Gl, BackendChoice::Vulkan, BackendChoice::Wgpu],
+        is_from_top: false,
+    },
+    Row {
+        dialect: Dialect::Glsl,
+        ending: "comp",
+        about: "a compute shader in GLSL",
+        backends: &[BackendChoice::Gl],
+        is_from_top: true,
+    },
+    Row {
+        dialect: Dialect::Wgsl,
+        ending: "wgsl",
+        about: "WGSL",
+        backends: &[BackendChoice::Gl, BackendChoice::Vulkan, BackendChoice::Wgpu],
+        is_from_top: true,
+    },
+    Row {
+        dialect: Dialect::OpenClC,
+        ending: "cl",
+        about: "OpenCL C",
+        backends: &[BackendChoice::OpenCl],
+        is_from_top: true,
+    },
+    Row {
+        dialect: Dialect::CudaCpp,
+        ending: "cu",
+        about: "CUDA C++",
+        backends: &[BackendChoice::Cuda],
+        is_from_top: true,
+    },
+    Row { dialect: Dialect::Ptx, ending: "ptx", about: "PTX", backends: &[BackendChoice::Cuda], is_from_top: true },
+];
+
+impl Dialect {
+    fn row(self) -> &'static Row {
+        ROWS.iter().find(|row| row.dialect == self).unwrap_or(&ROWS[0])
+    }
+
+    /// The language of a file, by its ending.
+    ///
+    /// # Errors
+    /// [`PlayError::Ending`].
+    pub fn of(file: &Path) -> Result<Self, PlayError> {
+        let ending = file.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+        let found = ROWS.iter().find(|row| ending.as_deref() == Some(row.ending));
+        found.map(|row| row.dialect).ok_or_else(|| {
+            let all: Vec<_> = ROWS.iter().map(|row| format!(".{} ({})", row.ending, row.about)).collect();
+            PlayError::Ending { file: file.to_owned(), endings: all.join(", ") }
+        })
+    }
+
+    pub fn ending(self) -> &'static str {
+        self.row().ending
+    }
+
+    /// True where rows are counted from the top.
+    pub fn is_from_top(self) -> bool {
+        self.row().is_from_top
+    }
+
+    /// The backend that runs it: the one that is asked for, or its first.
+    pub fn backend(self, asked: BackendChoice) -> BackendChoice {
+        if asked == BackendChoice::Auto { self.row().backends[0] } else { asked }
+    }
+
+    /// Finds out whether a backend runs it.
+    ///
+    /// # Errors
+    /// [`PlayError::Backend`].
+    pub fn runs_on(self, file: &Path, asked: BackendChoice) -> Result<(), PlayError> {
+        let row = self.row();
+        if row.backends.contains(&self.backend(asked)) {
+            return Ok(());
+        }
+        let others: Vec<_> = row.backends.iter().map(|backend| backend.name()).collect();
+        let (file, backend) = (file.to_owned(), asked.name());
+        Err(PlayError::Backend { file, language: row.about, backend, others: others.join(" or ") })
+    }
+}
+
+/// The backend that runs a file: the one that is asked for, or the first of its language.
+///
+/// # Errors
+/// [`PlayError::Ending`] and [`PlayError::Backend`].
+pub fn backend_for(file: &Path, asked: BackendChoice) -> Result<BackendChoice, PlayError> {
+    let dialect = Dialect::of(file)?;
+    dialect.runs_on(file, asked)?;
+    Ok(dialect.backend(asked))
+}

@@ -1,0 +1,174 @@
+//! ISF: a fragment shader whose first comment is JSON. Its inputs are sliders and channels, its passes buffers.
+//!
+//! Of the specification (version 2, isf.video) there are the inputs `float`, `bool`, `long`, `event`, `color`, `point2D` and `image`, and
+//! passes with `TARGET`, which all have the picture's size, keep their numbers as floats, and hold the frame before while they are computed.
+//! Images are channels in their order, and targets follow them. There are no sounds, no imports and no vertex shaders.
+
+use super::parts::few;
+use super::shadertoy::{self, Around};
+use crate::error::{Fault, PlayError};
+use crate::input::CHANNELS;
+use crate::pass::{BUFFERS, Channel, Pass, Piece, Source, Tongue};
+use crate::slider::{Kind, Slider};
+use serde_json::Value;
+use std::fmt::Write as _;
+
+/// Words of ISF by those of Shadertoy.
+const WORDS: &str = "#define TIME iTime
+#define TIMEDELTA iTimeDelta
+#define FRAMEINDEX iFrame
+#define DATE iDate
+#define RENDERSIZE iResolution.xy
+vec4 pf_FragColor; vec4 pf_FragCoord; vec2 isf_FragNormCoord;
+#define vv_FragNormCoord isf_FragNormCoord
+#define IMG_SIZE(image) vec2(pf_extent(image))
+#define IMG_PIXEL(image, at) pf_texel(image, ivec2(floor(at)))
+#define IMG_NORM_PIXEL(image, at) pf_texture(image, at)
+#define IMG_THIS_PIXEL(image) pf_texture(image, isf_FragNormCoord)
+#define IMG_THIS_NORM_PIXEL(image) pf_texture(image, isf_FragNormCoord)
+#define main pf_main
+";
+/// The text as one of Shadertoy's.
+const CALL: &str = "#undef main
+void mainImage(out vec4 colour, in vec2 at) {
+  pf_FragCoord = vec4(at, 0.0, 1.0); isf_FragNormCoord = at / iResolution.xy; pf_FragColor = vec4(0.0);
+  pf_main();
+  colour = pf_FragColor;
+}
+";
+
+/// Names that a program may not declare, and others of the same length, so that columns stay.
+const OURS: [(&str, &str); 2] = [("gl_FragColor", "pf_FragColor"), ("gl_FragCoord", "pf_FragCoord")];
+
+/// Inputs as they are read so far.
+#[derive(Default)]
+struct Inputs {
+    sliders: Vec<Slider>,
+    images: Vec<String>,
+    declared: String,
+}
+
+/// All passes of a text, and its sliders.
+pub fn passes(piece: &Piece, language: Tongue) -> Result<(Vec<Pass>, Vec<Slider>), PlayError> {
+    let fault =
+        |text: String| PlayError::Faults(vec![Fault { file: piece.file.clone(), line: None, column: None, text }]);
+    let json = header(&piece.text).map_err(fault)?;
+    let mut inputs = Inputs::default();
+    for input in array(&json, "INPUTS") {
+        inputs.add(input).map_err(fault)?;
+    }
+    few(&inputs.sliders)?;
+    let all = array(&json, "PASSES");
+    let targets = targets(all).map_err(fault)?;
+    let names: Vec<_> = inputs.images.iter().chain(&targets).cloned().collect();
+    if names.len() > CHANNELS {
+        return Err(fault(format!("it reads {} images and passes, and there are {CHANNELS} channels", names.len())));
+    }
+    let mut piece = Piece {
+        text: OURS.iter().fold(piece.text.clone(), |text, (theirs, ours)| text.replace(theirs, ours)),
+        file: piece.file.clone(),
+        channels: piece.channels.clone(),
+        sliders: Vec::new(),
+    };
+    for (buffer, place) in piece.channels.iter_mut().skip(inputs.images.len()).take(targets.len()).enumerate() {
+        *place = Some(Channel { source: Source::Buffer(buffer), is_linear: true, repeats: false });
+    }
+    for (at, name) in names.iter().enumerate() {
+        let _ = writeln!(inputs.declared, "const int {name} = {at};");
+    }
+    // The picture is what the last pass gives, whatever its name.
+    let count = all.len().max(1);
+    let pass = |at: usize| {
+        let buffer = Some(at).filter(|at| at + 1 < count);
+        let before = format!("{WORDS}{}#define PASSINDEX {at}\n", inputs.declared);
+        let around = Around { before, behind: CALL };
+        let made = shadertoy::pass(&piece, None, &inputs.sliders, language, buffer.is_some(), &around);
+        Pass { buffer, channels: piece.channels.clone(), ..made }
+    };
+    Ok(((0..count).map(pass).collect(), inputs.sliders))
+}
+
+/// The JSON in the first comment.
+fn header(text: &str) -> Result<Value, String> {
+    let json = text.trim_start().strip_prefix("/*").and_then(|rest| Some(rest.split_once("*/")?.0));
+    let json = json.ok_or("its first comment is no JSON, as ISF has it: /*{ \"INPUTS\": [] }*/")?;
+    serde_json::from_str(json.trim()).map_err(|error| format!("its first comment is no JSON: {error}"))
+}
+
+fn array<'a>(json: &'a Value, name: &str) -> &'a [Value] {
+    json.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn text<'a>(json: &'a Value, name: &str) -> &'a str {
+    json.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Names of what passes but the last write.
+fn targets(passes: &[Value]) -> Result<Vec<String>, String> {
+    let count = passes.len().saturating_sub(1);
+    if count > BUFFERS.len() {
+        return Err(format!("it has {} passes; at most {} are computed", passes.len(), BUFFERS.len() + 1));
+    }
+    if passes.iter().any(|pass| pass.get("WIDTH").or_else(|| pass.get("HEIGHT")).is_some()) {
+        return Err("a pass has a size of its own; all are as large as the picture".into());
+    }
+    passes.iter().take(count).map(|pass| name(text(pass, "TARGET"))).collect()
+}
+
+/// A name that a text can have.
+fn name(name: &str) -> Result<String, String> {
+    let is_name =
+        name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && name.starts_with(|c: char| !c.is_ascii_digit());
+    if is_name { Ok(name.to_owned()) } else { Err(format!("'{name}' is no name of an input or a pass")) }
+}
+
+fn number(json: Option<&Value>, usual: f32) -> f32 {
+    let read = json.and_then(|json| json.as_f64().or_else(|| json.as_bool().map(f64::from)));
+    read.map_or(usual, |number| number as f32)
+}
+
+impl Inputs {
+    fn add(&mut self, input: &Value) -> Result<(), String> {
+        let (own, of) = (name(text(input, "NAME"))?, text(input, "TYPE"));
+        let part = |key: &str, at: usize, usual: f32| {
+            let found = input.get(key);
+            number(found.and_then(|found| found.get(at)).or(found), usual)
+        };
+        let mut slide = |suffix: &str, kind: Kind, at: usize, [least, most, usual]: [f32; 3]| {
+            let limits = [part("MIN", at, least), part("MAX", at, most)];
+            let slider = Slider { name: format!("{own}{suffix}"), kind, limits, value: part("DEFAULT", at, usual) };
+            if limits[0] >= limits[1] {
+                return Err(format!(
+                    "the input '{own}' has no numbers: its MIN is {}, its MAX {}",
+                    limits[0], limits[1]
+                ));
+            }
+            self.sliders.push(Slider { value: slider.nearest(slider.value), ..slider });
+            Ok(())
+        };
+        match of {
+            "float" => slide("", Kind::Float, 0, [0.0, 1.0, 0.0]),
+            "bool" | "event" => slide("", Kind::Bool, 0, [0.0, 1.0, 0.0]),
+            "long" => {
+                let values: Vec<f32> = array(input, "VALUES").iter().map(|value| number(Some(value), 0.0)).collect();
+                let least = values.iter().copied().reduce(f32::min).unwrap_or(0.0);
+                slide("", Kind::Int, 0, [least, values.iter().copied().fold(least + 1.0, f32::max), least])
+            }
+            "color" => {
+                let _ = writeln!(self.declared, "vec4 {own};");
+                (0..4).try_for_each(|at| slide([".r", ".g", ".b", ".a"][at], Kind::Float, at, [0.0, 1.0, 1.0]))
+            }
+            "point2D" => {
+                let _ = writeln!(self.declared, "vec2 {own};");
+                (0..2).try_for_each(|at| slide([".x", ".y"][at], Kind::Float, at, [0.0, 1.0, 0.0]))
+            }
+            "image" => {
+                self.images.push(own);
+                Ok(())
+            }
+            other => {
+                Err(format!("the input '{own}' is a '{other}'; take float, bool, long, event, color, point2D or image"))
+            }
+        }
+    }
+}

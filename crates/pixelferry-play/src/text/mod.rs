@@ -1,0 +1,51 @@
+//! Languages that are played, and what makes kernels of their texts.
+
+mod c;
+mod dialect;
+mod glsl;
+mod isf;
+mod parts;
+pub mod shadertoy;
+mod wgsl;
+
+pub use dialect::{Dialect, backend_for};
+
+use crate::error::PlayError;
+use crate::pass::{Pass, Piece, Tongue};
+use crate::slider::Slider;
+use parts::few;
+use pixelferry::BackendChoice;
+use shadertoy::Around;
+
+/// The passes of pieces, each with the buffer that it writes, and their sliders.
+pub fn passes(
+    dialect: Dialect,
+    pieces: &[(Option<usize>, Piece)],
+    common: Option<&Piece>,
+    sliders: Vec<Slider>,
+    backend: BackendChoice,
+) -> Result<(Vec<Pass>, Vec<Slider>), PlayError> {
+    if !matches!(dialect, Dialect::OpenClC | Dialect::CudaCpp | Dialect::Ptx) {
+        few(&sliders)?;
+    }
+    let graphics = if dialect.backend(backend) == BackendChoice::Gl { Tongue::Glsl } else { Tongue::GlslToWgsl };
+    if dialect == Dialect::Isf {
+        let text = pieces.last().ok_or_else(|| PlayError::Option("there is no text".into()))?;
+        return isf::passes(&text.1, graphics);
+    }
+    let make = |(buffer, piece): &(Option<usize>, Piece)| {
+        let pass = match dialect {
+            Dialect::Shadertoy | Dialect::Isf => {
+                shadertoy::pass(piece, common, &sliders, graphics, buffer.is_some(), &Around::default())
+            }
+            Dialect::Glsl => glsl::pass(piece, common, &sliders),
+            Dialect::Wgsl => wgsl::pass(piece, common, &sliders)?,
+            Dialect::OpenClC => c::pass(piece, common, &sliders, Tongue::OpenClC)?,
+            Dialect::CudaCpp => c::pass(piece, common, &sliders, Tongue::CudaCpp)?,
+            Dialect::Ptx => c::ptx(piece, &sliders)?,
+        };
+        Ok(Pass { buffer: *buffer, channels: piece.channels.clone(), ..pass })
+    };
+    let passes = pieces.iter().map(make).collect::<Result<_, PlayError>>()?;
+    Ok((passes, sliders))
+}

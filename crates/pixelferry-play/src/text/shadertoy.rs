@@ -1,0 +1,264 @@
+//! Shadertoy's texts: unchanged between a prelude and a call of `mainImage`.
+//!
+//! Kernels have no samplers, so a sampler is the number of a channel, and `texture` and its like are functions that read the channel's
+//! memory: linear or nearest, clamped or repeated, of one level. Derivatives (`dFdx`, `dFdy`, `fwidth`) are differences to the next pixel
+//! to the right and above: `mainImage` runs there first, and the n-th call of one finds what its argument was there. Who names none
+//! pays nothing for that. Cubes, volumes, sound and the keyboard are not there.
+
+use super::parts::{bound, by_place, names};
+use crate::input::{CHANNELS, PLACES};
+use crate::log::{COMMON, NOBODYS, Origin, line_mark};
+use crate::pass::{Pass, Piece, Tongue};
+use crate::slider::{Kind, Slider};
+use std::fmt::Write as _;
+
+/// Name of the entry point that [`entry`] writes.
+const ENTRY: &str = "pf_play";
+
+/// Words that a text may name and that GLSL 4.30 keeps for itself, unlike GLSL ES 3.00.
+const FREE: [&str; 3] = ["buffer", "shared", "precise"];
+
+/// What every text may name.
+const INPUTS: &str = "vec3 iResolution;
+float iTime; float iTimeDelta; float iFrameRate; int iFrame;
+vec4 iMouse; vec4 iDate;
+const float iSampleRate = 44100.0;
+float iChannelTime[4]; vec3 iChannelResolution[4];
+uvec4 pf_sizes;
+#define sampler2D int
+#define iGlobalTime iTime
+const int iChannel0 = 0; const int iChannel1 = 1; const int iChannel2 = 2; const int iChannel3 = 3;
+";
+
+/// Reading channels. Rows lie from the top, and texts count from the bottom.
+const TEXTURES: &str = "ivec2 pf_extent(int c) {
+  uint size = pf_sizes[c & 3];
+  return max(ivec2(int(size & 65535u), int(size >> 16u)), ivec2(1));
+}
+vec4 pf_texel(int c, ivec2 at) {
+  ivec2 size = pf_extent(c);
+  if (((PF_REPEAT >> c) & 1) != 0) at = ((at % size) + size) % size;
+  at = clamp(at, ivec2(0), size - 1);
+  return pf_load(c, (size.y - 1 - at.y) * size.x + at.x);
+}
+vec4 pf_texture(int c, vec2 at) {
+  bool repeats = ((PF_REPEAT >> c) & 1) != 0;
+  vec2 size = vec2(pf_extent(c));
+  vec2 place = (repeats ? fract(at) : clamp(at, vec2(-1.0), vec2(2.0))) * size;
+  if (((PF_LINEAR >> c) & 1) == 0) return pf_texel(c, ivec2(floor(place)));
+  place -= 0.5;
+  vec2 first = floor(place);
+  vec2 part = place - first;
+  ivec2 i = ivec2(first);
+  vec4 low = mix(pf_texel(c, i), pf_texel(c, i + ivec2(1, 0)), part.x);
+  vec4 high = mix(pf_texel(c, i + ivec2(0, 1)), pf_texel(c, i + ivec2(1, 1)), part.x);
+  return mix(low, high, part.y);
+}
+vec4 pf_texture(int c, vec2 at, float bias) { return pf_texture(c, at); }
+vec4 pf_texture_lod(int c, vec2 at, float level) { return pf_texture(c, at); }
+vec4 pf_texture_grad(int c, vec2 at, vec2 across, vec2 up) { return pf_texture(c, at); }
+vec4 pf_fetch(int c, ivec2 at, int level) { return pf_texel(c, at); }
+ivec2 pf_texture_size(int c, int level) { return pf_extent(c); }
+#define texture pf_texture
+#define texture2D pf_texture
+#define textureLod pf_texture_lod
+#define texture2DLodEXT pf_texture_lod
+#define textureGrad pf_texture_grad
+#define texelFetch pf_fetch
+#define textureSize pf_texture_size
+";
+
+/// Differences to the next pixels; `pf_turn` 0 is the pixel itself, 1 and 2 the ones to its right and above.
+const DERIVATIVES: &str = "#define PF_CALLS 16
+int pf_turn = 0; int pf_call = 0;
+vec4 pf_right[PF_CALLS]; vec4 pf_above[PF_CALLS];
+vec4 pf_differ(vec4 v, int way) {
+  int n = min(pf_call, PF_CALLS - 1);
+  pf_call += 1;
+  if (pf_turn == 1) { pf_right[n] = v; return vec4(0.0); }
+  if (pf_turn == 2) { pf_above[n] = v; return vec4(0.0); }
+  if (way == 0) return pf_right[n] - v;
+  if (way == 1) return pf_above[n] - v;
+  return abs(pf_right[n] - v) + abs(pf_above[n] - v);
+}
+float pf_d(float v, int way) { return pf_differ(vec4(v, 0.0, 0.0, 0.0), way).x; }
+vec2 pf_d(vec2 v, int way) { return pf_differ(vec4(v, 0.0, 0.0), way).xy; }
+vec3 pf_d(vec3 v, int way) { return pf_differ(vec4(v, 0.0), way).xyz; }
+vec4 pf_d(vec4 v, int way) { return pf_differ(v, way); }
+#define dFdx(v) pf_d(v, 0)
+#define dFdy(v) pf_d(v, 1)
+#define fwidth(v) pf_d(v, 2)
+";
+
+/// What another language's texts need around them, to be Shadertoy's.
+#[derive(Default)]
+pub struct Around {
+    pub before: String,
+    pub behind: &'static str,
+}
+
+/// A pass of a text.
+pub fn pass(
+    piece: &Piece,
+    common: Option<&Piece>,
+    sliders: &[Slider],
+    language: Tongue,
+    is_buffer: bool,
+    around: &Around,
+) -> Pass {
+    let heeds_lines = language == Tongue::Glsl;
+    let common_text = common.map(|piece| piece.text.as_str()).unwrap_or_default();
+    let has_derivatives =
+        ["dFdx", "dFdy", "fwidth"].iter().any(|name| names(&piece.text, name) || names(common_text, name));
+    let mut text = if heeds_lines { line_mark(NOBODYS) } else { "#version 450 core\n".to_owned() };
+    text += INPUTS;
+    channels(&mut text, piece, heeds_lines);
+    text += TEXTURES;
+    if has_derivatives {
+        text += DERIVATIVES;
+    }
+    for slider in sliders.iter().filter(|slider| !slider.name.contains('.')) {
+        let _ = writeln!(text, "{} {};", type_of(slider.kind), slider.name);
+    }
+    text += &around.before;
+    FREE.iter().for_each(|word| _ = writeln!(text, "#define {word} pf_{word}"));
+    let mut origin = Origin::of(piece.file.clone());
+    let follows = |text: &mut String, piece: &Piece, first: u32| {
+        let before = if heeds_lines { first } else { text.lines().count() as u32 };
+        if heeds_lines {
+            *text += &line_mark(first);
+        }
+        *text += &piece.text;
+        text.push('\n');
+        before
+    };
+    origin.common = common.map(|piece| (piece.file.clone(), follows(&mut text, piece, COMMON)));
+    origin.before = follows(&mut text, piece, 0);
+    if heeds_lines {
+        text += &line_mark(NOBODYS);
+    }
+    text += around.behind;
+    run(&mut text, sliders, has_derivatives, is_buffer);
+    if heeds_lines {
+        main(&mut text, piece, sliders);
+    } else {
+        text += "void main() {}\n";
+    }
+    let kernel = if heeds_lines { "main" } else { ENTRY }.to_owned();
+    let params = by_place(sliders, bound(piece));
+    Pass { kernel, language, text, params, buffer: None, channels: Default::default(), origin }
+}
+
+const fn type_of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Float => "float",
+        Kind::Int => "int",
+        Kind::Bool => "bool",
+    }
+}
+
+/// The memories of the channels that are there.
+fn channels(text: &mut String, piece: &Piece, is_direct: bool) {
+    let mut loads = String::new();
+    let (mut linear, mut repeats) = (0, 0);
+    for (place, at) in bound(piece).enumerate() {
+        let layout = if is_direct { format!("binding = {}", place + 1) } else { format!("set = 1, binding = {place}") };
+        let _ = writeln!(text, "layout(std430, {layout}) readonly buffer PfChannel{at} {{ vec4 pf_texels{at}[]; }};");
+        let _ = writeln!(loads, "  if (c == {at}) return pf_texels{at}[n];");
+        if let Some(channel) = &piece.channels[at] {
+            linear |= u32::from(channel.is_linear) << at;
+            repeats |= u32::from(channel.repeats) << at;
+        }
+    }
+    let _ = writeln!(text, "vec4 pf_load(int c, int n) {{\n{loads}  return vec4(0.0);\n}}");
+    let _ = writeln!(text, "#define PF_LINEAR {linear}\n#define PF_REPEAT {repeats}");
+}
+
+/// The function that computes a pixel from all inputs. Its names are no slider's.
+fn run(text: &mut String, sliders: &[Slider], has_derivatives: bool, is_buffer: bool) {
+    *text += "vec4 pf_run(vec2 pf_whole, vec2 pf_place, float pf_time, float pf_delta, float pf_rate, int pf_frame, vec4 pf_mouse, vec4 pf_date, uvec4 pf_four";
+    for (at, slider) in sliders.iter().enumerate() {
+        let number = if slider.kind == Kind::Float { "float" } else { "int" };
+        let _ = write!(text, ", {number} pf_slider_{}", letter(at));
+    }
+    *text += ") {
+  iResolution = vec3(pf_whole, 1.0); iTime = pf_time; iTimeDelta = pf_delta; iFrameRate = pf_rate; iFrame = pf_frame;
+  iMouse = pf_mouse; iDate = pf_date; pf_sizes = pf_four;
+";
+    for (at, Slider { name, kind, .. }) in sliders.iter().enumerate() {
+        let given = letter(at);
+        let value = if *kind == Kind::Bool { format!("pf_slider_{given} != 0") } else { format!("pf_slider_{given}") };
+        let _ = writeln!(text, "  {name} = {value};");
+    }
+    for at in 0..CHANNELS {
+        let _ = writeln!(
+            text,
+            "  iChannelTime[{at}] = pf_time; iChannelResolution[{at}] = vec3(vec2(pf_extent({at})), 1.0);"
+        );
+    }
+    *text += "  vec4 pf_colour = vec4(0.0, 0.0, 0.0, 1.0);\n";
+    if has_derivatives {
+        *text += "  pf_turn = 1; pf_call = 0; mainImage(pf_colour, pf_place + vec2(1.0, 0.0));
+  pf_turn = 2; pf_call = 0; mainImage(pf_colour, pf_place + vec2(0.0, 1.0));
+  pf_turn = 0; pf_call = 0; pf_colour = vec4(0.0, 0.0, 0.0, 1.0);
+";
+    }
+    *text += "  mainImage(pf_colour, pf_place);\n";
+    // What a picture shows is not seen through.
+    *text += if is_buffer { "  return pf_colour;\n}\n" } else { "  return vec4(pf_colour.xyz, 1.0);\n}\n" };
+}
+
+/// A letter in the place of a digit, behind which naga puts a line.
+fn letter(at: usize) -> char {
+    char::from(b'a' + (at % 26) as u8)
+}
+
+/// Arguments of `pf_run` as both languages read them: words of GLSL have no `<f32>`.
+fn arguments(sliders: &[Slider], [vec2, vec4, uvec4]: [&str; 3], float_of: &str) -> String {
+    let f = |at: usize| format!("pf_arg_f32({at})");
+    let four = |name: &str, at: usize, read: fn(usize) -> String| {
+        format!("{name}({})", (at..at + 4).map(read).collect::<Vec<_>>().join(", "))
+    };
+    let float = |at: usize| format!("pf_arg_f32({at})");
+    let word = |at: usize| format!("pf_arg_u32({at})");
+    let place = format!("{vec2}({float_of}(id.x) + 0.5, size.y - {float_of}(id.y) - 0.5)");
+    let mut all = vec!["size".to_owned(), place, f(0), f(1), f(2), "pf_arg_i32(3)".into()];
+    all.extend([four(vec4, 4, float), four(vec4, 8, float), four(uvec4, 12, word)]);
+    all.extend(
+        (PLACES.len()..).zip(sliders).map(
+            |(at, slider)| {
+                if slider.kind == Kind::Float { f(at) } else { format!("pf_arg_i32({at})") }
+            },
+        ),
+    );
+    all.join(", ")
+}
+
+/// The entry point of a text that the driver compiles.
+fn main(text: &mut String, piece: &Piece, sliders: &[Slider]) {
+    let all = arguments(sliders, ["vec2", "vec4", "uvec4"], "float");
+    *text += "layout(local_size_x = 8, local_size_y = 8) in;
+void main() {
+  uvec2 id = gl_GlobalInvocationID.xy;
+  vec2 size = vec2(pf_size());
+";
+    let _ = writeln!(text, "  vec4 colour = pf_run({all});");
+    // A memory that nothing reads would not be there; no channel has that size.
+    for at in bound(piece) {
+        let _ = writeln!(text, "  if (pf_arg_u32(12) == 4294967295u) colour += pf_texels{at}[0];");
+    }
+    *text += "  pf_store(id, colour);\n}\n";
+}
+
+/// The entry point of a text that was translated to WGSL.
+pub fn entry(sliders: &[Slider]) -> String {
+    let all = arguments(sliders, ["vec2<f32>", "vec4<f32>", "vec4<u32>"], "f32");
+    format!(
+        "
+@compute @workgroup_size(8, 8) fn {ENTRY}(@builtin(global_invocation_id) id: vec3<u32>) {{
+  let size = vec2<f32>(pf_size());
+  pf_store(id.xy, pf_run({all}));
+}}
+"
+    )
+}

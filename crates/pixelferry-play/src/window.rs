@@ -1,0 +1,265 @@
+//! The window.
+
+use crate::error::{PlayError, lines};
+use crate::keys::{Deed, deed};
+use crate::panel::{Panel, Shown};
+use crate::pass::Vouched;
+use crate::player::{Options, Player};
+use egui_winit::winit::event::{ElementState, KeyEvent, MouseButton, WindowEvent};
+use pixelferry::api::gl::{Flow, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
+use pixelferry::{Display, DrawOptions, Extent, save_picture};
+use pixelferry_view::paint::gl::GlPainter;
+use pixelferry_view::paint::theme::BEHIND;
+use std::io::Write as _;
+use std::process::Command;
+use std::rc::Rc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Time between two looks at the files while the time is halted.
+const REST: Duration = Duration::from_millis(10);
+
+/// Plays a file in a window until that is closed. What is wrong in the text stands over the picture, and on standard error.
+///
+/// Call it once in a process, from the main thread where the platform insists.
+///
+/// # Errors
+/// [`PlayError::Driver`] where there is no window to be had, and those of [`Player::open`].
+pub fn play(options: Options, command: impl FnMut() -> Command + 'static, vouched: Vouched) -> Result<(), PlayError> {
+    let title = options.file.file_name().unwrap_or(options.file.as_os_str()).to_string_lossy().into_owned();
+    let window = WindowOptions::default().with_title(format!("{title} - pixelferry play")).with_size(options.size);
+    let mut app = App { opens: Some((options, Box::new(command))), vouched, shown: None };
+    run_window(&window, &mut app).map(drop)
+}
+
+struct App {
+    /// Until the window is open.
+    opens: Option<(Options, Box<dyn FnMut() -> Command>)>,
+    vouched: Vouched,
+    shown: Option<Playing>,
+}
+
+struct Playing {
+    player: Player,
+    panel: Panel,
+    /// `None` once it failed: then there is no panel.
+    painter: Option<GlPainter>,
+    input: egui_winit::State,
+    /// Place of the pointer, and whether its button is down for the text.
+    pointer: [f32; 2],
+    is_down: bool,
+    /// In a pause the next frame is to be computed, or this one again.
+    steps: bool,
+    comes_again: bool,
+    /// Frames of the last half second.
+    rate: Rate,
+}
+
+#[derive(Default)]
+struct Rate {
+    since: Option<Instant>,
+    frames: u32,
+    shown: f32,
+}
+
+impl Rate {
+    fn count(&mut self) {
+        let since = *self.since.get_or_insert_with(Instant::now);
+        self.frames += 1;
+        let passed = since.elapsed().as_secs_f32();
+        if passed > 0.5 {
+            self.shown = self.frames as f32 / passed;
+            (self.since, self.frames) = (Some(Instant::now()), 0);
+        }
+    }
+}
+
+/// Tells the user, where anybody listens.
+fn tell(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+impl Playing {
+    fn key(&mut self, deed: Deed) -> Result<(), PlayError> {
+        match deed {
+            Deed::Pause => self.player.clock.toggle(),
+            Deed::Step => self.steps = self.player.clock.is_halted(),
+            Deed::Rewind => {
+                self.player.rewind()?;
+                self.comes_again = true;
+            }
+            Deed::Panel => self.panel.is_shown = !self.panel.is_shown,
+            Deed::Reset => {
+                let (sliders, values) = self.player.sliders();
+                values.iter_mut().zip(sliders).for_each(|(value, slider)| *value = slider.value);
+                self.comes_again = true;
+            }
+            Deed::Save => {
+                let file = self.player.file().with_extension("png");
+                match save_picture(self.player.link(), &file) {
+                    Ok(()) => tell(&format!("saved {}", file.display())),
+                    Err(error) => tell(&error.to_string()),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn line(&self) -> String {
+        let now = self.player.clock.now();
+        let state = match (self.player.clock.is_halted(), self.player.is_busy()) {
+            (_, true) => ", trying".to_owned(),
+            (true, _) => ", halted".to_owned(),
+            _ => format!(", {:.0} a second", self.rate.shown),
+        };
+        format!("{:.2} s, frame {}{state}", now.time, now.frame)
+    }
+
+    /// The pointer in pixels from the bottom left, as Shadertoy counts.
+    fn point(&mut self, size: Extent) {
+        let [x, y] = [self.pointer[0], size.height as f32 - self.pointer[1]];
+        if self.is_down {
+            (self.player.mouse[0], self.player.mouse[1]) = (x, y);
+            self.comes_again = true;
+        }
+    }
+
+    fn press(&mut self, size: Extent) {
+        self.is_down = true;
+        self.point(size);
+        let [x, y, ..] = self.player.mouse;
+        self.player.mouse = [x, y, x, y];
+    }
+
+    fn release(&mut self) {
+        self.is_down = false;
+        let [x, y, from_x, from_y] = self.player.mouse;
+        self.player.mouse = [x, y, -from_x.abs(), -from_y.abs()];
+    }
+}
+
+impl WindowApp for App {
+    type Error = PlayError;
+
+    fn init(&mut self, window: &GlWindow) -> Result<(), PlayError> {
+        let Some((options, command)) = self.opens.take() else { return Ok(()) };
+        let display: Rc<dyn Display> = window.display().clone();
+        let mut player =
+            Player::open(Options { size: window.size(), ..options }, Some(&display), command, self.vouched)?;
+        player.faults().iter().for_each(|fault| tell(&fault.to_string()));
+        let panel = Panel::default();
+        let painter = GlPainter::new(window.display()).inspect_err(|error| tell(&format!("no panel: {error}"))).ok();
+        let scale = window.window().scale_factor() as f32;
+        let most = window.display().caps().max_image_side as usize;
+        let (context, screen) = (panel.context().clone(), window.window().as_ref());
+        let input = egui_winit::State::new(context, egui::ViewportId::ROOT, screen, Some(scale), None, Some(most));
+        tell(&format!("computed by {}", player.link().backend().device()));
+        let (pointer, rate) = ([0.0; 2], Rate::default());
+        self.shown = Some(Playing {
+            player,
+            panel,
+            painter,
+            input,
+            pointer,
+            is_down: false,
+            steps: false,
+            comes_again: false,
+            rate,
+        });
+        Ok(())
+    }
+
+    fn resized(&mut self, _: &GlWindow, size: Extent) -> Result<(), PlayError> {
+        let Some(shown) = &mut self.shown else { return Ok(()) };
+        if shown.player.size() == size { Ok(()) } else { shown.player.resize(size) }
+    }
+
+    fn event(&mut self, window: &GlWindow, event: &WindowEvent) {
+        let Some(shown) = &mut self.shown else { return };
+        // Frames follow each other anyway: nothing is done at once.
+        let _ = shown.input.on_window_event(window.window(), event);
+        match event {
+            WindowEvent::CursorMoved { position, .. } => {
+                shown.pointer = [position.x as f32, position.y as f32];
+                shown.point(window.size());
+            }
+            WindowEvent::MouseInput { state: ElementState::Pressed, button: MouseButton::Left, .. }
+                if !shown.panel.has_pointer() =>
+            {
+                shown.press(window.size());
+            }
+            WindowEvent::MouseInput { state: ElementState::Released, button: MouseButton::Left, .. }
+                if shown.is_down =>
+            {
+                shown.release();
+            }
+            WindowEvent::KeyboardInput {
+                event: KeyEvent { logical_key, state: ElementState::Pressed, .. }, ..
+            } if !shown.panel.context().wants_keyboard_input() => {
+                if let Some(deed) = deed(&pixelferry_view::name_of(logical_key))
+                    && let Err(error) = shown.key(deed)
+                {
+                    tell(&error.to_string());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn frame(&mut self, window: &GlWindow) -> Result<Flow, PlayError> {
+        let Some(shown) = &mut self.shown else { return Ok(Flow::Exit) };
+        let before = shown.player.faults().to_vec();
+        if shown.player.look() {
+            let faults = shown.player.faults();
+            if !faults.is_empty() && faults != before {
+                tell(&lines(faults));
+            } else if let Some(last) = shown.player.last().filter(|_| faults.is_empty()) {
+                tell(&format!("on show after {:.0} ms", last.as_secs_f64() * 1e3));
+            }
+        }
+        let halted = shown.player.clock.is_halted();
+        let comes_again = std::mem::take(&mut shown.comes_again) && halted && !shown.steps;
+        shown.player.frame(std::mem::take(&mut shown.steps));
+        if comes_again {
+            shown.player.again();
+        }
+        // Only in the first frame of a press, as Shadertoy has it.
+        let [x, y, from_x, from_y] = shown.player.mouse;
+        shown.player.mouse = [x, y, from_x, -from_y.abs()];
+        shown.rate.count();
+        let line = shown.line();
+        let size = window.size();
+        let faults = shown.player.faults().to_vec();
+        let before: Vec<f32> = shown.player.sliders().1.to_vec();
+        let (sliders, values) = shown.player.sliders();
+        let mut seen = Shown { line, sliders, values, faults: &faults };
+        let (painted, platform) = shown.panel.run(shown.input.take_egui_input(window.window()), &mut seen);
+        shown.input.handle_platform_output(window.window(), platform);
+        // A slider that moves is seen in a pause, too.
+        shown.comes_again |= halted && shown.player.sliders().1 != before;
+        if shown.player.is_drawn() {
+            let surface = shown.player.link().shown()?;
+            window.display().draw(
+                surface.surface(),
+                Viewport::full(size.width, size.height),
+                DrawOptions::default(),
+            )?;
+        } else {
+            window.display().clear(BEHIND)?;
+        }
+        if let Some(painter) = &mut shown.painter
+            && let Err(error) = painter.paint(&painted, (size.width, size.height))
+        {
+            tell(&format!("no panel any more: {error}"));
+            shown.painter = None;
+        }
+        if halted {
+            thread::sleep(REST);
+        }
+        Ok(Flow::Continue)
+    }
+
+    fn closing(&mut self, _: &GlWindow) {
+        self.shown = None;
+    }
+}
