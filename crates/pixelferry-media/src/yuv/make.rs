@@ -2,6 +2,8 @@
 
 use super::Weights;
 use interop_core::Extent;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 const BITS: u32 = 20;
 const ONE: f64 = (1 << BITS) as f64;
@@ -40,33 +42,66 @@ impl Yuv {
 
     /// Appends three planes of the pixels' size (4:4:4).
     pub fn put_444(&self, pixels: &[u8], to: &mut Vec<u8>) {
-        for plane in 0..3 {
-            let number = |pixel: &[u8]| self.number(plane, [pixel[0], pixel[1], pixel[2]].map(i32::from), 0);
-            to.extend(pixels.chunks_exact(4).map(number));
-        }
+        let each = pixels.len() / 4;
+        let from = to.len();
+        to.resize(from + 3 * each, 0);
+        let (luma, chroma) = to[from..].split_at_mut(each);
+        let (blue, red) = chroma.split_at_mut(each);
+        let fill = |plane: usize, numbers: &mut [u8]| {
+            for (number, pixel) in numbers.iter_mut().zip(pixels.chunks_exact(4)) {
+                *number = self.number(plane, [pixel[0], pixel[1], pixel[2]].map(i32::from), 0);
+            }
+        };
+        at_once([(0, luma), (1, blue), (2, red)], fill);
     }
 
     /// Appends luma and the chroma of each two by two pixels (4:2:0, I420). `pixels` are tight rows of so many pixels, and both sides are
     /// even.
     pub fn put_420(&self, pixels: &[u8], width: u32, to: &mut Vec<u8>) {
-        let number = |pixel: &[u8]| self.number(0, [pixel[0], pixel[1], pixel[2]].map(i32::from), 0);
-        to.extend(pixels.chunks_exact(4).map(number));
+        let (each, from) = (pixels.len() / 4, to.len());
+        to.resize(from + each + each / 4 * 2, 0);
+        let (luma, chroma) = to[from..].split_at_mut(each);
+        let (blue, red) = chroma.split_at_mut(each / 4);
         let row = 4 * width.max(1) as usize;
-        for plane in 1..3 {
-            for two in pixels.chunks_exact(2 * row) {
-                let (upper, lower) = two.split_at(row);
-                to.extend(upper.chunks_exact(8).zip(lower.chunks_exact(8)).map(|(upper, lower)| {
-                    let sum = |at| {
-                        i32::from(upper[at])
-                            + i32::from(upper[at + 4])
-                            + i32::from(lower[at])
-                            + i32::from(lower[at + 4])
-                    };
-                    self.number(plane, [sum(0), sum(1), sum(2)], 2)
-                }));
+        let fill = |plane: usize, numbers: &mut [u8]| {
+            if plane == 0 {
+                for (number, pixel) in numbers.iter_mut().zip(pixels.chunks_exact(4)) {
+                    *number = self.number(0, [pixel[0], pixel[1], pixel[2]].map(i32::from), 0);
+                }
+                return;
             }
-        }
+            let rows = numbers.chunks_exact_mut((row / 8).max(1)).zip(pixels.chunks_exact(2 * row));
+            for (numbers, two) in rows {
+                let (upper, lower) = two.split_at(row);
+                let pairs = upper.chunks_exact(8).zip(lower.chunks_exact(8));
+                for (number, (upper, lower)) in numbers.iter_mut().zip(pairs) {
+                    let sum =
+                        |at: usize| [upper[at], upper[at + 4], lower[at], lower[at + 4]].map(i32::from).iter().sum();
+                    *number = self.number(plane, [sum(0), sum(1), sum(2)], 2);
+                }
+            }
+        };
+        at_once([(0, luma), (1, blue), (2, red)], fill);
     }
+}
+
+/// Fills planes by a few threads: at 1080p one would take longer than a frame of 60 a second.
+fn at_once(planes: [(usize, &mut [u8]); 3], fill: impl Fn(usize, &mut [u8]) + Sync) {
+    let helpers = planes.len() - 1;
+    let left = Mutex::new(Vec::from(planes));
+    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let work = || {
+        while let Some((plane, numbers)) = next() {
+            fill(plane, numbers);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..helpers {
+            // Where the system gives none, the others do its work.
+            drop(thread::Builder::new().spawn_scoped(scope, work));
+        }
+        work();
+    });
 }
 
 /// Makes frames of a Y4M file: every pixel has its chroma.

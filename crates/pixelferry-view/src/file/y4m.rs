@@ -47,7 +47,8 @@ pub struct Video<R> {
     number: u64,
     size: [u32; 2],
     chroma: Option<[u32; 2]>,
-    period: Duration,
+    /// Time of a frame.
+    pub period: Duration,
     matrix: Box<Matrix>,
 }
 

@@ -99,11 +99,12 @@ fn write(
     opened: Sender<()>,
 ) -> Result<u64, RecordError> {
     let (mut begun, mut sink): (_, Option<Sink>) = (Some((begun, opened)), None);
+    let mut pixels = Vec::new();
     for message in from {
         match message {
             Message::Picture(picture) => {
                 let extent = sink.as_ref().map_or(picture.image.extent, Sink::extent);
-                let pixels = arranged(&picture, extent);
+                arrange(&picture, extent, &mut pixels);
                 let sink = match (&mut sink, begun.take()) {
                     (Some(sink), _) => sink,
                     (none, Some((begun, opened))) => {
@@ -115,7 +116,7 @@ fn write(
                     (None, None) => return Err(RecordError::Ended),
                 };
                 sink.until(picture.at)?;
-                sink.set(pixels);
+                sink.set(&mut pixels);
                 // Nobody takes it any more where the film ends.
                 let _ = give.send(picture.pixels);
             }
@@ -136,7 +137,7 @@ fn write(
 
 /// Tight rows of RGBA8 in a film's size, the top one first: what is beyond its right and lower edge is left out, and what is missing
 /// there is black.
-fn arranged(Picture { image, pixels, .. }: &Picture, extent: Extent) -> Vec<u8> {
+fn arrange(Picture { image, pixels, .. }: &Picture, extent: Extent, all: &mut Vec<u8>) {
     let (bytes, order) = match image.format {
         PixelFormat::Bgra8 => (4, [2, 1, 0]),
         PixelFormat::R8 => (1, [0, 0, 0]),
@@ -148,7 +149,8 @@ fn arranged(Picture { image, pixels, .. }: &Picture, extent: Extent) -> Vec<u8> 
         rows.reverse();
     }
     let width = extent.width as usize;
-    let mut all = Vec::with_capacity(width * extent.height as usize * 4);
+    all.clear();
+    all.reserve(width * extent.height as usize * 4);
     for y in 0..extent.height as usize {
         let row = rows.get(y).copied().unwrap_or_default();
         let row = &row[..row.len().min(width * bytes)];
@@ -165,18 +167,22 @@ fn arranged(Picture { image, pixels, .. }: &Picture, extent: Extent) -> Vec<u8> 
             all.extend_from_slice(&[0, 0, 0, 255]);
         }
     }
-    all
 }
 
 #[test]
 fn pictures_are_arranged_as_the_film_takes_them() {
     let picture = |image: ImageDesc, pixels: &[u8]| Picture { at: 0, image, pixels: pixels.to_vec() };
+    let arranged = |picture, extent| {
+        let mut pixels = vec![7; 3];
+        arrange(&picture, extent, &mut pixels);
+        pixels
+    };
     let grey = ImageDesc::new(2, 2, PixelFormat::R8).with_row_order(RowOrder::BottomUp);
-    let same = arranged(&picture(grey, &[1, 2, 3, 4]), Extent::new(2, 2));
+    let same = arranged(picture(grey, &[1, 2, 3, 4]), Extent::new(2, 2));
     assert_eq!(same, [3, 3, 3, 255, 4, 4, 4, 255, 1, 1, 1, 255, 2, 2, 2, 255]);
-    let smaller = arranged(&picture(grey, &[1, 2, 3, 4]), Extent::new(1, 1));
+    let smaller = arranged(picture(grey, &[1, 2, 3, 4]), Extent::new(1, 1));
     assert_eq!(smaller, [3, 3, 3, 255]);
     let blue = ImageDesc::new(1, 1, PixelFormat::Bgra8);
-    let larger = arranged(&picture(blue, &[7, 8, 9, 10]), Extent::new(2, 2));
+    let larger = arranged(picture(blue, &[7, 8, 9, 10]), Extent::new(2, 2));
     assert_eq!(larger, [&[9, 8, 7, 255][..], &[0, 0, 0, 255].repeat(3)].concat());
 }

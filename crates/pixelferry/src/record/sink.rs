@@ -77,15 +77,15 @@ impl Sink {
         self.extent
     }
 
-    /// Sets the frame on show: tight rows of RGBA8 in the film's size, the top one first.
-    pub(super) fn set(&mut self, pixels: Vec<u8>) {
+    /// Sets the frame on show: tight rows of RGBA8 in the film's size, the top one first; their memory may be taken.
+    pub(super) fn set(&mut self, pixels: &mut Vec<u8>) {
         match &self.into {
             Into::Raw(_, frames) => {
                 self.frame.clear();
-                frames.put(&pixels, &mut self.frame);
+                frames.put(pixels, &mut self.frame);
             }
-            Into::Pictures(_) => self.frame = pixels,
-            Into::Video(file) => file.frame(&pixels, &mut self.frame),
+            Into::Pictures(_) => std::mem::swap(&mut self.frame, pixels),
+            Into::Video(file) => file.frame(pixels, &mut self.frame),
         }
     }
 
