@@ -1,9 +1,47 @@
 //! `Recording`: a film of what a viewer shows.
 
-use pixelferry::record::Recorded;
+use crate::failure::Failure;
+use pixelferry::record::{Output, RecordError, RecordOptions, Recorded, Recorder};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::sync::{Mutex, PoisonError};
+
+/// The film of a stage, where it records. One that fails ends.
+#[derive(Default)]
+pub struct Filmed(Option<Recorder>);
+
+impl Filmed {
+    pub fn begin(&mut self, output: Output, options: RecordOptions) -> Result<(), Failure> {
+        if self.is_under_way() {
+            return Err(Failure::Shape("the viewer records already; stop that first".into()));
+        }
+        self.0 = Some(Recorder::create(output, options)?);
+        Ok(())
+    }
+
+    pub const fn is_under_way(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// True where it shows what was shown at each of its frames' times.
+    pub fn is_by_clock(&self) -> bool {
+        self.0.as_ref().is_some_and(|recorder| recorder.step().is_none())
+    }
+
+    /// Records what was drawn.
+    pub fn record<R>(&mut self, record: impl FnOnce(&mut Recorder) -> Result<R, RecordError>) -> Result<(), Failure> {
+        let failed = self.0.as_mut().and_then(|recorder| record(recorder).err());
+        failed.map_or(Ok(()), |error| {
+            self.0 = None;
+            Err(error.into())
+        })
+    }
+
+    pub fn end(&mut self) -> Result<Recorded, Failure> {
+        let recorder = self.0.take().ok_or_else(|| Failure::Closed("the film has ended, as it failed".into()))?;
+        Ok(recorder.finish()?)
+    }
+}
 
 /// A film of what a viewer shows, until it is stopped or the viewer ends.
 #[pyclass(module = "pixelferry", frozen)]

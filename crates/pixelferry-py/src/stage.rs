@@ -10,11 +10,12 @@ use crate::items::Items;
 use crate::object::Object;
 use crate::raw::context::UserContext;
 use crate::raw::memory::Readable;
+use crate::recording::Filmed;
 use crate::taking::{Scratch, Taking};
 use pixelferry::api::gl::winit::event::WindowEvent;
 use pixelferry::api::gl::{GlDisplay, GlWindow, OffscreenTarget, Viewport};
 use pixelferry::driver::describe::panics::catch;
-use pixelferry::record::{Output, RecordError, RecordOptions, Recorded, Recorder};
+use pixelferry::record::{Output, RecordOptions, Recorded, Recorder};
 use pixelferry::{
     BufferDesc, ComputeBackend as _, Display, DrawOptions, Error, Extent, Fit, Headless, ImageAccess, ImageDesc,
     Kernel, Link, LinkBuilder, Opened, PathId, PixelFormat, Policy, RowOrder, ShownFrame, SurfaceDesc, Unwritten,
@@ -138,7 +139,7 @@ pub struct Stage {
     giving: Option<Giving>,
     /// Scratch memory for shown arrays on a GPU.
     scratch: Option<Scratch>,
-    recorder: Option<Recorder>,
+    film: Filmed,
     screen: Screen,
     settings: Settings,
     /// The picture shown last.
@@ -172,8 +173,8 @@ pub struct Pixels {
 
 impl Stage {
     pub fn new(screen: Screen, settings: Settings) -> Self {
-        let (feeds, taking, giving, scratch, closely, recorder) = Default::default();
-        Self { closely, feeds, taking, giving, scratch, recorder, screen, settings, shown: None }
+        let (feeds, taking, giving, scratch, closely, film) = Default::default();
+        Self { closely, feeds, taking, giving, scratch, film, screen, settings, shown: None }
     }
 
     /// A failure, or what was behind it: without its window a stage fails anywhere, in winit by a panic.
@@ -281,7 +282,7 @@ impl Stage {
             let size = window.size();
             if size.width > 0 && size.height > 0 {
                 view.draw(size, window.window().scale_factor() as f32)?;
-                recorded(&mut self.recorder, |recorder| recorder.frame(window.display(), size))?;
+                self.film.record(|recorder| recorder.frame(window.display(), size))?;
                 window.present()?;
             }
             return Ok(());
@@ -299,24 +300,24 @@ impl Stage {
             gl.draw(shown.surface(), Viewport::full(width, height), options)
         };
         match &self.screen {
-            Screen::Memory(_) if self.recorder.is_some() => {
+            Screen::Memory(_) if self.film.is_under_way() => {
                 let Pixels { width, height, bytes } = self.screenshot()?;
                 let image = ImageDesc::new(width, height, PixelFormat::Rgba8);
-                recorded(&mut self.recorder, |recorder| recorder.put(image, bytes))?;
+                self.film.record(|recorder| recorder.put(image, bytes))?;
             }
             Screen::Memory(_) | Screen::Program(_) => {}
             Screen::Offscreen(gl, target) => {
                 target.bind()?;
                 let (width, height) = target.size();
                 draw(gl, width, height)?;
-                recorded(&mut self.recorder, |recorder| recorder.frame(gl, Extent::new(width, height)))?;
+                self.film.record(|recorder| recorder.frame(gl, Extent::new(width, height)))?;
             }
             Screen::Window(window) => {
                 let size = window.size();
                 // Minimised.
                 if size.width > 0 && size.height > 0 {
                     draw(window.display(), size.width, size.height)?;
-                    recorded(&mut self.recorder, |recorder| recorder.frame(window.display(), size))?;
+                    self.film.record(|recorder| recorder.frame(window.display(), size))?;
                     window.present()?;
                 }
             }
@@ -329,22 +330,16 @@ impl Stage {
         if matches!(self.screen, Screen::Program(_)) {
             return Err(Failure::Shape("the program draws here; record a viewer".into()));
         }
-        if self.recorder.is_some() {
-            return Err(Failure::Shape("the viewer records already; stop that first".into()));
-        }
-        self.recorder = Some(Recorder::create(output, options)?);
-        Ok(())
+        self.film.begin(output, options)
     }
 
     /// Ends the film. What is on show is in it.
     pub fn stop(&mut self) -> Result<Recorded, Failure> {
-        if self.recorder.as_ref().is_some_and(|recorder| recorder.step().is_none()) {
+        if self.film.is_by_clock() {
             self.draw()?;
         }
         self.screen.make_current()?;
-        let recorder = self.recorder.take();
-        let recorder = recorder.ok_or_else(|| Failure::Closed("the film has ended, as it failed".into()))?;
-        Ok(recorder.finish()?)
+        self.film.end()
     }
 
     /// Column and row of the array that the window shows at a place, counted in pixels from its top left corner.
@@ -565,22 +560,10 @@ impl Drop for Stage {
         // Objects of the links are deleted in their context; without it they are left to the display.
         if let Err(error) = self.screen.make_current() {
             tracing::debug!(?error, "a viewer goes without its context");
-        } else if let Some(Err(error)) = self.recorder.as_mut().map(Recorder::flush) {
-            tracing::warn!(%error, "the last frames are not in the film");
+        } else if let Err(error) = self.film.record(Recorder::flush) {
+            tracing::warn!(?error, "the last frames are not in the film");
         }
     }
-}
-
-/// Records what was drawn. A film that fails ends.
-fn recorded<R>(
-    recorder: &mut Option<Recorder>,
-    record: impl FnOnce(&mut Recorder) -> Result<R, RecordError>,
-) -> Result<(), Failure> {
-    let failed = recorder.as_mut().and_then(|recorder| record(recorder).err());
-    failed.map_or(Ok(()), |error| {
-        *recorder = None;
-        Err(error.into())
-    })
 }
 
 fn nothing_shown() -> Failure {

@@ -2,21 +2,12 @@
 
 use crate::array::Array;
 use crate::error::ReadError;
-use crate::file::y4m::Frame;
+use crate::file::frame::{Frame, Frames};
 use crate::wake::Wake;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
-
-/// What gives the frames of a video, one after the other.
-pub trait Frames {
-    /// Time of a frame.
-    fn period(&self) -> Duration;
-
-    /// The next frame; `None` at the end.
-    fn next_frame(&mut self) -> Result<Option<Frame>, ReadError>;
-}
+use std::time::Instant;
 
 /// A video that is played. No frame is left out: who does not take one, as in a pause, stops it. Ends when it is dropped.
 pub struct Film {

@@ -2,13 +2,15 @@
 
 #[cfg(feature = "exr")]
 mod exr;
+pub mod frame;
 mod npy;
 mod video;
 pub mod y4m;
 
 use crate::array::Array;
 use crate::error::ReadError;
-use crate::film::{Film, Frames};
+use crate::film::Film;
+use frame::Frames;
 use image::{DynamicImage, ImageReader, Limits};
 use pixelferry_look::Number;
 use std::fs::File;

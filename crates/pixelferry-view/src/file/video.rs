@@ -1,8 +1,7 @@
 //! Videos that GStreamer decodes.
 
-use super::y4m::Frame;
+use super::frame::{Frame, Frames};
 use crate::error::ReadError;
-use crate::film::Frames;
 use pixelferry_media::video::Decoder;
 use std::fs::File;
 use std::time::Duration;

@@ -227,6 +227,7 @@ impl Recorder {
     ///
     /// # Errors
     /// Those of [`Recorder::flush`]; what the writer failed by: a full disk, an encoder that ended.
+    #[cfg_attr(not(feature = "gl"), expect(unused_mut, reason = "nothing is read"))]
     pub fn finish(mut self) -> Result<Recorded, RecordError> {
         #[cfg(feature = "gl")]
         self.flush()?;
