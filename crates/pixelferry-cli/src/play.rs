@@ -1,7 +1,9 @@
 //! `pixelferry play`: shaders and kernels from files.
 
 use pixelferry::command::Choice as _;
+use pixelferry::record::{Output, Recorder};
 use pixelferry::{BackendChoice, DisplayChoice, Extent};
+use pixelferry_demo::RecordArgs;
 use pixelferry_demo::options::{choices, parse_frames, parse_size};
 use pixelferry_play::{Channel, Options, Vouched, Wishes, backend_for, play_headless, serve};
 use std::error::Error;
@@ -42,6 +44,14 @@ pub struct PlayOptions {
     /// File to save the last of them to (.png, .jpg).
     #[arg(long, value_name = "PICTURE", requires = "headless")]
     out: Option<PathBuf>,
+    /// Record the picture: .mp4, .mkv, .ts or .h264 by GStreamer, .y4m, frames/%05d.png, or - for Y4M on standard output. With --step,
+    /// and headless, each frame is one of the film.
+    #[arg(long, value_name = "FILE", value_parser = |text: &str| Output::named(text))]
+    record: Option<Output>,
+    /// Frames of the film a second.
+    #[arg(long, value_name = "N", default_value_t = 60, requires = "record")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
+    rate: u32,
     /// Try texts that come on standard input: the process of the trial.
     #[arg(long, hide = true)]
     trial: bool,
@@ -82,17 +92,21 @@ pub fn run(options: PlayOptions) -> Result<(), Box<dyn Error>> {
         command.args(["play", "--trial", "--backend", backend.name()]);
         command
     };
+    let record = RecordArgs { record: options.record, rate: options.rate, step: options.step.is_some() };
+    let mut recorder = record.begin(options.headless)?;
+    let film = recorder.as_ref().and_then(Recorder::step).map(Duration::from_secs_f32);
     let played = Options {
         wishes: Wishes { backend: options.backend, channels: options.channel },
         display: DisplayChoice::Auto,
         size: Extent::new(options.size.0, options.size.1),
         set: options.set,
-        step: options.step,
+        step: options.step.or(film),
         limit: options.limit,
         ..Options::new(file)
     };
     if options.headless {
-        return Ok(play_headless(played, options.frames, options.out.as_deref(), command, vouched)?);
+        play_headless(played, options.frames, options.out.as_deref(), recorder.as_mut(), command, vouched)?;
+        return record.end(recorder);
     }
-    Ok(pixelferry_play::play(played, command, vouched)?)
+    record.end(pixelferry_play::play(played, recorder, command, vouched)?)
 }

@@ -33,6 +33,9 @@ impl fmt::Display for Fault {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlayError {
+    /// The film was not written.
+    #[error(transparent)]
+    Record(#[from] pixelferry::record::RecordError),
     /// A file was not read.
     #[error("{}: {source}", file.display())]
     File {

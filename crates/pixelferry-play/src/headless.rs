@@ -4,7 +4,8 @@ use crate::error::PlayError;
 use crate::pass::Vouched;
 use crate::player::{Options, Player};
 use pixelferry::command::check_picture_file;
-use pixelferry::save_picture;
+use pixelferry::record::Recorder;
+use pixelferry::{ImageDesc, PixelFormat, picture, save_picture};
 use std::path::Path;
 use std::process::Command;
 use std::thread;
@@ -13,7 +14,8 @@ use std::time::Duration;
 /// Time from frame to frame, where nothing else is said.
 const STEP: Duration = Duration::from_nanos(16_666_667);
 
-/// Computes so many frames, and saves the last as a picture where a file is given. Time goes in steps.
+/// Computes so many frames, saves the last as a picture where a file is given, and records them all where there is a recorder. Time
+/// goes in steps.
 ///
 /// # Errors
 /// [`PlayError::Faults`] for a text that is wrong or fails, [`PlayError::Save`], and those of [`Player::open`].
@@ -21,6 +23,7 @@ pub fn play_headless(
     options: Options,
     frames: u32,
     out: Option<&Path>,
+    mut recorder: Option<&mut Recorder>,
     command: impl FnMut() -> Command + 'static,
     vouched: Vouched,
 ) -> Result<(), PlayError> {
@@ -33,6 +36,11 @@ pub fn play_headless(
     for _ in 0..frames.max(1) {
         player.frame(true);
         player.settle()?;
+        if let Some(recorder) = &mut recorder {
+            let picture = picture(player.link())?;
+            let image = ImageDesc::new(picture.width(), picture.height(), PixelFormat::Rgba8);
+            recorder.put(image, picture.into_raw())?;
+        }
     }
     Ok(out.map_or(Ok(()), |out| save_picture(player.link(), out))?)
 }

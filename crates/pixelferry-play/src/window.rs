@@ -7,6 +7,7 @@ use crate::pass::Vouched;
 use crate::player::{Options, Player};
 use egui_winit::winit::event::{ElementState, KeyEvent, MouseButton, WindowEvent};
 use pixelferry::api::gl::{Flow, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
+use pixelferry::record::Recorder;
 use pixelferry::{Display, DrawOptions, Extent, save_picture};
 use pixelferry_view::paint::gl::GlPainter;
 use pixelferry_view::paint::theme::BEHIND;
@@ -19,17 +20,24 @@ use std::time::{Duration, Instant};
 /// Time between two looks at the files while the time is halted.
 const REST: Duration = Duration::from_millis(10);
 
-/// Plays a file in a window until that is closed. What is wrong in the text stands over the picture, and on standard error.
+/// Plays a file in a window until that is closed. What is wrong in the text stands over the picture, and on standard error. The recorder
+/// gets the picture without the panel, and is given back: its film goes on.
 ///
 /// Call it once in a process, from the main thread where the platform insists.
 ///
 /// # Errors
 /// [`PlayError::Driver`] where there is no window to be had, and those of [`Player::open`].
-pub fn play(options: Options, command: impl FnMut() -> Command + 'static, vouched: Vouched) -> Result<(), PlayError> {
+pub fn play(
+    options: Options,
+    recorder: Option<Recorder>,
+    command: impl FnMut() -> Command + 'static,
+    vouched: Vouched,
+) -> Result<Option<Recorder>, PlayError> {
     let title = options.file.file_name().unwrap_or(options.file.as_os_str()).to_string_lossy().into_owned();
     let window = WindowOptions::default().with_title(format!("{title} - pixelferry play")).with_size(options.size);
-    let mut app = App { opens: Some((options, Box::new(command))), vouched, shown: None };
-    run_window(&window, &mut app).map(drop)
+    let mut app = App { opens: Some((options, Box::new(command))), vouched, shown: None, recorder };
+    run_window(&window, &mut app)?;
+    Ok(app.recorder)
 }
 
 struct App {
@@ -37,6 +45,7 @@ struct App {
     opens: Option<(Options, Box<dyn FnMut() -> Command>)>,
     vouched: Vouched,
     shown: Option<Playing>,
+    recorder: Option<Recorder>,
 }
 
 struct Playing {
@@ -247,6 +256,9 @@ impl WindowApp for App {
         } else {
             window.display().clear(BEHIND)?;
         }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.frame(window.display(), size)?;
+        }
         if let Some(painter) = &mut shown.painter
             && let Err(error) = painter.paint(&painted, (size.width, size.height))
         {
@@ -260,6 +272,9 @@ impl WindowApp for App {
     }
 
     fn closing(&mut self, _: &GlWindow) {
+        if let Some(Err(error)) = self.recorder.as_mut().map(Recorder::flush) {
+            tell(&format!("the last frames are not in the film: {error}"));
+        }
         self.shown = None;
     }
 }

@@ -49,6 +49,24 @@ fn every_kind_of_film_has_the_frames_in_order() {
     assert!(piped.stdout == expected && String::from_utf8_lossy(&piped.stderr).contains("recorded 12 frames"));
 }
 
+#[cfg(feature = "play")]
+#[test]
+fn a_text_that_is_played_is_recorded_frame_by_frame() {
+    let folder = folder("played");
+    let text = folder.join("grey.glsl");
+    let grey = "void mainImage(out vec4 colour, in vec2 at) { colour = vec4(vec3(iTime * 10.0 / 255.0), 1.0); }";
+    std::fs::write(&text, grey).unwrap();
+    let film = folder.join("film.y4m");
+    let asked = ["--headless", "--frames", "8", "--size", "64x48", "--step", "1", "--record"];
+    let mut play = pixelferry(&[&["play", text.to_str().unwrap()], &asked[..], &[film.to_str().unwrap()]].concat());
+    let output = play.output().unwrap();
+    let [out, err] = texts(&output);
+    assert!(output.status.success() && out.contains("recorded 8 frames"), "{out}{err}");
+    let (size, found) = middles(&std::fs::read(film).unwrap());
+    let expected: Vec<u8> = (0..8).map(|second| (16.5 + f64::from(second * 10) / 255.0 * 219.0) as u8).collect();
+    assert_eq!((size, found), (SIZE, expected));
+}
+
 #[test]
 fn what_is_no_film_is_said_before_anything_is_computed() {
     let folder = folder("refused");
