@@ -84,9 +84,9 @@ impl Channel {
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
         let source = match (buffer, ending.as_deref()) {
             (Some(at), _) => Source::Buffer(at),
-            (None, Some("y4m")) => Source::Film(path),
+            (None, Some("y4m" | "mp4" | "mkv" | "webm" | "avi" | "ts" | "h264")) => Source::Film(path),
             (None, Some("png" | "jpg" | "jpeg")) => Source::Picture(path),
-            _ => return Err(format!("'{named}' is neither a picture (.png, .jpg), a video (.y4m) nor bufA to bufD")),
+            _ => return Err(format!("'{named}' is neither a picture (.png, .jpg), a video (.y4m, .mp4, .mkv, .webm, .avi, .ts, .h264) nor bufA to bufD")),
         };
         let mut channel = Self { repeats: matches!(source, Source::Picture(_)), source, is_linear: true };
         for word in words {

@@ -3,9 +3,7 @@
 use crate::error::PlayError;
 use crate::pass::Source;
 use pixelferry::{ComputeBackend, ComputeMemory, Extent};
-use pixelferry_view::Video;
-use std::fs::File;
-use std::io::BufReader;
+use pixelferry_view::{Frames, open_video};
 use std::path::{Path, PathBuf};
 
 /// Bytes of a pixel.
@@ -24,7 +22,7 @@ pub struct Picture {
 struct Reel {
     file: PathBuf,
     channel: usize,
-    video: Video<BufReader<File>>,
+    video: Box<dyn Frames + Send>,
     /// Frames that were read, also in rounds before.
     read: u64,
 }
@@ -63,7 +61,7 @@ impl Picture {
     /// [`PlayError::Channel`] for a video that is damaged, and what the backend reports.
     pub fn go_to(&mut self, time: f32) -> Result<(), PlayError> {
         let Some(film) = &mut self.film else { return Ok(()) };
-        let wanted = (f64::from(time) / film.video.period.as_secs_f64()) as u64;
+        let wanted = (f64::from(time) / film.video.period().as_secs_f64()) as u64;
         if wanted.saturating_add(1) < film.read {
             film.video = open(&film.file, film.channel)?;
             film.read = 0;
@@ -98,8 +96,8 @@ impl Reel {
     }
 }
 
-fn open(file: &Path, channel: usize) -> Result<Video<BufReader<File>>, PlayError> {
-    Video::of_file(file).map_err(|error| PlayError::Channel {
+fn open(file: &Path, channel: usize) -> Result<Box<dyn Frames + Send>, PlayError> {
+    open_video(file).map_err(|error| PlayError::Channel {
         channel,
         file: file.to_owned(),
         reason: error.to_string(),

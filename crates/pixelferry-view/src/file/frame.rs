@@ -8,10 +8,13 @@ use std::time::Duration;
 
 /// What gives the frames of a video, one after the other.
 pub trait Frames {
-    /// Time of a frame.
+    /// Time of a frame; known from the first frame on.
     fn period(&self) -> Duration;
 
     /// The next frame; `None` at the end.
+    ///
+    /// # Errors
+    /// [`ReadError`] of a video that is damaged, or not decoded.
     fn next_frame(&mut self) -> Result<Option<Frame>, ReadError>;
 }
 

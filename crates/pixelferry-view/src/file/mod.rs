@@ -74,6 +74,23 @@ impl Opened {
     }
 }
 
+/// The frames of a video in a file, which is Y4M or what GStreamer decodes.
+///
+/// # Errors
+/// [`ReadError`] for a file that is none, and one whose first frame is damaged.
+pub fn open_video(path: &Path) -> Result<Box<dyn Frames + Send>, ReadError> {
+    let mut file = File::open(path)?;
+    let first = first(&mut file)?;
+    if first == y4m::MAGIC {
+        return Ok(Box::new(Video::open(BufReader::new(file))?));
+    }
+    if !is_video(&first) {
+        return Err(ReadError::Format(first));
+    }
+    file.rewind()?;
+    Ok(Box::new(Decoding::open(file)?))
+}
+
 fn first(from: &mut impl Read) -> Result<Vec<u8>, ReadError> {
     let mut first = Vec::new();
     from.take(8).read_to_end(&mut first)?;

@@ -7,9 +7,7 @@
 use crate::error::ReadError;
 use crate::file::frame::{Frame, Frames};
 use pixelferry_media::yuv::{Matrix, Weights};
-use std::fs::File;
-use std::io::{BufReader, Read};
-use std::path::Path;
+use std::io::Read;
 use std::time::Duration;
 
 /// First bytes of a file.
@@ -44,21 +42,8 @@ pub struct Video<R> {
     number: u64,
     size: [u32; 2],
     chroma: Option<[u32; 2]>,
-    /// Time of a frame.
-    pub period: Duration,
+    period: Duration,
     matrix: Box<Matrix>,
-}
-
-impl Video<BufReader<File>> {
-    /// Opens a file and reads its header.
-    ///
-    /// # Errors
-    /// Those of reading files of this format.
-    pub fn of_file(path: &Path) -> Result<Self, ReadError> {
-        let (mut from, mut first) = (BufReader::new(File::open(path)?), Vec::new());
-        from.by_ref().take(MAGIC.len() as u64).read_to_end(&mut first)?;
-        if first != MAGIC { Err(ReadError::Format(first)) } else { Self::open(from) }
-    }
 }
 
 impl<R: Read> Video<R> {
@@ -107,11 +92,7 @@ impl<R: Read> Video<R> {
         Ok(video)
     }
 
-    /// The next frame; `None` at the end.
-    ///
-    /// # Errors
-    /// [`ReadError::Video`] and [`ReadError::VideoCut`] where it is damaged.
-    pub fn next_frame(&mut self) -> Result<Option<Frame>, ReadError> {
+    fn frame(&mut self) -> Result<Option<Frame>, ReadError> {
         let mut first = [0];
         // An end before a frame is the video's.
         if self.read(&mut first[..])? == 0 {
@@ -195,7 +176,7 @@ impl<R: Read> Frames for Video<R> {
     }
 
     fn next_frame(&mut self) -> Result<Option<Frame>, ReadError> {
-        Self::next_frame(self)
+        self.frame()
     }
 }
 
