@@ -149,6 +149,7 @@ pub fn run(options: &ViewOptions) -> Result<(), Box<dyn Error>> {
         live.films.extend(opened.film);
     }
     if !explains && picture.is_none() {
+        options.record.check_spares(files)?;
         live.recorder = options.record.begin(false)?;
         let taken = arrays.iter().map(|array| array.name().to_owned()).collect();
         let listener = listen.as_ref().map(|address| {
@@ -195,7 +196,7 @@ fn shown(options: &ViewOptions, arrays: Vec<Array>, request: Request, live: Live
 }
 
 #[cfg(not(feature = "serve"))]
-fn shown(_: &ViewOptions, arrays: Vec<Array>, request: Request, live: Live) -> Result<(), Box<dyn Error>> {
+fn shown(options: &ViewOptions, arrays: Vec<Array>, request: Request, live: Live) -> Result<(), Box<dyn Error>> {
     in_window(options, arrays, request, live)
 }
 

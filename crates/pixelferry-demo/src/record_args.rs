@@ -3,6 +3,7 @@
 use crate::{say, terminal};
 use clap::Args;
 use pixelferry::record::{Output, RecordError, RecordOptions, Recorded, Recorder};
+use std::path::{Path, PathBuf};
 
 /// What to record, and how.
 #[derive(Debug, Clone, Args)]
@@ -25,6 +26,17 @@ impl RecordArgs {
         if self.record == Some(Output::Standard) {
             terminal::leave_output();
         }
+    }
+
+    /// Refuses a film that would be written over one of the files that are shown.
+    ///
+    /// # Errors
+    /// Which one that is.
+    pub fn check_spares(&self, shown: &[PathBuf]) -> Result<(), String> {
+        let Some(Output::Y4m(film) | Output::Video(film)) = &self.record else { return Ok(()) };
+        let real = |path: &Path| path.canonicalize().ok();
+        let same = real(film).and_then(|film| shown.iter().find(|file| real(file).as_ref() == Some(&film)));
+        same.map_or(Ok(()), |file| Err(format!("{} is shown; record to another file", file.display())))
     }
 
     /// Begins the film, where there is to be one; `steps` where time passes by the frame anyway. Leaves standard output to it.

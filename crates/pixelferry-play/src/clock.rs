@@ -59,7 +59,7 @@ impl Clock {
         let now = Instant::now();
         let passed = self.last.replace(now).map_or(STEP, |last| now - last);
         self.delta = self.step.unwrap_or(if is_stepped { STEP } else { passed.min(MOST) });
-        self.time += self.delta;
+        self.time = self.time.saturating_add(self.delta);
         self.frame = self.frame.wrapping_add(1);
     }
 }

@@ -86,7 +86,11 @@ impl Channel {
             (Some(at), _) => Source::Buffer(at),
             (None, Some("y4m" | "mp4" | "mkv" | "webm" | "avi" | "ts" | "h264")) => Source::Film(path),
             (None, Some("png" | "jpg" | "jpeg")) => Source::Picture(path),
-            _ => return Err(format!("'{named}' is neither a picture (.png, .jpg), a video (.y4m, .mp4, .mkv, .webm, .avi, .ts, .h264) nor bufA to bufD")),
+            _ => {
+                return Err(format!(
+                    "'{named}' is neither a picture (.png, .jpg), a video (.y4m, .mp4, .mkv, .webm, .avi, .ts, .h264) nor bufA to bufD"
+                ));
+            }
         };
         let mut channel = Self { repeats: matches!(source, Source::Picture(_)), source, is_linear: true };
         for word in words {

@@ -11,6 +11,9 @@ pub const PIXEL: usize = size_of::<[f32; 4]>();
 /// Most pixels: four times as many as a screen of 8K has would fill a GPU's memory.
 const MOST: u64 = 1 << 25;
 
+/// Most frames that are decoded for one picture.
+const MOST_AT_ONCE: u64 = 64;
+
 /// A picture in memory of a backend.
 pub struct Picture {
     pub memory: Box<dyn ComputeMemory>,
@@ -25,6 +28,8 @@ struct Reel {
     video: Box<dyn Frames + Send>,
     /// Frames that were read, also in rounds before.
     read: u64,
+    /// Time of its first frame.
+    begun: Option<f64>,
 }
 
 impl Picture {
@@ -43,7 +48,7 @@ impl Picture {
                 Ok(Some(Self { memory, size, film: None }))
             }
             Source::Film(file) => {
-                let mut film = Reel { file: file.clone(), channel, video: open(file, channel)?, read: 0 };
+                let mut film = Reel { file: file.clone(), channel, video: open(file, channel)?, read: 0, begun: None };
                 let frame = film.video.next_frame().map_err(|error| film.failed(&error))?;
                 let frame = frame.ok_or_else(|| film.failed(&"it has no frame"))?;
                 film.read = 1;
@@ -55,13 +60,21 @@ impl Picture {
         }
     }
 
-    /// Goes to the frame of a time.
+    /// Goes to the frame of a time, counted from the first that was asked for. After a leap the video goes on with its next frame: to get
+    /// to another, all between would have to be decoded.
     ///
     /// # Errors
     /// [`PlayError::Channel`] for a video that is damaged, and what the backend reports.
     pub fn go_to(&mut self, time: f32) -> Result<(), PlayError> {
         let Some(film) = &mut self.film else { return Ok(()) };
-        let wanted = (f64::from(time) / film.video.period().as_secs_f64()) as u64;
+        let (time, period) = (f64::from(time), film.video.period().as_secs_f64());
+        let mut begun = film.begun.filter(|begun| *begun <= time).unwrap_or(time);
+        if (time - begun) / period > (film.read + MOST_AT_ONCE) as f64 {
+            begun = time - film.read as f64 * period;
+        }
+        film.begun = Some(begun);
+        // Sums of steps end a little below.
+        let wanted = ((time - begun) / period + 1e-3) as u64;
         if wanted.saturating_add(1) < film.read {
             film.video = open(&film.file, film.channel)?;
             film.read = 0;
@@ -97,11 +110,7 @@ impl Reel {
 }
 
 fn open(file: &Path, channel: usize) -> Result<Box<dyn Frames + Send>, PlayError> {
-    open_video(file).map_err(|error| PlayError::Channel {
-        channel,
-        file: file.to_owned(),
-        reason: error.to_string(),
-    })
+    open_video(file).map_err(|error| PlayError::Channel { channel, file: file.to_owned(), reason: error.to_string() })
 }
 
 fn floats(pixels: impl Iterator<Item = [u8; 4]>) -> Vec<[f32; 4]> {

@@ -228,7 +228,9 @@ impl WindowApp for App {
         }
         let halted = shown.player.clock.is_halted();
         let comes_again = std::mem::take(&mut shown.comes_again) && halted && !shown.steps;
+        let moment = shown.player.clock.now().frame;
         shown.player.frame(std::mem::take(&mut shown.steps));
+        let is_another = shown.player.clock.now().frame != moment;
         if comes_again {
             shown.player.again();
         }
@@ -256,7 +258,10 @@ impl WindowApp for App {
         } else {
             window.display().clear(BEHIND)?;
         }
-        if let Some(recorder) = &mut self.recorder {
+        if let Some(recorder) = &mut self.recorder
+            && shown.player.is_drawn()
+            && (is_another || recorder.step().is_none())
+        {
             recorder.frame(window.display(), size)?;
         }
         if let Some(painter) = &mut shown.painter

@@ -178,9 +178,6 @@ impl Engines {
 pub fn cuda_of(uuid: DeviceUuid) -> Result<Option<Arc<CudaBackend>>, Failure> {
     type Opened = (u32, DeviceUuid, Weak<CudaBackend>);
     static OPEN: Mutex<Vec<Opened>> = Mutex::new(Vec::new());
-    // Without a driver there is no device of that UUID either.
-    let Ok(list) = cuda::devices() else { return Ok(None) };
-    let Some(device) = list.iter().find(|device| device.identity().uuid == Some(uuid)) else { return Ok(None) };
     let process = std::process::id();
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
     open.retain(|(of, _, backend)| *of == process && backend.strong_count() > 0);
@@ -188,7 +185,15 @@ pub fn cuda_of(uuid: DeviceUuid) -> Result<Option<Arc<CudaBackend>>, Failure> {
     if let Some(backend) = known {
         return Ok(Some(backend));
     }
-    let backend = Arc::new(CudaBackend::open(device)?);
+    let Some(backend) = cuda_alone(uuid)?.map(Arc::new) else { return Ok(None) };
     open.push((process, uuid, Arc::downgrade(&backend)));
     Ok(Some(backend))
+}
+
+/// The same, with a stream that nobody else has: what it waits for holds nothing else up.
+pub fn cuda_alone(uuid: DeviceUuid) -> Result<Option<CudaBackend>, Failure> {
+    // Without a driver there is no device of that UUID either.
+    let Ok(list) = cuda::devices() else { return Ok(None) };
+    let device = list.iter().find(|device| device.identity().uuid == Some(uuid));
+    Ok(device.map(CudaBackend::open).transpose()?)
 }

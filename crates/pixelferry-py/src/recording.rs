@@ -6,40 +6,59 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::sync::{Mutex, PoisonError};
 
-/// The film of a stage, where it records. One that fails ends.
+/// The films of a stage, one at a time. One that fails ends.
 #[derive(Default)]
-pub struct Filmed(Option<Recorder>);
+pub struct Filmed {
+    recorder: Option<Recorder>,
+    /// Number of the film begun last.
+    number: u64,
+    /// What it failed by.
+    failed: Option<Failure>,
+}
 
 impl Filmed {
-    pub fn begin(&mut self, output: Output, options: RecordOptions) -> Result<(), Failure> {
+    /// Begins one; its number.
+    pub fn begin(&mut self, output: Output, options: RecordOptions) -> Result<u64, Failure> {
         if self.is_under_way() {
             return Err(Failure::Shape("the viewer records already; stop that first".into()));
         }
-        self.0 = Some(Recorder::create(output, options)?);
-        Ok(())
+        (self.recorder, self.failed) = (Some(Recorder::create(output, options)?), None);
+        self.number += 1;
+        Ok(self.number)
     }
 
     pub const fn is_under_way(&self) -> bool {
-        self.0.is_some()
+        self.recorder.is_some()
     }
 
     /// True where it shows what was shown at each of its frames' times.
     pub fn is_by_clock(&self) -> bool {
-        self.0.as_ref().is_some_and(|recorder| recorder.step().is_none())
+        self.recorder.as_ref().is_some_and(|recorder| recorder.step().is_none())
     }
 
-    /// Records what was drawn.
-    pub fn record<R>(&mut self, record: impl FnOnce(&mut Recorder) -> Result<R, RecordError>) -> Result<(), Failure> {
-        let failed = self.0.as_mut().and_then(|recorder| record(recorder).err());
-        failed.map_or(Ok(()), |error| {
-            self.0 = None;
-            Err(error.into())
-        })
+    /// Records what was drawn; `None` where there is no film.
+    pub fn record<R>(&mut self, record: impl FnOnce(&mut Recorder) -> Result<R, RecordError>) -> Option<R> {
+        match record(self.recorder.as_mut()?) {
+            Ok(recorded) => Some(recorded),
+            Err(error) => {
+                tracing::warn!(%error, "the film ends");
+                (self.recorder, self.failed) = (None, Some(error.into()));
+                None
+            }
+        }
     }
 
-    pub fn end(&mut self) -> Result<Recorded, Failure> {
-        let recorder = self.0.take().ok_or_else(|| Failure::Closed("the film has ended, as it failed".into()))?;
-        Ok(recorder.finish()?)
+    /// Ends the film of that number.
+    pub fn end(&mut self, number: u64) -> Result<Recorded, Failure> {
+        let ended = || Failure::Closed("the film has ended".into());
+        if number != self.number {
+            return Err(ended());
+        }
+        match (self.failed.take(), self.recorder.take()) {
+            (Some(failed), _) => Err(failed),
+            (None, Some(recorder)) => Ok(recorder.finish()?),
+            (None, None) => Err(ended()),
+        }
     }
 }
 

@@ -282,8 +282,9 @@ impl Stage {
             let size = window.size();
             if size.width > 0 && size.height > 0 {
                 view.draw(size, window.window().scale_factor() as f32)?;
-                self.film.record(|recorder| recorder.frame(window.display(), size))?;
+                let is_in_it = self.film.record(|recorder| recorder.frame(window.display(), size));
                 window.present()?;
+                again(window, is_in_it);
             }
             return Ok(());
         }
@@ -303,22 +304,23 @@ impl Stage {
             Screen::Memory(_) if self.film.is_under_way() => {
                 let Pixels { width, height, bytes } = self.screenshot()?;
                 let image = ImageDesc::new(width, height, PixelFormat::Rgba8);
-                self.film.record(|recorder| recorder.put(image, bytes))?;
+                self.film.record(|recorder| recorder.put(image, bytes));
             }
             Screen::Memory(_) | Screen::Program(_) => {}
             Screen::Offscreen(gl, target) => {
                 target.bind()?;
                 let (width, height) = target.size();
                 draw(gl, width, height)?;
-                self.film.record(|recorder| recorder.frame(gl, Extent::new(width, height)))?;
+                self.film.record(|recorder| recorder.frame(gl, Extent::new(width, height)));
             }
             Screen::Window(window) => {
                 let size = window.size();
                 // Minimised.
                 if size.width > 0 && size.height > 0 {
                     draw(window.display(), size.width, size.height)?;
-                    self.film.record(|recorder| recorder.frame(window.display(), size))?;
+                    let is_in_it = self.film.record(|recorder| recorder.frame(window.display(), size));
                     window.present()?;
+                    again(window, is_in_it);
                 }
             }
         }
@@ -326,20 +328,20 @@ impl Stage {
     }
 
     /// Records what is shown from now on.
-    pub fn record(&mut self, output: Output, options: RecordOptions) -> Result<(), Failure> {
+    pub fn record(&mut self, output: Output, options: RecordOptions) -> Result<u64, Failure> {
         if matches!(self.screen, Screen::Program(_)) {
             return Err(Failure::Shape("the program draws here; record a viewer".into()));
         }
         self.film.begin(output, options)
     }
 
-    /// Ends the film. What is on show is in it.
-    pub fn stop(&mut self) -> Result<Recorded, Failure> {
+    /// Ends the film of that number. What is on show is in it.
+    pub fn stop(&mut self, number: u64) -> Result<Recorded, Failure> {
         if self.film.is_by_clock() {
             self.draw()?;
         }
         self.screen.make_current()?;
-        self.film.end()
+        self.film.end(number)
     }
 
     /// Column and row of the array that the window shows at a place, counted in pixels from its top left corner.
@@ -560,9 +562,16 @@ impl Drop for Stage {
         // Objects of the links are deleted in their context; without it they are left to the display.
         if let Err(error) = self.screen.make_current() {
             tracing::debug!(?error, "a viewer goes without its context");
-        } else if let Err(error) = self.film.record(Recorder::flush) {
-            tracing::warn!(?error, "the last frames are not in the film");
+        } else {
+            self.film.record(Recorder::flush);
         }
+    }
+}
+
+/// Draws once more where a picture that stays is not in the film yet.
+fn again(window: &GlWindow, is_in_it: Option<bool>) {
+    if is_in_it == Some(false) {
+        window.request_redraw();
     }
 }
 

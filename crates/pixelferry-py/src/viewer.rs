@@ -306,13 +306,13 @@ impl Viewer {
     #[pyo3(signature = (file, rate=60, step=false))]
     fn record(slf: &Bound<'_, Self>, file: PathBuf, rate: u32, step: bool) -> PyResult<Recording> {
         let output = Output::named(&file).map_err(Failure::from)?;
-        if output == Output::Standard || rate == 0 {
-            return Err(Failure::Shape("a film has a file and at least one frame a second".into()).into());
+        if output == Output::Standard {
+            return Err(Failure::Shape("standard output is the program's own; record to a file".into()).into());
         }
         let options = RecordOptions::default().with_rate(rate).with_step(step);
-        slf.get().run(slf.py(), move |stage| stage.record(output, options))?;
+        let number = slf.get().run(slf.py(), move |stage| stage.record(output, options))?;
         let viewer = slf.clone().unbind();
-        Ok(Recording::new(move |py| viewer.get().run(py, Stage::stop)))
+        Ok(Recording::new(move |py| viewer.get().run(py, move |stage| stage.stop(number))))
     }
 
     /// The path in use, or None before the first array.

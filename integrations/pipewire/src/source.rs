@@ -36,15 +36,15 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// # Ok::<(), pixelferry_pipewire::PipewireError>(())
 /// ```
 pub struct VideoSource {
-    main_loop: MainLoopRc,
+    // They go before what they listen to.
+    _listens: (StreamListener<Rc<RefCell<Shared>>>, Listener),
     stream: StreamRc,
+    _core: CoreRc,
+    main_loop: MainLoopRc,
     shared: Rc<RefCell<Shared>>,
     /// Shortest time between two pictures.
     interval: Duration,
     sent: Option<Instant>,
-    // These go before what they listen to.
-    _listens: (StreamListener<Rc<RefCell<Shared>>>, Listener),
-    _core: CoreRc,
 }
 
 /// What the callbacks of PipeWire and the calls of [`VideoSource`] share.

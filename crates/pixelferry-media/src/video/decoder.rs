@@ -7,7 +7,7 @@ use super::units::{self, Packet};
 use crate::yuv::{Layout, Planes, Weights};
 use interop_core::Extent;
 use std::fs::File;
-use std::io;
+use std::io::{self, Seek as _};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -43,6 +43,9 @@ pub struct Decoder {
     /// Those of the next picture.
     kind: Option<(Planes, Duration)>,
     has_picture: bool,
+    /// Shares its place with the child, and the length.
+    file: File,
+    is_over: bool,
 }
 
 /// One picture of a video.
@@ -83,12 +86,21 @@ impl Decoder {
             "!",
         ]);
         launch.args(child::TO_OUTPUT);
-        let mut child = child::spawn(launch, file.into(), Stdio::piped())?;
+        let input = file.try_clone().map_err(Error::Input)?;
+        let mut child = child::spawn(launch, input.into(), Stdio::piped())?;
         let (Some(mut pipe), Some(heard)) = (child.stdout.take(), child.stderr.take()) else {
             return Err(Error::Threads(std::io::ErrorKind::BrokenPipe.into()));
         };
-        let mut decoder =
-            Self { child, packets: channel().1, reads: None, words: None, kind: None, has_picture: false };
+        let mut decoder = Self {
+            child,
+            packets: channel().1,
+            reads: None,
+            words: None,
+            kind: None,
+            has_picture: false,
+            file,
+            is_over: false,
+        };
         let thread = |name: &str| thread::Builder::new().name(name.into());
         let words = thread("decoder-words").spawn(|| child::words(heard));
         decoder.words = Some(words.map_err(Error::Threads)?);
@@ -122,19 +134,29 @@ impl Decoder {
                     return Ok(Some(Decoded { planes, bytes: packet.bytes, period: *period }));
                 }
                 Err(end) => {
+                    if std::mem::replace(&mut self.is_over, true) {
+                        return Ok(None);
+                    }
                     let hangs = end == RecvTimeoutError::Timeout;
+                    let has_read_all = self.has_read_all();
                     // GStreamer at times hangs after its last word.
                     let _ = hangs.then(|| self.child.kill());
                     let is_good = self.child.wait().is_ok_and(|status| status.success());
                     let words = self.words.take().and_then(|words| words.join().ok()).unwrap_or_default();
-                    if self.has_picture && (is_good || hangs && words == child::NO_WORD) {
+                    let is_silent = hangs && words == child::NO_WORD;
+                    if self.has_picture && (is_good || is_silent && has_read_all) {
                         return Ok(None);
                     }
-                    return Err(self.ended(words));
+                    return Err(self.ended(if is_silent { "it gives nothing for 20 s".into() } else { words }));
                 }
                 Ok(Err(error)) => return Err(self.ended(error.to_string())),
             }
         }
+    }
+
+    fn has_read_all(&mut self) -> bool {
+        let length = self.file.metadata().map(|data| data.len());
+        length.and_then(|length| Ok(self.file.stream_position()? >= length)).unwrap_or(false)
     }
 
     fn ended(&self, reason: String) -> Error {

@@ -37,6 +37,9 @@ pub enum Error {
     /// Bytes that are no picture.
     #[error(transparent)]
     Wire(#[from] crate::wire::WireError),
+    /// The file of a video is not given to a decoder.
+    #[error("the video cannot be given to a decoder: {0}")]
+    Input(std::io::Error),
     /// The system gives no thread.
     #[error("no thread for the encoder: {0}")]
     Threads(std::io::Error),

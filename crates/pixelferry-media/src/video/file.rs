@@ -14,8 +14,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin};
 use std::sync::mpsc;
-use std::thread::JoinHandle;
-use std::time::Duration;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 /// An encoder that gives nothing for so long is passed over.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -88,8 +88,13 @@ impl VideoFile {
         let mut child =
             child::start(&element, &Raw { format: "i420", extent: padded, rate: rate.max(1) }, &after, file.into())?;
         let stdin = child.stdin.take();
-        let heard = child.stderr.take().map(|pipe| std::thread::spawn(|| child::words(pipe)));
-        Ok(Self { element, extent, padded, child, stdin, words: heard })
+        let stderr = child.stderr.take();
+        let mut file = Self { element, extent, padded, child, stdin, words: None };
+        if let Some(pipe) = stderr {
+            let words = thread::Builder::new().name("encoder-words".into()).spawn(|| child::words(pipe));
+            file.words = Some(words.map_err(Error::Threads)?);
+        }
+        Ok(file)
     }
 
     /// The encoder.
@@ -102,7 +107,7 @@ impl VideoFile {
         self.child.id()
     }
 
-    /// Makes a frame of a picture such as the first; the last pixels of its rows and columns are repeated up to sides that encoders take.
+    /// Makes a frame of a picture such as the first, with no byte too few; the last pixels of its rows and columns are repeated up to sides that encoders take.
     pub fn frame(&self, pixels: &[u8], frame: &mut Vec<u8>) {
         let Self { extent, padded, .. } = self;
         frame.clear();
@@ -116,7 +121,10 @@ impl VideoFile {
             (extent.width..padded.width).for_each(|_| all.extend_from_slice(&pixels[row - 4..]));
         }
         let last = all.len().saturating_sub(padded.width as usize * 4);
-        (extent.height..padded.height).for_each(|_| all.extend_from_within(last..last + padded.width as usize * 4));
+        for _ in extent.height..padded.height {
+            let end = all.len().min(last + padded.width as usize * 4);
+            all.extend_from_within(last..end);
+        }
         Yuv::bt709().put_420(&all, padded.width, frame);
     }
 
@@ -135,11 +143,18 @@ impl VideoFile {
     /// Writes the end of the file.
     ///
     /// # Errors
-    /// [`Error::Ended`] where the encoder could not write it.
+    /// [`Error::Ended`] where the encoder could not write it, or takes longer than 20 s.
     pub fn finish(mut self) -> Result<(), Error> {
         self.stdin = None;
-        let status = self.child.wait().map_err(|error| self.ended(error.to_string()))?;
-        if status.success() { Ok(()) } else { Err(self.reason()) }
+        let begun = Instant::now();
+        loop {
+            match self.child.try_wait().map_err(|error| self.ended(error.to_string()))? {
+                Some(status) if status.success() => return Ok(()),
+                Some(_) => return Err(self.reason()),
+                None if begun.elapsed() > PATIENCE => return Err(self.ended("it does not end the file".into())),
+                None => thread::sleep(Duration::from_millis(2)),
+            }
+        }
     }
 
     /// Returns what the child said when it ended.

@@ -1,6 +1,6 @@
 //! `pixelferry.vulkan.Semaphore`.
 
-use crate::engine::cuda_of;
+use crate::engine::cuda_alone;
 use crate::failure::Failure;
 use crate::job::guarded;
 use crate::raw::descriptor::taken;
@@ -11,7 +11,7 @@ use pixelferry::api::cuda::CudaBackend;
 use pixelferry::driver::ComputeSemaphore;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// A semaphore that Vulkan exported, on its CUDA device.
 #[pyclass(module = "pixelferry.vulkan", name = "Semaphore", frozen)]
@@ -23,7 +23,7 @@ pub struct VulkanSemaphore {
 
 struct Opened {
     semaphore: Box<dyn ComputeSemaphore + Send>,
-    backend: Arc<CudaBackend>,
+    backend: CudaBackend,
     /// The driver does not come along into a forked process.
     process: u32,
 }
@@ -33,6 +33,9 @@ impl Drop for VulkanSemaphore {
         let opened = self.opened.get_mut().unwrap_or_else(PoisonError::into_inner);
         if opened.as_ref().is_some_and(|opened| opened.process != std::process::id()) {
             std::mem::forget(opened.take());
+        } else if let Some(opened) = opened.take() {
+            // It waits for its stream, which another thread of the program may have to go on with.
+            Python::attach(|py| py.detach(|| drop(opened)));
         }
     }
 }
@@ -65,13 +68,13 @@ impl VulkanSemaphore {
     fn new(py: Python<'_>, fd: i64, uuid: Uuid, timeline: bool) -> PyResult<Self> {
         let kind = if timeline { SyncKind::TimelineSemaphore } else { SyncKind::BinarySemaphore };
         let open = || {
-            let backend = cuda_of(uuid.0)?.ok_or_else(|| {
+            let backend = cuda_alone(uuid.0)?.ok_or_else(|| {
                 let what = format!("CUDA has no device {}", uuid.0);
                 Failure::Device(format!("{what}, and others' memory is the host's: wait for a fence of Vulkan there"))
             })?;
             taken(fd, |copy| {
                 let semaphore = backend.open_semaphore(vulkan::semaphore(copy, kind))?;
-                Ok(Opened { semaphore, backend: backend.clone(), process: std::process::id() })
+                Ok(Opened { semaphore, backend, process: std::process::id() })
             })
         };
         let opened = py.detach(|| guarded(open))?;

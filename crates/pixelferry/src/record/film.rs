@@ -38,7 +38,7 @@ impl Film {
     pub(super) fn start(output: Output, rate: u32) -> Result<Self, RecordError> {
         let begun = Begun::new(output, rate)?;
         let (to, from) = sync_channel(WAITING);
-        let (give, back) = channel();
+        let (give, back) = sync_channel(WAITING);
         let (tell, opened) = channel();
         let thread = std::thread::Builder::new().name("film".into()).spawn(move || write(begun, &from, &give, tell));
         let thread = Some(thread.map_err(RecordError::Thread)?);
@@ -95,7 +95,7 @@ impl Drop for Film {
 fn write(
     begun: Begun,
     from: &Receiver<Message>,
-    give: &Sender<Vec<u8>>,
+    give: &SyncSender<Vec<u8>>,
     opened: Sender<()>,
 ) -> Result<u64, RecordError> {
     let (mut begun, mut sink): (_, Option<Sink>) = (Some((begun, opened)), None);
@@ -117,8 +117,8 @@ fn write(
                 };
                 sink.until(picture.at)?;
                 sink.set(&mut pixels);
-                // Nobody takes it any more where the film ends.
-                let _ = give.send(picture.pixels);
+                // Who has memory of its own takes none back.
+                let _ = give.try_send(picture.pixels);
             }
             Message::End(frames) => {
                 if let Some(sink) = &mut sink {

@@ -66,10 +66,23 @@ impl Output {
     /// Opens what raw video is written to.
     pub(super) fn raw(&self) -> io::Result<Box<dyn Write + Send>> {
         match self {
-            Self::Y4m(path) => Ok(Box::new(BufWriter::new(File::create(path)?))),
+            Self::Y4m(path) => Ok(Box::new(BufWriter::new(made(path)?))),
             _ => Ok(Box::new(io::stdout())),
         }
     }
+
+    /// Empties what stood in the film's file before.
+    pub(super) fn empty(&self) -> io::Result<()> {
+        match self {
+            Self::Y4m(path) | Self::Video(path) if path.is_file() => made(path)?.set_len(0),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Opens a film's file, or makes it. What stands in it stays until the film begins.
+pub(super) fn made(path: &Path) -> io::Result<File> {
+    File::options().write(true).create(true).truncate(false).open(path)
 }
 
 /// The file of a frame by a pattern with one `%d` or `%05d` in its last part; `None` where there is none or several.

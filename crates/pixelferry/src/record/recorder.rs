@@ -35,7 +35,7 @@ struct Reads {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordOptions {
-    /// Frames of the film a second, at least 1.
+    /// Frames of the film a second, 1 to 1000.
     pub rate: u32,
     /// Each picture is one frame of the film, however long it took, and none is dropped; else the film shows what was shown at each of
     /// its frames' times.
@@ -96,9 +96,14 @@ impl Recorder {
     /// Begins a film. Its file is made at once, its encoder starts with the first picture.
     ///
     /// # Errors
-    /// [`RecordError::Write`] for a file that cannot be made; [`RecordError::Video`] where GStreamer or an encoder is missing.
+    /// [`RecordError::Write`] for a file that cannot be made; [`RecordError::Video`] where GStreamer or an encoder is missing;
+    /// [`Error::InvalidInput`] for no frames a second, or more than 1000.
     pub fn create(output: Output, options: RecordOptions) -> Result<Self, RecordError> {
-        let options = RecordOptions { rate: options.rate.max(1), ..options };
+        const MOST: u32 = 1000;
+        if !(1..=MOST).contains(&options.rate) {
+            let said = format!("{} frames a second; give 1 to {MOST}", options.rate);
+            return Err(Error::invalid("Recorder::create", said).into());
+        }
         Ok(Self {
             #[cfg(feature = "gl")]
             reads: None,
@@ -124,8 +129,11 @@ impl Recorder {
     #[cfg(feature = "gl")]
     pub fn frame(&mut self, display: &GlDisplay, size: Extent) -> Result<bool, RecordError> {
         self.collect(false)?;
-        // A window that is hidden away has no pixels.
-        let Some(at) = self.due().filter(|_| size.pixels() > 0) else { return Ok(false) };
+        // A window that is hidden away has no pixels that could be missing.
+        if size.pixels() == 0 {
+            return Ok(true);
+        }
+        let Some(at) = self.due() else { return Ok(false) };
         if self.options.step && self.reading() >= READS {
             self.collect(true)?;
         }
@@ -150,15 +158,20 @@ impl Recorder {
 
     /// Gives the film what was read; the oldest, too, where it waits.
     #[cfg(feature = "gl")]
-    fn collect(&mut self, mut wait: bool) -> Result<(), RecordError> {
+    fn collect(&mut self, waits: bool) -> Result<(), RecordError> {
+        let mut wait = waits;
         let Some(Reads { ring, frames }) = &mut self.reads else { return Ok(()) };
         while let Some(at) = frames.front().copied() {
             let mut pixels = self.film.memory();
-            let Some(extent) = ring.take(std::mem::take(&mut wait), &mut pixels)? else { return Ok(()) };
-            frames.pop_front();
+            let taken = ring.take(std::mem::take(&mut wait), &mut pixels);
+            // One that failed is lost.
+            if !matches!(taken, Ok(None)) {
+                frames.pop_front();
+            }
+            let Some(extent) = taken? else { return Ok(()) };
             let image = ImageDesc::new(extent.width, extent.height, PixelFormat::Rgba8);
             let image = image.with_row_order(RowOrder::BottomUp);
-            if !self.film.put(Picture { at, image, pixels }, self.options.step)? {
+            if !self.film.put(Picture { at, image, pixels }, self.options.step || waits)? {
                 self.dropped += 1;
             }
         }
@@ -217,10 +230,15 @@ impl Recorder {
     /// Those of [`FrameReads::take`]; what the writer failed by.
     #[cfg(feature = "gl")]
     pub fn flush(&mut self) -> Result<(), RecordError> {
+        let mut flushed = Ok(());
         while self.reading() > 0 {
-            self.collect(true)?;
+            let left = self.reading();
+            flushed = flushed.and(self.collect(true));
+            if self.reading() == left {
+                break;
+            }
         }
-        Ok(())
+        flushed
     }
 
     /// Writes all that was recorded, and the end.

@@ -1,7 +1,7 @@
 //! What makes the file, frame by frame.
 
 use super::error::RecordError;
-use super::output::{Output, numbered};
+use super::output::{Output, made, numbered};
 use crate::picture::save_rgba8;
 use image::ImageBuffer;
 use interop_core::Extent;
@@ -34,7 +34,7 @@ impl Begun {
             Output::Video(path) => {
                 let container = Container::of(path).ok_or_else(|| RecordError::Name(path.clone()))?;
                 container.check()?;
-                Kinds::Video(File::create(path).map_err(failed)?, container)
+                Kinds::Video(made(path).map_err(failed)?, container)
             }
         };
         Ok(Self { output, rate, kind })
@@ -43,6 +43,7 @@ impl Begun {
     /// Goes on with its first frame, whose size all others get.
     pub(super) fn of(self, extent: Extent, pixels: &[u8]) -> Result<Sink, RecordError> {
         let failed = self.output.failed();
+        self.output.empty().map_err(&failed)?;
         let into = match self.kind {
             Kinds::Raw(mut to) => {
                 let frames = Frames::new(extent, self.rate);
@@ -52,7 +53,7 @@ impl Begun {
             Kinds::Pictures(pattern) => Into::Pictures(pattern),
             Kinds::Video(file, container) => Into::Video(VideoFile::start(file, container, self.rate, extent, pixels)?),
         };
-        Ok(Sink { output: self.output, extent, into, frame: Vec::new(), written: 0 })
+        Ok(Sink { output: self.output, extent, into, frame: Vec::new(), saved: None, written: 0 })
     }
 }
 
@@ -63,6 +64,8 @@ pub(super) struct Sink {
     into: Into,
     /// The frame that is on show, as it is written.
     frame: Vec<u8>,
+    /// The picture on show, where it is a file already.
+    saved: Option<PathBuf>,
     pub(super) written: u64,
 }
 
@@ -79,6 +82,7 @@ impl Sink {
 
     /// Sets the frame on show: tight rows of RGBA8 in the film's size, the top one first; their memory may be taken.
     pub(super) fn set(&mut self, pixels: &mut Vec<u8>) {
+        self.saved = None;
         match &self.into {
             Into::Raw(_, frames) => {
                 self.frame.clear();
@@ -94,7 +98,14 @@ impl Sink {
         while self.written < frames {
             match &mut self.into {
                 Into::Raw(to, _) => to.write_all(&self.frame).map_err(self.output.failed())?,
-                Into::Pictures(pattern) => save(pattern, self.written, self.extent, &self.frame)?,
+                Into::Pictures(pattern) => {
+                    let path = numbered(pattern, self.written).ok_or_else(|| RecordError::Pattern(pattern.clone()))?;
+                    match &self.saved {
+                        Some(same) => drop(std::fs::copy(same, &path).map_err(self.output.failed())?),
+                        None => save(&path, self.extent, &self.frame)?,
+                    }
+                    self.saved = Some(path);
+                }
                 Into::Video(file) => file.put(&self.frame)?,
             }
             self.written += 1;
@@ -113,9 +124,8 @@ impl Sink {
     }
 }
 
-fn save(pattern: &Path, frame: u64, extent: Extent, pixels: &[u8]) -> Result<(), RecordError> {
-    let path = numbered(pattern, frame).ok_or_else(|| RecordError::Pattern(pattern.into()))?;
+fn save(path: &Path, extent: Extent, pixels: &[u8]) -> Result<(), RecordError> {
     let picture = ImageBuffer::from_raw(extent.width, extent.height, pixels.to_vec());
     // Pixels have the film's size.
-    picture.map_or(Ok(()), |picture| Ok(save_rgba8(picture, &path)?))
+    picture.map_or(Ok(()), |picture| Ok(save_rgba8(picture, path)?))
 }
