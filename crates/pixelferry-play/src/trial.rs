@@ -298,10 +298,19 @@ impl Trials {
             Ok(Answer::Unable(reason)) => reason,
             Err(TryRecvError::Empty) if waits && tester.since.elapsed() > limit => {
                 let seconds = limit.as_secs_f32();
-                format!("it did not end within {seconds} s: a loop without an end? (--limit gives it more time)")
+                match tester.is_busy {
+                    true => format!(
+                        "it did not end within {seconds} s: a loop without an end? (--limit gives it more time)"
+                    ),
+                    false => format!(
+                        "the process that tries texts did not open its driver within {seconds} s; try another --backend"
+                    ),
+                }
             }
             Err(TryRecvError::Empty) => return Ok(None),
             Err(TryRecvError::Disconnected) => {
+                // One that only closed its output is ended; of one that is gone nothing changes.
+                let _ = tester.process.kill();
                 let status = tester.process.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
                 format!(
                     "the process that tried it ended with {status}: a driver fails at it, or it writes where it has no memory"

@@ -6,14 +6,14 @@ use std::sync::atomic::AtomicBool;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let rate = words.get(1).map(|rate| rate.parse::<f64>());
-    let (Some(name), None | Some(Ok(_)), 0..=2) = (words.first(), &rate, words.len()) else {
+    let rate = words.get(1).map(|rate| rate.parse::<f64>().ok().filter(|rate| rate.is_finite() && *rate > 0.0));
+    let (Some(name), None | Some(Some(_)), 0..=2) = (words.first(), &rate, words.len()) else {
         eprintln!("pixelferry-pipewire STREAM [PICTURES A SECOND]");
         return ExitCode::from(2);
     };
     let shown = VideoSource::open(name).and_then(|source| {
         let mut source = match rate {
-            Some(Ok(rate)) => source.with_rate(rate),
+            Some(Some(rate)) => source.with_rate(rate),
             _ => source,
         };
         feed(name, &mut source, &AtomicBool::new(false))
