@@ -117,9 +117,12 @@ fn a_common_text_has_its_own_lines() {
 #[test]
 fn what_does_not_end_or_kills_its_process_is_a_fault() {
     let file = folder("faults").join("endless.glsl");
-    let endless =
-        "void mainImage(out vec4 c, in vec2 at) { float x = at.x; while (x > -1.0) x = abs(x) + sin(x); c = vec4(x); }";
-    std::fs::write(&file, endless).unwrap();
+    // Mesa's llvmpipe ends any loop after 65 535 rounds: each is to take its time.
+    let round = "x = abs(x) + sin(x); ".repeat(64);
+    let endless = format!(
+        "void mainImage(out vec4 c, in vec2 at) {{ float x = at.x; while (x > -1.0) {{ {round} }} c = vec4(x); }}"
+    );
+    std::fs::write(&file, &endless).unwrap();
     let brief =
         pixelferry_play::Options { limit: std::time::Duration::from_millis(700), ..options(&file, BackendChoice::Gl) };
     let Some(said) = opened(brief.clone(), BackendChoice::Gl, Need::Egl) else { return };
