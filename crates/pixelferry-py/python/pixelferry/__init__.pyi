@@ -7,8 +7,8 @@ from typing import Any, Literal, Protocol, Self, final, overload
 from typing_extensions import Buffer, disjoint_base
 
 __all__ = [
-    "Array", "ClosedError", "ContextError", "DeviceError", "DtypeError", "Error", "Event", "NoDisplayError", "Report", "Server", "ShapeError",
-    "Viewer", "__version__", "probe", "serve", "show", "Publisher", "Subscriber", "streams",
+    "Array", "ClosedError", "ContextError", "DeviceError", "DtypeError", "Error", "Event", "NoDisplayError", "Recording", "Report",
+    "Server", "ShapeError", "Viewer", "__version__", "probe", "serve", "show", "Publisher", "Subscriber", "streams",
 ]
 
 __version__: str
@@ -361,6 +361,7 @@ class Recording:
     def __enter__(self) -> Recording: ...
     def __exit__(self, *exception: object) -> None: ...
 
+@final
 class Publisher:
     """A stream of arrays that other processes of this user take (Linux): Subscriber there, or `pixelferry view --attach NAME`.
 
