@@ -14,9 +14,8 @@ use image::ImageBuffer;
 use indicatif::{ProgressBar, ProgressStyle};
 use pixelferry::api::gl::Viewport;
 use pixelferry::{
-    BackendChoice, ComputeBackend, Display, DisplayChoice, DrawOptions, Extent, Headless, ImageDesc, KernelSource,
-    LinkBuilder, PixelFormat, Showed, SurfaceDesc, open_headless, picture_with, record::Recorder, save_picture_with,
-    save_rgba8,
+    BackendChoice, ComputeBackend, Display, DisplayChoice, DrawOptions, Extent, Headless, KernelSource, LinkBuilder,
+    PixelFormat, Showed, SurfaceDesc, open_headless, picture_with, record::Recorder, save_picture_with, save_rgba8,
 };
 use std::error::Error;
 use std::process::ExitCode;
@@ -182,9 +181,7 @@ fn headless(
             (Some(recorder), Some(gl)) => drop(recorder.frame(gl, Extent::new(size.0, size.1))?),
             (Some(recorder), None) => {
                 let options = draw_options(scene);
-                let picture = picture_with(scene.link(), &options)?;
-                let image = ImageDesc::new(picture.width(), picture.height(), PixelFormat::Rgba8);
-                recorder.put(image, picture.into_raw())?;
+                recorder.put_picture(picture_with(scene.link(), &options)?)?;
             }
             (None, _) => {}
         }

@@ -5,7 +5,7 @@ use crate::pass::Vouched;
 use crate::player::{Options, Player};
 use pixelferry::command::check_picture_file;
 use pixelferry::record::Recorder;
-use pixelferry::{ImageDesc, PixelFormat, picture, save_picture};
+use pixelferry::{picture, save_picture};
 use std::path::Path;
 use std::process::Command;
 use std::thread;
@@ -37,9 +37,7 @@ pub fn play_headless(
         player.frame(true);
         player.settle()?;
         if let Some(recorder) = &mut recorder {
-            let picture = picture(player.link())?;
-            let image = ImageDesc::new(picture.width(), picture.height(), PixelFormat::Rgba8);
-            recorder.put(image, picture.into_raw())?;
+            recorder.put_picture(picture(player.link())?)?;
         }
     }
     Ok(out.map_or(Ok(()), |out| save_picture(player.link(), out))?)

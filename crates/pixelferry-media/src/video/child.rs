@@ -5,8 +5,12 @@ use super::error::Error;
 use interop_core::Extent;
 use std::io::Read as _;
 use std::process::{Child, ChildStderr, Command, Stdio};
+use std::time::Duration;
 
 pub(crate) const LAUNCH: &str = "gst-launch-1.0";
+/// A child that gives nothing for so long is taken for stuck. One that starts for the first time reads all plugins, and a loaded machine
+/// takes long.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 /// Most bytes of its error output that are kept.
 const MOST_WORDS: usize = 4 << 10;
 

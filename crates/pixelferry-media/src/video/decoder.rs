@@ -1,6 +1,6 @@
 //! Pictures of any video that GStreamer decodes.
 
-use super::child::{self, LAUNCH};
+use super::child::{self, LAUNCH, PATIENCE};
 use super::elements;
 use super::error::Error;
 use super::units::{self, Packet};
@@ -25,8 +25,6 @@ const CAPS: &str = "video/x-raw,format=(string){I420,NV12,P010_10LE}";
 const LAYOUTS: [(&str, Layout); 3] = [("I420", Layout::I420), ("NV12", Layout::Nv12), ("P010_10LE", Layout::P010)];
 /// Frames a second where a video tells none.
 const RATE: f64 = 25.0;
-/// A program that starts for the first time reads all plugins, and a loaded machine takes long.
-const PATIENCE: Duration = Duration::from_secs(20);
 /// Longest side, and most pixels.
 const MOST_SIDE: u32 = 1 << 16;
 const MOST_PIXELS: u64 = 1 << 28;
@@ -64,11 +62,7 @@ impl Decoder {
     /// # Errors
     /// [`Error::NoTools`], [`Error::NoElement`].
     pub fn open(file: File) -> Result<Self, Error> {
-        for (element, package) in NEEDED {
-            if !elements::is_known(element)? {
-                return Err(Error::NoElement { element, package });
-            }
-        }
+        elements::require(&NEEDED)?;
         let mut launch = Command::new(LAUNCH);
         launch.args([
             "-q",

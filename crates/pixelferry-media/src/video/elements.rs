@@ -40,11 +40,7 @@ const NEEDED: [(&str, &str); 6] = [
 /// # Errors
 /// [`Error::NoTools`], [`Error::NoElement`], [`Error::NoEncoder`].
 pub fn encoders() -> Result<Vec<Element>, Error> {
-    for (element, package) in NEEDED {
-        if !is_known(element)? {
-            return Err(Error::NoElement { element, package });
-        }
-    }
+    require(&NEEDED)?;
     let mut known = Vec::new();
     for encoder in ENCODERS {
         if is_known(encoder.name)? {
@@ -54,7 +50,17 @@ pub fn encoders() -> Result<Vec<Element>, Error> {
     if known.is_empty() { Err(Error::NoEncoder(ENCODERS.map(|encoder| encoder.name).join(", "))) } else { Ok(known) }
 }
 
-pub(crate) fn is_known(element: &str) -> Result<bool, Error> {
+/// Refuses a machine that lacks one of these elements, each beside the Debian package that has it.
+pub(crate) fn require(elements: &[(&'static str, &'static str)]) -> Result<(), Error> {
+    for (element, package) in elements {
+        if !is_known(element)? {
+            return Err(Error::NoElement { element, package });
+        }
+    }
+    Ok(())
+}
+
+fn is_known(element: &str) -> Result<bool, Error> {
     let mut inspect = Command::new(INSPECT);
     inspect.args(["--exists", element]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let status = inspect.status().map_err(|source| Error::NoTools { tool: INSPECT, source })?;

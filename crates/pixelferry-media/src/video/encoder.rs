@@ -1,6 +1,6 @@
 //! An encoder: a child process, and the threads at its pipes.
 
-use super::child;
+use super::child::{self, PATIENCE};
 use super::elements::Element;
 use super::error::Error;
 use super::feed::Feed;
@@ -10,13 +10,10 @@ use bytes::Bytes;
 use std::process::{Child, ChildStdout, Stdio};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 /// For the encoder's rate control only: pictures come when they come.
 const RATE: u32 = 60;
 const SECOND: u64 = 1_000_000_000;
-/// A program that starts for the first time reads all plugins, and a loaded machine takes long.
-const PATIENCE: Duration = Duration::from_secs(20);
 const UNITS: [&str; 3] = ["video/x-h264,stream-format=byte-stream,alignment=au", "!", "gdppay"];
 
 /// Report of an encoder.

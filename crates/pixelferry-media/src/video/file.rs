@@ -1,6 +1,6 @@
 //! Pictures into a file, each for one frame's time.
 
-use super::child::{self, Raw};
+use super::child::{self, PATIENCE, Raw};
 use super::elements::{self, Element, encoders};
 use super::encoder::{Encoder, Said};
 use super::error::Error;
@@ -16,9 +16,6 @@ use std::process::{Child, ChildStdin};
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-
-/// An encoder that gives nothing for so long is passed over.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A kind of file, by its ending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,11 +48,7 @@ impl Container {
     /// What [`encoders`] says; [`Error::NoElement`].
     pub fn check(&self) -> Result<(), Error> {
         encoders()?;
-        let element = self.muxer[0];
-        if elements::is_known(element)? {
-            return Ok(());
-        }
-        Err(Error::NoElement { element, package: "gstreamer1.0-plugins-good" })
+        elements::require(&[(self.muxer[0], "gstreamer1.0-plugins-good")])
     }
 }
 

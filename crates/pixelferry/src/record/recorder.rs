@@ -3,6 +3,7 @@
 use super::error::RecordError;
 use super::film::{Film, Picture};
 use super::output::Output;
+use image::{ImageBuffer, Rgba};
 use interop_core::{Error, ImageDesc, PixelFormat, SurfaceDesc};
 use std::time::{Duration, Instant};
 #[cfg(feature = "gl")]
@@ -202,6 +203,15 @@ impl Recorder {
         self.took(at, is_there);
         self.begun.get_or_insert_with(Instant::now);
         Ok(())
+    }
+
+    /// Records a picture as [`crate::picture()`] makes one.
+    ///
+    /// # Errors
+    /// Those of [`Recorder::put`].
+    pub fn put_picture(&mut self, picture: ImageBuffer<Rgba<u8>, Vec<u8>>) -> Result<(), RecordError> {
+        let image = ImageDesc::new(picture.width(), picture.height(), PixelFormat::Rgba8);
+        self.put(image, picture.into_raw())
     }
 
     /// The frame of the film that is now; `None` where it has its picture.
