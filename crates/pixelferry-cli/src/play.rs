@@ -1,9 +1,9 @@
 //! `pixelferry play`: shaders and kernels from files.
 
 use pixelferry::command::Choice as _;
-use pixelferry::record::{Output, Recorder};
+use pixelferry::record::Recorder;
 use pixelferry::{BackendChoice, DisplayChoice, Extent};
-use pixelferry_demo::RecordArgs;
+use pixelferry_demo::FilmArgs;
 use pixelferry_demo::options::{choices, parse_frames, parse_size};
 use pixelferry_play::{Channel, Options, Vouched, Wishes, backend_for, play_headless, serve};
 use std::error::Error;
@@ -29,7 +29,7 @@ pub struct PlayOptions {
     /// A slider's number at first.
     #[arg(long, value_name = "NAME=NUMBER", value_parser = parse_set)]
     set: Vec<(String, f32)>,
-    /// Seconds from frame to frame, in the place of the time that passes. [default: 1/60 headless]
+    /// Seconds from frame to frame, in the place of the time that passes: each is one frame of a film. [default: 1/60 headless]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     step: Option<Duration>,
     /// Seconds that a text may take in its trial, before it is shown.
@@ -44,14 +44,8 @@ pub struct PlayOptions {
     /// File to save the last of them to (.png, .jpg).
     #[arg(long, value_name = "PICTURE", requires = "headless")]
     out: Option<PathBuf>,
-    /// Record the picture: .mp4, .mkv, .ts or .h264 by GStreamer, .y4m, frames/%05d.png, or - for Y4M on standard output. With --step,
-    /// and headless, each frame is one of the film.
-    #[arg(long, value_name = "FILE", value_parser = |text: &str| Output::named(text))]
-    record: Option<Output>,
-    /// Frames of the film a second.
-    #[arg(long, value_name = "N", default_value_t = 60, requires = "record")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
-    rate: u32,
+    #[command(flatten)]
+    film: FilmArgs,
     /// Try texts that come on standard input: the process of the trial.
     #[arg(long, hide = true)]
     trial: bool,
@@ -92,8 +86,8 @@ pub fn run(options: PlayOptions) -> Result<(), Box<dyn Error>> {
         command.args(["play", "--trial", "--backend", backend.name()]);
         command
     };
-    let record = RecordArgs { record: options.record, rate: options.rate, step: options.step.is_some() };
-    let mut recorder = record.begin(options.headless)?;
+    let record = options.film;
+    let mut recorder = record.begin(options.headless || options.step.is_some())?;
     let film = recorder.as_ref().and_then(Recorder::step).map(Duration::from_secs_f32);
     let played = Options {
         wishes: Wishes { backend: options.backend, channels: options.channel },

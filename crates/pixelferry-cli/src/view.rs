@@ -149,7 +149,7 @@ pub fn run(options: &ViewOptions) -> Result<(), Box<dyn Error>> {
         live.films.extend(opened.film);
     }
     if !explains && picture.is_none() {
-        options.record.check_spares(files)?;
+        options.record.film.check_spares(files)?;
         live.recorder = options.record.begin(false)?;
         let taken = arrays.iter().map(|array| array.name().to_owned()).collect();
         let listener = listen.as_ref().map(|address| {
@@ -201,7 +201,7 @@ fn shown(options: &ViewOptions, arrays: Vec<Array>, request: Request, live: Live
 }
 
 fn in_window(options: &ViewOptions, arrays: Vec<Array>, request: Request, live: Live) -> Result<(), Box<dyn Error>> {
-    options.record.end(show(arrays, request, live)?)
+    options.record.film.end(show(arrays, request, live)?)
 }
 
 fn read(file: &Path, is_alone: bool) -> Result<Opened, pixelferry_view::ReadError> {

@@ -20,6 +20,6 @@ pub mod video;
 pub use draw_args::DrawArgs;
 pub use options::Options;
 pub use pixels::PixelOptions;
-pub use record_args::RecordArgs;
+pub use record_args::{FilmArgs, RecordArgs};
 pub use runner::run;
 pub use scene::{Scene, SceneError};

@@ -5,9 +5,9 @@ use clap::Args;
 use pixelferry::record::{Output, RecordError, RecordOptions, Recorded, Recorder};
 use std::path::{Path, PathBuf};
 
-/// What to record, and how.
+/// The film of a command whose frames tell the time by themselves, or not at all.
 #[derive(Debug, Clone, Args)]
-pub struct RecordArgs {
+pub struct FilmArgs {
     /// Record what is shown: .mp4, .mkv, .ts or .h264 by GStreamer, .y4m, frames/%05d.png, or - for Y4M on standard output.
     #[arg(long, value_name = "FILE", value_parser = |text: &str| Output::named(text))]
     pub record: Option<Output>,
@@ -15,12 +15,30 @@ pub struct RecordArgs {
     #[arg(long, value_name = "N", default_value_t = RecordOptions::default().rate, requires = "record")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rate: u32,
+}
+
+/// The film of any other command.
+#[derive(Debug, Clone, Args)]
+pub struct RecordArgs {
+    /// The film.
+    #[command(flatten)]
+    pub film: FilmArgs,
     /// Each picture is one frame of the film, however long it takes: smooth films of slow kernels, and none is dropped.
     #[arg(long, requires = "record")]
     pub step: bool,
 }
 
 impl RecordArgs {
+    /// Begins the film, where there is to be one; `steps` where time passes by the frame anyway.
+    ///
+    /// # Errors
+    /// Those of [`FilmArgs::begin`].
+    pub fn begin(&self, steps: bool) -> Result<Option<Recorder>, RecordError> {
+        self.film.begin(self.step || steps)
+    }
+}
+
+impl FilmArgs {
     /// Lets messages go to standard error from now on where standard output is the film.
     pub fn leave_output(&self) {
         if self.record == Some(Output::Standard) {
@@ -39,14 +57,14 @@ impl RecordArgs {
         same.map_or(Ok(()), |file| Err(format!("{} is shown; record to another file", file.display())))
     }
 
-    /// Begins the film, where there is to be one; `steps` where time passes by the frame anyway. Leaves standard output to it.
+    /// Begins the film, where there is to be one; with `steps` each picture is one frame. Leaves standard output to it.
     ///
     /// # Errors
     /// Those of [`Recorder::create`].
     pub fn begin(&self, steps: bool) -> Result<Option<Recorder>, RecordError> {
         let Some(output) = &self.record else { return Ok(None) };
         self.leave_output();
-        let options = RecordOptions::default().with_rate(self.rate).with_step(self.step || steps);
+        let options = RecordOptions::default().with_rate(self.rate).with_step(steps);
         Recorder::create(output.clone(), options).map(Some)
     }
 

@@ -67,7 +67,7 @@ pub fn show(
         introduce(scene.as_mut())?;
         check_saves(options, &screen, scene.as_mut())?;
         headless(options, size, &screen, scene.as_mut(), trace.as_ref(), recorder.as_mut())?;
-        options.record.end(recorder)?;
+        options.record.film.end(recorder)?;
         return end(options, trace);
     }
     #[cfg(feature = "window")]
@@ -229,7 +229,7 @@ fn way(showed: Option<&Showed>) -> String {
 /// [`SceneError::NeedsOpenGl`].
 pub fn check_saves(options: &Options, screen: &Headless, scene: &mut dyn Scene) -> Result<(), SceneError> {
     let is_picture = matches!(scene.link().desc(), SurfaceDesc::Image(_));
-    let is_seen = options.out.is_some() || options.record.record.is_some();
+    let is_seen = options.out.is_some() || options.record.film.record.is_some();
     if !is_seen || screen.gl().is_some() || is_picture {
         return Ok(());
     }

@@ -43,7 +43,7 @@ impl DemoOptions {
 /// The scene with its controls, whose messages come from `log`; bare where they are not wanted or have no room.
 #[cfg(feature = "overlay")]
 pub fn run(options: DemoOptions, trace: Option<Trace>, log: &Log) -> Result<(), Box<dyn Error>> {
-    options.common.record.leave_output();
+    options.common.record.film.leave_output();
     match overlay::refusal(&options.overlay, &options.common) {
         None => overlay::run(options, log),
         Some(reason) => {

@@ -35,7 +35,7 @@ pub(super) fn show(
     let seconds = app.start.elapsed().as_secs_f64();
     let way = way(app.showed.as_ref());
     say!("{frames} frames, {:.1} a second{way}", frames as f64 / seconds.max(1e-9))?;
-    options.record.end(app.recorder)?;
+    options.record.film.end(app.recorder)?;
     end(options, app.trace)
 }
 

@@ -66,7 +66,7 @@ pub fn refusal(options: &OverlayOptions, common: &Options) -> Option<String> {
     if common.trace.is_some() {
         return Some("a trace is of the scene alone".into());
     }
-    if common.record.record.is_some() {
+    if common.record.film.record.is_some() {
         return Some("a film is of the scene alone".into());
     }
     #[cfg(all(feature = "stream", target_os = "linux"))]
