@@ -12,7 +12,7 @@ pub struct Filmed {
     recorder: Option<Recorder>,
     /// Number of the film begun last.
     number: u64,
-    /// What it failed by.
+    /// Failure of that film.
     failed: Option<Failure>,
 }
 

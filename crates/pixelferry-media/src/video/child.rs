@@ -14,7 +14,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 /// Most bytes of its error output that are kept.
 const MOST_WORDS: usize = 4 << 10;
 
-/// What is said of one that said nothing.
+/// Words for a child that said nothing.
 pub(crate) const NO_WORD: &str = "it ended without a word";
 
 /// The element that writes to the child's standard output.

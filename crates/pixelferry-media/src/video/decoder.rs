@@ -48,7 +48,7 @@ pub struct Decoder {
 
 /// One picture of a video.
 pub struct Decoded<'a> {
-    /// How it lies in memory.
+    /// Layout of its bytes.
     pub planes: &'a Planes,
     /// Its bytes.
     pub bytes: Vec<u8>,
@@ -170,7 +170,7 @@ impl Drop for Decoder {
     }
 }
 
-/// What caps say of the pictures that follow.
+/// Reads from caps the kind of the pictures that follow.
 fn kind(caps: &str) -> Option<(Planes, Duration)> {
     let value = |name: &str| {
         let fields = caps.trim_end_matches('\0').split(", ").filter_map(|field| field.split_once('='));

@@ -45,7 +45,7 @@ impl Container {
     /// Checks that GStreamer has what it takes; an encoder may still fail at its first picture.
     ///
     /// # Errors
-    /// What [`encoders`] says; [`Error::NoElement`].
+    /// Those of [`encoders`]; [`Error::NoElement`].
     pub fn check(&self) -> Result<(), Error> {
         encoders()?;
         elements::require(&[(self.muxer[0], "gstreamer1.0-plugins-good")])

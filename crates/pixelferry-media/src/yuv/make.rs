@@ -11,7 +11,7 @@ const ONE: f64 = (1 << BITS) as f64;
 /// Makes luma from 16 to 235 and chroma from 16 to 240 of RGBA8 pixels; alpha is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Yuv {
-    /// What red, green and blue add to luma, blue's chroma and red's, as fractions of `ONE`.
+    /// Shares of red, green and blue in luma, blue's chroma and red's, as fractions of `ONE`.
     factors: [[i32; 3]; 3],
 }
 

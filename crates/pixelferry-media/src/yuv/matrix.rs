@@ -7,7 +7,7 @@ const MOST: usize = 1 << 10;
 const BITS: u32 = 20;
 const ONE: f64 = (1 << BITS) as f64;
 
-/// What each luma and chroma adds to red, green and blue, as fractions of `ONE`.
+/// Shares of each luma and chroma in red, green and blue, as fractions of `ONE`.
 pub struct Matrix {
     luma: [i32; MOST],
     red: [i32; MOST],

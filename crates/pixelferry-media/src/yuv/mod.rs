@@ -11,12 +11,12 @@ pub use planes::{Layout, Planes};
 /// Rows from which on a picture is of BT.709.
 const HIGH: u32 = 720;
 
-/// How much red and blue count in luma.
+/// Weights of red and blue in luma.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Weights {
-    /// Of red.
+    /// Weight of red.
     pub red: f64,
-    /// Of blue.
+    /// Weight of blue.
     pub blue: f64,
 }
 

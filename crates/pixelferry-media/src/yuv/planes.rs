@@ -3,7 +3,7 @@
 use super::{Matrix, Weights};
 use interop_core::Extent;
 
-/// How a picture lies in memory: planes one after the other, each row of them beginning at a multiple of four bytes, as GStreamer lays
+/// Places of a picture's planes in memory: one after the other, each row of them beginning at a multiple of four bytes, as GStreamer lays
 /// them out by itself. Two by two pixels share their chroma.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
@@ -11,7 +11,7 @@ pub enum Layout {
     I420,
     /// Luma, then blue's and red's chroma in turn; 8 bits.
     Nv12,
-    /// As [`Layout::Nv12`], 10 bits in the upper ones of words of 16, the lower byte first.
+    /// Planes as those of [`Layout::Nv12`], 10 bits in the upper ones of words of 16, the lower byte first.
     P010,
 }
 

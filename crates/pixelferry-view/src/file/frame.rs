@@ -6,7 +6,7 @@ use pixelferry::Extent;
 use pixelferry_look::Number;
 use std::time::Duration;
 
-/// What gives the frames of a video, one after the other.
+/// Source of a video's frames, one after the other.
 pub trait Frames {
     /// Time of a frame; known from the first frame on.
     fn period(&self) -> Duration;

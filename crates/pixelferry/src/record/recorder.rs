@@ -1,4 +1,4 @@
-//! What takes pictures while they are shown.
+//! The recorder, which takes pictures while they are shown.
 
 use super::error::RecordError;
 use super::film::{Film, Picture};
@@ -65,7 +65,7 @@ impl RecordOptions {
     }
 }
 
-/// What a film holds.
+/// Numbers of a film's frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recorded {

@@ -1,4 +1,4 @@
-//! What makes the file, frame by frame.
+//! Files of films, made frame by frame.
 
 use super::error::RecordError;
 use super::output::{Output, made, numbered};
