@@ -13,7 +13,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How long the thread sleeps at most before it looks whether anybody is left.
+/// Longest sleep of the thread before it looks whether anybody is left.
 const TURN: Duration = Duration::from_millis(100);
 
 /// A stream that is shown live by [`ArrayView::attend`], each time the newest frame; ends when it is dropped. While nobody publishes it,
@@ -36,7 +36,7 @@ struct Shared {
 #[derive(Default)]
 struct Slot {
     frame: Option<Result<Numbers, ReadError>>,
-    /// What is to be said of the stream, where that is another than before.
+    /// Words about the stream, where they are others than before.
     said: Option<String>,
     is_over: bool,
 }
@@ -112,7 +112,7 @@ impl Attached {
         frame.ok_or_else(none)??.array(&self.name)
     }
 
-    /// What to show while there is no frame.
+    /// Picture while there is no frame.
     ///
     /// # Errors
     /// [`ReadError::Memory`].
@@ -135,7 +135,7 @@ impl Drop for Attached {
     }
 }
 
-/// Why there is no frame, in the few words that a window has room for.
+/// Reason why there is no frame, in the few words that a window has room for.
 fn words(error: &pixelferry::Error) -> String {
     match error {
         pixelferry::Error::Unavailable { reason, .. } => reason.clone(),

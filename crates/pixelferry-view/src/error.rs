@@ -46,7 +46,7 @@ pub enum ReadError {
     Video {
         /// Place of what is wrong, from the first byte on.
         at: u64,
-        /// What is wrong.
+        /// The fault, in words.
         reason: String,
     },
     /// A video has no frame at all.
@@ -86,7 +86,7 @@ pub enum ReadError {
     Stream {
         /// Its name.
         name: String,
-        /// Why there is none.
+        /// Reason why there is none.
         reason: String,
     },
     /// There is no memory for it.
