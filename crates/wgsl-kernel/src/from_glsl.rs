@@ -1,11 +1,13 @@
 //! Texts in GLSL as WGSL.
 
+use crate::by_copy::copy_components;
 use crate::depth::depth;
 use crate::guard::{TextError, TextLimit, with_room};
-use naga::ShaderStage;
+use crate::sized::size_arrays;
 use naga::back::wgsl::{WriterFlags, write_string};
 use naga::front::glsl::{Frontend, Options};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
+use naga::{Module, ShaderStage};
 
 /// The functions and variables of a compute shader in GLSL (`#version 450 core`), as WGSL without its entry point: another follows, in
 /// WGSL. Variables of set 1 are memories among the arguments, with the bindings that [`crate`] describes. Names that end in a digit, or
@@ -23,9 +25,15 @@ pub fn from_glsl(text: &str) -> Result<String, TextError> {
             .parse(&Options::from(ShaderStage::Compute), text)
             .map_err(|errors| errors.emit_to_string(text))?;
         module.entry_points.clear();
-        let info = Validator::new(ValidationFlags::all(), Capabilities::all())
-            .validate(&module)
-            .map_err(|error| error.emit_to_string(text))?;
+        size_arrays(&mut module);
+        let validate = |module: &Module| {
+            let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(module);
+            info.map_err(|error| error.emit_to_string(text))
+        };
+        let mut info = validate(&module)?;
+        if copy_components(&mut module, &info) {
+            info = validate(&module)?;
+        }
         write_string(&module, &info, WriterFlags::empty()).map_err(|error| TextError::from(error.to_string()))
     })?
 }
