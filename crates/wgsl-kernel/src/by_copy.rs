@@ -45,9 +45,13 @@ impl Copies<'_> {
             let mut behind = Block::new();
             match &mut statement {
                 Statement::Block(inner) => self.block(inner),
-                Statement::If { accept, reject, .. } => [accept, reject].into_iter().for_each(|inner| self.block(inner)),
+                Statement::If { accept, reject, .. } => {
+                    [accept, reject].into_iter().for_each(|inner| self.block(inner))
+                }
                 Statement::Switch { cases, .. } => cases.iter_mut().for_each(|case| self.block(&mut case.body)),
-                Statement::Loop { body, continuing, .. } => [body, continuing].into_iter().for_each(|inner| self.block(inner)),
+                Statement::Loop { body, continuing, .. } => {
+                    [body, continuing].into_iter().for_each(|inner| self.block(inner))
+                }
                 Statement::Call { arguments, .. } => {
                     for argument in arguments {
                         let Some(scalar) = self.components.get(argument) else { continue };

@@ -61,4 +61,29 @@ void main() {}";
         let deep = format!("#version 450 core\nvoid main() {{ {}1{}; }}", "(".repeat(9999), ")".repeat(9999));
         assert!(matches!(from_glsl(&deep), Err(TextError::Beyond { .. })));
     }
+
+    #[test]
+    fn functions_write_components_and_arrays_have_the_size_of_their_values() {
+        let text = "#version 450 core
+const float steps[] = float[](0.5, 0.25);
+float more[] = float[](1.0, 2.0, 3.0);
+float cut(inout float p, float by) { float c = floor(p / by); p = mod(p, by); return c; }
+void both(out float a, inout float b) { a = b; b *= 2.0; }
+vec3 paint(vec3 q, int n) {
+    int last[] = int[](1, 2);
+    vec4 four[2] = vec4[2](vec4(1.0), vec4(2.0));
+    for (int i = 0; i < 3; i++) { if (i < n) cut(q[i], steps[n]); }
+    both(q.z, q.x);
+    cut(four[1].w, more[n]);
+    return q + four[1].w + float(last[n]);
+}
+void main() {}";
+        let wgsl = from_glsl(text).unwrap();
+        let entry = "@compute @workgroup_size(1) fn k(@builtin(global_invocation_id) id: vec3<u32>) {
+            let c = paint(vec3<f32>(id), 1); }";
+        glsl(&format!("{wgsl}{entry}"), "k", Dialect::Desktop).unwrap();
+        for sized in ["steps: array<f32, 2>", "more: array<f32, 3>", "last: array<i32, 2>"] {
+            assert!(wgsl.contains(sized), "{wgsl}");
+        }
+    }
 }
