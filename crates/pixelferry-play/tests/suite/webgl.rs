@@ -153,6 +153,7 @@ fn each_text_is_the_picture_that_webgl_draws() {
         }
     }
     let (mean, ..) = difference(&ours[files.len() - 1], &theirs[files.len()]);
+    println!("The last text differs by {mean:.4} where it is changed.");
     assert!(mean >= 1.0, "a changed text differs by {mean} only");
     assert!(wrong.is_empty(), "{wrong:?}");
     assert!(ROWS.iter().all(|row| row.1 < 1.0));
