@@ -34,7 +34,14 @@ impl Chromium {
         let profile = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("chromium-{}-{number}", std::process::id()));
         let folder = format!("--user-data-dir={}", profile.display());
         let mut command = Command::new(program);
-        command.args(CHROMIUM_FLAGS).args(FLAGS).args(flags).arg(folder).arg("about:blank").stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .args(CHROMIUM_FLAGS)
+            .args(FLAGS)
+            .args(flags)
+            .arg(folder)
+            .arg("about:blank")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         let child = command.spawn().map_err(|error| error.to_string())?;
         let mut starting = Starting { child: Some(child), profile };
         let socket = starting.connect()?;
