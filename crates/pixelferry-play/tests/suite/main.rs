@@ -6,6 +6,7 @@ mod channels;
 mod faults;
 mod mutated;
 mod shadertoy;
+mod webgl;
 mod worked;
 
 use pixelferry::command::Choice as _;
