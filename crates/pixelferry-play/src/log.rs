@@ -20,6 +20,19 @@ pub struct Origin {
     pub before: u32,
     /// A text that goes with it, and the same.
     pub common: Option<(PathBuf, u32)>,
+    /// Words between the user's.
+    pub added: Vec<Added>,
+}
+
+/// Words of ours in a line of the user's.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Added {
+    /// Number of the line, as the compiler counts.
+    pub line: u32,
+    /// Column at which they begin, with those before them.
+    pub column: u32,
+    /// Count of their characters.
+    pub length: u32,
 }
 
 /// A place as a compiler names it.
@@ -34,7 +47,7 @@ struct Place {
 impl Origin {
     /// A text that is all the user's.
     pub const fn of(file: PathBuf) -> Self {
-        Self { file, before: 0, common: None }
+        Self { file, before: 0, common: None, added: Vec::new() }
     }
 
     fn fault(&self, place: Option<Place>, text: &str) -> Fault {
@@ -43,7 +56,11 @@ impl Origin {
         let found = place.filter(|place| place.line <= NOBODYS).and_then(|place| {
             let texts = std::iter::once(own).chain(common).filter(|(_, before)| place.line > *before);
             let (file, before) = texts.max_by_key(|(_, before)| *before)?;
-            Some((file, place.line - before, place.column))
+            let added = self.added.iter().filter(|added| added.line == place.line);
+            let column = place.column.map(|column| {
+                column - added.map(|added| column.saturating_sub(added.column).min(added.length)).sum::<u32>()
+            });
+            Some((file, place.line - before, column))
         });
         let text = text.trim().to_owned();
         match found {
@@ -183,8 +200,18 @@ mod tests {
     }
 
     #[test]
+    fn what_was_added_counts_for_nothing() {
+        let added = vec![Added { line: 2, column: 8, length: 9 }, Added { line: 2, column: 20, length: 9 }];
+        let origin = Origin { added, ..Origin::of("a.glsl".into()) };
+        for (column, said) in [(3, 3), (8, 8), (12, 8), (17, 8), (19, 10), (40, 22)] {
+            let faults = origin.faults(&format!("0:2({column}): error: e"), &"x".repeat(99));
+            assert_eq!(faults[0].column, Some(said), "{column}");
+        }
+    }
+
+    #[test]
     fn lines_of_a_text_that_was_put_together_are_the_users() {
-        let origin = Origin { file: "a.glsl".into(), before: 30, common: Some(("c.glsl".into(), 20)) };
+        let origin = Origin { before: 30, common: Some(("c.glsl".into(), 20)), ..Origin::of("a.glsl".into()) };
         let faults = origin.faults("error: one\n  ┌─ glsl:33:5\nerror: two\n  ┌─ glsl:22:1", "");
         assert_eq!(crate::error::lines(&faults), "a.glsl:3:5: one\nc.glsl:2:1: two");
     }

@@ -19,7 +19,7 @@ const WORDS: &str = "#define TIME iTime
 #define FRAMEINDEX iFrame
 #define DATE iDate
 #define RENDERSIZE iResolution.xy
-vec4 pf_FragColor; vec4 pf_FragCoord; vec2 isf_FragNormCoord;
+vec4 pf_FragColor; vec2 isf_FragNormCoord;
 #define vv_FragNormCoord isf_FragNormCoord
 #define IMG_SIZE(image) vec2(pf_extent(image))
 #define IMG_PIXEL(image, at) pf_texel(image, ivec2(floor(at)))
@@ -31,14 +31,11 @@ vec4 pf_FragColor; vec4 pf_FragCoord; vec2 isf_FragNormCoord;
 /// The text as one of Shadertoy's.
 const CALL: &str = "#undef main
 void mainImage(out vec4 colour, in vec2 at) {
-  pf_FragCoord = vec4(at, 0.0, 1.0); isf_FragNormCoord = at / iResolution.xy; pf_FragColor = vec4(0.0);
+  isf_FragNormCoord = at / iResolution.xy; pf_FragColor = vec4(0.0);
   pf_main();
   colour = pf_FragColor;
 }
 ";
-
-/// Names that a program may not declare, and others of the same length, so that columns stay.
-const OURS: [(&str, &str); 2] = [("gl_FragColor", "pf_FragColor"), ("gl_FragCoord", "pf_FragCoord")];
 
 /// Inputs as they are read so far.
 #[derive(Default)]
@@ -65,7 +62,7 @@ pub fn passes(piece: &Piece, language: Tongue) -> Result<(Vec<Pass>, Vec<Slider>
         return Err(fault(format!("it reads {} images and passes, and there are {CHANNELS} channels", names.len())));
     }
     let mut piece = Piece {
-        text: OURS.iter().fold(piece.text.clone(), |text, (theirs, ours)| text.replace(theirs, ours)),
+        text: piece.text.clone(),
         file: piece.file.clone(),
         channels: piece.channels.clone(),
         sliders: Vec::new(),

@@ -7,6 +7,7 @@ mod isf;
 mod parts;
 pub mod shadertoy;
 mod wgsl;
+mod zeroed;
 
 pub use dialect::{Dialect, backend_for};
 

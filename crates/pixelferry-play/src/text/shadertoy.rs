@@ -6,8 +6,9 @@
 //! pays nothing for that. Cubes, volumes, sound and the keyboard are not there.
 
 use super::parts::{bound, by_place, names};
+use super::zeroed::Zeroed;
 use crate::input::{CHANNELS, PLACES};
-use crate::log::{COMMON, NOBODYS, Origin, line_mark};
+use crate::log::{Added, COMMON, NOBODYS, Origin, line_mark};
 use crate::pass::{Pass, Piece, Tongue};
 use crate::slider::{Kind, Slider};
 use std::fmt::Write as _;
@@ -18,13 +19,16 @@ const ENTRY: &str = "pf_play";
 /// Words that a text may name and that GLSL 4.30 keeps for itself, unlike GLSL ES 3.00.
 const FREE: [&str; 3] = ["buffer", "shared", "precise"];
 
+/// Names that a program may not declare, and others of the same length, so that columns stay.
+const OURS: [(&str, &str); 2] = [("gl_FragColor", "pf_FragColor"), ("gl_FragCoord", "pf_FragCoord")];
+
 /// What every text may name.
 const INPUTS: &str = "vec3 iResolution;
 float iTime; float iTimeDelta; float iFrameRate; int iFrame;
 vec4 iMouse; vec4 iDate;
 const float iSampleRate = 44100.0;
 float iChannelTime[4]; vec3 iChannelResolution[4];
-uvec4 pf_sizes;
+uvec4 pf_sizes; vec4 pf_FragCoord;
 #define sampler2D int
 #define iGlobalTime iTime
 const int iChannel0 = 0; const int iChannel1 = 1; const int iChannel2 = 2; const int iChannel3 = 3;
@@ -123,21 +127,30 @@ pub fn pass(
     text += &around.before;
     FREE.iter().for_each(|word| _ = writeln!(text, "#define {word} pf_{word}"));
     let mut origin = Origin::of(piece.file.clone());
-    let follows = |text: &mut String, piece: &Piece, first: u32| {
+    let mut globals = Vec::new();
+    let mut follows = |piece: &Piece, first: u32| {
+        let own = OURS.iter().fold(piece.text.clone(), |text, (theirs, ours)| text.replace(theirs, ours));
+        let mut zeroed = Zeroed::of(&own);
+        globals.append(&mut zeroed.globals);
         let before = if heeds_lines { first } else { text.lines().count() as u32 };
         if heeds_lines {
-            *text += &line_mark(first);
+            text += &line_mark(first);
         }
-        *text += &piece.text;
+        text += &zeroed.text;
         text.push('\n');
+        origin.added.extend(zeroed.added.into_iter().map(|added| Added { line: before + added.line, ..added }));
         before
     };
-    origin.common = common.map(|piece| (piece.file.clone(), follows(&mut text, piece, COMMON)));
-    origin.before = follows(&mut text, piece, 0);
+    let common = common.map(|piece| (piece.file.clone(), follows(piece, COMMON)));
+    let before = follows(piece, 0);
+    (origin.common, origin.before) = (common, before);
     if heeds_lines {
         text += &line_mark(NOBODYS);
     }
     text += around.behind;
+    if has_derivatives {
+        text += &Zeroed::again(&globals);
+    }
     run(&mut text, sliders, has_derivatives, is_buffer);
     if heeds_lines {
         main(&mut text, piece, sliders);
@@ -196,14 +209,18 @@ fn run(text: &mut String, sliders: &[Slider], has_derivatives: bool, is_buffer: 
             "  iChannelTime[{at}] = pf_time; iChannelResolution[{at}] = vec3(vec2(pf_extent({at})), 1.0);"
         );
     }
-    *text += "  vec4 pf_colour = vec4(0.0, 0.0, 0.0, 1.0);\n";
+    *text += "  vec4 pf_colour = vec4(0.0);\n";
     if has_derivatives {
-        *text += "  pf_turn = 1; pf_call = 0; mainImage(pf_colour, pf_place + vec2(1.0, 0.0));
-  pf_turn = 2; pf_call = 0; mainImage(pf_colour, pf_place + vec2(0.0, 1.0));
-  pf_turn = 0; pf_call = 0; pf_colour = vec4(0.0, 0.0, 0.0, 1.0);
-";
+        for (turn, next) in [(1, "1.0, 0.0"), (2, "0.0, 1.0")] {
+            let _ = writeln!(
+                text,
+                "  pf_turn = {turn}; pf_call = 0; pf_FragCoord = vec4(pf_place + vec2({next}), 0.0, 1.0);
+  mainImage(pf_colour, pf_FragCoord.xy); pf_again(); pf_colour = vec4(0.0);"
+            );
+        }
+        *text += "  pf_turn = 0; pf_call = 0;\n";
     }
-    *text += "  mainImage(pf_colour, pf_place);\n";
+    *text += "  pf_FragCoord = vec4(pf_place, 0.0, 1.0);\n  mainImage(pf_colour, pf_place);\n";
     // What a picture shows is not seen through.
     *text += if is_buffer { "  return pf_colour;\n}\n" } else { "  return vec4(pf_colour.xyz, 1.0);\n}\n" };
 }

@@ -1,6 +1,7 @@
 //! Texts of Shadertoy's beside WebGL2 in Chromium, which runs them as Shadertoy does: the same frame of each text in `examples/play`,
 //! drawn by ANGLE on Mesa's OpenGL ES.
 
+use crate::shadertoy::BARE;
 use crate::worked::worked;
 use crate::{folder, opened, options};
 use pixelferry::{BackendChoice, Extent};
@@ -127,8 +128,10 @@ fn difference(ours: &[u8], theirs: &[u8]) -> (f64, u8, f64) {
 #[test]
 fn each_text_is_the_picture_that_webgl_draws() {
     let Some(program) = need(Need::Chromium, chromium()) else { return };
-    let files = [texts(&worked("")), texts(&worked("others"))].concat();
-    assert!(files.len() > 14, "{files:?}");
+    let own = folder("webgl-bare");
+    BARE.iter().for_each(|(name, text)| std::fs::write(own.join(name), text).unwrap());
+    let files = [texts(&own), texts(&worked("")), texts(&worked("others"))].concat();
+    assert!(files.len() > 16, "{files:?}");
     let (mut ours, mut pages) = (Vec::new(), Vec::new());
     for file in &files {
         let Some(mut player) = played(file) else { return };

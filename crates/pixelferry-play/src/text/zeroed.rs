@@ -1,0 +1,269 @@
+//! Zeroes for variables of a text that have no first value: WebGL gives them (ANGLE does), and many texts of Shadertoy's rely on it, where
+//! OpenGL leaves them undefined (GLSL 4.60, section 4.3).
+//!
+//! Scalars, vectors and matrices get them, in functions and outside, and the colour of `mainImage`. Arrays, structs and what macros
+//! declare stay as they are.
+
+use crate::log::Added;
+use std::fmt::Write as _;
+
+const TYPES: [&str; 28] = [
+    "float", "int", "uint", "bool", "vec2", "vec3", "vec4", "ivec2", "ivec3", "ivec4", "uvec2", "uvec3", "uvec4",
+    "bvec2", "bvec3", "bvec4", "mat2", "mat3", "mat4", "mat2x2", "mat2x3", "mat2x4", "mat3x2", "mat3x3", "mat3x4",
+    "mat4x2", "mat4x3", "mat4x4",
+];
+const PRECISIONS: [&str; 3] = ["highp", "mediump", "lowp"];
+
+/// A text with zeroes.
+pub struct Zeroed {
+    pub text: String,
+    /// Line and column behind the text, from 1 on.
+    place: (u32, u32),
+    pub added: Vec<Added>,
+    /// Variables outside of functions, with their first values.
+    pub globals: Vec<(String, String)>,
+}
+
+impl Zeroed {
+    pub fn of(text: &str) -> Self {
+        let tokens: Vec<Token<'_>> = tokens(text).collect();
+        let mut zeroed = Self { text: String::new(), place: (1, 1), added: Vec::new(), globals: Vec::new() };
+        let (mut copied, mut at, mut braces) = (0, 0, 0_usize);
+        let mut add = |zeroed: &mut Self, end: usize, what: &str| {
+            zeroed.add(&text[copied..end], what);
+            copied = end;
+        };
+        while let Some(token) = tokens.get(at) {
+            at += 1;
+            match token.text {
+                "{" => braces += 1,
+                "}" => braces = braces.saturating_sub(1),
+                // Members have no first values.
+                "struct" => at = behind(&tokens, at, "{", "}"),
+                "mainImage" if braces == 0 && token_is(&tokens, at, "(") => {
+                    let end = behind(&tokens, at, "(", ")");
+                    let out = tokens[at..end].iter().find(|token| token.text == "out");
+                    if let Some(out) = out {
+                        add(&mut zeroed, out.start, "in");
+                    }
+                    at = end;
+                }
+                of if TYPES.contains(&of) && begins(&tokens, at - 1) => {
+                    while let Some(name) = tokens.get(at).filter(|name| is_name(name.text)) {
+                        at += 1;
+                        let is_bare = token_is(&tokens, at, ",") || token_is(&tokens, at, ";");
+                        let is_valued = token_is(&tokens, at, "=");
+                        let end = end_of_declarator(&tokens, at);
+                        if is_bare {
+                            add(&mut zeroed, name.start + name.text.len(), &format!("={of}(0)"));
+                        }
+                        if braces == 0 && !name.is_conditional && (is_bare || is_valued) {
+                            let written = tokens.get(at + 1).zip(tokens.get(end)).filter(|_| is_valued);
+                            let written = written.and_then(|(from, to)| text.get(from.start..to.start));
+                            let value = written.map_or_else(|| format!("{of}(0)"), str::to_owned);
+                            zeroed.globals.push((name.text.to_owned(), value));
+                        }
+                        at = end;
+                        if !token_is(&tokens, at, ",") {
+                            break;
+                        }
+                        at += 1;
+                    }
+                }
+                _ => {}
+            }
+        }
+        zeroed.text.push_str(&text[copied..]);
+        zeroed
+    }
+
+    /// Takes over the next part of the text, and puts something behind it.
+    fn add(&mut self, part: &str, what: &str) {
+        self.text += part;
+        let lines = part.matches('\n').count() as u32;
+        let own = part.rfind('\n').map_or(part, |end| &part[end + 1..]);
+        let column = own.chars().count() as u32 + if lines == 0 { self.place.1 } else { 1 };
+        let length = what.len() as u32;
+        self.text += what;
+        self.place = (self.place.0 + lines, column + length);
+        self.added.push(Added { line: self.place.0, column, length });
+    }
+
+    /// A function that gives variables outside of functions their first values again.
+    pub fn again(globals: &[(String, String)]) -> String {
+        let mut text = "void pf_again() {\n".to_owned();
+        for (name, value) in globals {
+            let _ = writeln!(text, "  {name} = {value};");
+        }
+        text + "}\n"
+    }
+}
+
+/// Finds out whether a declaration may stand there: at the begin of a statement, behind `for (` and a precision, but not behind `const`, in
+/// parameters or as a constructor.
+fn begins(tokens: &[Token<'_>], at: usize) -> bool {
+    let before = |at: usize| at.checked_sub(1).map(|before| tokens[before].text);
+    let at = if before(at).is_some_and(|word| PRECISIONS.contains(&word)) { at - 1 } else { at };
+    match before(at) {
+        None | Some(";" | "{" | "}" | ":") => true,
+        Some("(") => before(at - 1) == Some("for"),
+        _ => false,
+    }
+}
+
+/// The `,` or `;` that ends a declarator; a function's parameters, an array and anything else end there, too.
+fn end_of_declarator(tokens: &[Token<'_>], mut at: usize) -> usize {
+    let mut open = 0_usize;
+    while let Some(token) = tokens.get(at) {
+        match token.text {
+            "(" | "[" => open += 1,
+            ")" | "]" if open == 0 => return at,
+            ")" | "]" => open -= 1,
+            "," if open == 0 => return at,
+            // A function's body begins.
+            ";" | "{" | "}" => return at,
+            _ => {}
+        }
+        at += 1;
+    }
+    at
+}
+
+/// Behind the bracket that closes the first one from here on.
+fn behind(tokens: &[Token<'_>], from: usize, opens: &str, closes: &str) -> usize {
+    let mut open = 0_usize;
+    for (at, token) in tokens.iter().enumerate().skip(from) {
+        if token.text == opens {
+            open += 1;
+        } else if token.text == closes {
+            open = open.saturating_sub(1);
+            if open == 0 {
+                return at + 1;
+            }
+        }
+    }
+    tokens.len()
+}
+
+fn token_is(tokens: &[Token<'_>], at: usize, text: &str) -> bool {
+    tokens.get(at).is_some_and(|token| token.text == text)
+}
+
+fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic())
+}
+
+#[derive(Clone, Copy)]
+struct Token<'a> {
+    text: &'a str,
+    start: usize,
+    /// Stands between `#if` and `#endif`.
+    is_conditional: bool,
+}
+
+/// Words and signs of GLSL, without comments and lines of the preprocessor.
+fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
+    let (mut at, mut is_first, mut conditions) = (0, true, 0_usize);
+    std::iter::from_fn(move || {
+        loop {
+            let rest = &text[at..];
+            let c = rest.chars().next()?;
+            let skipped = if c == '#' && is_first {
+                let directive = rest[1..].trim_start();
+                if directive.starts_with("if") {
+                    conditions += 1;
+                } else if directive.starts_with("endif") {
+                    conditions = conditions.saturating_sub(1);
+                }
+                end_of_line(rest)
+            } else if rest.starts_with("//") {
+                end_of_line(rest)
+            } else if let Some(body) = rest.strip_prefix("/*") {
+                body.find("*/").map_or(rest.len(), |end| end + 4)
+            } else if c.is_whitespace() {
+                is_first |= c == '\n';
+                c.len_utf8()
+            } else {
+                is_first = false;
+                let is_word = |c: char| c == '_' || c.is_ascii_alphanumeric();
+                let length = if is_word(c) { rest.find(|c| !is_word(c)).unwrap_or(rest.len()) } else { c.len_utf8() };
+                let token = Token { text: &rest[..length], start: at, is_conditional: conditions > 0 };
+                at += length;
+                return Some(token);
+            };
+            at += skipped;
+        }
+    })
+}
+
+/// The end of a line, which goes on behind a backslash.
+fn end_of_line(text: &str) -> usize {
+    let mut from = 0;
+    while let Some(end) = text[from..].find('\n').map(|end| from + end) {
+        if !text[..end].trim_end_matches('\r').ends_with('\\') {
+            return end;
+        }
+        from = end + 1;
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_value_gets_zero_and_the_rest_stays() {
+        for (text, expected) in [
+            ("float a;", "float a=float(0);"),
+            ("vec2 a, b = vec2(1, 2), c;", "vec2 a=vec2(0), b = vec2(1, 2), c=vec2(0);"),
+            (
+                "void f() { for (float i, z; i++ < 9.;) { mat2 m; } }",
+                "void f() { for (float i=float(0), z=float(0); i++ < 9.;) { mat2 m=mat2(0); } }",
+            ),
+            ("highp float a;", "highp float a=float(0);"),
+            ("void mainImage(out vec4 O, vec2 U) {}", "void mainImage(inout vec4 O, vec2 U) {}"),
+            (
+                "#define V float a;\n#define W \\\n float b;\nint c;",
+                "#define V float a;\n#define W \\\n float b;\nint c=int(0);",
+            ),
+            ("/* float a; */ int b; // int c;", "/* float a; */ int b=int(0); // int c;"),
+        ] {
+            assert_eq!(Zeroed::of(text).text, expected);
+        }
+        for same in [
+            "const float a = 1.0;",
+            "precision highp float;",
+            "float f(float x, out vec2 y);",
+            "float f(vec2 p) { return vec2(p).x; }",
+            "struct S { float a; vec2 b; } s;",
+            "float a[3]; float[2] b;",
+            "void f() { float a = g(1.0, 2.0), b = vec3(1)[2]; }",
+            "int mainImage",
+            "float",
+            "for (float",
+            "{ ( [",
+            "float a",
+            "é ☃ \u{2028}",
+        ] {
+            assert_eq!(Zeroed::of(same).text, same);
+        }
+    }
+
+    #[test]
+    fn what_is_added_has_its_place() {
+        let added = Zeroed::of("int a;\nvoid f() {\n  int b, c; float d;\n}").added;
+        let of = |line, column, length| Added { line, column, length };
+        assert_eq!(added, [of(1, 6, 7), of(3, 8, 7), of(3, 18, 7), of(3, 34, 9)]);
+    }
+
+    #[test]
+    fn globals_are_known_with_their_first_values() {
+        let globals = Zeroed::of(
+            "float a, b = 2.0 * vec2(1, 3).y; const int c = 1; void f() { int d; }\n#if 1\nint e;\n#endif\nmat2 m;",
+        )
+        .globals;
+        let again = Zeroed::again(&globals);
+        assert_eq!(again, "void pf_again() {\n  a = float(0);\n  b = 2.0 * vec2(1, 3).y;\n  m = mat2(0);\n}\n");
+    }
+}
