@@ -102,7 +102,7 @@ impl Program {
         for pass in self.passes.iter_mut().filter(|pass| pass.language == Tongue::GlslToWgsl) {
             let wgsl = wgsl_kernel::from_glsl(&pass.text).map_err(|error| {
                 let mut faults = pass.origin.faults(&error.to_string(), &pass.text);
-                let only = " (as it is, the text runs on OpenGL only: --backend gl)";
+                let only = " (OpenGL may take what this translation does not: --backend gl)";
                 faults.iter_mut().for_each(|fault| fault.text += only);
                 PlayError::Faults(faults)
             })?;
