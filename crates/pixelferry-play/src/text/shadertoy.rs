@@ -1,9 +1,9 @@
 //! Shadertoy's texts: unchanged between a prelude and a call of `mainImage`.
 //!
 //! Kernels have no samplers, so a sampler is the number of a channel, and `texture` and its like are functions that read the channel's
-//! memory: linear or nearest, clamped or repeated, of one level. Derivatives (`dFdx`, `dFdy`, `fwidth`) are differences to the next pixel
-//! to the right and above: `mainImage` runs there first, and the n-th call of one finds what its argument was there. Who names none
-//! pays nothing for that. Cubes, volumes, sound and the keyboard are not there.
+//! memory: linear or nearest, clamped or repeated, of one level. Derivatives (`dFdx`, `dFdy`, `fwidth`) are differences
+//! within squares of two pixels by two, as fragment shaders have them: `mainImage` first runs beside the pixel and above or below it, and
+//! the n-th call of one finds what its argument was there. Who names none pays nothing for that. Cubes, volumes, sound and the keyboard are not there.
 
 use super::parts::{bound, by_place, names};
 use super::zeroed::Zeroed;
@@ -72,18 +72,18 @@ ivec2 pf_sample_size(int c, int level) { return pf_extent(c); }
 #define textureSize pf_sample_size
 ";
 
-/// Differences to the next pixels; `pf_turn` 0 is the pixel itself, 1 and 2 the ones to its right and above.
+/// Differences to the next pixels of the square; `pf_turn` 0 is the pixel itself, 1 and 2 the ones beside it and above or below.
 const DERIVATIVES: &str = "#define PF_CALLS 16
-int pf_turn = 0; int pf_call = 0;
-vec4 pf_right[PF_CALLS]; vec4 pf_above[PF_CALLS];
+int pf_turn = 0; int pf_call = 0; vec2 pf_way;
+vec4 pf_beside[PF_CALLS]; vec4 pf_along[PF_CALLS];
 vec4 pf_differ(vec4 v, int way) {
   int n = min(pf_call, PF_CALLS - 1);
   pf_call += 1;
-  if (pf_turn == 1) { pf_right[n] = v; return vec4(0.0); }
-  if (pf_turn == 2) { pf_above[n] = v; return vec4(0.0); }
-  if (way == 0) return pf_right[n] - v;
-  if (way == 1) return pf_above[n] - v;
-  return abs(pf_right[n] - v) + abs(pf_above[n] - v);
+  if (pf_turn == 1) { pf_beside[n] = v; return vec4(0.0); }
+  if (pf_turn == 2) { pf_along[n] = v; return vec4(0.0); }
+  if (way == 0) return pf_way.x * (pf_beside[n] - v);
+  if (way == 1) return pf_way.y * (pf_along[n] - v);
+  return abs(pf_beside[n] - v) + abs(pf_along[n] - v);
 }
 float pf_d(float v, int way) { return pf_differ(vec4(v, 0.0, 0.0, 0.0), way).x; }
 vec2 pf_d(vec2 v, int way) { return pf_differ(vec4(v, 0.0, 0.0), way).xy; }
@@ -211,7 +211,8 @@ fn run(text: &mut String, sliders: &[Slider], has_derivatives: bool, is_buffer: 
     }
     *text += "  vec4 pf_colour = vec4(0.0);\n";
     if has_derivatives {
-        for (turn, next) in [(1, "1.0, 0.0"), (2, "0.0, 1.0")] {
+        *text += "  pf_way = 1.0 - 2.0 * mod(floor(pf_place), 2.0);\n";
+        for (turn, next) in [(1, "pf_way.x, 0.0"), (2, "0.0, pf_way.y")] {
             let _ = writeln!(
                 text,
                 "  pf_turn = {turn}; pf_call = 0; pf_FragCoord = vec4(pf_place + vec2({next}), 0.0, 1.0);

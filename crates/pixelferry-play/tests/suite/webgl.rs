@@ -18,11 +18,7 @@ const MOUSE: [f32; 4] = [200.0, 100.0, 180.0, -90.0];
 /// Most of the mean difference, in 255ths; less than 1 for every text.
 const MOST: f64 = 0.02;
 /// Texts that differ by more, and why.
-const ROWS: [(&str, f64, &str); 3] = [
-    ("blur.glsl", 0.3, "llvmpipe's samplers weigh texels by 8 bits, play by floats"),
-    ("lines.glsl", 0.6, "play's derivatives are those to the next pixel, OpenGL's those of a square of four"),
-    ("mandelbrot.glsl", 0.4, "a fractal: at its edge a last bit of a number is another colour"),
-];
+const ROWS: [(&str, f64, &str); 1] = [("blur.glsl", 0.3, "llvmpipe's samplers weigh texels by 8 bits, play by floats")];
 
 /// Texts of this folder that are no buffers.
 fn texts(folder: &Path) -> Vec<PathBuf> {
