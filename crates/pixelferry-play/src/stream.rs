@@ -1,7 +1,7 @@
 //! Streams of other processes, as channels read them.
 
 use pixelferry::Extent;
-use pixelferry_view::{Tap, Tapped, Texels};
+use pixelferry_view::{ReadError, Tap, Tapped, Texels};
 use std::cell::RefCell;
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ impl Stream {
             newest.said = said;
         }
         if let Some(frame) = frame {
-            newest.take(frame.map_err(|error| error.to_string()), fits);
+            newest.take(frame, fits);
         }
     }
 
@@ -55,7 +55,7 @@ impl Stream {
         if newest.frame.is_some() {
             return Ok(());
         }
-        newest.take(self.tap.first(limit).map_err(|error| error.to_string()), fits);
+        newest.take(self.tap.first(limit), fits);
         if newest.frame.is_some() { Ok(()) } else { Err(newest.said.clone()) }
     }
 
@@ -77,8 +77,13 @@ impl Stream {
 }
 
 impl Newest {
-    fn take(&mut self, frame: Result<Texels, String>, fits: impl Fn(Extent) -> Result<(), String>) {
-        match frame.and_then(|frame| fits(frame.size).map(|()| frame)) {
+    fn take(&mut self, frame: Result<Texels, ReadError>, fits: impl Fn(Extent) -> Result<(), String>) {
+        let words = |error| match error {
+            // Whoever says it names the stream.
+            ReadError::Stream { reason, .. } => reason,
+            other => other.to_string(),
+        };
+        match frame.map_err(words).and_then(|frame| fits(frame.size).map(|()| frame)) {
             Ok(frame) => {
                 self.frame = Some(frame);
                 self.number += 1;
