@@ -3,8 +3,8 @@
 use crate::error::PlayError;
 use crate::pass::{STREAM, Source};
 use crate::stream::Stream;
+use pixelferry::video::{Frame, Source as Video};
 use pixelferry::{ComputeBackend, ComputeMemory, Extent};
-use pixelferry_view::{Frames, open_video};
 use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
 use std::time::Duration;
@@ -51,7 +51,7 @@ impl Streams {
 struct Reel {
     file: PathBuf,
     channel: usize,
-    video: Box<dyn Frames + Send>,
+    video: Video,
     /// Frames that were read, also in rounds before.
     read: u64,
     /// Time of its first frame.
@@ -83,9 +83,8 @@ impl Picture {
                 let frame = film.video.next_frame().map_err(|error| film.failed(&error))?;
                 let frame = frame.ok_or_else(|| film.failed(&"it has no frame"))?;
                 film.read = 1;
-                let [width, height] = frame.size();
-                let size = Extent::new(width, height);
-                let memory = filled(backend, size, &floats(frame.rgba()), &|reason| film.failed(&reason))?;
+                let size = frame.extent();
+                let memory = filled(backend, size, &of_frame(&frame), &|reason| film.failed(&reason))?;
                 Ok(Some(Self { memory, size, motion: Motion::Film(film) }))
             }
             Source::Stream(name) => {
@@ -177,7 +176,7 @@ impl Reel {
             }
         }
         if let Some(frame) = newest {
-            memory.write(0, bytemuck::cast_slice(&floats(frame.rgba())))?;
+            memory.write(0, bytemuck::cast_slice(&of_frame(&frame)))?;
         }
         Ok(())
     }
@@ -187,12 +186,16 @@ impl Reel {
     }
 }
 
-fn open(file: &Path, channel: usize) -> Result<Box<dyn Frames + Send>, PlayError> {
-    open_video(file).map_err(|error| PlayError::Channel { channel, file: file.to_owned(), reason: error.to_string() })
+fn open(file: &Path, channel: usize) -> Result<Video, PlayError> {
+    Video::video(file).map_err(|error| PlayError::Channel { channel, file: file.to_owned(), reason: error.to_string() })
 }
 
 fn of_stream(channel: usize, name: &str, reason: String) -> PlayError {
     PlayError::Channel { channel, file: format!("{STREAM}{name}").into(), reason }
+}
+
+fn of_frame(frame: &Frame) -> Vec<[f32; 4]> {
+    floats(frame.rgba().chunks_exact(4).map(|pixel| [pixel[0], pixel[1], pixel[2], pixel[3]]))
 }
 
 fn floats(pixels: impl Iterator<Item = [u8; 4]>) -> Vec<[f32; 4]> {

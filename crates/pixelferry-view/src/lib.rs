@@ -4,7 +4,7 @@
 //! |---|---|
 //! | an array and its memory | [`Array`] |
 //! | arrays from `.npy` files, pictures and videos | [`Opened`], [`ReadError`] |
-//! | a video that is played, or read frame by frame | [`Film`], [`open_video`] |
+//! | a video that is played | [`Film`] |
 //! | single elements of it | `elements` |
 //! | the way of an array to a display | `feed` |
 //! | what the window shows, and its keys | [`ArrayView`], [`KEYS`] |
@@ -49,8 +49,7 @@ pub use array::Array;
 #[cfg(all(feature = "stream", target_os = "linux"))]
 pub use attached::{Attached, Texels};
 pub use error::{ReadError, ViewError};
-pub use file::frame::{Frame, Frames};
-pub use file::{Opened, open_video};
+pub use file::Opened;
 pub use film::Film;
 pub use keys::{KEYS, Key, keys, name_of};
 pub use listen::Listener;
