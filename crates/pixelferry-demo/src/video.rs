@@ -10,8 +10,6 @@ use std::path::{Path, PathBuf};
 /// A file that is read frame by frame.
 pub struct Video {
     source: Source,
-    /// The first frame, until it is taken.
-    first: Option<Frame>,
     path: PathBuf,
     extent: Extent,
     frames: u64,
@@ -25,7 +23,7 @@ impl Video {
         let file = File::open(path).map_err(|e| wrong(e.to_string()))?;
         let file_bytes = file.metadata().map_err(|e| wrong(e.to_string()))?.len();
         let mut source = Source::y4m(BufReader::new(file)).map_err(|e| wrong(e.to_string()))?;
-        let first = source.next_frame().map_err(|e| wrong(e.to_string()))?;
+        let first = source.peek().map_err(|e| wrong(e.to_string()))?;
         let first = first.ok_or_else(|| wrong("it has no frame".into()))?;
         if first.planes().layout() == Layout::Grey {
             return Err(wrong("it has no colours; the kernel takes 4:2:0, 4:2:2 and 4:4:4".into()));
@@ -34,7 +32,7 @@ impl Video {
         // this an overestimate.
         let frames = file_bytes / (first.bytes().len() as u64 + 6);
         let extent = first.extent();
-        Ok(Self { source, first: Some(first), path: path.to_owned(), extent, frames, position: 0 })
+        Ok(Self { source, path: path.to_owned(), extent, frames, position: 0 })
     }
 
     /// Size of a frame.
@@ -54,13 +52,10 @@ impl Video {
 
     /// The next frame; `None` at the end.
     pub fn next_frame(&mut self) -> Result<Option<Frame>, SceneError> {
-        let next = match self.first.take() {
-            Some(first) => Some(first),
-            None => self.source.next_frame().map_err(|error| {
-                let reason = format!("frame {}: {error}", self.position);
-                SceneError::Video { path: self.path.clone(), reason }
-            })?,
-        };
+        let next = self.source.next_frame().map_err(|error| {
+            let reason = format!("frame {}: {error}", self.position);
+            SceneError::Video { path: self.path.clone(), reason }
+        })?;
         self.position += u64::from(next.is_some());
         Ok(next)
     }

@@ -25,6 +25,8 @@ const MAGIC: [(usize, &[u8]); 5] =
 /// // As another program writes it to a pipe.
 /// let film = b"YUV4MPEG2 W2 H1 F25:1 Cmono XCOLORRANGE=FULL\nFRAME\n\x07\x64FRAME\n\x08\x65";
 /// let mut source = Source::y4m(&film[..])?;
+/// let size = source.peek()?.map(|frame| (frame.extent().width, frame.extent().height));
+/// assert_eq!(size, Some((2, 1)));
 /// let frame = source.next_frame()?.expect("two frames");
 /// assert_eq!(frame.rgba(), [7, 7, 7, 255, 100, 100, 100, 255]);
 /// assert!(source.next_frame()?.is_some() && source.next_frame()?.is_none());
@@ -35,6 +37,8 @@ const MAGIC: [(usize, &[u8]); 5] =
 pub struct Source {
     kind: Kind,
     period: Duration,
+    /// The next frame, where it was looked at.
+    ahead: Option<Frame>,
 }
 
 enum Kind {
@@ -65,7 +69,7 @@ impl Source {
         if !Self::is_decoded(&first) {
             return Err(SourceError::Format(first));
         }
-        Ok(Self { kind: Kind::Decoded(Box::new(Decoder::open(file)?)), period: Duration::ZERO })
+        Ok(Self { kind: Kind::Decoded(Box::new(Decoder::open(file)?)), period: Duration::ZERO, ahead: None })
     }
 
     /// A video in Y4M, of a pipe, a socket, standard input or memory. Reads its header; `from` should be buffered.
@@ -75,7 +79,7 @@ impl Source {
     pub fn y4m(from: impl Read + Send + 'static) -> Result<Self, SourceError> {
         let video = y4m::Video::open(Box::new(from) as Box<dyn Read + Send>)?;
         let period = video.period;
-        Ok(Self { kind: Kind::Y4m(Box::new(video)), period })
+        Ok(Self { kind: Kind::Y4m(Box::new(video)), period, ahead: None })
     }
 
     /// True where the first 8 bytes are those of Y4M.
@@ -93,12 +97,26 @@ impl Source {
         self.period
     }
 
+    /// Looks at the next frame, which stays the next: at its size, before there is memory for it. `None` at the end.
+    ///
+    /// # Errors
+    /// Those of [`Source::next_frame`].
+    pub fn peek(&mut self) -> Result<Option<&Frame>, SourceError> {
+        if self.ahead.is_none() {
+            self.ahead = self.next_frame()?;
+        }
+        Ok(self.ahead.as_ref())
+    }
+
     /// The next frame; `None` at the end.
     ///
     /// # Errors
     /// [`SourceError`] of a video that is damaged, or not decoded. Whatever a header of Y4M says, no more memory is taken than its frame
     /// has bytes.
     pub fn next_frame(&mut self) -> Result<Option<Frame>, SourceError> {
+        if let Some(frame) = self.ahead.take() {
+            return Ok(Some(frame));
+        }
         match &mut self.kind {
             Kind::Y4m(video) => video.next_frame(),
             Kind::Decoded(decoder) => {
