@@ -3,8 +3,8 @@
 use pixelferry::record::{Output, RecordError, RecordOptions, Recorded, Recorder};
 use pixelferry::video::{Film, FilmError, Form, Source, SourceError};
 use pixelferry::{
-    Arg, BackendChoice, CpuKernelExt as _, Extent, KernelSource, LinkBuilder, PixelFormat, SurfaceDesc, Unwritten,
-    picture,
+    Arg, BackendChoice, CpuKernelExt as _, Extent, Initial, KernelSource, LinkBuilder, Opened, PixelFormat, Scratch,
+    SurfaceDesc, Unwritten, picture,
 };
 
 /// Luma's difference across and down, added, of a frame of the target's size.
@@ -84,12 +84,14 @@ pub fn record(mut source: Source, backend: BackendChoice, output: Output) -> Res
     let size = source.peek()?.ok_or(Failure::Empty)?.extent();
     let rate = (1.0 / source.period().as_secs_f64()).round() as u32;
     let surface = SurfaceDesc::image(size.width, size.height, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite);
-    let mut link = LinkBuilder::new(surface).backend(backend).open()?.link;
-    let kernel = link.backend().build(&edges())?;
+    // Memory to measure by.
+    let frame = Scratch::Memory(Initial::Zeros(surface.byte_len()?));
+    let builder = LinkBuilder::new(surface).launch(&edges(), [frame]).backend(backend);
+    let Opened { kernels, mut link, .. } = builder.open()?;
     let mut film = Film::new(source, Form::Rgba8, link.backend());
     let mut recorder = Recorder::create(output, RecordOptions::default().with_rate(rate.max(1)).with_step(true))?;
     while let Some(frame) = film.next_frame()? {
-        link.frame(|next| next.launch(kernel.as_ref(), &[Arg::Memory(frame.memory())]))?;
+        link.frame(|next| next.launch(kernels[0].as_ref(), &[Arg::Memory(frame.memory())]))?;
         recorder.put_picture(picture(&mut link)?)?;
     }
     Ok(recorder.finish()?)
