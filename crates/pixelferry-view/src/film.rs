@@ -2,7 +2,6 @@
 
 use crate::array::Array;
 use crate::error::ReadError;
-use crate::file::array;
 use crate::wake::Wake;
 use pixelferry_media::source::{Frame, Source, SourceError};
 use std::io;
@@ -70,7 +69,7 @@ impl Film {
         let next = if slot.is_due || is_asked { slot.next.take() } else { None };
         drop(slot);
         self.shared.changed.notify_all();
-        Some(next?.map_err(ReadError::from).and_then(|frame| array(&self.name, &frame)))
+        Some(next?.map_err(ReadError::from).and_then(|frame| Array::of_frame(&self.name, &frame)))
     }
 }
 

@@ -161,8 +161,8 @@ impl Film {
                 planes.into_iter().filter_map(|plane| frame.bytes().get(plane.range)).collect()
             }
         };
-        let fits = |(memory, part): (&Box<dyn ComputeMemory>, &&[u8])| memory.len() == room(part);
-        if self.memory.len() != parts.len() || !self.memory.iter().zip(&parts).all(fits) {
+        let there = self.memory.iter().map(|memory| memory.len());
+        if !there.eq(parts.iter().map(|part| room(part))) {
             self.last = None;
             self.memory = parts.iter().map(|part| self.backend.allocate(room(part))).collect::<Result<_, _>>()?;
         }

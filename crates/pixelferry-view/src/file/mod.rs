@@ -9,7 +9,7 @@ use crate::error::ReadError;
 use crate::film::Film;
 use image::{DynamicImage, ImageReader, Limits};
 use pixelferry_look::Number;
-use pixelferry_media::source::{Frame, Source};
+use pixelferry_media::source::Source;
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek as _};
 use std::path::Path;
@@ -64,18 +64,8 @@ impl Opened {
     }
 
     fn play(mut video: Source, name: &str) -> Result<Self, ReadError> {
-        let arrays = vec![array(name, &video.next_frame()?.ok_or(ReadError::NoFrame)?)?];
+        let arrays = vec![Array::of_frame(name, &video.next_frame()?.ok_or(ReadError::NoFrame)?)?];
         Ok(Self { arrays, film: Some(Film::play(name, video)?) })
-    }
-}
-
-/// A frame as (height, width, 3), red, green and blue, or (height, width) of a grey one.
-pub(crate) fn array(name: &str, frame: &Frame) -> Result<Array, ReadError> {
-    let [height, width] = [frame.extent().height, frame.extent().width].map(i64::from);
-    let number = Number { code: 1, bits: 8, foreign: false };
-    match frame.is_grey() {
-        true => Array::new(name, &frame.grey(), vec![height, width], number),
-        false => Array::new(name, &frame.rgb(), vec![height, width, 3], number),
     }
 }
 
