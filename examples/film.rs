@@ -16,7 +16,7 @@ use std::path::PathBuf;
 struct Cli {
     /// Y4M, or a file that GStreamer decodes; - for Y4M on standard input. Without it a film is made.
     film: Option<PathBuf>,
-    /// What to write: .y4m, .mp4, frames/%05d.png, or - for Y4M on standard output.
+    /// File to write: .y4m, .mp4, frames/%05d.png, or - for Y4M on standard output.
     #[arg(long, value_parser = |name: &str| Output::named(name), default_value = "edges.y4m")]
     out: Output,
     /// Backend to compute with.

@@ -43,7 +43,7 @@ pub fn edges() -> KernelSource {
     })
 }
 
-/// What the kernel makes of a pixel.
+/// The kernel's result for a pixel.
 pub fn edge(frame: &[[u8; 4]], size: Extent, x: u32, y: u32) -> [u8; 4] {
     let luma = |dx: i32, dy: i32| {
         let inside = |at: u32, by: i32, side: u32| at.saturating_add_signed(by).min(side - 1) as usize;
@@ -56,7 +56,7 @@ pub fn edge(frame: &[[u8; 4]], size: Extent, x: u32, y: u32) -> [u8; 4] {
     [v, v, v, 255]
 }
 
-/// Why a film has no edges.
+/// Reason why a film has no edges.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// It was not read.
@@ -65,7 +65,7 @@ pub enum Failure {
     /// A frame did not come into the backend's memory.
     #[error(transparent)]
     Film(#[from] FilmError),
-    /// What came of it was not written.
+    /// The film of edges was not written.
     #[error(transparent)]
     Record(#[from] RecordError),
     /// The backend does not run the kernel.

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// What a command that did its work found.
+/// Finding of a command that did its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     Done,

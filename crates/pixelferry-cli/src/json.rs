@@ -8,7 +8,7 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Where a report goes as JSON.
+/// Place of a report as JSON.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct JsonOption {
     /// Write the report as JSON: to a file beside the text, or alone to standard output (-, or no name)

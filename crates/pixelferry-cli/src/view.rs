@@ -13,10 +13,10 @@ use pixelferry_view::{Array, ArrayView, Listener, Live, Opened, explain, keys, s
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-/// Where tev listens.
+/// Address at which tev listens.
 const LISTEN: &str = "127.0.0.1:14158";
 
-/// How long a picture of a stream is waited for.
+/// Longest wait for a picture of a stream.
 #[cfg(all(feature = "stream", target_os = "linux"))]
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 

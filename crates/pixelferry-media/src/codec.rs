@@ -18,7 +18,10 @@ impl Header {
             #[cfg(feature = "jpeg")]
             Codec::Jpeg => jpeg::pack(self, pixels, quality).map(Some),
             #[allow(unreachable_patterns)] // where all are built
-            other => Err(Error::invalid("Header::pack", format!("{other} (quality {quality}) {NOT_BUILT}"))),
+            other => Err(Error::invalid(
+                "Header::pack",
+                format!("{other} (quality {quality}, {} bytes) {NOT_BUILT}", pixels.len()),
+            )),
         }
     }
 

@@ -53,7 +53,7 @@ type Set = unsafe extern "C" fn(Object, c_int, Object) -> c_int;
 type Destroy = unsafe extern "C" fn(Object) -> c_int;
 type CreateSimple = unsafe extern "C" fn(*mut Object) -> c_int;
 
-/// What both libraries are asked for.
+/// Functions of both libraries.
 pub struct NvJpeg {
     create: CreateSimple,
     destroy: Destroy,
@@ -86,7 +86,7 @@ pub enum GpuJpegError {
     NvJpeg {
         /// The call.
         call: &'static str,
-        /// What it answered, an `nvjpegStatus_t`.
+        /// Its answer, an `nvjpegStatus_t`.
         code: i32,
         /// Name of the device.
         device: String,
@@ -96,7 +96,7 @@ pub enum GpuJpegError {
     Cuda {
         /// The call.
         call: &'static str,
-        /// What it answered, a `CUresult`.
+        /// Its answer, a `CUresult`.
         code: i32,
         /// Name of the device.
         device: String,
@@ -104,9 +104,9 @@ pub enum GpuJpegError {
     /// The memory, or the size of the picture, is not what it takes.
     #[error("nvJPEG takes {needed}, not {found}")]
     Pixels {
-        /// What it takes.
+        /// Pixels that it takes.
         needed: &'static str,
-        /// What came.
+        /// Pixels that came.
         found: String,
     },
     /// A picture that was packed on the GPU is another one than that which the host packs.

@@ -5,7 +5,7 @@
 //! window does so with each frame.
 
 use pixelferry::command::Choice as _;
-use pixelferry::{BackendChoice, Extent};
+use pixelferry::{Argument, BackendChoice, Extent, ImageView, KernelSource, PixelFormat, Target, View};
 use pixelferry_play::{Options, Player, Vouched, Wishes, serve};
 use std::error::Error;
 use std::io::Write as _;
@@ -13,12 +13,14 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use std::{env, fs, io, thread};
 
+const SIZE: Extent = Extent::new(800, 450);
 /// A text for each backend, with a number in the place of `N`.
-const TEXTS: [(BackendChoice, &str, &str); 4] = [
+const TEXTS: [(BackendChoice, &str, &str); 5] = [
     (BackendChoice::Gl, "glsl", SHADER),
     (BackendChoice::Vulkan, "glsl", SHADER),
     (BackendChoice::Gl, "wgsl", WGSL),
     (BackendChoice::OpenCl, "cl", OPENCL),
+    (BackendChoice::Cuda, "cu", CUDA),
 ];
 const SHADER: &str = "void mainImage(out vec4 c, in vec2 at) {
     vec2 p = 8.0 * at / iResolution.y;
@@ -32,7 +34,11 @@ const WGSL: &str = "@compute @workgroup_size(8, 8) fn plasma(@builtin(global_inv
 }";
 const OPENCL: &str = "kernel void plasma(PF_IMAGE(uchar4, out), float iTime) {
     int x = get_global_id(0), y = get_global_id(1);
-    if (x >= out_width || y >= out_height) return;
+    BODY";
+const CUDA: &str = "extern \"C\" __global__ void plasma(PF_IMAGE(uchar4, out), float iTime) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    BODY";
+const BODY: &str = "if (x >= out_width || y >= out_height) return;
     float px = 8.0f * x / out_height, py = 8.0f * y / out_height;
     float v = sin(px + iTime) + sin(0.5f * (py + iTime)) + sin(0.5f * (px + py + iTime));
     float3 c;
@@ -57,20 +63,31 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (backend, ending, text) in TEXTS {
         let file = folder.join(format!("text.{ending}"));
         match measure(&file, backend, text, saves, vouched) {
-            Ok((device, mut times)) => {
-                times.sort();
-                let at = |part: usize| times[(times.len() * part / 100).min(times.len() - 1)].as_secs_f64() * 1e3;
-                let (median, late) = (at(50), at(99));
-                writeln!(
-                    io::stdout(),
-                    "{:7} {ending:5} median {median:6.1} ms, 99 % {late:6.1} ms, {device}",
-                    backend.name()
-                )?;
+            Ok(Measured { device, saved, compiled }) => {
+                let (saved, compiled) = (line(saved), line(compiled));
+                let compiled = compiled.map_or_else(String::new, |line| format!(" (the compiler alone: {line})"));
+                let saved = saved.unwrap_or_default();
+                writeln!(io::stdout(), "{:7} {ending:5} {saved}{compiled}, {device}", backend.name())?;
             }
             Err(error) => writeln!(io::stdout(), "{:7} {ending:5} {error}", backend.name())?,
         }
     }
     Ok(fs::remove_dir_all(folder)?)
+}
+
+fn line(mut times: Vec<Duration>) -> Option<String> {
+    times.sort();
+    let last = times.len().checked_sub(1)?;
+    let at = |part: usize| times[last.min(times.len() * part / 100)].as_secs_f64() * 1e3;
+    Some(format!("median {:5.1} ms, 99 % {:5.1} ms", at(50), at(99)))
+}
+
+struct Measured {
+    device: String,
+    /// From saving to the picture.
+    saved: Vec<Duration>,
+    /// One build and first launch by the backend, for texts that it takes as they are.
+    compiled: Vec<Duration>,
 }
 
 fn measure(
@@ -79,8 +96,10 @@ fn measure(
     text: &str,
     saves: usize,
     vouched: Vouched,
-) -> Result<(String, Vec<Duration>), Box<dyn Error>> {
-    let numbered = |n: usize| text.replace('N', &format!("{}.{}", n % 7, 1000 + n));
+) -> Result<Measured, Box<dyn Error>> {
+    // The process's number keeps a compiler's cache of an earlier run out.
+    let id = std::process::id();
+    let numbered = |n: usize| text.replace("BODY", BODY).replace('N', &format!("{}.{}{id}", n % 7, 1000 + n));
     fs::write(file, numbered(0))?;
     let program = env::current_exe()?;
     let command = move || {
@@ -89,10 +108,10 @@ fn measure(
         command
     };
     let wishes = Wishes { backend, ..Wishes::default() };
-    let options = Options { wishes, size: Extent::new(800, 450), limit: Duration::from_secs(60), ..Options::new(file) };
+    let options = Options { wishes, size: SIZE, limit: Duration::from_secs(60), ..Options::new(file) };
     let mut player = Player::open(options, None, command, vouched)?;
     player.settle()?;
-    let mut times = Vec::with_capacity(saves);
+    let mut saved = Vec::with_capacity(saves);
     for n in 1..=saves {
         // The clock of files is coarse.
         thread::sleep(Duration::from_millis(20));
@@ -105,7 +124,28 @@ fn measure(
             return Err(pixelferry_play::lines(player.faults()).into());
         }
         player.link().read_back()?;
-        times.push(begun.elapsed());
+        saved.push(begun.elapsed());
     }
-    Ok((player.link().backend().device().to_string(), times))
+    let mut compiled = Vec::new();
+    for text in (saves + 1..=2 * saves).map(numbered) {
+        let kernel = KernelSource::new("plasma");
+        // SAFETY: as for all texts here.
+        let kernel = unsafe {
+            match backend {
+                BackendChoice::OpenCl => kernel.opencl_c(text),
+                BackendChoice::Cuda => kernel.cuda_cpp(text),
+                _ => break,
+            }
+        };
+        let backend = player.link().backend();
+        let view = ImageView::packed(SIZE, PixelFormat::Rgba8, 1, 0, false)?;
+        let mut memory = backend.allocate(SIZE.pixels() as usize * 4)?;
+        let begun = Instant::now();
+        let kernel = backend.build(&kernel)?;
+        // Some compile at the first launch.
+        backend.launch(kernel.as_ref(), Target::new(memory.as_mut(), View::Image(view))?, &[Argument::F32(1.0)])?;
+        backend.finish()?;
+        compiled.push(begun.elapsed());
+    }
+    Ok(Measured { device: player.link().backend().device().to_string(), saved, compiled })
 }

@@ -32,7 +32,7 @@ pub struct Shown<'a> {
     pub sliders: &'a [Slider],
     pub values: &'a mut [f32],
     pub faults: &'a [Fault],
-    /// What is to be said of streams.
+    /// Words about streams.
     pub said: &'a [String],
 }
 

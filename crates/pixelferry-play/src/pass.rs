@@ -64,7 +64,7 @@ pub enum Source {
     Stream(String),
 }
 
-/// What the name of a stream follows.
+/// Word before a stream's name.
 pub const STREAM: &str = "stream:";
 
 /// Wishes of the command line.

@@ -24,7 +24,7 @@ pub struct Picture {
     motion: Motion,
 }
 
-/// What brings another frame into that memory; `seen` is the number of the one of a stream that is there, and 0 while there is none.
+/// Source of another frame in that memory; `seen` is the number of the one of a stream that is there, and 0 while there is none.
 enum Motion {
     None,
     Film(Reel),

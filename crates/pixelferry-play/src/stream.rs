@@ -23,7 +23,7 @@ impl Stream {
     /// Attaches to the stream of this name, whether somebody publishes it or not.
     ///
     /// # Errors
-    /// What is wrong with the name.
+    /// Fault of the name.
     pub fn open(name: &str) -> Result<Self, String> {
         let tap = Tap::open(name, Texels::of).map_err(|error| error.to_string())?;
         Ok(Self { tap, newest: RefCell::default() })
@@ -49,7 +49,7 @@ impl Stream {
     /// Waits, at most so long, until there is a frame.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Reason why there is none.
     pub fn wait(&self, limit: Duration, fits: impl Fn(Extent) -> Result<(), String>) -> Result<(), String> {
         let newest = &mut *self.newest.borrow_mut();
         if newest.frame.is_some() {
@@ -62,7 +62,7 @@ impl Stream {
     /// Gives the newest frame and its number to `show`, where it is another than that of the number `seen`.
     ///
     /// # Errors
-    /// What `show` reports.
+    /// Those of `show`.
     pub fn show<E>(&self, seen: u64, show: impl FnOnce(u64, &Texels) -> Result<(), E>) -> Result<(), E> {
         match &*self.newest.borrow() {
             Newest { frame: Some(frame), number, .. } if *number != seen => show(*number, frame),
@@ -70,7 +70,7 @@ impl Stream {
         }
     }
 
-    /// What is to be said of it; empty while frames come.
+    /// Words about it; empty while frames come.
     pub fn said(&self) -> String {
         self.newest.borrow().said.clone()
     }
@@ -79,7 +79,7 @@ impl Stream {
 impl Newest {
     fn take(&mut self, frame: Result<Texels, ReadError>, fits: impl Fn(Extent) -> Result<(), String>) {
         let words = |error| match error {
-            // Whoever says it names the stream.
+            // The stream is named beside it.
             ReadError::Stream { reason, .. } => reason,
             other => other.to_string(),
         };

@@ -16,7 +16,7 @@ pub(crate) fn nonce() -> Result<u64> {
     Ok(u64::from_ne_bytes(bytes))
 }
 
-/// What the piece holds: words that follow from the nonce, no two alike (`splitmix64`).
+/// Words of a piece: they follow from the nonce, no two alike (`splitmix64`).
 pub(crate) fn bytes(nonce: u64) -> Vec<u8> {
     let mut state = nonce;
     let words = std::iter::repeat_with(|| {

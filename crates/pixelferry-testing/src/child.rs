@@ -1,4 +1,4 @@
-//! A test run again in a process of its own, with another environment.
+//! A test run again in a process of its own, with another environment; or another program.
 
 use crate::machine::{MACHINE, Need};
 use crate::patience::Patience;
@@ -19,7 +19,7 @@ pub fn given() -> Need {
     MACHINE.iter().find(|row| row.name == name).map_or(Need::OpenCl, |row| row.need)
 }
 
-/// This test program, to be run again.
+/// This test program, to be run again, or another one.
 #[derive(Debug)]
 pub struct Child {
     command: Command,
@@ -65,11 +65,20 @@ impl Child {
         Self::with("all tests", &["--skip", without])
     }
 
+    /// Another program, of which no test must run.
+    pub fn of_program(program: impl AsRef<OsStr>, arguments: &[&str]) -> Self {
+        let name = program.as_ref().to_string_lossy().into_owned();
+        let mut command = Command::new(program);
+        command.args(arguments);
+        let child = Self { command, name, patience: Patience::new(), short: false, tests: 0 };
+        child.without(&["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"])
+    }
+
     fn with(name: &str, arguments: &[&str]) -> io::Result<Self> {
-        let mut command = Command::new(std::env::current_exe()?);
-        command.args(arguments).args(["--nocapture", "--test-threads=1"]);
-        let child = Self { command, name: name.to_owned(), patience: Patience::new(), short: false, tests: 1 };
-        Ok(child.without(&["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"]))
+        let child = Self::of_program(std::env::current_exe()?, arguments);
+        let mut child = Self { name: name.to_owned(), tests: 1, ..child };
+        child.command.args(["--nocapture", "--test-threads=1"]);
+        Ok(child)
     }
 
     /// With this driver as the only one of its kind.

@@ -6,6 +6,7 @@
 //!   names fails, and so does a pass where a row says otherwise.
 //! - [`Child`]: a test run again in a process of its own. OpenCL loaders read their environment once, and two drivers in
 //!   one process may bring two copies of one compiler library, so each driver is tested in a process that sees only it.
+//! - [`chromium`]: the browser of tests that need one.
 //! - [`level`]: how much of a test runs, as `scripts/test`, its `--all` and its `--long` ask for it.
 //! - [`tests`]: tests of one call each, as rows.
 //! - [`Patience`]: a limit for waits that the load of the machine does not break.
@@ -14,6 +15,7 @@
 #![allow(clippy::panic)]
 
 mod child;
+mod chromium;
 mod dice;
 mod double;
 mod known;
@@ -27,6 +29,7 @@ mod table;
 mod usage;
 
 pub use child::{Child, Ended, given, in_child, pass_in_child};
+pub use chromium::{CHROMIUM_FLAGS, chromium};
 pub use dice::Dice;
 pub use double::gl_double;
 pub use known::{DRIVERS, Driver, Expected, KNOWN, Known, Outcome, has, judge};

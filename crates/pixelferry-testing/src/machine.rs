@@ -67,7 +67,7 @@ pub enum Need {
     VulkanDev,
     /// anywidget, nbclient and ipykernel, for the widget of notebooks.
     Notebook,
-    /// Chromium, for the network's page and that widget.
+    /// Chromium, for the network's page, that widget and WebGL2.
     Chromium,
     /// GStreamer's tools with an encoder and a decoder of H.264, for the network's video.
     Gstreamer,

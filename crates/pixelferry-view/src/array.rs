@@ -36,7 +36,7 @@ enum Memory {
     Device(Arc<dyn ComputeBackend>, RefCell<Box<dyn ComputeMemory>>),
 }
 
-/// What subtracts on a device, kept from one difference to the next.
+/// Difference on a device, kept from one difference to the next.
 pub type Differ = Option<(Arc<dyn ComputeBackend>, Difference)>;
 
 /// Address of a device's memory in descriptions, which know no other: 0 would be none.
@@ -83,7 +83,7 @@ impl Array {
     /// An array that stays in memory of a backend, which is its own from now on: whoever goes on with theirs gives a copy
     /// ([`ComputeBackend::copy`]). Its first number is at byte `first`; steps are those of [`Array::with_strides`], `None` where its
     /// numbers follow each other. Its picture, range and counts are made there; of its numbers only those are read that are looked at.
-    /// Where the backend fails at that, it is copied to the host.
+    /// The host gets a copy where the backend fails at that.
     ///
     /// # Errors
     /// Those of [`Array::with_strides`].
@@ -317,7 +317,7 @@ impl Array {
     }
 }
 
-/// What a device made, or the host where it failed, which is said once.
+/// Result of a device, or of the host where that failed, which is said once.
 pub fn or_host<T, E: fmt::Display>(made: Result<T, E>, on_host: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     static SAID: Once = Once::new();
     made.or_else(|error| {

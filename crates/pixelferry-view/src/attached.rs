@@ -42,7 +42,7 @@ impl Attached {
         self.0.first(limit)?.array(self.0.name())
     }
 
-    /// What to show while there is no frame.
+    /// Picture while there is no frame.
     ///
     /// # Errors
     /// [`ReadError::Memory`].
@@ -56,7 +56,7 @@ impl Attached {
     }
 }
 
-/// What a frame's numbers are, and a copy of them in tight rows from the top.
+/// Copy of a frame's numbers in tight rows from the top, and their meaning.
 fn picture(frame: &mut StreamFrame<'_>) -> Result<(ImageDesc, Vec<u8>), ReadError> {
     match *frame.desc() {
         SurfaceDesc::Image(image) => Ok((image, frame.read()?)),

@@ -122,7 +122,7 @@ impl Chart {
         }
     }
 
-    /// What is drawn of counts over the numbers that [`Chart::lay`] found.
+    /// Bars of counts over the numbers that [`Chart::lay`] found.
     pub fn bars<'a>(&self, counts: &'a Counts, range: (f64, f64)) -> Option<Bars<'a>> {
         Some(Bars { place: self.place.filter(|_| self.is_on)?, counts, range, is_log: self.is_log })
     }

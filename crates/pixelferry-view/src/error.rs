@@ -55,7 +55,7 @@ pub enum ReadError {
     Stream {
         /// Its name.
         name: String,
-        /// Why there is none.
+        /// Reason why there is none.
         reason: String,
     },
     /// There is no memory for it.

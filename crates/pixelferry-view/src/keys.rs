@@ -40,7 +40,7 @@ pub enum Deed {
 pub struct Key {
     /// Character of the key without Shift.
     pub key: char,
-    /// What it does, in words.
+    /// Its deed, in words.
     pub about: &'static str,
     pub(crate) deed: Deed,
 }

@@ -1,4 +1,4 @@
-//! What brings more arrays while a window or a page shows some.
+//! Feed of more arrays while a window or a page shows some.
 
 use crate::array::Array;
 #[cfg(all(feature = "stream", target_os = "linux"))]
@@ -12,11 +12,11 @@ use pixelferry::api::gl::GlDisplay;
 use pixelferry::record::Recorder;
 use std::rc::Rc;
 
-/// How long a window waits to open for the first frame of a stream.
+/// Time for which a window waits to open for the first frame of a stream.
 #[cfg(all(feature = "stream", target_os = "linux"))]
 const SOON: std::time::Duration = std::time::Duration::from_millis(300);
 
-/// What brings more arrays while a window or a page shows some.
+/// Feed of more arrays while a window or a page shows some.
 pub struct Live {
     /// Images of other programs. With a listener there need be no arrays at first.
     pub listener: Option<Listener>,

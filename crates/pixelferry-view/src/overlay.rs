@@ -1,4 +1,4 @@
-//! What stands over the picture: the grid of its pixels, their numbers, and lines of text.
+//! Overlay of the picture: the grid of its pixels, their numbers, and lines of text.
 
 use crate::chart::{BEHIND, Bars, EDGE, SMALL, TEXT, WARN};
 use crate::elements::Element;

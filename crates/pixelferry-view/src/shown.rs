@@ -26,7 +26,7 @@ pub struct Shown {
     pub seen: u64,
     /// Frames that were in its place.
     pub ring: Ring,
-    /// What is to be said of where it comes from.
+    /// Words about where it comes from.
     pub said: String,
     /// The picture is of numbers that were replaced.
     is_stale: bool,
@@ -160,7 +160,7 @@ fn whole(array: &Array, request: &Request) -> Result<Plane, Refusal> {
     array.plane(&Request { layout: request.layout, ..Request::default() })
 }
 
-/// What measures on the device of a feed.
+/// Kernels that measure on the device of a feed.
 fn gauge<'a>(feed: &'a mut Option<Feed>, none: &'a mut Option<Gauge>) -> &'a mut Option<Gauge> {
     feed.as_mut().map_or(none, |feed| &mut feed.gauge)
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How long the thread sleeps at most before it looks whether anybody is left.
+/// Longest sleep of the thread before it looks whether anybody is left.
 const TURN: Duration = Duration::from_millis(100);
 
 /// A stream of which the newest frame is taken as a `T`, again and again; ends when it is dropped. While nobody publishes it, it waits
@@ -23,11 +23,11 @@ pub struct Tap<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// What came of a stream since it was last asked.
+/// News of a stream since it was last asked.
 pub struct Tapped<T> {
     /// A newer frame, or why it is none.
     pub frame: Option<Result<T, ReadError>>,
-    /// What is to be said of the stream, where that is another than before; empty where all is well.
+    /// Words about the stream, where they are others than before; empty where all is well.
     pub said: Option<String>,
 }
 
@@ -39,7 +39,7 @@ struct Shared<T> {
 
 struct Slot<T> {
     came: Tapped<T>,
-    /// What was said last, also where that was taken.
+    /// Last words, also where they were taken.
     last: String,
     is_over: bool,
 }
@@ -139,7 +139,7 @@ impl<T> Tap<T> {
     /// Calls this, from a thread of its own, after each change.
     pub(crate) fn wake_by(&self, wake: impl Fn() + Send + 'static) {
         self.shared.wake.by(wake);
-        // What came before is told of, too.
+        // Earlier changes are told of, too.
         self.shared.change(|_| {});
     }
 }
@@ -151,7 +151,7 @@ impl<T> Drop for Tap<T> {
     }
 }
 
-/// Why there is no frame, in the few words that a window has room for.
+/// Reason why there is no frame, in the few words that a window has room for.
 fn words(error: &pixelferry::Error) -> String {
     match error {
         pixelferry::Error::Unavailable { reason, .. } => reason.clone(),

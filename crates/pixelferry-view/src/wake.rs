@@ -1,8 +1,8 @@
-//! How a window or a page learns that there is something new.
+//! Call by which a window or a page learns that there is something new.
 
 use std::sync::{Mutex, PoisonError};
 
-/// What is called when there is something to take, from whichever thread; nothing at first.
+/// Function that is called when there is something to take, from whichever thread; nothing at first.
 #[derive(Default)]
 pub struct Wake(Mutex<Option<Box<dyn Fn() + Send>>>);
 

@@ -55,7 +55,7 @@ pub fn save(array: &Array, request: &Request, file: &Path) -> Result<(), ViewErr
     Ok(save_picture(&mut feed.link, file)?)
 }
 
-/// What an array is taken for and how it is shown, with its range, and the table of what is guessed, as text.
+/// Explains in words what an array is taken for and how it is shown, with its range, and the table of what is guessed.
 ///
 /// # Errors
 /// [`ViewError::Refused`] where array and look do not go together.

@@ -51,7 +51,7 @@ use std::time::Duration;
 /// Most frames that are decoded to get to one.
 const MOST_AT_ONCE: u64 = 64;
 
-/// What a film's memory has.
+/// Content of a film's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Form {
     /// Red, green, blue and 255 of each pixel in tight rows, the top one first, in one memory: converted by the host.
@@ -98,7 +98,7 @@ pub struct FilmFrame<'f> {
     period: Duration,
 }
 
-/// When a frame begins.
+/// Time at which a frame begins.
 fn begin(number: u64, period: Duration) -> Duration {
     period.saturating_mul(u32::try_from(number).unwrap_or(u32::MAX))
 }

@@ -1,11 +1,13 @@
 //! Texts in GLSL as WGSL.
 
+use crate::by_copy::copy_components;
 use crate::depth::depth;
 use crate::guard::{TextError, TextLimit, with_room};
-use naga::ShaderStage;
+use crate::sized::size_arrays;
 use naga::back::wgsl::{WriterFlags, write_string};
 use naga::front::glsl::{Frontend, Options};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
+use naga::{Module, ShaderStage};
 
 /// The functions and variables of a compute shader in GLSL (`#version 450 core`), as WGSL without its entry point: another follows, in
 /// WGSL. Variables of set 1 are memories among the arguments, with the bindings that [`crate`] describes. Names that end in a digit, or
@@ -23,9 +25,15 @@ pub fn from_glsl(text: &str) -> Result<String, TextError> {
             .parse(&Options::from(ShaderStage::Compute), text)
             .map_err(|errors| errors.emit_to_string(text))?;
         module.entry_points.clear();
-        let info = Validator::new(ValidationFlags::all(), Capabilities::all())
-            .validate(&module)
-            .map_err(|error| error.emit_to_string(text))?;
+        size_arrays(&mut module);
+        let validate = |module: &Module| {
+            let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(module);
+            info.map_err(|error| error.emit_to_string(text))
+        };
+        let mut info = validate(&module)?;
+        if copy_components(&mut module, &info) {
+            info = validate(&module)?;
+        }
         write_string(&module, &info, WriterFlags::empty()).map_err(|error| TextError::from(error.to_string()))
     })?
 }
@@ -52,5 +60,30 @@ void main() {}";
         assert!(error.contains("glsl:3:"), "{error}");
         let deep = format!("#version 450 core\nvoid main() {{ {}1{}; }}", "(".repeat(9999), ")".repeat(9999));
         assert!(matches!(from_glsl(&deep), Err(TextError::Beyond { .. })));
+    }
+
+    #[test]
+    fn functions_write_components_and_arrays_have_the_size_of_their_values() {
+        let text = "#version 450 core
+const float steps[] = float[](0.5, 0.25);
+float more[] = float[](1.0, 2.0, 3.0);
+float cut(inout float p, float by) { float c = floor(p / by); p = mod(p, by); return c; }
+void both(out float a, inout float b) { a = b; b *= 2.0; }
+vec3 paint(vec3 q, int n) {
+    int last[] = int[](1, 2);
+    vec4 four[2] = vec4[2](vec4(1.0), vec4(2.0));
+    for (int i = 0; i < 3; i++) { if (i < n) cut(q[i], steps[n]); }
+    both(q.z, q.x);
+    cut(four[1].w, more[n]);
+    return q + four[1].w + float(last[n]);
+}
+void main() {}";
+        let wgsl = from_glsl(text).unwrap();
+        let entry = "@compute @workgroup_size(1) fn k(@builtin(global_invocation_id) id: vec3<u32>) {
+            let c = paint(vec3<f32>(id), 1); }";
+        glsl(&format!("{wgsl}{entry}"), "k", Dialect::Desktop).unwrap();
+        for sized in ["steps: array<f32, 2>", "more: array<f32, 3>", "last: array<i32, 2>"] {
+            assert!(wgsl.contains(sized), "{wgsl}");
+        }
     }
 }

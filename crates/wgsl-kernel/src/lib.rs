@@ -29,6 +29,8 @@
 //! | group 1, binding n | the n-th memory among the arguments |
 
 mod bounded;
+#[cfg(feature = "glsl-in")]
+mod by_copy;
 mod depth;
 #[cfg(feature = "glsl-in")]
 mod from_glsl;
@@ -40,6 +42,8 @@ mod params;
 mod pattern;
 mod prelude;
 mod rebuild;
+#[cfg(feature = "glsl-in")]
+mod sized;
 #[cfg(feature = "spirv")]
 mod spirv;
 mod text;

@@ -17,7 +17,7 @@ const UNIFORM: &str = include_str!("numbers.wgsl");
 /// The variables of the functions; no other is bound with them.
 pub const TARGET: &str = "pf_memory";
 pub const NUMBERS: &str = "pf_launch";
-const TEXTURE: &str = "pf_texture";
+pub const TEXTURE: &str = "pf_texture";
 
 /// A whole text that finds so many vectors of numbers in immediates (push constants) instead of in a uniform block.
 pub fn by_immediates(whole: &str, vectors: usize) -> String {

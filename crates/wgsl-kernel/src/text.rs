@@ -3,7 +3,8 @@
 use crate::guard::{TextError, parsed, weighed, with_room};
 use crate::limits::Limits;
 use crate::params::{HEAD, Numbers, VECTOR, WORD};
-use crate::prelude::{Blue, NUMBERS, TARGET, by_immediates, names_words, with_prelude, with_texture};
+use crate::prelude::{Blue, NUMBERS, TARGET, TEXTURE, by_immediates, names_words, with_prelude, with_texture};
+use crate::tokens::tokens;
 use interop_core::{KernelSource, Language, PixelFormat, Result, View};
 
 /// A kernel's text, read. It is parsed, but what its statements mean is the compiler's to check.
@@ -147,6 +148,10 @@ struct Shape {
 
 impl Shape {
     fn of(name: &str, text: &str) -> Result<Self, TextError> {
+        // Else it would build for some targets only.
+        if tokens(text).any(|token| token == TEXTURE) {
+            return wrong(format!("'{TEXTURE}' is the target of some paths; take another name"));
+        }
         let whole = with_prelude(text, PixelFormat::Rgba8);
         let module = parsed(&whole)?;
         let compute = |entry: &&naga::EntryPoint| entry.stage == naga::ShaderStage::Compute;

@@ -2,7 +2,7 @@
 
 use pixelferry::{Encoding, PixelFormat};
 
-/// What keeps pictures from PipeWire.
+/// Errors that keep pictures from PipeWire.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PipewireError {
@@ -16,7 +16,7 @@ pub enum PipewireError {
     Call {
         /// The function of PipeWire.
         call: &'static str,
-        /// What it reported.
+        /// Its report.
         error: pipewire::Error,
     },
     /// PipeWire ended the connection, or refused the source.
@@ -29,7 +29,7 @@ pub enum PipewireError {
     Format {
         /// Their format.
         format: PixelFormat,
-        /// What their numbers stand for.
+        /// Meaning of their numbers.
         encoding: Encoding,
     },
     /// A stream of buffers.
@@ -44,7 +44,7 @@ pub enum PipewireError {
         width: u32,
         /// Pixels.
         height: u32,
-        /// What was given.
+        /// Value that was given.
         bytes: usize,
     },
     /// The name is no text for PipeWire.

@@ -7,7 +7,7 @@ use pixelferry::{BackendChoice, Error, SurfaceDesc, open_backend};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How long PipeWire waits for an answer while no frame comes, and a publisher's name to be there again.
+/// Time for which PipeWire waits for an answer while no frame comes, and a publisher's name to be there again.
 const TICK: Duration = Duration::from_millis(5);
 const AGAIN: Duration = Duration::from_millis(200);
 

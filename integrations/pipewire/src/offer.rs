@@ -1,4 +1,4 @@
-//! What is offered to consumers, as PipeWire's parameters.
+//! Offer to consumers, as PipeWire's parameters.
 
 use crate::error::PipewireError;
 use pipewire::spa::buffer::DataType;
@@ -28,14 +28,14 @@ const BUFFERS: [i32; 3] = [4, 2, 16];
 /// Pictures of one size and format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Offer {
-    /// What it may be taken for, best first.
+    /// Formats that it may be taken for, best first.
     formats: [VideoFormat; 2],
     width: u32,
     height: u32,
 }
 
 impl Offer {
-    /// What a picture is offered as.
+    /// Format that a picture is offered in.
     ///
     /// # Errors
     /// [`PipewireError::Format`] and [`PipewireError::Size`].

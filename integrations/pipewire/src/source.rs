@@ -17,7 +17,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// How long the last picture is on show before it goes out again.
+/// Time for which the last picture is on show before it goes out again.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// A video source of PipeWire, which any number of consumers may be linked to. Stays on its thread, whose calls do all its work:
@@ -47,7 +47,7 @@ pub struct VideoSource {
     sent: Option<Instant>,
 }
 
-/// What the callbacks of PipeWire and the calls of [`VideoSource`] share.
+/// State that the callbacks of PipeWire and the calls of [`VideoSource`] share.
 #[derive(Default)]
 struct Shared {
     /// Pictures that are offered; none before the first.

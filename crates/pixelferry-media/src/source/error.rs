@@ -18,7 +18,7 @@ pub enum SourceError {
     Damaged {
         /// Place of what is wrong, from the first byte on.
         at: u64,
-        /// What is wrong.
+        /// The fault, in words.
         reason: String,
     },
     /// It ends within a frame.

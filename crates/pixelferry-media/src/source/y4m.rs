@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// First bytes of a file.
 pub const MAGIC: &[u8] = b"YUV4MPEG";
-/// What follows them.
+/// Version of the format, which follows them.
 const VERSION: &[u8] = b"2 ";
 const FRAME: &[u8] = b"FRAME";
 /// Most bytes of a line; others' readers stop at 256 or at 1024.

@@ -28,7 +28,7 @@ pub struct WebOptions {
     pub viewers: usize,
     /// Form in which pictures go to browsers.
     pub hop: Hop,
-    /// Who may look, and who may send input.
+    /// Rights to look and to send input.
     pub tokens: Tokens,
     /// Pages of other sites may show the page in a frame, such as notebooks. They need its token; without one they may not.
     pub is_framed: bool,

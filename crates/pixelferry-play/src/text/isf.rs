@@ -23,9 +23,9 @@ vec4 pf_FragColor; vec4 pf_FragCoord; vec2 isf_FragNormCoord;
 #define vv_FragNormCoord isf_FragNormCoord
 #define IMG_SIZE(image) vec2(pf_extent(image))
 #define IMG_PIXEL(image, at) pf_texel(image, ivec2(floor(at)))
-#define IMG_NORM_PIXEL(image, at) pf_texture(image, at)
-#define IMG_THIS_PIXEL(image) pf_texture(image, isf_FragNormCoord)
-#define IMG_THIS_NORM_PIXEL(image) pf_texture(image, isf_FragNormCoord)
+#define IMG_NORM_PIXEL(image, at) pf_sample(image, at)
+#define IMG_THIS_PIXEL(image) pf_sample(image, isf_FragNormCoord)
+#define IMG_THIS_NORM_PIXEL(image) pf_sample(image, isf_FragNormCoord)
 #define main pf_main
 ";
 /// The text as one of Shadertoy's.

@@ -41,7 +41,7 @@ vec4 pf_texel(int c, ivec2 at) {
   at = clamp(at, ivec2(0), size - 1);
   return pf_load(c, (size.y - 1 - at.y) * size.x + at.x);
 }
-vec4 pf_texture(int c, vec2 at) {
+vec4 pf_sample(int c, vec2 at) {
   bool repeats = ((PF_REPEAT >> c) & 1) != 0;
   vec2 size = vec2(pf_extent(c));
   vec2 place = (repeats ? fract(at) : clamp(at, vec2(-1.0), vec2(2.0))) * size;
@@ -54,18 +54,18 @@ vec4 pf_texture(int c, vec2 at) {
   vec4 high = mix(pf_texel(c, i + ivec2(0, 1)), pf_texel(c, i + ivec2(1, 1)), part.x);
   return mix(low, high, part.y);
 }
-vec4 pf_texture(int c, vec2 at, float bias) { return pf_texture(c, at); }
-vec4 pf_texture_lod(int c, vec2 at, float level) { return pf_texture(c, at); }
-vec4 pf_texture_grad(int c, vec2 at, vec2 across, vec2 up) { return pf_texture(c, at); }
+vec4 pf_sample(int c, vec2 at, float bias) { return pf_sample(c, at); }
+vec4 pf_sample_lod(int c, vec2 at, float level) { return pf_sample(c, at); }
+vec4 pf_sample_grad(int c, vec2 at, vec2 across, vec2 up) { return pf_sample(c, at); }
 vec4 pf_fetch(int c, ivec2 at, int level) { return pf_texel(c, at); }
-ivec2 pf_texture_size(int c, int level) { return pf_extent(c); }
-#define texture pf_texture
-#define texture2D pf_texture
-#define textureLod pf_texture_lod
-#define texture2DLodEXT pf_texture_lod
-#define textureGrad pf_texture_grad
+ivec2 pf_sample_size(int c, int level) { return pf_extent(c); }
+#define texture pf_sample
+#define texture2D pf_sample
+#define textureLod pf_sample_lod
+#define texture2DLodEXT pf_sample_lod
+#define textureGrad pf_sample_grad
 #define texelFetch pf_fetch
-#define textureSize pf_texture_size
+#define textureSize pf_sample_size
 ";
 
 /// Differences to the next pixels; `pf_turn` 0 is the pixel itself, 1 and 2 the ones to its right and above.

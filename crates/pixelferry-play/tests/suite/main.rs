@@ -8,6 +8,7 @@ mod mutated;
 mod shadertoy;
 #[cfg(target_os = "linux")]
 mod streamed;
+mod webgl;
 mod worked;
 
 use pixelferry::command::Choice as _;

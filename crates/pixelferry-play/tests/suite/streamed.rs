@@ -107,7 +107,7 @@ fn a_stream_comes_ends_comes_again_and_changes_its_size() {
         publisher.show(&[5, 6, 7, 255]);
         wait_for(&mut player, [5, 6, 3, 255]);
         drop(publisher);
-        // What is no picture is said, and changes nothing.
+        // A buffer is refused in words, and changes nothing.
         let mut publisher = Publisher::of(&stream, SurfaceDesc::buffer(64));
         publisher.show(&[1]);
         wait_until("words", || {

@@ -6,7 +6,7 @@ use pixelferry_play::Player;
 use pixelferry_testing::Need;
 use std::path::{Path, PathBuf};
 
-fn worked(name: &str) -> PathBuf {
+pub fn worked(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/play").join(name)
 }
 
@@ -28,8 +28,9 @@ fn different(a: impl Fn(u32, u32) -> [u8; 4], b: impl Fn(u32, u32) -> [u8; 4], m
     places.filter(|(x, y)| a(*x, *y).iter().zip(b(*x, *y)).any(|(a, b)| a.abs_diff(b) > most)).count()
 }
 
-/// Texts of Shadertoy's and ISF's, and pixels in which OpenGL and Vulkan may differ: where a picture is a fractal, or repeats at an edge.
-const FRAGMENTS: [(&str, usize); 13] = [
+/// Texts of Shadertoy's and ISF's, and pixels in which OpenGL and Vulkan may differ: where a picture is a fractal, repeats at an edge, or
+/// takes chance from the last bits of a sine.
+const FRAGMENTS: [(&str, usize); 18] = [
     ("rings.glsl", 0),
     ("plasma.glsl", 0),
     ("julia.glsl", 30),
@@ -40,6 +41,11 @@ const FRAGMENTS: [(&str, usize); 13] = [
     ("smoke.glsl", 5),
     ("blur.glsl", 60),
     ("truchet.glsl", 5),
+    ("others/alienplanet.glsl", 5),
+    ("others/cogs.glsl", 5),
+    ("others/glowingstars.glsl", 400),
+    ("others/mandelbrot.glsl", 5),
+    ("others/neon.glsl", 5),
     ("tiles.fs", 5),
     ("duotone.fs", 0),
     ("trails.fs", 5),

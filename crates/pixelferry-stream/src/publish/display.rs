@@ -57,7 +57,7 @@ impl Default for StreamOptions {
     }
 }
 
-/// What [`StreamDisplay::publish`] did.
+/// Outcome of [`StreamDisplay::publish`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Published {
@@ -108,7 +108,7 @@ struct Copies {
 pub struct StreamDisplay {
     state: Rc<State>,
     copies: RefCell<Copies>,
-    /// What is the newest, so that its memory stays until another is.
+    /// Newest surface, whose memory stays until another is the newest.
     newest: RefCell<Option<Rc<Piece>>>,
     /// Kept for subscribers, who compare it.
     _proof: Option<Staging>,
@@ -248,7 +248,7 @@ impl Copies {
     }
 }
 
-/// What a stream takes: shared pages of the host by their address, and what the device exports.
+/// Memory that a stream takes: shared pages of the host by their address, and exports of the device.
 fn caps(memory: &DisplayCaps, device: Option<&DisplayCaps>, readers: usize) -> DisplayCaps {
     // A frame that is read now may be another soon, and the newest stays readable.
     let ours = memory.clone().with_imports(Vec::new()).with_outside_readers(2 * readers + 1);

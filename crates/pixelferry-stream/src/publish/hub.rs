@@ -1,4 +1,4 @@
-//! What the display's thread and the socket's thread of a publisher share.
+//! State that the display's thread and the socket's thread of a publisher share.
 
 use crate::wire::frame::Placed;
 use crate::wire::message::{Device, Kind, Notice, encode};

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// Connections that have not said who they are, at most.
 const MOST_WAITING: usize = 16;
-/// How long they may take.
+/// Time in which they must be done.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 const LISTENER: u64 = 0;
@@ -63,7 +63,7 @@ fn watch(events: &OwnedFd, descriptor: impl AsFd, id: u64) -> rustix::io::Result
     epoll::add(events, descriptor, epoll::EventData::new_u64(id), epoll::EventFlags::IN)
 }
 
-/// Who is at the socket.
+/// Subscriber at the socket.
 struct Room {
     listener: Listener,
     hub: Arc<Hub>,

@@ -7,7 +7,7 @@ use interop_core::{DeviceIdentity, Display, DisplayCaps, Error, Result};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What all objects of a stream's display have.
+/// State shared by all objects of a stream's display.
 pub(crate) struct State {
     pub identity: DeviceIdentity,
     pub caps: DisplayCaps,

@@ -11,7 +11,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What a surface shows.
+/// Contents of a surface.
 pub(crate) struct Shown {
     /// Of the display in plain memory, or of the device's.
     pub inner: Surface,
@@ -40,7 +40,7 @@ impl StreamSurface {
         Self { state: Rc::clone(state), desc: *desc, shown: RefCell::new(None) }
     }
 
-    /// What it shows, as bytes: tight rows.
+    /// Its contents as bytes: tight rows.
     pub(crate) fn read(&self, part: &Part) -> Result<Vec<u8>> {
         self.shown.borrow_mut().as_mut().ok_or(Error::NothingShown)?.inner.read_back(part)
     }

@@ -10,9 +10,9 @@ use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-/// How long a publisher may take to answer.
+/// Time in which a publisher must answer.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long a subscriber looks for a frame before it sleeps: waking it up takes as long as that.
+/// Time for which a subscriber looks for a frame before it sleeps: waking it up takes as long as that.
 const SPIN: Duration = Duration::from_micros(50);
 /// Frames that follow each other this soon are looked for until they come, as those sleeps would be a good part of their interval.
 const QUICK: Duration = Duration::from_millis(2);

@@ -42,7 +42,7 @@ impl std::fmt::Debug for Subscriber {
     }
 }
 
-/// What [`Subscriber::next`] found.
+/// Outcome of [`Subscriber::next`].
 #[derive(Debug)]
 pub enum Next<'s> {
     /// A newer frame than before.
@@ -220,7 +220,7 @@ impl StreamFrame<'_> {
         &self.current.placed.desc
     }
 
-    /// How it lies in [`StreamFrame::memory`]: the top row first.
+    /// Layout in [`StreamFrame::memory`]: the top row first.
     pub fn view(&self) -> View {
         self.current.placed.view
     }

@@ -10,7 +10,7 @@ use interop_core::{
     PathId, Result, SharedHandle, Support, SurfaceDesc,
 };
 
-/// How a backend gets at frames. Named as the paths that do the same within one process.
+/// Way by which a backend gets at frames. Named as the paths that do the same within one process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     /// Kernels read the memory that the publisher's kernels wrote.
@@ -124,7 +124,7 @@ impl Ways {
         Way::of(kind).iter().find(|way| self.proved.contains(way)).copied()
     }
 
-    /// Where the newest frame is taken from.
+    /// Place of the newest frame.
     pub(super) fn from(&self) -> From {
         if self.proved.contains(&Way::Device) { From::Device } else { From::Host }
     }

@@ -36,11 +36,11 @@ pub(crate) struct Device {
     /// None where all memory is the host's.
     pub uuid: Option<[u8; 16]>,
     pub name: String,
-    /// What the bytes of the first piece of its memory follow from.
+    /// Number from which the bytes of the first piece of its memory follow.
     pub proof: u64,
 }
 
-/// What a publisher says.
+/// Message of a publisher.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Notice {
@@ -52,7 +52,7 @@ pub(crate) enum Notice {
     },
     /// The first message to somebody who is not welcome.
     Refused {
-        /// What to tell the user.
+        /// Words for the user.
         reason: String,
     },
     /// A piece of memory; its descriptor comes along.

@@ -1,4 +1,4 @@
-//! What publisher and subscribers have in common: the socket, its messages, and the pages that both map.
+//! Things that publisher and subscribers share: the socket, its messages, and the pages that both map.
 
 pub(crate) mod frame;
 pub(crate) mod message;

@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 
-/// Who may write the pages.
+/// Right to write the pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Writers {
     /// The process that made them, alone: the kernel refuses to map them for writing from then on (`F_SEAL_FUTURE_WRITE`).

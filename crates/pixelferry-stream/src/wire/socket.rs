@@ -238,7 +238,7 @@ pub(crate) fn send(socket: &OwnedFd, bytes: &[u8], descriptors: &[BorrowedFd<'_>
     matches!(sendmsg(socket, &[IoSlice::new(bytes)], &mut control, flags), Ok(sent) if sent == bytes.len())
 }
 
-/// What came by a socket.
+/// Arrival by a socket.
 #[derive(Debug)]
 pub(crate) enum Received {
     Packet(Vec<u8>, Vec<OwnedFd>),

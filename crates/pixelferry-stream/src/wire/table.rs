@@ -17,7 +17,7 @@ pub(crate) const PLACES: usize = 240;
 const BYTES: usize = 16384;
 const READERS_BYTES: usize = 4096;
 
-/// What the pages are, for who maps them.
+/// Description of the pages, for who maps them.
 const MAGIC: u64 = u64::from_le_bytes(*b"pxferry1");
 
 const NEWEST: usize = 1;
@@ -52,7 +52,7 @@ impl Stamp {
     }
 }
 
-/// Where subscribers take a frame from.
+/// Place from which subscribers take a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum From {
     /// The memory that kernels wrote.
@@ -70,7 +70,7 @@ impl From {
     }
 }
 
-/// What a place holds, as another process wrote it.
+/// Contents of a place, as another process wrote it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Held {
     pub stamp: Stamp,

@@ -21,7 +21,7 @@ const EXR: &[u8] = b"\x76\x2f\x31\x01";
 /// First bytes of pictures that are read.
 const PICTURES: [&[u8]; 2] = [b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"];
 
-/// What is in a file.
+/// Contents of a file.
 pub struct Opened {
     /// Arrays, at least one: of a video its first frame, of OpenEXR each channel or colour of each layer.
     pub arrays: Vec<Array>,

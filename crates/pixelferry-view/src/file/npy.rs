@@ -80,7 +80,7 @@ pub fn read(first: &[u8], mut from: impl Read, name: &str, there: Option<u64>) -
     Ok(array)
 }
 
-/// What is left of a literal of Python's.
+/// Rest of a literal of Python's.
 struct Literal<'a>(&'a [u8]);
 
 impl<'a> Literal<'a> {
@@ -129,7 +129,7 @@ impl<'a> Literal<'a> {
         if self.takes(wanted) { Ok(()) } else { Err(refused()) }
     }
 
-    /// What the function takes of the characters.
+    /// Takes of the characters as many as the function wants.
     fn run(&mut self, of: impl Fn(&u8) -> bool) -> &'a [u8] {
         let length = self.0.iter().position(|found| !of(found)).unwrap_or(self.0.len());
         let (run, rest) = self.0.split_at(length);

@@ -43,7 +43,7 @@ struct Image {
     sheets: Vec<Sheet>,
 }
 
-/// What a window is to do.
+/// Task of a window.
 #[derive(Default)]
 pub struct Changes {
     pub arrays: Vec<Result<Array, ReadError>>,
@@ -93,7 +93,7 @@ impl Board {
         Ok(())
     }
 
-    /// What has changed since the last call.
+    /// Changes since the last call.
     pub fn take(&mut self) -> Changes {
         let mut arrays = Vec::new();
         for image in &mut self.images {

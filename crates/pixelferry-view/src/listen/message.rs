@@ -106,7 +106,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// What is left to be read.
+/// Bytes left to be read.
 struct Rest<'a>(&'a [u8]);
 
 impl<'a> Rest<'a> {

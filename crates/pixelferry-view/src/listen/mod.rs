@@ -76,7 +76,7 @@ impl Listener {
         Ok(Self { shared, address })
     }
 
-    /// Where it listens.
+    /// Address at which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -86,7 +86,7 @@ impl Listener {
         self.shared.wake.by(wake);
     }
 
-    /// What to show while there is nothing else.
+    /// Picture while there is nothing else.
     ///
     /// # Errors
     /// [`ReadError::Memory`].

@@ -31,7 +31,7 @@ struct Objects {
 
 impl GlPainter {
     /// # Errors
-    /// Where the context is not current, or the driver does not make what is needed.
+    /// Errors where the context is not current, or the driver does not make what is needed.
     pub fn new(display: &Rc<GlDisplay>) -> Result<Self, PaintError> {
         let made = display.timed("controls", || Objects::new(display.gl().clone()))?;
         Ok(Self { display: Rc::clone(display), objects: Some(made?) })
@@ -40,7 +40,7 @@ impl GlPainter {
     /// Blends the panels over what is in the framebuffer that is bound, `size` pixels large.
     ///
     /// # Errors
-    /// Where the context is not current, or OpenGL reports an error.
+    /// Errors where the context is not current, or OpenGL reports one.
     pub fn paint(&mut self, painted: &Painted, size: (u32, u32)) -> Result<(), PaintError> {
         let Self { display, objects } = self;
         let Some(objects) = objects else { return Ok(()) };

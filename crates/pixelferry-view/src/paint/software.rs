@@ -24,7 +24,7 @@ impl Canvas {
         Self { picture: RgbaImage::from_pixel(width, height, pixel), textures: HashMap::new() }
     }
 
-    /// What was drawn.
+    /// Picture that was drawn.
     pub fn into_picture(self) -> RgbaImage {
         self.picture
     }

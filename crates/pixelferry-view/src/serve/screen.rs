@@ -20,7 +20,7 @@ pub struct Screen {
     target: OffscreenTarget,
     display: Rc<GlDisplay>,
     header: Header,
-    /// What packs JPEGs, in words.
+    /// Packer of JPEGs, in words.
     encoder: String,
 }
 
@@ -82,7 +82,7 @@ impl Screen {
         self.header.image.extent
     }
 
-    /// What packs JPEGs, and why the host does where it does.
+    /// Packer of JPEGs, and why it is the host where it is.
     pub fn encoder(&self) -> &str {
         &self.encoder
     }

@@ -1,4 +1,4 @@
-//! What the thread that shows and those who look on give each other.
+//! Things that the thread that shows and those who look on give each other.
 
 use crate::array::Array;
 use crate::error::ReadError;
@@ -22,11 +22,11 @@ pub struct Stage {
     came: Condvar,
     seats: Mutex<Vec<Seat>>,
     drawn: Condvar,
-    /// What packs JPEGs, in words.
+    /// Packer of JPEGs, in words.
     encoder: Mutex<String>,
 }
 
-/// What waits for the thread that shows.
+/// Work that waits for the thread that shows.
 #[derive(Default)]
 pub struct Waiting {
     /// By name, of which the newest counts.

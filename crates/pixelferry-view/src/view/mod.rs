@@ -41,7 +41,7 @@ pub struct ArrayView {
     display: Rc<GlDisplay>,
     /// Arrays.
     count: usize,
-    /// What is on show, and which arrays were last and before.
+    /// Array on show, and those that were last and before.
     at: usize,
     last: usize,
     before: Option<usize>,
@@ -50,7 +50,7 @@ pub struct ArrayView {
     differ: Differ,
     camera: Camera,
     chart: Chart,
-    /// Where the hand has dragged an end of the range to.
+    /// Place to which the hand has dragged an end of the range.
     dragged: Option<(usize, f64)>,
     notice: String,
     has_help: bool,
@@ -220,7 +220,7 @@ impl ArrayView {
     /// Draws what is seen into the framebuffer that is bound, `window` pixels large; `points` are its pixels for a point of text.
     ///
     /// # Errors
-    /// What the display reports.
+    /// Errors of the display.
     pub fn draw(&mut self, window: Extent, points: f32) -> Result<(), ViewError> {
         if let Some((end, to)) = self.dragged.take() {
             self.move_end(end, to);
@@ -242,7 +242,7 @@ impl ArrayView {
     /// The same without grid and text.
     ///
     /// # Errors
-    /// What the display reports.
+    /// Errors of the display.
     pub fn draw_picture(&mut self, window: Extent) -> Result<(), ViewError> {
         let (image, fit) = (self.image(), self.camera.placement(self.image(), window));
         // A clear that the picture covers would cost as much as the draw.
@@ -264,7 +264,7 @@ impl ArrayView {
         format!("{}{which} - {}", array.name(), plane.summary())
     }
 
-    /// What is under the pointer, in the array's own numbers, of which no others are read; of a difference also both arrays'.
+    /// Numbers under the pointer, as the array holds them, of which no others are read; of a difference also both arrays'.
     pub fn under_pointer(&self, window: Extent) -> Option<String> {
         let [x, y] = self.pixels(window).at(self.camera.pointer()?)?;
         let shown = self.on_show();
@@ -288,7 +288,7 @@ impl ArrayView {
         self.all[self.at].feed.as_mut().map(|feed| &mut feed.link)
     }
 
-    /// What the array on show is taken for and how it is shown.
+    /// Explains what the array on show is taken for and how it is shown.
     pub fn explain(&self) -> String {
         self.on_show().plane.explain()
     }

@@ -20,6 +20,7 @@ pub(crate) mod ptx;
 pub(crate) mod ptx_grid;
 #[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone calls some of it"))]
 pub(crate) mod queue_buffer;
+#[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone opens it"))]
 pub(crate) mod queue_texture;
 pub(crate) mod read_back;
 pub(crate) mod store_formats;

@@ -24,7 +24,7 @@ const BUDGET: Duration = Duration::from_millis(300);
 /// ```
 pub type Scratch = Argument<Initial>;
 
-/// What scratch memory holds at first.
+/// First contents of scratch memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Initial {

@@ -131,7 +131,7 @@ impl Prospect<'_> {
     /// Opens it.
     ///
     /// # Errors
-    /// What opening the backend reports; [`interop_core::Error::Unsupported`] where it speaks no language of a kernel.
+    /// Errors of opening the backend; [`interop_core::Error::Unsupported`] where it speaks no language of a kernel.
     pub fn open(&self, wanted: &LinkBuilder) -> Result<Pair> {
         let screen = &self.shown.screen;
         screen.make_current()?;

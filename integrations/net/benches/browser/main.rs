@@ -37,7 +37,7 @@ struct Row {
 fn main() -> Result<()> {
     // `cargo bench` adds options of its own harness.
     let file = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
-    let program = chromium::find()?;
+    let program = pixelferry_testing::chromium()?;
     let scene = scene::Scene::new()?;
     let mut rows: Vec<Row> = Vec::new();
     for (_, name) in WAYS {

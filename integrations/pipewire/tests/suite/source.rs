@@ -1,4 +1,4 @@
-//! What consumers get, and what happens when one side goes.
+//! Pictures that consumers get, and the end of either side.
 
 use crate::consumer::Consumer;
 use crate::daemon::{Graph, Pipewire, Running};

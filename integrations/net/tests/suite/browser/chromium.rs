@@ -1,5 +1,6 @@
 //! A headless Chromium, driven by the DevTools protocol over loopback.
 
+use pixelferry_testing::CHROMIUM_FLAGS;
 use serde_json::{Value, json};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -9,20 +10,8 @@ use std::time::{Duration, Instant};
 use tungstenite::protocol::WebSocketConfig;
 use tungstenite::{Message, WebSocket};
 
-const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
-/// No sandbox, as containers have none; and nothing that goes to the internet by itself.
-const FLAGS: [&str; 10] = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--window-size=900,640",
-    "--remote-debugging-port=0",
-];
+/// What these pages need beside [`CHROMIUM_FLAGS`].
+const FLAGS: [&str; 3] = ["--disable-gpu", "--window-size=900,640", "--remote-debugging-port=0"];
 /// Time that a loaded machine may take to start it.
 const START: Duration = Duration::from_secs(120);
 
@@ -37,17 +26,6 @@ pub struct Chromium {
     calls: u64,
 }
 
-/// The program's name: `PIXELFERRY_CHROMIUM`, or the first of the usual ones that is there.
-pub fn find() -> Result<String> {
-    let given = std::env::var("PIXELFERRY_CHROMIUM").ok();
-    let runs = |name: &String| {
-        let ran = Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-        ran.is_ok_and(|status| status.success())
-    };
-    let mut names = given.into_iter().chain(NAMES.map(String::from));
-    names.find(runs).ok_or_else(|| format!("none of {} runs", NAMES.join(", ")))
-}
-
 impl Chromium {
     /// Starts it with an empty page, and these flags more.
     pub fn start(program: &str, flags: &[&str]) -> Result<Self> {
@@ -56,7 +34,14 @@ impl Chromium {
         let profile = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("chromium-{}-{number}", std::process::id()));
         let folder = format!("--user-data-dir={}", profile.display());
         let mut command = Command::new(program);
-        command.args(FLAGS).args(flags).arg(folder).arg("about:blank").stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .args(CHROMIUM_FLAGS)
+            .args(FLAGS)
+            .args(flags)
+            .arg(folder)
+            .arg("about:blank")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         let child = command.spawn().map_err(|error| error.to_string())?;
         let mut starting = Starting { child: Some(child), profile };
         let socket = starting.connect()?;

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// A Chromium, or SKIPPED and why.
 fn browser(flags: &[&str]) -> Option<Chromium> {
-    need(Need::Chromium, chromium::find()).map(|program| Chromium::start(&program, flags).unwrap())
+    need(Need::Chromium, pixelferry_testing::chromium()).map(|program| Chromium::start(&program, flags).unwrap())
 }
 
 /// Returns what the canvas shows, row by row from the top, RGBA8.

@@ -1,0 +1,160 @@
+//! Texts of Shadertoy's beside WebGL2 in Chromium, which runs them as Shadertoy does: the same frame of each text in `examples/play`,
+//! drawn by ANGLE on Mesa's OpenGL ES.
+
+use crate::worked::worked;
+use crate::{folder, opened, options};
+use pixelferry::{BackendChoice, Extent};
+use pixelferry_play::{Kind, Options, Player};
+use pixelferry_testing::{CHROMIUM_FLAGS, Child, Need, chromium, need};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+const SIZE: Extent = Extent::new(320, 180);
+const FRAMES: u32 = 6;
+/// Inside the picture, with the button down since another place.
+const MOUSE: [f32; 4] = [200.0, 100.0, 180.0, -90.0];
+
+/// Most of the mean difference, in 255ths; less than 1 for every text.
+const MOST: f64 = 0.02;
+/// Texts that differ by more, and why.
+const ROWS: [(&str, f64, &str); 3] = [
+    ("blur.glsl", 0.3, "llvmpipe's samplers weigh texels by 8 bits, play by floats"),
+    ("lines.glsl", 0.6, "play's derivatives are those to the next pixel, OpenGL's those of a square of four"),
+    ("mandelbrot.glsl", 0.4, "a fractal: at its edge a last bit of a number is another colour"),
+];
+
+/// Texts of this folder that are no buffers.
+fn texts(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let is_text =
+        |path: &PathBuf| path.extension().is_some_and(|e| e == "glsl") && path.with_extension("").extension().is_none();
+    let mut texts: Vec<_> = entries.filter(is_text).collect();
+    texts.sort();
+    texts
+}
+
+fn played(file: &Path) -> Option<Player> {
+    let options = Options { size: SIZE, ..options(file, BackendChoice::Gl) };
+    let mut player =
+        opened(options, BackendChoice::Gl, Need::Egl)?.unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    player.mouse = MOUSE;
+    player.rewind().unwrap();
+    (0..FRAMES).for_each(|_| player.frame(true));
+    assert!(player.faults().is_empty(), "{:?}", player.faults());
+    Some(player)
+}
+
+/// Red, green and blue of each pixel, in rows from the bottom.
+fn rows(player: &mut Player) -> Vec<u8> {
+    let bytes = player.link().read_back().unwrap();
+    let rows = bytes.chunks_exact(4 * SIZE.width as usize).rev();
+    rows.flat_map(|row| row.chunks_exact(4)).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect()
+}
+
+/// The passes of a text for the page: its buffers, and the picture last.
+fn passes(file: &Path, player: &mut Player) -> Value {
+    let buffers: Vec<_> = ('A'..='D').map(|letter| file.with_extension(format!("buf{letter}.glsl"))).collect();
+    let buffers: Vec<_> = buffers.into_iter().filter(|file| file.is_file()).collect();
+    let mut sliders = String::new();
+    for slider in player.sliders().0 {
+        let (kind, value) = if slider.kind == Kind::Float { ("float", "float") } else { ("int", "int") };
+        sliders += &format!("const {kind} {} = {value}({:?});\n", slider.name, slider.value);
+    }
+    let pass = |file: &PathBuf, is_buffer: bool| {
+        let text = std::fs::read_to_string(file).unwrap();
+        let channels: Vec<_> = (0..4).map(|at| channel(&text, at, file.parent().unwrap())).collect();
+        json!({ "text": sliders.clone() + &text, "isBuffer": is_buffer, "channels": channels })
+    };
+    let mut passes: Vec<_> = buffers.iter().map(|file| pass(file, true)).collect();
+    passes.push(pass(&file.to_path_buf(), false));
+    json!(passes)
+}
+
+/// What `@channel` says of a channel: a buffer by its place, or a picture by its pixels.
+fn channel(text: &str, at: usize, folder: &Path) -> Value {
+    let mark = format!("@channel {at} ");
+    let Some((_, noted)) = text.lines().find_map(|line| line.split_once(&mark)) else { return Value::Null };
+    let (source, words) = noted.split_once(' ').unwrap_or((noted, ""));
+    let is = |word| words.split_whitespace().any(|w| w == word);
+    if let Some(letter) = source.strip_prefix("buf") {
+        let place = u32::from(letter.as_bytes()[0] - b'A');
+        return json!({ "pass": place, "isLinear": !is("nearest"), "repeats": is("repeat") });
+    }
+    let picture = image::open(folder.join(source)).unwrap().flipv().to_rgba8();
+    let size = [picture.width(), picture.height()];
+    json!({ "pixels": hex(&picture), "size": size, "isLinear": !is("nearest"), "repeats": !is("clamp") })
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What the page says of these texts: what draws them, and the pixels of each.
+fn drawn(program: &str, texts: &[Value]) -> Result<(String, Vec<Vec<u8>>), String> {
+    let folder = folder("webgl");
+    let data =
+        json!({ "size": [SIZE.width, SIZE.height], "frames": FRAMES, "step": 0.25, "mouse": MOUSE, "texts": texts });
+    std::fs::write(folder.join("page.html"), include_str!("webgl.html").replacen("DATA", &data.to_string(), 1))
+        .unwrap();
+    let (page, profile) = (folder.join("page.html"), folder.join("profile"));
+    let [page, profile] = [format!("file://{}", page.display()), format!("--user-data-dir={}", profile.display())];
+    let own = ["--ignore-gpu-blocklist", "--use-gl=angle", "--use-angle=gl-egl", "--dump-dom", &profile, &page];
+    let ended = Child::of_program(program, &[&CHROMIUM_FLAGS[..], &own].concat()).run().map_err(|e| e.to_string())?;
+    let said = ended.output.split_once("<pre id=\"said\">").and_then(|(_, rest)| rest.split_once("</pre>"));
+    let (said, _) = said.ok_or_else(|| format!("{}: {}", ended.how(), ended.output))?;
+    let mut lines = said.lines();
+    let renderer = lines.next().unwrap_or("nothing").to_owned();
+    if !renderer.contains("llvmpipe") {
+        return Err(format!("WebGL2 is drawn by {renderer}, not by Mesa's llvmpipe"));
+    }
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    let bytes =
+        |line: &str| line.as_bytes().chunks(2).map(byte).collect::<Option<Vec<_>>>().ok_or_else(|| line.to_owned());
+    let pictures: Vec<_> = lines.map(|line| bytes(line).unwrap_or_else(|said| panic!("WebGL2: {said}"))).collect();
+    assert_eq!(pictures.len(), texts.len(), "{renderer}");
+    Ok((renderer, pictures))
+}
+
+/// Mean and largest difference of a part, in 255ths, and the share of pixels that differ at all.
+fn difference(ours: &[u8], theirs: &[u8]) -> (f64, u8, f64) {
+    assert_eq!(ours.len(), theirs.len());
+    let parts: Vec<u8> = ours.iter().zip(theirs).map(|(a, b)| a.abs_diff(*b)).collect();
+    let sum: f64 = parts.iter().map(|part| f64::from(*part)).sum();
+    let differing = parts.chunks_exact(3).filter(|pixel| pixel.iter().any(|part| *part > 0)).count();
+    (sum / parts.len() as f64, parts.iter().copied().max().unwrap_or(0), 3.0 * differing as f64 / parts.len() as f64)
+}
+
+#[test]
+fn each_text_is_the_picture_that_webgl_draws() {
+    let Some(program) = need(Need::Chromium, chromium()) else { return };
+    let files = [texts(&worked("")), texts(&worked("others"))].concat();
+    assert!(files.len() > 14, "{files:?}");
+    let (mut ours, mut pages) = (Vec::new(), Vec::new());
+    for file in &files {
+        let Some(mut player) = played(file) else { return };
+        ours.push(rows(&mut player));
+        pages.push(passes(file, &mut player));
+    }
+    // What is drawn otherwise must be told apart.
+    let last = pages[files.len() - 1].to_string();
+    let changed = last.replace("fragColor = vec4(", "fragColor = vec4(0.02) + vec4(");
+    assert_ne!(changed, last);
+    pages.push(serde_json::from_str(&changed).unwrap());
+    let Some((renderer, theirs)) = need(Need::Chromium, drawn(&program, &pages)) else { return };
+    println!("{renderer}\n| text | mean, 255ths | max | pixels that differ |\n|---|---|---|---|");
+    let mut wrong = Vec::new();
+    for (file, (ours, theirs)) in files.iter().zip(ours.iter().zip(&theirs)) {
+        let name = file.file_name().unwrap().to_string_lossy();
+        let (mean, max, share) = difference(ours, theirs);
+        println!("| {name} | {mean:.4} | {max} | {:.2} % |", 100.0 * share);
+        let (most, why) = ROWS.iter().find(|row| row.0 == name).map_or((MOST, ""), |row| (row.1, row.2));
+        if mean >= most {
+            wrong.push(format!("{name}: {mean:.3} of {most} {why}"));
+        }
+    }
+    let (mean, ..) = difference(&ours[files.len() - 1], &theirs[files.len()]);
+    println!("The last text differs by {mean:.4} where it is changed.");
+    assert!(mean >= 1.0, "a changed text differs by {mean} only");
+    assert!(wrong.is_empty(), "{wrong:?}");
+    assert!(ROWS.iter().all(|row| row.1 < 1.0));
+}
