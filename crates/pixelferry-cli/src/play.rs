@@ -23,7 +23,8 @@ pub struct PlayOptions {
     /// Size of the window at first, or of the picture, in pixels.
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_size, default_value = "800x450")]
     size: (u32, u32),
-    /// A picture for a channel that the text does not name: NUMBER=FILE (.png, .jpg, .y4m, others by GStreamer) or NUMBER=bufA.
+    /// A picture for a channel that the text does not name: NUMBER=FILE (.png, .jpg, .y4m, others by GStreamer), NUMBER=stream:NAME or
+    /// NUMBER=bufA.
     #[arg(long, value_name = "NUMBER=SOURCE", value_parser = parse_channel)]
     channel: Vec<(usize, Channel)>,
     /// A slider's number at first.

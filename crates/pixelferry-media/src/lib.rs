@@ -4,7 +4,7 @@
 //! | feature | what it brings |
 //! |---|---|
 //! | `lz4`, `jpeg` | codecs of [`wire::Header::pack`] and [`wire::Header::unpack`] |
-//! | `video` | `video::Encoder` and `video::VideoFile`: H.264 by GStreamer's tools, where they are installed |
+//! | `video` | `video::Encoder` and `video::VideoFile`: H.264 by GStreamer's tools, where they are installed; `source::Source`: frames of videos |
 //! | `web` | `web::Gateway`: a page with the pictures, for browsers, which send mouse and keys back |
 //! | `events` | [`wire`]'s inputs as `Event`: what that page sends |
 //!
@@ -31,6 +31,8 @@ mod gpu;
 mod jpeg;
 #[cfg(feature = "jpeg")]
 mod nvjpeg;
+#[cfg(feature = "video")]
+pub mod source;
 #[cfg(feature = "jpeg")]
 mod turbo;
 #[cfg(feature = "video")]

@@ -67,12 +67,12 @@ pub enum PlayError {
     /// The text is wrong, or did not run in the trial.
     #[error("{}", lines(.0))]
     Faults(Vec<Fault>),
-    /// A picture or video of a channel was not read.
+    /// A picture, video or stream of a channel was not read.
     #[error("channel {channel}: {}: {reason}", file.display())]
     Channel {
         /// The channel.
         channel: usize,
-        /// The file.
+        /// The file, or `stream:NAME`.
         file: PathBuf,
         /// What is wrong with it.
         reason: String,

@@ -11,14 +11,16 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
+/// Time in which a stream has its first frame.
+const FIRST: Duration = Duration::from_secs(10);
 /// Time from frame to frame, where nothing else is said.
 const STEP: Duration = Duration::from_nanos(16_666_667);
 
 /// Computes so many frames, saves the last as a picture where a file is given, and records them all where there is a recorder. Time
-/// goes in steps.
+/// goes in steps, but streams go as they come; it begins when each has a frame.
 ///
 /// # Errors
-/// [`PlayError::Faults`] for a text that is wrong or fails, [`PlayError::Save`], and those of [`Player::open`].
+/// [`PlayError::Faults`] for a text that is wrong or fails, [`PlayError::Channel`] for a stream without a frame in 10 s, [`PlayError::Save`], and those of [`Player::open`].
 pub fn play_headless(
     options: Options,
     frames: u32,
@@ -31,6 +33,7 @@ pub fn play_headless(
     let step = Some(options.step.unwrap_or(STEP));
     let mut player = Player::open(Options { step, ..options }, None, command, vouched)?;
     player.settle()?;
+    player.wait_for_streams(FIRST)?;
     // The first frame came with the program.
     player.rewind()?;
     for _ in 0..frames.max(1) {

@@ -7,6 +7,7 @@
 //! | numbers that the user moves | [`Slider`] |
 //! | a program on a backend, with its buffers and channels | `running`, `picture` |
 //! | the process in which a text is tried before it runs here | `trial`, [`serve`] |
+//! | streams that channels read | `stream` |
 //! | files that are watched | `watch` |
 //! | what stands in a compiler's log, by line and column | `log`, [`Fault`] |
 //! | the program on show, the next one, time and sliders | [`Player`] |
@@ -28,6 +29,11 @@ mod player;
 mod program;
 mod running;
 mod slider;
+#[cfg(target_os = "linux")]
+mod stream;
+#[cfg(not(target_os = "linux"))]
+#[path = "stream_absent.rs"]
+mod stream;
 mod text;
 mod trial;
 mod watch;

@@ -32,6 +32,8 @@ pub struct Shown<'a> {
     pub sliders: &'a [Slider],
     pub values: &'a mut [f32],
     pub faults: &'a [Fault],
+    /// Words about streams.
+    pub said: &'a [String],
 }
 
 impl Panel {
@@ -72,6 +74,9 @@ fn sliders(context: &Context, shown: &mut Shown<'_>) {
         frame().show(ui, |ui| {
             ui.spacing_mut().slider_width = RAIL;
             ui.label(RichText::new(&shown.line).color(DIM).monospace());
+            for said in shown.said {
+                ui.label(RichText::new(said).color(DIM));
+            }
             for (slider, value) in shown.sliders.iter().zip(shown.values.iter_mut()) {
                 ui.horizontal(|ui| {
                     cell(ui, NAMES, RichText::new(&slider.name).color(TEXT));

@@ -60,7 +60,12 @@ pub enum Source {
     Picture(PathBuf),
     /// A video, which goes with the time and begins again at its end.
     Film(PathBuf),
+    /// The newest frame of a stream of this name.
+    Stream(String),
 }
+
+/// Word before a stream's name.
+pub const STREAM: &str = "stream:";
 
 /// Wishes of the command line.
 #[derive(Debug, Clone, Default)]
@@ -72,7 +77,7 @@ pub struct Wishes {
 }
 
 impl Channel {
-    /// Reads `SOURCE [nearest] [repeat]`: a picture, a video or `bufA`. Files are looked for beside the text.
+    /// Reads `SOURCE [nearest] [repeat]`: a picture, a video, `stream:NAME` or `bufA`. Files are looked for beside the text.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -83,12 +88,13 @@ impl Channel {
         let path = folder.join(named);
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
         let source = match (buffer, ending.as_deref()) {
+            _ if named.starts_with(STREAM) => Source::Stream(named[STREAM.len()..].to_owned()),
             (Some(at), _) => Source::Buffer(at),
             (None, Some("y4m" | "mp4" | "mkv" | "webm" | "avi" | "ts" | "h264")) => Source::Film(path),
             (None, Some("png" | "jpg" | "jpeg")) => Source::Picture(path),
             _ => {
                 return Err(format!(
-                    "'{named}' is neither a picture (.png, .jpg), a video (.y4m, .mp4, .mkv, .webm, .avi, .ts, .h264) nor bufA to bufD"
+                    "'{named}' is neither a picture (.png, .jpg), a video (.y4m, .mp4, .mkv, .webm, .avi, .ts, .h264), stream:NAME nor bufA to bufD"
                 ));
             }
         };

@@ -1,10 +1,13 @@
-//! Pictures that channels read: files and videos, as four floats a pixel, rows from the top.
+//! Pictures that channels read: files, videos and streams, as four floats a pixel, rows from the top.
 
 use crate::error::PlayError;
-use crate::pass::Source;
+use crate::pass::{STREAM, Source};
+use crate::stream::Stream;
+use pixelferry::video::{Frame, Source as Video};
 use pixelferry::{ComputeBackend, ComputeMemory, Extent};
-use pixelferry_view::{Frames, open_video};
 use std::path::{Path, PathBuf};
+use std::rc::{Rc, Weak};
+use std::time::Duration;
 
 /// Bytes of a pixel.
 pub const PIXEL: usize = size_of::<[f32; 4]>();
@@ -18,14 +21,37 @@ const MOST_AT_ONCE: u64 = 64;
 pub struct Picture {
     pub memory: Box<dyn ComputeMemory>,
     pub size: Extent,
-    film: Option<Reel>,
+    motion: Motion,
+}
+
+/// Source of another frame in that memory; `seen` is the number of the one of a stream that is there, and 0 while there is none.
+enum Motion {
+    None,
+    Film(Reel),
+    Stream { stream: Rc<Stream>, channel: usize, seen: u64 },
+}
+
+/// Streams that programs read: one that the program before reads, too, goes on with its last frame.
+#[derive(Default)]
+pub struct Streams(Vec<Weak<Stream>>);
+
+impl Streams {
+    fn open(&mut self, name: &str) -> Result<Rc<Stream>, String> {
+        self.0.retain(|known| known.strong_count() > 0);
+        if let Some(known) = self.0.iter().filter_map(Weak::upgrade).find(|known| known.name() == name) {
+            return Ok(known);
+        }
+        let stream = Rc::new(Stream::open(name)?);
+        self.0.push(Rc::downgrade(&stream));
+        Ok(stream)
+    }
 }
 
 /// A video, of which a frame is in that memory.
 struct Reel {
     file: PathBuf,
     channel: usize,
-    video: Box<dyn Frames + Send>,
+    video: Video,
     /// Frames that were read, also in rounds before.
     read: u64,
     /// Time of its first frame.
@@ -33,101 +59,169 @@ struct Reel {
 }
 
 impl Picture {
-    /// Reads a file.
+    /// Reads a file, or attaches to a stream: without a frame it is one transparent pixel.
     ///
     /// # Errors
-    /// [`PlayError::Channel`] for the file, and what the backend reports.
-    pub fn open(source: &Source, channel: usize, backend: &dyn ComputeBackend) -> Result<Option<Self>, PlayError> {
+    /// [`PlayError::Channel`] for the file or the stream's name, and what the backend reports.
+    pub fn open(
+        source: &Source,
+        channel: usize,
+        backend: &dyn ComputeBackend,
+        streams: &mut Streams,
+    ) -> Result<Option<Self>, PlayError> {
         match source {
             Source::Buffer(_) => Ok(None),
             Source::Picture(file) => {
                 let failed = |reason: String| PlayError::Channel { channel, file: file.clone(), reason };
                 let picture = image::open(file).map_err(|error| failed(error.to_string()))?.into_rgba8();
                 let size = Extent::new(picture.width(), picture.height());
-                let memory = filled(backend, size, picture.pixels().map(|pixel| pixel.0), &failed)?;
-                Ok(Some(Self { memory, size, film: None }))
+                let memory = filled(backend, size, &floats(picture.pixels().map(|pixel| pixel.0)), &failed)?;
+                Ok(Some(Self { memory, size, motion: Motion::None }))
             }
             Source::Film(file) => {
                 let mut film = Reel { file: file.clone(), channel, video: open(file, channel)?, read: 0, begun: None };
                 let frame = film.video.next_frame().map_err(|error| film.failed(&error))?;
                 let frame = frame.ok_or_else(|| film.failed(&"it has no frame"))?;
                 film.read = 1;
-                let [width, height] = frame.size();
-                let size = Extent::new(width, height);
-                let memory = filled(backend, size, frame.rgba(), &|reason| film.failed(&reason))?;
-                Ok(Some(Self { memory, size, film: Some(film) }))
+                let size = frame.extent();
+                let memory = filled(backend, size, &of_frame(&frame), &|reason| film.failed(&reason))?;
+                Ok(Some(Self { memory, size, motion: Motion::Film(film) }))
+            }
+            Source::Stream(name) => {
+                let failed = |reason| of_stream(channel, name, reason);
+                let stream = streams.open(name).map_err(failed)?;
+                let size = Extent::new(1, 1);
+                let memory = filled(backend, size, &[[0.0; 4]], &failed)?;
+                let mut picture = Self { memory, size, motion: Motion::Stream { stream, channel, seen: 0 } };
+                picture.follow(backend)?;
+                Ok(Some(picture))
             }
         }
     }
 
-    /// Goes to the frame of a time, counted from the first that was asked for. After a leap the video goes on with its next frame: to get
-    /// to another, all between would have to be decoded.
+    /// Goes to the frame of a time, or to the newest of a stream.
     ///
     /// # Errors
     /// [`PlayError::Channel`] for a video that is damaged, and what the backend reports.
-    pub fn go_to(&mut self, time: f32) -> Result<(), PlayError> {
-        let Some(film) = &mut self.film else { return Ok(()) };
-        let (time, period) = (f64::from(time), film.video.period().as_secs_f64());
-        let mut begun = film.begun.filter(|begun| *begun <= time).unwrap_or(time);
-        if (time - begun) / period > (film.read + MOST_AT_ONCE) as f64 {
-            begun = time - film.read as f64 * period;
+    pub fn go_to(&mut self, time: f32, backend: &dyn ComputeBackend) -> Result<(), PlayError> {
+        match &mut self.motion {
+            Motion::None => Ok(()),
+            Motion::Film(film) => film.go_to(time, self.memory.as_mut()),
+            Motion::Stream { .. } => self.follow(backend),
         }
-        film.begun = Some(begun);
-        // Sums of steps end a little below.
-        let wanted = ((time - begun) / period + 1e-3) as u64;
-        if wanted.saturating_add(1) < film.read {
-            film.video = open(&film.file, film.channel)?;
-            film.read = 0;
-        }
-        let (mut newest, mut is_fresh) = (None, false);
-        while film.read <= wanted {
-            match film.video.next_frame() {
-                Ok(Some(frame)) => {
-                    newest = Some(frame);
-                    film.read += 1;
-                    is_fresh = false;
-                }
-                // It begins again, but only one that has a frame.
-                Ok(None) if !is_fresh => {
-                    film.video = open(&film.file, film.channel)?;
-                    is_fresh = true;
-                }
-                Ok(None) => return Err(film.failed(&"it has no frame any more")),
-                Err(error) => return Err(film.failed(&error)),
+    }
+
+    /// Takes over a stream's newest frame.
+    fn follow(&mut self, backend: &dyn ComputeBackend) -> Result<(), PlayError> {
+        let Self { memory, size, motion: Motion::Stream { stream, seen, .. } } = self else { return Ok(()) };
+        stream.look(fits);
+        stream.show(*seen, |number, frame| {
+            if frame.size == *size {
+                memory.write(0, bytemuck::cast_slice(&frame.pixels))?;
+            } else {
+                *memory = allocated(backend, &frame.pixels)?;
+                *size = frame.size;
             }
-        }
-        if let Some(frame) = newest {
-            self.memory.write(0, bytemuck::cast_slice(&floats(frame.rgba())))?;
-        }
-        Ok(())
+            *seen = number;
+            Ok(())
+        })
+    }
+
+    /// Waits, at most so long, for the first frame of a stream.
+    ///
+    /// # Errors
+    /// [`PlayError::Channel`], with why there is none.
+    pub fn wait(&self, limit: Duration) -> Result<(), PlayError> {
+        let Motion::Stream { stream, channel, .. } = &self.motion else { return Ok(()) };
+        stream.wait(limit, fits).map_err(|reason| of_stream(*channel, stream.name(), reason))
+    }
+
+    /// The stream that it shows.
+    pub fn stream(&self) -> Option<&Stream> {
+        if let Motion::Stream { stream, .. } = &self.motion { Some(stream) } else { None }
     }
 }
 
 impl Reel {
+    /// Goes to the frame of a time, counted from the first that was asked for. After a leap the video goes on with its next frame: to get
+    /// to another, all between would have to be decoded.
+    fn go_to(&mut self, time: f32, memory: &mut dyn ComputeMemory) -> Result<(), PlayError> {
+        let (time, period) = (f64::from(time), self.video.period().as_secs_f64());
+        let mut begun = self.begun.filter(|begun| *begun <= time).unwrap_or(time);
+        if (time - begun) / period > (self.read + MOST_AT_ONCE) as f64 {
+            begun = time - self.read as f64 * period;
+        }
+        self.begun = Some(begun);
+        // Sums of steps end a little below.
+        let wanted = ((time - begun) / period + 1e-3) as u64;
+        if wanted.saturating_add(1) < self.read {
+            self.video = open(&self.file, self.channel)?;
+            self.read = 0;
+        }
+        let (mut newest, mut is_fresh) = (None, false);
+        while self.read <= wanted {
+            match self.video.next_frame() {
+                Ok(Some(frame)) => {
+                    newest = Some(frame);
+                    self.read += 1;
+                    is_fresh = false;
+                }
+                // It begins again, but only one that has a frame.
+                Ok(None) if !is_fresh => {
+                    self.video = open(&self.file, self.channel)?;
+                    is_fresh = true;
+                }
+                Ok(None) => return Err(self.failed(&"it has no frame any more")),
+                Err(error) => return Err(self.failed(&error)),
+            }
+        }
+        if let Some(frame) = newest {
+            memory.write(0, bytemuck::cast_slice(&of_frame(&frame)))?;
+        }
+        Ok(())
+    }
+
     fn failed(&self, why: &dyn std::fmt::Display) -> PlayError {
         PlayError::Channel { channel: self.channel, file: self.file.clone(), reason: why.to_string() }
     }
 }
 
-fn open(file: &Path, channel: usize) -> Result<Box<dyn Frames + Send>, PlayError> {
-    open_video(file).map_err(|error| PlayError::Channel { channel, file: file.to_owned(), reason: error.to_string() })
+fn open(file: &Path, channel: usize) -> Result<Video, PlayError> {
+    Video::video(file).map_err(|error| PlayError::Channel { channel, file: file.to_owned(), reason: error.to_string() })
+}
+
+fn of_stream(channel: usize, name: &str, reason: String) -> PlayError {
+    PlayError::Channel { channel, file: format!("{STREAM}{name}").into(), reason }
+}
+
+fn of_frame(frame: &Frame) -> Vec<[f32; 4]> {
+    floats(frame.rgba().chunks_exact(4).map(|pixel| [pixel[0], pixel[1], pixel[2], pixel[3]]))
 }
 
 fn floats(pixels: impl Iterator<Item = [u8; 4]>) -> Vec<[f32; 4]> {
     pixels.map(|pixel| pixel.map(|part| f32::from(part) / 255.0)).collect()
 }
 
+/// Finds out whether a channel takes so many pixels.
+fn fits(size: Extent) -> Result<(), String> {
+    if u64::from(size.width) * u64::from(size.height) > MOST || size.width.max(size.height) > 0xffff {
+        return Err(format!("it has {size} pixels; a channel takes at most {MOST}"));
+    }
+    Ok(())
+}
+
 fn filled(
     backend: &dyn ComputeBackend,
     size: Extent,
-    pixels: impl Iterator<Item = [u8; 4]>,
+    pixels: &[[f32; 4]],
     failed: &dyn Fn(String) -> PlayError,
 ) -> Result<Box<dyn ComputeMemory>, PlayError> {
-    if u64::from(size.width) * u64::from(size.height) > MOST || size.width.max(size.height) > 0xffff {
-        return Err(failed(format!("it has {size} pixels; a channel takes at most {MOST}")));
-    }
-    let pixels = floats(pixels);
+    fits(size).map_err(failed)?;
+    Ok(allocated(backend, pixels)?)
+}
+
+fn allocated(backend: &dyn ComputeBackend, pixels: &[[f32; 4]]) -> pixelferry::Result<Box<dyn ComputeMemory>> {
     let mut memory = backend.allocate(pixels.len() * PIXEL)?;
-    memory.write(0, bytemuck::cast_slice(&pixels))?;
+    memory.write(0, bytemuck::cast_slice(pixels))?;
     Ok(memory)
 }

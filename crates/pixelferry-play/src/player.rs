@@ -4,6 +4,7 @@ use crate::clock::Clock;
 use crate::error::{Fault, PlayError};
 use crate::input::Moment;
 use crate::pass::{Vouched, Wishes};
+use crate::picture::Streams;
 use crate::program::Program;
 use crate::running::Running;
 use crate::slider::Slider;
@@ -60,6 +61,7 @@ pub struct Player {
     trials: Trials,
     vouched: Vouched,
     running: Option<Running>,
+    streams: Streams,
     values: Vec<f32>,
     faults: Vec<Fault>,
     /// Since when there is a text that is not on show yet.
@@ -108,6 +110,7 @@ impl Player {
             trials,
             vouched,
             running: None,
+            streams: Streams::default(),
             values: Vec::new(),
             faults: Vec::new(),
             saved: None,
@@ -192,7 +195,7 @@ impl Player {
             return Err(PlayError::Option(format!("there is no slider '{name}'; there are {names:?}")));
         }
         let backend = self.link.backend().clone();
-        let mut next = Running::build(&backend, program, self.size(), self.vouched)?;
+        let mut next = Running::build(&backend, program, self.size(), self.vouched, &mut self.streams)?;
         let moment = self.moment();
         frame(&mut self.link, &mut next, &moment, &values)?;
         // Buffers go on where they are the same ones; else a text that begins at frame 0 is to see it.
@@ -287,6 +290,20 @@ impl Player {
     /// What is wrong in the newest text, or with the last frame.
     pub fn faults(&self) -> &[Fault] {
         &self.faults
+    }
+
+    /// Streams that the program on show reads, by their names, and what is to be said of each: why there is no newer frame. Nothing is said
+    /// while frames come.
+    pub fn streams(&self) -> Vec<(String, String)> {
+        self.running.as_ref().map(Running::streams).unwrap_or_default()
+    }
+
+    /// Waits, at most so long, for the first frame of each of those streams.
+    ///
+    /// # Errors
+    /// [`PlayError::Channel`] where there is none.
+    pub fn wait_for_streams(&self, limit: Duration) -> Result<(), PlayError> {
+        self.running.as_ref().map_or(Ok(()), |running| running.wait_for_streams(limit))
     }
 
     /// Sliders of the program on show, and their numbers.

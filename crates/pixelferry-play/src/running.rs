@@ -3,10 +3,11 @@
 use crate::error::PlayError;
 use crate::input::{CHANNELS, Moment, Now};
 use crate::pass::{BUFFERS, Pass, Source, Vouched};
-use crate::picture::{PIXEL, Picture};
+use crate::picture::{PIXEL, Picture, Streams};
 use crate::program::Program;
 use pixelferry::{Arg, ComputeBackend, ComputeMemory, Error, Extent, Kernel, PixelFormat, Target};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// A program that was built.
 pub struct Running {
@@ -47,6 +48,7 @@ impl Running {
         program: Program,
         size: Extent,
         vouched: Vouched,
+        streams: &mut Streams,
     ) -> Result<Self, PlayError> {
         let build = |pass: &Pass| match backend.build(&pass.source(vouched)) {
             Err(Error::KernelBuild { log, .. }) => Err(PlayError::Faults(pass.origin.faults(&log, &pass.text))),
@@ -56,7 +58,7 @@ impl Running {
         let mut pictures: Vec<(Source, Picture)> = Vec::new();
         for (channel, source) in program.passes.iter().flat_map(sources) {
             if !pictures.iter().any(|(known, _)| known == source)
-                && let Some(picture) = Picture::open(source, channel, backend.as_ref())?
+                && let Some(picture) = Picture::open(source, channel, backend.as_ref(), streams)?
             {
                 pictures.push((source.clone(), picture));
             }
@@ -92,13 +94,31 @@ impl Running {
         true
     }
 
+    /// Waits, at most so long, for the first frame of each stream.
+    ///
+    /// # Errors
+    /// [`PlayError::Channel`] where there is none.
+    pub fn wait_for_streams(&self, limit: Duration) -> Result<(), PlayError> {
+        let until = Instant::now() + limit;
+        for (_, picture) in &self.pictures {
+            picture.wait(until.saturating_duration_since(Instant::now()))?;
+        }
+        Ok(())
+    }
+
+    /// Streams that channels read, and what is to be said of each; nothing while frames come.
+    pub fn streams(&self) -> Vec<(String, String)> {
+        let streams = self.pictures.iter().filter_map(|(_, picture)| picture.stream());
+        streams.map(|stream| (stream.name().to_owned(), stream.said())).collect()
+    }
+
     /// Computes the buffers of a frame.
     ///
     /// # Errors
     /// What a launch reports, and [`PlayError::Channel`] for a video.
     pub fn compute_buffers(&mut self, moment: &Moment, sliders: &[f32]) -> Result<(), PlayError> {
         for (_, picture) in &mut self.pictures {
-            picture.go_to(moment.time)?;
+            picture.go_to(moment.time, self.backend.as_ref())?;
         }
         self.launch_buffers(moment, sliders)
     }

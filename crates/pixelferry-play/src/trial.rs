@@ -6,6 +6,7 @@
 use crate::error::{Fault, PlayError};
 use crate::input::Moment;
 use crate::pass::Vouched;
+use crate::picture::Streams;
 use crate::program::Program;
 use crate::running::Running;
 use pixelferry::{BackendChoice, ComputeBackend, Extent, ImageView, PixelFormat, Target, View, open_backend};
@@ -26,6 +27,8 @@ const SMALL: Extent = Extent::new(61, 35);
 const AHEAD: [(f32, i32); 4] = [(0.5, 30), (2.0, 120), (10.0, 600), (60.0, 3600)];
 /// Bytes around the picture.
 const AROUND: u8 = 0xa5;
+/// Time in which a stream may bring a frame to the trial.
+const SOON: Duration = Duration::from_millis(200);
 /// Time in which the process is ready: drivers are loaded.
 const READY: Duration = Duration::from_secs(60);
 
@@ -111,7 +114,9 @@ fn end_with_parent() {
 fn tried(backend: &Arc<dyn ComputeBackend>, request: Request, vouched: Vouched) -> Result<Passed, PlayError> {
     let Request { mut program, sliders, moment, size: [width, height] } = request;
     program.translate()?;
-    let mut running = Running::build(backend, program.clone(), SMALL, vouched)?;
+    let mut running = Running::build(backend, program.clone(), SMALL, vouched, &mut Streams::default())?;
+    // A frame of the right size is a better trial; one that does not come is said later, on show.
+    let _ = running.wait_for_streams(SOON);
     let first = Moment { frame: 0, ..moment };
     running.compute_buffers(&first, &sliders)?;
     // What is the same on black and on white was written.

@@ -62,6 +62,8 @@ struct Playing {
     comes_again: bool,
     /// Frames of the last half second.
     rate: Rate,
+    /// Streams, and what was said of each.
+    streams: Vec<(String, String)>,
 }
 
 #[derive(Default)]
@@ -124,6 +126,22 @@ impl Playing {
         format!("{:.2} s, frame {}{state}", now.time, now.frame)
     }
 
+    /// Tells once what is new of streams; what there is to be said now.
+    fn listen(&mut self) -> Vec<String> {
+        let now = self.player.streams();
+        let line = |(name, said): &(String, String)| format!("stream {name:?}: {said}");
+        for stream in now.iter().filter(|stream| !self.streams.contains(stream)) {
+            let was_said = self.streams.iter().any(|(name, said)| *name == stream.0 && !said.is_empty());
+            match stream.1.is_empty() {
+                false => tell(&line(stream)),
+                true if was_said => tell(&format!("stream {:?}: frames come", stream.0)),
+                true => {}
+            }
+        }
+        self.streams = now;
+        self.streams.iter().filter(|(_, said)| !said.is_empty()).map(line).collect()
+    }
+
     /// The pointer in pixels from the bottom left, as Shadertoy counts.
     fn point(&mut self, size: Extent) {
         let [x, y] = [self.pointer[0], size.height as f32 - self.pointer[1]];
@@ -174,6 +192,7 @@ impl WindowApp for App {
             steps: false,
             comes_again: false,
             rate,
+            streams: Vec::new(),
         });
         Ok(())
     }
@@ -239,11 +258,12 @@ impl WindowApp for App {
         shown.player.mouse = [x, y, from_x, -from_y.abs()];
         shown.rate.count();
         let line = shown.line();
+        let said = shown.listen();
         let size = window.size();
         let faults = shown.player.faults().to_vec();
         let before: Vec<f32> = shown.player.sliders().1.to_vec();
         let (sliders, values) = shown.player.sliders();
-        let mut seen = Shown { line, sliders, values, faults: &faults };
+        let mut seen = Shown { line, sliders, values, faults: &faults, said: &said };
         let (painted, platform) = shown.panel.run(shown.input.take_egui_input(window.window()), &mut seen);
         shown.input.handle_platform_output(window.window(), platform);
         // A slider that moves is seen in a pause, too.

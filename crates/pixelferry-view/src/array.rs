@@ -5,6 +5,7 @@ use pixelferry::driver::HostBlock;
 use pixelferry::driver::devices::borrows::Holder;
 use pixelferry::{ComputeBackend, ComputeMemory, Error, PixelFormat, Result};
 use pixelferry_look::{Counts, Difference, Gauge, Layout, Look, Number, Place, Plane, Raw, Refusal, Request, Span};
+use pixelferry_media::source::Frame;
 use std::cell::RefCell;
 use std::fmt;
 use std::ops::Range;
@@ -121,6 +122,16 @@ impl Array {
         match &self.memory {
             Memory::Host(_) => None,
             Memory::Device(backend, _) => Some(backend),
+        }
+    }
+
+    /// A frame of a video as (height, width, 3), red, green and blue, or (height, width) of a grey one.
+    pub(crate) fn of_frame(name: &str, frame: &Frame) -> Result<Self, ReadError> {
+        let [height, width] = [frame.extent().height, frame.extent().width].map(i64::from);
+        let number = Number { code: 1, bits: 8, foreign: false };
+        match frame.is_grey() {
+            true => Self::new(name, &frame.grey(), vec![height, width], number),
+            false => Self::new(name, &frame.rgb(), vec![height, width, 3], number),
         }
     }
 

@@ -1,45 +1,21 @@
-//! A stream of another process that is shown live: a thread of its own takes the newest frame as numbers of the host.
+//! A stream of another process that is shown live.
 
 use crate::array::Array;
 use crate::error::{ReadError, ViewError};
+use crate::tap::{Tap, Tapped};
 use crate::view::ArrayView;
-use crate::wake::Wake;
 use pixelferry::driver::describe::color::{Curve, load};
 use pixelferry::driver::describe::format::ChannelKind;
-use pixelferry::stream::{Next, StreamFrame, Subscriber};
-use pixelferry::{AlphaMode, BackendChoice, Encoding, ImageDesc, PixelFormat, SurfaceDesc, open_backend};
+use pixelferry::stream::StreamFrame;
+use pixelferry::{AlphaMode, Encoding, Extent, ImageDesc, PixelFormat, SurfaceDesc};
 use pixelferry_look::{Number, Refusal};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::Duration;
 
-/// Longest sleep of the thread before it looks whether anybody is left.
-const TURN: Duration = Duration::from_millis(100);
-
-/// A stream that is shown live by [`ArrayView::attend`], each time the newest frame; ends when it is dropped. While nobody publishes it,
-/// it waits for a publisher, also for another one after the first has ended.
+/// A stream that is shown live by [`ArrayView::attend`], each time the newest frame; a [`Tap`] of arrays.
 ///
-/// Frames are copied: the publisher is not waited for, and nothing of it is read later. Numbers that a window shows as they are stay in
-/// their type; those of light, and of formats that pack their channels, become floats, encoded as sRGB where they stand for light.
-pub struct Attached {
-    name: String,
-    shared: Arc<Shared>,
-}
-
-#[derive(Default)]
-struct Shared {
-    slot: Mutex<Slot>,
-    changed: Condvar,
-    wake: Wake,
-}
-
-#[derive(Default)]
-struct Slot {
-    frame: Option<Result<Numbers, ReadError>>,
-    /// Words about the stream, where they are others than before.
-    said: Option<String>,
-    is_over: bool,
-}
+/// Numbers that a window shows as they are stay in their type; those of light, and of formats that pack their channels, become floats,
+/// encoded as sRGB where they stand for light.
+pub struct Attached(Tap<Numbers>);
 
 /// A frame as an array, which is made on the thread that shows it.
 struct Numbers {
@@ -49,67 +25,21 @@ struct Numbers {
     number: Number,
 }
 
-impl Shared {
-    fn slot(&self) -> MutexGuard<'_, Slot> {
-        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn change(&self, change: impl FnOnce(&mut Slot)) {
-        change(&mut self.slot());
-        self.changed.notify_all();
-        self.wake.call();
-    }
-
-    /// Waits, at most so long, until the last frame was taken. False where nobody is left to take one.
-    fn is_wanted(&self, limit: Option<Duration>, also: impl Fn(&Slot) -> bool) -> bool {
-        let waits = |slot: &mut Slot| !slot.is_over && (slot.frame.is_some() || also(slot));
-        let slot = match limit {
-            None => self.changed.wait_while(self.slot(), waits).unwrap_or_else(PoisonError::into_inner),
-            Some(limit) => {
-                let waited = self.changed.wait_timeout_while(self.slot(), limit, waits);
-                waited.unwrap_or_else(PoisonError::into_inner).0
-            }
-        };
-        !slot.is_over
-    }
-}
-
 impl Attached {
     /// Attaches to the stream of this name, whether there is a publisher or not.
     ///
     /// # Errors
-    /// [`ReadError::Memory`] for a name that no stream can have, and [`ReadError::File`] where the system has no thread.
+    /// Those of [`Tap::open`].
     pub fn open(name: &str) -> Result<Self, ReadError> {
-        let backend = open_backend(BackendChoice::Cpu, &[])?;
-        let subscribe = {
-            let name = name.to_owned();
-            move || Subscriber::open(&name, &backend)
-        };
-        let shared = Arc::new(Shared::default());
-        match subscribe() {
-            Err(error @ pixelferry::Error::InvalidInput { .. }) => return Err(error.into()),
-            Err(error) => shared.slot().said = Some(words(&error)),
-            // That it is there is all that is asked; a subscriber stays on its thread.
-            Ok(_) => {}
-        }
-        let takes = Arc::clone(&shared);
-        thread::Builder::new().name("attached".into()).spawn(move || take(subscribe, &takes))?;
-        Ok(Self { name: name.to_owned(), shared })
+        Tap::open(name, numbers).map(Self)
     }
 
     /// Waits, at most so long, for a frame, and takes the newest.
     ///
     /// # Errors
-    /// [`ReadError::Stream`] where there is none in that time, with the reason; [`ReadError::Refused`] for a frame that is no picture.
+    /// Those of [`Tap::first`].
     pub fn first(&self, limit: Duration) -> Result<Array, ReadError> {
-        let slot = self.shared.slot();
-        let waited = self.shared.changed.wait_timeout_while(slot, limit, |slot| slot.frame.is_none());
-        let mut slot = waited.unwrap_or_else(PoisonError::into_inner).0;
-        let (frame, said) = (slot.frame.take(), slot.said.clone());
-        drop(slot);
-        self.shared.changed.notify_all();
-        let none = || ReadError::Stream { name: self.name.clone(), reason: said.unwrap_or_default() };
-        frame.ok_or_else(none)??.array(&self.name)
+        self.0.first(limit)?.array(self.0.name())
     }
 
     /// Picture while there is no frame.
@@ -117,81 +47,28 @@ impl Attached {
     /// # Errors
     /// [`ReadError::Memory`].
     pub(crate) fn waiting(&self) -> Result<Array, ReadError> {
-        Array::dark(&self.name)
+        Array::dark(self.0.name())
     }
 
     /// Calls this, from a thread of its own, after each change.
     pub(crate) fn wake_by(&self, wake: impl Fn() + Send + 'static) {
-        self.shared.wake.by(wake);
-        // What came before is told of, too.
-        self.shared.change(|_| {});
+        self.0.wake_by(wake);
     }
 }
 
-impl Drop for Attached {
-    fn drop(&mut self) {
-        self.shared.slot().is_over = true;
-        self.shared.changed.notify_all();
-    }
-}
-
-/// Reason why there is no frame, in the few words that a window has room for.
-fn words(error: &pixelferry::Error) -> String {
-    match error {
-        pixelferry::Error::Unavailable { reason, .. } => reason.clone(),
-        other => other.to_string(),
-    }
-}
-
-/// Takes frames of one publisher after the other, until nobody is left to see them.
-fn take(subscribe: impl Fn() -> pixelferry::Result<Subscriber>, to: &Shared) {
-    let mut last = None;
-    let mut say = |said: String| {
-        if last.as_ref() != Some(&said) {
-            last = Some(said.clone());
-            to.change(|slot| slot.said = Some(said));
-        }
-    };
-    // The words that a publisher has ended stay until there is a frame of another.
-    let mut has_ended = false;
-    loop {
-        match subscribe() {
-            Ok(mut subscriber) => {
-                if !has_ended {
-                    say("no frame yet".into());
-                }
-                while to.is_wanted(None, |_| false) {
-                    match subscriber.next(TURN) {
-                        Ok(Next::Nothing) => {}
-                        Ok(Next::Frame(mut frame)) => {
-                            let numbers = numbers(&mut frame);
-                            to.change(|slot| slot.frame = Some(numbers));
-                            say(String::new());
-                        }
-                        ended => {
-                            say(ended.map_or_else(|error| words(&error), |_| "its publisher has ended".into()));
-                            has_ended = true;
-                            break;
-                        }
-                    }
-                }
-            }
-            Err(error) if !has_ended => say(words(&error)),
-            Err(_) => {}
-        }
-        // Sleeps, also where nobody takes what is there.
-        if !to.is_wanted(Some(TURN), |_| true) {
-            return;
+/// Copy of a frame's numbers in tight rows from the top, and their meaning.
+fn picture(frame: &mut StreamFrame<'_>) -> Result<(ImageDesc, Vec<u8>), ReadError> {
+    match *frame.desc() {
+        SurfaceDesc::Image(image) => Ok((image, frame.read()?)),
+        SurfaceDesc::Buffer(_) => {
+            Err(Refusal::Shape(format!("the stream is a {}, and no picture", frame.desc())).into())
         }
     }
 }
 
 /// A copy of the frame's numbers: as they are, where a window shows them so, else as sRGB or as what the format stands for.
 fn numbers(frame: &mut StreamFrame<'_>) -> Result<Numbers, ReadError> {
-    let SurfaceDesc::Image(image) = *frame.desc() else {
-        return Err(Refusal::Shape(format!("the stream is a {}, and no picture", frame.desc())).into());
-    };
-    let bytes = frame.read()?;
+    let (image, bytes) = picture(frame)?;
     let ImageDesc { format, extent, .. } = image;
     let bits = 8 * format.channel_kind().bytes();
     let (bytes, number) = match (image.encoding, format.channel_kind()) {
@@ -222,18 +99,24 @@ fn as_they_are(format: PixelFormat, mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Channels as floats, colours with the sRGB curve in them; alpha has none.
+/// Channels as floats.
 fn as_floats(image: &ImageDesc, bytes: &[u8]) -> Vec<u8> {
-    let (format, channels) = (image.format, image.format.channels());
-    let number = |(channel, number): (usize, f32)| match image.encoding {
-        Encoding::Linear | Encoding::Gamma22 if channel < 3 => {
-            Curve::Srgb.encode(Curve::of(image.encoding).decode(number))
+    let (channels, pixels) = (image.format.channels(), bytes.chunks_exact(image.format.bytes_per_pixel()));
+    pixels.flat_map(|pixel| colour(image, pixel).into_iter().take(channels)).flat_map(f32::to_ne_bytes).collect()
+}
+
+/// A pixel's numbers as a sampler gives them, with the sRGB curve in colours that stand for light; alpha has none.
+fn colour(image: &ImageDesc, pixel: &[u8]) -> [f32; 4] {
+    let stored = load(image.format, pixel);
+    match image.encoding {
+        Encoding::Linear | Encoding::Gamma22 => {
+            let [red, green, blue, alpha] = stored;
+            let [red, green, blue] =
+                [red, green, blue].map(|number| Curve::Srgb.encode(Curve::of(image.encoding).decode(number)));
+            [red, green, blue, alpha]
         }
-        _ => number,
-    };
-    let pixels = bytes.chunks_exact(format.bytes_per_pixel());
-    let numbers = pixels.flat_map(|pixel| load(format, pixel).into_iter().take(channels).enumerate().map(number));
-    numbers.flat_map(f32::to_ne_bytes).collect()
+        _ => stored,
+    }
 }
 
 impl Numbers {
@@ -242,21 +125,45 @@ impl Numbers {
     }
 }
 
+/// A frame as a shader samples it: four floats a pixel in tight rows from the top, normalised, with the sRGB curve in colours that stand
+/// for light. One channel is grey, of two the third is 0; what has no alpha, or none that counts, is opaque.
+pub struct Texels {
+    /// Columns and rows.
+    pub size: Extent,
+    /// All pixels.
+    pub pixels: Vec<[f32; 4]>,
+}
+
+impl Texels {
+    /// Copies a frame, for [`Tap::open`].
+    ///
+    /// # Errors
+    /// [`ReadError::Refused`] for a frame that is no picture, and what the stream reports.
+    pub fn of(frame: &mut StreamFrame<'_>) -> Result<Self, ReadError> {
+        let (image, bytes) = picture(frame)?;
+        let (is_grey, is_opaque) = (image.format.channels() == 1, image.alpha == AlphaMode::Opaque);
+        let pixel = |pixel| match colour(&image, pixel) {
+            [grey, ..] if is_grey => [grey, grey, grey, 1.0],
+            [red, green, blue, _] if is_opaque => [red, green, blue, 1.0],
+            all => all,
+        };
+        let pixels = bytes.chunks_exact(image.format.bytes_per_pixel()).map(pixel).collect();
+        Ok(Self { size: image.extent, pixels })
+    }
+}
+
 impl ArrayView {
     /// Takes over what came of a stream, under its name, and what is to be said of it. True where something changed, which is to be
     /// drawn then.
     pub fn attend(&mut self, stream: &Attached) -> bool {
-        let mut slot = stream.shared.slot();
-        let (frame, said) = (slot.frame.take(), slot.said.take());
-        drop(slot);
-        stream.shared.changed.notify_all();
+        let Tapped { frame, said } = stream.0.take();
         if frame.is_none() && said.is_none() {
             return false;
         }
-        let array = frame.map(|frame| frame.and_then(|numbers| numbers.array(&stream.name)));
+        let name = stream.0.name();
+        let array = frame.map(|frame| frame.and_then(|numbers| numbers.array(name)));
         let refused = array.and_then(|array| array.map_err(ViewError::from).and_then(|array| self.put(array)).err());
         if let Some(said) = refused.map(|error| error.to_string()).or(said) {
-            let name = &stream.name;
             self.say(name, if said.is_empty() { said } else { format!("stream {name:?}: {said}") });
         }
         true

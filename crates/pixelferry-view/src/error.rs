@@ -41,43 +41,12 @@ pub enum ReadError {
     #[cfg(feature = "exr")]
     #[error("the OpenEXR picture is not read: {0}")]
     Exr(#[from] exr::error::Error),
-    /// A video is not as its format says.
-    #[error("the video is damaged at byte {at}: {reason}")]
-    Video {
-        /// Place of what is wrong, from the first byte on.
-        at: u64,
-        /// The fault, in words.
-        reason: String,
-    },
+    /// A video is damaged, or not decoded.
+    #[error(transparent)]
+    Video(#[from] pixelferry_media::source::SourceError),
     /// A video has no frame at all.
     #[error("the video has no frame")]
     NoFrame,
-    /// A video is not decoded.
-    #[error("the video is not decoded: {0}")]
-    Decode(#[from] pixelferry_media::video::Error),
-    /// A decoder gave another picture than it said.
-    #[error("a picture of the video has {there} bytes, where its size needs {needed}")]
-    Decoded {
-        /// Bytes that a picture of its size has.
-        needed: usize,
-        /// Bytes that it has.
-        there: usize,
-    },
-    /// A video ends within a frame.
-    #[error("the video ends at byte {at}, within frame {frame}, where {missing} bytes of a plane are missing")]
-    VideoCut {
-        /// Bytes that are there.
-        at: u64,
-        /// Frame, from 0 on.
-        frame: u64,
-        /// Bytes that its plane of luma or chroma lacks.
-        missing: usize,
-    },
-    /// Colours of a video are in a format that is not read.
-    #[error(
-        "its colours are {0:?}; 420jpeg, 420mpeg2, 420paldv, 420, 422, 444 and mono are read: write it as one, as by ffmpeg -pix_fmt yuv420p"
-    )]
-    VideoColours(String),
     /// The picture is damaged, or too large.
     #[error(transparent)]
     Picture(#[from] image::ImageError),

@@ -2,8 +2,8 @@
 
 use crate::array::Array;
 use crate::error::ReadError;
-use crate::file::frame::{Frame, Frames};
 use crate::wake::Wake;
+use pixelferry_media::source::{Frame, Source, SourceError};
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -25,7 +25,7 @@ struct Shared {
 /// The next frame.
 #[derive(Default)]
 struct Slot {
-    next: Option<Result<Frame, ReadError>>,
+    next: Option<Result<Frame, SourceError>>,
     is_due: bool,
     /// Nobody takes frames any more, or none comes.
     is_over: bool,
@@ -39,7 +39,7 @@ impl Shared {
 
 impl Film {
     /// Plays a video whose first frame was read.
-    pub(crate) fn play(name: &str, video: impl Frames + Send + 'static) -> io::Result<Self> {
+    pub(crate) fn play(name: &str, video: Source) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let reads = Arc::clone(&shared);
         thread::Builder::new().name("video".into()).spawn(move || {
@@ -69,7 +69,7 @@ impl Film {
         let next = if slot.is_due || is_asked { slot.next.take() } else { None };
         drop(slot);
         self.shared.changed.notify_all();
-        Some(next?.and_then(|frame| frame.array(&self.name)))
+        Some(next?.map_err(ReadError::from).and_then(|frame| Array::of_frame(&self.name, &frame)))
     }
 }
 
@@ -82,7 +82,7 @@ impl Drop for Film {
 }
 
 /// Gives frames until the end, an error, or nobody takes them.
-fn read(mut video: impl Frames, to: &Shared) {
+fn read(mut video: Source, to: &Shared) {
     let mut due = Instant::now() + video.period();
     while let Some(next) = video.next_frame().transpose() {
         let is_last = next.is_err();

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | an array and its memory | [`Array`] |
 //! | arrays from `.npy` files, pictures and videos | [`Opened`], [`ReadError`] |
-//! | a video that is played, or read frame by frame | [`Film`], [`open_video`] |
+//! | a video that is played | [`Film`] |
 //! | single elements of it | `elements` |
 //! | the way of an array to a display | `feed` |
 //! | what the window shows, and its keys | [`ArrayView`], [`KEYS`] |
@@ -14,7 +14,7 @@
 //! | the histogram there, and the range that a hand drags in it | `chart` |
 //! | images that other programs send by tev's protocol | [`Listener`] |
 //! | their channels, and those of files, as arrays | `sheets` |
-//! | a stream of another process (feature `stream`, Linux) | `Attached` |
+//! | a stream of another process (feature `stream`, Linux) | `Attached`; `Tap`, `Texels` |
 //! | all that brings arrays later | [`Live`] |
 //! | the window, and a picture in its place | [`show`], [`save`] |
 //! | the same in browsers (feature `serve`), and elsewhere as messages | `Serve`, `Watcher` |
@@ -39,16 +39,17 @@ mod ring;
 mod serve;
 mod sheets;
 mod shown;
+#[cfg(all(feature = "stream", target_os = "linux"))]
+mod tap;
 mod view;
 mod wake;
 mod window;
 
 pub use array::Array;
 #[cfg(all(feature = "stream", target_os = "linux"))]
-pub use attached::Attached;
+pub use attached::{Attached, Texels};
 pub use error::{ReadError, ViewError};
-pub use file::frame::{Frame, Frames};
-pub use file::{Opened, open_video};
+pub use file::Opened;
 pub use film::Film;
 pub use keys::{KEYS, Key, keys, name_of};
 pub use listen::Listener;
@@ -56,5 +57,7 @@ pub use live::Live;
 pub use overlay::pixel_at;
 #[cfg(feature = "serve")]
 pub use serve::{Serve, Watcher};
+#[cfg(all(feature = "stream", target_os = "linux"))]
+pub use tap::{Tap, Tapped};
 pub use view::ArrayView;
 pub use window::{SMALLEST, explain, save, show};

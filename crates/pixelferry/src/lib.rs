@@ -26,6 +26,8 @@ pub mod report;
 mod show;
 #[cfg(all(feature = "stream", target_os = "linux"))]
 pub mod stream;
+#[cfg(feature = "video")]
+pub mod video;
 
 pub use backend_rows::BackendChoice;
 pub use backends::{open_all_backends, open_backend};

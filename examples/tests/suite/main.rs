@@ -4,4 +4,5 @@
 
 mod backends;
 mod engines;
+mod film;
 mod own_kernels;

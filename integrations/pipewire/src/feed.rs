@@ -12,17 +12,32 @@ const TICK: Duration = Duration::from_millis(5);
 const AGAIN: Duration = Duration::from_millis(200);
 
 /// Shows a stream until `stop` is true. Waits for its publisher; when that one ends, its last frame stays, and the next one of that
-/// name is joined.
+/// name is joined. `told` hears once why there is no publisher, each time that this is another reason or there was one in between.
 ///
 /// # Errors
 /// Those of [`VideoSource::show`], and of [`Subscriber::open`] other than that nobody publishes it.
-pub fn feed(name: &str, source: &mut VideoSource, stop: &AtomicBool) -> Result<(), PipewireError> {
+pub fn feed(
+    name: &str,
+    source: &mut VideoSource,
+    stop: &AtomicBool,
+    mut told: impl FnMut(&Error),
+) -> Result<(), PipewireError> {
     let backend = open_backend(BackendChoice::Cpu, &[])?;
+    let mut last = String::new();
     while !stop.load(Ordering::Relaxed) {
         match Subscriber::open(name, &backend) {
-            Ok(mut subscriber) => follow(&mut subscriber, source, stop)?,
-            Err(Error::Unavailable { .. }) => source.wait(AGAIN)?,
-            Err(error) => return Err(error.into()),
+            Ok(mut subscriber) => {
+                last.clear();
+                follow(&mut subscriber, source, stop)?;
+            }
+            Err(error) => {
+                let Error::Unavailable { reason, .. } = &error else { return Err(error.into()) };
+                if last != *reason {
+                    told(&error);
+                    last.clone_from(reason);
+                }
+                source.wait(AGAIN)?;
+            }
         }
     }
     Ok(())

@@ -16,7 +16,7 @@ fn main() -> ExitCode {
             Some(Some(rate)) => source.with_rate(rate),
             _ => source,
         };
-        feed(name, &mut source, &AtomicBool::new(false))
+        feed(name, &mut source, &AtomicBool::new(false), |error| eprintln!("{error}; it is waited for"))
     });
     match shown {
         Ok(()) => ExitCode::SUCCESS,

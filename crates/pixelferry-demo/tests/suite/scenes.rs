@@ -253,8 +253,8 @@ fn files_that_cannot_be_read_are_explained() {
         (write("no.png", b"not a picture"), "cannot read the picture"),
         (folder.join("absent.y4m"), "cannot read the video"),
         (write("no.y4m", b"not a video"), "cannot read the video"),
-        (write("mono.y4m", b"YUV4MPEG2 W4 H4 F25:1 Cmono\nFRAME\n0123456789abcdef"), "colour format"),
-        (write("deep.y4m", b"YUV4MPEG2 W4 H4 F25:1 C420p10\n"), "colour format"),
+        (write("mono.y4m", b"YUV4MPEG2 W4 H4 F25:1 Cmono\nFRAME\n0123456789abcdef"), "no colours"),
+        (write("deep.y4m", b"YUV4MPEG2 W4 H4 F25:1 C420p10\n"), "420p10"),
     ];
     for (path, expected) in cases {
         let backend = Arc::new(CpuBackend::new().unwrap());

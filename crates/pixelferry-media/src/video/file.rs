@@ -10,10 +10,10 @@ use crate::yuv::Yuv;
 use bytes::Bytes;
 use interop_core::{Extent, ImageDesc, PixelFormat};
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -60,8 +60,37 @@ pub struct VideoFile {
     extent: Extent,
     padded: Extent,
     child: Child,
-    stdin: Option<ChildStdin>,
+    frames: Option<Frames>,
     words: Option<JoinHandle<String>>,
+    patience: Duration,
+}
+
+/// The thread that writes frames: an encoder that hangs leaves them in its pipe.
+struct Frames {
+    to: Sender<Vec<u8>>,
+    /// Memory of a frame that was written.
+    back: Receiver<io::Result<Vec<u8>>>,
+    memory: Vec<u8>,
+}
+
+impl Frames {
+    /// Writes each frame until nobody gives more, which ends the pipe.
+    fn start(mut pipe: ChildStdin) -> Result<Self, Error> {
+        let (to, frames) = mpsc::channel::<Vec<u8>>();
+        let (written, back) = mpsc::channel();
+        let work = move || {
+            for frame in frames {
+                let result = pipe.write_all(&frame).map(|()| frame);
+                let is_over = result.is_err();
+                // Who gave it may wait no longer.
+                if written.send(result).is_err() || is_over {
+                    return;
+                }
+            }
+        };
+        thread::Builder::new().name("encoder-in".into()).spawn(work).map_err(Error::Threads)?;
+        Ok(Self { to, back, memory: Vec::new() })
+    }
 }
 
 impl VideoFile {
@@ -80,9 +109,9 @@ impl VideoFile {
         // The child gets the file, never its name: names would be words of GStreamer's language.
         let mut child =
             child::start(&element, &Raw { format: "i420", extent: padded, rate: rate.max(1) }, &after, file.into())?;
-        let stdin = child.stdin.take();
-        let stderr = child.stderr.take();
-        let mut file = Self { element, extent, padded, child, stdin, words: None };
+        let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
+        let mut file = Self { element, extent, padded, child, frames: None, words: None, patience: PATIENCE };
+        file.frames = stdin.map(Frames::start).transpose()?;
         if let Some(pipe) = stderr {
             let words = thread::Builder::new().name("encoder-words".into()).spawn(|| child::words(pipe));
             file.words = Some(words.map_err(Error::Threads)?);
@@ -124,13 +153,34 @@ impl VideoFile {
     /// Writes a frame. Blocks while the encoder is behind.
     ///
     /// # Errors
-    /// [`Error::Ended`] where the encoder ended.
+    /// [`Error::Ended`] where the encoder ended, or does not take the frame in 20 s: then it is ended, and what it wrote stays.
     pub fn put(&mut self, frame: &[u8]) -> Result<(), Error> {
-        let Some(stdin) = &mut self.stdin else { return Err(self.ended("it has ended".into())) };
-        if stdin.write_all(frame).is_err() {
-            return Err(self.reason());
+        let Some(Frames { to, back, memory }) = &mut self.frames else {
+            return Err(self.ended("it has ended".into()));
+        };
+        let mut copied = std::mem::take(memory);
+        copied.clear();
+        copied.extend_from_slice(frame);
+        let written =
+            if to.send(copied).is_ok() { back.recv_timeout(self.patience) } else { return Err(self.reason()) };
+        match written {
+            Ok(Ok(copied)) => *memory = copied,
+            Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => return Err(self.reason()),
+            Err(RecvTimeoutError::Timeout) => {
+                self.end();
+                let seconds = self.patience.as_secs();
+                return Err(
+                    self.ended(format!("it hangs: a frame was not taken in {seconds} s; the film ends before it"))
+                );
+            }
         }
         Ok(())
+    }
+
+    /// Sets how long the encoder may take for a frame, and for the end.
+    #[cfg(test)]
+    pub(crate) fn wait_for(&mut self, patience: Duration) {
+        self.patience = patience;
     }
 
     /// Writes the end of the file.
@@ -138,13 +188,13 @@ impl VideoFile {
     /// # Errors
     /// [`Error::Ended`] where the encoder could not write it, or takes longer than 20 s.
     pub fn finish(mut self) -> Result<(), Error> {
-        self.stdin = None;
+        self.frames = None;
         let begun = Instant::now();
         loop {
             match self.child.try_wait().map_err(|error| self.ended(error.to_string()))? {
                 Some(status) if status.success() => return Ok(()),
                 Some(_) => return Err(self.reason()),
-                None if begun.elapsed() > PATIENCE => return Err(self.ended("it does not end the file".into())),
+                None if begun.elapsed() > self.patience => return Err(self.ended("it does not end the file".into())),
                 None => thread::sleep(Duration::from_millis(2)),
             }
         }
@@ -152,11 +202,15 @@ impl VideoFile {
 
     /// Returns what the child said when it ended.
     fn reason(&mut self) -> Error {
-        self.stdin = None;
-        // One that ended by itself is not there any more.
-        let _ = self.child.kill();
+        self.end();
         let words = self.words.take().and_then(|words| words.join().ok());
         self.ended(words.unwrap_or_else(|| "it ended".into()))
+    }
+
+    fn end(&mut self) {
+        self.frames = None;
+        // One that ended by itself is not there any more.
+        let _ = self.child.kill();
     }
 
     fn ended(&self, reason: String) -> Error {
@@ -166,9 +220,7 @@ impl VideoFile {
 
 impl Drop for VideoFile {
     fn drop(&mut self) {
-        self.stdin = None;
-        // One that ended by itself is not there any more.
-        let _ = self.child.kill();
+        self.end();
         let _ = self.child.wait();
     }
 }

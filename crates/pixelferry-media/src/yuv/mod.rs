@@ -6,7 +6,7 @@ mod planes;
 
 pub use make::{Frames, Yuv};
 pub use matrix::Matrix;
-pub use planes::{Layout, Planes};
+pub use planes::{Layout, Plane, Planes};
 
 /// Rows from which on a picture is of BT.709.
 const HIGH: u32 = 720;

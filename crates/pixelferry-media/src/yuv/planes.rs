@@ -2,24 +2,66 @@
 
 use super::{Matrix, Weights};
 use interop_core::Extent;
+use std::ops::Range;
+use std::sync::Arc;
 
-/// Places of a picture's planes in memory: one after the other, each row of them beginning at a multiple of four bytes, as GStreamer lays
-/// them out by itself. Two by two pixels share their chroma.
+/// Order and depth of a picture's planes, which lie in memory one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// Luma, then blue's chroma, then red's; 8 bits.
+    /// Luma alone; 8 bits.
+    Grey,
+    /// Luma, then blue's chroma, then red's; 8 bits. Two by two pixels share their chroma.
     I420,
-    /// Luma, then blue's and red's chroma in turn; 8 bits.
+    /// The same, but two pixels beside each other share their chroma.
+    I422,
+    /// The same, but each pixel has its own.
+    I444,
+    /// Luma, then blue's and red's chroma in turn; 8 bits. Two by two pixels share their chroma.
     Nv12,
     /// Planes as those of [`Layout::Nv12`], 10 bits in the upper ones of words of 16, the lower byte first.
     P010,
 }
 
+impl Layout {
+    /// log2 of how many columns and rows share their chroma; none where there is no chroma.
+    pub const fn shift(self) -> Option<[u32; 2]> {
+        match self {
+            Self::Grey => None,
+            Self::I420 | Self::Nv12 | Self::P010 => Some([1, 1]),
+            Self::I422 => Some([1, 0]),
+            Self::I444 => Some([0, 0]),
+        }
+    }
+
+    /// True where both kinds of chroma are in one plane.
+    pub const fn is_paired(self) -> bool {
+        matches!(self, Self::Nv12 | Self::P010)
+    }
+
+    /// Bytes of a number.
+    pub const fn bytes(self) -> usize {
+        if matches!(self, Self::P010) { 2 } else { 1 }
+    }
+}
+
 /// A kind of pictures in planes.
+#[derive(Clone)]
 pub struct Planes {
     layout: Layout,
     extent: Extent,
-    matrix: Box<Matrix>,
+    is_tight: bool,
+    matrix: Arc<Matrix>,
+}
+
+/// Place of a plane in a picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plane {
+    /// Its bytes.
+    pub range: Range<usize>,
+    /// Bytes from row to row.
+    pub pitch: usize,
+    /// Columns and rows, of one number each, or of blue's and red's chroma.
+    pub extent: Extent,
 }
 
 /// Rows of a plane, or of two that take turns.
@@ -37,17 +79,29 @@ impl Rows<'_> {
                 let at = y * self.pitch + 2 * x;
                 self.bytes.get(at..at + 2).map_or(0, |word| u16::from_le_bytes([word[0], word[1]]) >> 6)
             }
-            Layout::I420 | Layout::Nv12 => self.bytes.get(y * self.pitch + x).copied().map_or(0, u16::from),
+            _ => self.bytes.get(y * self.pitch + x).copied().map_or(0, u16::from),
         }
     }
 }
 
 impl Planes {
-    /// Pictures of this layout, size and colours; `is_full` where numbers go from 0 to the highest.
+    /// Pictures of this layout, size and colours, as GStreamer lays them out by itself: each row begins at a multiple of four bytes, and
+    /// luma has an even number of rows. `is_full` where numbers go from 0 to the highest.
     #[must_use]
     pub fn new(layout: Layout, extent: Extent, weights: Weights, is_full: bool) -> Self {
         let bits = if layout == Layout::P010 { 10 } else { 8 };
-        Self { layout, extent, matrix: Matrix::new(weights, is_full, bits) }
+        Self { layout, extent, is_tight: false, matrix: Matrix::new(weights, is_full, bits).into() }
+    }
+
+    /// The same with nothing between rows and planes, as in Y4M.
+    #[must_use]
+    pub fn tight(layout: Layout, extent: Extent, weights: Weights, is_full: bool) -> Self {
+        Self { is_tight: true, ..Self::new(layout, extent, weights, is_full) }
+    }
+
+    /// Order and depth.
+    pub const fn layout(&self) -> Layout {
+        self.layout
     }
 
     /// Size in pixels.
@@ -55,21 +109,32 @@ impl Planes {
         self.extent
     }
 
-    /// Bytes of a row of luma, of a row of chroma, and rows of each.
-    fn pitches(&self) -> ([usize; 2], [usize; 2]) {
-        let [width, height] = [self.extent.width, self.extent.height].map(|side| side as usize);
-        let (luma, chroma) = match self.layout {
-            Layout::I420 => (width, width.div_ceil(2)),
-            Layout::Nv12 => (width, 2 * width.div_ceil(2)),
-            Layout::P010 => (2 * width, 4 * width.div_ceil(2)),
+    /// Its planes: luma, then chroma in one or two.
+    pub fn planes(&self) -> Vec<Plane> {
+        let Extent { width, height } = self.extent;
+        let mut planes: Vec<Plane> = Vec::with_capacity(3);
+        let mut add = |extent: Extent, numbers: usize, rows: u32| {
+            let row = extent.width as usize * numbers * self.layout.bytes();
+            let pitch = if self.is_tight { row } else { row.next_multiple_of(4) };
+            let start = planes.last().map_or(0, |plane| plane.range.end);
+            planes.push(Plane { range: start..start + pitch * rows as usize, pitch, extent });
         };
-        ([luma, chroma].map(|bytes| bytes.next_multiple_of(4)), [height.next_multiple_of(2), height.div_ceil(2)])
+        add(self.extent, 1, if self.is_tight { height } else { height.next_multiple_of(2) });
+        if let Some([across, down]) = self.layout.shift() {
+            let chroma = Extent::new(width.div_ceil(1 << across), height.div_ceil(1 << down));
+            if self.layout.is_paired() {
+                add(chroma, 2, chroma.height);
+            } else {
+                add(chroma, 1, chroma.height);
+                add(chroma, 1, chroma.height);
+            }
+        }
+        planes
     }
 
     /// Bytes of a picture.
     pub fn bytes(&self) -> usize {
-        let ([luma, chroma], [rows, half]) = self.pitches();
-        luma * rows + chroma * half * if self.layout == Layout::I420 { 2 } else { 1 }
+        self.planes().last().map_or(0, |plane| plane.range.end)
     }
 
     /// Red, green and blue, 8 bits each, of all pixels; `None` where these are not the bytes of one picture.
@@ -84,27 +149,47 @@ impl Planes {
     /// assert_eq!(planes.rgb(&picture), Some(vec![255; 12]));
     /// ```
     pub fn rgb(&self, picture: &[u8]) -> Option<Vec<u8>> {
+        self.pixels(picture, |colour| colour)
+    }
+
+    /// The same with a fourth number, 255.
+    pub fn rgba(&self, picture: &[u8]) -> Option<Vec<u8>> {
+        self.pixels(picture, |[red, green, blue]| [red, green, blue, 255])
+    }
+
+    /// Grey, 8 bits, of all pixels; `None` where there is chroma, and where these are not the bytes of one picture.
+    pub fn grey(&self, picture: &[u8]) -> Option<Vec<u8>> {
+        if self.layout == Layout::Grey { self.pixels(picture, |[grey, ..]| [grey]) } else { None }
+    }
+
+    fn pixels<const N: usize>(&self, picture: &[u8], pixel: impl Fn([u8; 3]) -> [u8; N]) -> Option<Vec<u8>> {
         if picture.len() != self.bytes() {
             return None;
         }
-        let ([luma, chroma], [rows, half]) = self.pitches();
-        let (first, rest) = picture.split_at(luma * rows);
-        let of = |bytes, pitch| Rows { bytes, pitch, layout: self.layout };
-        let planes = [of(first, luma), of(rest, chroma), of(rest.get(chroma * half..).unwrap_or_default(), chroma)];
-        let takes_turns = self.layout != Layout::I420;
+        let rows = |Plane { range, pitch, .. }| Rows { bytes: &picture[range], pitch, layout: self.layout };
+        let planes: Vec<_> = self.planes().into_iter().map(rows).collect();
         let [width, height] = [self.extent.width, self.extent.height].map(|side| side as usize);
-        let mut all = Vec::with_capacity(3 * width * height);
+        let mut all = Vec::with_capacity(N * width * height);
+        let shift = self.layout.shift().unwrap_or_default();
         for y in 0..height {
-            let mut before = None;
+            let row = y >> shift[1];
+            // Pixels that share their chroma follow each other.
+            let (mut of, mut chroma) = (usize::MAX, [0; 2]);
             for x in 0..width {
-                let (at, column) = (y / 2, x / 2);
-                let chroma = match before.filter(|_| x % 2 == 1) {
-                    Some(chroma) => chroma,
-                    None if takes_turns => [planes[1].number(at, 2 * column), planes[1].number(at, 2 * column + 1)],
-                    None => [planes[1].number(at, column), planes[2].number(at, column)],
-                };
-                before = Some(chroma);
-                all.extend(self.matrix.colour([planes[0].number(y, x), chroma[0], chroma[1]]));
+                let luma = planes.first().map_or(0, |luma| luma.number(y, x));
+                let column = x >> shift[0];
+                if of != column {
+                    of = column;
+                    chroma = match planes.get(1..).unwrap_or_default() {
+                        [both] => [both.number(row, 2 * column), both.number(row, 2 * column + 1)],
+                        [blue, red] => [blue.number(row, column), red.number(row, column)],
+                        _ => [0; 2],
+                    };
+                }
+                all.extend(pixel(match planes.len() {
+                    1 => [self.matrix.grey(luma); 3],
+                    _ => self.matrix.colour([luma, chroma[0], chroma[1]]),
+                }));
             }
         }
         Some(all)
@@ -138,9 +223,9 @@ mod tests {
             };
             // Rows in numbers.
             let (row, half) = match layout {
-                Layout::I420 => (8, 4),
                 Layout::Nv12 => (8, 8),
                 Layout::P010 => (6, 6),
+                _ => (8, 4),
             };
             for (x, y) in (0..3).flat_map(|y| (0..5).map(move |x| (x, y))) {
                 put(y * row + x, luma(x, y));
@@ -152,6 +237,8 @@ mod tests {
             }
             assert_eq!(planes.rgb(&picture).as_ref(), Some(&expected), "{layout:?}");
             assert_eq!(planes.rgb(&picture[1..]), None);
+            let opaque = expected.chunks(3).flat_map(|pixel| [pixel[0], pixel[1], pixel[2], 255]).collect();
+            assert_eq!(planes.rgba(&picture), Some(opaque));
         }
     }
 }

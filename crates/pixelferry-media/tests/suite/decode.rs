@@ -214,13 +214,13 @@ fn a_file_holds_the_pictures_and_their_colours() {
 /// What was written can be played, whoever is gone.
 #[cfg(unix)]
 #[test]
-fn a_killed_encoder_is_said_and_leaves_what_was_written() {
+fn an_encoder_that_is_killed_or_hangs_is_said_and_leaves_what_was_written() {
     if gstreamer().is_none() {
         return;
     }
     let extent = Extent::new(160, 160);
-    for ending in ["mp4", "mkv"] {
-        let path = std::env::temp_dir().join(format!("killed {}.{ending}", std::process::id()));
+    for (ending, signal, said) in [("mp4", "-KILL", "264enc"), ("mkv", "-KILL", "264enc"), ("mp4", "-STOP", "hangs")] {
+        let path = std::env::temp_dir().join(format!("killed {}{signal}.{ending}", std::process::id()));
         let container = Container::of(&path).unwrap();
         let file = std::fs::File::create(&path).unwrap();
         let mut video = VideoFile::start(file, container, 25, extent, &pixels(extent, 0)).unwrap();
@@ -234,10 +234,11 @@ fn a_killed_encoder_is_said_and_leaves_what_was_written() {
         let written = || std::fs::metadata(&path).unwrap().len();
         wait_until("fragments in the file", || written() > 10_000);
         let id = video.process();
-        assert!(Command::new("kill").args(["-KILL", &id.to_string()]).status().unwrap().success());
+        assert!(Command::new("kill").args([signal, &id.to_string()]).status().unwrap().success());
+        video.wait_for(Duration::from_secs(2));
         let error = (0..1000).find_map(|frame| put(&mut video, frame).err()).expect("the encoder is gone");
-        assert!(error.to_string().contains("264enc"), "{error}");
-        assert!(video.finish().is_err());
+        assert!(error.to_string().contains(said), "{error}");
+        assert!(put(&mut video, 0).is_err() && video.finish().is_err());
         let location = format!("location={}", path.display());
         let decoded = launched(
             &["filesrc", &location, "!", "decodebin", "!", "videoconvert", "!", "video/x-raw,format=I420"],

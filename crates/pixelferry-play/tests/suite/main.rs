@@ -6,6 +6,8 @@ mod channels;
 mod faults;
 mod mutated;
 mod shadertoy;
+#[cfg(target_os = "linux")]
+mod streamed;
 mod webgl;
 mod worked;
 

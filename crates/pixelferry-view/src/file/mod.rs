@@ -2,22 +2,17 @@
 
 #[cfg(feature = "exr")]
 mod exr;
-pub mod frame;
 mod npy;
-mod video;
-pub mod y4m;
 
 use crate::array::Array;
 use crate::error::ReadError;
 use crate::film::Film;
-use frame::Frames;
 use image::{DynamicImage, ImageReader, Limits};
 use pixelferry_look::Number;
+use pixelferry_media::source::Source;
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek as _};
 use std::path::Path;
-use video::{Decoding, is_video};
-use y4m::Video;
 
 /// Most bytes that a picture may unpack to: a small file may claim to be as large as it likes.
 const MOST_BYTES: u64 = 4 << 30;
@@ -47,10 +42,10 @@ impl Opened {
         // Pipes by name have no length.
         let there = file.metadata().ok().filter(|data| data.is_file()).map(|data| data.len());
         if there.is_some() {
-            let is_video = is_video(&first(&mut file)?);
+            let is_video = Source::is_decoded(&first(&mut file)?);
             file.rewind()?;
             if is_video {
-                return Self::play(Decoding::open(file)?, name);
+                return Self::play(Source::of(file)?, name);
             }
         }
         Self::read_from(BufReader::new(file), name, there)
@@ -62,33 +57,16 @@ impl Opened {
     /// Those of [`Opened::open`].
     pub fn read_from(mut from: impl Read + Send + 'static, name: &str, there: Option<u64>) -> Result<Self, ReadError> {
         let first = first(&mut from)?;
-        if first != y4m::MAGIC {
+        if !Source::is_y4m(&first) {
             return Ok(Self { arrays: read(first, from, name, there)?, film: None });
         }
-        Self::play(Video::open(from)?, name)
+        Self::play(Source::y4m(Cursor::new(first).chain(from))?, name)
     }
 
-    fn play(mut video: impl Frames + Send + 'static, name: &str) -> Result<Self, ReadError> {
-        let arrays = vec![video.next_frame()?.ok_or(ReadError::NoFrame)?.array(name)?];
+    fn play(mut video: Source, name: &str) -> Result<Self, ReadError> {
+        let arrays = vec![Array::of_frame(name, &video.next_frame()?.ok_or(ReadError::NoFrame)?)?];
         Ok(Self { arrays, film: Some(Film::play(name, video)?) })
     }
-}
-
-/// The frames of a video in a file, which is Y4M or what GStreamer decodes.
-///
-/// # Errors
-/// [`ReadError`] for a file that is none, and one whose first frame is damaged.
-pub fn open_video(path: &Path) -> Result<Box<dyn Frames + Send>, ReadError> {
-    let mut file = File::open(path)?;
-    let first = first(&mut file)?;
-    if first == y4m::MAGIC {
-        return Ok(Box::new(Video::open(BufReader::new(file))?));
-    }
-    if !is_video(&first) {
-        return Err(ReadError::Format(first));
-    }
-    file.rewind()?;
-    Ok(Box::new(Decoding::open(file)?))
 }
 
 fn first(from: &mut impl Read) -> Result<Vec<u8>, ReadError> {

@@ -2,6 +2,7 @@
 
 use crate::{array, drawn, gl, open, point};
 use pixelferry_look::Request;
+use pixelferry_media::source::SourceError;
 use pixelferry_testing::Patience;
 use pixelferry_view::{Array, ArrayView, Opened, ReadError};
 use std::io::Cursor;
@@ -155,5 +156,5 @@ fn a_video_plays_pauses_and_is_stepped_through() {
     view.press(' ');
     assert!(view.press('.') && !view.watch(&film));
     let error = Opened::read_from(Cursor::new(video(0..1)), "a", None).map(drop).unwrap_err();
-    assert!(matches!(error, ReadError::VideoCut { at: 1251, frame: 0, missing: 1 }), "{error}");
+    assert!(matches!(error, ReadError::Video(SourceError::Cut { at: 1251, frame: 0, missing: 1 })), "{error}");
 }

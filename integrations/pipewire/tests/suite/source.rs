@@ -6,6 +6,7 @@ use crate::publisher::{Publisher, picture};
 use pixelferry::{Encoding, ImageDesc, PixelFormat};
 use pixelferry_pipewire::{PipewireError, VideoSource};
 use pixelferry_testing::{Child, wait_until};
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -93,6 +94,22 @@ fn what_cannot_be_shown_ends_the_program_with_the_reason() {
     assert!(text.contains("PipeWire cannot be reached"), "{text}");
     let text = said(start(&pipewire.graph, "no/name"));
     assert!(text.contains("PipeWire cannot be reached"), "{text}");
+}
+
+#[test]
+fn that_nobody_publishes_is_said_once() {
+    let Some(pipewire) = Pipewire::start() else { return };
+    let name = Publisher::open(8, 8, PixelFormat::Rgba8).end();
+    let mut source = Running(pipewire.graph.source(&name).stderr(Stdio::piped()).spawn().unwrap());
+    let mut lines = BufReader::new(source.0.stderr.take().unwrap()).lines();
+    let said = lines.next().unwrap().unwrap();
+    assert!(said.contains("nobody publishes it"), "{said}");
+    let mut publisher = Publisher::named(&name, 8, 8, PixelFormat::Rgba8);
+    publisher.publish();
+    let consumer = Consumer::start(&pipewire.graph, &name, "RGBA");
+    publisher.publish_until("pictures", || consumer.taken(8, 8).len() >= 2);
+    source.kill();
+    assert_eq!(lines.count(), 0, "it was said again");
 }
 
 #[test]

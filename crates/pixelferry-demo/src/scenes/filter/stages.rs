@@ -2,7 +2,7 @@
 
 use super::choice::Filter;
 use super::kernels::{RADIUS, gauss_columns, gauss_rows, sobel, weights, yuv_to_rgba};
-use crate::video::YuvFrame;
+use pixelferry::video::Frame;
 use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, Extent, Kernel, PixelFormat, Result, SurfaceDesc, Target, WriteFrame,
 };
@@ -57,14 +57,15 @@ impl Stages {
     }
 
     /// Brings a video frame to the device and turns it into RGB there.
-    pub fn load_yuv(&mut self, backend: &dyn ComputeBackend, frame: &YuvFrame<'_>) -> Result<()> {
+    pub fn load_yuv(&mut self, backend: &dyn ComputeBackend, frame: &Frame) -> Result<()> {
+        let planes = frame.planes().planes();
         if self.planes.is_empty() {
-            self.planes = frame.planes.iter().map(|p| backend.allocate(p.len())).collect::<Result<_>>()?;
+            self.planes = planes.iter().map(|plane| backend.allocate(plane.range.len())).collect::<Result<_>>()?;
         }
-        for (memory, plane) in self.planes.iter_mut().zip(frame.planes) {
-            memory.write(0, plane)?;
+        for (memory, plane) in self.planes.iter_mut().zip(planes) {
+            memory.write(0, frame.bytes().get(plane.range).unwrap_or_default())?;
         }
-        let (sx, sy) = frame.chroma_shift;
+        let [sx, sy] = frame.planes().layout().shift().unwrap_or_default().map(u32::cast_signed);
         let mut args: Vec<Arg<'_>> = self.planes.iter().map(|p| Arg::Memory(p.as_ref())).collect();
         args.extend([Arg::I32(sx), Arg::I32(sy)]);
         let target = Target::image(self.source.as_mut(), self.extent, PixelFormat::Rgba8)?;

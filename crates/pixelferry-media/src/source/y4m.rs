@@ -4,9 +4,10 @@
 //! `XCOLORRANGE=FULL` says that numbers go from 0 to 255, else luma goes from 16 to 235 and chroma from 16 to 240. All pixels of a
 //! block have its chroma.
 
-use crate::error::ReadError;
-use crate::file::frame::{Frame, Frames};
-use pixelferry_media::yuv::{Matrix, Weights};
+use super::error::SourceError;
+use super::frame::Frame;
+use crate::yuv::{Layout, Planes, Weights};
+use interop_core::Extent;
 use std::io::Read;
 use std::time::Duration;
 
@@ -17,21 +18,21 @@ const VERSION: &[u8] = b"2 ";
 const FRAME: &[u8] = b"FRAME";
 /// Most bytes of a line; others' readers stop at 256 or at 1024.
 const MOST_LINE: usize = 1024;
-/// Longest side, and most pixels, of which a frame takes up to 9 bytes each while it is made.
+/// Longest side, and most pixels, of which a frame takes up to 7 bytes each while colours are made of it.
 const MOST_SIDE: u32 = 1 << 16;
 const MOST_PIXELS: u64 = 1 << 28;
 /// Frames a second where the header tells none, as in other readers.
 const RATE: f64 = 25.0;
 
-/// Colour formats that are read, and log2 of how many columns and rows share their chroma; mono has none.
-const COLOURS: [(&str, Option<[u32; 2]>); 7] = [
-    ("420jpeg", Some([1, 1])),
-    ("420mpeg2", Some([1, 1])),
-    ("420paldv", Some([1, 1])),
-    ("420", Some([1, 1])),
-    ("422", Some([1, 0])),
-    ("444", Some([0, 0])),
-    ("mono", None),
+/// Colour formats that are read.
+const COLOURS: [(&str, Layout); 7] = [
+    ("420jpeg", Layout::I420),
+    ("420mpeg2", Layout::I420),
+    ("420paldv", Layout::I420),
+    ("420", Layout::I420),
+    ("422", Layout::I422),
+    ("444", Layout::I444),
+    ("mono", Layout::Grey),
 ];
 
 /// A video that is read frame by frame.
@@ -40,40 +41,35 @@ pub struct Video<R> {
     /// Bytes and frames that were read.
     at: u64,
     number: u64,
-    size: [u32; 2],
-    chroma: Option<[u32; 2]>,
-    period: Duration,
-    matrix: Box<Matrix>,
+    planes: Planes,
+    pub period: Duration,
 }
 
 impl<R: Read> Video<R> {
-    /// Reads the header, whose first bytes were read.
-    pub(crate) fn open(from: R) -> Result<Self, ReadError> {
-        let (size, matrix) = ([0; 2], Matrix::new(Weights::BT601, true, 8));
-        let mut video = Self {
-            from,
-            at: MAGIC.len() as u64,
-            number: 0,
-            size,
-            chroma: COLOURS[0].1,
-            period: Duration::ZERO,
-            matrix,
-        };
+    /// Reads the header.
+    pub fn open(from: R) -> Result<Self, SourceError> {
+        let planes = Planes::tight(COLOURS[0].1, Extent::new(0, 0), Weights::BT601, true);
+        let mut video = Self { from, at: 0, number: 0, planes, period: Duration::ZERO };
+        let mut first = [0; MAGIC.len()];
+        let count = video.read(&mut first)?;
+        if first != MAGIC {
+            return Err(SourceError::Format(first[..count].to_vec()));
+        }
         let (start, line) = (video.at, video.line("header")?);
-        let wrong = |reason: &str| ReadError::Video { at: start, reason: format!("its header {reason}") };
+        let wrong = |reason: &str| SourceError::Damaged { at: start, reason: format!("its header {reason}") };
         let parameters = line.strip_prefix(VERSION).ok_or_else(|| wrong("is not of version 2"))?;
-        let (mut rate, mut is_full) = (RATE, false);
+        let (mut rate, mut is_full, mut layout, [mut width, mut height]) = (RATE, false, COLOURS[0].1, [0_u32; 2]);
         for parameter in parameters.split(|byte| *byte == b' ').filter(|parameter| !parameter.is_empty()) {
             let text = std::str::from_utf8(parameter).map_err(|_| wrong("is no text"))?;
             let unknown = || wrong(&format!("has {text:?}"));
             let Some((first, value)) = text.split_at_checked(1) else { return Err(unknown()) };
             match (first, value) {
-                ("W", value) => video.size[0] = value.parse().map_err(|_| unknown())?,
-                ("H", value) => video.size[1] = value.parse().map_err(|_| unknown())?,
+                ("W", value) => width = value.parse().map_err(|_| unknown())?,
+                ("H", value) => height = value.parse().map_err(|_| unknown())?,
                 ("F", value) => rate = frames_a_second(value).ok_or_else(unknown)?,
                 ("C", value) => {
                     let known = COLOURS.iter().find(|(name, _)| *name == value);
-                    video.chroma = known.ok_or_else(|| ReadError::VideoColours(value.to_owned()))?.1;
+                    layout = known.ok_or_else(|| SourceError::Colours(value.to_owned()))?.1;
                 }
                 ("X", "COLORRANGE=FULL") => is_full = true,
                 ("X", "COLORRANGE=LIMITED") => is_full = false,
@@ -82,17 +78,17 @@ impl<R: Read> Video<R> {
                 _ => {}
             }
         }
-        let [width, height] = video.size;
         let pixels = u64::from(width) * u64::from(height);
         if pixels == 0 || width.max(height) > MOST_SIDE || pixels > MOST_PIXELS {
             return Err(wrong(&format!("claims {width}x{height} pixels")));
         }
         video.period = Duration::from_secs_f64(1.0 / rate);
-        video.matrix = Matrix::new(Weights::of_rows(height), is_full, 8);
+        video.planes = Planes::tight(layout, Extent::new(width, height), Weights::of_rows(height), is_full);
         Ok(video)
     }
 
-    fn frame(&mut self) -> Result<Option<Frame>, ReadError> {
+    /// The next frame; `None` at the end.
+    pub fn next_frame(&mut self) -> Result<Option<Frame>, SourceError> {
         let mut first = [0];
         // An end before a frame is the video's.
         if self.read(&mut first[..])? == 0 {
@@ -104,34 +100,18 @@ impl<R: Read> Video<R> {
         if first[0] != FRAME[0] || rest.is_none() {
             let begin = [&first, &line[..line.len().min(7)]].concat();
             let reason = format!("a frame begins with FRAME, and there is \"{}\"", begin.escape_ascii());
-            return Err(ReadError::Video { at, reason });
+            return Err(SourceError::Damaged { at, reason });
         }
-        let [width, height] = self.size.map(|side| side as usize);
-        let luma = self.plane(width * height)?;
-        let matrix = &self.matrix;
-        let Some(shift) = self.chroma else {
-            let bytes = luma.iter().map(|luma| matrix.grey(u16::from(*luma))).collect();
-            self.number += 1;
-            return Ok(Some(Frame { bytes, shape: vec![height as i64, width as i64] }));
-        };
-        let columns = width.div_ceil(1 << shift[0]);
-        let of_chroma = columns * height.div_ceil(1 << shift[1]);
-        let (blue, red) = (self.plane(of_chroma)?, self.plane(of_chroma)?);
-        let mut bytes = Vec::with_capacity(3 * luma.len());
-        for (row, luma) in luma.chunks_exact(width).enumerate() {
-            let chroma = (row >> shift[1]) * columns;
-            let (blue, red) = (&blue[chroma..chroma + columns], &red[chroma..chroma + columns]);
-            let pixel = |(column, luma): (usize, &u8)| {
-                self.matrix.colour([*luma, blue[column >> shift[0]], red[column >> shift[0]]].map(u16::from))
-            };
-            bytes.extend(luma.iter().enumerate().flat_map(pixel));
+        let mut bytes = Vec::new();
+        for plane in self.planes.planes() {
+            self.plane(plane.range.len(), &mut bytes)?;
         }
         self.number += 1;
-        Ok(Some(Frame { bytes, shape: vec![height as i64, width as i64, 3] }))
+        Frame::new(self.planes.clone(), bytes).map(Some)
     }
 
     /// Bytes that were there, up to as many.
-    fn read(&mut self, to: &mut [u8]) -> Result<usize, ReadError> {
+    fn read(&mut self, to: &mut [u8]) -> Result<usize, SourceError> {
         let mut count = 0;
         while count < to.len() {
             match self.from.read(&mut to[count..]) {
@@ -146,37 +126,26 @@ impl<R: Read> Video<R> {
     }
 
     /// The rest of a line, without its end.
-    fn line(&mut self, what: &str) -> Result<Vec<u8>, ReadError> {
+    fn line(&mut self, what: &str) -> Result<Vec<u8>, SourceError> {
         let (mut line, mut next) = (Vec::new(), [0]);
         while line.len() < MOST_LINE {
             if self.read(&mut next)? == 0 {
-                return Err(ReadError::Video { at: self.at, reason: format!("it ends within the {what}") });
+                return Err(SourceError::Damaged { at: self.at, reason: format!("it ends within the {what}") });
             }
             if next == *b"\n" {
                 return Ok(line);
             }
             line.extend(next);
         }
-        Err(ReadError::Video { at: self.at, reason: format!("the {what} does not end within {MOST_LINE} bytes") })
+        Err(SourceError::Damaged { at: self.at, reason: format!("the {what} does not end within {MOST_LINE} bytes") })
     }
 
     /// Memory is taken as bytes come, whatever the header claims.
-    fn plane(&mut self, needed: usize) -> Result<Vec<u8>, ReadError> {
-        let mut bytes = Vec::new();
-        self.from.by_ref().take(needed as u64).read_to_end(&mut bytes)?;
-        self.at += bytes.len() as u64;
-        let missing = needed - bytes.len();
-        if missing > 0 { Err(ReadError::VideoCut { at: self.at, frame: self.number, missing }) } else { Ok(bytes) }
-    }
-}
-
-impl<R: Read> Frames for Video<R> {
-    fn period(&self) -> Duration {
-        self.period
-    }
-
-    fn next_frame(&mut self) -> Result<Option<Frame>, ReadError> {
-        self.frame()
+    fn plane(&mut self, needed: usize, to: &mut Vec<u8>) -> Result<(), SourceError> {
+        let count = self.from.by_ref().take(needed as u64).read_to_end(to)?;
+        self.at += count as u64;
+        let missing = needed - count;
+        if missing > 0 { Err(SourceError::Cut { at: self.at, frame: self.number, missing }) } else { Ok(()) }
     }
 }
 
@@ -194,12 +163,12 @@ fn frames_a_second(text: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn open(file: &[u8]) -> Result<Video<&[u8]>, ReadError> {
-        Video::open(file.strip_prefix(MAGIC).unwrap())
+    fn open(file: &[u8]) -> Result<Video<&[u8]>, SourceError> {
+        Video::open(file)
     }
 
     fn said(file: &[u8]) -> String {
-        let read = || -> Result<(), ReadError> {
+        let read = || -> Result<(), SourceError> {
             let mut video = open(file)?;
             while video.next_frame()?.is_some() {}
             Ok(())
@@ -240,8 +209,8 @@ mod tests {
                 assert_eq!(video.period, Duration::from_secs_f64(1001.0 / 30000.0));
                 for turn in [0, 255] {
                     let frame = video.next_frame().unwrap().unwrap();
-                    assert_eq!(frame.shape, [3, 5, 3]);
-                    for (n, pixel) in frame.bytes.chunks(3).enumerate() {
+                    assert_eq!((frame.extent(), frame.is_grey()), (Extent::new(5, 3), false));
+                    for (n, pixel) in frame.rgb().chunks(3).enumerate() {
                         let block = n / width / rows * chroma[0] + n % width / columns;
                         let of = [n, 15 + block, 15 + of_chroma + block].map(|at| planes[at] ^ turn);
                         assert_eq!(pixel, reference(of, [0.299, 0.114], range.ends_with("FULL")), "{format} {n}");
@@ -252,7 +221,8 @@ mod tests {
         }
         let mut grey = open(b"YUV4MPEG2 W2 H1 F0:0 Cmono\nFRAME\n\x10\xeb").unwrap();
         let frame = grey.next_frame().unwrap().unwrap();
-        assert_eq!((frame.shape, frame.bytes, grey.period), (vec![1, 2], vec![0, 255], Duration::from_millis(40)));
+        assert!(frame.is_grey() && frame.extent() == Extent::new(2, 1) && grey.period == Duration::from_millis(40));
+        assert_eq!((frame.grey(), frame.rgb()), (vec![0, 255], vec![0, 0, 0, 255, 255, 255]));
     }
 
     #[test]

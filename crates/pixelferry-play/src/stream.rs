@@ -1,0 +1,95 @@
+//! Streams of other processes, as channels read them.
+
+use pixelferry::Extent;
+use pixelferry_view::{ReadError, Tap, Tapped, Texels};
+use std::cell::RefCell;
+use std::time::Duration;
+
+/// A stream. What is wrong with its publisher is said, and ends nothing: the last frame stays.
+pub struct Stream {
+    tap: Tap<Texels>,
+    newest: RefCell<Newest>,
+}
+
+#[derive(Default)]
+struct Newest {
+    frame: Option<Texels>,
+    /// Frames that came.
+    number: u64,
+    said: String,
+}
+
+impl Stream {
+    /// Attaches to the stream of this name, whether somebody publishes it or not.
+    ///
+    /// # Errors
+    /// Fault of the name.
+    pub fn open(name: &str) -> Result<Self, String> {
+        let tap = Tap::open(name, Texels::of).map_err(|error| error.to_string())?;
+        Ok(Self { tap, newest: RefCell::default() })
+    }
+
+    /// Name of the stream.
+    pub fn name(&self) -> &str {
+        self.tap.name()
+    }
+
+    /// Takes what came; `fits` says what is against a size. Does not wait.
+    pub fn look(&self, fits: impl Fn(Extent) -> Result<(), String>) {
+        let Tapped { frame, said } = self.tap.take();
+        let newest = &mut *self.newest.borrow_mut();
+        if let Some(said) = said {
+            newest.said = said;
+        }
+        if let Some(frame) = frame {
+            newest.take(frame, fits);
+        }
+    }
+
+    /// Waits, at most so long, until there is a frame.
+    ///
+    /// # Errors
+    /// Reason why there is none.
+    pub fn wait(&self, limit: Duration, fits: impl Fn(Extent) -> Result<(), String>) -> Result<(), String> {
+        let newest = &mut *self.newest.borrow_mut();
+        if newest.frame.is_some() {
+            return Ok(());
+        }
+        newest.take(self.tap.first(limit), fits);
+        if newest.frame.is_some() { Ok(()) } else { Err(newest.said.clone()) }
+    }
+
+    /// Gives the newest frame and its number to `show`, where it is another than that of the number `seen`.
+    ///
+    /// # Errors
+    /// Those of `show`.
+    pub fn show<E>(&self, seen: u64, show: impl FnOnce(u64, &Texels) -> Result<(), E>) -> Result<(), E> {
+        match &*self.newest.borrow() {
+            Newest { frame: Some(frame), number, .. } if *number != seen => show(*number, frame),
+            _ => Ok(()),
+        }
+    }
+
+    /// Words about it; empty while frames come.
+    pub fn said(&self) -> String {
+        self.newest.borrow().said.clone()
+    }
+}
+
+impl Newest {
+    fn take(&mut self, frame: Result<Texels, ReadError>, fits: impl Fn(Extent) -> Result<(), String>) {
+        let words = |error| match error {
+            // The stream is named beside it.
+            ReadError::Stream { reason, .. } => reason,
+            other => other.to_string(),
+        };
+        match frame.map_err(words).and_then(|frame| fits(frame.size).map(|()| frame)) {
+            Ok(frame) => {
+                self.frame = Some(frame);
+                self.number += 1;
+                self.said.clear();
+            }
+            Err(why) => self.said = why,
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Videos as arguments of kernels: their frames in memory of a backend.
+//!
+//! A [`Source`] reads a file, by GStreamer where it is no Y4M, or Y4M of standard input, a pipe or memory. A [`Film`] brings its frames to
+//! a backend, in colours ([`Form::Rgba8`]) or in the planes that they were decoded to ([`Form::Planes`]), which a kernel converts.
+//!
+//! ```
+//! use pixelferry::prelude::*;
+//! use pixelferry::video::{Film, Form, Source};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let invert = KernelSource::new("invert").cpu_image(|out, args| {
+//!     let frame = args.memory::<u8>(0)?;
+//!     let width = args.u32(1)?;
+//!     out.par_pixels(|x, y| {
+//!         let at = 4 * (y * width + x) as usize;
+//!         [255 - frame[at], 255 - frame[at + 1], 255 - frame[at + 2], 255]
+//!     })
+//! });
+//! // `Source::video("clip.mp4")?`, or `Source::y4m(std::io::stdin())?`.
+//! let bytes = b"YUV4MPEG2 W2 H1 F25:1 Cmono XCOLORRANGE=FULL\nFRAME\n\x07\x64FRAME\n\x08\x65";
+//! let source = Source::y4m(&bytes[..])?;
+//! let surface = SurfaceDesc::image(2, 1, PixelFormat::Rgba8);
+//! let builder = LinkBuilder::new(surface).backend(BackendChoice::Cpu).display(DisplayChoice::Memory);
+//! let mut link = builder.open()?.link;
+//! let kernel = link.backend().build(&invert)?;
+//! let mut film = Film::new(source, Form::Rgba8, link.backend());
+//! let mut seen = Vec::new();
+//! while let Some(frame) = film.next_frame()? {
+//!     let arguments = [Arg::Memory(frame.memory()), Arg::U32(frame.extent().width)];
+//!     link.frame(|next| next.launch(kernel.as_ref(), &arguments))?;
+//!     seen.push(link.read_back()?[0]);
+//! }
+//! assert_eq!(seen, [248, 247]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | kernel in | a frame of [`Form::Rgba8`] is |
+//! |---|---|
+//! | WGSL | `@group(1) @binding(0) var<storage, read> frame: array<u32>`, and `unpack4x8unorm(frame[y * width + x])` |
+//! | OpenCL C, CUDA C++ | `const uchar4 *frame`, `frame[y * width + x]` |
+//! | Rust | `args.memory::<u8>(0)?`, four a pixel |
+
+pub use pixelferry_media::source::{Frame, Source, SourceError};
+pub use pixelferry_media::yuv::{Layout, Plane, Planes, Weights};
+
+use interop_core::{ComputeBackend, ComputeMemory, Error, Extent};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Most frames that are decoded to get to one.
+const MOST_AT_ONCE: u64 = 64;
+
+/// Content of a film's memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Form {
+    /// Red, green, blue and 255 of each pixel in tight rows, the top one first, in one memory: converted by the host.
+    #[default]
+    Rgba8,
+    /// The planes of the video, as [`FilmFrame::planes`] places them, each in a memory of its own: luma, then blue's and red's chroma, or
+    /// both in one, or none.
+    Planes,
+}
+
+/// Reason why a film has no next frame.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FilmError {
+    /// The video is damaged, or not decoded.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// The backend has no memory for a frame.
+    #[error(transparent)]
+    Driver(#[from] Error),
+}
+
+/// A video whose frames come into memory of a backend, one after the other.
+///
+/// Threads: that of its backend's memory.
+pub struct Film {
+    source: Source,
+    form: Form,
+    backend: Arc<dyn ComputeBackend>,
+    /// Of the frame that came last, by planes.
+    memory: Vec<Box<dyn ComputeMemory>>,
+    last: Option<Frame>,
+    /// Frames that were read.
+    read: u64,
+}
+
+/// The frame that came last. Kernels may read it until the next is asked for; the backend orders its writes after their reads.
+pub struct FilmFrame<'f> {
+    memory: &'f [Box<dyn ComputeMemory>],
+    first: &'f dyn ComputeMemory,
+    form: Form,
+    frame: &'f Frame,
+    number: u64,
+    period: Duration,
+}
+
+/// Time at which a frame begins.
+fn begin(number: u64, period: Duration) -> Duration {
+    period.saturating_mul(u32::try_from(number).unwrap_or(u32::MAX))
+}
+
+impl Film {
+    /// A film of a source in memory of a backend, before its first frame.
+    #[must_use]
+    pub fn new(source: Source, form: Form, backend: &Arc<dyn ComputeBackend>) -> Self {
+        Self { source, form, backend: Arc::clone(backend), memory: Vec::new(), last: None, read: 0 }
+    }
+
+    /// Brings the next frame to the backend; `None` at the end. No frame is left out.
+    ///
+    /// # Errors
+    /// [`FilmError`]. After one of the backend's the frame before may be gone.
+    pub fn next_frame(&mut self) -> Result<Option<FilmFrame<'_>>, FilmError> {
+        let Some(frame) = self.source.next_frame()? else { return Ok(None) };
+        self.read += 1;
+        self.bring(frame)?;
+        Ok(self.frame())
+    }
+
+    /// Brings the frame that is on show at this time since the first, and leaves out those before it, at most 64 at once; `None` from
+    /// the end on. Where that one is here already, nothing is read.
+    ///
+    /// # Errors
+    /// Those of [`Film::next_frame`].
+    pub fn frame_at(&mut self, time: Duration) -> Result<Option<FilmFrame<'_>>, FilmError> {
+        let mut newest = None;
+        let most = self.read + MOST_AT_ONCE;
+        while self.read < most && (self.read == 0 || begin(self.read, self.source.period()) <= time) {
+            match self.source.next_frame()? {
+                Some(frame) => newest = Some(frame),
+                None => return Ok(None),
+            }
+            self.read += 1;
+        }
+        if let Some(frame) = newest {
+            self.bring(frame)?;
+        }
+        Ok(self.frame())
+    }
+
+    /// The frame that came last.
+    pub fn frame(&self) -> Option<FilmFrame<'_>> {
+        let (frame, first) = (self.last.as_ref()?, self.memory.first()?.as_ref());
+        let (number, period) = (self.read.saturating_sub(1), self.source.period());
+        Some(FilmFrame { memory: &self.memory, first, form: self.form, frame, number, period })
+    }
+
+    fn bring(&mut self, frame: Frame) -> Result<(), Error> {
+        let pixels;
+        let parts: Vec<&[u8]> = match self.form {
+            Form::Rgba8 => {
+                pixels = frame.rgba();
+                vec![&pixels]
+            }
+            Form::Planes => {
+                let planes = frame.planes().planes();
+                planes.into_iter().filter_map(|plane| frame.bytes().get(plane.range)).collect()
+            }
+        };
+        let there = self.memory.iter().map(|memory| memory.len());
+        if !there.eq(parts.iter().map(|part| room(part))) {
+            self.last = None;
+            self.memory = parts.iter().map(|part| self.backend.allocate(room(part))).collect::<Result<_, _>>()?;
+        }
+        for (memory, part) in self.memory.iter_mut().zip(&parts) {
+            memory.write(0, part)?;
+        }
+        self.last = Some(frame);
+        Ok(())
+    }
+}
+
+/// Bytes of a memory for these: shaders read words.
+const fn room(part: &[u8]) -> usize {
+    part.len().next_multiple_of(4)
+}
+
+impl<'f> FilmFrame<'f> {
+    /// Its number, from 0 on.
+    pub const fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Time of its first moment since that of the first frame.
+    pub fn time(&self) -> Duration {
+        begin(self.number, self.period)
+    }
+
+    /// Columns and rows.
+    pub const fn extent(&self) -> Extent {
+        self.frame.extent()
+    }
+
+    /// The only memory of [`Form::Rgba8`], or that of luma.
+    pub const fn memory(&self) -> &'f dyn ComputeMemory {
+        self.first
+    }
+
+    /// The planes of [`Form::Planes`] with their memories, in which [`Plane::range`] begins at 0; of [`Form::Rgba8`] none.
+    pub fn planes(&self) -> Vec<(&'f dyn ComputeMemory, Plane)> {
+        if self.form == Form::Rgba8 {
+            return Vec::new();
+        }
+        let planes = self.frame.planes().planes();
+        let place = |plane: Plane| Plane { range: 0..plane.range.len(), ..plane };
+        self.memory.iter().zip(planes).map(|(memory, plane)| (memory.as_ref(), place(plane))).collect()
+    }
+
+    /// The frame on the host.
+    pub const fn host(&self) -> &'f Frame {
+        self.frame
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cpu_fallback::CpuBackend;
+
+    /// Five frames of 3 by 2 pixels, four a second; each has its number in all its luma.
+    fn film(colours: &str, bytes: usize, form: Form) -> Film {
+        let mut film = format!("YUV4MPEG2 W3 H2 F4:1 {colours} XCOLORRANGE=FULL\n").into_bytes();
+        for number in 0..5 {
+            film.extend(b"FRAME\n");
+            film.extend((0..bytes).map(|at| if at < 6 { 10 * number } else { 128 }));
+        }
+        let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
+        Film::new(Source::y4m(std::io::Cursor::new(film)).unwrap(), form, &backend)
+    }
+
+    /// Bytes of one of its memories.
+    fn bytes(film: &mut Film, at: usize, count: usize) -> Vec<u8> {
+        let mut bytes = vec![0; count];
+        film.memory[at].read(0, &mut bytes).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn frames_come_in_order_and_by_the_time() {
+        let mut all = film("C444", 18, Form::Rgba8);
+        for number in 0..5 {
+            let frame = all.next_frame().unwrap().unwrap();
+            assert_eq!((frame.number(), frame.time()), (number, Duration::from_millis(250 * number)));
+            let grey = 10 * number as u8;
+            assert_eq!(bytes(&mut all, 0, 24), [grey, grey, grey, 255].repeat(6));
+        }
+        assert!(all.next_frame().unwrap().is_none());
+        let mut timed = film("Cmono", 6, Form::Rgba8);
+        for (time, number) in [(0, 0), (249, 0), (250, 1), (600, 2), (100, 2), (1249, 4)] {
+            let frame = timed.frame_at(Duration::from_millis(time)).unwrap().unwrap();
+            assert_eq!(frame.number(), number, "{time}");
+            assert_eq!(bytes(&mut timed, 0, 1), [10 * number as u8], "{time}");
+        }
+        assert!(timed.frame_at(Duration::from_millis(1250)).unwrap().is_none());
+    }
+
+    #[test]
+    fn planes_lie_in_memories_of_their_own() {
+        for (colours, count, sizes) in [
+            ("C420", 10, &[(3, 2), (2, 1), (2, 1)][..]),
+            ("C422", 14, &[(3, 2), (2, 2), (2, 2)]),
+            ("C444", 18, &[(3, 2), (3, 2), (3, 2)]),
+            ("Cmono", 6, &[(3, 2)]),
+        ] {
+            let mut film = film(colours, count, Form::Planes);
+            let frame = film.frame_at(Duration::from_secs(1)).unwrap().unwrap();
+            let planes: Vec<_> = frame.planes().into_iter().map(|(_, plane)| plane).collect();
+            let found: Vec<_> = planes.iter().map(|plane| (plane.extent.width, plane.extent.height)).collect();
+            assert_eq!(found, sizes, "{colours}");
+            let host = frame.host().rgba();
+            assert_eq!((host.len(), host[0], host[3]), (24, 40, 255));
+            for (at, plane) in planes.into_iter().enumerate() {
+                assert_eq!((plane.range.start, plane.pitch), (0, plane.extent.width as usize));
+                let expected = vec![if at == 0 { 40 } else { 128 }; plane.range.len()];
+                assert_eq!(bytes(&mut film, at, expected.len()), expected, "{colours}, plane {at}");
+            }
+        }
+    }
+}
