@@ -108,24 +108,28 @@ fn each_picture_comes_back_at_once_as_it_was() {
         ] {
             let image = ImageDesc::new(width, height, format).with_row_order(order);
             let (encoder, told) = started(element, &picture(image, 1, codec));
-            let mut stream = Vec::new();
+            let (mut stream, mut frames) = (Vec::new(), Vec::new());
             for frame in 1..=4 {
                 encoder.write(picture(image, frame, codec));
-                let unit = unit(&told);
-                assert_eq!(unit.header.frame, frame, "{}", element.name);
-                // Parameter sets are units of kind 7.
-                let has_sets = unit.bytes.windows(4).any(|bytes| bytes[..3] == [0, 0, 1] && bytes[3] & 31 == 7);
-                assert_eq!(unit.is_key, has_sets, "{}, frame {frame}", element.name);
-                assert!(unit.is_key || frame > 1, "{}: the first picture is no keyframe", element.name);
-                assert_eq!(unit.header.image.row_order, RowOrder::TopDown);
-                stream.extend(unit.bytes);
+                // A picture that an encoder kept back for a while was given twice, and comes twice.
+                while frames.last() != Some(&frame) {
+                    let unit = unit(&told);
+                    assert!([frame - 1, frame].contains(&unit.header.frame), "{}: {}", element.name, unit.header.frame);
+                    // Parameter sets are units of kind 7.
+                    let has_sets = unit.bytes.windows(4).any(|bytes| bytes[..3] == [0, 0, 1] && bytes[3] & 31 == 7);
+                    assert_eq!(unit.is_key, has_sets, "{}, frame {frame}", element.name);
+                    assert!(unit.is_key || !frames.is_empty(), "{}: the first picture is no keyframe", element.name);
+                    assert_eq!(unit.header.image.row_order, RowOrder::TopDown);
+                    frames.push(unit.header.frame);
+                    stream.extend(unit.bytes);
+                }
             }
             let size =
                 Extent { width: width.max(160).next_multiple_of(4), height: height.max(160).next_multiple_of(4) };
             let decoded = decode(&["fdsrc", "fd=0", "!", "h264parse"], &stream);
             let bytes = 4 * size.pixels() as usize;
-            assert_eq!(decoded.len(), 4 * bytes, "{}, {image:?}", element.name);
-            for (frame, decoded) in (1..).zip(decoded.chunks_exact(bytes)) {
+            assert_eq!(decoded.len(), frames.len() * bytes, "{}, {image:?}, {frames:?}", element.name);
+            for (frame, decoded) in frames.into_iter().zip(decoded.chunks_exact(bytes)) {
                 compare(decoded, size, &image, frame);
             }
         }
