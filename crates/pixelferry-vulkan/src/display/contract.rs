@@ -102,7 +102,7 @@ impl VulkanDisplay {
                 let sharing = sharing.for_families(families);
                 let caps = caps(&functions.instance, physical, &sharing, of_queue);
                 let queue = (engine.queue, engine.family);
-                (sharing, caps, Submissions::new(device, queue, engine.lock, timeline, name)?)
+                (sharing, caps, Submissions::new(&functions.instance, device, queue, engine.lock, timeline, name)?)
             };
             let VulkanEngine { instance, queue, family, .. } = engine;
             let handles = Handles { instance, physical, queue, family, abilities };

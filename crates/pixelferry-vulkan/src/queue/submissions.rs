@@ -42,14 +42,19 @@ struct State {
     retired: Vec<(u64, Box<dyn Any>)>,
 }
 
+/// Counts the submissions that are done.
+struct Counter {
+    semaphore: vk::Semaphore,
+    wait: Option<vk::PFN_vkWaitSemaphores>,
+}
+
 pub(crate) struct Submissions {
     device: ash::Device,
     name: String,
     queue: vk::Queue,
     lock: Box<dyn QueueLock>,
     pool: vk::CommandPool,
-    /// Counts the submissions that are done.
-    counter: Option<vk::Semaphore>,
+    counter: Option<Counter>,
     state: RefCell<State>,
     /// The engine's lock is held, or taken.
     busy: Cell<bool>,
@@ -61,9 +66,10 @@ impl Submissions {
     /// Errors are of the device `name`. `counts`: the device was made with timeline semaphores.
     ///
     /// # Safety
-    /// The queue is of this device and of the family, whose queues draw or compute; `lock` is what keeps it to one thread at
-    /// a time. The device outlives this and all that is retired here.
+    /// The device is of this instance, the queue of this device and of the family, whose queues draw or compute; `lock` is what keeps
+    /// it to one thread at a time. The device outlives this and all that is retired here.
     pub(crate) unsafe fn new(
+        instance: &ash::Instance,
         device: ash::Device,
         (queue, family): (vk::Queue, u32),
         lock: Box<dyn QueueLock>,
@@ -82,7 +88,16 @@ impl Submissions {
             let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
             // SAFETY: as above, and the feature is on.
             let counter = unsafe { made.device.create_semaphore(&info, None) };
-            made.counter = Some(counter.map_err(failure("vkCreateSemaphore", &made.name))?);
+            let semaphore = counter.map_err(failure("vkCreateSemaphore", &made.name))?;
+            let wait = [c"vkWaitSemaphores", c"vkWaitSemaphoresKHR"].iter().find_map(|name| {
+                // SAFETY: instance and device belong together and are alive, by the caller's promise; a function of that name has
+                // that signature.
+                unsafe {
+                    let found = (instance.fp_v1_0().get_device_proc_addr)(made.device.handle(), name.as_ptr());
+                    std::mem::transmute::<vk::PFN_vkVoidFunction, Option<vk::PFN_vkWaitSemaphores>>(found)
+                }
+            });
+            made.counter = Some(Counter { semaphore, wait });
         }
         Ok(made)
     }
@@ -191,8 +206,9 @@ impl Submissions {
             let state = self.state.borrow();
             (state.last + 1, state.waits.iter().chain(&state.reads).copied().collect::<Vec<_>>())
         };
-        let counted = self.counter.map(|semaphore| Point { semaphore, value: Some(number) });
-        let signals: Vec<Point> = counted.into_iter().chain(signal).collect();
+        let counted = self.counter.as_ref().map(|counter| Point { semaphore: counter.semaphore, value: Some(number) });
+        // The count comes last: whoever sees it may end the other one.
+        let signals: Vec<Point> = signal.into_iter().chain(counted).collect();
         let answer = self.to_queue(commands, &waits, &signals, slot.fence);
         self.busy.set(false);
         let mut state = self.state.borrow_mut();
@@ -280,7 +296,7 @@ impl Submissions {
             self.flush(None)?;
         }
         let last = self.state.borrow().last;
-        Ok(self.counter.map(|semaphore| (semaphore, last)))
+        Ok(self.counter.as_ref().map(|counter| (counter.semaphore, last)))
     }
 
     /// The last submission that was made here.
@@ -370,14 +386,23 @@ impl Drop for Submissions {
                 tracing::warn!(?code, device = self.name, "the device could not be waited for");
             }
         }
+        // Mesa on the CPU gives a timeline semaphore its value after the fence, and would write to one that has gone.
+        if let Some(Counter { semaphore, wait: Some(wait) }) = &self.counter {
+            let (semaphores, values) = ([*semaphore], [state.last]);
+            let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
+            // SAFETY: the semaphore is of this device and counts to that value, and the structure lives through the call.
+            if let Err(code) = unsafe { wait(self.device.handle(), &raw const info, u64::MAX) }.result() {
+                tracing::warn!(?code, device = self.name, "the device could not be waited for");
+            }
+        }
         // SAFETY: all is of this device, which is alive, and done or lost with it.
         unsafe {
             for slot in state.free.iter().chain(state.running.iter().map(|(_, slot)| slot)) {
                 self.device.destroy_fence(slot.fence, None);
             }
             self.device.destroy_command_pool(self.pool, None);
-            if let Some(counter) = self.counter {
-                self.device.destroy_semaphore(counter, None);
+            if let Some(counter) = &self.counter {
+                self.device.destroy_semaphore(counter.semaphore, None);
             }
         }
         drop(state.retired);
