@@ -4,6 +4,7 @@ use super::child::{self, LAUNCH, PATIENCE};
 use super::elements;
 use super::error::Error;
 use super::units::{self, Packet};
+use crate::source::{RATE, is_size};
 use crate::yuv::{Layout, Planes, Weights};
 use interop_core::Extent;
 use std::fs::File;
@@ -23,11 +24,6 @@ const NEEDED: [(&str, &str); 4] = [
 /// Pictures as they are decoded; what is in other planes gets into the nearest.
 const CAPS: &str = "video/x-raw,format=(string){I420,NV12,P010_10LE}";
 const LAYOUTS: [(&str, Layout); 3] = [("I420", Layout::I420), ("NV12", Layout::Nv12), ("P010_10LE", Layout::P010)];
-/// Frames a second where a video tells none.
-const RATE: f64 = 25.0;
-/// Longest side, and most pixels.
-const MOST_SIDE: u32 = 1 << 16;
-const MOST_PIXELS: u64 = 1 << 28;
 
 /// Decodes a video, in a child process: a decoder's fault ends the child. Pictures keep the planes that they are decoded to, until
 /// [`Planes::rgb`] makes colours of them. It ends when this is dropped.
@@ -179,7 +175,7 @@ fn kind(caps: &str) -> Option<(Planes, Duration)> {
     let name = value("format")?;
     let layout = LAYOUTS.into_iter().find(|(known, _)| *known == name)?.1;
     let extent = Extent::new(value("width")?.parse().ok()?, value("height")?.parse().ok()?);
-    if extent.pixels() == 0 || extent.width.max(extent.height) > MOST_SIDE || extent.pixels() > MOST_PIXELS {
+    if !is_size(extent) {
         return None;
     }
     let rate = value("framerate").and_then(|rate| rate.split_once('/')).and_then(|(frames, seconds)| {
