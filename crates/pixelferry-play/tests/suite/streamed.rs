@@ -135,6 +135,14 @@ fn every_format_is_read_as_it_is_meant() {
         publisher.show(&pixel);
         wait_for(&mut player, wanted);
     }
+    // One that is too large leaves the last.
+    let mut publisher = Publisher::of(&stream, SurfaceDesc::image(70_000, 1, PixelFormat::R8));
+    publisher.show(&[1]);
+    wait_until("words", || {
+        player.frame(true);
+        assert_eq!(pixels(&mut player)(9, 9), [188, 137, 2, 255]);
+        said(&player).contains("65535 a side")
+    });
 }
 
 #[test]
