@@ -8,7 +8,6 @@ pub use error::SourceError;
 pub use frame::Frame;
 
 use crate::video::Decoder;
-use interop_core::Extent;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek as _};
 use std::path::Path;
@@ -17,17 +16,6 @@ use std::time::Duration;
 /// First bytes of files that GStreamer decodes, and where they are: MP4, Matroska and WebM, AVI, MPEG-TS, H.264.
 const MAGIC: [(usize, &[u8]); 5] =
     [(4, b"ftyp"), (0, b"\x1a\x45\xdf\xa3"), (0, b"RIFF"), (0, b"\x47\x40"), (0, b"\0\0\0\x01")];
-
-/// Frames a second where a video tells none, as in other readers.
-pub(crate) const RATE: f64 = 25.0;
-/// Longest side, and most pixels, of which a frame takes up to 7 bytes each while colours are made of it.
-const MOST_SIDE: u32 = 1 << 16;
-const MOST_PIXELS: u64 = 1 << 28;
-
-/// True of a size that frames may have.
-pub(crate) fn is_size(extent: Extent) -> bool {
-    (1..=MOST_PIXELS).contains(&extent.pixels()) && extent.width.max(extent.height) <= MOST_SIDE
-}
 
 /// A video whose frames are read one after the other, as fast as they are asked for.
 ///

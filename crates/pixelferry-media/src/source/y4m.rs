@@ -6,7 +6,7 @@
 
 use super::error::SourceError;
 use super::frame::Frame;
-use super::{RATE, is_size};
+use crate::video::decoder::{RATE, is_size};
 use crate::yuv::{Layout, Planes, Weights};
 use interop_core::Extent;
 use std::io::Read;

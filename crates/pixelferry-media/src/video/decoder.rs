@@ -4,7 +4,6 @@ use super::child::{self, LAUNCH, PATIENCE};
 use super::elements;
 use super::error::Error;
 use super::units::{self, Packet};
-use crate::source::{RATE, is_size};
 use crate::yuv::{Layout, Planes, Weights};
 use interop_core::Extent;
 use std::fs::File;
@@ -24,6 +23,17 @@ const NEEDED: [(&str, &str); 4] = [
 /// Pictures as they are decoded; what is in other planes gets into the nearest.
 const CAPS: &str = "video/x-raw,format=(string){I420,NV12,P010_10LE}";
 const LAYOUTS: [(&str, Layout); 3] = [("I420", Layout::I420), ("NV12", Layout::Nv12), ("P010_10LE", Layout::P010)];
+
+/// Frames a second where a video tells none, as in other readers.
+pub(crate) const RATE: f64 = 25.0;
+/// Longest side, and most pixels, of which a frame takes up to 7 bytes each while colours are made of it.
+const MOST_SIDE: u32 = 1 << 16;
+const MOST_PIXELS: u64 = 1 << 28;
+
+/// True of a size that frames may have.
+pub(crate) fn is_size(extent: Extent) -> bool {
+    (1..=MOST_PIXELS).contains(&extent.pixels()) && extent.width.max(extent.height) <= MOST_SIDE
+}
 
 /// Decodes a video, in a child process: a decoder's fault ends the child. Pictures keep the planes that they are decoded to, until
 /// [`Planes::rgb`] makes colours of them. It ends when this is dropped.
