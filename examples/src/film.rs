@@ -74,6 +74,9 @@ pub enum Failure {
     /// There is nothing to be seen in it.
     #[error("the film has no frame")]
     Empty,
+    /// The kernel reads as many pixels as it writes.
+    #[error("frame {0} has another size than the first")]
+    Size(u64),
 }
 
 /// Records the edges of each frame of a film.
@@ -91,6 +94,9 @@ pub fn record(mut source: Source, backend: BackendChoice, output: Output) -> Res
     let mut film = Film::new(source, Form::Rgba8, link.backend());
     let mut recorder = Recorder::create(output, RecordOptions::default().with_rate(rate.max(1)).with_step(true))?;
     while let Some(frame) = film.next_frame()? {
+        if frame.extent() != size {
+            return Err(Failure::Size(frame.number()));
+        }
         link.frame(|next| next.launch(kernels[0].as_ref(), &[Arg::Memory(frame.memory())]))?;
         recorder.put_picture(picture(&mut link)?)?;
     }

@@ -58,7 +58,8 @@ impl Origin {
             let (file, before) = texts.max_by_key(|(_, before)| *before)?;
             let added = self.added.iter().filter(|added| added.line == place.line);
             let column = place.column.map(|column| {
-                column - added.map(|added| column.saturating_sub(added.column).min(added.length)).sum::<u32>()
+                let ours = added.map(|added| column.saturating_sub(added.column).min(added.length)).sum::<u32>();
+                column.saturating_sub(ours)
             });
             Some((file, place.line - before, column))
         });
@@ -75,6 +76,11 @@ impl Origin {
         // naga's message comes a line before its place.
         let mut ahead = None;
         for line in log.lines() {
+            // Logs may be long, as may be what was added.
+            found.dedup();
+            if found.len() >= MOST {
+                break;
+            }
             if let Some(place) = framed(line) {
                 if let Some(said) = ahead.take() {
                     found.push(self.fault(Some(place), said));
@@ -101,7 +107,6 @@ impl Origin {
             found.push(self.fault(None, log));
         }
         found.dedup();
-        found.truncate(MOST);
         found
     }
 }

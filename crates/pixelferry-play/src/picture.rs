@@ -13,6 +13,8 @@ use std::time::Duration;
 pub const PIXEL: usize = size_of::<[f32; 4]>();
 /// Most pixels: four times as many as a screen of 8K has would fill a GPU's memory.
 const MOST: u64 = 1 << 25;
+/// Longest side: a size is one word of a kernel's arguments.
+const MOST_SIDE: u32 = 0xffff;
 
 /// Most frames that are decoded for one picture.
 const MOST_AT_ONCE: u64 = 64;
@@ -41,7 +43,7 @@ impl Streams {
         if let Some(known) = self.0.iter().filter_map(Weak::upgrade).find(|known| known.name() == name) {
             return Ok(known);
         }
-        let stream = Rc::new(Stream::open(name)?);
+        let stream = Rc::new(Stream::open(name, fits)?);
         self.0.push(Rc::downgrade(&stream));
         Ok(stream)
     }
@@ -75,7 +77,7 @@ impl Picture {
                 let failed = |reason: String| PlayError::Channel { channel, file: file.clone(), reason };
                 let picture = image::open(file).map_err(|error| failed(error.to_string()))?.into_rgba8();
                 let size = Extent::new(picture.width(), picture.height());
-                let memory = filled(backend, size, &floats(picture.pixels().map(|pixel| pixel.0)), &failed)?;
+                let memory = filled(backend, size, || floats(picture.pixels().map(|pixel| pixel.0)), &failed)?;
                 Ok(Some(Self { memory, size, motion: Motion::None }))
             }
             Source::Film(file) => {
@@ -84,14 +86,14 @@ impl Picture {
                 let frame = frame.ok_or_else(|| film.failed(&"it has no frame"))?;
                 film.read = 1;
                 let size = frame.extent();
-                let memory = filled(backend, size, &of_frame(&frame), &|reason| film.failed(&reason))?;
+                let memory = filled(backend, size, || of_frame(&frame), &|reason| film.failed(&reason))?;
                 Ok(Some(Self { memory, size, motion: Motion::Film(film) }))
             }
             Source::Stream(name) => {
                 let failed = |reason| of_stream(channel, name, reason);
                 let stream = streams.open(name).map_err(failed)?;
                 let size = Extent::new(1, 1);
-                let memory = filled(backend, size, &[[0.0; 4]], &failed)?;
+                let memory = allocated(backend, &[[0.0; 4]])?;
                 let mut picture = Self { memory, size, motion: Motion::Stream { stream, channel, seen: 0 } };
                 picture.follow(backend)?;
                 Ok(Some(picture))
@@ -104,9 +106,19 @@ impl Picture {
     /// # Errors
     /// [`PlayError::Channel`] for a video that is damaged, and what the backend reports.
     pub fn go_to(&mut self, time: f32, backend: &dyn ComputeBackend) -> Result<(), PlayError> {
-        match &mut self.motion {
+        let Self { memory, size, motion } = self;
+        match motion {
             Motion::None => Ok(()),
-            Motion::Film(film) => film.go_to(time, self.memory.as_mut()),
+            Motion::Film(film) => match film.go_to(time)? {
+                Some(frame) if frame.extent() == *size => Ok(memory.write(0, bytemuck::cast_slice(&of_frame(&frame)))?),
+                // Films may change their size.
+                Some(frame) => {
+                    *memory = filled(backend, frame.extent(), || of_frame(&frame), &|reason| film.failed(&reason))?;
+                    *size = frame.extent();
+                    Ok(())
+                }
+                None => Ok(()),
+            },
             Motion::Stream { .. } => self.follow(backend),
         }
     }
@@ -114,7 +126,7 @@ impl Picture {
     /// Takes over a stream's newest frame.
     fn follow(&mut self, backend: &dyn ComputeBackend) -> Result<(), PlayError> {
         let Self { memory, size, motion: Motion::Stream { stream, seen, .. } } = self else { return Ok(()) };
-        stream.look(fits);
+        stream.look();
         stream.show(*seen, |number, frame| {
             if frame.size == *size {
                 memory.write(0, bytemuck::cast_slice(&frame.pixels))?;
@@ -133,7 +145,7 @@ impl Picture {
     /// [`PlayError::Channel`], with why there is none.
     pub fn wait(&self, limit: Duration) -> Result<(), PlayError> {
         let Motion::Stream { stream, channel, .. } = &self.motion else { return Ok(()) };
-        stream.wait(limit, fits).map_err(|reason| of_stream(*channel, stream.name(), reason))
+        stream.wait(limit).map_err(|reason| of_stream(*channel, stream.name(), reason))
     }
 
     /// The stream that it shows.
@@ -143,9 +155,9 @@ impl Picture {
 }
 
 impl Reel {
-    /// Goes to the frame of a time, counted from the first that was asked for. After a leap the video goes on with its next frame: to get
+    /// The frame of a time, counted from the first that was asked for, where it is another than before. After a leap the video goes on with its next frame: to get
     /// to another, all between would have to be decoded.
-    fn go_to(&mut self, time: f32, memory: &mut dyn ComputeMemory) -> Result<(), PlayError> {
+    fn go_to(&mut self, time: f32) -> Result<Option<Frame>, PlayError> {
         let (time, period) = (f64::from(time), self.video.period().as_secs_f64());
         let mut begun = self.begun.filter(|begun| *begun <= time).unwrap_or(time);
         if (time - begun) / period > (self.read + MOST_AT_ONCE) as f64 {
@@ -175,10 +187,7 @@ impl Reel {
                 Err(error) => return Err(self.failed(&error)),
             }
         }
-        if let Some(frame) = newest {
-            memory.write(0, bytemuck::cast_slice(&of_frame(&frame)))?;
-        }
-        Ok(())
+        Ok(newest)
     }
 
     fn failed(&self, why: &dyn std::fmt::Display) -> PlayError {
@@ -204,8 +213,8 @@ fn floats(pixels: impl Iterator<Item = [u8; 4]>) -> Vec<[f32; 4]> {
 
 /// Finds out whether a channel takes so many pixels.
 fn fits(size: Extent) -> Result<(), String> {
-    if u64::from(size.width) * u64::from(size.height) > MOST || size.width.max(size.height) > 0xffff {
-        return Err(format!("it has {size} pixels; a channel takes at most {MOST}"));
+    if u64::from(size.width) * u64::from(size.height) > MOST || size.width.max(size.height) > MOST_SIDE {
+        return Err(format!("it has {size} pixels; a channel takes at most {MOST}, and {MOST_SIDE} a side"));
     }
     Ok(())
 }
@@ -213,11 +222,11 @@ fn fits(size: Extent) -> Result<(), String> {
 fn filled(
     backend: &dyn ComputeBackend,
     size: Extent,
-    pixels: &[[f32; 4]],
+    pixels: impl FnOnce() -> Vec<[f32; 4]>,
     failed: &dyn Fn(String) -> PlayError,
 ) -> Result<Box<dyn ComputeMemory>, PlayError> {
     fits(size).map_err(failed)?;
-    Ok(allocated(backend, pixels)?)
+    Ok(allocated(backend, &pixels())?)
 }
 
 fn allocated(backend: &dyn ComputeBackend, pixels: &[[f32; 4]]) -> pixelferry::Result<Box<dyn ComputeMemory>> {

@@ -1,6 +1,7 @@
 //! Streams of other processes, as channels read them.
 
-use pixelferry::Extent;
+use pixelferry::stream::StreamFrame;
+use pixelferry::{Extent, SurfaceDesc};
 use pixelferry_view::{ReadError, Tap, Tapped, Texels};
 use std::cell::RefCell;
 use std::time::Duration;
@@ -20,12 +21,20 @@ struct Newest {
 }
 
 impl Stream {
-    /// Attaches to the stream of this name, whether somebody publishes it or not.
+    /// Attaches to the stream of this name, whether somebody publishes it or not; `fits` says what is against a size, before a frame of it
+    /// is copied.
     ///
     /// # Errors
     /// Fault of the name.
-    pub fn open(name: &str) -> Result<Self, String> {
-        let tap = Tap::open(name, Texels::of).map_err(|error| error.to_string())?;
+    pub fn open(name: &str, fits: impl Fn(Extent) -> Result<(), String> + Send + 'static) -> Result<Self, String> {
+        let own = name.to_owned();
+        let make = move |frame: &mut StreamFrame<'_>| {
+            if let SurfaceDesc::Image(image) = frame.desc() {
+                fits(image.extent).map_err(|reason| ReadError::Stream { name: own.clone(), reason })?;
+            }
+            Texels::of(frame)
+        };
+        let tap = Tap::open(name, make).map_err(|error| error.to_string())?;
         Ok(Self { tap, newest: RefCell::default() })
     }
 
@@ -34,15 +43,15 @@ impl Stream {
         self.tap.name()
     }
 
-    /// Takes what came; `fits` says what is against a size. Does not wait.
-    pub fn look(&self, fits: impl Fn(Extent) -> Result<(), String>) {
+    /// Takes what came. Does not wait.
+    pub fn look(&self) {
         let Tapped { frame, said } = self.tap.take();
         let newest = &mut *self.newest.borrow_mut();
         if let Some(said) = said {
             newest.said = said;
         }
         if let Some(frame) = frame {
-            newest.take(frame, fits);
+            newest.take(frame);
         }
     }
 
@@ -50,12 +59,12 @@ impl Stream {
     ///
     /// # Errors
     /// Reason why there is none.
-    pub fn wait(&self, limit: Duration, fits: impl Fn(Extent) -> Result<(), String>) -> Result<(), String> {
+    pub fn wait(&self, limit: Duration) -> Result<(), String> {
         let newest = &mut *self.newest.borrow_mut();
         if newest.frame.is_some() {
             return Ok(());
         }
-        newest.take(self.tap.first(limit), fits);
+        newest.take(self.tap.first(limit));
         if newest.frame.is_some() { Ok(()) } else { Err(newest.said.clone()) }
     }
 
@@ -77,13 +86,13 @@ impl Stream {
 }
 
 impl Newest {
-    fn take(&mut self, frame: Result<Texels, ReadError>, fits: impl Fn(Extent) -> Result<(), String>) {
+    fn take(&mut self, frame: Result<Texels, ReadError>) {
         let words = |error| match error {
             // The stream is named beside it.
             ReadError::Stream { reason, .. } => reason,
             other => other.to_string(),
         };
-        match frame.map_err(words).and_then(|frame| fits(frame.size).map(|()| frame)) {
+        match frame.map_err(words) {
             Ok(frame) => {
                 self.frame = Some(frame);
                 self.number += 1;

@@ -17,7 +17,7 @@ impl Stream {
     ///
     /// # Errors
     /// Always.
-    pub fn open(_: &str) -> Result<Self, String> {
+    pub fn open(_: &str, _: impl Fn(Extent) -> Result<(), String>) -> Result<Self, String> {
         Err("streams are on Linux only".into())
     }
 
@@ -25,11 +25,11 @@ impl Stream {
         match *self {}
     }
 
-    pub fn look(&self, _: impl Fn(Extent) -> Result<(), String>) {
+    pub fn look(&self) {
         match *self {}
     }
 
-    pub fn wait(&self, _: Duration, _: impl Fn(Extent) -> Result<(), String>) -> Result<(), String> {
+    pub fn wait(&self, _: Duration) -> Result<(), String> {
         match *self {}
     }
 

@@ -17,7 +17,7 @@ const TURN: Duration = Duration::from_millis(100);
 /// Frames are copied: the publisher is not waited for, and nothing of it is read later. No frame is made while the one before was not
 /// taken.
 ///
-/// Threads: any. Nothing but [`Tap::first`] waits.
+/// Threads: any. [`Tap::first`] waits, and [`Tap::open`] does for a publisher that hangs, at most 2 s; nothing else.
 pub struct Tap<T> {
     name: String,
     shared: Arc<Shared<T>>,
@@ -82,7 +82,7 @@ impl<T: Send + 'static> Tap<T> {
     /// Attaches to the stream of this name, whether there is a publisher or not; `make` copies what is needed of a frame, on the thread.
     ///
     /// # Errors
-    /// [`ReadError::Memory`] for a name that no stream can have, and [`ReadError::File`] where the system has no thread.
+    /// [`ReadError::Memory`] for a name that no stream can have or what is no publisher, and [`ReadError::File`] where the system has no thread.
     pub fn open(
         name: &str,
         make: impl Fn(&mut StreamFrame<'_>) -> Result<T, ReadError> + Send + 'static,

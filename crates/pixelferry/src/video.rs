@@ -83,7 +83,8 @@ pub struct Film {
     backend: Arc<dyn ComputeBackend>,
     /// Of the frame that came last, by planes.
     memory: Vec<Box<dyn ComputeMemory>>,
-    last: Option<Frame>,
+    /// That frame, and its number.
+    last: Option<(Frame, u64)>,
     /// Frames that were read.
     read: u64,
 }
@@ -113,7 +114,7 @@ impl Film {
     /// Brings the next frame to the backend; `None` at the end. No frame is left out.
     ///
     /// # Errors
-    /// [`FilmError`]. After one of the backend's the frame before may be gone.
+    /// [`FilmError`]. After one of the backend's the frame before is gone.
     pub fn next_frame(&mut self) -> Result<Option<FilmFrame<'_>>, FilmError> {
         let Some(frame) = self.source.next_frame()? else { return Ok(None) };
         self.read += 1;
@@ -144,12 +145,14 @@ impl Film {
 
     /// The frame that came last.
     pub fn frame(&self) -> Option<FilmFrame<'_>> {
-        let (frame, first) = (self.last.as_ref()?, self.memory.first()?.as_ref());
-        let (number, period) = (self.read.saturating_sub(1), self.source.period());
+        let ((frame, number), first) = (self.last.as_ref()?, self.memory.first()?.as_ref());
+        let (number, period) = (*number, self.source.period());
         Some(FilmFrame { memory: &self.memory, first, form: self.form, frame, number, period })
     }
 
+    /// Brings the frame that was read last.
     fn bring(&mut self, frame: Frame) -> Result<(), Error> {
+        self.last = None;
         let pixels;
         let parts: Vec<&[u8]> = match self.form {
             Form::Rgba8 => {
@@ -163,13 +166,12 @@ impl Film {
         };
         let there = self.memory.iter().map(|memory| memory.len());
         if !there.eq(parts.iter().map(|part| room(part))) {
-            self.last = None;
             self.memory = parts.iter().map(|part| self.backend.allocate(room(part))).collect::<Result<_, _>>()?;
         }
         for (memory, part) in self.memory.iter_mut().zip(&parts) {
             memory.write(0, part)?;
         }
-        self.last = Some(frame);
+        self.last = Some((frame, self.read.saturating_sub(1)));
         Ok(())
     }
 }
@@ -256,6 +258,9 @@ mod tests {
             assert_eq!(bytes(&mut timed, 0, 1), [10 * number as u8], "{time}");
         }
         assert!(timed.frame_at(Duration::from_millis(1250)).unwrap().is_none());
+        let mut short = film("Cmono", 6, Form::Rgba8);
+        assert!(short.next_frame().unwrap().is_some() && short.frame_at(Duration::from_secs(9)).unwrap().is_none());
+        assert_eq!(short.frame().unwrap().number(), 0, "the last that came");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `pixelferry-pipewire STREAM [PICTURES A SECOND]`: shows a stream as a video source of PipeWire until it is killed.
 
 use pixelferry_pipewire::{VideoSource, feed};
+use std::io::{Write as _, stderr};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
@@ -16,7 +17,9 @@ fn main() -> ExitCode {
             Some(Some(rate)) => source.with_rate(rate),
             _ => source,
         };
-        feed(name, &mut source, &AtomicBool::new(false), |error| eprintln!("{error}; it is waited for"))
+        // Pictures go on where nobody reads this.
+        let told = |error: &_| _ = writeln!(stderr(), "{error}; it is waited for");
+        feed(name, &mut source, &AtomicBool::new(false), told)
     });
     match shown {
         Ok(()) => ExitCode::SUCCESS,

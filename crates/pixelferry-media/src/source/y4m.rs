@@ -6,6 +6,7 @@
 
 use super::error::SourceError;
 use super::frame::Frame;
+use crate::video::decoder::{RATE, is_size};
 use crate::yuv::{Layout, Planes, Weights};
 use interop_core::Extent;
 use std::io::Read;
@@ -18,11 +19,6 @@ const VERSION: &[u8] = b"2 ";
 const FRAME: &[u8] = b"FRAME";
 /// Most bytes of a line; others' readers stop at 256 or at 1024.
 const MOST_LINE: usize = 1024;
-/// Longest side, and most pixels, of which a frame takes up to 7 bytes each while colours are made of it.
-const MOST_SIDE: u32 = 1 << 16;
-const MOST_PIXELS: u64 = 1 << 28;
-/// Frames a second where the header tells none, as in other readers.
-const RATE: f64 = 25.0;
 
 /// Colour formats that are read.
 const COLOURS: [(&str, Layout); 7] = [
@@ -78,12 +74,12 @@ impl<R: Read> Video<R> {
                 _ => {}
             }
         }
-        let pixels = u64::from(width) * u64::from(height);
-        if pixels == 0 || width.max(height) > MOST_SIDE || pixels > MOST_PIXELS {
+        let extent = Extent::new(width, height);
+        if !is_size(extent) {
             return Err(wrong(&format!("claims {width}x{height} pixels")));
         }
         video.period = Duration::from_secs_f64(1.0 / rate);
-        video.planes = Planes::tight(layout, Extent::new(width, height), Weights::of_rows(height), is_full);
+        video.planes = Planes::tight(layout, extent, Weights::of_rows(height), is_full);
         Ok(video)
     }
 

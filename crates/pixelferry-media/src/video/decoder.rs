@@ -23,11 +23,17 @@ const NEEDED: [(&str, &str); 4] = [
 /// Pictures as they are decoded; what is in other planes gets into the nearest.
 const CAPS: &str = "video/x-raw,format=(string){I420,NV12,P010_10LE}";
 const LAYOUTS: [(&str, Layout); 3] = [("I420", Layout::I420), ("NV12", Layout::Nv12), ("P010_10LE", Layout::P010)];
-/// Frames a second where a video tells none.
-const RATE: f64 = 25.0;
-/// Longest side, and most pixels.
+
+/// Frames a second where a video tells none, as in other readers.
+pub(crate) const RATE: f64 = 25.0;
+/// Longest side, and most pixels, of which a frame takes up to 7 bytes each while colours are made of it.
 const MOST_SIDE: u32 = 1 << 16;
 const MOST_PIXELS: u64 = 1 << 28;
+
+/// True of a size that frames may have.
+pub(crate) fn is_size(extent: Extent) -> bool {
+    (1..=MOST_PIXELS).contains(&extent.pixels()) && extent.width.max(extent.height) <= MOST_SIDE
+}
 
 /// Decodes a video, in a child process: a decoder's fault ends the child. Pictures keep the planes that they are decoded to, until
 /// [`Planes::rgb`] makes colours of them. It ends when this is dropped.
@@ -179,7 +185,7 @@ fn kind(caps: &str) -> Option<(Planes, Duration)> {
     let name = value("format")?;
     let layout = LAYOUTS.into_iter().find(|(known, _)| *known == name)?.1;
     let extent = Extent::new(value("width")?.parse().ok()?, value("height")?.parse().ok()?);
-    if extent.pixels() == 0 || extent.width.max(extent.height) > MOST_SIDE || extent.pixels() > MOST_PIXELS {
+    if !is_size(extent) {
         return None;
     }
     let rate = value("framerate").and_then(|rate| rate.split_once('/')).and_then(|(frames, seconds)| {

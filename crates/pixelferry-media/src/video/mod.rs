@@ -20,7 +20,7 @@
 //! ```
 
 mod child;
-mod decoder;
+pub(crate) mod decoder;
 mod elements;
 mod encoder;
 mod error;

@@ -27,9 +27,11 @@ vec4 pf_FragColor; vec2 isf_FragNormCoord;
 #define IMG_THIS_PIXEL(image) pf_sample(image, isf_FragNormCoord)
 #define IMG_THIS_NORM_PIXEL(image) pf_sample(image, isf_FragNormCoord)
 #define main pf_main
+#define mainImage pf_theirs
 ";
-/// The text as one of Shadertoy's.
+/// The text, which may have a function of that name, as one of Shadertoy's.
 const CALL: &str = "#undef main
+#undef mainImage
 void mainImage(out vec4 colour, in vec2 at) {
   isf_FragNormCoord = at / iResolution.xy; pf_FragColor = vec4(0.0);
   pf_main();

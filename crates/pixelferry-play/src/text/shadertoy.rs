@@ -148,10 +148,7 @@ pub fn pass(
         text += &line_mark(NOBODYS);
     }
     text += around.behind;
-    if has_derivatives {
-        text += &Zeroed::again(&globals);
-    }
-    run(&mut text, sliders, has_derivatives, is_buffer);
+    run(&mut text, sliders, has_derivatives.then_some(&globals), is_buffer);
     if heeds_lines {
         main(&mut text, piece, sliders);
     } else {
@@ -187,8 +184,9 @@ fn channels(text: &mut String, piece: &Piece, is_direct: bool) {
     let _ = writeln!(text, "#define PF_LINEAR {linear}\n#define PF_REPEAT {repeats}");
 }
 
-/// The function that computes a pixel from all inputs. Its names are no slider's.
-fn run(text: &mut String, sliders: &[Slider], has_derivatives: bool, is_buffer: bool) {
+/// The function that computes a pixel from all inputs. Its names are no slider's. For derivatives `mainImage` runs more than once, and
+/// `again` are the text's variables that each run finds as the first did.
+fn run(text: &mut String, sliders: &[Slider], again: Option<&Vec<(&str, String)>>, is_buffer: bool) {
     *text += "vec4 pf_run(vec2 pf_whole, vec2 pf_place, float pf_time, float pf_delta, float pf_rate, int pf_frame, vec4 pf_mouse, vec4 pf_date, uvec4 pf_four";
     for (at, slider) in sliders.iter().enumerate() {
         let number = if slider.kind == Kind::Float { "float" } else { "int" };
@@ -210,14 +208,17 @@ fn run(text: &mut String, sliders: &[Slider], has_derivatives: bool, is_buffer: 
         );
     }
     *text += "  vec4 pf_colour = vec4(0.0);\n";
-    if has_derivatives {
+    if let Some(globals) = again {
+        let globals = || globals.iter().enumerate();
+        globals().for_each(|(at, (of, name))| _ = writeln!(text, "  {of} pf_first_{at} = {name};"));
         *text += "  pf_way = 1.0 - 2.0 * mod(floor(pf_place), 2.0);\n";
         for (turn, next) in [(1, "pf_way.x, 0.0"), (2, "0.0, pf_way.y")] {
             let _ = writeln!(
                 text,
                 "  pf_turn = {turn}; pf_call = 0; pf_FragCoord = vec4(pf_place + vec2({next}), 0.0, 1.0);
-  mainImage(pf_colour, pf_FragCoord.xy); pf_again(); pf_colour = vec4(0.0);"
+  mainImage(pf_colour, pf_FragCoord.xy); pf_colour = vec4(0.0);"
             );
+            globals().for_each(|(at, (_, name))| _ = writeln!(text, "  {name} = pf_first_{at};"));
         }
         *text += "  pf_turn = 0; pf_call = 0;\n";
     }

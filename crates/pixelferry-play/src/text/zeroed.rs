@@ -5,7 +5,6 @@
 //! declare stay as they are.
 
 use crate::log::Added;
-use std::fmt::Write as _;
 
 const TYPES: [&str; 28] = [
     "float", "int", "uint", "bool", "vec2", "vec3", "vec4", "ivec2", "ivec3", "ivec4", "uvec2", "uvec3", "uvec4",
@@ -20,15 +19,15 @@ pub struct Zeroed {
     /// Line and column behind the text, from 1 on.
     place: (u32, u32),
     pub added: Vec<Added>,
-    /// Variables outside of functions, with their first values.
-    pub globals: Vec<(String, String)>,
+    /// Types and names of the variables outside of functions, as far as they are known: not between `#if` and `#endif`.
+    pub globals: Vec<(&'static str, String)>,
 }
 
 impl Zeroed {
     pub fn of(text: &str) -> Self {
         let tokens: Vec<Token<'_>> = tokens(text).collect();
         let mut zeroed = Self { text: String::new(), place: (1, 1), added: Vec::new(), globals: Vec::new() };
-        let (mut copied, mut at, mut braces) = (0, 0, 0_usize);
+        let (mut copied, mut at, mut is_known) = (0, 0, true);
         let mut add = |zeroed: &mut Self, end: usize, what: &str| {
             zeroed.add(&text[copied..end], what);
             copied = end;
@@ -36,11 +35,11 @@ impl Zeroed {
         while let Some(token) = tokens.get(at) {
             at += 1;
             match token.text {
-                "{" => braces += 1,
-                "}" => braces = braces.saturating_sub(1),
+                // A macro has the one that opens: what is a function's is not known.
+                "}" if token.depth == 0 => is_known = false,
                 // Members have no first values.
                 "struct" => at = behind(&tokens, at, "{", "}"),
-                "mainImage" if braces == 0 && token_is(&tokens, at, "(") => {
+                "mainImage" if token.depth == 0 && token_is(&tokens, at, "(") => {
                     let end = behind(&tokens, at, "(", ")");
                     let out = tokens[at..end].iter().find(|token| token.text == "out");
                     if let Some(out) = out {
@@ -48,22 +47,19 @@ impl Zeroed {
                     }
                     at = end;
                 }
-                of if TYPES.contains(&of) && begins(&tokens, at - 1) => {
+                word if begins(&tokens, at - 1) => {
+                    let Some(of) = TYPES.into_iter().find(|of| *of == word) else { continue };
                     while let Some(name) = tokens.get(at).filter(|name| is_name(name.text)) {
                         at += 1;
                         let is_bare = token_is(&tokens, at, ",") || token_is(&tokens, at, ";");
                         let is_valued = token_is(&tokens, at, "=");
-                        let end = end_of_declarator(&tokens, at);
                         if is_bare {
                             add(&mut zeroed, name.start + name.text.len(), &format!("={of}(0)"));
                         }
-                        if braces == 0 && !name.is_conditional && (is_bare || is_valued) {
-                            let written = tokens.get(at + 1).zip(tokens.get(end)).filter(|_| is_valued);
-                            let written = written.and_then(|(from, to)| text.get(from.start..to.start));
-                            let value = written.map_or_else(|| format!("{of}(0)"), str::to_owned);
-                            zeroed.globals.push((name.text.to_owned(), value));
+                        if name.depth == 0 && !name.is_conditional && (is_bare || is_valued) {
+                            zeroed.globals.push((of, name.text.to_owned()));
                         }
-                        at = end;
+                        at = end_of_declarator(&tokens, at);
                         if !token_is(&tokens, at, ",") {
                             break;
                         }
@@ -74,6 +70,7 @@ impl Zeroed {
             }
         }
         zeroed.text.push_str(&text[copied..]);
+        zeroed.globals.retain(|_| is_known);
         zeroed
     }
 
@@ -87,15 +84,6 @@ impl Zeroed {
         self.text += what;
         self.place = (self.place.0 + lines, column + length);
         self.added.push(Added { line: self.place.0, column, length });
-    }
-
-    /// A function that gives variables outside of functions their first values again.
-    pub fn again(globals: &[(String, String)]) -> String {
-        let mut text = "void pf_again() {\n".to_owned();
-        for (name, value) in globals {
-            let _ = writeln!(text, "  {name} = {value};");
-        }
-        text + "}\n"
     }
 }
 
@@ -157,29 +145,33 @@ fn is_name(text: &str) -> bool {
 struct Token<'a> {
     text: &'a str,
     start: usize,
+    /// Braces that are open before it; of branches between `#if` and `#endif` one is taken.
+    depth: usize,
     /// Stands between `#if` and `#endif`.
     is_conditional: bool,
 }
 
 /// Words and signs of GLSL, without comments and lines of the preprocessor.
 fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
-    let (mut at, mut is_first, mut conditions) = (0, true, 0_usize);
+    let (mut at, mut is_first, mut depth, mut conditions) = (0, true, 0_usize, Vec::new());
     std::iter::from_fn(move || {
         loop {
             let rest = &text[at..];
             let c = rest.chars().next()?;
             let skipped = if c == '#' && is_first {
-                let directive = rest[1..].trim_start();
+                let directive = rest[1..].trim_start_matches([' ', '\t']);
                 if directive.starts_with("if") {
-                    conditions += 1;
+                    conditions.push(depth);
+                } else if directive.starts_with("el") {
+                    depth = conditions.last().copied().unwrap_or(depth);
                 } else if directive.starts_with("endif") {
-                    conditions = conditions.saturating_sub(1);
+                    conditions.pop();
                 }
-                end_of_line(rest)
+                end_of_directive(rest)
             } else if rest.starts_with("//") {
                 end_of_line(rest)
             } else if let Some(body) = rest.strip_prefix("/*") {
-                body.find("*/").map_or(rest.len(), |end| end + 4)
+                2 + end_of_comment(body)
             } else if c.is_whitespace() {
                 is_first |= c == '\n';
                 c.len_utf8()
@@ -187,13 +179,43 @@ fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
                 is_first = false;
                 let is_word = |c: char| c == '_' || c.is_ascii_alphanumeric();
                 let length = if is_word(c) { rest.find(|c| !is_word(c)).unwrap_or(rest.len()) } else { c.len_utf8() };
-                let token = Token { text: &rest[..length], start: at, is_conditional: conditions > 0 };
+                let token = Token { text: &rest[..length], start: at, depth, is_conditional: !conditions.is_empty() };
+                match c {
+                    '{' => depth += 1,
+                    '}' => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
                 at += length;
                 return Some(token);
             };
             at += skipped;
         }
     })
+}
+
+/// The end of a comment that has begun.
+fn end_of_comment(body: &str) -> usize {
+    body.find("*/").map_or(body.len(), |end| end + 2)
+}
+
+/// The end of a line of the preprocessor: a comment in it may have several.
+fn end_of_directive(text: &str) -> usize {
+    let mut at = 0;
+    while let Some(found) = text[at..].find(['/', '\\', '\n']) {
+        at += found;
+        let rest = &text[at..];
+        if rest.starts_with('\n') {
+            return at;
+        } else if rest.starts_with("//") {
+            return at + end_of_line(rest);
+        } else if let Some(body) = rest.strip_prefix("/*") {
+            at += 2 + end_of_comment(body);
+        } else {
+            let goes_on = ["\\\n", "\\\r\n"].into_iter().find(|end| rest.starts_with(end));
+            at += goes_on.map_or(1, str::len);
+        }
+    }
+    text.len()
 }
 
 /// The end of a line, which goes on behind a backslash.
@@ -237,6 +259,7 @@ mod tests {
             "float f(float x, out vec2 y);",
             "float f(vec2 p) { return vec2(p).x; }",
             "struct S { float a; vec2 b; } s;",
+            "#define A 1 /* one\n float a; */",
             "float a[3]; float[2] b;",
             "void f() { float a = g(1.0, 2.0), b = vec3(1)[2]; }",
             "int mainImage",
@@ -258,12 +281,22 @@ mod tests {
     }
 
     #[test]
-    fn globals_are_known_with_their_first_values() {
-        let globals = Zeroed::of(
-            "float a, b = 2.0 * vec2(1, 3).y; const int c = 1; void f() { int d; }\n#if 1\nint e;\n#endif\nmat2 m;",
-        )
-        .globals;
-        let again = Zeroed::again(&globals);
-        assert_eq!(again, "void pf_again() {\n  a = float(0);\n  b = 2.0 * vec2(1, 3).y;\n  m = mat2(0);\n}\n");
+    fn globals_are_known() {
+        for (text, expected) in [
+            (
+                "float a, b = 2.0 * vec2(1, 3).y; const int c = 1; void f() { int d; } mat2 m;",
+                "float a, float b, mat2 m",
+            ),
+            ("#if 1\nint e;\n#else\nint e = 1;\n#endif\nint f, g[2];", "int f"),
+            // Each branch opens a brace, and one of them is compiled.
+            ("void f() {\n#if 1\nfor (;;) {\n#elif 1\nif (true) {\n#else\n{\n#endif\n} }\nvec2 g;", "vec2 g"),
+            ("#define A 1 /* one { \n float b; */ /**/\nint c; #\nif", "int c"),
+            ("float a;\n#define L for (int i = 0; i < 3; i++) {\nvoid f() { L } float b; }", ""),
+            ("#define A a / b \\\n float c; // {\\\n float d; /*\nint e; /* }", "int e"),
+        ] {
+            let globals = Zeroed::of(text).globals;
+            let globals: Vec<_> = globals.into_iter().map(|(of, name)| format!("{of} {name}")).collect();
+            assert_eq!(globals.join(", "), expected, "{text}");
+        }
     }
 }

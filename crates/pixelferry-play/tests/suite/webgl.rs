@@ -95,7 +95,16 @@ fn drawn(program: &str, texts: &[Value]) -> Result<(String, Vec<Vec<u8>>), Strin
         .unwrap();
     let (page, profile) = (folder.join("page.html"), folder.join("profile"));
     let [page, profile] = [format!("file://{}", page.display()), format!("--user-data-dir={}", profile.display())];
-    let own = ["--ignore-gpu-blocklist", "--use-gl=angle", "--use-angle=gl-egl", "--dump-dom", &profile, &page];
+    // Drawing by the processor takes as long as it takes.
+    let own = [
+        "--disable-gpu-watchdog",
+        "--ignore-gpu-blocklist",
+        "--use-gl=angle",
+        "--use-angle=gl-egl",
+        "--dump-dom",
+        &profile,
+        &page,
+    ];
     let ended = Child::of_program(program, &[&CHROMIUM_FLAGS[..], &own].concat()).run().map_err(|e| e.to_string())?;
     let said = ended.output.split_once("<pre id=\"said\">").and_then(|(_, rest)| rest.split_once("</pre>"));
     let (said, _) = said.ok_or_else(|| format!("{}: {}", ended.how(), ended.output))?;

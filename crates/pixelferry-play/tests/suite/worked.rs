@@ -153,10 +153,10 @@ fn inputs_of_isf_are_sliders() {
   { \"NAME\": \"dims\", \"TYPE\": \"bool\" },
   { \"NAME\": \"part\", \"TYPE\": \"long\", \"VALUES\": [2, 3, 4], \"DEFAULT\": 4 },
   { \"NAME\": \"at\", \"TYPE\": \"point2D\", \"MIN\": [0.0, 0.0], \"MAX\": [96.0, 54.0], \"DEFAULT\": [48.0, 10.0] } ] }*/
-void main() {
-    vec2 p = gl_FragCoord.xy;
-    gl_FragColor = p.x < at.x && p.y > at.y ? tint : vec4(float(part) / 10.0 * (dims ? 0.5 : 1.0));
-}";
+void mainImage(out vec4 colour, in vec2 p) {
+    colour = p.x < at.x && p.y > at.y ? tint : vec4(float(part) / 10.0 * (dims ? 0.5 : 1.0));
+}
+void main() { mainImage(gl_FragColor, gl_FragCoord.xy); }";
     std::fs::write(&file, text).unwrap();
     let set = vec![("dims".to_owned(), 1.0), ("tint.b".to_owned(), 1.0)];
     let options = pixelferry_play::Options { set, ..options(&file, BackendChoice::Gl) };
