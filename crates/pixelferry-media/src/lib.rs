@@ -1,5 +1,5 @@
-//! Pictures as other programs take them: as messages of one header ([`wire`]), packed by LZ4 or JPEG, on the host or by `GpuJpeg`, as H.264, and in browsers.
-//! No network of its own: whoever has messages gives them.
+//! Pictures as other programs take them: as messages of one header ([`wire`]), packed by LZ4 or JPEG, on the host or by `GpuJpeg`,
+//! as H.264, and in browsers. No network of its own: whoever has messages gives them.
 //!
 //! | feature | what it brings |
 //! |---|---|

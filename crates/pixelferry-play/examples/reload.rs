@@ -1,8 +1,8 @@
 //! Time from saving a text to its picture: median and 99th percentile, for each backend that is there.
 //!
-//! `cargo run --release -p pixelferry-play --features vulkan --example reload [SAVES]`. Each save is another text, so that no cache knows it. The
-//! time begins before the file is written and ends with the picture's pixels on the host; the file is looked at without a pause, where a
-//! window does so with each frame.
+//! `cargo run --release -p pixelferry-play --features vulkan --example reload [SAVES]`. Each save is another text, so that no
+//! cache knows it. The time begins before the file is written and ends with the picture's pixels on the host; the file is looked
+//! at without a pause, where a window does so with each frame.
 
 use pixelferry::command::Choice as _;
 use pixelferry::{Argument, BackendChoice, Extent, ImageView, KernelSource, PixelFormat, Target, View};

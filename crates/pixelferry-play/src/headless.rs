@@ -20,7 +20,8 @@ const STEP: Duration = Duration::from_nanos(16_666_667);
 /// goes in steps, but streams go as they come; it begins when each has a frame.
 ///
 /// # Errors
-/// [`PlayError::Faults`] for a text that is wrong or fails, [`PlayError::Channel`] for a stream without a frame in 10 s, [`PlayError::Save`], and those of [`Player::open`].
+/// [`PlayError::Faults`] for a text that is wrong or fails, [`PlayError::Channel`] for a stream without a frame in 10 s,
+/// [`PlayError::Save`], and those of [`Player::open`].
 pub fn play_headless(
     options: Options,
     frames: u32,

@@ -155,8 +155,8 @@ impl Picture {
 }
 
 impl Reel {
-    /// The frame of a time, counted from the first that was asked for, where it is another than before. After a leap the video goes on with its next frame: to get
-    /// to another, all between would have to be decoded.
+    /// The frame of a time, counted from the first that was asked for, where it is another than before. After a leap the video
+    /// goes on with its next frame: to get to another, all between would have to be decoded.
     fn go_to(&mut self, time: f32) -> Result<Option<Frame>, PlayError> {
         let (time, period) = (f64::from(time), self.video.period().as_secs_f64());
         let mut begun = self.begun.filter(|begun| *begun <= time).unwrap_or(time);

@@ -79,8 +79,8 @@ pub struct Player {
 }
 
 impl Player {
-    /// Opens backend and display, and has the file tried. `command` starts a process in which [`crate::serve`] runs, with the backend that it
-    /// is given, by its name; `shown_by` is a window's display.
+    /// Opens backend and display, and has the file tried. `command` starts a process in which [`crate::serve`] runs, with the
+    /// backend that it is given, by its name; `shown_by` is a window's display.
     ///
     /// # Errors
     /// [`PlayError::Ending`], [`PlayError::Backend`], [`PlayError::Trial`], and what backend and display report. What is wrong in the

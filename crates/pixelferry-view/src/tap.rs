@@ -82,7 +82,8 @@ impl<T: Send + 'static> Tap<T> {
     /// Attaches to the stream of this name, whether there is a publisher or not; `make` copies what is needed of a frame, on the thread.
     ///
     /// # Errors
-    /// [`ReadError::Memory`] for a name that no stream can have or what is no publisher, and [`ReadError::File`] where the system has no thread.
+    /// [`ReadError::Memory`] for a name that no stream can have or what is no publisher, and [`ReadError::File`] where the system
+    /// has no thread.
     pub fn open(
         name: &str,
         make: impl Fn(&mut StreamFrame<'_>) -> Result<T, ReadError> + Send + 'static,

@@ -11,7 +11,8 @@
 //! ```
 //!
 //! `pf_store` converts a colour to the target's format, whatever that is, and leaves alone what is outside. A kernel for
-//! buffers writes words by `pf_put`, or counts in them by `pf_add`, with `pf_index(id)` below `pf_items()`. Arguments that are numbers are read by
+//! buffers writes words by `pf_put`, or counts in them by `pf_add`, with `pf_index(id)` below `pf_items()`. Arguments that are
+//! numbers are read by
 //! `pf_arg_i32`, `pf_arg_u32` and `pf_arg_f32`, by their place among the numbers. The n-th argument that is memory is a
 //! variable of the text's own, `@group(1) @binding(n) var<storage, read> name: array<...>`.
 //!

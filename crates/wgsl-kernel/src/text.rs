@@ -52,8 +52,8 @@ impl KernelText {
     /// and the work items of a group. It reads numbers by the same names as WGSL.
     ///
     /// # Errors
-    /// [`interop_core::Error::Unsupported`] where it has more memories than the device binds; [`interop_core::Error::KernelBuild`] for groups that are empty or
-    /// of three dimensions.
+    /// [`interop_core::Error::Unsupported`] where it has more memories than the device binds; [`interop_core::Error::KernelBuild`]
+    /// for groups that are empty or of three dimensions.
     pub fn told(
         source: &KernelSource,
         text: &str,

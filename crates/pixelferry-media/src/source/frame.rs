@@ -37,7 +37,8 @@ impl Frame {
         self.planes.layout() == Layout::Grey
     }
 
-    /// Red, green and blue of all pixels in tight rows from the top, 8 bits each, with the curve that the video has: mostly close to sRGB's.
+    /// Red, green and blue of all pixels in tight rows from the top, 8 bits each, with the curve that the video has: mostly close
+    /// to sRGB's.
     pub fn rgb(&self) -> Vec<u8> {
         // It has the bytes of one picture.
         self.planes.rgb(&self.bytes).unwrap_or_default()

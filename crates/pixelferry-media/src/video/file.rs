@@ -129,7 +129,8 @@ impl VideoFile {
         self.child.id()
     }
 
-    /// Makes a frame of a picture such as the first, with no byte too few; the last pixels of its rows and columns are repeated up to sides that encoders take.
+    /// Makes a frame of a picture such as the first, with no byte too few; the last pixels of its rows and columns are repeated up
+    /// to sides that encoders take.
     pub fn frame(&self, pixels: &[u8], frame: &mut Vec<u8>) {
         let Self { extent, padded, .. } = self;
         frame.clear();

@@ -1,8 +1,8 @@
 //! ISF: a fragment shader whose first comment is JSON. Its inputs are sliders and channels, its passes buffers.
 //!
 //! Of the specification (version 2, isf.video) there are the inputs `float`, `bool`, `long`, `event`, `color`, `point2D` and `image`, and
-//! passes with `TARGET`, which all have the picture's size, keep their numbers as floats, and hold the frame before while they are computed.
-//! Images are channels in their order, and targets follow them. There are no sounds, no imports and no vertex shaders.
+//! passes with `TARGET`, which all have the picture's size, keep their numbers as floats, and hold the frame before while they are
+//! computed. Images are channels in their order, and targets follow them. There are no sounds, no imports and no vertex shaders.
 
 use super::parts::few;
 use super::shadertoy::{self, Around};

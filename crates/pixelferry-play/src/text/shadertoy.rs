@@ -3,7 +3,8 @@
 //! Kernels have no samplers, so a sampler is the number of a channel, and `texture` and its like are functions that read the channel's
 //! memory: linear or nearest, clamped or repeated, of one level. Derivatives (`dFdx`, `dFdy`, `fwidth`) are differences
 //! within squares of two pixels by two, as fragment shaders have them: `mainImage` first runs beside the pixel and above or below it, and
-//! the n-th call of one finds what its argument was there. Who names none pays nothing for that. Cubes, volumes, sound and the keyboard are not there.
+//! the n-th call of one finds what its argument was there. Who names none pays nothing for that. Cubes, volumes, sound and the
+//! keyboard are not there.
 
 use super::parts::{bound, by_place, names};
 use super::zeroed::Zeroed;

@@ -1,9 +1,9 @@
 //! The pages that publisher and subscribers share, and the rule by which nobody reads what is being written.
 //!
 //! The publisher alone writes its page: which frame is the newest, and for each piece of memory which frame it holds. Each
-//! subscriber has a page of its own, in which it alone writes the frame that it reads, and the next before it lets that go. Both sides write first and look at
-//! the other's page then, in one order that all processors agree on. So of a subscriber that begins to read and a publisher
-//! that begins to write the same piece, at least one sees the other, and goes elsewhere.
+//! subscriber has a page of its own, in which it alone writes the frame that it reads, and the next before it lets that go. Both
+//! sides write first and look at the other's page then, in one order that all processors agree on. So of a subscriber that begins
+//! to read and a publisher that begins to write the same piece, at least one sees the other, and goes elsewhere.
 
 use super::frame;
 use super::pages::{self, Mapping, Writers};

@@ -57,8 +57,8 @@ impl VulkanDisplay {
     }
 
     /// A display on an engine's device, which submits to the engine's queue. What is shared needs the extensions and the
-    /// feature that [`crate::device_extensions`] lists: what is missing is a reason in [`interop_core::Display::caps`], and the paths by way
-    /// of the host work without any of them.
+    /// feature that [`crate::device_extensions`] lists: what is missing is a reason in [`interop_core::Display::caps`], and the
+    /// paths by way of the host work without any of them.
     ///
     /// # Errors
     /// [`interop_core::Error::InvalidInput`] for null handles, a queue family that is not there or only copies, and
