@@ -1,7 +1,9 @@
 //! Logs of compilers, read for the places that they name: each writes them in its own way.
 
 use crate::error::Fault;
+use std::iter::Peekable;
 use std::path::PathBuf;
+use std::str::Lines;
 
 /// Most faults that are told of one text: the rest mostly follow from them.
 const MOST: usize = 8;
@@ -75,7 +77,8 @@ impl Origin {
         let mut found = Vec::new();
         // naga's message comes a line before its place.
         let mut ahead = None;
-        for line in log.lines() {
+        let mut lines = log.lines().peekable();
+        while let Some(line) = lines.next() {
             // Logs may be long, as may be what was added.
             found.dedup();
             if found.len() >= MOST {
@@ -83,7 +86,9 @@ impl Origin {
             }
             if let Some(place) = framed(line) {
                 if let Some(said) = ahead.take() {
-                    found.push(self.fault(Some(place), said));
+                    let (place, why) = within(&mut lines, place);
+                    let why = why.map_or_else(String::new, |why| format!(": {why}"));
+                    found.push(self.fault(Some(place), &format!("{said}{why}")));
                 }
             } else if let Some(said) = line.strip_prefix("error: ") {
                 // PoCL's has its place behind that.
@@ -141,6 +146,26 @@ fn framed(line: &str) -> Option<Place> {
     Some(Place { line: parts.next()?.parse().ok()?, column, ..Place::default() })
 }
 
+/// The rest of naga's frame, up to an empty line or the next error: the innermost expression that it marks below a line of the text, and its
+/// last note, which has the reason.
+fn within<'a>(lines: &mut Peekable<Lines<'a>>, mut place: Place) -> (Place, Option<&'a str>) {
+    let (mut above, mut note) = (place.line, None);
+    while let Some(line) = lines.next_if(|line| !line.trim().is_empty() && !line.starts_with("error: ")) {
+        if let Some(said) = line.trim_start().strip_prefix("= ") {
+            note = Some(said);
+        } else if let Some((number, code)) = line.split_once('│') {
+            if let Ok(number) = number.trim().parse() {
+                above = number;
+            } else if code.trim_start().starts_with('^') && code.contains("naga::ir::Expression") {
+                // A blank stands before the first column.
+                let column = code.chars().take_while(|c| *c != '^').count() as u32;
+                place = Place { line: above, column: Some(column), ..place };
+            }
+        }
+    }
+    (place, note)
+}
+
 /// The place that a line begins with, and what follows it.
 fn placed(line: &str) -> Option<(Place, &str)> {
     // PTX: "ptxas application ptx input, line 12; error   : message".
@@ -190,6 +215,10 @@ mod tests {
             ("/tmp/a:b/x.cl:2:1: fatal error: gone", "a.glsl:2:1: gone"),
             ("ptxas application ptx input, line 9; error   : Parsing error", "a.glsl:9: Parsing error"),
             ("error: expected `;`\n  ┌─ wgsl:3:5\n  │", "a.glsl:3:5: expected `;`"),
+            (
+                "error: Function [0] 'k' is invalid\n  ┌─ wgsl:2:1\n  │\n2 │ float k(int n) {\n  │ ^^^^ naga::ir::Function [0]\n3 │  int a;\n  │      ^ naga::ir::Expression [8]\n  │\n  = Expression [8] is invalid\n  = It can't be done\n\n",
+                "a.glsl:3:6: Function [0] 'k' is invalid: It can't be done",
+            ),
             ("no place at all", "a.glsl: no place at all"),
         ] {
             let faults = origin.faults(log, "");
