@@ -109,16 +109,12 @@ impl Picture {
         let Self { memory, size, motion } = self;
         match motion {
             Motion::None => Ok(()),
-            Motion::Film(film) => match film.go_to(time)? {
-                Some(frame) if frame.extent() == *size => Ok(memory.write(0, bytemuck::cast_slice(&of_frame(&frame)))?),
+            Motion::Film(film) => {
+                let Some(frame) = film.go_to(time)? else { return Ok(()) };
                 // Films may change their size.
-                Some(frame) => {
-                    *memory = filled(backend, frame.extent(), || of_frame(&frame), &|reason| film.failed(&reason))?;
-                    *size = frame.extent();
-                    Ok(())
-                }
-                None => Ok(()),
-            },
+                fits(frame.extent()).map_err(|reason| film.failed(&reason))?;
+                Ok(hold(memory, size, backend, (frame.extent(), &of_frame(&frame)))?)
+            }
             Motion::Stream { .. } => self.follow(backend),
         }
     }
@@ -128,12 +124,7 @@ impl Picture {
         let Self { memory, size, motion: Motion::Stream { stream, seen, .. } } = self else { return Ok(()) };
         stream.look();
         stream.show(*seen, |number, frame| {
-            if frame.size == *size {
-                memory.write(0, bytemuck::cast_slice(&frame.pixels))?;
-            } else {
-                *memory = allocated(backend, &frame.pixels)?;
-                *size = frame.size;
-            }
+            hold(memory, size, backend, (frame.size, &frame.pixels))?;
             *seen = number;
             Ok(())
         })
@@ -227,6 +218,21 @@ fn filled(
 ) -> Result<Box<dyn ComputeMemory>, PlayError> {
     fits(size).map_err(failed)?;
     Ok(allocated(backend, &pixels())?)
+}
+
+/// Puts a frame into the memory, or into another where it has another size.
+fn hold(
+    memory: &mut Box<dyn ComputeMemory>,
+    size: &mut Extent,
+    backend: &dyn ComputeBackend,
+    (of, pixels): (Extent, &[[f32; 4]]),
+) -> pixelferry::Result<()> {
+    if of == *size {
+        return memory.write(0, bytemuck::cast_slice(pixels));
+    }
+    *memory = allocated(backend, pixels)?;
+    *size = of;
+    Ok(())
 }
 
 fn allocated(backend: &dyn ComputeBackend, pixels: &[[f32; 4]]) -> pixelferry::Result<Box<dyn ComputeMemory>> {

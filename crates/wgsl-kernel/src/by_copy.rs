@@ -16,9 +16,10 @@ pub fn copy_components(module: &mut Module, info: &ModuleInfo) -> bool {
     let mut has_any = false;
     for (handle, function) in functions.iter_mut() {
         let components = components(function, &info[handle], types);
-        has_any |= !components.is_empty();
         let mut body = std::mem::take(&mut function.body);
-        Copies { function, components, types }.block(&mut body);
+        let mut copies = Copies { function, components, types, has_any: false };
+        copies.block(&mut body);
+        has_any |= copies.has_any;
         function.body = body;
     }
     has_any
@@ -37,6 +38,8 @@ struct Copies<'a> {
     function: &'a mut Function,
     components: HashMap<Expr, Scalar>,
     types: &'a mut UniqueArena<Type>,
+    /// A call was rewritten.
+    has_any: bool,
 }
 
 impl Copies<'_> {
@@ -55,6 +58,7 @@ impl Copies<'_> {
                 Statement::Call { arguments, .. } => {
                     for argument in arguments {
                         let Some(scalar) = self.components.get(argument) else { continue };
+                        self.has_any = true;
                         let ty = Type { name: None, inner: TypeInner::Scalar(*scalar) };
                         let ty = self.types.insert(ty, Span::default());
                         let local = LocalVariable { name: None, ty, init: None };

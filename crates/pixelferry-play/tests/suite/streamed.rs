@@ -64,17 +64,23 @@ fn said(player: &Player) -> String {
     player.streams().remove(0).1
 }
 
+/// Waits until this is said; the last frame stays meanwhile.
+#[track_caller]
+fn wait_for_words(player: &mut Player, words: &str, stays: [u8; 4]) {
+    wait_until(words, || {
+        player.frame(true);
+        assert_eq!(pixels(player)(9, 9), stays);
+        said(player).contains(words)
+    });
+}
+
 #[test]
 fn a_stream_comes_ends_comes_again_and_changes_its_size() {
     for (backend, of) in [(BackendChoice::Gl, Need::Egl), (BackendChoice::Vulkan, Need::Lavapipe)] {
         let (file, stream) = file("comes.glsl");
         let Some(mut player) = play(options(&file, backend), backend, of) else { continue };
-        player.frame(true);
-        assert_eq!(pixels(&mut player)(9, 9), [0, 0, 1, 255], "one black pixel");
-        wait_until("words", || {
-            player.frame(true);
-            said(&player).contains("publishes")
-        });
+        // One black pixel.
+        wait_for_words(&mut player, "publishes", [0, 0, 1, 255]);
         let Err(PlayError::Channel { channel: 0, reason, .. }) = player.wait_for_streams(Duration::from_millis(1))
         else {
             panic!("it waited for nobody's frame")
@@ -90,11 +96,7 @@ fn a_stream_comes_ends_comes_again_and_changes_its_size() {
         publisher.show(&[80, 9, 0, 255]);
         wait_for(&mut player, [80, 9, 7, 255]);
         drop(publisher);
-        wait_until("its end", || {
-            player.frame(true);
-            assert_eq!(pixels(&mut player)(9, 9), [80, 9, 7, 255], "the last frame stays");
-            said(&player).contains("ended")
-        });
+        wait_for_words(&mut player, "ended", [80, 9, 7, 255]);
         // It stays for a text that is saved meanwhile, from its first frame on.
         std::fs::write(&file, format!("// @channel 0 stream:{stream}\n{TEXT}\n// saved")).unwrap();
         wait_until("the text", || {
@@ -110,11 +112,7 @@ fn a_stream_comes_ends_comes_again_and_changes_its_size() {
         // A buffer is refused in words, and changes nothing.
         let mut publisher = Publisher::of(&stream, SurfaceDesc::buffer(64));
         publisher.show(&[1]);
-        wait_until("words", || {
-            player.frame(true);
-            assert_eq!(pixels(&mut player)(9, 9), [5, 6, 3, 255]);
-            said(&player).contains("no picture")
-        });
+        wait_for_words(&mut player, "no picture", [5, 6, 3, 255]);
     }
 }
 
@@ -138,11 +136,7 @@ fn every_format_is_read_as_it_is_meant() {
     // One that is too large leaves the last.
     let mut publisher = Publisher::of(&stream, SurfaceDesc::image(70_000, 1, PixelFormat::R8));
     publisher.show(&[1]);
-    wait_until("words", || {
-        player.frame(true);
-        assert_eq!(pixels(&mut player)(9, 9), [188, 137, 2, 255]);
-        said(&player).contains("65535 a side")
-    });
+    wait_for_words(&mut player, "65535 a side", [188, 137, 2, 255]);
 }
 
 #[test]
