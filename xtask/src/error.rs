@@ -31,8 +31,6 @@ pub enum Error {
     NoFigures { page: &'static str, name: &'static str },
     #[error("no sample fits the row '{row}' of the table '{table}' (xtask/src/figures/tables.rs)")]
     NoSamples { table: &'static str, row: &'static str },
-    #[error("the pages have {words} words, and at most {most}: shorten one before you lengthen another")]
-    Wordy { words: usize, most: usize },
     #[error("JSON cannot be read: {0}")]
     Metadata(#[from] serde_json::Error),
     #[error("{0} places in the pages are not true; each is listed above")]

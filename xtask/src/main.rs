@@ -41,7 +41,7 @@ enum Chore {
     /// Lists files of a crate that import each other
     CheckImports,
     /// Lists links of the pages that lead nowhere, code blocks that are not in the file that they quote, and figures that differ
-    /// from their samples; fails where all pages together have too many words
+    /// from their samples
     CheckPages,
     /// Writes the tables of docs/figures.md, which are made from samples
     Figures,
