@@ -102,6 +102,17 @@ fn frames_of_the_host_are_measured_where_no_kernel_is_declared() {
     }
 }
 
+/// The host writes threads' memory without a copy, so they serve its frames as long as nothing else was measured.
+#[test]
+fn frames_of_the_host_begin_with_threads() {
+    for budget in [Duration::ZERO, Duration::from_nanos(1)] {
+        let mut opened = frames().budget(budget).open().unwrap();
+        check(&mut opened);
+        assert_eq!(opened.backend.device().api, Api::Cpu, "{}", opened.report);
+        assert!(opened.report.rows[0].compute.starts_with("CPU"), "{}", opened.report);
+    }
+}
+
 #[test]
 fn no_time_to_measure_takes_what_the_cost_model_says() {
     let mut opened = frames().budget(Duration::ZERO).launch(&ramp(), [Scratch::U32(1)]).open().unwrap();
