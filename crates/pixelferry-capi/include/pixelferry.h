@@ -194,7 +194,7 @@ typedef struct pf_pixels {
 
 /* A kernel as a C function, which threads of the CPU run: called once for each row of an image, by several threads at the same
  * time and in any order, or once for a whole buffer. It writes only these pixels and reads only its arguments. Return 0; else
- * the launch gives PIXELFERRY_ERROR_KERNEL_FAILED. It may not throw, but for kernels that pixelferry.hpp builds. */
+ * the launch gives PIXELFERRY_ERROR_KERNEL_FAILED. It may not throw, except in kernels that pixelferry.hpp builds. */
 typedef int32_t (*pf_host_function)(void *user, const pf_pixels *pixels, const pf_arg *args, size_t arg_count);
 
 /* A kernel, with a text for each language that you care to give. docs/kernels.md says how kernels are written; in short:

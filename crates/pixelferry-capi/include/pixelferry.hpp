@@ -102,7 +102,7 @@ class guarded_host {
 public:
     explicit guarded_host(const pf_kernel_source &source) : host_(source.host), user_(source.host_user) {}
 
-    // The source with this in the place of its function, which it must not outlive.
+    // The source with this instead of its function; it must not outlive this.
     pf_kernel_source source(const pf_kernel_source &from) {
         pf_kernel_source made = from;
         if (host_) made.host = call, made.host_user = this;
