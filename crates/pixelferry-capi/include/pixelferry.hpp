@@ -111,14 +111,16 @@ public:
 
     // Throws what the function threw, where a call failed by it; else what the call says.
     void done(pf_status status) {
-        if (status == PIXELFERRY_OK) return;
+        if (status != PIXELFERRY_OK) rethrow();
+        check(status);
+    }
+    void rethrow() {
         std::exception_ptr thrown;
         {
             const std::lock_guard<std::mutex> lock(mutex_);
             std::swap(thrown, thrown_);
         }
         if (thrown) std::rethrow_exception(thrown);
-        check(status);
     }
 
 private:
@@ -654,7 +656,8 @@ inline opened open_pair(const pf_frames &frames) {
     if (frames.launches) guarded.launches = launches.data();
     auto report = detail::text([&](char **json) {
         const auto status = pf_open_pair(&guarded, &computes, &shows, built.data(), &joins, json);
-        for (auto &host : hosts) if (status == PIXELFERRY_ERROR_KERNEL_FAILED) host->done(status);
+        for (auto &host : hosts)
+            if (status != PIXELFERRY_OK) host->rethrow();
         return status;
     });
     opened made{backend(computes), display(shows), {}, link(joins), std::move(report)};
