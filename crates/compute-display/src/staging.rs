@@ -106,12 +106,4 @@ impl StagingDriver for ComputeStaging {
         }
         Ok(())
     }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
 }

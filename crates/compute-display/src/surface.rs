@@ -12,7 +12,6 @@ use interop_core::devices::owned::own;
 use interop_core::display::{Content, InPlaceDriver, StoredDriver, SurfaceDriver};
 use interop_core::draw::{Manner, Plan};
 use interop_core::{ComputeMemory, Error, Part, PixelFormat, Result, Staging, SurfaceDesc, Target, View};
-use std::any::Any;
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -114,10 +113,6 @@ impl<C: Content> SurfaceDriver<C> for ComputeSurface {
             read(scratch, len)
         });
         drawn.map(Some)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

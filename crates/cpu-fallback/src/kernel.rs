@@ -89,8 +89,8 @@ impl CpuKernel {
             operation: "CpuBackend::build",
             device: device.to_string(),
             reason: format!(
-                "kernel '{}' has no Rust closure (its languages: {}); add one with CpuKernelExt::cpu_image or \
-                 cpu_buffer",
+                "kernel '{}' has no host function (its languages: {}); add one: CpuKernelExt::cpu_image or cpu_buffer in \
+                 Rust, pf_kernel_source.host in C",
                 source.name(),
                 source.languages()
             ),

@@ -194,7 +194,7 @@ typedef struct pf_pixels {
 
 /* A kernel as a C function, which threads of the CPU run: called once for each row of an image, by several threads at the same
  * time and in any order, or once for a whole buffer. It writes only these pixels and reads only its arguments. Return 0; else
- * the launch gives PIXELFERRY_ERROR_KERNEL_FAILED. */
+ * the launch gives PIXELFERRY_ERROR_KERNEL_FAILED. It may not throw, except in kernels that pixelferry.hpp builds. */
 typedef int32_t (*pf_host_function)(void *user, const pf_pixels *pixels, const pf_arg *args, size_t arg_count);
 
 /* A kernel, with a text for each language that you care to give. docs/kernels.md says how kernels are written; in short:
@@ -769,11 +769,18 @@ PIXELFERRY_EXPORT pf_status pf_link_show_in(pf_link *link, pf_target *target, co
 /* Frees it; the image stays as it is, until pf_display_finish after that. */
 PIXELFERRY_EXPORT pf_status pf_target_free(pf_target *target);
 
+/* pf_outlet_options.row_order: where row 0 of a frame is in the object. */
+enum {
+    PIXELFERRY_OUTLET_ROWS_STORED = 0,    /* it is the object's first row, as pf_intake_take gives rows: OpenGL draws it at the bottom */
+    PIXELFERRY_OUTLET_ROWS_BOTTOM_UP = 1, /* at the bottom of the picture */
+    PIXELFERRY_OUTLET_ROWS_TOP_DOWN = 2   /* at its top */
+};
+
 typedef struct pf_outlet_options {
     size_t size;
     const char *path;   /* take this path or fail; NULL: the fastest */
     uint32_t unwritten; /* PIXELFERRY_LOAD_; kept pixels are those that the object holds, whoever wrote them */
-    uint32_t row_order; /* PIXELFERRY_ROWS_: where row 0 of a frame is in the picture */
+    uint32_t row_order; /* PIXELFERRY_OUTLET_ROWS_ */
 } pf_outlet_options;
 
 /* Opens the way from a backend into an object, whose name never changes. Every path is proved and timed beside the object, which

@@ -4,7 +4,9 @@
 //
 // Each class owns one handle of pixelferry.h, is moved and not copied, and frees it at its end. The header's rules stand: what
 // each call does, which thread it runs on, what you vouch for. Calls that fail throw pixelferry::error. Exceptions of the
-// lambdas that you give do not pass through the library: the frame is given up, and they go on from the call.
+// lambdas that you give do not pass through the library: the frame is given up, and they go on from the call. So do those of a
+// kernel's `host`, from `launch`, and those of a loader. What you put into other structs of pixelferry.h is called by the library
+// itself and may not throw: pf_gl_options.is_current and the functions of pf_vulkan_device.
 #ifndef PIXELFERRY_HPP
 #define PIXELFERRY_HPP
 
@@ -15,6 +17,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -91,6 +94,49 @@ public:
 
 private:
     Function &function_;
+    std::exception_ptr thrown_;
+};
+
+// The function of a kernel's source, called by threads of the library. What it throws first is kept, and thrown again by `done`.
+class guarded_host {
+public:
+    explicit guarded_host(const pf_kernel_source &source) : host_(source.host), user_(source.host_user) {}
+
+    // The source with this instead of its function; it must not outlive this.
+    pf_kernel_source source(const pf_kernel_source &from) {
+        pf_kernel_source made = from;
+        if (host_) made.host = call, made.host_user = this;
+        return made;
+    }
+
+    // Throws what the function threw, where a call failed by it; else what the call says.
+    void done(pf_status status) {
+        if (status != PIXELFERRY_OK) rethrow();
+        check(status);
+    }
+    void rethrow() {
+        std::exception_ptr thrown;
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            std::swap(thrown, thrown_);
+        }
+        if (thrown) std::rethrow_exception(thrown);
+    }
+
+private:
+    static std::int32_t call(void *user, const pf_pixels *pixels, const pf_arg *args, std::size_t count) noexcept {
+        auto &self = *static_cast<guarded_host *>(user);
+        try {
+            return self.host_(self.user_, pixels, args, count);
+        } catch (...) {
+            const std::lock_guard<std::mutex> lock(self.mutex_);
+            if (!self.thrown_) self.thrown_ = std::current_exception();
+            return 1;
+        }
+    }
+    pf_host_function host_;
+    void *user_;
+    std::mutex mutex_;
     std::exception_ptr thrown_;
 };
 
@@ -188,7 +234,11 @@ public:
 private:
     friend class backend;
     friend opened open_pair(const pf_frames &frames);
-    explicit kernel(pf_kernel *handle) : handle_(handle) {}
+    friend class memory;
+    friend class frame;
+    kernel(pf_kernel *handle, std::unique_ptr<detail::guarded_host> host) : host_(std::move(host)), handle_(handle) {}
+    // Goes after the handle, whose launches call it.
+    std::unique_ptr<detail::guarded_host> host_;
     detail::owner<pf_kernel, pf_kernel_free> handle_;
 };
 
@@ -200,7 +250,7 @@ public:
     }
     void read(std::size_t offset, void *data, std::size_t bytes) { check(pf_memory_read(get(), offset, data, bytes)); }
     void launch(const kernel &kernel, std::initializer_list<pf_arg> args = {}) {
-        check(pf_memory_launch(get(), kernel.get(), args.begin(), args.size()));
+        kernel.host_->done(pf_memory_launch(get(), kernel.get(), args.begin(), args.size()));
     }
 
 private:
@@ -259,9 +309,11 @@ public:
 
     pf_backend *get() const noexcept { return handle_.get(); }
     kernel build(const pf_kernel_source &source) const {
+        auto host = std::make_unique<detail::guarded_host>(source);
+        const auto guarded = host->source(source);
         pf_kernel *made = nullptr;
-        check(pf_kernel_build(get(), &source, &made));
-        return kernel(made);
+        host->done(pf_kernel_build(get(), &guarded, &made));
+        return kernel(made, std::move(host));
     }
     memory allocate(std::size_t bytes) const {
         pf_memory *made = nullptr;
@@ -295,9 +347,26 @@ public:
     }
     // The same by a loader, called during this call only.
     static display from_gl_loader(pf_get_proc_function get_proc, void *user, const pf_gl_options *options = nullptr) {
+        struct loader {
+            pf_get_proc_function get_proc;
+            void *user;
+            std::exception_ptr thrown;
+        } given{get_proc, user, nullptr};
+        const pf_get_proc_function guarded = [](void *loads, const char *name) noexcept -> void * {
+            auto &self = *static_cast<loader *>(loads);
+            try {
+                return self.get_proc(self.user, name);
+            } catch (...) {
+                self.thrown = std::current_exception();
+                return nullptr;
+            }
+        };
         pf_display *made = nullptr;
-        check(pf_display_from_gl_loader(get_proc, user, options, &made));
-        return display(made);
+        const auto status = pf_display_from_gl_loader(get_proc ? guarded : nullptr, &given, options, &made);
+        display owned(made);
+        if (given.thrown) std::rethrow_exception(given.thrown);
+        check(status);
+        return owned;
     }
 
     // On a Vulkan device of the program's own, which goes after this, its links and backends.
@@ -348,7 +417,7 @@ public:
     explicit frame(pf_frame *handle) noexcept : handle_(handle) {}
     pf_frame *get() const noexcept { return handle_; }
     void launch(const kernel &kernel, std::initializer_list<pf_arg> args = {}) const {
-        check(pf_frame_launch(get(), kernel.get(), args.begin(), args.size()));
+        kernel.host_->done(pf_frame_launch(get(), kernel.get(), args.begin(), args.size()));
     }
     // All of the frame; row_pitch in bytes, 0 for tight rows.
     void write(const void *data, std::size_t bytes, std::size_t row_pitch = 0) const {
@@ -573,11 +642,26 @@ inline opened open_pair(const pf_frames &frames) {
     pf_display *shows = nullptr;
     pf_link *joins = nullptr;
     std::vector<pf_kernel *> built(frames.launch_count);
+    std::vector<std::unique_ptr<detail::guarded_host>> hosts;
+    std::vector<pf_kernel_source> sources(frames.launch_count);
+    std::vector<pf_launch> launches;
+    if (frames.launches) launches.assign(frames.launches, frames.launches + frames.launch_count);
+    for (std::size_t at = 0; at < launches.size(); at++) {
+        if (!launches[at].source) continue; // which the call refuses
+        hosts.push_back(std::make_unique<detail::guarded_host>(*launches[at].source));
+        sources[at] = hosts.back()->source(*launches[at].source);
+        launches[at].source = &sources[at];
+    }
+    pf_frames guarded = frames;
+    if (frames.launches) guarded.launches = launches.data();
     auto report = detail::text([&](char **json) {
-        return pf_open_pair(&frames, &computes, &shows, built.data(), &joins, json);
+        const auto status = pf_open_pair(&guarded, &computes, &shows, built.data(), &joins, json);
+        for (auto &host : hosts)
+            if (status != PIXELFERRY_OK) host->rethrow();
+        return status;
     });
     opened made{backend(computes), display(shows), {}, link(joins), std::move(report)};
-    for (auto *each : built) made.kernels.push_back(kernel(each));
+    for (std::size_t at = 0; at < built.size(); at++) made.kernels.push_back(kernel(built[at], std::move(hosts[at])));
     return made;
 }
 
@@ -728,7 +812,7 @@ public:
             std::function<void(pf_frame *)> by;
             detail::guarded<std::function<void(pf_frame *)>> guarded;
         };
-        explicit started(std::unique_ptr<task> task) : task_(std::move(task)) {}
+        explicit started(std::unique_ptr<task> given) : task_(std::move(given)) {}
         std::unique_ptr<task> task_;
         detail::owner<pf_started, pf_started_free> handle_;
     };

@@ -45,6 +45,12 @@ const ACCESS: &[(u32, ImageAccess)] =
     &[(PIXELFERRY_ACCESS_TEXTURE, ImageAccess::Texture), (PIXELFERRY_ACCESS_ANY, ImageAccess::Any)];
 const ROW_ORDER: &[(u32, RowOrder)] =
     &[(PIXELFERRY_ROWS_TOP_DOWN, RowOrder::TopDown), (PIXELFERRY_ROWS_BOTTOM_UP, RowOrder::BottomUp)];
+/// Zero is the default of Rust, whose order is the display's own.
+const OUTLET_ROWS: &[(u32, Option<RowOrder>)] = &[
+    (PIXELFERRY_OUTLET_ROWS_STORED, None),
+    (PIXELFERRY_OUTLET_ROWS_BOTTOM_UP, Some(RowOrder::BottomUp)),
+    (PIXELFERRY_OUTLET_ROWS_TOP_DOWN, Some(RowOrder::TopDown)),
+];
 const ENCODING: &[(u32, Encoding)] = &[
     (PIXELFERRY_ENCODING_UNMANAGED, Encoding::Unmanaged),
     (PIXELFERRY_ENCODING_SRGB, Encoding::Srgb),
@@ -204,7 +210,7 @@ impl pf_outlet_options {
         Ok(OutletOptions::default()
             .with_path(path.map(|path| Policy::default().paths.named(path)).transpose()?)
             .with_unwritten(named("pf_outlet_options.unwritten", self.unwritten, UNWRITTEN)?)
-            .with_row_order(named("pf_outlet_options.row_order", self.row_order, ROW_ORDER)?))
+            .with_row_order(named("pf_outlet_options.row_order", self.row_order, OUTLET_ROWS)?))
     }
 }
 

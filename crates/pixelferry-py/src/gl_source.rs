@@ -22,7 +22,7 @@ pub struct GlSource {
 #[pymethods]
 impl GlSource {
     #[new]
-    #[pyo3(signature = (texture_or_buffer, size=None, *, format="rgba8", rows="top-down", device="cpu", path=None))]
+    #[pyo3(signature = (texture_or_buffer, size=None, *, format="rgba8", rows="bottom-up", device="cpu", path=None))]
     fn new(
         texture_or_buffer: &Bound<'_, PyAny>,
         size: Option<Bound<'_, PyAny>>,

@@ -9,7 +9,6 @@ use interop_core::{
     MemoryShape, Part, PixelFormat, Result, RowOrder, SharedHandle, Staging, StagingKind, Support, Surface,
     SurfaceDesc, View, conformance::tight,
 };
-use std::any::Any;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
@@ -145,10 +144,6 @@ impl<C: Content> SurfaceDriver<C> for BoardSurface {
         let page = self.page.borrow();
         Ok(rows(&from).flat_map(|(_, row)| page[row].iter().copied()).collect())
     }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
 impl<C: Content> StoredDriver<C> for BoardSurface {
@@ -176,13 +171,5 @@ impl StagingDriver for Block {
 
     fn fence(&mut self, _: bool) -> Result<()> {
         Ok(())
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
     }
 }

@@ -5,7 +5,6 @@ use super::semaphore::Semaphore;
 use super::turn::Turn;
 use pixelferry::driver::{HandleType, HostBlock, SemaphoreDriver, SharedHandle, Staging, StagingDriver};
 use pixelferry::{Error, Result};
-use std::any::Any;
 use std::rc::Rc;
 
 /// A block of the memory display, wrapped.
@@ -36,14 +35,6 @@ impl StagingDriver for SharedStaging {
             (Some(block), HandleType::OpaqueFd) => name_memory(block).map(Some),
             _ => Ok(None),
         }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
     }
 }
 

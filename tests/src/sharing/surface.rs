@@ -12,7 +12,6 @@ use pixelferry::driver::{
 };
 use pixelferry::{BufferView, Display, Error, ImageView, Result, Surface, View};
 use pixelferry_faults::Faults;
-use std::any::Any;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
@@ -85,10 +84,6 @@ impl Drop for SharedSurface {
 impl<C: Content> SurfaceDriver<C> for SharedSurface {
     fn read_back(&mut self, at: &C::At) -> Result<Vec<u8>> {
         self.shared.get_mut().unwrap_or(&mut self.inner).read_back(&C::part(at))
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

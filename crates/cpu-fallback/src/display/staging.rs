@@ -4,7 +4,6 @@ use super::display_state::DisplayState;
 use crate::raw::Bytes;
 use interop_core::display::{Reach, StagingDriver};
 use interop_core::{Result, StagingKind};
-use std::any::Any;
 use std::rc::Rc;
 
 /// Host memory that surfaces copy from or show in place. Reads are done when the call that asked for them returns.
@@ -48,13 +47,5 @@ impl StagingDriver for MemoryStaging {
     fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         let all = 0..self.bytes.len();
         f(&mut self.bytes.write(all, &"this staging block")?)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
     }
 }

@@ -8,7 +8,6 @@ use interop_core::describe::pattern::rows;
 use interop_core::devices::owned::own;
 use interop_core::display::{Content, InPlaceDriver, StoredDriver, SurfaceDriver};
 use interop_core::{BufferView, Error, ImageView, Part, Result, Staging, SurfaceDesc, View};
-use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -67,10 +66,6 @@ interop_core::owned!(MemorySurface: DisplayState, "surface", |surface| &surface.
 impl<C: Content> SurfaceDriver<C> for MemorySurface {
     fn read_back(&mut self, at: &C::At) -> Result<Vec<u8>> {
         self.pixels(&C::part(at))
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

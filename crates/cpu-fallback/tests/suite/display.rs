@@ -92,3 +92,8 @@ fn pictures_for_saving() {
     let buffer = display.create_surface(&SurfaceDesc::buffer(4)).unwrap();
     invalid(display.pixels_rgba8(&buffer));
 }
+
+#[test]
+fn hostile_drivers_get_errors() {
+    crate::hostile::hostile_drivers_get_errors(&*MemoryDisplay::new(), false);
+}

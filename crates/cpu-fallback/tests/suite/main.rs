@@ -6,6 +6,8 @@
 mod colour;
 mod conformance;
 mod display;
+#[path = "../../../interop-core/tests/displays/hostile.rs"]
+mod hostile;
 mod images;
 mod kernels;
 mod memory;

@@ -396,11 +396,14 @@ impl<B: BackendDriver> ComputeBackend for B {
             check_support(self, BackendDriver::caps(self).can_import_surface(handle.handle_type(), desc))?;
             handle.check_names(desc)?;
             // Drivers import the whole allocation of a memory handle, whatever the description's size.
-            let bytes = match handle {
-                SharedHandle::Memory(memory) => usize::try_from(memory.bytes()).unwrap_or(usize::MAX),
-                _ => desc.byte_len()?,
-            };
-            check_bytes(self, bytes)?;
+            match (handle, desc) {
+                (SharedHandle::Memory(memory), _) => {
+                    check_bytes(self, usize::try_from(memory.bytes()).unwrap_or(usize::MAX))?;
+                }
+                (_, SurfaceDesc::Buffer(_)) => check_bytes(self, desc.byte_len()?)?,
+                // A texture is no allocation of this side's: the display has made it.
+                (_, SurfaceDesc::Image(_)) => {}
+            }
             BackendDriver::import_surface(self, Checked(()), handle, desc)
         })
     }
@@ -454,7 +457,14 @@ impl<B: BackendDriver> ComputeBackend for B {
     }
 
     fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
-        call("ComputeBackend::write_pattern", || BackendDriver::write_pattern(self, target, pattern))
+        call("ComputeBackend::write_pattern", || {
+            let (memory, view) = target.into_parts();
+            // Backends may write a texture's pattern by way of linear memory, whose rows may be padded.
+            let most = BackendDriver::caps(self).max_allocation / 2;
+            pattern.in_bands(&view, usize::try_from(most).unwrap_or(usize::MAX)).try_for_each(|(band, pattern)| {
+                BackendDriver::write_pattern(self, Target::new(&mut *memory, band)?, &pattern)
+            })
+        })
     }
 
     fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
@@ -498,12 +508,7 @@ fn check_bytes(driver: &impl BackendDriver, bytes: usize) -> Result<()> {
     if bytes == 0 {
         return Err(Error::refused("0 bytes asked for; give at least 1"));
     }
-    let most = driver.caps().max_allocation;
-    if bytes as u64 <= most {
-        return Ok(());
-    }
-    let reason = format!("{bytes} bytes are above its largest allocation, {most}");
-    Err(Error::unsupported(driver.device().to_string(), reason))
+    check_support(driver, driver.caps().fits(bytes as u64))
 }
 
 fn check_support(driver: &impl BackendDriver, can: Support) -> Result<()> {

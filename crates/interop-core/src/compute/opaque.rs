@@ -4,6 +4,8 @@ use crate::describe::error::{Error, Result};
 use crate::describe::geometry::Region;
 use crate::describe::surface::{ImageDesc, SurfaceDesc};
 use crate::describe::view::View;
+use crate::devices::capability::{ComputeCaps, Support};
+use crate::devices::identity::DeviceIdentity;
 use std::ops::Range;
 
 /// Message of calls that need linear memory (kernel arguments, parts of a queue's copy) when they are given an image.
@@ -53,6 +55,38 @@ impl OpaqueImage {
             return Ok(());
         }
         Err(Error::refused("the two textures differ in size or format"))
+    }
+
+    /// Bytes of a linear copy of it on a device that allocates so many at most: all of it, or as many whole rows as there is room for.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where not even one row fits.
+    pub fn copied_at_once(&self, caps: &ComputeCaps) -> Result<usize> {
+        let most = usize::try_from(caps.max_allocation).unwrap_or(usize::MAX);
+        match self.len.min(most) / self.pitch() * self.pitch() {
+            0 => Err(Error::refused(format!("a row of the image has more than {most} bytes"))),
+            room => Ok(room),
+        }
+    }
+
+    /// Cuts a range of bytes into pieces that a linear copy of `room` bytes holds.
+    pub fn pieces(range: &Range<usize>, room: usize) -> impl Iterator<Item = Range<usize>> {
+        let end = range.end;
+        range.clone().step_by(room.max(1)).map(move |start| start..end.min(start.saturating_add(room)))
+    }
+
+    /// Refuses what a kernel that names words would need of it where only `room` bytes of it are copied at once.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] names the limit.
+    pub fn check_room(&self, span: usize, room: usize, device: &DeviceIdentity, caps: &ComputeCaps) -> Result<()> {
+        match caps.fits(span as u64).and(|| Support::when(span <= room, "its linear copy has no room for it")) {
+            Support::Yes => Ok(()),
+            Support::No(reason) => {
+                let reason = format!("the kernel names words of the texture, by way of memory: {reason}");
+                Err(Error::unsupported(device.to_string(), reason))
+            }
+        }
     }
 
     /// Bytes of one row.

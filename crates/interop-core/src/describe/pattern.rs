@@ -5,6 +5,7 @@
 //! normal, so no display may change them.
 
 use super::format::ChannelKind;
+use super::geometry::Extent;
 use super::view::{BufferView, ImageView, View};
 
 /// One pattern: a hash of the position, cut to what the channel's format may hold.
@@ -17,6 +18,10 @@ pub struct Pattern {
     /// Makes two patterns differ everywhere that matters.
     pub nonce: u32,
 }
+
+/// What a row, and what the nonce, is multiplied by before the hash.
+const ROW: u32 = 0x85EB_CA77;
+const NONCE: u32 = 0xC2B2_AE3D;
 
 impl Pattern {
     /// Nothing but zero: clears what a pattern is written to, on the device and in the order of its queue.
@@ -60,8 +65,7 @@ static unsigned int pf_pattern_word(unsigned int x, unsigned int y,
 
     /// The four bytes (native order) from byte `4 * x` of row `y` on; a row's last word may be cut.
     pub const fn word(&self, x: u32, y: u32) -> u32 {
-        let mut h = x.wrapping_mul(0x9E37_79B1)
-            ^ y.wrapping_mul(0x85EB_CA77).wrapping_add(self.nonce.wrapping_mul(0xC2B2_AE3D));
+        let mut h = x.wrapping_mul(0x9E37_79B1) ^ y.wrapping_mul(ROW).wrapping_add(self.nonce.wrapping_mul(NONCE));
         h ^= h >> 15;
         h = h.wrapping_mul(0x2C1B_3C6D);
         h ^= h >> 12;
@@ -110,6 +114,37 @@ static unsigned int pf_pattern_word(unsigned int x, unsigned int y,
         })
     }
 
+    /// The same pattern where row `first` counts as row 0.
+    const fn from_row(self, first: u32) -> Self {
+        // A row adds ROW to what is hashed, a nonce adds NONCE, which is odd and so has an inverse: each step doubles its right bits.
+        let (mut inverse, mut bits) = (NONCE, 3);
+        while bits < u32::BITS {
+            inverse = inverse.wrapping_mul(2_u32.wrapping_sub(NONCE.wrapping_mul(inverse)));
+            bits *= 2;
+        }
+        Self { nonce: self.nonce.wrapping_add(first.wrapping_mul(ROW).wrapping_mul(inverse)), ..self }
+    }
+
+    /// The pattern of an image in bands that span at most `most` bytes each, or are one row: each with its part of the view.
+    pub(crate) fn in_bands(self, view: &View, most: usize) -> impl Iterator<Item = (View, Self)> {
+        let (view, bands) = (
+            *view,
+            match view {
+                View::Image(image) => (most / image.pitch().max(1)).clamp(1, image.extent.height.max(1) as usize),
+                View::Buffer(_) => 1,
+            },
+        );
+        let height = if let View::Image(image) = view { image.extent.height.max(1) } else { 1 };
+        (0..height).step_by(bands).map(move |first| match view {
+            View::Buffer(_) => (view, self),
+            View::Image(image) => {
+                let rows = (bands as u32).min(image.extent.height.saturating_sub(first));
+                let extent = Extent::new(image.extent.width, rows);
+                (View::Image(ImageView { offset: image.row_start(first), extent, ..image }), self.from_row(first))
+            }
+        })
+    }
+
     /// Bytes of a row in the pattern of a buffer, which has no rows of its own. A multiple of 4.
     pub const BUFFER_ROW: usize = 4096;
 
@@ -155,6 +190,25 @@ fn buffer_rows(buffer: BufferView) -> impl Iterator<Item = (u32, std::ops::Range
 mod tests {
     use super::*;
     use crate::{Extent, PixelFormat};
+
+    #[test]
+    fn bands_of_an_image_are_the_whole() {
+        for reversed in [false, true] {
+            let view = ImageView::packed(Extent::new(5, 23), PixelFormat::Rgba8, 1, 0, reversed).unwrap();
+            let (view, mut whole, mut banded) = (View::Image(view), vec![0; 5 * 23 * 4], vec![0; 5 * 23 * 4]);
+            let pattern = Pattern::for_view(&view, 77);
+            pattern.write(&view, &mut whole);
+            let bands: Vec<_> = pattern.in_bands(&view, 70).collect();
+            assert_eq!(bands.len(), 8, "3 rows of 20 bytes each");
+            for (band, pattern) in bands {
+                assert!(band.span().len() <= 70);
+                pattern.write(&band, &mut banded);
+            }
+            assert!(whole == banded, "reversed: {reversed}");
+        }
+        let buffer = View::Buffer(BufferView { offset: 4, len: 100 });
+        assert_eq!(Pattern::ZERO.in_bands(&buffer, 8).collect::<Vec<_>>(), [(buffer, Pattern::ZERO)]);
+    }
 
     #[test]
     fn a_flat_pattern_is_one_word_that_the_format_may_hold() {

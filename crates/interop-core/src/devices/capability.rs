@@ -269,8 +269,10 @@ pub struct ComputeCaps {
     /// Semaphores of others that its queue can wait for and signal; [`SyncKind::SharedEvent`] for objects of the display
     /// that it opens.
     pub semaphores: Vec<SemaphoreCap>,
-    /// Largest single allocation, bytes.
+    /// Largest single allocation of linear memory, bytes. Images of a display's are as large as its textures.
     pub max_allocation: u64,
+    /// The device's name for that limit, and how to get more where it can be asked for; for errors. Empty where it has none.
+    pub allocation_limit: &'static str,
     /// Displays of its queue need no path that shares memory between queues.
     pub serves_its_queue: bool,
 }
@@ -306,6 +308,10 @@ pub struct DisplayCaps {
     pub outside_readers: usize,
     /// Largest buffer, bytes.
     pub max_buffer_bytes: u64,
+    /// The device's name for that limit, as [`ComputeCaps::allocation_limit`].
+    pub buffer_limit: &'static str,
+    /// Largest texture, bytes: more than a buffer where pixels reach it without one.
+    pub max_image_bytes: u64,
     /// Rows in staging memory must start at multiples of this many bytes; a power of two.
     pub row_pitch_alignment: usize,
     /// The row that its memory begins with.
@@ -333,6 +339,8 @@ setters!(ComputeCaps {
     with_exports(exports: Vec<MemoryCap>);
     /// Sets the semaphores of others that the backend's queue can wait for and signal.
     with_semaphores(semaphores: Vec<SemaphoreCap>);
+    /// Sets the device's name for the limit of allocations, and how to get more.
+    with_allocation_limit(allocation_limit: &'static str);
     /// Sets whether displays of the backend's queue need no path between queues.
     with_serves_its_queue(serves_its_queue: bool);
 });
@@ -358,6 +366,10 @@ setters!(DisplayCaps {
     with_in_place_buffers(in_place_buffers: Support);
     /// Sets how many pixels an image shown in place has at most.
     with_max_in_place_pixels(max_in_place_pixels: u64);
+    /// Sets the device's name for the limit of buffers, and how to get more.
+    with_buffer_limit(buffer_limit: &'static str);
+    /// Sets how many bytes a texture has at most.
+    with_max_image_bytes(max_image_bytes: u64);
     /// Sets how many readers outside of this program may keep a block each.
     with_outside_readers(outside_readers: usize);
     /// Sets the bytes, a power of two, at whose multiples rows in staging memory begin.
@@ -374,6 +386,7 @@ impl ComputeCaps {
             exports: Vec::new(),
             semaphores: Vec::new(),
             max_allocation,
+            allocation_limit: "",
             serves_its_queue: false,
         }
     }
@@ -437,6 +450,8 @@ impl DisplayCaps {
             max_in_place_pixels: 0,
             outside_readers: 0,
             max_buffer_bytes,
+            buffer_limit: "",
+            max_image_bytes: max_buffer_bytes,
             row_pitch_alignment: 1,
             native_row_order,
         }
@@ -473,6 +488,7 @@ mod tests {
             exports: Vec::new(),
             semaphores: Vec::new(),
             max_allocation: 0,
+            allocation_limit: "",
             serves_its_queue: false,
         };
         let asked = |handle, format| caps.can_import_surface(handle, &image(format)).is_yes();

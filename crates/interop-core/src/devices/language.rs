@@ -25,7 +25,7 @@ pub enum Language {
     Wgsl,
     /// GLSL of compute shaders, compiled by the driver of an OpenGL context.
     Glsl,
-    /// A Rust closure, run on the CPU (see the crate `cpu-fallback`).
+    /// A function of the program's own, run on the CPU: a Rust closure (see the crate `cpu-fallback`), or C's `pf_kernel_source.host`.
     Rust,
     /// One that this library does not know, by the name that its backend gives it.
     #[serde(untagged)]
@@ -40,7 +40,8 @@ impl fmt::Display for Language {
             Self::Ptx => "PTX",
             Self::Wgsl => "WGSL",
             Self::Glsl => "GLSL",
-            Self::Rust => "Rust",
+            // Whatever the program is written in.
+            Self::Rust => "host functions",
             Self::Other(name) => name,
         })
     }

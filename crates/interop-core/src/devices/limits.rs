@@ -1,6 +1,6 @@
 //! Check of a surface's description against a display's limits.
 
-use super::capability::DisplayCaps;
+use super::capability::{ComputeCaps, DisplayCaps, Support};
 use crate::describe::error::{Error, Result};
 use crate::describe::surface::SurfaceDesc;
 
@@ -25,11 +25,31 @@ impl SurfaceDesc {
                     m = caps.max_image_side
                 ),
             )),
-            _ if bytes as u64 > caps.max_buffer_bytes => Err(Error::unsupported(
-                display.to_owned(),
-                format!("{self} is larger than its largest buffer, {} bytes", caps.max_buffer_bytes),
-            )),
-            _ => Ok(bytes),
+            Self::Image(_) if bytes as u64 <= caps.max_image_bytes => Ok(bytes),
+            _ => match caps.fits(bytes as u64) {
+                Support::Yes => Ok(bytes),
+                Support::No(reason) => Err(Error::unsupported(display.to_owned(), format!("{self}: {reason}"))),
+            },
         }
     }
+}
+
+impl DisplayCaps {
+    /// Tells whether a buffer may have so many bytes.
+    pub(crate) fn fits(&self, bytes: u64) -> Support {
+        within(bytes, self.max_buffer_bytes, "buffer", self.buffer_limit)
+    }
+}
+
+impl ComputeCaps {
+    /// Tells whether linear memory may have so many bytes.
+    pub(crate) fn fits(&self, bytes: u64) -> Support {
+        within(bytes, self.max_allocation, "allocation", self.allocation_limit)
+    }
+}
+
+/// `limit`: its name, and how to get more.
+fn within(bytes: u64, most: u64, what: &str, limit: &str) -> Support {
+    let limit = if limit.is_empty() { String::new() } else { format!(" ({limit})") };
+    Support::when(bytes <= most, format!("{bytes} bytes are more than its largest {what}, {most}{limit}"))
 }

@@ -44,6 +44,9 @@ pub enum Reach {
 }
 
 /// The driver of a block of a display's memory. Its calls come checked, from [`Staging`].
+///
+/// A display finds its own blocks by their type, which the compiler tells and no implementation can change. So a block's length and
+/// [`Reach`] stay what its own display said when it made the block.
 pub trait StagingDriver: Any {
     /// Marks what the display was told so far, for [`StagingDriver::wait`]. `is_shown`: surfaces read the block in place, so that
     /// any work of the display's may.
@@ -65,12 +68,6 @@ pub trait StagingDriver: Any {
         let _ = handle;
         Ok(None)
     }
-
-    /// For the display to find its own type again.
-    fn as_any(&self) -> &dyn Any;
-
-    /// For the display to find its own type again.
-    fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
 /// Memory that the host or a compute device writes and the display reads.
@@ -165,11 +162,12 @@ impl Staging {
                     self.driver.fence(self.is_shown.get())?;
                     self.is_unmarked = false;
                 }
-                self.driver.wait()
+                self.driver.wait()?;
+                // Only here has the driver waited: a hook can report success without the call.
+                self.writes.end();
+                Ok(())
             })
-        })?;
-        self.writes.end();
-        Ok(())
+        })
     }
 
     /// Takes the block from readers outside of this program ([`DisplayCaps::outside_readers`]) before it is written again; `false`
@@ -208,10 +206,12 @@ impl Staging {
     /// # Errors
     /// What the driver reports.
     pub fn fence(&mut self) -> Result<()> {
-        let marked = || self.driver.fence(self.is_shown.get());
-        Call::Fence.named(|| Watch::around(self.watch.as_ref(), Call::Fence, marked))?;
-        self.is_unmarked = false;
-        Ok(())
+        let marked = || {
+            self.driver.fence(self.is_shown.get())?;
+            self.is_unmarked = false;
+            Ok(())
+        };
+        Call::Fence.named(|| Watch::around(self.watch.as_ref(), Call::Fence, marked))
     }
 
     /// Names the block's memory for [`crate::ComputeBackend::import_surface`].
@@ -225,14 +225,14 @@ impl Staging {
         })
     }
 
-    /// The driver's own type, for the display to find again.
+    /// The driver's own type, for the display to find again. No driver can pass for another.
     pub fn driver(&self) -> &dyn Any {
-        self.driver.as_any()
+        self.driver.as_ref()
     }
 
     /// The driver's own type, for the display to find again and to change.
     pub fn driver_mut(&mut self) -> &mut dyn Any {
-        self.driver.as_any_mut()
+        self.driver.as_mut()
     }
 
     /// Refuses what is no linear memory for a copy.

@@ -26,9 +26,6 @@ pub trait SurfaceDriver<C: Content>: Any {
         let (_, _, _) = (at, plan, manner);
         Ok(None)
     }
-
-    /// For the display to find its own type again.
-    fn as_any(&self) -> &dyn Any;
 }
 
 /// A surface with storage of its own, which others may open.
@@ -295,9 +292,9 @@ impl Surface {
         Call::Export.named(|| of_either!(&self.0, front => front.export(handle)))
     }
 
-    /// The driver's own type, for the display to find again.
+    /// The driver's own type, for the display to find again. No driver can pass for another.
     pub fn driver(&self) -> &dyn Any {
-        of_either!(&self.0, front => front.driver.any().as_any())
+        of_either!(&self.0, front => front.driver.any())
     }
 }
 

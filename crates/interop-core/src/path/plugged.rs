@@ -10,7 +10,6 @@ use crate::describe::surface::SurfaceDesc;
 use crate::devices::capability::SyncKind;
 use crate::devices::timeline::FrameTag;
 use crate::display::{Content, InPlaceDriver, Part, Staging, Surface, SurfaceDriver};
-use std::any::Any;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
@@ -183,10 +182,6 @@ impl Missing {
 impl<C: Content> SurfaceDriver<C> for Missing {
     fn read_back(&mut self, _: &C::At) -> Result<Vec<u8>> {
         Err(self.panicked.get().cloned().unwrap_or(Error::NothingShown))
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

@@ -8,6 +8,7 @@ use super::plugged::Plugged;
 use crate::describe::error::Result;
 use crate::describe::panics::catch;
 use crate::describe::path_id::{PathId, PathKind};
+use crate::describe::surface::MemoryShape;
 use crate::devices::capability::{Support, SyncKind};
 use std::fmt;
 
@@ -87,7 +88,7 @@ impl PathSpec {
     /// Checks whether both sides say that they can do it. Looks at data only; makes nothing.
     pub fn check_support(&self, pairing: &Pairing<'_>) -> Support {
         check_sync(pairing, self.syncs).and(|| match &self.means {
-            Means::Ours { check_support, .. } => check_support(pairing),
+            Means::Ours { check_support, .. } => check_support(pairing).and(|| check_size(pairing, self.cost.medium)),
             Means::Plugged { check_support, .. } => {
                 catch(|| check_support(pairing)).unwrap_or_else(|panicked| Support::No(format!("path: {panicked}")))
             }
@@ -112,6 +113,24 @@ impl fmt::Debug for PathSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PathSpec").field("id", &self.id).field("cost", &self.cost).finish_non_exhaustive()
     }
+}
+
+/// Refuses a frame that is larger than the linear memory that the path needs. A texture needs none.
+fn check_size(p: &Pairing<'_>, medium: Medium) -> Support {
+    let is_texture = p.desc.shape() == MemoryShape::Image && matches!(medium, Medium::Object | Medium::Image);
+    if is_texture && p.object != Some(Direction::Take) {
+        return Support::Yes;
+    }
+    let bytes = match p.layout().frame_bytes() {
+        Ok(bytes) => bytes as u64,
+        Err(error) => return Support::No(format!("surface: {error}")),
+    };
+    p.backend.caps().fits(bytes).of_the("compute").and(|| match medium {
+        // Client memory reaches a texture without a buffer; a path that takes one reads it back the same way.
+        Medium::Client if p.desc.shape() == MemoryShape::Image => Support::Yes,
+        _ if is_texture => Support::Yes,
+        _ => p.display.caps().fits(bytes).of_the("display"),
+    })
 }
 
 /// The way of taking turns that was asked for, if any.

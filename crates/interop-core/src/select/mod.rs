@@ -354,7 +354,11 @@ fn no_path(report: &ProbeReport, policy: &Policy) -> Error {
                 })
                 .map(|p| p.id.name())
                 .collect();
-            format!("{forced} was asked for, but {own}. Take one of: {}", others.join(", "))
+            let advice = match others.as_slice() {
+                [] => String::new(),
+                others => format!(". Take one of: {}", others.join(", ")),
+            };
+            format!("{forced} was asked for, but {own}{advice}")
         }
     };
     Error::NoPath { compute: report.compute.to_string(), display: report.display.to_string(), reason }

@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -64,11 +65,24 @@ std::int32_t more_bytes(void *, const pf_pixels *out, const pf_arg *args, std::s
     return 0;
 }
 
+// What an intake took, as a frame.
+constexpr char SAME[] = R"(
+__kernel void same(PF_IMAGE(uchar4, out), __global const uchar4 *scene) {
+    uint x = get_global_id(0), y = get_global_id(1);
+    if (x < out_width && y < out_height) PF_STORE(out, x, y, scene[y * out_width + x]);
+}
+)";
+std::int32_t same_row(void *, const pf_pixels *out, const pf_arg *args, std::size_t) {
+    std::memcpy(out->data, static_cast<const std::uint8_t *>(args[0].value.host) + out->row * out->row_bytes, out->row_bytes);
+    return 0;
+}
+
 struct engine {
     pixelferry::display display;
     pixelferry::backend backend;
     pixelferry::kernel ramp;
     pixelferry::kernel more;
+    pixelferry::kernel same;
 };
 
 GLuint make_texture(const bytes &pixels) {
@@ -101,7 +115,9 @@ bytes ramp_of(std::uint8_t blue, bool from_top = true) {
 void outlets(const engine &e) {
     const auto texture = make_texture(bytes(WIDTH * HEIGHT * 4, 9));
     const auto object = pixelferry::gl_texture(texture, WIDTH, HEIGHT);
-    pixelferry::outlet outlet(e.backend, e.display, object);
+    auto from_top = pixelferry::outlet_options();
+    from_top.row_order = PIXELFERRY_OUTLET_ROWS_TOP_DOWN;
+    pixelferry::outlet outlet(e.backend, e.display, object, &from_top);
     HOLDS(texels(texture) == bytes(WIDTH * HEIGHT * 4, 9));
     outlet.frame([&](const pixelferry::frame &next) { next.launch(e.ramp, {pixelferry::arg(std::uint32_t{7})}); });
     HOLDS(texels(texture) == ramp_of(7));
@@ -128,7 +144,7 @@ void outlets(const engine &e) {
 
     // From below, and by a path that is named.
     auto options = pixelferry::outlet_options();
-    options.row_order = PIXELFERRY_ROWS_BOTTOM_UP;
+    options.row_order = PIXELFERRY_OUTLET_ROWS_BOTTOM_UP;
     options.unwritten = PIXELFERRY_LOAD_OVERWRITE;
     options.path = "host-round-trip";
     pixelferry::outlet below(e.backend, e.display, object, &options);
@@ -208,6 +224,15 @@ void intakes(const engine &e) {
         GIVES(pf_memory_read(taken.get(), WIDTH * HEIGHT * 4, read.data(), 1), PIXELFERRY_ERROR_ARGUMENT, "512");
         auto *handle = intake.get();
         std::thread([=] { GIVES(pf_intake_free(handle), PIXELFERRY_ERROR_THREAD, "another thread"); }).join();
+    }
+    {
+        // By default neither end turns the rows round.
+        const auto copy = make_texture(bytes(WIDTH * HEIGHT * 4, 1));
+        pixelferry::outlet outlet(e.backend, e.display, pixelferry::gl_texture(copy, WIDTH, HEIGHT));
+        const auto taken = intake.take();
+        outlet.frame([&](const pixelferry::frame &next) { next.launch(e.same, {pixelferry::arg(taken)}); });
+        HOLDS(texels(copy) == scene);
+        glDeleteTextures(1, &copy);
     }
     // What OpenGL renders next.
     GLuint framebuffer = 0;
@@ -467,13 +492,14 @@ void threads(const engine &e, GLFWwindow *window) {
 }
 
 void run(GLFWwindow *window, const char *name) {
-    auto ramp = pixelferry::kernel_source("ramp"), more = pixelferry::kernel_source("more");
+    auto ramp = pixelferry::kernel_source("ramp"), more = pixelferry::kernel_source("more"), same = pixelferry::kernel_source("same");
     ramp.opencl_c = RAMP, ramp.host = ramp_row;
     more.opencl_c = MORE, more.host = more_bytes, more.items = WIDTH * HEIGHT * 4;
+    same.opencl_c = SAME, same.host = same_row;
     auto display = pixelferry::display::from_current_gl();
-    auto backend = pixelferry::backend::open(name, {&ramp, &more});
-    auto built_ramp = backend.build(ramp), built_more = backend.build(more);
-    const engine e{std::move(display), std::move(backend), std::move(built_ramp), std::move(built_more)};
+    auto backend = pixelferry::backend::open(name, {&ramp, &more, &same});
+    auto built_ramp = backend.build(ramp), built_more = backend.build(more), built_same = backend.build(same);
+    const engine e{std::move(display), std::move(backend), std::move(built_ramp), std::move(built_more), std::move(built_same)};
     outlets(e);
     intakes(e);
     draws(e);

@@ -206,6 +206,7 @@ fn without_group(code: &str) -> Vec<String> {
         "NEXT",
         "OBJECT",
         "ONE_CHANNEL",
+        "OUTLET_ROWS",
         "ROWS",
         "SHOWED",
         "TARGET",

@@ -127,6 +127,30 @@ fn a_program_in_cpp_goes_through_every_backend_and_display() {
 }
 
 #[test]
+fn what_functions_of_cpp_throw_goes_on_from_the_call() {
+    let Some(program) = build(Language::Cpp, &root().join("tests/programs/throws.cpp"), &["-pthread".into()]) else {
+        return;
+    };
+    assert!(done(&mut run(program)).contains("all as expected"));
+}
+
+#[test]
+fn a_host_may_unload_the_library_again_and_again() {
+    // Not linked with the library, which would stay for that.
+    let program = scratch("unload");
+    let Some(mut compiler) = compiler(Language::C) else { return };
+    compiler.arg(root().join("tests/programs/unload.c")).args(["-pthread", "-ldl", "-o"]).arg(&program);
+    done(&mut compiler);
+    let library = libraries().join("libpixelferry_capi.so");
+    for (backend, driver) in
+        [("cpu", None), ("vulkan", Some(Need::Lavapipe)), ("gl", Some(Need::Egl)), ("opencl", Some(Need::Pocl))]
+    {
+        let Some(said) = said_by(run(&program).arg(&library).arg(backend), driver) else { continue };
+        assert!(said.contains("nothing grows"), "{backend}: {said}");
+    }
+}
+
+#[test]
 fn what_a_caller_does_wrong_is_a_status() {
     let Some(program) = misuse() else { return };
     assert!(done(&mut run(program)).contains("all as expected"));

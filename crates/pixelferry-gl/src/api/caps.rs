@@ -26,6 +26,8 @@ pub(crate) fn caps(features: &Features, raw: &RawFns) -> DisplayCaps {
     let handles = listed(features, features.memory_import, os::MEMORY_EXTENSION)
         .and(|| loaded(raw.memory_objects.is_some(), os::MEMORY_EXTENSION));
     DisplayCaps::new(features.max_texture_side, MAX_BUFFER_BYTES, RowOrder::BottomUp)
+        // Pixels come from client memory, too; the driver refuses a texture that is too large for it.
+        .with_max_image_bytes(u64::MAX)
         .with_imports(vec![
             host_import,
             linear(HandleType::OPAQUE, handles.clone()),

@@ -132,6 +132,7 @@ impl Made {
         let imports = imports.into_iter().chain(opened).collect();
         let caps =
             ComputeCaps::new(vec![Language::Glsl, Language::Wgsl], QueueBuffer::MOST_BYTES.min(limits.buffer_bytes))
+                .with_allocation_limit("GL_MAX_SHADER_STORAGE_BLOCK_SIZE")
                 .with_exports(exports)
                 .with_imports(imports)
                 .with_semaphores(semaphores)

@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub struct GlImage {
     texture: QueueTexture,
     rows: OpaqueImage,
-    /// Linear copy of all of it.
+    /// Linear copy of all of it, or of as many rows as a binding has.
     scratch: Option<QueueBuffer>,
     session: Arc<Session>,
 }
@@ -39,14 +39,14 @@ impl GlImage {
         if let Some(made) = &self.scratch {
             return Ok(made.clone());
         }
-        let made = QueueBuffer::new(&self.session.device, self.rows.len())?;
+        let made = QueueBuffer::new(&self.session.device, self.rows.copied_at_once(&self.session.caps)?)?;
         Ok(self.scratch.insert(made).clone())
     }
 
-    /// Copies rectangles that make up `range` to or from the same bytes of `memory`.
-    fn copy_rows(&self, range: &Range<usize>, memory: &QueueBuffer, way: Way) -> Result<()> {
+    /// Copies rectangles that make up `range` to or from `memory`, from byte `first` on.
+    fn copy_rows(&self, range: &Range<usize>, (memory, first): (&QueueBuffer, usize), way: Way) -> Result<()> {
         for (at, region) in self.rows.rectangles(range)? {
-            let to = (memory, [range.start + at, self.rows.pitch()]);
+            let to = (memory, [first + at, self.rows.pitch()]);
             self.session.rows.copy((&self.texture, region), to, self.format(), way)?;
         }
         Ok(())
@@ -54,12 +54,12 @@ impl GlImage {
 
     /// Queues a copy of `range` into memory at its same bytes.
     pub fn copy_to(&self, memory: &QueueBuffer, range: &Range<usize>) -> Result<()> {
-        self.copy_rows(range, memory, Way::Load)
+        self.copy_rows(range, (memory, range.start), Way::Load)
     }
 
     /// Queues a copy of `range` of memory.
     pub fn copy_from(&self, memory: &QueueBuffer, range: &Range<usize>) -> Result<()> {
-        self.copy_rows(range, memory, Way::Store)
+        self.copy_rows(range, (memory, range.start), Way::Store)
     }
 
     /// Queues a copy of `range` to a texture with the same rows.
@@ -69,13 +69,14 @@ impl GlImage {
     }
 
     /// Gives `f` a linear copy of all that a view spans, then copies that back: two copies on the device around a kernel that needs
-    /// words.
+    /// words. The copy begins with the view's first byte.
     pub fn through_linear(&mut self, view: &View, f: impl FnOnce(&QueueBuffer, &View) -> Result<()>) -> Result<()> {
         self.rows.place(view)?;
         let (memory, span) = (self.scratch()?, view.span());
-        self.copy_to(&memory, &span)?;
-        f(&memory, view)?;
-        self.copy_from(&memory, &span)
+        self.rows.check_room(span.len(), memory.len(), self.session.device.identity(), &self.session.caps)?;
+        self.copy_rows(&span, (&memory, 0), Way::Load)?;
+        f(&memory, &view.from_its_start())?;
+        self.copy_rows(&span, (&memory, 0), Way::Store)
     }
 
     /// Stores rows that are all alike: `f` writes one into memory, which shaders then read from their cache.
@@ -118,8 +119,10 @@ impl MemoryDriver for GlImage {
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
         let range = offset..offset + into.len();
         let memory = self.scratch()?;
-        self.copy_to(&memory, &range)?;
-        memory.read(offset, into)
+        OpaqueImage::pieces(&range, memory.len()).zip(into.chunks_mut(memory.len())).try_for_each(|(piece, into)| {
+            self.copy_rows(&piece, (&memory, 0), Way::Load)?;
+            memory.read(0, into)
+        })
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
@@ -127,8 +130,10 @@ impl MemoryDriver for GlImage {
         // Refused before anything changes.
         self.rows.rectangles(&range)?;
         let memory = self.scratch()?;
-        memory.write(offset, from)?;
-        self.copy_from(&memory, &range)
+        OpaqueImage::pieces(&range, memory.len()).zip(from.chunks(memory.len())).try_for_each(|(piece, from)| {
+            memory.write(0, from)?;
+            self.copy_rows(&piece, (&memory, 0), Way::Store)
+        })
     }
 
     fn release(&mut self) -> Result<()> {

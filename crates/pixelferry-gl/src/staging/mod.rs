@@ -19,7 +19,6 @@ use glow::HasContext as _;
 use interop_core::devices::owned::own;
 use interop_core::display::{Reach, Staging, StagingDriver, StagingKind};
 use interop_core::{Error, HandleType, Result, SharedHandle};
-use std::any::Any;
 use std::rc::Rc;
 
 /// Content of a block: linear memory or an image.
@@ -144,13 +143,5 @@ impl StagingDriver for GlStaging {
             (HandleType::OPAQUE, Some(made)) => Ok(Some(SharedHandle::Memory(made.export()?))),
             _ => Ok(None),
         }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
     }
 }

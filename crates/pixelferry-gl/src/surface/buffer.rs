@@ -8,7 +8,6 @@ use crate::objects::proved::Proved;
 use crate::staging::GlStaging;
 use interop_core::display::{Bytes, Staging, StoredDriver, SurfaceDriver};
 use interop_core::{BufferView, HandleType, Result, SharedHandle};
-use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -68,10 +67,6 @@ impl SurfaceDriver<Bytes> for BufferSurface {
     fn read_back(&mut self, at: &Range<usize>) -> Result<Vec<u8>> {
         self.shared().enter()?;
         read_back_buffer(self.shared(), self.checked()?, at.clone())
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

@@ -11,7 +11,6 @@ use crate::staging::{Block, GlStaging, ImageBlock};
 use interop_core::display::{Bytes, InPlaceDriver, Pixels, Staging, SurfaceDriver};
 use interop_core::draw::{Manner, Plan};
 use interop_core::{BufferView, Error, ImageView, PixelFormat, Region, Result, Support};
-use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -53,10 +52,6 @@ impl SurfaceDriver<Pixels> for InPlaceImage {
     fn draw_back(&mut self, at: &Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
         self.tools.shared().enter()?;
         self.tools.draw_back(&self.source()?, *at, plan, manner)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 
@@ -128,10 +123,6 @@ impl SurfaceDriver<Bytes> for InPlaceBuffer {
         let shown = self.shown.as_ref().ok_or(Error::NothingShown)?;
         let start = shown.view.offset + at.start;
         read_back_buffer(shared, shown.block.buffer(), start..start + at.len())
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

@@ -19,7 +19,6 @@ use glow::PixelUnpackData;
 use interop_core::display::{Pixels, Staging, StoredDriver, SurfaceDriver};
 use interop_core::draw::{Manner, Plan};
 use interop_core::{Error, HandleType, ImageDesc, ImageView, Region, Result, SharedHandle};
-use std::any::Any;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -129,10 +128,6 @@ impl SurfaceDriver<Pixels> for TextureSurface {
     fn draw_back(&mut self, at: &Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
         self.shared().enter()?;
         self.tools.draw_back(&self.source(), *at, plan, manner)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

@@ -31,6 +31,8 @@ mod external;
 #[cfg(unix)]
 mod external_images;
 mod frame_reads;
+#[path = "../../../interop-core/tests/displays/hostile.rs"]
+mod hostile;
 #[path = "../../../interop-core/tests/displays/manners.rs"]
 mod manner_rules;
 mod manners;

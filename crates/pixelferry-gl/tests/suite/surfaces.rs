@@ -77,3 +77,9 @@ fn many_frames_round_a_ring_make_nothing_new() {
         assert_eq!(display.object_counts(), before);
     }
 }
+
+#[test]
+fn hostile_drivers_get_errors() {
+    let Some(display) = crate::common::headless(None) else { return };
+    crate::hostile::hostile_drivers_get_errors(&*display, true);
+}

@@ -216,7 +216,8 @@ class Source:
     size: width and height of the texture, or bytes to read from the start of the buffer; by default the object's own `size` or
         `nbytes`.
     format: of the texture. Its numbers are given as they are stored.
-    rows: "top-down" makes the texture's last row, which OpenGL draws on top, row 0 of the array; "bottom-up" keeps its order.
+    rows: "bottom-up" makes the texture's row 0 that of the array, as Target does and glGetTexImage has it; "top-down" makes it the
+        last row, which OpenGL draws on top.
     device: "cpu", "cuda" for the GPU that draws or else the first, or "cuda:1". On the GPU that draws nothing goes by the host
         where a path allows that.
     path: take this path or fail; `explain` lists them.
@@ -228,7 +229,7 @@ class Source:
         size: tuple[int, int] | int | None = None,
         *,
         format: _Format = "rgba8",
-        rows: Literal["top-down", "bottom-up"] = "top-down",
+        rows: Literal["top-down", "bottom-up"] = "bottom-up",
         device: str = "cpu",
         path: str | None = None,
     ) -> Self: ...

@@ -59,10 +59,10 @@ def test_every_path_gives_the_same(context):
     assert "host-round-trip" in found
     for path in found:
         with pixelferry.gl.Source(texture, path=path) as source:
-            assert source.path == path and (np.asarray(source.read()) == rows[::-1]).all()
+            assert source.path == path and (np.asarray(source.read()) == rows).all()
 
 
-def test_what_the_program_renders_is_upright(context):
+def test_what_the_program_renders_keeps_its_rows(context):
     target = context.framebuffer([context.texture((8, 6), 4)])
     with pixelferry.gl.Source(target.color_attachments[0]) as source:
         kept = []
@@ -73,7 +73,7 @@ def test_what_the_program_renders_is_upright(context):
             kept.append(source.read())
         for row, array in enumerate(kept):
             red = np.asarray(array)[:, :, 0]
-            assert (red[5 - row] == 255).all() and red.sum() == 8 * 255
+            assert (red[row] == 255).all() and red.sum() == 8 * 255
 
 
 @pytest.mark.parametrize("length", [1, 3, 4096, 100_003])
@@ -96,8 +96,8 @@ def test_our_own_textures_and_buffers(context):
             array = texture.read()
             assert (np.asarray(array) == given).all()
             with pixelferry.gl.Source(texture) as source:
-                # The texture's last row is on top.
-                assert (np.asarray(source.read()) == (given if flip else given[::-1])).all()
+                # Rows as the texture has them.
+                assert (np.asarray(source.read()) == (given[::-1] if flip else given)).all()
             texture.update(given[::-1])
             assert (np.asarray(texture.read()) == given[::-1]).all() and (np.asarray(array) == given).all()
             with pytest.raises(pixelferry.ShapeError):
@@ -120,9 +120,20 @@ def test_our_own_textures_and_buffers(context):
 
 def test_an_array_goes_back_into_a_texture(context):
     texture, rows = filled(context, (30, 40))
-    with pixelferry.gl.Source(texture, rows="bottom-up") as source, pixelferry.gl.Texture((30, 40, 4)) as other:
+    with pixelferry.gl.Source(texture) as source, pixelferry.gl.Texture((30, 40, 4)) as other:
         other.update(source.read())
         assert (np.asarray(other.read()) == rows).all()
+
+
+def test_by_default_neither_end_turns_rows_round(context):
+    (texture, rows), (copy, _) = filled(context, (30, 40)), filled(context, (30, 40), 5)
+    with pixelferry.gl.Source(texture) as source, pixelferry.gl.Target(copy) as target, pixelferry.gl.Source(copy) as again:
+        for seed in range(3):
+            rows = sample(rows.shape, "u1", seed)
+            texture.write(rows.tobytes())
+            target.write(source.read())
+            assert copy.read() == rows.tobytes()
+            assert (np.asarray(again.read()) == rows).all()
 
 
 def test_the_programs_state_stays(context):
@@ -185,13 +196,13 @@ def test_a_texture_that_goes_or_changes(context):
     # It has its size again.
     image[3:5] = 6, 5
     gl("glTexImage2D", *image)
-    texture.write(rows[::-1].tobytes(), alignment=1)
+    texture.write(rows.tobytes(), alignment=1)
     assert (np.asarray(source.read()) == rows).all()
     texture.release()
     for _ in range(3):
         with pytest.raises(pixelferry.ShapeError, match="no texture"):
             source.read()
-    assert (np.asarray(array) == rows[::-1]).all()
+    assert (np.asarray(array) == rows).all()
     source.close()
     assert context.error == "GL_NO_ERROR"
 
@@ -206,7 +217,7 @@ def test_a_closed_source(context):
         with pytest.raises(pixelferry.ClosedError, match="closed"):
             call()
     assert "closed" in repr(source) and source.name == texture.glo and source.format == "rgba8"
-    assert (np.asarray(array) == rows[::-1]).all()
+    assert (np.asarray(array) == rows).all()
 
 
 def test_threads_and_contexts(two):
@@ -222,7 +233,7 @@ def test_threads_and_contexts(two):
     (error,) = on_a_thread(lambda: pixelferry.gl.Source(texture))
     assert type(error) is pixelferry.ContextError
     with current(first, second):
-        assert (np.asarray(source.read()) == rows[::-1]).all()
+        assert (np.asarray(source.read()) == rows).all()
     thread = threading.Thread(target=source.close)
     thread.start()
     thread.join()
@@ -240,7 +251,7 @@ def test_arrays_outlive_their_context(context):
         early = open_context()
         texture, rows = filled(early, (50, 60), seed)
         source = pixelferry.gl.Source(texture)
-        kept.append((np.from_dlpack(source.read()), source.read(), rows[::-1], source))
+        kept.append((np.from_dlpack(source.read()), source.read(), rows, source))
         context.__enter__()
         early.release()
         later = open_context()

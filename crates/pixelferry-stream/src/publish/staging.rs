@@ -6,7 +6,6 @@ use crate::wire::message::Kind;
 use crate::wire::pages::{self, Writers};
 use interop_core::display::{Reach, StagingDriver};
 use interop_core::{Display, HandleType, Result, SharedHandle, Staging, StagingKind};
-use std::any::Any;
 use std::rc::Rc;
 
 /// A block of the display in plain memory or of the device's, and the piece that it is.
@@ -65,13 +64,5 @@ impl StagingDriver for StreamStaging {
 
     fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
         self.inner.export(handle).map(Some)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
     }
 }

@@ -7,7 +7,6 @@ use crate::wire::message::Kind;
 use interop_core::devices::owned::{own, own_mut};
 use interop_core::display::{Content, InPlaceDriver, StoredDriver, SurfaceDriver};
 use interop_core::{Display, Error, Part, Result, Staging, Surface, SurfaceDesc, View};
-use std::any::Any;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -49,10 +48,6 @@ impl StreamSurface {
 impl<C: Content> SurfaceDriver<C> for StreamSurface {
     fn read_back(&mut self, at: &C::At) -> Result<Vec<u8>> {
         self.read(&C::part(at))
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

@@ -72,6 +72,7 @@ impl VulkanBackend {
         let images = lent(MemoryShape::Image).without(&shared.stores.refused());
         let (opened, semaphores) = shared.sharing.opened_by_kernels();
         let caps = ComputeCaps::new(languages(shared), most)
+            .with_allocation_limit("maxStorageBufferRange, or what one allocation of the device has")
             .with_exports(vec![lent(MemoryShape::Linear)])
             .with_imports([lent(MemoryShape::Linear), images].into_iter().chain(opened).collect())
             .with_semaphores(semaphores)
@@ -205,7 +206,7 @@ unsafe impl BackendDriver for VulkanBackend {
     fn write_pattern(&self, target: Target<'_>, wanted: &Pattern) -> Result<()> {
         let (memory, view) = target.into_parts();
         if let Some(image) = find::<VulkanImage>(memory, &self.session) {
-            return image.through_linear(&view, |memory| self.pattern_into(memory, &view, wanted));
+            return image.through_linear(&view, |memory, view| self.pattern_into(memory, view, wanted));
         }
         self.pattern_into(own::<VulkanMemory>(memory, &self.session)?.buffer()?, &view, wanted)
     }

@@ -12,7 +12,7 @@ use crate::staging::queue_buffer::QueueBuffer;
 use crate::staging::transfer::read_buffer;
 use cuda_backend::{Geometry, Params, PtxKernel, PtxProof};
 use interop_core::devices::owned::{find, own};
-use interop_core::{Arg, ComputeMemory, Error, Kernel, KernelSource, Result, Target};
+use interop_core::{Arg, ComputeMemory, Error, Kernel, KernelSource, Result, Target, View};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -52,14 +52,14 @@ impl CudaKernel {
         let shared = session.shared()?;
         let (memory, view) = target.into_parts();
         let address_of = |memory: &dyn ComputeMemory| address(shared, own::<VulkanMemory>(memory, session)?.buffer()?);
-        let run = |memory: &QueueBuffer| {
-            let planned = self.kernel.plan(address(shared, memory)?, &view, items, args, &address_of)?;
+        let run = |memory: &QueueBuffer, view: &View| {
+            let planned = self.kernel.plan(address(shared, memory)?, view, items, args, &address_of)?;
             // SAFETY: addresses are of buffers that are retired when they go.
             unsafe { run(shared, self.function.get()?, planned) }
         };
         match find::<VulkanImage>(memory, session) {
             Some(image) => image.through_linear(&view, run),
-            None => run(own::<VulkanMemory>(memory, session)?.buffer()?),
+            None => run(own::<VulkanMemory>(memory, session)?.buffer()?, &view),
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::staging::memory::Buffer;
 use crate::staging::queue_buffer::QueueBuffer;
 use crate::staging::queue_image::QueueImage;
 use crate::staging::transfer::{copy_to_image, copy_to_rows, read_buffer, upload_bytes};
-use interop_core::compute::{MemoryDriver, OpaqueImage, Placement};
+use interop_core::compute::{MemoryDriver, OpaqueImage, Placement, host_bytes};
 use interop_core::{ImageDesc, PixelFormat, Region, Result, SharedHandle, View};
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -32,7 +32,7 @@ pub struct VulkanImage {
 struct Inner {
     image: QueueImage,
     view: Lasting<ImageView>,
-    /// Linear copy of all of it.
+    /// Linear copy of all of it, or of as many rows as a binding has.
     scratch: OnceCell<QueueBuffer>,
 }
 
@@ -59,7 +59,7 @@ impl VulkanImage {
     /// The image as kernels store to it.
     pub fn bound(&self) -> Result<(Bound<'_>, Place)> {
         let inner = self.inner.get()?;
-        Ok((Bound::Texture(inner.view.raw, inner.view.number), inner.image.place))
+        Ok((Bound::Texture(inner.view.raw, inner.view.number), self.image()?))
     }
 
     /// The linear copy's room.
@@ -68,53 +68,70 @@ impl VulkanImage {
         if let Some(made) = scratch.get() {
             return Ok(made);
         }
-        let made = Rc::new(Buffer::zeroed(self.session.shared()?, self.rows.len())?);
+        let room = self.rows.copied_at_once(&self.session.caps)?;
+        let made = Rc::new(Buffer::zeroed(self.session.shared()?, room)?);
         Ok(scratch.get_or_init(|| QueueBuffer::of(&made)))
     }
 
-    /// Calls `copy` with each rectangle that makes up `range`, and its rows at the same bytes of `memory`.
+    /// Calls `copy` with each rectangle that makes up `range`, and its rows from byte `first` of `memory` on.
     fn each(
         &self,
-        memory: &QueueBuffer,
+        (memory, first): (&QueueBuffer, usize),
         range: &Range<usize>,
         copy: impl Fn(&DeviceState, Region, Rows) -> Result<u64>,
     ) -> Result<()> {
         let shared = self.session.shared()?;
         let row_length = self.rows.desc().extent.width;
         self.rows.rectangles(range)?.into_iter().try_for_each(|(at, region)| {
-            let rows = Rows { buffer: memory.raw(), offset: (range.start + at) as u64, row_length };
+            let rows = Rows { buffer: memory.raw(), offset: (first + at) as u64, row_length };
             copy(shared, region, rows).map(drop)
         })
     }
 
     /// Queues a copy of `range` into memory at its same bytes.
     pub fn copy_to(&self, memory: &QueueBuffer, range: &Range<usize>) -> Result<()> {
-        let place = self.inner.get()?.image.place;
-        self.each(memory, range, |shared, region, rows| copy_to_rows(shared, place, region, rows))
+        self.load((memory, range.start), range)
+    }
+
+    fn load(&self, to: (&QueueBuffer, usize), range: &Range<usize>) -> Result<()> {
+        let place = self.image()?;
+        self.each(to, range, |shared, region, rows| copy_to_rows(shared, place, region, rows))
     }
 
     /// Queues a copy of `range` of memory.
     pub fn copy_from(&self, memory: &QueueBuffer, range: &Range<usize>) -> Result<()> {
-        let place = self.inner.get()?.image.place;
-        self.each(memory, range, |shared, region, rows| copy_to_image(shared, place, rows, region))
+        self.store((memory, range.start), range)
+    }
+
+    fn store(&self, from: (&QueueBuffer, usize), range: &Range<usize>) -> Result<()> {
+        let place = self.image()?;
+        self.each(from, range, |shared, region, rows| copy_to_image(shared, place, rows, region))
+    }
+
+    /// The image, while whoever has it keeps it.
+    fn image(&self) -> Result<Place> {
+        self.inner.get()?.image.place()
     }
 
     /// Queues a copy of `range` to an image with the same rows.
     pub fn copy_image(&self, to: &Self, range: &Range<usize>) -> Result<()> {
         self.rows.check_alike(&to.rows)?;
         let memory = self.scratch()?;
-        self.copy_to(memory, range)?;
-        to.copy_from(memory, range)
+        OpaqueImage::pieces(range, memory.len()).try_for_each(|piece| {
+            self.load((memory, 0), &piece)?;
+            to.store((memory, 0), &piece)
+        })
     }
 
     /// Gives `f` a linear copy of all that a view spans, then copies that back: two copies on the device around a kernel that needs
-    /// words.
-    pub fn through_linear(&self, view: &View, f: impl FnOnce(&QueueBuffer) -> Result<()>) -> Result<()> {
+    /// words. The copy begins with the view's first byte.
+    pub fn through_linear(&self, view: &View, f: impl FnOnce(&QueueBuffer, &View) -> Result<()>) -> Result<()> {
         self.rows.place(view)?;
         let (memory, span) = (self.scratch()?, view.span());
-        self.copy_to(memory, &span)?;
-        f(memory)?;
-        self.copy_from(memory, &span)
+        self.rows.check_room(span.len(), memory.len(), &self.session.identity, &self.session.caps)?;
+        self.load((memory, 0), &span)?;
+        f(memory, &view.from_its_start())?;
+        self.store((memory, 0), &span)
     }
 }
 
@@ -136,14 +153,19 @@ impl MemoryDriver for VulkanImage {
         // Refused before anything changes.
         self.rows.rectangles(&range)?;
         let memory = self.scratch()?;
-        upload_bytes(self.session.shared()?, (memory.raw(), offset as u64), from)?;
-        self.copy_from(memory, &range)
+        OpaqueImage::pieces(&range, memory.len()).zip(from.chunks(memory.len())).try_for_each(|(piece, from)| {
+            upload_bytes(self.session.shared()?, (memory.raw(), 0), from)?;
+            self.store((memory, 0), &piece)
+        })
     }
 
     fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let memory = self.scratch()?;
-        self.copy_to(memory, &range)?;
-        f(&read_buffer(self.session.shared()?, memory.raw(), &(range.start as u64..range.end as u64))?)
+        let (memory, mut bytes) = (self.scratch()?, host_bytes(range.len())?);
+        for piece in OpaqueImage::pieces(&range, memory.len()) {
+            self.load((memory, 0), &piece)?;
+            bytes.extend(read_buffer(self.session.shared()?, memory.raw(), &(0..piece.len() as u64))?);
+        }
+        f(&bytes)
     }
 
     fn release(&mut self) -> Result<()> {

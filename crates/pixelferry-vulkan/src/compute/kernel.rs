@@ -116,7 +116,7 @@ impl VulkanKernel {
     ) -> Result<()> {
         let format = image.format();
         if self.module.is_some() || !self.text.stores_to(format, view) {
-            return image.through_linear(view, |memory| self.run(memory, view, items, args, memories));
+            return image.through_linear(view, |memory, view| self.run(memory, view, items, args, memories));
         }
         let launch = self.text.plan_texture(format, &image.place(view)?, args, &self.session.limits)?;
         if launch.is_empty() {

@@ -31,6 +31,8 @@ pub struct ImageTarget {
     region: Region,
     /// No other target has it, whatever the handle of its image.
     number: u64,
+    /// Dropped with the target, after which the engine need not keep the image.
+    alive: Rc<()>,
     painter: Rc<Painter>,
     view: OwnView,
 }
@@ -84,7 +86,8 @@ impl VulkanDisplay {
             region.check_inside(desc.extent)?;
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let (shared, painter) = (Rc::clone(&self.shared), Rc::clone(&self.painter));
-            Ok(ImageTarget { shared, image: *image, desc, region, number, painter, view: OwnView::default() })
+            let (alive, view) = (Rc::default(), OwnView::default());
+            Ok(ImageTarget { shared, image: *image, desc, region, number, alive, painter, view })
         })
     }
 }
@@ -101,7 +104,7 @@ impl ImageTarget {
 
     /// The image as kernels store to it; `None` where they do not.
     fn lent(&self) -> Option<QueueImage> {
-        QueueImage::of_engine(&self.shared, self.image.place(), self.desc, self.image.usage)
+        QueueImage::of_engine(&self.shared, (self.image.place(), &self.alive), self.desc, self.image.usage)
     }
 
     fn encodes(&self) -> bool {
@@ -162,8 +165,8 @@ impl ImageTarget {
 
     /// The image as the painter draws to it.
     fn canvas(&self) -> Canvas<'_> {
-        let Self { image, desc, region, view, .. } = self;
-        Canvas { place: image.place(), desc: *desc, usage: image.usage, region: *region, view }
+        let Self { image, desc, region, alive, view, .. } = self;
+        Canvas { place: image.place(), desc: *desc, usage: image.usage, region: *region, alive, view }
     }
 
     /// Whether a compute shader does a draw.
@@ -240,7 +243,7 @@ impl ShowTarget for ImageTarget {
     fn handle(&mut self) -> Result<(SharedHandle, Box<dyn Any>)> {
         call("ImageTarget::handle", || {
             let lent = self.lent().ok_or_else(|| self.shared.unsupported("kernels do not store to the image"))?;
-            // The engine keeps the image.
+            // The engine keeps the image while the target is there, which the handle asks for.
             Ok((lent.into_handle(&self.shared)?, Box::new(()) as Box<dyn Any>))
         })
     }

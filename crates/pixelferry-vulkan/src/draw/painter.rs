@@ -60,6 +60,8 @@ pub(crate) struct Canvas<'a> {
     pub desc: ImageDesc,
     pub usage: vk::ImageUsageFlags,
     pub region: Region,
+    /// The engine keeps the image while its owner lives.
+    pub alive: &'a Rc<()>,
     pub view: &'a OwnView,
 }
 
@@ -108,7 +110,7 @@ impl Painter {
         if limits.max_compute_work_group_invocations < GROUP.0 * GROUP.1 || wide < GROUP.0 || high < GROUP.1 {
             return Err(Obstacle::NoShader(format!("groups have fewer than {} work items", GROUP.0 * GROUP.1).into()));
         }
-        let own = QueueImage::of_engine(shared, canvas.place, canvas.desc, canvas.usage);
+        let own = QueueImage::of_engine(shared, (canvas.place, canvas.alive), canvas.desc, canvas.usage);
         if own.is_none() && plan.blends && !canvas.usage.contains(vk::ImageUsageFlags::TRANSFER_SRC) {
             return Err(Obstacle::Texture("it is stored to beside it, and blending reads it: TRANSFER_SRC is missing"));
         }

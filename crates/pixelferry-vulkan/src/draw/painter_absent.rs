@@ -20,6 +20,8 @@ pub(crate) struct Canvas<'a> {
     pub desc: ImageDesc,
     pub usage: vk::ImageUsageFlags,
     pub region: Region,
+    /// The engine keeps the image while its owner lives.
+    pub alive: &'a Rc<()>,
     pub view: &'a OwnView,
 }
 

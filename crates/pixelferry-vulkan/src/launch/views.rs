@@ -27,7 +27,7 @@ impl Drop for ImageView {
 impl ImageView {
     /// One that stores.
     pub(crate) fn storing(shared: &DeviceState, image: &QueueImage) -> Result<Self> {
-        Self::new(shared, image.place.image, image.view, vk::ImageUsageFlags::STORAGE)
+        Self::new(shared, image.place()?.image, image.view, vk::ImageUsageFlags::STORAGE)
     }
 
     /// One that is read, of an image that may be sampled, in the image's own format.

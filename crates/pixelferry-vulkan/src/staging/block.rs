@@ -8,7 +8,6 @@ use ash::vk;
 use interop_core::devices::owned::{own, own_mut};
 use interop_core::display::{Reach, StagingDriver};
 use interop_core::{Error, HandleType, Result, SharedHandle, Staging, StagingKind};
-use std::any::Any;
 use std::rc::Rc;
 
 enum Body {
@@ -149,14 +148,6 @@ impl StagingDriver for VulkanStaging {
             Body::Image(image) if handle == HandleType::OPAQUE => image.export().map(Some),
             _ => Ok(None),
         }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
     }
 }
 

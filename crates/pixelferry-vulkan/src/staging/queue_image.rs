@@ -6,17 +6,24 @@ use crate::queue::commands::Place;
 use crate::staging::memory::Image;
 use ash::vk;
 use interop_core::{Error, ImageDesc, Result, SharedHandle};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 /// An image of the display's device that kernels in its queue store to.
 #[derive(Clone)]
 pub(crate) struct QueueImage {
-    pub place: Place,
+    place: Place,
     pub desc: ImageDesc,
     /// Format of a view that stores.
     pub view: vk::Format,
-    /// The display's own; an engine's is kept by the engine.
-    _kept: Option<Rc<Image>>,
+    /// What keeps the image: the display's own is kept from here, an engine's by the engine while its surface or target is there.
+    keeper: Keeper,
+}
+
+/// Keeper of an image.
+#[derive(Clone)]
+enum Keeper {
+    Ours { _image: Rc<Image> },
+    Engine(Weak<()>),
 }
 
 /// A [`QueueImage`] as the other side gets it.
@@ -26,18 +33,37 @@ impl QueueImage {
     pub(crate) fn of(shared: &DeviceState, image: &Rc<Image>) -> Option<Self> {
         let desc = *image.desc();
         let view = shared.stores.view(desc.format)?;
-        Some(Self { place: image.place(), desc, view, _kept: Some(Rc::clone(image)) })
+        Some(Self { place: image.place(), desc, view, keeper: Keeper::Ours { _image: Rc::clone(image) } })
     }
 
-    /// `None` where kernels do not store to it as it is: its views have no other format than its own.
+    /// `None` where kernels do not store to it as it is: its views have no other format than its own. The engine keeps the image
+    /// while `owner` is there, and no longer: safe code may keep handles of it for ever.
     pub(crate) fn of_engine(
         shared: &DeviceState,
-        place: Place,
+        (place, owner): (Place, &Rc<()>),
         desc: ImageDesc,
         usage: vk::ImageUsageFlags,
     ) -> Option<Self> {
         let view = shared.stores.view(desc.format).filter(|view| *view == place.format)?;
-        usage.contains(vk::ImageUsageFlags::STORAGE).then_some(Self { place, desc, view, _kept: None })
+        usage.contains(vk::ImageUsageFlags::STORAGE).then(|| Self {
+            place,
+            desc,
+            view,
+            keeper: Keeper::Engine(Rc::downgrade(owner)),
+        })
+    }
+
+    /// The image for commands.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where an engine need not keep it any more.
+    pub(crate) fn place(&self) -> Result<Place> {
+        match &self.keeper {
+            Keeper::Engine(owner) if owner.strong_count() == 0 => {
+                Err(Error::refused("the surface or target of the engine's image is gone"))
+            }
+            _ => Ok(self.place),
+        }
     }
 
     pub(crate) fn into_handle(self, shared: &DeviceState) -> Result<SharedHandle> {

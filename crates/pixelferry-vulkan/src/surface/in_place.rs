@@ -7,7 +7,6 @@ use crate::staging::transfer::{blit_back, read_buffer, read_image, read_rows};
 use interop_core::display::{Bytes, InPlaceDriver, Pixels, SurfaceDriver};
 use interop_core::draw::{Manner, Plan};
 use interop_core::{BufferView, Error, ImageView, Region, Result, Staging};
-use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -51,10 +50,6 @@ impl SurfaceDriver<Pixels> for InPlaceImage {
             _ => Ok(None),
         }
     }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
 impl InPlaceDriver<Pixels> for InPlaceImage {
@@ -95,10 +90,6 @@ impl SurfaceDriver<Bytes> for InPlaceBuffer {
         let (buffer, view) = self.bytes()?;
         let start = view.offset + at.start;
         read_buffer(&self.shared, buffer.raw(), &(start as u64..(start + at.len()) as u64))
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

@@ -14,7 +14,6 @@ use interop_core::display::checks::made_with;
 use interop_core::display::{Bytes, Pixels, StoredDriver, SurfaceDriver};
 use interop_core::draw::{Manner, Plan};
 use interop_core::{BufferView, HandleType, ImageDesc, ImageView, Region, Result, SharedHandle, Staging};
-use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -31,6 +30,8 @@ pub(crate) struct StoredImage {
     image: ImageDesc,
     place: Place,
     owner: Owner<Rc<Image>, vk::ImageUsageFlags>,
+    /// Dropped with the surface, after which an engine need not keep its image.
+    alive: Rc<()>,
     shared: Rc<DeviceState>,
 }
 
@@ -53,7 +54,7 @@ impl StoredImage {
         place: Place,
         owner: Owner<Rc<Image>, vk::ImageUsageFlags>,
     ) -> Self {
-        Self { image: *desc, place, owner, shared: Rc::clone(shared) }
+        Self { image: *desc, place, owner, alive: Rc::default(), shared: Rc::clone(shared) }
     }
 
     pub(crate) fn place(&self) -> Place {
@@ -83,10 +84,6 @@ impl SurfaceDriver<Pixels> for StoredImage {
 
     fn draw_back(&mut self, at: &Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
         if manner.is_some() || !plan.is_copy() { Ok(None) } else { blit_back(&self.shared, self.place, *at) }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 
@@ -127,7 +124,7 @@ impl StoredDriver<Pixels> for StoredImage {
         }
         let lent = match &self.owner {
             Owner::Ours(image) => QueueImage::of(&self.shared, image),
-            Owner::Engines(usage) => QueueImage::of_engine(&self.shared, self.place, self.image, *usage),
+            Owner::Engines(usage) => QueueImage::of_engine(&self.shared, (self.place, &self.alive), self.image, *usage),
         };
         lent.map(|lent| lent.into_handle(&self.shared)).transpose()
     }
@@ -173,10 +170,6 @@ impl StoredBuffer {
 impl SurfaceDriver<Bytes> for StoredBuffer {
     fn read_back(&mut self, at: &Range<usize>) -> Result<Vec<u8>> {
         read_buffer(&self.shared, self.raw, &(at.start as u64..at.end as u64))
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

@@ -18,6 +18,8 @@ mod engines_own;
 #[cfg(all(feature = "compute", target_os = "linux"))]
 #[path = "../../../interop-core/tests/displays/exported.rs"]
 mod exported;
+#[path = "../../../interop-core/tests/displays/hostile.rs"]
+mod hostile;
 mod misuse;
 #[path = "../../../interop-core/tests/displays/paths.rs"]
 mod paths;

@@ -227,3 +227,9 @@ fn a_lost_device_is_an_error_and_everything_goes() {
     losing::LOST.store(false, Ordering::SeqCst);
     assert!(Rc::strong_count(&engine.vulkan) == 1);
 }
+
+#[test]
+fn hostile_drivers_get_errors() {
+    let Some(display) = display() else { return };
+    crate::hostile::hostile_drivers_get_errors(&*display, true);
+}

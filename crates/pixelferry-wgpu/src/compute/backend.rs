@@ -59,7 +59,9 @@ impl WgpuBackend {
             let identity = device.identity.clone().with_api(Api::Wgpu);
             let most = limits.max_buffer_size.min(limits.max_storage_buffer_binding_size).min(MOST_BYTES);
             let shared = MemoryCap::new(HandleType::QueueBuffer(device.queue_id()), MemoryShape::Linear, Support::Yes);
-            let caps = ComputeCaps::new(languages(&device), most);
+            let caps = ComputeCaps::new(languages(&device), most).with_allocation_limit(
+                "max_storage_buffer_binding_size and max_buffer_size of the device's limits; ask for more in required_limits",
+            );
             let textures = MemoryCap::new(shared.handle, MemoryShape::Image, device.stores.any());
             let opener = Opener::of(&device);
             let absent = || (MemoryCap::opened_by_kernels(Support::No(Vulkan::ABSENT.into())), Vec::new());

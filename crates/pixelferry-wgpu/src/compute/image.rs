@@ -19,7 +19,7 @@ use wgsl_kernel::NAMES_WORDS;
 pub struct WgpuImage {
     texture: QueueTexture,
     rows: OpaqueImage,
-    /// Linear copy of all of it, its rows padded as wgpu copies them.
+    /// Linear copy of all of it, or of as much as a binding has, its rows padded as wgpu copies them.
     scratch: OnceLock<WgpuMemory>,
     /// Group 0 of launches that write it, from the first on.
     target: OnceLock<wgpu::BindGroup>,
@@ -86,7 +86,8 @@ impl WgpuImage {
         if let Some(made) = self.scratch.get() {
             return Ok(made);
         }
-        let bytes = self.pitch() * self.rows.desc().extent.height as usize;
+        let most = usize::try_from(self.session.caps.max_allocation).unwrap_or(usize::MAX) / self.pitch();
+        let bytes = self.pitch() * most.min(self.rows.desc().extent.height as usize).max(1);
         let buffer = QueueBuffer::new(&self.session.device, bytes)?;
         Ok(self.scratch.get_or_init(|| WgpuMemory::over(&self.session, buffer, bytes)))
     }
@@ -116,15 +117,17 @@ impl WgpuImage {
         self.copy_region(region, (self.scratch()?, self.first(region), Some(self.pitch())), Way::Store)
     }
 
-    /// First byte of a rectangle in the linear copy.
+    /// First byte of a rectangle in the linear copy, which begins with its first row.
     fn first(&self, region: Region) -> usize {
-        region.y as usize * self.pitch() + region.x as usize * self.format().bytes_per_pixel()
+        region.x as usize * self.format().bytes_per_pixel()
     }
 
     fn lend(&self, view: &View) -> Result<(&WgpuMemory, View)> {
         self.settle()?;
         let Placement { region, reversed } = self.rows.place(view)?;
         let (memory, pitch, format) = (self.scratch()?, self.pitch(), self.format());
+        let span = region.height as usize * pitch;
+        self.rows.check_room(span, memory.len(), &self.session.identity, &self.session.caps)?;
         let first = self.first(region);
         let last = first + (region.height as usize).saturating_sub(1) * pitch;
         let rows = isize::try_from(pitch).map_err(|_| Error::refused("rows of the texture are too long"))?;

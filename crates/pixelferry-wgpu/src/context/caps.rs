@@ -42,6 +42,7 @@ pub(crate) fn caps(
         limits.max_buffer_size / crate::context::format::WORD * crate::context::format::WORD,
         RowOrder::TopDown,
     )
+    .with_buffer_limit("max_buffer_size of the device's limits; ask for more in required_limits")
     .with_imports(sharing.imports.into_iter().chain([lent.clone()]).collect())
     .with_exports(sharing.exports.into_iter().chain([lent, textures]).collect())
     .with_semaphores(sharing.semaphores)

@@ -17,7 +17,6 @@ use interop_core::devices::owned::{own, own_mut};
 use interop_core::display::{Reach, StagingDriver};
 use interop_core::{Error, HandleType, Result, SharedHandle, Staging, StagingKind};
 use ring::Ring;
-use std::any::Any;
 use std::rc::Rc;
 
 /// Content of a block: linear memory or an image.
@@ -164,13 +163,5 @@ impl StagingDriver for WgpuStaging {
             (Some(Keeper::Vulkan(exported)), _, HandleType::OPAQUE) => exported.handle(&self.shared).map(Some),
             _ => Ok(None),
         }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
     }
 }

@@ -6,7 +6,6 @@ use crate::draw::tools::Tools;
 use crate::surface::buffer_copies::{self, Place};
 use interop_core::display::{Bytes, StoredDriver, SurfaceDriver};
 use interop_core::{BufferView, HandleType, Result, SharedHandle, Staging};
-use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -50,10 +49,6 @@ impl BufferSurface {
 impl SurfaceDriver<Bytes> for BufferSurface {
     fn read_back(&mut self, at: &Range<usize>) -> Result<Vec<u8>> {
         self.tools.shared.read_buffer(&self.buffer, at.start as u64..at.end as u64)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

@@ -10,7 +10,6 @@ use crate::surface::texture_copies;
 use interop_core::display::checks::made_with;
 use interop_core::display::{Bytes, Content as _, Pixels, StoredDriver, SurfaceDriver};
 use interop_core::{BufferView, Error, HandleType, ImageView, PixelFormat, Region, Result, SharedHandle, Staging};
-use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;
 use wgpu::wgt::{BufferTransition, BufferUses, TextureTransition, TextureUses};
@@ -63,10 +62,6 @@ impl SurfaceDriver<Pixels> for EngineImage {
     fn read_back(&mut self, at: &Region) -> Result<Vec<u8>> {
         let bytes = self.format.bytes_per_pixel();
         self.told(read_back::image(&self.tools.shared, *at, bytes, |_| self.texture.clone()))
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 
@@ -151,10 +146,6 @@ impl SurfaceDriver<Bytes> for EngineBuffer {
     fn read_back(&mut self, at: &Range<usize>) -> Result<Vec<u8>> {
         Self::check_words(at)?;
         self.told(self.tools.shared.read_buffer(&self.buffer, at.start as u64..at.end as u64))
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

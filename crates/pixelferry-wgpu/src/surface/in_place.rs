@@ -7,7 +7,6 @@ use crate::staging::{Block, WgpuStaging};
 use interop_core::display::{Bytes, InPlaceDriver, Pixels, SurfaceDriver};
 use interop_core::draw::{Manner, Plan};
 use interop_core::{BufferView, Error, ImageView, Region, Result, Staging};
-use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -38,10 +37,6 @@ impl SurfaceDriver<Pixels> for InPlaceImage {
     fn draw_back(&mut self, at: &Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
         let tools = &self.tools;
         tools.drawing.draw_back(&tools.shared, &tools.painter, self.picture()?, *at, plan, manner)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 
@@ -83,10 +78,6 @@ impl SurfaceDriver<Bytes> for InPlaceBuffer {
         let (buffer, view) = self.buffer()?;
         let start = view.offset + at.start;
         self.shared.read_buffer(buffer, start as u64..(start + at.len()) as u64)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

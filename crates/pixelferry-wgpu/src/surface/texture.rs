@@ -9,7 +9,6 @@ use crate::surface::texture_copies;
 use interop_core::display::{Pixels, StoredDriver, SurfaceDriver};
 use interop_core::draw::{Manner, Plan};
 use interop_core::{HandleType, ImageDesc, ImageView, Region, Result, SharedHandle, Staging};
-use std::any::Any;
 use std::rc::Rc;
 
 /// A texture.
@@ -48,10 +47,6 @@ impl SurfaceDriver<Pixels> for TextureSurface {
     fn draw_back(&mut self, at: &Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
         let tools = &self.tools;
         tools.drawing.draw_back(&tools.shared, &tools.painter, &self.picture, *at, plan, manner)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

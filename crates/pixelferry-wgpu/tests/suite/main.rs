@@ -17,6 +17,8 @@ mod engine_surfaces;
 #[cfg(all(feature = "compute", target_os = "linux"))]
 #[path = "../../../interop-core/tests/displays/exported.rs"]
 mod exported;
+#[path = "../../../interop-core/tests/displays/hostile.rs"]
+mod hostile;
 #[path = "../../../interop-core/tests/displays/manners.rs"]
 mod manner_rules;
 mod manners;

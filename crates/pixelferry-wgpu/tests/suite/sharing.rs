@@ -128,3 +128,9 @@ fn child_descriptors() {
     let Some(display) = common::display() else { return };
     shared_memory::descriptors_are_closed_whatever_becomes_of_them(&*display);
 }
+
+#[test]
+fn hostile_drivers_get_errors() {
+    let Some(display) = common::display() else { return };
+    crate::hostile::hostile_drivers_get_errors(&*display, true);
+}

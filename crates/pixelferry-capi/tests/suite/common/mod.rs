@@ -24,7 +24,9 @@ pub fn compiler(language: Language) -> Option<Command> {
     };
     need(Need::Cc, Command::new(name).arg("--version").output())?;
     let mut compiler = Command::new(name);
-    compiler.args([standard, "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I"]).arg(root().join("include"));
+    compiler
+        .args([standard, "-g", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-I"])
+        .arg(root().join("include"));
     Some(compiler)
 }
 

@@ -5,8 +5,9 @@ use crate::engine_objects::{Object as _, refused};
 use crate::engine_surfaces::Canvas;
 use ash::vk;
 use interop_core::{
-    Arg, ComputeBackend, Detour, DrawOptions, Error, Extent, Fit, ImageDesc, Kernel, KernelSource, Link, LinkOptions,
-    PathId, PixelFormat, Policy, Region, RowOrder, ShowTarget as _, Showed, SurfaceDesc, TargetEncoding, Unwritten,
+    Arg, ComputeBackend, Detour, Display as _, DrawOptions, Error, Extent, Fit, ImageDesc, ImageView, Kernel,
+    KernelSource, Link, LinkOptions, PathId, PixelFormat, Policy, Region, RowOrder, ShowTarget as _, Showed,
+    SurfaceDesc, Target, TargetEncoding, Unwritten, View,
 };
 use pixelferry_vulkan::sharing::vk_format;
 use pixelferry_vulkan::{EngineImage, ImageTarget, VulkanBackend, VulkanDisplay, ash};
@@ -255,4 +256,33 @@ fn what_is_no_place_for_frames_is_refused() {
     let mut link = other.link(rgba8(), Unwritten::Overwrite, untimed());
     let shown = other.show(&mut link, &mut target(good, AT).unwrap(), plain(), 0.5);
     assert!(matches!(shown, Err(Error::Foreign { .. })), "{shown:?}");
+}
+
+/// Safe code may keep a target's handle, and what was opened by it, for as long as it likes; the engine keeps its image only as long as
+/// the target.
+#[test]
+fn a_target_that_is_gone_is_written_by_nobody() {
+    let Some(engine) = Engine::make(false) else { return };
+    let scene = Scene::on(&engine);
+    let canvas = scene.canvas(&engine, vk::Format::R8G8B8A8_UNORM, every_usage());
+    let mut target = scene.target(&canvas, AT);
+    let (handle, kept) = target.handle().unwrap();
+    let (later, kept_later) = target.handle().unwrap();
+    let desc = SurfaceDesc::image(ALL.width, ALL.height, PixelFormat::Rgba8);
+    let mut opened = scene.backend.import_surface(&handle, &desc).unwrap();
+    let whole = ImageView::packed(ALL, PixelFormat::Rgba8, 1, 0, false).unwrap();
+    let mut launch = || {
+        let to = Target::new(opened.as_mut(), View::Image(whole)).unwrap();
+        scene.backend.launch(scene.kernel.as_ref(), to, &[Arg::F32(0.5)])
+    };
+    launch().unwrap();
+    scene.display.finish().unwrap();
+    drop(target);
+    refused(launch(), "gone");
+    drop(canvas);
+    refused(launch(), "gone");
+    refused(opened.read(0, &mut [0; 4]), "gone");
+    refused(opened.write(0, &[0; 4]), "gone");
+    refused(scene.backend.import_surface(&later, &desc).map(drop), "gone");
+    drop((kept, kept_later));
 }
