@@ -47,7 +47,7 @@ impl Stamp {
         self.0 >> 8
     }
 
-    fn place(self) -> Option<usize> {
+    pub(crate) fn place(self) -> Option<usize> {
         usize::try_from(self.0 & 0xff).ok().filter(|place| *place < PLACES && self != Self::NONE)
     }
 }
@@ -218,8 +218,11 @@ impl Seat {
             if words[0].load(SeqCst) == stamp.0 {
                 let described = std::array::from_fn(|at| words[2 + at].load(SeqCst));
                 let held = Held { stamp, piece: words[1].load(SeqCst), words: described };
-                self.word = 1 - self.word;
-                return Some(held);
+                // A piece may be taken off the list although it is read; then another one's words may be among these.
+                if words[0].load(SeqCst) == stamp.0 {
+                    self.word = 1 - self.word;
+                    return Some(held);
+                }
             }
         }
         next.store(0, SeqCst);
