@@ -200,7 +200,8 @@ fn first(connection: &Connection, until: Instant, name: &str) -> Result<(Vec<u8>
             Received::Nothing => {
                 let left = until.checked_duration_since(Instant::now()).ok_or_else(|| silent(name))?;
                 if sleep(connection, None, left)? {
-                    return Err(silent(name));
+                    // It was killed meanwhile, which joining says by now.
+                    return Err(socket::join(name).err().unwrap_or_else(|| silent(name)));
                 }
             }
         }

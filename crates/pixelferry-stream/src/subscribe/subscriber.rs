@@ -154,9 +154,10 @@ impl Subscriber {
                 frame.memory.release()?;
             }
             let Some(held) = self.joined.seat.read(self.ways.from()) else { return Ok(false) };
-            let taken = self.joined.is_named(held.piece).and_then(|is_named| {
-                if is_named { self.open_piece(held).map(|()| true) } else { Ok(false) }
-            });
+            let taken = self
+                .joined
+                .is_named(held.piece)
+                .and_then(|is_named| if is_named { self.open_piece(held).map(|()| true) } else { Ok(false) });
             match taken {
                 Ok(true) => self.joined.seat.let_go(),
                 _ => self.joined.seat.take_back(),
