@@ -1,7 +1,7 @@
 //! A publisher or a subscriber whose process forks: the child refuses, and is in nobody's way.
 
 use super::fork::Fork;
-use super::published::{Process, SOON, Stream, backend, fresh_name, given_name, wait_until_the_thread_sleeps};
+use super::published::{Process, SOON, Stream, StreamThreads, backend, fresh_name, given_name};
 use interop_core::{Display, StagingKind};
 use pixelferry_stream::{Next, StreamDisplay, StreamOptions, Subscriber, streams};
 use pixelferry_testing::{pass_in_child, wait_until};
@@ -98,7 +98,7 @@ fn child_waits() {
     let _child = Fork::idle();
     drop(subscriber);
     wait_until("the end of the subscriber", || stream.display.subscribers() == 0);
-    wait_until_the_thread_sleeps();
+    StreamThreads::find().wait_until_asleep();
     println!("RAN ON a subscriber that went");
 }
 
@@ -144,7 +144,7 @@ fn child_loses_a_subscriber() {
     let _orphan = Orphan::of(&stream.name);
     subscriber.kill();
     wait_until("the end of the subscriber", || stream.display.subscribers() == 0);
-    wait_until_the_thread_sleeps();
+    StreamThreads::find().wait_until_asleep();
     println!("RAN ON a subscriber that was killed");
 }
 

@@ -1,13 +1,15 @@
 //! A stream of this process or of another one, and who knocks at it.
 
 use cpu_fallback::CpuBackend;
-use interop_core::{ComputeBackend, Link, LinkOptions, PixelFormat, SurfaceDesc};
+use interop_core::{ComputeBackend, Display, Link, LinkOptions, PixelFormat, StagingKind, SurfaceDesc};
 use pixelferry_stream::{Published, StreamDisplay, StreamOptions, Subscriber};
 use pixelferry_testing::{Patience, wait_until};
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, connect, recv, send, socket_with,
 };
+use std::fs::File;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
@@ -59,6 +61,14 @@ impl Stream {
         self.link.resize(SurfaceDesc::image(side, side, PixelFormat::R8)).unwrap();
     }
 
+    /// Pieces of memory come and go, as they do with every change of a size that needs more.
+    pub fn churn(&self, pieces: usize) {
+        let display: &dyn Display = self.display.as_ref();
+        for _ in 0..pieces {
+            drop(display.create_staging(StagingKind::Persistent, 4096).unwrap());
+        }
+    }
+
     pub fn subscribe(&self) -> Subscriber {
         Subscriber::open(&self.name, &backend()).unwrap()
     }
@@ -105,8 +115,9 @@ impl Drop for Process {
 fn child_publishes() {
     let mut stream = Stream::open(&given_name());
     for frame in 0_u32.. {
-        // Another size each time, so that there are pieces to tell of.
+        // There are pieces to tell of each time.
         stream.resize(8 + frame % 64);
+        stream.churn(4);
         stream.show(frame as u8);
         std::thread::sleep(Duration::from_millis(2));
     }
@@ -138,23 +149,38 @@ pub fn message(socket: &OwnedFd) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes[..len]).into_owned())
 }
 
-/// Waits until the thread of this process's stream waits for something: one that spins is never seen to.
-pub fn wait_until_the_thread_sleeps() {
-    let mut looks = 0;
-    wait_until("a thread of the stream that waits", || {
-        looks = if threads_sleep() { looks + 1 } else { 0 };
-        looks == 40
-    });
+/// The threads of this process's streams, whose files are open before there are no descriptors left.
+pub struct StreamThreads(Vec<File>);
+
+impl StreamThreads {
+    pub fn find() -> Self {
+        let mut found = Vec::new();
+        // A thread has its name once it runs.
+        wait_until("a thread of a stream", || {
+            let stats = std::fs::read_dir("/proc/self/task").unwrap();
+            let stats = stats.filter_map(|task| File::open(task.ok()?.path().join("stat")).ok());
+            let is_ours = |stat: &File| described(stat).is_some_and(|stat| stat.contains("(pixelferry stre)"));
+            found = stats.filter(is_ours).collect();
+            !found.is_empty()
+        });
+        Self(found)
+    }
+
+    /// Waits until they wait for something: one that spins is never seen to. Those that ended wait, too.
+    pub fn wait_until_asleep(&self) {
+        let sleeps = |stat: &File| {
+            described(stat).is_none_or(|stat| stat.rsplit(')').next().unwrap().trim_start().starts_with('S'))
+        };
+        let mut looks = 0;
+        wait_until("threads of streams that wait", || {
+            looks = if self.0.iter().all(sleeps) { looks + 1 } else { 0 };
+            looks == 40
+        });
+    }
 }
 
-fn threads_sleep() -> bool {
-    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
-    let states = tasks.filter_map(|task| {
-        let stat = std::fs::read_to_string(task.ok()?.path().join("stat")).ok()?;
-        let (name, rest) = stat.rsplit_once(')')?;
-        name.ends_with("(pixelferry stre").then(|| rest.trim_start().starts_with('S'))
-    });
-    let states: Vec<_> = states.collect();
-    assert!(!states.is_empty(), "no thread of a stream");
-    states.into_iter().all(|sleeps| sleeps)
+fn described(stat: &File) -> Option<String> {
+    let mut bytes = [0; 512];
+    let len = stat.read_at(&mut bytes, 0).ok()?;
+    Some(String::from_utf8_lossy(&bytes[..len]).into_owned())
 }

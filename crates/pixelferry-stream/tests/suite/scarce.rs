@@ -1,8 +1,6 @@
 //! Processes that have no file descriptors left.
 
-use super::published::{
-    Process, SOON, Stream, backend, fresh_name, knock, message, socket, wait_until_the_thread_sleeps,
-};
+use super::published::{Process, SOON, Stream, StreamThreads, backend, fresh_name, knock, message, socket};
 use pixelferry_stream::{Next, StreamDisplay, StreamOptions, Subscriber};
 use pixelferry_testing::{pass_in_child, wait_until};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -32,13 +30,11 @@ fn all_but(left: usize) -> Vec<File> {
 fn child_publishes() {
     let mut stream = Stream::open(&fresh_name());
     stream.show(1);
-    let knocking = socket();
+    let (knocking, threads) = (socket(), StreamThreads::find());
     let files = all_but(0);
     knock(&knocking, &stream.name);
-    // Its thread looks again from time to time, and sleeps between.
-    std::thread::sleep(std::time::Duration::from_millis(500));
-    let states = std::iter::repeat_with(|| message(&knocking)).take(3);
-    assert!(states.flatten().next().is_none(), "it was heard without a descriptor");
+    threads.wait_until_asleep();
+    assert_eq!(message(&knocking), None, "it was heard without a descriptor");
     drop(files);
     let mut heard = None;
     wait_until("a welcome", || {
@@ -46,7 +42,7 @@ fn child_publishes() {
         heard.is_some()
     });
     assert!(heard.unwrap().contains("welcome"));
-    wait_until_the_thread_sleeps();
+    threads.wait_until_asleep();
     println!("RAN ON a publisher without descriptors");
 }
 

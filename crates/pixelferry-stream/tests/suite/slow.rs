@@ -1,8 +1,6 @@
 //! Subscribers that do not read what they are told.
 
-use super::published::{SOON, Stream, fresh_name, knock, message, socket, wait_until_the_thread_sleeps};
-use interop_core::Display;
-use interop_core::StagingKind;
+use super::published::{SOON, Stream, StreamThreads, fresh_name, knock, message, socket};
 use pixelferry_stream::{Next, Subscriber};
 use pixelferry_testing::wait_until;
 use std::time::Duration;
@@ -20,9 +18,7 @@ fn a_frame_that_is_read_stays_whatever_its_reader_is_told() {
     let mut subscriber = stream.subscribe();
     stream.show(1);
     assert_eq!(taken(&mut subscriber).1, [1; 64 * 64]);
-    for _ in 0..500 {
-        drop((stream.display.as_ref() as &dyn Display).create_staging(StagingKind::Persistent, 4096).unwrap());
-    }
+    stream.churn(500);
     for value in 2..50 {
         let published = stream.show(value);
         assert_eq!(published.subscribers, 1, "who does not read its socket has not gone");
@@ -41,6 +37,7 @@ fn a_paused_subscriber_gets_the_newest_of_hundreds_of_sizes() {
     for round in 0..3 {
         for side in 9..309 {
             stream.resize(side);
+            stream.churn(1);
             stream.show(side as u8);
         }
         assert_eq!(stream.display.subscribers(), 1);
@@ -56,6 +53,7 @@ fn the_last_frame_of_a_closed_stream_reaches_a_paused_subscriber() {
     let mut subscriber = stream.subscribe();
     for side in 9..309 {
         stream.resize(side);
+        stream.churn(1);
         stream.show(side as u8);
     }
     drop(stream);
@@ -74,15 +72,15 @@ fn what_a_silent_subscriber_is_told_is_bounded() {
     let silent = socket();
     knock(&silent, &stream.name);
     wait_until("a subscriber", || stream.display.subscribers() == 1);
-    for frame in 0..2000 {
-        stream.resize(8 + frame % 64);
+    for frame in 0..2000_u32 {
+        stream.churn(1);
         stream.show(frame as u8);
     }
     assert_eq!(stream.display.subscribers(), 1);
-    let mut messages = Vec::new();
+    let (mut messages, threads) = (Vec::new(), StreamThreads::find());
     loop {
         // What is read makes room for the pieces that there are now.
-        wait_until_the_thread_sleeps();
+        threads.wait_until_asleep();
         let before = messages.len();
         messages.extend(std::iter::from_fn(|| message(&silent)));
         if messages.len() == before {

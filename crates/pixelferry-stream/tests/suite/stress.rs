@@ -110,6 +110,7 @@ fn child_publishes() {
             shown += 1;
             if dice.below(400) == 0 {
                 stream.resize(16 + dice.below(64) as u32);
+                stream.churn(dice.below(40));
             }
             let published = stream.show(value(shown));
             assert_eq!(published.number, shown);
