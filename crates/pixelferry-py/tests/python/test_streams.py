@@ -187,10 +187,10 @@ if child == 0:
     time.sleep(600)
     os._exit(0)
 assert os.read(ready[0], 1) == b"!"
-print(child, flush=True)
 if what == "ends":
     assert os.waitpid(child, 0)[1] == 0
 publisher.publish(np.full((4, 4), 9, "u1"))
+print(child, flush=True)
 assert np.asarray(subscriber.next(60)).sum() == 9 * 16 and publisher.subscribers >= 1
 sys.stdin.readline()
 publisher.close()
