@@ -8,23 +8,23 @@ use interop_core::{Error, Result};
 pub(crate) struct HomeProcess(u32);
 
 impl HomeProcess {
-    pub(crate) fn current() -> Self {
+    pub(crate) fn here() -> Self {
         Self(std::process::id())
     }
 
-    pub(crate) fn is_current(self) -> bool {
-        self == Self::current()
+    pub(crate) fn is_here(self) -> bool {
+        self == Self::here()
     }
 
     /// # Errors
     /// [`Error::Unavailable`] in a forked child.
-    pub(crate) fn check(self) -> Result<()> {
-        if self.is_current() {
+    pub(crate) fn check(self, what: &str) -> Result<()> {
+        if self.is_here() {
             return Ok(());
         }
         Err(Error::Unavailable {
-            what: "a stream that was opened before this process was forked".into(),
-            reason: format!("it belongs to process {}, whose threads a forked child does not have", self.0),
+            what: what.into(),
+            reason: format!("it belongs to process {}, from which this one was forked", self.0),
             hint: "Open the stream in this process, or start processes with spawn instead of fork.".into(),
         })
     }

@@ -191,7 +191,7 @@ impl StreamDisplay {
     /// where one is needed.
     pub fn publish(&self, frame: &ShownFrame<'_>) -> Result<Published> {
         call("StreamDisplay::publish", || {
-            self.state.hub.home.check()?;
+            self.state.hub.check_process()?;
             self.publish_surface(frame.surface())
         })
     }
@@ -309,19 +309,19 @@ impl DisplayDriver for StreamDisplay {
     }
 
     fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
-        self.state.hub.home.check()?;
+        self.state.hub.check_process()?;
         let make = |_: usize| StreamSurface::stored(&self.state, desc);
         Surface::stored((&self.state.identity, &self.state.caps), desc, |_, bytes| make(bytes), make)
     }
 
     fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
-        self.state.hub.home.check()?;
+        self.state.hub.check_process()?;
         let make = || Ok(StreamSurface::in_place(&self.state, desc));
         Surface::in_place((&self.state.identity, &self.state.caps), desc, |_| make(), make)
     }
 
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
-        self.state.hub.home.check()?;
+        self.state.hub.check_process()?;
         Staging::new((&self.state.identity, &self.state.caps), kind, bytes, |kind| {
             StreamStaging::new(&self.state, kind, bytes)
         })
@@ -329,7 +329,7 @@ impl DisplayDriver for StreamDisplay {
 
     /// Does what publishing the frame to subscribers costs this process.
     fn draw_offscreen_by(&self, surface: &Surface, _: Option<Manner>) -> Result<()> {
-        self.state.hub.home.check()?;
+        self.state.hub.check_process()?;
         let own = own::<StreamSurface>(surface.driver(), &self.state)?;
         if own.shown.borrow().as_ref().is_some_and(|shown| shown.piece.is_some()) {
             return Ok(());
@@ -342,7 +342,7 @@ impl DisplayDriver for StreamDisplay {
     }
 
     fn finish(&self) -> Result<()> {
-        self.state.hub.home.check()?;
+        self.state.hub.check_process()?;
         match &self.state.device {
             Some(device) => device.finish(),
             None => Ok(()),

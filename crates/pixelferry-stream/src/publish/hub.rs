@@ -92,7 +92,7 @@ impl Hub {
     pub(crate) fn new(readers: usize) -> Result<Self> {
         let places = std::iter::repeat_with(|| None).take(PLACES).collect();
         let state = State { peers: Vec::new(), places, last_piece: 0, last_frame: 0, has_ended: false };
-        Ok(Self { table: Table::create()?, home: HomeProcess::current(), readers, state: Mutex::new(state) })
+        Ok(Self { table: Table::create()?, home: HomeProcess::here(), readers, state: Mutex::new(state) })
     }
 
     /// Nobody panics while he holds it; where somebody did, what is there is whole.
@@ -100,9 +100,14 @@ impl Hub {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Refuses a forked child.
+    pub(crate) fn check_process(&self) -> Result<()> {
+        self.home.check("the publisher of the stream")
+    }
+
     /// Subscribers of this process.
     pub(crate) fn subscribers(&self) -> usize {
-        if self.home.is_current() { self.state().peers.len() } else { 0 }
+        if self.home.is_here() { self.state().peers.len() } else { 0 }
     }
 
     /// Welcomes a subscriber, whose page this is: it learns of every piece there is, and of others from now on.
@@ -162,7 +167,7 @@ impl Hub {
     /// # Errors
     /// [`Error::Unavailable`] where all places are taken.
     pub(crate) fn list(&self, kind: Kind, bytes: u64, descriptor: OwnedFd) -> Result<usize> {
-        self.home.check()?;
+        self.check_process()?;
         let State { peers, places, last_piece, .. } = &mut *self.state();
         let place = places.iter().position(Option::is_none).ok_or_else(|| Error::Unavailable {
             what: "a place for another piece of memory".into(),
@@ -179,7 +184,7 @@ impl Hub {
 
     /// Takes a piece off the list. One of a stream that has ended stays for its last subscribers.
     pub(crate) fn unlist(&self, place: usize) {
-        if !self.home.is_current() {
+        if !self.home.is_here() {
             return;
         }
         let State { peers, places, has_ended, .. } = &mut *self.state();
@@ -237,6 +242,6 @@ impl Hub {
 
     /// True where somebody cannot use the memory that kernels write.
     pub(crate) fn is_asked_for_the_host(&self) -> bool {
-        self.home.is_current() && self.state().peers.iter().any(|peer| peer.reader.asks_for_the_host())
+        self.home.is_here() && self.state().peers.iter().any(|peer| peer.reader.asks_for_the_host())
     }
 }

@@ -71,7 +71,7 @@ impl Subscriber {
             }
             tracing::debug!(name, refused = ?ways.refused, "joined a stream");
             Ok(Self {
-                home: HomeProcess::current(),
+                home: HomeProcess::here(),
                 backend: Arc::clone(backend),
                 joined,
                 ways,
@@ -110,7 +110,7 @@ impl Subscriber {
     /// that joined; those of the backend, after which the frame before is still there.
     pub fn next(&mut self, timeout: Duration) -> Result<Next<'_>> {
         let taken = call("Subscriber::next", || {
-            self.home.check()?;
+            self.check_process()?;
             self.take(timeout)
         })?;
         Ok(match (taken, self.joined.has_ended) {
@@ -120,9 +120,17 @@ impl Subscriber {
         })
     }
 
+    /// Refuses a forked child of the process that joined, in which [`Subscriber::frame`] and [`Subscriber::memory`] give nothing.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] there.
+    pub fn check_process(&self) -> Result<()> {
+        self.home.check("the subscriber of the stream")
+    }
+
     /// The frame that was taken last. A forked child has none: the publisher writes over it when the parent goes on.
     pub fn frame(&mut self) -> Option<StreamFrame<'_>> {
-        let current = self.current.as_ref().filter(|_| self.home.is_current())?;
+        let current = self.current.as_ref().filter(|_| self.home.is_here())?;
         let memory = match (self.opened.get_mut(&current.piece), &mut self.copied) {
             (Some(Open::Device(memory) | Open::Pages(memory)), _) => memory,
             (_, Some(copied)) => copied,
@@ -133,7 +141,7 @@ impl Subscriber {
 
     /// The memory of the frame that was taken last, for kernels that read it: [`StreamFrame::memory`] by a shared reference.
     pub fn memory(&self) -> Option<&dyn ComputeMemory> {
-        let current = self.current.as_ref().filter(|_| self.home.is_current())?;
+        let current = self.current.as_ref().filter(|_| self.home.is_here())?;
         match (self.opened.get(&current.piece)?, &self.copied) {
             (Open::Device(memory) | Open::Pages(memory), _) => Some(memory.as_ref()),
             (Open::Copy(_), copied) => copied.as_deref(),
@@ -208,7 +216,7 @@ impl Subscriber {
 
 impl Drop for Subscriber {
     fn drop(&mut self) {
-        if !self.home.is_current() {
+        if !self.home.is_here() {
             // Drivers are the parent's, and so is the page on which it says what it reads.
             std::mem::forget((std::mem::take(&mut self.opened), self.copied.take()));
             return;

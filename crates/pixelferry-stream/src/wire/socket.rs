@@ -115,7 +115,7 @@ impl Connection {
         {
             return Err(Errno::SRCH);
         }
-        Ok(Self { socket, process, events: None, home: HomeProcess::current() })
+        Ok(Self { socket, process, events: None, home: HomeProcess::here() })
     }
 
     pub(crate) fn socket(&self) -> &OwnedFd {
@@ -138,7 +138,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        if !self.home.is_current() {
+        if !self.home.is_here() {
             return;
         }
         if let Some(events) = &self.events {
@@ -184,7 +184,7 @@ impl Listener {
         }
         let socket = opened().map_err(failed)?;
         let inode = fs::metadata(&path).map_or(0, |file| file.ino());
-        Ok(Self { home: HomeProcess::current(), socket, path, inode })
+        Ok(Self { home: HomeProcess::here(), socket, path, inode })
     }
 
     /// The next who connects, of this user's; `None` where nobody waits.
@@ -217,7 +217,7 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        if !self.home.is_current() {
+        if !self.home.is_here() {
             return;
         }
         // A forked child may have copies: nobody connects any more, and whoever waits is hung up on.
