@@ -4,6 +4,12 @@
 //! subscriber has a page of its own, in which it alone writes the frame that it reads, and the next before it lets that go. Both
 //! sides write first and look at the other's page then, in one order that all processors agree on. So of a subscriber that begins
 //! to read and a publisher that begins to write the same piece, at least one sees the other, and goes elsewhere.
+//!
+//! The words are atomics, of which each has one writer but for a place's frame and description, which the publisher writes while
+//! the frame is 0 and a subscriber looks at twice. Bytes of a frame are plain memory: a subscriber's reads come after the publisher's
+//! writes, as it found the frame that these were followed by; the publisher's next writes come after those reads, as it found that
+//! the subscriber reads another frame or none. `no_reader_meets_a_piece_that_is_written` has ThreadSanitizer look for a pair that the
+//! words do not order (scripts/tsan). A subscriber is asked for as long as its connection is there, whatever it was told.
 
 use super::frame;
 use super::pages::{self, Mapping, Writers};
