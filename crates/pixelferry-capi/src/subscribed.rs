@@ -37,7 +37,10 @@ mod there {
         }
 
         fn with_frame<R>(&self, f: impl FnOnce(StreamFrame<'_>) -> Result<R>) -> Result<R> {
-            self.with(|subscriber| f(subscriber.frame().ok_or(Error::NothingShown)?))
+            self.with(|subscriber| {
+                subscriber.check_process()?;
+                f(subscriber.frame().ok_or(Error::NothingShown)?)
+            })
         }
 
         /// Takes the newest frame; one of `PIXELFERRY_NEXT_`.

@@ -18,6 +18,7 @@ use pixelferry::{
 use pixelferry_look::{Element, Layout, Place, Plane};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use std::mem::ManuallyDrop;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,9 +26,9 @@ use std::time::{Duration, Instant};
 
 /// One side of a stream, on its thread.
 struct Side<S: 'static> {
-    thread: StageThread<S>,
+    /// A forked process has no such thread, and leaves it alone.
+    thread: ManuallyDrop<StageThread<S>>,
     name: String,
-    /// A forked process has no such thread.
     process: u32,
     /// Number of the last frame, and the path that it took.
     number: AtomicU64,
@@ -42,16 +43,31 @@ impl<S: 'static> Side<S> {
     ) -> PyResult<Self> {
         let opens = name.clone();
         let thread = py.detach(|| StageThread::start(move || make(&opens)))?;
-        Ok(Self { thread, name, process: std::process::id(), number: AtomicU64::new(0), path: Mutex::new(None) })
+        let (thread, process) = (ManuallyDrop::new(thread), std::process::id());
+        Ok(Self { thread, name, process, number: AtomicU64::new(0), path: Mutex::new(None) })
+    }
+
+    fn is_at_home(&self) -> bool {
+        self.process == std::process::id()
+    }
+
+    /// Refuses a forked process, before any driver is asked.
+    fn check_process(&self) -> Result<(), Failure> {
+        if self.is_at_home() {
+            return Ok(());
+        }
+        Err(Failure::Device(format!(
+            "this side of the stream '{}' belongs to process {}, whose threads a forked process does not have; open one in \
+             this process, or start processes with multiprocessing's \"spawn\" instead of fork",
+            self.name, self.process
+        )))
     }
 
     fn run<R: Send + 'static>(
         &self,
         work: impl FnOnce(&mut S) -> Result<R, Failure> + Send + 'static,
     ) -> Result<R, Failure> {
-        if self.process != std::process::id() {
-            return Err(Failure::Closed("it was made in another process; make one in this one".into()));
-        }
+        self.check_process()?;
         let closed = |_| Failure::Closed(format!("this side of the stream '{}' is closed", self.name));
         answered(|job| self.thread.post(job), |side| guarded(|| work(side))).map_err(closed)?
     }
@@ -66,14 +82,15 @@ impl<S: 'static> Side<S> {
     }
 
     fn close(&self) {
-        if self.process == std::process::id() {
+        if self.is_at_home() {
             self.thread.close();
         }
     }
 
     fn described(&self, kind: &str) -> String {
-        let state =
-            if self.thread.is_open() { format!("frame {}", self.number.load(Relaxed)) } else { "closed".into() };
+        let state = if !self.is_at_home() {
+            format!("of process {}", self.process)
+        } else if self.thread.is_open() { format!("frame {}", self.number.load(Relaxed)) } else { "closed".into() };
         format!("<pixelferry.{kind}: {}, {state}>", self.name)
     }
 }
@@ -177,6 +194,7 @@ impl Publisher {
 
     #[pyo3(signature = (array, layout="HWC"))]
     fn publish(&self, array: &Bound<'_, PyAny>, layout: &str) -> PyResult<u64> {
+        self.side.check_process()?;
         let py = array.py();
         let layout = Layout::named(layout).map_err(Failure::from)?;
         let of = |raw: &_| {

@@ -24,8 +24,8 @@ pub struct Listed {
 pub fn streams() -> Result<Vec<Listed>> {
     call("streams", || {
         let process = |name: &str| {
-            let socket = join(name).ok()?;
-            let peer = rustix::net::sockopt::socket_peercred(&socket).ok()?;
+            let publisher = join(name).ok()?;
+            let peer = rustix::net::sockopt::socket_peercred(publisher.socket()).ok()?;
             u32::try_from(peer.pid.as_raw_nonzero().get()).ok()
         };
         let listed = |name: String| {

@@ -41,6 +41,13 @@ fn a_c_program_takes_what_another_publishes() {
     assert!(done(run(&program).args(["subscribe", &name])).contains("20 frames, every pixel as computed"));
 }
 
+#[test]
+fn a_forked_process_is_refused_and_changes_nothing() {
+    let Some(program) = build(Language::C, &root().join("tests/programs/forked_stream.c"), &[]) else { return };
+    let name = format!("c-forked-{}", std::process::id());
+    assert!(done(run(&program).arg(&name)).contains("the parent goes on"));
+}
+
 /// What a subscriber says up to the line in which it is content with the pixels. None where its driver is not there.
 fn content(subscriber: &mut Command, driver: Option<Need>) -> Option<(Child, BufReader<std::process::ChildStdout>)> {
     let mut child = subscriber.stdout(Stdio::piped()).spawn().unwrap();

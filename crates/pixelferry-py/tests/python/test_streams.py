@@ -1,6 +1,7 @@
 """Arrays from process to process: what is published is what a subscriber in another process gets, and what happens when either ends."""
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -139,6 +140,89 @@ def test_other_threads_run_while_one_waits(name):
         publisher.publish(np.full((2, 2), 7, "u1"))
         waits.join()
         np.testing.assert_array_equal(got[0], np.full((2, 2), 7, "u1"))
+
+
+def test_a_subscriber_that_pauses_gets_the_newest_of_hundreds_of_sizes(name):
+    with pixelferry.Publisher(name) as publisher, pixelferry.Subscriber(name) as subscriber:
+        publisher.publish(np.zeros((8, 8), "u1"))
+        assert np.asarray(subscriber.next(SOON)).shape == (8, 8)
+        for side in range(9, 309):
+            publisher.publish(np.full((side, side), side % 256, "u1"))
+        assert publisher.subscribers == 1
+        frame = np.asarray(subscriber.next(SOON))
+        assert frame.shape == (308, 308) and (frame == 308 % 256).all()
+        publisher.publish(np.zeros((5, 5), "u1"))
+        publisher.close()
+        # The last one of a publisher that has ended, and then the end.
+        assert [np.asarray(frame).shape for frame in subscriber] == [(5, 5)]
+
+
+FORKS = """
+import os, sys, time, gc
+import numpy as np
+import pixelferry
+name, what = sys.argv[1:]
+publisher, ready = pixelferry.Publisher(name), os.pipe()
+publisher.publish(np.full((4, 4), 7, "u1"))
+subscriber = pixelferry.Subscriber(name)
+assert np.asarray(subscriber.next(60)).sum() == 7 * 16
+child = os.fork()
+if child == 0:
+    for use in (lambda: publisher.publish(np.zeros((4, 4), "u1")), lambda: publisher.subscribers, lambda: subscriber.next(1),
+                lambda: next(subscriber)):
+        try:
+            use()
+        except pixelferry.DeviceError as error:
+            assert "spawn" in str(error), error
+        else:
+            os._exit(1)
+    assert "of process" in repr(publisher)
+    publisher.close()
+    del publisher, subscriber, use
+    gc.collect()
+    os.write(ready[1], b"!")
+    if what == "ends":
+        # As a program ends, with all that runs then.
+        sys.exit(0)
+    time.sleep(600)
+    os._exit(0)
+assert os.read(ready[0], 1) == b"!"
+if what == "ends":
+    assert os.waitpid(child, 0)[1] == 0
+publisher.publish(np.full((4, 4), 9, "u1"))
+print(child, flush=True)
+assert np.asarray(subscriber.next(60)).sum() == 9 * 16 and publisher.subscribers >= 1
+sys.stdin.readline()
+publisher.close()
+assert list(subscriber) == []
+print("closed", flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize("what", ["ends", "stays", "killed"])
+def test_a_forked_process_is_refused_and_keeps_no_name(name, what):
+    command = [sys.executable, "-c", FORKS, name, what]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        child = int(process.stdout.readline())
+        try:
+            with pixelferry.Subscriber(name) as subscriber:
+                assert (np.asarray(subscriber.next(SOON)) == 9).all()
+                if what == "killed":
+                    process.kill()
+                else:
+                    process.stdin.write("close\n")
+                    process.stdin.flush()
+                    assert process.stdout.readline() == "closed\n"
+                with pytest.raises(pixelferry.ClosedError, match="has ended"):
+                    subscriber.next(SOON)
+            with pytest.raises(pixelferry.DeviceError, match="nobody publishes it"):
+                pixelferry.Subscriber(name)
+            pixelferry.Publisher(name).close()
+        finally:
+            if what != "ends":
+                os.kill(child, signal.SIGKILL)
+            process.kill()
 
 
 def test_on_the_gpu(name):

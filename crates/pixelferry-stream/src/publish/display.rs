@@ -106,6 +106,8 @@ struct Copies {
 /// # Ok::<(), interop_core::Error>(())
 /// ```
 pub struct StreamDisplay {
+    // First, so that the stream ends before its pieces go.
+    _server: Server,
     state: Rc<State>,
     copies: RefCell<Copies>,
     /// Newest surface, whose memory stays until another is the newest.
@@ -113,7 +115,6 @@ pub struct StreamDisplay {
     /// Kept for subscribers, who compare it.
     _proof: Option<Staging>,
     name: String,
-    _server: Server,
 }
 
 impl std::fmt::Debug for StreamDisplay {
@@ -154,12 +155,12 @@ impl StreamDisplay {
             let kept = uuid.map(|_| prove(&state, proof)).transpose()?;
             let server = Server::start(Listener::open(name)?, Arc::clone(&state.hub), described)?;
             Ok(Rc::new(Self {
+                _server: server,
                 state,
                 copies: RefCell::default(),
                 newest: RefCell::default(),
                 _proof: kept,
                 name: name.into(),
-                _server: server,
             }))
         })
     }
@@ -185,10 +186,14 @@ impl StreamDisplay {
     /// Makes a frame the newest of the stream. Waits for nobody; kernels have written it by now, as it is shown.
     ///
     /// # Errors
+    /// [`Error::Unavailable`] in a forked child of the process that opened the stream;
     /// [`Error::Foreign`] for a frame of a link to another display; [`Error::NothingShown`] before the first; those of a copy,
     /// where one is needed.
     pub fn publish(&self, frame: &ShownFrame<'_>) -> Result<Published> {
-        call("StreamDisplay::publish", || self.publish_surface(frame.surface()))
+        call("StreamDisplay::publish", || {
+            self.state.hub.check_process()?;
+            self.publish_surface(frame.surface())
+        })
     }
 
     fn publish_surface(&self, surface: &Surface) -> Result<Published> {
@@ -304,16 +309,19 @@ impl DisplayDriver for StreamDisplay {
     }
 
     fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
+        self.state.hub.check_process()?;
         let make = |_: usize| StreamSurface::stored(&self.state, desc);
         Surface::stored((&self.state.identity, &self.state.caps), desc, |_, bytes| make(bytes), make)
     }
 
     fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
+        self.state.hub.check_process()?;
         let make = || Ok(StreamSurface::in_place(&self.state, desc));
         Surface::in_place((&self.state.identity, &self.state.caps), desc, |_| make(), make)
     }
 
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
+        self.state.hub.check_process()?;
         Staging::new((&self.state.identity, &self.state.caps), kind, bytes, |kind| {
             StreamStaging::new(&self.state, kind, bytes)
         })
@@ -321,6 +329,7 @@ impl DisplayDriver for StreamDisplay {
 
     /// Does what publishing the frame to subscribers costs this process.
     fn draw_offscreen_by(&self, surface: &Surface, _: Option<Manner>) -> Result<()> {
+        self.state.hub.check_process()?;
         let own = own::<StreamSurface>(surface.driver(), &self.state)?;
         if own.shown.borrow().as_ref().is_some_and(|shown| shown.piece.is_some()) {
             return Ok(());
@@ -333,6 +342,7 @@ impl DisplayDriver for StreamDisplay {
     }
 
     fn finish(&self) -> Result<()> {
+        self.state.hub.check_process()?;
         match &self.state.device {
             Some(device) => device.finish(),
             None => Ok(()),

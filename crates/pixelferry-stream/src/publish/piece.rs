@@ -10,14 +10,13 @@ use std::sync::Arc;
 pub(crate) struct Piece {
     hub: Arc<Hub>,
     pub place: usize,
-    number: u64,
     pub kind: Kind,
 }
 
 impl Piece {
     pub(crate) fn new(hub: &Arc<Hub>, kind: Kind, bytes: usize, descriptor: OwnedFd) -> Result<Self> {
-        let (place, number) = hub.list(kind, bytes as u64, descriptor)?;
-        Ok(Self { hub: Arc::clone(hub), place, number, kind })
+        let place = hub.list(kind, bytes as u64, descriptor)?;
+        Ok(Self { hub: Arc::clone(hub), place, kind })
     }
 
     /// Takes it from who could read it; `false` where somebody reads it.
@@ -28,6 +27,6 @@ impl Piece {
 
 impl Drop for Piece {
     fn drop(&mut self) {
-        self.hub.unlist(self.place, self.number);
+        self.hub.unlist(self.place);
     }
 }

@@ -2,10 +2,11 @@
 
 use super::hub::{Hub, Peer};
 use crate::wire::message::{Device, Hello, Notice, VERSION, decode, encode};
-use crate::wire::socket::{Listener, Received, receive, send};
+use crate::wire::socket::{Connection, Listener, Received, receive, send};
 use crate::wire::table::Reader;
 use interop_core::{Error, Result};
-use rustix::event::{EventfdFlags, Timespec, epoll, eventfd};
+use rustix::event::epoll::{self, EventFlags};
+use rustix::event::{EventfdFlags, Timespec, eventfd};
 use rustix::io::Errno;
 use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
@@ -17,12 +18,17 @@ use std::time::{Duration, Instant};
 const MOST_WAITING: usize = 16;
 /// Time in which they must be done.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// Time after which the thread looks again at what reports nothing: that patience, and a listener without descriptors.
+const TICK: Duration = Duration::from_millis(200);
 
 const LISTENER: u64 = 0;
 const STOP: u64 = 1;
+/// Added to a connection's number: the process at its other end has ended.
+const PROCESS_ENDED: u64 = 1 << 63;
 
-/// Runs until it is dropped.
+/// Runs until it is dropped, which ends the stream.
 pub(crate) struct Server {
+    hub: Arc<Hub>,
     stop: OwnedFd,
     thread: Option<JoinHandle<()>>,
 }
@@ -44,43 +50,53 @@ impl Server {
             Ok((events, stop))
         };
         let (events, stop) = prepared().map_err(|errno: Errno| failed(errno.to_string()))?;
-        let room = Room { listener, hub, device, events, waiting: HashMap::new(), last: STOP };
+        let events = Arc::new(events);
+        let (waiting, stream) = (HashMap::new(), Arc::clone(&hub));
+        let room = Room { listener, hub, device, events, waiting, last: STOP, deaf_since: None };
         let thread = Builder::new().name("pixelferry stream".into()).spawn(move || room.run());
-        Ok(Self { stop, thread: Some(thread.map_err(|error| failed(error.to_string()))?) })
+        Ok(Self { hub: stream, stop, thread: Some(thread.map_err(|error| failed(error.to_string()))?) })
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
+        let thread = self.thread.take();
+        if !self.hub.home.is_here() {
+            // The parent's thread, which this process does not have; the eventfd is the parent's, too.
+            return std::mem::forget(thread);
+        }
         let _ = rustix::io::write(&self.stop, &1_u64.to_ne_bytes());
-        if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
+        if thread.is_some_and(|thread| thread.join().is_err()) {
             tracing::error!("the thread of a stream's socket panicked");
         }
+        self.hub.end();
     }
 }
 
 fn watch(events: &OwnedFd, descriptor: impl AsFd, id: u64) -> rustix::io::Result<()> {
-    epoll::add(events, descriptor, epoll::EventData::new_u64(id), epoll::EventFlags::IN)
+    epoll::add(events, descriptor, epoll::EventData::new_u64(id), EventFlags::IN)
 }
 
-/// Subscriber at the socket.
+/// Subscribers at the socket.
 struct Room {
     listener: Listener,
     hub: Arc<Hub>,
     device: Device,
-    events: OwnedFd,
+    events: Arc<OwnedFd>,
     /// Connections that have not said who they are yet.
-    waiting: HashMap<u64, (OwnedFd, Instant)>,
+    waiting: HashMap<u64, (Connection, Instant)>,
     /// The number given last.
     last: u64,
+    /// When the system had no descriptor for somebody who connects: the listener reports nobody for a tick from then on.
+    deaf_since: Option<Instant>,
 }
 
 impl Room {
     fn run(mut self) {
         let mut happened = Vec::with_capacity(16);
+        let limit = Timespec { tv_sec: 0, tv_nsec: TICK.subsec_nanos().into() };
         loop {
-            let limit = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
-            let limit = (!self.waiting.is_empty()).then_some(&limit);
+            let limit = (self.deaf_since.is_some() || !self.waiting.is_empty()).then_some(&limit);
             happened.clear();
             match epoll::wait(&self.events, rustix::buffer::spare_capacity(&mut happened), limit) {
                 Ok(_) | Err(Errno::INTR) => {}
@@ -89,11 +105,17 @@ impl Room {
                     return;
                 }
             }
+            if self.deaf_since.is_some_and(|since| since.elapsed() >= TICK)
+                && watch(&self.events, self.listener.descriptor(), LISTENER).is_ok()
+            {
+                self.deaf_since = None;
+            }
             for event in &happened {
                 match event.data.u64() {
                     STOP => return,
                     LISTENER => self.admit(),
-                    id => self.hear(id),
+                    id if id & PROCESS_ENDED != 0 => self.dismiss(id & !PROCESS_ENDED),
+                    id => self.hear(id, event.flags),
                 }
             }
             self.waiting.retain(|_, (_, since)| since.elapsed() < PATIENCE);
@@ -102,62 +124,77 @@ impl Room {
 
     /// Takes in who has connected.
     fn admit(&mut self) {
-        while let Some(socket) = self.listener.accept() {
+        loop {
+            let mut connection = match self.listener.accept() {
+                Ok(Some(connection)) => connection,
+                Ok(None) => return,
+                Err(errno) => {
+                    tracing::debug!(%errno, "somebody who connects to a stream has to wait");
+                    let _ = epoll::delete(&self.events, self.listener.descriptor());
+                    self.deaf_since = Some(Instant::now());
+                    return;
+                }
+            };
             self.last += 1;
             if self.waiting.len() >= MOST_WAITING {
-                refuse(&socket, "too many others connect at once; try again");
-            } else if watch(&self.events, &socket, self.last).is_ok() {
-                self.waiting.insert(self.last, (socket, Instant::now()));
+                refuse(&connection, "too many others connect at once; try again");
+            } else if connection.watch(&self.events, self.last, self.last | PROCESS_ENDED).is_ok() {
+                self.waiting.insert(self.last, (connection, Instant::now()));
             }
         }
     }
 
-    /// Listens to one connection: who waits says hello, a subscriber says nothing and goes at some time.
-    fn hear(&mut self, id: u64) {
-        let Some((socket, _)) = self.waiting.remove(&id) else {
-            if self.hub.has(id) {
-                tracing::debug!(id, "a subscriber has gone");
-                self.hub.dismiss(id);
-            }
+    fn dismiss(&mut self, id: u64) {
+        tracing::debug!(id, "a subscriber has gone");
+        self.waiting.remove(&id);
+        self.hub.dismiss(id);
+    }
+
+    /// Listens to one connection: who waits says hello, a subscriber says nothing, reads what it is told, and goes at some time.
+    fn hear(&mut self, id: u64, changes: EventFlags) {
+        let Some((connection, _)) = self.waiting.get(&id) else {
+            return if changes == EventFlags::OUT { self.hub.catch_up(id) } else { self.dismiss(id) };
+        };
+        let received = receive(connection.socket());
+        if matches!(received, Received::Nothing) {
             return;
-        };
-        let bytes = match receive(&socket) {
-            // Descriptors are no business of a subscriber's: they are closed.
-            Received::Packet(bytes, _) => bytes,
-            Received::Nothing | Received::Ended => return,
-        };
-        let seated = decode::<Hello>(&bytes).and_then(|hello| {
+        }
+        let Some((connection, _)) = self.waiting.remove(&id) else { return };
+        // Descriptors are no business of a subscriber's: they are closed.
+        let Received::Packet(bytes, _) = received else { return };
+        let hello = decode::<Hello>(&bytes).and_then(|hello| {
             if hello.version == VERSION {
                 return Ok(());
             }
             Err(Error::refused(format!("the publisher speaks version {VERSION}, not {}", hello.version)))
         });
-        if let Err(error) = seated.and_then(|()| self.seat(id, &socket)) {
-            tracing::info!(%error, "a subscriber was refused");
-            refuse(&socket, &error.to_string());
-        }
-    }
-
-    fn seat(&self, id: u64, socket: &OwnedFd) -> Result<()> {
-        let (page, reader) = Reader::create()?;
-        let unavailable = |what: &str, reason: String| Error::Unavailable {
-            what: what.into(),
-            reason,
-            hint: "Raise the publisher's limit of descriptors.".into(),
+        let seated = match hello.and_then(|()| prepare()) {
+            Ok((page, reader, wake)) => {
+                self.hub.welcome(Peer::new(id, connection, reader, wake), page.as_fd(), &self.device)
+            }
+            Err(error) => Err((error, connection)),
         };
-        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
-            .map_err(|errno| unavailable("an eventfd", errno.to_string()))?;
-        let socket = socket.try_clone().map_err(|error| unavailable("a descriptor", error.to_string()))?;
-        let woken = wake.try_clone().map_err(|error| unavailable("a descriptor", error.to_string()))?;
-        // The number stays that of the connection, which `epoll` knows for as long as a copy of it is open.
-        let descriptors = [self.hub.table.descriptor().as_fd(), page.as_fd(), woken.as_fd()];
-        self.hub.welcome(Peer { id, socket, reader, wake }, &descriptors, &self.device)
+        if let Err((error, connection)) = seated {
+            tracing::info!(%error, "a subscriber was refused");
+            refuse(&connection, &error.to_string());
+        }
     }
 }
 
-fn refuse(socket: &OwnedFd, reason: &str) {
+/// What a subscriber is given: its page, and what wakes it.
+fn prepare() -> Result<(OwnedFd, Reader, OwnedFd)> {
+    let (page, reader) = Reader::create()?;
+    let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(|errno| Error::Unavailable {
+        what: "an eventfd".into(),
+        reason: errno.to_string(),
+        hint: "Raise the publisher's limit of descriptors.".into(),
+    })?;
+    Ok((page, reader, wake))
+}
+
+fn refuse(connection: &Connection, reason: &str) {
     let reason = reason.chars().take(500).collect();
     if let Ok(text) = encode(&Notice::Refused { reason }) {
-        send(socket, &text, &[]);
+        send(connection.socket(), &text, &[]);
     }
 }

@@ -47,22 +47,27 @@ impl StreamStaging {
 /// Subscribers say themselves what they read, and what this process reads is done when a call returns.
 impl StagingDriver for StreamStaging {
     fn fence(&mut self, _: bool) -> Result<()> {
+        self.state.hub.check_process()?;
         self.inner.fence()
     }
 
     fn wait(&mut self) -> Result<()> {
+        self.state.hub.check_process()?;
         self.inner.wait()
     }
 
     fn claim(&mut self) -> Result<bool> {
+        self.state.hub.check_process()?;
         Ok(self.piece.as_ref().is_none_or(|piece| piece.claim()))
     }
 
     fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
+        self.state.hub.check_process()?;
         self.inner.map_write(f)
     }
 
     fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
+        self.state.hub.check_process()?;
         self.inner.export(handle).map(Some)
     }
 }

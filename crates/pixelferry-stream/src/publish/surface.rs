@@ -41,6 +41,7 @@ impl StreamSurface {
 
     /// Its contents as bytes: tight rows.
     pub(crate) fn read(&self, part: &Part) -> Result<Vec<u8>> {
+        self.state.hub.check_process()?;
         self.shown.borrow_mut().as_mut().ok_or(Error::NothingShown)?.inner.read_back(part)
     }
 }
@@ -53,11 +54,13 @@ impl<C: Content> SurfaceDriver<C> for StreamSurface {
 
 impl<C: Content> StoredDriver<C> for StreamSurface {
     fn upload(&mut self, at: &C::At, bytes: &[u8], view: &C::View) -> Result<()> {
+        self.state.hub.check_process()?;
         let shown = self.shown.get_mut().as_mut().ok_or(Error::NothingShown)?;
         shown.inner.upload(&C::part(at), bytes, &C::view(view))
     }
 
     fn upload_staged(&mut self, at: &C::At, staging: &mut Staging, view: &C::View) -> Result<()> {
+        self.state.hub.check_process()?;
         let staging = own_mut::<StreamStaging>(staging.driver_mut(), &self.state)?;
         let shown = self.shown.get_mut().as_mut().ok_or(Error::NothingShown)?;
         shown.inner.upload_staged(&C::part(at), &mut staging.inner, &C::view(view))
@@ -66,6 +69,7 @@ impl<C: Content> StoredDriver<C> for StreamSurface {
 
 impl<C: Content> InPlaceDriver<C> for StreamSurface {
     fn show(&mut self, staging: &Staging, view: &C::View) -> Result<()> {
+        self.state.hub.check_process()?;
         let staging = own::<StreamStaging>(staging.driver(), &self.state)?;
         let piece = staging.piece.as_ref().ok_or_else(|| Error::refused("the block is no piece of the stream"))?;
         let view = C::view(view);

@@ -1,7 +1,7 @@
 //! The connection to a publisher.
 
 use crate::wire::message::{Device, Hello, Kind, Notice, VERSION, decode, encode};
-use crate::wire::socket::{self, Received};
+use crate::wire::socket::{self, Connection, Received};
 use crate::wire::table::{From, Seat};
 use interop_core::{Error, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -30,7 +30,7 @@ pub(super) struct Named {
 /// A place at a stream.
 #[derive(Debug)]
 pub(super) struct Joined {
-    socket: OwnedFd,
+    connection: Connection,
     wake: OwnedFd,
     pub seat: Seat,
     pub publisher: Device,
@@ -39,6 +39,7 @@ pub(super) struct Joined {
     /// Pieces that the publisher needs no longer, since they were last asked for.
     pub gone: Vec<u64>,
     pub has_ended: bool,
+    name: String,
     /// When the last frame was met, and the time from the one before to it.
     met: Instant,
     interval: Duration,
@@ -48,12 +49,12 @@ impl Joined {
     /// # Errors
     /// [`Error::Unavailable`] where nobody publishes this, or refuses; [`Error::InvalidInput`] for what is no publisher.
     pub(super) fn new(name: &str) -> Result<Self> {
-        let socket = socket::join(name)?;
-        if !socket::send(&socket, &encode(&Hello { version: VERSION })?, &[]) {
+        let connection = socket::join(name)?;
+        if !socket::send(connection.socket(), &encode(&Hello { version: VERSION })?, &[]) {
             return Err(silent(name));
         }
         let until = Instant::now() + PATIENCE;
-        let (bytes, descriptors) = first(&socket, until, name)?;
+        let (bytes, descriptors) = first(&connection, until, name)?;
         let (publisher, pieces) = match decode::<Notice>(&bytes)? {
             Notice::Welcome { device, pieces } => (device, pieces),
             Notice::Refused { reason } => {
@@ -70,18 +71,19 @@ impl Joined {
         };
         check_wake(&wake)?;
         let mut joined = Self {
-            socket,
+            connection,
             wake,
             seat: Seat::take(&table, &mine)?,
             publisher,
             pieces: HashMap::new(),
             gone: Vec::new(),
             has_ended: false,
+            name: name.into(),
             met: Instant::now(),
             interval: Duration::MAX,
         };
         for _ in 0..pieces {
-            let (bytes, descriptors) = first(&joined.socket, until, name)?;
+            let (bytes, descriptors) = first(&joined.connection, until, name)?;
             joined.note(decode(&bytes)?, descriptors)?;
         }
         Ok(joined)
@@ -90,11 +92,13 @@ impl Joined {
     /// Takes in what the publisher has said. A publisher that says what cannot be has ended.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for such a message.
-    pub(super) fn listen(&mut self) -> Result<()> {
+    /// [`Error::InvalidInput`] for such a message; [`Error::Unavailable`] where there is no descriptor left for a piece, of which
+    /// the publisher tells again.
+    fn listen(&mut self) -> Result<()> {
         while !self.has_ended {
-            match socket::receive(&self.socket) {
+            match socket::receive(self.connection.socket()) {
                 Received::Nothing => break,
+                Received::OutOfDescriptors => return Err(socket::out_of_descriptors(&self.name)),
                 Received::Ended => self.has_ended = true,
                 Received::Packet(bytes, descriptors) => {
                     if let Err(error) = decode(&bytes).and_then(|notice| self.note(notice, descriptors)) {
@@ -129,6 +133,27 @@ impl Joined {
         Ok(())
     }
 
+    /// True where the publisher has named this piece by now.
+    ///
+    /// # Errors
+    /// Those of listening.
+    pub(super) fn is_named(&mut self, number: u64) -> Result<bool> {
+        if !self.pieces.contains_key(&number) {
+            self.listen()?;
+        }
+        Ok(self.pieces.contains_key(&number))
+    }
+
+    /// Waits until the publisher says something or has ended, or the time is over.
+    pub(super) fn wait_for_notice(&mut self, limit: Duration) -> Result<()> {
+        if sleep(&self.connection, None, limit)? {
+            // What it said before is still to be heard.
+            self.listen()?;
+            self.has_ended = true;
+        }
+        Ok(())
+    }
+
     /// Waits until there is a frame other than `frame`, or the publisher has ended, or the time is over.
     pub(super) fn wait(&mut self, from: From, frame: u64, timeout: Duration) -> Result<()> {
         let begun = Instant::now();
@@ -141,10 +166,10 @@ impl Joined {
                 self.interval = self.met.elapsed();
                 self.met = Instant::now();
             }
-            if is_new || self.has_ended || waited >= timeout {
+            if is_new || self.has_ended {
                 return Ok(());
             }
-            if waited < spin {
+            if waited < spin.min(timeout) {
                 std::hint::spin_loop();
                 continue;
             }
@@ -155,31 +180,43 @@ impl Joined {
             if self.has_ended || self.seat.newest(from).frame() != newest {
                 continue;
             }
-            let both = &mut [PollFd::new(&self.wake, PollFlags::IN), PollFd::new(&self.socket, PollFlags::IN)];
-            sleep(both, timeout.saturating_sub(waited))?;
-        }
-    }
-}
-
-/// The next packet, which comes at once where all is well.
-fn first(socket: &OwnedFd, until: Instant, name: &str) -> Result<(Vec<u8>, Vec<OwnedFd>)> {
-    loop {
-        match socket::receive(socket) {
-            Received::Packet(bytes, descriptors) => return Ok((bytes, descriptors)),
-            Received::Ended => return Err(silent(name)),
-            Received::Nothing => {
-                let left = until.checked_duration_since(Instant::now()).ok_or_else(|| silent(name))?;
-                sleep(&mut [PollFd::new(socket, PollFlags::IN)], left)?;
+            if sleep(&self.connection, Some(&self.wake), timeout.saturating_sub(waited))? {
+                self.listen()?;
+                self.has_ended = true;
+            } else if waited >= timeout {
+                return Ok(());
             }
         }
     }
 }
 
-/// Waits for one of them.
-fn sleep(descriptors: &mut [PollFd<'_>], limit: Duration) -> Result<()> {
+/// The next packet, which comes at once where all is well.
+fn first(connection: &Connection, until: Instant, name: &str) -> Result<(Vec<u8>, Vec<OwnedFd>)> {
+    loop {
+        match socket::receive(connection.socket()) {
+            Received::Packet(bytes, descriptors) => return Ok((bytes, descriptors)),
+            Received::OutOfDescriptors => return Err(socket::out_of_descriptors(name)),
+            Received::Ended => return Err(silent(name)),
+            Received::Nothing => {
+                let left = until.checked_duration_since(Instant::now()).ok_or_else(|| silent(name))?;
+                if sleep(connection, None, left)? {
+                    // It was killed meanwhile, which joining says by now.
+                    return Err(socket::join(name).err().unwrap_or_else(|| silent(name)));
+                }
+            }
+        }
+    }
+}
+
+/// Waits for the connection, or to be woken; true where the publisher's process has ended.
+fn sleep(connection: &Connection, wake: Option<&OwnedFd>, limit: Duration) -> Result<bool> {
+    let process = connection.process();
+    let all = [Some(connection.socket()), wake, process].into_iter().flatten();
+    let mut descriptors: Vec<_> = all.map(|descriptor| PollFd::new(descriptor, PollFlags::IN)).collect();
     let limit = Timespec::try_from(limit).unwrap_or(Timespec { tv_sec: i64::from(i32::MAX), tv_nsec: 0 });
-    match poll(descriptors, Some(&limit)) {
-        Ok(_) | Err(Errno::INTR) => Ok(()),
+    match poll(&mut descriptors, Some(&limit)) {
+        Ok(_) => Ok(process.is_some() && descriptors.last().is_some_and(|last| !last.revents().is_empty())),
+        Err(Errno::INTR) => Ok(false),
         Err(errno) => Err(Error::Unavailable {
             what: "waiting for a stream".into(),
             reason: errno.to_string(),
@@ -204,6 +241,6 @@ fn silent(name: &str) -> Error {
     Error::Unavailable {
         what: format!("the stream {name:?}"),
         reason: "its publisher does not answer".into(),
-        hint: "Look whether that process still runs.".into(),
+        hint: "Look whether that process still runs, and whether it has file descriptors left.".into(),
     }
 }

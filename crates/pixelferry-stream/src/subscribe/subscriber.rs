@@ -2,16 +2,17 @@
 
 use super::joined::Joined;
 use super::way::{Open, Ways};
+use crate::home::HomeProcess;
 use crate::publish::now;
 use crate::wire::frame::Placed;
-use crate::wire::table::From;
+use crate::wire::table::{From, Held};
 use interop_core::describe::error::call;
 use interop_core::describe::pattern::rows;
 use interop_core::devices::borrows::Holder;
 use interop_core::{ComputeBackend, ComputeMemory, Error, PathId, Result, SurfaceDesc, View};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A stream that another process publishes, as memory that kernels of a backend here read. Stays on its thread.
 ///
@@ -20,6 +21,7 @@ use std::time::Duration;
 ///
 /// See [`crate::StreamDisplay`] for an example.
 pub struct Subscriber {
+    home: HomeProcess,
     backend: Arc<dyn ComputeBackend>,
     joined: Joined,
     ways: Ways,
@@ -68,7 +70,15 @@ impl Subscriber {
                 joined.seat.ask_for_the_host();
             }
             tracing::debug!(name, refused = ?ways.refused, "joined a stream");
-            Ok(Self { backend: Arc::clone(backend), joined, ways, opened: HashMap::new(), copied: None, current: None })
+            Ok(Self {
+                home: HomeProcess::here(),
+                backend: Arc::clone(backend),
+                joined,
+                ways,
+                opened: HashMap::new(),
+                copied: None,
+                current: None,
+            })
         })
     }
 
@@ -96,10 +106,13 @@ impl Subscriber {
     /// this waits until kernels that read it are done.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for a publisher that describes what cannot be; those of the backend, after which the frame before is
-    /// still there.
+    /// [`Error::InvalidInput`] for a publisher that describes what cannot be; [`Error::Unavailable`] in a forked child of the process
+    /// that joined; those of the backend, after which the frame before is still there.
     pub fn next(&mut self, timeout: Duration) -> Result<Next<'_>> {
-        let taken = call("Subscriber::next", || self.take(timeout))?;
+        let taken = call("Subscriber::next", || {
+            self.check_process()?;
+            self.take(timeout)
+        })?;
         Ok(match (taken, self.joined.has_ended) {
             (true, _) => self.frame().map_or(Next::Nothing, Next::Frame),
             (false, true) => Next::Ended,
@@ -107,9 +120,17 @@ impl Subscriber {
         })
     }
 
-    /// The frame that was taken last.
+    /// Refuses a forked child of the process that joined, in which [`Subscriber::frame`] and [`Subscriber::memory`] give nothing.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] there.
+    pub fn check_process(&self) -> Result<()> {
+        self.home.check("the subscriber of the stream")
+    }
+
+    /// The frame that was taken last. A forked child has none: the publisher writes over it when the parent goes on.
     pub fn frame(&mut self) -> Option<StreamFrame<'_>> {
-        let current = self.current.as_ref()?;
+        let current = self.current.as_ref().filter(|_| self.home.is_here())?;
         let memory = match (self.opened.get_mut(&current.piece), &mut self.copied) {
             (Some(Open::Device(memory) | Open::Pages(memory)), _) => memory,
             (_, Some(copied)) => copied,
@@ -120,7 +141,8 @@ impl Subscriber {
 
     /// The memory of the frame that was taken last, for kernels that read it: [`StreamFrame::memory`] by a shared reference.
     pub fn memory(&self) -> Option<&dyn ComputeMemory> {
-        match (self.opened.get(&self.current.as_ref()?.piece)?, &self.copied) {
+        let current = self.current.as_ref().filter(|_| self.home.is_here())?;
+        match (self.opened.get(&current.piece)?, &self.copied) {
             (Open::Device(memory) | Open::Pages(memory), _) => Some(memory.as_ref()),
             (Open::Copy(_), copied) => copied.as_deref(),
         }
@@ -128,33 +150,40 @@ impl Subscriber {
 
     fn take(&mut self, timeout: Duration) -> Result<bool> {
         let last = self.current.as_ref().map_or(0, |current| current.number);
-        self.joined.wait(self.ways.from(), last, timeout)?;
-        self.forget_gone();
-        // Kernels that read the last frame are done before it may be written over.
-        if self.joined.seat.newest(self.ways.from()).frame() != last
-            && let Some(frame) = self.frame()
-        {
-            frame.memory.release()?;
+        let begun = Instant::now();
+        loop {
+            let left = timeout.saturating_sub(begun.elapsed());
+            self.joined.wait(self.ways.from(), last, left)?;
+            self.forget_gone();
+            // Kernels that read the last frame are done before it may be written over.
+            if self.joined.seat.newest(self.ways.from()).frame() != last
+                && let Some(frame) = self.frame()
+            {
+                frame.memory.release()?;
+            }
+            let Some(held) = self.joined.seat.read(self.ways.from()) else { return Ok(false) };
+            let taken = self
+                .joined
+                .is_named(held.piece)
+                .and_then(|is_named| if is_named { self.open_piece(held).map(|()| true) } else { Ok(false) });
+            match taken {
+                Ok(true) => self.joined.seat.let_go(),
+                _ => self.joined.seat.take_back(),
+            }
+            // A publisher whose notices were not read for a while names the pieces of new frames now, as there is room for it.
+            if !matches!(taken, Ok(false)) || self.joined.has_ended || left.is_zero() {
+                return taken;
+            }
+            self.joined.wait_for_notice(left)?;
         }
-        let Some(held) = self.joined.seat.read(self.ways.from()) else { return Ok(false) };
-        let taken = self.open_piece(held.piece, held.words, held.stamp.frame());
-        if taken.is_ok() {
-            self.joined.seat.let_go();
-        } else {
-            self.joined.seat.take_back();
-        }
-        taken.map(|()| true)
     }
 
     /// Opens the piece that a frame is in, and copies from it where the way does.
-    fn open_piece(&mut self, number: u64, words: [u64; crate::wire::frame::WORDS], frame: u64) -> Result<()> {
-        if !self.joined.pieces.contains_key(&number) {
-            // It was announced before its first frame.
-            self.joined.listen()?;
-        }
+    fn open_piece(&mut self, held: Held) -> Result<()> {
+        let number = held.piece;
         let piece = self.joined.pieces.get(&number);
         let piece = piece.ok_or_else(|| Error::refused(format!("the publisher never named piece {number}")))?;
-        let placed = Placed::of(words, piece.bytes)?;
+        let placed = Placed::of(held.words, piece.bytes)?;
         if !self.opened.contains_key(&number) {
             self.opened.insert(number, Open::new(&self.ways, self.backend.as_ref(), piece)?);
         }
@@ -167,7 +196,7 @@ impl Subscriber {
                 copied.write(span.start, &block.read(span, Holder::Guard)?)?;
             }
         }
-        self.current = Some(Current { number: frame, piece: number, placed });
+        self.current = Some(Current { number: held.stamp.frame(), piece: number, placed });
         Ok(())
     }
 
@@ -187,6 +216,11 @@ impl Subscriber {
 
 impl Drop for Subscriber {
     fn drop(&mut self) {
+        if !self.home.is_here() {
+            // Drivers are the parent's, and so is the page on which it says what it reads.
+            std::mem::forget((std::mem::take(&mut self.opened), self.copied.take()));
+            return;
+        }
         // What is queued here may still read.
         if let Some(frame) = self.frame()
             && let Err(error) = frame.memory.release()

@@ -104,6 +104,15 @@ impl Mapping {
     }
 }
 
+#[cfg(test)]
+impl Mapping {
+    /// The same pages at the same address, as ThreadSanitizer knows memory by its address alone. Not unmapped: only as long as
+    /// `self` is used.
+    pub(crate) fn alias(&self) -> std::mem::ManuallyDrop<Self> {
+        std::mem::ManuallyDrop::new(Self { address: self.address, len: self.len })
+    }
+}
+
 impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: mapped by `map` with this length, and unmapped once, here; every slice of it has ended.

@@ -1,18 +1,22 @@
 //! Sockets of streams: where they are, who may connect, and packets with descriptors.
 
+use crate::home::HomeProcess;
 use interop_core::{Error, Result};
+use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect, listen,
-    recvmsg, sendmsg, socket_with, sockopt,
+    SendAncillaryMessage, SendFlags, Shutdown, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect,
+    listen, recv, recvmsg, sendmsg, shutdown, socket_with, sockopt,
 };
+use rustix::process::{PidfdFlags, pidfd_open};
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::{env, fs};
 
 /// Bytes of a packet at most.
@@ -23,13 +27,16 @@ const DESCRIPTORS: usize = 4;
 const LONGEST_NAME: usize = 48;
 const SUFFIX: &str = ".stream";
 
-/// Folder of this user's streams: `pixelferry` in `XDG_RUNTIME_DIR`, or `/tmp/pixelferry-UID`. Nobody else may enter it.
+/// Folder of this user's streams: `pixelferry` in `XDG_RUNTIME_DIR`, or `/tmp/pixelferry-UID` where that is unset or another
+/// user's, as under `sudo -E`. Nobody else may enter it.
 ///
 /// # Errors
 /// [`Error::Unavailable`] where it cannot be made, or is somebody else's.
 pub(crate) fn folder() -> Result<PathBuf> {
     let me = rustix::process::geteuid().as_raw();
+    let is_another_users = |folder: &PathBuf| fs::metadata(folder).is_ok_and(|found| found.uid() != me);
     let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let runtime = runtime.filter(|folder| !is_another_users(folder));
     let folder = runtime.map_or_else(|| PathBuf::from(format!("/tmp/pixelferry-{me}")), |r| r.join("pixelferry"));
     let wrong = |reason: String| Error::Unavailable {
         what: format!("the folder of streams, {}", folder.display()),
@@ -70,16 +77,83 @@ fn path(name: &str) -> Result<PathBuf> {
 /// Those of [`folder`].
 pub(crate) fn names() -> Result<Vec<String>> {
     let folder = folder()?;
-    let files = fs::read_dir(&folder).map_err(|error| unavailable("the list of streams", &error.to_string()))?;
+    let files = fs::read_dir(&folder).map_err(|error| Error::Unavailable {
+        what: format!("the list of streams in {}", folder.display()),
+        reason: error.to_string(),
+        hint: "Try again, or raise the limit of open files.".into(),
+    })?;
     let name = |file: fs::DirEntry| Some(file.file_name().to_str()?.strip_suffix(SUFFIX)?.to_owned());
     let mut names: Vec<_> = files.filter_map(|file| name(file.ok()?)).collect();
     names.sort();
     Ok(names)
 }
 
+/// One end of a connection, and the process at the other end. When it is dropped it hangs up: closing the descriptor does not
+/// end a connection of which a forked child has a copy.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    socket: OwnedFd,
+    /// A descriptor that is readable once that process has ended (`pidfd_open(2)`), where the system allows it: a child of that
+    /// process may keep the connection open.
+    process: Option<OwnedFd>,
+    events: Option<Arc<OwnedFd>>,
+    home: HomeProcess,
+}
+
+impl Connection {
+    /// # Errors
+    /// `ESRCH` where the process at the other end has ended, and what else the system says.
+    fn new(socket: OwnedFd) -> rustix::io::Result<Self> {
+        let process = match pidfd_open(sockopt::socket_peercred(&socket)?.pid, PidfdFlags::empty()) {
+            Ok(process) => Some(process),
+            Err(Errno::NOSYS | Errno::PERM) => None,
+            Err(errno) => return Err(errno),
+        };
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        if let Some(process) = &process
+            && poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&now))? > 0
+        {
+            return Err(Errno::SRCH);
+        }
+        Ok(Self { socket, process, events: None, home: HomeProcess::here() })
+    }
+
+    pub(crate) fn socket(&self) -> &OwnedFd {
+        &self.socket
+    }
+
+    pub(crate) fn process(&self) -> Option<&OwnedFd> {
+        self.process.as_ref()
+    }
+
+    /// Reports to `events` until it is dropped: by `id` each change of the socket, by `ended` that the other process has ended.
+    pub(crate) fn watch(&mut self, events: &Arc<OwnedFd>, id: u64, ended: u64) -> rustix::io::Result<()> {
+        self.events = Some(Arc::clone(events));
+        let changes = epoll::EventFlags::IN | epoll::EventFlags::OUT | epoll::EventFlags::ET;
+        epoll::add(events.as_ref(), &self.socket, epoll::EventData::new_u64(id), changes)?;
+        let Some(process) = &self.process else { return Ok(()) };
+        epoll::add(events.as_ref(), process, epoll::EventData::new_u64(ended), epoll::EventFlags::IN)
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if !self.home.is_here() {
+            return;
+        }
+        if let Some(events) = &self.events {
+            for descriptor in [Some(&self.socket), self.process.as_ref()].into_iter().flatten() {
+                let _ = epoll::delete(events.as_ref(), descriptor);
+            }
+        }
+        let _ = shutdown(&self.socket, Shutdown::Both);
+    }
+}
+
 /// A publisher's socket, whose file goes with it.
 #[derive(Debug)]
 pub(crate) struct Listener {
+    home: HomeProcess,
     socket: OwnedFd,
     path: PathBuf,
     inode: u64,
@@ -102,7 +176,7 @@ impl Listener {
             listen(&socket, 16)?;
             Ok(socket)
         };
-        let failed = |errno: Errno| unavailable(&format!("the socket {}", path.display()), &errno.to_string());
+        let failed = |errno: Errno| unavailable(&format!("the socket {}", path.display()), errno);
         // One at a time looks whether a socket is left over, and takes its place.
         let _turn = turn(&path)?;
         if remove_if_dead(&path, &address) == Left::Alive {
@@ -110,17 +184,28 @@ impl Listener {
         }
         let socket = opened().map_err(failed)?;
         let inode = fs::metadata(&path).map_or(0, |file| file.ino());
-        Ok(Self { socket, path, inode })
+        Ok(Self { home: HomeProcess::here(), socket, path, inode })
     }
 
     /// The next who connects, of this user's; `None` where nobody waits.
-    pub(crate) fn accept(&self) -> Option<OwnedFd> {
-        let peer = accept_with(&self.socket, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK).ok()?;
-        match check_peer(&peer) {
-            Ok(()) => Some(peer),
-            Err(error) => {
+    ///
+    /// # Errors
+    /// What the system says where it has no descriptor or memory for whoever waits.
+    pub(crate) fn accept(&self) -> rustix::io::Result<Option<Connection>> {
+        loop {
+            let peer = match accept_with(&self.socket, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
+                Ok(peer) => peer,
+                Err(Errno::AGAIN) => return Ok(None),
+                Err(Errno::INTR | Errno::CONNABORTED) => continue,
+                Err(errno) => return Err(errno),
+            };
+            if let Err(error) = check_peer(&peer) {
                 tracing::warn!(%error, "somebody who connected to a stream was refused");
-                None
+                continue;
+            }
+            match Connection::new(peer) {
+                Err(Errno::SRCH) => {}
+                connection => return connection.map(Some),
             }
         }
     }
@@ -132,6 +217,12 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
+        if !self.home.is_here() {
+            return;
+        }
+        // A forked child may have copies: nobody connects any more, and whoever waits is hung up on.
+        let _ = shutdown(&self.socket, Shutdown::Both);
+        while let Ok(Some(_)) = self.accept() {}
         let Ok(_turn) = turn(&self.path) else { return };
         // Another's by now, where somebody removed ours.
         if fs::metadata(&self.path).is_ok_and(|file| file.ino() == self.inode) {
@@ -144,35 +235,35 @@ impl Drop for Listener {
 ///
 /// # Errors
 /// [`Error::Unavailable`] where there is none.
-pub(crate) fn join(name: &str) -> Result<OwnedFd> {
+pub(crate) fn join(name: &str) -> Result<Connection> {
     let path = path(name)?;
     let address = address(&path)?;
     let joined = connected(&address).map_err(|errno| {
-        if errno == Errno::CONNREFUSED
-            && let Ok(_turn) = turn(&path)
-        {
+        let is_dead = matches!(errno, Errno::CONNREFUSED | Errno::SRCH);
+        if is_dead && let Ok(_turn) = turn(&path) {
             remove_if_dead(&path, &address);
         }
+        let folder = path.parent().unwrap_or(&path).display();
         let reason = match errno {
-            Errno::NOENT | Errno::CONNREFUSED => "nobody publishes it".into(),
+            Errno::NOENT | Errno::CONNREFUSED | Errno::SRCH => format!("nobody publishes it in {folder}"),
             Errno::AGAIN => "its publisher is busy; try again".into(),
-            other => other.to_string(),
+            errno => return unavailable(&format!("the stream {name:?}"), errno),
         };
         let hint = match names() {
             Ok(names) if !names.is_empty() => format!("Streams there are: {}.", names.join(", ")),
-            _ => "Start the publisher first; this user has no streams.".into(),
+            _ => "Start the publisher first, with the same XDG_RUNTIME_DIR; no stream is there.".into(),
         };
         Error::Unavailable { what: format!("the stream {name:?}"), reason, hint }
     })?;
-    check_peer(&joined)?;
+    check_peer(joined.socket())?;
     Ok(joined)
 }
 
-fn connected(address: &SocketAddrUnix) -> rustix::io::Result<OwnedFd> {
+fn connected(address: &SocketAddrUnix) -> rustix::io::Result<Connection> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
     connect(&socket, address)?;
-    Ok(socket)
+    Connection::new(socket)
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -181,11 +272,11 @@ enum Left {
     Alive,
 }
 
-/// Removes a socket that nobody listens at: its publisher was killed.
+/// Removes a socket whose publisher was killed: nobody listens there, or only a child that it had forked has copies.
 fn remove_if_dead(path: &Path, address: &SocketAddrUnix) -> Left {
     match connected(address) {
         Ok(_) | Err(Errno::AGAIN) => return Left::Alive,
-        Err(Errno::CONNREFUSED) => {
+        Err(Errno::CONNREFUSED | Errno::SRCH) => {
             tracing::info!(path = %path.display(), "a stream's socket was left over and is removed");
             let _ = fs::remove_file(path);
         }
@@ -202,7 +293,7 @@ fn turn(path: &Path) -> Result<OwnedFd> {
         flock(&folder, FlockOperation::LockExclusive)?;
         Ok(folder)
     };
-    taken().map_err(|errno: Errno| unavailable(&format!("the folder {}", folder.display()), &errno.to_string()))
+    taken().map_err(|errno: Errno| unavailable(&format!("the folder {}", folder.display()), errno))
 }
 
 fn address(path: &Path) -> Result<SocketAddrUnix> {
@@ -215,7 +306,7 @@ fn address(path: &Path) -> Result<SocketAddrUnix> {
 
 /// Refuses another user's process.
 fn check_peer(socket: &OwnedFd) -> Result<()> {
-    let peer = sockopt::socket_peercred(socket).map_err(|errno| unavailable("a stream's peer", &errno.to_string()))?;
+    let peer = sockopt::socket_peercred(socket).map_err(|errno| unavailable("a stream's peer", errno))?;
     let me = rustix::process::geteuid();
     if peer.uid == me {
         return Ok(());
@@ -223,11 +314,20 @@ fn check_peer(socket: &OwnedFd) -> Result<()> {
     Err(Error::refused(format!("a process of user {} is at the other end of the socket", peer.uid.as_raw())))
 }
 
-fn unavailable(what: &str, reason: &str) -> Error {
-    Error::Unavailable { what: what.into(), reason: reason.into(), hint: "Try again, or raise the limit.".into() }
+fn unavailable(what: &str, errno: Errno) -> Error {
+    let hint = match errno {
+        Errno::MFILE | Errno::NFILE => "Close files that this process has open, or raise its limit (ulimit -n).",
+        _ => "Try again, or raise the limit.",
+    };
+    Error::Unavailable { what: what.into(), reason: errno.to_string(), hint: hint.into() }
 }
 
-/// Sends a packet without waiting; `false` where the other side does not read, or has gone.
+/// The error of a process that has no descriptor left for what another one sent.
+pub(crate) fn out_of_descriptors(name: &str) -> Error {
+    unavailable(&format!("a file descriptor for the stream {name:?}"), Errno::MFILE)
+}
+
+/// Sends a packet without waiting; `false` where the socket takes no more, or the other side has gone.
 pub(crate) fn send(socket: &OwnedFd, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> bool {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut control = SendAncillaryBuffer::new(&mut space);
@@ -243,6 +343,8 @@ pub(crate) fn send(socket: &OwnedFd, bytes: &[u8], descriptors: &[BorrowedFd<'_>
 pub(crate) enum Received {
     Packet(Vec<u8>, Vec<OwnedFd>),
     Nothing,
+    /// This process has no descriptors left for those of the next packet, which stays in the socket.
+    OutOfDescriptors,
     /// The other side has gone, or has sent what no packet is.
     Ended,
 }
@@ -252,7 +354,8 @@ pub(crate) fn receive(socket: &OwnedFd) -> Received {
     let mut bytes = vec![0; LONGEST];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
-    let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
+    // Looked at first: of a packet that is taken, the system drops the descriptors for which this process has no room.
+    let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT | RecvFlags::PEEK;
     let got = recvmsg(socket, &mut [IoSliceMut::new(&mut bytes)], &mut control, flags);
     let descriptors: Vec<OwnedFd> = control
         .drain()
@@ -261,13 +364,22 @@ pub(crate) fn receive(socket: &OwnedFd) -> Received {
             _ => Vec::new(),
         })
         .collect();
-    match got {
-        Ok(got) if got.bytes == 0 || got.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC) => Received::Ended,
-        Ok(got) => {
+    let got = match got {
+        Ok(got) => got,
+        Err(Errno::AGAIN | Errno::INTR) => return Received::Nothing,
+        Err(_) => return Received::Ended,
+    };
+    if got.flags.contains(ReturnFlags::CTRUNC) && descriptors.len() < DESCRIPTORS {
+        return Received::OutOfDescriptors;
+    }
+    if got.bytes == 0 || got.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC) {
+        return Received::Ended;
+    }
+    match recv(socket, &mut [0_u8; 1], RecvFlags::DONTWAIT) {
+        Ok(_) => {
             bytes.truncate(got.bytes);
             Received::Packet(bytes, descriptors)
         }
-        Err(Errno::AGAIN | Errno::INTR) => Received::Nothing,
         Err(_) => Received::Ended,
     }
 }

@@ -4,6 +4,12 @@
 //! subscriber has a page of its own, in which it alone writes the frame that it reads, and the next before it lets that go. Both
 //! sides write first and look at the other's page then, in one order that all processors agree on. So of a subscriber that begins
 //! to read and a publisher that begins to write the same piece, at least one sees the other, and goes elsewhere.
+//!
+//! The words are atomics, of which each has one writer but for a place's frame and description, which the publisher writes while
+//! the frame is 0 and a subscriber looks at twice. Bytes of a frame are plain memory: a subscriber's reads come after the publisher's
+//! writes, as it found the frame that these were followed by; the publisher's next writes come after those reads, as it found that
+//! the subscriber reads another frame or none. `no_reader_meets_a_piece_that_is_written` has ThreadSanitizer look for a pair that the
+//! words do not order (scripts/tsan). A subscriber is asked for as long as its connection is there, whatever it was told.
 
 use super::frame;
 use super::pages::{self, Mapping, Writers};
@@ -47,7 +53,7 @@ impl Stamp {
         self.0 >> 8
     }
 
-    fn place(self) -> Option<usize> {
+    pub(crate) fn place(self) -> Option<usize> {
         usize::try_from(self.0 & 0xff).ok().filter(|place| *place < PLACES && self != Self::NONE)
     }
 }
@@ -214,16 +220,22 @@ impl Seat {
             let stamp = self.newest(from);
             let Some(place) = stamp.place().filter(|_| stamp.0 != now.load(SeqCst)) else { break };
             next.store(stamp.0, SeqCst);
-            let words = place_of(self.table.words(), place);
-            if words[0].load(SeqCst) == stamp.0 {
-                let described = std::array::from_fn(|at| words[2 + at].load(SeqCst));
-                let held = Held { stamp, piece: words[1].load(SeqCst), words: described };
+            if let Some(held) = self.held(stamp, place) {
                 self.word = 1 - self.word;
                 return Some(held);
             }
         }
         next.store(0, SeqCst);
         None
+    }
+
+    /// What a place holds, where that is still this frame once it was looked at: the publisher may take a piece off its list although
+    /// it is read, and put another one there.
+    fn held(&self, stamp: Stamp, place: usize) -> Option<Held> {
+        let words = place_of(self.table.words(), place);
+        let described = std::array::from_fn(|at| words[2 + at].load(SeqCst));
+        let held = Held { stamp, piece: words[1].load(SeqCst), words: described };
+        (words[0].load(SeqCst) == stamp.0).then_some(held)
     }
 
     /// Lets the frame before the one that is read be written over.
@@ -253,6 +265,8 @@ fn place_of(words: &[AtomicU64], place: usize) -> &[AtomicU64] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::UnsafeCell;
+    use std::mem::ManuallyDrop;
 
     fn seated() -> (Table, Reader, Seat) {
         let table = Table::create().unwrap();
@@ -286,20 +300,52 @@ mod tests {
         assert!(seat.read(From::Device).is_none());
     }
 
-    /// A piece is a number that the publisher changes while it writes; a reader who sees two numbers has seen a torn frame.
+    #[test]
+    fn a_place_that_was_given_away_is_not_mixed_up() {
+        let (table, _, seat) = seated();
+        table.settle(3, 70);
+        table.publish(1, 3, &[From::Device], [9; frame::WORDS]);
+        let stamp = seat.newest(From::Device);
+        assert_eq!(seat.held(stamp, 3).unwrap().piece, 70);
+        table.vacate(3);
+        assert!(seat.held(stamp, 3).is_none());
+        table.settle(3, 71);
+        assert!(seat.held(stamp, 3).is_none());
+        table.publish(2, 3, &[From::Device], [8; frame::WORDS]);
+        assert!(seat.held(stamp, 3).is_none(), "words of frame 2 under the mark of frame 1");
+    }
+
+    /// Memory of a piece, which both sides reach by plain loads and stores, as kernels do.
+    struct Plain(UnsafeCell<[u64; 64]>);
+
+    // SAFETY: that no two threads use it at once is what the test finds out.
+    unsafe impl Sync for Plain {}
+
+    /// A piece is a number that the publisher changes while it writes; a reader who sees two numbers has seen a torn frame. Some
+    /// pieces are taken off the list and come back under another number, whether they are read or not: their memory is another then.
+    /// Under ThreadSanitizer each access that the rule does not order is a report.
     #[test]
     fn no_reader_meets_a_piece_that_is_written() {
         const PIECES: usize = 8;
+        let frames: u64 = pixelferry_testing::by_level(20_000, 100_000, 1_000_000);
+        // Memory of the piece of each number; of those that were taken off, nobody writes any more.
+        let pieces: Vec<_> = (0..=PIECES as u64 + frames / 5).map(|_| Plain(UnsafeCell::new([0; 64]))).collect();
         let table = Table::create().unwrap();
-        let pieces: Vec<[AtomicU64; 64]> = (0..PIECES).map(|_| std::array::from_fn(|_| AtomicU64::new(0))).collect();
-        let seats: Vec<_> = (0..2).map(|_| Reader::create().unwrap()).collect();
-        let (descriptors, readers): (Vec<_>, Vec<_>) = seats.into_iter().unzip();
-        let frames = 20_000;
+        let readers: Vec<_> = (0..2).map(|_| Reader::create().unwrap().1).collect();
+        let mut numbers: Vec<u64> = (0..PIECES as u64).collect();
+        (0..PIECES).for_each(|place| table.settle(place, numbers[place]));
+        let mut last_number = PIECES as u64 - 1;
         std::thread::scope(|scope| {
-            for descriptor in &descriptors {
-                let mut seat = Seat::take(table.descriptor(), descriptor).unwrap();
-                let pieces = &pieces;
+            for reader in &readers {
+                let (pieces, table) = (&pieces, table.pages.alias());
+                let mine = reader.pages.alias();
                 scope.spawn(move || {
+                    // Never dropped, so that both stay mapped.
+                    let mut seat = ManuallyDrop::new(Seat {
+                        table: ManuallyDrop::into_inner(table),
+                        mine: ManuallyDrop::into_inner(mine),
+                        word: 0,
+                    });
                     let mut last = 0;
                     while last < frames {
                         let Some(held) = seat.read(From::Device) else {
@@ -307,21 +353,30 @@ mod tests {
                             continue;
                         };
                         seat.let_go();
-                        let seen: Vec<_> =
-                            pieces[held.stamp.place().unwrap()].iter().map(|word| word.load(SeqCst)).collect();
-                        assert!(seen.iter().all(|word| *word == held.stamp.frame()), "{held:?} {seen:?}");
-                        assert!(held.stamp.frame() > last, "frames come in order");
-                        last = held.stamp.frame();
+                        let frame = held.stamp.frame();
+                        assert_eq!(held.words, [frame; frame::WORDS], "words of another frame: {held:?}");
+                        // SAFETY: the piece is read, so that nobody writes it.
+                        let seen = unsafe { *pieces[usize::try_from(held.piece).unwrap()].0.get() };
+                        assert!(seen.iter().all(|word| *word == frame), "{held:?} {seen:?}");
+                        assert!(frame > last, "frames come in order");
+                        last = frame;
                     }
                     seat.stop_reading();
                 });
             }
             for frame in 1..=frames {
                 let mut places = (0..PIECES).cycle().skip(frame as usize);
-                let place = places.by_ref().take(PIECES).find(|place| table.claim(*place, &readers)).unwrap();
-                for word in &pieces[place] {
-                    word.store(frame, SeqCst);
+                if frame % 5 == 0 && frame != frames {
+                    let place = places.clone().next().unwrap();
+                    table.vacate(place);
+                    last_number += 1;
+                    numbers[place] = last_number;
+                    table.settle(place, last_number);
                 }
+                let place = places.by_ref().take(PIECES).find(|place| table.claim(*place, &readers)).unwrap();
+                let piece = &pieces[usize::try_from(numbers[place]).unwrap()];
+                // SAFETY: it was claimed, so that nobody reads it.
+                unsafe { *piece.0.get() = [frame; 64] };
                 table.publish(frame, place, &[From::Device], [frame; frame::WORDS]);
             }
         });
