@@ -1,5 +1,15 @@
 //! How often numbers fall into parts of a range.
 
+/// The power of two that numbers of a range are multiplied by before they are compared with its ends: its extent is no number of its own
+/// where the ends are far apart, and 1 over it is none where they are very close.
+pub fn factor(low: f64, high: f64) -> f64 {
+    match (high - low).abs() {
+        f64::INFINITY => 0.5,
+        extent if extent < 1e-290 => 2_f64.powi(600),
+        _ => 1.0,
+    }
+}
+
 /// Counts of numbers in 65 536 equal parts of a range. Percentiles from it are off by no more than the width of a part.
 ///
 /// ```
@@ -49,11 +59,12 @@ impl Histogram {
     /// Counts more numbers. Those outside of the range and NaN are passed over.
     #[must_use]
     pub fn counted(mut self, numbers: &[f64]) -> Self {
-        let scale = Self::BINS as f64 / (self.high - self.low);
+        let factor = factor(self.low, self.high);
+        let scale = Self::BINS as f64 / (self.high * factor - self.low * factor);
         for number in numbers {
             if (self.low..=self.high).contains(number) {
                 // Casts saturate, and NaN, of a range of one number, becomes 0.
-                let bin = ((number - self.low) * scale) as usize;
+                let bin = ((number * factor - self.low * factor) * scale) as usize;
                 self.counts[bin.min(Self::BINS - 1)] += 1;
                 self.sum += 1;
             }
@@ -81,7 +92,7 @@ impl Histogram {
 
     /// Width of a part: how far a percentile may be off.
     pub fn error(&self) -> f64 {
-        (self.high - self.low) / Self::BINS as f64
+        self.high / Self::BINS as f64 - self.low / Self::BINS as f64
     }
 
     /// The number that `percent` of all are not above; between two numbers it is as far as between their places. The lowest

@@ -57,7 +57,7 @@ pub use array::Array;
 pub use context::Arrays;
 pub use element::{Constant, Element, ElementType, Float, Integer, Value};
 pub use expr::Expr;
-pub use histogram::Histogram;
+pub use histogram::{Histogram, factor as range_factor};
 pub use layout::Layout;
 pub use monoid::{Monoid, Scan};
 pub use operations::random::{Philox, philox4x32};

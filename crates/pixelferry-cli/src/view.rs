@@ -25,11 +25,15 @@ const STANDARD_INPUT: &str = "-";
 
 #[derive(clap::Args)]
 pub struct ViewOptions {
-    /// .npy files, PNGs, JPEGs or videos, which play: .y4m, and others by GStreamer; - for one on standard input, but for the latter.
+    /// .npy files, FILE.npz:NAME, pictures (.png, .jpg, .webp, .tif, .bmp, .exr where built in) or videos, which play: .y4m, and others by
+    /// GStreamer; - for one on standard input, but for the latter and .npz.
     #[arg(value_name = "FILE", required_unless_present_any = ["listen", "attach"])]
     files: Vec<PathBuf>,
     #[command(flatten)]
     asked: Asked,
+    /// Show this layer or channel of a file alone, such as diffuse or Z of a picture of OpenEXR.
+    #[arg(long, value_name = "NAME")]
+    layer: Option<String>,
     /// Open no window, save the picture of one file, of a video its first; the ending says the format (.png, .jpg).
     #[arg(long, value_name = "PICTURE", conflicts_with = "record")]
     save: Option<PathBuf>,
@@ -41,8 +45,8 @@ pub struct ViewOptions {
     keep: usize,
     /// Show what programs send by tev's protocol; at 127.0.0.1:14158, only from this machine, unless an address is given.
     ///
-    /// At most 8 programs, 512 MiB a message, 64 channels an image, 256 arrays, and 2 GiB of pixels (width x height x channels x
-    /// 4 bytes). Files are never opened.
+    /// At most 8 programs (for a ninth, the one that was silent longest is left), 512 MiB a message, 64 channels an image, 256 arrays, and
+    /// 1 GiB of memory (width x height x (channels x 8 + 20) bytes) unless PIXELFERRY_MEMORY_MIB says more. Files are never opened.
     #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, require_equals = true, default_missing_value = LISTEN)]
     #[arg(conflicts_with_all = ["save", "explain", "layout"])]
     listen: Option<String>,
@@ -130,10 +134,13 @@ pub fn run(options: &ViewOptions) -> Result<(), Box<dyn Error>> {
         }
     }
     for file in files {
-        let failed = |error: &dyn Error| format!("{}: {error}", file.display());
+        let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
         // Of two files of one name the folders tell which is which.
         let is_alone = files.iter().filter(|other| other.file_name() == file.file_name()).count() == 1;
-        let opened = read(file, is_alone).map_err(|error| failed(&error))?;
+        let mut opened = read(file, is_alone).map_err(|error| failed(&error))?;
+        if let Some(layer) = &options.layer {
+            only(layer, &mut opened.arrays).map_err(|error| failed(&error.as_str()))?;
+        }
         if *explains {
             for array in &opened.arrays {
                 let text = explain(array, request).map_err(|error| failed(&error))?;
@@ -153,7 +160,7 @@ pub fn run(options: &ViewOptions) -> Result<(), Box<dyn Error>> {
         live.recorder = options.record.begin(false)?;
         let taken = arrays.iter().map(|array| array.name().to_owned()).collect();
         let listener = listen.as_ref().map(|address| {
-            let opened = Listener::open(address, taken, Listener::MOST_BYTES);
+            let opened = Listener::open(address, taken, Listener::most_bytes());
             opened.map_err(|error| format!("--listen={address}: {error}; take another port, such as 127.0.0.1:0"))
         });
         let listener = listener.transpose()?;
@@ -202,6 +209,18 @@ fn shown(options: &ViewOptions, arrays: Vec<Array>, request: Request, live: Live
 
 fn in_window(options: &ViewOptions, arrays: Vec<Array>, request: Request, live: Live) -> Result<(), Box<dyn Error>> {
     options.record.film.end(show(arrays, request, live)?)
+}
+
+/// Leaves the array of a layer, whose name follows that of the file.
+fn only(layer: &str, arrays: &mut Vec<Array>) -> Result<(), String> {
+    let of = |array: &Array| array.name().rsplit_once(": ").map_or("", |(_, layer)| layer).to_owned();
+    let known: Vec<_> = arrays.iter().map(of).filter(|name| !name.is_empty()).collect();
+    if !known.iter().any(|name| name == layer) {
+        let known = if known.is_empty() { "it has no layers".into() } else { format!("it has {}", known.join(", ")) };
+        return Err(format!("there is no layer {layer:?}: {known}"));
+    }
+    arrays.retain(|array| of(array) == layer);
+    Ok(())
 }
 
 fn read(file: &Path, is_alone: bool) -> Result<Opened, pixelferry_view::ReadError> {

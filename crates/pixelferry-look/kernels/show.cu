@@ -6,7 +6,8 @@
 
    PF_PLAIN: integers of 8 and 16 bits stand for [0, 1], floats for themselves. Else low to high become 0 to 1, times gain, to
    the power of exponent; PF_MAPPED: one of 256 colours; PF_ODD: NaN and infinity have colours, PF_MARKS: so has what is out of
-   range; PF_WIDE: floats of 32 bits are too coarse for the range. paint.rs does the same. */
+   range; PF_WIDE: floats of 32 bits are too coarse for the range; PF_WHOLE: integers of 64 bits are compared with the whole numbers from
+   `origin` on. paint.rs does the same. */
 
 /* What CUDA C++ and OpenCL C call differently. OpenCL's quotients may be rounded otherwise: then a pixel is off by a level. */
 #ifdef __OPENCL_VERSION__
@@ -48,16 +49,17 @@
 #define PF_MARKS 4
 #define PF_MAPPED 8
 #define PF_WIDE 16
+#define PF_WHOLE 32
 
 #define PF_ARRAY                                                                                                       \
   const PF_GLOBAL char *from, PF_LONG first, PF_LONG row, PF_LONG column, PF_LONG channel, int channels, int kind,     \
       int pair, int flags, double low, double high, float gain, float exponent, int count, int columns, int width,     \
-      int height, PF_LONG apart, const PF_GLOBAL unsigned int *colours
+      int height, PF_LONG apart, const PF_GLOBAL unsigned int *colours, PF_LONG origin
 
 struct pf_look {
-  PF_LONG channel;
+  PF_LONG channel, origin;
   int channels, kind, pair, flags;
-  double low, extent;
+  double factor, low, extent; /* the latter two times the factor */
   float gain, exponent;
   const PF_GLOBAL unsigned int *colours;
 };
@@ -119,6 +121,21 @@ PF_SHARED double PF_ENTRY(pf_wide)(const PF_GLOBAL char *at, int kind, int pair)
   return pair == 1 ? hypot(part[0], part[1]) : pair == 2 ? atan2(part[1], part[0]) : part[0];
 }
 
+/* A power of two: the extent of a range is no number of its own where the ends are far apart, and 1 over it none where they are close. */
+static double pf_factor(double low, double high) {
+  const double extent = high - low;
+  if (extent - extent != 0.0) return 0.5;
+  return extent < 1e-290 && extent > -1e-290 ? 4.149515568880993e180 : 1.0;
+}
+
+/* An integer of 64 bits as what it is more than another. */
+static double pf_apart(const PF_GLOBAL char *at, int kind, PF_LONG origin) {
+  const PF_LONG value = *(const PF_GLOBAL PF_LONG *)at;
+  const PF_ULONG more = (PF_ULONG)value - (PF_ULONG)origin, less = (PF_ULONG)origin - (PF_ULONG)value;
+  const int is_more = kind == 9 ? value >= origin : (PF_ULONG)value >= (PF_ULONG)origin;
+  return is_more ? (double)more : -(double)less;
+}
+
 static int pf_is_wide(int kind, int pair) { return pair || (kind >= 7 && kind <= 11); }
 
 /* Over the range, and with `mark` the colour of what has one of its own. */
@@ -126,9 +143,10 @@ static float pf_part(const PF_GLOBAL char *at, const struct pf_look *look, unsig
   float part;
   int odd; /* 1 NaN, 2 infinity, 3 minus infinity */
   if (pf_is_wide(look->kind, look->pair) || (look->flags & PF_WIDE)) {
-    const double value = PF_ENTRY(pf_wide)(at, look->kind, look->pair);
+    const double value = look->flags & PF_WHOLE ? pf_apart(at, look->kind, look->origin)
+                                                : PF_ENTRY(pf_wide)(at, look->kind, look->pair);
     odd = value != value ? 1 : value - value == 0.0 ? 0 : value > 0.0 ? 2 : 3;
-    part = look->extent == 0.0 ? 0.0f : (float)((value - look->low) / look->extent);
+    part = look->extent == 0.0 ? 0.0f : (float)((value * look->factor - look->low) / look->extent);
   } else {
     const float value = pf_narrow(at, look->kind);
     odd = value != value ? 1 : value - value == 0.0f ? 0 : value > 0.0f ? 2 : 3;
@@ -147,8 +165,10 @@ static float4 pf_of_word(unsigned int word) {
 /* Once in each module: its arguments are in registers. */
 PF_SHARED float4 PF_ENTRY(pf_looked)(const PF_GLOBAL char *at, PF_LONG channel, int channels, int kind, int pair,
                                      int flags, double low, double high, float gain, float exponent,
-                                     const PF_GLOBAL unsigned int *colours) {
-  const struct pf_look look = {channel, channels, kind, pair, flags, low, high - low, gain, exponent, colours};
+                                     const PF_GLOBAL unsigned int *colours, PF_LONG origin) {
+  const double factor = pf_factor(low, high);
+  const struct pf_look look = {channel, origin, channels, kind, pair, flags, factor, low * factor, high * factor - low * factor,
+                               gain, exponent, colours};
   unsigned int mark = 0;
   float4 c;
   c.x = pf_part(at, &look, &mark);
@@ -231,7 +251,7 @@ static ushort4 pf_halves(float4 c) { return make_ushort4(pf_half(c.x), pf_half(c
     }                                                                                                                  \
     float4 c = make_float4(0.0f, 0.0f, 0.0f, 1.0f);                                                                    \
     if (picture < count)                                                                                               \
-      c = PF_ENTRY(pf_looked)(at, channel, channels, kind, pair, flags, low, high, gain, exponent, colours);           \
+      c = PF_ENTRY(pf_looked)(at, channel, channels, kind, pair, flags, low, high, gain, exponent, colours, origin);   \
     PF_STORE(out, x, y, COLOUR);                                                                                       \
   }
 
@@ -315,11 +335,11 @@ PF_KERNEL void pf_extent(PF_BUFFER(PF_ULONG, out), PF_ARRAY) {
 /* How many numbers from low to high are in each of 65536 equal parts; then how many finite ones are below and above, how many are
    minus infinity, infinity, and no number. */
 PF_KERNEL void pf_count(PF_BUFFER(unsigned int, out), PF_ARRAY) {
-  const double scale = 65536.0 / (high - low);
+  const double factor = pf_factor(low, high), scale = 65536.0 / (high * factor - low * factor);
   unsigned int outside[5] = {0, 0, 0, 0, 0};
   PF_EACH(if (value >= low && value <= high) {
     /* Of a range of one number it is NaN. */
-    const double part = (value - low) * scale;
+    const double part = (value * factor - low * factor) * scale;
     PF_ADD(&PF_ITEM(out, !(part > 0.0) ? 0 : part < 65535.0 ? (int)part : 65535), 1u);
   } else {
     outside[value != value ? 4 : value - value != 0.0 ? (value > 0.0 ? 3 : 2) : value < low ? 0 : 1] += 1;

@@ -149,6 +149,14 @@ impl Number {
         }
         TABLE.iter().find(|row| row.code == (self.code, self.bits)).ok_or_else(|| {
             let (what, line) = match self.code {
+                // What NumPy loads of a file that an array of ml_dtypes was saved to, and what it does not.
+                Self::NONE if [8, 16].contains(&self.bits) => (
+                    "elements without a type",
+                    "x.view(ml_dtypes.bfloat16), or what else it was saved as, or x['field']",
+                ),
+                2 if self.bits == 8 => {
+                    ("floats", "x.astype('float32'), saved instead: no file says which float8 it is")
+                }
                 0 | 1 => ("integers", "x.astype('int64')"),
                 2 => ("floats", "x.astype('float64') or x.double()"),
                 5 => ("complex numbers", "x.astype('complex128')"),

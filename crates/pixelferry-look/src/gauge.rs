@@ -107,7 +107,7 @@ impl Gauge {
         backend: &dyn ComputeBackend,
         memory: &dyn ComputeMemory,
     ) -> Result<&[u32]> {
-        plane.tone.range = range;
+        (plane.tone.range, plane.tone.whole) = (range, None);
         self.run(&plane, backend, memory, COUNTS)?;
         let counts = cast_slice_mut(&mut self.counts);
         self.found.map_read(0..COUNTS, &mut |bytes| {

@@ -13,6 +13,7 @@ use pixelferry::{
     Arg, ComputeMemory, CpuArgs, CpuImage, CpuKernelExt, Error, KernelSource, PixelFormat, Result, SurfaceDesc, Target,
     View,
 };
+use rayon::prelude::*;
 
 /// The kernels in what CUDA C++ and OpenCL C have in common.
 const SHOW: &str = include_str!("../kernels/show.cu");
@@ -23,6 +24,7 @@ const ODD: i32 = 2;
 const MARKS: i32 = 4;
 const MAPPED: i32 = 8;
 const WIDE: i32 = 16;
+const WHOLE: i32 = 32;
 const MAP: i32 = 8;
 
 /// Writing of an array's rows as one format's pixels.
@@ -114,18 +116,36 @@ impl Plane {
         let ([row, column, channel], grid, tone) = (self.strides, self.grid, self.tone);
         let map = tone.colormap.map_or(0, |map| map as i32) << MAP;
         let (is_plain, is_wide) = (self.numbers(&[]).is_plain(), !tone.is_single());
-        let set = [(PLAIN, is_plain), (ODD, tone.odd), (MARKS, tone.marks), (MAPPED, map != 0), (WIDE, is_wide)];
-        let flags = set.into_iter().filter(|(_, set)| *set).fold(map, |all, (flag, _)| all | flag);
+        let (is_mapped, is_whole) = (map != 0, tone.whole.is_some());
+        let set = [(PLAIN, is_plain), (ODD, tone.odd), (MARKS, tone.marks), (MAPPED, is_mapped), (WIDE, is_wide)];
+        let set = set.into_iter().chain([(WHOLE, is_whole)]);
+        let flags = set.filter(|(_, set)| *set).fold(map, |all, (flag, _)| all | flag);
         let of_u32 = |number: u32| Arg::I32(number.cast_signed());
         let mut all = vec![Arg::Memory(memory)];
         // Inside one allocation.
         all.extend([self.span.first as i64, row, column, channel].map(Arg::I64));
         all.extend([of_u32(self.channels), Arg::I32(self.element as i32)]);
         all.extend([self.pair.map_or(0, |pair| pair as i32), flags].map(Arg::I32));
-        all.extend([Arg::F64(tone.range.0), Arg::F64(tone.range.1), Arg::F32(tone.gain), Arg::F32(tone.exponent)]);
+        let (low, high) = tone.ends();
+        all.extend([Arg::F64(low), Arg::F64(high), Arg::F32(tone.gain), Arg::F32(tone.exponent)]);
         all.extend([grid.count, grid.columns, grid.width, grid.height].map(of_u32));
         all.extend([Arg::I64(grid.stride), Arg::Memory(table.unwrap_or(memory))]);
+        // The bits of an integer of its type.
+        all.push(Arg::I64(tone.whole.map_or(0, |(low, _)| low as i64)));
         all
+    }
+
+    /// Its pixels as RGBA of 8 bits each, rows from the top.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where `bytes` are fewer than those of the span.
+    pub fn pixels(&self, bytes: &[u8]) -> Result<Vec<u8>> {
+        self.check(bytes)?;
+        let pictures = Pictures { first: self.numbers(bytes), grid: self.grid };
+        let mut all = vec![[0; 4]; self.width as usize * self.height as usize];
+        let rows = all.par_chunks_mut(self.width as usize).enumerate();
+        rows.for_each(|(y, row)| pictures.row::<[u8; 4]>(y as u32, row));
+        Ok(bytemuck::cast_vec(all))
     }
 
     /// Writes it pixel by pixel into the memory that the backend uploads from.
@@ -149,7 +169,8 @@ impl Plane {
 
 fn on_cpu(out: &mut CpuImage<'_>, args: &CpuArgs<'_>) -> Result<()> {
     let unknown = || Error::invalid("show", "an element that is not known");
-    let flags = args.i32(8)?;
+    let (flags, origin) = (args.i32(8)?, args.i64(19)?);
+    let origin = if args.i32(6)? == Element::U64 as i32 { origin.cast_unsigned().into() } else { origin.into() };
     let first = Numbers {
         bytes: args.memory(0)?,
         first: args.i64(1)?,
@@ -165,6 +186,7 @@ fn on_cpu(out: &mut CpuImage<'_>, args: &CpuArgs<'_>) -> Result<()> {
             odd: flags & ODD != 0,
             marks: flags & MARKS != 0,
             range: (args.f64(9)?, args.f64(10)?),
+            whole: (flags & WHOLE != 0).then_some((origin, origin + args.f64(10)? as i128)),
             gain: args.f32(11)?,
             exponent: args.f32(12)?,
         },

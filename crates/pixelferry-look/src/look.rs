@@ -151,6 +151,8 @@ pub const BELOW: [u8; 4] = [0, 0, 255, 255];
 pub struct Tone {
     /// Number that becomes 0, and that which becomes 1.
     pub range: (f64, f64),
+    /// The same of integers that floats do not hold.
+    pub whole: Option<(i128, i128)>,
     /// Factor, after the range.
     pub gain: f32,
     /// Exponent, after the factor.
@@ -166,13 +168,14 @@ pub struct Tone {
 impl Tone {
     /// Nothing was asked for, and white is that number.
     pub const fn plain(white: f64) -> Self {
-        Self { range: (0.0, white), gain: 1.0, exponent: 1.0, colormap: None, odd: false, marks: false }
+        Self { range: (0.0, white), whole: None, gain: 1.0, exponent: 1.0, colormap: None, odd: false, marks: false }
     }
 
     /// That of a look, for a range.
     pub fn new(look: &Look, range: (f64, f64), odd: bool) -> Self {
         Self {
             range,
+            whole: None,
             gain: look.exposure.exp2(),
             exponent: 1.0 / look.gamma,
             // Grey is what there is without.
@@ -187,10 +190,19 @@ impl Tone {
         element.row().white.is_some_and(|white| *self == Self::plain(white))
     }
 
-    /// Factor of a number's distance from the range's beginning; 0 where the range is one number, which is then black.
-    pub fn scale(&self) -> f64 {
-        let extent = self.range.1 - self.range.0;
-        if extent == 0.0 { 0.0 } else { 1.0 / extent }
+    /// The ends that numbers are compared with: of whole numbers without what all have in common.
+    pub(crate) fn ends(&self) -> (f64, f64) {
+        self.whole.map_or(self.range, |(low, high)| (0.0, (high - low) as f64))
+    }
+}
+
+/// A number of a range without hundreds of digits.
+struct Short(f64);
+
+impl fmt::Display for Short {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_long = self.0 != 0.0 && !(1e-7..1e17).contains(&self.0.abs());
+        if is_long { write!(f, "{:e}", self.0) } else { write!(f, "{}", self.0) }
     }
 }
 
@@ -202,10 +214,11 @@ fn rounded(number: f32) -> f32 {
 /// With `#` in few words: rounded, and without what is the same for all.
 impl fmt::Display for Tone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { range: (low, high), gain, exponent, colormap, odd, marks } = *self;
-        match f.alternate() {
-            true => write!(f, "range {:.5} to {:.5}", Value::Double(low), Value::Double(high))?,
-            false => write!(f, "range {low} to {high}")?,
+        let Self { range: (low, high), whole, gain, exponent, colormap, odd, marks } = *self;
+        match (whole, f.alternate()) {
+            (Some((low, high)), _) => write!(f, "range {low} to {high}")?,
+            (None, true) => write!(f, "range {:.5} to {:.5}", Value::Double(low), Value::Double(high))?,
+            (None, false) => write!(f, "range {} to {}", Short(low), Short(high))?,
         }
         if gain != 1.0 {
             write!(f, ", exposure {}", rounded(gain.log2()))?;

@@ -1,9 +1,13 @@
 //! The range of what is shown, measured.
 
+use crate::element::Element;
+use crate::look::Range;
 use crate::paint::{Float, TOGETHER};
 use crate::plane::Plane;
 use crate::raw::simd::{self, Loops};
 use crate::rows::Numbers;
+use crate::spot::Spot;
+use crate::value::Value;
 use compute_arrays::Histogram;
 use pixelferry::Result;
 use rayon::prelude::*;
@@ -23,9 +27,36 @@ impl Plane {
         let single = self.numbers(bytes).is_single();
         let least = if single { self.extent::<f32>(bytes) } else { self.extent::<f64>(bytes) };
         let (low, high) = if least.0 <= least.1 { least } else { (0.0, 1.0) };
+        if let Some(whole) = self.whole(bytes, (low, high)) {
+            self.tone.range = (whole.0 as f64, whole.1 as f64);
+            self.tone.whole = Some(whole);
+            return Ok(self);
+        }
         let count = |into: Histogram| Ok(self.fold(bytes, || into.clone(), Histogram::counted, Histogram::merged));
         self.tone.range = self.range.measured((low, high), count)?;
         Ok(self)
+    }
+
+    /// Minimum and maximum of integers that floats do not hold, where these are asked for.
+    fn whole(&self, bytes: &[u8], (low, high): (f64, f64)) -> Option<(i128, i128)> {
+        /// Floats hold every integer up to this one.
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        let is_large = low.abs().max(high.abs()) >= EXACT && matches!(self.element, Element::I64 | Element::U64);
+        if self.range != Range::MINMAX || self.pair.is_some() || !is_large {
+            return None;
+        }
+        let rows = u64::from(self.grid.count) * u64::from(self.grid.height);
+        let of_row = |row: u64| {
+            let (image, row) = ((row / u64::from(self.grid.height)) as u32, (row % u64::from(self.grid.height)) as u32);
+            let spots = (0..self.grid.width).map(move |column| Spot { image, row, column });
+            let all = spots.flat_map(|spot| (0..self.channels.min(3)).map(move |channel| (spot, channel)));
+            let wholes = all.filter_map(|(spot, channel)| match self.value_at(bytes, spot, channel)? {
+                Value::Whole(whole) => Some((whole, whole)),
+                _ => None,
+            });
+            wholes.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+        };
+        (0..rows).into_par_iter().filter_map(of_row).reduce_with(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
     /// Counts the numbers that are colours in parts of a range.

@@ -7,6 +7,7 @@ use crate::pixel::{Pixel, floor256};
 use crate::raw::simd::{self, Loops};
 use crate::rows::{Numbers, numbers, wide};
 use bytemuck::Pod;
+use compute_arrays::range_factor as factor;
 use std::ops::Sub;
 
 /// Pixels that are made together.
@@ -15,13 +16,31 @@ pub const TOGETHER: usize = 256;
 /// Numbers of some pixels, for each channel.
 type Values<T> = [[T; TOGETHER]; 4];
 
+/// A range: what numbers are multiplied by, which is 1 for floats of 32 bits, its beginning times that, and 1 over its extent times that;
+/// 0 where it is one number, which is then black.
+#[derive(Clone, Copy)]
+pub(crate) struct Over<T> {
+    factor: T,
+    low: T,
+    scale: T,
+}
+
+impl<T: Float> Over<T> {
+    fn new((low, high): (f64, f64)) -> Self {
+        let factor = factor(low, high);
+        let extent = high * factor - low * factor;
+        let scale = if extent == 0.0 { 0.0 } else { 1.0 / extent };
+        Self { factor: T::of_double(factor), low: T::of_double(low * factor), scale: T::of_double(scale) }
+    }
+}
+
 /// Floats that numbers are read as. Those of 32 bits are made into colours twice as fast.
 pub(crate) trait Float: Pod + Sub<Output = Self> + PartialOrd + Default + Send + Sync {
     fn of_single(value: f32) -> Self;
     fn of_double(value: f64) -> Self;
     fn double(self) -> f64;
-    /// Distance from `low`, times `scale`.
-    fn over(self, low: Self, scale: Self) -> f32;
+    /// Distance from the beginning of a range, in parts of it.
+    fn over(self, range: Over<Self>) -> f32;
     /// False for NaN and infinity.
     fn is_finite(self) -> bool;
 }
@@ -43,7 +62,7 @@ impl Float for f32 {
     }
 
     #[inline(always)]
-    fn over(self, low: Self, scale: Self) -> f32 {
+    fn over(self, Over { low, scale, .. }: Over<Self>) -> f32 {
         (self - low) * scale
     }
 
@@ -70,8 +89,8 @@ impl Float for f64 {
     }
 
     #[inline(always)]
-    fn over(self, low: Self, scale: Self) -> f32 {
-        ((self - low) * scale) as f32
+    fn over(self, Over { factor, low, scale }: Over<Self>) -> f32 {
+        ((self * factor - low) * scale) as f32
     }
 
     #[inline(always)]
@@ -94,7 +113,8 @@ impl Numbers<'_> {
         let (mut values, mut parts) = ([[T::default(); TOGETHER]; 4], [[0.0; TOGETHER]; 4]);
         for (at, out) in out.chunks_mut(TOGETHER).enumerate() {
             for (channel, values) in (0..self.channels).zip(&mut values) {
-                self.values(y, at * TOGETHER, channel, &mut values[..out.len()]);
+                let (x, out) = (at * TOGETHER, &mut values[..out.len()]);
+                simd::run(Fill { numbers: self, y, x, channel, out, origin: self.tone.whole.map(|(low, _)| low) });
             }
             simd::run(Paint { numbers: self, values: &values, parts: &mut parts, out });
         }
@@ -102,7 +122,7 @@ impl Numbers<'_> {
 
     /// The numbers of pixels from `x` of row `y`, exact but for integers of more bits than the float's.
     pub(crate) fn values<T: Float>(&self, y: u32, x: usize, channel: u32, out: &mut [T]) {
-        simd::run(Fill { numbers: self, y, x, channel, out });
+        simd::run(Fill { numbers: self, y, x, channel, out, origin: None });
     }
 
     /// Channels that are colours; the fourth is not.
@@ -120,7 +140,7 @@ impl Numbers<'_> {
 impl Tone {
     /// True where floats of 32 bits lose nothing that is seen: a range's ends that are theirs, or nearly, and no overflow.
     pub(crate) fn is_single(&self) -> bool {
-        let ((low, high), extent) = (self.range, self.range.1 - self.range.0);
+        let ((low, high), extent) = (self.ends(), self.ends().1 - self.ends().0);
         let lost = (low - f64::from(low as f32)).abs();
         lost <= extent.abs() / 65536.0 && low.abs().max(high.abs()) < 1e30 && (extent.abs() > 1e-30 || extent == 0.0)
     }
@@ -133,12 +153,14 @@ struct Fill<'a, T> {
     x: usize,
     channel: u32,
     out: &'a mut [T],
+    /// The least of integers of 64 bits, whose distance from it is read.
+    origin: Option<i128>,
 }
 
 impl<T: Float> Fill<'_, T> {
     #[inline(always)]
     fn each<const N: usize>(self, value: impl Fn([u8; N]) -> T) {
-        let Self { numbers: of, y, x, channel, out } = self;
+        let Self { numbers: of, y, x, channel, out, .. } = self;
         let [row, column, apart] = of.strides;
         // `Numbers::check` has compared all of this with the bytes there are.
         let start = of.first + i64::from(y) * row + i64::from(channel) * apart;
@@ -177,6 +199,13 @@ impl<T: Float> Loops for Fill<'_, T> {
     fn run(self) {
         let (single, double) = (T::of_single, T::of_double);
         let half = |number| f64::from(wide(number));
+        if let Some(origin) = self.origin {
+            let apart = |whole: i128| double((whole - origin) as f64);
+            return match self.numbers.element {
+                Element::U64 => self.each(|number| apart(u64::from_ne_bytes(number).into())),
+                _ => self.each(|number| apart(i64::from_ne_bytes(number).into())),
+            };
+        }
         match (self.numbers.element, self.numbers.pair) {
             (Element::F16, Some(pair)) => self.pairs::<2, 4>(pair, half),
             (Element::F64, Some(pair)) => self.pairs::<8, 16>(pair, f64::from_ne_bytes),
@@ -218,14 +247,14 @@ impl<P: Pixel, T: Float> Loops for Paint<'_, P, T> {
     fn run(self) {
         let Self { numbers: of, values, parts, out } = self;
         let (tone, colours, len) = (of.tone, of.colours(), out.len());
-        let (low, scale) = (T::of_double(tone.range.0), T::of_double(tone.scale()));
+        let range = Over::<T>::new(tone.ends());
         let mut has_marks = false;
         // Loops without anything else, which are made into vectors.
         for (parts, values) in parts.iter_mut().zip(values).take(colours) {
             let (parts, values) = (&mut parts[..len], &values[..len]);
             for (part, value) in parts.iter_mut().zip(values) {
                 // What is 1 is rounded to 1, however it was divided.
-                *part = value.over(low, scale) * tone.gain;
+                *part = value.over(range) * tone.gain;
             }
             has_marks |= tone.odd && !values.iter().fold(true, |finite, value| finite & value.is_finite());
             if tone.marks {

@@ -82,7 +82,9 @@ impl Plane {
         match look.channel {
             Some(Channel::Number(number)) => {
                 if i64::from(number) >= channels {
-                    return Err(wrong(&format!("has {channels} channels, and channel={number} is none of them")));
+                    let what =
+                        format!("as {} has {channels} channels, and channel={number} is none of them", axes.layout);
+                    return Err(wrong(&format!("{what}: bands are named by layout=\"HWC\" or layout=\"CHW\"")));
                 }
                 span.first = span.first.wrapping_add_signed((i64::from(number) * channel) as isize);
                 channels = 1;
@@ -105,7 +107,7 @@ impl Plane {
             _ => 1..=4,
         };
         if !taken.contains(&channels) {
-            return Err(wrong(&format!("has {channels} channels")));
+            return Err(wrong(&format!("has {channels} channels, of which channel=0 or another is shown")));
         }
         if look.colormap.is_some_and(|map| map.colours().is_some()) && (channels, format.channels()) != (1, 4) {
             let line = "channel=0 or another, and a viewer of a format with colours";
@@ -151,6 +153,21 @@ impl Plane {
         )))
     }
 
+    /// Refuses a picture that a display of images with at most `most` pixels a side does not show.
+    ///
+    /// # Errors
+    /// [`Refusal::Shape`].
+    pub fn check_sides(&self, most: u32) -> Result<(), Refusal> {
+        let (width, height) = (self.width, self.height);
+        if width.max(height) <= most {
+            return Ok(());
+        }
+        Err(Refusal::Shape(format!(
+            "the picture has {width}x{height} pixels, and this display shows at most {most} a side: show a part of the array, or save all of \
+             it (--save x.png, in Python save=\"x.png\")"
+        )))
+    }
+
     /// GPUs read numbers only where they are aligned.
     fn check_alignment(&self) -> Result<(), Refusal> {
         if self.span.place == Place::Host {
@@ -174,6 +191,9 @@ impl Plane {
     /// What it is and how it is shown, in a line.
     pub fn summary(&self) -> String {
         let ((numbers, layout), Grid { count, columns, width, height, .. }) = (self.named, self.grid);
+        // Channels last, and more than are guessed to be some.
+        let is_bands = layout == "NHW" && width < count.min(height) && width <= 16;
+        let layout = if is_bands { "NHW (bands: layout=HWC, and channel)" } else { layout };
         let many = if count > 1 { format!(", {count} in {columns} columns") } else { String::new() };
         let measured = if self.range.fixed().is_some() { "" } else { " (measured)" };
         format!("{numbers} as {layout}, {width}x{height}{many}; {}{measured}", self.tone)

@@ -29,6 +29,7 @@ mod event;
 mod gpu;
 #[cfg(feature = "jpeg")]
 mod jpeg;
+pub mod memory;
 #[cfg(feature = "jpeg")]
 mod nvjpeg;
 #[cfg(feature = "video")]

@@ -91,10 +91,10 @@ impl Channel {
             _ if named.starts_with(STREAM) => Source::Stream(named[STREAM.len()..].to_owned()),
             (Some(at), _) => Source::Buffer(at),
             (None, Some("y4m" | "mp4" | "mkv" | "webm" | "avi" | "ts" | "h264")) => Source::Film(path),
-            (None, Some("png" | "jpg" | "jpeg")) => Source::Picture(path),
+            (None, Some("png" | "jpg" | "jpeg" | "webp" | "tif" | "tiff" | "bmp")) => Source::Picture(path),
             _ => {
                 return Err(format!(
-                    "'{named}' is neither a picture (.png, .jpg), a video (.y4m, .mp4, .mkv, .webm, .avi, .ts, .h264), stream:NAME nor bufA to bufD"
+                    "'{named}' is neither a picture (.png, .jpg, .webp, .tif, .bmp), a video (.y4m, .mp4, .mkv, .webm, .avi, .ts, .h264), stream:NAME nor bufA to bufD"
                 ));
             }
         };

@@ -5,6 +5,7 @@ use crate::pass::{STREAM, Source};
 use crate::stream::Stream;
 use pixelferry::video::{Frame, Source as Video};
 use pixelferry::{ComputeBackend, ComputeMemory, Extent};
+use pixelferry_view::decode_picture;
 use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
 use std::time::Duration;
@@ -75,9 +76,12 @@ impl Picture {
             Source::Buffer(_) => Ok(None),
             Source::Picture(file) => {
                 let failed = |reason: String| PlayError::Channel { channel, file: file.clone(), reason };
-                let picture = image::open(file).map_err(|error| failed(error.to_string()))?.into_rgba8();
+                let bytes = std::fs::read(file).map_err(|error| failed(error.to_string()))?;
+                let picture = decode_picture(&bytes, PIXEL as u64 + 4).map_err(|error| failed(error.to_string()))?;
+                let picture = picture.into_rgba8();
                 let size = Extent::new(picture.width(), picture.height());
-                let memory = filled(backend, size, || floats(picture.pixels().map(|pixel| pixel.0)), &failed)?;
+                fits(size).map_err(failed)?;
+                let memory = allocated(backend, size, picture.pixels().map(|pixel| float(pixel.0)))?;
                 Ok(Some(Self { memory, size, motion: Motion::None }))
             }
             Source::Film(file) => {
@@ -86,14 +90,15 @@ impl Picture {
                 let frame = frame.ok_or_else(|| film.failed(&"it has no frame"))?;
                 film.read = 1;
                 let size = frame.extent();
-                let memory = filled(backend, size, || of_frame(&frame), &|reason| film.failed(&reason))?;
+                fits(size).map_err(|reason| film.failed(&reason))?;
+                let memory = allocated(backend, size, of_frame(&frame).into_iter())?;
                 Ok(Some(Self { memory, size, motion: Motion::Film(film) }))
             }
             Source::Stream(name) => {
                 let failed = |reason| of_stream(channel, name, reason);
                 let stream = streams.open(name).map_err(failed)?;
                 let size = Extent::new(1, 1);
-                let memory = allocated(backend, &[[0.0; 4]])?;
+                let memory = allocated(backend, size, [[0.0; 4]].into_iter())?;
                 let mut picture = Self { memory, size, motion: Motion::Stream { stream, channel, seen: 0 } };
                 picture.follow(backend)?;
                 Ok(Some(picture))
@@ -195,11 +200,11 @@ fn of_stream(channel: usize, name: &str, reason: String) -> PlayError {
 }
 
 fn of_frame(frame: &Frame) -> Vec<[f32; 4]> {
-    floats(frame.rgba().chunks_exact(4).map(|pixel| [pixel[0], pixel[1], pixel[2], pixel[3]]))
+    frame.rgba().chunks_exact(4).map(|pixel| float([pixel[0], pixel[1], pixel[2], pixel[3]])).collect()
 }
 
-fn floats(pixels: impl Iterator<Item = [u8; 4]>) -> Vec<[f32; 4]> {
-    pixels.map(|pixel| pixel.map(|part| f32::from(part) / 255.0)).collect()
+fn float(pixel: [u8; 4]) -> [f32; 4] {
+    pixel.map(|part| f32::from(part) / 255.0)
 }
 
 /// Finds out whether a channel takes so many pixels.
@@ -208,16 +213,6 @@ fn fits(size: Extent) -> Result<(), String> {
         return Err(format!("it has {size} pixels; a channel takes at most {MOST}, and {MOST_SIDE} a side"));
     }
     Ok(())
-}
-
-fn filled(
-    backend: &dyn ComputeBackend,
-    size: Extent,
-    pixels: impl FnOnce() -> Vec<[f32; 4]>,
-    failed: &dyn Fn(String) -> PlayError,
-) -> Result<Box<dyn ComputeMemory>, PlayError> {
-    fits(size).map_err(failed)?;
-    Ok(allocated(backend, &pixels())?)
 }
 
 /// Puts a frame into the memory, or into another where it has another size.
@@ -230,13 +225,27 @@ fn hold(
     if of == *size {
         return memory.write(0, bytemuck::cast_slice(pixels));
     }
-    *memory = allocated(backend, pixels)?;
+    *memory = allocated(backend, of, pixels.iter().copied())?;
     *size = of;
     Ok(())
 }
 
-fn allocated(backend: &dyn ComputeBackend, pixels: &[[f32; 4]]) -> pixelferry::Result<Box<dyn ComputeMemory>> {
-    let mut memory = backend.allocate(pixels.len() * PIXEL)?;
-    memory.write(0, bytemuck::cast_slice(pixels))?;
-    Ok(memory)
+/// Memory of so many pixels, which are written some at a time: all as floats would be another copy of a large picture.
+fn allocated(
+    backend: &dyn ComputeBackend,
+    size: Extent,
+    mut pixels: impl Iterator<Item = [f32; 4]>,
+) -> pixelferry::Result<Box<dyn ComputeMemory>> {
+    const TOGETHER: usize = 1 << 16;
+    let mut memory = backend.allocate(size.pixels() as usize * PIXEL)?;
+    let (mut some, mut at) = (Vec::new(), 0);
+    loop {
+        some.clear();
+        some.extend(pixels.by_ref().take(TOGETHER));
+        if some.is_empty() {
+            return Ok(memory);
+        }
+        memory.write(at, bytemuck::cast_slice(&some))?;
+        at += some.len() * PIXEL;
+    }
 }

@@ -70,10 +70,14 @@ use std::path::PathBuf;
 use texture::Texture;
 use viewer::{Options, Viewer};
 
-/// A window's size for an array; that of a viewer where the array does not tell its shape by itself.
-fn window_size(array: &Bound<'_, PyAny>, layout: Layout) -> (u32, u32) {
+/// Sides that every display takes.
+const MOST_SIDE: i64 = 8192;
+
+/// A window's size for an array, and the array's own; those of a viewer where the array does not tell its shape by itself.
+fn window_size(array: &Bound<'_, PyAny>, layout: Layout) -> ((u32, u32), [i64; 2]) {
     let shape = array.getattr("shape").and_then(|shape| shape.extract::<Vec<i64>>()).unwrap_or_default();
-    layout.of(&shape, &shape).map_or((1280, 720), |axes| window_for(axes.size()).into())
+    let size = layout.of(&shape, &shape).map(|axes| axes.size());
+    size.map_or(((1280, 720), [1280, 720]), |size| (window_for(size).into(), size))
 }
 
 /// Shows one array. In a window: waits until it is closed, or with block=False returns the viewer. With save="x.png":
@@ -100,7 +104,9 @@ fn show(
     marks: bool,
 ) -> PyResult<Option<Viewer>> {
     let request = looks::Asked { layout, range, exposure, gamma, colormap, channel, marks }.request()?;
-    let own = window_size(array, request.layout);
+    let (own, sides) = window_size(array, request.layout);
+    // Plain memory takes sides that no OpenGL does.
+    let is_long = save.is_some() && sides.into_iter().max() > Some(MOST_SIDE);
     // A still picture is looked at closely, unless a backend is to make it.
     let is_close = block && save.is_none() && backend.is_none();
     let least = if is_close { SMALLEST } else { [0; 2] };
@@ -113,7 +119,7 @@ fn show(
         mode: "latency",
         path: None,
         backend,
-        display: "auto",
+        display: if is_long { "memory" } else { "auto" },
         vsync: false,
         keep: ArrayView::MOST_FRAMES,
     };

@@ -206,14 +206,30 @@ impl Server {
         self.page.serve.viewers()
     }
 
-    /// Shows an array beside the others, or in the place of the one of its name. It is copied, and shown soon.
-    #[pyo3(signature = (array, name="array"))]
-    fn show(&self, array: &Bound<'_, PyAny>, name: &str) -> PyResult<()> {
+    /// Shows an array beside the others, or in the place of the one of its name, with its own look; without options it keeps the one
+    /// that it has, or has that of the first. It is copied, and shown soon.
+    #[pyo3(signature = (array, name="array", *, layout=None, range=None, exposure=0.0, gamma=1.0, colormap=None, channel=None,
+                        marks=false))]
+    #[allow(clippy::too_many_arguments)] // by name, in Python
+    fn show(
+        &self,
+        array: &Bound<'_, PyAny>,
+        name: &str,
+        layout: Option<&str>,
+        range: Option<&Bound<'_, PyAny>>,
+        exposure: f32,
+        gamma: f32,
+        colormap: Option<&str>,
+        channel: Option<&Bound<'_, PyAny>>,
+        marks: bool,
+    ) -> PyResult<()> {
         if self.page.lock().is_none() {
             return Err(closed().into());
         }
-        let request = Request { look: pixelferry_look::Look::default(), ..self.request };
-        self.page.serve.put(name, copied(array, name.to_owned(), &request, &self.engines)?);
+        let asked = looks::Asked { layout, range, exposure, gamma, colormap, channel, marks }.request()?;
+        let own = Some(asked).filter(|asked| *asked != Request::default());
+        let request = own.unwrap_or(Request { look: pixelferry_look::Look::default(), ..self.request });
+        self.page.serve.put(name, own, copied(array, name.to_owned(), &request, &self.engines)?);
         Ok(())
     }
 

@@ -6,10 +6,10 @@ use crate::raw::dlpack::{Described, Taken, VERSION};
 use crate::raw::memory::{Lies, Readable};
 use pixelferry_look::{Number, Place, Raw};
 use pyo3::buffer::PyUntypedBuffer;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyMemoryView, PyTuple};
 use std::any::Any;
 
 /// `DLDeviceType` of memory that the host reads.
@@ -31,6 +31,7 @@ impl<D: Lies> Source<D> {
     /// ordered after what its producer has queued; nothing is waited for or copied.
     pub fn new(array: &Bound<'_, PyAny>, of: As<'_, D>, engines: &Engines) -> PyResult<Self> {
         let py = array.py();
+        check_mask(array)?;
         let device = match array.getattr_opt(intern!(py, "__dlpack_device__"))? {
             // An array type, not an array, has it too.
             Some(ask) => Some(ask.call0().and_then(|d| d.extract::<(i32, i32)>()).map_err(|e| refused(py, e))?),
@@ -50,8 +51,16 @@ impl<D: Lies> Source<D> {
             let what = format!("the array is in memory of a device of DLPack's kind {kind}, which is not read");
             return Err(Failure::Device(format!("{what}; copy it to the host")).into());
         }
-        match PyUntypedBuffer::get(array) {
-            Ok(buffer) => Self::buffer(buffer, None, of),
+        let buffer = PyUntypedBuffer::get(array).or_else(|error| match error.is_instance_of::<PyBufferError>(py) {
+            // Arrays of ctypes say no strides, which a view of them does.
+            true => PyMemoryView::from(array).and_then(|view| PyUntypedBuffer::get(&view)).map_err(|_| error),
+            false => Err(error),
+        });
+        match buffer {
+            Ok(buffer) => {
+                let dimensions = buffer.dimensions();
+                Self::buffer(buffer, None, of).or_else(|error| Err(instead(array, dimensions, error)?))
+            }
             Err(_) if device.is_some() => match Self::dlpack(array, of, None) {
                 Err(error) => Self::view(array, of)?.ok_or(error),
                 taken => taken,
@@ -181,6 +190,36 @@ impl<D: Lies> Source<D> {
         // SAFETY: the protocol that it was read from promises its memory for as long as `kept` lives, which whoever gave the
         // array keeps until the job that got a copy is done; the streams were ordered before.
         Self { readable: unsafe { Readable::new(described) }, _kept: kept }
+    }
+}
+
+/// Refuses an array that hides some of its numbers.
+fn check_mask(array: &Bound<'_, PyAny>) -> PyResult<()> {
+    let py = array.py();
+    if array.getattr_opt(intern!(py, "filled"))?.is_none() {
+        return Ok(());
+    }
+    let Some(mask) = array.getattr_opt(intern!(py, "mask"))? else { return Ok(()) };
+    if !mask.call_method0(intern!(py, "any"))?.is_truthy()? {
+        return Ok(());
+    }
+    Err(Failure::Dtype(
+        "a masked array cannot be shown; show x.filled(0), or x.astype('float32').filled(float('nan'))".into(),
+    )
+    .into())
+}
+
+/// A refusal with a line that can be written for that object, and with the name of its type.
+fn instead(array: &Bound<'_, PyAny>, dimensions: usize, error: PyErr) -> PyResult<PyErr> {
+    let py = array.py();
+    if failure::is_shape(py, &error)? && dimensions == 1 && !array.hasattr(intern!(py, "reshape"))? {
+        let line = "numpy.asarray(memoryview(x)).reshape(height, width)";
+        return Ok(Failure::Shape(format!("an object of one dimension is no picture; show {line}")).into());
+    }
+    let dtype = array.getattr_opt(intern!(py, "dtype"))?.and_then(|dtype| dtype.getattr("str").ok());
+    match dtype.filter(|_| error.get_type(py).name().is_ok_and(|name| name == "DtypeError")) {
+        Some(dtype) => Ok(Failure::Dtype(format!("dtype '{dtype}': {}", error.value(py))).into()),
+        None => Ok(error),
     }
 }
 

@@ -191,6 +191,7 @@ impl Stage {
         self.closely = None;
         let array = &array.measured()?;
         let plane = array.description();
+        plane.check_sides(self.screen.display().caps().max_image_side)?;
         // Arrays are written whole.
         let image = ImageDesc::new(plane.width, plane.height, self.settings.format);
         let image = self.screen.image(image, self.settings.rows).with_unwritten(Unwritten::Overwrite);
@@ -198,8 +199,8 @@ impl Stage {
         self.draw()
     }
 
-    /// Shows an array to be looked at closely, beside those of other names, with the last `keep` frames of each; the first one's request
-    /// is for all.
+    /// Shows an array to be looked at closely, beside those of other names, with the last `keep` frames of each. What is asked for is this
+    /// array's look; where nothing is, it has that of the first.
     pub fn look(
         &mut self,
         make: impl FnOnce() -> Result<Seen, ReadError>,
@@ -214,7 +215,7 @@ impl Stage {
         };
         let array = make().map_err(ViewError::from)?;
         match &mut self.closely {
-            Some(view) => view.put(array)?,
+            Some(view) => view.put_as(array, Some(request).filter(|request| *request != Request::default()))?,
             none => {
                 none.insert(ArrayView::open(window.display(), vec![array], request)?).keep(keep, ArrayView::MOST_BYTES)
             }

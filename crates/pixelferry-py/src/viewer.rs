@@ -231,7 +231,8 @@ impl Viewer {
 
     /// Shows an array and returns when it may be written again: anything with `__dlpack__`, `__cuda_array_interface__`
     /// or a buffer, of numbers of any type. Does nothing where the user has closed the window; is_open is then False.
-    /// With a name a window shows a copy closely, beside the arrays of other names, with the look of the first.
+    /// With a name a window shows a copy closely, beside the arrays of other names, each with its own look; without options it
+    /// has that of the first.
     #[pyo3(signature = (array, layout=None, *, name=None, range=None, exposure=0.0, gamma=1.0, colormap=None, channel=None,
                         marks=false))]
     #[allow(clippy::too_many_arguments)] // by name, in Python

@@ -146,7 +146,7 @@ fn served(program: &str) -> Result<(), Failed> {
     });
     let mut browser = Browser::open(program, &serve.url())?;
     let measured = browser.measure("view --serve", |level| {
-        serve.put("flow", move || array(level));
+        serve.put("flow", None, move || array(level));
         Ok(())
     });
     serve.stop();

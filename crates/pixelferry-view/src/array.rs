@@ -26,6 +26,8 @@ pub struct Array {
     name: String,
     memory: Memory,
     raw: Raw,
+    /// There is only a name to be read.
+    is_waiting: bool,
 }
 
 /// Memory of a backend, and that.
@@ -99,7 +101,12 @@ impl Array {
         let address = START.saturating_add(first);
         let raw = Raw { address, shape, strides, number, place: Place::Backend };
         check(&raw, START, memory.len())?;
-        Ok(Self { name: name.to_owned(), memory: Memory::Device(backend, RefCell::new(memory)), raw })
+        Ok(Self {
+            name: name.to_owned(),
+            memory: Memory::Device(backend, RefCell::new(memory)),
+            raw,
+            is_waiting: false,
+        })
     }
 
     /// The same in memory of the host.
@@ -110,7 +117,7 @@ impl Array {
         let block = block_of(bytes.len())?;
         block.write(0..bytes.len(), Holder::Guard)?.copy_from_slice(&bytes);
         (raw.address, raw.place) = (block.address().as_ptr().addr() + offset, Place::Host);
-        Ok(Self { name: self.name.clone(), memory: Memory::Host(block), raw })
+        Ok(Self { name: self.name.clone(), memory: Memory::Host(block), raw, is_waiting: self.is_waiting })
     }
 
     fn device(&self) -> Option<&dyn ComputeBackend> {
@@ -138,7 +145,12 @@ impl Array {
     /// A black picture in the place of what comes later.
     pub(crate) fn dark(name: &str) -> Result<Self, ReadError> {
         let number = Number { code: 1, bits: 8, foreign: false };
-        Ok(Self::allocate(name, vec![480, 640], None, number, 640 * 480)?)
+        Ok(Self { is_waiting: true, ..Self::allocate(name, vec![480, 640], None, number, 640 * 480)? })
+    }
+
+    /// Its name where that alone is to be read, as it stands in the place of what comes later.
+    pub(crate) fn waiting(&self) -> Option<&str> {
+        self.is_waiting.then_some(&self.name)
     }
 
     /// Zeros.
@@ -152,7 +164,7 @@ impl Array {
         let block = block_of(bytes)?;
         let address = block.address().as_ptr().addr();
         let raw = Raw { address, shape, strides, number, place: Place::Host };
-        Ok(Self { name: name.to_owned(), memory: Memory::Host(block), raw })
+        Ok(Self { name: name.to_owned(), memory: Memory::Host(block), raw, is_waiting: false })
     }
 
     /// The same by another name.

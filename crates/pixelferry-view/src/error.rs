@@ -6,6 +6,23 @@ use pixelferry_look::Refusal;
 use std::io;
 use thiserror::Error;
 
+/// The line that makes a picture that is read of one whose compression or chroma is not.
+#[cfg(feature = "exr")]
+const fn instead(error: &exr::error::Error) -> &'static str {
+    match error {
+        exr::error::Error::NotSupported(_) => {
+            "; ImageMagick makes one that is read: magick FILE.exr -compress Zip OTHER.exr (convert, in version 6)"
+        }
+        _ => "",
+    }
+}
+
+fn of_archive(wanted: Option<&str>, known: &[String]) -> String {
+    let Some(first) = known.first() else { return "the .npz file holds no array".into() };
+    let missing = wanted.map(|name| format!("there is no array {name:?}: ")).unwrap_or_default();
+    format!("{missing}the .npz file holds {}; open one of them as FILE.npz:{first}", known.join(", "))
+}
+
 /// Reason why a file gives no array.
 #[derive(Debug, Error)]
 pub enum ReadError {
@@ -14,10 +31,24 @@ pub enum ReadError {
     File(#[from] io::Error),
     /// It is of no format that is read.
     #[error(
-        "it is neither an array of NumPy's (.npy), a picture (PNG, JPEG) nor a video (Y4M, or a file of MP4, Matroska, AVI or MPEG-TS): \
-         it begins with {0:02x?}"
+        "it is neither an array of NumPy's (.npy, .npz), a picture (PNG, JPEG, WebP, TIFF, BMP, OpenEXR) nor a video (Y4M, or a file of MP4, \
+         Matroska, AVI or MPEG-TS): it begins with {0:02x?}"
     )]
     Format(Vec<u8>),
+    /// A `.npz` file holds several arrays, and which is not said, or not there.
+    #[error("{}", of_archive(wanted.as_deref(), known))]
+    Archive {
+        /// Name that was asked for.
+        wanted: Option<String>,
+        /// Names of what it holds.
+        known: Vec<String>,
+    },
+    /// A `.npz` file is damaged.
+    #[error("the .npz file is not read: {0}; write it again with numpy.savez")]
+    Zip(#[from] zip::result::ZipError),
+    /// It claims to be larger than is allowed.
+    #[error(transparent)]
+    TooLarge(#[from] pixelferry_media::memory::TooLarge),
     /// The header of a `.npy` file is not one that NumPy writes.
     #[error("the .npy header is damaged: {0}; write the file again with numpy.save")]
     Header(String),
@@ -39,7 +70,7 @@ pub enum ReadError {
     WithoutExr,
     /// A picture of OpenEXR is damaged, or has what is not read.
     #[cfg(feature = "exr")]
-    #[error("the OpenEXR picture is not read: {0}")]
+    #[error("the OpenEXR picture is not read: {0}{hint}", hint = instead(.0))]
     Exr(#[from] exr::error::Error),
     /// A video is damaged, or not decoded.
     #[error(transparent)]

@@ -5,7 +5,7 @@ use crate::array::Array;
 use crate::error::ViewError;
 use pixelferry::{
     BackendChoice, ComputeMemory, Display, ImageDesc, Kernel, Link, LinkBuilder, LinkOptions, Opened, PixelFormat,
-    Result, SurfaceDesc, Unwritten,
+    SurfaceDesc, Unwritten,
 };
 use pixelferry_look::{Gauge, Plane};
 use std::ptr;
@@ -26,7 +26,8 @@ type Table = Option<(&'static [[u8; 4]; 256], Box<dyn ComputeMemory>)>;
 
 impl Feed {
     /// A way for pictures as large as the plane, of arrays in memory like this one's.
-    pub fn open(display: &Rc<dyn Display>, array: &Array, plane: &Plane) -> Result<Self> {
+    pub fn open(display: &Rc<dyn Display>, array: &Array, plane: &Plane) -> Result<Self, ViewError> {
+        plane.check_sides(display.caps().max_image_side)?;
         // A texture of the display's, and not memory of the host that it reads in place: each is drawn many times.
         let image = ImageDesc::new(plane.width, plane.height, PixelFormat::Rgba8);
         let desc = SurfaceDesc::Image(image.with_unwritten(Unwritten::Overwrite));

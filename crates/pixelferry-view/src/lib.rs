@@ -49,7 +49,7 @@ pub use array::Array;
 #[cfg(all(feature = "stream", target_os = "linux"))]
 pub use attached::{Attached, Texels};
 pub use error::{ReadError, ViewError};
-pub use file::Opened;
+pub use file::{Opened, decode as decode_picture, is_picture};
 pub use film::Film;
 pub use keys::{KEYS, Key, keys, name_of};
 pub use listen::Listener;

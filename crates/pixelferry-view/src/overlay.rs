@@ -16,6 +16,8 @@ const GRID: f32 = 8.0;
 const NUMBERS: f32 = 56.0;
 /// Height of text in lines, points.
 const LARGE: f32 = 13.0;
+/// Least side of a window that has text, which would hide all of a smaller one.
+const LEAST: f32 = 200.0;
 const LINE: Color32 = Color32::from_rgba_premultiplied(64, 64, 64, 128);
 
 /// Lines of text.
@@ -122,7 +124,9 @@ impl Overlay {
                 painter.text(*middle, Align2::CENTER_CENTER, text, FontId::monospace(SMALL * points), *colour);
             }
             bars.inspect(|bars| bars.paint(&painter, points));
-            text(&painter, size, points, lines, bars.map_or(Pos2::new(size.x, 0.0), Bars::corner));
+            if size.min_elem() >= LEAST * points {
+                text(&painter, size, points, lines, bars.map_or(Pos2::new(size.x, 0.0), Bars::corner));
+            }
         });
         let scale = output.pixels_per_point;
         let primitives = self.context.tessellate(output.shapes, scale);

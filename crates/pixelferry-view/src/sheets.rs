@@ -1,6 +1,6 @@
 //! Channels of an image that are shown together, as arrays with names.
 
-/// The arrays of an image: R, G, B and A together in this order, which come first; so those of a layer such as `normal.R`; others
+/// The arrays of an image: R, G, B and A together in this order, which come first; then those of a layer such as `normal.R`; others
 /// each alone.
 pub fn sheets(image: &str, channels: &[&str]) -> Vec<(String, Vec<String>)> {
     let mut sheets: Vec<(String, Vec<String>)> = Vec::new();
@@ -21,7 +21,7 @@ pub fn sheets(image: &str, channels: &[&str]) -> Vec<(String, Vec<String>)> {
             sheets.push((name, taken));
         }
     }
-    sheets.sort_by_key(|(name, _)| name != image);
+    sheets.sort_by_key(|(name, channels)| (name != image, channels.len() == 1));
     sheets
 }
 
@@ -35,5 +35,5 @@ fn channels_that_are_a_colour_are_one_array() {
     assert_eq!(of(&["Z", "A", "R", "G", "B"]), "a=RGBA, a: Z=Z");
     assert_eq!(of(&["Y"]), "a=Y");
     assert_eq!(of(&["R", "G"]), "a: R=R, a: G=G");
-    assert_eq!(of(&["n.G", "n.B", "n.R", "R"]), "a: n=n.Rn.Gn.B, a: R=R");
+    assert_eq!(of(&["A", "n.G", "n.B", "n.R", "R"]), "a: n=n.Rn.Gn.B, a: A=A, a: R=R");
 }

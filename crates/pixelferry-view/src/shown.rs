@@ -6,17 +6,19 @@ use crate::feed::Feed;
 use crate::ring::Ring;
 use pixelferry::api::gl::GlDisplay;
 use pixelferry::{Display, PixelFormat};
-use pixelferry_look::{Channel, Colormap, Counts, Gauge, Look, Plane, Range, Refusal, Request, Spot};
+use pixelferry_look::{Channel, Colormap, Counts, Gauge, Look, Plane, Range, Refusal, Request, Spot, Tone};
 use std::rc::Rc;
 
-/// A range that was asked for, of which channel, and its ends.
-type Found = ((Range, Option<Channel>), (f64, f64));
+/// A range that was asked for, of which channel, and the tone that has its ends.
+type Found = ((Range, Option<Channel>), Tone);
 
 pub struct Shown {
     pub array: Array,
     /// Range that was asked for at first.
     pub asked: Range,
     pub request: Request,
+    /// What was asked for this array alone: others have a look of their own.
+    pub own: Option<Request>,
     /// As it is shown, and with all that its elements have.
     pub plane: Plane,
     pub whole: Plane,
@@ -58,16 +60,18 @@ impl Shown {
         let (plane, left_out) = array.plane_within(request)?;
         let whole = whole(&array, request).unwrap_or(plane);
         let (asked, request) = (request.look.range, *request);
+        let said = array.waiting().unwrap_or_default().to_owned();
         let shown = Self {
             array,
             asked,
             request,
+            own: None,
             plane,
             whole,
             feed: None,
             seen: 0,
             ring: Ring::default(),
-            said: String::new(),
+            said,
             is_stale: false,
             found: Vec::new(),
             counts: None,
@@ -80,7 +84,10 @@ impl Shown {
         let is_as_large = [old.plane.width, old.plane.height] == [self.plane.width, self.plane.height];
         self.feed = old.feed.filter(|feed| is_as_large && feed.reads(&self.array));
         self.is_stale = true;
-        (self.asked, self.request.look) = (old.asked, old.request.look);
+        // What the user made of a look stays, until another one is asked for.
+        if self.own.is_none() || self.own == old.own {
+            (self.asked, self.request.look, self.own) = (old.asked, old.request.look, old.own);
+        }
         (self.seen, self.ring, self.said) = (old.seen, old.ring, old.said);
         old.array
     }
@@ -175,10 +182,10 @@ fn measured(
 ) -> Result<Plane, ViewError> {
     let key = (plane.range, channel);
     if let Some((_, range)) = found.iter().find(|(known, _)| *known == key) {
-        plane.tone.range = *range;
+        (plane.tone.range, plane.tone.whole) = (range.range, range.whole);
     } else if plane.range.fixed().is_none() {
         plane = array.measured(plane, gauge)?;
-        found.push((key, plane.tone.range));
+        found.push((key, plane.tone));
     }
     Ok(plane)
 }

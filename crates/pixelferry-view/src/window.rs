@@ -1,19 +1,18 @@
 //! The window, and a picture in its place.
 
 use crate::array::Array;
-use crate::error::ViewError;
-use crate::feed::Feed;
+use crate::error::{ReadError, ViewError};
 use crate::live::Live;
 use crate::shown::Shown;
 use crate::view::ArrayView;
+use image::ImageBuffer;
 use pixelferry::api::gl::winit::event::WindowEvent;
 use pixelferry::api::gl::{Flow, GlWindow, Waker, WindowApp, WindowOptions, run_window};
 use pixelferry::record::Recorder;
-use pixelferry::{Display, Extent, MemoryDisplay, command::check_picture_file, save_picture};
+use pixelferry::{Extent, command::check_picture_file, save_rgba8};
 use pixelferry_look::{Plane, Request, window_for};
 use std::mem;
 use std::path::Path;
-use std::rc::Rc;
 
 /// Smallest window: lines of text need room that a small array does not.
 pub const SMALLEST: [u32; 2] = [640, 480];
@@ -49,10 +48,10 @@ pub fn size_for(arrays: &[Shown]) -> Extent {
 pub fn save(array: &Array, request: &Request, file: &Path) -> Result<(), ViewError> {
     check_picture_file(file)?;
     let plane = array.measured(array.plane(request)?, &mut None)?;
-    let display: Rc<dyn Display> = MemoryDisplay::new();
-    let mut feed = Feed::open(&display, array, &plane)?;
-    feed.put(array, &plane)?;
-    Ok(save_picture(&mut feed.link, file)?)
+    let pixels = array.read(&plane.span, |bytes| plane.pixels(bytes))??;
+    // As many as the picture has.
+    let picture = ImageBuffer::from_raw(plane.width, plane.height, pixels).ok_or(ReadError::NoFrame)?;
+    Ok(save_rgba8(picture, file)?)
 }
 
 /// Explains in words what an array is taken for and how it is shown, with its range, and the table of what is guessed.

@@ -2,7 +2,7 @@
 
 use half::f16;
 use pixelferry::PixelFormat;
-use pixelferry_look::{Element, Layout, Look, Number, Numbers, Pixel, Place, Plane, Raw, Tone};
+use pixelferry_look::{Element, End, Layout, Look, Number, Numbers, Pixel, Place, Plane, Range, Raw, Spot, Tone};
 use proptest::prelude::*;
 
 /// A row by the definition, in numbers of 128 bits.
@@ -145,4 +145,51 @@ fn every_half_and_the_borders_of_every_byte_are_converted() {
         let [r, g, b] = [0, 1, 2].map(|c| byte(halves[3 * x + c].to_f32()));
         assert_eq!(*found, [r, g, b, 255]);
     }
+}
+
+/// Levels of a row of numbers over their range, and how that is told.
+fn levels<T: bytemuck::Pod>(numbers: &[T], name: &str, range: Range) -> (Vec<u8>, String) {
+    let bytes: &[u8] = bytemuck::cast_slice(numbers);
+    let (address, number) = (bytes.as_ptr().addr(), Number::of_name(name).unwrap());
+    let raw = Raw { address, shape: vec![1, numbers.len() as i64], strides: None, number, place: Place::Host };
+    let look = Look { range, ..Look::default() };
+    let plane = Plane::new(&raw, Layout::GUESSED, PixelFormat::Rgba8, &look).unwrap().measured(bytes).unwrap();
+    let level = |column| plane.colour(bytes, Spot { image: 0, row: 0, column })[0];
+    ((0..numbers.len() as u32).map(level).collect(), plane.summary())
+}
+
+#[test]
+fn numbers_that_lie_far_apart_or_close_together_have_every_level() {
+    let steps: Vec<u8> = (0..=255).collect();
+    let floats = |of: &dyn Fn(f64) -> f64| (0..=255).map(|n| of(f64::from(n))).collect::<Vec<f64>>();
+    let percents = Range::Between(End::Percent(0.0), End::Percent(99.9));
+    let symmetric = floats(&|n| (n / 255.0 - 0.5) * 3e308);
+    for range in [Range::MINMAX, Range::Symmetric, percents] {
+        let (found, said) = levels(&symmetric, "float64", range);
+        let most = found.iter().zip(&steps).map(|(a, b)| a.abs_diff(*b)).max();
+        assert!(most <= Some(1) && said.len() < 120, "{range:?}: {most:?} {said}");
+    }
+    for of in [&|n| n * 5e-324 as f64, &|n| n * 1e-310, &|n: f64| 1e-300 + n * 1e-316] as [&dyn Fn(f64) -> f64; 3] {
+        for range in [Range::MINMAX, percents] {
+            let (found, said) = levels(&floats(of), "float64", range);
+            let most = found.iter().zip(&steps).map(|(a, b)| a.abs_diff(*b)).max();
+            assert!(most <= Some(1) && said.len() < 120, "{range:?}: {most:?} {said}");
+        }
+    }
+}
+
+#[test]
+fn integers_that_floats_do_not_hold_have_every_level_and_their_own_range() {
+    let steps: Vec<u8> = (0..=255).collect();
+    for first in [1_700_000_000_000_000_000_i64, i64::MIN, i64::MAX - 255] {
+        let (found, said) = levels(&(0..=255).map(|n| first + n).collect::<Vec<i64>>(), "int64", Range::MINMAX);
+        assert!(found == steps && said.contains(&format!("range {first} to {}", first + 255)), "{said}");
+    }
+    let (found, said) = levels(&(0..=255).map(|n| u64::MAX - 255 + n).collect::<Vec<u64>>(), "uint64", Range::MINMAX);
+    assert!(found == steps && said.contains("range 18446744073709551360 to 18446744073709551615"), "{said}");
+    // The whole range of the type, and numbers that floats hold.
+    let (found, _) = levels(&[i64::MIN, -1, i64::MAX], "int64", Range::MINMAX);
+    assert_eq!(found, [0, 127, 255]);
+    let (found, said) = levels(&[-1_i64, 0, 1], "int64", Range::MINMAX);
+    assert!(found == [0, 128, 255] && said.contains("range -1 to 1"), "{said}");
 }

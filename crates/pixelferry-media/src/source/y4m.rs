@@ -6,7 +6,7 @@
 
 use super::error::SourceError;
 use super::frame::Frame;
-use crate::video::decoder::{RATE, is_size};
+use crate::video::decoder::{RATE, check_size};
 use crate::yuv::{Layout, Planes, Weights};
 use interop_core::Extent;
 use std::io::Read;
@@ -75,9 +75,7 @@ impl<R: Read> Video<R> {
             }
         }
         let extent = Extent::new(width, height);
-        if !is_size(extent) {
-            return Err(wrong(&format!("claims {width}x{height} pixels")));
-        }
+        check_size(extent).map_err(|why| wrong(&format!("claims {width}x{height} pixels: {why}")))?;
         video.period = Duration::from_secs_f64(1.0 / rate);
         video.planes = Planes::tight(layout, extent, Weights::of_rows(height), is_full);
         Ok(video)

@@ -4,6 +4,7 @@ use super::child::{self, LAUNCH, PATIENCE};
 use super::elements;
 use super::error::Error;
 use super::units::{self, Packet};
+use crate::memory;
 use crate::yuv::{Layout, Planes, Weights};
 use interop_core::Extent;
 use std::fs::File;
@@ -26,13 +27,18 @@ const LAYOUTS: [(&str, Layout); 3] = [("I420", Layout::I420), ("NV12", Layout::N
 
 /// Frames a second where a video tells none, as in other readers.
 pub(crate) const RATE: f64 = 25.0;
-/// Longest side, and most pixels, of which a frame takes up to 7 bytes each while colours are made of it.
+/// Longest side.
 const MOST_SIDE: u32 = 1 << 16;
-const MOST_PIXELS: u64 = 1 << 28;
+/// Bytes that a pixel of a frame takes while colours are made of it, with the colours.
+const PIXEL: u64 = 10;
 
-/// True of a size that frames may have.
-pub(crate) fn is_size(extent: Extent) -> bool {
-    (1..=MOST_PIXELS).contains(&extent.pixels()) && extent.width.max(extent.height) <= MOST_SIDE
+/// Refuses a size that frames may not have, in words.
+pub(crate) fn check_size(extent: Extent) -> Result<(), String> {
+    let needed = u128::from(extent.pixels()) * u128::from(PIXEL + memory::SHOWN);
+    if extent.pixels() == 0 || extent.width.max(extent.height) > MOST_SIDE {
+        return Err(format!("a side has 1 to {MOST_SIDE}"));
+    }
+    memory::check(needed).map_err(|error| error.to_string())
 }
 
 /// Decodes a video, in a child process: a decoder's fault ends the child. Pictures keep the planes that they are decoded to, until
@@ -185,9 +191,7 @@ fn kind(caps: &str) -> Option<(Planes, Duration)> {
     let name = value("format")?;
     let layout = LAYOUTS.into_iter().find(|(known, _)| *known == name)?.1;
     let extent = Extent::new(value("width")?.parse().ok()?, value("height")?.parse().ok()?);
-    if !is_size(extent) {
-        return None;
-    }
+    check_size(extent).ok()?;
     let rate = value("framerate").and_then(|rate| rate.split_once('/')).and_then(|(frames, seconds)| {
         let [frames, seconds] = [frames, seconds].map(|text| text.parse::<f64>().ok().filter(|number| *number > 0.0));
         Some(frames? / seconds?)

@@ -12,8 +12,9 @@ pub enum Refusal {
     #[error("a request needs one Host")]
     NoHost,
     #[error(
-        "this gateway does not answer to the name '{0}', behind which another site could hide. If it is yours, start the \
-         gateway with --name {0}"
+        "this page does not answer to the name '{0}', behind which another site could hide. If it is yours, open the page by the \
+         machine's address in numbers, such as http://127.0.0.1, or start a gateway that takes names (pixelferry-net, WebOptions::names) \
+         with --name {0}"
     )]
     Name(String),
     #[error("a page of '{found}' may not connect to '{host}'; open http://{host} itself")]

@@ -318,8 +318,21 @@ class Server:
     @property
     def viewers(self) -> int:
         """Browsers that look on at the moment."""
-    def show(self, array: _Array, name: str = "array") -> None:
-        """Shows an array beside the others, or in the place of the one of its name. It is copied, and shown soon."""
+    def show(
+        self,
+        array: _Array,
+        name: str = "array",
+        *,
+        layout: _Layout | None = None,
+        range: _Range | None = None,
+        exposure: float = 0.0,
+        gamma: float = 1.0,
+        colormap: _Colormap | None = None,
+        channel: _Channel | None = None,
+        marks: bool = False,
+    ) -> None:
+        """Shows an array beside the others, or in the place of the one of its name, with its own look; without options it keeps the one
+        that it has, or has that of the first. It is copied, and shown soon."""
     def widget(self) -> Any:
         """The same as a live widget of a notebook (pixelferry.notebook.Widget), whose browser need not reach the page. ImportError without
         anywidget."""

@@ -259,3 +259,40 @@ def test_the_first_line_of_most_users(tmp_path):
     pixelferry.show(np.random.rand(48, 64), save=tmp_path / "x.png")
     pixelferry.show(np.fft.fft2(np.eye(8)), save=tmp_path / "y.png", colormap="magma", range=("1%", "99%"))
     assert all((tmp_path / name).read_bytes().startswith(b"\x89PNG") for name in ["x.png", "y.png"])
+
+
+def test_a_side_that_no_window_has_is_saved_and_else_refused_in_a_sentence(tmp_path, viewer):
+    tall = np.arange(40000, dtype="f4").reshape(20000, 2)
+    pixelferry.show(tall, save=tmp_path / "x.png", range="minmax")
+    width, height = np.frombuffer((tmp_path / "x.png").read_bytes()[16:24], ">u4")
+    assert (width, height) == (2, 20000)
+    with pytest.raises(pixelferry.ShapeError) as refused:
+        pixelferry.Viewer(64, 48, headless=True, display="gl").show(np.zeros((1, 200000), "u1"))
+    assert "200000x1 pixels" in str(refused.value) and len(str(refused.value)) < 250, refused.value
+
+
+@pytest.mark.parametrize("array, lines", [
+    (np.array([["a"]]), ["<U1"]), (np.array([[b"a"]]), ["|S1"]), (np.zeros((2, 2), "V2"), ["|V2", "ml_dtypes"]),
+    (np.zeros((2, 2), [("a", "f4")]), ["x['field']"]), (np.arange(4, dtype=">f4").reshape(2, 2), ["newbyteorder"]),
+    (np.ma.masked_less(np.arange(4.0).reshape(2, 2), 2), ["filled"]),
+    (np.zeros((4, 4), "g"), ["astype('float64')"])], ids=lambda of: str(getattr(of, "dtype", "")))
+def test_what_an_array_carries_beside_its_numbers_is_refused_and_named(viewer, array, lines):
+    with pytest.raises(pixelferry.DtypeError) as refused:
+        viewer.show(array)
+    assert all(line in str(refused.value) for line in lines), refused.value
+
+
+def test_a_mask_that_hides_nothing_is_nothing(viewer):
+    viewer.show(np.ma.masked_array(np.zeros((2, 2), "u1")))
+    viewer.show(np.ma.masked_array(np.zeros((2, 2), "u1"), mask=[[False] * 2] * 2))
+
+
+def test_bands_are_named(viewer):
+    bands = np.zeros((12, 16, 6), "u1")
+    with pytest.raises(pixelferry.ShapeError, match='layout="HWC"'):
+        viewer.show(bands, channel=3)
+    with pytest.raises(pixelferry.ShapeError, match="channel=0"):
+        viewer.show(bands, "HWC")
+    viewer.show(bands, "HWC", channel=3)
+    viewer.show(bands)
+    assert "bands: layout=HWC" in viewer.explain()

@@ -208,3 +208,21 @@ def test_a_cuda_array_interface_that_is_none(viewer):
 
     with pytest.raises(TypeError):
         viewer.show(Array())
+
+
+def test_ctypes_arrays_whose_buffers_have_no_strides(viewer):
+    colours, greys = ((c.c_uint8 * 3) * 8 * 6)(), ((c.c_uint16 * 8) * 6)()
+    colours[2][5][0], greys[2][5] = 200, 65535
+    for array in (colours, greys, ((c.c_float * 8) * 6)()):
+        viewer.show(np.asarray(array))
+        right = np.from_dlpack(viewer.capture()).copy()
+        viewer.show(array)
+        assert (np.from_dlpack(viewer.capture()) == right).all()
+
+
+@pytest.mark.parametrize("of", [bytes(48), bytearray(48), memoryview(bytes(48)), (c.c_uint8 * 48)()], ids=lambda of: type(of).__name__)
+def test_an_object_of_one_dimension_is_told_a_line_that_it_takes(viewer, of):
+    with pytest.raises(pixelferry.ShapeError) as refused:
+        viewer.show(of)
+    line = str(refused.value).split("show ")[1]
+    viewer.show(eval(line, {"numpy": np, "x": of, "height": 6, "width": 8}))

@@ -83,6 +83,18 @@ def test_a_browser_sees_arrays_of_any_strides_and_changes_the_look(levels):
         browser.sees(320, 240, 7)
 
 
+def test_each_name_has_its_own_look(levels):
+    with pixelferry.serve(np.full((3, 4), 100, "u1"), "a") as server:
+        browser = Browser(server.url)
+        server.show(np.full((3, 4), 100, "u1"), "b", range=(0, 200))
+        server.show(np.full((3, 4), 100, "u1"), "c")
+        for key, level in [("1", 100), ("2", 128), ("3", 100), ("2", 128)]:
+            browser.key(key)
+            browser.sees(600, 400, level)
+        with pytest.raises(pixelferry.ShapeError):
+            server.show(np.zeros((3, 4, 3), "u1"), "b", colormap="magma")
+
+
 def test_so_many_frames_are_kept(levels):
     with pixelferry.serve(np.full((3, 4), 10, "u1"), keep=2) as server:
         browser = Browser(server.url)

@@ -234,6 +234,24 @@ with pixelferry.Viewer(8, 8, headless=True) as viewer:
 ''') == ["refused", "refused", "an array with a name is for a window; leave out name= or headless=True"]
 
 
+def test_each_name_has_its_own_look(python):
+    assert python('''
+with pixelferry.Viewer(640, 480, title="looks") as viewer:
+    ramp = np.arange(12, dtype="u1").reshape(3, 4)
+    viewer.show(ramp, name="a")
+    viewer.show(ramp, name="b", range=(0, 50), colormap="magma", marks=True)
+    window = windows()["looks"]
+    test = c.CDLL("libXtst.so.6")
+    x.XSetInputFocus(server, c.c_ulong(window), 1, c.c_ulong(0))
+    for down in (1, 0):
+        test.XTestFakeKeyEvent(server, c.c_uint(x.XKeysymToKeycode(server, c.c_ulong(ord("2")))), down, c.c_ulong(0))
+    x.XSync(server, 0)
+    assert wait_for(lambda: "range 0 to 50" in viewer.explain()), viewer.explain()
+    assert "magma" in viewer.explain() and "above red" in viewer.explain()
+print("done")
+''') == ["done"]
+
+
 def test_a_window_closed_by_the_user(python):
     assert python('''
 viewer = pixelferry.Viewer(160, 120, title="closed")

@@ -1,6 +1,6 @@
 //! Pictures of OpenEXR. Channels that are a colour are one array, others each one of its own, in their own type.
 
-use super::MOST_BYTES;
+use super::all;
 use crate::array::Array;
 use crate::error::ReadError;
 use crate::sheets::sheets;
@@ -9,20 +9,18 @@ use exr::error::Error;
 use exr::meta::header::Header;
 use exr::prelude::{AnyChannel, AnyChannels, FlatSamples, Layer, ReadChannels as _, ReadLayers as _, read as reader};
 use pixelferry_look::Number;
+use pixelferry_media::memory;
 use std::io::{Cursor, Read};
 
 /// Reads what follows the first bytes.
 pub fn read(mut bytes: Vec<u8>, from: impl Read, name: &str) -> Result<Vec<Array>, ReadError> {
-    from.take(MOST_BYTES).read_to_end(&mut bytes)?;
+    all(from, &mut bytes)?;
+    let packed = bytes.len() as u128;
     let chunks = block::read(Cursor::new(bytes), false)?;
     // A small file may claim to be as large as it likes; the crate's own sum wraps.
     let claimed: u128 = chunks.headers().iter().map(claimed).sum();
-    if claimed > u128::from(MOST_BYTES) {
-        return Err(Error::NotSupported(
-            format!("it unpacks to {claimed} bytes, and {MOST_BYTES} are the most").into(),
-        )
-        .into());
-    }
+    // Unpacked, pixel by pixel and as arrays.
+    memory::check(packed + 3 * claimed)?;
     let flat = reader().no_deep_data().largest_resolution_level().all_channels().all_layers().all_attributes();
     let image = flat.non_parallel().from_chunks(chunks)?;
     let mut arrays = Vec::new();

@@ -3,23 +3,24 @@
 #[cfg(feature = "exr")]
 mod exr;
 mod npy;
+mod npz;
+mod picture;
 
 use crate::array::Array;
 use crate::error::ReadError;
 use crate::film::Film;
-use image::{DynamicImage, ImageReader, Limits};
-use pixelferry_look::Number;
+use pixelferry_media::memory;
 use pixelferry_media::source::Source;
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek as _};
 use std::path::Path;
 
-/// Most bytes that a picture may unpack to: a small file may claim to be as large as it likes.
-const MOST_BYTES: u64 = 4 << 30;
+pub use picture::{decode, is_picture};
+
 /// First bytes of a picture of OpenEXR.
 const EXR: &[u8] = b"\x76\x2f\x31\x01";
-/// First bytes of pictures that are read.
-const PICTURES: [&[u8]; 2] = [b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"];
+/// First bytes by which formats are told apart.
+const FIRST: u64 = 12;
 
 /// Contents of a file.
 pub struct Opened {
@@ -30,21 +31,27 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Reads a `.npy` file, a PNG, a JPEG, with the feature `exr` a picture of OpenEXR, or a video: Y4M, or what GStreamer decodes of MP4,
-    /// Matroska, WebM, AVI, MPEG-TS and H.264. Its first bytes say which. `name` is that of the array, and what those of several begin
-    /// with.
+    /// Reads a `.npy` file, an array of a `.npz` file (`file.npz:name`), a picture (PNG, JPEG, WebP, TIFF, BMP), with the feature `exr` one
+    /// of OpenEXR, or a video: Y4M, or what GStreamer decodes of MP4, Matroska, WebM, AVI, MPEG-TS and H.264. Its first bytes say which.
+    /// `name` is that of the array, and what those of several begin with. Pictures are turned as their EXIF says.
     ///
     /// # Errors
-    /// [`ReadError`]. Whatever a `.npy` file or a video says, no more memory is taken than it has bytes, but some five times as much for
-    /// a frame of a video; a picture may unpack to 4 GiB.
+    /// [`ReadError`]. Whatever a `.npy` file says, no more memory is taken than it has bytes. What unpacks to more is refused before it
+    /// is decoded, where all copies take more than 1 GiB, or than the environment variable `PIXELFERRY_MEMORY_MIB` allows.
     pub fn open(path: &Path, name: &str) -> Result<Self, ReadError> {
+        if let Some((archive, member)) = npz::member(path) {
+            return Ok(Self { arrays: vec![npz::read(File::open(archive)?, Some(&member), name)?], film: None });
+        }
         let mut file = File::open(path)?;
         // Pipes by name have no length.
         let there = file.metadata().ok().filter(|data| data.is_file()).map(|data| data.len());
         if there.is_some() {
-            let is_video = Source::is_decoded(&first(&mut file)?);
+            let first = first(&mut file)?;
             file.rewind()?;
-            if is_video {
+            if npz::MAGIC.iter().any(|magic| first.starts_with(magic)) {
+                return Ok(Self { arrays: vec![npz::read(file, None, name)?], film: None });
+            }
+            if Source::is_decoded(&first) && !is_picture(&first) {
                 return Self::play(Source::of(file)?, name);
             }
         }
@@ -71,14 +78,20 @@ impl Opened {
 
 fn first(from: &mut impl Read) -> Result<Vec<u8>, ReadError> {
     let mut first = Vec::new();
-    from.take(8).read_to_end(&mut first)?;
+    from.take(FIRST).read_to_end(&mut first)?;
     Ok(first)
+}
+
+/// Reads the rest of a file that is decoded in one piece.
+fn all(from: impl Read, bytes: &mut Vec<u8>) -> Result<(), ReadError> {
+    from.take(memory::most().saturating_add(1)).read_to_end(bytes)?;
+    Ok(memory::check(bytes.len() as u128)?)
 }
 
 /// Reads arrays whose first bytes were read.
 fn read(mut first: Vec<u8>, from: impl Read, name: &str, there: Option<u64>) -> Result<Vec<Array>, ReadError> {
     if first.starts_with(npy::MAGIC) {
-        return npy::read(&first, from, name, there).map(|array| vec![array]);
+        return npy::read(Cursor::new(first).chain(from), name, there, false).map(|array| vec![array]);
     }
     if first.starts_with(EXR) {
         #[cfg(feature = "exr")]
@@ -86,38 +99,17 @@ fn read(mut first: Vec<u8>, from: impl Read, name: &str, there: Option<u64>) -> 
         #[cfg(not(feature = "exr"))]
         return Err(ReadError::WithoutExr);
     }
-    if PICTURES.iter().any(|magic| first.starts_with(magic)) {
-        from.take(MOST_BYTES).read_to_end(&mut first)?;
-        return picture(&first, name).map(|array| vec![array]);
+    if is_picture(&first) {
+        all(from, &mut first)?;
+        return picture::read(&first, name).map(|array| vec![array]);
     }
     Err(ReadError::Format(first))
-}
-
-fn picture(bytes: &[u8], name: &str) -> Result<Array, ReadError> {
-    let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format()?;
-    let mut limits = Limits::default();
-    limits.max_alloc = Some(MOST_BYTES);
-    reader.limits(limits);
-    let (picture, deep) = match reader.decode()? {
-        // Two channels are red and green elsewhere.
-        grey @ DynamicImage::ImageLumaA8(_) => (DynamicImage::ImageRgba8(grey.into_rgba8()), false),
-        grey @ DynamicImage::ImageLumaA16(_) => (DynamicImage::ImageRgba16(grey.into_rgba16()), true),
-        other => {
-            let deep = other.as_flat_samples_u16().is_some();
-            (other, deep)
-        }
-    };
-    let [height, width] = [picture.height(), picture.width()].map(i64::from);
-    let channels = i64::from(picture.color().channel_count());
-    let shape = if channels == 1 { vec![height, width] } else { vec![height, width, channels] };
-    let number = Number { code: 1, bits: if deep { 16 } else { 8 }, foreign: false };
-    // In this machine's byte order.
-    Array::new(name, picture.as_bytes(), shape, number)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use image::DynamicImage;
     use pixelferry_look::{Request, Spot, Value};
 
     fn of_bytes(mut bytes: &[u8]) -> Result<Array, ReadError> {
@@ -146,6 +138,132 @@ mod tests {
         let alpha = image::ImageBuffer::from_fn(4, 3, |x, _| image::LumaA([x as u8, 200]));
         let (_, of) = values(DynamicImage::ImageLumaA8(alpha));
         assert_eq!(of, [1, 1, 1, 200].map(Value::Whole));
+    }
+
+    /// EXIF with an orientation only.
+    fn exif(orientation: u8) -> Vec<u8> {
+        [b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0", &[orientation, 0, 0, 0, 0, 0, 0, 0][..]].concat()
+    }
+
+    /// A TIFF of 3 x 2 grey pixels.
+    fn tiff(orientation: u8, pixels: [u8; 6]) -> Vec<u8> {
+        let tags = [
+            (256, 3),
+            (257, 2),
+            (258, 8),
+            (259, 1),
+            (262, 1),
+            (273, 8),
+            (274, orientation),
+            (277, 1),
+            (278, 2),
+            (279, 6),
+        ];
+        let mut file = [b"II*\0\x10\0\0\0", &pixels[..], &[0, 0], &(tags.len() as u16).to_le_bytes()].concat();
+        for (tag, value) in tags {
+            file.extend([&u16::to_le_bytes(tag)[..], &[3, 0, 1, 0, 0, 0, value, 0, 0, 0]].concat());
+        }
+        [file, vec![0; 4]].concat()
+    }
+
+    #[test]
+    fn pictures_are_turned_as_their_exif_says() {
+        use image::ImageEncoder as _;
+        use image::codecs::{jpeg::JpegEncoder, png::PngEncoder, webp::WebPEncoder};
+        // Rows of 3 levels, far enough from each other for JPEG.
+        let stored = [0, 50, 100, 150, 200, 250];
+        let turned: [(&[i64; 2], [usize; 6]); 8] = [
+            (&[2, 3], [0, 1, 2, 3, 4, 5]),
+            (&[2, 3], [2, 1, 0, 5, 4, 3]),
+            (&[2, 3], [5, 4, 3, 2, 1, 0]),
+            (&[2, 3], [3, 4, 5, 0, 1, 2]),
+            (&[3, 2], [0, 3, 1, 4, 2, 5]),
+            (&[3, 2], [3, 0, 4, 1, 5, 2]),
+            (&[3, 2], [5, 2, 4, 1, 3, 0]),
+            (&[3, 2], [2, 5, 1, 4, 0, 3]),
+        ];
+        for (orientation, (shape, order)) in (1..).zip(turned) {
+            let grey = image::GrayImage::from_raw(3, 2, stored.to_vec()).unwrap();
+            let large = image::imageops::resize(&grey, 48, 32, image::imageops::FilterType::Nearest);
+            let colours = DynamicImage::ImageLuma8(large).into_rgb8();
+            let mut files = vec![("TIFF", tiff(orientation, stored))];
+            let encoded = |name, with: &dyn Fn(&mut Vec<u8>)| {
+                let mut file = Vec::new();
+                with(&mut file);
+                (name, file)
+            };
+            files.push(encoded("JPEG", &|file| {
+                let mut encoder = JpegEncoder::new_with_quality(file, 95);
+                encoder.set_exif_metadata(exif(orientation)).unwrap();
+                encoder.write_image(&colours, 48, 32, image::ExtendedColorType::Rgb8).unwrap();
+            }));
+            files.push(encoded("PNG", &|file| {
+                let mut encoder = PngEncoder::new(file);
+                encoder.set_exif_metadata(exif(orientation)).unwrap();
+                encoder.write_image(&colours, 48, 32, image::ExtendedColorType::Rgb8).unwrap();
+            }));
+            files.push(encoded("WebP", &|file| {
+                let mut encoder = WebPEncoder::new_lossless(file);
+                encoder.set_exif_metadata(exif(orientation)).unwrap();
+                encoder.write_image(&colours, 48, 32, image::ExtendedColorType::Rgb8).unwrap();
+            }));
+            for (name, file) in files {
+                let array = of_bytes(&file).unwrap();
+                let plane = array.plane(&Request::default()).unwrap();
+                let scale = if name == "TIFF" { 1 } else { 16 };
+                let sides = [plane.height, plane.width].map(|side| i64::from(side / scale));
+                assert_eq!(sides, *shape, "{name}, orientation {orientation}");
+                for (at, from) in order.into_iter().enumerate() {
+                    let [row, column] =
+                        [at / shape[1] as usize, at % shape[1] as usize].map(|n| n as u32 * scale + scale / 2);
+                    let spot = Spot { image: 0, row, column };
+                    let found = array.read(&plane.span, |bytes| plane.values(bytes, spot)).unwrap()[0];
+                    let off = f64::from(found) - f64::from(stored[from]);
+                    assert!(off.abs() < 8.0, "{name}, orientation {orientation}: {found} for {}", stored[from]);
+                }
+            }
+        }
+        assert_eq!(of_bytes(&tiff(99, stored)).unwrap().plane(&Request::default()).unwrap().width, 3);
+    }
+
+    #[test]
+    fn what_claims_to_be_large_is_refused_before_it_is_decoded() {
+        let claiming = |side: u16, format| {
+            let (mut file, colours) = (Cursor::new(Vec::new()), image::RgbImage::new(32, 24));
+            colours.write_to(&mut file, format).unwrap();
+            let mut file = file.into_inner();
+            let sides = [u32::from(side); 2];
+            match format {
+                image::ImageFormat::Jpeg => {
+                    let at = file.windows(2).position(|mark| mark == b"\xff\xc0").unwrap() + 5;
+                    file[at..at + 4].copy_from_slice(&[side, side].map(u16::to_be_bytes).concat());
+                }
+                image::ImageFormat::Bmp => file[18..26].copy_from_slice(&sides.map(u32::to_le_bytes).concat()),
+                _ => {
+                    file[16..24].copy_from_slice(&sides.map(u32::to_be_bytes).concat());
+                    let mut crc = png_crc(&file[12..29]).to_be_bytes().to_vec();
+                    file.splice(29..33, crc.drain(..));
+                }
+            }
+            file
+        };
+        for format in [image::ImageFormat::Png, image::ImageFormat::Jpeg, image::ImageFormat::Bmp] {
+            let refused = of_bytes(&claiming(30_000, format)).map(drop);
+            let Err(ReadError::TooLarge(why)) = refused else { panic!("{format:?}: {refused:?}") };
+            // As decoded, and what it becomes on the screen.
+            assert!(
+                why.needed >= (900_000_000 * 23) >> 20 && why.to_string().contains("PIXELFERRY_MEMORY_MIB"),
+                "{why}"
+            );
+        }
+        assert!(of_bytes(&claiming(24, image::ImageFormat::Png)).is_err_and(|e| !matches!(e, ReadError::TooLarge(_))));
+        assert!(of_bytes(&claiming(24, image::ImageFormat::Bmp)).is_ok());
+    }
+
+    fn png_crc(bytes: &[u8]) -> u32 {
+        !bytes.iter().fold(!0_u32, |crc, byte| {
+            (0..8).fold(crc ^ u32::from(*byte), |crc, _| (crc >> 1) ^ (0xedb8_8320 & 0_u32.wrapping_sub(crc & 1)))
+        })
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use crate::array::{Array, bytes_of};
 use crate::error::ReadError;
 use pixelferry_look::Number;
+use pixelferry_media::memory;
 use std::io::Read;
 
 /// First bytes of a file.
@@ -21,11 +22,15 @@ struct Header {
     shape: Vec<i64>,
 }
 
-/// Reads what follows the first eight bytes.
-pub fn read(first: &[u8], mut from: impl Read, name: &str, there: Option<u64>) -> Result<Array, ReadError> {
+/// Reads a file, which has `there` bytes where that is known. One that was packed may claim any number of them.
+pub fn read(mut from: impl Read, name: &str, there: Option<u64>, is_packed: bool) -> Result<Array, ReadError> {
     let short = |_| ReadError::Header("the file ends in it".into());
-    let [.., major, _minor] =
-        *<&[u8; 8]>::try_from(first).map_err(|_| ReadError::Header("the file ends in it".into()))?;
+    let mut first = [0; 8];
+    from.read_exact(&mut first).map_err(short)?;
+    let [.., major, _minor] = first;
+    if !first.starts_with(MAGIC) {
+        return Err(ReadError::Format(first.to_vec()));
+    }
     let mut length = [0; 4];
     let bytes_of_length = match major {
         1 => 2,
@@ -43,6 +48,10 @@ pub fn read(first: &[u8], mut from: impl Read, name: &str, there: Option<u64>) -
     let foreign = number.foreign;
     let number = Number { foreign: false, ..number };
     let needed = bytes_of(&shape, number)?;
+    if is_packed {
+        let elements = needed as u128 / (number.bits as u128 / 8).max(1);
+        memory::check(needed as u128 + elements * u128::from(memory::SHOWN))?;
+    }
     let there = there.map(|all| all.saturating_sub((8 + bytes_of_length + length) as u64));
     let too_short = |there| ReadError::Short { shape: shape.clone(), needed, there };
     let one = number.row()?;

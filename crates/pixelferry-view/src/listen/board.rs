@@ -5,6 +5,7 @@ use crate::array::Array;
 use crate::error::ReadError;
 use crate::sheets::sheets;
 use pixelferry_look::Number;
+use pixelferry_media::memory::{SHOWN, TooLarge, within};
 use std::mem;
 use thiserror::Error;
 
@@ -23,8 +24,8 @@ pub enum Refused {
     Part { name: String, at: [usize; 2], size: [usize; 2] },
     #[error("the name {0:?} is taken, or there twice")]
     Name(String),
-    #[error("it has {0:?} pixels and {1} channels; there is room for {2} bytes and {MOST_ARRAYS} arrays in all")]
-    Room([usize; 2], usize, usize),
+    #[error("it has {0:?} pixels and {1} channels, and there is room for {MOST_ARRAYS} arrays: {2}")]
+    Room([usize; 2], usize, TooLarge),
     #[error("file {0:?} is not opened; images come by create and update only")]
     File(String),
 }
@@ -52,18 +53,23 @@ pub struct Changes {
     pub focus: Option<String>,
 }
 
+/// Bytes of an array: its numbers here, those that the window has, and their picture.
+fn needed(pixels: usize, channels: usize) -> u128 {
+    pixels as u128 * (2 * size_of::<f32>() as u128 * channels as u128 + u128::from(SHOWN))
+}
+
 #[derive(Default)]
 pub struct Board {
     images: Vec<Image>,
     gone: Vec<String>,
     focus: Option<String>,
-    /// Most bytes of all numbers, and names that no image may have.
-    most: usize,
+    /// Most bytes of all numbers with their copies and pictures, and names that no image may have.
+    most: u64,
     taken: Vec<String>,
 }
 
 impl Board {
-    pub fn new(taken: Vec<String>, most: usize) -> Self {
+    pub fn new(taken: Vec<String>, most: u64) -> Self {
         Self { taken, most, ..Self::default() }
     }
 
@@ -129,18 +135,18 @@ impl Board {
                 return Err(Refused::Name(sheet.clone()));
             }
         }
-        let most = self.most;
-        let no_room = || Refused::Room(size, channels.len(), most);
-        let there = others.iter().map(|sheet| sheet.numbers.len()).sum::<usize>();
-        let pixels = size[0].checked_mul(size[1]).ok_or_else(no_room)?;
-        let all = pixels.checked_mul(channels.len()).and_then(|all| all.checked_add(there)).ok_or_else(no_room)?;
-        if all > most / size_of::<f32>() || others.len() + sheets.len() > MOST_ARRAYS {
-            return Err(no_room());
-        }
+        let no_room = |why| Refused::Room(size, channels.len(), why);
+        let there = others.iter().map(|sheet| needed(sheet.numbers.len() / sheet.channels.len(), sheet.channels.len()));
+        let pixels = size[0].saturating_mul(size[1]);
+        let new = sheets.iter().map(|(_, channels)| needed(pixels, channels.len()));
+        let all = there.chain(new).sum::<u128>();
+        let is_full = others.len() + sheets.len() > MOST_ARRAYS;
+        within(if is_full { u128::MAX } else { all }, self.most).map_err(no_room)?;
         let mut made = Vec::new();
         for (name, channels) in sheets {
             let (mut numbers, count) = (Vec::new(), pixels * channels.len());
-            numbers.try_reserve_exact(count).map_err(|_| no_room())?;
+            let full = |_| no_room(TooLarge::new(all, self.most));
+            numbers.try_reserve_exact(count).map_err(full)?;
             numbers.resize(count, 0.0);
             made.push(Sheet { name, channels, numbers, is_new: true });
         }

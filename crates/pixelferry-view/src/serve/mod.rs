@@ -106,9 +106,15 @@ impl Serve {
     }
 
     /// Shows an array beside the others, or in the place of the one of that name. Returns at once; `make` is called by the thread that
-    /// shows, unless a newer one of that name comes before. An array that is not shown is logged.
-    pub fn put(&self, name: &str, make: impl FnOnce() -> Result<Array, ReadError> + Send + 'static) {
-        self.stage.put(name, Box::new(make));
+    /// shows, unless a newer one of that name comes before. `own` is its look, as [`ArrayView::put_as`] has it. An array that is not shown
+    /// is logged.
+    pub fn put(
+        &self,
+        name: &str,
+        own: Option<Request>,
+        make: impl FnOnce() -> Result<Array, ReadError> + Send + 'static,
+    ) {
+        self.stage.put(name, own, Box::new(make));
     }
 
     /// Ends [`Serve::run`], now or when it is called.
@@ -152,9 +158,9 @@ impl Serve {
                 return Ok(());
             }
             is_old |= is_asked || !arrays.is_empty();
-            for (name, make) in arrays {
+            for (name, own, make) in arrays {
                 let made = make().map_err(ViewError::from);
-                if let Err(error) = made.and_then(|array| view.put(array.named(name.clone()))) {
+                if let Err(error) = made.and_then(|array| view.put_as(array.named(name.clone()), own)) {
                     tracing::warn!("{name} is not shown: {error}");
                 }
             }

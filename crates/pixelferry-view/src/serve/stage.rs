@@ -2,6 +2,7 @@
 
 use crate::array::Array;
 use crate::error::ReadError;
+use pixelferry_look::Request;
 use pixelferry_media::Event;
 use pixelferry_media::web::Source;
 use pixelferry_media::wire::Codec;
@@ -30,7 +31,7 @@ pub struct Stage {
 #[derive(Default)]
 pub struct Waiting {
     /// By name, of which the newest counts.
-    pub arrays: Vec<(String, Make)>,
+    pub arrays: Vec<(String, Option<Request>, Make)>,
     pub inputs: Vec<Event>,
     /// Something changed that is not here, or a picture is asked for.
     pub is_asked: bool,
@@ -81,10 +82,10 @@ impl Stage {
     }
 
     /// Adds an array, in the place of one of its name that still waits.
-    pub fn put(&self, name: &str, make: Make) {
+    pub fn put(&self, name: &str, own: Option<Request>, make: Make) {
         self.change(|waiting| {
-            waiting.arrays.retain(|(other, _)| other != name);
-            waiting.arrays.push((name.to_owned(), make));
+            waiting.arrays.retain(|(other, ..)| other != name);
+            waiting.arrays.push((name.to_owned(), own, make));
         });
     }
 

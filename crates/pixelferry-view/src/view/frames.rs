@@ -6,6 +6,7 @@ use crate::error::ViewError;
 use crate::film::Film;
 use crate::ring::Way;
 use crate::shown::Shown;
+use pixelferry_look::Request;
 use std::mem;
 
 impl ArrayView {
@@ -20,10 +21,21 @@ impl ArrayView {
     /// # Errors
     /// [`ViewError::Refused`] where it does not go with the layout of the others; all is as before then.
     pub fn put(&mut self, array: Array) -> Result<(), ViewError> {
+        self.put_as(array, None)
+    }
+
+    /// The same with a look of its own, which those of other arrays leave as it is. `None` keeps the one that the name has; a new name has
+    /// the look of all.
+    ///
+    /// # Errors
+    /// Those of [`ArrayView::put`].
+    pub fn put_as(&mut self, array: Array, own: Option<Request>) -> Result<(), ViewError> {
         let at = self.named(array.name());
-        let before = &self.all[at.unwrap_or(self.last)];
-        let (mut shown, _) = Shown::new(array, &before.request)?;
-        shown.asked = before.asked;
+        let common = || self.all[..self.count].iter().position(|shown| shown.own.is_none());
+        let before = &self.all[at.or_else(common).unwrap_or(self.last)];
+        let (mut shown, left_out) = Shown::new(array, &own.unwrap_or(before.request))?;
+        left_out.filter(|_| own.is_some()).map_or(Ok(()), Err)?;
+        (shown.asked, shown.own) = (own.map_or(before.asked, |own| own.look.range), own);
         let Some(at) = at else {
             self.all.insert(self.count, shown);
             self.at += usize::from(self.at == self.count);
@@ -31,6 +43,10 @@ impl ArrayView {
             return Ok(());
         };
         if self.is_paused {
+            let old = &mut self.all[at];
+            if own.is_some() && own != old.own {
+                (old.asked, old.request, old.own) = (shown.asked, shown.request, own);
+            }
             self.all[at].ring.wait(shown.array);
         } else {
             self.enter(at, shown, Way::Newest);

@@ -23,7 +23,7 @@ const AROUND: [f32; 4] = [0.1, 0.1, 0.1, 1.0];
 /// Arrays that are looked at closely. One is made into a picture when it is first shown and when the look changes; zooming and
 /// moving draw that again, and so does another look at an array that was shown before.
 ///
-/// All have one look and one view; a range that is measured is each array's own. Arrays of another size are fitted into the window.
+/// All have one look, but those that were put with one of their own, and one view; a range that is measured is each array's own. Arrays of another size are fitted into the window.
 /// What one does not take, such as a colormap where it has three channels, is left out there, and said.
 ///
 /// The difference of two is of their numbers as they are shown, such as the magnitudes of complex ones. It is symmetric about zero
@@ -389,8 +389,9 @@ impl ArrayView {
         let image = self.image();
         let (is_new, left_out) = self.all[at].show(&self.display, &request)?;
         self.pictures += u64::from(is_new);
-        if at < self.count {
-            self.all[..self.count].iter_mut().for_each(|shown| shown.request = request);
+        if at < self.count && self.all[at].own.is_none() {
+            let others = self.all[..self.count].iter_mut().filter(|shown| shown.own.is_none());
+            others.for_each(|shown| shown.request = request);
         }
         self.notice = left_out.map(|refusal| refusal.to_string()).unwrap_or_default();
         if at != self.at {

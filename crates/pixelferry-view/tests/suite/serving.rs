@@ -143,7 +143,7 @@ fn a_browser_sees_the_array_and_steers_the_view() {
         });
         browser.send(Message::binary(begin.iter().copied().chain(rest).collect::<Vec<u8>>())).unwrap();
     }
-    page.serve.put("levels", || Ok(array(&[1, 1], "uint8", &[77])));
+    page.serve.put("levels", None, || Ok(array(&[1, 1], "uint8", &[77])));
     sees(&mut browser, (320, 240), 77);
     // A pause keeps it on show, a step shows what was before, and the newest ends the pause.
     let press = |browser: &mut WebSocket<TcpStream>, key: &str| {
@@ -155,13 +155,13 @@ fn a_browser_sees_the_array_and_steers_the_view() {
     sees_where(&mut browser, (100, 240), |colour| colour != [77; 3]);
     press(&mut browser, "f");
     sees(&mut browser, (100, 240), 77);
-    page.serve.put("levels", || Ok(array(&[1, 1], "uint8", &[88])));
+    page.serve.put("levels", None, || Ok(array(&[1, 1], "uint8", &[88])));
     sees(&mut browser, (320, 240), 77);
     press(&mut browser, ",");
     sees(&mut browser, (600, 400), 220);
     press(&mut browser, " ");
     sees(&mut browser, (320, 240), 88);
-    page.serve.put("levels", || Ok(array(&[1, 1], "uint8", &[77])));
+    page.serve.put("levels", None, || Ok(array(&[1, 1], "uint8", &[77])));
     sees(&mut browser, (320, 240), 77);
     // Another browser sees the same.
     sees(&mut page.own(), (320, 240), 77);
@@ -204,19 +204,19 @@ fn one_who_watches_gets_jpegs_and_a_gpu_packs_them_where_there_is_one() {
         see(&beside, (40, 100), 0);
         // Row 0 is on top.
         for level in [50, 120] {
-            serve.put("levels", move || Ok(array(&[2, 1], "uint8", &[level, 200])));
+            serve.put("levels", None, move || Ok(array(&[2, 1], "uint8", &[level, 200])));
             see(&watcher, (320, 100), level);
             see(&beside, (320, 400), 200);
         }
         // While nobody waits none is made; then it is the one of now, also for who comes later.
         let frame = |watcher: &Watcher| Header::read(&watcher.next(LONG).unwrap(), &Limits::default()).unwrap().frame;
-        serve.put("levels", || Ok(array(&[2, 1], "uint8", &[30, 200])));
+        serve.put("levels", None, || Ok(array(&[2, 1], "uint8", &[30, 200])));
         let before = frame(&watcher);
         for level in 31..60 {
-            serve.put("levels", move || Ok(array(&[2, 1], "uint8", &[level, 200])));
+            serve.put("levels", None, move || Ok(array(&[2, 1], "uint8", &[level, 200])));
             thread::sleep(Duration::from_millis(2));
         }
-        serve.put("levels", || Ok(array(&[2, 1], "uint8", &[120, 200])));
+        serve.put("levels", None, || Ok(array(&[2, 1], "uint8", &[120, 200])));
         let after = frame(&watcher);
         assert!(after - before <= 2, "{before} to {after}");
         see(&beside, (320, 100), 120);

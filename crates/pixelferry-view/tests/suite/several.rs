@@ -217,3 +217,45 @@ fn a_hand_drags_the_range_in_the_histogram() {
     view.draw(WINDOW, 1.0).unwrap();
     assert_eq!(view.pictures(), pictures);
 }
+
+#[test]
+fn a_name_has_the_look_that_it_was_put_with() {
+    let Some((display, _)) = gl() else { return };
+    let one = || array(&SHAPE, "uint8", &bytes(|x, _| x as u8));
+    let mut view = open(&display, one().named("a".into()));
+    let magma = asked(&[("range", "0,50"), ("colormap", "magma"), ("marks", "true")]);
+    view.put_as(one().named("b".into()), Some(magma)).unwrap();
+    view.put(one().named("c".into())).unwrap();
+    let titles = |view: &mut ArrayView| ['1', '2', '3'].map(|key| view.press(key).then(|| view.title()).unwrap());
+    let [a, b, c] = titles(&mut view);
+    assert!(b.contains("range 0 to 50") && b.contains("magma") && b.contains("above red"), "{b}");
+    assert!([&a, &c].iter().all(|title| title.contains("range 0 to 255") && !title.contains("magma")), "{a} {c}");
+    // What is on show changes, others with a look of their own do not; and the other way round.
+    view.press('1');
+    view.press('e');
+    let [a, b, c] = titles(&mut view);
+    assert!(a.contains("exposure") && c.contains("exposure") && !b.contains("exposure"), "{a} {b} {c}");
+    view.press('2');
+    view.press('E');
+    let [a, b, _] = titles(&mut view);
+    assert!(a.contains("exposure 0.5") != b.contains("exposure 0.5") && b.contains("exposure -"), "{a} {b}");
+    // It comes again: as the user has it, without options or with the same ones, and as asked for with others.
+    for own in [None, Some(magma)] {
+        view.put_as(one().named("b".into()), own).unwrap();
+        let [_, b, _] = titles(&mut view);
+        assert!(b.contains("magma") && b.contains("exposure -"), "{own:?}: {b}");
+    }
+    view.put_as(one().named("b".into()), Some(asked(&[("range", "0,9")]))).unwrap();
+    let [_, b, _] = titles(&mut view);
+    assert!(b.contains("range 0 to 9") && !b.contains("magma") && !b.contains("exposure"), "{b}");
+    // In a pause it is taken over with the newest frame.
+    view.press(' ');
+    view.put_as(one().named("b".into()), Some(magma)).unwrap();
+    view.press(' ');
+    let [_, b, _] = titles(&mut view);
+    assert!(b.contains("magma"), "{b}");
+    // What does not go is refused, and changes nothing.
+    let colours = array(&[30, 40, 3], "uint8", &[0; 3600]).named("b".into());
+    let refused = view.put_as(colours, Some(magma));
+    assert!(refused.is_err() && titles(&mut view)[1] == b);
+}

@@ -1,5 +1,8 @@
 // Mouse, wheel and keys of the canvas, as integrations/net/docs/protocol.md has them.
 
+// Pixels that a wheel turns where two fingers get e times as far apart.
+const PINCH = 40 / Math.log(1.2);
+
 // Calls `send` with bytes to be sent. A move is sent once for each of the browser's frames, all else at once.
 export function listen(canvas, send) {
   const encoder = new TextEncoder();
@@ -12,21 +15,48 @@ export function listen(canvas, send) {
     move = null;
   };
   const pointer = (event) => ({ event: "pointer", ...place(canvas, event), buttons: event.buttons });
+  const fingers = new Map(); // places of fingers that are down, by pointer
   const now = (event) => {
     move = null;
     tell(pointer(event));
   };
 
+  // Two fingers are a wheel between them: true of their events, which are nothing else.
+  const pinches = (event) => {
+    if (event.pointerType !== "touch") return false;
+    const before = [...fingers.values()];
+    if (event.type === "pointerdown" || fingers.has(event.pointerId)) fingers.set(event.pointerId, event);
+    if (["pointerup", "pointercancel"].includes(event.type)) fingers.delete(event.pointerId);
+    if (before.length < 2 && fingers.size < 2) return false;
+    const after = [...fingers.values()];
+    if (before.length === 1 && after.length === 2) {
+      // The first finger drags no more.
+      move = null;
+      tell({ ...pointer(before[0]), buttons: 0 });
+    } else if (before.length === 2 && after.length === 2) {
+      const apart = ([one, two]) => Math.hypot(one.clientX - two.clientX, one.clientY - two.clientY) || 1;
+      const [one, two] = after;
+      const between = { clientX: (one.clientX + two.clientX) / 2, clientY: (one.clientY + two.clientY) / 2 };
+      tell({ event: "wheel", ...place(canvas, between), dx: 0, dy: -PINCH * Math.log(apart(after) / apart(before)) });
+    }
+    return true;
+  };
+
   canvas.addEventListener("pointermove", (event) => {
+    if (pinches(event)) return;
     if (!move) requestAnimationFrame(flush);
     move = pointer(event);
   });
   canvas.addEventListener("pointerdown", (event) => {
     canvas.focus({ preventScroll: true });
     if (event.isTrusted) canvas.setPointerCapture(event.pointerId);
-    now(event);
+    if (!pinches(event)) now(event);
   });
-  for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, now);
+  for (const name of ["pointerup", "pointercancel"]) {
+    canvas.addEventListener(name, (event) => {
+      if (!pinches(event)) now(event);
+    });
+  }
   canvas.addEventListener("contextmenu", (event) => event.preventDefault());
   canvas.addEventListener("wheel", (event) => {
     event.preventDefault();

@@ -30,8 +30,10 @@ let counted = { since: performance.now(), shown: 0, bytes: 0, ages: 0 };
 const now = () => 1000 * (performance.timeOrigin + performance.now());
 
 function connect() {
-  const secure = location.protocol === "https:" ? "wss" : "ws";
-  socket = new WebSocket(`${secure}://${location.host}/pictures${location.search}`);
+  // Beside the page: a web server in front of it may have put it below another path.
+  const there = new URL(`pictures${location.search}`, location.href);
+  there.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+  socket = new WebSocket(there);
   socket.binaryType = "arraybuffer";
   socket.onmessage = ({ data }) => (typeof data === "string" ? status(JSON.parse(data)) : picture(data));
   socket.onopen = tell;
@@ -145,7 +147,7 @@ function tell() {
   const since = performance.now();
   const seconds = (since - counted.since) / 1000;
   if (seconds * 1000 >= TELL_MS) {
-    size.value = last ? `${last.width}x${last.height} ${last.codec}` : "";
+    size.value = last ? `${last.width}x${last.height} ${last.codec === "none" ? "raw" : last.codec}` : "";
     rate.value = `${(counted.shown / seconds).toFixed(1)} pictures/s`;
     age.value = counted.shown ? `${(counted.ages / counted.shown).toFixed(0)} ms old` : last ? "still" : "";
     bytes.value = `${(counted.bytes / seconds / 1e6).toFixed(2)} MB/s`;
@@ -177,4 +179,6 @@ document.addEventListener("visibilitychange", () => {
 });
 addEventListener("pagehide", () => socket?.close());
 setInterval(tell, TELL_MS);
+// Keys work at once. In a frame they stay with the page around it until the picture is clicked.
+if (window === window.top) canvas.focus({ preventScroll: true });
 connect();
