@@ -4,11 +4,12 @@ use super::child::{self, LAUNCH, PATIENCE};
 use super::elements;
 use super::error::Error;
 use super::units::{self, Packet};
+use crate::child::ChildProcess;
 use crate::yuv::{Layout, Planes, Weights};
 use interop_core::Extent;
 use std::fs::File;
 use std::io::{self, Seek as _};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -40,7 +41,7 @@ pub(crate) fn is_size(extent: Extent) -> bool {
 ///
 /// Threads: one.
 pub struct Decoder {
-    child: Child,
+    child: ChildProcess,
     packets: Receiver<io::Result<Packet>>,
     reads: Option<JoinHandle<()>>,
     words: Option<JoinHandle<String>>,
@@ -166,9 +167,7 @@ impl Decoder {
 
 impl Drop for Decoder {
     fn drop(&mut self) {
-        // One that ended by itself is not there any more.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.child.end();
         // A packet may wait to be taken.
         self.packets = channel().1;
         // It returns nothing.

@@ -1,6 +1,7 @@
 //! GStreamer's elements: the encoders, in the order in which they are tried, and what goes before and after them.
 
 use super::error::Error;
+use crate::child::ChildProcess;
 use std::process::{Command, Stdio};
 
 const INSPECT: &str = "gst-inspect-1.0";
@@ -63,6 +64,6 @@ pub(crate) fn require(elements: &[(&'static str, &'static str)]) -> Result<(), E
 fn is_known(element: &str) -> Result<bool, Error> {
     let mut inspect = Command::new(INSPECT);
     inspect.args(["--exists", element]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let status = inspect.status().map_err(|source| Error::NoTools { tool: INSPECT, source })?;
-    Ok(status.success())
+    let status = ChildProcess::start(inspect).and_then(|mut child| child.wait());
+    Ok(status.map_err(|source| Error::NoTools { tool: INSPECT, source })?.success())
 }

@@ -5,6 +5,7 @@ use super::elements::{self, Element, encoders};
 use super::encoder::{Encoder, Said};
 use super::error::Error;
 use super::shape::{LEAST, Shape};
+use crate::child::ChildProcess;
 use crate::wire::{Header, Kind};
 use crate::yuv::Yuv;
 use bytes::Bytes;
@@ -12,7 +13,7 @@ use interop_core::{Extent, ImageDesc, PixelFormat};
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
-use std::process::{Child, ChildStdin};
+use std::process::ChildStdin;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -59,7 +60,7 @@ pub struct VideoFile {
     element: Element,
     extent: Extent,
     padded: Extent,
-    child: Child,
+    child: ChildProcess,
     frames: Option<Frames>,
     words: Option<JoinHandle<String>>,
     patience: Duration,
@@ -210,19 +211,11 @@ impl VideoFile {
 
     fn end(&mut self) {
         self.frames = None;
-        // One that ended by itself is not there any more.
-        let _ = self.child.kill();
+        self.child.end();
     }
 
     fn ended(&self, reason: String) -> Error {
         Error::Ended { element: self.element.name, reason }
-    }
-}
-
-impl Drop for VideoFile {
-    fn drop(&mut self) {
-        self.end();
-        let _ = self.child.wait();
     }
 }
 
