@@ -84,6 +84,14 @@ fn no_other_file_decides_what_may_be_skipped() {
     }
 }
 
+/// It is the home of a user, who may have run a program. Below a file is nothing: `/dev/null/none`.
+#[test]
+fn no_test_takes_a_folder_for_absent_that_may_be_there() {
+    for (name, text) in sources() {
+        assert!(!text.contains("/nonexistent"), "{} has /nonexistent", name.display());
+    }
+}
+
 /// A child that is started elsewhere may outlive its program.
 #[test]
 fn the_product_starts_children_in_one_place() {

@@ -1,7 +1,7 @@
 //! Pictures of any video that GStreamer decodes.
 
 use super::child::{self, LAUNCH, PATIENCE};
-use super::elements;
+use super::elements::{self, BAD, BASE, CORE, Needed};
 use super::error::Error;
 use super::units::{self, Packet};
 use crate::child::ChildProcess;
@@ -14,13 +14,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Elements that a decoder needs besides those of the video, and the Debian package that has each.
-const NEEDED: [(&str, &str); 4] = [
-    ("decodebin", "gstreamer1.0-plugins-base"),
-    ("videoconvert", "gstreamer1.0-plugins-base"),
-    ("gdppay", "gstreamer1.0-plugins-bad"),
-    ("fdsink", "libgstreamer1.0-0"),
-];
+/// Elements that a decoder needs besides those of the video.
+const NEEDED: [Needed; 4] = [("decodebin", BASE), ("videoconvert", BASE), ("gdppay", BAD), ("fdsink", CORE)];
 /// Pictures as they are decoded; what is in other planes gets into the nearest.
 const CAPS: &str = "video/x-raw,format=(string){I420,NV12,P010_10LE}";
 const LAYOUTS: [(&str, Layout); 3] = [("I420", Layout::I420), ("NV12", Layout::Nv12), ("P010_10LE", Layout::P010)];
@@ -67,7 +62,7 @@ impl Decoder {
     /// Starts with the first picture of a file. A name is nothing that GStreamer sees.
     ///
     /// # Errors
-    /// [`Error::NoTools`], [`Error::NoElement`].
+    /// [`Error::NoTools`], [`Error::NoElements`].
     pub fn open(file: File) -> Result<Self, Error> {
         elements::require(&NEEDED)?;
         let mut launch = Command::new(LAUNCH);
