@@ -77,7 +77,7 @@ pub fn run(options: PlayOptions) -> Result<(), Box<dyn Error>> {
     // SAFETY: the user named the text to be run, and the command's help says what that may do.
     let vouched = unsafe { Vouched::new() };
     if options.trial {
-        return Ok(serve(io::stdin().lock(), io::stdout(), options.backend, vouched)?);
+        return Ok(serve(io::stdin().lock(), options.backend, vouched)?);
     }
     let Some(file) = options.file else { return Err("give a FILE".into()) };
     let backend = backend_for(&file, options.backend)?;

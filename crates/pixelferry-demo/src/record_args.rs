@@ -74,8 +74,8 @@ impl FilmArgs {
     /// Those of [`Recorder::finish`], and where that cannot be said.
     pub fn end(&self, recorder: Option<Recorder>) -> Result<(), Box<dyn std::error::Error>> {
         let (Some(output), Some(recorder)) = (&self.record, recorder) else { return Ok(()) };
-        let Recorded { frames, dropped, .. } = recorder.finish()?;
+        let Recorded { frames, dropped, extent, .. } = recorder.finish()?;
         let missing = if dropped > 0 { format!(", {dropped} dropped as the writer was behind") } else { String::new() };
-        Ok(say!("recorded {frames} frames to {}{missing}", output.name())?)
+        Ok(say!("recorded {frames} frames to {}, {extent}{missing}", output.name())?)
     }
 }

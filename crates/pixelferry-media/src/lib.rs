@@ -22,6 +22,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod child;
 mod codec;
 #[cfg(feature = "events")]
 mod event;

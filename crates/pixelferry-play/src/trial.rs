@@ -1,7 +1,8 @@
 //! The trial: a text is built and launched in a process of its own before it runs here. Such a process may die of it, or is ended.
 //!
 //! A process that is ready waits for the next text, so that a trial takes no longer than the text. One that has failed is replaced.
-//! Requests and answers are lines of JSON on its standard input and output.
+//! Requests and answers are lines of JSON on its standard input and output. A text cannot forge an answer by printing: its standard
+//! output is another one.
 
 use crate::error::{Fault, PlayError};
 use crate::input::Moment;
@@ -10,15 +11,16 @@ use crate::picture::Streams;
 use crate::program::Program;
 use crate::running::Running;
 use pixelferry::{BackendChoice, ComputeBackend, Extent, ImageView, PixelFormat, Target, View, open_backend};
+use pixelferry_media::child::ChildProcess;
 use serde::{Deserialize, Serialize};
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::io::{self, BufRead, BufReader, Write};
+use std::process::{ChildStdin, Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What an answer begins with: the process may print other lines.
+/// What an answer begins with: before the first one, the process may print other lines.
 const ANSWER: &str = "pixelferry-trial ";
 /// The first launch is small: a text that takes too long is known sooner, and what it leaves unwritten. No group divides its sides, so
 /// that work items are beyond them.
@@ -73,21 +75,16 @@ enum Answer {
     Failed(Vec<Fault>),
 }
 
-/// Tries what comes on `input` until that ends: the process of a trial.
+/// Tries what comes on `input` until that ends, and answers on standard output, which nobody else can use from then on: the process of a
+/// trial.
 ///
 /// # Errors
 /// What the backend reports when it is opened, which was answered, too; [`PlayError::Trial`] where nobody listens.
-pub fn serve(
-    input: impl BufRead,
-    mut output: impl Write,
-    backend: BackendChoice,
-    vouched: Vouched,
-) -> Result<(), PlayError> {
-    end_with_parent();
+pub fn serve(input: impl BufRead, backend: BackendChoice, vouched: Vouched) -> Result<(), PlayError> {
+    let mut output = own_output().map_err(|error| PlayError::Trial(format!("it has no standard output: {error}")))?;
     let mut answer = |answer: &Answer| -> Result<(), PlayError> {
         let gone = |error: std::io::Error| PlayError::Trial(format!("nobody listens to it: {error}"));
         let text = serde_json::to_string(answer).map_err(|error| gone(error.into()))?;
-        // In one piece: drivers print lines, too.
         output.write_all(format!("\n{ANSWER}{text}\n").as_bytes()).and_then(|()| output.flush()).map_err(gone)
     };
     let opened = open_backend(backend, &[]).inspect_err(|error| drop(answer(&Answer::Unable(error.to_string()))))?;
@@ -104,11 +101,19 @@ pub fn serve(
     Ok(())
 }
 
-/// Ends this process with the one that started it, also while a driver hangs.
-fn end_with_parent() {
-    #[cfg(target_os = "linux")]
-    // Without it, a process that hangs outlives a parent that was killed.
-    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+/// Takes the standard output for answers. What the text prints, as by OpenCL's `printf`, goes nowhere: it could read like an answer.
+#[cfg(unix)]
+fn own_output() -> io::Result<impl Write> {
+    use std::{fs::File, os::fd::AsFd as _};
+    let own = io::stdout().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdout(File::options().write(true).open("/dev/null")?)?;
+    Ok(File::from(own))
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "another system's has errors")]
+fn own_output() -> io::Result<impl Write> {
+    Ok(io::stdout())
 }
 
 fn tried(backend: &Arc<dyn ComputeBackend>, request: Request, vouched: Vouched) -> Result<Passed, PlayError> {
@@ -188,21 +193,13 @@ pub struct Trials {
 }
 
 struct Tester {
-    process: Child,
+    process: ChildProcess,
     input: ChildStdin,
     answers: Receiver<Answer>,
     is_ready: bool,
     /// Since when it gets ready, or tries.
     since: Instant,
     is_busy: bool,
-}
-
-impl Drop for Tester {
-    fn drop(&mut self) {
-        // Whoever has ended cannot be ended; its status is taken either way.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
 }
 
 impl Trials {
@@ -219,8 +216,8 @@ impl Trials {
     fn tester(&mut self) -> Result<Tester, PlayError> {
         let failed = |error: std::io::Error| PlayError::Trial(error.to_string());
         let mut command = (self.command)();
-        let mut process =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(failed)?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut process = ChildProcess::start(command).map_err(failed)?;
         let (Some(input), Some(output)) = (process.stdin.take(), process.stdout.take()) else {
             return Err(PlayError::Trial("it has no standard input or output".into()));
         };

@@ -114,8 +114,8 @@ impl Recording {
 
     fn __repr__(&self) -> String {
         match self.recorded() {
-            Some(Recorded { frames, dropped, .. }) => {
-                format!("<pixelferry.Recording: {frames} frames, {dropped} dropped>")
+            Some(Recorded { frames, dropped, extent, .. }) => {
+                format!("<pixelferry.Recording: {frames} frames of {extent}, {dropped} dropped>")
             }
             None => "<pixelferry.Recording: under way>".into(),
         }

@@ -71,6 +71,8 @@ pub enum Need {
     Chromium,
     /// GStreamer's tools with an encoder and a decoder of H.264, for the network's video.
     Gstreamer,
+    /// ffmpeg, as another reader of films.
+    Ffmpeg,
     /// libjpeg-turbo's own interface.
     TurboJpeg,
     /// Namespaces of mounts and networks that this user may make.
@@ -149,6 +151,7 @@ pub const MACHINE: &[Row] = &[
     Row { need: Need::Notebook, name: "notebook", ..NONE },
     Row { need: Need::Chromium, name: "chromium", ..NONE },
     Row { need: Need::Gstreamer, name: "gstreamer", ..NONE },
+    Row { need: Need::Ffmpeg, name: "ffmpeg", ..NONE },
     Row { need: Need::TurboJpeg, name: "turbojpeg", packages: "libturbojpeg0", ..NONE },
     Row { need: Need::Namespaces, name: "namespaces", ..NONE },
     Row { need: Need::Pipewire, name: "pipewire", ..NONE },

@@ -83,3 +83,35 @@ fn no_other_file_decides_what_may_be_skipped() {
         }
     }
 }
+
+/// It is the home of a user, who may have run a program. Below a file is nothing: `/dev/null/none`.
+#[test]
+fn no_test_takes_a_folder_for_absent_that_may_be_there() {
+    for (name, text) in sources() {
+        assert!(!text.contains("/nonexistent"), "{} has /nonexistent", name.display());
+    }
+}
+
+/// A child that is started elsewhere may outlive its program.
+#[test]
+fn the_product_starts_children_in_one_place() {
+    let is_product = |name: &Path| {
+        let parts: Vec<_> = name.iter().collect();
+        name.starts_with("crates") && parts.get(2).is_some_and(|part| *part == "src" || *part == "python")
+    };
+    // A build script's.
+    let others = ["crates/pixelferry-media/src/child.rs", "crates/pixelferry-cli/src/build.rs"];
+    let mut found = 0;
+    for (name, text) in sources().iter().filter(|(name, _)| is_product(name)) {
+        let has_command = text.lines().any(|line| line.contains("process::") && line.contains("Command"));
+        let starts = has_command && [".spawn()", ".output()", ".status()"].iter().any(|call| text.contains(call));
+        if others.iter().any(|other| name == Path::new(other)) {
+            found += usize::from(starts);
+            continue;
+        }
+        let starts =
+            starts || ["import subprocess", "Popen", "os.fork(", "posix_spawn("].iter().any(|word| text.contains(word));
+        assert!(!starts, "{} starts a process; pixelferry_media::child does", name.display());
+    }
+    assert_eq!(found, others.len());
+}

@@ -230,7 +230,7 @@ fn no_display_server() {
 
 #[test]
 fn no_egl_vendor() {
-    pass("child_no_egl", &[("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent.json")]);
+    pass("child_no_egl", &[("__EGL_VENDOR_LIBRARY_FILENAMES", "/dev/null/none.json")]);
 }
 
 #[test]

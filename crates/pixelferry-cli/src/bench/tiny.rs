@@ -154,7 +154,7 @@ fn mistakes_are_found_before_anything_is_measured() {
     for (arguments, says) in [
         (format!("{TINY} --backends nowhere"), "no compute backend matches 'nowhere'"),
         ("--displays nowhere".to_owned(), "plain memory"),
-        (format!("{TINY} --json /nonexistent/x.json"), "cannot write /nonexistent/x.json"),
+        (format!("{TINY} --json /dev/null/none/x.json"), "cannot write /dev/null/none/x.json"),
         (compare(&folder.join("none.json")), "cannot read"),
         (compare(&other), "\"schema\" is not"),
         (compare(&damaged), "no result of"),

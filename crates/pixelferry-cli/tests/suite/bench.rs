@@ -30,7 +30,7 @@ fn mistakes_end_with_a_reason() {
     wrong(&["--sizes", "2K"], &[], 2, "1080p");
     wrong(&["--paths", "magic"], &[], 2, "host-round-trip");
     wrong(&["--backends", "quartz"], &[], 1, "no compute backend matches");
-    wrong(&["--compare", "/nonexistent/a.json", "/nonexistent/b.json"], &[], 1, "/nonexistent/a.json");
+    wrong(&["--compare", "/dev/null/none/a.json", "/dev/null/none/b.json"], &[], 1, "/dev/null/none/a.json");
     // It would be measured in every row, whatever its name.
     wrong(&TINY, &[("PIXELFERRY_PATH", "pbo-orphan")], 1, "PIXELFERRY_PATH");
 }

@@ -40,7 +40,7 @@ fn follow(command: &mut Command, advice: &str) {
 #[test]
 fn a_variable_that_leads_egl_astray() {
     for variable in ["__EGL_VENDOR_LIBRARY_FILENAMES", "__EGL_VENDOR_LIBRARY_DIRS"] {
-        let mut ill = doctor(&[(variable, "/nonexistent")]);
+        let mut ill = doctor(&[(variable, "/dev/null/none")]);
         let (causes, facts) = found(&mut ill);
         let cause = causes.iter().find(|(name, _)| name == "no-egl-vendor-file");
         let (_, advice) = cause.unwrap_or_else(|| panic!("{variable}: {causes:?}"));

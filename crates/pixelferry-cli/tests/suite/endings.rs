@@ -59,7 +59,7 @@ fn a_full_disk_is_an_error_with_a_reason() {
     for arguments in [demo(SIZES[0]), demo(SIZES[1]), bench, probe] {
         let output = command(&arguments.iter().map(|text| &**text).collect::<Vec<_>>())
             // Threads into memory are enough to say.
-            .envs([("OCL_ICD_VENDORS", "/nonexistent"), ("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent")])
+            .envs([("OCL_ICD_VENDORS", "/dev/null/none"), ("__EGL_VENDOR_LIBRARY_FILENAMES", "/dev/null/none")])
             .stdout(full())
             .stderr(Stdio::piped())
             .spawn()

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 mod bench;
+#[cfg(all(feature = "play", feature = "view", target_os = "linux"))]
+mod children;
 #[cfg(feature = "overlay")]
 mod controls;
 mod doctor;

@@ -9,7 +9,7 @@ use std::process::Output;
 
 /// Paths are timed at any level.
 const TIMED: (&str, &str) = ("PIXELFERRY_CALIBRATE_MS", "");
-const NO_EGL: (&str, &str) = ("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent.json");
+const NO_EGL: (&str, &str) = ("__EGL_VENDOR_LIBRARY_FILENAMES", "/dev/null/none.json");
 
 fn empty_folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -251,7 +251,7 @@ fn a_line_is_not_computed_for_a_display_that_draws_none() {
 fn what_is_chosen_together_is_chosen_among_what_is_there() {
     let folder = empty_folder("together");
     let no_opencl = ("OCL_ICD_VENDORS", folder.to_str().unwrap());
-    let nothing = [no_opencl, NO_EGL, ("VK_DRIVER_FILES", "/nonexistent.json")];
+    let nothing = [no_opencl, NO_EGL, ("VK_DRIVER_FILES", "/dev/null/none.json")];
     for env in few(&[&[][..], &nothing, &[no_opencl]], 2) {
         let env: Vec<_> = env.iter().copied().chain([("PIXELFERRY_PROFILES", "off"), TIMED]).collect();
         let output = run(&["probe", "--together", "--json", "--size", "64x48"], &env);

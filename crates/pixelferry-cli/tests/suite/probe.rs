@@ -7,9 +7,9 @@ use std::process::Output;
 
 /// Threads and memory alone, so that the answer is known.
 const BARE: [(&str, &str); 3] = [
-    ("OCL_ICD_VENDORS", "/nonexistent"),
-    ("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent.json"),
-    ("VK_DRIVER_FILES", "/nonexistent.json"),
+    ("OCL_ICD_VENDORS", "/dev/null/none"),
+    ("__EGL_VENDOR_LIBRARY_FILENAMES", "/dev/null/none.json"),
+    ("VK_DRIVER_FILES", "/dev/null/none.json"),
 ];
 
 fn probe(arguments: &[&str]) -> Output {
@@ -58,10 +58,10 @@ fn a_report_goes_to_standard_output_or_to_a_file_beside_the_text() {
         let cpu = said["backends"].as_array().unwrap().iter().find(|backend| backend["api"] == "cpu").unwrap();
         assert_eq!(cpu["languages"], serde_json::json!(["rust"]));
     }
-    let output = probe(&["--json", "/nonexistent/a.json"]);
+    let output = probe(&["--json", "/dev/null/none/a.json"]);
     let [said, errors] = texts(&output);
     assert_eq!((output.status.code(), said.as_str()), (Some(1), ""), "{errors}");
-    assert!(errors.contains("cannot write /nonexistent/a.json"), "{errors}");
+    assert!(errors.contains("cannot write /dev/null/none/a.json"), "{errors}");
 }
 
 /// A script that makes a picture on any machine does not fail where frames pass through the host.

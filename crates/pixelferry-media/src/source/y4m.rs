@@ -1,6 +1,7 @@
 //! Videos in YUV4MPEG2 (Y4M), frame by frame. The crate of that name takes a frame that is cut for the end, tells no position, and
 //! trusts the size that a header claims.
 //!
+//! The format names no matrix; films that are recorded here say `XCOLORMATRIX=BT601`, and of others the number of rows decides.
 //! `XCOLORRANGE=FULL` says that numbers go from 0 to 255, else luma goes from 16 to 235 and chroma from 16 to 240. All pixels of a
 //! block have its chroma.
 
@@ -19,6 +20,9 @@ const VERSION: &[u8] = b"2 ";
 const FRAME: &[u8] = b"FRAME";
 /// Most bytes of a line; others' readers stop at 256 or at 1024.
 const MOST_LINE: usize = 1024;
+
+/// The matrix, as films that are recorded here name it.
+const BT601: &str = "COLORMATRIX=BT601";
 
 /// Colour formats that are read.
 const COLOURS: [(&str, Layout); 7] = [
@@ -54,6 +58,7 @@ impl<R: Read> Video<R> {
         let (start, line) = (video.at, video.line("header")?);
         let wrong = |reason: &str| SourceError::Damaged { at: start, reason: format!("its header {reason}") };
         let parameters = line.strip_prefix(VERSION).ok_or_else(|| wrong("is not of version 2"))?;
+        let mut weights = None;
         let (mut rate, mut is_full, mut layout, [mut width, mut height]) = (RATE, false, COLOURS[0].1, [0_u32; 2]);
         for parameter in parameters.split(|byte| *byte == b' ').filter(|parameter| !parameter.is_empty()) {
             let text = std::str::from_utf8(parameter).map_err(|_| wrong("is no text"))?;
@@ -67,6 +72,7 @@ impl<R: Read> Video<R> {
                     let known = COLOURS.iter().find(|(name, _)| *name == value);
                     layout = known.ok_or_else(|| SourceError::Colours(value.to_owned()))?.1;
                 }
+                ("X", BT601) => weights = Some(Weights::BT601),
                 ("X", "COLORRANGE=FULL") => is_full = true,
                 ("X", "COLORRANGE=LIMITED") => is_full = false,
                 ("X", value) if value.starts_with("COLORRANGE") => return Err(unknown()),
@@ -77,7 +83,7 @@ impl<R: Read> Video<R> {
         let extent = Extent::new(width, height);
         check_size(extent).map_err(|why| wrong(&format!("claims {width}x{height} pixels: {why}")))?;
         video.period = Duration::from_secs_f64(1.0 / rate);
-        video.planes = Planes::tight(layout, extent, Weights::of_rows(height), is_full);
+        video.planes = Planes::tight(layout, extent, weights.unwrap_or(Weights::of_rows(height)), is_full);
         Ok(video)
     }
 
@@ -217,6 +223,18 @@ mod tests {
         let frame = grey.next_frame().unwrap().unwrap();
         assert!(frame.is_grey() && frame.extent() == Extent::new(2, 1) && grey.period == Duration::from_millis(40));
         assert_eq!((frame.grey(), frame.rgb()), (vec![0, 255], vec![0, 0, 0, 255, 255, 255]));
+    }
+
+    #[test]
+    fn a_recorded_film_is_read_as_it_was_written_at_every_size() {
+        let red = [255, 0, 0, 255];
+        for rows in [1, 720] {
+            let frames = crate::yuv::Frames::new(Extent::new(1, rows), 25);
+            let mut film = frames.header().into_bytes();
+            frames.put(&red.repeat(rows as usize), &mut film);
+            let pixel = open(&film).unwrap().next_frame().unwrap().unwrap().rgb()[..3].to_vec();
+            assert!(pixel.iter().zip(red).all(|(a, b)| a.abs_diff(b) <= 1), "{rows} rows: {pixel:?}");
+        }
     }
 
     #[test]

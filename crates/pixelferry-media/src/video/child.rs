@@ -2,9 +2,10 @@
 
 use super::elements::Element;
 use super::error::Error;
+use crate::child::ChildProcess;
 use interop_core::Extent;
 use std::io::Read as _;
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{ChildStderr, Command, Stdio};
 use std::time::Duration;
 
 pub(crate) const LAUNCH: &str = "gst-launch-1.0";
@@ -31,7 +32,7 @@ pub(crate) struct Raw {
 
 /// Starts a pipeline from raw pictures on its standard input, through `element` and what is `after` it, to `output`. All
 /// arguments are GStreamer's language: none of them may hold a user's words.
-pub(crate) fn start(element: &Element, raw: &Raw, after: &[&str], output: Stdio) -> Result<Child, Error> {
+pub(crate) fn start(element: &Element, raw: &Raw, after: &[&str], output: Stdio) -> Result<ChildProcess, Error> {
     let Raw { format, extent, rate } = raw;
     let mut parse = vec![
         "rawvideoparse".into(),
@@ -50,12 +51,12 @@ pub(crate) fn start(element: &Element, raw: &Raw, after: &[&str], output: Stdio)
 }
 
 /// Starts GStreamer.
-pub(crate) fn spawn(mut launch: Command, input: Stdio, output: Stdio) -> Result<Child, Error> {
+pub(crate) fn spawn(mut launch: Command, input: Stdio, output: Stdio) -> Result<ChildProcess, Error> {
     #[cfg(unix)]
-    // A Ctrl-C in the terminal is for this program. The child ends when its input does.
+    // A Ctrl-C in the terminal is for this program, which ends the child.
     std::os::unix::process::CommandExt::process_group(&mut launch, 0);
-    let child = launch.stdin(input).stdout(output).stderr(Stdio::piped()).spawn();
-    child.map_err(|source| Error::NoTools { tool: LAUNCH, source })
+    launch.stdin(input).stdout(output).stderr(Stdio::piped());
+    ChildProcess::start(launch).map_err(|source| Error::NoTools { tool: LAUNCH, source })
 }
 
 impl Raw {

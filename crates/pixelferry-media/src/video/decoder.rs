@@ -1,26 +1,22 @@
 //! Pictures of any video that GStreamer decodes.
 
 use super::child::{self, LAUNCH, PATIENCE};
-use super::elements;
+use super::elements::{self, BAD, BASE, CORE, Needed};
 use super::error::Error;
 use super::units::{self, Packet};
+use crate::child::ChildProcess;
 use crate::memory;
 use crate::yuv::{Layout, Planes, Weights};
 use interop_core::Extent;
 use std::fs::File;
 use std::io::{self, Seek as _};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Elements that a decoder needs besides those of the video, and the Debian package that has each.
-const NEEDED: [(&str, &str); 4] = [
-    ("decodebin", "gstreamer1.0-plugins-base"),
-    ("videoconvert", "gstreamer1.0-plugins-base"),
-    ("gdppay", "gstreamer1.0-plugins-bad"),
-    ("fdsink", "libgstreamer1.0-0"),
-];
+/// Elements that a decoder needs besides those of the video.
+const NEEDED: [Needed; 4] = [("decodebin", BASE), ("videoconvert", BASE), ("gdppay", BAD), ("fdsink", CORE)];
 /// Pictures as they are decoded; what is in other planes gets into the nearest.
 const CAPS: &str = "video/x-raw,format=(string){I420,NV12,P010_10LE}";
 const LAYOUTS: [(&str, Layout); 3] = [("I420", Layout::I420), ("NV12", Layout::Nv12), ("P010_10LE", Layout::P010)];
@@ -46,7 +42,7 @@ pub(crate) fn check_size(extent: Extent) -> Result<(), String> {
 ///
 /// Threads: one.
 pub struct Decoder {
-    child: Child,
+    child: ChildProcess,
     packets: Receiver<io::Result<Packet>>,
     reads: Option<JoinHandle<()>>,
     words: Option<JoinHandle<String>>,
@@ -72,7 +68,7 @@ impl Decoder {
     /// Starts with the first picture of a file. A name is nothing that GStreamer sees.
     ///
     /// # Errors
-    /// [`Error::NoTools`], [`Error::NoElement`].
+    /// [`Error::NoTools`], [`Error::NoElements`].
     pub fn open(file: File) -> Result<Self, Error> {
         elements::require(&NEEDED)?;
         let mut launch = Command::new(LAUNCH);
@@ -172,9 +168,7 @@ impl Decoder {
 
 impl Drop for Decoder {
     fn drop(&mut self) {
-        // One that ended by itself is not there any more.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.child.end();
         // A packet may wait to be taken.
         self.packets = channel().1;
         // It returns nothing.

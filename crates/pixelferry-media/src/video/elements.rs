@@ -1,6 +1,7 @@
 //! GStreamer's elements: the encoders, in the order in which they are tried, and what goes before and after them.
 
 use super::error::Error;
+use crate::child::ChildProcess;
 use std::process::{Command, Stdio};
 
 const INSPECT: &str = "gst-inspect-1.0";
@@ -25,44 +26,79 @@ const ENCODERS: [Element; 5] = [
     Element { name: "openh264enc", properties: &["complexity=low", "bitrate=12000000"] },
 ];
 
-/// Elements that every encoder needs, and the Debian package that has each.
-const NEEDED: [(&str, &str); 6] = [
-    ("fdsrc", "libgstreamer1.0-0"),
-    ("rawvideoparse", "gstreamer1.0-plugins-base"),
-    ("videoconvert", "gstreamer1.0-plugins-base"),
-    ("h264parse", "gstreamer1.0-plugins-bad"),
-    ("gdppay", "gstreamer1.0-plugins-bad"),
-    ("fdsink", "libgstreamer1.0-0"),
+/// Debian's packages.
+pub(crate) const CORE: &str = "libgstreamer1.0-0";
+pub(crate) const BASE: &str = "gstreamer1.0-plugins-base";
+pub(crate) const GOOD: &str = "gstreamer1.0-plugins-good";
+pub(crate) const BAD: &str = "gstreamer1.0-plugins-bad";
+const UGLY: &str = "gstreamer1.0-plugins-ugly";
+
+/// An element, and the Debian package that has it.
+pub(crate) type Needed = (&'static str, &'static str);
+
+/// Elements that every encoder needs.
+const NEEDED: [Needed; 6] = [
+    ("fdsrc", CORE),
+    ("rawvideoparse", BASE),
+    ("videoconvert", BASE),
+    ("h264parse", BAD),
+    ("gdppay", BAD),
+    ("fdsink", CORE),
 ];
 
 /// The encoders that this machine's GStreamer knows, best first. Whether one works shows when it encodes.
 ///
 /// # Errors
-/// [`Error::NoTools`], [`Error::NoElement`], [`Error::NoEncoder`].
+/// [`Error::NoTools`], [`Error::NoElements`], [`Error::NoEncoder`].
 pub fn encoders() -> Result<Vec<Element>, Error> {
-    require(&NEEDED)?;
+    with(&[])
+}
+
+/// The encoders, where these elements are there, too.
+pub(crate) fn with(more: &[Needed]) -> Result<Vec<Element>, Error> {
+    let mut missing = missing(&[&NEEDED, more].concat())?;
     let mut known = Vec::new();
     for encoder in ENCODERS {
         if is_known(encoder.name)? {
             known.push(encoder);
         }
     }
-    if known.is_empty() { Err(Error::NoEncoder(ENCODERS.map(|encoder| encoder.name).join(", "))) } else { Ok(known) }
+    if known.is_empty() && missing.is_empty() {
+        return Err(Error::NoEncoder(ENCODERS.map(|encoder| encoder.name).join(", ")));
+    }
+    if known.is_empty() {
+        missing.push(("x264enc", UGLY));
+    }
+    all_there(missing).map(|()| known)
 }
 
-/// Refuses a machine that lacks one of these elements, each beside the Debian package that has it.
-pub(crate) fn require(elements: &[(&'static str, &'static str)]) -> Result<(), Error> {
-    for (element, package) in elements {
-        if !is_known(element)? {
-            return Err(Error::NoElement { element, package });
+/// Refuses a machine that lacks some of these elements, and names them all.
+pub(crate) fn require(elements: &[Needed]) -> Result<(), Error> {
+    all_there(missing(elements)?)
+}
+
+fn missing(elements: &[Needed]) -> Result<Vec<Needed>, Error> {
+    let mut missing = Vec::new();
+    for needed in elements {
+        if !is_known(needed.0)? {
+            missing.push(*needed);
         }
     }
-    Ok(())
+    Ok(missing)
+}
+
+fn all_there(missing: Vec<Needed>) -> Result<(), Error> {
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let (elements, mut packages): (Vec<_>, Vec<_>) = missing.into_iter().unzip();
+    packages.dedup();
+    Err(Error::NoElements { elements: elements.join(", "), packages: packages.join(" ") })
 }
 
 fn is_known(element: &str) -> Result<bool, Error> {
     let mut inspect = Command::new(INSPECT);
     inspect.args(["--exists", element]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let status = inspect.status().map_err(|source| Error::NoTools { tool: INSPECT, source })?;
-    Ok(status.success())
+    let status = ChildProcess::start(inspect).and_then(|mut child| child.wait());
+    Ok(status.map_err(|source| Error::NoTools { tool: INSPECT, source })?.success())
 }

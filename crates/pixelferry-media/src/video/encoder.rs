@@ -6,6 +6,7 @@ use super::error::Error;
 use super::feed::Feed;
 use super::shape::Shape;
 use super::units::{self, Unit};
+use crate::child::ChildProcess;
 use bytes::Bytes;
 use std::process::{Child, ChildStdout, Stdio};
 use std::sync::Arc;
@@ -30,7 +31,7 @@ pub enum Said {
 /// Threads: any.
 pub struct Encoder {
     feed: Arc<Feed>,
-    child: Child,
+    child: ChildProcess,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -42,7 +43,7 @@ impl Encoder {
     pub fn start(element: Element, shape: Shape, mut told: impl FnMut(Said) + Send + 'static) -> Result<Self, Error> {
         let child = child::start(&element, &shape.raw(RATE), &UNITS, Stdio::piped())?;
         let mut encoder = Self { feed: Arc::default(), child, threads: Vec::new() };
-        let Child { stdin, stdout, stderr, .. } = &mut encoder.child;
+        let Child { stdin, stdout, stderr, .. } = &mut *encoder.child;
         let (Some(stdin), Some(stdout), Some(stderr)) = (stdin.take(), stdout.take(), stderr.take()) else {
             return Err(Error::Threads(std::io::ErrorKind::BrokenPipe.into()));
         };
@@ -78,9 +79,7 @@ impl Encoder {
 impl Drop for Encoder {
     fn drop(&mut self) {
         self.feed.end();
-        // One that ended by itself is not there any more.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.child.end();
         for thread in self.threads.drain(..) {
             // They return nothing.
             let _ = thread.join();

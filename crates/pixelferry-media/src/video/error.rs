@@ -7,20 +7,23 @@ use interop_core::{Extent, PixelFormat};
 #[non_exhaustive]
 pub enum Error {
     /// GStreamer's tools do not run.
-    #[error("{tool} does not run ({source}); install GStreamer's tools (Debian: gstreamer1.0-tools)")]
+    #[error(
+        "{tool} does not run ({source}); install GStreamer with its plugins (Debian: gstreamer1.0-tools \
+         gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly)"
+    )]
     NoTools {
         /// The program.
         tool: &'static str,
         /// The system's words.
         source: std::io::Error,
     },
-    /// GStreamer lacks an element that every encoder needs.
-    #[error("GStreamer has no {element}; install its plugins (Debian: {package})")]
-    NoElement {
-        /// Its name.
-        element: &'static str,
-        /// The Debian package that has it.
-        package: &'static str,
+    /// GStreamer lacks elements.
+    #[error("GStreamer has no {elements}; install its plugins (Debian: {packages})")]
+    NoElements {
+        /// Their names.
+        elements: String,
+        /// The Debian packages that have them.
+        packages: String,
     },
     /// GStreamer knows no encoder.
     #[error(
@@ -31,8 +34,8 @@ pub enum Error {
     /// A picture that H.264 cannot have.
     #[error("{0} pictures cannot be H.264; serve RGBA8, BGRA8 or R8")]
     Format(PixelFormat),
-    /// A picture that is larger than encoders take.
-    #[error("{0} pixels are too many for H.264, which has at most 16384 a side")]
+    /// A picture that is larger or smaller than encoders take.
+    #[error("{0} pixels cannot be H.264, whose sides have 16 to 16384; record them as .y4m or as pictures (%05d.png)")]
     Size(Extent),
     /// Bytes that are no picture.
     #[error(transparent)]

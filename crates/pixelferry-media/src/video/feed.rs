@@ -103,11 +103,9 @@ impl Feed {
                 Next::Pause if self.owes() && pushes < MOST_PUSHES => pushes += 1,
                 Next::Pause => continue,
                 Next::Picture(message) => {
-                    let read = shape::header(&message).and_then(|header| Ok((header, Shape::new(&header)?)));
-                    match read.and_then(|(header, found)| Ok((header, found, shape.rows(&message)?))) {
-                        Ok((header, found, now)) if found == *shape => {
-                            (rows, last, pushes) = (now, Some(shown(header)), 0)
-                        }
+                    let read = shape::header(&message);
+                    match read.and_then(|header| Ok((header, shape.is_of(&header), shape.rows(&message)?))) {
+                        Ok((header, true, now)) => (rows, last, pushes) = (now, Some(shown(header)), 0),
                         // Another encoder's.
                         Ok(_) => continue,
                         Err(error) => {

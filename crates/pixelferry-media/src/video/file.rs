@@ -1,10 +1,11 @@
 //! Pictures into a file, each for one frame's time.
 
 use super::child::{self, PATIENCE, Raw};
-use super::elements::{self, Element, encoders};
+use super::elements::{self, BAD, CORE, Element, GOOD, encoders};
 use super::encoder::{Encoder, Said};
 use super::error::Error;
-use super::shape::{LEAST, Shape};
+use super::shape::Shape;
+use crate::child::ChildProcess;
 use crate::wire::{Header, Kind};
 use crate::yuv::Yuv;
 use bytes::Bytes;
@@ -12,7 +13,7 @@ use interop_core::{Extent, ImageDesc, PixelFormat};
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
-use std::process::{Child, ChildStdin};
+use std::process::ChildStdin;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -23,16 +24,18 @@ pub struct Container {
     ending: &'static str,
     /// GStreamer's element, and its properties.
     muxer: &'static [&'static str],
+    /// The Debian package that has it.
+    package: &'static str,
     /// The stream that it takes.
     format: &'static str,
 }
 
 /// MP4 is written in fragments of a second: of a file without an end, all but the last can be played. So can Matroska.
 const CONTAINERS: [Container; 4] = [
-    Container { ending: "mp4", muxer: &["mp4mux", "fragment-duration=1000"], format: "avc" },
-    Container { ending: "mkv", muxer: &["matroskamux"], format: "avc" },
-    Container { ending: "ts", muxer: &["mpegtsmux"], format: "byte-stream" },
-    Container { ending: "h264", muxer: &["identity"], format: "byte-stream" },
+    Container { ending: "mp4", muxer: &["mp4mux", "fragment-duration=1000"], package: GOOD, format: "avc" },
+    Container { ending: "mkv", muxer: &["matroskamux"], package: GOOD, format: "avc" },
+    Container { ending: "ts", muxer: &["mpegtsmux"], package: BAD, format: "byte-stream" },
+    Container { ending: "h264", muxer: &["identity"], package: CORE, format: "byte-stream" },
 ];
 
 impl Container {
@@ -45,10 +48,9 @@ impl Container {
     /// Checks that GStreamer has what it takes; an encoder may still fail at its first picture.
     ///
     /// # Errors
-    /// Those of [`encoders`]; [`Error::NoElement`].
+    /// Those of [`encoders`].
     pub fn check(&self) -> Result<(), Error> {
-        encoders()?;
-        elements::require(&[(self.muxer[0], "gstreamer1.0-plugins-good")])
+        elements::with(&[(self.muxer[0], self.package)]).map(drop)
     }
 }
 
@@ -59,7 +61,7 @@ pub struct VideoFile {
     element: Element,
     extent: Extent,
     padded: Extent,
-    child: Child,
+    child: ChildProcess,
     frames: Option<Frames>,
     words: Option<JoinHandle<String>>,
     patience: Duration,
@@ -102,8 +104,8 @@ impl VideoFile {
         let header =
             Header::new(Kind::Picture, ImageDesc::new(extent.width, extent.height, PixelFormat::Rgba8), extent.full());
         let message = Bytes::from([&header.to_bytes()[..], like].concat());
-        let element = working(Shape::of(&message)?, &message)?;
-        let padded = Extent::new(padded(extent.width), padded(extent.height));
+        let shape = Shape::of_film(&message)?;
+        let (element, padded) = (working(shape, &message)?, shape.padded());
         let stream = format!("video/x-h264,stream-format={},alignment=au", container.format);
         let after: Vec<&str> = [&stream, "!"].into_iter().chain(container.muxer.iter().copied()).collect();
         // The child gets the file, never its name: names would be words of GStreamer's language.
@@ -129,8 +131,12 @@ impl VideoFile {
         self.child.id()
     }
 
-    /// Makes a frame of a picture such as the first, with no byte too few; the last pixels of its rows and columns are repeated up
-    /// to sides that encoders take.
+    /// Size of the film: the pictures' own, and one pixel more where a side is odd, which H.264 does not have.
+    pub fn extent(&self) -> Extent {
+        self.padded
+    }
+
+    /// Makes a frame of a picture such as the first, with no byte too few; where a side is odd, its last pixels are there twice.
     pub fn frame(&self, pixels: &[u8], frame: &mut Vec<u8>) {
         let Self { extent, padded, .. } = self;
         frame.clear();
@@ -210,25 +216,12 @@ impl VideoFile {
 
     fn end(&mut self) {
         self.frames = None;
-        // One that ended by itself is not there any more.
-        let _ = self.child.kill();
+        self.child.end();
     }
 
     fn ended(&self, reason: String) -> Error {
         Error::Ended { element: self.element.name, reason }
     }
-}
-
-impl Drop for VideoFile {
-    fn drop(&mut self) {
-        self.end();
-        let _ = self.child.wait();
-    }
-}
-
-/// A side that hardware takes, and of which half is a whole number of words, as GStreamer lays out chroma.
-fn padded(side: u32) -> u32 {
-    side.max(LEAST).next_multiple_of(8)
 }
 
 /// The first encoder that gives a unit of this picture.

@@ -5,8 +5,10 @@ use super::error::Error;
 use crate::wire::{HEADER_BYTES, Header, Limits};
 use interop_core::{Extent, PixelFormat, RowOrder};
 
-/// Smaller pictures are padded: some hardware takes none below 145 pixels.
-pub(crate) const LEAST: u32 = 160;
+/// Smaller pictures are padded for browsers, which know the picture's own size: some hardware takes none below 145 pixels.
+const LEAST: u32 = 160;
+/// Shortest side of a film, which no encoder takes shorter.
+const LEAST_OF_FILM: u32 = 16;
 /// Longest side for both software encoders; hardware takes less, and the next row is tried.
 const MOST: u32 = 16_384;
 
@@ -15,6 +17,8 @@ const MOST: u32 = 16_384;
 pub struct Shape {
     extent: Extent,
     format: PixelFormat,
+    /// The size that is encoded: even, as H.264 halves colours, with the picture in its upper left corner.
+    padded: Extent,
 }
 
 /// The header of a picture's message. Who received the message held it against the limits.
@@ -32,7 +36,9 @@ impl Shape {
     }
 
     pub(crate) fn new(header: &Header) -> Result<Self, Error> {
-        let shape = Self { extent: header.image.extent, format: header.image.format };
+        let extent = header.image.extent;
+        let padded = sides(extent, |side| side.max(LEAST).next_multiple_of(4));
+        let shape = Self { extent, format: header.image.format, padded };
         if shape.name().is_none() {
             return Err(Error::Format(shape.format));
         }
@@ -42,9 +48,27 @@ impl Shape {
         Ok(shape)
     }
 
+    /// The shape of a film, whose size everybody sees: an odd side alone is one pixel longer. What encoders add to that, they cut off in
+    /// their stream.
+    ///
+    /// # Errors
+    /// Those of [`Shape::of`].
+    pub(crate) fn of_film(message: &[u8]) -> Result<Self, Error> {
+        let shape = Self::of(message)?;
+        if shape.extent.width.min(shape.extent.height) < LEAST_OF_FILM {
+            return Err(Error::Size(shape.extent));
+        }
+        Ok(Self { padded: sides(shape.extent, |side| side.next_multiple_of(2)), ..shape })
+    }
+
+    /// True of the pictures of a header.
+    pub(crate) fn is_of(&self, header: &Header) -> bool {
+        (self.extent, self.format) == (header.image.extent, header.image.format)
+    }
+
     /// Its pictures as they are given to the child.
     pub(crate) fn raw(&self, rate: u32) -> Raw {
-        Raw { format: self.name().unwrap_or_default(), extent: self.padded(), rate }
+        Raw { format: self.name().unwrap_or_default(), extent: self.padded, rate }
     }
 
     /// GStreamer's name of the format.
@@ -57,15 +81,13 @@ impl Shape {
         }
     }
 
-    /// The size that is encoded: even, as H.264 halves colours, with the picture in its upper left corner.
-    fn padded(&self) -> Extent {
-        let side = |pixels: u32| pixels.max(LEAST).next_multiple_of(4);
-        Extent { width: side(self.extent.width), height: side(self.extent.height) }
+    pub(crate) fn padded(&self) -> Extent {
+        self.padded
     }
 
     /// Bytes of a padded picture.
     pub(crate) fn padded_bytes(&self) -> usize {
-        let Extent { width, height } = self.padded();
+        let Extent { width, height } = self.padded;
         width as usize * height as usize * self.format.bytes_per_pixel()
     }
 
@@ -74,7 +96,7 @@ impl Shape {
         let header = header(message)?;
         let pixels = header.unpack(message.get(HEADER_BYTES..).unwrap_or_default())?;
         let is_top_down = header.image.row_order == RowOrder::TopDown;
-        let padded = self.padded();
+        let padded = self.padded;
         if is_top_down && padded == self.extent {
             return Ok(pixels);
         }
@@ -94,6 +116,10 @@ impl Shape {
         }
         Ok(rows)
     }
+}
+
+fn sides(extent: Extent, side: impl Fn(u32) -> u32) -> Extent {
+    Extent::new(side(extent.width), side(extent.height))
 }
 
 #[cfg(test)]

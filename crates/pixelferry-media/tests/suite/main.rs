@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
+#[cfg(unix)]
+mod children;
 #[cfg(feature = "video")]
 mod decode;
 #[cfg(feature = "web")]

@@ -34,7 +34,7 @@ fn trial_child() {
     let backend = std::env::var(BACKEND).expect("the tests start it");
     let backend = BackendChoice::parse(&backend).unwrap();
     // Its parent may have ended it.
-    let _ = serve(std::io::stdin().lock(), std::io::stdout(), backend, vouched());
+    let _ = serve(std::io::stdin().lock(), backend, vouched());
 }
 
 fn trial(backend: BackendChoice) -> impl FnMut() -> Command {

@@ -183,9 +183,11 @@ impl Serve {
             screen.begin()?;
             view.draw(size, 1.0)?;
             for codec in watched {
-                self.stage.hand(codec, screen.message(codec)?);
+                let message = screen.message(codec)?;
+                // Whoever has the picture may ask what packed it.
+                self.stage.set_encoder(screen.encoder());
+                self.stage.hand(codec, message);
             }
-            self.stage.set_encoder(screen.encoder());
             sleep(PAUSE.saturating_sub(begun.elapsed()));
         }
     }

@@ -31,7 +31,7 @@ pub(super) struct Film {
     back: Receiver<Vec<u8>>,
     /// Tells that the first picture is on show; `None` once it was.
     opened: Option<Receiver<()>>,
-    thread: Option<JoinHandle<Result<u64, RecordError>>>,
+    thread: Option<JoinHandle<Result<(u64, Extent), RecordError>>>,
 }
 
 impl Film {
@@ -66,8 +66,8 @@ impl Film {
         if is_open { Ok(true) } else { Err(self.end().err().unwrap_or(RecordError::Ended)) }
     }
 
-    /// Ends it after so many frames; how many are in it.
-    pub(super) fn finish(mut self, frames: u64) -> Result<u64, RecordError> {
+    /// Ends it after so many frames; how many are in it, and their size.
+    pub(super) fn finish(mut self, frames: u64) -> Result<(u64, Extent), RecordError> {
         if let Some(to) = &self.to {
             // One that ended by itself says why below.
             let _ = to.send(Message::End(frames));
@@ -75,7 +75,7 @@ impl Film {
         self.end()
     }
 
-    fn end(&mut self) -> Result<u64, RecordError> {
+    fn end(&mut self) -> Result<(u64, Extent), RecordError> {
         self.to = None;
         let thread = self.thread.take().ok_or(RecordError::Ended)?;
         thread.join().unwrap_or(Err(RecordError::Ended))
@@ -97,7 +97,7 @@ fn write(
     from: &Receiver<Message>,
     give: &SyncSender<Vec<u8>>,
     opened: Sender<()>,
-) -> Result<u64, RecordError> {
+) -> Result<(u64, Extent), RecordError> {
     let (mut begun, mut sink): (_, Option<Sink>) = (Some((begun, opened)), None);
     let mut pixels = Vec::new();
     for message in from {
@@ -128,7 +128,7 @@ fn write(
             }
         }
     }
-    let Some(mut sink) = sink else { return Ok(0) };
+    let Some(mut sink) = sink else { return Ok((0, Extent::new(0, 0))) };
     // What is on show is shown at least once.
     let least = sink.written.max(1);
     sink.until(least)?;

@@ -4,11 +4,11 @@ use super::error::RecordError;
 use super::film::{Film, Picture};
 use super::output::Output;
 use image::{ImageBuffer, Rgba};
-use interop_core::{Error, ImageDesc, PixelFormat, SurfaceDesc};
+use interop_core::{Error, Extent, ImageDesc, PixelFormat, SurfaceDesc};
 use std::time::{Duration, Instant};
 #[cfg(feature = "gl")]
 use {
-    interop_core::{Extent, RowOrder},
+    interop_core::RowOrder,
     pixelferry_gl::{FrameReads, GlDisplay, Viewport},
     std::collections::VecDeque,
 };
@@ -73,6 +73,8 @@ pub struct Recorded {
     pub frames: u64,
     /// Frames whose own picture is missing, since the writer was behind.
     pub dropped: u64,
+    /// Size of the film: that of the first picture. H.264 has even sides only, so an odd one gets its last pixels twice.
+    pub extent: Extent,
 }
 
 /// Records what is drawn. All pictures get the size of the first: what is larger is cut at its right and lower edge, and what is
@@ -260,7 +262,7 @@ impl Recorder {
         #[cfg(feature = "gl")]
         self.flush()?;
         let frames = if self.options.step || self.begun.is_none() { self.next } else { self.next.max(self.now()) };
-        let frames = self.film.finish(frames)?;
-        Ok(Recorded { frames, dropped: self.dropped })
+        let (frames, extent) = self.film.finish(frames)?;
+        Ok(Recorded { frames, dropped: self.dropped, extent })
     }
 }

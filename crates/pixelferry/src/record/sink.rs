@@ -113,14 +113,18 @@ impl Sink {
         Ok(())
     }
 
-    /// Writes the end; the frames in it.
-    pub(super) fn finish(self) -> Result<u64, RecordError> {
+    /// Writes the end; the frames in it, and their size.
+    pub(super) fn finish(self) -> Result<(u64, Extent), RecordError> {
+        let extent = match &self.into {
+            Into::Video(file) => file.extent(),
+            Into::Raw(..) | Into::Pictures(_) => self.extent,
+        };
         match self.into {
             Into::Raw(mut to, _) => to.flush().map_err(self.output.failed())?,
             Into::Pictures(_) => {}
             Into::Video(file) => file.finish()?,
         }
-        Ok(self.written)
+        Ok((self.written, extent))
     }
 }
 

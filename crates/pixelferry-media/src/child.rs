@@ -1,0 +1,89 @@
+//! Child processes. Every one that the product starts is a [`ChildProcess`], so that none outlives its program.
+
+use std::io;
+use std::ops::{Deref, DerefMut};
+use std::process::{Child, Command};
+use std::sync::mpsc::{Sender, channel};
+use std::thread::{self, JoinHandle};
+
+/// A process that is ended when this is dropped and, on Linux, when the program ends in any other way: by returning, by a panic, or by a
+/// signal that nobody can catch.
+///
+/// The system ends a child with the *thread* that started it, and no other event reaches a child whose program was killed. So each child
+/// has a thread that lives as long as it does.
+///
+/// Threads: one.
+#[derive(Debug)]
+pub struct ChildProcess {
+    process: Child,
+    /// Its thread ends when the sender is dropped.
+    keeper: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl ChildProcess {
+    /// Starts a program.
+    ///
+    /// # Errors
+    /// Those of [`Command::spawn`], and where the system gives no thread.
+    pub fn start(mut command: Command) -> io::Result<Self> {
+        end_with_its_thread(&mut command);
+        let (started, result) = channel();
+        let (sender, until) = channel::<()>();
+        let keeper = thread::Builder::new().name("child-keeper".into()).spawn(move || {
+            if started.send(command.spawn()).is_ok() {
+                // Returns once the sender is dropped: nothing is ever sent.
+                let _ = until.recv();
+            }
+        })?;
+        let process = result.recv().map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))??;
+        Ok(Self { process, keeper: Some((sender, keeper)) })
+    }
+
+    /// Ends it and takes its status; one that has ended already stays as it is.
+    pub fn end(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Deref for ChildProcess {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        &self.process
+    }
+}
+
+impl DerefMut for ChildProcess {
+    fn deref_mut(&mut self) -> &mut Child {
+        &mut self.process
+    }
+}
+
+impl Drop for ChildProcess {
+    fn drop(&mut self) {
+        self.end();
+        if let Some((sender, keeper)) = self.keeper.take() {
+            drop(sender);
+            let _ = keeper.join();
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn end_with_its_thread(command: &mut Command) {
+    use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
+    use std::os::unix::process::CommandExt as _;
+    let program = getpid();
+    let ask = move || -> io::Result<()> {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        // A program that ended before it was asked would not be noticed.
+        if getppid() == Some(program) { Ok(()) } else { Err(io::ErrorKind::BrokenPipe.into()) }
+    };
+    // SAFETY: between fork and exec the closure makes three system calls, takes no lock and allocates nothing.
+    unsafe { command.pre_exec(ask) };
+}
+
+/// Elsewhere a child ends when this program drops it, or when its input does.
+#[cfg(not(target_os = "linux"))]
+fn end_with_its_thread(_: &mut Command) {}
