@@ -8,7 +8,7 @@ use crate::api::version::{GlVersion, check_version};
 use crate::api::vulkan::VulkanDevice;
 use crate::context::names::{Counts, DeferredDelete, ObjectCounts};
 use crate::context::{GlFunctions, Held, NativeContext, OwnContext};
-use crate::objects::host_state::HostStates;
+use crate::objects::host_state::{HostStates, check_lists};
 use interop_core::devices::owned::Maker;
 use interop_core::{
     DeviceIdentity, DisplayCaps, Error, GlContext, HandleType, MemoryCap, MemoryShape, QueueId, Result, Support,
@@ -180,6 +180,7 @@ impl ContextState {
         if !self.is_current() {
             return Err(Error::WrongContext { operation: "", device: self.device.name.clone() });
         }
+        check_lists(&self.gl, self.is_engine() && self.host_states.has_lists())?;
         if self.has_deferred.get() {
             self.delete_deferred_of_display();
         }

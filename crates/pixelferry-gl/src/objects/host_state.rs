@@ -32,6 +32,8 @@ pub(crate) const UPLOADS: Calls = 8;
 pub(crate) const QUERIES: Calls = 16;
 /// Compute shaders that store what a triangle would draw.
 pub(crate) const STORES: Calls = 32;
+/// All calls: a display list that is compiled takes them instead of OpenGL's doing them.
+pub(crate) const LISTED: Calls = 64;
 const ALL: Calls = u8::MAX;
 
 /// Contexts that have a state.
@@ -137,6 +139,7 @@ const BOXES: In = In::Listed(&[
     "GL_EXT_primitive_bounding_box",
     "GL_OES_primitive_bounding_box",
 ]);
+const LIST_MODE: u32 = 0x0B30;
 /// `GL_RENDER`.
 const RENDER: f32 = 0x1C00 as f32;
 /// `GL_EXCLUSIVE_EXT`.
@@ -229,7 +232,7 @@ pub(crate) static STATES: [StateRow; 88] = [
     transfer("GL_POST_COLOR_MATRIX_ALPHA_BIAS", 0x80BB, In::Imaging, 0.0),
     row("GL_QUERY_BUFFER_BINDING", In::Since((4, 4), NEVER), QUERIES, Setting::QueryBuffer, 0.0, 0.0),
     // What follows is refused.
-    refused("GL_LIST_MODE", 0x0B30, In::Compatibility, ALL, &[0.0]),
+    refused("GL_LIST_MODE", LIST_MODE, In::Compatibility, LISTED, &[0.0]),
     refused("GL_RENDER_MODE", 0x0C40, In::Compatibility, DRAWS | CLEARS, &[RENDER]),
     refused("GL_COLOR_MATRIX", 0x80B1, In::Imaging, IMAGE, &[1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0]),
     refused("GL_WINDOW_RECTANGLE_MODE_EXT", 0x8F13, RECTANGLES, DRAWS | CLEARS, &[EXCLUSIVE]),
@@ -260,9 +263,29 @@ impl HostStates {
         Self(STATES.iter().filter(|row| row.known.has(gl, core)).filter(told).collect())
     }
 
+    /// True where the context has display lists.
+    pub(crate) fn has_lists(&self) -> bool {
+        self.of(LISTED).next().is_some()
+    }
+
     fn of(&self, calls: Calls) -> impl Iterator<Item = &'static StateRow> {
         self.0.iter().copied().filter(move |row| row.calls & calls != 0)
     }
+}
+
+/// Refuses calls while a display list is compiled; `has_lists`: the context has them. It must be current.
+pub(crate) fn check_lists(gl: &glow::Context, has_lists: bool) -> Result<()> {
+    // SAFETY: the context is current and has the state.
+    if has_lists && unsafe { gl.get_parameter_i32(LIST_MODE) } != 0 {
+        return Err(refusal("GL_LIST_MODE"));
+    }
+    Ok(())
+}
+
+fn refusal(name: &str) -> Error {
+    Error::refused(format!(
+        "the context's {name} is not as in a new context, which would change what this call does; set it back before"
+    ))
 }
 
 impl StateRow {
@@ -379,10 +402,7 @@ impl ContextState {
         let stuck = self.host_states.of(calls).filter(|row| self.is_engine() && !row.can_be_set(self));
         match stuck.into_iter().find(|row| row.read(&self.gl) != row.neutral) {
             None => Ok(()),
-            Some(row) => Err(Error::refused(format!(
-                "the context's {} is not as in a new context, which would change the pixels; set it back before this call",
-                row.name
-            ))),
+            Some(row) => Err(refusal(row.name)),
         }
     }
 

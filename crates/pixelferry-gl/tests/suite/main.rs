@@ -31,6 +31,7 @@ mod external;
 #[cfg(unix)]
 mod external_images;
 mod frame_reads;
+mod host_state;
 #[path = "../../../interop-core/tests/displays/manners.rs"]
 mod manner_rules;
 mod manners;
