@@ -15,7 +15,7 @@ use interop_core::{
     Part, PathId, PixelFormat, Policy, Result, SurfaceDesc,
 };
 use pixelferry_gl::{EngineTexture, GlDisplay, Viewport};
-use pixelferry_testing::{by_level, has, pass_in_child};
+use pixelferry_testing::{has, pass_in_child};
 use rows::{HostRow, Setting, rows};
 use std::collections::BTreeMap;
 use std::ffi::CStr;
@@ -439,7 +439,7 @@ fn trial(engine: Engine, name: &str) {
     let open = |trial: &Trial<'_>, path| Scene::open(trial.host, &trial.backend, trial.textures, path);
     let mut between = PATHS.map(|path| open(&trial, path).unwrap());
     let known: Vec<HostRow> = rows().into_iter().filter(|row| row.when.has(&host)).collect();
-    for (at, row) in known.iter().enumerate().step_by(by_level(5, 1, 1)) {
+    for (at, row) in known.iter().enumerate() {
         let path = PATHS[at % 2];
         let (backend, textures) = (trial.backend.clone(), trial.textures);
         trial.check(row, &mut between[at % 2]);
