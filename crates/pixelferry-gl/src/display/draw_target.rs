@@ -25,7 +25,8 @@ pub(crate) fn check_target(shared: &ContextState) -> Result<()> {
             )));
         }
         let buffer = gl.get_parameter_i32(glow::DRAW_BUFFER0) as u32;
-        let nothing = |why| Err(Error::refused(format!("the framebuffer that is bound for drawing takes no colours: {why}")));
+        let nothing =
+            |why| Err(Error::refused(format!("the framebuffer that is bound for drawing takes no colours: {why}")));
         if buffer == glow::NONE {
             return nothing("its first draw buffer is GL_NONE; call glDrawBuffers");
         }

@@ -273,7 +273,9 @@ impl Drawing {
 
     /// Takes the times that are there, and lets go of those that nobody needs any more. Does not wait.
     fn collect(&self, shared: &ContextState) {
-        let Some(timers) = self.timers.get().copied().flatten().filter(|_| !self.timed.borrow().is_empty()) else { return };
+        let Some(timers) = self.timers.get().copied().flatten().filter(|_| !self.timed.borrow().is_empty()) else {
+            return;
+        };
         let _calmed = Calmed::set(shared, QUERIES, shared.is_engine());
         self.timed.borrow_mut().retain(|timed| {
             if !self.manners.is_measuring(&timed.class) {

@@ -134,11 +134,8 @@ const fn refused(name: &'static str, query: u32, known: In, calls: Calls, fine: 
 
 const DISTANCES: In = In::DesktopOr("GL_EXT_clip_cull_distance");
 const RECTANGLES: In = In::Listed(&["GL_EXT_window_rectangles"]);
-const BOXES: In = In::Listed(&[
-    "GL_ARB_ES3_2_compatibility",
-    "GL_EXT_primitive_bounding_box",
-    "GL_OES_primitive_bounding_box",
-]);
+const BOXES: In =
+    In::Listed(&["GL_ARB_ES3_2_compatibility", "GL_EXT_primitive_bounding_box", "GL_OES_primitive_bounding_box"]);
 const LIST_MODE: u32 = 0x0B30;
 /// `GL_RENDER`.
 const RENDER: f32 = 0x1C00 as f32;
@@ -171,7 +168,12 @@ pub(crate) static STATES: [StateRow; 88] = [
     switch("GL_ALPHA_TEST", 0x0BC0, In::Compatibility, DRAWS),
     row("GL_CLAMP_FRAGMENT_COLOR", In::Compatibility, DRAWS, Setting::Clamp(0x891B), FIXED_ONLY, FIXED_ONLY),
     switch("GL_SAMPLE_ALPHA_TO_COVERAGE", glow::SAMPLE_ALPHA_TO_COVERAGE, In::All, DRAWS),
-    switch("GL_SAMPLE_ALPHA_TO_ONE", glow::SAMPLE_ALPHA_TO_ONE, In::DesktopOr("GL_EXT_multisample_compatibility"), DRAWS),
+    switch(
+        "GL_SAMPLE_ALPHA_TO_ONE",
+        glow::SAMPLE_ALPHA_TO_ONE,
+        In::DesktopOr("GL_EXT_multisample_compatibility"),
+        DRAWS,
+    ),
     switch("GL_SAMPLE_COVERAGE", glow::SAMPLE_COVERAGE, In::All, DRAWS),
     switch("GL_SAMPLE_MASK", glow::SAMPLE_MASK, In::Since((3, 2), (3, 1)), DRAWS),
     switch("GL_SAMPLE_SHADING", glow::SAMPLE_SHADING, In::Since((4, 0), (3, 2)), DRAWS),
@@ -234,7 +236,13 @@ pub(crate) static STATES: [StateRow; 88] = [
     // What follows is refused.
     refused("GL_LIST_MODE", LIST_MODE, In::Compatibility, LISTED, &[0.0]),
     refused("GL_RENDER_MODE", 0x0C40, In::Compatibility, DRAWS | CLEARS, &[RENDER]),
-    refused("GL_COLOR_MATRIX", 0x80B1, In::Imaging, IMAGE, &[1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0]),
+    refused(
+        "GL_COLOR_MATRIX",
+        0x80B1,
+        In::Imaging,
+        IMAGE,
+        &[1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0],
+    ),
     refused("GL_WINDOW_RECTANGLE_MODE_EXT", 0x8F13, RECTANGLES, DRAWS | CLEARS, &[EXCLUSIVE]),
     refused("GL_NUM_WINDOW_RECTANGLES_EXT", 0x8F15, RECTANGLES, DRAWS | CLEARS, &[0.0]),
     refused("GL_PRIMITIVE_BOUNDING_BOX", 0x92BE, BOXES, DRAWS, &[-1.0, -1.0, -1.0, 1.0, 1.0, 1.0, 1.0, 1.0]),
@@ -358,7 +366,8 @@ impl StateRow {
 pub(crate) fn feeds_back(gl: &glow::Context) -> bool {
     // SAFETY: the context is current, and of OpenGL 4.0 or OpenGL ES 3.0.
     unsafe {
-        gl.get_parameter_bool(glow::TRANSFORM_FEEDBACK_ACTIVE) && !gl.get_parameter_bool(glow::TRANSFORM_FEEDBACK_PAUSED)
+        gl.get_parameter_bool(glow::TRANSFORM_FEEDBACK_ACTIVE)
+            && !gl.get_parameter_bool(glow::TRANSFORM_FEEDBACK_PAUSED)
     }
 }
 

@@ -67,12 +67,24 @@ impl GlDevice {
         let held = shared.held()?;
         // SAFETY: the context is current, and what it is held by finds its functions.
         let gl = unsafe { load_gl(&mut |name| held.function(name))? };
-        Self::with(gl, held, shared.device.clone(), (shared.is_engine(), shared.host_states.has_lists(), features.es), Opener::of(shared))
+        Self::with(
+            gl,
+            held,
+            shared.device.clone(),
+            (shared.is_engine(), shared.host_states.has_lists(), features.es),
+            Opener::of(shared),
+        )
     }
 
     /// Returns the device of an OpenGL ES context that is ours, which must be current.
     pub(crate) fn of_es(gl: glow::Context, held: Arc<Held>, identity: DeviceIdentity) -> Result<Self> {
-        Self::with(gl, held, identity, (false, false, true), Opener::none("kernels of OpenGL ES open no memory of others"))
+        Self::with(
+            gl,
+            held,
+            identity,
+            (false, false, true),
+            Opener::none("kernels of OpenGL ES open no memory of others"),
+        )
     }
 
     fn with(
@@ -100,7 +112,9 @@ impl GlDevice {
             }
         };
         check(&gl, &identity.name, "glGetIntegerv", hint)?;
-        Ok(Self { inner: Arc::new(Inner { gl, bind_range, held, identity, is_engine, has_lists, is_es, limits, opener }) })
+        Ok(Self {
+            inner: Arc::new(Inner { gl, bind_range, held, identity, is_engine, has_lists, is_es, limits, opener }),
+        })
     }
 
     /// True where both are of one context.

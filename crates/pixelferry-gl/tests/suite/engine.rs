@@ -81,7 +81,8 @@ impl Engine {
 
     /// Of the newest version of this profile, or of OpenGL ES. With `PIXELFERRY_GPU=1` on an NVIDIA GPU.
     pub fn newest(profile: Option<GlProfile>) -> Option<Self> {
-        let versions: &[(u8, u8)] = if profile.is_some() { &[(4, 6), (4, 5), (4, 3), (3, 3)] } else { &[(3, 2), (3, 0)] };
+        let versions: &[(u8, u8)] =
+            if profile.is_some() { &[(4, 6), (4, 5), (4, 3), (3, 3)] } else { &[(3, 2), (3, 0)] };
         let device = need(Need::Egl, device())?;
         // SAFETY: no raw display handle is passed.
         let display = unsafe { Display::with_device(&device, None) }.unwrap();
@@ -149,11 +150,7 @@ impl Engine {
         Some(Self::of_context(display, context.unwrap(), surface))
     }
 
-    fn of_context(
-        display: Display,
-        context: PossiblyCurrentContext,
-        surface: Option<Surface<PbufferSurface>>,
-    ) -> Self {
+    fn of_context(display: Display, context: PossiblyCurrentContext, surface: Option<Surface<PbufferSurface>>) -> Self {
         let context = Rc::new(context);
         let get = display.get_proc_address(c"glGetIntegeri_v");
         // SAFETY: null becomes `None`, else it is the function of that name.

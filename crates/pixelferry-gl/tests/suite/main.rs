@@ -17,6 +17,7 @@ mod counted;
 mod device_copy;
 #[cfg(unix)]
 mod device_memory;
+mod draw_targets;
 mod engine;
 mod engine_state;
 #[cfg(unix)]

@@ -11,8 +11,8 @@ use cpu_fallback::{CpuBackend, CpuKernelExt as _};
 use glow::{HasContext as _, PixelPackData};
 use glutin::context::GlProfile;
 use interop_core::{
-    Arg, ComputeBackend, Display as _, DrawOptions, Extent, Intake, Kernel, KernelSource, Link, LinkOptions, Manner, Outlet, OutletOptions,
-    Part, PathId, PixelFormat, Policy, Result, SurfaceDesc,
+    Arg, ComputeBackend, Display as _, DrawOptions, Extent, Intake, Kernel, KernelSource, Link, LinkOptions, Manner,
+    Outlet, OutletOptions, Part, PathId, PixelFormat, Policy, Result, SurfaceDesc,
 };
 use pixelferry_gl::{EngineTexture, GlDisplay, Viewport};
 use pixelferry_testing::{has, pass_in_child};
@@ -51,9 +51,13 @@ impl Host {
             let compatibility = !version.is_embedded
                 && gl.get_parameter_i32(glow::CONTEXT_PROFILE_MASK) as u32 & glow::CONTEXT_CORE_PROFILE_BIT == 0;
             let program = gl.create_program().unwrap();
-            let head = if version.is_embedded { "#version 300 es\nprecision highp float;\n" } else { "#version 330 core\n" };
+            let head =
+                if version.is_embedded { "#version 300 es\nprecision highp float;\n" } else { "#version 330 core\n" };
             for (stage, text) in [
-                (glow::VERTEX_SHADER, "out vec4 recorded; void main() { recorded = vec4(1.0); gl_Position = vec4(0.0); }"),
+                (
+                    glow::VERTEX_SHADER,
+                    "out vec4 recorded; void main() { recorded = vec4(1.0); gl_Position = vec4(0.0); }",
+                ),
                 (glow::FRAGMENT_SHADER, "in vec4 recorded; out vec4 color; void main() { color = recorded; }"),
             ] {
                 let shader = gl.create_shader(stage).unwrap();
@@ -73,7 +77,9 @@ impl Host {
             let mut host = Self { gl, compatibility, buffer, pipeline: 0, program, engine };
             if (version.major, version.minor) >= if version.is_embedded { (3, 1) } else { (4, 1) } {
                 let mut name = 0;
-                host.call::<unsafe extern "system" fn(i32, *mut u32)>(c"glGenProgramPipelines", |f| f(1, &raw mut name));
+                host.call::<unsafe extern "system" fn(i32, *mut u32)>(c"glGenProgramPipelines", |f| {
+                    f(1, &raw mut name)
+                });
                 host.pipeline = name;
             }
             prepare(&host);
@@ -317,7 +323,12 @@ fn pixel(number: u32) -> [f32; 4] {
 }
 
 impl Scene {
-    fn open(host: &Host, backend: &Arc<dyn ComputeBackend>, textures: [glow::Texture; 2], path: PathId) -> Result<Self> {
+    fn open(
+        host: &Host,
+        backend: &Arc<dyn ComputeBackend>,
+        textures: [glow::Texture; 2],
+        path: PathId,
+    ) -> Result<Self> {
         use glutin::prelude::GlDisplay as _;
         let (format, extent) = (PixelFormat::Rgba32F, Extent::new(SIZE.0, SIZE.1));
         // SAFETY: context and textures outlive the scene.
@@ -381,8 +392,7 @@ impl Trial<'_> {
     fn check(&mut self, row: &HostRow, scene: &mut Scene) {
         self.number = (self.number + 1) % 32;
         let number = self.number;
-        let expected: Vec<u8> =
-            (0..SIZE.0 * SIZE.1).flat_map(|_| pixel(number)).flat_map(f32::to_ne_bytes).collect();
+        let expected: Vec<u8> = (0..SIZE.0 * SIZE.1).flat_map(|_| pixel(number)).flat_map(f32::to_ne_bytes).collect();
         let Scene { display, link, intake, outlet, kernel } = scene;
         let (kernel, args) = (kernel.clone(), [Arg::U32(number)]);
         let full = Part::full(link.desc());
@@ -397,7 +407,10 @@ impl Trial<'_> {
         if given.is_some() {
             assert_eq!(outlet.surface().read_back(&full).unwrap(), expected, "{}: an outlet", row.name);
         }
-        intake.source().upload(&full, &expected, &crate::common::tight(&SurfaceDesc::image(SIZE.0, SIZE.1, PixelFormat::Rgba32F))).unwrap();
+        intake
+            .source()
+            .upload(&full, &expected, &crate::common::tight(&SurfaceDesc::image(SIZE.0, SIZE.1, PixelFormat::Rgba32F)))
+            .unwrap();
         if let Some(taken) = self.under(row, "an intake", || intake.take()?.read()) {
             assert_eq!(taken, expected, "{}: an intake", row.name);
         }

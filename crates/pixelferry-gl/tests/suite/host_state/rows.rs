@@ -285,11 +285,8 @@ fn others() -> Vec<HostRow> {
             host.with(|gl| unsafe { gl.patch_parameter_i32(glow::PATCH_VERTICES, if on { 7 } else { 3 }) });
         }),
         calls("GL_CLIP_ORIGIN", glow::CLIP_ORIGIN, Since((4, 5), NO), |host, on| {
-            let (origin, depth) = if on {
-                (glow::UPPER_LEFT, glow::ZERO_TO_ONE)
-            } else {
-                (glow::LOWER_LEFT, glow::NEGATIVE_ONE_TO_ONE)
-            };
+            let (origin, depth) =
+                if on { (glow::UPPER_LEFT, glow::ZERO_TO_ONE) } else { (glow::LOWER_LEFT, glow::NEGATIVE_ONE_TO_ONE) };
             host.call::<unsafe extern "system" fn(u32, u32)>(c"glClipControl", |f| unsafe { f(origin, depth) });
         }),
         calls("GL_DEPTH_RANGE", glow::DEPTH_RANGE, All, |host, on| {
@@ -310,12 +307,16 @@ fn others() -> Vec<HostRow> {
         calls("GL_WINDOW_RECTANGLE_MODE_EXT", 0x8F13, Listed("GL_EXT_window_rectangles"), |host, on| {
             rectangles(host, if on { 0x8F10 } else { 0x8F11 }, false);
         }),
-        row("GL_VIEWPORT_SWIZZLE_NV", Listed("GL_NV_viewport_swizzle"), Setting::Calls(None, |host, on| {
-            let x = if on { 0x9351 } else { 0x9350 };
-            host.call::<unsafe extern "system" fn(u32, u32, u32, u32, u32)>(c"glViewportSwizzleNV", |f| unsafe {
-                f(0, x, 0x9352, 0x9354, 0x9356);
-            });
-        })),
+        row(
+            "GL_VIEWPORT_SWIZZLE_NV",
+            Listed("GL_NV_viewport_swizzle"),
+            Setting::Calls(None, |host, on| {
+                let x = if on { 0x9351 } else { 0x9350 };
+                host.call::<unsafe extern "system" fn(u32, u32, u32, u32, u32)>(c"glViewportSwizzleNV", |f| unsafe {
+                    f(0, x, 0x9352, 0x9354, 0x9356);
+                });
+            }),
+        ),
         calls("GL_LIST_MODE", 0x0B30, COMPAT, |host, on| {
             if on {
                 host.call::<unsafe extern "system" fn(u32, u32)>(c"glNewList", |f| unsafe { f(77, 0x1300) });
@@ -355,11 +356,15 @@ fn others() -> Vec<HostRow> {
                 f(1.0, either(on, 0.0, 1.0), 1.0);
             });
         }),
-        row("GL_TEXTURE_LOD_BIAS", COMPAT, Setting::Calls(None, |host, on| {
-            host.call::<unsafe extern "system" fn(u32, u32, f32)>(c"glTexEnvf", |f| unsafe {
-                f(0x8500, 0x8501, either(on, 4.0, 0.0));
-            });
-        })),
+        row(
+            "GL_TEXTURE_LOD_BIAS",
+            COMPAT,
+            Setting::Calls(None, |host, on| {
+                host.call::<unsafe extern "system" fn(u32, u32, f32)>(c"glTexEnvf", |f| unsafe {
+                    f(0x8500, 0x8501, either(on, 4.0, 0.0));
+                });
+            }),
+        ),
     ]
 }
 
