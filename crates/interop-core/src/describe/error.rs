@@ -219,6 +219,14 @@ impl Error {
         Self::InvalidInput { operation, problem: problem.into() }
     }
 
+    /// Adds what a display says of its state, where pixels were wrong.
+    pub(crate) fn with_states_of(mut self, display: &dyn crate::Display) -> Self {
+        if let Self::Rejected { mismatch, .. } = &mut self {
+            mismatch.unusual_states = display.unusual_states();
+        }
+        self
+    }
+
     /// [`Error::InvalidInput`] of a call that its front names ([`call`]).
     pub fn refused(problem: impl Into<String>) -> Self {
         Self::invalid("", problem)

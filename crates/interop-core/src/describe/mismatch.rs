@@ -15,6 +15,8 @@ pub struct Mismatch {
     pub found: u8,
     /// Number of the frame.
     pub frame: u32,
+    /// State of the display's that is not as in a new context, and that may be why; see [`crate::Display::unusual_states`].
+    pub unusual_states: Vec<String>,
 }
 
 impl fmt::Display for Mismatch {
@@ -23,6 +25,10 @@ impl fmt::Display for Mismatch {
             f,
             "frame {}, row {}, byte {}: wrote {:#04x}, the display showed {:#04x}",
             self.frame, self.row, self.byte, self.expected, self.found
-        )
+        )?;
+        if self.unusual_states.is_empty() {
+            return Ok(());
+        }
+        write!(f, " (not as in a new context: {})", self.unusual_states.join(", "))
     }
 }

@@ -1,8 +1,8 @@
 //! The verification pattern: bytes that depend on position, format and a nonce.
 //!
 //! Every backend computes it with a kernel of its own; [`Pattern::word`] is the reference, and
-//! [`Pattern::C_SOURCE`] the same in C for the C-like languages. Floating-point channels lie in `[0.5, 1)`: finite,
-//! normal, so no display may change them.
+//! [`Pattern::C_SOURCE`] the same in C for the C-like languages. Floating-point channels are 0.5 to 2, of either sign: finite and
+//! normal, so no display may change them, and many outside of 0 to 1, so that what clamps is found.
 
 use super::format::ChannelKind;
 use super::geometry::Extent;
@@ -35,8 +35,8 @@ impl Pattern {
         };
         let (and_mask, or_mask) = match kind {
             ChannelKind::Unorm8 | ChannelKind::Unorm16 | ChannelKind::Unorm10A2 => (0xffff_ffff, 0),
-            ChannelKind::Float16 => (0x03ff_03ff, 0x3800_3800),
-            ChannelKind::Float32 => (0x007f_ffff, 0x3f00_0000),
+            ChannelKind::Float16 => (0x87ff_87ff, 0x3800_3800),
+            ChannelKind::Float32 => (0x80ff_ffff, 0x3f00_0000),
         };
         Self { and_mask, or_mask, nonce }
     }
@@ -226,21 +226,24 @@ mod tests {
     }
 
     #[test]
-    fn float_channels_are_normal_and_below_one() {
+    fn float_channels_are_normal_and_many_are_outside_of_0_to_1() {
+        let check = |all: Vec<f32>| {
+            assert!(all.iter().all(|v| v.is_normal() && (0.5..2.0).contains(&v.abs())), "{all:?}");
+            let counts = [all.iter().filter(|v| **v < 0.0).count(), all.iter().filter(|v| **v > 1.0).count()];
+            assert!(counts.iter().all(|count| 8 * count > all.len()), "{counts:?} of {}", all.len());
+        };
         for format in [PixelFormat::R32F, PixelFormat::Rgba32F] {
             let view = View::Image(ImageView::packed(Extent::new(33, 7), format, 1, 0, false).unwrap());
             let mut bytes = vec![0; view.payload_len()];
             Pattern::for_view(&view, 3).write(&view, &mut bytes);
-            for v in bytemuck::allocation::pod_collect_to_vec::<u8, f32>(&bytes) {
-                assert!(v.is_normal() && (0.5..1.0).contains(&v), "{v}");
-            }
+            check(bytemuck::allocation::pod_collect_to_vec::<u8, f32>(&bytes));
         }
         let view = View::Image(ImageView::packed(Extent::new(9, 5), PixelFormat::Rgba16F, 1, 0, false).unwrap());
         let mut bytes = vec![0; view.payload_len()];
         Pattern::for_view(&view, 3).write(&view, &mut bytes);
-        for v in bytemuck::allocation::pod_collect_to_vec::<u8, half::f16>(&bytes) {
-            assert!(v.is_normal() && (0.5..1.0).contains(&v.to_f32()), "{v}");
-        }
+        let halves = bytemuck::allocation::pod_collect_to_vec::<u8, half::f16>(&bytes);
+        assert!(halves.iter().all(|v| v.is_normal()));
+        check(halves.into_iter().map(half::f16::to_f32).collect());
     }
 
     #[test]

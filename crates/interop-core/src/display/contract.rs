@@ -60,6 +60,11 @@ pub trait DisplayDriver: Any {
     /// Implements [`Display::finish`].
     fn finish(&self) -> Result<()>;
 
+    /// Implements [`Display::unusual_states`].
+    fn unusual_states(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Implements [`Display::set_timeline`].
     fn set_timeline(&self, on: bool) -> Result<Support> {
         let _ = on;
@@ -134,6 +139,10 @@ pub trait Display: sealed::Sealed + Any {
     /// Waits until everything that was drawn so far is done.
     fn finish(&self) -> Result<()>;
 
+    /// Returns the state of an engine's context that is not as in a new one, by its names: what to look at where pixels are wrong.
+    /// Empty for displays without such state.
+    fn unusual_states(&self) -> Vec<String>;
+
     /// Switches on or off the recording of what the display's device does and when; off at first, and free then. Says
     /// why where the device does not tell.
     ///
@@ -201,6 +210,10 @@ impl<D: DisplayDriver> Display for D {
 
     fn finish(&self) -> Result<()> {
         call("Display::finish", || DisplayDriver::finish(self))
+    }
+
+    fn unusual_states(&self) -> Vec<String> {
+        DisplayDriver::unusual_states(self)
     }
 
     fn set_timeline(&self, on: bool) -> Result<Support> {

@@ -150,8 +150,9 @@ pub(crate) fn compare(path: PathId, view: &View, expected: &[u8], found: &[u8], 
     let differs = rows(view).find_map(|(row, range)| {
         let (expected, found) = (expected.get(range.clone())?, found.get(range)?);
         let byte = expected.iter().zip(found).position(|(a, b)| a != b)?;
-        Some(Mismatch { row, byte, expected: expected[byte], found: found[byte], frame })
+        Some((row, byte, expected[byte], found[byte]))
     });
-    let mismatch = differs.unwrap_or(Mismatch { row: 0, byte: found.len(), expected: 0, found: 0, frame });
+    let (row, byte, expected, found) = differs.unwrap_or((0, found.len(), 0, 0));
+    let mismatch = Mismatch { row, byte, expected, found, frame, unusual_states: Vec::new() };
     Err(Error::Rejected { path, mismatch })
 }

@@ -104,13 +104,13 @@ pub(super) fn prove(
     compared: Compared,
 ) -> Result<(), PathState> {
     contained(|| verify::compare(id, path, pairing.backend.as_ref(), &pairing.layout(), compared))
-        .map_err(|error| disproved(&error))
+        .map_err(|error| disproved(error, pairing))
 }
 
 /// Returns what a proof that ended by `error` says of a path.
-pub(super) fn disproved(error: &Error) -> PathState {
+pub(super) fn disproved(error: Error, pairing: &Pairing<'_>) -> PathState {
     PathState::Rejected {
-        reason: match error {
+        reason: match error.with_states_of(pairing.display.as_ref()) {
             Error::Rejected { mismatch, .. } => format!("verification found wrong pixels: {mismatch}"),
             other => other.to_string(),
         },

@@ -271,13 +271,13 @@ impl Meanwhile {
             Job::Warm | Job::Turn => {
                 // The user's frames are done before anything is timed.
                 let done = contained(|| pairing.backend.finish().and_then(|()| pairing.display.finish()));
-                done.map_err(|error| disproved(&error))?;
+                done.map_err(|error| disproved(error, &pairing))?;
                 return self.turn(job, table);
             }
             Job::Proof => {
                 if let Some(Duel { entry: Entry { who, .. }, proof: Some(proof), .. }) = &mut self.duel {
                     let step = || proof.step(&mut who.path, pairing.backend.as_ref(), &pairing.layout());
-                    who.proved = contained(step).map_err(|error| disproved(&error))?;
+                    who.proved = contained(step).map_err(|error| disproved(error, &pairing))?;
                 }
             }
             Job::Blank => return self.crown(table),
@@ -303,7 +303,8 @@ impl Meanwhile {
         match duel.entry.verdict(reference, duel.spent < duel.share) {
             Verdict::Open => Ok(Step::Done),
             Verdict::Quicker => {
-                let proof = Proof::new(way.id, &table.pairing.layout()).map_err(|error| disproved(&error))?;
+                let proof =
+                    Proof::new(way.id, &table.pairing.layout()).map_err(|error| disproved(error, &table.pairing))?;
                 duel.proof = Some(Box::new(proof));
                 Ok(Step::Done)
             }
@@ -325,7 +326,8 @@ impl Meanwhile {
     fn crown(&mut self, table: &Table<'_>) -> Result<Step, PathState> {
         let Some(duel) = &mut self.duel else { return Ok(Step::Rested) };
         let (pairing, path) = (&table.pairing, &mut duel.entry.who.path);
-        contained(|| blank(path, pairing.backend.as_ref(), &pairing.layout())).map_err(|error| disproved(&error))?;
+        contained(|| blank(path, pairing.backend.as_ref(), &pairing.layout()))
+            .map_err(|error| disproved(error, pairing))?;
         let (way, measured) = (duel.entry.who.way, duel.entry.measured());
         let comparison = self.comparison(way, table, Some(&measured), Outcome::Quicker);
         let Some(duel) = self.duel.take() else { return Ok(Step::Rested) };

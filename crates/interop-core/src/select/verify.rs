@@ -157,6 +157,7 @@ impl Proof {
                     expected: expected[byte],
                     found: found[byte],
                     frame: self.frames as u32,
+                    unusual_states: Vec::new(),
                 };
                 tracing::warn!(path = %self.id, ?manner, %mismatch, "a draw of what arrived shows other colours");
                 return Err(Error::Rejected { path: self.id, mismatch });
@@ -247,7 +248,7 @@ impl Rows {
         shown.chunks(self.len).zip(band.clone()).find_map(|(bytes, row)| {
             let written_as = if reversed { self.count - 1 - row } else { row };
             let (byte, expected, found) = pattern.mismatch_in_row(written_as, bytes)?;
-            Some(Mismatch { row, byte, expected, found, frame })
+            Some(Mismatch { row, byte, expected, found, frame, unusual_states: Vec::new() })
         })
     }
 }

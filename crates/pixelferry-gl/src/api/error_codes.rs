@@ -14,6 +14,20 @@ pub(crate) fn code_name(code: u32) -> &'static str {
     }
 }
 
+/// Name of a framebuffer's status.
+pub(crate) fn status_name(status: u32) -> &'static str {
+    match status {
+        glow::FRAMEBUFFER_UNDEFINED => "GL_FRAMEBUFFER_UNDEFINED",
+        glow::FRAMEBUFFER_INCOMPLETE_ATTACHMENT => "GL_FRAMEBUFFER_INCOMPLETE_ATTACHMENT",
+        glow::FRAMEBUFFER_INCOMPLETE_MISSING_ATTACHMENT => "GL_FRAMEBUFFER_INCOMPLETE_MISSING_ATTACHMENT",
+        glow::FRAMEBUFFER_INCOMPLETE_DRAW_BUFFER => "GL_FRAMEBUFFER_INCOMPLETE_DRAW_BUFFER",
+        glow::FRAMEBUFFER_UNSUPPORTED => "GL_FRAMEBUFFER_UNSUPPORTED",
+        glow::FRAMEBUFFER_INCOMPLETE_MULTISAMPLE => "GL_FRAMEBUFFER_INCOMPLETE_MULTISAMPLE",
+        glow::FRAMEBUFFER_INCOMPLETE_LAYER_TARGETS => "GL_FRAMEBUFFER_INCOMPLETE_LAYER_TARGETS",
+        _ => "unknown status",
+    }
+}
+
 pub(crate) fn hint(code: u32) -> &'static str {
     match code {
         glow::OUT_OF_MEMORY => "Use a smaller surface or fewer slots, or close other programs that use the GPU.",

@@ -54,10 +54,6 @@ pub(crate) struct Features {
     pub suffixed_buffer_textures: Option<Suffix>,
     /// Encoding as sRGB can be switched off: on ES `EXT_sRGB_write_control`.
     pub srgb_switch: bool,
-    /// ES 3.1.
-    pub sample_mask: bool,
-    /// On ES `EXT_clip_cull_distance`.
-    pub clip_distances: bool,
     /// 16-bit normalised numbers: on ES `EXT_texture_norm16`.
     pub norm16: bool,
     /// Framebuffers of 16-bit floats: ES 3.2, `EXT_color_buffer_half_float`, and what 32-bit floats need.
@@ -83,6 +79,8 @@ pub(crate) struct Features {
     /// `NV_timeline_semaphore`.
     pub timeline_semaphore: bool,
     pub max_texture_side: u32,
+    /// Most draw buffers of a framebuffer.
+    pub draw_buffers: u32,
     /// 0 where there are no buffer textures.
     pub max_buffer_texels: u64,
     pub map_alignment: usize,
@@ -141,8 +139,6 @@ impl Features {
             buffer_textures,
             suffixed_buffer_textures,
             srgb_switch: has(any_desktop, (NEVER, "GL_EXT_sRGB_write_control")),
-            sample_mask: !es || number >= (3, 1),
-            clip_distances: !es || in_context("GL_EXT_clip_cull_distance"),
             norm16: has(any_desktop, (NEVER, "GL_EXT_texture_norm16")),
             half_targets: float_targets || has(any_desktop, (NEVER, "GL_EXT_color_buffer_half_float")),
             float_targets,
@@ -156,6 +152,7 @@ impl Features {
             semaphore_import: listed("GL_EXT_semaphore") && listed(os::SEMAPHORE_EXTENSION),
             timeline_semaphore: listed("GL_NV_timeline_semaphore"),
             max_texture_side: get(glow::MAX_TEXTURE_SIZE).min(viewport[0]).min(viewport[1]),
+            draw_buffers: get(glow::MAX_DRAW_BUFFERS).clamp(1, 16),
             max_buffer_texels: if buffer_textures { u64::from(get(glow::MAX_TEXTURE_BUFFER_SIZE)) } else { 0 },
             map_alignment: if has(((4, 2), ""), no_es) {
                 get(glow::MIN_MAP_BUFFER_ALIGNMENT).max(1) as usize

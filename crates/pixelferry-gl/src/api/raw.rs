@@ -2,6 +2,7 @@
 
 use crate::api::memory_object::MemoryObjectFns;
 use crate::api::semaphore_object::SemaphoreFns;
+use crate::api::state_fns::StateFns;
 use crate::api::suffixed::SuffixedFns;
 use crate::api::texture_query::TextureFns;
 use crate::api::timer::TimerFns;
@@ -32,6 +33,8 @@ pub(crate) struct RawFns {
     pub timers: Option<TimerFns>,
     /// Textures by name.
     pub textures: Option<TextureFns>,
+    /// Setters of state.
+    pub states: StateFns,
     /// Extensions of OpenGL ES.
     pub suffixed: SuffixedFns,
 }
@@ -55,6 +58,7 @@ impl RawFns {
                 semaphores: SemaphoreFns::load(load),
                 timers: TimerFns::load(load),
                 textures: TextureFns::load(load),
+                states: StateFns::load(load),
                 suffixed: SuffixedFns::load(load),
             }
         }

@@ -8,6 +8,7 @@ use crate::api::version::{GlVersion, check_version};
 use crate::api::vulkan::VulkanDevice;
 use crate::context::names::{Counts, DeferredDelete, ObjectCounts};
 use crate::context::{GlFunctions, Held, NativeContext, OwnContext};
+use crate::objects::host_state::{HostStates, check_lists};
 use interop_core::devices::owned::Maker;
 use interop_core::{
     DeviceIdentity, DisplayCaps, Error, GlContext, HandleType, MemoryCap, MemoryShape, QueueId, Result, Support,
@@ -29,6 +30,8 @@ pub(crate) struct ContextState {
     pub gl: GlFunctions,
     pub raw: RawFns,
     pub features: Features,
+    /// State that its host may have set.
+    pub host_states: HostStates,
     pub device: DeviceIdentity,
     pub caps: DisplayCaps,
     pub counts: Counts,
@@ -94,10 +97,12 @@ impl ContextState {
             Ownership::Own(own) => (Some(own), None),
             Ownership::Engine(told) => (None, told),
         };
+        let host_states = HostStates::query(&gl);
         let state = Rc::new(Self {
             gl,
             raw,
             features,
+            host_states,
             device,
             caps,
             counts,
@@ -175,6 +180,7 @@ impl ContextState {
         if !self.is_current() {
             return Err(Error::WrongContext { operation: "", device: self.device.name.clone() });
         }
+        check_lists(&self.gl, self.is_engine() && self.host_states.has_lists())?;
         if self.has_deferred.get() {
             self.delete_deferred_of_display();
         }

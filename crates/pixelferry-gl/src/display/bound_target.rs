@@ -2,8 +2,10 @@
 
 use crate::api::gl_format::gl_format;
 use crate::display::contract::GlDisplay;
+use crate::display::draw_target::check_target;
 use crate::objects::attachment::Attachment;
 use crate::objects::draw_state::Viewport;
+use crate::objects::host_state::READS;
 use crate::objects::pixel_read;
 use crate::queue::texture::TextureHandle;
 use interop_core::describe::error::call;
@@ -79,7 +81,9 @@ impl ShowTarget for BoundTarget<'_> {
 
     fn pixels(&mut self) -> Result<TargetPixels, Obstacle> {
         let shared = self.display.shared();
-        shared.enter().map_err(|error| Obstacle::Refused(error.to_string()))?;
+        // A draw says so, too.
+        let refused = |error: Error| Obstacle::Refused(error.to_string());
+        shared.enter().and_then(|()| check_target(shared)).map_err(refused)?;
         let attachment = self.display.tools().drawing.attachment(shared)?;
         let Attachment { texture, level, layer, width, height, format, encodes } = attachment;
         if encodes {
@@ -118,6 +122,7 @@ impl ShowTarget for BoundTarget<'_> {
             let (attachment, pixels) = self.found()?;
             let shared = self.display.shared();
             shared.enter()?;
+            shared.check_host(READS)?;
             let format = gl_format(pixels);
             let extent = Extent::new(attachment.width, attachment.height);
             let mut bytes = interop_core::compute::zeros(extent.pixels() as usize * pixels.bytes_per_pixel())?;

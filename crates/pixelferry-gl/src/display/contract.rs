@@ -4,10 +4,12 @@ use crate::api::gl_objects::{GlBuffer, GlTexture};
 use crate::context::GlFunctions;
 use crate::context::context_state::ContextState;
 use crate::context::names::{DeferredDelete, ObjectCounts};
+use crate::display::draw_target::{check_encoding, check_target};
 use crate::draw::image_source::ImageSource;
 use crate::draw::quad::Draw;
 use crate::draw::tools::Tools;
 use crate::objects::draw_state::Viewport;
+use crate::objects::host_state::{CLEARS, DRAWS, STORES};
 use crate::queue::GlDevice;
 use crate::staging::GlStaging;
 use crate::staging::semaphore::GlSemaphore;
@@ -158,6 +160,8 @@ impl GlDisplay {
     pub fn clear(&self, color: [f32; 4]) -> Result<()> {
         call("GlDisplay::clear", || {
             self.shared().enter()?;
+            self.shared().check_host(CLEARS)?;
+            check_target(self.shared())?;
             check_encoding(self.shared(), false)?;
             self.tools.timed("clear", || self.tools.clear(color));
             Ok(())
@@ -169,7 +173,7 @@ impl GlDisplay {
     ///
     /// A triangle or a compute shader writes the same pixels, whichever the first draws found to be quicker. The
     /// compute shader takes part where the framebuffer's texture can be stored into, as that of [`OffscreenTarget`]
-    /// can. In a window it stores into a texture beside it, and a copy follows. [`DrawOptions::manner`] asks for one of
+    /// can. Other draw buffers, depth and stencil keep what they hold. In a window it stores into a texture beside it, and a copy follows. [`DrawOptions::manner`] asks for one of
     /// the two; [`interop_core::Display::drawn`] says which it was and why.
     ///
     /// In a context made by this crate, viewport 0 and the fragment tests stay as the draw set them (tests off).
@@ -180,6 +184,9 @@ impl GlDisplay {
     /// - [`Error::InvalidInput`] for a framebuffer object that does not encode where
     ///   [`interop_core::TargetEncoding::SrgbFormat`] says so. Windows are taken at their word, as drivers answer for
     ///   them as they like.
+    /// - [`Error::InvalidInput`] for a framebuffer that takes no colours: one that is not complete, has no first colour buffer, or
+    ///   holds integers; and for state of an engine's that would change the pixels and that nothing here can set (a display list
+    ///   that is compiled, window rectangles).
     /// - [`Error::Unsupported`] in OpenGL ES without `GL_EXT_sRGB_write_control` for a framebuffer object that encodes where
     ///   the options do not ask for that: nothing can switch it off.
     /// - [`Error::NothingShown`] for an in-place surface with no frame yet.
@@ -197,6 +204,8 @@ impl GlDisplay {
         let source = self.image_source(surface)?;
         let area = Extent::new(viewport.width, viewport.height);
         let plan = Plan::of(surface.desc(), area, &shared.caps, &options)?;
+        shared.check_host(DRAWS | STORES)?;
+        check_target(shared)?;
         check_encoding(shared, plan.format_encodes)?;
         let quad = self.tools.quad()?;
         let draw =
@@ -289,37 +298,6 @@ impl GlDisplay {
     }
 }
 
-/// Tells whether the first colour buffer of the bound framebuffer object encodes; `None` where there is none to ask. The context must
-/// be current.
-fn encodes(shared: &ContextState) -> Option<bool> {
-    let gl = &shared.gl;
-    // SAFETY: the context is current; the queries are of GL 3.3 and ES 3.0, and an attachment is asked for what it is only
-    // where there is one.
-    unsafe {
-        gl.get_parameter_framebuffer(glow::DRAW_FRAMEBUFFER_BINDING)?;
-        let (target, buffer) = (glow::DRAW_FRAMEBUFFER, gl.get_parameter_i32(glow::DRAW_BUFFER0) as u32);
-        let get = |name| gl.get_framebuffer_attachment_parameter_i32(target, buffer, name) as u32;
-        if buffer == glow::NONE || get(glow::FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE) == glow::NONE {
-            return None;
-        }
-        Some(get(glow::FRAMEBUFFER_ATTACHMENT_COLOR_ENCODING) == glow::SRGB)
-    }
-}
-
-/// Refuses a framebuffer object that does not encode where it is to, or does where nothing can switch that off.
-fn check_encoding(shared: &ContextState, wanted: bool) -> Result<()> {
-    if wanted && encodes(shared) == Some(false) {
-        let problem = "the framebuffer's format does not encode; draw with TargetEncoding::Srgb or Linear";
-        return Err(Error::refused(problem));
-    }
-    if !wanted && !shared.features.srgb_switch && encodes(shared) == Some(true) {
-        let reason = "the framebuffer's format encodes, which nothing switches off without GL_EXT_sRGB_write_control; draw \
-                      with TargetEncoding::SrgbFormat, or into RGBA8";
-        return Err(shared.unsupported(reason.into()));
-    }
-    Ok(())
-}
-
 /// A step of a frame: its draw.
 fn drawing(name: &'static str) -> tracing::span::EnteredSpan {
     let frame = FrameTag::current().map(|tag| tag.frame);
@@ -379,6 +357,7 @@ impl DisplayDriver for GlDisplay {
 
     fn draw_offscreen_by(&self, surface: &Surface, manner: Option<Manner>) -> Result<()> {
         self.shared().enter()?;
+        self.shared().check_host(DRAWS | STORES)?;
         let _step = drawing("draw_offscreen");
         self.tools.timed("draw_offscreen", || match surface.desc() {
             SurfaceDesc::Image(image) => {
@@ -387,6 +366,12 @@ impl DisplayDriver for GlDisplay {
             }
             SurfaceDesc::Buffer(_) => self.tools.copy_offscreen(&self.surface_buffer(surface)?),
         })
+    }
+
+    fn unusual_states(&self) -> Vec<String> {
+        let shared = self.shared();
+        // In a context of our own we leave some state set.
+        if shared.is_engine() && shared.enter().is_ok() { shared.unusual_states() } else { Vec::new() }
     }
 
     fn set_timeline(&self, on: bool) -> Result<Support> {

@@ -3,10 +3,12 @@
 use crate::context::context_state::ContextState;
 use crate::context::owned::Owned;
 use crate::display::contract::GlDisplay;
+use crate::display::draw_target::check_target;
 use crate::draw::tools::Tools;
 use crate::objects::buffer_object::{NOT_MAPPED, create_buffer, read_bound};
 use crate::objects::draw_state::Viewport;
 use crate::objects::fence::Fence;
+use crate::objects::host_state::READS;
 use crate::objects::pixel_read;
 use crate::objects::state::{BoundBuffer, Pack};
 use glow::{HasContext as _, PixelPackData};
@@ -68,6 +70,8 @@ impl FrameReads {
         call("FrameReads::start", || {
             let shared = self.tools.shared();
             shared.enter()?;
+            shared.check_host(READS)?;
+            check_target(shared)?;
             let extent = Extent::new(area.width, area.height);
             SurfaceDesc::image(area.width, area.height, PixelFormat::Rgba8).check(&shared.device.name, &shared.caps)?;
             if self.under_way.len() >= self.most {

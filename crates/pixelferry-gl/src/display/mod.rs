@@ -4,6 +4,7 @@ pub(crate) mod bound_target;
 #[cfg(feature = "window")]
 pub(crate) mod camera;
 pub(crate) mod contract;
+pub(crate) mod draw_target;
 pub(crate) mod engine;
 pub(crate) mod engine_surface;
 pub(crate) mod engine_texture;

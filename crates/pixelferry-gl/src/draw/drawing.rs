@@ -7,6 +7,7 @@ use crate::draw::draw_program::ProgramKey;
 use crate::draw::quad::{Draw, Quad};
 use crate::draw::{canvas, store};
 use crate::objects::attachment::{Attachment, StoreFormat};
+use crate::objects::host_state::{Calmed, QUERIES};
 use crate::objects::timeline::Pair;
 use glow::HasContext as _;
 use interop_core::Result;
@@ -142,7 +143,7 @@ impl Drawing {
         draw: &Draw<'_>,
         asked: Option<Manner>,
     ) -> Result<Drawn> {
-        self.collect();
+        self.collect(shared);
         let able = || {
             obstacle.map_or(Ok(()), Err)?;
             let target = self.target(shared)?;
@@ -225,7 +226,7 @@ impl Drawing {
             if drawn.why == Why::Measuring {
                 // SAFETY: the context is current.
                 unsafe { shared.gl.finish() };
-                self.collect();
+                self.collect(shared);
             }
             Ok(drawn)
         })
@@ -271,8 +272,11 @@ impl Drawing {
     }
 
     /// Takes the times that are there, and lets go of those that nobody needs any more. Does not wait.
-    fn collect(&self) {
-        let Some(timers) = self.timers.get().copied().flatten() else { return };
+    fn collect(&self, shared: &ContextState) {
+        let Some(timers) = self.timers.get().copied().flatten().filter(|_| !self.timed.borrow().is_empty()) else {
+            return;
+        };
+        let _calmed = Calmed::set(shared, QUERIES, shared.is_engine());
         self.timed.borrow_mut().retain(|timed| {
             if !self.manners.is_measuring(&timed.class) {
                 return false;

@@ -10,6 +10,7 @@ use crate::draw::image_source::ImageSource;
 use crate::draw::quad::{Draw, Placed};
 use crate::objects::attachment::{Attachment, StoreFormat};
 use crate::objects::draw_state::Viewport;
+use crate::objects::host_state::STORES;
 use crate::objects::image_unit::{Bound, ImageUnit};
 use crate::objects::state::{Reading, Sampler};
 use glow::HasContext as _;
@@ -90,7 +91,7 @@ pub(crate) fn draw(
     let Attachment { texture, level, layer, format, .. } = *target;
     let own = Bound { texture, level, layer, access, format: format.internal };
     let bound = view.as_ref().map_or(own, |view| Bound { texture: view.get(), level: 0, layer: 0, ..own });
-    let _reading = Reading::set(shared, keep, program.name(), image.target, image.texture);
+    let _reading = Reading::set(shared, (keep, STORES), program.name(), image.target, image.texture);
     let _sampler = Sampler::bind(shared, keep, sampler);
     let unit = ImageUnit::bind(shared, keep, bound);
     // SAFETY: the context is current and has compute shaders, our program is in use with its texture and image; the region

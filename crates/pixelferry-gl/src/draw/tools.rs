@@ -11,6 +11,7 @@ use crate::objects::buffer_object::{copy, create_buffer};
 use crate::objects::device_copy::DeviceCopy;
 use crate::objects::draw_state::{ClearState, Viewport};
 use crate::objects::framebuffer::ColorTarget;
+use crate::objects::host_state::{DRAWS, READS, STORES};
 use crate::objects::state::Framebuffers;
 use crate::objects::timeline::Timeline;
 use glow::HasContext as _;
@@ -84,6 +85,7 @@ impl Tools {
     /// back.
     pub(crate) fn read_back_image(&self, image: &ImageSource, region: Region, format: PixelFormat) -> Result<Vec<u8>> {
         let (shared, quad) = (&self.shared, self.quad()?);
+        shared.check_host(DRAWS | READS)?;
         let gl_format = gl_format(format);
         let target = ColorTarget::new(shared, region.width, region.height, gl_format)?;
         let viewport = Viewport::full(region.width, region.height);
@@ -104,6 +106,7 @@ impl Tools {
     ) -> Result<Option<Vec<u8>>> {
         let Some(manner) = manner else { return Ok(None) };
         let (shared, quad) = (&self.shared, self.quad()?);
+        shared.check_host(DRAWS | STORES | READS)?;
         let format = PixelFormat::Rgba8;
         let target = ColorTarget::new(shared, region.width, region.height, gl_format(format))?;
         let viewport = Viewport::full(region.width, region.height);

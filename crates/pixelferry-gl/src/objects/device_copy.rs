@@ -6,6 +6,7 @@
 use crate::api::gl_format::GlFormat;
 use crate::context::context_state::ContextState;
 use crate::context::owned::Owned;
+use crate::objects::host_state::STORES;
 use crate::objects::image_unit::{Bound, ImageUnit};
 use crate::objects::program::{compute_version, link};
 use crate::objects::state::Reading;
@@ -47,7 +48,7 @@ impl DeviceCopy {
         format: GlFormat,
     ) {
         let gl = &shared.gl;
-        let _reading = Reading::set(shared, false, self.program.get(), glow::TEXTURE_BUFFER, source);
+        let _reading = Reading::set(shared, (false, STORES), self.program.get(), glow::TEXTURE_BUFFER, source);
         let access = glow::WRITE_ONLY;
         let image =
             ImageUnit::bind(shared, false, Bound { texture, level: 0, layer: 0, access, format: format.integers });

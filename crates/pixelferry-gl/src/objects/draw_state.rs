@@ -1,8 +1,9 @@
 //! The state that drawing an image needs: program, vertex array, one texture unit, viewport, and fragment tests off.
 
 use crate::context::context_state::ContextState;
+use crate::objects::host_state::{CLEARS, Calmed, DRAWS};
 use crate::objects::state::{Reading, Sampler};
-use crate::objects::switches::{Blending, Of, Switched, set_switch, set_viewport};
+use crate::objects::switches::{Blending, set_switch, set_viewport};
 use glow::HasContext as _;
 
 /// A rectangle of a framebuffer in pixels; `y` counts from the bottom, as OpenGL does.
@@ -53,9 +54,6 @@ impl Written {
 }
 
 struct Saved {
-    switched: Switched,
-    /// Polygon mode, which only desktop OpenGL has.
-    polygon_mode: Option<u32>,
     viewport: [f32; 4],
     vertex_array: Option<glow::VertexArray>,
     /// Blending state, if the draw blends.
@@ -68,6 +66,7 @@ pub(crate) struct DrawState<'a> {
     shared: &'a ContextState,
     saved: Option<Saved>,
     written: Written,
+    buffers: OtherBuffers,
     _sampler: Sampler<'a>,
     // Put back after all else.
     _reading: Reading<'a>,
@@ -85,41 +84,29 @@ impl<'a> DrawState<'a> {
         written: Written,
     ) -> Self {
         let gl = &shared.gl;
-        let reading = Reading::set(shared, keep, program, source.target, source.texture);
+        let reading = Reading::set(shared, (keep, DRAWS), program, source.target, source.texture);
         let sampler = Sampler::bind(shared, keep, source.sampler);
         let saved = (keep || shared.is_engine()).then(|| save(shared, written));
-        Of::Draws.off(shared);
+        let buffers = OtherBuffers::off(shared);
         written.switch(shared, true);
         if written.blends {
             Blending::OVER.set(shared);
         }
         set_viewport(shared, [viewport.x as f32, viewport.y as f32, viewport.width as f32, viewport.height as f32]);
         // SAFETY: the context is current and the names are of it.
-        unsafe {
-            if !shared.features.es {
-                gl.polygon_mode(glow::FRONT_AND_BACK, glow::FILL);
-            }
-            gl.bind_vertex_array(Some(vertex_array));
-        }
-        Self { shared, saved, written, _sampler: sampler, _reading: reading }
+        unsafe { gl.bind_vertex_array(Some(vertex_array)) }
+        Self { shared, saved, written, buffers, _sampler: sampler, _reading: reading }
     }
 }
 
 /// Reads all that [`DrawState`] itself changes.
 fn save(shared: &ContextState, written: Written) -> Saved {
     let gl = &shared.gl;
-    // SAFETY: the context is current; names are of GL 3.3 and ES 3.0, but for the gated one, which may be two integers. VIEWPORT is four.
+    // SAFETY: the context is current; names are of GL 3.3 and ES 3.0. VIEWPORT is four.
     unsafe {
-        let polygon_mode = (!shared.features.es).then(|| {
-            let mut mode = [0; 2];
-            gl.get_parameter_i32_slice(glow::POLYGON_MODE, &mut mode);
-            mode[0] as u32
-        });
         let mut viewport = [0.0; 4];
         gl.get_parameter_f32_slice(glow::VIEWPORT, &mut viewport);
         Saved {
-            switched: Of::Draws.read(shared),
-            polygon_mode,
             viewport,
             vertex_array: gl.get_parameter_vertex_array(glow::VERTEX_ARRAY_BINDING),
             blending: written.blends.then(|| Blending::read(shared)),
@@ -130,42 +117,51 @@ fn save(shared: &ContextState, written: Written) -> Saved {
 impl Drop for DrawState<'_> {
     fn drop(&mut self) {
         let gl = &self.shared.gl;
+        self.buffers.restore(self.shared);
+        self.written.switch(self.shared, false);
         // SAFETY: the context is still current; the values came from it.
         unsafe {
-            let Some(saved) = &self.saved else {
-                gl.bind_vertex_array(None);
-                self.written.switch(self.shared, false);
-                return;
-            };
+            let Some(saved) = &self.saved else { return gl.bind_vertex_array(None) };
             gl.bind_vertex_array(saved.vertex_array);
-            if let Some(mode) = saved.polygon_mode {
-                gl.polygon_mode(glow::FRONT_AND_BACK, mode);
-            }
+        }
+        if let Some(saved) = &self.saved {
             set_viewport(self.shared, saved.viewport);
-            if let Some(blending) = saved.blending {
-                blending.set(self.shared);
-            }
-            saved.switched.set(self.shared);
+            saved.blending.into_iter().for_each(|blending| blending.set(self.shared));
         }
     }
 }
 
-/// State that could keep a clear from reaching every pixel with its exact value; restored in any context.
-pub(crate) struct ClearState<'a> {
-    shared: &'a ContextState,
-    before: Switched,
-}
+/// Draw buffers after the first, which a program of one output leaves undefined: as they were, where there are any.
+struct OtherBuffers(Option<Vec<u32>>);
 
-impl<'a> ClearState<'a> {
-    pub(crate) fn set(shared: &'a ContextState) -> Self {
-        let before = Of::Clears.read(shared);
-        Of::Clears.off(shared);
-        Self { shared, before }
+impl OtherBuffers {
+    /// The context must be current.
+    fn off(shared: &ContextState) -> Self {
+        let gl = &shared.gl;
+        // SAFETY: the context is current and has so many; the first stays what it is.
+        unsafe {
+            let get = |index| gl.get_parameter_i32(glow::DRAW_BUFFER0 + index) as u32;
+            if (1..shared.features.draw_buffers).all(|index| get(index) == glow::NONE) {
+                return Self(None);
+            }
+            let all: Vec<u32> = (0..shared.features.draw_buffers).map(get).collect();
+            gl.draw_buffers(&all[..1]);
+            Self(Some(all))
+        }
+    }
+
+    /// The context must be current, and the same framebuffer be bound.
+    fn restore(&self, shared: &ContextState) {
+        // SAFETY: the context is current, and the buffers are those that the framebuffer had.
+        self.0.iter().for_each(|all| unsafe { shared.gl.draw_buffers(all) });
     }
 }
 
-impl Drop for ClearState<'_> {
-    fn drop(&mut self) {
-        self.before.set(self.shared);
+/// State that could keep a clear or a blit from reaching every pixel with its exact value is off; restored in any context.
+pub(crate) struct ClearState<'a>(#[expect(dead_code, reason = "dropped")] Calmed<'a>);
+
+impl<'a> ClearState<'a> {
+    pub(crate) fn set(shared: &'a ContextState) -> Self {
+        Self(Calmed::set(shared, CLEARS, true))
     }
 }

@@ -4,6 +4,7 @@ use crate::api::gl_format::GlFormat;
 use crate::context::context_state::ContextState;
 use crate::context::owned::Owned;
 use crate::objects::draw_state::ClearState;
+use crate::objects::host_state::CLEARS;
 use crate::objects::pixel_read;
 use crate::objects::state::Framebuffers;
 use crate::objects::texture_object::create_texture;
@@ -41,6 +42,7 @@ fn with_framebuffer(
 
 /// Makes every pixel of a texture zero. The host writes none.
 pub(crate) fn zero_texture(shared: &Rc<ContextState>, texture: glow::Texture) -> Result<()> {
+    shared.check_host(CLEARS)?;
     let clear = || {
         let _state = ClearState::set(shared);
         // SAFETY: the context is current; the slice is four channels.

@@ -6,6 +6,7 @@ pub(crate) mod device_copy;
 pub(crate) mod draw_state;
 pub(crate) mod fence;
 pub(crate) mod framebuffer;
+pub(crate) mod host_state;
 pub(crate) mod image_unit;
 pub(crate) mod pixel_read;
 pub(crate) mod program;

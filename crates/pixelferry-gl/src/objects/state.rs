@@ -5,108 +5,60 @@
 //! disturb other uploads, and nothing else.
 
 use crate::context::context_state::ContextState;
+use crate::objects::host_state::{Calls, Calmed, READS, UPLOADS};
 use glow::HasContext as _;
 
-type Parameters = [(u32, i32)];
-
-/// Returns the part of a table that this context knows.
-fn known<'a>(shared: &ContextState, table: &'a [(u32, i32); 6]) -> &'a Parameters {
-    if shared.features.es { &table[..4] } else { table }
-}
-
-/// Values of parameters, in their order.
-///
-/// # Safety
-/// The context is current and knows the parameters, of which there are six at most.
-unsafe fn values(gl: &glow::Context, parameters: &Parameters) -> [i32; 6] {
-    let mut values = [0; 6];
-    // SAFETY: the caller's promise; each is a single integer.
-    values.iter_mut().zip(parameters).for_each(|(value, (name, _))| *value = unsafe { gl.get_parameter_i32(*name) });
-    values
-}
-
-/// Pixel unpack parameters and the unpack buffer.
+/// Pixel unpack parameters, state of pixel transfers, and the unpack buffer.
 pub(crate) struct Unpack<'a> {
     shared: &'a ContextState,
-    saved: Option<([i32; 6], Option<glow::Buffer>)>,
+    /// The buffer that an engine had bound.
+    before: Option<glow::Buffer>,
     row_length: i32,
     bound: bool,
+    // Put back after all else.
+    _calmed: Option<Calmed<'a>>,
 }
-
-/// The last two are of desktop OpenGL.
-const UNPACK: [(u32, i32); 6] = [
-    (glow::UNPACK_ALIGNMENT, 1),
-    (glow::UNPACK_ROW_LENGTH, 0),
-    (glow::UNPACK_SKIP_ROWS, 0),
-    (glow::UNPACK_SKIP_PIXELS, 0),
-    (glow::UNPACK_SWAP_BYTES, 0),
-    (glow::UNPACK_LSB_FIRST, 0),
-];
 
 impl<'a> Unpack<'a> {
     /// Rows of `row_length` pixels (0: tight) with no alignment, from `buffer` or from client memory.
     pub(crate) fn set(shared: &'a ContextState, row_length: i32, buffer: Option<glow::Buffer>) -> Self {
         let gl = &shared.gl;
+        let calmed = shared.is_engine().then(|| Calmed::set(shared, UPLOADS, true));
         // SAFETY: the context is current; parameters and targets are of GL 3.3 and ES 3.0, the buffer is of this context.
-        let saved = unsafe {
-            let saved = shared.is_engine().then(|| {
-                let known = known(shared, &UNPACK);
-                let values = values(gl, known);
-                let bound = gl.get_parameter_buffer(glow::PIXEL_UNPACK_BUFFER_BINDING);
-                known[2..].iter().for_each(|(name, value)| gl.pixel_store_i32(*name, *value));
-                (values, bound)
-            });
-            gl.pixel_store_i32(glow::UNPACK_ALIGNMENT, 1);
+        unsafe {
+            let before = calmed.as_ref().and_then(|_| gl.get_parameter_buffer(glow::PIXEL_UNPACK_BUFFER_BINDING));
+            if calmed.is_none() {
+                gl.pixel_store_i32(glow::UNPACK_ALIGNMENT, 1);
+            }
             gl.pixel_store_i32(glow::UNPACK_ROW_LENGTH, row_length);
             gl.bind_buffer(glow::PIXEL_UNPACK_BUFFER, buffer);
-            saved
-        };
-        Self { shared, saved, row_length, bound: buffer.is_some() }
+            Self { shared, before, row_length, bound: buffer != before, _calmed: calmed }
+        }
     }
 }
 
 impl Drop for Unpack<'_> {
     fn drop(&mut self) {
         let gl = &self.shared.gl;
-        // SAFETY: the context is still current; the values came from it.
+        // SAFETY: the context is still current; the buffer came from it.
         unsafe {
-            match self.saved {
-                Some((values, buffer)) => {
-                    known(self.shared, &UNPACK)
-                        .iter()
-                        .zip(values)
-                        .for_each(|((name, _), value)| gl.pixel_store_i32(*name, value));
-                    gl.bind_buffer(glow::PIXEL_UNPACK_BUFFER, buffer);
-                }
-                None => {
-                    if self.row_length != 0 {
-                        gl.pixel_store_i32(glow::UNPACK_ROW_LENGTH, 0);
-                    }
-                    if self.bound {
-                        gl.bind_buffer(glow::PIXEL_UNPACK_BUFFER, None);
-                    }
-                }
+            if self.row_length != 0 {
+                gl.pixel_store_i32(glow::UNPACK_ROW_LENGTH, 0);
+            }
+            if self.bound {
+                gl.bind_buffer(glow::PIXEL_UNPACK_BUFFER, self.before);
             }
         }
     }
 }
 
-/// Pixel pack parameters and the pack buffer; always put back, since reading back is slow anyway.
+/// Pixel pack parameters, state of pixel transfers, and the pack buffer; always put back, since reading back is slow anyway.
 pub(crate) struct Pack<'a> {
     shared: &'a ContextState,
-    values: [i32; 6],
     buffer: Option<glow::Buffer>,
+    // Put back after all else.
+    _calmed: Calmed<'a>,
 }
-
-/// The last two are of desktop OpenGL.
-const PACK: [(u32, i32); 6] = [
-    (glow::PACK_ALIGNMENT, 1),
-    (glow::PACK_ROW_LENGTH, 0),
-    (glow::PACK_SKIP_ROWS, 0),
-    (glow::PACK_SKIP_PIXELS, 0),
-    (glow::PACK_SWAP_BYTES, 0),
-    (glow::PACK_LSB_FIRST, 0),
-];
 
 impl<'a> Pack<'a> {
     /// Tight rows into client memory.
@@ -116,16 +68,13 @@ impl<'a> Pack<'a> {
 
     /// Rows of so many pixels (0: tight) into a buffer, or into client memory.
     pub(crate) fn set(shared: &'a ContextState, row_length: i32, into: Option<glow::Buffer>) -> Self {
-        let gl = &shared.gl;
+        let (gl, calmed) = (&shared.gl, Calmed::set(shared, READS, true));
         // SAFETY: the context is current; names are of GL 3.3 and ES 3.0.
         unsafe {
-            let known = known(shared, &PACK);
-            let values = values(gl, known);
             let buffer = gl.get_parameter_buffer(glow::PIXEL_PACK_BUFFER_BINDING);
-            known.iter().for_each(|(name, value)| gl.pixel_store_i32(*name, *value));
             gl.pixel_store_i32(glow::PACK_ROW_LENGTH, row_length);
             gl.bind_buffer(glow::PIXEL_PACK_BUFFER, into);
-            Self { shared, values, buffer }
+            Self { shared, buffer, _calmed: calmed }
         }
     }
 }
@@ -133,12 +82,9 @@ impl<'a> Pack<'a> {
 impl Drop for Pack<'_> {
     fn drop(&mut self) {
         let gl = &self.shared.gl;
-        // SAFETY: the context is still current; the values came from it.
+        // SAFETY: the context is still current; the buffer came from it.
         unsafe {
-            known(self.shared, &PACK)
-                .iter()
-                .zip(self.values)
-                .for_each(|((name, _), value)| gl.pixel_store_i32(*name, value));
+            gl.pixel_store_i32(glow::PACK_ROW_LENGTH, 0);
             gl.bind_buffer(glow::PIXEL_PACK_BUFFER, self.buffer);
         }
     }
@@ -234,6 +180,8 @@ pub(crate) struct Reading<'a> {
     shared: &'a ContextState,
     target: u32,
     saved: Option<SavedReading>,
+    // Put back after the program: no other may be used while transform feedback goes on.
+    _calmed: Calmed<'a>,
 }
 
 struct SavedReading {
@@ -244,17 +192,18 @@ struct SavedReading {
 }
 
 impl<'a> Reading<'a> {
-    /// Leaves unit 0 active. `keep` saves and restores in any context; else a context of our own keeps program and texture, which
+    /// Leaves unit 0 active. State that changes these calls is as in a new context. `keep` saves and restores in any context; else a context of our own keeps program and texture, which
     /// disturb nothing that comes after.
     pub(crate) fn set(
         shared: &'a ContextState,
-        keep: bool,
+        (keep, calls): (bool, Calls),
         program: glow::Program,
         target: u32,
         texture: glow::Texture,
     ) -> Self {
         let gl = &shared.gl;
         let keep = keep || shared.is_engine();
+        let calmed = Calmed::set(shared, calls, keep);
         // SAFETY: the context is current, the names are of it, the parameters of GL 3.3.
         unsafe {
             let active_unit = keep.then(|| gl.get_parameter_i32(glow::ACTIVE_TEXTURE) as u32);
@@ -266,7 +215,7 @@ impl<'a> Reading<'a> {
             });
             gl.use_program(Some(program));
             gl.bind_texture(target, Some(texture));
-            Self { shared, target, saved }
+            Self { shared, target, saved, _calmed: calmed }
         }
     }
 }

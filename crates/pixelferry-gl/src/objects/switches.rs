@@ -1,119 +1,13 @@
 //! Switches, masks, viewports and blending of a context, of which some exist once for each draw buffer or viewport: then only
 //! the first is touched.
 
-use crate::api::features::Features;
 use crate::api::suffixed::Switch;
 use crate::context::context_state::ContextState;
+use crate::objects::host_state::SIDES;
 use glow::HasContext as _;
 
-/// Contexts that know a switch.
-#[derive(Clone, Copy)]
-enum In {
-    All,
-    Desktop,
-    SampleMasks,
-    SrgbSwitches,
-    ClipDistances,
-}
-
-/// Everything that could change or drop a fragment; off while we draw.
-const FRAGMENTS: [(u32, In); 21] = [
-    (glow::BLEND, In::All),
-    (glow::SCISSOR_TEST, In::All),
-    (glow::DEPTH_TEST, In::All),
-    (glow::STENCIL_TEST, In::All),
-    (glow::CULL_FACE, In::All),
-    (glow::DITHER, In::All),
-    (glow::COLOR_LOGIC_OP, In::Desktop),
-    (glow::RASTERIZER_DISCARD, In::All),
-    // OpenGL 4.6 core, section 10.3.6: of arrays, too. Its index is 0 at first, our first vertex: NVIDIA draws nothing.
-    (glow::PRIMITIVE_RESTART, In::Desktop),
-    (glow::FRAMEBUFFER_SRGB, In::SrgbSwitches),
-    (glow::SAMPLE_ALPHA_TO_COVERAGE, In::All),
-    (glow::SAMPLE_COVERAGE, In::All),
-    (glow::SAMPLE_MASK, In::SampleMasks),
-    (glow::CLIP_DISTANCE0, In::ClipDistances),
-    (glow::CLIP_DISTANCE0 + 1, In::ClipDistances),
-    (glow::CLIP_DISTANCE0 + 2, In::ClipDistances),
-    (glow::CLIP_DISTANCE0 + 3, In::ClipDistances),
-    (glow::CLIP_DISTANCE0 + 4, In::ClipDistances),
-    (glow::CLIP_DISTANCE0 + 5, In::ClipDistances),
-    (glow::CLIP_DISTANCE0 + 6, In::ClipDistances),
-    (glow::CLIP_DISTANCE0 + 7, In::ClipDistances),
-];
-
-/// Switches that could keep a clear from reaching every pixel with its exact value.
-const CLEARS: [(u32, In); 4] = [
-    (glow::SCISSOR_TEST, In::All),
-    (glow::DITHER, In::All),
-    (glow::RASTERIZER_DISCARD, In::All),
-    (glow::FRAMEBUFFER_SRGB, In::SrgbSwitches),
-];
-
-impl In {
-    const fn has(self, features: &Features) -> bool {
-        match self {
-            Self::All => true,
-            Self::Desktop => !features.es,
-            Self::SampleMasks => features.sample_mask,
-            Self::SrgbSwitches => features.srgb_switch,
-            Self::ClipDistances => features.clip_distances,
-        }
-    }
-}
-
-/// The set of switches: those of draws or those of clears.
-#[derive(Clone, Copy)]
-pub(crate) enum Of {
-    Draws,
-    Clears,
-}
-
-impl Of {
-    const fn switches(self) -> &'static [(u32, In)] {
-        match self {
-            Self::Draws => &FRAGMENTS,
-            Self::Clears => &CLEARS,
-        }
-    }
-
-    fn known(self, shared: &ContextState) -> impl Iterator<Item = u32> {
-        self.switches().iter().filter(|(_, known)| known.has(&shared.features)).map(|(switch, _)| *switch)
-    }
-
-    /// Switches all of them off, and lets draws write every channel. The context must be current.
-    pub(crate) fn off(self, shared: &ContextState) {
-        self.known(shared).for_each(|switch| set_switch(shared, switch, false));
-        set_color_mask(shared, [true; 4]);
-    }
-
-    /// Reads them. The context must be current.
-    pub(crate) fn read(self, shared: &ContextState) -> Switched {
-        // SAFETY: the context is current and knows the switches; the mask is four values.
-        unsafe {
-            let mut on = [false; FRAGMENTS.len()];
-            on.iter_mut().zip(self.known(shared)).for_each(|(on, switch)| *on = shared.gl.is_enabled(switch));
-            let color_mask = shared.gl.get_parameter_bool_array(glow::COLOR_WRITEMASK);
-            Switched { of: self, on, color_mask }
-        }
-    }
-}
-
-/// Switches as they were, and the colour mask of draw buffer 0.
-pub(crate) struct Switched {
-    of: Of,
-    /// State of the switches that the context knows, in the order of the table.
-    on: [bool; FRAGMENTS.len()],
-    color_mask: [bool; 4],
-}
-
-impl Switched {
-    /// Puts them back. The context must be current.
-    pub(crate) fn set(&self, shared: &ContextState) {
-        set_color_mask(shared, self.color_mask);
-        self.of.known(shared).zip(self.on).for_each(|(switch, on)| set_switch(shared, switch, on));
-    }
-}
+/// `GL_SCISSOR_TEST_EXCLUSIVE_NV`, which each viewport has.
+const SCISSOR_TEST_EXCLUSIVE_NV: u32 = 0x9555;
 
 /// Reach of a switch that exists once for each draw buffer or viewport.
 enum Reach {
@@ -132,6 +26,7 @@ fn reach(shared: &ContextState, switch: u32) -> Reach {
     match switch {
         glow::BLEND if indexed => Reach::First,
         glow::BLEND => suffixed.indexed(features).map_or(Reach::All, |fns| Reach::FirstBy(fns.enable, fns.disable)),
+        SCISSOR_TEST_EXCLUSIVE_NV => Reach::First,
         glow::SCISSOR_TEST if !features.indexed_viewports => Reach::All,
         glow::SCISSOR_TEST if indexed => Reach::First,
         glow::SCISSOR_TEST => {
@@ -157,8 +52,17 @@ pub(crate) fn set_switch(shared: &ContextState, switch: u32, on: bool) {
     }
 }
 
-fn set_color_mask(shared: &ContextState, [red, green, blue, alpha]: [bool; 4]) {
+/// Colour mask of draw buffer 0, red in the lowest bit. The context must be current.
+pub(crate) fn color_mask(gl: &glow::Context) -> u8 {
+    // SAFETY: the context is current; the mask is four values.
+    let mask = unsafe { gl.get_parameter_bool_array::<4>(glow::COLOR_WRITEMASK) };
+    mask.iter().rev().fold(0, |bits, on| bits << 1 | u8::from(*on))
+}
+
+/// Of draw buffer 0, as [`color_mask`] reads it. The context must be current.
+pub(crate) fn set_color_mask(shared: &ContextState, bits: u8) {
     let (gl, features) = (&shared.gl, &shared.features);
+    let [red, green, blue, alpha] = [0, 1, 2, 3].map(|channel| bits >> channel & 1 != 0);
     // SAFETY: the context is current; indexed forms are gated: desktop OpenGL has them from 3.0 on.
     unsafe {
         if !features.es || features.indexed_blending {
@@ -167,6 +71,29 @@ fn set_color_mask(shared: &ContextState, [red, green, blue, alpha]: [bool; 4]) {
             (fns.color_mask)(0, red.into(), green.into(), blue.into(), alpha.into());
         } else {
             gl.color_mask(red, green, blue, alpha);
+        }
+    }
+}
+
+/// Mode of the front and, times [`SIDES`], of the back. The context must be current and have modes.
+pub(crate) fn polygon_mode(gl: &glow::Context) -> u32 {
+    let mut modes = [0; 2];
+    // SAFETY: the context is current; the state is two integers, or one in the core profile.
+    unsafe { gl.get_parameter_i32_slice(glow::POLYGON_MODE, &mut modes) };
+    let [front, back] = modes.map(i32::cast_unsigned);
+    front + if back == 0 { front } else { back } * SIDES
+}
+
+/// As [`polygon_mode`] reads it. The context must be current and have modes.
+pub(crate) fn set_polygon_mode(gl: &glow::Context, modes: u32) {
+    let (front, back) = (modes % SIDES, modes / SIDES);
+    // SAFETY: the context is current; only the compatibility profile has sides that differ.
+    unsafe {
+        if front == back {
+            gl.polygon_mode(glow::FRONT_AND_BACK, front);
+        } else {
+            gl.polygon_mode(glow::FRONT, front);
+            gl.polygon_mode(glow::BACK, back);
         }
     }
 }
@@ -223,13 +150,18 @@ impl Blending {
         unsafe {
             if shared.features.indexed_blending {
                 gl.blend_func_separate_draw_buffer(0, src, dst, src_alpha, dst_alpha);
-                gl.blend_equation_separate_draw_buffer(0, rgb, alpha);
+                // Advanced equations (GL_KHR_blend_equation_advanced) are for colour and alpha at once.
+                if rgb == alpha {
+                    gl.blend_equation_draw_buffer(0, rgb);
+                } else {
+                    gl.blend_equation_separate_draw_buffer(0, rgb, alpha);
+                }
             } else if let Some(fns) = shared.raw.suffixed.indexed(&shared.features) {
                 (fns.blend_func)(0, src, dst, src_alpha, dst_alpha);
                 (fns.blend_equation)(0, rgb, alpha);
             } else {
                 gl.blend_func_separate(src, dst, src_alpha, dst_alpha);
-                gl.blend_equation_separate(rgb, alpha);
+                if rgb == alpha { gl.blend_equation(rgb) } else { gl.blend_equation_separate(rgb, alpha) }
             }
         }
     }

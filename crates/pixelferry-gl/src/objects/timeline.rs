@@ -3,6 +3,7 @@
 use crate::api::timer::TimerFns;
 use crate::context::context_state::ContextState;
 use crate::context::owned::Owned;
+use crate::objects::host_state::{Calmed, QUERIES};
 use glow::HasContext as _;
 use interop_core::devices::timeline::{Backlog, Work};
 use interop_core::{DeviceClock, DeviceSpan, Result, Support};
@@ -110,6 +111,7 @@ impl Timeline {
             clock = compare(shared, clock.bits())?.after(&clock);
             self.clock.set(Some(clock));
         }
+        let _calmed = Calmed::set(shared, QUERIES, shared.is_engine());
         // SAFETY: the context is current; the queries are of it and were marked.
         let is_done = |timed: &Timed| unsafe { timers.is_done(timed.pair.end.get()) };
         while let Some(Timed { work, pair }) = self.backlog.pop_done(|timed| Ok(is_done(timed)))? {
@@ -135,6 +137,7 @@ fn compare(shared: &ContextState, bits: u32) -> Result<DeviceClock> {
 /// Tells whether a timestamp is taken, and of the clock that can be read: success codes alone say little.
 fn prove(shared: &Rc<ContextState>, timers: &TimerFns, clock: &DeviceClock) -> Result<Support> {
     let pair = Pair::new(shared)?;
+    let _calmed = Calmed::set(shared, QUERIES, shared.is_engine());
     let before = Instant::now();
     let (done, time) = shared.checked("glQueryCounter", || {
         // SAFETY: the context is current and the query of it; its time is asked for once it is there.

@@ -3,6 +3,7 @@
 use super::bind_range::BindRange;
 use super::buffer::QueueBuffer;
 use super::device::GlDevice;
+use crate::objects::host_state::feeds_back;
 use crate::objects::image_unit::{Bound, SavedUnit};
 use crate::objects::state::program_in_use;
 use glow::HasContext as _;
@@ -23,6 +24,8 @@ pub(crate) struct Bindings<'a> {
 }
 
 struct Saved {
+    /// Transform feedback went on, during which no other program can be used.
+    feeds_back: bool,
     program: Option<glow::Program>,
     /// Buffer bound to the target itself, which binding an indexed place changes, too.
     general: Option<glow::Buffer>,
@@ -52,10 +55,14 @@ impl<'a> Bindings<'a> {
             };
             let saved = device.is_engine().then(|| Saved {
                 image: texture.map(|_| SavedUnit::of(gl)),
+                feeds_back: feeds_back(gl),
                 program: program_in_use(gl),
                 general: gl.get_parameter_buffer(glow::SHADER_STORAGE_BUFFER_BINDING),
                 places: (0..).zip(storage).map(|(index, _)| place(index)).collect(),
             });
+            if saved.as_ref().is_some_and(|saved| saved.feeds_back) {
+                gl.pause_transform_feedback();
+            }
             for (index, buffer) in (0..).zip(storage) {
                 gl.bind_buffer_base(glow::SHADER_STORAGE_BUFFER, index, Some(buffer.name()));
             }
@@ -90,6 +97,9 @@ impl Drop for Bindings<'_> {
             gl.bind_buffer(glow::SHADER_STORAGE_BUFFER, saved.general);
             if let Some(image) = &saved.image {
                 image.restore(gl);
+            }
+            if saved.feeds_back {
+                gl.resume_transform_feedback();
             }
         }
     }

@@ -8,6 +8,7 @@ use crate::context::context_state::ContextState;
 use crate::context::deferred_deletes::ObjectName;
 use crate::context::error::{check, drain, failure};
 use crate::context::{Held, load_gl};
+use crate::objects::host_state::check_lists;
 use glow::HasContext as _;
 use interop_core::{DeviceIdentity, Error, GlContext as _, QueueId, Result};
 use std::sync::Arc;
@@ -28,6 +29,7 @@ struct Inner {
     held: Arc<Held>,
     identity: DeviceIdentity,
     is_engine: bool,
+    has_lists: bool,
     is_es: bool,
     limits: ComputeLimits,
     opener: Opener,
@@ -65,19 +67,31 @@ impl GlDevice {
         let held = shared.held()?;
         // SAFETY: the context is current, and what it is held by finds its functions.
         let gl = unsafe { load_gl(&mut |name| held.function(name))? };
-        Self::with(gl, held, shared.device.clone(), (shared.is_engine(), features.es), Opener::of(shared))
+        Self::with(
+            gl,
+            held,
+            shared.device.clone(),
+            (shared.is_engine(), shared.host_states.has_lists(), features.es),
+            Opener::of(shared),
+        )
     }
 
     /// Returns the device of an OpenGL ES context that is ours, which must be current.
     pub(crate) fn of_es(gl: glow::Context, held: Arc<Held>, identity: DeviceIdentity) -> Result<Self> {
-        Self::with(gl, held, identity, (false, true), Opener::none("kernels of OpenGL ES open no memory of others"))
+        Self::with(
+            gl,
+            held,
+            identity,
+            (false, false, true),
+            Opener::none("kernels of OpenGL ES open no memory of others"),
+        )
     }
 
     fn with(
         gl: glow::Context,
         held: Arc<Held>,
         identity: DeviceIdentity,
-        (is_engine, is_es): (bool, bool),
+        (is_engine, has_lists, is_es): (bool, bool, bool),
         opener: Opener,
     ) -> Result<Self> {
         let Some(bind_range) = BindRange::of(held.as_ref()) else {
@@ -98,7 +112,9 @@ impl GlDevice {
             }
         };
         check(&gl, &identity.name, "glGetIntegerv", hint)?;
-        Ok(Self { inner: Arc::new(Inner { gl, bind_range, held, identity, is_engine, is_es, limits, opener }) })
+        Ok(Self {
+            inner: Arc::new(Inner { gl, bind_range, held, identity, is_engine, has_lists, is_es, limits, opener }),
+        })
     }
 
     /// True where both are of one context.
@@ -163,6 +179,7 @@ impl GlDevice {
         if !held.is_current() {
             return Err(Error::WrongContext { operation: "", device: identity.name.clone() });
         }
+        check_lists(gl, self.inner.is_engine && self.inner.has_lists)?;
         // SAFETY: the context is current, and the functions are its own.
         unsafe { held.deferred_deletes.empty(gl) };
         Ok(gl)

@@ -3,6 +3,7 @@
 use crate::api::gl_format::GlFormat;
 use crate::context::context_state::ContextState;
 use crate::draw::tools::Tools;
+use crate::objects::host_state::READS;
 use crate::objects::pixel_read::{self, is_direct};
 use crate::objects::state::Pack;
 use crate::surface::engine_level::{Attached, Level};
@@ -20,6 +21,7 @@ pub(crate) enum Reading<'a> {
 /// Queues it, or waits where the host reads. `at` lies inside the level; the context must be current.
 pub(crate) fn read_level(tools: &Tools, level: &Level, at: Region, format: GlFormat, into: Reading<'_>) -> Result<()> {
     let shared: &ContextState = tools.shared();
+    shared.check_host(READS)?;
     let _attached = Attached::new(shared, tools.lent_framebuffer()?, level)?;
     let (channels, ty) = (format.format, format.ty);
     if matches!(into, Reading::Buffer { .. }) && !is_direct(shared, channels, ty) {

@@ -7,6 +7,7 @@ use crate::draw::image_source::ImageSource;
 use crate::draw::tools::Tools;
 use crate::objects::attachment::StoreFormat;
 use crate::objects::framebuffer::zero_texture;
+use crate::objects::host_state::UPLOADS;
 use crate::objects::proved::Proved;
 use crate::objects::state::Unpack;
 use crate::objects::texture_object::{create_texture, set_order, sub_image};
@@ -135,6 +136,7 @@ impl StoredDriver<Pixels> for TextureSurface {
     fn upload(&mut self, at: &Region, bytes: &[u8], view: &ImageView) -> Result<()> {
         let shared = self.shared();
         shared.enter()?;
+        shared.check_host(UPLOADS)?;
         let transfer = ImageTransfer::new(at, view);
         let (texture, format) = (self.level()?.texture, self.format);
         let upload = || {
@@ -155,6 +157,7 @@ impl StoredDriver<Pixels> for TextureSurface {
     fn upload_staged(&mut self, at: &Region, staging: &mut Staging, view: &ImageView) -> Result<()> {
         let shared = self.shared();
         shared.enter()?;
+        shared.check_host(UPLOADS)?;
         let block = Rc::clone(GlStaging::of(staging, shared)?.linear()?);
         let transfer = ImageTransfer::new(at, view);
         let channel = transfer.view.format.channel_kind().bytes();

@@ -40,6 +40,16 @@ pub fn integers(parameter: u32, index: u32) -> [i32; 4] {
     values
 }
 
+/// The last device that EGL lists; with `PIXELFERRY_GPU=1` the first of NVIDIA's.
+fn device() -> Result<Device, &'static str> {
+    let mut devices = Device::query_devices().map_err(|_| "EGL lists no device")?;
+    if std::env::var("PIXELFERRY_GPU").is_ok_and(|asked| asked == "1") {
+        let nvidia = |device: &Device| device.extensions().contains("EGL_NV_device_cuda");
+        return devices.find(nvidia).ok_or("PIXELFERRY_GPU=1, and EGL lists no device of NVIDIA's");
+    }
+    devices.last().ok_or("EGL lists no device")
+}
+
 fn desktop(profile: GlProfile) -> ContextAttributesBuilder {
     let api = ContextApi::OpenGl(Some(Version::new(4, 5)));
     ContextAttributesBuilder::new().with_profile(profile).with_context_api(api)
@@ -60,6 +70,36 @@ impl Engine {
     /// With a context of this profile, current on this thread.
     pub fn of(profile: GlProfile) -> Option<Self> {
         Self::open(desktop(profile), |display| Some((without_surface(display, Api::OPENGL), None)))
+    }
+
+    /// Of a version of this profile. `None` also where the driver has none such.
+    pub fn version(profile: GlProfile, (major, minor): (u8, u8)) -> Option<Self> {
+        let api = ContextApi::OpenGl(Some(Version::new(major, minor)));
+        let attributes = ContextAttributesBuilder::new().with_profile(profile).with_context_api(api);
+        Self::open(attributes, |display| Some((without_surface(display, Api::OPENGL), None)))
+    }
+
+    /// Of the newest version of this profile, or of OpenGL ES. With `PIXELFERRY_GPU=1` on an NVIDIA GPU.
+    pub fn newest(profile: Option<GlProfile>) -> Option<Self> {
+        let versions: &[(u8, u8)] =
+            if profile.is_some() { &[(4, 6), (4, 5), (4, 3), (3, 3)] } else { &[(3, 2), (3, 0)] };
+        let device = need(Need::Egl, device())?;
+        // SAFETY: no raw display handle is passed.
+        let display = unsafe { Display::with_device(&device, None) }.unwrap();
+        let config = without_surface(&display, if profile.is_some() { Api::OPENGL } else { Api::GLES2 });
+        let made = versions.iter().find_map(|(major, minor)| {
+            let version = Some(Version::new(*major, *minor));
+            let attributes = match profile {
+                Some(profile) => {
+                    ContextAttributesBuilder::new().with_profile(profile).with_context_api(ContextApi::OpenGl(version))
+                }
+                None => ContextAttributesBuilder::new().with_context_api(ContextApi::Gles(version)),
+            };
+            // SAFETY: no window handle is passed.
+            unsafe { display.create_context(&config, &attributes.build(None)) }.ok()
+        });
+        let context = need(Need::Egl, made.ok_or("no context of any version"))?;
+        Some(Self::of_context(display, context.make_current_surfaceless().unwrap(), None))
     }
 
     /// With a context of the newest OpenGL ES that the driver has, current on this thread.
@@ -97,8 +137,7 @@ impl Engine {
         attributes: ContextAttributesBuilder,
         choose: impl FnOnce(&Display) -> Option<(Config, Option<Surface<PbufferSurface>>)>,
     ) -> Option<Self> {
-        let device = Device::query_devices().ok().and_then(Iterator::last);
-        let device = need(Need::Egl, device.ok_or("EGL lists no device"))?;
+        let device = need(Need::Egl, device())?;
         // SAFETY: no raw display handle is passed.
         let display = unsafe { Display::with_device(&device, None) }.unwrap();
         let (config, surface) = choose(&display)?;
@@ -108,11 +147,15 @@ impl Engine {
             Some(surface) => context.make_current(surface),
             None => context.make_current_surfaceless(),
         };
-        let context = Rc::new(context.unwrap());
+        Some(Self::of_context(display, context.unwrap(), surface))
+    }
+
+    fn of_context(display: Display, context: PossiblyCurrentContext, surface: Option<Surface<PbufferSurface>>) -> Self {
+        let context = Rc::new(context);
         let get = display.get_proc_address(c"glGetIntegeri_v");
         // SAFETY: null becomes `None`, else it is the function of that name.
         GET_INTEGERS.get_or_init(|| unsafe { std::mem::transmute::<*const c_void, Option<GetIntegers>>(get) });
-        Some(Self { context, display, surface, pretend_elsewhere: Rc::default() })
+        Self { context, display, surface, pretend_elsewhere: Rc::default() }
     }
 
     pub fn make_current(&self) {

@@ -191,7 +191,7 @@ fn names_are_deleted_in_the_right_context() {
     assert_eq!((counts.buffers, counts.memory_objects, counts.awaiting_context), (1, 1, 2));
     drop(stranger);
     engine.make_current();
-    display.clear([0.0; 4]).unwrap();
+    display.delete_dropped().unwrap();
     assert_eq!(display.object_counts(), pixelferry_gl::ObjectCounts::default());
 }
 

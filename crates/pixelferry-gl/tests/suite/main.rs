@@ -17,6 +17,7 @@ mod counted;
 mod device_copy;
 #[cfg(unix)]
 mod device_memory;
+mod draw_targets;
 mod engine;
 mod engine_state;
 #[cfg(unix)]
@@ -31,6 +32,7 @@ mod external;
 #[cfg(unix)]
 mod external_images;
 mod frame_reads;
+mod host_state;
 #[path = "../../../interop-core/tests/displays/hostile.rs"]
 mod hostile;
 #[path = "../../../interop-core/tests/displays/manners.rs"]

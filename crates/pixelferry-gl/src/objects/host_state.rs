@@ -1,0 +1,431 @@
+//! State of a context that its host may have set, and that changes what calls of ours do: one table for all of them.
+//!
+//! `docs/opengl-state.md` lists these rows, and the state that cannot matter with the reason. A test holds both together.
+
+use crate::context::context_state::ContextState;
+use crate::context::error::drain;
+use crate::objects::switches::{color_mask, polygon_mode, set_color_mask, set_polygon_mode, set_switch};
+use glow::HasContext as _;
+use interop_core::{Error, Result};
+
+/// `GL_FILL` for front and back.
+const FILLED: f64 = (glow::FILL * (1 + SIDES)) as f64;
+/// What separates the two sides of a polygon mode in one number.
+pub(crate) const SIDES: u32 = 0x1_0000;
+/// `GL_VIEWPORT_SWIZZLE_X_NV` and `GL_VIEWPORT_SWIZZLE_POSITIVE_X_NV`, which those of the other axes follow.
+const SWIZZLE_X: u32 = 0x9358;
+const POSITIVE_X: u32 = 0x9350;
+const FIXED_ONLY: f64 = glow::FIXED_ONLY as f64;
+
+/// Calls that a state changes, as bits.
+pub(crate) type Calls = u8;
+
+/// Draws by a triangle.
+pub(crate) const DRAWS: Calls = 1;
+/// Clears and blits.
+pub(crate) const CLEARS: Calls = 2;
+/// `glReadPixels`.
+pub(crate) const READS: Calls = 4;
+/// `glTexSubImage2D`.
+pub(crate) const UPLOADS: Calls = 8;
+/// Reads of a query's result.
+pub(crate) const QUERIES: Calls = 16;
+/// Compute shaders that store what a triangle would draw.
+pub(crate) const STORES: Calls = 32;
+/// All calls: a display list that is compiled takes them instead of OpenGL's doing them.
+pub(crate) const LISTED: Calls = 64;
+const ALL: Calls = u8::MAX;
+
+/// Contexts that have a state.
+#[derive(Clone, Copy)]
+enum In {
+    All,
+    /// Since a version of desktop OpenGL, and since one of OpenGL ES.
+    Since((u32, u32), (u32, u32)),
+    /// Desktop OpenGL, and OpenGL ES with an extension.
+    DesktopOr(&'static str),
+    /// Contexts that list one of these extensions.
+    Listed(&'static [&'static str]),
+    /// The compatibility profile.
+    Compatibility,
+    /// The compatibility profile with `GL_ARB_imaging`.
+    Imaging,
+    /// OpenGL ES with an extension.
+    EsWith(&'static str),
+}
+
+const NEVER: (u32, u32) = (u32::MAX, 0);
+const DESKTOP: In = In::Since((3, 3), NEVER);
+
+impl In {
+    fn has(self, gl: &glow::Context, core: bool) -> bool {
+        let (version, listed) = (gl.version(), |extension: &str| gl.supported_extensions().contains(extension));
+        let (es, number) = (version.is_embedded, (version.major, version.minor));
+        let compatibility = !es && !core;
+        match self {
+            Self::All => true,
+            Self::Since(desktop, of_es) => number >= if es { of_es } else { desktop },
+            Self::DesktopOr(extension) => !es || listed(extension),
+            Self::Listed(extensions) => extensions.iter().any(|extension| listed(extension)),
+            Self::Compatibility => compatibility,
+            Self::Imaging => compatibility && listed("GL_ARB_imaging"),
+            Self::EsWith(extension) => es && listed(extension),
+        }
+    }
+}
+
+/// How a state is read and set.
+#[derive(Clone, Copy)]
+enum Setting {
+    /// By `glEnable`; of draw buffer or viewport 0, where each has one.
+    Switch(u32),
+    /// By `glPixelStorei`.
+    PixelStore(u32),
+    /// By `glPixelTransferf`.
+    PixelTransfer(u32),
+    /// By `glClampColor`.
+    Clamp(u32),
+    /// Of draw buffer 0.
+    ColorMask,
+    /// Of both sides.
+    PolygonMode,
+    /// The buffer that results of queries go to.
+    QueryBuffer,
+    /// Transform feedback that is going on.
+    Feedback,
+    /// Refused unless the numbers are these.
+    Refused(u32, &'static [f32]),
+    /// Refused unless each coordinate is itself (`GL_NV_viewport_swizzle`).
+    Swizzle,
+}
+
+/// One state.
+pub(crate) struct StateRow {
+    /// Its name in OpenGL.
+    pub name: &'static str,
+    known: In,
+    calls: Calls,
+    setting: Setting,
+    /// The value that changes nothing.
+    neutral: f64,
+    /// The value in a new context.
+    initial: f64,
+}
+
+const fn row(name: &'static str, known: In, calls: Calls, setting: Setting, neutral: f64, initial: f64) -> StateRow {
+    StateRow { name, known, calls, setting, neutral, initial }
+}
+
+const fn switch(name: &'static str, switch: u32, known: In, calls: Calls) -> StateRow {
+    row(name, known, calls, Setting::Switch(switch), 0.0, 0.0)
+}
+
+const fn store(name: &'static str, parameter: u32, known: In, calls: Calls) -> StateRow {
+    row(name, known, calls, Setting::PixelStore(parameter), 0.0, 0.0)
+}
+
+const fn transfer(name: &'static str, parameter: u32, known: In, neutral: f64) -> StateRow {
+    row(name, known, READS | UPLOADS, Setting::PixelTransfer(parameter), neutral, neutral)
+}
+
+const fn refused(name: &'static str, query: u32, known: In, calls: Calls, fine: &'static [f32]) -> StateRow {
+    row(name, known, calls, Setting::Refused(query, fine), 0.0, 0.0)
+}
+
+const DISTANCES: In = In::DesktopOr("GL_EXT_clip_cull_distance");
+const RECTANGLES: In = In::Listed(&["GL_EXT_window_rectangles"]);
+const BOXES: In =
+    In::Listed(&["GL_ARB_ES3_2_compatibility", "GL_EXT_primitive_bounding_box", "GL_OES_primitive_bounding_box"]);
+const LIST_MODE: u32 = 0x0B30;
+/// `GL_RENDER`.
+const RENDER: f32 = 0x1C00 as f32;
+/// `GL_EXCLUSIVE_EXT`.
+const EXCLUSIVE: f32 = 0x8F11 as f32;
+/// `GL_SHADING_RATE_1X1_PIXELS_EXT`, which is that of `GL_QCOM_shading_rate`, too.
+const EACH_PIXEL: f32 = 0x96A6 as f32;
+const IMAGE: Calls = READS | UPLOADS;
+const PROGRAMS: Calls = DRAWS | STORES;
+
+/// What must be as in a new context while we work, and is put back afterwards.
+pub(crate) static STATES: [StateRow; 88] = [
+    // First, and so put back last: no other program can be used meanwhile.
+    row("GL_TRANSFORM_FEEDBACK_ACTIVE", In::Since((4, 0), (3, 0)), PROGRAMS, Setting::Feedback, 0.0, 0.0),
+    switch("GL_BLEND", glow::BLEND, In::All, DRAWS),
+    switch("GL_SCISSOR_TEST", glow::SCISSOR_TEST, In::All, DRAWS | CLEARS),
+    switch("GL_DEPTH_TEST", glow::DEPTH_TEST, In::All, DRAWS),
+    switch("GL_STENCIL_TEST", glow::STENCIL_TEST, In::All, DRAWS),
+    switch("GL_CULL_FACE", glow::CULL_FACE, In::All, DRAWS),
+    row("GL_DITHER", In::All, DRAWS | CLEARS, Setting::Switch(glow::DITHER), 0.0, 1.0),
+    switch("GL_RASTERIZER_DISCARD", glow::RASTERIZER_DISCARD, In::All, DRAWS | CLEARS),
+    row("GL_COLOR_WRITEMASK", In::All, DRAWS | CLEARS, Setting::ColorMask, 15.0, 15.0),
+    switch("GL_FRAMEBUFFER_SRGB", glow::FRAMEBUFFER_SRGB, In::DesktopOr("GL_EXT_sRGB_write_control"), DRAWS | CLEARS),
+    switch("GL_COLOR_LOGIC_OP", glow::COLOR_LOGIC_OP, DESKTOP, DRAWS),
+    // OpenGL 4.6 core, section 10.3.6: of arrays, too. Its index is 0 at first, our first vertex: NVIDIA draws nothing.
+    switch("GL_PRIMITIVE_RESTART", glow::PRIMITIVE_RESTART, DESKTOP, DRAWS),
+    row("GL_POLYGON_MODE", DESKTOP, DRAWS, Setting::PolygonMode, FILLED, FILLED),
+    switch("GL_POLYGON_SMOOTH", glow::POLYGON_SMOOTH, DESKTOP, DRAWS),
+    switch("GL_POLYGON_STIPPLE", 0x0B42, In::Compatibility, DRAWS),
+    switch("GL_ALPHA_TEST", 0x0BC0, In::Compatibility, DRAWS),
+    row("GL_CLAMP_FRAGMENT_COLOR", In::Compatibility, DRAWS, Setting::Clamp(0x891B), FIXED_ONLY, FIXED_ONLY),
+    switch("GL_SAMPLE_ALPHA_TO_COVERAGE", glow::SAMPLE_ALPHA_TO_COVERAGE, In::All, DRAWS),
+    switch(
+        "GL_SAMPLE_ALPHA_TO_ONE",
+        glow::SAMPLE_ALPHA_TO_ONE,
+        In::DesktopOr("GL_EXT_multisample_compatibility"),
+        DRAWS,
+    ),
+    switch("GL_SAMPLE_COVERAGE", glow::SAMPLE_COVERAGE, In::All, DRAWS),
+    switch("GL_SAMPLE_MASK", glow::SAMPLE_MASK, In::Since((3, 2), (3, 1)), DRAWS),
+    switch("GL_SAMPLE_SHADING", glow::SAMPLE_SHADING, In::Since((4, 0), (3, 2)), DRAWS),
+    switch("GL_CLIP_DISTANCE0", glow::CLIP_DISTANCE0, DISTANCES, DRAWS),
+    switch("GL_CLIP_DISTANCE1", glow::CLIP_DISTANCE0 + 1, DISTANCES, DRAWS),
+    switch("GL_CLIP_DISTANCE2", glow::CLIP_DISTANCE0 + 2, DISTANCES, DRAWS),
+    switch("GL_CLIP_DISTANCE3", glow::CLIP_DISTANCE0 + 3, DISTANCES, DRAWS),
+    switch("GL_CLIP_DISTANCE4", glow::CLIP_DISTANCE0 + 4, DISTANCES, DRAWS),
+    switch("GL_CLIP_DISTANCE5", glow::CLIP_DISTANCE0 + 5, DISTANCES, DRAWS),
+    switch("GL_CLIP_DISTANCE6", glow::CLIP_DISTANCE0 + 6, DISTANCES, DRAWS),
+    switch("GL_CLIP_DISTANCE7", glow::CLIP_DISTANCE0 + 7, DISTANCES, DRAWS),
+    switch("GL_DEPTH_BOUNDS_TEST_EXT", 0x8890, In::Listed(&["GL_EXT_depth_bounds_test"]), DRAWS),
+    switch("GL_RASTER_MULTISAMPLE_EXT", 0x9327, In::Listed(&["GL_EXT_raster_multisample"]), DRAWS),
+    switch("GL_CONSERVATIVE_RASTERIZATION_NV", 0x9346, In::Listed(&["GL_NV_conservative_raster"]), DRAWS),
+    switch("GL_CONSERVATIVE_RASTERIZATION_INTEL", 0x83FE, In::Listed(&["GL_INTEL_conservative_rasterization"]), DRAWS),
+    switch("GL_FRAGMENT_COVERAGE_TO_COLOR_NV", 0x92DD, In::Listed(&["GL_NV_fragment_coverage_to_color"]), DRAWS),
+    switch("GL_SHADING_RATE_IMAGE_NV", 0x9563, In::Listed(&["GL_NV_shading_rate_image"]), DRAWS),
+    switch("GL_SCISSOR_TEST_EXCLUSIVE_NV", 0x9555, In::Listed(&["GL_NV_scissor_exclusive"]), DRAWS | CLEARS),
+    switch("GL_REPRESENTATIVE_FRAGMENT_TEST_NV", 0x937F, In::Listed(&["GL_NV_representative_fragment_test"]), DRAWS),
+    row("GL_CLAMP_READ_COLOR", DESKTOP, READS, Setting::Clamp(glow::CLAMP_READ_COLOR), FIXED_ONLY, FIXED_ONLY),
+    row("GL_PACK_ALIGNMENT", In::All, READS, Setting::PixelStore(glow::PACK_ALIGNMENT), 1.0, 4.0),
+    store("GL_PACK_ROW_LENGTH", glow::PACK_ROW_LENGTH, In::All, READS),
+    store("GL_PACK_SKIP_ROWS", glow::PACK_SKIP_ROWS, In::All, READS),
+    store("GL_PACK_SKIP_PIXELS", glow::PACK_SKIP_PIXELS, In::All, READS),
+    store("GL_PACK_SWAP_BYTES", glow::PACK_SWAP_BYTES, DESKTOP, READS),
+    store("GL_PACK_LSB_FIRST", glow::PACK_LSB_FIRST, DESKTOP, READS),
+    store("GL_PACK_INVERT_MESA", 0x8758, In::Listed(&["GL_MESA_pack_invert"]), READS),
+    store("GL_PACK_REVERSE_ROW_ORDER_ANGLE", 0x93A4, In::Listed(&["GL_ANGLE_pack_reverse_row_order"]), READS),
+    row("GL_UNPACK_ALIGNMENT", In::All, UPLOADS, Setting::PixelStore(glow::UNPACK_ALIGNMENT), 1.0, 4.0),
+    store("GL_UNPACK_ROW_LENGTH", glow::UNPACK_ROW_LENGTH, In::All, UPLOADS),
+    store("GL_UNPACK_SKIP_ROWS", glow::UNPACK_SKIP_ROWS, In::All, UPLOADS),
+    store("GL_UNPACK_SKIP_PIXELS", glow::UNPACK_SKIP_PIXELS, In::All, UPLOADS),
+    store("GL_UNPACK_SWAP_BYTES", glow::UNPACK_SWAP_BYTES, DESKTOP, UPLOADS),
+    store("GL_UNPACK_LSB_FIRST", glow::UNPACK_LSB_FIRST, DESKTOP, UPLOADS),
+    transfer("GL_MAP_COLOR", 0x0D10, In::Compatibility, 0.0),
+    transfer("GL_RED_SCALE", 0x0D14, In::Compatibility, 1.0),
+    transfer("GL_GREEN_SCALE", 0x0D18, In::Compatibility, 1.0),
+    transfer("GL_BLUE_SCALE", 0x0D1A, In::Compatibility, 1.0),
+    transfer("GL_ALPHA_SCALE", 0x0D1C, In::Compatibility, 1.0),
+    transfer("GL_RED_BIAS", 0x0D15, In::Compatibility, 0.0),
+    transfer("GL_GREEN_BIAS", 0x0D19, In::Compatibility, 0.0),
+    transfer("GL_BLUE_BIAS", 0x0D1B, In::Compatibility, 0.0),
+    transfer("GL_ALPHA_BIAS", 0x0D1D, In::Compatibility, 0.0),
+    switch("GL_COLOR_TABLE", 0x80D0, In::Imaging, IMAGE),
+    switch("GL_POST_CONVOLUTION_COLOR_TABLE", 0x80D1, In::Imaging, IMAGE),
+    switch("GL_POST_COLOR_MATRIX_COLOR_TABLE", 0x80D2, In::Imaging, IMAGE),
+    switch("GL_CONVOLUTION_2D", 0x8011, In::Imaging, IMAGE),
+    switch("GL_SEPARABLE_2D", 0x8012, In::Imaging, IMAGE),
+    switch("GL_HISTOGRAM", 0x8024, In::Imaging, IMAGE),
+    switch("GL_MINMAX", 0x802E, In::Imaging, IMAGE),
+    transfer("GL_POST_COLOR_MATRIX_RED_SCALE", 0x80B4, In::Imaging, 1.0),
+    transfer("GL_POST_COLOR_MATRIX_GREEN_SCALE", 0x80B5, In::Imaging, 1.0),
+    transfer("GL_POST_COLOR_MATRIX_BLUE_SCALE", 0x80B6, In::Imaging, 1.0),
+    transfer("GL_POST_COLOR_MATRIX_ALPHA_SCALE", 0x80B7, In::Imaging, 1.0),
+    transfer("GL_POST_COLOR_MATRIX_RED_BIAS", 0x80B8, In::Imaging, 0.0),
+    transfer("GL_POST_COLOR_MATRIX_GREEN_BIAS", 0x80B9, In::Imaging, 0.0),
+    transfer("GL_POST_COLOR_MATRIX_BLUE_BIAS", 0x80BA, In::Imaging, 0.0),
+    transfer("GL_POST_COLOR_MATRIX_ALPHA_BIAS", 0x80BB, In::Imaging, 0.0),
+    row("GL_QUERY_BUFFER_BINDING", In::Since((4, 4), NEVER), QUERIES, Setting::QueryBuffer, 0.0, 0.0),
+    // What follows is refused.
+    refused("GL_LIST_MODE", LIST_MODE, In::Compatibility, LISTED, &[0.0]),
+    refused("GL_RENDER_MODE", 0x0C40, In::Compatibility, DRAWS | CLEARS, &[RENDER]),
+    refused(
+        "GL_COLOR_MATRIX",
+        0x80B1,
+        In::Imaging,
+        IMAGE,
+        &[1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0],
+    ),
+    refused("GL_WINDOW_RECTANGLE_MODE_EXT", 0x8F13, RECTANGLES, DRAWS | CLEARS, &[EXCLUSIVE]),
+    refused("GL_NUM_WINDOW_RECTANGLES_EXT", 0x8F15, RECTANGLES, DRAWS | CLEARS, &[0.0]),
+    refused("GL_PRIMITIVE_BOUNDING_BOX", 0x92BE, BOXES, DRAWS, &[-1.0, -1.0, -1.0, 1.0, 1.0, 1.0, 1.0, 1.0]),
+    row("GL_VIEWPORT_SWIZZLE_NV", In::Listed(&["GL_NV_viewport_swizzle"]), DRAWS, Setting::Swizzle, 0.0, 0.0),
+    refused("GL_POLYGON_MODE_NV", glow::POLYGON_MODE, In::EsWith("GL_NV_polygon_mode"), DRAWS, &[glow::FILL as f32]),
+    refused("GL_SHADING_RATE_QCOM", 0x96A4, In::Listed(&["GL_QCOM_shading_rate"]), DRAWS, &[EACH_PIXEL]),
+    refused("GL_SHADING_RATE_EXT", 0x96D0, In::Listed(&["GL_EXT_fragment_shading_rate"]), DRAWS, &[EACH_PIXEL]),
+];
+
+/// The rows that a context has.
+#[derive(Default)]
+pub(crate) struct HostStates(Vec<&'static StateRow>);
+
+impl HostStates {
+    /// Asks the current context, whose functions `raw` has. What the driver cannot tell is left out.
+    pub(crate) fn query(gl: &glow::Context) -> Self {
+        // SAFETY: the context is current; every version that is taken has profiles.
+        let core = gl.version().is_embedded
+            || unsafe { gl.get_parameter_i32(glow::CONTEXT_PROFILE_MASK) as u32 } & glow::CONTEXT_CORE_PROFILE_BIT != 0;
+        drain(gl, "GlDisplay");
+        let told = |row: &&StateRow| {
+            row.read(gl);
+            // SAFETY: the context is current.
+            unsafe { gl.get_error() == glow::NO_ERROR }
+        };
+        Self(STATES.iter().filter(|row| row.known.has(gl, core)).filter(told).collect())
+    }
+
+    /// True where the context has display lists.
+    pub(crate) fn has_lists(&self) -> bool {
+        self.of(LISTED).next().is_some()
+    }
+
+    fn of(&self, calls: Calls) -> impl Iterator<Item = &'static StateRow> {
+        self.0.iter().copied().filter(move |row| row.calls & calls != 0)
+    }
+}
+
+/// Refuses calls while a display list is compiled; `has_lists`: the context has them. It must be current.
+pub(crate) fn check_lists(gl: &glow::Context, has_lists: bool) -> Result<()> {
+    // SAFETY: the context is current and has the state.
+    if has_lists && unsafe { gl.get_parameter_i32(LIST_MODE) } != 0 {
+        return Err(refusal("GL_LIST_MODE"));
+    }
+    Ok(())
+}
+
+fn refusal(name: &str) -> Error {
+    Error::refused(format!(
+        "the context's {name} is not as in a new context, which would change what this call does; set it back before"
+    ))
+}
+
+impl StateRow {
+    /// Reads it. The context must be current and have the state.
+    fn read(&self, gl: &glow::Context) -> f64 {
+        // SAFETY: the context is current and has the state; arrays are as long as the state is.
+        unsafe {
+            match self.setting {
+                Setting::Switch(switch) => f64::from(u8::from(gl.is_enabled(switch))),
+                Setting::PixelStore(name) | Setting::Clamp(name) => gl.get_parameter_i32(name).into(),
+                Setting::PixelTransfer(name) => gl.get_parameter_f32(name).into(),
+                Setting::ColorMask => color_mask(gl).into(),
+                Setting::PolygonMode => polygon_mode(gl).into(),
+                Setting::QueryBuffer => gl.get_parameter_i32(glow::QUERY_BUFFER_BINDING).into(),
+                Setting::Feedback => f64::from(u8::from(feeds_back(gl))),
+                Setting::Refused(name, fine) => {
+                    // A driver that does not tell leaves it.
+                    let mut found = [f32::NAN; 16];
+                    gl.get_parameter_f32_slice(name, &mut found);
+                    f64::from(u8::from(found.iter().zip(fine).any(|(found, fine)| !found.is_nan() && found != fine)))
+                }
+                Setting::Swizzle => {
+                    let same = |axis| gl.get_parameter_indexed_i32(SWIZZLE_X + axis, 0) as u32 == POSITIVE_X + 2 * axis;
+                    f64::from(u8::from(!(0..4).all(same)))
+                }
+            }
+        }
+    }
+
+    /// True where [`StateRow::set`] can set it.
+    fn can_be_set(&self, shared: &ContextState) -> bool {
+        match self.setting {
+            Setting::PixelTransfer(_) => shared.raw.states.pixel_transfer.is_some(),
+            Setting::Clamp(_) => shared.raw.states.clamp_color.is_some(),
+            Setting::Refused(..) | Setting::Swizzle => false,
+            _ => true,
+        }
+    }
+
+    /// The context must be current and have the state.
+    fn set(&self, shared: &ContextState, value: f64) {
+        let (gl, fns, whole) = (&shared.gl, &shared.raw.states, value as i32);
+        // SAFETY: the context is current and has the state; the value was read from it, or is one that every context takes.
+        unsafe {
+            match self.setting {
+                Setting::Switch(switch) => set_switch(shared, switch, value != 0.0),
+                Setting::PixelStore(name) => gl.pixel_store_i32(name, whole),
+                Setting::PixelTransfer(name) => fns.pixel_transfer.into_iter().for_each(|set| set(name, value as f32)),
+                Setting::Clamp(name) => fns.clamp_color.into_iter().for_each(|set| set(name, whole as u32)),
+                Setting::ColorMask => set_color_mask(shared, whole as u8),
+                Setting::PolygonMode => set_polygon_mode(gl, whole as u32),
+                Setting::QueryBuffer => {
+                    let buffer = std::num::NonZeroU32::new(whole as u32).map(glow::NativeBuffer);
+                    gl.bind_buffer(glow::QUERY_BUFFER, buffer);
+                }
+                Setting::Feedback if value != 0.0 => gl.resume_transform_feedback(),
+                Setting::Feedback => gl.pause_transform_feedback(),
+                Setting::Refused(..) | Setting::Swizzle => {}
+            }
+        }
+    }
+
+    /// True where nothing is to be done about it before it is read, as it is off unless the host switches it on.
+    const fn is_only_kept(&self) -> bool {
+        matches!(self.setting, Setting::Feedback | Setting::QueryBuffer | Setting::Refused(..) | Setting::Swizzle)
+    }
+}
+
+/// True while transform feedback records. The context must be current and able to pause it.
+pub(crate) fn feeds_back(gl: &glow::Context) -> bool {
+    // SAFETY: the context is current, and of OpenGL 4.0 or OpenGL ES 3.0.
+    unsafe {
+        gl.get_parameter_bool(glow::TRANSFORM_FEEDBACK_ACTIVE)
+            && !gl.get_parameter_bool(glow::TRANSFORM_FEEDBACK_PAUSED)
+    }
+}
+
+/// State set to what changes nothing, for some calls; put back when dropped.
+pub(crate) struct Calmed<'a> {
+    shared: &'a ContextState,
+    before: Vec<(&'static StateRow, f64)>,
+}
+
+impl<'a> Calmed<'a> {
+    /// The context must be current. `keep` reads first, and puts back; else all is set and stays so.
+    pub(crate) fn set(shared: &'a ContextState, calls: Calls, keep: bool) -> Self {
+        let mut before = Vec::new();
+        for row in shared.host_states.of(calls) {
+            if !keep {
+                if !row.is_only_kept() {
+                    row.set(shared, row.neutral);
+                }
+                continue;
+            }
+            // Most states are as in a new context, and nothing is to be set.
+            let value = row.read(&shared.gl);
+            if value != row.neutral {
+                row.set(shared, row.neutral);
+                before.push((row, value));
+            }
+        }
+        Self { shared, before }
+    }
+}
+
+impl Drop for Calmed<'_> {
+    fn drop(&mut self) {
+        self.before.iter().rev().for_each(|(row, value)| row.set(self.shared, *value));
+    }
+}
+
+impl ContextState {
+    /// Refuses calls that a state of the host's would change, where nothing here can set it. The context must be current.
+    pub(crate) fn check_host(&self, calls: Calls) -> Result<()> {
+        let stuck = self.host_states.of(calls).filter(|row| self.is_engine() && !row.can_be_set(self));
+        match stuck.into_iter().find(|row| row.read(&self.gl) != row.neutral) {
+            None => Ok(()),
+            Some(row) => Err(refusal(row.name)),
+        }
+    }
+
+    /// The rows whose state is not that of a new context. The context must be current.
+    pub(crate) fn unusual_states(&self) -> Vec<String> {
+        let told = |row: &StateRow| match (row.read(&self.gl), row.setting) {
+            (value, _) if value == row.initial => None,
+            (value, Setting::Switch(_)) => Some(format!("{} {}", row.name, if value == 0.0 { "off" } else { "on" })),
+            (_, Setting::Refused(..) | Setting::Swizzle | Setting::Feedback) => Some(row.name.to_owned()),
+            (value, Setting::Clamp(_) | Setting::ColorMask | Setting::PolygonMode) => {
+                Some(format!("{} {:#x}", row.name, value as u32))
+            }
+            (value, _) => Some(format!("{} {value}", row.name)),
+        };
+        self.host_states.of(ALL).filter_map(told).collect()
+    }
+}
