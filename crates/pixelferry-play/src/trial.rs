@@ -9,13 +9,13 @@ use crate::pass::Vouched;
 use crate::picture::Streams;
 use crate::program::Program;
 use crate::running::Running;
+use pixelferry::driver::describe::threads;
 use pixelferry::{BackendChoice, ComputeBackend, Extent, ImageView, PixelFormat, Target, View, open_backend};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// What an answer begins with: the process may print other lines.
@@ -199,6 +199,7 @@ struct Tester {
 
 impl Drop for Tester {
     fn drop(&mut self) {
+        pixelferry::driver::leak_if_forked!();
         // Whoever has ended cannot be ended; its status is taken either way.
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -219,25 +220,27 @@ impl Trials {
     fn tester(&mut self) -> Result<Tester, PlayError> {
         let failed = |error: std::io::Error| PlayError::Trial(error.to_string());
         let mut command = (self.command)();
-        let mut process =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(failed)?;
+        let mut process = threads::takes_signals(&mut command)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(failed)?;
         let (Some(input), Some(output)) = (process.stdin.take(), process.stdout.take()) else {
             return Err(PlayError::Trial("it has no standard input or output".into()));
         };
         let (sender, answers) = channel();
-        thread::Builder::new()
-            .name("trial".into())
-            .spawn(move || {
-                for line in BufReader::new(output).lines() {
-                    let Ok(line) = line else { return };
-                    let Some(text) = line.strip_prefix(ANSWER) else { continue };
-                    let Ok(answer) = serde_json::from_str(text) else { continue };
-                    if sender.send(answer).is_err() {
-                        return;
-                    }
+        let read = move || {
+            for line in BufReader::new(output).lines() {
+                let Ok(line) = line else { return };
+                let Some(text) = line.strip_prefix(ANSWER) else { continue };
+                let Ok(answer) = serde_json::from_str(text) else { continue };
+                if sender.send(answer).is_err() {
+                    return;
                 }
-            })
-            .map_err(failed)?;
+            }
+        };
+        threads::spawn("trial", read).map_err(failed)?;
         Ok(Tester { process, input, answers, is_ready: false, since: Instant::now(), is_busy: false })
     }
 

@@ -3,6 +3,7 @@
 use super::elements::Element;
 use super::error::Error;
 use interop_core::Extent;
+use interop_core::describe::threads;
 use std::io::Read as _;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::Duration;
@@ -54,7 +55,7 @@ pub(crate) fn spawn(mut launch: Command, input: Stdio, output: Stdio) -> Result<
     #[cfg(unix)]
     // A Ctrl-C in the terminal is for this program. The child ends when its input does.
     std::os::unix::process::CommandExt::process_group(&mut launch, 0);
-    let child = launch.stdin(input).stdout(output).stderr(Stdio::piped()).spawn();
+    let child = threads::takes_signals(&mut launch).stdin(input).stdout(output).stderr(Stdio::piped()).spawn();
     child.map_err(|source| Error::NoTools { tool: LAUNCH, source })
 }
 

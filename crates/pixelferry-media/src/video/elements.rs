@@ -1,6 +1,7 @@
 //! GStreamer's elements: the encoders, in the order in which they are tried, and what goes before and after them.
 
 use super::error::Error;
+use interop_core::describe::threads;
 use std::process::{Command, Stdio};
 
 const INSPECT: &str = "gst-inspect-1.0";
@@ -63,6 +64,7 @@ pub(crate) fn require(elements: &[(&'static str, &'static str)]) -> Result<(), E
 fn is_known(element: &str) -> Result<bool, Error> {
     let mut inspect = Command::new(INSPECT);
     inspect.args(["--exists", element]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let status = inspect.status().map_err(|source| Error::NoTools { tool: INSPECT, source })?;
+    let status =
+        threads::takes_signals(&mut inspect).status().map_err(|source| Error::NoTools { tool: INSPECT, source })?;
     Ok(status.success())
 }

@@ -4,13 +4,14 @@ use super::hub::{Hub, Peer};
 use crate::wire::message::{Device, Hello, Notice, VERSION, decode, encode};
 use crate::wire::socket::{Listener, Received, receive, send};
 use crate::wire::table::Reader;
+use interop_core::describe::threads;
 use interop_core::{Error, Result};
 use rustix::event::{EventfdFlags, Timespec, epoll, eventfd};
 use rustix::io::Errno;
 use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
-use std::thread::{Builder, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Connections that have not said who they are, at most.
@@ -45,7 +46,7 @@ impl Server {
         };
         let (events, stop) = prepared().map_err(|errno: Errno| failed(errno.to_string()))?;
         let room = Room { listener, hub, device, events, waiting: HashMap::new(), last: STOP };
-        let thread = Builder::new().name("pixelferry stream".into()).spawn(move || room.run());
+        let thread = threads::spawn("pixelferry stream", move || room.run());
         Ok(Self { stop, thread: Some(thread.map_err(|error| failed(error.to_string()))?) })
     }
 }
