@@ -56,7 +56,7 @@ mod written;
 use array::Array;
 use buffer::Buffer;
 use events::Event;
-use failure::Failure;
+use failure::{Failure, answer};
 use gl_source::GlSource;
 use gl_target::GlTarget;
 use pixelferry::command::check_picture_file;
@@ -71,9 +71,10 @@ use texture::Texture;
 use viewer::{Options, Viewer};
 
 /// A window's size for an array; that of a viewer where the array does not tell its shape by itself.
-fn window_size(array: &Bound<'_, PyAny>, layout: Layout) -> (u32, u32) {
-    let shape = array.getattr("shape").and_then(|shape| shape.extract::<Vec<i64>>()).unwrap_or_default();
-    layout.of(&shape, &shape).map_or((1280, 720), |axes| window_for(axes.size()).into())
+fn window_size(array: &Bound<'_, PyAny>, layout: Layout) -> PyResult<(u32, u32)> {
+    let shape = array.getattr("shape").and_then(|shape| shape.extract::<Vec<i64>>());
+    let shape = answer(array.py(), shape)?.unwrap_or_default();
+    Ok(layout.of(&shape, &shape).map_or((1280, 720), |axes| window_for(axes.size()).into()))
 }
 
 /// Shows one array. In a window: waits until it is closed, or with block=False returns the viewer. With save="x.png":
@@ -100,7 +101,7 @@ fn show(
     marks: bool,
 ) -> PyResult<Option<Viewer>> {
     let request = looks::Asked { layout, range, exposure, gamma, colormap, channel, marks }.request()?;
-    let own = window_size(array, request.layout);
+    let own = window_size(array, request.layout)?;
     // A still picture is looked at closely, unless a backend is to make it.
     let is_close = block && save.is_none() && backend.is_none();
     let least = if is_close { SMALLEST } else { [0; 2] };

@@ -1,7 +1,7 @@
 //! Any array of Python as a description whose memory is kept: by DLPack, `__cuda_array_interface__`, or the buffer protocol.
 
 use crate::engine::Engines;
-use crate::failure::{self, Failure};
+use crate::failure::{self, Failure, answer};
 use crate::raw::dlpack::{Described, Taken, VERSION};
 use crate::raw::memory::{Lies, Readable};
 use pixelferry_look::{Number, Place, Raw};
@@ -50,9 +50,9 @@ impl<D: Lies> Source<D> {
             let what = format!("the array is in memory of a device of DLPack's kind {kind}, which is not read");
             return Err(Failure::Device(format!("{what}; copy it to the host")).into());
         }
-        match PyUntypedBuffer::get(array) {
+        match answer(py, PyUntypedBuffer::get(array))? {
             Ok(buffer) => Self::buffer(buffer, None, of),
-            Err(_) if device.is_some() => match Self::dlpack(array, of, None) {
+            Err(_) if device.is_some() => match answer(py, Self::dlpack(array, of, None))? {
                 Err(error) => Self::view(array, of)?.ok_or(error),
                 taken => taken,
             },
