@@ -16,6 +16,8 @@ mod contexts;
 mod exported;
 #[cfg(unix)]
 mod faults;
+#[cfg(target_os = "linux")]
+mod forked;
 mod fuzz;
 mod gl_drawing;
 #[cfg(target_os = "linux")]

@@ -21,7 +21,7 @@ pub enum Error {
     NothingToCheck,
     #[error("{} is no Rust that can be read: line {}: {source}", path.display(), source.span().start().line)]
     Source { path: PathBuf, source: syn::Error },
-    #[error("{0} imports or rooms are out of order; move what both sides need to a file below both")]
+    #[error("{0} imports, rooms or starts of threads are out of order; what two sides need goes to a file below both")]
     Imports(usize),
     #[error("{0} has no table of the house, or another one; `cargo xtask house --write` writes it between its marks")]
     NoHouse(&'static str),

@@ -1,6 +1,8 @@
 //! The threads that kernels run on.
 
 use interop_core::describe::panics::{Panicked, catch};
+use interop_core::describe::process::ProcessOwned;
+use interop_core::describe::threads::SignalsBlocked;
 use interop_core::{Error, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::panic::resume_unwind;
@@ -86,7 +88,7 @@ impl Loops {
 
 /// A pool and the bound below which it is left asleep.
 pub(crate) struct Crew {
-    pool: ThreadPool,
+    pool: ProcessOwned<ThreadPool>,
     serial_items: usize,
 }
 
@@ -102,12 +104,16 @@ impl Crew {
             }
             builder = builder.num_threads(threads);
         }
+        let _blocked = SignalsBlocked::new();
         let pool = builder.build().map_err(|e| Error::Unavailable {
             what: "the CPU thread pool".into(),
             reason: e.to_string(),
             hint: "Ask for fewer threads in CpuOptions or raise the limit on processes (ulimit -u).".into(),
         })?;
-        Ok(Self { pool, serial_items: options.serial_items.unwrap_or(CpuOptions::SERIAL_ITEMS) })
+        Ok(Self {
+            pool: ProcessOwned::new(pool),
+            serial_items: options.serial_items.unwrap_or(CpuOptions::SERIAL_ITEMS),
+        })
     }
 
     pub(crate) fn threads(&self) -> usize {
@@ -116,7 +122,12 @@ impl Crew {
 
     /// Runs `f` where a launch of that many items belongs. Rayon calls inside `f` use this pool when it is moved there.
     pub(crate) fn run<R: Send>(&self, items: usize, f: impl FnOnce(Loops) -> R + Send) -> R {
-        if items <= self.serial_items { f(Loops::Serial) } else { self.pool.install(|| f(Loops::Parallel)) }
+        // A forked process has none of the threads.
+        if items <= self.serial_items || !self.pool.mark().is_here() {
+            f(Loops::Serial)
+        } else {
+            self.pool.install(|| f(Loops::Parallel))
+        }
     }
 }
 

@@ -2,10 +2,11 @@
 
 use interop_core::compute::{Completer, no_thread, now};
 use interop_core::describe::panics::catch;
+use interop_core::describe::process::ProcessOwned;
+use interop_core::describe::threads;
 use interop_core::{Error, Result};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
 /// An operation that may start.
 pub(crate) struct Job {
@@ -15,7 +16,7 @@ pub(crate) struct Job {
 
 /// Sender of a queue's jobs to its worker threads. The threads end when this is gone and all jobs are done.
 pub(crate) struct Workers {
-    sender: Sender<Job>,
+    sender: ProcessOwned<Sender<Job>>,
 }
 
 impl Workers {
@@ -26,12 +27,15 @@ impl Workers {
             let receiver = receiver.clone();
             let name = format!("pixelferry-queue-{index}");
             // Those that were started end with the sender.
-            thread::Builder::new().name(name).spawn(move || work(&receiver, profiling)).map_err(no_thread)?;
+            threads::spawn(name, move || work(&receiver, profiling)).map_err(no_thread)?;
         }
-        Ok(Self { sender })
+        Ok(Self { sender: ProcessOwned::new(sender) })
     }
 
     pub(crate) fn start(&self, job: Job) {
+        if let Err(forked) = self.sender.mark().check("a queue's threads") {
+            return job.completer.complete_profiled(Err(forked), None);
+        }
         // Refused only where every thread has ended; the job's event fails when the job is dropped.
         let _ = self.sender.send(job);
     }

@@ -3,6 +3,7 @@
 use crate::error::unavailable;
 use crate::ffi::api::Api;
 use crate::ffi::probe::{self, Attribute, Device};
+use interop_core::describe::process::enter;
 use interop_core::{Api as ApiKind, DeviceIdentity, DeviceUuid, Error, MemoryKind, Result};
 
 /// The oldest driver that is taken.
@@ -65,7 +66,9 @@ impl std::fmt::Debug for CudaDevice {
 /// # Errors
 /// [`Error::Unavailable`] where there is no driver, one older than CUDA 12.0, or no device.
 pub fn devices() -> Result<Vec<CudaDevice>> {
-    devices_of(Api::get()?)
+    let api = Api::get()?;
+    let _entered = enter("CUDA")?;
+    devices_of(api)
 }
 
 pub(crate) fn devices_of(api: &'static Api) -> Result<Vec<CudaDevice>> {

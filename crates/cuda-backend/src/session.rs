@@ -8,6 +8,7 @@ use crate::ffi::submit_queue::DeviceFence;
 use crate::ffi::{Failure, Queue, shared_memory};
 use crate::timeline::Timeline;
 use interop_core::compute::HostPool;
+use interop_core::describe::process::enter;
 use interop_core::devices::owned::Maker;
 use interop_core::{
     ComputeCaps, DeviceIdentity, Error, Event, HandleType, Language, MemoryCap, MemoryShape, PixelFormat, QueueId,
@@ -35,6 +36,7 @@ pub struct Session {
 
 impl Session {
     pub fn open(device: &CudaDevice) -> Result<Arc<Self>> {
+        let _entered = enter("CUDA")?;
         let identity = device.identity().clone();
         let name = identity.to_string();
         let queue = Queue::new(device.device.api(), device.device.raw).map_err(|f| f.on(&name))?;

@@ -23,6 +23,10 @@
  * another one a call gives PIXELFERRY_ERROR_THREAD and does nothing. What a thread does not free before it ends is never
  * freed. Messages are of each thread.
  *
+ * PROCESSES. In a forked process the handles of its parent can be freed, and every other call with them gives
+ * PIXELFERRY_ERROR_UNAVAILABLE; where the parent had opened drivers, so does every call that opens something. The message says
+ * "spawn" then. docs/guest.md lists what the library does to its process: signals, threads, descriptors and more.
+ *
  * STRUCTS that begin with `size_t size` may grow in later versions. Set size to sizeof and all that you do not use to zero:
  * zero is the default of every field. The smaller size of an older header is taken, and nothing behind it is read or written.
  * Every other size gives PIXELFERRY_ERROR_ARGUMENT: a newer header's too, so use the library that came with the header or a

@@ -10,6 +10,7 @@ use crate::given_out::GivenOut;
 use crate::held::{FrameSlot, LinkSlot, ShownSlot};
 use crate::objects::{IntakeSlot, OutletSlot, TakenSlot};
 use crate::subscribed::{StreamedSlot, SubscriberSlot};
+use interop_core::describe::process::{ProcessMark, forked};
 use interop_core::{ComputeBackend, ComputeMemory, Kernel, SharedFrame, SharedLink, ShowTarget, StartedFrame};
 use pixelferry::Headless;
 use std::cell::{Ref, RefCell};
@@ -17,7 +18,8 @@ use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
 use std::ptr;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 
 const KIND_BITS: u32 = 4;
@@ -92,13 +94,18 @@ enum Place {
     On(ThreadId),
 }
 
+/// The table of one process. A forked one begins another: its parent's may be locked by a thread that it does not have.
 struct Table {
-    /// Handles made so far.
-    made: usize,
-    live: BTreeMap<usize, Place>,
+    of: ProcessMark,
+    /// Handles that its parents had made.
+    before: usize,
+    live: Mutex<BTreeMap<usize, Place>>,
+    /// That of a process forked from this one.
+    forked: OnceLock<Box<Self>>,
 }
 
-static TABLE: Mutex<Table> = Mutex::new(Table { made: 0, live: BTreeMap::new() });
+/// Handles made so far.
+static MADE: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     // Never dropped: what a thread did not free it leaks, as its contexts may be gone by then.
@@ -106,8 +113,30 @@ thread_local! {
         const { ManuallyDrop::new(RefCell::new(BTreeMap::new())) };
 }
 
-fn table() -> MutexGuard<'static, Table> {
-    TABLE.lock().unwrap_or_else(PoisonError::into_inner)
+impl Table {
+    fn new() -> Self {
+        let before = MADE.load(Ordering::Relaxed);
+        Self { of: ProcessMark::here(), before, live: Mutex::default(), forked: OnceLock::new() }
+    }
+
+    /// This process's own.
+    fn own() -> &'static Self {
+        static FIRST: OnceLock<Table> = OnceLock::new();
+        let mut table = FIRST.get_or_init(Self::new);
+        while !table.of.is_here() {
+            table = table.forked.get_or_init(|| Box::new(Self::new()));
+        }
+        table
+    }
+}
+
+fn table() -> MutexGuard<'static, BTreeMap<usize, Place>> {
+    Table::own().live.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// True for a handle that came along into a forked process.
+pub fn is_parents(id: usize) -> bool {
+    (1..=Table::own().before).contains(&(id >> KIND_BITS))
 }
 
 /// A type of handle, and what is behind it.
@@ -181,16 +210,21 @@ handles! {
 
 fn next(kind: usize, place: Place) -> Result<usize> {
     let mut table = table();
-    let id = (table.made + 1).checked_mul(1 << KIND_BITS).map(|id| id | kind);
+    // Counted with the lock alone.
+    let made = MADE.load(Ordering::Relaxed) + 1;
+    let id = made.checked_mul(1 << KIND_BITS).map(|id| id | kind);
     let id = id.ok_or_else(|| Failure::Handle("every handle that this process can have was used".into()))?;
-    table.made += 1;
-    table.live.insert(id, place);
+    MADE.store(made, Ordering::Relaxed);
+    table.insert(id, place);
     Ok(id)
 }
 
 /// Says what is wrong with a handle that is not in the table.
-fn unknown<H: Handle>(id: usize, made: usize) -> Failure {
-    let (kind, count) = (kind_of(id), id >> KIND_BITS);
+fn unknown<H: Handle>(id: usize) -> Failure {
+    if is_parents(id) {
+        return forked(H::NAME).into();
+    }
+    let (kind, count, made) = (kind_of(id), id >> KIND_BITS, MADE.load(Ordering::Relaxed));
     Failure::Handle(if id == 0 {
         format!("the {} is NULL", H::NAME)
     } else {
@@ -205,9 +239,9 @@ fn unknown<H: Handle>(id: usize, made: usize) -> Failure {
 fn find_shared<H: Handle>(handle: *mut H) -> Result<Global> {
     let id = handle.addr();
     let table = table();
-    match table.live.get(&id) {
+    match table.get(&id) {
         Some(Place::Everywhere(object)) if kind_of(id) == H::KIND => Ok(object.clone()),
-        _ => Err(unknown::<H>(id, table.made)),
+        _ => Err(unknown::<H>(id)),
     }
 }
 
@@ -220,7 +254,7 @@ fn find_local<H: Handle>(handle: *mut H) -> Result<Local> {
 
 fn check_local<H: Handle>(id: usize) -> Result<()> {
     let table = table();
-    match table.live.get(&id) {
+    match table.get(&id) {
         Some(Place::On(owner)) if kind_of(id) == H::KIND => {
             if *owner == thread::current().id() {
                 Ok(())
@@ -228,14 +262,14 @@ fn check_local<H: Handle>(id: usize) -> Result<()> {
                 Err(Failure::Thread(H::NAME))
             }
         }
-        _ => Err(unknown::<H>(id, table.made)),
+        _ => Err(unknown::<H>(id)),
     }
 }
 
 /// Takes a handle out of the table; what it held goes, where nothing else holds it. Null is nothing to do.
 pub fn free<H: Handle>(handle: *mut H) -> Result<()> {
     let id = handle.addr();
-    if id == 0 {
+    if id == 0 || is_parents(id) {
         return Ok(());
     }
     H::get(handle)?;
@@ -245,7 +279,7 @@ pub fn free<H: Handle>(handle: *mut H) -> Result<()> {
 
 /// Takes out what is there, if it is. What it was goes outside the locks: its end may call anything.
 pub fn remove(id: usize) {
-    let place = table().live.remove(&id);
+    let place = table().remove(&id);
     let local = match place {
         Some(Place::On(_)) => OWN.try_with(|own| take(&mut own.borrow_mut(), id)).ok().flatten(),
         _ => None,

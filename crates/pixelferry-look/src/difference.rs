@@ -5,6 +5,7 @@ use crate::kernel::kernel;
 use crate::layout::Layout;
 use crate::paint::{Float, TOGETHER};
 use crate::plane::Plane;
+use crate::pool;
 use crate::refusal::Refusal;
 use crate::spot::Spot;
 use crate::value::Value;
@@ -47,11 +48,10 @@ impl Plane {
         self.check(bytes)?;
         other.check(others)?;
         check_room(&shape, number, out.len())?;
-        if number.bits == 32 {
-            self.subtract::<f32>(bytes, other, others, out);
-        } else {
-            self.subtract::<f64>(bytes, other, others, out);
-        }
+        pool::run(|| match number.bits {
+            32 => self.subtract::<f32>(bytes, other, others, out),
+            _ => self.subtract::<f64>(bytes, other, others, out),
+        });
         Ok(())
     }
 

@@ -26,6 +26,7 @@ mod options;
 mod paint;
 mod pixel;
 mod plane;
+mod pool;
 mod raw;
 mod refusal;
 mod rows;

@@ -4,6 +4,7 @@ use crate::element::Element;
 use crate::look::Range;
 use crate::paint::{Float, TOGETHER};
 use crate::plane::Plane;
+use crate::pool;
 use crate::raw::simd::{self, Loops};
 use crate::rows::Numbers;
 use crate::spot::Spot;
@@ -88,9 +89,7 @@ impl Plane {
     ) -> T {
         let grid = self.grid;
         let rows = u64::from(grid.count) * u64::from(grid.height);
-        // A few pieces for each thread: what is merged in the end may be large.
-        let pieces = (rayon::current_num_threads() as u64 * 2).min(rows).max(1);
-        let piece = |piece: u64| {
+        let piece = |piece: u64, pieces: u64| {
             let mut values = [F::default(); TOGETHER];
             let mut done = start();
             for row in rows * piece / pieces..rows * (piece + 1) / pieces {
@@ -106,7 +105,11 @@ impl Plane {
             }
             done
         };
-        (0..pieces).into_par_iter().map(piece).reduce(&start, &both)
+        pool::run(|| {
+            // A few pieces for each thread: what is merged in the end may be large.
+            let pieces = (rayon::current_num_threads() as u64 * 2).min(rows).max(1);
+            (0..pieces).into_par_iter().map(|at| piece(at, pieces)).reduce(&start, &both)
+        })
     }
 
     /// The numbers of one picture of the grid.

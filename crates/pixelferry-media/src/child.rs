@@ -1,10 +1,12 @@
 //! Child processes. Every one that the product starts is a [`ChildProcess`], so that none outlives its program.
 
+use interop_core::describe::process::ProcessMark;
+use interop_core::describe::threads;
 use std::io;
 use std::ops::{Deref, DerefMut};
 use std::process::{Child, Command};
 use std::sync::mpsc::{Sender, channel};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 /// A process that is ended when this is dropped and, on Linux, when the program ends in any other way: by returning, by a panic, or by a
 /// signal that nobody can catch.
@@ -18,6 +20,8 @@ pub struct ChildProcess {
     process: Child,
     /// Its thread ends when the sender is dropped.
     keeper: Option<(Sender<()>, JoinHandle<()>)>,
+    /// In a process forked from this one neither the child nor the thread is its own.
+    made: ProcessMark,
 }
 
 impl ChildProcess {
@@ -26,21 +30,25 @@ impl ChildProcess {
     /// # Errors
     /// Those of [`Command::spawn`], and where the system gives no thread.
     pub fn start(mut command: Command) -> io::Result<Self> {
-        end_with_its_thread(&mut command);
+        end_with_its_thread(threads::takes_signals(&mut command));
         let (started, result) = channel();
         let (sender, until) = channel::<()>();
-        let keeper = thread::Builder::new().name("child-keeper".into()).spawn(move || {
+        let keeper = threads::spawn("child-keeper", move || {
             if started.send(command.spawn()).is_ok() {
                 // Returns once the sender is dropped: nothing is ever sent.
                 let _ = until.recv();
             }
         })?;
         let process = result.recv().map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))??;
-        Ok(Self { process, keeper: Some((sender, keeper)) })
+        Ok(Self { process, keeper: Some((sender, keeper)), made: ProcessMark::here() })
     }
 
-    /// Ends it and takes its status; one that has ended already stays as it is.
+    /// Ends it and takes its status; one that has ended already stays as it is. A process forked from the one that started it
+    /// leaves it alone.
     pub fn end(&mut self) {
+        if !self.made.is_here() {
+            return;
+        }
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -63,7 +71,10 @@ impl DerefMut for ChildProcess {
 impl Drop for ChildProcess {
     fn drop(&mut self) {
         self.end();
-        if let Some((sender, keeper)) = self.keeper.take() {
+        let keeper = self.keeper.take();
+        if !self.made.is_here() {
+            std::mem::forget(keeper);
+        } else if let Some((sender, keeper)) = keeper {
             drop(sender);
             let _ = keeper.join();
         }

@@ -221,6 +221,7 @@ impl Session {
         // What is made goes again where a later call fails.
         let mut made = Self { api, handle: null, state: null, params: null, context, backend };
         let _current = made.enter()?;
+        let _blocked = interop_core::describe::threads::SignalsBlocked::new();
         // SAFETY: each writes one handle where it is told, and takes those that were made before. Context and stream belong together.
         unsafe {
             let code = (api.create)(&raw mut made.handle);

@@ -10,6 +10,7 @@ use crate::ffi::{Failure, GlShare};
 use crate::gl_listed::{check_shares, listed_by};
 use cl3::context::{CL_CONTEXT_INTEROP_USER_SYNC, CL_CONTEXT_PROPERTIES, create_context};
 use cl3::error_codes::{CL_INVALID_PROPERTY, CL_INVALID_VALUE};
+use interop_core::describe::threads::SignalsBlocked;
 use interop_core::{Error, GlContext, Result};
 use std::fmt;
 use std::sync::Arc;
@@ -114,6 +115,7 @@ impl Context {
         let properties = session_properties(platform, settings.gl.as_deref(), &settings.pairs);
         let ids: Vec<_> = devices.iter().map(Device::raw).collect();
         let listening = Listening::new(settings.on_error);
+        let _blocked = SignalsBlocked::new();
         let gl = settings.gl.map(|gl| GlShare::new(platform, gl, settings.gl_events).map(Arc::new)).transpose()?;
         let raw = create_context(&ids, properties.as_ptr(), Some(report), listening.user_data());
         // SAFETY: a context that was just created, whose one reference is ours.

@@ -1,6 +1,7 @@
 //! Devices of one [`Platform`], and those of all.
 
 use super::{Device, DeviceType, Platform};
+use interop_core::describe::process::enter;
 use interop_core::{Error, Result};
 
 impl Platform {
@@ -31,6 +32,7 @@ impl Platform {
     }
 
     fn each_of(self, types: DeviceType) -> Result<Vec<Result<Device>>> {
+        let _entered = enter("OpenCL")?;
         let ids = self.0.devices(types.bits()).map_err(|f| f.on("an OpenCL platform"))?;
         Ok(ids.into_iter().map(|id| Device::root(self.0, id)).collect())
     }

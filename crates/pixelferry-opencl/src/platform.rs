@@ -3,6 +3,7 @@
 use crate::ffi::PlatformId;
 use cl3::platform as p;
 use interop_core::Result;
+use interop_core::describe::process::enter;
 
 /// A driver that the loader knows (OpenCL 3.0 API, 4.1; `clGetPlatformIDs`). Cheap to copy; any thread may use it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +15,7 @@ impl Platform {
     /// # Errors
     /// [`interop_core::Error::Unavailable`] where there is no libOpenCL or no driver.
     pub fn all() -> Result<Vec<Self>> {
+        let _entered = enter("OpenCL")?;
         Ok(PlatformId::all().map_err(|f| f.on("the OpenCL loader"))?.into_iter().map(Self).collect())
     }
 

@@ -10,6 +10,7 @@ use crate::pass::Vouched;
 use crate::picture::Streams;
 use crate::program::Program;
 use crate::running::Running;
+use pixelferry::driver::describe::threads;
 use pixelferry::{BackendChoice, ComputeBackend, Extent, ImageView, PixelFormat, Target, View, open_backend};
 use pixelferry_media::child::ChildProcess;
 use serde::{Deserialize, Serialize};
@@ -17,7 +18,6 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// What an answer begins with: before the first one, the process may print other lines.
@@ -222,19 +222,17 @@ impl Trials {
             return Err(PlayError::Trial("it has no standard input or output".into()));
         };
         let (sender, answers) = channel();
-        thread::Builder::new()
-            .name("trial".into())
-            .spawn(move || {
-                for line in BufReader::new(output).lines() {
-                    let Ok(line) = line else { return };
-                    let Some(text) = line.strip_prefix(ANSWER) else { continue };
-                    let Ok(answer) = serde_json::from_str(text) else { continue };
-                    if sender.send(answer).is_err() {
-                        return;
-                    }
+        let read = move || {
+            for line in BufReader::new(output).lines() {
+                let Ok(line) = line else { return };
+                let Some(text) = line.strip_prefix(ANSWER) else { continue };
+                let Ok(answer) = serde_json::from_str(text) else { continue };
+                if sender.send(answer).is_err() {
+                    return;
                 }
-            })
-            .map_err(failed)?;
+            }
+        };
+        threads::spawn("trial", read).map_err(failed)?;
         Ok(Tester { process, input, answers, is_ready: false, since: Instant::now(), is_busy: false })
     }
 

@@ -3,7 +3,7 @@
 use pixelferry::record::RecordError;
 use pixelferry::{Error, SaveError};
 use pixelferry_look::Refusal;
-use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyException, PyMemoryError, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyTuple, PyType};
@@ -26,6 +26,27 @@ pub enum Failure {
     Closed(String),
     /// The system did not take a file; its number for that.
     File(i32, PathBuf),
+    /// An exception of the program's own.
+    Raised(PyErr),
+}
+
+impl From<PyErr> for Failure {
+    fn from(error: PyErr) -> Self {
+        Self::Raised(error)
+    }
+}
+
+/// Answer of code of the program's, which may be an exception that we explain. Those that end a program (KeyboardInterrupt,
+/// SystemExit) or say that memory is short are errors of ours, as they are.
+pub fn answer<T>(py: Python<'_>, asked: PyResult<T>) -> PyResult<PyResult<T>> {
+    match asked {
+        Err(error) if is_final(py, &error) => Err(error),
+        other => Ok(other),
+    }
+}
+
+fn is_final(py: Python<'_>, error: &PyErr) -> bool {
+    !error.is_instance_of::<PyException>(py) || error.is_instance_of::<PyMemoryError>(py)
 }
 
 impl Failure {
@@ -155,6 +176,7 @@ impl From<Failure> for PyErr {
                 Failure::NoDisplay(text) => (&types.no_display, text),
                 Failure::Context(text) => (&types.context, text),
                 Failure::Closed(text) => (&types.closed, text),
+                Failure::Raised(error) => return error,
                 Failure::File(code, path) => return os_error(py, code, path).unwrap_or_else(|error| error),
             };
             Self::from_type(ty.bind(py).clone(), text)
@@ -177,6 +199,9 @@ pub fn is_shape(py: Python<'_>, error: &PyErr) -> PyResult<bool> {
 impl Failure {
     /// The exception, with what led to it.
     pub fn caused_by(self, py: Python<'_>, cause: PyErr) -> PyErr {
+        if is_final(py, &cause) {
+            return cause;
+        }
         let error = PyErr::from(self);
         error.set_cause(py, Some(cause));
         error

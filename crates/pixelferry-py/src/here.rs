@@ -2,11 +2,12 @@
 //! a [`Ticket`], and what it stands for stays with its thread.
 
 use crate::failure::Failure;
-use crate::job::guarded;
+use crate::job::{check_process, guarded};
 use crate::raw::context::UserContext;
 use crate::stage::{Screen, Settings, Stage};
 use pixelferry::Display;
 use pixelferry::driver::describe::panics::contain;
+use pixelferry::driver::describe::process::ProcessMark;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -22,7 +23,7 @@ thread_local! {
 type Dropped = Arc<Mutex<Vec<u64>>>;
 
 struct Here {
-    process: u32,
+    process: ProcessMark,
     stages: HashMap<u64, Stage>,
     /// Those in use, and those in which something waits to be deleted.
     contexts: Vec<Rc<UserContext>>,
@@ -31,7 +32,7 @@ struct Here {
 
 impl Here {
     fn new() -> Self {
-        Self { process: std::process::id(), stages: HashMap::new(), contexts: Vec::new(), dropped: Dropped::default() }
+        Self { process: ProcessMark::here(), stages: HashMap::new(), contexts: Vec::new(), dropped: Dropped::default() }
     }
 
     /// Deletes what was dropped, as far as the current context has it.
@@ -58,7 +59,7 @@ impl Here {
 
     fn end(&mut self) {
         let (stages, contexts) = (std::mem::take(&mut self.stages), std::mem::take(&mut self.contexts));
-        if self.process != std::process::id() {
+        if !self.process.is_here() {
             // The drivers did not come along into a forked process.
             return std::mem::forget((stages, contexts));
         }
@@ -95,7 +96,7 @@ pub fn end() {
 pub struct Ticket {
     number: u64,
     thread: ThreadId,
-    process: u32,
+    process: ProcessMark,
     dropped: Dropped,
 }
 
@@ -113,7 +114,7 @@ impl Ticket {
     fn of(settings: Settings, screen: impl FnOnce(&mut Here) -> Result<Screen, Failure>) -> Result<Self, Failure> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         here(|here| {
-            if here.process != std::process::id() {
+            if !here.process.is_here() {
                 // The first texture of a forked process: those of its parent are not its own.
                 *here = Here::new();
             }
@@ -127,9 +128,7 @@ impl Ticket {
 
     /// Runs `work` on the stage, on its thread only.
     pub fn run<R>(&self, work: impl FnOnce(&mut Stage) -> Result<R, Failure>) -> Result<R, Failure> {
-        if self.process != std::process::id() {
-            return Err(Failure::Closed("it was made in another process; make one in this one".into()));
-        }
+        check_process(self.process, "it")?;
         if self.thread != thread::current().id() {
             return Err(Failure::Context("it is of another thread, on which it was made; call it there".into()));
         }
@@ -141,7 +140,7 @@ impl Ticket {
 
     /// Ends the stage: at once where its context is current, else as soon as that is so at a later call of its thread.
     pub fn close(&self) {
-        if self.process != std::process::id() {
+        if !self.process.is_here() {
             return;
         }
         self.dropped.lock().unwrap_or_else(PoisonError::into_inner).push(self.number);

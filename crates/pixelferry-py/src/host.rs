@@ -5,13 +5,15 @@
 //! ([`crate::window`]), since a process can have only one event loop. Callers wait for it with the interpreter released.
 
 use crate::failure::Failure;
-use crate::job::{Job, answered, closed, guarded};
+use crate::job::{Job, answered, awaited, check_process, closed, guarded};
 use crate::stage::Stage;
 use crate::window::WindowHandle;
 use pixelferry::driver::describe::panics::ended;
+use pixelferry::driver::describe::process::{self, ProcessOwned};
+use pixelferry::driver::describe::threads;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 /// Place of a viewer's stage.
 pub enum Host {
@@ -59,7 +61,7 @@ impl Host {
 }
 
 /// A thread with one stage, or with something else that stays on a thread.
-pub struct StageThread<S = Stage>(Mutex<Option<Open<S>>>);
+pub struct StageThread<S = Stage>(ProcessOwned<Mutex<Option<Open<S>>>>);
 
 /// What work is given by, and what is waited for in the end.
 type Open<S> = (Sender<Job<S>>, JoinHandle<()>);
@@ -67,6 +69,7 @@ type Open<S> = (Sender<Job<S>>, JoinHandle<()>);
 impl<S: 'static> StageThread<S> {
     /// Starts it; `make` runs there.
     pub fn start(make: impl FnOnce() -> Result<S, Failure> + Send + 'static) -> Result<Self, Failure> {
+        process::check("drawing")?;
         let (sender, jobs) = channel::<Job<S>>();
         let (ready, made) = channel();
         let work = move || {
@@ -78,26 +81,27 @@ impl<S: 'static> StageThread<S> {
                 serve(&mut stage, &jobs);
             }
         };
-        let thread = thread::Builder::new().name("pixelferry".into()).spawn(work);
+        let thread = threads::spawn("pixelferry", work);
         let thread = thread.map_err(|e| Failure::Device(format!("no thread can be started: {e}")))?;
-        match made.recv() {
-            Ok(Ok(())) => Ok(Self(Mutex::new(Some((sender, thread))))),
-            Ok(Err(failure)) => Err(failure),
-            Err(_) => Err(closed()),
-        }
+        awaited(&made)?.ok_or_else(closed)??;
+        Ok(Self(ProcessOwned::new(Mutex::new(Some((sender, thread))))))
     }
 
     pub fn post(&self, job: Job<S>) -> Result<(), Failure> {
+        check_process(self.0.mark(), "it")?;
         let open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some((sender, _)) = open.as_ref() else { return Err(closed()) };
         sender.send(job).map_err(|_| closed())
     }
 
     pub fn is_open(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        self.0.mark().is_here() && self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
     pub fn close(&self) {
+        if !self.0.mark().is_here() {
+            return;
+        }
         let open = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((sender, thread)) = open {
             // The thread ends when it has done what it was given.

@@ -3,7 +3,9 @@
 use crate::failure::Failure;
 use crate::stage::Stage;
 use pixelferry::driver::describe::panics::catch;
-use std::sync::mpsc::channel;
+use pixelferry::driver::describe::process::ProcessMark;
+use pyo3::Python;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// Interval at which a waiting call looks for signals (Ctrl-C).
@@ -27,6 +29,29 @@ pub fn answered<S: 'static, R: Send + 'static>(
     post(Box::new(move |side| _ = answer.send(work(side))))?;
     // Without an answer the job was dropped unrun: who does such work is gone.
     answered.recv().map_err(|_| closed())
+}
+
+/// Waits for what another thread sends, with an eye on Ctrl-C; `None` where it sends nothing any more. Not to be called with
+/// the interpreter attached.
+pub fn awaited<T>(from: &Receiver<T>) -> Result<Option<T>, Failure> {
+    loop {
+        match from.recv_timeout(TICK) {
+            Ok(sent) => return Ok(Some(sent)),
+            Err(RecvTimeoutError::Disconnected) => return Ok(None),
+            Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals())?,
+        }
+    }
+}
+
+/// Refuses what came along into a forked process, whose threads and drivers it does not have.
+pub fn check_process(made: ProcessMark, what: &str) -> Result<(), Failure> {
+    if made.is_here() {
+        return Ok(());
+    }
+    Err(Failure::Closed(format!(
+        "{what} was made in the process that this one was forked from. A process that opens its own is started by \
+         multiprocessing.get_context(\"spawn\"), or forked before anything is opened"
+    )))
 }
 
 /// A panic becomes a failure.

@@ -56,7 +56,7 @@ mod written;
 use array::Array;
 use buffer::Buffer;
 use events::Event;
-use failure::Failure;
+use failure::{Failure, answer};
 use gl_source::GlSource;
 use gl_target::GlTarget;
 use pixelferry::command::check_picture_file;
@@ -73,11 +73,12 @@ use viewer::{Options, Viewer};
 /// Sides that every display takes.
 const MOST_SIDE: i64 = 8192;
 
-/// A window's size for an array, and the array's own; those of a viewer where the array does not tell its shape by itself.
-fn window_size(array: &Bound<'_, PyAny>, layout: Layout) -> ((u32, u32), [i64; 2]) {
-    let shape = array.getattr("shape").and_then(|shape| shape.extract::<Vec<i64>>()).unwrap_or_default();
+/// A window's size for an array, and the array's own; those of a viewer where the array does not tell its shape.
+fn window_size(array: &Bound<'_, PyAny>, layout: Layout) -> PyResult<((u32, u32), [i64; 2])> {
+    let shape = array.getattr("shape").and_then(|shape| shape.extract::<Vec<i64>>());
+    let shape = answer(array.py(), shape)?.unwrap_or_default();
     let size = layout.of(&shape, &shape).map(|axes| axes.size());
-    size.map_or(((1280, 720), [1280, 720]), |size| (window_for(size).into(), size))
+    Ok(size.map_or(((1280, 720), [1280, 720]), |size| (window_for(size).into(), size)))
 }
 
 /// Shows one array. In a window: waits until it is closed, or with block=False returns the viewer. With save="x.png":
@@ -104,7 +105,7 @@ fn show(
     marks: bool,
 ) -> PyResult<Option<Viewer>> {
     let request = looks::Asked { layout, range, exposure, gamma, colormap, channel, marks }.request()?;
-    let (own, sides) = window_size(array, request.layout);
+    let (own, sides) = window_size(array, request.layout)?;
     // Plain memory takes sides that no OpenGL does.
     let is_long = save.is_some() && sides.into_iter().max() > Some(MOST_SIDE);
     // A still picture is looked at closely, unless a backend is to make it.

@@ -1,6 +1,6 @@
 //! Options by name of how numbers become colours.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, answer};
 use pixelferry_look::{Channel, Colormap, End, Layout, Look, OPTIONS, Range, Request};
 use pyo3::prelude::*;
 
@@ -39,8 +39,9 @@ fn range(given: &Bound<'_, PyAny>) -> Result<Range, Failure> {
     if let Ok(name) = given.extract::<String>() {
         return Ok(Range::named(&name)?);
     }
-    let ends: Vec<Bound<'_, PyAny>> = given.extract().unwrap_or_default();
-    match ends.iter().map(end).collect::<Option<Vec<_>>>().as_deref() {
+    let ends: Vec<Bound<'_, PyAny>> = answer(given.py(), given.extract())?.unwrap_or_default();
+    let ends = ends.iter().map(end).collect::<Result<Vec<_>, _>>()?;
+    match ends.into_iter().collect::<Option<Vec<_>>>().as_deref() {
         Some([low, high]) => Ok(Range::Between(*low, *high)),
         _ => {
             let lines = "(0, 1), ('1%', '99%'), 'minmax' or 'symmetric'";
@@ -50,15 +51,15 @@ fn range(given: &Bound<'_, PyAny>) -> Result<Range, Failure> {
 }
 
 /// A number, or a percentile such as "99%".
-fn end(given: &Bound<'_, PyAny>) -> Option<End> {
-    match given.extract::<String>() {
+fn end(given: &Bound<'_, PyAny>) -> Result<Option<End>, Failure> {
+    Ok(match given.extract::<String>() {
         Ok(text) => End::named(&text).filter(|end| matches!(end, End::Percent(_))),
-        Err(_) => given.extract().ok().map(End::Value),
-    }
+        Err(_) => answer(given.py(), given.extract())?.ok().map(End::Value),
+    })
 }
 
 fn channel(given: &Bound<'_, PyAny>) -> Result<Channel, Failure> {
-    match given.extract() {
+    match answer(given.py(), given.extract())? {
         Ok(number) => Ok(Channel::Number(number)),
         Err(_) => Ok(Channel::named(&given.to_string())?),
     }

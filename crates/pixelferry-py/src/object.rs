@@ -1,6 +1,6 @@
 //! Textures and buffers of the program's own, as Python names them.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, answer};
 use crate::named;
 use pixelferry::{Extent, ImageDesc, PixelFormat, SurfaceDesc};
 use pyo3::intern;
@@ -51,7 +51,7 @@ fn name_of(object: &Bound<'_, PyAny>) -> PyResult<u32> {
         let what = object.get_type().name().map_or_else(|_| "it".into(), |name| name.to_string());
         Failure::Dtype(format!("'{what}' is no texture or buffer of OpenGL; give the number that glGenTextures gave"))
     };
-    Ok(name.ok_or_else(none)?.extract().map_err(|_| none())?)
+    Ok(answer(py, name.ok_or_else(none)?.extract())?.map_err(|_| none())?)
 }
 
 /// As given, or as the object has it: width and height of a texture, or the number of a buffer's bytes.

@@ -1,14 +1,15 @@
 //! Reports as dicts that print as text.
 
 use crate::failure::Failure;
-use pixelferry::driver::describe::panics::ended;
+use crate::job::awaited;
+use pixelferry::driver::describe::threads;
 use pixelferry::{PixelFormat, SurfaceDesc, Unwritten, report::SystemReport};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyModule;
 use std::ffi::CStr;
 use std::fmt::Write as _;
-use std::thread;
+use std::sync::mpsc::channel;
 
 static CODE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 
@@ -56,10 +57,10 @@ pub fn probe(py: Python<'_>, width: u32, height: u32) -> PyResult<Bound<'_, PyAn
     let found = py.detach(|| {
         // As a viewer shows arrays.
         let desc = SurfaceDesc::image(width, height, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite);
-        let probing = thread::Builder::new().spawn(move || pixelferry::probe(&desc));
-        let probing = probing.map_err(|e| Failure::Device(format!("no thread can be started: {e}")))?;
-        let report = ended(probing.join())
-            .map_err(|panic| Failure::Device(format!("internal error: {}", panic.message())))??;
+        let (tell, told) = channel();
+        let probing = threads::spawn("pixelferry probe", move || drop(tell.send(pixelferry::probe(&desc))));
+        probing.map_err(|e| Failure::Device(format!("no thread can be started: {e}")))?;
+        let report = awaited(&told)?.ok_or_else(|| Failure::Device("internal error: the probe panicked".into()))??;
         let json = serde_json::to_string(&report).map_err(|e| Failure::Device(e.to_string()))?;
         Ok::<_, Failure>((json, text(&report)))
     })?;

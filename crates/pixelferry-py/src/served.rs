@@ -2,12 +2,14 @@
 
 use crate::engine::{Asked, Engines};
 use crate::failure::Failure;
-use crate::job::{TICK, closed};
+use crate::job::{TICK, awaited, check_process, closed};
 use crate::looks;
 use crate::raw::memory::{Lies, Readable};
 use crate::source::Source;
 use crate::watching::Watching;
 use pixelferry::api::cuda::CudaBackend;
+use pixelferry::driver::describe::process::{self, ProcessOwned};
+use pixelferry::driver::describe::threads;
 use pixelferry::{ComputeBackend as _, ComputeMemory, PixelFormat};
 use pixelferry_look::{Place, Plane, Raw, Request, Span};
 use pixelferry_view::{Array, Live, ReadError, Serve, ViewError};
@@ -30,7 +32,7 @@ impl Lies for All {
 
 /// A page, and the thread that shows it; `None` once it was waited for.
 struct Page {
-    serve: Arc<Serve>,
+    serve: ProcessOwned<Arc<Serve>>,
     shows: Mutex<Option<JoinHandle<Result<(), ViewError>>>>,
 }
 
@@ -41,6 +43,9 @@ impl Page {
 
     /// Ends it, and says why it ended by itself. Not to be called with the interpreter attached.
     fn end(&self) -> Result<(), Failure> {
+        if !self.serve.mark().is_here() {
+            return Ok(());
+        }
         self.serve.stop();
         let shows = self.lock().take();
         shows.map_or(Ok(()), |shows| Ok(shows.join().map_err(|_| closed())??))
@@ -157,6 +162,7 @@ pub fn serve(
     marks: bool,
     keep: usize,
 ) -> PyResult<Server> {
+    process::check("a page").map_err(Failure::from)?;
     let request = looks::Asked { layout, range, exposure, gamma, colormap, channel, marks }.request()?;
     let address: IpAddr = host.parse().map_err(|_| {
         Failure::Shape(format!(
@@ -168,7 +174,7 @@ pub fn serve(
     py.detach(|| {
         let serve = Arc::new(Serve::open(SocketAddr::new(address, port))?);
         let (ready, is_ready) = mpsc::channel();
-        let shows = thread::Builder::new().name("served arrays".into()).spawn({
+        let shows = threads::spawn("served arrays", {
             let serve = Arc::clone(&serve);
             move || {
                 let array = make().inspect_err(|_| serve.stop())?;
@@ -179,17 +185,25 @@ pub fn serve(
             }
         });
         let shows = shows.map_err(|error| Failure::Device(format!("no thread for the page: {error}")))?;
-        if is_ready.recv().is_err() {
+        let ready = awaited(&is_ready).inspect_err(|_| serve.stop())?;
+        if ready.is_none() {
             // It ended before.
             return Err(shows.join().ok().and_then(Result::err).map_or_else(closed, Failure::from));
         }
-        let page = Arc::new(Page { serve, shows: Mutex::new(Some(shows)) });
+        let page = Arc::new(Page { serve: ProcessOwned::new(serve), shows: Mutex::new(Some(shows)) });
         let mut all = PAGES.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|page| page.strong_count() > 0);
         all.push(Arc::downgrade(&page));
         Ok(Server { page, engines, request })
     })
     .map_err(|failure: Failure| failure.into())
+}
+
+impl Server {
+    fn check_open(&self) -> Result<(), Failure> {
+        check_process(self.page.serve.mark(), "the page")?;
+        if self.page.lock().is_none() { Err(closed()) } else { Ok(()) }
+    }
 }
 
 #[pymethods]
@@ -223,9 +237,7 @@ impl Server {
         channel: Option<&Bound<'_, PyAny>>,
         marks: bool,
     ) -> PyResult<()> {
-        if self.page.lock().is_none() {
-            return Err(closed().into());
-        }
+        self.check_open()?;
         let asked = looks::Asked { layout, range, exposure, gamma, colormap, channel, marks }.request()?;
         let own = Some(asked).filter(|asked| *asked != Request::default());
         let request = own.unwrap_or(Request { look: pixelferry_look::Look::default(), ..self.request });
@@ -235,6 +247,7 @@ impl Server {
 
     /// Waits until Ctrl-C, or until another thread closes it.
     fn wait(&self, py: Python<'_>) -> PyResult<()> {
+        check_process(self.page.serve.mark(), "the page")?;
         while self.page.lock().as_ref().is_some_and(|shows| !shows.is_finished()) {
             py.detach(|| thread::sleep(TICK));
             py.check_signals()?;
@@ -267,9 +280,7 @@ impl Server {
 
     /// For `pixelferry.notebook`.
     fn _watcher(&self) -> PyResult<Watching> {
-        if self.page.lock().is_none() {
-            return Err(closed().into());
-        }
+        self.check_open()?;
         Ok(Watching::new(self.page.serve.watcher()))
     }
 
@@ -288,6 +299,8 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         // The page's threads never wait for the interpreter.
-        self.page.serve.stop();
+        if self.page.serve.mark().is_here() {
+            self.page.serve.stop();
+        }
     }
 }

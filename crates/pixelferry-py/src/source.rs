@@ -1,7 +1,7 @@
 //! Any array of Python as a description whose memory is kept: by DLPack, `__cuda_array_interface__`, or the buffer protocol.
 
 use crate::engine::Engines;
-use crate::failure::{self, Failure};
+use crate::failure::{self, Failure, answer};
 use crate::raw::dlpack::{Described, Taken, VERSION};
 use crate::raw::memory::{Lies, Readable};
 use pixelferry_look::{Number, Place, Raw};
@@ -56,12 +56,12 @@ impl<D: Lies> Source<D> {
             true => PyMemoryView::from(array).and_then(|view| PyUntypedBuffer::get(&view)).map_err(|_| error),
             false => Err(error),
         });
-        match buffer {
+        match answer(py, buffer)? {
             Ok(buffer) => {
                 let dimensions = buffer.dimensions();
                 Self::buffer(buffer, None, of).or_else(|error| Err(instead(array, dimensions, error)?))
             }
-            Err(_) if device.is_some() => match Self::dlpack(array, of, None) {
+            Err(_) if device.is_some() => match answer(py, Self::dlpack(array, of, None))? {
                 Err(error) => Self::view(array, of)?.ok_or(error),
                 taken => taken,
             },

@@ -6,7 +6,7 @@ use crate::events::{Event, awaited};
 use crate::failure::Failure;
 use crate::here;
 use crate::host::{Host, StageThread};
-use crate::job::{TICK, closed};
+use crate::job::{TICK, check_process, closed};
 use crate::looks;
 use crate::named::{self, one_of};
 use crate::recording::Recording;
@@ -16,6 +16,7 @@ use crate::source::Source;
 use crate::stage::{Screen, Settings, Stage, Status};
 use crate::window::WindowHandle;
 use pixelferry::api::gl::WindowOptions;
+use pixelferry::driver::describe::process::ProcessOwned;
 use pixelferry::record::{Output, RecordOptions};
 use pixelferry::{
     DisplayChoice, Extent, LinkBuilder, Mode, PixelFormat, Policy, RowOrder, SurfaceDesc,
@@ -33,15 +34,14 @@ const MOST_LATE: usize = 8;
 
 /// State that outlives the Python object until its stage has ended.
 struct ViewerState {
-    host: Host,
-    engines: Arc<Engines>,
     /// Threads do not come along into a forked process.
-    process: u32,
+    host: ProcessOwned<Host>,
+    engines: Arc<Engines>,
 }
 
 impl ViewerState {
     fn close(&self) {
-        if self.process == std::process::id() {
+        if self.host.mark().is_here() {
             self.host.close();
         }
     }
@@ -121,7 +121,7 @@ impl Viewer {
             };
             StageThread::start(make).map(Host::Thread)
         })?;
-        let shared = Arc::new(ViewerState { host, engines, process: std::process::id() });
+        let shared = Arc::new(ViewerState { host: ProcessOwned::new(host), engines });
         let mut all = VIEWERS.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|viewer| viewer.strong_count() > 0);
         all.push(Arc::downgrade(&shared));
@@ -147,10 +147,7 @@ impl Viewer {
     }
 
     fn check_process(&self) -> Result<(), Failure> {
-        match self.shared.process == std::process::id() {
-            true => Ok(()),
-            false => Err(Failure::Closed("the viewer was made in another process; make one in this one".into())),
-        }
+        check_process(self.shared.host.mark(), "the viewer")
     }
 
     /// Nothing where the user ended the viewer, as that is no mistake of the program's; the refusal where the program did.
@@ -197,7 +194,7 @@ impl Viewer {
 
     /// Waits until the window is closed; Ctrl-C ends the wait.
     pub fn wait(&self, py: Python<'_>) -> PyResult<()> {
-        let Host::Window(window) = &self.shared.host else { return Ok(()) };
+        let Host::Window(window) = &*self.shared.host else { return Ok(()) };
         while !py.detach(|| window.wait_closed(TICK)) {
             py.check_signals()?;
         }
@@ -259,8 +256,8 @@ impl Viewer {
     /// Returns what the user did since the last call, oldest first; waits at most `timeout` seconds for the first.
     #[pyo3(signature = (timeout=0.0))]
     fn events(&self, py: Python<'_>, timeout: f64) -> PyResult<Vec<Event>> {
-        let Host::Window(window) = &self.shared.host else { return Ok(Vec::new()) };
-        if self.shared.process != std::process::id() {
+        let Host::Window(window) = &*self.shared.host else { return Ok(Vec::new()) };
+        if !self.shared.host.mark().is_here() {
             return Ok(Vec::new());
         }
         // After the window has gone nothing comes any more.
@@ -336,7 +333,7 @@ impl Viewer {
     /// True where arrays can be shown: neither was it closed nor its window by the user.
     #[getter]
     fn is_open(&self) -> bool {
-        self.shared.process == std::process::id() && self.shared.host.is_open()
+        self.shared.host.mark().is_here() && self.shared.host.is_open()
     }
 
     /// Ends the viewer and closes its window. May be called again.
@@ -354,7 +351,7 @@ impl Viewer {
     }
 
     fn __repr__(&self) -> String {
-        let kind = match self.shared.host {
+        let kind = match *self.shared.host {
             Host::Thread(_) => "headless",
             Host::Window(_) => "window",
         };

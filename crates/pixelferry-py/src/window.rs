@@ -2,7 +2,7 @@
 
 use crate::events::{Event, Events, Hand};
 use crate::failure::Failure;
-use crate::job::{Job, closed, guarded};
+use crate::job::{Job, awaited, closed, guarded};
 use crate::stage::{Screen, Settings, Stage};
 use pixelferry::Extent;
 use pixelferry::api::gl::winit::application::ApplicationHandler;
@@ -13,10 +13,11 @@ use pixelferry::api::gl::winit::event_loop::{
 use pixelferry::api::gl::winit::keyboard::{Key, NamedKey};
 use pixelferry::api::gl::winit::window::WindowId;
 use pixelferry::api::gl::{GlWindow, WindowOptions};
+use pixelferry::driver::describe::process::enter;
+use pixelferry::driver::describe::threads;
 use std::collections::HashMap;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread;
 use std::time::Duration;
 
 /// Work for the thread.
@@ -89,7 +90,7 @@ impl WindowHandle {
             }
         });
         proxy.send_event(task).map_err(|_| ended())?;
-        let id = answered.recv().unwrap_or_else(|_| Err(ended()))?;
+        let id = awaited(&answered)?.ok_or_else(ended)??;
         Ok(Self { id, proxy, gone, events })
     }
 
@@ -208,26 +209,22 @@ fn ended() -> Failure {
     Failure::NoDisplay("the thread of the windows has ended; start the program again to open one".into())
 }
 
-/// The event loop, once it was asked for (winit makes one for each process, also where that fails), and the process that
-/// has its thread: a forked one does not.
-static EVENT_LOOP: Mutex<Option<(u32, Started)>> = Mutex::new(None);
+/// The event loop, once it was asked for: winit makes one for each process, also where that fails.
+static EVENT_LOOP: Mutex<Option<Started>> = Mutex::new(None);
 
 type Started = Result<EventLoopProxy<Task>, String>;
 
 fn event_loop() -> Result<EventLoopProxy<Task>, Failure> {
+    // A forked process has no thread for it.
+    let _entered = enter("a window")?;
     let mut made = EVENT_LOOP.lock().unwrap_or_else(PoisonError::into_inner);
     if made.is_none() {
         check_display()?;
-        *made = Some((std::process::id(), start()));
+        *made = Some(start());
     }
     match made.as_ref() {
-        Some((process, _)) if *process != std::process::id() => Err(Failure::NoDisplay(
-            "this process was forked from one with windows and cannot open its own; start it afresh (multiprocessing: \
-             \"spawn\")"
-                .into(),
-        )),
-        Some((_, Ok(proxy))) => Ok(proxy.clone()),
-        Some((_, Err(reason))) => Err(Failure::NoDisplay(format!("{reason}. {HINT}"))),
+        Some(Ok(proxy)) => Ok(proxy.clone()),
+        Some(Err(reason)) => Err(Failure::NoDisplay(format!("{reason}. {HINT}"))),
         None => Err(ended()),
     }
 }
@@ -245,7 +242,7 @@ fn check_display() -> Result<(), Failure> {
 
 fn start() -> Started {
     let (answer, answered) = channel();
-    let thread = thread::Builder::new().name("pixelferry windows".into()).spawn(move || run(&answer));
+    let thread = threads::spawn("pixelferry windows", move || run(&answer));
     thread.map_err(|e| format!("no thread can be started: {e}"))?;
     answered.recv().unwrap_or_else(|_| Err("the thread of the windows ended at once".into()))
 }

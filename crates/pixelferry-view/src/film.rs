@@ -3,10 +3,10 @@
 use crate::array::Array;
 use crate::error::ReadError;
 use crate::wake::Wake;
+use pixelferry::driver::describe::threads;
 use pixelferry_media::source::{Frame, Source, SourceError};
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::Instant;
 
 /// A video that is played. No frame is left out: who does not take one, as in a pause, stops it. Ends when it is dropped.
@@ -42,7 +42,7 @@ impl Film {
     pub(crate) fn play(name: &str, video: Source) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let reads = Arc::clone(&shared);
-        thread::Builder::new().name("video".into()).spawn(move || {
+        threads::spawn("video", move || {
             read(video, &reads);
             reads.slot().is_over = true;
         })?;

@@ -2,10 +2,10 @@
 
 use crate::error::ReadError;
 use crate::wake::Wake;
+use pixelferry::driver::describe::threads;
 use pixelferry::stream::{Next, StreamFrame, Subscriber};
 use pixelferry::{BackendChoice, open_backend};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::Duration;
 
 /// Longest sleep of the thread before it looks whether anybody is left.
@@ -103,7 +103,7 @@ impl<T: Send + 'static> Tap<T> {
             Ok(_) => {}
         }
         let takes = Arc::clone(&shared);
-        thread::Builder::new().name("attached".into()).spawn(move || take(subscribe, make, &takes))?;
+        threads::spawn("attached", move || take(subscribe, make, &takes))?;
         Ok(Self { name: name.to_owned(), shared })
     }
 }

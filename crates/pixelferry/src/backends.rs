@@ -2,6 +2,7 @@
 
 use crate::availability::Availability;
 use crate::backend_rows::{BackendChoice, DRIVERS, Driver};
+use interop_core::describe::process;
 use interop_core::{Api, ComputeBackend, DeviceIdentity, Error, KernelSource, Language, Result};
 use serde::Serialize;
 use std::sync::Arc;
@@ -41,6 +42,7 @@ pub struct BackendStatus {
 /// [`Error::Unavailable`] with the reason and what to install, where the choice leaves no other; [`Error::Unsupported`]
 /// where the last backend there is speaks no language of one of the kernels.
 pub fn open_backend(choice: BackendChoice, kernels: &[KernelSource]) -> Result<Arc<dyn ComputeBackend>> {
+    process::check("open_backend")?;
     let is_auto = choice == BackendChoice::Auto;
     let (mut passed_over, mut refusals) = (None, Vec::new());
     for driver in DRIVERS.iter().filter(|driver| driver.is_meant(choice)) {

@@ -4,6 +4,7 @@ use crate::availability::Availability;
 use crate::backend_rows::draws;
 use crate::display_rows::{Beside, DRIVERS, DisplayChoice, Driver, device};
 use crate::headless::Headless;
+use interop_core::describe::process;
 use interop_core::{DeviceIdentity, Error, Result};
 use serde::Serialize;
 use tracing::info;
@@ -34,6 +35,7 @@ pub struct DisplayStatus {
 /// # Errors
 /// [`crate::Error::Unavailable`] with the reason and what to install, where the choice leaves no other.
 pub fn open_headless(choice: DisplayChoice) -> Result<Headless> {
+    process::check("open_headless")?;
     open_beside(choice, None)
 }
 

@@ -18,5 +18,5 @@ pub use interop_core::{
     ComputeCaps, ComputeSemaphore, DeviceClock, DeviceLuid, DeviceSpan, DeviceUuid, DisplayCaps, DisplaySemaphore,
     FrameTag, GlContext, GlName, HandleType, HostBlock, MemoryCap, MemoryHandle, MemoryKind, MemoryShape, OsHandle,
     Part, PathSpec, Paths, QueueId, SemaphoreCap, SemaphoreHandle, SharedHandle, SharingPath, Staging, StagingKind,
-    compute, conformance, describe, devices, display, draw, engine, link, owned, path, select,
+    compute, conformance, describe, devices, display, draw, engine, leak_if_forked, link, owned, path, select,
 };

@@ -6,6 +6,7 @@ use crate::displays::{DisplayStatus, open_all_headless};
 use crate::doctor;
 use crate::headless::Headless;
 use crate::pair::backend_in;
+use interop_core::describe::process;
 use interop_core::{
     Api, ComputeBackend, DeviceIdentity, Diagnosis, Display, PathId, Policy, ProbeReport, Result, SurfaceDesc, select,
 };
@@ -124,6 +125,7 @@ pub struct Chosen {
 /// # Errors
 /// Only for a `desc` that no surface can have; missing drivers are findings.
 pub fn probe(desc: &SurfaceDesc) -> Result<SystemReport> {
+    process::check("probe")?;
     probe_with(desc, Policy::default(), &[], &[])
 }
 

@@ -5,6 +5,7 @@ use crate::depth::depth;
 use crate::values::values;
 use crate::weight::{shared, weight};
 use crate::zeroed::zero;
+use interop_core::describe::threads;
 use naga::Module;
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use std::cell::Cell;
@@ -192,7 +193,8 @@ pub fn with_room<R: Send>(f: impl FnOnce() -> R + Send) -> Result<R, TextError> 
             ROOMY.set(true);
             f()
         };
-        let thread = thread::Builder::new().name("pixelferry wgsl".into()).stack_size(STACK).spawn_scoped(scope, body);
+        let builder = thread::Builder::new().name("pixelferry wgsl".into()).stack_size(STACK);
+        let thread = threads::spawn_scoped(builder, scope, body);
         let thread = thread.map_err(|reason| TextError::NoThread(reason.to_string()))?;
         Ok(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })

@@ -6,10 +6,12 @@
 //! | who imports whom | `graph` |
 //! | circles among them | `circles` |
 //! | the order of rooms | `rooms` |
+//! | threads that libraries start | `starts` |
 
 mod circles;
 mod graph;
 mod rooms;
+mod starts;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -21,7 +23,7 @@ use crate::source::Crate;
 
 pub fn run(root: &Path) -> Result<(), Error> {
     let (mut files, mut wrong) = (0, Vec::new());
-    let graphs = graphs(root)?;
+    let graphs = graphs(root, &mut wrong)?;
     for (krate, folder, graph) in &graphs {
         files += graph.len();
         wrong.extend(circles::of(graph).iter().map(|circle| told(krate, folder, graph, circle)));
@@ -33,7 +35,9 @@ pub fn run(root: &Path) -> Result<(), Error> {
     wrong.iter().for_each(|line| println!("{line}"));
     if wrong.is_empty() {
         let crates = graphs.len();
-        println!("{files} files of {crates} crates, no circle of imports, no room that imports one above");
+        println!(
+            "{files} files of {crates} crates, no circle of imports, no room that imports one above, no thread that takes signals"
+        );
         return Ok(());
     }
     Err(Error::Imports(wrong.len()))
@@ -41,18 +45,21 @@ pub fn run(root: &Path) -> Result<(), Error> {
 
 /// Number of circles.
 pub fn circles(root: &Path) -> Result<usize, Error> {
-    Ok(graphs(root)?.iter().map(|(_, _, graph)| circles::of(graph).len()).sum())
+    Ok(graphs(root, &mut Vec::new())?.iter().map(|(_, _, graph)| circles::of(graph).len()).sum())
 }
 
-/// All libraries and programs of all workspaces: the package's folder, that of its sources, and who names whom.
-fn graphs(root: &Path) -> Result<Vec<(String, PathBuf, Graph)>, Error> {
+/// All libraries and programs of all workspaces: the package's folder, that of its sources, and who names whom. What starts
+/// threads as it must not goes to `wrong`.
+fn graphs(root: &Path, wrong: &mut Vec<String>) -> Result<Vec<(String, PathBuf, Graph)>, Error> {
     let mut found = Vec::new();
     for file in repository::tracked(root, &["*src/lib.rs", "*src/main.rs"])? {
         let source = root.join(&file);
         // Deleted in the work tree, it may be in the index still.
         if source.exists() {
             let krate = file.parent().and_then(Path::parent).unwrap_or(&file).display().to_string();
-            found.push((krate, source.with_file_name(""), graph::of(&Crate::load(&source)?)));
+            let modules = Crate::load(&source)?;
+            wrong.extend(starts::wrong(&krate, &modules));
+            found.push((krate, source.with_file_name(""), graph::of(&modules)));
         }
     }
     Ok(found)

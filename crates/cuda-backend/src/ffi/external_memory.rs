@@ -6,6 +6,7 @@ use super::{Failure, Queue, Span, os};
 use cudarc::driver::sys as cu;
 use interop_core::MemoryHandle as CoreMemoryHandle;
 use interop_core::devices::os_handle::ImportedHandle;
+use interop_core::leak_if_forked;
 use std::ptr;
 use std::sync::Arc;
 
@@ -48,6 +49,7 @@ impl ExternalMemory {
 
 impl Drop for ExternalMemory {
     fn drop(&mut self) {
+        leak_if_forked!();
         let Ok(_current) = self.queue.enter() else { return };
         // SAFETY: made once, destroyed once, after what was mapped of it.
         Failure::log(unsafe { call!(self.queue.api().driver, cuDestroyExternalMemory(self.raw)) });
@@ -82,6 +84,7 @@ impl ExternalBuffer {
 
 impl Drop for ExternalBuffer {
     fn drop(&mut self) {
+        leak_if_forked!();
         let queue = &self.memory.queue;
         // Kernels may still write it.
         Failure::log(queue.synchronize());
@@ -132,6 +135,7 @@ impl ExternalImage {
 
 impl Drop for ExternalImage {
     fn drop(&mut self) {
+        leak_if_forked!();
         let queue = &self.memory.queue;
         // Kernels may still write it.
         Failure::log(queue.synchronize());

@@ -10,6 +10,7 @@
 use super::api::{Api, call};
 use super::{Failure, INVALID_VALUE};
 use cudarc::driver::sys as cu;
+use interop_core::describe::threads;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -102,7 +103,7 @@ impl Gate {
         let state = State { word: Some(word), held: 0, open: 0, launches: 0, openings: 0, asleep: false };
         let shared = GateState(Arc::new((Mutex::new(state), Condvar::new())));
         let gate = Self { address, device, shared: shared.clone() };
-        let watched = thread::Builder::new().name("pixelferry gate".into()).spawn(move || watch(&shared));
+        let watched = threads::spawn("pixelferry gate", move || watch(&shared));
         if mapped.is_err() || watched.is_err() {
             gate.close(api);
             mapped?;

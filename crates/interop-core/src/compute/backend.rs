@@ -5,7 +5,7 @@ use super::memory::ComputeMemory;
 use super::queue::{ComputeQueue, QueueOptions};
 use super::raw::RawTarget;
 use super::target::{Arg, Target};
-use crate::describe::error::{Error, Result, call};
+use crate::describe::error::{Error, Result, call, setup};
 use crate::describe::pattern::Pattern;
 use crate::describe::surface::{ImageDesc, MemoryShape, SurfaceDesc};
 use crate::devices::capability::{ComputeCaps, HandleType, Support};
@@ -348,29 +348,29 @@ impl<B: BackendDriver> ComputeBackend for B {
     }
 
     fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>> {
-        call("ComputeBackend::open_in", || BackendDriver::open_in(self, display))
+        setup("ComputeBackend::open_in", || BackendDriver::open_in(self, display))
     }
 
     fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
-        call("ComputeBackend::build", || BackendDriver::build(self, source))
+        setup("ComputeBackend::build", || BackendDriver::build(self, source))
     }
 
     fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
-        call("ComputeBackend::allocate", || {
+        setup("ComputeBackend::allocate", || {
             check_bytes(self, bytes)?;
             BackendDriver::allocate(self, bytes)
         })
     }
 
     fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
-        call("ComputeBackend::allocate_send", || {
+        setup("ComputeBackend::allocate_send", || {
             check_bytes(self, bytes)?;
             BackendDriver::allocate_send(self, bytes)
         })
     }
 
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
-        call("ComputeBackend::import_host", || {
+        setup("ComputeBackend::import_host", || {
             if block.len() == 0 {
                 return Err(Error::refused("the block has 0 bytes; give at least 1"));
             }
@@ -388,11 +388,11 @@ impl<B: BackendDriver> ComputeBackend for B {
     }
 
     fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any>>> {
-        call("ComputeBackend::prepare_host", || BackendDriver::prepare_host(self, block))
+        setup("ComputeBackend::prepare_host", || BackendDriver::prepare_host(self, block))
     }
 
     fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
-        call("ComputeBackend::import_surface", || {
+        setup("ComputeBackend::import_surface", || {
             check_support(self, BackendDriver::caps(self).can_import_surface(handle.handle_type(), desc))?;
             handle.check_names(desc)?;
             // Drivers import the whole allocation of a memory handle, whatever the description's size.
@@ -418,7 +418,7 @@ impl<B: BackendDriver> ComputeBackend for B {
         handle: HandleType,
         display: &DeviceIdentity,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
-        call("ComputeBackend::allocate_shared", || {
+        setup("ComputeBackend::allocate_shared", || {
             check_bytes(self, bytes)?;
             let caps = BackendDriver::caps(self);
             let can = caps.can_export(handle, MemoryShape::Linear).and(|| BackendDriver::can_export_to(self, display));
@@ -432,7 +432,7 @@ impl<B: BackendDriver> ComputeBackend for B {
         image: &ImageDesc,
         handle: HandleType,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
-        call("ComputeBackend::allocate_shared_image", || {
+        setup("ComputeBackend::allocate_shared_image", || {
             check_support(self, BackendDriver::caps(self).can_export(handle, MemoryShape::Image))?;
             SurfaceDesc::Image(*image).byte_len()?;
             BackendDriver::allocate_shared_image(self, image, handle)
@@ -440,7 +440,7 @@ impl<B: BackendDriver> ComputeBackend for B {
     }
 
     fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
-        call("ComputeBackend::import_semaphore", || {
+        setup("ComputeBackend::import_semaphore", || {
             match handle {
                 SharedHandle::Semaphore(semaphore) => {
                     check_support(self, BackendDriver::caps(self).can_open_semaphore(semaphore.kind()))?;
@@ -483,7 +483,7 @@ impl<B: BackendDriver> ComputeBackend for B {
     }
 
     fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
-        call("ComputeBackend::queue", || BackendDriver::queue(self, options))
+        setup("ComputeBackend::queue", || BackendDriver::queue(self, options))
     }
 
     fn defer_submission(&self) -> Result<()> {

@@ -12,10 +12,11 @@ use super::queue::QueueOptions;
 use super::schedule::Start;
 use crate::describe::error::{Error, Result};
 use crate::describe::panics::contain;
+use crate::describe::process::ProcessOwned;
+use crate::describe::threads;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::thread;
 
 /// Streams of an out-of-order queue: so many operations run side by side. Several streams in order, because drivers
 /// need not have others, and some that say they do run them in order.
@@ -85,7 +86,7 @@ impl<S: DeviceStream> Awaited<S> {
 /// A stream and its thread, which ends when this is gone and all commands are done.
 struct SubmitQueue<S: DeviceStream> {
     stream: Arc<S>,
-    awaited: Sender<Awaited<S>>,
+    awaited: ProcessOwned<Sender<Awaited<S>>>,
 }
 
 impl<S: DeviceStream> SubmitQueue<S> {
@@ -100,8 +101,8 @@ impl<S: DeviceStream> SubmitQueue<S> {
                 contain("command of a queue", || awaited.land(&own));
             }
         };
-        let thread = thread::Builder::new().name(S::THREAD.into()).spawn(wait);
-        thread.map(|_| Self { stream, awaited }).map_err(no_thread)
+        let thread = threads::spawn(S::THREAD, wait);
+        thread.map(|_| Self { stream, awaited: ProcessOwned::new(awaited) }).map_err(no_thread)
     }
 
     fn start(&self, start: Start, command: Command<S::Block, S::Launch>) -> Result<()> {

@@ -2,6 +2,8 @@
 
 use super::mismatch::Mismatch;
 use super::path_id::PathId;
+use super::process;
+use super::threads::SignalsBlocked;
 use std::fmt;
 
 /// Result with [`Error`].
@@ -261,5 +263,15 @@ impl Error {
 /// # Errors
 /// Those of `body`.
 pub fn call<T>(name: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T> {
+    process::check(name)?;
     body().map_err(|error| error.of(name))
+}
+
+/// [`call`] for what a driver may start threads in, which get none of the host's signals.
+///
+/// # Errors
+/// Those of `body`.
+pub fn setup<T>(name: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T> {
+    let _blocked = SignalsBlocked::new();
+    call(name, body)
 }

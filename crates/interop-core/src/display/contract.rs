@@ -3,7 +3,7 @@
 use super::semaphore::{DisplaySemaphore, SemaphoreDriver};
 use super::staging::{Staging, StagingKind};
 use super::surface::Surface;
-use crate::describe::error::{Error, Result, call};
+use crate::describe::error::{Error, Result, call, setup};
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::capability::{DisplayCaps, Support, SyncKind};
 use crate::devices::gl_context::GlContext;
@@ -167,15 +167,15 @@ impl<D: DisplayDriver> Display for D {
     }
 
     fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
-        call("Display::create_surface", || DisplayDriver::create_surface(self, desc))
+        setup("Display::create_surface", || DisplayDriver::create_surface(self, desc))
     }
 
     fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
-        call("Display::create_in_place_surface", || DisplayDriver::create_in_place_surface(self, desc))
+        setup("Display::create_in_place_surface", || DisplayDriver::create_in_place_surface(self, desc))
     }
 
     fn hold_gl(&self) -> Result<Arc<dyn GlContext>> {
-        call("Display::hold_gl", || DisplayDriver::hold_gl(self))
+        setup("Display::hold_gl", || DisplayDriver::hold_gl(self))
     }
 
     fn drop_in_context(&self, object: Box<dyn Any>) {
@@ -183,11 +183,11 @@ impl<D: DisplayDriver> Display for D {
     }
 
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
-        call("Display::create_staging", || DisplayDriver::create_staging(self, kind, bytes))
+        setup("Display::create_staging", || DisplayDriver::create_staging(self, kind, bytes))
     }
 
     fn create_semaphore(&self, kind: SyncKind) -> Result<(DisplaySemaphore, SharedHandle)> {
-        call("Display::create_semaphore", || match DisplayDriver::caps(self).can_make_semaphore(kind) {
+        setup("Display::create_semaphore", || match DisplayDriver::caps(self).can_make_semaphore(kind) {
             Support::No(reason) => Err(Error::unsupported(DisplayDriver::device(self), reason)),
             Support::Yes => {
                 let (driver, handle) = DisplayDriver::create_semaphore(self, kind)?;

@@ -2,6 +2,7 @@
 
 use super::staging::Staging;
 use crate::describe::error::{Error, Result, call};
+use crate::describe::process::ProcessOwned;
 use crate::devices::capability::SyncKind;
 
 /// What a display's driver does with a semaphore of its own. Its calls come checked, from [`DisplaySemaphore`].
@@ -20,12 +21,12 @@ pub struct DisplaySemaphore {
     kind: SyncKind,
     /// The counter as the display has set it last.
     signalled: u64,
-    driver: Box<dyn SemaphoreDriver>,
+    driver: ProcessOwned<Box<dyn SemaphoreDriver>>,
 }
 
 impl DisplaySemaphore {
     pub(super) fn new(kind: SyncKind, driver: Box<dyn SemaphoreDriver>) -> Self {
-        Self { kind, signalled: 0, driver }
+        Self { kind, signalled: 0, driver: ProcessOwned::new(driver) }
     }
 
     /// Signals when the display has done all that it was told so far with `staging`. Does not wait.

@@ -2,6 +2,7 @@
 
 use super::watch::{Call, Watch};
 use crate::describe::error::{Error, Result};
+use crate::describe::process::ProcessOwned;
 use crate::describe::surface::{ImageDesc, SurfaceDesc};
 use crate::devices::borrows::{Borrow, Holder, Member};
 use crate::devices::capability::{DisplayCaps, HandleType};
@@ -82,7 +83,7 @@ pub struct Staging {
     is_shown: Cell<bool>,
     writes: HostWrites,
     watch: Option<Watch>,
-    driver: Box<dyn StagingDriver>,
+    driver: ProcessOwned<Box<dyn StagingDriver>>,
 }
 
 #[allow(clippy::len_without_is_empty)] // never empty
@@ -122,7 +123,7 @@ impl Staging {
             is_shown: Cell::new(false),
             writes: HostWrites::default(),
             watch: None,
-            driver: Box::new(driver),
+            driver: ProcessOwned::new(Box::new(driver)),
         })
     }
 

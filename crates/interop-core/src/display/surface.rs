@@ -7,6 +7,7 @@ use super::watch::{Call, Watch};
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::Region;
 use crate::describe::pattern::lay_out;
+use crate::describe::process::ProcessOwned;
 use crate::describe::surface::{ImageDesc, SurfaceDesc};
 use crate::describe::view::View;
 use crate::devices::capability::{DisplayCaps, HandleType};
@@ -95,7 +96,7 @@ struct Front<C: Content> {
     device: String,
     desc: SurfaceDesc,
     watch: Option<Watch>,
-    driver: Driver<C>,
+    driver: ProcessOwned<Driver<C>>,
 }
 
 enum Driver<C: Content> {
@@ -211,7 +212,7 @@ impl Surface {
     /// [`Error::InvalidInput`] names what is missing.
     pub fn check_upload(&self) -> Result<()> {
         Call::Upload.named(|| {
-            of_either!(&self.0, front => match &front.driver {
+            of_either!(&self.0, front => match &*front.driver {
                 Driver::Stored(driver) => driver.check_upload(),
                 Driver::InPlace(_) => Err(no_storage()),
             })
@@ -331,11 +332,11 @@ impl<C: Content> Driver<C> {
 
 impl<C: Content> Front<C> {
     fn stored(device: String, desc: SurfaceDesc, driver: impl StoredDriver<C>) -> Self {
-        Self { device, desc, watch: None, driver: Driver::Stored(Box::new(driver)) }
+        Self { device, desc, watch: None, driver: ProcessOwned::new(Driver::Stored(Box::new(driver))) }
     }
 
     fn in_place(device: String, desc: SurfaceDesc, driver: impl InPlaceDriver<C>) -> Self {
-        Self { device, desc, watch: None, driver: Driver::InPlace(Box::new(driver)) }
+        Self { device, desc, watch: None, driver: ProcessOwned::new(Driver::InPlace(Box::new(driver))) }
     }
 
     fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
@@ -355,7 +356,7 @@ impl<C: Content> Front<C> {
     }
 
     fn read_in_place(&mut self, staging: &Staging, view: &View) -> Result<()> {
-        let Driver::InPlace(driver) = &mut self.driver else {
+        let Driver::InPlace(driver) = &mut *self.driver else {
             let problem =
                 "this surface has storage of its own; use upload_staged, or make it with create_in_place_surface";
             return Err(Error::refused(problem));
@@ -391,7 +392,7 @@ impl<C: Content> Front<C> {
         self.driver.check_download()?;
         staging.check_linear()?;
         let (at, there) = C::transfer(&self.desc, part, view, staging.len())?;
-        Watch::around(self.watch.as_ref(), Call::Download, || match &mut self.driver {
+        Watch::around(self.watch.as_ref(), Call::Download, || match &mut *self.driver {
             Driver::Stored(driver) if driver.downloads(staging) => {
                 staging.begin_write()?;
                 driver.download(&at, staging, &there)
@@ -407,7 +408,7 @@ impl<C: Content> Front<C> {
     }
 
     fn export(&self, handle: HandleType) -> Result<SharedHandle> {
-        let made = match &self.driver {
+        let made = match &*self.driver {
             Driver::Stored(driver) => Watch::around(self.watch.as_ref(), Call::Export, || driver.export(handle))?,
             Driver::InPlace(_) => None,
         };

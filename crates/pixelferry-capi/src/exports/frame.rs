@@ -5,7 +5,7 @@ use crate::boundary::{array, fill, fillable};
 use crate::call::call;
 use crate::convert::format_code;
 use crate::failure::{Failure, Result};
-use crate::handles::{Handle as _, free};
+use crate::handles::{Handle as _, free, is_parents};
 use crate::held::{FrameSlot, Writing};
 use crate::sources::{Looked, arguments};
 use interop_core::View;
@@ -168,7 +168,7 @@ pub extern "C" fn pf_frame_finish(frame: *mut pf_frame) -> pf_status {
 
 #[unsafe(no_mangle)]
 pub extern "C" fn pf_frame_cancel(frame: *mut pf_frame) -> pf_status {
-    call("pf_frame_cancel", || if frame.is_null() { Ok(()) } else { end(frame, false) })
+    call("pf_frame_cancel", || if frame.is_null() || is_parents(frame.addr()) { Ok(()) } else { end(frame, false) })
 }
 
 /// Ends a frame; the handle goes, unless the frame cannot end now.

@@ -7,7 +7,7 @@ use crate::computing::{Computing, refused_or};
 use crate::exports::given::{builder, option_texts};
 use crate::exports::results::{give, give_json, say};
 use crate::failure::{Failure, Result};
-use crate::handles::{Handle as _, free, remove};
+use crate::handles::{Handle as _, free, is_parents, remove};
 use crate::held::{LinkSlot, Writing};
 use pixelferry::{Error, Link, LinkOptions, Region, WriteFrame, save_picture_with};
 use std::ffi::{c_char, c_void};
@@ -288,7 +288,7 @@ pub unsafe extern "C" fn pf_link_report_json(link: *mut pf_link, json: *mut *mut
 #[unsafe(no_mangle)]
 pub extern "C" fn pf_link_free(link: *mut pf_link) -> pf_status {
     call("pf_link_free", || {
-        if !link.is_null() {
+        if !link.is_null() && !is_parents(link.addr()) {
             remove(pf_link::get(link)?.take_open());
         }
         free(link)

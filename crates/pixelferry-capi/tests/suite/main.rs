@@ -6,6 +6,8 @@ mod common;
 #[cfg(target_os = "linux")]
 mod foreign;
 #[cfg(target_os = "linux")]
+mod guest;
+#[cfg(target_os = "linux")]
 mod header;
 #[cfg(target_os = "linux")]
 mod page;

@@ -1,5 +1,8 @@
 //! Place of a backend's calls: the caller's thread, or a thread of its own that has a context of its own.
 
+use interop_core::describe::process::ProcessOwned;
+use interop_core::describe::threads;
+use interop_core::leak_if_forked;
 use interop_core::{Error, Result};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, PoisonError};
@@ -28,8 +31,8 @@ impl Place {
 /// A thread that runs jobs in their order, and ends with this.
 pub struct Worker {
     /// `None` only while this is dropped.
-    jobs: Option<Mutex<Sender<Job>>>,
-    thread: Option<JoinHandle<()>>,
+    jobs: ProcessOwned<Option<Mutex<Sender<Job>>>>,
+    thread: ProcessOwned<Option<JoinHandle<()>>>,
 }
 
 impl Worker {
@@ -48,13 +51,13 @@ impl Worker {
             }
             Err(error) => drop(answer.send(Err(error))),
         };
-        let thread = thread::Builder::new().name("pixelferry gl".into()).spawn(body);
+        let thread = threads::spawn("pixelferry gl", body);
         let thread = thread.map_err(|reason| Error::Unavailable {
             what: "a thread for OpenGL".into(),
             reason: reason.to_string(),
             hint: "End other programs, or raise the limit of threads.".into(),
         })?;
-        let worker = Self { jobs: Some(Mutex::new(jobs)), thread: Some(thread) };
+        let worker = Self { jobs: ProcessOwned::new(Some(Mutex::new(jobs))), thread: ProcessOwned::new(Some(thread)) };
         let made = answered.recv().map_err(|_| gone())??;
         Ok((worker, made))
     }
@@ -79,7 +82,8 @@ fn gone() -> Error {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        self.jobs = None;
+        leak_if_forked!();
+        *self.jobs = None;
         if let Some(thread) = self.thread.take()
             && thread.thread().id() != thread::current().id()
         {

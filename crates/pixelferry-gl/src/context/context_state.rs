@@ -9,6 +9,7 @@ use crate::api::vulkan::VulkanDevice;
 use crate::context::names::{Counts, DeferredDelete, ObjectCounts};
 use crate::context::{GlFunctions, Held, NativeContext, OwnContext};
 use crate::objects::host_state::{HostStates, check_lists};
+use interop_core::describe::process::{ProcessOwned, is_forked};
 use interop_core::devices::owned::Maker;
 use interop_core::{
     DeviceIdentity, DisplayCaps, Error, GlContext, HandleType, MemoryCap, MemoryShape, QueueId, Result, Support,
@@ -39,7 +40,7 @@ pub(crate) struct ContextState {
     /// The context is gone, and its objects with it.
     lost: Cell<bool>,
     /// The context, if it is ours; `None` while this is dropped, too.
-    own: Option<OwnContext>,
+    own: ProcessOwned<Option<OwnContext>>,
     /// An engine's own answer to whether its context is current.
     told: Option<Box<dyn Fn() -> bool>>,
     /// The window system's view of the context; `None` if none can be asked.
@@ -108,7 +109,7 @@ impl ContextState {
             counts,
             has_deferred,
             lost,
-            own,
+            own: ProcessOwned::new(own),
             told,
             held,
             deferred,
@@ -133,10 +134,10 @@ impl ContextState {
 
     /// True where GL calls reach this context. Where nobody can say which one is current, the engine is trusted.
     pub(crate) fn is_current(&self) -> bool {
-        if self.lost.get() {
+        if self.lost.get() || is_forked() {
             return false;
         }
-        match (&self.told, &self.held, &self.own) {
+        match (&self.told, &self.held, &*self.own) {
             (Some(told), ..) => told(),
             (None, Some(held), _) => held.is_current(),
             (None, None, Some(own)) => own.is_current(),
@@ -249,6 +250,10 @@ impl ContextState {
 
 impl Drop for ContextState {
     fn drop(&mut self) {
+        if is_forked() {
+            // With these go the context's driver, and memory that it reads.
+            return std::mem::forget((self.held.clone(), self.vulkan.take(), self.deferred.take()));
+        }
         // Somebody shares with the context, which goes on without this.
         let held = self.held.as_ref().filter(|held| Arc::strong_count(held) > 1).cloned();
         self.end_deferred(held.is_some());
@@ -261,7 +266,7 @@ impl Drop for ContextState {
             held.keep(resting);
         }
         // The context before the deferred deletes.
-        self.own = None;
+        *self.own = None;
     }
 }
 

@@ -5,6 +5,7 @@ use crate::api::raw::RawFns;
 use crate::context::context_state::{ContextState, Ownership};
 use crate::context::{GlFunctions, Loader, NativeContext, load_gl};
 use crate::display::contract::GlDisplay;
+use interop_core::describe::process::enter;
 use interop_core::{Error, Result};
 use std::ffi::{CStr, c_void};
 use std::rc::Rc;
@@ -77,6 +78,7 @@ impl GlDisplay {
     /// # Ok::<(), interop_core::Error>(())
     /// ```
     pub unsafe fn from_current(options: EngineOptions) -> Result<Rc<Self>> {
+        let _entered = enter("OpenGL")?;
         // SAFETY: the caller's promise; what the window system gives are the functions of its current context.
         unsafe {
             let native = NativeContext::current(None).ok_or_else(|| Error::Unavailable {
@@ -126,6 +128,7 @@ impl GlDisplay {
         mut load: impl FnMut(&CStr) -> *const c_void,
         options: EngineOptions,
     ) -> Result<Rc<Self>> {
+        let _entered = enter("OpenGL")?;
         // SAFETY: the caller's promise.
         unsafe {
             let gl = load_gl(&mut load)?.into();
@@ -143,6 +146,7 @@ unsafe fn wrap(
     load: Option<Loader<'_>>,
     options: EngineOptions,
 ) -> Result<Rc<GlDisplay>> {
+    let _entered = enter("OpenGL")?;
     // SAFETY: the caller's promise.
     unsafe {
         let native = NativeContext::current(load);

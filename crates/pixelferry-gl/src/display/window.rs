@@ -15,6 +15,7 @@ use glutin::display::{Display, DisplayApiPreference};
 use glutin::prelude::{GlDisplay as _, *};
 use glutin::surface::{Surface, SwapInterval, WindowSurface};
 use glutin_winit::finalize_window;
+use interop_core::describe::process::enter;
 use interop_core::{Extent, Result};
 use raw_window_handle::{HasDisplayHandle as _, HasWindowHandle as _, RawDisplayHandle, RawWindowHandle};
 use std::fmt;
@@ -170,6 +171,7 @@ impl GlWindow {
         attributes: WindowAttributes,
         options: &WindowOptions,
     ) -> Result<Self> {
+        let _entered = enter("OpenGL")?;
         let create = || event_loop.create_window(attributes.clone()).map_err(unavailable);
         // WGL finds its functions through a window.
         let early = if cfg!(windows) { Some(create()?) } else { None };

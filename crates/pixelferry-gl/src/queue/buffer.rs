@@ -8,9 +8,10 @@ use crate::context::deferred_deletes::ObjectName;
 use crate::context::opened::{buffer_size, memory_hint, open_memory};
 use crate::objects::buffer_object::{NOT_MAPPED, read_bound};
 use glow::HasContext as _;
-#[cfg(feature = "compute")]
 use interop_core::MemoryHandle;
 use interop_core::compute::check_range;
+#[cfg(feature = "compute")]
+use interop_core::leak_if_forked;
 use interop_core::{Error, Result, SharedHandle};
 use std::ops::Range;
 use std::sync::Arc;
@@ -45,6 +46,7 @@ impl std::fmt::Debug for Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
+        leak_if_forked!();
         self.device.unmake(ObjectName::Buffer(self.name));
         if let Some(memory) = self.memory {
             self.device.unmake(memory);

@@ -8,11 +8,12 @@ use crate::child::ChildProcess;
 use crate::memory;
 use crate::yuv::{Layout, Planes, Weights};
 use interop_core::Extent;
+use interop_core::describe::threads;
 use std::fs::File;
 use std::io::{self, Seek as _};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel, sync_channel};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// Elements that a decoder needs besides those of the video.
@@ -103,12 +104,11 @@ impl Decoder {
             file,
             is_over: false,
         };
-        let thread = |name: &str| thread::Builder::new().name(name.into());
-        let words = thread("decoder-words").spawn(|| child::words(heard));
+        let words = threads::spawn("decoder-words", || child::words(heard));
         decoder.words = Some(words.map_err(Error::Threads)?);
         let (to, packets) = sync_channel(1);
         decoder.packets = packets;
-        let reads = thread("decoder-out").spawn(move || {
+        let reads = threads::spawn("decoder-out", move || {
             // Until the end, or nobody takes more.
             while let Some(packet) = units::next_or_caps(&mut pipe).transpose()
                 && to.send(packet).is_ok()
@@ -168,6 +168,7 @@ impl Decoder {
 
 impl Drop for Decoder {
     fn drop(&mut self) {
+        interop_core::leak_if_forked!();
         self.child.end();
         // A packet may wait to be taken.
         self.packets = channel().1;

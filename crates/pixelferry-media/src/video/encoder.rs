@@ -8,9 +8,10 @@ use super::shape::Shape;
 use super::units::{self, Unit};
 use crate::child::ChildProcess;
 use bytes::Bytes;
+use interop_core::describe::threads;
 use std::process::{Child, ChildStdout, Stdio};
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 /// For the encoder's rate control only: pictures come when they come.
 const RATE: u32 = 60;
@@ -47,7 +48,7 @@ impl Encoder {
         let (Some(stdin), Some(stdout), Some(stderr)) = (stdin.take(), stdout.take(), stderr.take()) else {
             return Err(Error::Threads(std::io::ErrorKind::BrokenPipe.into()));
         };
-        let words = thread::Builder::new().name("encoder-words".into()).spawn(|| child::words(stderr));
+        let words = threads::spawn("encoder-words", || child::words(stderr));
         let words = words.map_err(Error::Threads)?;
         let feed = encoder.feed.clone();
         encoder.spawn("encoder-in", move || feed.write(&shape, stdin))?;
@@ -61,7 +62,7 @@ impl Encoder {
     }
 
     fn spawn(&mut self, name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
-        self.threads.push(thread::Builder::new().name(name.into()).spawn(work).map_err(Error::Threads)?);
+        self.threads.push(threads::spawn(name, work).map_err(Error::Threads)?);
         Ok(())
     }
 
@@ -78,6 +79,7 @@ impl Encoder {
 
 impl Drop for Encoder {
     fn drop(&mut self) {
+        interop_core::leak_if_forked!();
         self.feed.end();
         self.child.end();
         for thread in self.threads.drain(..) {

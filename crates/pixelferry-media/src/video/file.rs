@@ -9,6 +9,7 @@ use crate::child::ChildProcess;
 use crate::wire::{Header, Kind};
 use crate::yuv::Yuv;
 use bytes::Bytes;
+use interop_core::describe::threads;
 use interop_core::{Extent, ImageDesc, PixelFormat};
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -90,7 +91,7 @@ impl Frames {
                 }
             }
         };
-        thread::Builder::new().name("encoder-in".into()).spawn(work).map_err(Error::Threads)?;
+        threads::spawn("encoder-in", work).map_err(Error::Threads)?;
         Ok(Self { to, back, memory: Vec::new() })
     }
 }
@@ -115,7 +116,7 @@ impl VideoFile {
         let mut file = Self { element, extent, padded, child, frames: None, words: None, patience: PATIENCE };
         file.frames = stdin.map(Frames::start).transpose()?;
         if let Some(pipe) = stderr {
-            let words = thread::Builder::new().name("encoder-words".into()).spawn(|| child::words(pipe));
+            let words = threads::spawn("encoder-words", || child::words(pipe));
             file.words = Some(words.map_err(Error::Threads)?);
         }
         Ok(file)

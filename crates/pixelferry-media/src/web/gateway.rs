@@ -7,6 +7,8 @@ use super::video::Video;
 use super::{guard, http};
 use crate::wire::Codec;
 use axum::body::Bytes;
+use interop_core::describe::process::is_forked;
+use interop_core::describe::threads;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,15 +60,18 @@ impl Gateway {
             is_framed: options.is_framed && options.tokens.watch.is_some(),
             rooms: Arc::new(Semaphore::new(options.viewers.min(Semaphore::MAX_PERMITS))),
         });
-        let mut threads = tokio::runtime::Builder::new_multi_thread();
-        let runtime = threads.worker_threads(2).thread_name("gateway").enable_all().build().map_err(Error::Threads)?;
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        let runtime = {
+            let _blocked = threads::SignalsBlocked::new();
+            builder.worker_threads(2).thread_name("gateway").enable_all().build().map_err(Error::Threads)?
+        };
         let refused = |source| Error::Listen { address: options.listen, source };
         let listener = runtime.block_on(TcpListener::bind(options.listen)).map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
         runtime.spawn(http::serve(listener, shared.clone()));
         let stop = Arc::new(AtomicBool::new(false));
         let (pumped, stopped, rooms) = (shared.clone(), stop.clone(), shared.rooms.available_permits());
-        let pump = std::thread::Builder::new().name("pictures".into()).spawn(move || pump(&pumped, rooms, &stopped));
+        let pump = threads::spawn("pictures", move || pump(&pumped, rooms, &stopped));
         let pump = Some(pump.map_err(Error::Threads)?);
         Ok(Self { address, options, shared, stop, pump, runtime: Some(runtime) })
     }
@@ -84,6 +89,9 @@ impl Gateway {
 
 impl Drop for Gateway {
     fn drop(&mut self) {
+        if is_forked() {
+            return std::mem::forget((self.runtime.take(), self.pump.take()));
+        }
         self.stop.store(true, Ordering::Relaxed);
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();

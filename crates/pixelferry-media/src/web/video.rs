@@ -2,6 +2,7 @@
 
 use super::relay::{Event, Part, Relay};
 use axum::body::Bytes;
+use interop_core::describe::threads;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
@@ -30,7 +31,7 @@ impl Video {
         let (units, problem) = (broadcast::Sender::new(BEHIND), watch::Sender::new(None));
         let seats = Arc::new(AtomicUsize::new(0));
         let relay = Relay::new(events.clone(), units.clone(), problem.clone(), seats.clone());
-        let thread = std::thread::Builder::new().name("video".into()).spawn(move || relay.run(&heard))?;
+        let thread = threads::spawn("video", move || relay.run(&heard))?;
         Ok(Self { events, units, problem, seats, thread: Some(thread) })
     }
 
@@ -65,6 +66,7 @@ impl Video {
 
 impl Drop for Video {
     fn drop(&mut self) {
+        interop_core::leak_if_forked!();
         self.tell(Event::End);
         if let Some(thread) = self.thread.take() {
             // It returns nothing.

@@ -2,6 +2,7 @@
 
 use super::Weights;
 use interop_core::Extent;
+use interop_core::describe::threads;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -102,7 +103,7 @@ fn at_once(planes: [(usize, &mut [u8]); 3], fill: impl Fn(usize, &mut [u8]) + Sy
     thread::scope(|scope| {
         for _ in 0..helpers {
             // Where the system gives none, the others do its work.
-            drop(thread::Builder::new().spawn_scoped(scope, work));
+            drop(threads::spawn_scoped(thread::Builder::new(), scope, work));
         }
         work();
     });

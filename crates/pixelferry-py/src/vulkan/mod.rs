@@ -4,7 +4,7 @@ mod memory;
 mod semaphore;
 mod texture;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, answer};
 use crate::raw::vulkan::Device;
 use pixelferry::driver::DeviceUuid;
 use pyo3::intern;
@@ -46,7 +46,7 @@ impl<'py> FromPyObject<'_, 'py> for Uuid {
             Some(bytes) => bytes.extract::<Vec<u8>>(),
             None => object.extract::<Vec<u8>>(),
         };
-        let uuid = bytes.ok().and_then(|bytes| <[u8; 16]>::try_from(bytes).ok());
+        let uuid = answer(object.py(), bytes)?.ok().and_then(|bytes| <[u8; 16]>::try_from(bytes).ok());
         let uuid = uuid.ok_or_else(|| {
             Failure::Shape("uuid= takes 16 bytes: VkPhysicalDeviceIDProperties.deviceUUID of the device".into())
         })?;

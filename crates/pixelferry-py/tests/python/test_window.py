@@ -413,7 +413,7 @@ with pixelferry.Viewer(80, 60) as viewer:
     if child == 0:
         try:
             pixelferry.Viewer(80, 60)
-        except pixelferry.NoDisplayError as error:
+        except pixelferry.DeviceError as error:
             os._exit(17 if "spawn" in str(error) else 1)
         os._exit(2)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 17

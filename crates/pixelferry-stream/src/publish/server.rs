@@ -4,6 +4,7 @@ use super::hub::{Hub, Peer};
 use crate::wire::message::{Device, Hello, Notice, VERSION, decode, encode};
 use crate::wire::socket::{Connection, Listener, Received, receive, send};
 use crate::wire::table::Reader;
+use interop_core::describe::threads;
 use interop_core::{Error, Result};
 use rustix::event::epoll::{self, EventFlags};
 use rustix::event::{EventfdFlags, Timespec, eventfd};
@@ -11,7 +12,7 @@ use rustix::io::Errno;
 use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
-use std::thread::{Builder, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Connections that have not said who they are, at most.
@@ -53,7 +54,7 @@ impl Server {
         let events = Arc::new(events);
         let (waiting, stream) = (HashMap::new(), Arc::clone(&hub));
         let room = Room { listener, hub, device, events, waiting, last: STOP, deaf_since: None };
-        let thread = Builder::new().name("pixelferry stream".into()).spawn(move || room.run());
+        let thread = threads::spawn("pixelferry stream", move || room.run());
         Ok(Self { hub: stream, stop, thread: Some(thread.map_err(|error| failed(error.to_string()))?) })
     }
 }

@@ -14,6 +14,7 @@ use crate::wake::Wake;
 use board::Board;
 pub use board::Changes;
 use message::{Message, length};
+use pixelferry::driver::describe::threads;
 use pixelferry_media::memory;
 use std::io::{self, ErrorKind, Read};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
@@ -95,7 +96,7 @@ impl Listener {
         let address = socket.local_addr()?;
         let shared = Arc::new(Shared { board: Mutex::new(Board::new(taken, most)), ..Shared::default() });
         let weak = Arc::downgrade(&shared);
-        thread::Builder::new().name("listener".into()).spawn(move || accept(&socket, &weak))?;
+        threads::spawn("listener", move || accept(&socket, &weak))?;
         Ok(Self { shared, address })
     }
 
@@ -128,6 +129,7 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
+        pixelferry::driver::leak_if_forked!();
         // Wakes the thread, which finds that nobody is left.
         self.shared = Arc::default();
         let _ = TcpStream::connect_timeout(&self.address, Duration::from_millis(100));
@@ -168,7 +170,7 @@ fn accept(socket: &TcpListener, shared: &Weak<Shared>) {
                 tracing::warn!("the connection of {name} is closed: {error}");
             }
         };
-        if let Err(error) = thread::Builder::new().name("connection".into()).spawn(hear) {
+        if let Err(error) = threads::spawn("connection", hear) {
             tracing::warn!("there is no thread for a connection: {error}");
         }
     }

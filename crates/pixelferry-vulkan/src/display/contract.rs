@@ -19,6 +19,7 @@ use crate::surface::shown::{Shown, shown};
 use crate::surface::stored::{StoredBuffer, StoredImage};
 use ash::vk;
 use interop_core::describe::error::call;
+use interop_core::describe::process::enter;
 use interop_core::display::{DisplayDriver, SemaphoreDriver};
 use interop_core::{
     DeviceIdentity, DisplayCaps, Manner, QueueId, Result, SharedHandle, Staging, StagingKind, Support, Surface,
@@ -77,6 +78,7 @@ impl VulkanDisplay {
     ///   before the next frame is finished and before the link goes. It only reads, and leaves images in their layout.
     pub unsafe fn from_engine(engine: VulkanEngine) -> Result<Rc<Self>> {
         call("VulkanDisplay::from_engine", || {
+            let _entered = enter("Vulkan")?;
             // SAFETY: the caller's promise.
             let functions = unsafe { load(&engine) }?;
             // SAFETY: as above.

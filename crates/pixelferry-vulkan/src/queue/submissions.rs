@@ -7,6 +7,8 @@ use crate::queue::commands::{Place, transition};
 use crate::queue::queue_lock::QueueLock;
 use crate::sharing::failure;
 use ash::vk;
+use interop_core::describe::threads::SignalsBlocked;
+use interop_core::leak_if_forked;
 use interop_core::{Error, Result};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -252,6 +254,8 @@ impl Submissions {
         let mut answer = None;
         self.lock.with(&mut || {
             if answer.is_none() {
+                // Mesa starts a queue's thread when it is first needed.
+                let _blocked = SignalsBlocked::new();
                 // SAFETY: queue, commands, semaphores and fence are of this device and alive, the fence is not signalled,
                 // and the lock gives the queue to this thread.
                 answer = Some(unsafe { self.device.queue_submit(self.queue, &[info], fence) });
@@ -378,6 +382,7 @@ impl Submissions {
 
 impl Drop for Submissions {
     fn drop(&mut self) {
+        leak_if_forked!();
         let state = std::mem::take(self.state.get_mut());
         let fences: Vec<_> = state.running.iter().map(|(_, slot)| slot.fence).collect();
         if !fences.is_empty() {

@@ -2,6 +2,7 @@
 
 use crate::sharing::{Ids, failure};
 use ash::vk;
+use interop_core::describe::process::enter;
 use interop_core::devices::loading::with_sources;
 use interop_core::{DeviceLuid, DeviceUuid, Error, Result, Support};
 use std::ffi::CStr;
@@ -52,6 +53,7 @@ impl Instance {
     /// # Errors
     /// `Unsupported` where the loader is missing or older than 1.1; what the driver says.
     pub fn get(device: &str) -> Result<&'static Self> {
+        let _entered = enter("Vulkan")?;
         static INSTANCE: Mutex<Option<&Instance>> = Mutex::new(None);
         let mut kept = INSTANCE.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(instance) = *kept {

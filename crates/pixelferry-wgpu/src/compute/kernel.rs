@@ -2,6 +2,7 @@
 
 use crate::compute::session::Session;
 use crate::context::format::texture_format;
+use interop_core::describe::process::ProcessOwned;
 use interop_core::{Error, Kernel, KernelSource, PixelFormat, Result};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,13 +14,13 @@ pub struct WgslKernel {
     pub text: KernelText,
     pub session: Arc<Session>,
     /// Layout of its arguments, group 1.
-    arguments: wgpu::BindGroupLayout,
+    arguments: ProcessOwned<wgpu::BindGroupLayout>,
     /// Empty group 1, for a kernel without arguments.
-    none: Option<wgpu::BindGroup>,
-    layout: wgpu::PipelineLayout,
+    none: ProcessOwned<Option<wgpu::BindGroup>>,
+    layout: ProcessOwned<wgpu::PipelineLayout>,
     /// Bytes of numbers in a launch's own commands; `None` where they come from a buffer.
     pub immediates: Option<usize>,
-    pipelines: Mutex<HashMap<(PixelFormat, Writes), wgpu::ComputePipeline>>,
+    pipelines: ProcessOwned<Mutex<HashMap<(PixelFormat, Writes), wgpu::ComputePipeline>>>,
 }
 
 /// Target of a pipeline.
@@ -48,7 +49,15 @@ impl WgslKernel {
             (arguments, layout, none)
         })?;
         let (session, pipelines) = (session.clone(), Mutex::default());
-        let kernel = Self { text, session, arguments, none, layout, immediates, pipelines };
+        let kernel = Self {
+            text,
+            session,
+            arguments: ProcessOwned::new(arguments),
+            none: ProcessOwned::new(none),
+            layout: ProcessOwned::new(layout),
+            immediates,
+            pipelines: ProcessOwned::new(pipelines),
+        };
         // Errors in the text are reported now.
         kernel.pipeline(PixelFormat::Rgba8, Writes::Memory)?;
         Ok(kernel)
@@ -56,7 +65,7 @@ impl WgslKernel {
 
     /// Its memories as group 1.
     pub fn arguments(&self, read: &[&wgpu::Buffer]) -> Result<wgpu::BindGroup> {
-        match &self.none {
+        match &*self.none {
             Some(none) => Ok(none.clone()),
             None => {
                 let device = &self.session.device;

@@ -4,17 +4,19 @@ use crate::compute::session::Session;
 use crate::context::queue_buffer::QueueBuffer;
 use interop_core::Result;
 use interop_core::compute::MemoryDriver;
+use interop_core::describe::process::ProcessOwned;
+use interop_core::leak_if_forked;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use wgsl_kernel::WORD;
 
 /// Memory of one backend.
 pub struct WgpuMemory {
-    buffer: QueueBuffer,
+    buffer: ProcessOwned<QueueBuffer>,
     len: usize,
     session: Arc<Session>,
     /// Group 0 of launches that write it, from the first on.
-    target: OnceLock<wgpu::BindGroup>,
+    target: ProcessOwned<OnceLock<wgpu::BindGroup>>,
     /// Submission after which the last turn in the queue ends.
     turn: Option<wgpu::SubmissionIndex>,
 }
@@ -24,7 +26,13 @@ interop_core::owned!(WgpuMemory: Session, "memory", |memory| &memory.session);
 impl WgpuMemory {
     /// Over a buffer of whole words that has them all.
     pub fn over(session: &Arc<Session>, buffer: QueueBuffer, len: usize) -> Self {
-        Self { buffer, len, session: session.clone(), target: OnceLock::new(), turn: None }
+        Self {
+            buffer: ProcessOwned::new(buffer),
+            len,
+            session: session.clone(),
+            target: ProcessOwned::new(OnceLock::new()),
+            turn: None,
+        }
     }
 
     pub fn buffer(&self) -> &wgpu::Buffer {
@@ -109,6 +117,7 @@ impl WgpuMemory {
 
 impl Drop for WgpuMemory {
     fn drop(&mut self) {
+        leak_if_forked!();
         if self.buffer.address().is_some() {
             self.session.device.keep(self.buffer().clone());
         }

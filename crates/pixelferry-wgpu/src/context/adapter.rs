@@ -6,6 +6,7 @@ use crate::context::error::Loss;
 use crate::context::error::now;
 use crate::context::identity::identify;
 use interop_core::describe::panics::catch;
+use interop_core::describe::process::enter;
 use interop_core::{DeviceIdentity, Error, Result};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -77,6 +78,7 @@ impl WgpuOptions {
 
 /// Every adapter of these APIs, in the driver's order.
 pub fn wgpu_adapters(backends: wgpu::Backends) -> Vec<wgpu::Adapter> {
+    let Ok(_entered) = enter("wgpu") else { return Vec::new() };
     let list = || now(instance(backends).enumerate_adapters(backends)).unwrap_or_default();
     // wgpu panics where a context of GLX is current on this thread.
     catch(list).unwrap_or_else(|_| {
@@ -129,6 +131,7 @@ fn order(options: &WgpuOptions, identity: &DeviceIdentity, kind: wgpu::DeviceTyp
 
 /// The best adapter that `options` allow.
 pub(crate) fn choose(options: &WgpuOptions) -> Result<(wgpu::Adapter, DeviceIdentity)> {
+    let _entered = enter("wgpu")?;
     let mut seen = Vec::new();
     for backends in [options.backends - wgpu::Backends::GL, options.backends & wgpu::Backends::GL] {
         if backends.is_empty() {
@@ -262,6 +265,7 @@ fn request(
     identity: &DeviceIdentity,
     descriptor: &wgpu::DeviceDescriptor<'_>,
 ) -> Result<(wgpu::Device, wgpu::Queue)> {
+    let _entered = enter("wgpu")?;
     let answer = now(adapter.request_device(descriptor)).map(|opened| opened.map_err(|e| e.to_string()));
     answer.unwrap_or_else(|| Err("it gave no answer".into())).map_err(|reason| Error::Unavailable {
         what: identity.to_string(),

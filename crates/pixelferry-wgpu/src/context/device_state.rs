@@ -4,6 +4,7 @@ use crate::context::device::WgpuDevice;
 use crate::context::format::{TEXTURE_USAGE, bits};
 use crate::context::gl::Gl;
 use crate::context::vulkan::Vulkan;
+use interop_core::describe::process::is_forked;
 use interop_core::devices::owned::Maker;
 use interop_core::{DisplayCaps, Result};
 use std::ops::Deref;
@@ -96,6 +97,14 @@ impl DeviceState {
 
 impl Drop for DeviceState {
     fn drop(&mut self) {
+        if is_forked() {
+            return std::mem::forget((
+                self.base.device.clone(),
+                self.base.queue.clone(),
+                self.gl.clone(),
+                self.vulkan.take(),
+            ));
+        }
         if let Some(vulkan) = &self.vulkan {
             vulkan.take_back(|| self.wait(None));
         }

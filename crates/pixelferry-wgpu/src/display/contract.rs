@@ -19,6 +19,8 @@ use crate::surface::engine_surfaces::{EngineBuffer, EngineImage};
 use crate::surface::in_place::{InPlaceBuffer, InPlaceImage};
 use crate::surface::texture::TextureSurface;
 use interop_core::describe::error::call;
+use interop_core::describe::process::ProcessOwned;
+use interop_core::describe::process::enter;
 use interop_core::devices::owned::{find, foreign};
 use interop_core::display::{DisplayDriver, SemaphoreDriver};
 use interop_core::draw::Plan;
@@ -77,7 +79,7 @@ pub struct WgpuBuffer {
 ///
 /// Errors of wgpu come back as [`Error::Driver`]; none ends the program.
 pub struct WgpuDisplay {
-    pub(crate) tools: Rc<Tools>,
+    pub(crate) tools: ProcessOwned<Rc<Tools>>,
 }
 
 impl std::fmt::Debug for WgpuDisplay {
@@ -109,6 +111,7 @@ impl WgpuDisplay {
     /// # Errors
     /// [`Error::Driver`] where wgpu refuses the display's own objects.
     pub fn from_engine(adapter: &wgpu::Adapter, device: wgpu::Device, queue: wgpu::Queue) -> Result<Rc<Self>> {
+        let _entered = enter("wgpu")?;
         Self::new(adapter, identify(adapter), device, queue, None)
     }
 
@@ -149,7 +152,7 @@ impl WgpuDisplay {
             vulkan,
             gl,
         })?;
-        Ok(Rc::new(Self { tools }))
+        Ok(Rc::new(Self { tools: ProcessOwned::new(tools) }))
     }
 
     /// The device, for the user's own drawing.

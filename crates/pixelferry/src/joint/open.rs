@@ -7,6 +7,7 @@ use super::pairs::{Pair, Prospect, displays, prospects};
 use super::report::{Basis, JointReport, JointRow, JointState};
 use crate::backend_rows::BackendChoice;
 use crate::headless::Headless;
+use interop_core::describe::process;
 use interop_core::tournament::Tournament;
 use interop_core::{ComputeBackend, Display, Error, Kernel, Link, LinkOptions, Result};
 use std::collections::VecDeque;
@@ -50,6 +51,7 @@ impl LinkBuilder {
     /// [`Error::Unavailable`] where no display opens; [`Error::Unsupported`] where no pair does these frames, with the reason of
     /// each; the refusal itself of a backend that was asked for; what the environment asks for and cannot be.
     pub fn open(mut self) -> Result<Opened> {
+        process::check("LinkBuilder::open")?;
         self.surface.byte_len().map_err(|error| error.of("LinkBuilder::open"))?;
         self.policy = self.policy.overridden()?;
         let shown = displays(&self)?;
@@ -94,6 +96,7 @@ impl LinkBuilder {
     /// # Errors
     /// The errors of [`LinkBuilder::open`], but for those of kernels and paths.
     pub fn open_sides(self) -> Result<(Arc<dyn ComputeBackend>, Headless)> {
+        process::check("LinkBuilder::open_sides")?;
         let shown = displays(&self)?;
         let (pair, ..) = self.by_cost(&prospects(&self, &shown), Ok)?;
         Ok((pair.backend, pair.screen))

@@ -3,6 +3,7 @@
 use super::error::RecordError;
 use super::output::Output;
 use super::sink::{Begun, Sink};
+use interop_core::describe::threads;
 use interop_core::{Extent, ImageDesc, PixelFormat, RowOrder};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
 use std::thread::JoinHandle;
@@ -40,7 +41,7 @@ impl Film {
         let (to, from) = sync_channel(WAITING);
         let (give, back) = sync_channel(WAITING);
         let (tell, opened) = channel();
-        let thread = std::thread::Builder::new().name("film".into()).spawn(move || write(begun, &from, &give, tell));
+        let thread = threads::spawn("film", move || write(begun, &from, &give, tell));
         let thread = Some(thread.map_err(RecordError::Thread)?);
         Ok(Self { to: Some(to), back, opened: Some(opened), thread })
     }
@@ -84,6 +85,7 @@ impl Film {
 
 impl Drop for Film {
     fn drop(&mut self) {
+        interop_core::leak_if_forked!();
         if let Err(error) = self.end()
             && !matches!(error, RecordError::Ended)
         {

@@ -1,6 +1,7 @@
 //! Gate between the viewers of what is shown and the worker that changes it.
 
 use crate::describe::error::{Error, Result};
+use crate::describe::process::ProcessMark;
 use crate::describe::surface::SurfaceDesc;
 use crate::path::PathId;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -33,6 +34,8 @@ struct State<T> {
 
 /// Keeps the worker, which changes what is shown, apart from the threads that look at it.
 pub(super) struct Gate<T> {
+    /// The process that has the worker.
+    pub made: ProcessMark,
     state: Mutex<State<T>>,
     changed: Condvar,
 }
@@ -50,7 +53,7 @@ impl<T> Gate<T> {
             is_next: false,
             ended: false,
         };
-        Self { state: Mutex::new(state), changed: Condvar::new() }
+        Self { made: ProcessMark::here(), state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// Nothing is left half done where a thread panics with the lock.
@@ -65,6 +68,7 @@ impl<T> Gate<T> {
     /// Takes the newest frame for this thread, after a change that is under way, or the worker's next if that is soon: many
     /// threads would else hold one frame in turn for ever. A thread that holds one may have to draw before it lets go.
     pub fn take(&self, holder: ThreadId) -> Result<Arc<Shown<T>>> {
+        self.made.check("SharedLink")?;
         let mut state = self.state();
         let until = Instant::now() + TURN;
         while !state.ended {

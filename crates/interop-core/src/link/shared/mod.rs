@@ -10,7 +10,9 @@ use super::{Link, LinkOptions, WriteFrame};
 use crate::compute::ComputeBackend;
 use crate::describe::error::{Error, Result};
 use crate::describe::panics;
+use crate::describe::process::ProcessOwned;
 use crate::describe::surface::SurfaceDesc;
+use crate::describe::threads;
 use crate::display::{Display, Surface};
 use crate::path::PathId;
 use gate::{Gate, Shown, ended};
@@ -49,8 +51,8 @@ use worker::{End, Job, Opening, answer, work};
 pub struct SharedLink<T> {
     gate: Arc<Gate<T>>,
     /// Taken only when it is dropped.
-    jobs: Option<Sender<Job>>,
-    worker: Mutex<Option<JoinHandle<()>>>,
+    jobs: ProcessOwned<Option<Sender<Job>>>,
+    worker: ProcessOwned<Mutex<Option<JoinHandle<()>>>>,
     thread: ThreadId,
 }
 
@@ -97,14 +99,19 @@ impl<T: Send + Sync + 'static> SharedLink<T> {
             let opening = Opening { backend, display, desc, options, give };
             work(opening, &end.0, &to_do, &opened);
         };
-        let thread = std::thread::Builder::new().name("pixelferry link".into()).spawn(body);
+        let thread = threads::spawn("pixelferry link", body);
         let worker = thread.map_err(|reason| Error::Unavailable {
             what: "a thread for a link".into(),
             reason: reason.to_string(),
             hint: "End other programs, or raise the limit of threads.".into(),
         })?;
         let thread = worker.thread().id();
-        let link = Self { gate, jobs: Some(jobs), worker: Mutex::new(Some(worker)), thread };
+        let link = Self {
+            gate,
+            jobs: ProcessOwned::new(Some(jobs)),
+            worker: ProcessOwned::new(Mutex::new(Some(worker))),
+            thread,
+        };
         answer(&is_open)?;
         Ok(link)
     }
@@ -168,6 +175,7 @@ impl<T: Send + Sync + 'static> SharedLink<T> {
     }
 
     fn send(&self, job: Job) -> Result<()> {
+        self.gate.made.check("SharedLink")?;
         let sent = self.jobs.as_ref().map(|jobs| jobs.send(job));
         if matches!(sent, Some(Ok(()))) { Ok(()) } else { Err(ended()) }
     }
@@ -182,6 +190,7 @@ impl<T: Send + Sync + 'static> SharedLink<T> {
 }
 
 fn may_wait<T>(gate: &Gate<T>, own: ThreadId) -> Result<()> {
+    gate.made.check("SharedLink")?;
     let thread = current().id();
     if thread == own {
         let problem = "the link's own thread would wait for itself; use start_frame, or another thread";
@@ -198,8 +207,11 @@ impl<T> Drop for SharedLink<T> {
     /// Frames that were started are given up or finished, then link and display go, on their thread. Waits for that, but on
     /// the link's own thread.
     fn drop(&mut self) {
+        if !self.gate.made.is_here() {
+            return;
+        }
         self.gate.end();
-        self.jobs = None;
+        *self.jobs = None;
         let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(worker) = worker.filter(|_| current().id() != self.thread) {
             // Its panics were caught.
@@ -313,6 +325,8 @@ impl<T> SharedFrame<T> {
 
 impl<T> Drop for SharedFrame<T> {
     fn drop(&mut self) {
-        self.gate.give_back(self.holder);
+        if self.gate.made.is_here() {
+            self.gate.give_back(self.holder);
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! The Vulkan device of a GPU that another API named by its UUID or LUID.
 
 use ash::vk;
+use interop_core::describe::threads::SignalsBlocked;
+use interop_core::leak_if_forked;
 use interop_core::{DeviceIdentity, Error, Result};
 use pixelferry_vulkan::sharing::{Candidate, Instance, MEMORY_EXTENSION, SEMAPHORE_EXTENSION, Sharing};
 use std::ffi::CStr;
@@ -51,6 +53,7 @@ impl VulkanDevice {
             if timeline {
                 info = info.push_next(&mut counters);
             }
+            let _blocked = SignalsBlocked::new();
             let device =
                 instance.raw().create_device(physical, &info, None).map_err(failure("vkCreateDevice", name))?;
             let (instance, made_with) = (instance.raw().clone(), |name: &CStr| wanted.contains(&name));
@@ -62,6 +65,7 @@ impl VulkanDevice {
 
 impl Drop for VulkanDevice {
     fn drop(&mut self) {
+        leak_if_forked!();
         // SAFETY: images and semaphores keep the device, so none is left; nothing was ever submitted.
         unsafe { self.sharing.device().destroy_device(None) }
     }

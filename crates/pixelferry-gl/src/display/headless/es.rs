@@ -10,6 +10,8 @@ use crate::queue::GlDevice;
 use glutin::display::Display;
 use glutin::prelude::GlDisplay as _;
 use interop_core::describe::error::call;
+use interop_core::describe::process::ProcessOwned;
+use interop_core::leak_if_forked;
 use interop_core::{Error, Result};
 use std::sync::Arc;
 
@@ -20,7 +22,7 @@ pub struct EsContext {
     device: GlDevice,
     held: Arc<Held>,
     /// `None` only while this is dropped.
-    own: Option<OwnContext>,
+    own: ProcessOwned<Option<OwnContext>>,
 }
 
 impl std::fmt::Debug for EsContext {
@@ -69,7 +71,7 @@ impl EsContext {
         })?;
         let held = Arc::new(Held::new(native));
         let device = GlDevice::of_es(gl, Arc::clone(&held), identity)?;
-        Ok(Self { device, held, own: Some(own) })
+        Ok(Self { device, held, own: ProcessOwned::new(Some(own)) })
     }
 
     /// The context, for a backend.
@@ -80,6 +82,7 @@ impl EsContext {
 
 impl Drop for EsContext {
     fn drop(&mut self) {
+        leak_if_forked!();
         // Deletes what waited for the context; where it is not current, that goes with the context.
         let _ = self.device.enter();
         if let Some(resting) = self.own.take().and_then(OwnContext::rest) {

@@ -2,6 +2,7 @@
 //! wait for each, and whoever asked for the window may be computing.
 
 use interop_core::describe::panics::ended;
+use interop_core::describe::threads;
 use interop_core::{Error, Result};
 use raw_window_handle::{RawWindowHandle, Win32WindowHandle};
 use std::num::NonZeroIsize;
@@ -37,8 +38,7 @@ impl HiddenWindow {
         let module = NonZeroIsize::new(unsafe { GetModuleHandleW(null()) } as isize);
         let module = module.ok_or_else(|| unavailable(std::io::Error::last_os_error()))?;
         let (tell, told) = channel();
-        let thread = std::thread::Builder::new().name("pixelferry hidden window".into());
-        let thread = thread.spawn(move || live(&tell)).map_err(unavailable)?;
+        let thread = threads::spawn("pixelferry hidden window", move || live(&tell)).map_err(unavailable)?;
         let handle = told.recv().map_err(unavailable)?.map_err(unavailable)?;
         Ok(Self { handle, module, thread: Some(thread) })
     }

@@ -20,6 +20,7 @@ use cgl as system;
 use egl as system;
 use interop_core::Result;
 use interop_core::describe::error::call;
+use interop_core::describe::process::enter;
 use std::rc::Rc;
 #[cfg(windows)]
 use wgl as system;
@@ -33,6 +34,7 @@ pub use options::{HeadlessDevice, HeadlessOptions};
 /// # Errors
 /// [`interop_core::Error::Unavailable`] where there is no libEGL, or it cannot list devices.
 pub fn headless_devices() -> Result<Vec<HeadlessDevice>> {
+    let _entered = enter("OpenGL")?;
     system::devices()
 }
 
@@ -47,11 +49,15 @@ impl GlDisplay {
     /// [`interop_core::Error::Unavailable`] where nothing worked, with each attempt's reason;
     /// [`interop_core::Error::InvalidInput`] for a device number that does not exist.
     pub fn headless(options: HeadlessOptions) -> Result<Rc<Self>> {
-        call("GlDisplay::headless", || system::open(&options))
+        call("GlDisplay::headless", || {
+            let _entered = enter("OpenGL")?;
+            system::open(&options)
+        })
     }
 }
 
 fn open_es(options: &HeadlessOptions) -> Result<EsContext> {
+    let _entered = enter("OpenGL")?;
     #[cfg(all(unix, not(target_vendor = "apple")))]
     return egl::open_es(options);
     #[cfg(not(all(unix, not(target_vendor = "apple"))))]

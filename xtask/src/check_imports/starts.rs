@@ -1,0 +1,82 @@
+//! Threads that libraries start: by `interop_core::describe::threads` alone, so that none takes a host's signals.
+
+use quote::ToTokens as _;
+use syn::Item;
+
+use crate::source::{Crate, attrs, is_test};
+
+/// What starts threads, as tokens, and what must stand in the same item then, as that starts them without the host's signals.
+const STARTS: &[(&str, &str)] = &[
+    ("thread :: spawn", "threads :: spawn"),
+    ("thread :: Builder", "threads :: spawn_scoped"),
+    ("thread :: scope", "threads :: spawn_scoped"),
+    ("ThreadPoolBuilder :: new", "SignalsBlocked :: new"),
+    ("runtime :: Builder", "SignalsBlocked :: new"),
+    ("runtime :: Runtime", "SignalsBlocked :: new"),
+];
+
+/// Code that runs in tests, or in programs of its own, alone.
+const OTHERS: &[&str] = &[
+    "bench",
+    "xtask",
+    "tests",
+    "integrations",
+    "examples",
+    "crates/pixelferry-testing",
+    "conformance",
+    "describe/threads.rs",
+];
+
+/// Returns what a crate has against it.
+pub fn wrong(krate: &str, modules: &Crate) -> Vec<String> {
+    let is_other =
+        |path: &str| OTHERS.iter().any(|other| path.starts_with(other) || path.contains(&format!("/{other}")));
+    if is_other(krate) {
+        return Vec::new();
+    }
+    let modules = modules.0.values().filter(|module| !is_other(&module.file.display().to_string()));
+    let items = modules.flat_map(|module| module.items.iter().map(|item| (&module.file, item)));
+    let items = items.filter(|(_, item)| !is_test(attrs(item)) && !matches!(item, Item::Use(_)));
+    items
+        .flat_map(|(file, item)| {
+            let text = format!(" {}", item.to_token_stream());
+            let found = STARTS.iter().filter(move |(start, guard)| starts(&text, start) && !text.contains(guard));
+            found.map(move |(start, _)| {
+                let start = start.replace(' ', "");
+                format!("{krate}: {} starts threads by {start}; take interop_core::describe::threads", file.display())
+            })
+        })
+        .collect()
+}
+
+/// True where the tokens are there, and not as the end of a longer name.
+fn starts(text: &str, start: &str) -> bool {
+    text.match_indices(start).any(|(at, _)| text[..at].ends_with([' ', '(', '{', '|', ';', '=', '&']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> usize {
+        wrong("crates/a", &Crate::of_text(text).unwrap()).len()
+    }
+
+    #[test]
+    fn threads_of_other_makers_are_found() {
+        assert_eq!(told("fn f() { std::thread::spawn(|| ()); }"), 1);
+        assert_eq!(told("use std::thread; fn f() { thread::spawn(|| ()); }"), 1);
+        assert_eq!(told("fn f() { thread::Builder::new().name(n).spawn(|| ()); }"), 1);
+        assert_eq!(told("fn f() { std::thread::scope(|s| s.spawn(|| ())); }"), 1);
+        assert_eq!(told("struct A; impl A { fn f() { rayon::ThreadPoolBuilder::new().build(); } }"), 1);
+    }
+
+    #[test]
+    fn ours_and_those_of_tests_are_not() {
+        assert_eq!(told("fn f() { threads::spawn(\"a\", || ()); }"), 0);
+        assert_eq!(told("fn f() { thread::scope(|s| threads::spawn_scoped(thread::Builder::new(), s, || ())); }"), 0);
+        assert_eq!(told("fn f() { let _b = SignalsBlocked::new(); ThreadPoolBuilder::new().build(); }"), 0);
+        assert_eq!(told("#[cfg(test)] mod tests { fn f() { std::thread::spawn(|| ()); } }"), 0);
+        assert_eq!(wrong("bench", &Crate::of_text("fn f() { std::thread::spawn(|| ()); }").unwrap()).len(), 0);
+    }
+}
