@@ -90,7 +90,11 @@ impl<S: 'static> Side<S> {
     fn described(&self, kind: &str) -> String {
         let state = if !self.is_at_home() {
             format!("of process {}", self.process)
-        } else if self.thread.is_open() { format!("frame {}", self.number.load(Relaxed)) } else { "closed".into() };
+        } else if self.thread.is_open() {
+            format!("frame {}", self.number.load(Relaxed))
+        } else {
+            "closed".into()
+        };
         format!("<pixelferry.{kind}: {}, {state}>", self.name)
     }
 }

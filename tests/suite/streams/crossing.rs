@@ -232,7 +232,10 @@ fn names_that_cannot_be_and_streams_that_are_not_are_refused() {
         }
     }
     let error = Subscriber::open("nobody-publishes-this", &backend).err().unwrap();
-    assert!(matches!(&error, Error::Unavailable { reason, .. } if reason.starts_with("nobody publishes it in /")), "{error}");
+    assert!(
+        matches!(&error, Error::Unavailable { reason, .. } if reason.starts_with("nobody publishes it in /")),
+        "{error}"
+    );
     for readers in [0, StreamOptions::MOST_READERS + 1] {
         let options = StreamOptions::default().with_readers(readers);
         let error = publish("readers", backend.as_ref(), options).err().unwrap().to_string();

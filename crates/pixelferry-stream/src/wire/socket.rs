@@ -216,7 +216,8 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // Not in a forked child, which does not have the thread that this belongs to. It may have copies: nobody connects any more, and whoever waits is hung up on.
+        // A forked child, which never gets here without the thread that this belongs to, may have a copy: nobody connects to that
+        // any more, and whoever waits is hung up on.
         let _ = shutdown(&self.socket, Shutdown::Both);
         while let Ok(Some(_)) = self.accept() {}
         let Ok(_turn) = turn(&self.path) else { return };
