@@ -905,7 +905,8 @@ PIXELFERRY_EXPORT pf_status pf_shared_frame_release(pf_shared_frame *shown);
 /* ----------------------------------------------------------------------------------------------------------- streams
  *
  * Frames for other processes of this user on this machine, by a name; docs/processes.md says what holds. On Linux: elsewhere,
- * and in a library built without the feature `stream`, each of these calls gives PIXELFERRY_ERROR_UNAVAILABLE.
+ * and in a library built without the feature `stream`, each of these calls gives PIXELFERRY_ERROR_UNAVAILABLE. So do calls with
+ * objects of a process from which this one was forked; freeing them here changes nothing there.
  *
  *   pf_stream_open -> pf_link_open -> { pf_link_frame -> pf_link_show -> pf_stream_publish -> pf_shown_release }
  *   pf_subscriber_open -> { pf_subscriber_next -> pf_subscriber_read } */

@@ -9,19 +9,17 @@ use interop_core::{Error, Result};
 use rustix::net::sockopt::set_socket_send_buffer_size;
 use std::cmp::Reverse;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Bytes of a subscriber's socket: about ten notices. Those that nobody reads keep the memory of their pieces.
 const UNREAD_BYTES: usize = 4096;
-/// Bytes for the last notices of a stream that ends.
-const LAST_BYTES: usize = 4 * UNREAD_BYTES;
-/// Pieces that are named along with the welcome, the oldest first.
-const FIRST_PIECES: usize = 4;
+/// Bytes for the last notices of a stream that ends: enough for every piece that there is then.
+const LAST_BYTES: usize = 32 * UNREAD_BYTES;
 
 /// A subscriber. It stays one until its connection ends, whether it reads what it is told or not.
 pub(crate) struct Peer {
     id: u64,
-    connection: Connection,
+    connection: Arc<Connection>,
     reader: Reader,
     /// Wakes it (`eventfd(2)`).
     wake: OwnedFd,
@@ -31,7 +29,7 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    pub(crate) fn new(id: u64, connection: Connection, reader: Reader, wake: OwnedFd) -> Self {
+    pub(crate) fn new(id: u64, connection: Arc<Connection>, reader: Reader, wake: OwnedFd) -> Self {
         Self { id, connection, reader, wake, told: Box::new([0; PLACES]), is_behind: false }
     }
 
@@ -113,36 +111,27 @@ impl Hub {
     /// Welcomes a subscriber, whose page this is: it learns of every piece there is, and of others from now on.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] where there are enough, or its socket takes nothing; with the connection, to say so.
-    pub(crate) fn welcome(
-        &self,
-        mut peer: Peer,
-        page: BorrowedFd<'_>,
-        device: &Device,
-    ) -> Result<(), (Error, Connection)> {
+    /// [`Error::Unavailable`] where there are enough, or its socket takes nothing.
+    pub(crate) fn welcome(&self, mut peer: Peer, page: BorrowedFd<'_>, device: &Device) -> Result<()> {
         let mut state = self.state();
         if state.peers.len() >= self.readers {
-            let error = Error::Unavailable {
+            return Err(Error::Unavailable {
                 what: "a place at the stream".into(),
                 reason: format!("it has {} subscribers, and its publisher allows no more", state.peers.len()),
                 hint: "End one of them, or let the publisher allow more (StreamOptions::readers).".into(),
-            };
-            return Err((error, peer.connection));
+            });
         }
-        let mut first: Vec<_> = (0..PLACES).filter_map(|at| Some((state.places[at].as_ref()?.number, at))).collect();
-        first.sort_unstable();
-        first.truncate(FIRST_PIECES);
-        let text = match encode(&Notice::Welcome { device: device.clone(), pieces: first.len() }) {
-            Ok(text) => text,
-            Err(error) => return Err((error, peer.connection)),
-        };
-        let socket = peer.connection.socket();
+        let number = |place: &usize| state.places[*place].as_ref().map(|piece| piece.number);
+        // The first piece, by which the subscriber tries how it gets at memory of the device, comes along with the welcome.
+        let first = (0..PLACES).filter(|place| number(place).is_some()).min_by_key(number);
+        let text = encode(&Notice::Welcome { device: device.clone(), pieces: first.iter().len() })?;
+        let connection = Arc::clone(&peer.connection);
         // What the system makes of another size is as good.
-        let _ = set_socket_send_buffer_size(socket, UNREAD_BYTES);
-        let sent = send(socket, &text, &[self.table.descriptor().as_fd(), page, peer.wake.as_fd()])
-            && first.iter().all(|(_, place)| peer.tell(*place, state.places[*place].as_ref()));
-        if !sent {
-            return Err((Error::refused("the subscriber's socket takes no welcome"), peer.connection));
+        let _ = set_socket_send_buffer_size(connection.socket(), UNREAD_BYTES);
+        if !send(connection.socket(), &text, &[self.table.descriptor().as_fd(), page, peer.wake.as_fd()])
+            || !first.is_none_or(|place| peer.tell(place, state.places[place].as_ref()))
+        {
+            return Err(Error::refused("the subscriber's socket takes no welcome"));
         }
         peer.catch_up(&state.places);
         state.peers.push(peer);
@@ -195,18 +184,13 @@ impl Hub {
         peers.iter_mut().for_each(|peer| peer.catch_up(places));
     }
 
-    /// Ends the stream: tells everybody where the newest frame is, and hangs up.
+    /// Ends the stream: tells everybody of the pieces there are, with the newest frame in one of them, and hangs up.
     pub(crate) fn end(&self) {
         let State { peers, places, has_ended, .. } = &mut *self.state();
         *has_ended = true;
         for mut peer in peers.drain(..) {
             let _ = set_socket_send_buffer_size(peer.connection.socket(), LAST_BYTES);
-            for place in [From::Device, From::Host].into_iter().filter_map(|from| self.table.newest(from).place()) {
-                let piece = places[place].as_ref();
-                if piece.is_some_and(|piece| piece.number != peer.told[place]) {
-                    peer.tell(place, piece);
-                }
-            }
+            peer.catch_up(places);
         }
     }
 

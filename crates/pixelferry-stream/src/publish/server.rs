@@ -85,7 +85,7 @@ struct Room {
     device: Device,
     events: Arc<OwnedFd>,
     /// Connections that have not said who they are yet.
-    waiting: HashMap<u64, (Connection, Instant)>,
+    waiting: HashMap<u64, (Arc<Connection>, Instant)>,
     /// The number given last.
     last: u64,
     /// When the system had no descriptor for somebody who connects: the listener reports nobody for a tick from then on.
@@ -140,7 +140,7 @@ impl Room {
             if self.waiting.len() >= MOST_WAITING {
                 refuse(&connection, "too many others connect at once; try again");
             } else if connection.watch(&self.events, self.last, self.last | PROCESS_ENDED).is_ok() {
-                self.waiting.insert(self.last, (connection, Instant::now()));
+                self.waiting.insert(self.last, (Arc::new(connection), Instant::now()));
             }
         }
     }
@@ -169,28 +169,21 @@ impl Room {
             }
             Err(Error::refused(format!("the publisher speaks version {VERSION}, not {}", hello.version)))
         });
-        let seated = match hello.and_then(|()| prepare()) {
-            Ok((page, reader, wake)) => {
-                self.hub.welcome(Peer::new(id, connection, reader, wake), page.as_fd(), &self.device)
-            }
-            Err(error) => Err((error, connection)),
-        };
-        if let Err((error, connection)) = seated {
+        if let Err(error) = hello.and_then(|()| self.seat(id, &connection)) {
             tracing::info!(%error, "a subscriber was refused");
             refuse(&connection, &error.to_string());
         }
     }
-}
 
-/// What a subscriber is given: its page, and what wakes it.
-fn prepare() -> Result<(OwnedFd, Reader, OwnedFd)> {
-    let (page, reader) = Reader::create()?;
-    let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(|errno| Error::Unavailable {
-        what: "an eventfd".into(),
-        reason: errno.to_string(),
-        hint: "Raise the publisher's limit of descriptors.".into(),
-    })?;
-    Ok((page, reader, wake))
+    fn seat(&self, id: u64, connection: &Arc<Connection>) -> Result<()> {
+        let (page, reader) = Reader::create()?;
+        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(|errno| Error::Unavailable {
+            what: "an eventfd".into(),
+            reason: errno.to_string(),
+            hint: "Raise the publisher's limit of descriptors.".into(),
+        })?;
+        self.hub.welcome(Peer::new(id, Arc::clone(connection), reader, wake), page.as_fd(), &self.device)
+    }
 }
 
 fn refuse(connection: &Connection, reason: &str) {

@@ -153,7 +153,6 @@ impl Drop for Connection {
 /// A publisher's socket, whose file goes with it.
 #[derive(Debug)]
 pub(crate) struct Listener {
-    home: HomeProcess,
     socket: OwnedFd,
     path: PathBuf,
     inode: u64,
@@ -184,7 +183,7 @@ impl Listener {
         }
         let socket = opened().map_err(failed)?;
         let inode = fs::metadata(&path).map_or(0, |file| file.ino());
-        Ok(Self { home: HomeProcess::here(), socket, path, inode })
+        Ok(Self { socket, path, inode })
     }
 
     /// The next who connects, of this user's; `None` where nobody waits.
@@ -217,10 +216,8 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        if !self.home.is_here() {
-            return;
-        }
-        // A forked child may have copies: nobody connects any more, and whoever waits is hung up on.
+        // A forked child, which never gets here without the thread that this belongs to, may have a copy: nobody connects to that
+        // any more, and whoever waits is hung up on.
         let _ = shutdown(&self.socket, Shutdown::Both);
         while let Ok(Some(_)) = self.accept() {}
         let Ok(_turn) = turn(&self.path) else { return };

@@ -53,7 +53,7 @@ impl Stamp {
         self.0 >> 8
     }
 
-    pub(crate) fn place(self) -> Option<usize> {
+    fn place(self) -> Option<usize> {
         usize::try_from(self.0 & 0xff).ok().filter(|place| *place < PLACES && self != Self::NONE)
     }
 }

@@ -3,40 +3,49 @@
 use super::published::{Stream, backend, fresh_name};
 use pixelferry_stream::{Subscriber, streams};
 use pixelferry_testing::pass_in_child;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const TOLD: &str = "PIXELFERRY_TEST_FOLDER";
 
-/// A folder of another user's: of nobody's where this is root, else of root's.
+/// A folder that goes with the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("pixelferry-{name}-{}", std::process::id()));
+        std::fs::create_dir(&folder).unwrap();
+        Self(folder)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn streams_in(folder: &Path, told: &str) {
+    let env = [("XDG_RUNTIME_DIR", folder.to_str().unwrap()), (TOLD, told)];
+    pass_in_child("folders::child_streams", None, &env, &["RAN ON "]);
+}
+
+/// A folder of nobody's where this is root, else of root's.
 #[test]
 fn the_runtime_folder_of_another_user_stays_as_it_is() {
-    let folder = std::env::temp_dir().join(format!("pixelferry-runtime-{}", std::process::id()));
+    let folder = Folder::new("runtime");
     let other = if rustix::process::geteuid().is_root() {
-        std::fs::create_dir(&folder).unwrap();
-        std::os::unix::fs::chown(&folder, Some(65534), Some(65534)).unwrap();
-        folder.as_path()
+        std::os::unix::fs::chown(&folder.0, Some(65534), Some(65534)).unwrap();
+        folder.0.as_path()
     } else {
         Path::new("/usr")
     };
-    let other = other.to_str().unwrap();
-    let ran = std::panic::catch_unwind(|| {
-        pass_in_child("folders::child_streams", None, &[("XDG_RUNTIME_DIR", other), (TOLD, "other")], &["RAN ON "]);
-    });
-    let left = Path::new(other).join("pixelferry").exists();
-    let _ = std::fs::remove_dir_all(&folder);
-    assert!(ran.is_ok() && !left, "a folder is left in another user's");
+    streams_in(other, "other");
+    assert!(!other.join("pixelferry").exists(), "a folder is left in another user's");
 }
 
 #[test]
 fn the_error_names_the_folder_that_was_looked_in() {
-    let folder = std::env::temp_dir().join(format!("pixelferry-looked-{}", std::process::id()));
-    std::fs::create_dir(&folder).unwrap();
-    let ran = std::panic::catch_unwind(|| {
-        let at = folder.to_str().unwrap();
-        pass_in_child("folders::child_streams", None, &[("XDG_RUNTIME_DIR", at), (TOLD, "own")], &["RAN ON "]);
-    });
-    let _ = std::fs::remove_dir_all(&folder);
-    assert!(ran.is_ok());
+    streams_in(&Folder::new("looked").0, "own");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! `fork(2)`, which runs the child on the calling thread's copy alone.
 
+use interop_core::describe::panics::catch;
 use pixelferry_testing::wait_until;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 unsafe extern "C" {
@@ -17,7 +17,7 @@ impl Fork {
     /// A child that runs `work` and ends.
     pub fn new(work: impl FnOnce()) -> Self {
         match fork() {
-            0 => _exit(i32::from(catch_unwind(AssertUnwindSafe(work)).is_err())),
+            0 => _exit(i32::from(catch(work).is_err())),
             child => Self(Pid::from_raw(child).expect("no process can be forked")),
         }
     }
