@@ -36,7 +36,8 @@ fn the_answer_is_five_lines_and_an_exit_code() {
 #[test]
 fn all_rows_are_there_where_they_are_asked_for() {
     let [said, _] = texts(&probe(&["--all", "--size", "64x48"]));
-    for part in ["\nCompute\n", "\nDisplay\n", "takes kernels in host functions", "host-round-trip", "By default: CPU"] {
+    for part in ["\nCompute\n", "\nDisplay\n", "takes kernels in host functions", "host-round-trip", "By default: CPU"]
+    {
         assert!(said.contains(part), "{part}: {said}");
     }
 }

@@ -33,6 +33,9 @@ mod external_images;
 mod frame_reads;
 #[path = "../../../interop-core/tests/displays/hostile.rs"]
 mod hostile;
+#[cfg(feature = "compute")]
+#[path = "../../../interop-core/tests/displays/large_images.rs"]
+mod large_images;
 #[path = "../../../interop-core/tests/displays/manners.rs"]
 mod manner_rules;
 mod manners;
