@@ -193,7 +193,12 @@ impl Staging {
         Call::MapStaging.named(|| {
             Watch::around(self.watch.as_ref(), Call::MapStaging, || match &self.reach {
                 Reach::Address(block) => f(&mut block.write(0..self.len, Holder::Staging)?),
-                Reach::EachFill => self.driver.map_write(f),
+                // A driver can map another length each time.
+                Reach::EachFill => self.driver.map_write(&mut |bytes| {
+                    let mapped = bytes.len();
+                    let problem = || format!("the driver of the block mapped {mapped} bytes of {}", self.len);
+                    f(bytes.get_mut(..self.len).ok_or_else(|| Error::refused(problem()))?)
+                }),
                 Reach::Never => {
                     let reason = "the host cannot address memory of the device; write it there";
                     Err(Error::unsupported(&self.device, reason))

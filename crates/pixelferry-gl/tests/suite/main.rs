@@ -35,6 +35,9 @@ mod frame_reads;
 mod host_state;
 #[path = "../../../interop-core/tests/displays/hostile.rs"]
 mod hostile;
+#[cfg(feature = "compute")]
+#[path = "../../../interop-core/tests/displays/large_images.rs"]
+mod large_images;
 #[path = "../../../interop-core/tests/displays/manners.rs"]
 mod manner_rules;
 mod manners;

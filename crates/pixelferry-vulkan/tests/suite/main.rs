@@ -20,6 +20,9 @@ mod engines_own;
 mod exported;
 #[path = "../../../interop-core/tests/displays/hostile.rs"]
 mod hostile;
+#[cfg(feature = "compute")]
+#[path = "../../../interop-core/tests/displays/large_images.rs"]
+mod large_images;
 mod misuse;
 #[path = "../../../interop-core/tests/displays/paths.rs"]
 mod paths;

@@ -181,3 +181,10 @@ fn handles_of_others_are_refused() {
     let larger = SurfaceDesc::image(5, 4, PixelFormat::Rgba8);
     assert!(one.backend.import_surface(&handle, &larger).is_err());
 }
+
+#[test]
+fn an_image_above_the_limit_of_buffers_is_a_texture() {
+    let Some(Both { backend, display }) = both() else { return };
+    let (display, limit) = (display as Rc<dyn Display>, "GL_MAX_SHADER_STORAGE_BLOCK_SIZE");
+    crate::large_images::an_image_above_the_limit_of_buffers_is_a_texture(&backend, &display, limit);
+}

@@ -157,43 +157,9 @@ fn an_engines_image_is_stored_to() {
     }
 }
 
-/// An image that is larger than a storage buffer may be goes by paths that bind a texture, and the other paths name the limit.
 #[test]
 fn an_image_above_the_limit_of_buffers_is_a_texture() {
-    let Some(both) = both() else { return };
-    let most = both.backend.caps().max_allocation;
-    let (width, bytes) = (both.display.caps().max_image_side.min(16_384), both.display.caps().max_image_bytes);
-    let height = u32::try_from(most / u64::from(4 * width) + 1).unwrap();
-    let fits = u64::from(width) * u64::from(height) * 4 <= bytes && height <= both.display.caps().max_image_side;
-    let told = format!("{most} bytes a buffer, {width}x{height} within {bytes} bytes");
-    // Where buffers are as large as textures there is nothing to tell.
-    if pixelferry_testing::has("images above the limit of buffers", told, if fits { Ok(()) } else { Err("none") })
-        .is_none()
-    {
-        return;
-    }
-    let desc = ImageDesc::new(width, height, PixelFormat::Rgba8);
-    let open = |path| {
-        let policy = Policy::default().with_force(path).with_budget(std::time::Duration::ZERO);
-        let desc = SurfaceDesc::Image(desc).with_unwritten(interop_core::Unwritten::Overwrite);
-        Link::open(Arc::clone(&both.backend), both.display.clone(), desc, LinkOptions::new(policy))
-    };
-    let kernel = both.backend.build(&KernelSource::new("k").wgsl(MIXED)).unwrap();
-    let mut link = open(PathId::IN_QUEUE_TEXTURE).unwrap();
-    link.frame(|next| next.launch(kernel.as_ref(), &[Arg::F32(1.0)])).unwrap();
-    let last = Region::new(width - 1, height - 1, 1, 1);
-    let number = (width - 1) * 3 + (height - 1) * 7;
-    let wanted = [number, number * 5, number * 11, 255_u32.wrapping_sub(number)].map(|n| n as u8);
-    let seen = link.read_back().unwrap();
-    assert_eq!(seen[seen.len() - 4..], wanted, "{last:?}");
-    drop((link, seen));
-    let error = open(PathId::IN_QUEUE_UPLOAD).err().unwrap().to_string();
-    assert!(error.contains("more than its largest allocation") && error.contains("maxStorageBufferRange"), "{error}");
-    assert!(error.contains("Take one of: in-queue-texture"), "{error}");
-    assert!(!error.contains("host-round-trip") && !error.contains("pbo"), "{error}");
-    // A kernel that names words needs memory for all of them.
-    let words = both.backend.build(&KernelSource::new("k").wgsl(WORDS)).unwrap();
-    let mut link = open(PathId::IN_QUEUE_TEXTURE).unwrap();
-    let error = link.frame(|next| next.launch(words.as_ref(), &[Arg::F32(1.0)])).unwrap_err().to_string();
-    assert!(error.contains("names words") && error.contains("maxStorageBufferRange"), "{error}");
+    let Some(Both { backend, display }) = both() else { return };
+    let display: std::rc::Rc<dyn Display> = display;
+    crate::large_images::an_image_above_the_limit_of_buffers_is_a_texture(&backend, &display, "maxStorageBufferRange");
 }

@@ -179,40 +179,7 @@ fn an_image_above_the_limit_of_bindings_is_a_texture() {
     let (device, queue) = crate::common::ready(adapter.request_device(&descriptor)).unwrap();
     let display = WgpuDisplay::from_engine(&adapter, device, queue).unwrap();
     let backend: Arc<dyn ComputeBackend> = Arc::new(WgpuBackend::on(display.shared_device()).unwrap());
-    let open = |path| {
-        let policy = Policy::default().with_force(path).with_budget(std::time::Duration::ZERO);
-        let desc = SurfaceDesc::image(301, 200, PixelFormat::Rgba8);
-        Link::open(backend.clone(), display.clone(), desc, LinkOptions::new(policy))
-    };
-    let kernel = |text: &str| backend.build(&KernelSource::new("k").wgsl(text)).unwrap();
-    let stores = kernel(
-        "@compute @workgroup_size(8, 8) fn k(@builtin(global_invocation_id) id: vec3<u32>) {
-           pf_store(id.xy, vec4<f32>(vec4<u32>(id.x, id.y, id.x + id.y, 255u) & vec4<u32>(255u)) / 255.0);
-         }",
-    );
-    let mut link = match open(PathId::IN_QUEUE_TEXTURE) {
-        Ok(link) => link,
-        // OpenGL's frames may have no texture that kernels store to.
-        Err(error) => {
-            let reason = error.to_string();
-            assert!(reason.contains("in-queue-texture was asked for") && !reason.contains("allocation"), "{reason}");
-            has("textures that kernels store to", display.caps().native_row_order, Err::<(), _>(reason));
-            return;
-        }
-    };
-    link.frame(|next| next.launch(stores.as_ref(), &[])).unwrap();
-    let seen = link.read_back().unwrap();
-    let wanted = (0..200_u32).flat_map(|y| (0..301_u32).flat_map(move |x| [x as u8, y as u8, (x + y) as u8, 255]));
-    assert!(seen.iter().copied().eq(wanted));
-    let error = open(PathId::IN_QUEUE_UPLOAD).err().unwrap().to_string();
-    assert!(error.contains("max_storage_buffer_binding_size") && error.contains("required_limits"), "{error}");
-    assert!(error.contains("Take one of: in-queue-texture"), "{error}");
-    assert!(!error.contains("host-round-trip") && !error.contains("pbo"), "{error}");
-    let words = kernel(
-        "@compute @workgroup_size(64) fn k(@builtin(global_invocation_id) id: vec3<u32>) {
-           if (id.x == 0u && id.y > 1000u) { pf_put(0u, pf_get(0u)); }
-         }",
-    );
-    let error = link.frame(|next| next.launch(words.as_ref(), &[])).unwrap_err().to_string();
-    assert!(error.contains("names words") && error.contains("max_storage_buffer_binding_size"), "{error}");
+    let display: Rc<dyn Display> = display;
+    let limit = "max_storage_buffer_binding_size";
+    crate::large_images::an_image_above_the_limit_of_buffers_is_a_texture(&backend, &display, limit);
 }
