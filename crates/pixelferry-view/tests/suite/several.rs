@@ -223,7 +223,8 @@ fn a_name_has_the_look_that_it_was_put_with() {
     let Some((display, _)) = gl() else { return };
     let one = || array(&SHAPE, "uint8", &bytes(|x, _| x as u8));
     let mut view = open(&display, one().named("a".into()));
-    let magma = asked(&[("range", "0,50"), ("colormap", "magma"), ("marks", "true")]);
+    let mut magma = asked(&[("range", "0,50"), ("colormap", "magma")]);
+    magma.look.marks = true;
     view.put_as(one().named("b".into()), Some(magma)).unwrap();
     view.put(one().named("c".into())).unwrap();
     let titles = |view: &mut ArrayView| ['1', '2', '3'].map(|key| view.press(key).then(|| view.title()).unwrap());
