@@ -14,6 +14,7 @@ struct Feature {
 
 const FEATURES: &[Feature] = &[
     Feature { name: "bench", is_built: cfg!(feature = "bench"), words: &["bench", "--together"] },
+    Feature { name: "exr", is_built: cfg!(feature = "exr"), words: &[] },
     Feature { name: "gl-compute", is_built: cfg!(feature = "gl-compute"), words: &[] },
     Feature { name: "manual", is_built: cfg!(feature = "manual"), words: &["completions", "man"] },
     Feature { name: "overlay", is_built: cfg!(feature = "overlay"), words: &["--plain", "--picture", "--inject"] },
@@ -22,6 +23,7 @@ const FEATURES: &[Feature] = &[
         is_built: cfg!(feature = "play"),
         words: &["play", "--channel", "--set", "--step", "--limit"],
     },
+    Feature { name: "serve", is_built: cfg!(feature = "serve"), words: &["--serve"] },
     #[cfg(target_os = "linux")]
     Feature { name: "stream", is_built: cfg!(feature = "stream"), words: &["streams", "--attach", "--publish"] },
     Feature { name: "view", is_built: cfg!(feature = "view"), words: &["view"] },
@@ -74,6 +76,17 @@ pub fn end(error: clap::Error) -> ExitCode {
 mod tests {
     use super::*;
     use clap::CommandFactory as _;
+
+    #[test]
+    fn every_feature_is_told() {
+        let manifest = include_str!("../Cargo.toml");
+        let features = manifest.split_once("[features]\n").unwrap().1.split_once("\n[").unwrap().0;
+        let names = features.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_lowercase()));
+        let names: Vec<_> =
+            names.filter_map(|line| Some(line.split_once(" =")?.0)).filter(|name| *name != "default").collect();
+        let told: Vec<_> = FEATURES.iter().map(|feature| feature.name).collect();
+        assert!(names.iter().all(|name| told.contains(name) || *name == "stream"), "{names:?}, and {told:?}");
+    }
 
     #[test]
     fn a_word_is_known_or_its_feature_is_named() {

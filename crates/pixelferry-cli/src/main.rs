@@ -19,7 +19,6 @@ mod report;
 mod scrub;
 #[cfg(all(feature = "stream", target_os = "linux"))]
 mod streams;
-mod summary;
 mod table;
 #[cfg(feature = "view")]
 mod view;
@@ -88,7 +87,20 @@ enum Command {
     Man(manual::ManOptions),
 }
 
+/// Leaves out Mesa's choice of a Vulkan device for a desktop where there is none: it says on standard error, four times, that it looked
+/// for Wayland.
+#[cfg(target_os = "linux")]
+fn leave_wayland() {
+    const DESKTOP: [&str; 4] = ["DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "MESA_VK_DEVICE_SELECT"];
+    if DESKTOP.iter().all(|name| std::env::var_os(name).is_none_or(|value| value.is_empty())) {
+        // SAFETY: no other thread runs yet.
+        unsafe { std::env::set_var("NODEVICE_SELECT", "1") };
+    }
+}
+
 fn main() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    leave_wayland();
     let cli = match parse() {
         Ok(cli) => cli,
         Err(error) => return absent::end(error),

@@ -13,6 +13,7 @@ use std::process::Command;
 use std::time::Duration;
 
 #[derive(clap::Args)]
+#[command(group = clap::ArgGroup::new("windowless").multiple(true))]
 pub struct PlayOptions {
     /// Text to play; its ending says the language: .glsl (Shadertoy), .fs (ISF), .comp, .wgsl, .cl, .cu, .ptx.
     #[arg(value_name = "FILE", required_unless_present = "trial")]
@@ -37,13 +38,13 @@ pub struct PlayOptions {
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "5")]
     limit: Duration,
     /// Open no window; compute so many frames.
-    #[arg(long)]
+    #[arg(long, group = "windowless")]
     headless: bool,
     /// Number of those frames.
-    #[arg(long, value_name = "N", value_parser = parse_frames, requires = "headless", default_value = "1")]
+    #[arg(long, value_name = "N", value_parser = parse_frames, requires = "windowless", default_value = "1")]
     frames: u32,
-    /// File to save the last of them to (.png, .jpg).
-    #[arg(long, value_name = "PICTURE", requires = "headless")]
+    /// File to save the last of them to, with no window (.png, .jpg).
+    #[arg(long, value_name = "PICTURE", group = "windowless")]
     out: Option<PathBuf>,
     #[command(flatten)]
     film: FilmArgs,
@@ -88,7 +89,8 @@ pub fn run(options: PlayOptions) -> Result<(), Box<dyn Error>> {
         command
     };
     let record = options.film;
-    let mut recorder = record.begin(options.headless || options.step.is_some())?;
+    let is_headless = options.headless || options.out.is_some();
+    let mut recorder = record.begin(is_headless || options.step.is_some())?;
     let film = recorder.as_ref().and_then(Recorder::step).map(Duration::from_secs_f32);
     let played = Options {
         wishes: Wishes { backend: options.backend, channels: options.channel },
@@ -99,7 +101,7 @@ pub fn run(options: PlayOptions) -> Result<(), Box<dyn Error>> {
         limit: options.limit,
         ..Options::new(file)
     };
-    if options.headless {
+    if is_headless {
         play_headless(played, options.frames, options.out.as_deref(), recorder.as_mut(), command, vouched)?;
         return record.end(recorder);
     }

@@ -4,14 +4,16 @@ use crate::exit::Exit;
 use crate::json::JsonOption;
 #[cfg(feature = "bench")]
 use crate::json::Marked;
-use crate::{summary, table};
+use crate::table;
 use pixelferry::{ImageAccess, ImageDesc, PixelFormat, SurfaceDesc, Unwritten, report::Sharing};
 #[cfg(feature = "bench")]
 use pixelferry::{LinkBuilder, Scratch};
+use pixelferry_demo::complain;
 use pixelferry_demo::options::{parse_format, parse_size};
 use pixelferry_demo::terminal::Output;
 use pixelferry_demo::values::listed;
 use std::error::Error;
+use std::io::IsTerminal as _;
 
 #[derive(clap::Args)]
 pub struct ProbeOptions {
@@ -59,15 +61,21 @@ pub fn run(options: &ProbeOptions) -> Result<Exit, Box<dyn Error>> {
     if options.together {
         return together(options, desc);
     }
+    waits();
     let report = pixelferry::probe(&desc)?;
-    options
-        .json
-        .write(&mut Output, &report, || if options.all { table::report(&report) } else { summary::report(&report) })?;
+    options.json.write(&mut Output, &report, || if options.all { table::report(&report) } else { report.answer() })?;
     Ok(match report.sharing {
         Sharing::Shared => Exit::Done,
         Sharing::Nothing => Exit::NoPath,
         _ => Exit::HostOnly,
     })
+}
+
+/// Tells whoever sits at a terminal that it takes its time.
+pub fn waits() {
+    if std::io::stderr().is_terminal() {
+        complain!("trying every path between every device, which takes 10 to 60 s (-vv tells what is tried) ...");
+    }
 }
 
 #[cfg(feature = "bench")]

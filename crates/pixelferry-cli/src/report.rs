@@ -31,6 +31,7 @@ pub fn run(options: &ReportOptions) -> Result<(), Box<dyn Error>> {
 }
 
 fn text() -> Result<String, Box<dyn Error>> {
+    crate::probe::waits();
     let mut report = pixelferry::probe(&SurfaceDesc::image(1280, 720, PixelFormat::Rgba8))?;
     // Serial numbers; whether two are the same is in the findings.
     let devices = report.backends.iter_mut().flat_map(|backend| &mut backend.devices);

@@ -38,10 +38,11 @@ pub struct ViewOptions {
     #[arg(long, value_name = "PICTURE", conflicts_with = "record")]
     save: Option<PathBuf>,
     /// Print what each array is taken for and how it is shown; opens no window.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "record")]
     explain: bool,
     /// Frames of an array that comes again, or of a video, that are kept to step back to, with the one on show; at most 1 GiB in all.
     #[arg(long, value_name = "NUMBER", default_value_t = ArrayView::MOST_FRAMES, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(conflicts_with_all = ["save", "explain"])]
     keep: usize,
     /// Show what programs send by tev's protocol; at 127.0.0.1:14158, only from this machine, unless an address is given.
     ///

@@ -7,6 +7,8 @@ use crate::ffi::{
 use interop_core::devices::borrows::Held;
 use interop_core::{DriverError, Error};
 use opencl3::error_codes as cl;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 /// The package names are Debian's and Ubuntu's; other distributions use much the same.
 const INSTALL_LOADER: &str = "Install the OpenCL loader (Debian: ocl-icd-libopencl1; Windows: it comes with the GPU \
@@ -62,8 +64,41 @@ impl Failure {
 
 /// Drivers were found, but none of their devices can be used; `seen` says what there was.
 pub fn no_device(seen: &[String]) -> Error {
-    let seen = if seen.is_empty() { "no platform".to_owned() } else { seen.join("; ") };
-    unavailable(format!("no usable device ({seen})"), INSTALL_DRIVER)
+    let names = if seen.is_empty() { "no platform".to_owned() } else { seen.join("; ") };
+    let cache = cache_folder(|name| std::env::var_os(name).filter(|value| !value.is_empty()));
+    // A driver that is there need not be installed.
+    let hint = match cache.filter(|cache| seen.iter().any(|one| one.starts_with(POCL)) && !can_be_written(cache)) {
+        Some(cache) => format!(
+            "PoCL, which is installed, has no device without a cache, and {} cannot be written: set POCL_CACHE_DIR, \
+             XDG_CACHE_HOME or HOME to a folder that can, as by POCL_CACHE_DIR=/tmp/pocl",
+            cache.display()
+        ),
+        None => INSTALL_DRIVER.into(),
+    };
+    unavailable(format!("no usable device ({names})"), &hint)
+}
+
+/// The name of its platform begins so.
+const POCL: &str = "Portable Computing Language";
+
+/// The folder in which PoCL keeps kernels; `None` where it takes one that everybody can write.
+fn cache_folder(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let cache = || Some(PathBuf::from(variable("HOME")?).join(".cache"));
+    let below = || Some(variable("XDG_CACHE_HOME").map(PathBuf::from).or_else(cache)?.join("pocl"));
+    variable("POCL_CACHE_DIR").map(PathBuf::from).or_else(below)
+}
+
+/// True where a folder can be written, or made.
+#[cfg(unix)]
+fn can_be_written(folder: &Path) -> bool {
+    use rustix::fs::{Access, access};
+    let there = folder.ancestors().find(|folder| folder.exists());
+    there.is_some_and(|folder| access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok())
+}
+
+#[cfg(not(unix))]
+fn can_be_written(_: &Path) -> bool {
+    true
 }
 
 fn unavailable(reason: impl Into<String>, hint: &str) -> Error {
@@ -138,6 +173,24 @@ mod tests {
         }
         assert!(code_name(NV_ILLEGAL_ACCESS).contains("NVIDIA"));
         assert!(text(-12345).contains("-12345"));
+    }
+
+    #[test]
+    fn the_cache_is_where_the_first_variable_says() {
+        let of = |set: &[(&str, &str)]| {
+            let value = |name: &str| set.iter().find(|(one, _)| *one == name).map(|(_, value)| (*value).into());
+            cache_folder(value).map(|path| path.to_string_lossy().into_owned())
+        };
+        let all = [("POCL_CACHE_DIR", "/a"), ("XDG_CACHE_HOME", "/b"), ("HOME", "/c")];
+        let folders = [&all[..], &all[1..], &all[2..], &[]].map(of);
+        assert_eq!(folders.map(Option::unwrap_or_default), ["/a", "/b/pocl", "/c/.cache/pocl", ""]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_cache_below_a_file_cannot_be_written() {
+        assert!(can_be_written(&std::env::temp_dir().join("absent/folder")));
+        assert!(!can_be_written(Path::new("/dev/null/none")) && !can_be_written(Path::new("/proc/none/pocl")));
     }
 
     #[test]

@@ -99,6 +99,8 @@ impl PlayError {
     pub fn into_faults(self, file: &std::path::Path) -> Vec<Fault> {
         match self {
             Self::Faults(faults) => faults,
+            // A fault begins with its file.
+            Self::File { file, source } => vec![Fault { file, line: None, column: None, text: source.to_string() }],
             other => vec![Fault { file: file.to_owned(), line: None, column: None, text: other.to_string() }],
         }
     }

@@ -24,6 +24,9 @@ pub struct Origin {
     pub common: Option<(PathBuf, u32)>,
     /// Words between the user's.
     pub added: Vec<Added>,
+    /// Count of the user's lines, where others follow that are nobody's: what is found behind them, as where a brace is missing, is the last
+    /// line's.
+    pub last: Option<u32>,
 }
 
 /// Words of ours in a line of the user's.
@@ -49,11 +52,18 @@ struct Place {
 impl Origin {
     /// A text that is all the user's.
     pub const fn of(file: PathBuf) -> Self {
-        Self { file, before: 0, common: None, added: Vec::new() }
+        Self { file, before: 0, common: None, added: Vec::new(), last: None }
     }
 
     fn fault(&self, place: Option<Place>, text: &str) -> Fault {
         let own = (&self.file, self.before);
+        let end = self.last.map(|last| self.before + last);
+        let place = place.map(|place| match end {
+            Some(line) if place.line > NOBODYS || self.common.is_none() && place.line > line => {
+                Place { line, column: None, ..place }
+            }
+            _ => place,
+        });
         let common = self.common.as_ref().map(|(file, before)| (file, *before));
         let found = place.filter(|place| place.line <= NOBODYS).and_then(|place| {
             let texts = std::iter::once(own).chain(common).filter(|(_, before)| place.line > *before);
@@ -231,6 +241,20 @@ mod tests {
         let text = "float before;\n#line 1\nvoid f() {\n    c.x  = nothing;\n}";
         let faults = Origin::of("a.glsl".into()).faults("0:2(8): error: `nothing' undeclared", text);
         assert_eq!(faults[0].to_string(), "a.glsl:2:12: `nothing' undeclared");
+    }
+
+    #[test]
+    fn what_is_found_behind_the_text_is_its_last_lines() {
+        let origin = Origin { last: Some(3), ..Origin::of("a.wgsl".into()) };
+        for (log, said) in [
+            ("0:3(5): error: e", "a.wgsl:3:5: e"),
+            ("0:4(5): error: e", "a.wgsl:3: e"),
+            ("0:900007(1): error: e", "a.wgsl:3: e"),
+        ] {
+            assert_eq!(origin.faults(log, "")[0].to_string(), said, "{log}");
+        }
+        let behind = Origin { before: 7, ..origin };
+        assert_eq!(behind.faults("kernel.cu(12): error: e", "")[0].to_string(), "a.wgsl:3: e");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::error::Fault;
 use crate::slider::{Kind, Slider};
-use egui::{Align2, Area, Context, Frame, Id, RawInput, Rect, RichText, Slider as Rail, vec2};
+use egui::{Align2, Area, Context, Frame, Id, Label, RawInput, Rect, RichText, Slider as Rail, TextWrapMode, vec2};
 use pixelferry_view::paint::Painted;
 use pixelferry_view::paint::theme::{BAD, DIM, NAMES, PANEL, TEXT, apply, cell};
 
@@ -73,7 +73,8 @@ fn sliders(context: &Context, shown: &mut Shown<'_>) {
     corner.show(context, |ui| {
         frame().show(ui, |ui| {
             ui.spacing_mut().slider_width = RAIL;
-            ui.label(RichText::new(&shown.line).color(DIM).monospace());
+            let line = RichText::new(&shown.line).color(DIM).monospace();
+            ui.add(Label::new(line).wrap_mode(TextWrapMode::Extend));
             for said in shown.said {
                 ui.label(RichText::new(said).color(DIM));
             }

@@ -192,7 +192,21 @@ impl Player {
             self.options.set.iter().find(|(name, _)| !program.sliders.iter().any(|slider| slider.name == *name));
         if let Some((name, _)) = unknown {
             let names: Vec<_> = program.sliders.iter().map(|slider| slider.name.as_str()).collect();
-            return Err(PlayError::Option(format!("there is no slider '{name}'; there are {names:?}")));
+            let others = if names.is_empty() { "none".into() } else { names.join(", ") };
+            return Err(PlayError::Option(format!("there is no slider '{name}'; there are {others}")));
+        }
+        for slider in &program.sliders {
+            let beyond = self
+                .options
+                .set
+                .iter()
+                .find(|(name, wish)| *name == slider.name && !(slider.limits[0]..=slider.limits[1]).contains(wish));
+            if let Some((name, wish)) = beyond {
+                let [least, most] = slider.limits;
+                return Err(PlayError::Option(format!(
+                    "slider '{name}' goes from {least} to {most}, and {wish} is beyond"
+                )));
+            }
         }
         let backend = self.link.backend().clone();
         let mut next = Running::build(&backend, program, self.size(), self.vouched, &mut self.streams)?;

@@ -28,6 +28,8 @@ pub struct Slider {
 
 /// Mark of an annotation, which stands in a comment.
 const MARK: &str = "@slider";
+/// A word that begins so was meant to be the mark.
+const MARK_BEGINS: &str = "@sl";
 
 impl Slider {
     /// The number nearest to a wish that the slider has.
@@ -43,7 +45,10 @@ impl Slider {
     /// # Errors
     /// What is wrong with it.
     pub fn read(line: &str) -> Option<Result<Self, String>> {
-        let (_, noted) = line.split_once(MARK)?;
+        let Some((_, noted)) = line.split_once(MARK) else {
+            let word = line.split_whitespace().find(|word| word.starts_with(MARK_BEGINS))?;
+            return Some(Err(format!("'{word}' is no annotation; write a slider as {MARK} speed 0..4 = 1")));
+        };
         Some(Self::of(noted.trim().trim_end_matches("*/").trim()))
     }
 
@@ -83,6 +88,7 @@ mod tests {
         assert_eq!(read("float x; // @slider speed 0..4 = 9"), speed(4.0));
         assert_eq!(read("# @slider n -3..3 = 1 int"), Some(Ok(("n".to_owned(), Kind::Int, [-3.0, 3.0], 1.0))));
         assert_eq!(read("// a slider"), None);
+        assert!(read("// @slidr speed 0..4").unwrap().unwrap_err().contains("'@slidr' is no annotation"));
         for wrong in ["speed", "speed 4..0", "2x 0..1", "a-b 0..1", "x 0..inf", "x 0,1"] {
             let said = Slider::read(&format!("// @slider {wrong}")).unwrap().unwrap_err();
             assert!(said.contains("@slider speed 0..4 = 1"), "{said}");

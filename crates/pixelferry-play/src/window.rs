@@ -58,7 +58,7 @@ struct Playing {
     pointer: [f32; 2],
     is_down: bool,
     /// In a pause the next frame is to be computed, or this one again.
-    steps: bool,
+    steps: u32,
     comes_again: bool,
     /// Frames of the last half second.
     rate: Rate,
@@ -94,7 +94,7 @@ impl Playing {
     fn key(&mut self, deed: Deed) -> Result<(), PlayError> {
         match deed {
             Deed::Pause => self.player.clock.toggle(),
-            Deed::Step => self.steps = self.player.clock.is_halted(),
+            Deed::Step => self.steps += u32::from(self.player.clock.is_halted()),
             Deed::Rewind => {
                 self.player.rewind()?;
                 self.comes_again = true;
@@ -189,7 +189,7 @@ impl WindowApp for App {
             input,
             pointer,
             is_down: false,
-            steps: false,
+            steps: 0,
             comes_again: false,
             rate,
             streams: Vec::new(),
@@ -246,9 +246,11 @@ impl WindowApp for App {
             }
         }
         let halted = shown.player.clock.is_halted();
-        let comes_again = std::mem::take(&mut shown.comes_again) && halted && !shown.steps;
+        let comes_again = std::mem::take(&mut shown.comes_again) && halted && shown.steps == 0;
         let moment = shown.player.clock.now().frame;
-        shown.player.frame(std::mem::take(&mut shown.steps));
+        // Each press is a frame, however quickly they follow each other.
+        shown.player.frame(shown.steps > 0);
+        shown.steps = if halted { shown.steps.saturating_sub(1) } else { 0 };
         let is_another = shown.player.clock.now().frame != moment;
         if comes_again {
             shown.player.again();

@@ -68,7 +68,7 @@ pub fn probe(py: Python<'_>, width: u32, height: u32) -> PyResult<Bound<'_, PyAn
 }
 
 fn text(report: &SystemReport) -> String {
-    let mut out = format!("pixelferry {}\n", report.version);
+    let mut out = format!("{}\npixelferry {}\n", report.answer(), report.version);
     // Writing to a string does not fail.
     if let Some(chosen) = &report.chosen {
         let _ = writeln!(

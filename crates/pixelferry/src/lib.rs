@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod answer;
 pub mod api;
 mod availability;
 mod backend_rows;

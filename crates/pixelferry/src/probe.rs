@@ -168,6 +168,8 @@ pub fn probe_with(
         }
         for backend in &backends {
             let backend = backend_in(backend, display.as_ref());
+            let (computes, draws) = (backend.device(), display.device());
+            tracing::info!("trying the paths from {computes} to {draws}");
             match select::probe(&backend, display, desc, &policy) {
                 Ok(report) => pairings.push(report),
                 Err(e) => problems.push(format!("{} -> {}: {e}", backend.device(), display.device())),

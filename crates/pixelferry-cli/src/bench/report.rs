@@ -49,7 +49,28 @@ pub fn text(record: &Record) -> String {
         line(&mut out, format!("  {}\n    {}", cell.key(), miss(verdict)));
     }
     line(&mut out, format!("\n{} ({:.0} s)", headline(record), record.seconds));
+    line(&mut out, fastest(record));
     out
+}
+
+/// The fastest pair and path of the machine, by the largest picture that has one; and whether it was too busy to tell.
+fn fastest(record: &Record) -> String {
+    let timed = record.cells.iter().flat_map(|cell| {
+        let rows = cell.rows.iter().filter(|row| row.info.kind == RowKind::Path);
+        rows.map(move |row| (cell, row))
+    });
+    let of_size = |largest: u64| timed.clone().filter(move |(cell, _)| cell.frame_bytes == largest);
+    let largest = timed.clone().map(|(cell, _)| cell.frame_bytes).max().unwrap_or_default();
+    let best = of_size(largest).min_by(|(_, a), (_, b)| a.stats.median_us.total_cmp(&b.stats.median_us));
+    let Some((cell, row)) = best else { return "fastest here: nothing was timed; the machine may be too busy".into() };
+    let summary = record.summary;
+    // Where chance decides most of the cells, the order of the rows is chance, too.
+    let is_busy = summary.cells > 0 && 2 * summary.undecided >= summary.cells;
+    let doubt =
+        if is_busy { "; most differences are within the noise, so run it again on a quieter machine" } else { "" };
+    let Cell { compute, display, size, format, .. } = cell;
+    let time = time(row.stats.median_us);
+    format!("fastest here: {compute} -> {display} by {}, {time} a frame of {size} {format}{doubt}", row.info.row)
 }
 
 /// One sentence about the automatic choice.
@@ -259,6 +280,23 @@ mod tests {
         for said in ["too large", "it has <none>", "a device did not open", "of 4 cells", "chosen in 12 ms"] {
             assert!(text.contains(said), "{said}: {text}");
         }
+    }
+
+    #[test]
+    fn the_last_line_names_the_fastest_pair_and_path() {
+        let mut record = sample::record();
+        let last = |record: &Record| text(record).lines().next_back().unwrap().to_owned();
+        let paths = record.cells.iter().flat_map(|cell| cell.rows.iter().map(move |row| (cell.frame_bytes, row)));
+        let paths: Vec<_> = paths.filter(|(_, row)| row.info.kind == RowKind::Path).collect();
+        let largest = paths.iter().map(|(bytes, _)| *bytes).max().unwrap();
+        let of_largest = paths.iter().filter(|(bytes, _)| *bytes == largest).map(|(_, row)| row);
+        let best = of_largest.min_by(|a, b| a.stats.median_us.total_cmp(&b.stats.median_us)).unwrap();
+        let said = last(&record);
+        assert!(said.starts_with("fastest here: ") && said.contains(&format!(" by {}, ", best.info.row)), "{said}");
+        record.summary = Summary { cells: 4, within: 0, clear_misses: 0, undecided: 3 };
+        assert!(last(&record).contains("quieter machine"), "{}", last(&record));
+        record.cells.clear();
+        assert!(last(&record).contains("nothing was timed"), "{}", last(&record));
     }
 
     #[test]

@@ -53,8 +53,19 @@ pub fn run(options: DemoOptions, trace: Option<Trace>, log: &Log) -> Result<(), 
     }
 }
 
+/// Refuses a picture that the scene does not show; with controls, another scene can be chosen that does.
+fn check_input(options: &DemoOptions) -> Result<(), String> {
+    match options.input {
+        Some(_) if options.scene != SceneName::Filter => {
+            Err("--input is for the scene `filter`, the only one that shows it".into())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The bare scene.
 pub fn bare(options: DemoOptions, trace: Option<Trace>) -> Result<(), Box<dyn Error>> {
+    check_input(&options)?;
     let (common, size) = (&options.common, options.common.size_or(1280, 720));
     let recipe = Recipe {
         scene: options.scene,

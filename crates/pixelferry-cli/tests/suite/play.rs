@@ -16,7 +16,7 @@ fn folder(name: &str) -> PathBuf {
 
 fn headless(file: &Path, options: &[&str]) -> Output {
     let out = file.with_extension("png");
-    let arguments = ["play", file.to_str().unwrap(), "--headless", "--size", "64x36", "--out", out.to_str().unwrap()];
+    let arguments = ["play", file.to_str().unwrap(), "--size", "64x36", "--out", out.to_str().unwrap()];
     pixelferry(&arguments).args(options).output().unwrap()
 }
 
@@ -55,6 +55,9 @@ fn what_is_wrong_is_told_by_line_and_column() {
         assert!(!output.status.success(), "{name} passed");
         texts(&output)[1].clone()
     };
+    let output = headless(&folder.join("absent.glsl"), &[]);
+    let said = texts(&output)[1].clone();
+    assert!(said.matches("absent.glsl").count() == 1 || said.contains("not available"), "{said}");
     let said = of("a.txt", "", &[]);
     assert!(said.contains(".glsl (Shadertoy's GLSL)"), "{said}");
     let said = of("a.cl", "kernel void a(PF_IMAGE(uchar4, out)) {}", &["--backend", "gl"]);
@@ -65,6 +68,19 @@ fn what_is_wrong_is_told_by_line_and_column() {
         return;
     }
     assert!(said.contains("a.glsl:3:11: `nothing' undeclared"), "{said}");
+    for (set, words) in
+        [("green=1", "there is no slider 'green'; there are blue, red"), ("red=9", "goes from 0 to 4, and 9 is beyond")]
+    {
+        let text = "// @slider blue 0..1\n// @slider red 0..4\nvoid mainImage(out vec4 c, in vec2 at) { c = vec4(red, 0, blue, 1); }";
+        let said = of("sliders.glsl", text, &["--set", set]);
+        assert!(said.contains(words), "{said}");
+    }
+    let said = of("mark.glsl", "// @slidr red 0..4\nvoid mainImage(out vec4 c, in vec2 at) { c = vec4(1); }", &[]);
+    assert!(said.contains("mark.glsl:1: '@slidr' is no annotation"), "{said}");
+    // A missing brace is found behind the text's last line, where there is nothing of the user's.
+    let wgsl = "@compute @workgroup_size(8, 8)\nfn paint(@builtin(global_invocation_id) at: vec3<u32>) {\n    pf_store(at.x, at.y, vec4f(1.0));\n";
+    let said = of("brace.wgsl", wgsl, &[]);
+    assert!(said.contains("brace.wgsl:3"), "{said}");
     let endless =
         "void mainImage(out vec4 c, in vec2 at) { float x = at.x; while (x > -1.0) x = abs(x) + sin(x); c = vec4(x); }";
     let said = of("endless.glsl", endless, &["--limit", "0.5"]);

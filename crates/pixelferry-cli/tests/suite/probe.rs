@@ -23,9 +23,11 @@ fn the_answer_is_five_lines_and_an_exit_code() {
     assert_eq!(output.status.code(), Some(3), "{said}{errors}");
     let words: Vec<_> = said.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(words, ["computes", "draws", "path", "shared", "next"], "{said}");
-    assert!(said.contains("CPU ") && said.contains("plain memory") && said.contains("pass through the host"), "{said}");
+    assert!(said.contains("CPU ") && said.contains("plain memory") && said.contains("nothing to share"), "{said}");
     #[cfg(target_os = "linux")]
     assert!(said.contains("unset __EGL_VENDOR_LIBRARY_FILENAMES"), "{said}");
+    let [_, log] = texts(&probe(&["--size", "64x48", "-vv"]));
+    assert!(log.contains("trying the paths from CPU"), "{log}");
     // Nothing has room for this.
     let output = probe(&["--size", "100000x100000"]);
     let [said, _] = texts(&output);
@@ -97,4 +99,17 @@ fn the_first_command_of_a_clone_takes_the_host_for_an_answer() {
         let (found, [_, information]) = of(command, code);
         assert_eq!((found, information.as_str()), (Some(code), ""), "{command}");
     }
+}
+
+/// Of other programs' words nobody learns what the answer is.
+#[test]
+fn nothing_but_the_answer_is_said_where_there_is_no_desktop() {
+    let mut probe = pixelferry(&["probe", "--size", "16x16"]);
+    probe.env_remove("XDG_RUNTIME_DIR").env_remove("MESA_VK_DEVICE_SELECT");
+    let output = probe.output().unwrap();
+    let [out, err] = texts(&output);
+    assert!(out.lines().count() == 5 && err.is_empty(), "{out}{err}");
+    let is_software = |line: usize| out.lines().nth(line).unwrap().ends_with("(software)");
+    let contradicts = out.contains("no copy") && out.contains("frames pass through the host");
+    assert!(!(is_software(0) && is_software(1) && contradicts), "{out}");
 }

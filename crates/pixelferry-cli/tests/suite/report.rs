@@ -4,13 +4,13 @@ use crate::{pixelferry, texts};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// A machine and a user that nobody is to know of.
+/// A machine and a user that nobody is to know of. Drivers write into the home.
 const SECRETS: [(&str, &str); 8] = [
-    ("HOME", "/srv/secrethome/mallory"),
+    ("HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/secrethome/mallory")),
     ("USER", "mallory"),
     ("LOGNAME", "mallory"),
     ("HOSTNAME", "vault17.example.org"),
-    ("VK_DRIVER_FILES", "/srv/secrethome/mallory/icd.json"),
+    ("VK_DRIVER_FILES", concat!(env!("CARGO_TARGET_TMPDIR"), "/secrethome/mallory/icd.json")),
     ("LD_LIBRARY_PATH", "/home/eve/lib:/opt/vault17/lib"),
     ("CUDA_VISIBLE_DEVICES", "GPU-deadbeef-0123-4567-89ab-cdef01234567"),
     ("AWS_SECRET_ACCESS_KEY", "hunter2"),

@@ -60,3 +60,21 @@ fn more_or_less_is_logged_and_colours_are_for_terminals() {
     let refused = |color: &str| texts(&pixelferry(&["prob", "--color", color]).output().unwrap())[1].clone();
     assert!(refused("always").contains('\u{1b}') && !refused("auto").contains('\u{1b}'));
 }
+
+/// An option that would do nothing is refused.
+#[cfg(feature = "view")]
+#[test]
+fn options_without_an_effect_are_refused() {
+    for (arguments, option) in [
+        (&["view", "a.npy", "--explain", "--record", "b.y4m"][..], "--record"),
+        (&["view", "a.npy", "--explain", "--keep", "3"], "--keep"),
+        (&["view", "a.npy", "--save", "a.png", "--keep", "3"], "--keep"),
+        (&["demo", "plasma", "--plain", "--headless", "--input", "a.png"], "--input"),
+        (&["demo", "--rate", "5"], "--record"),
+        (&["play", "a.glsl", "--frames", "5"], "--headless"),
+    ] {
+        let output = crate::pixelferry(arguments).output().unwrap();
+        let said = crate::texts(&output)[1].clone();
+        assert!(!output.status.success() && said.contains(option), "{arguments:?}: {said}");
+    }
+}

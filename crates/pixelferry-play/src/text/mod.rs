@@ -35,7 +35,7 @@ pub fn passes(
         return isf::passes(&text.1, graphics);
     }
     let make = |(buffer, piece): &(Option<usize>, Piece)| {
-        let pass = match dialect {
+        let mut pass = match dialect {
             Dialect::Shadertoy | Dialect::Isf => {
                 shadertoy::pass(piece, common, &sliders, graphics, buffer.is_some(), &Around::default())
             }
@@ -45,6 +45,9 @@ pub fn passes(
             Dialect::CudaCpp => c::pass(piece, common, &sliders, Tongue::CudaCpp)?,
             Dialect::Ptx => c::ptx(piece, &sliders)?,
         };
+        if dialect != Dialect::Shadertoy {
+            pass.origin.last = Some(piece.text.lines().count() as u32);
+        }
         Ok(Pass { buffer: *buffer, channels: piece.channels.clone(), ..pass })
     };
     let passes = pieces.iter().map(make).collect::<Result<_, PlayError>>()?;

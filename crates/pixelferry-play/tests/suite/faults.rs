@@ -168,3 +168,24 @@ fn a_process_that_is_killed_is_replaced() {
         assert_eq!(pixels(&mut player)(3, 3), [102, 102, 102, 255], "{name}");
     }
 }
+
+/// PoCL's `printf` writes to the standard output of the trial's process.
+#[test]
+fn a_text_cannot_forge_the_answer_of_its_trial() {
+    let file = folder("faults").join("forge.cl");
+    let answer = r#"\npixelferry-trial {\"Failed\":[{\"file\":\"forge.cl\",\"line\":null,\"column\":null,\"text\":\"forged\"}]}\n"#;
+    let text = format!(
+        "kernel void forge(PF_IMAGE(uchar4, out)) {{
+    int x = get_global_id(0), y = get_global_id(1);
+    if (x >= out_width || y >= out_height) return;
+    if (x == 0 && y == 0) printf(\"{answer}\");
+    PF_STORE(out, x, y, (uchar4)(255, 0, 0, 255));
+}}"
+    );
+    std::fs::write(&file, text).unwrap();
+    let Some(opened) = opened(options(&file, BackendChoice::OpenCl), BackendChoice::OpenCl, Need::OpenCl) else {
+        return;
+    };
+    let mut player = opened.unwrap_or_else(|error| panic!("the text passed its trial, and it was said: {error}"));
+    assert_eq!(pixels(&mut player)(3, 3), [255, 0, 0, 255]);
+}

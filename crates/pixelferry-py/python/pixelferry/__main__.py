@@ -32,7 +32,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--version", action="version", version=f"pixelferry {pixelferry.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     probe = commands.add_parser("probe", help="try every path between every device and display, each proved by pixels")
-    probe.add_argument("--size", type=_size, default=(640, 360), metavar="WIDTHxHEIGHT")
+    probe.add_argument("--size", type=_size, default=(1280, 720), metavar="WIDTHxHEIGHT")
+    probe.add_argument("--all", action="store_true", help="tell of every device, every pairing and every path")
     probe.add_argument("--json", action="store_true", help="print the report as JSON")
     show = commands.add_parser("show", help="show an array that numpy.save wrote")
     show.add_argument("file", help="a .npy file")
@@ -48,7 +49,9 @@ def _arguments() -> argparse.Namespace:
 def _run(given: argparse.Namespace) -> None:
     if given.command == "probe":
         report = pixelferry.probe(*given.size)
-        print(json.dumps(report, indent=2) if given.json else report)
+        # The answer is the lines before the first empty one.
+        text = str(report) if given.all else str(report).partition("\n\n")[0]
+        print(json.dumps(report, indent=2) if given.json else text)
         return
     try:
         numpy = importlib.import_module("numpy")

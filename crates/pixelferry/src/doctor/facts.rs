@@ -98,6 +98,8 @@ pub struct Facts {
     pub no_opengl: Option<(String, String)>,
     /// Reason why CUDA cannot be used.
     pub no_cuda: Option<String>,
+    /// Reason why OpenCL cannot be used, and what to do.
+    pub no_opencl: Option<(String, String)>,
     /// True where the kernel drives a GPU of NVIDIA's.
     pub has_nvidia: bool,
     /// Version of NVIDIA's driver.
@@ -135,6 +137,7 @@ impl Facts {
             compute: backends.iter().flat_map(|backend| backend.devices.clone()).collect(),
             opengl: gl().filter_map(|display| display.device.clone()).collect(),
             no_opengl: gl().find_map(|display| why(&display.availability)),
+            no_opencl: backends.iter().find(|one| one.api == Api::OpenCl).and_then(|one| why(&one.availability)),
             no_cuda: cuda.and_then(|cuda| why(&cuda.availability)).map(|(reason, _)| reason),
             has_nvidia: has_cuda || version.is_some() || Path::new("/dev/nvidiactl").exists(),
             nvidia_driver: version.as_deref().and_then(driver_version),

@@ -41,12 +41,13 @@ impl Rule {
 }
 
 /// The causes, in the order in which they are told.
-pub(super) static RULES: [Rule; 8] = [
+pub(super) static RULES: [Rule; 9] = [
     Rule::explaining("container-without-graphics", container_without_graphics),
     Rule::explaining("no-egl-vendor-file", no_egl_vendor_file),
     Rule::explaining("wsl", wsl),
     Rule::of("ssh-x-forwarding", ssh_x_forwarding),
     Rule::of("old-driver", old_driver),
+    Rule::of("no-cache-for-opencl", no_cache_for_opencl),
     Rule::of("display-on-another-gpu", display_on_another_gpu),
     Rule::general("software-opengl", software_opengl),
     Rule::general("no-opengl", no_opengl),
@@ -66,6 +67,12 @@ fn lacks_nvidias_opengl(facts: &Facts) -> bool {
 fn nvidia_gl_package(facts: &Facts) -> String {
     let major = facts.nvidia_driver.as_deref().and_then(|version| version.split('.').next());
     major.map_or("libnvidia-gl".into(), |major| format!("libnvidia-gl-{major}"))
+}
+
+/// PoCL's reason says it, which the hint of its error has found out.
+fn no_cache_for_opencl(facts: &Facts) -> Option<Found> {
+    let (finding, hint) = facts.no_opencl.as_ref().filter(|(_, hint)| hint.contains("POCL_CACHE_DIR"))?;
+    found(format!("OpenCL: {finding}"), hint, "export POCL_CACHE_DIR=/tmp/pocl")
 }
 
 fn container_without_graphics(facts: &Facts) -> Option<Found> {

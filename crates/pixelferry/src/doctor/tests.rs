@@ -194,3 +194,11 @@ fn every_cause_has_a_name_of_its_own() {
         assert!(!names[..at].contains(name), "{name}");
     }
 }
+
+#[test]
+fn a_home_that_cannot_be_written() {
+    let hint = "PoCL, which is installed, has no device without a cache: set POCL_CACHE_DIR".to_owned();
+    let ill = Facts { no_opencl: Some(("no usable device".into(), hint)), ..well() };
+    let missing = Facts { no_opencl: Some(("no driver".into(), "Install one.".into())), ..well() };
+    check(&ill, "no-cache-for-opencl", "no usable device", "POCL_CACHE_DIR=", &missing);
+}

@@ -1,25 +1,28 @@
-//! The answer of `pixelferry probe` in five lines.
+//! The answer of a probe in five lines.
 
-use pixelferry::{
-    DeviceIdentity, PathId,
-    report::{Diagnosis, ProbeReport, Sharing, SystemReport},
-};
+use crate::probe::{Sharing, SystemReport};
+use interop_core::{DeviceIdentity, Diagnosis, PathId, PathReport, ProbeReport};
 
-/// Which device computes, which draws, the path by default, the paths that share memory, and what to do next.
-pub fn report(report: &SystemReport) -> String {
-    let pair = report.pairings.iter().find(|pairing| pairing.chosen().is_some());
-    let [computes, draws] = match pair {
-        Some(pair) => [device(&pair.compute), device(&pair.display)],
-        None => ["no pair of devices has a path", "no pair of devices has a path"].map(String::from),
-    };
-    let lines = [
-        ("computes", computes),
-        ("draws", draws),
-        ("path", path(report, pair)),
-        ("shared", shared(report, pair)),
-        ("next", next(report)),
-    ];
-    lines.map(|(what, words)| format!("{what:<9} {}\n", words.replace('\n', " "))).concat()
+/// Times that differ by less say nothing about which path is faster.
+const NOISE: f64 = 1.25;
+
+impl SystemReport {
+    /// Five lines: which device computes, which draws, the path by default, the paths that share memory, and what to do next.
+    pub fn answer(&self) -> String {
+        let pair = self.pairings.iter().find(|pairing| pairing.chosen().is_some());
+        let [computes, draws] = match pair {
+            Some(pair) => [device(&pair.compute), device(&pair.display)],
+            None => ["no pair of devices has a path", "no pair of devices has a path"].map(String::from),
+        };
+        let lines = [
+            ("computes", computes),
+            ("draws", draws),
+            ("path", path(self, pair)),
+            ("shared", shared(self, pair)),
+            ("next", next(self)),
+        ];
+        lines.map(|(what, words)| format!("{what:<9} {}\n", words.replace('\n', " "))).concat()
+    }
 }
 
 fn device(device: &DeviceIdentity) -> String {
@@ -27,12 +30,21 @@ fn device(device: &DeviceIdentity) -> String {
     format!("{device} ({kind})")
 }
 
+/// The paths whose times differ from this one's by no more than the times of one path do between two runs.
+fn as_fast(pair: &ProbeReport, chosen: &PathReport) -> String {
+    let Some(best) = chosen.median_us() else { return String::new() };
+    let is_near = |path: &&PathReport| path.id != chosen.id && path.median_us().is_some_and(|us| us <= best * NOISE);
+    let names: Vec<_> = pair.paths.iter().filter(is_near).map(|path| path.id.name()).collect();
+    if names.is_empty() { String::new() } else { format!(", about as fast as {}", names.join(", ")) }
+}
+
 /// The path by default, and its time.
 fn path(report: &SystemReport, pair: Option<&ProbeReport>) -> String {
     match pair.and_then(ProbeReport::chosen) {
         Some(path) => {
             let time = path.median_us().map_or("not timed".into(), |us| format!("{us:.0} us a frame"));
-            format!("{}, {time} ({}): {}", path.id, report.surface, path.mechanism)
+            let others = pair.map_or_else(String::new, |pair| as_fast(pair, path));
+            format!("{}, {time} ({}){others}: {}", path.id, report.surface, path.mechanism)
         }
         None => {
             // What every pair can do, and these cannot.
@@ -51,6 +63,9 @@ fn shared(report: &SystemReport, pair: Option<&ProbeReport>) -> String {
     {
         (Some(names), _) => names,
         (None, Some(other)) => format!("not here; {} -> {}: {}", other.compute, other.display, of(other)),
+        (None, None) if pair.is_some_and(|pair| pair.compute.software && pair.display.software) => {
+            "nothing to share: both devices are programs, and have the host's memory".into()
+        }
         (None, None) if pair.is_some() => "none; frames pass through the host".into(),
         (None, None) => "none".into(),
     }
