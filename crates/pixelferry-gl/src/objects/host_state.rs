@@ -429,3 +429,32 @@ impl ContextState {
         self.host_states.of(ALL).filter_map(told).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    const PAGE: &str = include_str!("../../../../docs/opengl-state.md");
+
+    /// Names in the first column of the tables between two headings.
+    fn listed(heading: &str) -> BTreeSet<&'static str> {
+        let section = PAGE.split("\n## ").find_map(|section| section.strip_prefix(heading)).unwrap();
+        let cells = section.lines().filter(|line| line.starts_with("| `")).filter_map(|line| line.split('|').nth(1));
+        let names = cells.flat_map(|cell| cell.split('`').filter(|name| name.starts_with("GL_")));
+        // Another name for the same state.
+        names.filter(|name| *name != "GL_CLIP_PLANE0").collect()
+    }
+
+    #[test]
+    fn the_page_lists_every_row_and_no_other() {
+        let of = |set: bool| {
+            let is_set = |row: &&StateRow| !matches!(row.setting, Setting::Refused(..) | Setting::Swizzle);
+            STATES.iter().filter(|row| is_set(row) == set).map(|row| row.name).collect::<BTreeSet<_>>()
+        };
+        assert_eq!(of(true), listed("Set aside during a call"));
+        assert_eq!(of(false), listed("Refused"));
+        assert_eq!(of(true).len() + of(false).len(), STATES.len(), "no row is there twice");
+        assert!(listed("Cannot matter").iter().all(|name| STATES.iter().all(|row| row.name != *name)));
+    }
+}

@@ -10,13 +10,15 @@ use crate::state::{shallow_snapshot, unchanged_by};
 use cpu_fallback::{CpuBackend, CpuKernelExt as _};
 use glow::{HasContext as _, PixelPackData};
 use glutin::context::GlProfile;
+use interop_core::conformance::stored;
+use interop_core::display::Surface;
 use interop_core::{
-    Arg, ComputeBackend, Display as _, DrawOptions, Extent, Intake, Kernel, KernelSource, Link, LinkOptions, Manner,
-    Outlet, OutletOptions, Part, PathId, PixelFormat, Policy, Result, SurfaceDesc,
+    AlphaMode, Arg, ComputeBackend, Display as _, DrawOptions, Extent, ImageDesc, Intake, Kernel, KernelSource, Link,
+    LinkOptions, Manner, Outlet, OutletOptions, Part, PathId, PixelFormat, Policy, Result, SurfaceDesc,
 };
 use pixelferry_gl::{EngineTexture, GlDisplay, Viewport};
 use pixelferry_testing::{has, pass_in_child};
-use rows::{HostRow, Setting, rows};
+use rows::{HostRow, Setting, prepare, rows};
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::rc::Rc;
@@ -130,52 +132,6 @@ impl Host {
     }
 }
 
-/// Parameters that matter once their row is switched on, and are reasons for it to drop or to change fragments.
-fn prepare(host: &Host) {
-    let gl = &host.gl;
-    // SAFETY: the context is current.
-    unsafe {
-        gl.scissor(0, 0, 1, 1);
-        gl.depth_func(glow::NEVER);
-        gl.stencil_func(glow::NEVER, 1, 0xff);
-        gl.stencil_op(glow::INCR, glow::INCR, glow::INCR);
-        gl.cull_face(glow::FRONT_AND_BACK);
-        gl.blend_func(glow::ZERO, glow::ONE);
-        gl.blend_color(0.5, 0.5, 0.5, 0.5);
-        gl.sample_coverage(0.0, false);
-        gl.polygon_offset(3.0, 3.0);
-        gl.clear_color(0.1, 0.2, 0.3, 0.4);
-        let version = (gl.version().major, gl.version().minor);
-        let es = gl.version().is_embedded;
-        if es && version >= (3, 1) || !es {
-            host.call::<unsafe extern "system" fn(u32, u32)>(c"glSampleMaski", |f| f(0, 0));
-        }
-        if es && version >= (3, 2) || !es && version >= (4, 0) {
-            host.call::<unsafe extern "system" fn(f32)>(c"glMinSampleShading", |f| f(1.0));
-        }
-        if !es {
-            host.call::<unsafe extern "system" fn(u32)>(c"glLogicOp", |f| f(glow::CLEAR));
-            host.call::<unsafe extern "system" fn(u32)>(c"glPrimitiveRestartIndex", |f| f(0));
-        }
-        if gl.supported_extensions().contains("GL_EXT_depth_bounds_test") {
-            host.call::<unsafe extern "system" fn(f64, f64)>(c"glDepthBoundsEXT", |f| f(0.9, 1.0));
-        }
-        if gl.supported_extensions().contains("GL_NV_scissor_exclusive") {
-            host.call::<unsafe extern "system" fn(i32, i32, i32, i32)>(c"glScissorExclusiveNV", |f| f(0, 0, 9, 9));
-        }
-        if gl.supported_extensions().contains("GL_EXT_raster_multisample") {
-            host.call::<unsafe extern "system" fn(u32, u8)>(c"glRasterSamplesEXT", |f| f(4, 1));
-        }
-        if host.compatibility {
-            host.call::<unsafe extern "system" fn(u32, f32)>(c"glAlphaFunc", |f| f(glow::GREATER, 0.5));
-            host.call::<unsafe extern "system" fn(*const u8)>(c"glPolygonStipple", |f| f([0; 128].as_ptr()));
-            host.call::<unsafe extern "system" fn(i32, *mut u32)>(c"glSelectBuffer", |f| {
-                f(64, Box::leak(Box::new([0; 64])).as_mut_ptr());
-            });
-        }
-    }
-}
-
 /// Framebuffers of the host's: floats with a second colour buffer, depth and stencil; and bytes of four samples.
 struct Targets {
     floats: glow::Framebuffer,
@@ -253,7 +209,7 @@ impl Targets {
                 let expected = if inside { pixel } else { AROUND };
                 let close = |(found, expected): (&f32, f32)| match bytes {
                     true => (found - expected.clamp(0.0, 1.0)).abs() < 0.006,
-                    false => *found == expected,
+                    false => (found - expected).abs() < 1e-6,
                 };
                 let right = found.iter().zip(expected).all(close);
                 assert!(right, "{what}: pixel {x}, {y} of the picture is {found:?}, not {expected:?}");
@@ -313,6 +269,8 @@ struct Scene {
     intake: Intake,
     outlet: Outlet,
     kernel: Arc<dyn Kernel>,
+    /// A picture that is blended.
+    translucent: Surface,
 }
 
 const PATHS: [PathId; 2] = [PathId::HOST_ROUND_TRIP, PathId::PBO_ORPHAN];
@@ -348,7 +306,10 @@ impl Scene {
             let intake = Intake::open_by(backend.clone(), display.clone(), from, PathId::HOST_ROUND_TRIP)?;
             let options = OutletOptions::default().with_path(PathId::HOST_ROUND_TRIP);
             let outlet = Outlet::open_with(backend.clone(), display.clone(), to, options)?;
-            Ok(Self { display, link, intake, outlet, kernel })
+            let image = ImageDesc::new(SIZE.0, SIZE.1, PixelFormat::Rgba8).with_alpha(AlphaMode::Straight);
+            let bytes = [200, 100, 50, 64].repeat((SIZE.0 * SIZE.1) as usize);
+            let translucent = stored(&*display, &SurfaceDesc::Image(image), &bytes)?;
+            Ok(Self { display, link, intake, outlet, kernel, translucent })
         }
     }
 }
@@ -393,7 +354,7 @@ impl Trial<'_> {
         self.number = (self.number + 1) % 32;
         let number = self.number;
         let expected: Vec<u8> = (0..SIZE.0 * SIZE.1).flat_map(|_| pixel(number)).flat_map(f32::to_ne_bytes).collect();
-        let Scene { display, link, intake, outlet, kernel } = scene;
+        let Scene { display, link, intake, outlet, kernel, translucent } = scene;
         let (kernel, args) = (kernel.clone(), [Arg::U32(number)]);
         let full = Part::full(link.desc());
         let framed = self.under(row, "a frame", || link.frame(|next| next.launch(kernel.as_ref(), &args)));
@@ -425,6 +386,17 @@ impl Trial<'_> {
                 if drawn.is_some() {
                     self.targets.compare(self.host, target, pixel(number), &format!("{}: {what}", row.name));
                 }
+            }
+        }
+        for manner in Manner::ALL {
+            let (host, target) = (self.host, self.targets.floats);
+            self.targets.fill(host, target);
+            let at = Viewport { x: AT.0, y: AT.1, width: SIZE.0, height: SIZE.1 };
+            let options = DrawOptions::default().with_manner(manner);
+            if self.under(row, "a blended draw", || display.draw(translucent, at, options)).is_some() {
+                let over = |[byte, around]: [f32; 2]| byte / 255.0 * (64.0 / 255.0) + around * (1.0 - 64.0 / 255.0);
+                let blended = [[200.0, AROUND[0]], [100.0, AROUND[1]], [50.0, AROUND[2]], [255.0, AROUND[3]]].map(over);
+                self.targets.compare(host, target, blended, &format!("{}: blended by {}", row.name, manner.name()));
             }
         }
         if matches!(row.setting, Setting::Calls(Some(glow::QUERY_BUFFER_BINDING), _)) {

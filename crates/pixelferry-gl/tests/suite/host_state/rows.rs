@@ -109,7 +109,7 @@ const fn calls(name: &'static str, query: u32, when: When, set: fn(&Host, bool))
 const COMPAT: When = When::Compatibility;
 const IMAGING: When = When::CompatibilityWith("GL_ARB_imaging");
 
-/// Every row of `docs/opengl-state.md` that a context here can have and a test can set, but for what [`super::prepare`] sets.
+/// Every row of `docs/opengl-state.md` that a context here can have and a test can set, but for what [`prepare`] sets.
 pub fn rows() -> Vec<HostRow> {
     let mut rows = switches();
     rows.extend(pixels());
@@ -373,4 +373,97 @@ fn rectangles(host: &Host, mode: u32, one: bool) {
     host.call::<unsafe extern "system" fn(u32, i32, *const i32)>(c"glWindowRectanglesEXT", |f| unsafe {
         f(mode, one.into(), edges.as_ptr());
     });
+}
+
+/// Parameters that matter once their row is switched on, and are reasons for it to drop or to change fragments.
+pub fn prepare(host: &Host) {
+    let gl = &host.gl;
+    // SAFETY: the context is current.
+    unsafe {
+        gl.scissor(0, 0, 1, 1);
+        gl.depth_func(glow::NEVER);
+        gl.stencil_func(glow::NEVER, 1, 0xff);
+        gl.stencil_op(glow::INCR, glow::INCR, glow::INCR);
+        gl.cull_face(glow::FRONT_AND_BACK);
+        gl.blend_func(glow::ZERO, glow::ONE);
+        gl.blend_color(0.5, 0.5, 0.5, 0.5);
+        gl.sample_coverage(0.0, false);
+        gl.polygon_offset(3.0, 3.0);
+        gl.stencil_mask(0x0f);
+        gl.clear_color(0.1, 0.2, 0.3, 0.4);
+        let version = (gl.version().major, gl.version().minor);
+        let es = gl.version().is_embedded;
+        if es && version >= (3, 1) || !es {
+            host.call::<unsafe extern "system" fn(u32, u32)>(c"glSampleMaski", |f| f(0, 0));
+        }
+        if es && version >= (3, 2) || !es && version >= (4, 0) {
+            host.call::<unsafe extern "system" fn(f32)>(c"glMinSampleShading", |f| f(1.0));
+        }
+        if !es {
+            host.call::<unsafe extern "system" fn(u32)>(c"glLogicOp", |f| f(glow::CLEAR));
+            host.call::<unsafe extern "system" fn(u32)>(c"glPrimitiveRestartIndex", |f| f(0));
+        }
+        if gl.supported_extensions().contains("GL_EXT_depth_bounds_test") {
+            host.call::<unsafe extern "system" fn(f64, f64)>(c"glDepthBoundsEXT", |f| f(0.9, 1.0));
+        }
+        if gl.supported_extensions().contains("GL_NV_scissor_exclusive") {
+            host.call::<unsafe extern "system" fn(i32, i32, i32, i32)>(c"glScissorExclusiveNV", |f| f(0, 0, 9, 9));
+        }
+        if gl.supported_extensions().contains("GL_EXT_raster_multisample") {
+            host.call::<unsafe extern "system" fn(u32, u8)>(c"glRasterSamplesEXT", |f| f(4, 1));
+        }
+        if es || host.compatibility {
+            gl.line_width(3.0);
+        }
+        if host.compatibility {
+            host.call::<unsafe extern "system" fn(u32, f32)>(c"glAlphaFunc", |f| f(glow::GREATER, 0.5));
+            host.call::<unsafe extern "system" fn(f32)>(c"glPointSize", |f| f(9.0));
+            host.call::<unsafe extern "system" fn(u32, i32, *const f32)>(c"glPixelMapfv", |f| {
+                // GL_PIXEL_MAP_R_TO_R.
+                f(0x0C76, 2, [0.75, 0.25].as_ptr());
+            });
+            host.call::<unsafe extern "system" fn(*const u8)>(c"glPolygonStipple", |f| f([0; 128].as_ptr()));
+            host.call::<unsafe extern "system" fn(i32, *mut u32)>(c"glSelectBuffer", |f| {
+                f(64, Box::leak(Box::new([0; 64])).as_mut_ptr());
+            });
+        }
+    }
+}
+
+/// State of the page that [`prepare`] sets for the whole of a trial.
+const PREPARED: [&str; 18] = [
+    "GL_SCISSOR_BOX",
+    "GL_DEPTH_FUNC",
+    "GL_STENCIL_FUNC",
+    "GL_STENCIL_WRITEMASK",
+    "GL_CULL_FACE_MODE",
+    "GL_LOGIC_OP_MODE",
+    "GL_ALPHA_TEST_FUNC",
+    "GL_BLEND_COLOR",
+    "GL_SAMPLE_COVERAGE_VALUE",
+    "GL_SAMPLE_MASK_VALUE",
+    "GL_MIN_SAMPLE_SHADING_VALUE",
+    "GL_PRIMITIVE_RESTART_INDEX",
+    "GL_POLYGON_STIPPLE_PATTERN",
+    "GL_PIXEL_MAP_R_TO_R",
+    "GL_COLOR_CLEAR_VALUE",
+    "GL_LINE_WIDTH",
+    "GL_POINT_SIZE",
+    "GL_CLIP_DEPTH_MODE",
+];
+
+/// State of extensions that no driver here lists.
+const UNTESTED: [&str; 3] = ["GL_POLYGON_MODE_NV", "GL_SHADING_RATE_QCOM", "GL_SHADING_RATE_EXT"];
+
+#[test]
+fn every_row_of_the_page_is_set() {
+    let page = include_str!("../../../../../docs/opengl-state.md");
+    let cells = page.lines().filter(|line| line.starts_with("| `")).filter_map(|line| line.split('|').nth(1));
+    let listed = cells.flat_map(|cell| cell.split('`').filter(|name| name.starts_with("GL_")));
+    let mut listed: Vec<&str> = listed.filter(|name| *name != "GL_CLIP_PLANE0").collect();
+    let rows = rows();
+    let mut tested: Vec<&str> = rows.iter().map(|row| row.name).chain(PREPARED).chain(UNTESTED).collect();
+    listed.sort_unstable();
+    tested.sort_unstable();
+    assert_eq!(listed, tested);
 }
