@@ -10,8 +10,8 @@ use crate::given_out::GivenOut;
 use crate::held::{FrameSlot, LinkSlot, ShownSlot};
 use crate::objects::{IntakeSlot, OutletSlot, TakenSlot};
 use crate::subscribed::{StreamedSlot, SubscriberSlot};
-use interop_core::describe::process::{ProcessMark, forked};
-use interop_core::{ComputeBackend, ComputeMemory, Kernel, SharedFrame, SharedLink, ShowTarget, StartedFrame};
+use interop_core::describe::process::ProcessMark;
+use interop_core::{ComputeBackend, ComputeMemory, Error, Kernel, SharedFrame, SharedLink, ShowTarget, StartedFrame};
 use pixelferry::Headless;
 use std::cell::{Ref, RefCell};
 use std::collections::BTreeMap;
@@ -222,7 +222,7 @@ fn next(kind: usize, place: Place) -> Result<usize> {
 /// Says what is wrong with a handle that is not in the table.
 fn unknown<H: Handle>(id: usize) -> Failure {
     if is_parents(id) {
-        return forked(H::NAME).into();
+        return Error::forked(H::NAME).into();
     }
     let (kind, count, made) = (kind_of(id), id >> KIND_BITS, MADE.load(Ordering::Relaxed));
     Failure::Handle(if id == 0 {

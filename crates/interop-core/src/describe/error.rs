@@ -1,8 +1,8 @@
 //! The one error type of the traits in this crate.
 
+use super::forks::is_forked;
 use super::mismatch::Mismatch;
 use super::path_id::PathId;
-use super::process;
 use super::threads::SignalsBlocked;
 use std::fmt;
 
@@ -216,6 +216,17 @@ impl From<DriverError> for Error {
 }
 
 impl Error {
+    /// Refuses what a process cannot use that was forked from one with open drivers.
+    pub fn forked(what: &str) -> Self {
+        Self::Unavailable {
+            what: what.into(),
+            reason: "this process was forked from one that had opened drivers, whose threads did not come along".into(),
+            hint: "Start the process instead of forking it (in Python by multiprocessing.get_context(\"spawn\")), or fork before \
+                   anything is opened."
+                .into(),
+        }
+    }
+
     /// Shorthand for [`Error::InvalidInput`].
     pub fn invalid(operation: &'static str, problem: impl Into<String>) -> Self {
         Self::InvalidInput { operation, problem: problem.into() }
@@ -263,7 +274,9 @@ impl Error {
 /// # Errors
 /// Those of `body`.
 pub fn call<T>(name: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T> {
-    process::check(name)?;
+    if is_forked() {
+        return Err(Error::forked(name));
+    }
     body().map_err(|error| error.of(name))
 }
 

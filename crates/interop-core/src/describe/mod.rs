@@ -2,6 +2,7 @@
 
 pub mod color;
 pub mod error;
+pub(crate) mod forks;
 pub mod format;
 pub mod geometry;
 pub mod mismatch;

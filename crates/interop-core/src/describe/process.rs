@@ -3,46 +3,20 @@
 //! are only closed, which leaves them as they are.
 
 use super::error::{Error, Result};
+use super::forks::OPENED;
 use super::threads::{HandlersKept, SignalsBlocked};
-use std::mem::ManuallyDrop;
-use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
-/// Number of this process: how many forks led from the one that loaded this library here, as far as anybody asked.
-static NUMBER: AtomicU32 = AtomicU32::new(1);
-
-/// Number of the process that opened drivers first; 0 where none has.
-static OPENED: AtomicU32 = AtomicU32::new(0);
-
-/// The process that something was made in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ProcessMark(u32);
+pub use super::forks::{ProcessMark, ProcessOwned, is_forked};
 
 impl ProcessMark {
-    /// This process.
-    pub fn here() -> Self {
-        fork::watch();
-        Self(NUMBER.load(Ordering::Relaxed))
-    }
-
-    /// True in the process in which it was made.
-    pub fn is_here(self) -> bool {
-        self.0 == NUMBER.load(Ordering::Relaxed)
-    }
-
     /// Refuses what came from a process that this one was forked from.
     ///
     /// # Errors
     /// [`Error::Unavailable`] in a forked process.
     pub fn check(self, what: &str) -> Result<()> {
-        if self.is_here() { Ok(()) } else { Err(forked(what)) }
+        if self.is_here() { Ok(()) } else { Err(Error::forked(what)) }
     }
-}
-
-/// True where drivers were opened in a process from which this one was forked.
-pub fn is_forked() -> bool {
-    let opened = OPENED.load(Ordering::Relaxed);
-    opened != 0 && opened != NUMBER.load(Ordering::Relaxed)
 }
 
 /// Stands before every opening of a driver. Until what it returns is dropped, the driver's threads are started without the host's
@@ -53,7 +27,7 @@ pub fn is_forked() -> bool {
 pub fn enter(driver: &str) -> Result<Entered> {
     let ProcessMark(own) = ProcessMark::here();
     match OPENED.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed) {
-        Err(opened) if opened != own => Err(forked(driver)),
+        Err(opened) if opened != own => Err(Error::forked(driver)),
         _ => Ok(Entered { _handlers: HandlersKept::new(), _blocked: SignalsBlocked::new() }),
     }
 }
@@ -71,94 +45,5 @@ pub struct Entered {
 /// # Errors
 /// [`Error::Unavailable`] where [`is_forked`].
 pub fn check(what: &str) -> Result<()> {
-    if is_forked() { Err(forked(what)) } else { Ok(()) }
-}
-
-/// Something with threads of its own, or of a type from elsewhere that calls a driver when it is dropped. In a process forked
-/// from the one that made it, it is leaked.
-#[derive(Debug)]
-pub struct ProcessOwned<T> {
-    made: ProcessMark,
-    object: ManuallyDrop<T>,
-}
-
-impl<T> ProcessOwned<T> {
-    /// Of this process.
-    pub fn new(object: T) -> Self {
-        Self { made: ProcessMark::here(), object: ManuallyDrop::new(object) }
-    }
-
-    /// The process that made it.
-    pub fn mark(&self) -> ProcessMark {
-        self.made
-    }
-}
-
-impl<T> Deref for ProcessOwned<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.object
-    }
-}
-
-impl<T> DerefMut for ProcessOwned<T> {
-    fn deref_mut(&mut self) -> &mut T {
-        &mut self.object
-    }
-}
-
-impl<T> Drop for ProcessOwned<T> {
-    fn drop(&mut self) {
-        if self.made.is_here() {
-            // SAFETY: it is used no more.
-            unsafe { ManuallyDrop::drop(&mut self.object) };
-        }
-    }
-}
-
-/// Ends a `Drop` that calls a driver, in a process forked from one that had opened drivers ([`is_forked`]).
-#[macro_export]
-macro_rules! leak_if_forked {
-    () => {
-        if $crate::describe::process::is_forked() {
-            return;
-        }
-    };
-}
-
-/// The refusal of what a forked process cannot use.
-pub fn forked(what: &str) -> Error {
-    Error::Unavailable {
-        what: what.into(),
-        reason: "this process was forked from one that had opened drivers, whose threads did not come along".into(),
-        hint: "Start the process instead of forking it (in Python by multiprocessing.get_context(\"spawn\")), or fork before \
-               anything is opened."
-            .into(),
-    }
-}
-
-#[cfg(unix)]
-mod fork {
-    use super::{NUMBER, Ordering};
-    use std::sync::Once;
-
-    /// Counts forks from now on. The system forgets the handler with the library that it lies in.
-    pub(super) fn watch() {
-        static WATCHED: Once = Once::new();
-        WATCHED.call_once(|| {
-            // SAFETY: the handler touches one atomic number, which it may do in a child with threads missing.
-            let _ = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
-        });
-    }
-
-    unsafe extern "C" fn in_child() {
-        NUMBER.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
-#[cfg(not(unix))]
-mod fork {
-    /// Processes do not fork here.
-    pub(super) fn watch() {}
+    if is_forked() { Err(Error::forked(what)) } else { Ok(()) }
 }

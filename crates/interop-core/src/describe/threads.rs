@@ -186,7 +186,8 @@ impl Default for SignalsBlocked {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
     use crate::describe::panics::catch;
