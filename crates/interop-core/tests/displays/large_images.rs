@@ -41,7 +41,7 @@ pub fn an_image_above_the_limit_of_buffers_is_a_texture(
         let desc = SurfaceDesc::image(width, height, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite);
         Link::open(Arc::clone(backend), Rc::clone(display), desc, LinkOptions::new(policy))
     };
-    let kernel = |text: &str| backend.build(&KernelSource::new("k").wgsl(text)).unwrap();
+    let kernel = |text: &'static str| backend.build(&KernelSource::new("k").wgsl(text)).unwrap();
     let mut link = open(PathId::IN_QUEUE_TEXTURE).unwrap();
     println!("RAN: {told}");
     link.frame(|next| next.launch(kernel(STORES).as_ref(), &[])).unwrap();
