@@ -163,13 +163,13 @@ fn numbers_that_lie_far_apart_or_close_together_have_every_level() {
     let steps: Vec<u8> = (0..=255).collect();
     let floats = |of: &dyn Fn(f64) -> f64| (0..=255).map(|n| of(f64::from(n))).collect::<Vec<f64>>();
     let percents = Range::Between(End::Percent(0.0), End::Percent(99.9));
-    let symmetric = floats(&|n| (n / 255.0 - 0.5) * 3e308);
+    let symmetric = floats(&|n| (n / 127.5 - 1.0) * 1.5e308);
     for range in [Range::MINMAX, Range::Symmetric, percents] {
         let (found, said) = levels(&symmetric, "float64", range);
         let most = found.iter().zip(&steps).map(|(a, b)| a.abs_diff(*b)).max();
         assert!(most <= Some(1) && said.len() < 120, "{range:?}: {most:?} {said}");
     }
-    for of in [&|n| n * 5e-324 as f64, &|n| n * 1e-310, &|n: f64| 1e-300 + n * 1e-316] as [&dyn Fn(f64) -> f64; 3] {
+    for of in [&|n| n * 5e-324, &|n| n * 1e-310, &|n: f64| 1e-300 + n * 1e-314] as [&dyn Fn(f64) -> f64; 3] {
         for range in [Range::MINMAX, percents] {
             let (found, said) = levels(&floats(of), "float64", range);
             let most = found.iter().zip(&steps).map(|(a, b)| a.abs_diff(*b)).max();

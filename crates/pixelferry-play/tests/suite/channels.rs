@@ -55,6 +55,36 @@ void mainImage(out vec4 c, in vec2 at) { c = texture(iChannel0, vec2(at.x / iRes
 }
 
 #[test]
+fn a_picture_is_turned_as_its_exif_says_and_refused_where_it_claims_too_much() {
+    use image::ImageEncoder as _;
+    let folder = folder("channels");
+    let quarter = b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0".to_vec();
+    // Red on the left, as stored; seen on top.
+    let stored = image::RgbImage::from_fn(64, 32, |x, _| image::Rgb(if x < 32 { [255, 0, 0] } else { [0, 0, 255] }));
+    let mut file = Vec::new();
+    let mut encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(&mut file, 95);
+    encoder.set_exif_metadata(quarter).unwrap();
+    encoder.write_image(&stored, 64, 32, image::ExtendedColorType::Rgb8).unwrap();
+    std::fs::write(folder.join("turned.jpg"), &file).unwrap();
+    let text = "// @channel 0 turned.jpg\nvoid mainImage(out vec4 c, in vec2 at) { c = texture(iChannel0, at / iResolution.xy);
+    c.g = iChannelResolution[0].x / 64.0; }";
+    let path = folder.join("turned.glsl");
+    std::fs::write(&path, text).unwrap();
+    let Some(mut player) = play(options(&path, BackendChoice::Gl), BackendChoice::Gl, Need::Egl) else { return };
+    player.frame(true);
+    let at = pixels(&mut player);
+    let (top, bottom) = (at(SIZE.width / 2, 5), at(SIZE.width / 2, SIZE.height - 6));
+    assert!(top[0] > 240 && top[2] < 15 && bottom[2] > 240 && bottom[0] < 15, "{top:?} {bottom:?}");
+    assert_eq!(top[1], 128, "32 columns are seen");
+    let sides = file.windows(2).position(|mark| mark == b"\xff\xc0").unwrap() + 5;
+    file[sides..sides + 4].copy_from_slice(&[30_000_u16; 2].map(u16::to_be_bytes).concat());
+    std::fs::write(folder.join("turned.jpg"), &file).unwrap();
+    let Some(refused) = opened(options(&path, BackendChoice::Gl), BackendChoice::Gl, Need::Egl) else { return };
+    let said = refused.and_then(|mut player| player.rewind()).map(drop).unwrap_err().to_string();
+    assert!(said.contains("turned.jpg") && said.contains("PIXELFERRY_MEMORY_MIB"), "{said}");
+}
+
+#[test]
 fn other_languages_read_texels_from_the_top() {
     let folder = folder("channels");
     picture(&folder);
