@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let [mark, backend] = arguments.as_slice()
         && mark == "--trial"
     {
-        return Ok(serve(io::stdin().lock(), io::stdout(), BackendChoice::parse(backend)?, vouched)?);
+        return Ok(serve(io::stdin().lock(), BackendChoice::parse(backend)?, vouched)?);
     }
     let saves: usize = arguments.first().map_or(Ok(100), |count| count.parse())?;
     let folder = env::temp_dir().join(format!("pixelferry-reload-{}", std::process::id()));
