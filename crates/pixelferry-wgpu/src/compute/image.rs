@@ -127,7 +127,7 @@ impl WgpuImage {
         let Placement { region, reversed } = self.rows.place(view)?;
         let (memory, pitch, format) = (self.scratch()?, self.pitch(), self.format());
         let span = region.height as usize * pitch;
-        self.rows.check_room(span, ComputeMemory::len(memory), &self.session.identity, &self.session.caps)?;
+        self.rows.check_room(span, MemoryDriver::len(memory), &self.session.identity, &self.session.caps)?;
         let first = self.first(region);
         let last = first + (region.height as usize).saturating_sub(1) * pitch;
         let rows = isize::try_from(pitch).map_err(|_| Error::refused("rows of the texture are too long"))?;
