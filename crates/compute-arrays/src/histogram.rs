@@ -92,7 +92,15 @@ impl Histogram {
 
     /// Width of a part: how far a percentile may be off.
     pub fn error(&self) -> f64 {
-        self.high / Self::BINS as f64 - self.low / Self::BINS as f64
+        let factor = factor(self.low, self.high);
+        (self.high * factor - self.low * factor) / Self::BINS as f64 / factor
+    }
+
+    /// The number so many parts above the lowest.
+    fn at(&self, parts: f64) -> f64 {
+        let factor = factor(self.low, self.high);
+        let low = self.low * factor;
+        (low + parts * ((self.high * factor - low) / Self::BINS as f64)) / factor
     }
 
     /// The number that `percent` of all are not above; between two numbers it is as far as between their places. The lowest
@@ -102,7 +110,7 @@ impl Histogram {
         match self.bin(place) {
             Some((bin, before)) => {
                 let inside = (place - before as f64 + 0.5) / self.counts[bin] as f64;
-                self.low + (bin as f64 + inside.min(1.0)) * self.error()
+                self.at(bin as f64 + inside.min(1.0))
             }
             // Numbers on an edge may have been counted on its other side.
             None if self.sum > 0 => self.high,
@@ -157,7 +165,7 @@ impl Histogram {
         let end = self.bin(last).map_or(Self::BINS - 1, |(bin, _)| bin);
         let there: u64 = self.counts[start..=end].iter().sum();
         let is_enough = end - start >= ENOUGH || there * (ENOUGH as u64) < all;
-        let edge = |bin: usize| self.low + bin as f64 * self.error();
+        let edge = |bin: usize| self.at(bin as f64);
         let (low, high) = (edge(start), edge(end + 1).min(self.high));
         // Numbers have no more digits than that.
         let is_finest = !(self.low < low || high < self.high) || low + (high - low) / Self::BINS as f64 <= low;

@@ -92,11 +92,11 @@ impl Plane {
 
     /// Integers of 64 bits and others, whose difference is found before it becomes a float.
     fn is_exact(&self, other: &Self) -> bool {
-        self.is_long() && other.is_whole() || other.is_long() && self.is_whole()
+        self.is_long() && other.has_integers() || other.is_long() && self.has_integers()
     }
 
     /// Integers, and those that floats of 64 bits do not hold.
-    fn is_whole(&self) -> bool {
+    fn has_integers(&self) -> bool {
         matches!(self.element.row().code.0, 0 | 1 | 6) && self.pair.is_none()
     }
 

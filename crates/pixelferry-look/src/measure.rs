@@ -38,12 +38,17 @@ impl Plane {
         Ok(self)
     }
 
-    /// Minimum and maximum of integers that floats do not hold, where these are asked for.
-    fn whole(&self, bytes: &[u8], (low, high): (f64, f64)) -> Option<(i128, i128)> {
+    /// True where a range between these is one of integers that floats do not hold, which devices do not measure.
+    pub fn is_whole(&self, (low, high): (f64, f64)) -> bool {
         /// Floats hold every integer up to this one.
         const EXACT: f64 = 9_007_199_254_740_992.0;
-        let is_large = low.abs().max(high.abs()) >= EXACT && matches!(self.element, Element::I64 | Element::U64);
-        if self.range != Range::MINMAX || self.pair.is_some() || !is_large {
+        let is_long = matches!(self.element, Element::I64 | Element::U64) && self.pair.is_none();
+        is_long && self.range == Range::MINMAX && low.abs().max(high.abs()) >= EXACT
+    }
+
+    /// Minimum and maximum of integers that floats do not hold, where these are asked for.
+    fn whole(&self, bytes: &[u8], ends: (f64, f64)) -> Option<(i128, i128)> {
+        if !self.is_whole(ends) {
             return None;
         }
         let rows = u64::from(self.grid.count) * u64::from(self.grid.height);

@@ -253,7 +253,9 @@ impl Array {
                 let measured = gauge_of(gauge, backend).and_then(|gauge| {
                     self.lend(backend, &plane, |memory, plane| gauge.measure(plane, backend, memory))
                 });
-                plane.tone = or_host(measured, || self.read(&plane.span, |bytes| plane.measured(bytes))?)?.tone;
+                let on_host = || self.read(&plane.span, |bytes| plane.measured(bytes))?;
+                let measured = or_host(measured, on_host)?;
+                plane.tone = if plane.is_whole(measured.tone.range) { on_host()?.tone } else { measured.tone };
                 Ok(plane)
             }
         }

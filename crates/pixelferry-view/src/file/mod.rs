@@ -256,8 +256,9 @@ mod tests {
                 "{why}"
             );
         }
-        assert!(of_bytes(&claiming(24, image::ImageFormat::Png)).is_err_and(|e| !matches!(e, ReadError::TooLarge(_))));
-        assert!(of_bytes(&claiming(24, image::ImageFormat::Bmp)).is_ok());
+        for format in [image::ImageFormat::Png, image::ImageFormat::Bmp] {
+            assert!(of_bytes(&claiming(24, format)).is_ok(), "{format:?}");
+        }
     }
 
     fn png_crc(bytes: &[u8]) -> u32 {
