@@ -19,7 +19,7 @@ fn gstreamer(name: &str) -> PathBuf {
         [&header[..], bytes].concat()
     };
     let caps = b"video/x-raw, format=(string)I420, width=(int)4, height=(int)2, framerate=(fraction)25/1";
-    std::fs::write(folder.join("picture"), [packet(2, caps), packet(1, &[128; 24])].concat()).unwrap();
+    std::fs::write(folder.join("picture"), [packet(2, caps), packet(1, &[128; 16])].concat()).unwrap();
     let launch = format!("cd '{}' && echo $$ >> started && cat picture && exec sleep 600", folder.display());
     for (name, script) in [("gst-inspect-1.0", "exit 0"), ("gst-launch-1.0", &launch)] {
         let program = folder.join(name);

@@ -89,7 +89,8 @@ fn the_first_command_of_a_clone_takes_the_host_for_an_answer() {
         let head = head.replace("$(dirname \"${BASH_SOURCE[0]}\")/lib.sh", library);
         let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
         let mut script = std::process::Command::new("bash");
-        let output = script.args(["-c", &(head + tail), "run", command]).env("PATH", path).output().unwrap();
+        let output =
+            script.args(["-c", &(head + tail), "run", command]).env("PATH", path).env("LC_ALL", "C").output().unwrap();
         (output.status.code(), texts(&output))
     };
     let (code, [said, information]) = of("probe", 3);
