@@ -1,5 +1,6 @@
 //! Reads of what was drawn, several of them under way.
 
+use crate::api::host_state::READS;
 use crate::context::context_state::ContextState;
 use crate::context::owned::Owned;
 use crate::display::contract::GlDisplay;
@@ -8,7 +9,6 @@ use crate::draw::tools::Tools;
 use crate::objects::buffer_object::{NOT_MAPPED, create_buffer, read_bound};
 use crate::objects::draw_state::Viewport;
 use crate::objects::fence::Fence;
-use crate::objects::host_state::READS;
 use crate::objects::pixel_read;
 use crate::objects::state::{BoundBuffer, Pack};
 use glow::{HasContext as _, PixelPackData};
