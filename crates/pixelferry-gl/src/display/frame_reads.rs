@@ -64,8 +64,8 @@ impl FrameReads {
     /// first colour buffer. False, and nothing is queued, where as many as may be are under way. Does not wait.
     ///
     /// # Errors
-    /// [`interop_core::Error::InvalidInput`] for no pixels or too many; [`interop_core::Error::Driver`] for a framebuffer that OpenGL does not read as bytes, as one
-    /// of integers or an object with several samples.
+    /// [`interop_core::Error::InvalidInput`] for no pixels or too many, and for a framebuffer that takes no colours, as one of integers;
+    /// [`interop_core::Error::Driver`] for one that OpenGL does not read as bytes, as an object with several samples.
     pub fn start(&mut self, area: Viewport) -> Result<bool> {
         call("FrameReads::start", || {
             let shared = self.tools.shared();
