@@ -233,9 +233,9 @@ impl Error {
     }
 
     /// Adds what a display says of its state, where pixels were wrong.
-    pub(crate) fn with_states_of(mut self, display: &dyn crate::Display) -> Self {
+    pub(crate) fn with_states(mut self, states: impl FnOnce() -> Vec<String>) -> Self {
         if let Self::Rejected { mismatch, .. } = &mut self {
-            mismatch.unusual_states = display.unusual_states();
+            mismatch.unusual_states = states();
         }
         self
     }

@@ -94,7 +94,7 @@ impl Reach {
             let tried = match spec.check_support(&pairing) {
                 Support::No(reason) => Err(reason),
                 Support::Yes => proof::open(spec, &pairing, &mut object).map_err(|error| {
-                    let error = error.with_states_of(pairing.display.as_ref());
+                    let error = error.with_states(|| pairing.display.unusual_states());
                     let reason = error.to_string();
                     tracing::debug!(path = %spec.id, %error, "an engine's object");
                     first_error.get_or_insert(error);

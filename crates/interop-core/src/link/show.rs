@@ -189,7 +189,7 @@ impl Link {
         straight.pattern(self.backend.as_ref(), &pattern)?;
         pattern.write(&straight.view, &mut expected);
         compare(PathId::IN_QUEUE_TEXTURE, &whole, &expected, &target.read_back()?, 0)
-            .map_err(|error| error.with_states_of(self.display.as_ref()))
+            .map_err(|error| error.with_states(|| self.display.unusual_states()))
     }
 
     /// Times the same pattern stored into the target, and written to the link's memory and drawn.

@@ -110,7 +110,7 @@ pub(super) fn prove(
 /// Returns what a proof that ended by `error` says of a path.
 pub(super) fn disproved(error: Error, pairing: &Pairing<'_>) -> PathState {
     PathState::Rejected {
-        reason: match error.with_states_of(pairing.display.as_ref()) {
+        reason: match error.with_states(|| pairing.display.unusual_states()) {
             Error::Rejected { mismatch, .. } => format!("verification found wrong pixels: {mismatch}"),
             other => other.to_string(),
         },

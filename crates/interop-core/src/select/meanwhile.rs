@@ -271,13 +271,13 @@ impl Meanwhile {
             Job::Warm | Job::Turn => {
                 // The user's frames are done before anything is timed.
                 let done = contained(|| pairing.backend.finish().and_then(|()| pairing.display.finish()));
-                done.map_err(|error| disproved(error, &pairing))?;
+                done.map_err(|error| disproved(error, pairing))?;
                 return self.turn(job, table);
             }
             Job::Proof => {
                 if let Some(Duel { entry: Entry { who, .. }, proof: Some(proof), .. }) = &mut self.duel {
                     let step = || proof.step(&mut who.path, pairing.backend.as_ref(), &pairing.layout());
-                    who.proved = contained(step).map_err(|error| disproved(error, &pairing))?;
+                    who.proved = contained(step).map_err(|error| disproved(error, pairing))?;
                 }
             }
             Job::Blank => return self.crown(table),

@@ -147,7 +147,7 @@ pub(crate) fn open_way(
     contained(|| {
         let mut path = candidate.spec.open(&pairing)?;
         verify::compare(way.id, &mut path, pairing.backend.as_ref(), &pairing.layout(), compared)
-            .map_err(|error| error.with_states_of(pairing.display.as_ref()))?;
+            .map_err(|error| error.with_states(|| pairing.display.unusual_states()))?;
         settle(&mut path, &pairing, policy, Some(frames_behind), None)?;
         Ok(path)
     })

@@ -5,6 +5,7 @@ pub(crate) mod error_codes;
 pub(crate) mod features;
 pub(crate) mod gl_format;
 pub(crate) mod gl_objects;
+pub(crate) mod host_state;
 pub(crate) mod identity;
 pub(crate) mod memory_object;
 pub(crate) mod os;

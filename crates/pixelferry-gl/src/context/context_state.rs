@@ -2,13 +2,13 @@
 
 use crate::api::caps::caps;
 use crate::api::features::Features;
+use crate::api::host_state::{HostStates, check_lists};
 use crate::api::identity::{Origin, identify};
 use crate::api::raw::RawFns;
 use crate::api::version::{GlVersion, check_version};
 use crate::api::vulkan::VulkanDevice;
 use crate::context::names::{Counts, DeferredDelete, ObjectCounts};
 use crate::context::{GlFunctions, Held, NativeContext, OwnContext};
-use crate::objects::host_state::{HostStates, check_lists};
 use interop_core::describe::process::{ProcessOwned, is_forked};
 use interop_core::devices::owned::Maker;
 use interop_core::{

@@ -1,11 +1,11 @@
 //! The framebuffer that is bound, as a place that links show frames in.
 
 use crate::api::gl_format::gl_format;
+use crate::api::host_state::READS;
 use crate::display::contract::GlDisplay;
 use crate::display::draw_target::check_target;
 use crate::objects::attachment::Attachment;
 use crate::objects::draw_state::Viewport;
-use crate::objects::host_state::READS;
 use crate::objects::pixel_read;
 use crate::queue::texture::TextureHandle;
 use interop_core::describe::error::call;

@@ -1,6 +1,7 @@
 //! The display: what a user holds.
 
 use crate::api::gl_objects::{GlBuffer, GlTexture};
+use crate::api::host_state::{CLEARS, DRAWS, STORES};
 use crate::context::GlFunctions;
 use crate::context::context_state::ContextState;
 use crate::context::names::{DeferredDelete, ObjectCounts};
@@ -9,7 +10,6 @@ use crate::draw::image_source::ImageSource;
 use crate::draw::quad::Draw;
 use crate::draw::tools::Tools;
 use crate::objects::draw_state::Viewport;
-use crate::objects::host_state::{CLEARS, DRAWS, STORES};
 use crate::queue::GlDevice;
 use crate::staging::GlStaging;
 use crate::staging::semaphore::GlSemaphore;

@@ -1,5 +1,6 @@
 //! Reads of what was drawn, several of them under way.
 
+use crate::api::host_state::READS;
 use crate::context::context_state::ContextState;
 use crate::context::owned::Owned;
 use crate::display::contract::GlDisplay;
@@ -8,7 +9,6 @@ use crate::draw::tools::Tools;
 use crate::objects::buffer_object::{NOT_MAPPED, create_buffer, read_bound};
 use crate::objects::draw_state::Viewport;
 use crate::objects::fence::Fence;
-use crate::objects::host_state::READS;
 use crate::objects::pixel_read;
 use crate::objects::state::{BoundBuffer, Pack};
 use glow::{HasContext as _, PixelPackData};
@@ -64,8 +64,8 @@ impl FrameReads {
     /// first colour buffer. False, and nothing is queued, where as many as may be are under way. Does not wait.
     ///
     /// # Errors
-    /// [`interop_core::Error::InvalidInput`] for no pixels or too many; [`interop_core::Error::Driver`] for a framebuffer that OpenGL does not read as bytes, as one
-    /// of integers or an object with several samples.
+    /// [`interop_core::Error::InvalidInput`] for no pixels or too many, and for a framebuffer that takes no colours, as one of integers;
+    /// [`interop_core::Error::Driver`] for one that OpenGL does not read as bytes, as an object with several samples.
     pub fn start(&mut self, area: Viewport) -> Result<bool> {
         call("FrameReads::start", || {
             let shared = self.tools.shared();

@@ -1,5 +1,6 @@
 //! One draw of a display: by a triangle or by stores, and timed while it is found out which is quicker.
 
+use crate::api::host_state::QUERIES;
 use crate::api::timer::TimerFns;
 use crate::context::context_state::ContextState;
 use crate::draw::canvas::{Canvas, WindowTarget};
@@ -7,7 +8,7 @@ use crate::draw::draw_program::ProgramKey;
 use crate::draw::quad::{Draw, Quad};
 use crate::draw::{canvas, store};
 use crate::objects::attachment::{Attachment, StoreFormat};
-use crate::objects::host_state::{Calmed, QUERIES};
+use crate::objects::calmed::Calmed;
 use crate::objects::timeline::Pair;
 use glow::HasContext as _;
 use interop_core::Result;

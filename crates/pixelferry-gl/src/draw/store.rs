@@ -3,6 +3,7 @@
 //! A GPU has fewer raster units than shader units: on an NVIDIA H200 (driver 580.159) a triangle over 3840 x 2160 pixels
 //! took 700 us, and stores to all of them 51.
 
+use crate::api::host_state::STORES;
 use crate::context::context_state::ContextState;
 use crate::context::owned::Owned;
 use crate::draw::draw_program::{Program, ProgramKey, Programs, Storer};
@@ -10,7 +11,6 @@ use crate::draw::image_source::ImageSource;
 use crate::draw::quad::{Draw, Placed};
 use crate::objects::attachment::{Attachment, StoreFormat};
 use crate::objects::draw_state::Viewport;
-use crate::objects::host_state::STORES;
 use crate::objects::image_unit::{Bound, ImageUnit};
 use crate::objects::state::{Reading, Sampler};
 use glow::HasContext as _;

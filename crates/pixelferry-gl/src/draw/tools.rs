@@ -2,6 +2,7 @@
 
 use crate::api::gl_format::gl_format;
 use crate::api::gl_objects::GlBuffer;
+use crate::api::host_state::{DRAWS, READS, STORES};
 use crate::context::context_state::ContextState;
 use crate::context::owned::Owned;
 use crate::draw::drawing::Drawing;
@@ -11,7 +12,6 @@ use crate::objects::buffer_object::{copy, create_buffer};
 use crate::objects::device_copy::DeviceCopy;
 use crate::objects::draw_state::{ClearState, Viewport};
 use crate::objects::framebuffer::ColorTarget;
-use crate::objects::host_state::{DRAWS, READS, STORES};
 use crate::objects::state::Framebuffers;
 use crate::objects::timeline::Timeline;
 use glow::HasContext as _;

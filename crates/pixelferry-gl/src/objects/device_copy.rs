@@ -4,9 +4,9 @@
 //! 580.159) it took ten times as long as a shader that reads the buffer and stores into the texture.
 
 use crate::api::gl_format::GlFormat;
+use crate::api::host_state::STORES;
 use crate::context::context_state::ContextState;
 use crate::context::owned::Owned;
-use crate::objects::host_state::STORES;
 use crate::objects::image_unit::{Bound, ImageUnit};
 use crate::objects::program::{compute_version, link};
 use crate::objects::state::Reading;

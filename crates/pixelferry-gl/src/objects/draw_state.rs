@@ -1,7 +1,8 @@
 //! The state that drawing an image needs: program, vertex array, one texture unit, viewport, and fragment tests off.
 
+use crate::api::host_state::{CLEARS, DRAWS};
 use crate::context::context_state::ContextState;
-use crate::objects::host_state::{CLEARS, Calmed, DRAWS};
+use crate::objects::calmed::Calmed;
 use crate::objects::state::{Reading, Sampler};
 use crate::objects::switches::{Blending, set_switch, set_viewport};
 use glow::HasContext as _;

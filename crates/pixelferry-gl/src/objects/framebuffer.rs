@@ -1,10 +1,10 @@
 //! Framebuffers with one colour texture.
 
 use crate::api::gl_format::GlFormat;
+use crate::api::host_state::CLEARS;
 use crate::context::context_state::ContextState;
 use crate::context::owned::Owned;
 use crate::objects::draw_state::ClearState;
-use crate::objects::host_state::CLEARS;
 use crate::objects::pixel_read;
 use crate::objects::state::Framebuffers;
 use crate::objects::texture_object::create_texture;

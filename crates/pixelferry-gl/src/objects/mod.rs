@@ -2,11 +2,11 @@
 
 pub(crate) mod attachment;
 pub(crate) mod buffer_object;
+pub(crate) mod calmed;
 pub(crate) mod device_copy;
 pub(crate) mod draw_state;
 pub(crate) mod fence;
 pub(crate) mod framebuffer;
-pub(crate) mod host_state;
 pub(crate) mod image_unit;
 pub(crate) mod pixel_read;
 pub(crate) mod program;

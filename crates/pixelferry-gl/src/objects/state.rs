@@ -4,8 +4,9 @@
 //! own nothing is asked (a query makes a threaded driver wait); there the guards leave the defaults of what would
 //! disturb other uploads, and nothing else.
 
+use crate::api::host_state::{Calls, READS, UPLOADS};
 use crate::context::context_state::ContextState;
-use crate::objects::host_state::{Calls, Calmed, READS, UPLOADS};
+use crate::objects::calmed::Calmed;
 use glow::HasContext as _;
 
 /// Pixel unpack parameters, state of pixel transfers, and the unpack buffer.

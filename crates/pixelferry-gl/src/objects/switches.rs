@@ -1,9 +1,9 @@
 //! Switches, masks, viewports and blending of a context, of which some exist once for each draw buffer or viewport: then only
 //! the first is touched.
 
+use crate::api::host_state::SIDES;
 use crate::api::suffixed::Switch;
 use crate::context::context_state::ContextState;
-use crate::objects::host_state::SIDES;
 use glow::HasContext as _;
 
 /// `GL_SCISSOR_TEST_EXCLUSIVE_NV`, which each viewport has.
@@ -52,14 +52,7 @@ pub(crate) fn set_switch(shared: &ContextState, switch: u32, on: bool) {
     }
 }
 
-/// Colour mask of draw buffer 0, red in the lowest bit. The context must be current.
-pub(crate) fn color_mask(gl: &glow::Context) -> u8 {
-    // SAFETY: the context is current; the mask is four values.
-    let mask = unsafe { gl.get_parameter_bool_array::<4>(glow::COLOR_WRITEMASK) };
-    mask.iter().rev().fold(0, |bits, on| bits << 1 | u8::from(*on))
-}
-
-/// Of draw buffer 0, as [`color_mask`] reads it. The context must be current.
+/// Of draw buffer 0, red in the lowest bit. The context must be current.
 pub(crate) fn set_color_mask(shared: &ContextState, bits: u8) {
     let (gl, features) = (&shared.gl, &shared.features);
     let [red, green, blue, alpha] = [0, 1, 2, 3].map(|channel| bits >> channel & 1 != 0);
@@ -76,15 +69,6 @@ pub(crate) fn set_color_mask(shared: &ContextState, bits: u8) {
 }
 
 /// Mode of the front and, times [`SIDES`], of the back. The context must be current and have modes.
-pub(crate) fn polygon_mode(gl: &glow::Context) -> u32 {
-    let mut modes = [0; 2];
-    // SAFETY: the context is current; the state is two integers, or one in the core profile.
-    unsafe { gl.get_parameter_i32_slice(glow::POLYGON_MODE, &mut modes) };
-    let [front, back] = modes.map(i32::cast_unsigned);
-    front + if back == 0 { front } else { back } * SIDES
-}
-
-/// As [`polygon_mode`] reads it. The context must be current and have modes.
 pub(crate) fn set_polygon_mode(gl: &glow::Context, modes: u32) {
     let (front, back) = (modes % SIDES, modes / SIDES);
     // SAFETY: the context is current; only the compatibility profile has sides that differ.

@@ -1,9 +1,10 @@
 //! Timeline of the device's work for this display: timestamps around uploads and draws.
 
+use crate::api::host_state::QUERIES;
 use crate::api::timer::TimerFns;
 use crate::context::context_state::ContextState;
 use crate::context::owned::Owned;
-use crate::objects::host_state::{Calmed, QUERIES};
+use crate::objects::calmed::Calmed;
 use glow::HasContext as _;
 use interop_core::devices::timeline::{Backlog, Work};
 use interop_core::{DeviceClock, DeviceSpan, Result, Support};

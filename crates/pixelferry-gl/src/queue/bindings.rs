@@ -3,7 +3,7 @@
 use super::bind_range::BindRange;
 use super::buffer::QueueBuffer;
 use super::device::GlDevice;
-use crate::objects::host_state::feeds_back;
+use crate::api::host_state::feeds_back;
 use crate::objects::image_unit::{Bound, SavedUnit};
 use crate::objects::state::program_in_use;
 use glow::HasContext as _;

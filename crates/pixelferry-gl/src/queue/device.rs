@@ -3,12 +3,12 @@
 use super::bind_range::BindRange;
 use super::opener::Opener;
 use crate::api::error_codes::hint;
+use crate::api::host_state::check_lists;
 use crate::api::version::GlVersion;
 use crate::context::context_state::ContextState;
 use crate::context::deferred_deletes::ObjectName;
 use crate::context::error::{check, drain, failure};
 use crate::context::{Held, load_gl};
-use crate::objects::host_state::check_lists;
 use glow::HasContext as _;
 use interop_core::{DeviceIdentity, Error, GlContext as _, QueueId, Result};
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! Pixels of a texture, as they are stored, into a buffer or to the host.
 
 use crate::api::gl_format::GlFormat;
+use crate::api::host_state::READS;
 use crate::context::context_state::ContextState;
 use crate::draw::tools::Tools;
-use crate::objects::host_state::READS;
 use crate::objects::pixel_read::{self, is_direct};
 use crate::objects::state::Pack;
 use crate::surface::engine_level::{Attached, Level};

@@ -1,13 +1,13 @@
 //! Image surfaces with storage of their own: 2-D textures.
 
 use crate::api::gl_format::{GlFormat, gl_format};
+use crate::api::host_state::UPLOADS;
 use crate::context::context_state::ContextState;
 use crate::context::owned::Named;
 use crate::draw::image_source::ImageSource;
 use crate::draw::tools::Tools;
 use crate::objects::attachment::StoreFormat;
 use crate::objects::framebuffer::zero_texture;
-use crate::objects::host_state::UPLOADS;
 use crate::objects::proved::Proved;
 use crate::objects::state::Unpack;
 use crate::objects::texture_object::{create_texture, set_order, sub_image};

@@ -99,10 +99,6 @@ impl Host {
         f(unsafe { std::mem::transmute_copy(&found) });
     }
 
-    pub fn with(&self, f: impl FnOnce(&glow::Context)) {
-        f(&self.gl);
-    }
-
     pub fn transfer(&self, name: u32, value: f32) {
         // SAFETY: the context is current and of the compatibility profile.
         self.call::<unsafe extern "system" fn(u32, f32)>(c"glPixelTransferf", |f| unsafe { f(name, value) });

@@ -3,6 +3,22 @@
 use super::Host;
 use glow::HasContext as _;
 
+/// Calls a function of glow's.
+macro_rules! gl {
+    ($host:expr, $name:ident($($argument:expr),*)) => {
+        // SAFETY: the context is current and has the state; the values are of it.
+        unsafe { $host.gl.$name($($argument),*) }
+    };
+}
+
+/// Calls a function that glow does not wrap.
+macro_rules! raw {
+    ($host:expr, $name:literal, fn($($ty:ty),*), $($argument:expr),*) => {
+        // SAFETY: the context is current and has the function, which is of these types.
+        $host.call::<unsafe extern "system" fn($($ty),*)>($name, |f| unsafe { f($($argument),*) })
+    };
+}
+
 /// Contexts that have a state.
 #[derive(Clone, Copy)]
 pub enum When {
@@ -249,57 +265,66 @@ const fn either(unusual: bool, value: f32, initial: f32) -> f32 {
 
 fn others() -> Vec<HostRow> {
     use When::{All, Desktop, Listed, Since};
-    let depth: fn(&Host, bool) = |host, on| host.with(|gl| unsafe { gl.depth_mask(!on) });
+    let depth: fn(&Host, bool) = |host, on| gl!(host, depth_mask(!on));
     vec![
         row("GL_TRANSFORM_FEEDBACK_ACTIVE", Since((4, 0), (3, 0)), Setting::Calls(Some(0x8E23), Host::feed_back)),
         calls("GL_COLOR_WRITEMASK", glow::COLOR_WRITEMASK, All, |host, on| {
-            host.with(|gl| unsafe { gl.color_mask(!on, true, !on, !on) });
+            gl!(host, color_mask(!on, true, !on, !on));
         }),
         calls("GL_POLYGON_MODE", glow::POLYGON_MODE, Desktop, |host, on| {
-            host.with(|gl| unsafe {
-                gl.polygon_mode(glow::FRONT_AND_BACK, if on { glow::POINT } else { glow::FILL });
-                if host.compatibility {
-                    gl.polygon_mode(glow::BACK, if on { glow::LINE } else { glow::FILL });
-                }
-            });
+            gl!(host, polygon_mode(glow::FRONT_AND_BACK, if on { glow::POINT } else { glow::FILL }));
+            if host.compatibility {
+                gl!(host, polygon_mode(glow::BACK, if on { glow::LINE } else { glow::FILL }));
+            }
         }),
         calls("GL_CLAMP_FRAGMENT_COLOR", 0x891B, COMPAT, |host, on| host.clamp(0x891B, on)),
         calls("GL_CLAMP_READ_COLOR", 0x891C, Desktop, |host, on| host.clamp(0x891C, on)),
         calls("GL_CLAMP_VERTEX_COLOR", 0x891A, COMPAT, |host, on| host.clamp(0x891A, !on)),
         calls("GL_QUERY_BUFFER_BINDING", glow::QUERY_BUFFER_BINDING, Since((4, 4), NO), |host, on| {
-            host.with(|gl| unsafe { gl.bind_buffer(glow::QUERY_BUFFER, on.then_some(host.buffer)) });
+            gl!(host, bind_buffer(glow::QUERY_BUFFER, on.then_some(host.buffer)));
         }),
         calls("GL_BLEND_EQUATION", glow::BLEND_EQUATION_RGB, Listed("GL_KHR_blend_equation_advanced"), |host, on| {
             // GL_MULTIPLY_KHR.
-            host.with(|gl| unsafe { gl.blend_equation(if on { 0x9294 } else { glow::FUNC_ADD }) });
+            gl!(host, blend_equation(if on { 0x9294 } else { glow::FUNC_ADD }));
         }),
         calls("GL_DEPTH_WRITEMASK", glow::DEPTH_WRITEMASK, All, depth),
         calls("GL_FRONT_FACE", glow::FRONT_FACE, All, |host, on| {
-            host.with(|gl| unsafe { gl.front_face(if on { glow::CW } else { glow::CCW }) });
+            gl!(host, front_face(if on { glow::CW } else { glow::CCW }));
         }),
         calls("GL_PROVOKING_VERTEX", glow::PROVOKING_VERTEX, Since((3, 2), NO), |host, on| {
             let convention = if on { glow::FIRST_VERTEX_CONVENTION } else { glow::LAST_VERTEX_CONVENTION };
-            host.call::<unsafe extern "system" fn(u32)>(c"glProvokingVertex", |f| unsafe { f(convention) });
+            raw!(host, c"glProvokingVertex", fn(u32), convention);
         }),
         calls("GL_PATCH_VERTICES", glow::PATCH_VERTICES, Since((4, 0), (3, 2)), |host, on| {
-            host.with(|gl| unsafe { gl.patch_parameter_i32(glow::PATCH_VERTICES, if on { 7 } else { 3 }) });
+            gl!(host, patch_parameter_i32(glow::PATCH_VERTICES, if on { 7 } else { 3 }));
         }),
         calls("GL_CLIP_ORIGIN", glow::CLIP_ORIGIN, Since((4, 5), NO), |host, on| {
             let (origin, depth) =
                 if on { (glow::UPPER_LEFT, glow::ZERO_TO_ONE) } else { (glow::LOWER_LEFT, glow::NEGATIVE_ONE_TO_ONE) };
-            host.call::<unsafe extern "system" fn(u32, u32)>(c"glClipControl", |f| unsafe { f(origin, depth) });
+            raw!(host, c"glClipControl", fn(u32, u32), origin, depth);
         }),
         calls("GL_DEPTH_RANGE", glow::DEPTH_RANGE, All, |host, on| {
-            host.with(|gl| unsafe { gl.depth_range_f32(either(on, 0.75, 0.0), either(on, 0.25, 1.0)) });
+            gl!(host, depth_range_f32(either(on, 0.75, 0.0), either(on, 0.25, 1.0)));
         }),
         calls("GL_PROGRAM_PIPELINE_BINDING", glow::PROGRAM_PIPELINE_BINDING, Since((4, 1), (3, 1)), |host, on| {
             let name = if on { host.pipeline } else { 0 };
-            host.call::<unsafe extern "system" fn(u32)>(c"glBindProgramPipeline", |f| unsafe { f(name) });
+            raw!(host, c"glBindProgramPipeline", fn(u32), name);
         }),
         calls("GL_PRIMITIVE_BOUNDING_BOX", 0x92BE, Since(NO, (3, 2)), |host, on| {
-            type Box8 = unsafe extern "system" fn(f32, f32, f32, f32, f32, f32, f32, f32);
             let far = either(on, -0.5, 1.0);
-            host.call::<Box8>(c"glPrimitiveBoundingBox", |f| unsafe { f(-1.0, -1.0, -1.0, 1.0, far, far, far, 1.0) });
+            raw!(
+                host,
+                c"glPrimitiveBoundingBox",
+                fn(f32, f32, f32, f32, f32, f32, f32, f32),
+                -1.0,
+                -1.0,
+                -1.0,
+                1.0,
+                far,
+                far,
+                far,
+                1.0
+            );
         }),
         calls("GL_NUM_WINDOW_RECTANGLES_EXT", 0x8F15, Listed("GL_EXT_window_rectangles"), |host, on| {
             rectangles(host, 0x8F11, on);
@@ -312,57 +337,45 @@ fn others() -> Vec<HostRow> {
             Listed("GL_NV_viewport_swizzle"),
             Setting::Calls(None, |host, on| {
                 let x = if on { 0x9351 } else { 0x9350 };
-                host.call::<unsafe extern "system" fn(u32, u32, u32, u32, u32)>(c"glViewportSwizzleNV", |f| unsafe {
-                    f(0, x, 0x9352, 0x9354, 0x9356);
-                });
+                raw!(host, c"glViewportSwizzleNV", fn(u32, u32, u32, u32, u32), 0, x, 0x9352, 0x9354, 0x9356);
             }),
         ),
         calls("GL_LIST_MODE", 0x0B30, COMPAT, |host, on| {
             if on {
-                host.call::<unsafe extern "system" fn(u32, u32)>(c"glNewList", |f| unsafe { f(77, 0x1300) });
+                raw!(host, c"glNewList", fn(u32, u32), 77, 0x1300);
             } else {
-                host.call::<unsafe extern "system" fn()>(c"glEndList", |f| unsafe { f() });
+                raw!(host, c"glEndList", fn(),);
             }
         }),
         calls("GL_RENDER_MODE", 0x0C40, COMPAT, |host, on| {
-            host.call::<unsafe extern "system" fn(u32) -> i32>(c"glRenderMode", |f| unsafe {
-                f(if on { 0x1C02 } else { 0x1C00 });
-            });
+            raw!(host, c"glRenderMode", fn(u32), if on { 0x1C02 } else { 0x1C00 });
         }),
         calls("GL_COLOR_MATRIX", 0x80B1, IMAGING, |host, on| {
-            host.call::<unsafe extern "system" fn(u32)>(c"glMatrixMode", |f| unsafe { f(0x1800) });
+            raw!(host, c"glMatrixMode", fn(u32), 0x1800);
             let mut matrix = [0.0_f32; 16];
             (0..4).for_each(|at| matrix[at * 5] = either(on, 0.5, 1.0));
-            host.call::<unsafe extern "system" fn(*const f32)>(c"glLoadMatrixf", |f| unsafe { f(matrix.as_ptr()) });
-            host.call::<unsafe extern "system" fn(u32)>(c"glMatrixMode", |f| unsafe { f(0x1700) });
+            raw!(host, c"glLoadMatrixf", fn(*const f32), matrix.as_ptr());
+            raw!(host, c"glMatrixMode", fn(u32), 0x1700);
         }),
         calls("GL_MODELVIEW_MATRIX", 0x0BA6, COMPAT, |host, on| {
             let mut matrix = [0.0_f32; 16];
             (0..4).for_each(|at| matrix[at * 5] = either(on, 0.25, 1.0));
-            host.call::<unsafe extern "system" fn(*const f32)>(c"glLoadMatrixf", |f| unsafe { f(matrix.as_ptr()) });
+            raw!(host, c"glLoadMatrixf", fn(*const f32), matrix.as_ptr());
         }),
         calls("GL_SHADE_MODEL", 0x0B54, COMPAT, |host, on| {
-            host.call::<unsafe extern "system" fn(u32)>(c"glShadeModel", |f| unsafe {
-                f(if on { 0x1D00 } else { 0x1D01 });
-            });
+            raw!(host, c"glShadeModel", fn(u32), if on { 0x1D00 } else { 0x1D01 });
         }),
         calls("GL_ZOOM_X", 0x0D16, COMPAT, |host, on| {
-            host.call::<unsafe extern "system" fn(f32, f32)>(c"glPixelZoom", |f| unsafe {
-                f(either(on, 2.0, 1.0), either(on, -1.0, 1.0));
-            });
+            raw!(host, c"glPixelZoom", fn(f32, f32), either(on, 2.0, 1.0), either(on, -1.0, 1.0));
         }),
         calls("GL_CURRENT_COLOR", 0x0B00, COMPAT, |host, on| {
-            host.call::<unsafe extern "system" fn(f32, f32, f32)>(c"glColor3f", |f| unsafe {
-                f(1.0, either(on, 0.0, 1.0), 1.0);
-            });
+            raw!(host, c"glColor3f", fn(f32, f32, f32), 1.0, either(on, 0.0, 1.0), 1.0);
         }),
         row(
             "GL_TEXTURE_LOD_BIAS",
             COMPAT,
             Setting::Calls(None, |host, on| {
-                host.call::<unsafe extern "system" fn(u32, u32, f32)>(c"glTexEnvf", |f| unsafe {
-                    f(0x8500, 0x8501, either(on, 4.0, 0.0));
-                });
+                raw!(host, c"glTexEnvf", fn(u32, u32, f32), 0x8500, 0x8501, either(on, 4.0, 0.0));
             }),
         ),
     ]
@@ -370,9 +383,7 @@ fn others() -> Vec<HostRow> {
 
 fn rectangles(host: &Host, mode: u32, one: bool) {
     let edges = [0, 0, 3, 3];
-    host.call::<unsafe extern "system" fn(u32, i32, *const i32)>(c"glWindowRectanglesEXT", |f| unsafe {
-        f(mode, one.into(), edges.as_ptr());
-    });
+    raw!(host, c"glWindowRectanglesEXT", fn(u32, i32, *const i32), mode, one.into(), edges.as_ptr());
 }
 
 /// Parameters that matter once their row is switched on, and are reasons for it to drop or to change fragments.
@@ -393,7 +404,7 @@ pub fn prepare(host: &Host) {
         gl.clear_color(0.1, 0.2, 0.3, 0.4);
         let version = (gl.version().major, gl.version().minor);
         let es = gl.version().is_embedded;
-        if es && version >= (3, 1) || !es {
+        if !es || version >= (3, 1) {
             host.call::<unsafe extern "system" fn(u32, u32)>(c"glSampleMaski", |f| f(0, 0));
         }
         if es && version >= (3, 2) || !es && version >= (4, 0) {

@@ -2,9 +2,6 @@
 //!
 //! `docs/opengl-state.md` lists these rows, and the state that cannot matter with the reason. A test holds both together.
 
-use crate::context::context_state::ContextState;
-use crate::context::error::drain;
-use crate::objects::switches::{color_mask, polygon_mode, set_color_mask, set_polygon_mode, set_switch};
 use glow::HasContext as _;
 use interop_core::{Error, Result};
 
@@ -34,7 +31,7 @@ pub(crate) const QUERIES: Calls = 16;
 pub(crate) const STORES: Calls = 32;
 /// All calls: a display list that is compiled takes them instead of OpenGL's doing them.
 pub(crate) const LISTED: Calls = 64;
-const ALL: Calls = u8::MAX;
+pub(crate) const ALL: Calls = u8::MAX;
 
 /// Contexts that have a state.
 #[derive(Clone, Copy)]
@@ -76,7 +73,7 @@ impl In {
 
 /// How a state is read and set.
 #[derive(Clone, Copy)]
-enum Setting {
+pub(crate) enum Setting {
     /// By `glEnable`; of draw buffer or viewport 0, where each has one.
     Switch(u32),
     /// By `glPixelStorei`.
@@ -105,11 +102,11 @@ pub(crate) struct StateRow {
     pub name: &'static str,
     known: In,
     calls: Calls,
-    setting: Setting,
+    pub setting: Setting,
     /// The value that changes nothing.
-    neutral: f64,
+    pub neutral: f64,
     /// The value in a new context.
-    initial: f64,
+    pub initial: f64,
 }
 
 const fn row(name: &'static str, known: In, calls: Calls, setting: Setting, neutral: f64, initial: f64) -> StateRow {
@@ -147,7 +144,7 @@ const IMAGE: Calls = READS | UPLOADS;
 const PROGRAMS: Calls = DRAWS | STORES;
 
 /// What must be as in a new context while we work, and is put back afterwards.
-pub(crate) static STATES: [StateRow; 88] = [
+static STATES: [StateRow; 88] = [
     // First, and so put back last: no other program can be used meanwhile.
     row("GL_TRANSFORM_FEEDBACK_ACTIVE", In::Since((4, 0), (3, 0)), PROGRAMS, Setting::Feedback, 0.0, 0.0),
     switch("GL_BLEND", glow::BLEND, In::All, DRAWS),
@@ -262,7 +259,9 @@ impl HostStates {
         // SAFETY: the context is current; every version that is taken has profiles.
         let core = gl.version().is_embedded
             || unsafe { gl.get_parameter_i32(glow::CONTEXT_PROFILE_MASK) as u32 } & glow::CONTEXT_CORE_PROFILE_BIT != 0;
-        drain(gl, "GlDisplay");
+        // Errors that others left behind, of which a driver keeps a few.
+        // SAFETY: the context is current.
+        while unsafe { !matches!(gl.get_error(), glow::NO_ERROR | glow::CONTEXT_LOST) } {}
         let told = |row: &&StateRow| {
             row.read(gl);
             // SAFETY: the context is current.
@@ -276,7 +275,7 @@ impl HostStates {
         self.of(LISTED).next().is_some()
     }
 
-    fn of(&self, calls: Calls) -> impl Iterator<Item = &'static StateRow> {
+    pub(crate) fn of(&self, calls: Calls) -> impl Iterator<Item = &'static StateRow> {
         self.0.iter().copied().filter(move |row| row.calls & calls != 0)
     }
 }
@@ -290,7 +289,7 @@ pub(crate) fn check_lists(gl: &glow::Context, has_lists: bool) -> Result<()> {
     Ok(())
 }
 
-fn refusal(name: &str) -> Error {
+pub(crate) fn refusal(name: &str) -> Error {
     Error::refused(format!(
         "the context's {name} is not as in a new context, which would change what this call does; set it back before"
     ))
@@ -298,7 +297,7 @@ fn refusal(name: &str) -> Error {
 
 impl StateRow {
     /// Reads it. The context must be current and have the state.
-    fn read(&self, gl: &glow::Context) -> f64 {
+    pub(crate) fn read(&self, gl: &glow::Context) -> f64 {
         // SAFETY: the context is current and has the state; arrays are as long as the state is.
         unsafe {
             match self.setting {
@@ -322,44 +321,6 @@ impl StateRow {
             }
         }
     }
-
-    /// True where [`StateRow::set`] can set it.
-    fn can_be_set(&self, shared: &ContextState) -> bool {
-        match self.setting {
-            Setting::PixelTransfer(_) => shared.raw.states.pixel_transfer.is_some(),
-            Setting::Clamp(_) => shared.raw.states.clamp_color.is_some(),
-            Setting::Refused(..) | Setting::Swizzle => false,
-            _ => true,
-        }
-    }
-
-    /// The context must be current and have the state.
-    fn set(&self, shared: &ContextState, value: f64) {
-        let (gl, fns, whole) = (&shared.gl, &shared.raw.states, value as i32);
-        // SAFETY: the context is current and has the state; the value was read from it, or is one that every context takes.
-        unsafe {
-            match self.setting {
-                Setting::Switch(switch) => set_switch(shared, switch, value != 0.0),
-                Setting::PixelStore(name) => gl.pixel_store_i32(name, whole),
-                Setting::PixelTransfer(name) => fns.pixel_transfer.into_iter().for_each(|set| set(name, value as f32)),
-                Setting::Clamp(name) => fns.clamp_color.into_iter().for_each(|set| set(name, whole as u32)),
-                Setting::ColorMask => set_color_mask(shared, whole as u8),
-                Setting::PolygonMode => set_polygon_mode(gl, whole as u32),
-                Setting::QueryBuffer => {
-                    let buffer = std::num::NonZeroU32::new(whole as u32).map(glow::NativeBuffer);
-                    gl.bind_buffer(glow::QUERY_BUFFER, buffer);
-                }
-                Setting::Feedback if value != 0.0 => gl.resume_transform_feedback(),
-                Setting::Feedback => gl.pause_transform_feedback(),
-                Setting::Refused(..) | Setting::Swizzle => {}
-            }
-        }
-    }
-
-    /// True where nothing is to be done about it before it is read, as it is off unless the host switches it on.
-    const fn is_only_kept(&self) -> bool {
-        matches!(self.setting, Setting::Feedback | Setting::QueryBuffer | Setting::Refused(..) | Setting::Swizzle)
-    }
 }
 
 /// True while transform feedback records. The context must be current and able to pause it.
@@ -371,63 +332,20 @@ pub(crate) fn feeds_back(gl: &glow::Context) -> bool {
     }
 }
 
-/// State set to what changes nothing, for some calls; put back when dropped.
-pub(crate) struct Calmed<'a> {
-    shared: &'a ContextState,
-    before: Vec<(&'static StateRow, f64)>,
+/// Colour mask of draw buffer 0, red in the lowest bit. The context must be current.
+fn color_mask(gl: &glow::Context) -> u8 {
+    // SAFETY: the context is current; the mask is four values.
+    let mask = unsafe { gl.get_parameter_bool_array::<4>(glow::COLOR_WRITEMASK) };
+    mask.iter().rev().fold(0, |bits, on| bits << 1 | u8::from(*on))
 }
 
-impl<'a> Calmed<'a> {
-    /// The context must be current. `keep` reads first, and puts back; else all is set and stays so.
-    pub(crate) fn set(shared: &'a ContextState, calls: Calls, keep: bool) -> Self {
-        let mut before = Vec::new();
-        for row in shared.host_states.of(calls) {
-            if !keep {
-                if !row.is_only_kept() {
-                    row.set(shared, row.neutral);
-                }
-                continue;
-            }
-            // Most states are as in a new context, and nothing is to be set.
-            let value = row.read(&shared.gl);
-            if value != row.neutral {
-                row.set(shared, row.neutral);
-                before.push((row, value));
-            }
-        }
-        Self { shared, before }
-    }
-}
-
-impl Drop for Calmed<'_> {
-    fn drop(&mut self) {
-        self.before.iter().rev().for_each(|(row, value)| row.set(self.shared, *value));
-    }
-}
-
-impl ContextState {
-    /// Refuses calls that a state of the host's would change, where nothing here can set it. The context must be current.
-    pub(crate) fn check_host(&self, calls: Calls) -> Result<()> {
-        let stuck = self.host_states.of(calls).filter(|row| self.is_engine() && !row.can_be_set(self));
-        match stuck.into_iter().find(|row| row.read(&self.gl) != row.neutral) {
-            None => Ok(()),
-            Some(row) => Err(refusal(row.name)),
-        }
-    }
-
-    /// The rows whose state is not that of a new context. The context must be current.
-    pub(crate) fn unusual_states(&self) -> Vec<String> {
-        let told = |row: &StateRow| match (row.read(&self.gl), row.setting) {
-            (value, _) if value == row.initial => None,
-            (value, Setting::Switch(_)) => Some(format!("{} {}", row.name, if value == 0.0 { "off" } else { "on" })),
-            (_, Setting::Refused(..) | Setting::Swizzle | Setting::Feedback) => Some(row.name.to_owned()),
-            (value, Setting::Clamp(_) | Setting::ColorMask | Setting::PolygonMode) => {
-                Some(format!("{} {:#x}", row.name, value as u32))
-            }
-            (value, _) => Some(format!("{} {value}", row.name)),
-        };
-        self.host_states.of(ALL).filter_map(told).collect()
-    }
+/// Mode of the front and, times [`SIDES`], of the back. The context must be current and have modes.
+fn polygon_mode(gl: &glow::Context) -> u32 {
+    let mut modes = [0; 2];
+    // SAFETY: the context is current; the state is two integers, or one in the core profile.
+    unsafe { gl.get_parameter_i32_slice(glow::POLYGON_MODE, &mut modes) };
+    let [front, back] = modes.map(i32::cast_unsigned);
+    front + if back == 0 { front } else { back } * SIDES
 }
 
 #[cfg(test)]
