@@ -3,7 +3,6 @@
 use crate::ffi::track::Use;
 use crate::{Element, Event, Queue};
 use interop_core::Result;
-use interop_core::leak_if_forked;
 use std::ffi::c_void;
 use std::future::{Future, IntoFuture};
 use std::mem::ManuallyDrop;
@@ -44,7 +43,7 @@ impl<T: Element> PendingRead<T> {
 
 impl<T: Element> Drop for PendingRead<T> {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         let into = self.take();
         if into.capacity() > 0 {
             self.event.lone.keep(into);

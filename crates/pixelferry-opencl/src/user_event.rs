@@ -5,7 +5,6 @@ use crate::ffi::may_fail::MayFail;
 use crate::ffi::status::{LEAST_CODE, OF_HOST};
 use crate::{Context, Event};
 use cl3::event as ev;
-use interop_core::leak_if_forked;
 use interop_core::{Error, Result};
 
 /// An event that the host completes (OpenCL 3.0 API, 5.11; `clCreateUserEvent`).
@@ -65,7 +64,7 @@ impl UserEvent {
 
 impl Drop for UserEvent {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         if !self.set {
             self.may_fail().settle();
             if let Err(error) = self.set_status(OF_HOST) {

@@ -4,7 +4,6 @@ use super::api::call;
 use super::event::Event;
 use super::{Failure, INVALID_VALUE, Queue, Span};
 use cudarc::driver::sys as cu;
-use interop_core::leak_if_forked;
 use std::ffi::c_int;
 use std::ptr;
 use std::sync::Arc;
@@ -52,7 +51,7 @@ impl Borrowed {
 
 impl Drop for Borrowed {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         // Its owner may free it next.
         Failure::log(self.queue.synchronize());
     }

@@ -5,7 +5,6 @@ use super::api::{Api, call};
 use super::gate::Gate;
 use super::registry::Registry;
 use cudarc::driver::sys as cu;
-use interop_core::leak_if_forked;
 use std::marker::PhantomData;
 use std::ptr;
 use std::sync::{Arc, OnceLock};
@@ -28,7 +27,7 @@ unsafe impl Sync for Context {}
 
 impl Drop for Context {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         // SAFETY: retained once when this was made, released once here.
         Failure::log(unsafe { call!(self.api.driver, cuDevicePrimaryCtxRelease_v2(self.device)) });
     }
@@ -174,7 +173,7 @@ fn enter(context: &Context) -> Result<Current<'_>, Failure> {
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         // Without the context a destroy could reach no stream; the primary context takes its streams with it.
         let Ok(_current) = self.enter() else { return };
         if let Some(gate) = self.gate() {

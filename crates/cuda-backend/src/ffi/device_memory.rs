@@ -3,7 +3,6 @@
 use super::api::call;
 use super::{Failure, Queue, Span};
 use cudarc::driver::sys as cu;
-use interop_core::leak_if_forked;
 use std::sync::Arc;
 
 /// One allocation of `cuMemAlloc`.
@@ -31,7 +30,7 @@ impl DeviceBlock {
 
 impl Drop for DeviceBlock {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         let Ok(_current) = self.queue.enter() else { return };
         // SAFETY: allocated once, freed once. The driver waits for work that still uses it ("synchronous with respect
         // to the device").

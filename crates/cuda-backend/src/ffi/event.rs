@@ -3,7 +3,6 @@
 use super::api::call;
 use super::{Failure, Queue};
 use cudarc::driver::sys as cu;
-use interop_core::leak_if_forked;
 use std::ptr;
 use std::sync::Arc;
 
@@ -102,7 +101,7 @@ impl Queue {
 
 impl Drop for Event {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         // Without the context a destroy could not reach the event; the primary context takes its events with it.
         let Ok(_current) = self.queue.enter_held() else { return };
         // SAFETY: made once, destroyed once; the driver lets go of it when the mark has been passed.

@@ -6,7 +6,6 @@ use super::{Failure, Queue, Span, os};
 use cudarc::driver::sys as cu;
 use interop_core::MemoryHandle as CoreMemoryHandle;
 use interop_core::devices::os_handle::ImportedHandle;
-use interop_core::leak_if_forked;
 use std::ptr;
 use std::sync::Arc;
 
@@ -49,7 +48,7 @@ impl ExternalMemory {
 
 impl Drop for ExternalMemory {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         let Ok(_current) = self.queue.enter() else { return };
         // SAFETY: made once, destroyed once, after what was mapped of it.
         Failure::log(unsafe { call!(self.queue.api().driver, cuDestroyExternalMemory(self.raw)) });
@@ -84,7 +83,7 @@ impl ExternalBuffer {
 
 impl Drop for ExternalBuffer {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         let queue = &self.memory.queue;
         // Kernels may still write it.
         Failure::log(queue.synchronize());
@@ -135,7 +134,7 @@ impl ExternalImage {
 
 impl Drop for ExternalImage {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         let queue = &self.memory.queue;
         // Kernels may still write it.
         Failure::log(queue.synchronize());

@@ -4,7 +4,6 @@
 use super::api::{ArrayDescriptor, GlDriver, call};
 use super::{Failure, Queue, Span};
 use cudarc::driver::sys as cu;
-use interop_core::leak_if_forked;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -115,7 +114,7 @@ impl Resource {
 
 impl Drop for Resource {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         // Kernels may still write it.
         Failure::log(self.queue.synchronize());
         Failure::log(self.unmap());
@@ -184,7 +183,7 @@ impl SurfaceObject {
 
 impl Drop for SurfaceObject {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         // Kernels may still use it.
         Failure::log(self.queue.synchronize());
         let Ok(_current) = self.queue.enter() else { return };

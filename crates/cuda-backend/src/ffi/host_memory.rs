@@ -7,7 +7,6 @@ use interop_core::HostBlock;
 use interop_core::compute::{Access, HostStorage};
 use interop_core::devices::borrows::{Borrow, Commands, Held, Member};
 use interop_core::devices::ranges::overlap;
-use interop_core::leak_if_forked;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
@@ -66,7 +65,7 @@ unsafe impl HostStorage for Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         let Ok(_current) = self.queue.enter() else { return };
         // SAFETY: allocated once, freed once.
         Failure::log(unsafe { call!(self.queue.api().driver, cuMemFreeHost(self.address.as_ptr().cast())) });
@@ -199,7 +198,7 @@ impl Registered {
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         // Kernels may still write the pages: no unregistering before they are done.
         Failure::log(self.queue.synchronize());
         let Ok(_current) = self.queue.enter() else { return };

@@ -4,7 +4,6 @@ use super::api::call;
 use super::{Failure, Queue};
 use crate::plan::{Geometry, Params};
 use cudarc::driver::sys as cu;
-use interop_core::leak_if_forked;
 use std::ffi::{CStr, c_void};
 use std::ptr;
 use std::sync::Arc;
@@ -65,7 +64,7 @@ impl Module {
 
 impl Drop for Module {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         // Its kernels may still run.
         Failure::log(self.queue.synchronize());
         let Ok(_current) = self.queue.enter() else { return };

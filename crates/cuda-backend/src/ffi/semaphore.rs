@@ -4,7 +4,6 @@ use super::api::{Opaque, SemaphoreHandle, call};
 use super::{Failure, Queue, os};
 use cudarc::driver::sys as cu;
 use interop_core::devices::os_handle::ImportedHandle;
-use interop_core::leak_if_forked;
 use interop_core::{SemaphoreHandle as CoreSemaphoreHandle, SyncKind};
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -64,7 +63,7 @@ impl Semaphore {
 
 impl Drop for Semaphore {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         // The stream may still have to signal it.
         Failure::log(self.queue.synchronize());
         let Ok(_current) = self.queue.enter() else { return };

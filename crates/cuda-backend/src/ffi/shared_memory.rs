@@ -5,7 +5,6 @@ use super::{Failure, Queue, Span, os};
 use cudarc::driver::sys as cu;
 use interop_core::MemoryHandle;
 use interop_core::devices::os_handle::{self, NONE};
-use interop_core::leak_if_forked;
 use std::sync::Arc;
 
 /// `CU_MEM_ALLOC_GRANULARITY_RECOMMENDED`.
@@ -78,7 +77,7 @@ impl Physical {
 
 impl Drop for Physical {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         let Ok(_current) = self.queue.enter() else { return };
         // SAFETY: made once, released once; the driver keeps the memory while it is mapped or open elsewhere.
         Failure::log(unsafe { call!(self.queue.api().driver, cuMemRelease(self.handle)) });
@@ -103,7 +102,7 @@ impl Addresses {
 
 impl Drop for Addresses {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         let Ok(_current) = self.queue.enter() else { return };
         // SAFETY: reserved once, freed once, after the mapping has gone (order of fields in `SharedBlock`).
         Failure::log(unsafe { call!(self.queue.api().driver, cuMemAddressFree(self.start, self.len)) });
@@ -137,7 +136,7 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         // Unmapping does not wait for kernels by itself.
         Failure::log(self.queue.synchronize());
         let Ok(_current) = self.queue.enter() else { return };

@@ -5,7 +5,6 @@ use super::context::NON_BLOCKING;
 use super::event::Event;
 use super::{Failure, Queue};
 use cudarc::driver::sys as cu;
-use interop_core::leak_if_forked;
 use std::ptr;
 use std::sync::Arc;
 
@@ -77,7 +76,7 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         let Ok(_current) = self.queue.enter_held() else { return };
         // SAFETY: made once, destroyed once; the driver finishes what is queued before it lets the stream go.
         Failure::log(unsafe { call!(self.queue.api().driver, cuStreamDestroy_v2(self.raw)) });

@@ -4,7 +4,6 @@ use super::command::{Command, Launch, enqueue};
 use super::event::Event;
 use super::{DeviceBlock, Failure, Queue, Stream};
 use interop_core::compute::{DeviceEvent, DeviceStream, Landed, now};
-use interop_core::leak_if_forked;
 use interop_core::{Error, Result as Outcome};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -42,7 +41,7 @@ pub struct InFlight {
 
 impl Drop for InFlight {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         if self.command.is_some() {
             Failure::log(self.done.event.synchronize());
         }

@@ -235,4 +235,14 @@ mod tests {
         assert!(catch(panics).is_err());
         assert_eq!(blocked(), before);
     }
+
+    #[test]
+    fn a_program_that_a_thread_of_ours_starts_takes_all_signals() {
+        let start = || {
+            let mut command = std::process::Command::new("cat");
+            takes_signals(command.arg("/proc/self/status")).output().unwrap().stdout
+        };
+        let status = String::from_utf8(spawn("test", start).unwrap().join().unwrap()).unwrap();
+        assert_eq!(status.lines().find_map(|line| line.strip_prefix("SigBlk:")).unwrap().trim(), "0".repeat(16));
+    }
 }

@@ -2,7 +2,6 @@
 
 use interop_core::describe::process::ProcessOwned;
 use interop_core::describe::threads;
-use interop_core::leak_if_forked;
 use interop_core::{Error, Result};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, PoisonError};
@@ -82,7 +81,7 @@ fn gone() -> Error {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         *self.jobs = None;
         if let Some(thread) = self.thread.take()
             && thread.thread().id() != thread::current().id()

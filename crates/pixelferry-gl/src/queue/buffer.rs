@@ -11,7 +11,6 @@ use glow::HasContext as _;
 use interop_core::MemoryHandle;
 use interop_core::compute::check_range;
 #[cfg(feature = "compute")]
-use interop_core::leak_if_forked;
 use interop_core::{Error, Result, SharedHandle};
 use std::ops::Range;
 use std::sync::Arc;
@@ -46,7 +45,7 @@ impl std::fmt::Debug for Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         self.device.unmake(ObjectName::Buffer(self.name));
         if let Some(memory) = self.memory {
             self.device.unmake(memory);

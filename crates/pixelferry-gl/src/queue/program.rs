@@ -7,7 +7,6 @@ use super::shape::ProgramShape;
 use crate::context::deferred_deletes::ObjectName;
 use crate::objects::image_unit::{self, Bound};
 use glow::HasContext as _;
-use interop_core::leak_if_forked;
 use interop_core::{Error, Result};
 
 /// A compute shader in a display's context. Any thread may hold and drop it.
@@ -21,7 +20,7 @@ pub(crate) struct ComputeProgram {
 
 impl Drop for ComputeProgram {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         self.device.unmake(ObjectName::Program(self.name));
     }
 }

@@ -6,7 +6,6 @@ use crate::api::semaphore_object::{Crossing, SemaphoreFns, SemaphoreObject};
 use crate::context::deferred_deletes::ObjectName;
 use crate::context::opened::open_semaphore;
 use glow::HasContext as _;
-use interop_core::leak_if_forked;
 use interop_core::{Result, SemaphoreHandle, SyncKind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -22,7 +21,7 @@ pub(crate) struct QueueSemaphore {
 
 impl Drop for QueueSemaphore {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         self.device.unmake(ObjectName::Semaphore(self.name, self.functions));
     }
 }

@@ -5,7 +5,6 @@ use super::{Failure, PlatformId, Session, check};
 use crate::Event;
 use crate::os;
 use interop_core::devices::os_handle::ImportedHandle;
-use interop_core::leak_if_forked;
 use interop_core::{OsHandle, Result, SemaphoreHandle};
 use std::ffi::c_void;
 use std::io;
@@ -97,7 +96,7 @@ impl Semaphore {
 
 impl Drop for Semaphore {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         // Commands may still wait for it.
         let finished = self.session.finish();
         // SAFETY: made once, released once.

@@ -5,7 +5,6 @@ use super::{GlObject, GlShare, ImageBox, Mem, Session};
 use crate::{Buffer, Image};
 use cl3::memory as m;
 use interop_core::Result;
-use interop_core::leak_if_forked;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -96,7 +95,7 @@ impl Object {
 
 impl Drop for Object {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         if let Err(error) = self.release() {
             tracing::warn!(%error, "a GL object was not given back");
         }

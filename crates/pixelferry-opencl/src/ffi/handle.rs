@@ -1,7 +1,6 @@
 //! Owned references to OpenCL objects.
 
 use super::Failure;
-use interop_core::leak_if_forked;
 use opencl3::error_codes::CL_INVALID_VALUE;
 use std::ffi::c_void;
 use std::marker::PhantomData;
@@ -150,7 +149,7 @@ impl<K: ObjectKind> Handle<K> {
 
 impl<K: ObjectKind> Drop for Handle<K> {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         // SAFETY: the object is live because this handle owns a reference, which is given up here, once.
         if let Err(code) = unsafe { K::release(self.raw()) } {
             tracing::warn!(code, "{} failed", K::RELEASE);

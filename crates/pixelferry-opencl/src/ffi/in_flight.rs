@@ -6,7 +6,6 @@ use crate::{Event, Queue};
 use cl3::event as ev;
 use interop_core::Result;
 use interop_core::compute::{DeviceEvent, EventStatus, now};
-use interop_core::leak_if_forked;
 
 /// Point in the device's work that later work can be ordered after.
 pub struct DeviceFence {
@@ -68,7 +67,7 @@ impl<L> InFlight<L> {
 
 impl<L> Drop for InFlight<L> {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         if self.command.is_some()
             && let Err(error) = self.event.wait_until_final()
         {

@@ -9,7 +9,6 @@ use cl3::error_codes::CL_MAP_FAILURE;
 use cl3::memory as m;
 use interop_core::Result;
 use interop_core::devices::borrows::Borrow;
-use interop_core::leak_if_forked;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
@@ -181,7 +180,7 @@ impl Mapped {
 
 impl Drop for Mapped {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         if !self.ended
             && let Err(error) = self.end()
         {

@@ -12,7 +12,6 @@
 
 use super::Status;
 use super::lone_event::LoneEvent;
-use interop_core::leak_if_forked;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -114,7 +113,7 @@ impl MayFail {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         self.prune();
         if !self.commands.is_empty() && !self.failed.is_empty() {
             // To wait here could be for ever, on a thread of the driver's.

@@ -9,7 +9,6 @@ use crate::Context;
 use cl3::memory as m;
 use interop_core::HostBlock;
 use interop_core::describe::panics::contain;
-use interop_core::leak_if_forked;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr;
@@ -271,7 +270,7 @@ impl HostMem {
 
 impl Drop for HostMem {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         let mut deadline = Instant::now() + PATIENCE;
         let mut tracker = None;
         if let Some(mem) = self.mem.take() {

@@ -5,7 +5,6 @@ use super::track::{Access, Entering};
 use super::{Failure, MapMode, Mapped, Mem, NOT_ACQUIRED, Session};
 use crate::{Buffer, MemFlags};
 use cl3::memory as m;
-use interop_core::leak_if_forked;
 use interop_core::{HostBlock, Result};
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -187,7 +186,7 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         // Whoever uses the bytes now: the device will use them no more.
         let taken_back = self.lent.take().map_or(Ok(()), |mapped| mapped.unmap().map(drop));
         let released = self.release();

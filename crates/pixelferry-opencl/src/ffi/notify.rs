@@ -1,7 +1,6 @@
 //! Error messages of drivers about a context, for whoever wants to hear them.
 
 use interop_core::describe::panics::contain;
-use interop_core::leak_if_forked;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
@@ -39,7 +38,7 @@ impl Listening {
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         let gone = listeners().remove(&self.0);
         // Values of the closure are dropped without the lock.
         drop(gone);

@@ -3,7 +3,6 @@
 use super::acquire_release::{AcquireRelease, Borrowed};
 use super::{Failure, ImageBox, Mem, Memory, NOT_ACQUIRED, Pixels, Session};
 use interop_core::Result;
-use interop_core::leak_if_forked;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -103,7 +102,7 @@ impl SharedImage {
 
 impl Drop for SharedImage {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         // The other API may reuse the memory right after this.
         if let Err(error) = self.release().and_then(|()| self.session.finish()) {
             tracing::warn!(%error, "an image was dropped");

@@ -1,6 +1,5 @@
 //! What stays on the display's thread, in the hands of what may go to any.
 
-use interop_core::leak_if_forked;
 use interop_core::{Error, Result};
 use std::any::Any;
 use std::cell::Cell;
@@ -96,7 +95,7 @@ impl<T> AtHome<T> {
 
 impl<T> Drop for AtHome<T> {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         // SAFETY: the value is not used after this.
         let value = unsafe { ManuallyDrop::take(&mut self.value) };
         if self.home.is_here() {

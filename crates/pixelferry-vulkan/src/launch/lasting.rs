@@ -1,7 +1,6 @@
 //! [`Lasting`].
 
 use crate::context::device_state::DeviceState;
-use interop_core::leak_if_forked;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::rc::Rc;
@@ -32,7 +31,7 @@ impl<T> Deref for Lasting<T> {
 
 impl<T> Drop for Lasting<T> {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         // SAFETY: the value is not used after this.
         let value = unsafe { ManuallyDrop::take(&mut self.value) };
         self.shared.submissions.retire(Box::new(value));

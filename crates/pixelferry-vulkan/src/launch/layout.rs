@@ -6,7 +6,6 @@ use crate::queue::commands::{Place, READ};
 use crate::staging::queue_buffer::QueueBuffer;
 use ash::vk;
 use interop_core::devices::borrows::Holder;
-use interop_core::leak_if_forked;
 use interop_core::{HostBlock, Result};
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -152,7 +151,7 @@ struct Room {
 
 impl Drop for Objects {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         // SAFETY: all were made of this device, which is alive, and no work is left that uses them. Null is ignored.
         unsafe {
             self.device.destroy_pipeline_layout(self.pipelines, None);
@@ -163,7 +162,7 @@ impl Drop for Objects {
 
 impl Drop for Chunk {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         // SAFETY: as above.
         unsafe { self.device.destroy_descriptor_pool(self.pool, None) };
     }

@@ -4,7 +4,6 @@ use crate::launch::lasting::Lasting;
 use crate::launch::layout::{Layout, Work};
 use crate::queue::commands::Place;
 use ash::vk;
-use interop_core::leak_if_forked;
 use interop_core::{Error, Result};
 use std::ffi::CString;
 use std::rc::Rc;
@@ -23,7 +22,7 @@ struct Made {
 
 impl Drop for Made {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         // SAFETY: it was made of this device, which is alive, and no work is left that uses it.
         unsafe { self.device.destroy_pipeline(self.raw, None) };
     }

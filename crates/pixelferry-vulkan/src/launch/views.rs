@@ -5,7 +5,6 @@ use crate::queue::commands::{Place, RANGE};
 use crate::staging::queue_image::QueueImage;
 use ash::vk;
 use interop_core::Result;
-use interop_core::leak_if_forked;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -20,7 +19,7 @@ pub(crate) struct ImageView {
 
 impl Drop for ImageView {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         // SAFETY: it was made of this device, which is alive, and no work is left that uses it.
         unsafe { self.device.destroy_image_view(self.raw, None) };
     }

@@ -8,7 +8,6 @@ use crate::queue::queue_lock::QueueLock;
 use crate::sharing::failure;
 use ash::vk;
 use interop_core::describe::threads::SignalsBlocked;
-use interop_core::leak_if_forked;
 use interop_core::{Error, Result};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -382,7 +381,7 @@ impl Submissions {
 
 impl Drop for Submissions {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         let state = std::mem::take(self.state.get_mut());
         let fences: Vec<_> = state.running.iter().map(|(_, slot)| slot.fence).collect();
         if !fences.is_empty() {

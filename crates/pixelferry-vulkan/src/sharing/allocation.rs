@@ -4,7 +4,6 @@ use crate::sharing::Sharing;
 use crate::sharing::os::{self, MEMORY_HANDLE};
 use ash::vk;
 use interop_core::devices::os_handle::{self, ImportedHandle};
-use interop_core::leak_if_forked;
 use interop_core::{Error, MemoryHandle, Result};
 
 /// Object that the memory is for.
@@ -194,7 +193,7 @@ impl Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         // SAFETY: both were made once of this device, which is alive; no work is left that uses them.
         unsafe {
             match self.object {

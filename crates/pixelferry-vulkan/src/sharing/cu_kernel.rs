@@ -3,7 +3,6 @@
 use crate::sharing::failure;
 use ash::{nvx, vk};
 use interop_core::describe::threads::SignalsBlocked;
-use interop_core::leak_if_forked;
 use interop_core::{Error, Result};
 use std::ffi::{CStr, CString, c_void};
 use std::ptr;
@@ -55,7 +54,7 @@ impl OwnDevice {
 
 impl Drop for OwnDevice {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         let _alone = MODULES.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: the promise of whoever made this.
         unsafe { self.0.destroy_device(None) };
@@ -242,7 +241,7 @@ impl CuDevice {
 
 impl Drop for CuFunction {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         let (handle, functions) = (self.device.device.handle(), self.device.functions.fp());
         let _alone = MODULES.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: both were made once of this device, and no launch is left (the promise of whoever made this). Null is ignored.

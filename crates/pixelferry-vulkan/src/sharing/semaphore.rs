@@ -5,7 +5,6 @@ use crate::sharing::device::{enabled, missing};
 use crate::sharing::os::{self, SEMAPHORE_EXTENSION, SEMAPHORE_HANDLE};
 use ash::vk;
 use interop_core::devices::os_handle::{self, ImportedHandle};
-use interop_core::leak_if_forked;
 use interop_core::{Result, SemaphoreHandle, Support, SyncKind};
 
 /// Not signalled, or with its counter at 0, at first. Destroyed when dropped, while its device exists; those who opened a
@@ -127,7 +126,7 @@ impl Semaphore {
 
 impl Drop for Semaphore {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         // SAFETY: made once of this device, which is alive; all work that uses it is done.
         unsafe { self.device.destroy_semaphore(self.raw, None) }
     }

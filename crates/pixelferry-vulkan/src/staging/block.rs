@@ -7,7 +7,6 @@ use crate::staging::scratch::Scratch;
 use ash::vk;
 use interop_core::devices::owned::{own, own_mut};
 use interop_core::display::{Reach, StagingDriver};
-use interop_core::leak_if_forked;
 use interop_core::{Error, HandleType, Result, SharedHandle, Staging, StagingKind};
 use std::rc::Rc;
 
@@ -154,7 +153,7 @@ impl StagingDriver for VulkanStaging {
 
 impl Drop for VulkanStaging {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         self.let_go();
     }
 }

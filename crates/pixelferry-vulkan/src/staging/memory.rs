@@ -5,7 +5,6 @@ use crate::context::stores::IMAGE_USAGE;
 use crate::queue::commands::{self, Place, READ};
 use crate::sharing::{Allocation, vk_format};
 use ash::vk;
-use interop_core::leak_if_forked;
 use interop_core::{HostBlock, ImageDesc, MemoryHandle, Result, SharedHandle};
 use std::any::Any;
 use std::rc::Rc;
@@ -132,7 +131,7 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         let gone: Box<dyn Any> = Box::new((Rc::clone(&self.made), self.pages.take()));
         self.shared.submissions.retire(gone);
     }
@@ -182,7 +181,7 @@ impl Image {
 
 impl Drop for Image {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         self.shared.submissions.retire(Box::new(Rc::clone(&self.made)));
     }
 }

@@ -5,7 +5,6 @@ use crate::queue::submissions::Point;
 use crate::sharing::Semaphore;
 use crate::staging::block::VulkanStaging;
 use interop_core::display::SemaphoreDriver;
-use interop_core::leak_if_forked;
 #[cfg(feature = "compute")]
 use interop_core::{ComputeSemaphore, SemaphoreHandle};
 use interop_core::{Result, SharedHandle, Staging, SyncKind};
@@ -71,7 +70,7 @@ impl ComputeSemaphore for VulkanSemaphore {
 
 impl Drop for VulkanSemaphore {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         self.shared.submissions.forget(self.point.semaphore);
         self.shared.submissions.retire(Box::new(self.raw.take()));
     }

@@ -5,7 +5,6 @@ use crate::context::queue_buffer::QueueBuffer;
 use interop_core::Result;
 use interop_core::compute::MemoryDriver;
 use interop_core::describe::process::ProcessOwned;
-use interop_core::leak_if_forked;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use wgsl_kernel::WORD;
@@ -117,7 +116,7 @@ impl WgpuMemory {
 
 impl Drop for WgpuMemory {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         if self.buffer.address().is_some() {
             self.session.device.keep(self.buffer().clone());
         }

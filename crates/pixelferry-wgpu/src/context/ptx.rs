@@ -3,7 +3,6 @@
 use crate::context::device::WgpuDevice;
 use crate::context::ptx_grid::PtxGrid;
 use crate::context::vulkan::{Loaded, PtxSide};
-use interop_core::leak_if_forked;
 use interop_core::{Error, Result, Support};
 use std::sync::Arc;
 
@@ -19,7 +18,7 @@ struct Entry {
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         // Launches of it may be recorded, or run.
         if let Err(error) = self.device.wait(None) {
             tracing::warn!(%error, "the device could not be waited for");

@@ -2,7 +2,6 @@
 
 use ash::vk;
 use interop_core::describe::threads::SignalsBlocked;
-use interop_core::leak_if_forked;
 use interop_core::{DeviceIdentity, Error, Result};
 use pixelferry_vulkan::sharing::{Candidate, Instance, MEMORY_EXTENSION, SEMAPHORE_EXTENSION, Sharing};
 use std::ffi::CStr;
@@ -65,7 +64,7 @@ impl VulkanDevice {
 
 impl Drop for VulkanDevice {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         // SAFETY: images and semaphores keep the device, so none is left; nothing was ever submitted.
         unsafe { self.sharing.device().destroy_device(None) }
     }

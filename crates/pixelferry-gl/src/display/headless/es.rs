@@ -11,7 +11,6 @@ use glutin::display::Display;
 use glutin::prelude::GlDisplay as _;
 use interop_core::describe::error::call;
 use interop_core::describe::process::ProcessOwned;
-use interop_core::leak_if_forked;
 use interop_core::{Error, Result};
 use std::sync::Arc;
 
@@ -82,7 +81,7 @@ impl EsContext {
 
 impl Drop for EsContext {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         // Deletes what waited for the context; where it is not current, that goes with the context.
         let _ = self.device.enter();
         if let Some(resting) = self.own.take().and_then(OwnContext::rest) {

@@ -11,7 +11,6 @@ pub(crate) use memory::Memory;
 use crate::context::caps::Sharing;
 use crate::context::error::failure;
 use interop_core::describe::panics::catch;
-use interop_core::leak_if_forked;
 use interop_core::{DeviceIdentity, Display as _, Error, HandleType, Result, SemaphoreCap, Support};
 use pixelferry_gl::{EngineOptions, GlDisplay};
 use std::cell::{Cell, RefCell};
@@ -139,7 +138,7 @@ impl Gl {
 
 impl Drop for Gl {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         let Some(display) = self.display.take() else { return };
         if !self.read.borrow().is_empty() {
             // wgpu lets go of what was dropped when it is polled; it panics where the device is lost.

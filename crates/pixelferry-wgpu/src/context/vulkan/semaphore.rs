@@ -5,7 +5,6 @@ use crate::context::device::WgpuDevice;
 use ash::vk;
 use interop_core::ComputeSemaphore;
 #[cfg(feature = "compute")]
-use interop_core::leak_if_forked;
 use interop_core::{Result, SyncKind};
 use pixelferry_vulkan::sharing::Semaphore;
 
@@ -87,7 +86,7 @@ impl ComputeSemaphore for QueueSemaphore {
 
 impl Drop for QueueSemaphore {
     fn drop(&mut self) {
-        leak_if_forked!();
+        interop_core::leak_if_forked!();
         self.forget();
         let raw = self.raw.take();
         self.device.queue.on_submitted_work_done(move || drop(raw));
