@@ -10,6 +10,7 @@ use crate::pass::Vouched;
 use crate::picture::Streams;
 use crate::program::Program;
 use crate::running::Running;
+use pixelferry::driver::describe::threads;
 use pixelferry::{BackendChoice, ComputeBackend, Extent, ImageView, PixelFormat, Target, View, open_backend};
 use pixelferry_media::child::ChildProcess;
 use serde::{Deserialize, Serialize};
