@@ -114,8 +114,8 @@ static unsigned int pf_pattern_word(unsigned int x, unsigned int y,
         })
     }
 
-    /// The same pattern where row `first` counts as row 0.
-    const fn from_row(self, first: u32) -> Self {
+    /// The pattern from row `first` on, which counts as row 0 there.
+    const fn below(self, first: u32) -> Self {
         // A row adds ROW to what is hashed, a nonce adds NONCE, which is odd and so has an inverse: each step doubles its right bits.
         let (mut inverse, mut bits) = (NONCE, 3);
         while bits < u32::BITS {
@@ -140,7 +140,7 @@ static unsigned int pf_pattern_word(unsigned int x, unsigned int y,
             View::Image(image) => {
                 let rows = (bands as u32).min(image.extent.height.saturating_sub(first));
                 let extent = Extent::new(image.extent.width, rows);
-                (View::Image(ImageView { offset: image.row_start(first), extent, ..image }), self.from_row(first))
+                (View::Image(ImageView { offset: image.row_start(first), extent, ..image }), self.below(first))
             }
         })
     }
