@@ -60,8 +60,8 @@ impl Container {
 /// Threads: one.
 pub struct VideoFile {
     element: Element,
-    extent: Extent,
-    padded: Extent,
+    picture: Extent,
+    film: Extent,
     child: ChildProcess,
     frames: Option<Frames>,
     words: Option<JoinHandle<String>>,
@@ -106,14 +106,14 @@ impl VideoFile {
             Header::new(Kind::Picture, ImageDesc::new(extent.width, extent.height, PixelFormat::Rgba8), extent.full());
         let message = Bytes::from([&header.to_bytes()[..], like].concat());
         let shape = Shape::of_film(&message)?;
-        let (element, padded) = (working(shape, &message)?, shape.padded());
+        let (element, film) = (working(shape, &message)?, shape.padded());
         let stream = format!("video/x-h264,stream-format={},alignment=au", container.format);
         let after: Vec<&str> = [&stream, "!"].into_iter().chain(container.muxer.iter().copied()).collect();
         // The child gets the file, never its name: names would be words of GStreamer's language.
         let mut child =
-            child::start(&element, &Raw { format: "i420", extent: padded, rate: rate.max(1) }, &after, file.into())?;
+            child::start(&element, &Raw { format: "i420", extent: film, rate: rate.max(1) }, &after, file.into())?;
         let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
-        let mut file = Self { element, extent, padded, child, frames: None, words: None, patience: PATIENCE };
+        let mut file = Self { element, picture: extent, film, child, frames: None, words: None, patience: PATIENCE };
         file.frames = stdin.map(Frames::start).transpose()?;
         if let Some(pipe) = stderr {
             let words = threads::spawn("encoder-words", || child::words(pipe));
@@ -134,12 +134,12 @@ impl VideoFile {
 
     /// Size of the film: the pictures' own, and one pixel more where a side is odd, which H.264 does not have.
     pub fn extent(&self) -> Extent {
-        self.padded
+        self.film
     }
 
     /// Makes a frame of a picture such as the first, with no byte too few; where a side is odd, its last pixels are there twice.
     pub fn frame(&self, pixels: &[u8], frame: &mut Vec<u8>) {
-        let Self { extent, padded, .. } = self;
+        let Self { picture: extent, film: padded, .. } = self;
         frame.clear();
         if extent == padded {
             return Yuv::bt709().put_420(pixels, padded.width, frame);

@@ -24,6 +24,7 @@ fn runs(process: u32) -> bool {
 
 #[test]
 #[ignore = "the program that ends, run by the test"]
+#[allow(clippy::exit)] // one of the ways to end
 fn program_that_ends() {
     let ending = std::env::var(ENDING).expect("the test starts it");
     // One of a thread that is gone long before the program is.
