@@ -59,6 +59,7 @@ fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     }));
     let grey = DynamicImage::ImageLuma8(image::GrayImage::from_fn(9, 7, |x, y| image::Luma([(x * y) as u8])));
     let floats = DynamicImage::ImageRgb32F(image::ImageBuffer::from_fn(9, 7, |x, _| image::Rgb([x as f32, 0.5, -1.0])));
+    #[cfg_attr(not(feature = "exr"), allow(unused_mut))]
     let mut all = vec![
         ("npy", vec![npy("<f8", "(4, 8)", &bytes), npy("|u1", "(8, 8, 4)", &bytes), npy(">i2", "(2, 8, 8)", &bytes)]),
         ("npz", vec![npz(CompressionMethod::Stored), npz(CompressionMethod::Deflated)]),
