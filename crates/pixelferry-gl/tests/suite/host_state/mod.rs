@@ -160,6 +160,11 @@ impl Targets {
                 attach(glow::RGBA32F, glow::COLOR_ATTACHMENT1);
                 attach(glow::DEPTH24_STENCIL8, glow::DEPTH_STENCIL_ATTACHMENT);
                 gl.draw_buffers(&[glow::COLOR_ATTACHMENT0, glow::COLOR_ATTACHMENT1]);
+                // The host's mask leaves bits out, which are unknown in new memory.
+                let mask = gl.get_parameter_i32(glow::STENCIL_WRITEMASK) as u32;
+                gl.stencil_mask(!0);
+                gl.clear_buffer_depth_stencil(glow::DEPTH_STENCIL, 0, 0.0, 0);
+                gl.stencil_mask(mask);
             });
             let samples = make(&|| {
                 let name = gl.create_renderbuffer().unwrap();
