@@ -133,7 +133,7 @@ const DISTANCES: In = In::DesktopOr("GL_EXT_clip_cull_distance");
 const RECTANGLES: In = In::Listed(&["GL_EXT_window_rectangles"]);
 const BOXES: In =
     In::Listed(&["GL_ARB_ES3_2_compatibility", "GL_EXT_primitive_bounding_box", "GL_OES_primitive_bounding_box"]);
-const LIST_MODE: u32 = 0x0B30;
+const LIST_INDEX: u32 = 0x0B33;
 /// `GL_RENDER`.
 const RENDER: f32 = 0x1C00 as f32;
 /// `GL_EXCLUSIVE_EXT`.
@@ -231,7 +231,7 @@ static STATES: [StateRow; 88] = [
     transfer("GL_POST_COLOR_MATRIX_ALPHA_BIAS", 0x80BB, In::Imaging, 0.0),
     row("GL_QUERY_BUFFER_BINDING", In::Since((4, 4), NEVER), QUERIES, Setting::QueryBuffer, 0.0, 0.0),
     // What follows is refused.
-    refused("GL_LIST_MODE", LIST_MODE, In::Compatibility, LISTED, &[0.0]),
+    refused("GL_LIST_INDEX", LIST_INDEX, In::Compatibility, LISTED, &[0.0]),
     refused("GL_RENDER_MODE", 0x0C40, In::Compatibility, DRAWS | CLEARS, &[RENDER]),
     refused(
         "GL_COLOR_MATRIX",
@@ -283,8 +283,8 @@ impl HostStates {
 /// Refuses calls while a display list is compiled; `has_lists`: the context has them. It must be current.
 pub(crate) fn check_lists(gl: &glow::Context, has_lists: bool) -> Result<()> {
     // SAFETY: the context is current and has the state.
-    if has_lists && unsafe { gl.get_parameter_i32(LIST_MODE) } != 0 {
-        return Err(refusal("GL_LIST_MODE"));
+    if has_lists && unsafe { gl.get_parameter_i32(LIST_INDEX) } != 0 {
+        return Err(refusal("GL_LIST_INDEX"));
     }
     Ok(())
 }

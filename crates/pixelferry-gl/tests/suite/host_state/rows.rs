@@ -340,7 +340,7 @@ fn others() -> Vec<HostRow> {
                 raw!(host, c"glViewportSwizzleNV", fn(u32, u32, u32, u32, u32), 0, x, 0x9352, 0x9354, 0x9356);
             }),
         ),
-        calls("GL_LIST_MODE", 0x0B30, COMPAT, |host, on| {
+        calls("GL_LIST_INDEX", 0x0B33, COMPAT, |host, on| {
             if on {
                 raw!(host, c"glNewList", fn(u32, u32), 77, 0x1300);
             } else {
