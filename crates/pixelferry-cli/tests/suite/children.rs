@@ -57,8 +57,8 @@ fn started(folder: &Path) -> Vec<u32> {
 #[test]
 fn a_decoder_that_hangs_ends_with_the_command() {
     let folder = gstreamer("return");
-    let film = folder.join("film.webp");
-    std::fs::write(&film, "RIFF\0\0\0\0WEBPVP8 ").unwrap();
+    let film = folder.join("film.mp4");
+    std::fs::write(&film, "\0\0\0\x18ftypisom\0\0\0\0isommp42").unwrap();
     let output =
         pixelferry(&["view", film.to_str().unwrap(), "--explain"]).env("PATH", path(&folder)).output().unwrap();
     assert!(output.status.success(), "{}", crate::texts(&output)[1]);
@@ -70,8 +70,8 @@ fn a_decoder_that_hangs_ends_with_the_command() {
 #[test]
 fn children_end_with_a_window_that_is_killed() {
     let folder = gstreamer("killed");
-    let (film, text) = (folder.join("film.webp"), folder.join("grey.glsl"));
-    std::fs::write(&film, "RIFF\0\0\0\0WEBPVP8 ").unwrap();
+    let (film, text) = (folder.join("film.mp4"), folder.join("grey.glsl"));
+    std::fs::write(&film, "\0\0\0\x18ftypisom\0\0\0\0isommp42").unwrap();
     std::fs::write(&text, "void mainImage(out vec4 c, in vec2 at) { c = vec4(0.5); }").unwrap();
     let Some(server) = need(Need::Xvfb, Xvfb::start(640, 480)) else { return };
     for (command, file) in [("view", &film), ("play", &text)] {

@@ -32,7 +32,7 @@ fn the_answer_is_five_lines_and_an_exit_code() {
     let output = probe(&["--size", "100000x100000"]);
     let [said, _] = texts(&output);
     assert_eq!(output.status.code(), Some(4), "{said}");
-    assert!(said.lines().count() == 5 && said.contains("larger than its largest"), "{said}");
+    assert!(said.lines().count() == 5 && said.contains("more than its largest buffer"), "{said}");
 }
 
 #[test]
