@@ -39,6 +39,7 @@ impl DisplayDriver for DisplayDouble {
         DrawOffscreen before & draw_offscreen_by(surface: &Surface, manner: Option<Manner>) -> Result<()>;
         & drawn() -> Option<Drawn>;
         DisplayFinish ends & finish() -> Result<()>;
+        & unusual_states() -> Vec<String>;
         & set_timeline(on: bool) -> Result<Support>;
         & drain_timeline(into: &mut dyn FnMut(DeviceSpan)) -> Result<()>;
     }

@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn a_cache_below_a_file_cannot_be_written() {
         assert!(can_be_written(&std::env::temp_dir().join("absent/folder")));
-        assert!(!can_be_written(Path::new("/dev/null/none")) && !can_be_written(Path::new("/proc/none/pocl")));
+        assert!(!can_be_written(Path::new("/dev/null/none")));
     }
 
     #[test]

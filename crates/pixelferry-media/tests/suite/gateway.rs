@@ -394,10 +394,10 @@ fn a_browser_that_asks_for_video_again_and_again_starts_an_encoder_a_second_at_m
     assert!(!seen.is_empty() && seen.len() <= most, "{} encoders in {:?}", seen.len(), begun.elapsed());
 }
 
-/// Encoders that gateways of this program started and that have not ended, by their numbers.
+/// Encoders that gateways of this program started and that have not ended, by their numbers. Each has a thread that started it.
 fn running_encoders() -> Vec<String> {
     let is_gateways = |thread: &std::fs::DirEntry| {
-        std::fs::read_to_string(thread.path().join("comm")).is_ok_and(|name| name.trim_end() == "video")
+        std::fs::read_to_string(thread.path().join("comm")).is_ok_and(|name| name.trim_end() == "child-keeper")
     };
     let threads = std::fs::read_dir("/proc/self/task").unwrap().flatten().filter(is_gateways);
     let of = |thread: std::fs::DirEntry| std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
