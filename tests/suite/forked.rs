@@ -92,8 +92,8 @@ fn child_forks() {
     }
     // The child drops all that came along.
     let everything = std::mem::ManuallyDrop::new((open, queue, memory));
-    // SAFETY: the parent's copy is dropped below, and the child's here: two processes.
     let code = forked(|| {
+        // SAFETY: the parent's copy is dropped below, and the child's here: two processes.
         drop(unsafe { std::ptr::read(&raw const *everything) });
         0
     });
@@ -101,7 +101,6 @@ fn child_forks() {
     let (mut open, queue, memory) = std::mem::ManuallyDrop::into_inner(everything);
     open.link.frame(|next| next.write(&bytes)).unwrap();
     drop((memory, queue, open));
-    println!("forked");
 }
 
 fn forks(backend: BackendChoice, display: DisplayChoice, driver: Option<Need>) {
@@ -110,8 +109,7 @@ fn forks(backend: BackendChoice, display: DisplayChoice, driver: Option<Need>) {
     let display = name(&mut DisplayChoice::all().filter(|row| row.choice == display).map(|row| row.name));
     let child = Child::of("forked::child_forks").unwrap().env(PAIR, format!("{backend} {display}"));
     let child = driver.filter(|driver| matches!(driver, Need::Pocl | Need::Rusticl)).into_iter().fold(child, Child::on);
-    let output = child.run().unwrap().passed().to_owned();
-    assert!(output.contains("forked") || output.contains("SKIPPED"), "{output}");
+    child.run().unwrap().passed();
 }
 
 #[test]

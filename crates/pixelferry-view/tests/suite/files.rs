@@ -209,7 +209,7 @@ fn peak() -> u64 {
 fn read(kind: &str, number: usize, file: &[u8], path: &Path) -> bool {
     let opened = if kind == "npz" {
         fs::write(path, file).unwrap();
-        let member = PathBuf::from(format!("{}:{}", path.display(), if number % 2 == 0 { "a" } else { "b" }));
+        let member = PathBuf::from(format!("{}:{}", path.display(), if number.is_multiple_of(2) { "a" } else { "b" }));
         Opened::open(if number % 7 == 6 { path } else { &member }, "a")
     } else {
         Opened::read_from(Cursor::new(file.to_vec()), "a", Some(file.len() as u64))
