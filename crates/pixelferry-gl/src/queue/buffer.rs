@@ -8,9 +8,9 @@ use crate::context::deferred_deletes::ObjectName;
 use crate::context::opened::{buffer_size, memory_hint, open_memory};
 use crate::objects::buffer_object::{NOT_MAPPED, read_bound};
 use glow::HasContext as _;
+#[cfg(feature = "compute")]
 use interop_core::MemoryHandle;
 use interop_core::compute::check_range;
-#[cfg(feature = "compute")]
 use interop_core::{Error, Result, SharedHandle};
 use std::ops::Range;
 use std::sync::Arc;
