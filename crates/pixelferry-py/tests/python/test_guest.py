@@ -152,12 +152,6 @@ def dropped():
     del v, s, p
     gc.collect()
 forked(dropped)
-# The child's ordinary end.
-child = os.fork()
-if child == 0:
-    signal.alarm(120)
-    sys.exit(0)
-assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 v.show(x), s.show(x), p.publish(x)
 """)
 
