@@ -60,7 +60,7 @@ fn a_refusal_names_the_backends_that_take_the_text() {
     let refused = open_backend(BackendChoice::Cpu, &[red()]).err().unwrap().to_string();
     let pinned = LinkBuilder::new(picture()).launch(&red(), []).backend(BackendChoice::Cpu);
     let together = pinned.display(DisplayChoice::Memory).open().err().unwrap().to_string();
-    for part in ["'red' is given in WGSL", "takes Rust", "backends that take it: gl, wgpu"] {
+    for part in ["'red' is given in WGSL", "takes host functions", "backends that take it: gl, wgpu"] {
         assert!(refused.contains(part) && together.contains(part), "{part}: {refused} {together}");
     }
     if open_backend(BackendChoice::Cuda, &[]).is_ok() {

@@ -335,8 +335,8 @@ static char *opened(const char *profiles) {
     pf_kernel_source source = {.size = sizeof source, .name = "sum", .host = sum, .host_user = &code};
     pf_arg args[3] = {{.kind = PIXELFERRY_ARG_MEMORY, .bytes = WIDTH}, {.kind = PIXELFERRY_ARG_F64}, {.kind = PIXELFERRY_ARG_I64}};
     pf_launch launches[] = {{&source, args, 3}};
-    pf_link_options options = {.size = sizeof options, .profiles = profiles};
-    pf_frames frames = {.size = sizeof frames, .surface = &surface, .display = "memory", .options = &options};
+    pf_link_options link_options = {.size = sizeof link_options, .profiles = profiles};
+    pf_frames frames = {.size = sizeof frames, .surface = &surface, .display = "memory", .options = &link_options};
     pf_backend *computes = NULL;
     pf_display *shows = NULL;
     pf_kernel *kernel = NULL;
