@@ -133,7 +133,9 @@ def python(screen):
         def run(code):
             said = []
             process.stdin.write(json.dumps(code) + "\n")
-            reader = threading.Thread(target=lambda: said.extend(iter(process.stdout.readline, END + "\n")), daemon=True)
+            # A process that has ended says no more lines.
+            line = lambda: process.stdout.readline() or END + "\n"
+            reader = threading.Thread(target=lambda: said.extend(iter(line, END + "\n")), daemon=True)
             reader.start()
             assert patience.wait_for(lambda: not reader.is_alive()), f"it hangs: {said}"
             return [line.rstrip("\n") for line in said]
