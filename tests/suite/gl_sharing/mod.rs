@@ -35,8 +35,7 @@ fn on_double_under_x(child: &str) {
 pixelferry_tests::tests! {
     one_call_opens_both_sides => on_double("pairs::child_pair", SHARING);
     probe_proves_the_direct_path => on_double("pairs::child_probe", SHARING);
-    a_backend_is_opened_for_a_window_of_glx => on_double_under_x("pairs::child_window_glx");
-    a_backend_is_opened_for_a_window_of_egl => on_double_under_x("pairs::child_window_egl");
+    a_backend_is_opened_for_a_window => on_double_under_x("pairs::child_window");
     a_backend_is_opened_in_an_engines_context_of_egl => on_double("pairs::child_engine_egl", EVENTS);
     a_backend_is_opened_in_an_engines_context_of_glx => on_double_under_x("pairs::child_engine_glx");
     a_backend_holds_the_context_that_it_shares_with => on_double("pairs::child_held", SHARING);

@@ -98,9 +98,8 @@ macro_rules! churns {
 
 // While lavapipe is timed by either manner its pools have 2 MB more or less by chance.
 churns! {
-    windows_by_glx: Short, "own-glx 1", None;
-    windows_by_glx_drawn_by_compute: All, "own-glx 1", Some(Manner::Compute);
-    windows_by_egl: Short, "own-egl 1", None;
+    windows_of_our_own: Short, "own 1", None;
+    windows_of_our_own_drawn_by_compute: All, "own 1", Some(Manner::Compute);
     windows_by_wgpu: Short, "wgpu 1", Some(Manner::Triangle);
     windows_by_wgpu_drawn_by_compute: All, "wgpu 1", Some(Manner::Compute);
     windows_by_wgpu_on_opengl: Short, "wgpu-on-gl 1", None;

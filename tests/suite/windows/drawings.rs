@@ -6,7 +6,7 @@ use pixelferry::api::gl::glow::{self, HasContext as _};
 use pixelferry::api::gl::{Flow, GlDisplay, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
 use pixelferry::driver::Part;
 use pixelferry::{Display as _, Error, Extent, ImageView, Manner, PixelFormat, SurfaceDesc, View};
-use pixelferry_tests::{Level, Need, Xvfb, by_level, from, need, pass_in_child};
+use pixelferry_tests::{Need, Xvfb, by_level, need, pass_in_child};
 
 const AREA: Extent = Drawing::AREA;
 
@@ -63,22 +63,16 @@ impl WindowApp for App {
 }
 
 #[test]
-#[ignore = "run by the tests below, each in a process of its own"]
+#[ignore = "run by the test below, in a process of its own"]
 fn child() {
-    let prefer_egl = std::env::var("PREFER_EGL").is_ok();
-    let options = WindowOptions::default().with_size(Extent::new(64, 48)).with_prefer_egl(prefer_egl).with_vsync(false);
+    let options = WindowOptions::default().with_size(Extent::new(64, 48)).with_vsync(false);
     let mut app = App(0);
     run_window(&options, &mut app).unwrap();
     assert!(app.0 > by_level(2, 50, 50), "{} cases", app.0);
 }
 
-fn pass(extra: &[(&str, &str)]) {
+#[test]
+fn windows_show_what_is_drawn() {
     let Some(server) = need(Need::Xvfb, Xvfb::start(800, 600)) else { return };
-    let env = [&[("DISPLAY", server.display())], extra].concat();
-    pass_in_child("windows::drawings::child", None, &env, &["1 passed"]);
-}
-
-pixelferry_tests::tests! {
-    by_glx => pass(&[]);
-    by_egl => if from(Level::All) { pass(&[("PREFER_EGL", "1")]) };
+    pass_in_child("windows::drawings::child", None, &[("DISPLAY", server.display())], &["1 passed"]);
 }

@@ -99,10 +99,8 @@ impl WindowApp for App {
 #[test]
 #[ignore = "run by the tests below, each in a process of its own"]
 fn child_window() {
-    let prefer_egl = std::env::var("PREFER_EGL").is_ok();
     let size = Extent::new(160, 120);
-    let options =
-        WindowOptions::default().with_size(size).with_prefer_egl(prefer_egl).with_vsync(false).with_max_frames(20);
+    let options = WindowOptions::default().with_size(size).with_vsync(false).with_max_frames(20);
     let mut app = App::new();
     let frames = run_window(&options, &mut app).unwrap();
     assert_eq!((frames, app.frames, app.closed), (20, 20, true));
@@ -178,15 +176,9 @@ fn pass(child: &str, env: &[(&str, &str)]) {
 }
 
 #[test]
-fn x11_by_glx() {
+fn x11() {
     let Some(server) = need(Need::Xvfb, Xvfb::start(800, 600)) else { return };
     pass("child_window", &[("DISPLAY", server.display())]);
-}
-
-#[test]
-fn x11_by_egl() {
-    let Some(server) = need(Need::Xvfb, Xvfb::start(800, 600)) else { return };
-    pass("child_window", &[("DISPLAY", server.display()), ("PREFER_EGL", "1")]);
 }
 
 #[test]

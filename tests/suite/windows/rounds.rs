@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// API that the windows of a round are drawn with.
 pub enum Api {
     /// A [`GlWindow`] on the loop's thread.
-    Own { prefer_egl: bool },
+    Own,
     /// OpenGL, with contexts that an engine made.
     Engine(Config),
     /// wgpu on Vulkan, with a device for each window.
@@ -40,8 +40,7 @@ pub fn instance(event_loop: &ActiveEventLoop, backends: wgpu::Backends) -> wgpu:
 fn kind(name: &str, event_loop: &ActiveEventLoop) -> Option<(Api, usize)> {
     let (api, windows) = name.split_once(' ').unwrap();
     let api = match api {
-        "own-glx" => Api::Own { prefer_egl: false },
-        "own-egl" => Api::Own { prefer_egl: true },
+        "own" => Api::Own,
         "engine-glx" => Api::Engine(gl_config(event_loop, false)),
         "engine-egl" => Api::Engine(gl_config(event_loop, true)),
         "wgpu" => {
@@ -153,8 +152,8 @@ impl App {
         };
         let opened = match &self.api {
             None => return,
-            Some((Api::Own { prefer_egl }, _)) => {
-                let options = WindowOptions::default().with_size(size).with_prefer_egl(*prefer_egl).with_vsync(false);
+            Some((Api::Own, _)) => {
+                let options = WindowOptions::default().with_size(size).with_vsync(false);
                 let window = GlWindow::with_attributes(event_loop, attributes, &options).unwrap();
                 let id = window.window().id();
                 let mut visit = Visit::new(Box::new(window), Arc::clone(tools), at, turn);

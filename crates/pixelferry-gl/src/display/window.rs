@@ -35,7 +35,7 @@ pub struct WindowOptions {
     pub size: Extent,
     /// [`GlWindow::present`] waits for the screen, where the driver can; [`GlWindow::vsync`] says whether it took the wish.
     pub vsync: bool,
-    /// On X11 tries EGL before GLX.
+    /// On X11 tries EGL before GLX. With Mesa, EGL is always first.
     pub prefer_egl: bool,
     /// [`crate::run_window`] ends after so many frames. `None`: when the window is closed.
     pub max_frames: Option<u64>,
@@ -75,7 +75,7 @@ impl WindowOptions {
         Self { vsync, ..self }
     }
 
-    /// Sets whether EGL is tried before GLX.
+    /// Sets whether EGL is tried before GLX. With Mesa, EGL is always first.
     #[must_use]
     pub fn with_prefer_egl(self, prefer_egl: bool) -> Self {
         Self { prefer_egl, ..self }
@@ -150,6 +150,19 @@ fn preference(_: bool, _: RawDisplayHandle, _: Option<RawWindowHandle>) -> Displ
     DisplayApiPreference::Cgl
 }
 
+/// Mesa's GLX takes sizes from uninitialised memory when a window is gone (`XGetGeometry` fails in `drisw_glx.c`), and llvmpipe then
+/// writes past its memory. Its EGL takes 0.
+#[cfg(all(unix, not(target_vendor = "apple")))]
+fn is_mesa_glx(display: &Display) -> bool {
+    use glutin::display::GetDisplayExtensions as _;
+    matches!(display, Display::Glx(glx) if glx.extensions().iter().any(|name| name.starts_with("GLX_MESA_")))
+}
+
+#[cfg(not(all(unix, not(target_vendor = "apple"))))]
+fn is_mesa_glx(_: &Display) -> bool {
+    false
+}
+
 fn raw_handle(window: &Window) -> Result<RawWindowHandle> {
     Ok(window.window_handle().map_err(unavailable)?.as_raw())
 }
@@ -177,10 +190,15 @@ impl GlWindow {
         let early = if cfg!(windows) { Some(create()?) } else { None };
         let early_handle = early.as_ref().map(raw_handle).transpose()?;
         let display_handle = event_loop.display_handle().map_err(unavailable)?.as_raw();
-        // SAFETY: the handle is the running event loop's, which the window keeps alive.
-        let display =
-            unsafe { Display::new(display_handle, preference(options.prefer_egl, display_handle, early_handle)) };
-        let display = display.map_err(unavailable)?;
+        let open = |prefer_egl| {
+            // SAFETY: the handle is the running event loop's, which the window keeps alive.
+            unsafe { Display::new(display_handle, preference(prefer_egl, display_handle, early_handle)) }
+                .map_err(unavailable)
+        };
+        let mut display = open(options.prefer_egl)?;
+        if is_mesa_glx(&display) {
+            display = open(true)?;
+        }
         let window = early.map_or_else(create, Ok)?;
         let config = pick_config(&display, raw_handle(&window)?)?;
         // Windows of X11 that are told their visual are the exception: winit makes a colour map for each, and leaves it in
