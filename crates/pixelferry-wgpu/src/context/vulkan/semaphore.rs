@@ -3,8 +3,8 @@
 use super::{Api, Vulkan};
 use crate::context::device::WgpuDevice;
 use ash::vk;
-use interop_core::ComputeSemaphore;
 #[cfg(feature = "compute")]
+use interop_core::ComputeSemaphore;
 use interop_core::{Result, SyncKind};
 use pixelferry_vulkan::sharing::Semaphore;
 
