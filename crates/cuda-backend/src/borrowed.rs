@@ -26,6 +26,16 @@ impl CudaBackend {
         call("CudaBackend::address_of", || Ok(linear_argument(&self.session, memory)?.span()?.address()))
     }
 
+    /// Runs `work` with this device's primary context current on the thread, for other code that takes the current device
+    /// (`cudaGetDevice`) for its own, and makes the one before current again.
+    ///
+    /// # Errors
+    /// What the driver reports; `work` does not run then.
+    pub fn with_current<R>(&self, work: impl FnOnce() -> R) -> Result<R> {
+        let _current = self.session.queue.enter_held().map_err(self.session.failed())?;
+        Ok(work())
+    }
+
     /// The number of the device that holds `address` (`CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL`).
     ///
     /// # Errors

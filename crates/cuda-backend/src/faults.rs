@@ -220,6 +220,17 @@ pub(crate) fn each_call_fails_once(scenario: fn() -> Result<()>) {
 }
 
 #[test]
+fn other_code_finds_the_device_current_and_then_what_was_before() {
+    double::reset(None);
+    let backend = open().unwrap();
+    let pushed = || double::with(|s| s.contexts_pushed());
+    assert_eq!((backend.with_current(pushed).unwrap(), pushed()), (1, 0));
+    let work = || backend.with_current(|| panic!("other code"));
+    assert!(interop_core::describe::panics::catch(work).is_err());
+    assert_eq!(pushed(), 0);
+}
+
+#[test]
 fn own_memory_fails_cleanly() {
     each_call_fails_once(own_memory);
 }

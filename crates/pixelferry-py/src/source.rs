@@ -4,6 +4,7 @@ use crate::engine::Engines;
 use crate::failure::{self, Failure, answer};
 use crate::raw::dlpack::{Described, Taken, VERSION};
 use crate::raw::memory::{Lies, Readable};
+use pixelferry::api::cuda::CudaBackend;
 use pixelferry_look::{Number, Place, Raw};
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyBufferError, PyTypeError};
@@ -80,7 +81,7 @@ impl<D: Lies> Source<D> {
         let ordinal = u32::try_from(id).map_err(|_| Failure::Device(format!("there is no CUDA device {id}")))?;
         // A device that this viewer does not read from is refused before anything is taken.
         let backend = py.detach(|| engines.engine(Place::Cuda(ordinal)).and_then(|_| engines.cuda(ordinal)))?;
-        match Self::dlpack(array, of, Some(backend.stream())) {
+        match Self::dlpack(array, of, Some(&backend)) {
             // CuPy (14.2) gives nonsense for negative strides of elements wider than a byte; its other protocol does not.
             Err(error) if failure::is_shape(py, &error)? => {
                 Self::cuda_array_interface(array, of, engines)?.ok_or(error)
@@ -93,25 +94,32 @@ impl<D: Lies> Source<D> {
         &self.readable
     }
 
-    /// `stream`: the one to be ordered after the producer's.
-    fn dlpack(array: &Bound<'_, PyAny>, of: As<'_, D>, stream: Option<usize>) -> PyResult<Self> {
+    /// `backend`: that of its device, whose stream is to be ordered after the producer's.
+    fn dlpack(array: &Bound<'_, PyAny>, of: As<'_, D>, backend: Option<&CudaBackend>) -> PyResult<Self> {
         let py = array.py();
         let arguments = PyDict::new(py);
-        if let Some(stream) = stream {
-            arguments.set_item(intern!(py, "stream"), stream)?;
+        if let Some(backend) = backend {
+            arguments.set_item(intern!(py, "stream"), backend.stream())?;
         }
         let produce = array.getattr(intern!(py, "__dlpack__"))?;
         arguments.set_item(intern!(py, "max_version"), VERSION)?;
-        let made = match produce.call((), Some(&arguments)) {
+        // PyTorch hands over memory of the current device only.
+        let call = || match backend {
+            Some(backend) => backend
+                .with_current(|| produce.call((), Some(&arguments)))
+                .map_err(|e| PyErr::from(Failure::from(e)))?,
+            None => produce.call((), Some(&arguments)),
+        };
+        let made = match call() {
             // One from before version 1.
             Err(error) if error.is_instance_of::<PyTypeError>(py) => {
                 arguments.del_item(intern!(py, "max_version"))?;
-                produce.call((), Some(&arguments))
+                call()
             }
             made => made,
         };
         let taken = Taken::from_capsule(&made.map_err(|e| refused(py, e))?)?;
-        let described = of(&of_dlpack(taken.describe()?, stream.is_some())?)?;
+        let described = of(&of_dlpack(taken.describe()?, backend.is_some())?)?;
         Ok(Self::kept(described, Box::new(taken)))
     }
 
@@ -225,7 +233,11 @@ fn instead(array: &Bound<'_, PyAny>, dimensions: usize, error: PyErr) -> PyResul
 
 /// The producer's own words, with ours.
 fn refused(py: Python<'_>, error: PyErr) -> PyErr {
-    Failure::Dtype(format!("the array does not hand over its memory: {error}")).caused_by(py, error)
+    let instead = match error.is_instance_of::<PyBufferError>(py) {
+        true => "; show a copy of it, such as x.detach().cpu() or numpy.array(x)",
+        false => "",
+    };
+    Failure::Dtype(format!("the array does not hand over its memory: {error}{instead}")).caused_by(py, error)
 }
 
 fn numbers(list: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
