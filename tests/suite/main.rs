@@ -28,6 +28,7 @@ mod meanwhile;
 #[cfg(target_os = "linux")]
 #[path = "../../crates/interop-core/tests/displays/paths.rs"]
 mod paths;
+mod pair_trials;
 mod plugged;
 mod properties;
 mod side_by_side;

@@ -9,6 +9,9 @@ pub trait Content: Lies {
     /// The kernel that makes it, for a surface that takes it.
     fn source(desc: &SurfaceDesc) -> KernelSource;
 
+    /// Name of the work that it is to write the array: all that its time depends on but the size.
+    fn work(&self) -> String;
+
     /// The kernel's arguments; `memory` is that of the array, `table` has the bytes of [`Content::table`].
     fn arguments<'a>(&self, memory: &'a dyn ComputeMemory, table: Option<&'a dyn ComputeMemory>) -> Vec<Arg<'a>>;
 
@@ -35,6 +38,16 @@ impl Lies for Plane {
 impl Content for Plane {
     fn source(desc: &SurfaceDesc) -> KernelSource {
         Self::source(desc)
+    }
+
+    fn work(&self) -> String {
+        let [row, column, channel] = self.strides;
+        let (packed, table) = (row == column * i64::from(self.width), self.table().is_some());
+        let (element, pair, channels) = (self.element, self.pair, self.channels);
+        let rows = if packed { "" } else { ", rows apart" };
+        let pair = pair.map(|pair| format!(" {pair:?}")).unwrap_or_default();
+        let table = if table { ", by a table" } else { "" };
+        format!("an array of {element:?}{pair}, {channels} a pixel, strides {column} and {channel}{rows}{table}")
     }
 
     fn arguments<'a>(&self, memory: &'a dyn ComputeMemory, table: Option<&'a dyn ComputeMemory>) -> Vec<Arg<'a>> {

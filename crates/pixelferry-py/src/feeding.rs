@@ -4,7 +4,7 @@ use crate::content::Content;
 use crate::engine::Engine;
 use crate::failure::Failure;
 use crate::raw::memory::Readable;
-use pixelferry::{Api, ComputeBackend, ComputeMemory, Kernel, Result, SurfaceDesc};
+use pixelferry::{Api, ComputeBackend, ComputeMemory, Kernel, Result, SurfaceDesc, WriteFrame};
 use pixelferry_look::Place;
 use std::ptr;
 use std::sync::Arc;
@@ -33,6 +33,24 @@ pub fn lent<D: Content>(
         (Engine::Host(_), _) if backend.device().api != Api::Cpu => Ok(None),
         (Engine::Host(_), _) => backend.import_host(&array.block()?).map(Some),
     }
+}
+
+/// Writes an array into a frame of any backend, and returns when nothing reads the array any more.
+pub fn written<D: Content>(
+    array: &Readable<D>,
+    engine: &Engine,
+    desc: &SurfaceDesc,
+    frame: &mut WriteFrame<'_>,
+) -> Result<()> {
+    let (content, backend) = (array.description(), frame.backend());
+    let Some(mut memory) = lent(array, engine, backend)? else {
+        return content.write(frame.target()?, array.bytes()?);
+    };
+    let kernel = backend.build(&D::source(desc))?;
+    let mut table = Table::default();
+    let table = table.lend(content, backend)?;
+    frame.launch(kernel.as_ref(), &content.arguments(memory.as_ref(), table))?;
+    memory.release()
 }
 
 /// Memory with the bytes of a content's table, written where the table is another than before.

@@ -23,8 +23,13 @@ impl Lies for Items {
 impl Content for Items {
     fn source(_: &SurfaceDesc) -> KernelSource {
         // SAFETY: each item writes its own bytes below the length, and reads the array at indices that `Items` checked against
-        // its memory; `arguments` makes the arguments for a buffer of `len` bytes, and only `stage` launches it.
+        // its memory; `arguments` makes the arguments for a buffer of `len` bytes, and only `stage` and `feeding` launch it.
         unsafe { KernelSource::new("pf_pack").ptx(PTX) }.cpu_buffer(on_cpu)
+    }
+
+    fn work(&self) -> String {
+        let [outer, middle, inner] = self.axes.map(|axis| axis.stride);
+        format!("pieces of {} bytes, strides {outer} {middle} {inner}", self.piece)
     }
 
     fn arguments<'a>(&self, memory: &'a dyn ComputeMemory, _: Option<&'a dyn ComputeMemory>) -> Vec<Arg<'a>> {

@@ -4,7 +4,7 @@ use crate::array::{Array, Layout};
 use crate::content::Content;
 use crate::engine::{Engine, Engines, Wanted};
 use crate::failure::Failure;
-use crate::feeding::{Table, kernel, lent};
+use crate::feeding::{Table, kernel, lent, written};
 use crate::giving::{Giving, Open};
 use crate::items::Items;
 use crate::object::Object;
@@ -18,8 +18,8 @@ use pixelferry::driver::describe::panics::catch;
 use pixelferry::record::{Output, RecordOptions, Recorded, Recorder};
 use pixelferry::{
     BufferDesc, ComputeBackend as _, Display, DrawOptions, Error, Extent, Fit, Headless, ImageAccess, ImageDesc,
-    Kernel, Link, LinkBuilder, Opened, PathId, PixelFormat, Policy, RowOrder, ShownFrame, SurfaceDesc, Unwritten,
-    picture, picture_png, report::JointReport, save_picture,
+    Kernel, Link, LinkBuilder, Opened, PairTrials, PathId, PixelFormat, Policy, RowOrder, ShownFrame, SurfaceDesc,
+    Unwritten, WriteFrame, picture, picture_png, save_picture,
 };
 use pixelferry_look::{Gauge, Place, Plane, Request};
 use pixelferry_view::{Array as Seen, ArrayView, ReadError, ViewError, pixel_at};
@@ -116,8 +116,8 @@ struct Feed {
     table: Table,
     /// What measures arrays that are not the host's.
     gauge: Option<Gauge>,
-    /// Choice of the backend.
-    report: JointReport,
+    /// Comparison of the backends that can write these arrays.
+    trials: PairTrials,
 }
 
 /// Status of the way in use.
@@ -196,7 +196,13 @@ impl Stage {
         let image = ImageDesc::new(plane.width, plane.height, self.settings.format);
         let image = self.screen.image(image, self.settings.rows).with_unwritten(Unwritten::Overwrite);
         self.shown = Some(self.put(array, engine, SurfaceDesc::Image(image))?);
-        self.draw()
+        self.draw()?;
+        self.compare(array, engine)
+    }
+
+    /// Compares another backend with the one in use.
+    fn compare<D: Content>(&mut self, array: &Readable<D>, engine: &Engine) -> Result<(), Failure> {
+        self.feeds.last_mut().map_or(Ok(()), |feed| feed.compare(array, engine))
     }
 
     /// Shows an array to be looked at closely, beside those of other names, with the last `keep` frames of each. What is asked for is this
@@ -238,16 +244,23 @@ impl Stage {
     pub fn fill(&mut self, array: &Readable<Items>, engine: &Engine) -> Result<(), Failure> {
         self.screen.make_current()?;
         let desc = BufferDesc::new(array.description().len as u64).with_unwritten(Unwritten::Overwrite);
-        self.put(array, engine, SurfaceDesc::Buffer(desc)).map(|_| ())
+        self.put(array, engine, SurfaceDesc::Buffer(desc))?;
+        self.compare(array, engine)
     }
 
     fn put<D: Content>(&mut self, array: &Readable<D>, engine: &Engine, desc: SurfaceDesc) -> Result<D, Failure> {
         let place = array.description().span().place;
-        self.feed::<D>(place, engine, desc)?.put(array, engine)
+        self.feed::<D>(place, engine, desc, array.description().work())?.put(array, engine)
     }
 
     /// The feed for arrays of `place`, last in the list as the one in use.
-    fn feed<D: Content>(&mut self, place: Place, engine: &Engine, desc: SurfaceDesc) -> Result<&mut Feed, Failure> {
+    fn feed<D: Content>(
+        &mut self,
+        place: Place,
+        engine: &Engine,
+        desc: SurfaceDesc,
+        work: impl Into<String>,
+    ) -> Result<&mut Feed, Failure> {
         match self.feeds.iter().position(|feed| feed.place == place) {
             Some(at) => {
                 self.feeds[at..].rotate_left(1);
@@ -266,11 +279,11 @@ impl Stage {
                 {
                     policy.prefer = PRODUCED_BY_CUDA.into_iter().find(|path| policy.paths.get(*path).is_some());
                 }
-                let builder = LinkBuilder::new(desc).shown_by(&display).policy(policy);
-                let Opened { backend, link, report, .. } = engine.wanted(builder).open()?;
+                let builder = LinkBuilder::new(desc).shown_by(&display).policy(policy).work(work);
+                let (Opened { backend, link, .. }, trials) = engine.wanted(builder).open_for_trials()?;
                 let kernel = kernel::<D>(engine, &backend, &desc)?;
                 let table = Table::default();
-                self.feeds.push(Feed { place, link, kernel, table, gauge: None, report });
+                self.feeds.push(Feed { place, link, kernel, table, gauge: None, trials });
             }
         }
         self.feeds.last_mut().ok_or_else(nothing_shown)
@@ -515,7 +528,8 @@ impl Stage {
                 let Some(link) = view.link() else { return Ok(None) };
                 (json(serde_json::to_value(link.report()))?, link.explain() + &view.explain())
             }
-            (None, Some(Feed { link, report: together, .. })) => {
+            (None, Some(Feed { link, trials, .. })) => {
+                let together = trials.report();
                 let mut report = json(serde_json::to_value(link.report()))?;
                 report["together"] = json(serde_json::to_value(together))?;
                 let shown = self.shown.map(|plane| plane.explain()).unwrap_or_default();
@@ -581,6 +595,17 @@ fn nothing_shown() -> Failure {
 }
 
 impl Feed {
+    /// Compares another backend with the one in use, by this array, and goes on with the quicker one.
+    fn compare<D: Content>(&mut self, array: &Readable<D>, engine: &Engine) -> Result<(), Failure> {
+        let desc = *self.link.desc();
+        let mut frame = |frame: &mut WriteFrame<'_>| written(array, engine, &desc, frame);
+        if let Some(better) = self.trials.step(&mut self.link, &array.description().work(), &mut frame) {
+            self.kernel = kernel::<D>(engine, better.link.backend(), better.link.desc())?;
+            (self.link, self.table) = (better.link, Table::default());
+        }
+        Ok(())
+    }
+
     /// Shows it, and returns what was shown.
     fn put<D: Content>(&mut self, array: &Readable<D>, engine: &Engine) -> Result<D, Failure> {
         let (link, content) = (&mut self.link, *array.description());

@@ -89,12 +89,12 @@ impl<T: Contestant> Entry<T> {
     }
 
     /// True where a turn would be longer for what is done only once.
-    pub(crate) fn is_cold(&self) -> bool {
+    pub fn is_cold(&self) -> bool {
         !self.settling.is_over()
     }
 
     /// Makes one frame that does not count, and returns what it took.
-    pub(crate) fn warm(&mut self, course: &T::Course<'_>, clock: &Clock) -> Result<Duration> {
+    pub fn warm(&mut self, course: &T::Course<'_>, clock: &Clock) -> Result<Duration> {
         let begun = clock.now();
         contained(|| self.who.warm(course, clock))?;
         let took = clock.since(begun);
@@ -111,7 +111,7 @@ impl<T: Contestant> Entry<T> {
     }
 
     /// Takes one turn: frames one by one, or for a pipeline runs in which it turns over.
-    pub(crate) fn turn(&mut self, course: &T::Course<'_>, clock: &Clock, round: u32) -> Result<()> {
+    pub fn turn(&mut self, course: &T::Course<'_>, clock: &Clock, round: u32) -> Result<()> {
         let _stage = stage!("turn", of = %self.who, round);
         let (start, begun) = (clock.now(), self.samples_us.len());
         contained(|| {
@@ -180,7 +180,7 @@ impl<T> Entry<T> {
     }
 
     /// Whose turn it is of two, in a round that is the next where both had theirs: who was first is then second.
-    pub(crate) fn whose_turn<'a>(newcomer: &'a mut Self, in_use: &'a mut Self, round: &mut u32) -> &'a mut Self {
+    pub fn whose_turn<'a>(newcomer: &'a mut Self, in_use: &'a mut Self, round: &mut u32) -> &'a mut Self {
         *round += u32::from(newcomer.has_turn_in(*round) && in_use.has_turn_in(*round));
         let [first, second] = if round.is_multiple_of(2) { [newcomer, in_use] } else { [in_use, newcomer] };
         if first.has_turn_in(*round) { second } else { first }
@@ -194,7 +194,7 @@ impl<T> Entry<T> {
     /// Returns what is known of a newcomer after a round with the one in use, which is not changed for less than it
     /// takes to go over. Two of whom chance decides count as equal after [`MOST`] rounds, after [`LAST`] where there
     /// `is_time`.
-    pub(crate) fn verdict(&self, in_use: &Self, is_time: bool) -> Verdict {
+    pub fn verdict(&self, in_use: &Self, is_time: bool) -> Verdict {
         let Some(ratio) = self.ratio_to(in_use) else { return Verdict::Open };
         let rounds = self.rounds_with(in_use);
         let behind = |is_told| Verdict::NotQuicker { is_slower: ratio.ratio > 1.0 + WORTH, is_told };
@@ -213,11 +213,14 @@ impl<T> Entry<T> {
 }
 
 /// Knowledge of a newcomer after a round.
-pub(crate) enum Verdict {
+pub enum Verdict {
     /// Another round is needed.
     Open,
+    /// It is quicker, and worth a change.
     Quicker,
+    /// It is not, or not by enough.
     NotQuicker {
+        /// It takes longer by more than a change is worth.
         is_slower: bool,
         /// False where chance decided, as there was no time for more rounds.
         is_told: bool,

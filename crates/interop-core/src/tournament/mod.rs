@@ -16,8 +16,8 @@ mod entry;
 mod stats;
 mod time;
 
-pub use entry::{Contestant, Entry, TURN, Terms};
-pub(crate) use entry::{HOPELESS, Verdict, run_of};
+pub use entry::{Contestant, Entry, TURN, Terms, Verdict};
+pub(crate) use entry::{HOPELESS, run_of};
 pub use stats::{Ratio, quantile, quantiles};
 pub use time::Clock;
 pub(crate) use time::{Shortest, micros};

@@ -77,6 +77,8 @@ pub struct LinkBuilder {
     pub(super) shown_by: Option<Rc<dyn Display>>,
     pub(super) policy: Policy,
     pub(super) budget: Duration,
+    /// Name of the work of frames that no declared kernel makes.
+    pub(super) work: String,
 }
 
 impl LinkBuilder {
@@ -91,6 +93,7 @@ impl LinkBuilder {
             shown_by: None,
             policy: Policy::default(),
             budget: BUDGET,
+            work: "the host".into(),
         }
     }
 
@@ -134,6 +137,14 @@ impl LinkBuilder {
     #[must_use]
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
+        self
+    }
+
+    /// Names the work that makes frames where no kernel is declared: all that its time depends on, such as types and strides. A choice
+    /// is remembered for that work.
+    #[must_use]
+    pub fn work(mut self, name: impl Into<String>) -> Self {
+        self.work = name.into();
         self
     }
 

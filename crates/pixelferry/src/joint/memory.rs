@@ -8,12 +8,12 @@ use crate::backends::listed_devices;
 use crate::choice::Choice as _;
 use crate::display_rows::DisplayChoice;
 use interop_core::compute::SourceCode;
-use interop_core::{DeviceIdentity, SurfaceDesc};
+use interop_core::{ComputeBackend, DeviceIdentity, Display, Link, SurfaceDesc};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// 3: what was measured for frames of the host before had the display's queue first, and often nothing else.
-const VERSION: u32 = 3;
+/// 4: before, frames of the host were measured with zeros.
+const VERSION: u32 = 4;
 
 /// One file.
 #[derive(Serialize, Deserialize)]
@@ -38,12 +38,12 @@ pub(super) struct Remembered {
 impl Remembered {
     /// True where these are the devices, with the drivers, that were measured.
     pub fn is_of(&self, pair: &Pair) -> bool {
-        self.devices == devices(pair)
+        self.devices == devices(pair.backend.as_ref(), pair.screen.display.as_ref())
     }
 }
 
-fn devices(pair: &Pair) -> [String; 2] {
-    [named(pair.backend.device()), named(pair.screen.display.device())]
+fn devices(backend: &dyn ComputeBackend, display: &dyn Display) -> [String; 2] {
+    [named(backend.device()), named(display.device())]
 }
 
 fn named(device: &DeviceIdentity) -> String {
@@ -63,7 +63,7 @@ fn key(wanted: &LinkBuilder) -> Vec<String> {
     let mut key = vec![
         format!("{VERSION} {}", env!("CARGO_PKG_VERSION")),
         format!("{surface} {} {:?} {:?}", wanted.surface.unwritten(), wanted.policy.mode, wanted.policy.force),
-        format!("{} {}", wanted.backend.name(), wanted.display.name()),
+        format!("{} {} {}", wanted.backend.name(), wanted.display.name(), wanted.work),
     ];
     let given = wanted.computed_by.iter().map(|backend| backend.device());
     key.extend(given.chain(wanted.shown_by.iter().map(|display| display.device())).map(named));
@@ -106,11 +106,12 @@ pub(super) fn load(wanted: &LinkBuilder) -> Option<Remembered> {
 }
 
 /// Remembers what was measured.
-pub(super) fn store(wanted: &LinkBuilder, pair: &Pair, report: &JointReport) {
+pub(super) fn store(wanted: &LinkBuilder, choice: Rows, link: &Link, report: &JointReport) {
     let key = key(wanted);
     let name = file_name(&key);
-    let (backend, display) = (pair.choice.0.name().into(), pair.choice.1.map(|display| display.name().into()));
-    let page = Page { key, backend, display, devices: devices(pair), budget: wanted.budget, report: report.clone() };
+    let (backend, display) = (choice.0.name().into(), choice.1.map(|display| display.name().into()));
+    let devices = devices(link.backend().as_ref(), link.display().as_ref());
+    let page = Page { key, backend, display, devices, budget: wanted.budget, report: report.clone() };
     match serde_json::to_string_pretty(&page) {
         Ok(text) => wanted.policy.profiles.keep(&name, &text),
         Err(error) => tracing::debug!(%error, "what was measured is not remembered"),

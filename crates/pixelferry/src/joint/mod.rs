@@ -16,6 +16,7 @@
 //! | `bench` | one pair with its scratch memory, and its turns |
 //! | `report` | what was found, and why |
 //! | `memory` | what is remembered from start to start |
+//! | `trials` | pairs compared with the program's own frames, while it shows them |
 
 mod bench;
 mod declare;
@@ -23,7 +24,9 @@ mod memory;
 mod open;
 mod pairs;
 mod report;
+mod trials;
 
 pub use declare::{Initial, LinkBuilder, Scratch};
 pub use open::Opened;
 pub use report::{Basis, JointReport, JointRow, JointState};
+pub use trials::{BetterPair, PairTrials, RepeatableFrame};

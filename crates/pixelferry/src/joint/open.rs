@@ -3,8 +3,9 @@
 use super::bench::Bench;
 use super::declare::LinkBuilder;
 use super::memory;
-use super::pairs::{Pair, Prospect, displays, prospects};
+use super::pairs::{Pair, Prospect, Rows, displays, prospects};
 use super::report::{Basis, JointReport, JointRow, JointState};
+use super::trials::PairTrials;
 use crate::backend_rows::BackendChoice;
 use crate::headless::Headless;
 use interop_core::describe::process;
@@ -50,32 +51,72 @@ impl LinkBuilder {
     /// # Errors
     /// [`Error::Unavailable`] where no display opens; [`Error::Unsupported`] where no pair does these frames, with the reason of
     /// each; the refusal itself of a backend that was asked for; what the environment asks for and cannot be.
-    pub fn open(mut self) -> Result<Opened> {
-        process::check("LinkBuilder::open")?;
-        self.surface.byte_len().map_err(|error| error.of("LinkBuilder::open"))?;
-        self.policy = self.policy.overridden()?;
-        let shown = displays(&self)?;
-        let mut prospects = prospects(&self, &shown);
-        if self.launches.is_empty() {
-            // Threads come first: the host writes their memory without a copy. By a GPU's own backend, which an NVIDIA H100 has
-            // in the display's queue, a frame of the host took up to 15 times as long.
-            prospects.sort_by_key(|prospect| prospect.rows().0 != BackendChoice::Cpu);
+    pub fn open(self) -> Result<Opened> {
+        let wanted = self.checked("LinkBuilder::open")?;
+        let shown = displays(&wanted)?;
+        wanted.choose(&prospects(&wanted, &shown))
+    }
+
+    /// Opens the first pair that works for frames that the program makes without declared kernels, or the one that is remembered for
+    /// such [`LinkBuilder::work`]. [`PairTrials::step`] compares the others with the program's own frames while it shows them.
+    ///
+    /// # Errors
+    /// Those of [`LinkBuilder::open`], and [`Error::InvalidInput`] where a kernel is declared.
+    pub fn open_for_trials(self) -> Result<(Opened, PairTrials)> {
+        const CALL: &str = "LinkBuilder::open_for_trials";
+        let wanted = self.checked(CALL)?;
+        if !wanted.launches.is_empty() {
+            return Err(Error::invalid(CALL, "a kernel is declared; call LinkBuilder::open"));
         }
-        if let Some(why) = self.unmeasured(&prospects) {
-            let ((pair, link), place, mut rows) = self.by_cost(&prospects, |pair| self.linked(pair))?;
+        let shown = displays(&wanted)?;
+        let prospects = prospects(&wanted, &shown);
+        let (remembered, opened, choice) = match wanted.remembered(&prospects) {
+            Some((opened, choice)) => (opened.report.chosen().and_then(|row| row.median_us), opened, choice),
+            None => {
+                let ((pair, link), place, mut rows) = wanted.by_cost(&prospects, |pair| wanted.linked(pair))?;
+                rows[place] = pair.row(&link, JointState::Chosen);
+                let (choice, basis) =
+                    (pair.choice, Basis::CostModel("others are compared while frames are shown".into()));
+                (None, opened(pair, link, JointReport { what: wanted.what(), basis, rows }), choice)
+            }
+        };
+        // Others show elsewhere.
+        let rows = prospects.iter().zip(&opened.report.rows).filter(|(prospect, _)| prospect.rows().1 == choice.1);
+        let rows: Vec<_> = rows.map(|(_, row)| row.clone()).collect();
+        let report = JointReport { rows, ..opened.report.clone() };
+        let in_use = report.rows.iter().position(|row| row.state == JointState::Chosen).unwrap_or(0);
+        let shown: Vec<_> = shown.into_iter().filter(|shown| shown.choice() == choice.1).collect();
+        let trials = PairTrials::new(wanted, shown, report, in_use, remembered);
+        Ok((opened, trials))
+    }
+
+    fn checked(mut self, call: &'static str) -> Result<Self> {
+        process::check(call)?;
+        self.surface.byte_len().map_err(|error| error.of(call))?;
+        self.policy = self.policy.overridden()?;
+        Ok(self)
+    }
+
+    /// Opens the pair that an earlier start remembered for such frames.
+    fn remembered(&self, prospects: &[Prospect<'_>]) -> Option<(Opened, Rows)> {
+        let remembered = memory::load(self)?;
+        let prospect = prospects.iter().find(|prospect| prospect.rows() == remembered.choice)?;
+        let pair = prospect.open(self).ok().filter(|pair| remembered.is_of(pair))?;
+        let (pair, link) = self.linked(pair).ok()?;
+        let report = JointReport { basis: Basis::Remembered, ..remembered.report };
+        Some((opened(pair, link, report), remembered.choice))
+    }
+
+    fn choose(&self, prospects: &[Prospect<'_>]) -> Result<Opened> {
+        if let Some(why) = self.unmeasured(prospects) {
+            let ((pair, link), place, mut rows) = self.by_cost(prospects, |pair| self.linked(pair))?;
             rows[place] = pair.row(&link, JointState::Chosen);
             return Ok(opened(pair, link, JointReport { what: self.what(), basis: Basis::CostModel(why), rows }));
         }
-        if let Some(remembered) = memory::load(&self)
-            && let Some(prospect) = prospects.iter().find(|prospect| prospect.rows() == remembered.choice)
-            && let Ok(pair) = prospect.open(&self)
-            && remembered.is_of(&pair)
-            && let Ok((pair, link)) = self.linked(pair)
-        {
-            let report = JointReport { basis: Basis::Remembered, ..remembered.report };
-            return Ok(opened(pair, link, report));
+        match self.remembered(prospects) {
+            Some((opened, _)) => Ok(opened),
+            None => self.by_measuring(prospects),
         }
-        self.by_measuring(&prospects)
     }
 
     /// Opens the two sides by the cost model, without a link: for programs that open links of several surfaces, outlets
@@ -127,7 +168,7 @@ impl LinkBuilder {
 
     fn what(&self) -> String {
         let kernels: Vec<_> = self.launches.iter().map(|(kernel, _)| format!("'{}'", kernel.name())).collect();
-        let kernels = if kernels.is_empty() { "the host".into() } else { kernels.join(", ") };
+        let kernels = if kernels.is_empty() { self.work.clone() } else { kernels.join(", ") };
         format!("{} by {kernels}", self.surface)
     }
 
@@ -205,7 +246,7 @@ impl LinkBuilder {
         let report = JointReport { what: self.what(), basis, rows };
         // A mistake is told at each start until it is mended.
         if !report.rows.iter().any(|row| matches!(row.state, JointState::Mistaken { .. })) {
-            memory::store(self, &pair, &report);
+            memory::store(self, pair.choice, &link, &report);
         }
         tracing::info!(%report, "backend and display chosen");
         Ok(opened(pair, link, report))
@@ -244,7 +285,7 @@ impl LinkBuilder {
 
 /// Keeps the error that [`LinkBuilder::none`] gives, the first mistake of the program's or else the last refusal; and warns of a mistake,
 /// as another pair may hide it.
-fn failed(error: Error, refusal: &mut Option<Error>) -> JointState {
+pub(super) fn failed(error: Error, refusal: &mut Option<Error>) -> JointState {
     let (reason, is_new) = (error.to_string(), is_mistake(&error));
     if !refusal.as_ref().is_some_and(is_mistake) {
         *refusal = Some(error);

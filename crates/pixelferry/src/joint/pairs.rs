@@ -9,8 +9,11 @@ use crate::display_rows::DisplayChoice;
 use crate::displays::open_beside;
 use crate::headless::Headless;
 use crate::pair::backend_in;
-use interop_core::{ComputeBackend, Kernel, KernelSource, Language, Link, Result};
+use interop_core::describe::panics::as_error;
+use interop_core::describe::threads::spawn;
+use interop_core::{ComputeBackend, Error, Kernel, KernelSource, Language, Link, Result};
 use std::sync::Arc;
+use std::thread::JoinHandle;
 
 /// Rows of the tables; none for a display that was given.
 pub(super) type Rows = (BackendChoice, Option<DisplayChoice>);
@@ -48,6 +51,13 @@ impl Pair {
 pub(super) struct Shown {
     screen: Headless,
     choice: Option<DisplayChoice>,
+}
+
+impl Shown {
+    /// Its row of the table; none for a display that was given.
+    pub const fn choice(&self) -> Option<DisplayChoice> {
+        self.choice
+    }
 }
 
 /// The displays that a builder leaves open; a GPU that computes only where none draws, plain memory only where there is no other.
@@ -96,6 +106,41 @@ pub(super) struct Prospect<'a> {
     shown: &'a Shown,
 }
 
+/// A backend that is being opened. Dropped before that is done, it waits, as drivers do not take an end of the process meanwhile.
+pub(super) struct Opening(Option<Begun>);
+
+enum Begun {
+    OnThread(JoinHandle<Result<Arc<dyn ComputeBackend>>>),
+    Done(Result<Arc<dyn ComputeBackend>>),
+}
+
+impl Opening {
+    /// True where [`Opening::join`] does not wait.
+    pub fn is_done(&self) -> bool {
+        !matches!(&self.0, Some(Begun::OnThread(thread)) if !thread.is_finished())
+    }
+
+    /// Waits for it.
+    pub fn join(mut self) -> Result<Arc<dyn ComputeBackend>> {
+        match self.0.take() {
+            Some(Begun::Done(opened)) => opened,
+            Some(Begun::OnThread(thread)) => {
+                thread.join().unwrap_or_else(|_| Err(Error::invalid("open", "the thread ended")))
+            }
+            None => Err(Error::invalid("open", "it was taken before")),
+        }
+    }
+}
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        if let Some(Begun::OnThread(thread)) = self.0.take() {
+            // What it opened goes with the result.
+            drop(thread.join());
+        }
+    }
+}
+
 /// Every pair that the builder leaves open, those that the cost model would take first.
 pub(super) fn prospects<'a>(wanted: &LinkBuilder, displays: &'a [Shown]) -> Vec<Prospect<'a>> {
     let mut all = Vec::new();
@@ -118,7 +163,10 @@ pub(super) fn prospects<'a>(wanted: &LinkBuilder, displays: &'a [Shown]) -> Vec<
             all.push((place, Prospect { driver, shown }));
         }
     }
-    all.sort_by_key(|(place, _)| *place);
+    // The host writes the memory of threads without a copy. With a GPU's own backend, which an NVIDIA H100 has in the display's
+    // queue, a frame of the host took up to 15 times as long.
+    let of_the_host = wanted.launches.is_empty();
+    all.sort_by_key(|(place, prospect)| (of_the_host && prospect.rows().0 != BackendChoice::Cpu, *place));
     all.into_iter().map(|(_, prospect)| prospect).collect()
 }
 
@@ -133,10 +181,31 @@ impl Prospect<'_> {
     /// # Errors
     /// Errors of opening the backend; [`interop_core::Error::Unsupported`] where it speaks no language of a kernel.
     pub fn open(&self, wanted: &LinkBuilder) -> Result<Pair> {
+        self.open_with(self.begin(wanted, false).join()?, wanted)
+    }
+
+    /// Begins to open its backend. On a `thread` of its own that goes on beside the program, unless the backend is in the queue of a
+    /// display.
+    pub fn begin(&self, wanted: &LinkBuilder, thread: bool) -> Opening {
+        let (driver, device) = (self.driver, self.shown.screen.display.device().clone());
+        let best = move || as_error("the backend", || (driver.best)(Some(&device)));
+        Opening(Some(match &wanted.computed_by {
+            Some(given) => Begun::Done(Ok(Arc::clone(given))),
+            None if thread && !driver.in_queue => match spawn("pixelferry open", best.clone()) {
+                Ok(thread) => Begun::OnThread(thread),
+                Err(_) => Begun::Done(best()),
+            },
+            None => Begun::Done(self.shown.screen.make_current().and_then(|()| best())),
+        }))
+    }
+
+    /// Opens it with a backend that [`Prospect::begin`] opened.
+    ///
+    /// # Errors
+    /// [`interop_core::Error::Unsupported`] where the backend speaks no language of a kernel.
+    pub fn open_with(&self, backend: Arc<dyn ComputeBackend>, wanted: &LinkBuilder) -> Result<Pair> {
         let screen = &self.shown.screen;
         screen.make_current()?;
-        let given = wanted.computed_by.clone();
-        let backend = given.map_or_else(|| (self.driver.best)(Some(screen.display.device())), Ok)?;
         if let Some(kernel) = wanted.kernels().iter().find(|kernel| !kernel.suits(backend.caps())) {
             return Err(unsuited(kernel, backend.as_ref(), &[]).of("LinkBuilder::open"));
         }

@@ -24,6 +24,8 @@ pub enum Basis {
     Measured(Duration),
     /// They were measured by an earlier start.
     Remembered,
+    /// Frames of the program were measured while it showed them, which took so long beside its own.
+    Frames(Duration),
     /// Nothing was measured; why.
     CostModel(String),
 }
@@ -148,6 +150,7 @@ impl fmt::Display for JointReport {
         match &self.basis {
             Basis::Measured(time) => writeln!(f, "measured on scratch memory, {:.1} s", time.as_secs_f64())?,
             Basis::Remembered => writeln!(f, "measured by an earlier start")?,
+            Basis::Frames(time) => writeln!(f, "measured with frames of the program, {:.1} s", time.as_secs_f64())?,
             Basis::CostModel(why) => writeln!(f, "by the cost model: {why}")?,
         }
         for row in &self.rows {

@@ -1,0 +1,166 @@
+"""The default choice beside every backend that can be forced: arrays in `Viewer.show`.
+
+Each cell is an array (dtype, size, layout, and the memory that it lies in). The default viewer and one viewer for each backend show the
+same array, `show(array); finish()`. The first 60 frames are added up, as a program pays for them. After those, all take turns, so that
+drift of the machine hits all alike; who goes first changes. A cell is decided when 95 % intervals of the medians of the default and the
+best forced backend lie apart, or when both together span less than 5 %. Prints a line of JSON for each cell, with raw samples.
+"""
+
+import argparse
+import json
+import random
+import statistics
+import sys
+import time
+
+import numpy
+
+import pixelferry
+
+SIZES = {"480p": (640, 480), "1080p": (1920, 1080), "4K": (3840, 2160)}
+FIRST = 60
+# By name: dtype, channels, layout in memory.
+HOST = {
+    "uint8 RGBA": ("u1", 4, "C"),
+    "float32 RGB": ("f4", 3, "C"),
+    "float16 RGBA": ("f2", 4, "C"),
+    "float64 grey": ("f8", 1, "C"),
+    "uint16 RGB": ("u2", 3, "C"),
+    "uint8 RGBA strided": ("u1", 4, "strided"),
+    "float32 RGB Fortran": ("f4", 3, "F"),
+    "float32 RGB big-endian": (">f4", 3, "C"),
+}
+CUDA = {"uint8 RGBA": "uint8", "float32 RGBA": "float32", "bfloat16 RGBA": "bfloat16"}
+
+
+def host_array(kind, width, height):
+    dtype, channels, memory = HOST[kind]
+    dtype = numpy.dtype(dtype)
+    shape = (height, width) if channels == 1 else (height, width, channels)
+    if memory == "strided":
+        shape = (height, 2 * width, channels)
+    source = numpy.random.default_rng(0)
+    if dtype.kind == "f":
+        array = source.random(shape, "f4").astype(dtype)
+    else:
+        array = source.integers(0, numpy.iinfo(dtype).max, shape, dtype)
+    if memory == "strided":
+        return array[:, ::2]
+    return numpy.asfortranarray(array) if memory == "F" else array
+
+
+def cuda_array(kind, width, height, device):
+    import torch
+
+    array = torch.rand((height, width, 4), device=device)
+    if CUDA[kind] == "uint8":
+        return (array * 255).to(torch.uint8)
+    return array.to(getattr(torch, CUDA[kind]))
+
+
+def interval(samples):
+    """95 % of the median, by ranks of the binomial distribution."""
+    ordered, count = sorted(samples), len(samples)
+    reach = 1.96 * count**0.5 / 2
+    low, high = int(count / 2 - reach), int(count / 2 + reach + 1)
+    return ordered[max(low, 0)], ordered[min(high, count - 1)]
+
+
+class Shown:
+    """One viewer that shows the array of a cell."""
+
+    def __init__(self, backend, array, width, height):
+        self.backend, self.array, self.samples, self.error = backend, array, [], None
+        try:
+            self.viewer = pixelferry.Viewer(width, height, headless=True, backend=None if backend == "default" else backend)
+            self.first = sum(self.frame() for _ in range(FIRST))
+        except Exception as error:  # noqa: BLE001 - a backend that is missing is a row of the result
+            self.error = str(error).splitlines()[0]
+
+    def frame(self):
+        begun = time.perf_counter()
+        self.viewer.show(self.array)
+        self.viewer.finish()
+        return time.perf_counter() - begun
+
+    def row(self):
+        if self.error:
+            return {"error": self.error}
+        samples = [1e6 * sample for sample in self.samples]
+        return {
+            "median_us": statistics.median(samples),
+            "p99_us": sorted(samples)[int(0.99 * (len(samples) - 1))],
+            "interval_us": interval(samples),
+            "first_ms": 1e3 * self.first,
+            "path": self.viewer.path,
+            "samples_us": [round(sample, 1) for sample in samples],
+        }
+
+
+def measure(name, array, width, height, backends, rounds):
+    everyone = [Shown(backend, array, width, height) for backend in ["default", *backends]]
+    able = [one for one in everyone if one.error is None]
+    for turn in range(rounds):
+        order = able[turn % len(able) :] + able[: turn % len(able)]
+        for one in order[:: -1 if turn % 2 else 1]:
+            one.frame()
+            one.samples += [one.frame() for _ in range(3)]
+    rows = {one.backend: one.row() for one in everyone}
+    explained = able[0].viewer.explain() if able and able[0].backend == "default" else ""
+    for one in able:
+        one.viewer.close()
+    forced = {backend: row for backend, row in rows.items() if backend != "default" and "error" not in row}
+    cell = {"work": name, "width": width, "height": height, "rows": rows, "explain": explained}
+    if forced and "error" not in rows["default"]:
+        best = min(forced, key=lambda backend: forced[backend]["median_us"])
+        mine, other = rows["default"]["interval_us"], forced[best]["interval_us"]
+        apart = mine[0] > other[1] or mine[1] < other[0]
+        spanned = max(mine[1], other[1]) / min(mine[0], other[0])
+        cell |= {
+            "best": best,
+            "ratio": rows["default"]["median_us"] / forced[best]["median_us"],
+            "first_ratio": rows["default"]["first_ms"] / min(row["first_ms"] for row in forced.values()),
+            "decided": apart or spanned < 1.05,
+        }
+    return cell
+
+
+def works(options):
+    """Names, arrays and sizes, one after the other, as all at once would not fit."""
+    drawn = random.Random(options.seed) if options.seed is not None else None
+    for size, (width, height) in SIZES.items():
+        if drawn:
+            width, height = drawn.randrange(width // 2, width), drawn.randrange(height // 2, height)
+        if options.sizes and size not in options.sizes:
+            continue
+        for kind in drawn.sample(sorted(HOST), 4) if drawn else HOST:
+            yield f"NumPy {kind}", host_array(kind, width, height), width, height, options.backends
+        for device in options.cuda:
+            for kind in CUDA:
+                yield f"torch {kind} on {device}", cuda_array(kind, width, height, device), width, height, ["cuda"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--backends", nargs="+", default=["cpu", "cuda", "opencl", "gl"], help="forced beside the default")
+    parser.add_argument("--cuda", nargs="*", default=[], help="devices of torch tensors, e.g. cuda:0 cuda:1")
+    parser.add_argument("--sizes", nargs="*", help=f"some of {', '.join(SIZES)}")
+    parser.add_argument("--rounds", type=int, default=20, help="turns of each viewer after its first frames")
+    parser.add_argument("--seed", type=int, help="draws sizes and dtypes instead of the list")
+    options = parser.parse_args()
+    cells = []
+    for name, array, width, height, backends in works(options):
+        cell = measure(name, array, width, height, backends, options.rounds)
+        cells.append(cell)
+        print(json.dumps(cell), flush=True)
+        medians = {who: row.get("error") or f"{row['median_us']:.0f}" for who, row in cell["rows"].items()}
+        ratio = f"{cell['ratio']:.2f} first {cell['first_ratio']:.2f}" if "ratio" in cell else "-"
+        print(f"{name} {width}x{height}: {ratio} {medians}", file=sys.stderr, flush=True)
+    decided = [cell for cell in cells if cell.get("decided")]
+    near = sum(cell["ratio"] <= 1.05 for cell in decided)
+    worst = max((cell["ratio"] for cell in decided), default=float("nan"))
+    print(f"{len(cells)} cells, {len(decided)} decided, {near} within 1.05 of the best; worst {worst:.2f}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
