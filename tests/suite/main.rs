@@ -25,10 +25,10 @@ mod gl_sharing;
 mod leaks;
 #[cfg(unix)]
 mod meanwhile;
+mod pair_trials;
 #[cfg(target_os = "linux")]
 #[path = "../../crates/interop-core/tests/displays/paths.rs"]
 mod paths;
-mod pair_trials;
 mod plugged;
 mod properties;
 mod side_by_side;

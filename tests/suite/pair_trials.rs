@@ -37,7 +37,8 @@ fn run(folder: Option<&PathBuf>, threads: Threads) -> (Opened, JointReport, Link
     let display = screen.display();
     let profiles = folder.map_or(Profiles::Off, |folder| Profiles::Folder(folder.clone()));
     let surface = SurfaceDesc::image(WIDTH, HEIGHT, PixelFormat::Rgba8);
-    let wanted = LinkBuilder::new(surface).shown_by(&display).policy(Policy::default().with_profiles(profiles)).work(WORK);
+    let wanted =
+        LinkBuilder::new(surface).shown_by(&display).policy(Policy::default().with_profiles(profiles)).work(WORK);
     let (mut opened, mut trials) = wanted.open_for_trials().unwrap();
     let other = open_headless(DisplayChoice::Memory).unwrap().display();
     let mut link = std::mem::replace(
