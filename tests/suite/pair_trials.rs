@@ -2,7 +2,7 @@
 
 use pixelferry::report::{Basis, JointReport, JointState};
 use pixelferry::{
-    Api, DisplayChoice, Error, Link, LinkBuilder, Opened, PixelFormat, Policy, Profiles, Result, SurfaceDesc,
+    Api, DisplayChoice, Error, Link, LinkBuilder, Opened, PixelFormat, Policy, Profiles, Result, SurfaceDesc, Trials,
     WriteFrame, open_headless,
 };
 use pixelferry_tests::{Folder, Need, need};
@@ -13,6 +13,8 @@ use std::time::Duration;
 const WIDTH: u32 = 64;
 const HEIGHT: u32 = 48;
 const WORK: &str = "one grey for all pixels";
+/// All the time that there is.
+const OFTEN: Trials = Trials::Spread { share: 1.0, within: Duration::from_secs(3600) };
 
 /// Threads take so long for a frame: a double, as this machine may have no backend that is quicker.
 #[derive(Clone, Copy)]
@@ -37,8 +39,10 @@ fn run(folder: Option<&PathBuf>, threads: Threads) -> (Opened, JointReport, Link
     let display = screen.display();
     let profiles = folder.map_or(Profiles::Off, |folder| Profiles::Folder(folder.clone()));
     let surface = SurfaceDesc::image(WIDTH, HEIGHT, PixelFormat::Rgba8);
-    let wanted =
-        LinkBuilder::new(surface).shown_by(&display).policy(Policy::default().with_profiles(profiles)).work(WORK);
+    let wanted = LinkBuilder::new(surface)
+        .shown_by(&display)
+        .policy(Policy::default().with_profiles(profiles).with_trials(OFTEN))
+        .work(WORK);
     let (mut opened, mut trials) = wanted.open_for_trials().unwrap();
     let other = open_headless(DisplayChoice::Memory).unwrap().display();
     let mut link = std::mem::replace(
@@ -107,7 +111,7 @@ fn another_work_is_compared_for_itself() {
     }
     let display = open_headless(DisplayChoice::Gl).unwrap().display();
     let surface = SurfaceDesc::image(WIDTH, HEIGHT, PixelFormat::Rgba8);
-    let policy = Policy::default().with_profiles(Profiles::Off);
+    let policy = Policy::default().with_profiles(Profiles::Off).with_trials(OFTEN);
     let wanted = LinkBuilder::new(surface).shown_by(&display).policy(policy).work(WORK);
     let (Opened { mut link, .. }, mut trials) = wanted.open_for_trials().unwrap();
     let mut works = Vec::new();
@@ -138,7 +142,7 @@ fn a_frame_that_fails_on_others_ends_nothing() {
     }
     let display = open_headless(DisplayChoice::Gl).unwrap().display();
     let surface = SurfaceDesc::image(WIDTH, HEIGHT, PixelFormat::Rgba8);
-    let policy = Policy::default().with_profiles(Profiles::Off);
+    let policy = Policy::default().with_profiles(Profiles::Off).with_trials(OFTEN);
     let wanted = LinkBuilder::new(surface).shown_by(&display).policy(policy).work(WORK);
     let (Opened { mut link, .. }, mut trials) = wanted.open_for_trials().unwrap();
     let mut frame = |next: &mut WriteFrame<'_>| match next.backend().device().api {
@@ -160,6 +164,20 @@ fn a_frame_that_fails_on_others_ends_nothing() {
         _ => false,
     };
     assert!(report.rows.iter().any(said), "{report}");
+}
+
+#[test]
+fn nothing_is_compared_where_the_program_wants_no_trials() {
+    let display = open_headless(DisplayChoice::Memory).unwrap().display();
+    let surface = SurfaceDesc::image(WIDTH, HEIGHT, PixelFormat::Rgba8);
+    for trials in [Trials::Off, Trials::Asked] {
+        let policy = Policy::default().with_profiles(Profiles::Off).with_trials(trials);
+        let (Opened { mut link, .. }, mut trials) =
+            LinkBuilder::new(surface).shown_by(&display).policy(policy).open_for_trials().unwrap();
+        let mut frame = |next: &mut WriteFrame<'_>| next.write(&pixels(1));
+        link.frame(&mut frame).unwrap();
+        assert!(trials.is_over() && trials.step(&mut link, "another", &mut frame).is_none() && trials.is_over());
+    }
 }
 
 #[test]

@@ -1,74 +1,54 @@
 //! The answer of a probe in five lines.
 
+use crate::availability::Availability;
 use crate::probe::{Sharing, SystemReport};
-use interop_core::{DeviceIdentity, Diagnosis, PathId, PathReport, ProbeReport};
+use interop_core::{Api, Diagnosis, PathId, PathReport, ProbeReport};
 
-/// Times that differ by less say nothing about which path is faster.
-const NOISE: f64 = 1.25;
+/// Kinds of work, and the APIs of the backends that do it.
+const WORKS: [(&str, &[Api]); 4] = [
+    ("WGSL kernels", &[Api::OpenGl, Api::Wgpu, Api::Vulkan]),
+    ("C kernels", &[Api::Cuda, Api::OpenCl]),
+    ("host arrays", &[Api::Cpu]),
+    ("GPU tensors", &[Api::Cuda]),
+];
 
 impl SystemReport {
-    /// Five lines: which device computes, which draws, the path by default, the paths that share memory, and what to do next.
+    /// Five lines: the quickest pair for each kind of work, with its path and the time of a frame, and what to do next.
     pub fn answer(&self) -> String {
-        let pair = self.pairings.iter().find(|pairing| pairing.chosen().is_some());
-        let [computes, draws] = match pair {
-            Some(pair) => [device(&pair.compute), device(&pair.display)],
-            None => ["no pair of devices has a path", "no pair of devices has a path"].map(String::from),
-        };
-        let lines = [
-            ("computes", computes),
-            ("draws", draws),
-            ("path", path(self, pair)),
-            ("shared", shared(self, pair)),
-            ("next", next(self)),
-        ];
-        lines.map(|(what, words)| format!("{what:<9} {}\n", words.replace('\n', " "))).concat()
+        let next = ("next", next(self));
+        let lines = WORKS.map(|(work, apis)| (work, best(self, apis))).into_iter().chain([next]);
+        lines.map(|(what, words)| format!("{what:<13} {}\n", words.replace('\n', " "))).collect()
     }
 }
 
-fn device(device: &DeviceIdentity) -> String {
-    let kind = if device.software { "software" } else { "hardware" };
-    format!("{device} ({kind})")
-}
-
-/// The paths whose times differ from this one's by no more than the times of one path do between two runs.
-fn as_fast(pair: &ProbeReport, chosen: &PathReport) -> String {
-    let Some(best) = chosen.median_us() else { return String::new() };
-    let is_near = |path: &&PathReport| path.id != chosen.id && path.median_us().is_some_and(|us| us <= best * NOISE);
-    let names: Vec<_> = pair.paths.iter().filter(is_near).map(|path| path.id.name()).collect();
-    if names.is_empty() { String::new() } else { format!(", about as fast as {}", names.join(", ")) }
-}
-
-/// The path by default, and its time.
-fn path(report: &SystemReport, pair: Option<&ProbeReport>) -> String {
-    match pair.and_then(ProbeReport::chosen) {
-        Some(path) => {
-            let time = path.median_us().map_or("not timed".into(), |us| format!("{us:.0} us a frame"));
-            let others = pair.map_or_else(String::new, |pair| as_fast(pair, path));
-            format!("{}, {time} ({}){others}: {}", path.id, report.surface, path.mechanism)
-        }
+/// The quickest pair of a backend of these APIs with any display.
+fn best(report: &SystemReport, apis: &[Api]) -> String {
+    let of_work = || report.pairings.iter().filter(|pairing| apis.contains(&pairing.compute.api));
+    let found = of_work().filter_map(|pairing| Some((pairing, pairing.chosen()?)));
+    let time = |path: &PathReport| path.median_us().unwrap_or(f64::INFINITY);
+    match found.min_by(|(_, a), (_, b)| time(a).total_cmp(&time(b))) {
+        Some((pairing, path)) => told(report, pairing, path),
         None => {
-            // What every pair can do, and these cannot.
-            let paths = report.pairings.iter().flat_map(|pairing| &pairing.paths);
-            let last = paths.filter(|path| path.id == PathId::HOST_ROUND_TRIP).find(|path| !path.state.works());
-            let why = last.map(|path| path.state.detail()).or_else(|| report.problems.first().cloned());
-            format!("none works for {}: {}", report.surface, why.unwrap_or_else(|| "no two devices open".into()))
+            let paths = of_work().flat_map(|pairing| &pairing.paths);
+            let refused = paths.filter(|path| path.id == PathId::HOST_ROUND_TRIP).find(|path| !path.state.works());
+            let absent = report.backends.iter().filter(|status| apis.contains(&status.api)).find_map(|status| {
+                let Availability::Unavailable { reason, .. } = &status.availability else { return None };
+                Some(format!("{}: {reason}", status.api))
+            });
+            let why = refused.map(|path| path.state.detail()).or(absent);
+            format!("none for {}: {}", report.surface, why.unwrap_or_else(|| "no device takes them".into()))
         }
     }
 }
 
-/// The paths that share memory of a device: between the pair by default, else between the first that has one.
-fn shared(report: &SystemReport, pair: Option<&ProbeReport>) -> String {
-    let of = |pairing: &ProbeReport| pairing.shared().map(|path| path.id.name()).collect::<Vec<_>>().join(", ");
-    match (pair.map(of).filter(|names| !names.is_empty()), report.pairings.iter().find(|p| p.shared().next().is_some()))
-    {
-        (Some(names), _) => names,
-        (None, Some(other)) => format!("not here; {} -> {}: {}", other.compute, other.display, of(other)),
-        (None, None) if pair.is_some_and(|pair| pair.compute.software && pair.display.software) => {
-            "nothing to share: both devices are programs, and have the host's memory".into()
-        }
-        (None, None) if pair.is_some() => "none; frames pass through the host".into(),
-        (None, None) => "none".into(),
-    }
+fn told(report: &SystemReport, ProbeReport { compute, display, .. }: &ProbeReport, path: &PathReport) -> String {
+    let time = path.median_us().map_or("not timed".into(), |us| format!("{us:.0} us a frame of {}", report.surface));
+    let kind = match (compute.software, display.software) {
+        (true, true) => ", all on the CPU",
+        (false, true) => ", drawn by the CPU",
+        _ => "",
+    };
+    format!("{compute} -> {display} by {}, {time}{kind}", path.id)
 }
 
 /// The remedy of the first cause that has one.

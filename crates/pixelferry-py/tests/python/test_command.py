@@ -37,9 +37,9 @@ def test_probe_tells_people_and_programs():
     if by_level(False, True):
         said = run("probe", "--size", "32x24")
         words = [line.split()[0] for line in said.stdout.splitlines()]
-        assert said.returncode == 0 and words == ["computes", "draws", "path", "shared", "next"], said.stderr + said.stdout
+        assert said.returncode == 0 and words == ["WGSL", "C", "host", "GPU", "next"], said.stderr + said.stdout
         said = run("probe", "--size", "32x24", "--all")
-        assert said.stdout.startswith("computes ") and "\n\npixelferry " in said.stdout and "->" in said.stdout, said.stderr
+        assert said.stdout.startswith("WGSL kernels ") and "\n\npixelferry " in said.stdout and "->" in said.stdout, said.stderr
 
 
 def test_a_file_of_numpy_becomes_a_picture(tmp_path):

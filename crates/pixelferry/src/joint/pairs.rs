@@ -157,6 +157,10 @@ pub(super) fn prospects<'a>(wanted: &LinkBuilder, displays: &'a [Shown]) -> Vec<
             None => drivers.retain(|driver| driver.is_meant(wanted.backend) && (driver.named.built || !is_free)),
         }
         for driver in drivers {
+            // Frames of the host would go through memory of one more API.
+            if wanted.launches.is_empty() && is_free && driver.in_queue && driver.api != device.api {
+                continue;
+            }
             // Sides of the same API share a queue: the quickest there is on a GPU, and no gain if the CPU draws.
             let in_queue = driver.in_queue || (driver.draws && shown.choice == Some(DisplayChoice::Compute));
             let place = (device.software && in_queue, !(in_queue && driver.api == device.api));

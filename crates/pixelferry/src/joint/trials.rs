@@ -5,8 +5,8 @@ use super::memory;
 use super::open::failed;
 use super::pairs::{Opening, Pair, Shown, prospects};
 use super::report::{Basis, JointReport, JointRow, JointState};
-use interop_core::tournament::{Clock, Contestant, Entry, Terms, Verdict, quantile};
-use interop_core::{Link, Result, WriteFrame};
+use interop_core::tournament::{Clock, Contestant, Entry, TURN, Terms, Verdict, quantile};
+use interop_core::{Link, Result, Trials, WriteFrame};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
@@ -30,7 +30,7 @@ const SEEN: u32 = 2;
 ///
 /// [`LinkBuilder::open_for_trials`] opens the first pair that works and returns this beside it. Each step computes the program's own
 /// frame once more: by the link in use, or by another pair with memory of its own. Backends that have a queue of their own are opened
-/// on a thread of theirs meanwhile.
+/// on a thread of theirs meanwhile. Nothing is compared unless [`Policy::trials`](crate::Policy::trials) is [`Trials::Spread`].
 ///
 /// ```
 /// use pixelferry::{BackendChoice, DisplayChoice, LinkBuilder, PixelFormat, SurfaceDesc};
@@ -64,6 +64,8 @@ pub struct PairTrials {
     round: u32,
     begun: Duration,
     spent: Duration,
+    /// Time that the last step took: the next one takes about as long.
+    last: Duration,
     /// Microseconds of the choice that an earlier start remembered, until they are checked.
     remembered: Option<f64>,
     /// Works that were compared.
@@ -125,10 +127,10 @@ impl Contestant for Competitor {
     }
 }
 
-/// One sample a turn: each costs the program a frame.
+/// Turns of some milliseconds, whose first frame does not count: threads that slept, or a GPU that did other work, need one.
 fn entry(who: Competitor) -> Entry<Competitor> {
     let has_run = matches!(who, Competitor::InUse);
-    Entry::new(who, Terms { turn: Duration::ZERO, frames_behind: 0, slots: 3, bytes: 0 }, has_run)
+    Entry::new(who, Terms { turn: TURN, frames_behind: 0, slots: 3, bytes: 0 }, has_run)
 }
 
 impl PairTrials {
@@ -152,10 +154,13 @@ impl PairTrials {
             round: 0,
             begun,
             spent: Duration::ZERO,
+            last: Duration::ZERO,
             remembered,
             compared: Vec::new(),
         };
-        if trials.remembered.is_none() {
+        if !matches!(trials.wanted.policy.trials, Trials::Spread { .. }) {
+            trials.remembered = None;
+        } else if trials.remembered.is_none() {
             trials.wait_for_all();
         }
         trials
@@ -178,29 +183,40 @@ impl PairTrials {
         self.waiting = (0..self.report.rows.len()).filter(is_other).filter(is_open).collect();
     }
 
-    /// Does the next step of the comparison, of about a frame's time, after `link` has shown `frame`. Where another pair is quicker by
+    /// Does the next step of the comparison, of a few milliseconds, after `link` has shown `frame` and where the policy's share has time
+    /// for it. Where another pair is quicker by
     /// more than chance, the program goes on with that one, which has the frame already. Frames of another `work` than the one that is
     /// compared are left alone, and compared next.
     ///
     /// Links that show late frames are not compared: a frame that is computed again would come between others.
     pub fn step(&mut self, link: &mut Link, work: &str, frame: &mut RepeatableFrame<'_>) -> Option<BetterPair> {
-        if work != self.wanted.work && self.is_over() && !self.compared.iter().any(|of| of == work) {
+        let is_another = work != self.wanted.work && matches!(self.wanted.policy.trials, Trials::Spread { .. });
+        if is_another && self.is_over() && !self.compared.iter().any(|of| of == work) {
             self.compared.push(std::mem::replace(&mut self.wanted.work, work.into()));
             self.reference = entry(Competitor::InUse);
+            (self.begun, self.spent) = (self.wanted.policy.clock.now(), Duration::ZERO);
             self.wait_for_all();
         }
         if work != self.wanted.work || self.is_over() || link.frames_behind() > 0 {
             return None;
         }
+        let Trials::Spread { share, within } = self.wanted.policy.trials else { return None };
         let clock = self.wanted.policy.clock.clone();
         let begun = clock.now();
-        // The program has half of the time in any case.
-        if 2 * self.spent > begun.saturating_sub(self.begun) {
+        let running = begun.saturating_sub(self.begun);
+        if running > within {
+            // What is left stays as it is.
+            (self.waiting, self.duel, self.remembered) = (VecDeque::new(), None, None);
+            self.end(link);
+            return None;
+        }
+        if (self.spent + self.last).as_secs_f64() > running.as_secs_f64() * share {
             return None;
         }
         let course = Course { link: RefCell::new(link), frame: RefCell::new(frame) };
         let better = self.advance(&course, &clock);
-        self.spent += clock.since(begun);
+        self.last = clock.since(begun);
+        self.spent += self.last;
         if self.is_over() {
             self.end(better.as_ref().map_or(&**course.link.borrow(), |better| &better.link));
         }
