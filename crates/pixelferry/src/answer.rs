@@ -3,6 +3,7 @@
 use crate::availability::Availability;
 use crate::probe::{Sharing, SystemReport};
 use interop_core::{Api, Diagnosis, PathId, PathReport, ProbeReport};
+use std::cmp::Ordering;
 
 /// Kinds of work, and the APIs of the backends that do it.
 const WORKS: [(&str, &[Api]); 4] = [
@@ -21,12 +22,14 @@ impl SystemReport {
     }
 }
 
-/// The quickest pair of a backend of these APIs with any display.
+/// The quickest pair of a backend of these APIs with any display. Plain memory shows nothing, and comes last.
 fn best(report: &SystemReport, apis: &[Api]) -> String {
     let of_work = || report.pairings.iter().filter(|pairing| apis.contains(&pairing.compute.api));
     let found = of_work().filter_map(|pairing| Some((pairing, pairing.chosen()?)));
-    let time = |path: &PathReport| path.median_us().unwrap_or(f64::INFINITY);
-    match found.min_by(|(_, a), (_, b)| time(a).total_cmp(&time(b))) {
+    let rank = |(pairing, path): &(&ProbeReport, &PathReport)| {
+        (pairing.display.api == Api::Cpu, path.median_us().unwrap_or(f64::INFINITY))
+    };
+    match found.min_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(Ordering::Equal)) {
         Some((pairing, path)) => told(report, pairing, path),
         None => {
             let paths = of_work().flat_map(|pairing| &pairing.paths);

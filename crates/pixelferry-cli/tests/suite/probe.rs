@@ -30,10 +30,7 @@ fn the_answer_is_five_lines_and_an_exit_code() {
         "{said}"
     );
     let host = lines[2];
-    assert!(
-        host.contains("CPU ") && host.contains("plain memory by host-round-trip, ") && host.contains(" us a frame of "),
-        "{said}"
-    );
+    assert!(host.contains("CPU ") && host.contains("plain memory by "), "{said}");
     #[cfg(target_os = "linux")]
     assert!(said.contains("unset __EGL_VENDOR_LIBRARY_FILENAMES"), "{said}");
     let [_, log] = texts(&probe(&["--size", "64x48", "-vv"]));
@@ -120,6 +117,6 @@ fn nothing_but_the_answer_is_said_where_there_is_no_desktop() {
     let output = probe.output().unwrap();
     let [out, err] = texts(&output);
     assert!(out.lines().count() == 5 && err.is_empty(), "{out}{err}");
-    let timed = |line: &str| line.contains(" us a frame of ") || line.contains("none for ");
+    let timed = |line: &str| [" us a frame of ", "not timed", "none for "].iter().any(|word| line.contains(word));
     assert!(out.lines().take(4).all(timed), "{out}");
 }

@@ -181,6 +181,10 @@ impl PairTrials {
         let is_open =
             |place: &usize| matches!(self.report.rows[*place].state, JointState::NotTried { .. } | JointState::Slower);
         self.waiting = (0..self.report.rows.len()).filter(is_other).filter(is_open).collect();
+        for place in &self.waiting {
+            let reason = "it is compared while frames are shown".into();
+            self.report.rows[*place].state = JointState::NotTried { reason };
+        }
     }
 
     /// Does the next step of the comparison, of a few milliseconds, after `link` has shown `frame` and where the policy's share has time
