@@ -81,6 +81,14 @@ pub enum ReadError {
     /// The picture is damaged, or too large.
     #[error(transparent)]
     Picture(#[from] image::ImageError),
+    /// A small file would take far more time or memory than pictures of its size do.
+    #[error("{what}; ImageMagick makes one that does not: magick {instead} (convert, in version 6)")]
+    Excessive {
+        /// What is too much.
+        what: String,
+        /// The files and options.
+        instead: &'static str,
+    },
     /// A stream gave no frame.
     #[error("stream {name:?}: {reason}")]
     Stream {

@@ -434,3 +434,30 @@ fn several_files_are_explained_each_and_one_is_saved() {
     let refused = pixelferry(&["view", &one, &two, "--layout", "NHW"]).output().unwrap();
     assert!(texts(&refused)[1].contains("a.npy: an array of shape [48, 64] has 2 axes"), "{}", texts(&refused)[1]);
 }
+
+#[test]
+fn a_layer_is_shown_alone() {
+    let folder = folder("layers");
+    let view = |file: &str, bytes: &[u8], layer: &str| {
+        let (file, saved) = (folder.join(file), folder.join("saved.png"));
+        std::fs::write(&file, bytes).unwrap();
+        let options = ["view", file.to_str().unwrap(), "--layer", layer, "--save", saved.to_str().unwrap()];
+        let output = pixelferry(&options).output().unwrap();
+        let picture = output.status.success().then(|| image::open(saved).unwrap().into_rgb8().get_pixel(2, 1).0);
+        (picture, texts(&output)[1].clone())
+    };
+    let (picture, said) = view("a.npy", &singles(), "diffuse");
+    assert!(picture.is_none() && said.contains("no layer \"diffuse\": it has no layers"), "{said}");
+    // Two layers of 5 x 3: diffuse is red, depth has 0.5 everywhere.
+    let layers = include_bytes!("layers.exr");
+    if !cfg!(feature = "exr") {
+        println!("SKIPPED: the command was built without the feature exr");
+        let (picture, said) = view("a.exr", layers, "depth");
+        return assert!(picture.is_none() && said.contains("feature exr"), "{said}");
+    }
+    for (layer, pixel) in [("diffuse", [255, 0, 0]), ("depth", [128; 3])] {
+        assert_eq!(view("a.exr", layers, layer), (Some(pixel), String::new()), "{layer}");
+    }
+    let (picture, said) = view("a.exr", layers, "normal");
+    assert!(picture.is_none() && said.contains("no layer \"normal\": it has diffuse, depth"), "{said}");
+}

@@ -6,12 +6,15 @@ use crate::child::ChildProcess;
 use interop_core::Extent;
 use std::io::Read as _;
 use std::process::{ChildStderr, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 pub(crate) const LAUNCH: &str = "gst-launch-1.0";
 /// A child that gives nothing for so long is taken for stuck. One that starts for the first time reads all plugins, and a loaded machine
 /// takes long.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+/// One that said that it failed is taken for stuck after so long: GStreamer at times hangs instead of ending.
+pub(crate) const GRACE: Duration = Duration::from_secs(1);
 /// Most bytes of its error output that are kept.
 const MOST_WORDS: usize = 4 << 10;
 
@@ -66,13 +69,14 @@ impl Raw {
     }
 }
 
-/// Returns what it said when it ended, as one line.
-pub(crate) fn words(mut pipe: ChildStderr) -> String {
+/// Returns what it said when it ended, as one line. `has_failed` is set before, when it says that it failed.
+pub(crate) fn words(mut pipe: ChildStderr, has_failed: &AtomicBool) -> String {
     let (mut kept, mut piece) = (Vec::new(), [0; 1024]);
     // An error is an end, too: nobody hears it any more.
     while let Ok(count @ 1..) = pipe.read(&mut piece) {
         let room = MOST_WORDS.saturating_sub(kept.len());
         kept.extend_from_slice(&piece[..count.min(room)]);
+        has_failed.fetch_or(kept.windows(6).any(|word| word == b"ERROR:"), Ordering::Relaxed);
     }
     let text = String::from_utf8_lossy(&kept);
     let told = |line: &&str| line.contains("ERROR") || line.contains("erroneous");

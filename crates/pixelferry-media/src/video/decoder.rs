@@ -1,6 +1,6 @@
 //! Pictures of any video that GStreamer decodes.
 
-use super::child::{self, LAUNCH, PATIENCE};
+use super::child::{self, GRACE, LAUNCH, PATIENCE};
 use super::elements::{self, BAD, BASE, CORE, Needed};
 use super::error::Error;
 use super::units::{self, Packet};
@@ -12,9 +12,11 @@ use interop_core::describe::threads;
 use std::fs::File;
 use std::io::{self, Seek as _};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel, sync_channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Elements that a decoder needs besides those of the video.
 const NEEDED: [Needed; 4] = [("decodebin", BASE), ("videoconvert", BASE), ("gdppay", BAD), ("fdsink", CORE)];
@@ -47,6 +49,9 @@ pub struct Decoder {
     packets: Receiver<io::Result<Packet>>,
     reads: Option<JoinHandle<()>>,
     words: Option<JoinHandle<String>>,
+    /// The child said that it failed.
+    has_failed: Arc<AtomicBool>,
+    patience: Duration,
     /// Those of the next picture.
     kind: Option<(Planes, Duration)>,
     has_picture: bool,
@@ -90,7 +95,10 @@ impl Decoder {
         ]);
         launch.args(child::TO_OUTPUT);
         let input = file.try_clone().map_err(Error::Input)?;
-        let mut child = child::spawn(launch, input.into(), Stdio::piped())?;
+        Self::of(child::spawn(launch, input.into(), Stdio::piped())?, file)
+    }
+
+    fn of(mut child: ChildProcess, file: File) -> Result<Self, Error> {
         let (Some(mut pipe), Some(heard)) = (child.stdout.take(), child.stderr.take()) else {
             return Err(Error::Threads(std::io::ErrorKind::BrokenPipe.into()));
         };
@@ -99,12 +107,15 @@ impl Decoder {
             packets: channel().1,
             reads: None,
             words: None,
+            has_failed: Arc::default(),
+            patience: PATIENCE,
             kind: None,
             has_picture: false,
             file,
             is_over: false,
         };
-        let words = threads::spawn("decoder-words", || child::words(heard));
+        let has_failed = decoder.has_failed.clone();
+        let words = threads::spawn("decoder-words", move || child::words(heard, &has_failed));
         decoder.words = Some(words.map_err(Error::Threads)?);
         let (to, packets) = sync_channel(1);
         decoder.packets = packets;
@@ -122,10 +133,10 @@ impl Decoder {
     ///
     /// # Errors
     /// [`Error::Ended`] where it is no video, one that GStreamer does not decode, or a damaged one; where GStreamer hangs, which it does
-    /// at some of those, after 20 s.
+    /// at some of those, after 20 s, or 1 s after it said that it failed.
     pub fn next_picture(&mut self) -> Result<Option<Decoded<'_>>, Error> {
         loop {
-            match self.packets.recv_timeout(PATIENCE) {
+            match self.next_packet() {
                 Ok(Ok(packet)) if packet.is_caps => {
                     let text = String::from_utf8_lossy(&packet.bytes).into_owned();
                     self.kind = Some(kind(&text).ok_or_else(|| self.ended(format!("pictures of {text}")))?);
@@ -152,6 +163,17 @@ impl Decoder {
                     return Err(self.ended(if is_silent { "it gives nothing for 20 s".into() } else { words }));
                 }
                 Ok(Err(error)) => return Err(self.ended(error.to_string())),
+            }
+        }
+    }
+
+    fn next_packet(&self) -> Result<io::Result<Packet>, RecvTimeoutError> {
+        let begun = Instant::now();
+        loop {
+            let next = self.packets.recv_timeout(GRACE);
+            let is_stuck = self.has_failed.load(Ordering::Relaxed) || begun.elapsed() >= self.patience;
+            if is_stuck || !matches!(next, Err(RecvTimeoutError::Timeout)) {
+                return next;
             }
         }
     }
@@ -237,4 +259,16 @@ fn caps_tell_size_rate_and_colours() {
     ] {
         assert_eq!(colours(name, 720), (weights, is_full), "{name}");
     }
+}
+
+#[cfg(all(test, unix))]
+#[test]
+fn a_child_that_hangs_after_its_error_is_not_waited_for() {
+    let mut launch = Command::new("sh");
+    launch.args(["-c", "echo ERROR: no stream >&2; exec sleep 1000"]);
+    let child = child::spawn(launch, Stdio::null(), Stdio::piped()).unwrap();
+    let mut decoder = Decoder::of(child, File::open("/dev/null").unwrap()).unwrap();
+    decoder.patience = Duration::MAX;
+    let said = decoder.next_picture().map(drop).unwrap_err().to_string();
+    assert!(said.contains("no stream"), "{said}");
 }

@@ -11,6 +11,7 @@ use bytes::Bytes;
 use interop_core::describe::threads;
 use std::process::{Child, ChildStdout, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 
 /// For the encoder's rate control only: pictures come when they come.
@@ -48,7 +49,7 @@ impl Encoder {
         let (Some(stdin), Some(stdout), Some(stderr)) = (stdin.take(), stdout.take(), stderr.take()) else {
             return Err(Error::Threads(std::io::ErrorKind::BrokenPipe.into()));
         };
-        let words = threads::spawn("encoder-words", || child::words(stderr));
+        let words = threads::spawn("encoder-words", || child::words(stderr, &AtomicBool::default()));
         let words = words.map_err(Error::Threads)?;
         let feed = encoder.feed.clone();
         encoder.spawn("encoder-in", move || feed.write(&shape, stdin))?;

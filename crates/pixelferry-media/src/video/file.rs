@@ -15,6 +15,7 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::ChildStdin;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -116,7 +117,7 @@ impl VideoFile {
         let mut file = Self { element, picture: extent, film, child, frames: None, words: None, patience: PATIENCE };
         file.frames = stdin.map(Frames::start).transpose()?;
         if let Some(pipe) = stderr {
-            let words = threads::spawn("encoder-words", || child::words(pipe));
+            let words = threads::spawn("encoder-words", || child::words(pipe, &AtomicBool::default()));
             file.words = Some(words.map_err(Error::Threads)?);
         }
         Ok(file)

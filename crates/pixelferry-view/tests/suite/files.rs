@@ -80,6 +80,7 @@ fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
             vec![
                 written(&grey, ImageFormat::Jpeg),
                 PROGRESSIVE.to_vec(),
+                of_many_scans(),
                 picture(|file, exif, pixels| {
                     let mut encoder = JpegEncoder::new(file);
                     encoder.set_exif_metadata(exif).unwrap();
@@ -105,6 +106,7 @@ fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
                 written(&deep, ImageFormat::Tiff),
                 written(&grey, ImageFormat::Tiff),
                 written(&floats, ImageFormat::Tiff),
+                tiff_of_jpeg(),
             ],
         ),
         (
@@ -119,6 +121,35 @@ fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     #[cfg(feature = "exr")]
     all.push(("exr", exr_files()));
     all
+}
+
+/// A JPEG of 64 x 64 whose many scans each have all of its numbers: of 50 million pixels it would take half a minute.
+fn of_many_scans() -> Vec<u8> {
+    let segment = |mark: u8, body: &[u8]| [&[0xff, mark][..], &(body.len() as u16 + 2).to_be_bytes(), body].concat();
+    let codes = |table: u8, symbol: u8| segment(0xc4, &[&[table, 1, 1][..], &[0; 14], &[symbol, 0]].concat());
+    let scan = |of: [u8; 3]| [segment(0xda, &[&[1, 1, 0][..], &of].concat()), vec![0; 8]].concat();
+    let [begin, end] = [[0xff, 0xd8], [0xff, 0xd9]];
+    let frame = [
+        segment(0xdb, &[&[0][..], &[1; 64]].concat()),
+        codes(0, 0),
+        codes(0x10, 1),
+        segment(0xc2, &[8, 0, 64, 0, 64, 1, 1, 0x11, 0]),
+    ];
+    [&begin[..], &frame.concat(), &scan([0, 0, 1]), &scan([1, 63, 1]).repeat(19), &end].concat()
+}
+
+/// A TIFF of 16 x 16 in one strip, which holds a JPEG.
+fn tiff_of_jpeg() -> Vec<u8> {
+    let mut jpeg = Cursor::new(Vec::new());
+    image::GrayImage::new(16, 16).write_to(&mut jpeg, ImageFormat::Jpeg).unwrap();
+    let (strip, mut file) = (jpeg.into_inner(), b"II*\0".to_vec());
+    let len = strip.len() as u16;
+    file.extend([&(u32::from(len) + 8).to_le_bytes()[..], &strip, &[9, 0]].concat());
+    for (tag, value) in [(256, 16), (257, 16), (258, 8), (259, 7), (262, 1), (273, 8), (277, 1), (278, 16), (279, len)]
+    {
+        file.extend([&u16::to_le_bytes(tag)[..], &[3, 0, 1, 0, 0, 0], &u16::to_le_bytes(value), &[0, 0]].concat());
+    }
+    [file, vec![0; 4]].concat()
 }
 
 /// A progressive JPEG of 8 x 8, as cjpeg writes it.
