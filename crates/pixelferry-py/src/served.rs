@@ -220,7 +220,7 @@ impl Server {
         self.page.serve.viewers()
     }
 
-    /// Shows an array beside the others, or in the place of the one of its name, with its own look; without options it keeps the one
+    /// Shows an array beside the others, or instead of the one of its name, with its own look; without options it keeps the one
     /// that it has, or has that of the first. It is copied, and shown soon.
     #[pyo3(signature = (array, name="array", *, layout=None, range=None, exposure=0.0, gamma=1.0, colormap=None, channel=None,
                         marks=false))]
