@@ -9,7 +9,7 @@ use crate::job::{Job, answered, awaited, check_process, closed, guarded};
 use crate::stage::Stage;
 use crate::window::WindowHandle;
 use pixelferry::driver::describe::panics::ended;
-use pixelferry::driver::describe::process::{self, ProcessOwned};
+use pixelferry::driver::describe::process::{self, ProcessMark, ProcessOwned};
 use pixelferry::driver::describe::threads;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
@@ -92,6 +92,11 @@ impl<S: 'static> StageThread<S> {
         let open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some((sender, _)) = open.as_ref() else { return Err(closed()) };
         sender.send(job).map_err(|_| closed())
+    }
+
+    /// The process that it runs in.
+    pub fn mark(&self) -> ProcessMark {
+        self.0.mark()
     }
 
     pub fn is_open(&self) -> bool {
