@@ -4,8 +4,8 @@
 //! from any. So a stage has a thread of ours: one for each viewer without a window, and one for all windows
 //! ([`crate::window`]), since a process can have only one event loop. Callers wait for it with the interpreter released.
 
-use crate::failure::Failure;
-use crate::job::{Job, answered, awaited, check_process, closed, guarded};
+use crate::failure::{Failure, check_process};
+use crate::job::{Job, answered, awaited, closed, guarded};
 use crate::stage::Stage;
 use crate::window::WindowHandle;
 use pixelferry::driver::describe::panics::ended;

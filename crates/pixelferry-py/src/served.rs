@@ -1,8 +1,8 @@
 //! `pixelferry.serve`: arrays on a page for browsers, which a thread of its own shows.
 
 use crate::engine::{Asked, Engines};
-use crate::failure::Failure;
-use crate::job::{TICK, awaited, check_process, closed};
+use crate::failure::{Failure, check_process};
+use crate::job::{TICK, awaited, closed};
 use crate::looks;
 use crate::raw::memory::{Lies, Readable};
 use crate::source::Source;

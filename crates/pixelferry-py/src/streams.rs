@@ -3,10 +3,10 @@
 
 use crate::array::{Array, Layout as Numbers};
 use crate::engine::{Asked, Engine, Engines, Wanted};
-use crate::failure::Failure;
+use crate::failure::{Failure, check_process};
 use crate::feeding::{kernel, lent};
 use crate::host::StageThread;
-use crate::job::{TICK, answered, check_process, guarded};
+use crate::job::{TICK, answered, guarded};
 use crate::named;
 use crate::raw::memory::Readable;
 use crate::source::Source;

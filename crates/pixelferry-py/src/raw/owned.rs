@@ -1,7 +1,6 @@
 //! The memory of arrays that Python gets from here. Each has its own, so that no later picture changes it.
 
-use crate::failure::Failure;
-use crate::job::check_process;
+use crate::failure::{Failure, check_process};
 use pixelferry::api::cuda::CudaBackend;
 #[cfg(target_os = "linux")]
 use pixelferry::api::vulkan::sharing::MappedMemory;
