@@ -3,6 +3,8 @@
 
 # A test that runs itself again shows that process's own results among its output: the last result of a binary is the binary's.
 function close_binary(    part) {
+    # Documentation has no `@ended`.
+    if (failing != "" && binary ~ / documentation$/) ended[++ended_count] = sprintf("| | %s | FAILED: %s |", binary, failing)
     if (result != "") {
         split(result, part, /; */)
         sub(/.*\. /, "", part[1])
@@ -16,7 +18,7 @@ function close_binary(    part) {
             fflush()
         }
     }
-    result = within = ""
+    result = within = failing = ""
     hidden = outputs = 0
 }
 
@@ -31,18 +33,24 @@ function skip(reason, name) {
     if (skips[reason] <= 3) names[reason] = names[reason] (skips[reason] > 1 ? ", " : "") name
 }
 
+function fail(name) { failing = failing (failing == "" ? "" : ", ") name }
+
 # Printed by the runner of scripts/test before each binary.
 $1 == "@binary" { close_binary(); binary = $2 " " $3; next }
 $1 == "@ended" {
     if ($2) {
-        ended[++ended_count] = sprintf("| | %s | FAILED with status %d%s |", binary, $2, result == "" ? ", without a result" : "")
+        ended[++ended_count] = sprintf("| | %s | FAILED with status %d%s%s |", binary, $2,
+            result == "" ? ", without a result" : "", failing == "" ? "" : ": " failing)
     }
     close_binary()
     next
 }
 $1 == "Doc-tests" { close_binary(); binary = $2 " documentation" }
 
-/^(successes|failures):$/ { outputs = 1; hidden = /^s/ }
+# The list of names is the last of these, whatever the output of a test looks like.
+/^(successes|failures):$/ { outputs = 1; hidden = /^s/; if (!hidden) failing = "" }
+outputs && !hidden && /^    [^ ]+( - .*)?$/ { fail(substr($0, 5)) }
+/^not ended: / { fail(substr($0, 12) " (did not end)") }
 /^---- .* stdout ----$/ { within = binary ": " substr($0, 6, length($0) - 17) }
 /^SKIPPED: / { skip(substr($0, 10), within == "" ? binary : within) }
 /^test result: / { result = $0; next }
@@ -56,7 +64,7 @@ $1 == "Doc-tests" { close_binary(); binary = $2 " documentation" }
         $0 = substr($0, 1, RSTART - 1)
     }
     if (/^ignored/) skip(substr($0, 10), binary ": " name)
-    if (/FAILED/) print "test " name " ... FAILED"
+    if (/FAILED/) { print "test " name " ... FAILED"; fail(name) }
     next
 }
 

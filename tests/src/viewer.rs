@@ -57,6 +57,13 @@ impl Viewer {
         self.fake([KEY_PRESS_EVENT, KEY_RELEASE_EVENT], code)
     }
 
+    /// Presses and releases a key while Shift (50) is held.
+    pub fn shifted(&self, code: u8) -> Result<(), Box<dyn Error>> {
+        self.fake([KEY_PRESS_EVENT], 50)?;
+        self.key(code)?;
+        self.fake([KEY_RELEASE_EVENT], 50)
+    }
+
     /// Moves the pointer from place to place with the left button held, as its user does.
     pub fn drag(&self, from: (i16, i16), to: (i16, i16)) -> Result<(), Box<dyn Error>> {
         self.point(from)?;

@@ -254,7 +254,7 @@ fn maps(backends: &[Arc<dyn ComputeBackend>], device: &OpenClDevice) {
     failed.fail(-5).unwrap();
     assert!(first.map_write::<u8>(&one, 0..64, &wait).is_err());
     import.write(0, &[1]).unwrap();
-    // Leaked, it maps for ever, and the block is never freed.
+    // Leaked, it maps forever, and the block is never freed.
     std::mem::forget(first.map_read::<u8>(&one, 0..1, &[]).unwrap());
     held("a write beside a leaked map", import.write(0, &[1]));
     import.write(1, &[1]).unwrap();

@@ -120,7 +120,7 @@ impl<'a> CpuArgs<'a> {
 
     fn get(&self, index: usize, wanted: &str) -> Result<&CpuArg<'a>> {
         self.args.get(index).ok_or_else(|| {
-            self.error(index, format!("({wanted}) is missing: the launch gave {} arguments", self.args.len()))
+            self.error(index, format!("({wanted}) is missing; arguments that the launch gave: {}", self.args.len()))
         })
     }
 

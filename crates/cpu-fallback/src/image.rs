@@ -100,7 +100,7 @@ impl<'a> CpuImage<'a> {
         Err(Error::invalid(
             "CpuImage",
             format!(
-                "kernel '{}': {} has {have} bytes, a pixel of {} has {want}",
+                "kernel '{}': {} has {have} B, a pixel of {} has {want} B",
                 self.kernel,
                 type_name::<P>(),
                 self.view.format

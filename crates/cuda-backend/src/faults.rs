@@ -66,7 +66,7 @@ fn memory_of_others() -> Result<()> {
     let backend = open()?;
     let (owner, address) = lent(&backend, 1024)?;
     assert_eq!(backend.device_of(address)?, 0);
-    // SAFETY: the default stream lives for ever; `owner` outlives what borrows from it.
+    // SAFETY: the default stream lives forever; `owner` outlives what borrows from it.
     let mut borrowed = unsafe {
         backend.follow_stream(1)?;
         backend.lead_stream(1)?;

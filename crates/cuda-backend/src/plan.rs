@@ -1,6 +1,7 @@
 //! Plan of a launch: parameters and a grid, made from a target and arguments according to the entry's PTX.
 
 use crate::signature::{Class, Param};
+use interop_core::describe::words::counted;
 use interop_core::{Arg, BufferView, ComputeMemory, Error, Extent, ImageView, Result};
 
 /// Threads of a block for images: one warp across, so that a row's pixels are written together.
@@ -121,8 +122,8 @@ impl Planner<'_> {
         let wanted = self.params.get(target.len()..).unwrap_or_default();
         if wanted.len() != args.len() {
             return Err(Error::refused(format!(
-                "kernel '{name}' takes {} arguments after the target, {} were given",
-                wanted.len(),
+                "kernel '{name}' takes {} after the target, {} given",
+                counted(wanted.len(), "argument"),
                 args.len()
             )));
         }

@@ -52,7 +52,7 @@ impl OpenClKernel {
         let all = all.iter().map(|param| param.raw.clone()).collect();
         let params = Params::new(all, size_of).map_err(|log| build_error(shared, name, log))?;
         let image = for_images(text).filter(|_| shared.opens_images() && params.target == TargetKind::Image);
-        // SAFETY: as above; `PF_STORE` writes the image's pixel in the place of the memory's.
+        // SAFETY: as above; `PF_STORE` writes the image's pixel instead of the memory's.
         let image = image.and_then(|text| match unsafe { BuiltKernel::build(shared, name, &text) } {
             Ok(built) => Some(built),
             Err(reason) => {

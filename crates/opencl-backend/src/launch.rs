@@ -221,7 +221,7 @@ fn push_image(kernel: &OpenClKernel, image: &ImageView, values: &mut Vec<ArgValu
     let bpp = image.format.bytes_per_pixel();
     if let Some(size) = kernel.params.element_size().filter(|size| *size != bpp) {
         return Err(format!(
-            "writes {} of {size} bytes, but a pixel of {} has {bpp} bytes",
+            "writes {}, {size} B each, but a pixel of {} has {bpp} B",
             kernel.params.element, image.format
         ));
     }

@@ -1,5 +1,6 @@
 //! A kernel's parameters: what the prelude's macros declared, and what the user may pass.
 
+use interop_core::describe::words::counted;
 use interop_core::{Arg, PixelFormat};
 use pixelferry_opencl::base::{ParamInfo, Sort, sort, type_size};
 
@@ -83,8 +84,8 @@ impl Params {
     pub fn check_args(&self, args: &[Arg<'_>]) -> Result<(), String> {
         if args.len() != self.user.len() {
             return Err(format!(
-                "takes {} arguments after its target ({}), {} given",
-                self.user.len(),
+                "takes {} after its target ({}), {} given",
+                counted(self.user.len(), "argument"),
                 list(self.user.iter().map(|param| &param.info)),
                 args.len()
             ));

@@ -72,7 +72,7 @@ fn device_of(gpu: &DeviceIdentity) -> Result<Option<Device>> {
     Ok(None)
 }
 
-/// The text with 0 in the place of global offsets. `Err` says what else it reads that only OpenCL sets.
+/// The text with 0 instead of global offsets. `Err` says what else it reads that only OpenCL sets.
 fn without_offsets(text: &str) -> Result<String, String> {
     if !text.contains(".entry") {
         return Err("its OpenCL driver gives no PTX".into());

@@ -91,11 +91,11 @@ enum {
     PIXELFERRY_MAKE_VERSION(PIXELFERRY_VERSION_MAJOR, PIXELFERRY_VERSION_MINOR, PIXELFERRY_VERSION_PATCH)
 
 /* The library's version, as the number and as text ("0.1.0"). Below 1.0 the library suits a header with the same two first
- * numbers. Any thread; the text lasts for ever. */
+ * numbers. Any thread; the text lasts forever. */
 PIXELFERRY_EXPORT uint32_t pf_version_number(void);
 PIXELFERRY_EXPORT const char *pf_version(void);
 
-/* The name of a status, "PIXELFERRY_ERROR_DRIVER". Any thread; lasts for ever. */
+/* The name of a status, "PIXELFERRY_ERROR_DRIVER". Any thread; lasts forever. */
 PIXELFERRY_EXPORT const char *pf_status_name(pf_status status);
 
 /* What the last call that failed on this thread reported: the call, what failed, on which device, what to try. "" where none

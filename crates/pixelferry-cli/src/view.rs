@@ -26,7 +26,7 @@ const STANDARD_INPUT: &str = "-";
 #[derive(clap::Args)]
 pub struct ViewOptions {
     /// .npy files, FILE.npz:NAME, pictures (.png, .jpg, .webp, .tif, .bmp, .exr where built in) or videos, which play: .y4m, and others by
-    /// GStreamer; - for one on standard input, but for the latter and .npz.
+    /// GStreamer; - for standard input, which gives neither the latter nor .npz.
     #[arg(value_name = "FILE", required_unless_present_any = ["listen", "attach"])]
     files: Vec<PathBuf>,
     #[command(flatten)]

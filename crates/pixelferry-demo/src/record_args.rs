@@ -2,6 +2,7 @@
 
 use crate::{say, terminal};
 use clap::Args;
+use pixelferry::driver::describe::words::counted;
 use pixelferry::record::{Output, RecordError, RecordOptions, Recorded, Recorder};
 use std::path::{Path, PathBuf};
 
@@ -76,6 +77,6 @@ impl FilmArgs {
         let (Some(output), Some(recorder)) = (&self.record, recorder) else { return Ok(()) };
         let Recorded { frames, dropped, extent, .. } = recorder.finish()?;
         let missing = if dropped > 0 { format!(", {dropped} dropped as the writer was behind") } else { String::new() };
-        Ok(say!("recorded {frames} frames to {}, {extent}{missing}", output.name())?)
+        Ok(say!("recorded {} to {}, {extent}{missing}", counted(frames, "frame"), output.name())?)
     }
 }

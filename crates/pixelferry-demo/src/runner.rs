@@ -13,6 +13,7 @@ use crate::trace::{Trace, TraceError};
 use image::ImageBuffer;
 use indicatif::{ProgressBar, ProgressStyle};
 use pixelferry::api::gl::Viewport;
+use pixelferry::driver::describe::words::counted;
 use pixelferry::{
     BackendChoice, ComputeBackend, Display, DisplayChoice, DrawOptions, Extent, Headless, KernelSource, LinkBuilder,
     PixelFormat, Showed, SurfaceDesc, open_headless, picture_with, record::Recorder, save_picture_with, save_rgba8,
@@ -143,7 +144,7 @@ pub fn introduce(scene: &mut dyn Scene) -> Result<(), OutputError> {
         say!("  {}", chosen.state.detail())?;
     }
     if link.frames_behind() > 0 {
-        say!("  shown {} frames behind", link.frames_behind())?;
+        say!("  shown {} behind", counted(link.frames_behind(), "frame"))?;
     }
     about.map_or(Ok(()), |about| say!("  {about}"))
 }
@@ -213,7 +214,7 @@ fn headless(
             None => save_without_gl(scene, out)?,
         }
     }
-    say!("{done} frames in {seconds:.2} s{}", way(showed.as_ref()))?;
+    say!("{} in {seconds:.2} s{}", counted(done, "frame"), way(showed.as_ref()))?;
     Ok(options.out.as_ref().map_or(Ok(()), |out| say!("saved {}", out.display()))?)
 }
 

@@ -1,6 +1,7 @@
 //! Order of an array's axes.
 
 use crate::refusal::Refusal;
+use pixelferry::driver::describe::words::counted;
 
 /// Order of the axes: as it was named, or to be guessed from the shape by [`GUESSES`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,8 +140,8 @@ impl Layout {
         }
         if named.len() != shape.len() || shape.len() != strides.len() {
             let letters: String = named.iter().map(|axis| Axis::LETTERS[*axis as usize].0).collect();
-            let (have, want) = (shape.len(), letters.len());
-            let what = format!("an array of shape {shape:?} has {have} axes, and layout=\"{letters}\" names {want}");
+            let (have, want) = (counted(shape.len(), "dimension"), letters.len());
+            let what = format!("an array of shape {shape:?} has {have}, and layout=\"{letters}\" names {want}");
             return Err(Refusal::Shape(format!("{what}; name each axis by a letter")));
         }
         let (mut sides, mut steps) = ([1; 4], [0; 4]);

@@ -82,8 +82,7 @@ impl Plane {
         match look.channel {
             Some(Channel::Number(number)) => {
                 if i64::from(number) >= channels {
-                    let what =
-                        format!("as {} has {channels} channels, and channel={number} is none of them", axes.layout);
+                    let what = format!("as {} has no channel={number} (channels: {channels})", axes.layout);
                     return Err(wrong(&format!("{what}: bands are named by layout=\"HWC\" or layout=\"CHW\"")));
                 }
                 span.first = span.first.wrapping_add_signed((i64::from(number) * channel) as isize);

@@ -1,5 +1,5 @@
 //! The threads that measure and subtract. Rayon's own are started by whoever comes first, with a host's signals, and a forked process
-//! waits for them for ever.
+//! waits for them forever.
 
 use pixelferry::driver::describe::process::ProcessOwned;
 use pixelferry::driver::describe::threads::SignalsBlocked;

@@ -38,7 +38,7 @@ const fn name_of(sort: Sort) -> &'static str {
 pub enum Arg<'a> {
     /// For `__global` and `__constant` pointers: a `cl_mem`.
     Buffer(&'a Buffer),
-    /// A null pointer in the place of a buffer's `cl_mem`.
+    /// A null pointer instead of a buffer's `cl_mem`.
     Null,
     /// For image parameters: a `cl_mem`.
     Image(&'a Image),

@@ -7,6 +7,7 @@ use crate::ffi::{Failure, LaunchFailure};
 #[cfg(doc)]
 use interop_core::Error;
 use interop_core::Result;
+use interop_core::describe::words::counted;
 use std::ffi::c_void;
 use std::fmt;
 
@@ -73,7 +74,7 @@ impl BoundKernel {
         match which {
             Which::Position(position) if position < self.args.len() => Ok(position),
             Which::Position(position) => {
-                Err(invalid(format!("it has {} parameters, none of number {position}", self.args.len())))
+                Err(invalid(format!("it has {}, none of number {position}", counted(self.args.len(), "parameter"))))
             }
             Which::Name(name) => {
                 let params = self.params().unwrap_or_default();
@@ -209,6 +210,6 @@ impl BoundKernel {
 impl fmt::Debug for BoundKernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let set = self.args.iter().flatten().count();
-        write!(f, "BoundKernel({}, {set} of {} arguments, {:?})", self.name(), self.args.len(), self.range)
+        write!(f, "BoundKernel({}, {set} of {}, {:?})", self.name(), counted(self.args.len(), "argument"), self.range)
     }
 }

@@ -176,7 +176,7 @@ impl fmt::Debug for Buffer {
 /// It holds current bytes for the host only while it is mapped. Others may have the block, too. A map waits for their
 /// commands. Nobody has a slice of bytes that another has mapped, or uses them by a command
 /// ([`interop_core::devices::borrows`]). The block is released when the driver has deleted the buffer. Dropping this
-/// waits for the commands that use it. Where the buffer or a part of it lives on (a clone), the block is kept for ever,
+/// waits for the commands that use it. Where the buffer or a part of it lives on (a clone), the block is kept forever,
 /// and a log says so. Stays on its thread, as blocks do.
 pub struct HostBuffer {
     // Let go of before what holds the host memory.

@@ -57,7 +57,7 @@ impl Queue {
             let code = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
             return Err(self.error(Failure { operation, code }));
         }
-        // Commands that wait for another queue would wait for ever if that queue was not flushed (OpenCL 3.0 API,
+        // Commands that wait for another queue would wait forever if that queue was not flushed (OpenCL 3.0 API,
         // 5.15).
         for event in wait {
             if event.queue().is_some_and(|queue| !queue.is(self)) {

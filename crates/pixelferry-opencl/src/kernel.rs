@@ -5,6 +5,7 @@ use super::{Arg, Context, Device, Event, Param, Program, Queue};
 use crate::ffi::{self, ArgValue, LaunchFailure, ParamInfo, Range, Session};
 use cl3::error_codes::{CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_WORK_GROUP_SIZE};
 use cl3::kernel as k;
+use interop_core::describe::words::counted;
 use interop_core::{Error, Result};
 use std::ffi::CString;
 use std::fmt;
@@ -182,7 +183,7 @@ impl Kernel {
     pub unsafe fn with_params(self, params: &[Param]) -> Result<Self> {
         let (count, given) = (self.facts.count, params.len());
         if count != given {
-            return Err(self.invalid(format!("{given} parameters were stated; it has {count}")));
+            return Err(self.invalid(format!("{} stated; it has {count}", counted(given, "parameter"))));
         }
         let facts = Facts::new(count, Some(params.to_vec()), self.context().devices().len());
         Ok(Self { facts: Arc::new(facts), ..self })
@@ -249,7 +250,7 @@ impl Kernel {
             .params()
             .map(|all| all.iter().map(|p| format!("{} {}", p.type_name(), p.name())).collect::<Vec<_>>().join(", "));
         let list = list.map_or_else(String::new, |list| format!(" ({list})"));
-        Err(self.invalid(format!("takes {} arguments{list}, {given} given", self.facts.count)))
+        Err(self.invalid(format!("takes {}{list}, {given} given", counted(self.facts.count, "argument"))))
     }
 
     /// Checks whether an argument is of this context and fits its parameter.

@@ -39,7 +39,7 @@ pub struct Param {
 }
 
 impl Param {
-    /// A parameter for [`Kernel::with_params`], in the place of what `clGetKernelArgInfo` does not tell. It has the
+    /// A parameter for [`Kernel::with_params`], instead of what `clGetKernelArgInfo` does not tell. It has the
     /// type as in the source, such as `float*`, `int4`, `image2d_t` or `sampler_t`.
     ///
     /// [`Kernel::with_params`]: super::Kernel::with_params

@@ -127,7 +127,7 @@ impl Program {
         let binaries = self.raw.built_binaries().map_err(|f| self.context().error(f))?;
         let listed = self.raw.devices().map_err(|f| self.context().error(f))?;
         // In the order of the driver's list, which has only the devices of the binaries where it was made of such. PoCL 3.1
-        // lists a device in the place of its parts.
+        // lists a device instead of its parts.
         let of = |device: &Device| {
             let mut above = std::iter::successors(Some(device), |device| device.parent());
             above.find_map(|device| listed.iter().position(|raw| *raw == device.raw()))

@@ -9,7 +9,7 @@ use interop_core::{Error, Result};
 
 /// An event that the host completes (OpenCL 3.0 API, 5.11; `clCreateUserEvent`).
 ///
-/// Dropped before it was set, it fails, and so does what waits for it: nothing waits for ever. The error is
+/// Dropped before it was set, it fails, and so does what waits for it: nothing waits forever. The error is
 /// [`Error::EventFailed`] and says so; [`Event::status`] has the code -1.
 pub struct UserEvent {
     event: Event,

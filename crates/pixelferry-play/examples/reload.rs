@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs, io, thread};
 
 const SIZE: Extent = Extent::new(800, 450);
-/// A text for each backend, with a number in the place of `N`.
+/// A text for each backend, with a number instead of `N`.
 const TEXTS: [(BackendChoice, &str, &str); 5] = [
     (BackendChoice::Gl, "glsl", SHADER),
     (BackendChoice::Vulkan, "glsl", SHADER),

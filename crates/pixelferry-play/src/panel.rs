@@ -114,3 +114,30 @@ fn faults(context: &Context, faults: &[Fault]) {
         },
     );
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use egui::epaint::Primitive;
+
+    /// Without a slider nothing else makes the panel wide.
+    #[test]
+    fn the_line_of_time_stays_one_line_without_sliders() {
+        let panel = Panel::default();
+        let height = |line: &str| {
+            let (line, screen) = (line.to_owned(), Rect::from_min_size(egui::Pos2::ZERO, vec2(800.0, 450.0)));
+            let input = || RawInput { screen_rect: Some(screen), ..RawInput::default() };
+            let mut shown = Shown { line, sliders: &[], values: &mut [], faults: &[], said: &[] };
+            // The first run finds out the size.
+            panel.run(input(), &mut shown);
+            let (painted, _) = panel.run(input(), &mut shown);
+            let tops = painted.primitives.iter().filter_map(|clipped| match &clipped.primitive {
+                Primitive::Mesh(mesh) => Some(mesh.calc_bounds()),
+                Primitive::Callback(_) => None,
+            });
+            tops.reduce(|all, one| all.union(one)).expect("nothing is drawn").height()
+        };
+        let (short, long) = (height("0.01 s"), height("26.67 s, frame 1600, 562 a second"));
+        assert!((short - long).abs() < 1.0, "{short} points for a word, {long} for the line");
+    }
+}

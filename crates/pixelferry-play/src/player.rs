@@ -186,7 +186,7 @@ impl Player {
         Ok(true)
     }
 
-    /// Builds a program that passed, launches it, and puts it in the place of the one before.
+    /// Builds a program that passed, launches it, which replaces the one before.
     fn replace(&mut self, program: Program, values: Vec<f32>) -> Result<(), PlayError> {
         let unknown =
             self.options.set.iter().find(|(name, _)| !program.sliders.iter().any(|slider| slider.name == *name));

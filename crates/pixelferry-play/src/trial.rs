@@ -236,7 +236,7 @@ impl Trials {
         Ok(Tester { process, input, answers, is_ready: false, since: Instant::now(), is_busy: false })
     }
 
-    /// Tries a text in the place of one that is on trial.
+    /// Tries a text instead of one that is on trial.
     ///
     /// # Errors
     /// [`PlayError::Trial`] where there is no process for it.

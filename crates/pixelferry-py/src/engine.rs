@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::named::one_of;
 use pixelferry::api::cuda::{self, CudaBackend};
 use pixelferry::driver::DeviceUuid;
+use pixelferry::driver::describe::process::ProcessMark;
 use pixelferry::{BackendChoice, ComputeBackend, DeviceIdentity, LinkBuilder, command::Choice as _, open_backend};
 use pixelferry_look::Place;
 use std::collections::BTreeMap;
@@ -176,17 +177,16 @@ impl Engines {
 
 /// A backend on the CUDA device with this UUID, one for all that ask while somebody has it; `None` where CUDA has none.
 pub fn cuda_of(uuid: DeviceUuid) -> Result<Option<Arc<CudaBackend>>, Failure> {
-    type Opened = (u32, DeviceUuid, Weak<CudaBackend>);
+    type Opened = (ProcessMark, DeviceUuid, Weak<CudaBackend>);
     static OPEN: Mutex<Vec<Opened>> = Mutex::new(Vec::new());
-    let process = std::process::id();
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-    open.retain(|(of, _, backend)| *of == process && backend.strong_count() > 0);
+    open.retain(|(made, _, backend)| made.is_here() && backend.strong_count() > 0);
     let known = open.iter().filter(|(_, id, _)| *id == uuid).find_map(|(.., backend)| backend.upgrade());
     if let Some(backend) = known {
         return Ok(Some(backend));
     }
     let Some(backend) = cuda_alone(uuid)?.map(Arc::new) else { return Ok(None) };
-    open.push((process, uuid, Arc::downgrade(&backend)));
+    open.push((ProcessMark::here(), uuid, Arc::downgrade(&backend)));
     Ok(Some(backend))
 }
 

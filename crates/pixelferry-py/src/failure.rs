@@ -1,5 +1,6 @@
 //! Errors on any thread, and the exception of Python that each becomes.
 
+use pixelferry::driver::describe::process::ProcessMark;
 use pixelferry::record::RecordError;
 use pixelferry::{Error, SaveError};
 use pixelferry_look::Refusal;
@@ -206,4 +207,15 @@ impl Failure {
         error.set_cause(py, Some(cause));
         error
     }
+}
+
+/// Refuses what came along into a forked process, whose threads and drivers it does not have.
+pub fn check_process(made: ProcessMark, what: &str) -> Result<(), Failure> {
+    if made.is_here() {
+        return Ok(());
+    }
+    Err(Failure::Closed(format!(
+        "{what} was made in the process that this one was forked from. A process that opens its own is started by \
+         multiprocessing.get_context(\"spawn\"), or forked before anything is opened"
+    )))
 }

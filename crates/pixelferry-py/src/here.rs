@@ -1,8 +1,8 @@
 //! The textures of a thread. OpenGL contexts are current on one, and Python drops objects on any: so an object of Python's is only
 //! a [`Ticket`], and what it stands for stays with its thread.
 
-use crate::failure::Failure;
-use crate::job::{check_process, guarded};
+use crate::failure::{Failure, check_process};
+use crate::job::guarded;
 use crate::raw::context::UserContext;
 use crate::stage::{Screen, Settings, Stage};
 use pixelferry::Display;

@@ -4,12 +4,12 @@
 //! from any. So a stage has a thread of ours: one for each viewer without a window, and one for all windows
 //! ([`crate::window`]), since a process can have only one event loop. Callers wait for it with the interpreter released.
 
-use crate::failure::Failure;
-use crate::job::{Job, answered, awaited, check_process, closed, guarded};
+use crate::failure::{Failure, check_process};
+use crate::job::{Job, answered, awaited, closed, guarded};
 use crate::stage::Stage;
 use crate::window::WindowHandle;
 use pixelferry::driver::describe::panics::ended;
-use pixelferry::driver::describe::process::{self, ProcessOwned};
+use pixelferry::driver::describe::process::{self, ProcessMark, ProcessOwned};
 use pixelferry::driver::describe::threads;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
@@ -92,6 +92,11 @@ impl<S: 'static> StageThread<S> {
         let open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some((sender, _)) = open.as_ref() else { return Err(closed()) };
         sender.send(job).map_err(|_| closed())
+    }
+
+    /// The process that it runs in.
+    pub fn mark(&self) -> ProcessMark {
+        self.0.mark()
     }
 
     pub fn is_open(&self) -> bool {

@@ -3,7 +3,6 @@
 use crate::failure::Failure;
 use crate::stage::Stage;
 use pixelferry::driver::describe::panics::catch;
-use pixelferry::driver::describe::process::ProcessMark;
 use pyo3::Python;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
@@ -41,17 +40,6 @@ pub fn awaited<T>(from: &Receiver<T>) -> Result<Option<T>, Failure> {
             Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals())?,
         }
     }
-}
-
-/// Refuses what came along into a forked process, whose threads and drivers it does not have.
-pub fn check_process(made: ProcessMark, what: &str) -> Result<(), Failure> {
-    if made.is_here() {
-        return Ok(());
-    }
-    Err(Failure::Closed(format!(
-        "{what} was made in the process that this one was forked from. A process that opens its own is started by \
-         multiprocessing.get_context(\"spawn\"), or forked before anything is opened"
-    )))
 }
 
 /// A panic becomes a failure.

@@ -1,6 +1,7 @@
 //! `Recording`: a film of what a viewer shows.
 
 use crate::failure::Failure;
+use pixelferry::driver::describe::words::counted;
 use pixelferry::record::{Output, RecordError, RecordOptions, Recorded, Recorder};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -115,7 +116,7 @@ impl Recording {
     fn __repr__(&self) -> String {
         match self.recorded() {
             Some(Recorded { frames, dropped, extent, .. }) => {
-                format!("<pixelferry.Recording: {frames} frames of {extent}, {dropped} dropped>")
+                format!("<pixelferry.Recording: {} of {extent}, {dropped} dropped>", counted(frames, "frame"))
             }
             None => "<pixelferry.Recording: under way>".into(),
         }

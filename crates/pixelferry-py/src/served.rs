@@ -1,8 +1,8 @@
 //! `pixelferry.serve`: arrays on a page for browsers, which a thread of its own shows.
 
 use crate::engine::{Asked, Engines};
-use crate::failure::Failure;
-use crate::job::{TICK, awaited, check_process, closed};
+use crate::failure::{Failure, check_process};
+use crate::job::{TICK, awaited, closed};
 use crate::looks;
 use crate::raw::memory::{Lies, Readable};
 use crate::source::Source;
@@ -220,7 +220,7 @@ impl Server {
         self.page.serve.viewers()
     }
 
-    /// Shows an array beside the others, or in the place of the one of its name, with its own look; without options it keeps the one
+    /// Shows an array beside the others, or instead of the one of its name, with its own look; without options it keeps the one
     /// that it has, or has that of the first. It is copied, and shown soon.
     #[pyo3(signature = (array, name="array", *, layout=None, range=None, exposure=0.0, gamma=1.0, colormap=None, channel=None,
                         marks=false))]

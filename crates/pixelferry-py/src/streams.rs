@@ -3,7 +3,7 @@
 
 use crate::array::{Array, Layout as Numbers};
 use crate::engine::{Asked, Engine, Engines, Wanted};
-use crate::failure::Failure;
+use crate::failure::{Failure, check_process};
 use crate::feeding::{kernel, lent};
 use crate::host::StageThread;
 use crate::job::{TICK, answered, guarded};
@@ -18,7 +18,6 @@ use pixelferry::{
 use pixelferry_look::{Element, Layout, Place, Plane};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use std::mem::ManuallyDrop;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,10 +25,8 @@ use std::time::{Duration, Instant};
 
 /// One side of a stream, on its thread.
 struct Side<S: 'static> {
-    /// A forked process has no such thread, and leaves it alone.
-    thread: ManuallyDrop<StageThread<S>>,
+    thread: StageThread<S>,
     name: String,
-    process: u32,
     /// Number of the last frame, and the path that it took.
     number: AtomicU64,
     path: Mutex<Option<PathId>>,
@@ -43,24 +40,12 @@ impl<S: 'static> Side<S> {
     ) -> PyResult<Self> {
         let opens = name.clone();
         let thread = py.detach(|| StageThread::start(move || make(&opens)))?;
-        let (thread, process) = (ManuallyDrop::new(thread), std::process::id());
-        Ok(Self { thread, name, process, number: AtomicU64::new(0), path: Mutex::new(None) })
-    }
-
-    fn is_at_home(&self) -> bool {
-        self.process == std::process::id()
+        Ok(Self { thread, name, number: AtomicU64::new(0), path: Mutex::new(None) })
     }
 
     /// Refuses a forked process, before any driver is asked.
     fn check_process(&self) -> Result<(), Failure> {
-        if self.is_at_home() {
-            return Ok(());
-        }
-        Err(Failure::Device(format!(
-            "this side of the stream '{}' belongs to process {}, whose threads a forked process does not have; open one in \
-             this process, or start processes with multiprocessing's \"spawn\" instead of fork",
-            self.name, self.process
-        )))
+        check_process(self.thread.mark(), &format!("this side of the stream '{}'", self.name))
     }
 
     fn run<R: Send + 'static>(
@@ -81,15 +66,9 @@ impl<S: 'static> Side<S> {
         self.path.lock().unwrap_or_else(PoisonError::into_inner).map(PathId::name)
     }
 
-    fn close(&self) {
-        if self.is_at_home() {
-            self.thread.close();
-        }
-    }
-
     fn described(&self, kind: &str) -> String {
-        let state = if !self.is_at_home() {
-            format!("of process {}", self.process)
+        let state = if !self.thread.mark().is_here() {
+            "of another process".into()
         } else if self.thread.is_open() {
             format!("frame {}", self.number.load(Relaxed))
         } else {
@@ -102,7 +81,7 @@ impl<S: 'static> Side<S> {
 impl<S: 'static> Drop for Side<S> {
     fn drop(&mut self) {
         // The socket goes at once. Nothing on that thread waits for the interpreter.
-        self.close();
+        self.thread.close();
     }
 }
 
@@ -242,7 +221,7 @@ impl Publisher {
     }
 
     fn close(&self, py: Python<'_>) {
-        py.detach(|| self.side.close());
+        py.detach(|| self.side.thread.close());
     }
 
     fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -364,7 +343,7 @@ impl Subscriber {
     }
 
     fn close(&self, py: Python<'_>) {
-        py.detach(|| self.side.close());
+        py.detach(|| self.side.thread.close());
     }
 
     fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {

@@ -3,10 +3,10 @@
 use crate::array::Array;
 use crate::engine::{Asked, Engines, Wanted};
 use crate::events::{Event, awaited};
-use crate::failure::Failure;
+use crate::failure::{Failure, check_process};
 use crate::here;
 use crate::host::{Host, StageThread};
-use crate::job::{TICK, check_process, closed};
+use crate::job::{TICK, closed};
 use crate::looks;
 use crate::named::{self, one_of};
 use crate::recording::Recording;

@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![cfg(target_os = "linux")]
 
-mod home;
 mod list;
 mod proof;
 mod publish;

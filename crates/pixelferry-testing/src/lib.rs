@@ -25,6 +25,9 @@ mod machine;
 #[cfg(unix)]
 mod one_place;
 mod patience;
+#[cfg(test)]
+#[cfg(unix)]
+mod summary;
 mod table;
 mod usage;
 

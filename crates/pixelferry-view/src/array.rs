@@ -142,13 +142,13 @@ impl Array {
         }
     }
 
-    /// A black picture in the place of what comes later.
+    /// A black picture instead of what comes later.
     pub(crate) fn dark(name: &str) -> Result<Self, ReadError> {
         let number = Number { code: 1, bits: 8, foreign: false };
         Ok(Self { is_waiting: true, ..Self::allocate(name, vec![480, 640], None, number, 640 * 480)? })
     }
 
-    /// Its name where that alone is to be read, as it stands in the place of what comes later.
+    /// Its name where that alone is to be read, as it stands for what comes later.
     pub(crate) fn waiting(&self) -> Option<&str> {
         self.is_waiting.then_some(&self.name)
     }

@@ -22,7 +22,7 @@ pub struct Live {
     pub listener: Option<Listener>,
     /// Records what the window shows.
     pub recorder: Option<Recorder>,
-    /// Videos, which play in the place of the arrays of their names.
+    /// Videos, which play instead of the arrays of their names.
     pub films: Vec<Film>,
     /// Most frames of an array that are kept, with the one on show ([`ArrayView::keep`]).
     pub keep: usize,

@@ -79,7 +79,7 @@ impl Shown {
         Ok((shown, left_out))
     }
 
-    /// Stands in the place of another, whose numbers are returned: has its look, and the memory of its picture where that is as large.
+    /// Replaces another, whose numbers are returned: has its look, and the memory of its picture where that is as large.
     pub fn replace(&mut self, old: Self) -> Array {
         let is_as_large = [old.plane.width, old.plane.height] == [self.plane.width, self.plane.height];
         self.feed = old.feed.filter(|feed| is_as_large && feed.reads(&self.array));

@@ -14,7 +14,7 @@ use std::rc::Rc;
 /// use pixelferry::{Headless, MemoryDisplay};
 /// use std::rc::Rc;
 ///
-/// // A program's own display, in the place of one that was opened by a choice.
+/// // A program's own display, instead of one that was opened by a choice.
 /// let memory = MemoryDisplay::new();
 /// let screen = Headless::from(Rc::clone(&memory));
 /// assert_eq!(screen.display().device().name, "plain memory");

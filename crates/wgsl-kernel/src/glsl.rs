@@ -149,7 +149,7 @@ impl KernelText {
         glsl(&self.whole(format), self.name(), dialect)
     }
 
-    /// The kernel as [`glsl`] for targets that are textures of this format: image unit 0 in the place of storage block 0.
+    /// The kernel as [`glsl`] for targets that are textures of this format: image unit 0 instead of storage block 0.
     ///
     /// # Errors
     /// The errors of [`KernelText::glsl`].

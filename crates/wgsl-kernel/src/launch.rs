@@ -126,7 +126,7 @@ impl KernelText {
         });
         let given: Vec<_> = given.collect::<Result<_>>()?;
         if given.len() != self.memories() {
-            return Err(invalid(format!("its text has {} memories, {} were given", self.memories(), given.len())));
+            return Err(invalid(format!("memories in its text: {}, given: {}", self.memories(), given.len())));
         }
         for (at, (memory, least)) in given.iter().zip(&self.memories).enumerate() {
             let has = memory.len().next_multiple_of(WORD);

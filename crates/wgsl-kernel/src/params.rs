@@ -2,6 +2,7 @@
 
 use crate::prelude::NUMBERS;
 use crate::tokens::tokens;
+use interop_core::describe::words::counted;
 use interop_core::{Arg, Error, Result};
 
 /// Bytes of a word: memory is written and bound in whole ones.
@@ -90,7 +91,7 @@ impl Numbers {
             count += 1;
         }
         if count < self.written.len() {
-            return Err(invalid(format!("its text reads {} numbers, {count} were given", self.written.len())));
+            return Err(invalid(format!("its text reads {}, {count} given", counted(self.written.len(), "number"))));
         }
         Ok(bits)
     }

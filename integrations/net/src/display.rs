@@ -72,7 +72,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     show(&net, &options.picture, options.frames, Duration::from_secs(*patience))
 }
 
-/// Shows frames on a network that was joined, until it shall end. Waits for workers, but not for ever where so many frames are
+/// Shows frames on a network that was joined, until it shall end. Waits for workers, but not forever where so many frames are
 /// asked for.
 pub fn show(net: &Net, options: &Picture, frames: Option<u64>, patience: Duration) -> Result<(), Failure> {
     let Extent { width, height } = options.size;

@@ -1,4 +1,4 @@
-//! Step by path by situation. Each cell is several scenarios: once, for ever, out of memory, and a lost context.
+//! Step by path by situation. Each cell is several scenarios: once, forever, out of memory, and a lost context.
 
 use super::rig::{Log, Rig, image, policy};
 use super::run::{Checked, Run, Writes};

@@ -1,4 +1,4 @@
-//! Every call of every path fails once, for ever, and with all that follow: what is shown is always the frame finished
+//! Every call of every path fails once, forever, and with all that follow: what is shown is always the frame finished
 //! last, the link goes on by another path, nothing leaks, and the reason is kept.
 
 mod conform;

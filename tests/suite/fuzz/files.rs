@@ -37,7 +37,7 @@ pub fn damage(rng: &mut Rng, bytes: &mut Vec<u8>) {
                 bytes.splice(at..at, more);
             }
             4 => {
-                // Another number in the place of one.
+                // Another number instead of one.
                 let Some(start) = bytes.iter().skip(at).position(u8::is_ascii_digit).map(|i| i + at) else { continue };
                 let len = bytes[start..].iter().take_while(|b| b.is_ascii_digit()).count();
                 let number = rng.pick(&["0", "-1", "18446744073709551615", "1e308", "9007199254740993", "17", "null"]);

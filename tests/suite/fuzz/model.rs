@@ -28,7 +28,7 @@ impl Models {
     /// Each byte with the place that it comes from; one from nowhere is 0.
     fn compare(&mut self, id: u32, places: impl ExactSizeIterator<Item = Option<usize>>, bytes: &[u8]) -> Checked {
         let model = self.of(id)?;
-        hold!(bytes.len() == places.len(), "{} bytes were read in the place of {}", bytes.len(), places.len());
+        hold!(bytes.len() == places.len(), "{} bytes were read instead of {}", bytes.len(), places.len());
         for (number, (place, found)) in places.zip(bytes).enumerate() {
             let wanted = place.map_or(0, |place| model[place]);
             hold!(*found == wanted, "memory {id}: byte {number}, from {place:?}, is {found}, and should be {wanted}");

@@ -54,6 +54,8 @@ fn user(display: &str) {
     wait_for(&viewer, "the picture at its own size again", |at| {
         at(1, 2)[..2] == [1, 2] && at(150, 110)[..2] == [150, 110]
     });
+    // The question mark of a keyboard from the United States.
+    viewer.shifted(61).unwrap();
     viewer.key(9).unwrap();
 }
 
@@ -83,17 +85,17 @@ fn picture() -> PathBuf {
     std::env::temp_dir().join(format!("pixelferry-show-{}.png", std::process::id()))
 }
 
-fn pass(child: &str, display: &str) {
-    pass_in_child(&format!("windows::show::{child}"), None, &[("DISPLAY", display)], &["1 passed"]);
+fn pass(child: &str, display: &str, said: &str) {
+    pass_in_child(&format!("windows::show::{child}"), None, &[("DISPLAY", display)], &[said]);
 }
 
 #[test]
 fn a_kernel_is_shown_until_its_window_is_closed() {
     let Some(server) = need(Need::Xvfb, Xvfb::start(800, 600)) else { return };
-    pass("child_window", server.display());
+    pass("child_window", server.display(), "Space: halt the time, S: save the picture");
 }
 
 #[test]
 fn a_picture_is_saved_where_there_is_no_window() {
-    pass("child_no_window", "");
+    pass("child_no_window", "", "1 passed");
 }

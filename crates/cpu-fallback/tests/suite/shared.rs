@@ -1,4 +1,4 @@
-//! A link on a thread of its own: what other threads see of it, and that nobody waits for ever.
+//! A link on a thread of its own: what other threads see of it, and that nobody waits forever.
 
 use cpu_fallback::{CpuBackend, MemoryDisplay};
 use interop_core::{
@@ -183,7 +183,7 @@ fn the_last_owner_may_be_the_links_own_thread() {
     let _ = started.wait();
 }
 
-/// Returns what `f` gives, or a failure where it waits for ever.
+/// Returns what `f` gives, or a failure where it waits forever.
 fn soon<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> R {
     let (done, is_done) = channel();
     std::thread::spawn(move || done.send(f()));

@@ -80,7 +80,7 @@ impl KernelSource {
     /// - has parameters whose types keep their names to the end of the text, with no macro that gives one another meaning.
     ///
     /// A launch checks the number and the kinds of its arguments. It passes any number and memory of any length, and in
-    /// PTX without `.ptr` a number in the place of a pointer, too. So the kernel itself checks an index that comes from
+    /// PTX without `.ptr` a number instead of a pointer, too. So the kernel itself checks an index that comes from
     /// an argument, or the module that makes the source keeps it, and launches the kernel only with arguments for which
     /// the above holds.
     #[must_use]

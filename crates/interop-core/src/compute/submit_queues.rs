@@ -2,7 +2,7 @@
 //!
 //! Callbacks of drivers (`clSetEventCallback`, `cuLaunchHostFunc`) would do without the thread. But then wakers,
 //! callbacks and whatever is started next would run on a thread of the driver's, where most calls are forbidden. And a
-//! driver that forgets one, or loses its context, would leave a future asleep for ever.
+//! driver that forgets one, or loses its context, would leave a future asleep forever.
 
 use super::command::Command;
 use super::completion::Completer;

@@ -51,7 +51,7 @@ impl<'a> Target<'a> {
         Self { memory, view: View::Buffer(BufferView { offset: 0, len }), items: None }
     }
 
-    /// Number of work items of this launch for a buffer target, in the place of [`crate::KernelSource::with_items`]; the CPU
+    /// Number of work items of this launch for a buffer target, instead of [`crate::KernelSource::with_items`]; the CPU
     /// decides by it whether other threads are worth waking.
     #[must_use]
     pub fn with_items(mut self, items: usize) -> Self {

@@ -216,11 +216,11 @@ impl From<DriverError> for Error {
 }
 
 impl Error {
-    /// Refuses what a process cannot use that was forked from one with open drivers.
+    /// Refuses what a process cannot use that was forked from one with open drivers or streams.
     pub fn forked(what: &str) -> Self {
         Self::Unavailable {
             what: what.into(),
-            reason: "this process was forked from one that had opened drivers, whose threads did not come along".into(),
+            reason: "this process was forked from one that had opened drivers or streams, whose threads did not come along".into(),
             hint: "Start the process instead of forking it (in Python by multiprocessing.get_context(\"spawn\")), or fork before \
                    anything is opened."
                 .into(),

@@ -15,3 +15,4 @@ pub mod surface;
 pub mod threads;
 pub(crate) mod variable;
 pub mod view;
+pub mod words;

@@ -25,7 +25,7 @@ impl Panicked {
         let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
         let text = text.unwrap_or("(the panic carried no text)").to_owned();
         if let Err(again) = caught(|| drop(payload)) {
-            // Its drop may panic in turn, and so on for ever.
+            // Its drop may panic in turn, and so on forever.
             std::mem::forget(again);
         }
         Self(text)

@@ -10,7 +10,7 @@
 //! | a command | is refused | goes, but for a host closure's bytes, where it is refused |
 //! | a host closure, to be run by a queue | is refused | waits for those given before; one beside another is refused |
 //!
-//! Forgetting a borrow leaves its bytes borrowed for ever. The lock is never held while a driver is called.
+//! Forgetting a borrow leaves its bytes borrowed forever. The lock is never held while a driver is called.
 
 use super::ranges::{Access, overlap, within};
 use crate::describe::error::{Error, Result};
@@ -47,7 +47,7 @@ impl Holder {
     pub const fn problem(self) -> &'static str {
         match self {
             Self::Guard => {
-                "a guard of HostBlock holds these bytes; drop it first (one that was leaked holds them for ever)"
+                "a guard of HostBlock holds these bytes; drop it first (one that was leaked holds them forever)"
             }
             Self::Cpu => {
                 "this or an enclosing call of the CPU backend holds these bytes; give memory that does not overlap, or \
@@ -55,7 +55,7 @@ impl Holder {
             }
             Self::Map => {
                 "the host has these bytes mapped by OpenCL; drop or unmap the guard, or let the closure return, first \
-                 (one that was leaked maps for ever)"
+                 (one that was leaked maps forever)"
             }
             Self::HostKernel => "a host closure in an OpenCL queue holds these bytes; wait for its event first",
             Self::Staging => {
@@ -63,7 +63,7 @@ impl Holder {
             }
             Self::Display => {
                 "a display writes these bytes; wait for its staging block (Staging::wait) first (one that was dropped where it \
-                 could not wait holds them for ever)"
+                 could not wait holds them forever)"
             }
             Self::Commands => {
                 "commands of a device use these bytes, and the driver does not tell when they end; drop the device's \

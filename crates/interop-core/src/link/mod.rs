@@ -26,6 +26,7 @@ use crate::compute::{ComputeBackend, Target};
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::Region;
 use crate::describe::surface::SurfaceDesc;
+use crate::describe::words::counted;
 use crate::devices::timeline::{FrameTag, step};
 use crate::display::{Display, Part};
 use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath, blank};
@@ -195,7 +196,7 @@ impl Link {
     /// chosen and why, what failed since, and findings with advice.
     pub fn explain(&self) -> String {
         let mut text = format!("pixelferry {}, {}", env!("CARGO_PKG_VERSION"), self.report);
-        text += &format!("  in use: {}, {} frames behind\n", self.id, self.frames_behind());
+        text += &format!("  in use: {}, {} behind\n", self.id, counted(self.frames_behind(), "frame"));
         for (path, reason) in &self.demoted {
             text += &format!("  left: {path}: {reason}\n");
         }

@@ -32,7 +32,7 @@ pub enum OpenedPath {
     Plugged(Plugged),
 }
 
-/// Objects that an engine has, in the place of the path's own surface.
+/// Objects that an engine has, instead of the path's own surface.
 impl OpenedPath {
     /// Runs `f` with `object` as the path's surface, which is of the same kind. [`SharingPath::surface_mut`] gives it
     /// for good, where it is swapped with another that was here: what was opened of it stays open.

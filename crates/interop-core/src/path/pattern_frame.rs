@@ -37,7 +37,7 @@ pub(crate) fn pattern_part(
     path.finish()
 }
 
-/// Puts zero into the surface, and into every piece of memory that could be shown as it is, in the place of what proofs
+/// Puts zero into the surface, and into every piece of memory that could be shown as it is, instead of what proofs
 /// and timing wrote there.
 pub(crate) fn blank(path: &mut OpenedPath, backend: &dyn ComputeBackend, layout: &FrameLayout) -> Result<()> {
     let _stage = stage!("blank");

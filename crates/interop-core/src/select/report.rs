@@ -1,6 +1,7 @@
 //! Report on every path, for people and programs.
 
 use crate::describe::surface::SurfaceDesc;
+use crate::describe::words::counted;
 use crate::devices::capability::SyncKind;
 use crate::devices::identity::DeviceIdentity;
 use crate::path::{PathId, PathKind};
@@ -395,7 +396,7 @@ impl fmt::Display for ProbeReport {
             writeln!(f, "  drawn by {drawn}")?;
         }
         for l in &self.lateness {
-            writeln!(f, "  {} frames behind: {:.0} us a frame", l.frames_behind, l.microseconds)?;
+            writeln!(f, "  {} behind: {:.0} us a frame", counted(l.frames_behind, "frame"), l.microseconds)?;
         }
         write!(f, "{}", self.later)?;
         for d in &self.diagnoses {

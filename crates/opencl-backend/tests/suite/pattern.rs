@@ -6,7 +6,7 @@ use interop_core::{BufferView, Extent, ImageView, PixelFormat, Target, View};
 use pixelferry_testing::by_level;
 use proptest::prelude::*;
 
-/// Every row in the memory of one: as many work items as there are rows, for ever.
+/// Every row in the memory of one: as many work items as there are rows, forever.
 #[test]
 fn rows_that_overlap_never_reach_the_driver() {
     on_every_device(|backend| {

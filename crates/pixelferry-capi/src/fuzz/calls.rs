@@ -109,7 +109,7 @@ unsafe extern "C" fn logged(_: *mut c_void, _: u32, text: *const c_char) {
     });
 }
 
-/// A surface in the place of an engine's own object, which plain memory has none of.
+/// A surface instead of an engine's own object, which plain memory has none of.
 fn object(world: &World, step: &Step) -> Result<Surface> {
     let display = pf_display::get(world.any(DISPLAY, step.which[1]))?.display();
     Ok(display.create_surface(&pf_surface { size: 0, ..surface(step) }.desc()?)?)
@@ -345,7 +345,7 @@ calls! {
         shared::pf_shared_link_start_frame(w.any(SHARED, s.which[0]), Some(write_some), ptr::null_mut(), to)
     });
     ("pf_started_wait", w, s) shared::pf_started_wait(w.any(STARTED, s.which[0]));
-    // One that is held would keep other threads waiting for ever.
+    // One that is held would keep other threads waiting forever.
     ("pf_shared_link_show", w, s) {
         let mut shown = ptr::null_mut();
         let status = shared::pf_shared_link_show(w.any(SHARED, s.which[0]), &raw mut shown);

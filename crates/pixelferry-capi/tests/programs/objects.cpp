@@ -419,7 +419,7 @@ void threads(const engine &e, GLFWwindow *window) {
             const auto texture = frame.gl_texture();
             HOLDS(texture.target == GL_TEXTURE_2D && frame.surface().width == WIDTH);
             HOLDS(texels(texture.name) == ramp_of(1));
-            // Nobody waits for ever.
+            // Nobody waits forever.
             auto started = link.start_frame(ramp(2));
             GIVES(pf_shared_link_frame(link.get(), [](void *, pf_frame *) { return 0; }, nullptr), PIXELFERRY_ERROR_BUSY, "wait for itself");
             try {

@@ -176,7 +176,9 @@ fn valgrind_sees_neither_errors_nor_leaks() {
     let options =
         ["-q", "--leak-check=full", "--error-exitcode=9", "--errors-for-leak-kinds=definite,indirect,possible"];
     let said = done(run("valgrind").args(options).arg(suppressions).arg(program).arg("own"));
-    assert_eq!(said.trim(), "all as expected");
+    // Valgrind begins with `--` where it speaks of itself: it may not know a system call that the library can do without.
+    let found: Vec<&str> = said.lines().filter(|line| !line.starts_with("--")).collect();
+    assert_eq!(found, ["all as expected"], "{said}");
 }
 
 /// Libraries that a program links beside the static one.

@@ -50,6 +50,6 @@ fn list(plan: &Plan) -> Result<String, Error> {
     let paths = plan.known.iter().map(|spec| spec.id).filter(|path| plan.wants(*path));
     text += &format!("Paths\n  {}\n", paths.map(PathId::name).collect::<Vec<_>>().join(", "));
     let cells = plan.cells().count() * devices.backends.len() * devices.displays.len();
-    text += &format!("{cells} cells, {} frames for each row, {} s\n", plan.frames, plan.budget.as_secs());
+    text += &format!("cells: {cells}; for each row frames: {}, seconds: {}\n", plan.frames, plan.budget.as_secs());
     Ok(text)
 }

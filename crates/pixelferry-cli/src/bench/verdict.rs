@@ -74,7 +74,7 @@ fn reason(automatic: &Row, best: &Row, within: bool, clear: bool) -> String {
         (false, false) if same => "the choice is that of the best: two links of one path differ by noise".into(),
         (false, false) => format!("too close to call: within what the rounds differ by; {chosen} was {why}"),
         (false, true) if chosen != best_path => format!("another path: {chosen} was {why}"),
-        (false, true) => format!("the right path, {late} frames behind; {best_behind} are better here"),
+        (false, true) => format!("the right path; frames behind: {late}, better here: {best_behind}"),
     }
 }
 

@@ -207,6 +207,32 @@ fn files_that_are_no_arrays_end_with_a_line_that_says_so() {
 }
 
 #[test]
+fn pictures_of_each_format_that_messages_name_are_shown_and_others_get_the_list() {
+    let folder = folder("formats");
+    let picture = RgbaImage::from_fn(20, 12, |x, y| Rgba([x as u8 * 10, y as u8 * 10, 7, 255]));
+    let wrong = folder.join("a.txt");
+    std::fs::write(&wrong, "no array").unwrap();
+    let output = pixelferry(&["view", wrong.to_str().unwrap(), "--explain"]).output().unwrap();
+    let [_, refused] = texts(&output);
+    assert!(output.status.code() == Some(1) && refused.lines().count() == 1, "{refused}");
+    for (ending, name) in [("png", "PNG"), ("jpg", "JPEG"), ("webp", "WebP"), ("tif", "TIFF"), ("bmp", "BMP")] {
+        let path = folder.join(format!("a.{ending}"));
+        image::DynamicImage::from(picture.clone()).into_rgb8().save(&path).unwrap();
+        // As a picture, even where GStreamer would play it.
+        let [said, error] = texts(&pixelferry(&["view", path.to_str().unwrap(), "--explain"]).output().unwrap());
+        assert!(said.contains("uint8 as HWC, 20x12"), "{ending}: {said}{error}");
+        assert!(refused.contains(name), "{name}: {refused}");
+    }
+    for name in [".npy", ".npz", "OpenEXR", "Y4M"] {
+        assert!(refused.contains(name), "{name}: {refused}");
+    }
+    let [help, _] = texts(&pixelferry(&["view", "--help"]).output().unwrap());
+    for ending in [".npy", ".npz", ".png", ".jpg", ".webp", ".tif", ".bmp", ".exr", ".y4m"] {
+        assert!(help.contains(ending), "{ending}: {help}");
+    }
+}
+
+#[test]
 fn what_an_array_is_taken_for_is_explained() {
     let path = folder("explain").join("a.npy");
     std::fs::write(&path, singles()).unwrap();
@@ -432,7 +458,11 @@ fn several_files_are_explained_each_and_one_is_saved() {
     let refused = pixelferry(&["view", &one, &two, "--save", &format!("{one}.png")]).output().unwrap();
     assert!(refused.status.code() == Some(1) && texts(&refused)[1].contains("one FILE"), "{}", texts(&refused)[1]);
     let refused = pixelferry(&["view", &one, &two, "--layout", "NHW"]).output().unwrap();
-    assert!(texts(&refused)[1].contains("a.npy: an array of shape [48, 64] has 2 axes"), "{}", texts(&refused)[1]);
+    assert!(
+        texts(&refused)[1].contains("a.npy: an array of shape [48, 64] has 2 dimensions"),
+        "{}",
+        texts(&refused)[1]
+    );
 }
 
 #[test]

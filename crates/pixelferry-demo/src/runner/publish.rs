@@ -4,6 +4,7 @@ use super::{Made, collect, collect_all, introduce, watch};
 use crate::options::Options;
 use crate::say;
 use crate::trace::Trace;
+use pixelferry::driver::describe::words::counted;
 use pixelferry::stream::{StreamOptions, publish};
 use pixelferry::{ComputeBackend, Display, KernelSource, SurfaceDesc, open_backend};
 use std::error::Error;
@@ -47,5 +48,5 @@ pub fn show(
         std::thread::sleep(due.saturating_duration_since(Instant::now()));
     }
     collect_all(trace, scene.as_mut())?;
-    Ok(say!("{done} frames in {:.2} s", begun.elapsed().as_secs_f64())?)
+    Ok(say!("{} in {:.2} s", counted(done, "frame"), begun.elapsed().as_secs_f64())?)
 }

@@ -6,6 +6,7 @@ use crate::say;
 use crate::scene::{Scene, SceneError};
 use crate::trace::Trace;
 use pixelferry::api::gl::{Flow, GlDisplay, GlWindow, Viewport, Vsync, WindowApp, WindowOptions, run_window};
+use pixelferry::driver::describe::words::counted;
 use pixelferry::{ComputeBackend, Display, Extent, KernelSource, Showed, record::Recorder};
 use std::error::Error;
 use std::rc::Rc;
@@ -34,7 +35,7 @@ pub(super) fn show(
     let frames = run_window(&window, &mut app).map_err(SceneError::or_headless)?;
     let seconds = app.start.elapsed().as_secs_f64();
     let way = way(app.showed.as_ref());
-    say!("{frames} frames, {:.1} a second{way}", frames as f64 / seconds.max(1e-9))?;
+    say!("{}, {:.1} a second{way}", counted(frames, "frame"), frames as f64 / seconds.max(1e-9))?;
     options.record.film.end(app.recorder)?;
     end(options, app.trace)
 }

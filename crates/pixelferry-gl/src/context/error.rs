@@ -5,7 +5,7 @@ use crate::context::context_state::ContextState;
 use glow::HasContext as _;
 use interop_core::{DriverError, Error, Result};
 
-/// More queued errors than a driver keeps; a lost context repeats one for ever.
+/// More queued errors than a driver keeps; a lost context repeats one forever.
 const MAX_QUEUED: usize = 32;
 
 /// A driver error of a device.

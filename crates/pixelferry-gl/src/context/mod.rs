@@ -1,6 +1,8 @@
 //! The context, whoever made it: what is current, what is known of it, and what waits to be deleted in it.
 
 pub(crate) mod context_state;
+#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+pub(crate) mod counted;
 pub(crate) mod create;
 pub(crate) mod deferred_deletes;
 pub(crate) mod error;

@@ -30,8 +30,7 @@ pub(crate) struct OwnContext {
     surface: OwnSurface,
     /// `None` only while it is dropped.
     context: Option<PossiblyCurrentContext>,
-    #[cfg_attr(not(all(feature = "window", unix, not(target_vendor = "apple"))), expect(dead_code))]
-    // kept for its end
+    /// Goes after what it needs.
     window: Option<Rc<dyn Any>>,
 }
 
@@ -56,6 +55,11 @@ impl OwnContext {
 
     pub(crate) fn is_current(&self) -> bool {
         self.context.as_ref().is_some_and(PossiblyCurrentGlContext::is_current)
+    }
+
+    /// True where it draws into a window.
+    pub(crate) const fn has_window(&self) -> bool {
+        self.window.is_some()
     }
 
     /// The window's surface, where it has one, and the context.

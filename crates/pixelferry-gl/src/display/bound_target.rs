@@ -83,7 +83,7 @@ impl ShowTarget for BoundTarget<'_> {
         let shared = self.display.shared();
         // A draw says so, too.
         let refused = |error: Error| Obstacle::Refused(error.to_string());
-        shared.enter().and_then(|()| check_target(shared)).map_err(refused)?;
+        shared.enter().and_then(|()| check_target(self.display.tools())).map_err(refused)?;
         let attachment = self.display.tools().drawing.attachment(shared)?;
         let Attachment { texture, level, layer, width, height, format, encodes } = attachment;
         if encodes {

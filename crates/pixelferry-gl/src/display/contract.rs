@@ -161,7 +161,7 @@ impl GlDisplay {
         call("GlDisplay::clear", || {
             self.shared().enter()?;
             self.shared().check_host(CLEARS)?;
-            check_target(self.shared())?;
+            check_target(&self.tools)?;
             check_encoding(self.shared(), false)?;
             self.tools.timed("clear", || self.tools.clear(color));
             Ok(())
@@ -205,11 +205,11 @@ impl GlDisplay {
         let area = Extent::new(viewport.width, viewport.height);
         let plan = Plan::of(surface.desc(), area, &shared.caps, &options)?;
         shared.check_host(DRAWS | STORES)?;
-        check_target(shared)?;
+        let has_others = check_target(&self.tools)?;
         check_encoding(shared, plan.format_encodes)?;
         let quad = self.tools.quad()?;
-        let draw =
-            Draw { image: &source, region: surface.desc().pixels()?.extent.full(), viewport, plan: &plan, keep: false };
+        let region = surface.desc().pixels()?.extent.full();
+        let draw = Draw { image: &source, region, viewport, plan: &plan, keep: false, has_others };
         let drawn = self.tools.timed("draw", || {
             shared.checked_if(cfg!(debug_assertions), "glDrawArrays", || {
                 self.tools.drawing.draw(shared, quad, &draw, options.manner)

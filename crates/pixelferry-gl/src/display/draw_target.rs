@@ -1,15 +1,28 @@
 //! The framebuffer that is bound for drawing: refused where nothing would be drawn, or other numbers.
 
 use crate::api::error_codes::status_name;
+use crate::context::OwnContext;
 use crate::context::context_state::ContextState;
+use crate::draw::tools::Tools;
 use glow::HasContext as _;
 use interop_core::{Error, Result};
 
 /// Refuses a framebuffer whose first colour buffer takes no colours: OpenGL would draw nothing and say so only in `glGetError`. The
-/// context must be current.
-pub(crate) fn check_target(shared: &ContextState) -> Result<()> {
+/// context must be current. Tells whether there may be draw buffers beside the first: there are none in one that was made here, about
+/// which the driver is not asked, as that makes a threaded one wait.
+pub(crate) fn check_target(tools: &Tools) -> Result<bool> {
     const CALL: &str = "glCheckFramebufferStatus";
+    let shared = tools.shared();
     let (gl, target) = (&shared.gl, glow::DRAW_FRAMEBUFFER);
+    // SAFETY: the context is current.
+    let bound = unsafe { gl.get_parameter_framebuffer(glow::DRAW_FRAMEBUFFER_BINDING) };
+    let is_made_here = match bound {
+        Some(framebuffer) => tools.drawing.knows(framebuffer),
+        None => shared.own().is_some_and(OwnContext::has_window),
+    };
+    if is_made_here {
+        return Ok(false);
+    }
     // SAFETY: the context is current; the queries are of GL 3.3 and ES 3.0, and an attachment is asked for what it is only where
     // there is one.
     unsafe {
@@ -30,8 +43,8 @@ pub(crate) fn check_target(shared: &ContextState) -> Result<()> {
         if buffer == glow::NONE {
             return nothing("its first draw buffer is GL_NONE; call glDrawBuffers");
         }
-        if gl.get_parameter_framebuffer(glow::DRAW_FRAMEBUFFER_BINDING).is_none() {
-            return Ok(());
+        if bound.is_none() {
+            return Ok(true);
         }
         let get = |name| gl.get_framebuffer_attachment_parameter_i32(target, buffer, name) as u32;
         if get(glow::FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE) == glow::NONE {
@@ -40,7 +53,7 @@ pub(crate) fn check_target(shared: &ContextState) -> Result<()> {
         if [glow::INT, glow::UNSIGNED_INT].contains(&get(glow::FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE)) {
             return nothing("it holds integers; colours are drawn into normalised numbers or floats");
         }
-        Ok(())
+        Ok(true)
     }
 }
 

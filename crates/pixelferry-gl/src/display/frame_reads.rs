@@ -71,7 +71,7 @@ impl FrameReads {
             let shared = self.tools.shared();
             shared.enter()?;
             shared.check_host(READS)?;
-            check_target(shared)?;
+            check_target(&self.tools)?;
             let extent = Extent::new(area.width, area.height);
             SurfaceDesc::image(area.width, area.height, PixelFormat::Rgba8).check(&shared.device.name, &shared.caps)?;
             if self.under_way.len() >= self.most {

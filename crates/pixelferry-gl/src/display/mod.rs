@@ -4,6 +4,8 @@ pub(crate) mod bound_target;
 #[cfg(feature = "window")]
 pub(crate) mod camera;
 pub(crate) mod contract;
+#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+mod draw_calls;
 pub(crate) mod draw_target;
 pub(crate) mod engine;
 pub(crate) mod engine_surface;

@@ -71,8 +71,8 @@ struct Timed {
 #[derive(Default)]
 pub(crate) struct Drawing {
     manners: Manners<Class>,
-    /// Attachments of our own targets' framebuffers, of which the context need not be asked.
-    targets: RefCell<Vec<(glow::Framebuffer, Attachment)>>,
+    /// Our own targets' framebuffers with what shaders store into, of which the context need not be asked.
+    targets: RefCell<Vec<(glow::Framebuffer, Option<Attachment>)>>,
     /// Beside a window.
     canvas: Canvas,
     timed: RefCell<Vec<Timed>>,
@@ -88,7 +88,12 @@ impl Drawing {
     /// Remembers what a framebuffer holds that is bound and ours, until [`Drawing::forget`]. The context must be current.
     pub(crate) fn remember(&self, shared: &ContextState, framebuffer: glow::Framebuffer) {
         let found = shared.features.compute.then(|| Attachment::bound(shared).ok()).flatten();
-        self.targets.borrow_mut().extend(found.map(|attachment| (framebuffer, attachment)));
+        self.targets.borrow_mut().push((framebuffer, found));
+    }
+
+    /// True for a framebuffer that is ours.
+    pub(crate) fn knows(&self, framebuffer: glow::Framebuffer) -> bool {
+        self.targets.borrow().iter().any(|(known, _)| *known == framebuffer)
     }
 
     pub(crate) fn forget(&self, framebuffer: glow::Framebuffer) {
@@ -115,7 +120,8 @@ impl Drawing {
 
     /// The texture behind the framebuffer object that is bound.
     fn texture(&self, shared: &ContextState, framebuffer: glow::Framebuffer) -> Result<Attachment, Obstacle> {
-        let known = self.targets.borrow().iter().find(|(known, _)| *known == framebuffer).map(|(_, target)| *target);
+        let known =
+            self.targets.borrow().iter().find(|(known, _)| *known == framebuffer).and_then(|(_, target)| *target);
         known.map_or_else(|| Attachment::bound(shared), Ok)
     }
 

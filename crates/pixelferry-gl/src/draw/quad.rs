@@ -27,6 +27,8 @@ pub(crate) struct Draw<'a> {
     pub plan: &'a Plan,
     /// Puts the state back in any context.
     pub keep: bool,
+    /// The framebuffer may have draw buffers beside the first.
+    pub has_others: bool,
 }
 
 /// Place of a plan in a framebuffer, whose rows count from the bottom; those of plans count from the top.
@@ -74,12 +76,13 @@ impl Quad {
 
     /// Draws into the bound draw framebuffer.
     pub(crate) fn draw(&self, shared: &Rc<ContextState>, draw: &Draw<'_>) -> Result<()> {
-        let Draw { image, region, viewport, plan, keep } = *draw;
+        let Draw { image, region, viewport, plan, keep, has_others } = *draw;
         let program = self.programs.get(shared, ProgramKey::of(plan, image, None))?;
         let source = Source { target: image.target, texture: image.texture, sampler: self.sampler.get() };
         let Placed { clip, corner } = Placed::new(plan, viewport);
         let written = Written { blends: plan.blends, encodes: plan.format_encodes };
-        let _state = DrawState::set(shared, keep, clip, program.name(), self.vertex_array.get(), source, written);
+        let _state =
+            DrawState::set(shared, (keep, has_others), clip, program.name(), self.vertex_array.get(), source, written);
         // SAFETY: the context is current, our program is in use; the region lies inside the image, so every fetch
         // lies inside the texture.
         unsafe {

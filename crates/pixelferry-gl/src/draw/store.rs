@@ -83,7 +83,7 @@ pub(crate) fn draw(
     target: &Attachment,
     draw: &Draw<'_>,
 ) {
-    let Draw { image, region, viewport, plan, keep } = *draw;
+    let Draw { image, region, viewport, plan, keep, .. } = *draw;
     let Placed { clip, corner } = Placed::new(plan, viewport);
     let Some(area) = inside(clip, [target.width, target.height]) else { return };
     let [.., width, height] = area;

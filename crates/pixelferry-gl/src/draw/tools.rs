@@ -91,7 +91,10 @@ impl Tools {
         let viewport = Viewport::full(region.width, region.height);
         let _bound = Framebuffers::bind(shared, target.framebuffer());
         shared.checked("glDrawArrays", || {
-            quad.draw(shared, &Draw { image, region, viewport, plan: &Plan::exact(region.extent()), keep: true })
+            quad.draw(
+                shared,
+                &Draw { image, region, viewport, plan: &Plan::exact(region.extent()), keep: true, has_others: false },
+            )
         })??;
         target.read_bound(format.bytes_per_pixel())
     }
@@ -112,7 +115,7 @@ impl Tools {
         let viewport = Viewport::full(region.width, region.height);
         let _bound = Framebuffers::bind(shared, target.framebuffer());
         self.clear([0.0; 4]);
-        let draw = Draw { image, region, viewport, plan, keep: true };
+        let draw = Draw { image, region, viewport, plan, keep: true, has_others: false };
         let drawn = shared.checked("draw", || self.drawing.draw(shared, quad, &draw, Some(manner)))??;
         if drawn.manner != manner {
             return Ok(None);
@@ -142,7 +145,7 @@ impl Tools {
             self.drawing.settled(
                 shared,
                 quad,
-                &Draw { image, region: extent.full(), viewport, plan, keep: true },
+                &Draw { image, region: extent.full(), viewport, plan, keep: true, has_others: false },
                 asked,
             )?;
         }

@@ -67,17 +67,18 @@ pub(crate) struct DrawState<'a> {
     shared: &'a ContextState,
     saved: Option<Saved>,
     written: Written,
-    buffers: OtherBuffers,
+    buffers: Option<OtherBuffers>,
     _sampler: Sampler<'a>,
     // Put back after all else.
     _reading: Reading<'a>,
 }
 
 impl<'a> DrawState<'a> {
-    /// Sets everything but uniforms and the program's own state. `keep` saves and restores in any context.
+    /// Sets everything but uniforms and the program's own state. `keep` saves and restores in any context; `has_others`: draw buffers
+    /// after the first are switched off.
     pub(crate) fn set(
         shared: &'a ContextState,
-        keep: bool,
+        (keep, has_others): (bool, bool),
         viewport: Viewport,
         program: glow::Program,
         vertex_array: glow::VertexArray,
@@ -88,7 +89,7 @@ impl<'a> DrawState<'a> {
         let reading = Reading::set(shared, (keep, DRAWS), program, source.target, source.texture);
         let sampler = Sampler::bind(shared, keep, source.sampler);
         let saved = (keep || shared.is_engine()).then(|| save(shared, written));
-        let buffers = OtherBuffers::off(shared);
+        let buffers = has_others.then(|| OtherBuffers::off(shared)).flatten();
         written.switch(shared, true);
         if written.blends {
             Blending::OVER.set(shared);
@@ -118,7 +119,7 @@ fn save(shared: &ContextState, written: Written) -> Saved {
 impl Drop for DrawState<'_> {
     fn drop(&mut self) {
         let gl = &self.shared.gl;
-        self.buffers.restore(self.shared);
+        self.buffers.iter().for_each(|buffers| buffers.restore(self.shared));
         self.written.switch(self.shared, false);
         // SAFETY: the context is still current; the values came from it.
         unsafe {
@@ -133,28 +134,28 @@ impl Drop for DrawState<'_> {
 }
 
 /// Draw buffers after the first, which a program of one output leaves undefined: as they were, where there are any.
-struct OtherBuffers(Option<Vec<u32>>);
+struct OtherBuffers(Vec<u32>);
 
 impl OtherBuffers {
     /// The context must be current.
-    fn off(shared: &ContextState) -> Self {
+    fn off(shared: &ContextState) -> Option<Self> {
         let gl = &shared.gl;
         // SAFETY: the context is current and has so many; the first stays what it is.
         unsafe {
             let get = |index| gl.get_parameter_i32(glow::DRAW_BUFFER0 + index) as u32;
             if (1..shared.features.draw_buffers).all(|index| get(index) == glow::NONE) {
-                return Self(None);
+                return None;
             }
             let all: Vec<u32> = (0..shared.features.draw_buffers).map(get).collect();
             gl.draw_buffers(&all[..1]);
-            Self(Some(all))
+            Some(Self(all))
         }
     }
 
     /// The context must be current, and the same framebuffer be bound.
     fn restore(&self, shared: &ContextState) {
         // SAFETY: the context is current, and the buffers are those that the framebuffer had.
-        self.0.iter().for_each(|all| unsafe { shared.gl.draw_buffers(all) });
+        unsafe { shared.gl.draw_buffers(&self.0) }
     }
 }
 

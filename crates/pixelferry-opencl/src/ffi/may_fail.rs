@@ -116,7 +116,7 @@ impl Drop for Held {
         interop_core::leak_if_forked!();
         self.prune();
         if !self.commands.is_empty() && !self.failed.is_empty() {
-            // To wait here could be for ever, on a thread of the driver's.
+            // To wait here could be forever, on a thread of the driver's.
             tracing::warn!("events of failed commands are never released: others of their context are not over");
             std::mem::forget(std::mem::take(&mut self.failed));
         }

@@ -161,7 +161,7 @@ impl Mem {
         &self.tracker
     }
 
-    /// The buffer to give to the driver in the place of this buffer, and where this one begins in it. For a part
+    /// The buffer to give to the driver instead of this buffer, and where this one begins in it. For a part
     /// (`clCreateSubBuffer`) that is the buffer of which it is a part. If copies of boxes, or of images to and from
     /// buffers, get a part itself, PoCL 3.1 ends the process. rusticl 22.3 copies images beside it.
     pub(crate) fn whole(&self) -> (&Self, usize) {

@@ -228,7 +228,7 @@ fn run(text: &mut String, sliders: &[Slider], again: Option<&Vec<(&str, String)>
     *text += if is_buffer { "  return pf_colour;\n}\n" } else { "  return vec4(pf_colour.xyz, 1.0);\n}\n" };
 }
 
-/// A letter in the place of a digit, behind which naga puts a line.
+/// A letter instead of a digit, behind which naga puts a line.
 fn letter(at: usize) -> char {
     char::from(b'a' + (at % 26) as u8)
 }

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// Tokens that are put in the place of others.
+/// Tokens that replace others.
 const OTHERS: [&str; 24] = [
     "0", "1", "-1", "2.0", "1e30", "0.0", "(", ")", "{", "}", ";", "+", "-", "*", "/", "%", "<", ">", "=", "x", "y",
     "vec3", "int", "float",

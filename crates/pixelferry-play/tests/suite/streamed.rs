@@ -158,7 +158,7 @@ fn the_trial_and_frames_without_a_window_see_it() {
     });
     drop(player);
     let out = folder("streamed").join("headless.png");
-    // By an option in the place of the text's own words.
+    // By an option instead of the text's own words.
     std::fs::write(&file, TEXT).unwrap();
     let channel = pixelferry_play::Channel::read(&format!("stream:{stream} nearest"), "".as_ref()).unwrap();
     let wishes = Wishes { backend: BackendChoice::Gl, channels: vec![(0, channel)] };

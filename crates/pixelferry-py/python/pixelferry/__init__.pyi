@@ -331,7 +331,7 @@ class Server:
         channel: _Channel | None = None,
         marks: bool = False,
     ) -> None:
-        """Shows an array beside the others, or in the place of the one of its name, with its own look; without options it keeps the one
+        """Shows an array beside the others, or instead of the one of its name, with its own look; without options it keeps the one
         that it has, or has that of the first. It is copied, and shown soon."""
     def widget(self) -> Any:
         """The same as a live widget of a notebook (pixelferry.notebook.Widget), whose browser need not reach the page. ImportError without

@@ -1,10 +1,11 @@
 //! The memory of arrays that Python gets from here. Each has its own, so that no later picture changes it.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, check_process};
 use pixelferry::api::cuda::CudaBackend;
 #[cfg(target_os = "linux")]
 use pixelferry::api::vulkan::sharing::MappedMemory;
 use pixelferry::driver::HostBlock;
+use pixelferry::driver::describe::process::ProcessOwned;
 use pixelferry::{ComputeBackend as _, ComputeMemory};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::{self, NonNull};
@@ -31,9 +32,9 @@ pub struct HostBytes {
 /// What keeps bytes of the host's.
 enum Kept {
     Allocated(Layout),
-    /// Memory of a Vulkan driver on the CPU; the process, of which alone the driver is.
+    /// Memory of a Vulkan driver on the CPU.
     #[cfg(target_os = "linux")]
-    Mapped(Option<Box<MappedMemory>>, u32),
+    Mapped(#[expect(dead_code, reason = "dropped")] Box<ProcessOwned<MappedMemory>>),
 }
 
 // SAFETY: the bytes are its own. Those who share it form no slice of them (`bytes_mut` and `lend` take it mutably), and what
@@ -57,7 +58,7 @@ impl HostBytes {
     #[cfg(target_os = "linux")]
     pub fn mapped(memory: MappedMemory) -> Self {
         let (address, len) = (memory.address(), memory.len());
-        Self { address, len, kept: Kept::Mapped(Some(Box::new(memory)), std::process::id()) }
+        Self { address, len, kept: Kept::Mapped(Box::new(ProcessOwned::new(memory))) }
     }
 
     pub fn address(&self) -> usize {
@@ -93,26 +94,21 @@ impl HostBytes {
 
 impl Drop for HostBytes {
     fn drop(&mut self) {
-        match &mut self.kept {
+        match &self.kept {
             // SAFETY: allocated with this layout, and freed once.
             Kept::Allocated(layout) => unsafe { dealloc(self.address.as_ptr(), *layout) },
             #[cfg(target_os = "linux")]
-            Kept::Mapped(memory, process) if *process != std::process::id() => std::mem::forget(memory.take()),
-            #[cfg(target_os = "linux")]
-            Kept::Mapped(..) => {}
+            Kept::Mapped(_) => {}
         }
     }
 }
 
 /// Bytes of a CUDA device.
 pub struct CudaBytes {
-    /// `None` only while it is dropped.
-    memory: Option<Mutex<Box<dyn ComputeMemory + Send>>>,
+    memory: ProcessOwned<Mutex<Box<dyn ComputeMemory + Send>>>,
     backend: Arc<CudaBackend>,
     address: u64,
     ordinal: u32,
-    /// The driver does not come along into a forked process.
-    process: u32,
 }
 
 impl CudaBytes {
@@ -131,8 +127,8 @@ impl CudaBytes {
     pub fn of(backend: &Arc<CudaBackend>, memory: Box<dyn ComputeMemory + Send>) -> Result<Self, Failure> {
         let address = backend.address_of(memory.as_ref())?;
         let ordinal = backend.device().ordinal.unwrap_or_default();
-        let memory = Some(Mutex::new(memory));
-        Ok(Self { memory, backend: backend.clone(), address, ordinal, process: std::process::id() })
+        let memory = ProcessOwned::new(Mutex::new(memory));
+        Ok(Self { memory, backend: backend.clone(), address, ordinal })
     }
 
     pub fn address(&self) -> u64 {
@@ -145,16 +141,12 @@ impl CudaBytes {
     }
 
     fn check(&self) -> Result<(), Failure> {
-        if self.process == std::process::id() {
-            return Ok(());
-        }
-        Err(Failure::Closed("the array was made in another process, which has its memory".into()))
+        check_process(self.memory.mark(), "the array")
     }
 
     fn with<R>(&self, work: impl FnOnce(&mut dyn ComputeMemory) -> Result<R, Failure>) -> Result<R, Failure> {
         self.check()?;
-        let memory = self.memory.as_ref().ok_or_else(|| Failure::Closed("the array is gone".into()))?;
-        let mut memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         work(memory.as_mut())
     }
 
@@ -184,14 +176,5 @@ impl CudaBytes {
             let len = memory.len();
             Self::filled(&self.backend, len, |to| Ok(self.backend.copy(memory, to, 0..len)?))
         })
-    }
-}
-
-impl Drop for CudaBytes {
-    fn drop(&mut self) {
-        let memory = self.memory.take();
-        if self.check().is_err() {
-            std::mem::forget(memory);
-        }
     }
 }

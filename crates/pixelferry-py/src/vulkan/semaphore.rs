@@ -9,6 +9,7 @@ use crate::vulkan::Uuid;
 use pixelferry::SyncKind;
 use pixelferry::api::cuda::CudaBackend;
 use pixelferry::driver::ComputeSemaphore;
+use pixelferry::driver::describe::process::ProcessOwned;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::sync::{Mutex, PoisonError};
@@ -17,23 +18,20 @@ use std::sync::{Mutex, PoisonError};
 #[pyclass(module = "pixelferry.vulkan", name = "Semaphore", frozen)]
 pub struct VulkanSemaphore {
     /// `None` once it is closed.
-    opened: Mutex<Option<Opened>>,
+    /// The driver does not come along into a forked process.
+    opened: Mutex<Option<ProcessOwned<Opened>>>,
     kind: SyncKind,
 }
 
 struct Opened {
     semaphore: Box<dyn ComputeSemaphore + Send>,
     backend: CudaBackend,
-    /// The driver does not come along into a forked process.
-    process: u32,
 }
 
 impl Drop for VulkanSemaphore {
     fn drop(&mut self) {
         let opened = self.opened.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if opened.as_ref().is_some_and(|opened| opened.process != std::process::id()) {
-            std::mem::forget(opened.take());
-        } else if let Some(opened) = opened.take() {
+        if let Some(opened) = opened.take() {
             // It waits for its stream, which another thread of the program may have to go on with.
             Python::attach(|py| py.detach(|| drop(opened)));
         }
@@ -54,7 +52,7 @@ impl VulkanSemaphore {
         let closed = || Failure::Closed("the semaphore is closed, or of another process".into());
         let work = || {
             let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-            let opened = opened.as_mut().filter(|opened| opened.process == std::process::id());
+            let opened = opened.as_mut().filter(|opened| opened.mark().is_here());
             work(opened.ok_or_else(closed)?, stream)
         };
         Ok(py.detach(|| guarded(work))?)
@@ -74,7 +72,7 @@ impl VulkanSemaphore {
             })?;
             taken(fd, |copy| {
                 let semaphore = backend.open_semaphore(vulkan::semaphore(copy, kind))?;
-                Ok(Opened { semaphore, backend, process: std::process::id() })
+                Ok(ProcessOwned::new(Opened { semaphore, backend }))
             })
         };
         let opened = py.detach(|| guarded(open))?;
@@ -109,9 +107,7 @@ impl VulkanSemaphore {
     fn close(&self, py: Python<'_>) {
         py.detach(|| {
             let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-            if opened.as_ref().is_some_and(|opened| opened.process == std::process::id()) {
-                *opened = None;
-            }
+            *opened = None;
         });
     }
 

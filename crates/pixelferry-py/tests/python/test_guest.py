@@ -95,8 +95,11 @@ def test_threads_take_no_signals_of_the_hosts(opens):
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # as event loops do when they start
 takers = []
 for task in os.listdir("/proc/self/task"):
-    with open(f"/proc/self/task/{task}/status") as file:
-        lines = dict(line.split(":", 1) for line in file)
+    try:
+        with open(f"/proc/self/task/{task}/status") as file:
+            lines = dict(line.split(":", 1) for line in file)
+    except (FileNotFoundError, ProcessLookupError):
+        continue  # it has ended meanwhile
     if not int(lines["SigBlk"], 16) >> signal.SIGTERM - 1 & 1:
         takers.append(lines["Name"].strip())
 assert not takers, takers

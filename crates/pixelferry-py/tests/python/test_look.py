@@ -222,7 +222,7 @@ def test_channels(viewer):
     for channel in range(3):
         compare(viewer, array, shades(array[:, :, channel]), channel=channel)
         compare(viewer, array.transpose(2, 0, 1), shades(array[:, :, channel]), channel=channel, layout="CHW")
-    with pytest.raises(pixelferry.ShapeError, match="channel=3 is none"):
+    with pytest.raises(pixelferry.ShapeError, match="no channel=3"):
         viewer.show(array, channel=3)
 
 

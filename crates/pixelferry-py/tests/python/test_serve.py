@@ -139,3 +139,10 @@ def test_what_is_no_picture_is_refused_at_once(levels):
         port = urllib.parse.urlsplit(server.url).port
         with pytest.raises(pixelferry.DeviceError, match="another port"):
             pixelferry.serve(levels, port=port)
+
+
+def test_a_side_that_no_page_has_is_refused_in_a_sentence():
+    with pytest.raises(pixelferry.ShapeError) as refused:
+        pixelferry.serve(np.zeros((1, 200000), "u1"))
+    said = str(refused.value)
+    assert "200000x1 pixels" in said and 'save="x.png"' in said and len(said) < 250, said

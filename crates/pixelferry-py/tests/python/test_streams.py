@@ -172,11 +172,11 @@ if child == 0:
                 lambda: next(subscriber)):
         try:
             use()
-        except pixelferry.DeviceError as error:
+        except pixelferry.ClosedError as error:
             assert "spawn" in str(error), error
         else:
             os._exit(1)
-    assert "of process" in repr(publisher)
+    assert "of another process" in repr(publisher)
     publisher.close()
     del publisher, subscriber, use
     gc.collect()

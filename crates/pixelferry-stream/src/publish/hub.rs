@@ -1,10 +1,10 @@
 //! State that the display's thread and the socket's thread of a publisher share.
 
-use crate::home::HomeProcess;
 use crate::wire::frame::Placed;
 use crate::wire::message::{Device, Kind, Notice, encode};
 use crate::wire::socket::{Connection, send};
 use crate::wire::table::{From, PLACES, Reader, Table};
+use interop_core::describe::process::ProcessMark;
 use interop_core::{Error, Result};
 use rustix::net::sockopt::set_socket_send_buffer_size;
 use std::cmp::Reverse;
@@ -80,7 +80,7 @@ struct State {
 /// The table, the subscribers and the pieces of a stream.
 pub(crate) struct Hub {
     pub table: Table,
-    pub home: HomeProcess,
+    pub made: ProcessMark,
     /// Subscribers at most.
     readers: usize,
     state: Mutex<State>,
@@ -90,7 +90,7 @@ impl Hub {
     pub(crate) fn new(readers: usize) -> Result<Self> {
         let places = std::iter::repeat_with(|| None).take(PLACES).collect();
         let state = State { peers: Vec::new(), places, last_piece: 0, last_frame: 0, has_ended: false };
-        Ok(Self { table: Table::create()?, home: HomeProcess::here(), readers, state: Mutex::new(state) })
+        Ok(Self { table: Table::create()?, made: ProcessMark::here(), readers, state: Mutex::new(state) })
     }
 
     /// Nobody panics while he holds it; where somebody did, what is there is whole.
@@ -100,12 +100,12 @@ impl Hub {
 
     /// Refuses a forked child.
     pub(crate) fn check_process(&self) -> Result<()> {
-        self.home.check("the publisher of the stream")
+        self.made.check("the publisher of the stream")
     }
 
     /// Subscribers of this process.
     pub(crate) fn subscribers(&self) -> usize {
-        if self.home.is_here() { self.state().peers.len() } else { 0 }
+        if self.made.is_here() { self.state().peers.len() } else { 0 }
     }
 
     /// Welcomes a subscriber, whose page this is: it learns of every piece there is, and of others from now on.
@@ -117,7 +117,7 @@ impl Hub {
         if state.peers.len() >= self.readers {
             return Err(Error::Unavailable {
                 what: "a place at the stream".into(),
-                reason: format!("it has {} subscribers, and its publisher allows no more", state.peers.len()),
+                reason: format!("each of its {} places has a subscriber", state.peers.len()),
                 hint: "End one of them, or let the publisher allow more (StreamOptions::readers).".into(),
             });
         }
@@ -173,7 +173,7 @@ impl Hub {
 
     /// Takes a piece off the list. One of a stream that has ended stays for its last subscribers.
     pub(crate) fn unlist(&self, place: usize) {
-        if !self.home.is_here() {
+        if !self.made.is_here() {
             return;
         }
         let State { peers, places, has_ended, .. } = &mut *self.state();
@@ -226,6 +226,6 @@ impl Hub {
 
     /// True where somebody cannot use the memory that kernels write.
     pub(crate) fn is_asked_for_the_host(&self) -> bool {
-        self.home.is_here() && self.state().peers.iter().any(|peer| peer.reader.asks_for_the_host())
+        self.made.is_here() && self.state().peers.iter().any(|peer| peer.reader.asks_for_the_host())
     }
 }

@@ -62,7 +62,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         let thread = self.thread.take();
-        if !self.hub.home.is_here() {
+        if !self.hub.made.is_here() {
             // The parent's thread, which this process does not have; the eventfd is the parent's, too.
             return std::mem::forget(thread);
         }

@@ -225,7 +225,7 @@ fn sleep(connection: &Connection, wake: Option<&OwnedFd>, limit: Duration) -> Re
     }
 }
 
-/// Refuses what is no eventfd: reading another descriptor could wait for ever.
+/// Refuses what is no eventfd: reading another descriptor could wait forever.
 fn check_wake(wake: &OwnedFd) -> Result<()> {
     use std::os::fd::AsRawFd as _;
     let link = std::fs::read_link(format!("/proc/self/fd/{}", wake.as_raw_fd()));

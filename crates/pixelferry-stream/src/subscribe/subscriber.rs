@@ -2,12 +2,12 @@
 
 use super::joined::Joined;
 use super::way::{Open, Ways};
-use crate::home::HomeProcess;
 use crate::publish::now;
 use crate::wire::frame::Placed;
 use crate::wire::table::{From, Held};
 use interop_core::describe::error::call;
 use interop_core::describe::pattern::rows;
+use interop_core::describe::process::ProcessMark;
 use interop_core::devices::borrows::Holder;
 use interop_core::{ComputeBackend, ComputeMemory, Error, PathId, Result, SurfaceDesc, View};
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 ///
 /// See [`crate::StreamDisplay`] for an example.
 pub struct Subscriber {
-    home: HomeProcess,
+    made: ProcessMark,
     backend: Arc<dyn ComputeBackend>,
     joined: Joined,
     ways: Ways,
@@ -71,7 +71,7 @@ impl Subscriber {
             }
             tracing::debug!(name, refused = ?ways.refused, "joined a stream");
             Ok(Self {
-                home: HomeProcess::here(),
+                made: ProcessMark::here(),
                 backend: Arc::clone(backend),
                 joined,
                 ways,
@@ -125,12 +125,12 @@ impl Subscriber {
     /// # Errors
     /// [`Error::Unavailable`] there.
     pub fn check_process(&self) -> Result<()> {
-        self.home.check("the subscriber of the stream")
+        self.made.check("the subscriber of the stream")
     }
 
     /// The frame that was taken last. A forked child has none: the publisher writes over it when the parent goes on.
     pub fn frame(&mut self) -> Option<StreamFrame<'_>> {
-        let current = self.current.as_ref().filter(|_| self.home.is_here())?;
+        let current = self.current.as_ref().filter(|_| self.made.is_here())?;
         let memory = match (self.opened.get_mut(&current.piece), &mut self.copied) {
             (Some(Open::Device(memory) | Open::Pages(memory)), _) => memory,
             (_, Some(copied)) => copied,
@@ -141,7 +141,7 @@ impl Subscriber {
 
     /// The memory of the frame that was taken last, for kernels that read it: [`StreamFrame::memory`] by a shared reference.
     pub fn memory(&self) -> Option<&dyn ComputeMemory> {
-        let current = self.current.as_ref().filter(|_| self.home.is_here())?;
+        let current = self.current.as_ref().filter(|_| self.made.is_here())?;
         match (self.opened.get(&current.piece)?, &self.copied) {
             (Open::Device(memory) | Open::Pages(memory), _) => Some(memory.as_ref()),
             (Open::Copy(_), copied) => copied.as_deref(),
@@ -216,7 +216,7 @@ impl Subscriber {
 
 impl Drop for Subscriber {
     fn drop(&mut self) {
-        if !self.home.is_here() {
+        if !self.made.is_here() {
             // Drivers are the parent's, and so is the page on which it says what it reads.
             std::mem::forget((std::mem::take(&mut self.opened), self.copied.take()));
             return;

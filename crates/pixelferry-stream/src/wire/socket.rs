@@ -1,6 +1,6 @@
 //! Sockets of streams: where they are, who may connect, and packets with descriptors.
 
-use crate::home::HomeProcess;
+use interop_core::describe::process::ProcessMark;
 use interop_core::{Error, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
@@ -97,7 +97,7 @@ pub(crate) struct Connection {
     /// process may keep the connection open.
     process: Option<OwnedFd>,
     events: Option<Arc<OwnedFd>>,
-    home: HomeProcess,
+    made: ProcessMark,
 }
 
 impl Connection {
@@ -115,7 +115,7 @@ impl Connection {
         {
             return Err(Errno::SRCH);
         }
-        Ok(Self { socket, process, events: None, home: HomeProcess::here() })
+        Ok(Self { socket, process, events: None, made: ProcessMark::here() })
     }
 
     pub(crate) fn socket(&self) -> &OwnedFd {
@@ -138,7 +138,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        if !self.home.is_here() {
+        if !self.made.is_here() {
             return;
         }
         if let Some(events) = &self.events {

@@ -29,7 +29,7 @@ fn streams_in(folder: &Path, told: &str) {
     pass_in_child("folders::child_streams", None, &env, &["RAN ON "]);
 }
 
-/// A folder of nobody's where this is root, else of root's.
+/// A folder of the user `nobody` where this is root, else one of root's.
 #[test]
 fn the_runtime_folder_of_another_user_stays_as_it_is() {
     let folder = Folder::new("runtime");

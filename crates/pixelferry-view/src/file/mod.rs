@@ -26,7 +26,7 @@ const FIRST: u64 = 12;
 pub struct Opened {
     /// Arrays, at least one: of a video its first frame, of OpenEXR each channel or colour of each layer.
     pub arrays: Vec<Array>,
-    /// A video, whose next frames play in the place of the first.
+    /// A video, whose next frames play instead of the first.
     pub film: Option<Film>,
 }
 

@@ -34,7 +34,7 @@ pub enum Damaged {
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum Message<'a> {
-    /// An image of zeros, in the place of one of that name.
+    /// An image of zeros, instead of one of that name.
     Create {
         name: &'a str,
         grabs_focus: bool,

@@ -105,7 +105,7 @@ impl Serve {
         self.stage.encoder()
     }
 
-    /// Shows an array beside the others, or in the place of the one of that name. Returns at once; `make` is called by the thread that
+    /// Shows an array beside the others, or instead of the one of that name. Returns at once; `make` is called by the thread that
     /// shows, unless a newer one of that name comes before. `own` is its look, as [`ArrayView::put_as`] has it. An array that is not shown
     /// is logged.
     pub fn put(

@@ -81,7 +81,7 @@ impl Stage {
         self.change(|waiting| waiting.is_asked = true);
     }
 
-    /// Adds an array, in the place of one of its name that still waits.
+    /// Adds an array, instead of one of its name that still waits.
     pub fn put(&self, name: &str, own: Option<Request>, make: Make) {
         self.change(|waiting| {
             waiting.arrays.retain(|(other, ..)| other != name);

@@ -15,7 +15,7 @@ impl ArrayView {
     /// Bytes of frames that are kept at first, and as many of pictures of arrays that are not on show: 1 GiB.
     pub const MOST_BYTES: usize = 1 << 30;
 
-    /// Shows an array beside the others, or in the place of the one of its name. What is on show stays, with its new numbers; in a
+    /// Shows an array beside the others, or instead of the one of its name. What is on show stays, with its new numbers; in a
     /// pause with its old ones.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl ArrayView {
         }
     }
 
-    /// Shows an array in the place of another, whose numbers go into its ring.
+    /// Shows an array instead of another, whose numbers go into its ring.
     fn enter(&mut self, at: usize, shown: Shown, way: Way) {
         let image = self.image();
         let old = mem::replace(&mut self.all[at], shown);

@@ -11,6 +11,7 @@ use crate::overlay::{Lines, Overlay, Pixels, cells, named};
 use crate::shown::Shown;
 use pixelferry::api::gl::winit::event::{ElementState, KeyEvent, WindowEvent};
 use pixelferry::api::gl::{Camera, GlDisplay, Viewport};
+use pixelferry::driver::describe::words::counted;
 use pixelferry::{DrawOptions, Extent, Filter, Link, save_picture};
 use pixelferry_look::{End, Look, Range, Request};
 use std::mem;
@@ -325,7 +326,7 @@ impl ArrayView {
     /// Shows an array, with the look of all.
     fn go(&mut self, to: usize) {
         if to >= self.count {
-            self.notice = format!("there are {} arrays", self.count);
+            self.notice = format!("only {}", counted(self.count, "array"));
             return;
         }
         let request = self.all[to].request;

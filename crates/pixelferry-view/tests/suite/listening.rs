@@ -76,6 +76,22 @@ fn sent(watched: &Watched, bytes: &[u8]) {
     assert!(!is_open, "still open after {bytes:02x?}");
 }
 
+/// An empty window would not say what to do.
+#[test]
+fn before_the_first_image_the_address_is_shown() {
+    let Some((display, target)) = gl() else { return };
+    let listener = Listener::open("127.0.0.1:0", Vec::new(), 1 << 20).unwrap();
+    let mut view = ArrayView::open(&display, vec![listener.waiting().unwrap()], Request::default()).unwrap();
+    let words = format!("waiting at {}", listener.address());
+    assert!(view.title().starts_with(&words), "{}", view.title());
+    let at = drawn(&mut view, &target);
+    let lit = (0..30).flat_map(|y| (0..400).map(move |x| (x, y))).filter(|(x, y)| at(*x, *y)[1] > 150).count();
+    assert!(lit > 100, "{lit} pixels of text at the top");
+    let mut watched = Watched { view, listener, target, _display: display };
+    sent(&watched, CREATE);
+    watched.wait("the image instead", |view| view.title().starts_with("pic"));
+}
+
 #[test]
 fn images_are_created_updated_and_closed() {
     let Some(mut watched) = watched(Listener::most_bytes()) else { return };

@@ -113,4 +113,30 @@ fn what_does_not_go_is_refused_or_said() {
     assert!(error.contains("1048576x1 pixels") && error.contains("a side") && error.len() < 250, "{error}");
     let refused = ArrayView::open(&display, Vec::new(), Request::default()).map(drop);
     assert!(matches!(refused, Err(ViewError::Refused(_))), "{refused:?}");
+    // Beside another it is refused when it is chosen, and the other stays.
+    let mut view = open(&display, array(&[30, 40], "uint8", &[90; 1200]));
+    let before = drawn(&mut view, &target);
+    view.put(array(&[1, 1 << 20], "uint8", &wide).named("wide".into())).unwrap();
+    assert!(view.press(']') && view.title().starts_with("a (1 of 2)"), "{}", view.title());
+    let after = drawn(&mut view, &target);
+    assert_eq!((before(205, 205), after(205, 205)), ([90; 3], [90; 3]));
+    let is_lit = |at: &dyn Fn(usize, usize) -> [u8; 3], y: usize| (5..395).filter(|x| at(*x, y)[0] > 200).count();
+    let lines = |at: &dyn Fn(usize, usize) -> [u8; 3]| (20..120).filter(|y| is_lit(at, *y) > 10).count();
+    assert!(lines(&before) == 0 && lines(&after) > 5, "{} and {} rows of text", lines(&before), lines(&after));
+}
+
+/// Text would hide all of it.
+#[test]
+fn a_small_window_shows_the_picture_alone() {
+    let Some((display, _)) = gl() else { return };
+    let mut view = open(&display, array(&[30, 40], "uint8", &[90; 1200]));
+    for (side, is_alone) in [(100, true), (199, true), (200, false)] {
+        let target = display.create_offscreen_target(side, side).unwrap();
+        target.bind().unwrap();
+        view.draw(Extent::new(side, side), 1.0).unwrap();
+        let pixels = target.read_rgba8().unwrap();
+        target.unbind().unwrap();
+        let lit = pixels.chunks_exact(4).filter(|pixel| pixel[1] > 150).count();
+        assert_eq!(lit == 0, is_alone, "{lit} pixels of text in {side} x {side}");
+    }
 }

@@ -92,7 +92,7 @@ impl CuDevice {
             c"vkCmdCuLaunchKernelNVX",
             c"vkGetBufferDeviceAddress",
         ];
-        // ash calls a function that panics in the place of one that the driver lacks.
+        // ash calls a function that panics instead of one that the driver lacks.
         // SAFETY: the device is of this instance.
         let has = |name: &CStr| unsafe { instance.get_device_proc_addr(device.handle(), name.as_ptr()) }.is_some();
         if !all.into_iter().all(has) {

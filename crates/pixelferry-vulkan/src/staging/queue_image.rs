@@ -37,7 +37,7 @@ impl QueueImage {
     }
 
     /// `None` where kernels do not store to it as it is: its views have no other format than its own. The engine keeps the image
-    /// while `owner` is there, and no longer: safe code may keep handles of it for ever.
+    /// while `owner` is there, and no longer: safe code may keep handles of it forever.
     pub(crate) fn of_engine(
         shared: &DeviceState,
         (place, owner): (Place, &Rc<()>),

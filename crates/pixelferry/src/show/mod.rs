@@ -11,7 +11,7 @@ use window::Viewer;
 /// Computes frames with a kernel and shows them in a window until it is closed.
 ///
 /// The wheel zooms about the pointer, a drag moves the picture. Keys: `F` contains all of it, `1` shows it at its own size, Space
-/// halts the time, `S` saves what is shown, Escape closes. Where there is no window to be had, one frame is saved as a picture, and
+/// halts the time, `S` saves what is shown, `?` lists the keys on standard error, Escape closes. Where there is no window to be had, one frame is saved as a picture, and
 /// a line says where. Standard error tells which device computes and which draws, and why a text for another does not build.
 ///
 /// [`Show`] has options, and arguments for the kernel. Call it from the main thread, once in a process.

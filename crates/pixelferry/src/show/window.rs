@@ -10,6 +10,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
+/// What its user can do.
+const KEYS: &str = "the wheel zooms about the pointer, a drag moves the picture; F: all of it, 1: its own size, Space: halt the time, \
+                    S: save the picture, Escape: close, ? or F1: these keys";
+
 /// Callbacks of the window.
 pub(super) struct Viewer {
     show: Show,
@@ -71,10 +75,12 @@ impl Viewer {
     fn key(&mut self, key: &Key) {
         match key {
             Key::Named(NamedKey::Space) => self.clock.toggle(),
+            Key::Named(NamedKey::F1) => tell(KEYS),
             Key::Character(text) => match text.to_lowercase().as_str() {
                 "f" => self.camera.fit(),
                 "1" => self.camera.one_to_one(),
                 "s" => self.saving = true,
+                "?" => tell(KEYS),
                 _ => {}
             },
             _ => {}

@@ -165,7 +165,7 @@ impl<'a> World<'a> {
             }
         };
         match log.end(found) {
-            Some(found) => hold!(wanted.is_none() || found == wanted, "{found:?} was found in the place of {wanted:?}"),
+            Some(found) => hold!(wanted.is_none() || found == wanted, "{found:?} was found instead of {wanted:?}"),
             None => hold!(wanted.is_none(), "{what} of {} elements was refused", values.len()),
         }
         Ok(())
@@ -209,7 +209,7 @@ impl<'a> World<'a> {
         let reshaped = log.end(array.reshape(&wanted));
         hold!(reshaped.is_some() == fits, "{shape:?} to {wanted:?}: {}", if fits { "refused" } else { "taken" });
         if let Some(array) = reshaped {
-            hold!(array.shape() == wanted, "{:?} in the place of {wanted:?}", array.shape());
+            hold!(array.shape() == wanted, "{:?} instead of {wanted:?}", array.shape());
             self.slots.push(Slot { array, values, shape: wanted, owner });
         }
         Ok(())

@@ -42,7 +42,7 @@ impl World<'_> {
             hold!(bytes.iter().all(|byte| *byte == 7), "host memory does not hold what was filled in");
         }
         if rng.one_in(6) {
-            // A clone that outlives it keeps the block for ever.
+            // A clone that outlives it keeps the block forever.
             let kept = (*one).clone();
             drop(one);
             let _ = queue.fill(&kept, 9_u8, 0..1, &[])?.wait();

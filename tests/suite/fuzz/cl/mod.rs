@@ -47,7 +47,7 @@ struct Slot {
     /// Owner of its bytes: a number of the model, and the first byte there.
     root: u32,
     start: usize,
-    /// Some bytes are mapped for ever: commands may be refused.
+    /// Some bytes are mapped forever: commands may be refused.
     stuck: bool,
 }
 
@@ -263,7 +263,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// Completes or fails every event of the program's own: what blocks would wait for them for ever.
+    /// Completes or fails every event of the program's own: what blocks would wait for them forever.
     fn settle(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
         for user in std::mem::take(&mut self.users) {
             log.op("cl: complete, fail or drop an event", format_args!(""));

@@ -57,7 +57,7 @@ impl super::World for World<'_> {
             return self.drain(log);
         }
         let number = rng.below(40);
-        // The calls of a backend block: they would wait for ever for what the program has not completed.
+        // The calls of a backend block: they would wait forever for what the program has not completed.
         if number < 22 || number == 38 {
             self.settle_users(rng, log);
         }

@@ -160,7 +160,7 @@ impl<'a> World<'a> {
             return Ok(());
         };
         hold!(!bad, "{desc:?} {mode:?} was taken");
-        hold!(force.is_none_or(|forced| forced == link.path()), "{} was taken in the place of {force:?}", link.path());
+        hold!(force.is_none_or(|forced| forced == link.path()), "{} was taken instead of {force:?}", link.path());
         self.open.push(Open { link, faults, desc, seen: None, fresh: false, late, troubled: false });
         Ok(())
     }
@@ -177,7 +177,7 @@ impl<'a> World<'a> {
         match (log.end_with(shown), &open.seen) {
             (Ok(shown), Some(seen)) => match shown.iter().zip(seen).position(|(a, b)| a != b) {
                 None if shown.len() == seen.len() => Ok(()),
-                None => Err(Failure(format!("{what}: {} bytes are shown in the place of {}", shown.len(), seen.len()))),
+                None => Err(Failure(format!("{what}: {} bytes are shown instead of {}", shown.len(), seen.len()))),
                 Some(at) => Err(Failure(format!("{what}: byte {at} is {}, and should be {}", shown[at], seen[at]))),
             },
             (Ok(_), None) => Err(Failure(format!("{what}: something is shown before the first frame"))),

@@ -66,7 +66,7 @@ impl<T> Gate<T> {
     }
 
     /// Takes the newest frame for this thread, after a change that is under way, or the worker's next if that is soon: many
-    /// threads would else hold one frame in turn for ever. A thread that holds one may have to draw before it lets go.
+    /// threads would else hold one frame in turn forever. A thread that holds one may have to draw before it lets go.
     pub fn take(&self, holder: ThreadId) -> Result<Arc<Shown<T>>> {
         self.made.check("SharedLink")?;
         let mut state = self.state();

@@ -318,7 +318,7 @@ pub fn host_memory(queue: &Queue) -> Result<()> {
     queue.fill(&host, 5u32, 0..4096, &[])?;
     drop(host);
     assert!(told.try_recv().is_ok(), "the block was let go of before the driver deleted the buffer");
-    // A part that lives on keeps the block for ever.
+    // A part that lives on keeps the block forever.
     let host = HostBuffer::new(queue.context(), MemFlags::READ_WRITE, &block)?;
     let part = host.part(MemFlags::NONE, 0..64)?;
     queue.fill(&part, 6u32, 0..64, &[])?;

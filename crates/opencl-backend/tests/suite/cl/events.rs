@@ -316,7 +316,7 @@ pub fn callbacks_of_failed_commands(queue: &Queue) -> Result<()> {
     Ok(())
 }
 
-/// Nothing waits for ever for an event that nobody can set any more.
+/// Nothing waits forever for an event that nobody can set any more.
 pub fn user_event_dropped(queue: &Queue) -> Result<()> {
     let gate = UserEvent::new(queue.context())?;
     let user = gate.event().clone();

@@ -5,6 +5,7 @@ use super::player::{Backends, Player};
 use super::ui::Ui;
 use image::RgbaImage;
 use pixelferry::api::gl::OffscreenTarget;
+use pixelferry::driver::describe::words::counted;
 use pixelferry::{Headless, save_rgba8};
 use pixelferry_demo::runner::{check_saves, introduce, open_to_draw};
 use pixelferry_demo::{Options, say};
@@ -32,7 +33,7 @@ pub fn run(show: Show, common: &Options) -> Result<(), Box<dyn Error>> {
         save_rgba8(picture, out)?;
     }
     let [p50, p99] = player.times().p50_p99(|frame| frame.interval_ms);
-    say!("{frames} frames, p50 {p50:.2} ms, p99 {p99:.2} ms")?;
+    say!("{}, p50 {p50:.2} ms, p99 {p99:.2} ms", counted(frames, "frame"))?;
     for line in show.log.all().iter().filter(|line| line.level <= tracing::Level::WARN) {
         say!("  {}", line.text)?;
     }

@@ -2,6 +2,7 @@
 
 use crate::demo::catalog::{Recipe, SceneName};
 use clap::ValueEnum;
+use pixelferry::driver::describe::words::counted;
 use pixelferry::driver::select::MAX_FRAMES_BEHIND;
 use pixelferry::{BackendChoice, LinkOptions, Mode, PathId, Policy};
 use pixelferry_demo::pixels::Pixels;
@@ -38,8 +39,7 @@ pub const MODES: [Mode; 5] = [
 pub fn mode_name(mode: Mode) -> String {
     match mode {
         Mode::Latency => "latency".into(),
-        Mode::FramesBehind(1) => "1 frame behind".into(),
-        Mode::FramesBehind(n) => format!("{n} frames behind"),
+        Mode::FramesBehind(n) => format!("{} behind", counted(n, "frame")),
         Mode::Throughput { .. } => "throughput".into(),
         other => format!("{other:?}"),
     }

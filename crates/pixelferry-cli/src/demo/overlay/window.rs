@@ -21,7 +21,7 @@ pub fn run(show: Show, common: &Options) -> Result<(), Box<dyn Error>> {
         .with_max_frames(common.frames.map(u64::from));
     let mut app = App { show, running: None };
     let frames = run_window(&window, &mut app).map_err(SceneError::or_headless)?;
-    Ok(say!("{frames} frames")?)
+    Ok(say!("frames: {frames}")?)
 }
 
 struct App {

@@ -4,6 +4,7 @@ use super::theme::{DIM, GOOD, WARN};
 use crate::demo::overlay::player::Player;
 use egui::{Align, Label, Layout, RichText, Ui};
 use pixelferry::DeviceIdentity;
+use pixelferry::driver::describe::words::counted;
 
 pub fn show(ui: &mut Ui, player: &mut Player) {
     let name = player.scene().name();
@@ -29,7 +30,7 @@ pub fn show(ui: &mut Ui, player: &mut Player) {
     row(ui, "compute", &device(&report.compute));
     row(ui, "display", &device(&report.display));
     row(ui, "surface", &link.desc().to_string());
-    let shown = if late == 0 { "the frame finished last".into() } else { format!("{late} frames behind") };
+    let shown = if late == 0 { "the frame finished last".into() } else { format!("{} behind", counted(late, "frame")) };
     row(ui, "shown", &shown);
     for diagnosis in &report.diagnoses {
         ui.add(Label::new(RichText::new(format!("{}: {}", diagnosis.name, diagnosis.finding)).color(WARN)).wrap())

@@ -201,7 +201,7 @@ impl Rig {
             println!(
                 "KNOWN: Zenoh's TLS link reads and writes one connection of rustls at once (eclipse-zenoh/zenoh#2557)"
             );
-            // Whoever leaves by a link that panicked waits for ever.
+            // Whoever leaves by a link that panicked waits forever.
             return std::mem::forget(self);
         }
         let [near, far] = self.crews.map(Crew::stop);
