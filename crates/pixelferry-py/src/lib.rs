@@ -23,6 +23,7 @@ mod content;
 mod engine;
 mod events;
 mod failure;
+mod feed;
 mod feeding;
 mod giving;
 mod gl_source;

@@ -4,7 +4,8 @@ use crate::array::{Array, Layout};
 use crate::content::Content;
 use crate::engine::{Engine, Engines, Wanted};
 use crate::failure::Failure;
-use crate::feeding::{Table, kernel, lent, written};
+use crate::feed::Feed;
+use crate::feeding::{Table, kernel};
 use crate::giving::{Giving, Open};
 use crate::items::Items;
 use crate::object::Object;
@@ -17,16 +18,15 @@ use pixelferry::api::gl::{GlDisplay, GlWindow, OffscreenTarget, Viewport};
 use pixelferry::driver::describe::panics::catch;
 use pixelferry::record::{Output, RecordOptions, Recorded, Recorder};
 use pixelferry::{
-    BufferDesc, ComputeBackend as _, Display, DrawOptions, Error, Extent, Fit, Headless, ImageAccess, ImageDesc,
-    Kernel, Link, LinkBuilder, Opened, PairTrials, PathId, PixelFormat, Policy, RowOrder, ShownFrame, SurfaceDesc,
-    Unwritten, WriteFrame, picture, picture_png, save_picture,
+    BufferDesc, ComputeBackend as _, Display, DrawOptions, Error, Extent, Fit, Headless, ImageAccess, ImageDesc, Link,
+    LinkBuilder, Opened, PathId, PixelFormat, Policy, RowOrder, ShownFrame, SurfaceDesc, Unwritten, picture,
+    picture_png, save_picture,
 };
-use pixelferry_look::{Gauge, Place, Plane, Request};
+use pixelferry_look::{Place, Plane, Request};
 use pixelferry_view::{Array as Seen, ArrayView, ReadError, ViewError, pixel_at};
 use serde_json::Value;
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::Arc;
 
 /// Target that is drawn into.
 pub enum Screen {
@@ -106,18 +106,6 @@ pub struct Settings {
     /// Row order of the program's own textures: the place of an array's row 0.
     pub rows: RowOrder,
     pub policy: Policy,
-}
-
-/// The way of arrays of one place to the screen.
-struct Feed {
-    place: Place,
-    link: Link,
-    kernel: Option<Arc<dyn Kernel>>,
-    table: Table,
-    /// What measures arrays that are not the host's.
-    gauge: Option<Gauge>,
-    /// Comparison of the backends that can write these arrays.
-    trials: PairTrials,
 }
 
 /// Status of the way in use.
@@ -592,34 +580,4 @@ fn again(window: &GlWindow, is_in_it: Option<bool>) {
 
 fn nothing_shown() -> Failure {
     Failure::Shape("nothing was shown yet; show an array first".into())
-}
-
-impl Feed {
-    /// Compares another backend with the one in use, by this array, and goes on with the quicker one.
-    fn compare<D: Content>(&mut self, array: &Readable<D>, engine: &Engine) -> Result<(), Failure> {
-        let desc = *self.link.desc();
-        let mut frame = |frame: &mut WriteFrame<'_>| written(array, engine, &desc, frame);
-        if let Some(better) = self.trials.step(&mut self.link, &array.description().work(), &mut frame) {
-            self.kernel = kernel::<D>(engine, better.link.backend(), better.link.desc())?;
-            (self.link, self.table) = (better.link, Table::default());
-        }
-        Ok(())
-    }
-
-    /// Shows it, and returns what was shown.
-    fn put<D: Content>(&mut self, array: &Readable<D>, engine: &Engine) -> Result<D, Failure> {
-        let (link, content) = (&mut self.link, *array.description());
-        let lent = lent(array, engine, link.backend().as_ref())?;
-        let (Some(kernel), Some(mut memory)) = (&self.kernel, lent) else {
-            link.frame(|frame| content.write(frame.target()?, array.bytes()?))?;
-            return Ok(content);
-        };
-        let backend = link.backend().clone();
-        let content = content.measured(&mut self.gauge, backend.as_ref(), memory.as_ref())?;
-        let table = self.table.lend(&content, backend.as_ref())?;
-        link.frame(|frame| frame.launch(kernel.as_ref(), &content.arguments(memory.as_ref(), table)))?;
-        // The kernel has read it: its owner may write again.
-        memory.release()?;
-        Ok(content)
-    }
 }

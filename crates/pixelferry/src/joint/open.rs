@@ -4,7 +4,7 @@ use super::bench::Bench;
 use super::declare::LinkBuilder;
 use super::memory;
 use super::pairs::{Pair, Prospect, Rows, displays, prospects};
-use super::report::{Basis, JointReport, JointRow, JointState};
+use super::report::{Basis, JointReport, JointRow, JointState, failed, is_mistake};
 use super::trials::PairTrials;
 use crate::backend_rows::BackendChoice;
 use crate::headless::Headless;
@@ -281,25 +281,6 @@ impl LinkBuilder {
             reason: reasons.collect(),
         }
     }
-}
-
-/// Keeps the error that [`LinkBuilder::none`] gives, the first mistake of the program's or else the last refusal; and warns of a mistake,
-/// as another pair may hide it.
-pub(super) fn failed(error: Error, refusal: &mut Option<Error>) -> JointState {
-    let (reason, is_new) = (error.to_string(), is_mistake(&error));
-    if !refusal.as_ref().is_some_and(is_mistake) {
-        *refusal = Some(error);
-    }
-    if !is_new {
-        return JointState::Failed { reason };
-    }
-    tracing::warn!("{reason}");
-    JointState::Mistaken { reason }
-}
-
-/// True of an error in a kernel's text or its arguments.
-fn is_mistake(error: &Error) -> bool {
-    matches!(error, Error::KernelBuild { .. } | Error::InvalidInput { .. })
 }
 
 fn opened(pair: Pair, link: Link, report: JointReport) -> Opened {

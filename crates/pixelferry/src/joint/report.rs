@@ -1,6 +1,6 @@
 //! Report of a joint choice, for people and programs.
 
-use interop_core::{ComputeBackend, DeviceIdentity, Display, Link, PathKind, Ratio};
+use interop_core::{ComputeBackend, DeviceIdentity, Display, Error, Link, PathKind, Ratio};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
@@ -167,6 +167,25 @@ impl fmt::Display for JointReport {
         }
         Ok(())
     }
+}
+
+/// Keeps the error that a choice without a pair gives, the first mistake of the program's or else the last refusal; and warns of a mistake,
+/// as another pair may hide it.
+pub(super) fn failed(error: Error, refusal: &mut Option<Error>) -> JointState {
+    let (reason, is_new) = (error.to_string(), is_mistake(&error));
+    if !refusal.as_ref().is_some_and(is_mistake) {
+        *refusal = Some(error);
+    }
+    if !is_new {
+        return JointState::Failed { reason };
+    }
+    tracing::warn!("{reason}");
+    JointState::Mistaken { reason }
+}
+
+/// True of an error in a kernel's text or its arguments.
+pub(super) fn is_mistake(error: &Error) -> bool {
+    matches!(error, Error::KernelBuild { .. } | Error::InvalidInput { .. })
 }
 
 /// Tells where the time of a pair's frames goes, from what is known of its devices and its path.

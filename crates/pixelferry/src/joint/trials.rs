@@ -2,9 +2,8 @@
 
 use super::declare::LinkBuilder;
 use super::memory;
-use super::open::failed;
 use super::pairs::{Opening, Pair, Shown, prospects};
-use super::report::{Basis, JointReport, JointRow, JointState};
+use super::report::{Basis, JointReport, JointRow, JointState, failed};
 use interop_core::tournament::{Clock, Contestant, Entry, TURN, Terms, Verdict, quantile};
 use interop_core::{Link, Result, Trials, WriteFrame};
 use std::cell::RefCell;
