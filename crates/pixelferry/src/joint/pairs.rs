@@ -10,6 +10,7 @@ use crate::displays::open_beside;
 use crate::headless::Headless;
 use crate::pair::backend_in;
 use interop_core::describe::panics::as_error;
+use interop_core::describe::process::is_forked;
 use interop_core::describe::threads::spawn;
 use interop_core::{ComputeBackend, Error, Kernel, KernelSource, Language, Link, Result};
 use std::sync::Arc;
@@ -134,9 +135,12 @@ impl Opening {
 
 impl Drop for Opening {
     fn drop(&mut self) {
-        if let Some(Begun::OnThread(thread)) = self.0.take() {
+        let Some(Begun::OnThread(thread)) = self.0.take() else { return };
+        match is_forked() {
+            // A forked process does not have the thread.
+            true => std::mem::forget(thread),
             // What it opened goes with the result.
-            drop(thread.join());
+            false => drop(thread.join()),
         }
     }
 }
