@@ -192,7 +192,7 @@ impl<T> Entry<T> {
     }
 
     /// Returns what is known of a newcomer after a round with the one in use, which is not changed for less than it
-    /// takes to go over. Two of whom chance decides count as equal after [`MOST`] rounds, after [`LAST`] where there
+    /// takes to go over. Two of whom chance decides count as equal after 24 rounds, after 96 where there
     /// `is_time`.
     pub fn verdict(&self, in_use: &Self, is_time: bool) -> Verdict {
         let Some(ratio) = self.ratio_to(in_use) else { return Verdict::Open };
