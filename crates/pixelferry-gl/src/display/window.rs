@@ -35,8 +35,6 @@ pub struct WindowOptions {
     pub size: Extent,
     /// [`GlWindow::present`] waits for the screen, where the driver can; [`GlWindow::vsync`] says whether it took the wish.
     pub vsync: bool,
-    /// On X11 tries EGL before GLX. With Mesa, EGL is always first.
-    pub prefer_egl: bool,
     /// [`crate::run_window`] ends after so many frames. `None`: when the window is closed.
     pub max_frames: Option<u64>,
     /// The display uses nothing above this OpenGL version and no extension. `None`: all that the driver has.
@@ -49,7 +47,6 @@ impl Default for WindowOptions {
             title: "pixelferry".into(),
             size: Extent::new(1280, 720),
             vsync: true,
-            prefer_egl: false,
             max_frames: None,
             version_limit: None,
         }
@@ -73,12 +70,6 @@ impl WindowOptions {
     #[must_use]
     pub fn with_vsync(self, vsync: bool) -> Self {
         Self { vsync, ..self }
-    }
-
-    /// Sets whether EGL is tried before GLX. With Mesa, EGL is always first.
-    #[must_use]
-    pub fn with_prefer_egl(self, prefer_egl: bool) -> Self {
-        Self { prefer_egl, ..self }
     }
 
     /// Ends [`crate::run_window`] after so many frames; `None`: when the window is closed.
@@ -195,7 +186,7 @@ impl GlWindow {
             unsafe { Display::new(display_handle, preference(prefer_egl, display_handle, early_handle)) }
                 .map_err(unavailable)
         };
-        let mut display = open(options.prefer_egl)?;
+        let mut display = open(false)?;
         if is_mesa_glx(&display) {
             display = open(true)?;
         }
