@@ -54,7 +54,7 @@ fn run(folder: Option<&PathBuf>, threads: Threads) -> (Opened, JointReport, Link
         let grey = (frames % 251) as u8;
         link.frame(|next| threads.frame(next, grey)).unwrap();
         let better = trials.step(&mut link, WORK, &mut |next| threads.frame(next, grey));
-        link = better.map_or(link, |better| better.link);
+        link = better.unwrap_or(link);
         assert_eq!(link.read_back().unwrap(), pixels(grey), "frame {frames}: {}", trials.report());
         frames += 1;
         assert!(frames < 100_000, "{}", trials.report());
@@ -121,7 +121,7 @@ fn another_work_is_compared_for_itself() {
         link.frame(&mut frame).unwrap();
         let was_over = trials.is_over();
         if let Some(better) = trials.step(&mut link, work, &mut frame) {
-            link = better.link;
+            link = better;
         }
         if trials.is_over() && !was_over {
             works.push((work, trials.report().clone()));

@@ -27,8 +27,8 @@ impl Feed {
         let desc = *self.link.desc();
         let mut frame = |frame: &mut WriteFrame<'_>| written(array, engine, &desc, frame);
         if let Some(better) = self.trials.step(&mut self.link, &array.description().work(), &mut frame) {
-            self.kernel = kernel::<D>(engine, better.link.backend(), better.link.desc())?;
-            (self.link, self.table) = (better.link, Table::default());
+            self.kernel = kernel::<D>(engine, better.backend(), better.desc())?;
+            (self.link, self.table) = (better, Table::default());
         }
         Ok(())
     }

@@ -29,4 +29,4 @@ mod trials;
 pub use declare::{Initial, LinkBuilder, Scratch};
 pub use open::Opened;
 pub use report::{Basis, JointReport, JointRow, JointState};
-pub use trials::{BetterPair, PairTrials, RepeatableFrame};
+pub use trials::{PairTrials, RepeatableFrame};

@@ -42,7 +42,7 @@ const SEEN: u32 = 2;
 ///     link.frame(|next| next.write(&[n, 2 * n]))?;
 ///     // Another pair is quicker: it has the frame already.
 ///     if let Some(better) = trials.step(&mut link, "two grey pixels", &mut |next| next.write(&[n, 2 * n])) {
-///         link = better.link;
+///         link = better;
 ///     }
 /// }
 /// assert!(trials.is_over(), "{}", trials.report());
@@ -69,13 +69,6 @@ pub struct PairTrials {
     remembered: Option<f64>,
     /// Works that were compared.
     compared: Vec<String>,
-}
-
-/// The pair of a [`PairTrials`] that is quicker, with the program's frame on show.
-#[non_exhaustive]
-pub struct BetterPair {
-    /// The path of the frames from now on. Its backend builds further kernels.
-    pub link: Link,
 }
 
 struct Duel {
@@ -187,12 +180,11 @@ impl PairTrials {
     }
 
     /// Does the next step of the comparison, of a few milliseconds, after `link` has shown `frame` and where the policy's share has time
-    /// for it. Where another pair is quicker by
-    /// more than chance, the program goes on with that one, which has the frame already. Frames of another `work` than the one that is
-    /// compared are left alone, and compared next.
+    /// for it. Returns the link of another pair that is quicker by more than chance: the program goes on with that one, which has the
+    /// frame already. Frames of another `work` than the one that is compared are left alone, and compared next.
     ///
     /// Links that show late frames are not compared: a frame that is computed again would come between others.
-    pub fn step(&mut self, link: &mut Link, work: &str, frame: &mut RepeatableFrame<'_>) -> Option<BetterPair> {
+    pub fn step(&mut self, link: &mut Link, work: &str, frame: &mut RepeatableFrame<'_>) -> Option<Link> {
         let is_another = work != self.wanted.work && matches!(self.wanted.policy.trials, Trials::Spread { .. });
         if is_another && self.is_over() && !self.compared.iter().any(|of| of == work) {
             self.compared.push(std::mem::replace(&mut self.wanted.work, work.into()));
@@ -221,7 +213,7 @@ impl PairTrials {
         self.last = clock.since(begun);
         self.spent += self.last;
         if self.is_over() {
-            self.end(better.as_ref().map_or(&**course.link.borrow(), |better| &better.link));
+            self.end(better.as_ref().unwrap_or(&**course.link.borrow()));
         }
         better
     }
@@ -240,7 +232,7 @@ impl PairTrials {
         tracing::info!(report = %self.report, "backend chosen while frames were shown");
     }
 
-    fn advance(&mut self, course: &Course<'_>, clock: &Clock) -> Option<BetterPair> {
+    fn advance(&mut self, course: &Course<'_>, clock: &Clock) -> Option<Link> {
         let Some(mut duel) = self.duel.take() else {
             match self.waiting.front() {
                 Some(_) if self.reference.samples_us().is_empty() => self.check(course, clock),
@@ -331,7 +323,7 @@ impl PairTrials {
     }
 
     /// Goes over to a pair that is quicker, which shows the frame before it is in use.
-    fn take(&mut self, place: usize, challenger: Entry<Competitor>, course: &Course<'_>) -> Option<BetterPair> {
+    fn take(&mut self, place: usize, challenger: Entry<Competitor>, course: &Course<'_>) -> Option<Link> {
         self.report.rows[self.in_use] = self.row(self.in_use, &self.reference, JointState::Slower);
         self.report.rows[place] = self.row(place, &challenger, JointState::Chosen);
         let Competitor::Other(side) = challenger.who else { return None };
@@ -343,7 +335,7 @@ impl PairTrials {
             return None;
         }
         (self.in_use, self.reference) = (place, entry(Competitor::InUse));
-        Some(BetterPair { link })
+        Some(link)
     }
 
     /// Returns what turns said of the pair at `place`.
