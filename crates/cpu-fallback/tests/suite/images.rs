@@ -114,7 +114,7 @@ fn a_pixel_type_of_the_wrong_size_is_refused_and_named() {
     let error = backend.launch(kernel.as_ref(), target, &[]).unwrap_err();
     assert!(matches!(error, Error::InvalidInput { .. }));
     let text = error.to_string();
-    assert!(text.contains("'wide'") && text.contains("16 bytes") && text.contains("RGBA8 has 4"), "{text}");
+    assert!(text.contains("'wide'") && text.contains("16 B, a pixel of RGBA8 has 4 B"), "{text}");
 }
 
 #[test]
