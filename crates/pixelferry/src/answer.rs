@@ -38,7 +38,7 @@ fn best(report: &SystemReport, apis: &[Api]) -> String {
                 let Availability::Unavailable { reason, .. } = &status.availability else { return None };
                 Some(format!("{}: {reason}", status.api))
             });
-            let why = refused.map(|path| path.state.detail()).or(absent);
+            let why = refused.map(|path| path.state.detail()).or(absent).or_else(|| report.problems.first().cloned());
             format!("none for {}: {}", report.surface, why.unwrap_or_else(|| "no device takes them".into()))
         }
     }

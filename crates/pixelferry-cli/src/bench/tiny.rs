@@ -136,7 +136,7 @@ fn rules_for_unwritten_pixels_are_cells_of_their_own() {
 #[test]
 fn a_list_says_what_would_be_measured() {
     let said = bench(&format!("{TINY} --list")).unwrap();
-    for part in ["plain memory", "64x64 of 16384 bytes", "host-round-trip", "2 cells, 12 frames"] {
+    for part in ["plain memory", "64x64 of 16384 bytes", "host-round-trip", "cells: 2; for each row frames: 12"] {
         assert!(said.contains(part), "{part}: {said}");
     }
 }
