@@ -230,6 +230,6 @@ mod tests {
         for wrong in ["", "H", "HC", "HWX", "HWW", "NHWCN", "hw"] {
             assert!(of(wrong, &[4, 5]).unwrap_err().to_string().contains("name each axis"), "{wrong}");
         }
-        assert!(of("HW", &[4, 5, 3]).unwrap_err().to_string().contains("3 axes"));
+        assert!(of("HW", &[4, 5, 3]).unwrap_err().to_string().contains("has 3 dimensions"));
     }
 }

@@ -54,7 +54,7 @@ impl LinkBuilder {
     pub fn open(self) -> Result<Opened> {
         let wanted = self.checked("LinkBuilder::open")?;
         let shown = displays(&wanted)?;
-        wanted.choose(&prospects(&wanted, &shown))
+        wanted.choose(&prospects(&wanted, &shown, wanted.launches.is_empty()))
     }
 
     /// Opens the first pair that works for frames that the program makes without declared kernels, or the one that is remembered for
@@ -69,7 +69,7 @@ impl LinkBuilder {
             return Err(Error::invalid(CALL, "a kernel is declared; call LinkBuilder::open"));
         }
         let shown = displays(&wanted)?;
-        let prospects = prospects(&wanted, &shown);
+        let prospects = prospects(&wanted, &shown, true);
         let (remembered, opened, choice) = match wanted.remembered(&prospects) {
             Some((opened, choice)) => (opened.report.chosen().and_then(|row| row.median_us), opened, choice),
             None => {
@@ -139,7 +139,7 @@ impl LinkBuilder {
     pub fn open_sides(self) -> Result<(Arc<dyn ComputeBackend>, Headless)> {
         process::check("LinkBuilder::open_sides")?;
         let shown = displays(&self)?;
-        let (pair, ..) = self.by_cost(&prospects(&self, &shown), Ok)?;
+        let (pair, ..) = self.by_cost(&prospects(&self, &shown, false), Ok)?;
         Ok((pair.backend, pair.screen))
     }
 

@@ -145,10 +145,10 @@ impl Drop for Opening {
     }
 }
 
-/// Every pair that the builder leaves open, those that the cost model would take first.
-pub(super) fn prospects<'a>(wanted: &LinkBuilder, displays: &'a [Shown]) -> Vec<Prospect<'a>> {
+/// Every pair that the builder leaves open, those that the cost model would take first: for frames `of_the_host`, or of kernels.
+pub(super) fn prospects<'a>(wanted: &LinkBuilder, displays: &'a [Shown], of_the_host: bool) -> Vec<Prospect<'a>> {
     let mut all = Vec::new();
-    let is_free = wanted.backend == BackendChoice::Auto;
+    let is_free = wanted.computed_by.is_none() && wanted.backend == BackendChoice::Auto;
     for shown in displays {
         let device = shown.screen.display.device();
         let mut drivers = in_order(Some(device.api));
@@ -162,7 +162,7 @@ pub(super) fn prospects<'a>(wanted: &LinkBuilder, displays: &'a [Shown]) -> Vec<
         }
         for driver in drivers {
             // Frames of the host would go through memory of one more API.
-            if wanted.launches.is_empty() && is_free && driver.in_queue && driver.api != device.api {
+            if of_the_host && is_free && driver.in_queue && driver.api != device.api {
                 continue;
             }
             // Sides of the same API share a queue: the quickest there is on a GPU, and no gain if the CPU draws.
@@ -173,7 +173,6 @@ pub(super) fn prospects<'a>(wanted: &LinkBuilder, displays: &'a [Shown]) -> Vec<
     }
     // The host writes the memory of threads without a copy. With a GPU's own backend, which an NVIDIA H100 has in the display's
     // queue, a frame of the host took up to 15 times as long.
-    let of_the_host = wanted.launches.is_empty();
     all.sort_by_key(|(place, prospect)| (of_the_host && prospect.rows().0 != BackendChoice::Cpu, *place));
     all.into_iter().map(|(_, prospect)| prospect).collect()
 }

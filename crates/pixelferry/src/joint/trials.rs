@@ -226,7 +226,7 @@ impl PairTrials {
             in_use.median_us = Some(quantile(self.reference.samples_us(), 0.5));
         }
         self.report.basis = Basis::Frames(self.spent);
-        if let Some(prospect) = prospects(&self.wanted, &self.shown).get(self.in_use) {
+        if let Some(prospect) = prospects(&self.wanted, &self.shown, true).get(self.in_use) {
             memory::store(&self.wanted, prospect.rows(), link, &self.report);
         }
         tracing::info!(report = %self.report, "backend chosen while frames were shown");
@@ -275,7 +275,7 @@ impl PairTrials {
 impl PairTrials {
     /// Opens the pair at `place` for a duel, when its backend is there.
     fn open(&mut self, place: usize) {
-        let prospects = prospects(&self.wanted, &self.shown);
+        let prospects = prospects(&self.wanted, &self.shown, true);
         let Some(prospect) = prospects.get(place) else { return self.waiting.clear() };
         if self.opening.is_none() {
             self.opening = Some(prospect.begin(&self.wanted, true));
