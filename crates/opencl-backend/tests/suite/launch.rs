@@ -230,7 +230,7 @@ fn targets_that_do_not_fit_are_refused() {
             |format, offset, row_pitch| View::Image(ImageView { offset, row_pitch, extent: Extent::new(2, 2), format });
         refuse(&image, View::Buffer(BufferView { offset: 0, len: 16 }), "a buffer was given");
         refuse(&buffer, view(PixelFormat::Rgba8, 0, 8), "an image was given");
-        refuse(&image, view(PixelFormat::Rgba32F, 0, 32), "uchar4 of 4 bytes");
+        refuse(&image, view(PixelFormat::Rgba32F, 0, 32), "uchar4, 4 B each, but a pixel of RGBA32F has 16 B");
         refuse(&image, view(PixelFormat::Rgba8, 2, 8), "multiples of the pixel's 4 bytes");
         refuse(&image, view(PixelFormat::Rgba8, 0, 10), "multiples of the pixel's 4 bytes");
         refuse(&buffer, View::Buffer(BufferView { offset: 8, len: 16 }), "multiple of 16 bytes");
