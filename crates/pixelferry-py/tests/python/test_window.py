@@ -367,6 +367,8 @@ def interrupt():
     assert wait_for(lambda: "interrupted" in windows())
     os.kill(os.getpid(), signal.SIGINT)
 thread = threading.Thread(target=interrupt)
+# A shell starts programs in the background with this signal ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 try:
     thread.start()
     pixelferry.show(plain((1, 2, 3)), "interrupted")
