@@ -17,6 +17,9 @@ import numpy as np
 from patience import by_level, wait_for
 import pixelferry
 
+# A shell starts programs in the background with this signal ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 x = c.CDLL("libX11.so.6")
 for name, result in {"XOpenDisplay": c.c_void_p, "XDefaultRootWindow": c.c_ulong, "XGetImage": c.c_void_p,
                      "XGetPixel": c.c_ulong, "XInternAtom": c.c_ulong}.items():
@@ -367,8 +370,6 @@ def interrupt():
     assert wait_for(lambda: "interrupted" in windows())
     os.kill(os.getpid(), signal.SIGINT)
 thread = threading.Thread(target=interrupt)
-# A shell starts programs in the background with this signal ignored.
-signal.signal(signal.SIGINT, signal.default_int_handler)
 try:
     thread.start()
     pixelferry.show(plain((1, 2, 3)), "interrupted")
