@@ -215,7 +215,7 @@ fn who_keeps_a_frame_makes_nobody_wait() {
         assert!(frame.read().unwrap() == told.frame(number), "what is kept stays");
     }
     let error = Subscriber::open(&publisher.name, &backend).unwrap_err().to_string();
-    assert!(error.contains("8 subscribers") && error.contains("readers"), "{error}");
+    assert!(error.contains("each of its 8 places has a subscriber") && error.contains("readers"), "{error}");
     drop(kept);
     publisher.when_there(|name| Subscriber::open(name, &backend));
 }
