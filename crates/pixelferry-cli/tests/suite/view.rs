@@ -481,7 +481,6 @@ fn a_layer_is_shown_alone() {
     // Two layers of 5 x 3: diffuse is red, depth has 0.5 everywhere.
     let layers = include_bytes!("layers.exr");
     if !cfg!(feature = "exr") {
-        println!("SKIPPED: the command was built without the feature exr");
         let (picture, said) = view("a.exr", layers, "depth");
         return assert!(picture.is_none() && said.contains("feature exr"), "{said}");
     }
