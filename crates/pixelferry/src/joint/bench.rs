@@ -5,9 +5,12 @@ use super::pairs::Pair;
 use super::report::{JointRow, JointState};
 use interop_core::compute::zeros;
 use interop_core::tournament::{Clock, Contestant, Entry, TURN, Terms, quantile};
-use interop_core::{Argument, ComputeMemory, Link, Ratio, Result};
+use interop_core::{Argument, ComputeMemory, Link, Ratio, Result, WriteFrame};
 use std::fmt;
 use std::time::Duration;
+
+/// A frame of the program's that may be computed again, on any backend, with the same pixels. [`WriteFrame::backend`] says on which.
+pub type RepeatableFrame<'a> = dyn FnMut(&mut WriteFrame<'_>) -> Result<()> + 'a;
 
 /// A pair that was opened for measuring.
 pub(super) struct Bench {
@@ -42,9 +45,10 @@ impl Bench {
         Ok(Entry::new(Self { place, pair, link, arguments, written }, terms, false))
     }
 
-    fn frame(&mut self) -> Result<()> {
+    /// Microseconds of each of so many frames.
+    fn timed(&mut self, clock: &Clock, frames: usize) -> Result<f64> {
         let (kernels, arguments, written) = (&self.pair.kernels, &self.arguments, &self.written);
-        self.link.frame(|frame| {
+        timed(&mut self.link, clock, frames, &mut |frame| {
             if kernels.is_empty() {
                 return frame.write(written);
             }
@@ -54,8 +58,7 @@ impl Bench {
                 frame.launch(kernel.as_ref(), &args)?;
             }
             Ok(())
-        })?;
-        self.pair.screen.display.draw_offscreen(self.link.shown()?.surface())
+        })
     }
 
     /// Returns what its turns say in a report.
@@ -96,13 +99,19 @@ impl Contestant for Bench {
     }
 
     fn sample(&mut self, (): &(), clock: &Clock, frames: usize) -> Result<f64> {
-        let begun = clock.now();
-        for _ in 0..frames {
-            self.frame()?;
-        }
-        self.pair.screen.display.finish()?;
-        Ok(clock.since(begun).as_secs_f64() * 1e6 / frames as f64)
+        self.timed(clock, frames)
     }
+}
+
+/// Computes and draws so many frames and waits for them; microseconds of each.
+pub(super) fn timed(link: &mut Link, clock: &Clock, frames: usize, frame: &mut RepeatableFrame<'_>) -> Result<f64> {
+    let begun = clock.now();
+    for _ in 0..frames {
+        link.frame(&mut *frame)?;
+        link.display().draw_offscreen(link.shown()?.surface())?;
+    }
+    link.display().finish()?;
+    Ok(clock.since(begun).as_secs_f64() * 1e6 / frames as f64)
 }
 
 fn memory(pair: &Pair, content: &[u8]) -> Result<Box<dyn ComputeMemory>> {

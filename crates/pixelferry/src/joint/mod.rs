@@ -26,7 +26,8 @@ mod pairs;
 mod report;
 mod trials;
 
+pub use bench::RepeatableFrame;
 pub use declare::{Initial, LinkBuilder, Scratch};
 pub use open::Opened;
 pub use report::{Basis, JointReport, JointRow, JointState};
-pub use trials::{PairTrials, RepeatableFrame};
+pub use trials::PairTrials;

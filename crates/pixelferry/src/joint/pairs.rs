@@ -96,6 +96,11 @@ pub(super) fn displays(wanted: &LinkBuilder) -> Result<Vec<Shown>> {
 }
 
 impl LinkBuilder {
+    /// True where the backend is left open.
+    fn is_free(&self) -> bool {
+        self.computed_by.is_none() && self.backend == BackendChoice::Auto
+    }
+
     fn kernels(&self) -> Vec<KernelSource> {
         self.launches.iter().map(|(kernel, _)| kernel.clone()).collect()
     }
@@ -148,7 +153,7 @@ impl Drop for Opening {
 /// Every pair that the builder leaves open, those that the cost model would take first: for frames `of_the_host`, or of kernels.
 pub(super) fn prospects<'a>(wanted: &LinkBuilder, displays: &'a [Shown], of_the_host: bool) -> Vec<Prospect<'a>> {
     let mut all = Vec::new();
-    let is_free = wanted.computed_by.is_none() && wanted.backend == BackendChoice::Auto;
+    let is_free = wanted.is_free();
     for shown in displays {
         let device = shown.screen.display.device();
         let mut drivers = in_order(Some(device.api));
@@ -233,7 +238,6 @@ impl Prospect<'_> {
 
     /// True where [`BackendChoice::Auto`] would take this backend without measuring.
     pub fn suits(&self, pair: &Pair, wanted: &LinkBuilder) -> bool {
-        let is_free = wanted.computed_by.is_none() && wanted.backend == BackendChoice::Auto;
-        !is_free || (self.driver.suits_auto)(pair.backend.device(), &wanted.kernels())
+        !wanted.is_free() || (self.driver.suits_auto)(pair.backend.device(), &wanted.kernels())
     }
 }

@@ -1,18 +1,16 @@
 //! Pairs that the start did not compare, compared while a program shows frames.
 
+use super::bench::{RepeatableFrame, timed};
 use super::declare::LinkBuilder;
 use super::memory;
 use super::pairs::{Opening, Pair, Shown, prospects};
 use super::report::{Basis, JointReport, JointRow, JointState, failed};
 use interop_core::tournament::{Clock, Contestant, Entry, TURN, Terms, Verdict, quantile};
-use interop_core::{Link, Result, Trials, WriteFrame};
+use interop_core::{Link, Result, Trials};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::time::Duration;
-
-/// A frame of the program's that may be computed again, on any backend, with the same pixels. [`WriteFrame::backend`] says on which.
-pub type RepeatableFrame<'a> = dyn FnMut(&mut WriteFrame<'_>) -> Result<()> + 'a;
 
 /// Most bytes of the memory that another pair's link holds, about.
 const MOST_BYTES: usize = 1 << 30;
@@ -109,13 +107,7 @@ impl Contestant for Competitor {
             Self::InUse => &mut **in_use,
             Self::Other(side) => &mut side.1,
         };
-        let begun = clock.now();
-        for _ in 0..frames {
-            link.frame(|next| frame(next))?;
-            link.display().draw_offscreen(link.shown()?.surface())?;
-        }
-        link.display().finish()?;
-        Ok(clock.since(begun).as_secs_f64() * 1e6 / frames as f64)
+        timed(link, clock, frames, &mut **frame)
     }
 }
 
